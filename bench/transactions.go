@@ -205,21 +205,22 @@ type listQuery struct {
 func (f *transactionService) listQueries() []listQuery {
 	address := fmt.Sprintf("0x%040x", 7)
 	return []listQuery{
-		{name: "plain", where: "shelf = 0"},
-		{name: "status", query: "status=pending", where: "shelf = 0 AND status = 'pending'"},
-		{name: "source", query: "source_id=" + f.small, where: "shelf = 0 AND source_id = $2", args: []any{f.small}},
-		{name: "class", query: "source_class=fiat", where: "shelf = 0 AND source_id = $2", args: []any{f.small}},
-		{name: "type", query: "transaction_types=NFT", where: "shelf = 0 AND transaction_type = $2", args: []any{"NFT"}},
-		{name: "asset", query: "asset_types=RARE", where: "shelf = 0 AND asset_type = $2", args: []any{"RARE"}},
-		{name: "chain", query: "chains=ethereum", where: "shelf = 0 AND chain = $2", args: []any{"ethereum"}},
+		{name: "plain", where: "visibility = 0"},
+		{name: "status", query: "status=pending", where: "visibility = 0 AND status = 'pending'"},
+		{name: "source", query: "source_id=" + f.small, where: "visibility = 0 AND source_id = $2", args: []any{f.small}},
+		{name: "class", query: "source_class=fiat", where: "visibility = 0 AND source_id = $2", args: []any{f.small}},
+		{name: "type", query: "transaction_types=NFT", where: "visibility = 0 AND transaction_type = $2", args: []any{"NFT"}},
+		{name: "asset", query: "asset_types=RARE", where: "visibility = 0 AND asset_type = $2", args: []any{"RARE"}},
+		{name: "chain", query: "chains=ethereum", where: "visibility = 0 AND chain = $2", args: []any{"ethereum"}},
 		{name: "address", query: "addresses=" + strings.ToUpper(address),
-			where: "transaction_id IN (SELECT transaction_id FROM transactions WHERE organization_id = $1 AND shelf = 0 AND from_key = $2 " +
-				"UNION ALL SELECT transaction_id FROM transactions WHERE organization_id = $1 AND shelf = 0 AND to_key = $2)", args: []any{address}},
-		{name: "category", query: "provider_category=collect", where: "shelf = 0 AND category_key = $2", args: []any{"collectibles"}},
-		{name: "search for one", query: "search=no.+0004242", where: "shelf = 0", text: "no. 0004242"},
-		{name: "search for many", query: "search=coffee", where: "shelf = 0", text: "coffee"},
-		{name: "value", query: "gross_price_min=900000", where: "shelf = 0 AND gross_price_key >= $2", args: []any{"06900000"}},
-		{name: "dates", query: "start_date=2024-01-02&end_date=2024-01-03", where: "shelf = 0 AND transaction_date BETWEEN $2 AND $3",
+			where: "transaction_id IN (SELECT transaction_id FROM transactions WHERE organization_id = $1 AND visibility = 0 AND from_key = $2 " +
+				"UNION ALL SELECT transaction_id FROM transactions WHERE organization_id = $1 AND visibility = 0 AND to_key = $2)",
+			args: []any{address}},
+		{name: "category", query: "provider_category=collect", where: "visibility = 0 AND category_key = $2", args: []any{"collectibles"}},
+		{name: "search for one", query: "search=no.+0004242", where: "visibility = 0", text: "no. 0004242"},
+		{name: "search for many", query: "search=coffee", where: "visibility = 0", text: "coffee"},
+		{name: "value", query: "gross_price_min=900000", where: "visibility = 0 AND gross_price_key >= $2", args: []any{"06900000"}},
+		{name: "dates", query: "start_date=2024-01-02&end_date=2024-01-03", where: "visibility = 0 AND transaction_date BETWEEN $2 AND $3",
 			args: []any{"2024-01-02T00:00:00.000Z", "2024-01-03T23:59:59.999Z"}},
 		{name: "count", query: "count_only=true"},
 		{name: "count of a type", query: "count_only=true&transaction_types=NFT"},
@@ -353,7 +354,7 @@ func (f *transactionService) deep(ctx context.Context) (q listQuery, err error) 
 		last = p.Data[len(p.Data)-1]
 	}
 	number, err := strconv.ParseInt(strings.TrimPrefix(last.SequenceNumber, "OT-"), 10, 64)
-	return listQuery{query: "cursor=" + query.Get("cursor"), where: "shelf = 0 AND (transaction_date, number) < ($2, $3)",
+	return listQuery{query: "cursor=" + query.Get("cursor"), where: "visibility = 0 AND (transaction_date, number) < ($2, $3)",
 		args: []any{last.External.Timestamp.UTC().Format("2006-01-02T15:04:05.000Z"), number}}, err
 }
 

@@ -115,7 +115,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Reports:        reports,
 		Holdings:       held,
 		Explain:        explain.NewService(d, reports, held, measures),
-		Periods:        period.NewService(d, readiness.Inspectors()...).WithTransit(holdings.InTransit),
+		Periods:        period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit),
 		log:            log,
 		Classification: classification.NewService(d, bookings),
 		Lots:           lots.NewService(d),

@@ -39,7 +39,7 @@ func TestMetricsCountTheWork(t *testing.T) {
 		a := app.New(dbtest.Open(t, c), nil)
 		r := prometheus.NewPedanticRegistry()
 		r.MustRegister(a.Metrics()...)
-		f, err := a.Org.Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := a.Org.Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}

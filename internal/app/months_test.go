@@ -21,7 +21,7 @@ func TestARunningServiceCreatesTheNextPeriod(t *testing.T) {
 		now := clock.NewManual(time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC))
 		c.Clock = now
 		a := app.New(dbtest.Open(t, c), nil)
-		f, err := a.Org.Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := a.Org.Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestAnOrganizationThatFailsDoesNotKeepOthersFromTheirNextPeriod(t *testing.
 		a := app.New(dbtest.Open(t, c), nil)
 		var ids []string
 		for _, name := range []string{"damaged", "sound"} {
-			f, err := a.Org.Found(t.Context(), organization.FoundParams{Name: name, Email: name + "@example.com", Currency: "USD",
+			f, err := a.Org.Create(t.Context(), organization.CreateParams{Name: name, Email: name + "@example.com", Currency: "USD",
 				Timezone: "UTC"})
 			if err != nil {
 				t.Fatal(err)

@@ -95,7 +95,7 @@ func TestSoakBooksWithARandomHistoryAgreeWithTheModelAndVerifyAtEveryStep(t *tes
 
 // newHistory creates an organization with two legal entities, some accounts, tags, rates and entries.
 func newHistory(r *rapid.T, ctx context.Context, a *app.App, now *clock.Manual) *history {
-	f, err := a.Org.Found(ctx, organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := a.Org.Create(ctx, organization.CreateParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func (h *history) copyBooks(format notation.Format) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	f, err := h.app.Org.Found(h.ctx, organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: o.Timezone})
+	f, err := h.app.Org.Create(h.ctx, organization.CreateParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: o.Timezone})
 	if err != nil {
 		h.Fatal(err)
 	}

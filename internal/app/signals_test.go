@@ -37,7 +37,7 @@ type active struct {
 func newActive(t *testing.T, d *db.DB) *active {
 	t.Helper()
 	a := app.New(d, nil)
-	f, err := a.Org.Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := a.Org.Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}

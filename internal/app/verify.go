@@ -63,7 +63,7 @@ type Finding struct {
 
 // Verify recomputes every invariant of every organization. It calls progress, if not nil, after each organization.
 func (a *App) Verify(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
-	ids, err := a.Org.All(ctx)
+	ids, err := a.Org.IDs(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,3 +1,3 @@
-// Package automation groups what decides on behalf of people: the memory of documents and rules, and the
-// classification runs that apply them to transactions.
+// Package automation groups the packages that decide on behalf of people: memory, with documents and rules, and
+// classification, which applies the rules to transactions.
 package automation

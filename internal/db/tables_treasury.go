@@ -23,8 +23,8 @@ var treasuryTables = []Table{
 	{Name: "transactions", Kind: Tenant, Owner: "treasury/transaction", ID: "transaction_id", One: "transaction", Many: "transactions",
 		Example: "number", Shown: "OT-%s",
 		References: []Link{
-			// Shelf 2 is that of deleted transactions.
-			{Column: "source_id", To: "sources", Where: "shelf IN (0, 1)", Fixes: []string{"legal_entity_id", "chain", "address", "currency"}},
+			// Visibility 2 marks deleted transactions.
+			{Column: "source_id", To: "sources", Where: "visibility IN (0, 1)", Fixes: []string{"legal_entity_id", "chain", "address", "currency"}},
 			{Column: "journal_entry_id", To: "journal_entries"},
 			{Column: "tag_ids", To: "tags", List: true, Ignored: "transaction_tags has a row for each of them"},
 		},

@@ -1,3 +1,3 @@
-// Package reporting groups what is read from the books and never written to them: financial statements, the
-// explanation of any figure, and the checks that tell whether a period is ready to close.
+// Package reporting groups the packages that read the books and never write to them: financial statements, the
+// explanation of any figure, and the readiness checks that decide whether a period can close.
 package reporting

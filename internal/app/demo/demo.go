@@ -40,8 +40,8 @@ type company struct {
 }
 
 // Found creates the company and its books, which end with the month before this one, and reports its progress.
-func Found(ctx context.Context, a *app.App, progress func(format string, args ...any)) (organization.Founded, error) {
-	f, err := a.Org.Found(ctx, organization.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD",
+func Found(ctx context.Context, a *app.App, progress func(format string, args ...any)) (organization.Created, error) {
+	f, err := a.Org.Create(ctx, organization.CreateParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD",
 		Timezone: "America/New_York"})
 	if err != nil {
 		return f, err

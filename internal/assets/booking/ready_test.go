@@ -59,7 +59,7 @@ func (w *world) judged(s *period.Service, key, code string, outcome period.Outco
 
 func TestAPeriodIsNotReadyWhileTransactionsAreNotPosted(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
-		s := period.NewService(w.db, readiness.Inspectors()...).WithTransit(holdings.InTransit)
+		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		bought := w.tell("2025-11-10", "A in 2 ETH = 4000.00")
 		w.tell("2025-12-01", "A in 7 ETH = 4000.00")    // of the next month
 		w.tell("2025-11-11", "SubA in 7 ETH = 4000.00") // of somebody else
@@ -97,7 +97,7 @@ func TestAPeriodIsNotReadyWhileTransactionsAreNotPosted(t *testing.T) {
 
 func TestOnlyTransactionsMayBeOverridden(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
-		s := period.NewService(w.db, readiness.Inspectors()...).WithTransit(holdings.InTransit)
+		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		w.tell("2025-11-10", "A in 2 ETH = 4000.00")
 		w.book(w.tell("2025-11-20", "B in 1 ETH = 2500.00"), "INTERNAL TRANSFER", "") // nothing is parked
 		_, err := s.CloseWithOverride(w.ctx, w.month("2025-11"), w.us, "it is a test")
@@ -110,7 +110,7 @@ func TestOnlyTransactionsMayBeOverridden(t *testing.T) {
 
 func TestAPeriodIsNotReadyWhileLotsAreMissing(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
-		s := period.NewService(w.db, readiness.Inspectors()...).WithTransit(holdings.InTransit)
+		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		zero := entity.ShortAtZeroBasis
 		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{ShortDisposal: &zero}); err != nil {
 			t.Fatal(err)
@@ -131,7 +131,7 @@ func TestAPeriodIsNotReadyWhileLotsAreMissing(t *testing.T) {
 
 func TestLotsOnTheirWayAreListedAndThoseOfUnknownCostPreventTheClose(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
-		s := period.NewService(w.db, readiness.Inspectors()...).WithTransit(holdings.InTransit)
+		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		w.book(w.tell("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
 		w.book(w.tell("2025-10-31", "A out 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
 		w.judged(s, "2025-10", period.CodeInTransit, period.Warn, 1, "0.5 ETH on")
@@ -150,7 +150,7 @@ func TestLotsOnTheirWayAreListedAndThoseOfUnknownCostPreventTheClose(t *testing.
 
 func TestWhatIsMeasuredNeedsAPriceAtTheEndOfThePeriod(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
-		s := period.NewService(w.db, readiness.Inspectors()...).WithTransit(holdings.InTransit)
+		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		w.book(w.tell("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
 		w.judged(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "") // at cost
 		fair := entity.MeasuredAtFairValue
@@ -177,7 +177,7 @@ func TestWhatIsMeasuredNeedsAPriceAtTheEndOfThePeriod(t *testing.T) {
 
 func TestAPeriodIsNotReadyWhenLotsDifferFromTheBooks(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
-		s := period.NewService(w.db, readiness.Inspectors()...).WithTransit(holdings.InTransit)
+		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		w.book(w.tell("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
 		w.judged(s, "2025-10", readiness.CodeLotsDiffer, period.Pass, 0, "")
 		_ = w.db.Write(w.ctx, actor.From(w.ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {

@@ -74,7 +74,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(ctx, organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD",
+	f, err := organization.NewService(d).Create(ctx, organization.CreateParams{Name: "mine", Email: "a@example.com", Currency: "USD",
 		Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)

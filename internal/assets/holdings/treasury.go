@@ -101,7 +101,7 @@ func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Positi
 // holders gives the sources that may hold money, by ledger account. Of an account that sources share, all are named
 // or it is left out: a part of them has no balance of its own.
 func (s *scope) holders(ctx context.Context, tx *db.Tx) (map[ledger][]string, error) {
-	all, err := source.All(ctx, tx)
+	all, err := source.AllUnchecked(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

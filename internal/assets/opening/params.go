@@ -189,7 +189,7 @@ func checkAccount(ctx context.Context, tx *db.Tx, o *objections, b *snapshot.Boo
 	if holder.ID == "" || holder.LedgerAccountID == a.ID {
 		return nil
 	}
-	all, err := source.All(ctx, tx)
+	all, err := source.AllUnchecked(ctx, tx)
 	for _, other := range all {
 		if other.LedgerAccountID == a.ID {
 			o.combinations.Addf(field, "the ledger account %s is that of another source: choose that of %s, or one of no source", a, holder.Name)

@@ -26,7 +26,8 @@ func selectFirstTransactions(ctx context.Context, tx *db.Tx, legalEntityID strin
 		At *time.Time `db:"at"`
 	}
 	rows, err := db.All[row](ctx, tx,
-		"SELECT (SELECT t.transaction_date FROM transactions t WHERE t.organization_id = @org AND t.shelf = 0 AND t.source_id = s.source_id "+
+		"SELECT (SELECT t.transaction_date FROM transactions t WHERE t.organization_id = @org AND t.visibility = 0 "+
+			"AND t.source_id = s.source_id "+
 			"ORDER BY t.transaction_date, t.number LIMIT 1) AS at FROM sources s WHERE s.organization_id = @org AND s.legal_entity_id = ?",
 		legalEntityID)
 	out := make([]*time.Time, len(rows))

@@ -18,7 +18,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// TestParams say which rule is tried on which days: one that is saved, or one that is not, which may stand in for a saved one.
+// TestParams select the rule to test and the days to test it on. The rule is a stored one, or an unsaved one, which may
+// replace a stored one for the test.
 type TestParams struct {
 	RuleID             string
 	Rule               *memory.RuleParams
@@ -26,31 +27,31 @@ type TestParams struct {
 }
 
 const (
-	// changesShown and conflictsShown bound what an answer lists; all are counted.
+	// changesShown and conflictsShown bound the lists of a result; the counts are complete.
 	changesShown   = 100
 	conflictsShown = 50
-	// examinedMax is how many transactions one test looks at.
+	// examinedMax is the maximum number of transactions that one test examines.
 	examinedMax = 250_000
 	testBatch   = 2000
-	// unsaved is the id of a rule that has none yet; it sorts behind all others.
+	// unsaved is the id of a rule that is not stored; it sorts after all others.
 	unsaved = "rul_~"
 )
 
-// Tested is what a rule would have done.
+// Tested is the result of testing a rule.
 type Tested struct {
-	Examined  int64 // transactions that were looked at one by one
-	Matched   int64 // that the rule matches, whatever else does
-	Decided   int64 // of those, the ones it would be the one to decide
+	Examined  int64 // transactions that were evaluated one by one
+	Matched   int64 // of those, the ones that the rule matches
+	Decided   int64 // of the matched: no other rule takes precedence
 	Pending   int64 // of the decided: not posted yet
-	Agreeing  int64 // of the decided: posted as the rule says
-	Differing int64 // of the decided: posted otherwise
-	Changed   int64 // of the pending: decided otherwise, or not at all, without the rule
+	Agreeing  int64 // of the decided: posted as the rule would
+	Differing int64 // of the decided: posted to another account or with another type
+	Changed   int64 // of the pending: classified differently, or not at all, without the rule
 	Changes   []TestChange
 	Conflicts []TestConflict
-	Truncated bool // there were more transactions than one test looks at
+	Truncated bool // there were more transactions than one test examines
 }
 
-// TestChange is a transaction that would be classified otherwise by the rule than it is by the others, or than it was booked.
+// TestChange is a transaction that the rule would classify differently than the other rules do, or than it was booked.
 type TestChange struct {
 	TransactionID string
 	Number        int64
@@ -58,24 +59,24 @@ type TestChange struct {
 	Before, After Decided
 }
 
-// Decided is an account and a type, and the rule that said so; all empty where nothing did.
+// Decided is an account and a type, and the rule that decided them; empty if nothing did.
 type Decided struct {
 	LedgerAccountID string
 	Type            string
 	RuleID          string
 }
 
-// TestConflict is another rule that matches transactions which the rule matches too.
+// TestConflict is another rule that matches some of the same transactions.
 type TestConflict struct {
 	RuleID  string
 	Version int64
-	Matched int64 // that both match
-	Wins    int64 // of those, the ones the tested rule decides over it
-	Loses   int64 // and the ones that it decides over the tested rule
-	Differs bool  // it says another account or type
+	Matched int64 // by both rules
+	Wins    int64 // of those, the ones where the tested rule takes precedence
+	Loses   int64 // of those, the ones where the other rule takes precedence
+	Differs bool  // for some of them it decides another account or type
 }
 
-// Test tries a rule on the transactions of some days, and writes nothing.
+// Test evaluates a rule on the transactions of some days and writes nothing.
 func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error) {
 	if p.RuleID == "" && p.Rule == nil {
 		return out, fault.Invalidf("rule", "is required unless rule_id is given")
@@ -87,22 +88,22 @@ func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error
 		}
 		f := narrow(t.rule)
 		f.StartDate, f.EndDate = p.StartDate, p.EndDate
-		if err := t.all(ctx, tx, f); err != nil {
+		if err := t.testAll(ctx, tx, f); err != nil {
 			return err
 		}
-		out = t.done()
+		out = t.result()
 		return nil
 	})
 	return out, err
 }
 
-// tester tries a rule.
+// tester evaluates a rule on transactions.
 type tester struct {
 	rule      classify.Rule
-	alone     *classify.Matcher // the rule
+	alone     *classify.Matcher // the tested rule only
 	scratch   classify.Scratch
-	with      decider // the rule among all others
-	without   decider // the others
+	with      decider // the tested rule and all others
+	without   decider // the others only
 	conflicts map[string]*TestConflict
 	out       Tested
 }
@@ -141,7 +142,7 @@ func newTester(ctx context.Context, tx *db.Tx, p TestParams) (*tester, error) {
 	return t, err
 }
 
-// narrow is a filter that finds all that a rule can match and as little else as an index can tell.
+// narrow returns a filter that matches everything a rule can match, and as little else as the indexes allow.
 func narrow(r classify.Rule) (f transaction.Filter) {
 	if r.Address != "" {
 		f.Addresses = []string{r.Address}
@@ -163,14 +164,15 @@ func narrow(r classify.Rule) (f transaction.Filter) {
 	return f
 }
 
-// isUnusual tells a letter whose lower case databases and rules may see differently, or a blank, of which a rule sees several as one.
+// isUnusual reports whether databases and rules may fold the case of a character differently, or whether it is white
+// space, which rules collapse.
 func isUnusual(r rune) bool { return r >= utf8.RuneSelf || r <= ' ' }
 
-// all goes through the transactions that a filter finds.
-func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error {
-	var behind *transaction.Place
+// testAll tests the rule on all transactions that match a filter.
+func (t *tester) testAll(ctx context.Context, tx *db.Tx, f transaction.Filter) error {
+	var last *transaction.Position
 	for {
-		batch, err := transaction.ListAll(ctx, tx, f, behind, testBatch)
+		batch, err := transaction.ListAfter(ctx, tx, f, last, testBatch)
 		if err != nil {
 			return err
 		}
@@ -185,7 +187,7 @@ func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error
 			return err
 		}
 		for _, one := range batch {
-			t.one(one, booked[one.JournalEntryID])
+			t.testOne(one, booked[one.JournalEntryID])
 		}
 		t.out.Examined += int64(len(batch))
 		if len(batch) < testBatch {
@@ -194,20 +196,20 @@ func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error
 		if t.out.Truncated = t.out.Examined >= examinedMax; t.out.Truncated {
 			return nil
 		}
-		last := batch[len(batch)-1]
-		behind = &transaction.Place{At: last.At, Number: last.Number}
+		end := batch[len(batch)-1]
+		last = &transaction.Position{At: end.At, Number: end.Number}
 	}
 }
 
-// one looks at a transaction.
-func (t *tester) one(one transaction.Transaction, booked booking.Target) {
+// testOne tests the rule on one transaction. booked is how it was posted.
+func (t *tester) testOne(one transaction.Transaction, booked booking.Target) {
 	s := subjectOf(one)
 	if t.alone.Match(s, &t.scratch).Rule == nil {
 		return
 	}
 	t.out.Matched++
 	found := t.with.matcher.Match(s, &t.with.scratch)
-	t.conflict(one, append([]*classify.Rule{found.Rule}, found.Others...))
+	t.addConflicts(one, append([]*classify.Rule{found.Rule}, found.Others...))
 	if found.Rule.ID != t.rule.ID {
 		return
 	}
@@ -237,13 +239,13 @@ func (t *tester) one(one transaction.Transaction, booked booking.Target) {
 	}
 }
 
-// decided is what a rule makes of a transaction.
+// decided returns what a rule decides about a transaction.
 func (d *decider) decided(t transaction.Transaction, r *classify.Rule) Decided {
 	return Decided{r.LedgerAccountID, typeFor(r.TransactionType, t, d.books.Accounts[r.LedgerAccountID].Type), r.ID}
 }
 
-// conflict counts the other rules among those that match, the best of which comes first.
-func (t *tester) conflict(one transaction.Transaction, matched []*classify.Rule) {
+// addConflicts counts the other rules that match a transaction. matched is in order of precedence.
+func (t *tester) addConflicts(one transaction.Transaction, matched []*classify.Rule) {
 	mine := slices.IndexFunc(matched, func(r *classify.Rule) bool { return r.ID == t.rule.ID })
 	says := t.with.decided(one, matched[mine])
 	for i, r := range matched {
@@ -266,8 +268,8 @@ func (t *tester) conflict(one transaction.Transaction, matched []*classify.Rule)
 	}
 }
 
-// done gives what was found, the rules that conflict the most first.
-func (t *tester) done() Tested {
+// result returns the result, the rules with the most conflicts first.
+func (t *tester) result() Tested {
 	out := t.out
 	for _, c := range slices.SortedFunc(maps.Values(t.conflicts), func(a, b *TestConflict) int {
 		return cmp.Or(cmp.Compare(b.Matched, a.Matched), cmp.Compare(a.RuleID, b.RuleID))

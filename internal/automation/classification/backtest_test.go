@@ -10,11 +10,11 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-func TestARuleIsTriedOnHistory(t *testing.T) {
+func TestARuleIsTestedOnHistory(t *testing.T) {
 	each(t, func(w *world) {
 		cloud := w.rule("cloud", "memo=cloud to=Rent")
 		narrow := w.rule("narrow", "memo=aws_cloud_x direction=WITHDRAWAL to=Travel")
-		ids := w.bring(
+		ids := w.addTransactions(
 			"Bank 2025-10-01 -1 USD text=AWS_cloud",       // posted as the rule says
 			"Bank 2025-10-02 -2 USD text=AWS_cloud",       // posted otherwise
 			"Bank 2025-10-03 -3 USD text=aws__cloud",      // decided by another rule so far

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// subjectOf is a transaction as far as rules and precedents look at it.
+// subjectOf returns the fields of a transaction that rules and precedents use.
 func subjectOf(t transaction.Transaction) classify.Subject {
 	s := classify.Subject{
 		Inflow: transaction.IsInflow(t.Direction), Texts: []string{t.Description, t.Memo,
@@ -35,18 +35,18 @@ func subjectOf(t transaction.Transaction) classify.Subject {
 	return s
 }
 
-// decider tells what transactions are by the rules of a moment and the books of a moment.
+// decider classifies transactions by the rules of a revision and a snapshot of the books.
 type decider struct {
 	matcher *classify.Matcher
 	books   *snapshot.Books
 	scratch classify.Scratch
 }
 
-// rule is what a rule says of a transaction, or nothing where none matches or none may.
+// rule applies the rules to a transaction. The outcome says if none matched or if the transaction is not eligible.
 func (d *decider) rule(t transaction.Transaction) Result {
-	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, had: t.Suggested != nil, place: transaction.Place{At: t.At,
-		Number: t.Number}}
-	if r.Message = d.hindrance(t); r.Message != "" {
+	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, hadSuggestion: t.Suggested != nil,
+		position: transaction.Position{At: t.At, Number: t.Number}}
+	if r.Message = d.skipReason(t); r.Message != "" {
 		r.Outcome = Skipped
 		return r
 	}
@@ -55,39 +55,39 @@ func (d *decider) rule(t transaction.Transaction) Result {
 		return d.linked(r, t)
 	}
 	if t.GroupID != "" {
-		r.others(append([]*classify.Rule{found.Rule}, found.Others...))
+		r.setOthers(append([]*classify.Rule{found.Rule}, found.Others...))
 		return d.linked(r, t)
 	}
-	r.others(found.Others)
+	r.setOthers(found.Others)
 	rule := found.Rule
 	r.Outcome, r.RuleID, r.RuleVersion, r.Specificity, r.LedgerAccountID, r.PayeeName, r.TagID =
 		Classified, rule.ID, rule.Version, int64(rule.Specificity()), rule.LedgerAccountID, rule.PayeeName, rule.TagID
 	r.Confidence, r.Reasons = 100, []string{fmt.Sprintf("The rule %s, version %d, matches: %s.", rule.ID, rule.Version, rule.Text())}
-	a, there := d.books.Accounts[rule.LedgerAccountID]
+	a, ok := d.books.Accounts[rule.LedgerAccountID]
 	r.Type = typeFor(rule.TransactionType, t, a.Type)
 	switch {
-	case !there:
-		r.Outcome, r.Message = Refused, "the ledger account of the rule is not there any more"
+	case !ok:
+		r.Outcome, r.Message = Refused, "the ledger account of the rule no longer exists"
 	case a.ArchivedAt != nil:
 		r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is archived", a)
 	case !a.Postable:
-		r.Outcome, r.Message = Refused, fmt.Sprintf("nothing is posted to the ledger account %s of the rule", a)
+		r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is not postable", a)
 	}
 	return r
 }
 
-// others notes the rules that matched too.
-func (r *Result) others(all []*classify.Rule) {
+// setOthers stores the other rules that matched.
+func (r *Result) setOthers(all []*classify.Rule) {
 	r.OthersCount = int64(len(all))
 	for _, o := range all[:min(len(all), othersKept)] {
 		r.Others = append(r.Others, Match{o.ID, o.Version})
 	}
 }
 
-// linkConfidence is how sure it is that what is linked is what it was linked as.
+// linkConfidence is the confidence of a suggestion that follows from a link.
 const linkConfidence = 95
 
-// linked proposes what a transaction is that is linked to another: it is one half of something, which no rule knows.
+// linked suggests the type of a linked transaction: it is one side of an event, which rules do not see.
 func (d *decider) linked(r Result, t transaction.Transaction) Result {
 	if t.GroupID == "" || t.Type == transaction.Unknown {
 		return r
@@ -97,8 +97,8 @@ func (d *decider) linked(r Result, t transaction.Transaction) Result {
 	return r
 }
 
-// hindrance says why a transaction is not for a run, or nothing.
-func (d *decider) hindrance(t transaction.Transaction) string {
+// skipReason returns why a run skips a transaction, or an empty text.
+func (d *decider) skipReason(t transaction.Transaction) string {
 	switch {
 	case t.Status == transaction.Spam:
 		return "it is spam"
@@ -116,15 +116,15 @@ func (d *decider) hindrance(t transaction.Transaction) string {
 // plainTypes say no more than the direction.
 var plainTypes = []transaction.Type{transaction.Unknown, transaction.Deposit, transaction.Withdrawal, transaction.TypeSpam}
 
-// typeFor is what a transaction is that goes to an account: what the rule says, else what its source said, else what
-// account and direction say. A type that the direction does not have gives way: a rule for what is paid to somebody
-// also meets what they pay back.
-func typeFor(said string, t transaction.Transaction, to account.Type) string {
+// typeFor returns the type of a transaction that is booked to an account: the type of the rule, else the one that its
+// source reported, else the one that follows from account and direction. A type that does not exist in the direction is
+// replaced, because a rule for payments to somebody also matches their refunds.
+func typeFor(ruleType string, t transaction.Transaction, to account.Type) string {
 	in := transaction.IsInflow(t.Direction)
-	if said != "" && posting.SupportsDirection(posting.Type(said), in) {
-		return said
+	if ruleType != "" && posting.SupportsDirection(posting.Type(ruleType), in) {
+		return ruleType
 	}
-	if said == "" && !slices.Contains(plainTypes, t.Type) && posting.SupportsDirection(posting.Type(t.Type), in) {
+	if ruleType == "" && !slices.Contains(plainTypes, t.Type) && posting.SupportsDirection(posting.Type(t.Type), in) {
 		return string(t.Type)
 	}
 	switch {

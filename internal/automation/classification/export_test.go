@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Before lets somebody look at what is to be booked, and refuse the whole of it after it was booked.
+// Before calls a function with the transactions to be booked, which may refuse all of them after they were booked.
 func (s *Service) Before(look func([]booking.Params) error) {
 	each := s.each
 	s.each = func(ctx context.Context, tx *db.Tx, ps []booking.Params) ([]booking.Outcome, error) {
@@ -19,5 +19,5 @@ func (s *Service) Before(look func([]booking.Params) error) {
 	}
 }
 
-// SetBatch makes batches small, so that a few transactions are several.
+// SetBatch sets the size of batches, so that a few transactions are several batches.
 func (s *Service) SetBatch(n int) { s.batch = n }

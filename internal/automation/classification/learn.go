@@ -15,17 +15,17 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// learnBatch is how many changes are learned from in one database transaction.
+// learnBatch is how many changes are processed in one database transaction.
 const learnBatch = 1000
 
-// learn follows what was booked since it was last looked at, by the log of all changes, which has them in the order
-// in which they were committed. What was learned of a transaction is kept, so that it can be unlearned when its entry
-// is undone; of each feature the latest precedents stand together, so that to ask costs the same however long the
+// learn updates the precedents from the bookings since the last call. It reads the audit log, which has all changes in
+// the order of their commits. The precedent of each transaction is stored, so that it can be removed when its entry is.
+// The latest precedents of each feature are stored together, so that reading them costs the same however long the
 // history is.
 func (s *Service) learn(ctx context.Context, organizationID string) error {
 	for end := false; !end; {
 		err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-			if _, err := orgstate.Lock(ctx, tx); err != nil { // two that learn at once would count twice
+			if _, err := orgstate.Lock(ctx, tx); err != nil { // two concurrent calls would count twice
 				return err
 			}
 			after, err := selectMark(ctx, tx)
@@ -59,7 +59,7 @@ func (s *Service) learn(ctx context.Context, organizationID string) error {
 	return nil
 }
 
-// learnFrom brings what is known of some transactions to what they are now.
+// learnFrom updates the precedents of some transactions to their current state.
 func learnFrom(ctx context.Context, tx *db.Tx, all []transaction.Transaction) error {
 	ids, entries := make([]string, len(all)), []string{}
 	for i, t := range all {
@@ -75,17 +75,17 @@ func learnFrom(ctx context.Context, tx *db.Tx, all []transaction.Transaction) er
 	if err != nil {
 		return err
 	}
-	c := &changes{features: map[string]*turnover{}}
+	c := &changes{features: map[string]*featureChange{}}
 	for _, t := range all {
-		was, there := known[t.ID]
+		was, ok := known[t.ID]
 		var is *precedentRow
 		if target, booked := targets[t.JournalEntryID]; booked && t.Status == transaction.Posted {
 			is = precedentOf(t, target)
 		}
-		if there && is != nil && was.same(*is) {
+		if ok && is != nil && was.same(*is) {
 			continue
 		}
-		if there {
+		if ok {
 			c.unlearn(was)
 		}
 		if is != nil {
@@ -95,7 +95,7 @@ func learnFrom(ctx context.Context, tx *db.Tx, all []transaction.Transaction) er
 	return c.write(ctx, tx)
 }
 
-// precedentOf is what is learned of a transaction; nil where it says nothing.
+// precedentOf returns the precedent of a transaction, or nil if there is nothing to learn from it.
 func precedentOf(t transaction.Transaction, to booking.Target) *precedentRow {
 	var keys []string
 	for _, f := range classify.Features(subjectOf(t)) {
@@ -104,26 +104,26 @@ func precedentOf(t transaction.Transaction, to booking.Target) *precedentRow {
 	if len(keys) == 0 {
 		return nil
 	}
-	return &precedentRow{TransactionID: t.ID, LedgerAccountID: to.LedgerAccountID, Type: to.Type, At: t.At, Features: textOf(keys)}
+	return &precedentRow{TransactionID: t.ID, LedgerAccountID: to.LedgerAccountID, Type: to.Type, At: t.At, Features: jsonText(keys)}
 }
 
-// turnover is how the precedents of a feature change.
-type turnover struct {
-	came []classify.Precedent
-	went []string
+// featureChange is how the precedents of a feature change.
+type featureChange struct {
+	added   []classify.Precedent
+	removed []string
 }
 
-// changes are what is learned and unlearned in one transaction.
+// changes are the precedents added and removed in one database transaction.
 type changes struct {
 	added    []precedentRow
 	removed  []string
-	features map[string]*turnover
+	features map[string]*featureChange
 }
 
-func (c *changes) of(p precedentRow) (out []*turnover) {
+func (c *changes) featuresOf(p precedentRow) (out []*featureChange) {
 	for _, f := range p.features() {
 		if c.features[f] == nil {
-			c.features[f] = &turnover{}
+			c.features[f] = &featureChange{}
 		}
 		out = append(out, c.features[f])
 	}
@@ -132,15 +132,15 @@ func (c *changes) of(p precedentRow) (out []*turnover) {
 
 func (c *changes) unlearn(p precedentRow) {
 	c.removed = append(c.removed, p.TransactionID)
-	for _, t := range c.of(p) {
-		t.went = append(t.went, p.TransactionID)
+	for _, t := range c.featuresOf(p) {
+		t.removed = append(t.removed, p.TransactionID)
 	}
 }
 
 func (c *changes) learn(p precedentRow) {
 	c.added = append(c.added, p)
-	for _, t := range c.of(p) {
-		t.came = append(t.came, p.precedent())
+	for _, t := range c.featuresOf(p) {
+		t.added = append(t.added, p.precedent())
 	}
 }
 
@@ -152,54 +152,54 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 		return err
 	}
 	keys := slices.Sorted(maps.Keys(c.features))
-	standing, err := selectFeatures(ctx, tx, keys)
+	stored, err := selectFeatures(ctx, tx, keys)
 	if err != nil {
 		return err
 	}
 	written := make(map[string][]classify.Precedent, len(keys))
 	for _, k := range keys {
-		written[k] = c.features[k].onto(standing[k])
+		written[k] = c.features[k].apply(stored[k])
 	}
 	return writeFeatures(ctx, tx, written)
 }
 
-// onto changes what stands, and keeps the latest.
-func (t *turnover) onto(standing []classify.Precedent) []classify.Precedent {
-	all := slices.DeleteFunc(standing, func(p classify.Precedent) bool { return slices.Contains(t.went, p.TransactionID) })
-	return classify.LatestFirst(append(all, t.came...))
+// apply returns the stored precedents with the change, limited to the latest.
+func (t *featureChange) apply(stored []classify.Precedent) []classify.Precedent {
+	all := slices.DeleteFunc(stored, func(p classify.Precedent) bool { return slices.Contains(t.removed, p.TransactionID) })
+	return classify.LatestFirst(append(all, t.added...))
 }
 
-// precedentCache are how transactions were booked, by feature, as far as a run has asked. What it knows once it does not ask again.
+// precedentCache holds the precedents that a run has read, by feature.
 type precedentCache map[string]*classify.BookingHistory
 
-// precedentCacheMax bounds how many features a run remembers.
+// precedentCacheMax bounds how many features a run caches.
 const precedentCacheMax = 100_000
 
-// load finds the habits of features that were not asked for before.
+// load reads the precedents of features that are not cached.
 func (h precedentCache) load(ctx context.Context, tx *db.Tx, b *snapshot.Books, features []string) error {
 	if len(h) > precedentCacheMax {
 		clear(h)
 	}
-	asked := slices.DeleteFunc(features, func(f string) bool { _, known := h[f]; return known })
-	slices.Sort(asked)
-	asked = slices.Compact(asked)
-	if len(asked) == 0 {
+	missing := slices.DeleteFunc(features, func(f string) bool { _, known := h[f]; return known })
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
+	if len(missing) == 0 {
 		return nil
 	}
-	found, err := selectFeatures(ctx, tx, asked)
+	found, err := selectFeatures(ctx, tx, missing)
 	if err != nil {
 		return err
 	}
-	for _, f := range asked {
+	for _, f := range missing {
 		h[f] = classify.NewBookingHistory(slices.DeleteFunc(found[f], func(p classify.Precedent) bool {
-			a, there := b.Accounts[p.LedgerAccountID]
-			return !there || a.ArchivedAt != nil || !a.Postable
+			a, ok := b.Accounts[p.LedgerAccountID]
+			return !ok || a.ArchivedAt != nil || !a.Postable
 		}))
 	}
 	return nil
 }
 
-// propose looks at what was booked before for what no rule decided.
+// propose suggests classifications from precedents for transactions that no rule decided.
 func (h precedentCache) propose(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []transaction.Transaction, results []Result) error {
 	var features []string
 	for i, t := range all {
@@ -221,9 +221,9 @@ func (h precedentCache) propose(ctx context.Context, tx *db.Tx, b *snapshot.Book
 			continue
 		}
 		r := &results[i]
-		r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, int64(
-			p.Confidence), p.Examples
-		for _, reason := range p.Reasons { // people know accounts by their names
+		r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType,
+			int64(p.Confidence), p.Examples
+		for _, reason := range p.Reasons { // replace the account's id by its name, which people know
 			r.Reasons = append(r.Reasons, strings.ReplaceAll(reason, p.LedgerAccountID, b.Accounts[p.LedgerAccountID].String()))
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/classify"
 )
 
-// markRow is how far was learned: the last entry of the log that was looked at.
+// markRow is the last record of the audit log that was processed.
 type markRow struct {
 	Sequence int64 `db:"sequence"`
 }
@@ -63,9 +63,9 @@ func replacePrecedents(ctx context.Context, tx *db.Tx, removed []string, added [
 	return db.Insert(ctx, tx, "precedents", added...)
 }
 
-// features are the keys of what the transaction has in common with others.
+// features returns the keys of the features that the transaction shares with others.
 func (r precedentRow) features() (out []string) {
-	_ = json.Unmarshal([]byte(r.Features), &out) // it was written by precedentOf
+	_ = json.Unmarshal([]byte(r.Features), &out) // precedentOf wrote it
 	return out
 }
 
@@ -78,7 +78,7 @@ type featureRow struct {
 	Latest  string `db:"latest"`
 }
 
-// selectFeatures gives the latest precedents of features, by their keys.
+// selectFeatures returns the latest precedents of features, by key.
 func selectFeatures(ctx context.Context, tx *db.Tx, keys []string) (map[string][]classify.Precedent, error) {
 	rows, err := db.All[featureRow](ctx, tx,
 		"SELECT feature, latest FROM precedent_features WHERE organization_id = @org AND feature {any}", keys)
@@ -110,7 +110,7 @@ func precedentsOf(rows []featureRow) (map[string][]classify.Precedent, error) {
 	return out, nil
 }
 
-// latestText writes precedents a line each, because JSON would take most of the time of a run to read.
+// latestText encodes precedents as one line each, because decoding JSON would take most of the time of a run.
 func latestText(all []classify.Precedent) string {
 	lines := make([]string, len(all))
 	for i, p := range all {
@@ -119,19 +119,19 @@ func latestText(all []classify.Precedent) string {
 	return strings.Join(lines, "\n")
 }
 
-// writeFeatures writes the latest precedents of features, and forgets features that have none any more.
+// writeFeatures stores the latest precedents of features, and deletes features without any.
 func writeFeatures(ctx context.Context, tx *db.Tx, all map[string][]classify.Precedent) error {
 	var rows []featureRow
-	var gone []string
+	var removed []string
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		if len(all[k]) == 0 {
-			gone = append(gone, k)
+			removed = append(removed, k)
 		} else {
 			rows = append(rows, featureRow{k, latestText(all[k])})
 		}
 	}
-	if len(gone) > 0 {
-		if _, err := tx.Exec(ctx, "DELETE FROM precedent_features WHERE organization_id = @org AND feature {any}", gone); err != nil {
+	if len(removed) > 0 {
+		if _, err := tx.Exec(ctx, "DELETE FROM precedent_features WHERE organization_id = @org AND feature {any}", removed); err != nil {
 			return err
 		}
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
+func TestTransactionsWithoutARuleGetSuggestionsFromPrecedents(t *testing.T) {
 	each(t, func(w *world) {
 		var entries []string
 		for _, day := range []string{"01", "02", "03", "04"} {
-			entries = append(entries, w.book(w.bring("Bank 2025-10-" + day + " -10 USD payee=Github_Inc")[0], "EXPENSE", "Software"))
+			entries = append(entries, w.book(w.addTransactions("Bank 2025-10-" + day + " -10 USD payee=Github_Inc")[0], "EXPENSE", "Software"))
 		}
-		w.book(w.bring("Bank 2025-10-05 +50 USD payee=Github_Inc")[0], "INCOME", "Sales")
-		ids := w.bring("Bank 2025-11-03 -99 USD payee=GITHUB,_INC.", "Bank 2025-11-04 +1 USD payee=Somebody")
+		w.book(w.addTransactions("Bank 2025-10-05 +50 USD payee=Github_Inc")[0], "INCOME", "Sales")
+		ids := w.addTransactions("Bank 2025-11-03 -99 USD payee=GITHUB,_INC.", "Bank 2025-11-04 +1 USD payee=Somebody")
 		r := w.classify(classification.CreateParams{})
-		w.says("learned", w.told(r.ID), "OT-6 suggested EXPENSE Software", "OT-7 unmatched")
+		w.says("learned", w.resultLines(r.ID), "OT-6 suggested EXPENSE Software", "OT-7 unmatched")
 		got := w.results(r.ID)[0]
 		if got.Confidence < 60 || got.Confidence > 99 || len(got.Examples) != 4 || len(got.Reasons) == 0 ||
 			!strings.Contains(got.Reasons[0], "4 of 4") || !strings.HasSuffix(got.Reasons[0], "to the account Software of tests.") {
@@ -33,7 +33,7 @@ func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
 			_, err := w.journal.Unpost(w.ctx, id)
 			w.fine(err)
 		}
-		w.says("unlearned", w.told(w.classify(classification.CreateParams{TransactionIDs: ids}).ID), "OT-6 unmatched", "OT-7 unmatched")
+		w.says("unlearned", w.resultLines(w.classify(classification.CreateParams{TransactionIDs: ids}).ID), "OT-6 unmatched", "OT-7 unmatched")
 		if s := w.get(ids[0]).Suggested; s != nil {
 			w.Errorf("what nothing speaks for any more is still suggested: %+v", s)
 		}
@@ -46,40 +46,40 @@ func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
 	})
 }
 
-func TestARuleGoesBeforeAPrecedent(t *testing.T) {
+func TestARuleTakesPrecedenceOverAPrecedent(t *testing.T) {
 	each(t, func(w *world) {
-		w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
+		w.book(w.addTransactions("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
 		w.rule("mine", "memo=github to=Travel")
-		w.bring("Bank 2025-11-03 -99 USD payee=Github_Inc")
-		w.says("both", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by mine.1")
+		w.addTransactions("Bank 2025-11-03 -99 USD payee=Github_Inc")
+		w.says("both", w.resultLines(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by mine.1")
 	})
 }
 
-func TestWhatWasBookedToAnAccountThatIsPutAwayIsNotProposed(t *testing.T) {
+func TestAPrecedentOnAnArchivedAccountIsNotSuggested(t *testing.T) {
 	each(t, func(w *world) {
-		entry := w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
-		w.bring("Bank 2025-11-03 -10 USD payee=Github_Inc")
-		w.says("in use", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 suggested EXPENSE Software")
+		entry := w.book(w.addTransactions("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
+		w.addTransactions("Bank 2025-11-03 -10 USD payee=Github_Inc")
+		w.says("in use", w.resultLines(w.classify(classification.CreateParams{}).ID), "OT-2 suggested EXPENSE Software")
 		_, err := w.journal.Reverse(w.ctx, entry, journal.ReverseParams{})
 		w.fine(err)
 		w.book(w.list()[0].ID, "EXPENSE", "Travel")
-		w.says("corrected", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 suggested EXPENSE Travel")
-		w.book(w.bring("Bank 2025-10-02 +10 USD text=zero")[0], "REFUND", "Travel")
+		w.says("corrected", w.resultLines(w.classify(classification.CreateParams{}).ID), "OT-2 suggested EXPENSE Travel")
+		w.book(w.addTransactions("Bank 2025-10-02 +10 USD text=zero")[0], "REFUND", "Travel")
 		w.archive("Travel")
-		w.says("put away", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 unmatched")
+		w.says("put away", w.resultLines(w.classify(classification.CreateParams{}).ID), "OT-2 unmatched")
 	})
 }
 
-func TestWhatWasLookedAtIsNotLookedAtAgain(t *testing.T) {
+func TestProcessedAuditRecordsAreNotProcessedAgain(t *testing.T) {
 	each(t, func(w *world) {
-		w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
+		w.book(w.addTransactions("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
 		w.classify(classification.CreateParams{Dry: true})
 		w.read(func(ctx context.Context, tx *db.Tx) error {
 			left, err := db.One[int64](ctx, tx, "count",
 				`SELECT count(*) FROM audit_log l WHERE l.organization_id = @org AND l.action LIKE 'transaction.%' AND l.action <> 'transaction.created'
 				AND l.sequence > coalesce((SELECT m.sequence FROM precedent_marks m WHERE m.organization_id = @org), 0)`)
 			if err == nil && left != 0 {
-				w.Errorf("%d changes are looked at again", left)
+				w.Errorf("%d changes would be processed again", left)
 			}
 			return err
 		})

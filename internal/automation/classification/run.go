@@ -1,7 +1,7 @@
-// Package classification does the daily work: it goes through transactions, lets the organization's rules decide what
-// each is, proposes from what was booked before where no rule does, and makes the entries when it is asked to. A run
-// is a task that goes batch by batch, and what a batch came to commits with how far the run is, so that one that is
-// killed and taken up again ends as if nothing had happened.
+// Package classification classifies transactions: a run goes through them in batches, applies the organization's rules,
+// suggests classifications from precedents where no rule matches, and creates journal entries if requested. A run is a
+// background task. Each batch commits its results together with the progress of the run, so that a run that is
+// interrupted and resumed ends as if it had not been.
 package classification
 
 import (
@@ -14,22 +14,21 @@ import (
 
 const noun = "classification run"
 
-// EventCreated and EventResumed tell that a run waits to be done.
+// EventCreated and EventResumed announce that a run is due.
 const (
 	EventCreated = "classification_run.created"
 	EventResumed = "classification_run.resumed"
 )
 
-// kind is where runs stand for whoever does them.
-// Kind is the kind of background task that does classification runs.
+// Kind is the kind of background task that executes runs.
 var Kind = kind
 
 var kind = task.Kind{Noun: noun, Table: "classification_runs", Key: "run_id"}
 
-// Status is how far a run is.
+// Status is the state of a run.
 type Status string
 
-// The states.
+// The statuses.
 const (
 	Pending   Status = "pending"
 	Running   Status = "running"
@@ -38,13 +37,13 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Statuses lists every state there is.
+// Statuses lists every status.
 var Statuses = []Status{Pending, Running, Completed, Failed, Cancelled}
 
-// Ended tells that nothing is under way.
+// Ended reports whether the run is over.
 func (s Status) Ended() bool { return s != Pending && s != Running }
 
-// Action is what becomes of what a rule decides.
+// Action is what a run does with the decisions of rules.
 type Action string
 
 // The actions.
@@ -54,38 +53,38 @@ const (
 	Post    Action = "post"
 )
 
-// Actions lists every action there is.
+// Actions lists every action.
 var Actions = []Action{Suggest, Draft, Post}
 
-// Outcome is what a run came to about a transaction.
+// Outcome is the result of a run for one transaction.
 type Outcome string
 
 // The outcomes.
 const (
 	Classified Outcome = "classified" // a rule decided, and nothing was booked
-	Drafted    Outcome = "drafted"    // a rule decided, and there is a draft
-	Posted     Outcome = "posted"     // a rule decided, and it is booked
-	Refused    Outcome = "refused"    // a rule decided, and it cannot be booked so
-	Suggested  Outcome = "suggested"  // no rule decided; what was booked before speaks for something
-	Unmatched  Outcome = "unmatched"  // nothing is known
-	Skipped    Outcome = "skipped"    // it is not for a run
+	Drafted    Outcome = "drafted"    // a rule decided, and a draft was created
+	Posted     Outcome = "posted"     // a rule decided, and an entry was posted
+	Refused    Outcome = "refused"    // a rule decided, but the transaction cannot be booked that way
+	Suggested  Outcome = "suggested"  // no rule decided; precedents suggest a classification
+	Unmatched  Outcome = "unmatched"  // neither rules nor precedents apply
+	Skipped    Outcome = "skipped"    // not eligible
 )
 
-// Outcomes lists every outcome there is.
+// Outcomes lists every outcome.
 var Outcomes = []Outcome{Classified, Drafted, Posted, Refused, Suggested, Unmatched, Skipped}
 
-// Run is one of them.
+// Run is one pass over the transactions that match a filter.
 type Run struct {
 	ID             string
 	Action         Action
 	Dry            bool
 	Filter         transaction.Filter
-	LegalEntityIDs []string // those of the key it was made with; none is all
+	LegalEntityIDs []string // those of the API key that created it; none means all
 	Revision       int64    // of the rules
-	UpTo           int64    // the last transaction that there was
+	UpTo           int64    // the number of the last transaction when it was created
 	Status         Status
 	Learned        bool
-	At             *transaction.Place // how far it is
+	At             *transaction.Position // the last transaction processed
 	Total          int64
 	Counts         map[Outcome]int64
 	Error          string
@@ -97,7 +96,7 @@ type Run struct {
 	FinishedAt     *time.Time
 }
 
-// Done is how many transactions it came to something about.
+// Done returns the number of transactions processed.
 func (r Run) Done() (n int64) {
 	for _, c := range r.Counts {
 		n += c
@@ -105,15 +104,15 @@ func (r Run) Done() (n int64) {
 	return n
 }
 
-// Percent is how much of it is done.
+// Percent returns the progress in percent.
 func (r Run) Percent() int64 {
 	if r.Status == Completed {
 		return 100
 	}
-	return min(99, 100*r.Done()/max(r.Total, 1)) // the end is told by the status
+	return min(99, 100*r.Done()/max(r.Total, 1)) // 100 only once the status is completed
 }
 
-// facts is what the audit and events say of a run.
+// facts returns the fields for the audit log and events.
 func (r Run) facts() map[string]any {
 	return map[string]any{
 		"id": r.ID, "action": r.Action, "dry_run": r.Dry, "filter": r.Filter, "rules_revision": r.Revision, "status": r.Status,
@@ -121,13 +120,13 @@ func (r Run) facts() map[string]any {
 	}
 }
 
-// Match is a rule that matches, in the version that did.
+// Match is the version of a rule that matched.
 type Match struct {
 	RuleID  string `json:"rule"`
 	Version int64  `json:"version"`
 }
 
-// Result is what a run came to about a transaction, and why.
+// Result is the result of a run for one transaction, with its reasons.
 type Result struct {
 	Position      int64   `json:"-"`
 	TransactionID string  `json:"-"`
@@ -135,13 +134,13 @@ type Result struct {
 	Outcome       Outcome `json:"-"`
 	RuleID        string  `json:"-"`
 
-	had   bool              // something was suggested for the transaction before
-	place transaction.Place // of the transaction
+	hadSuggestion bool                 // the transaction has an earlier suggestion
+	position      transaction.Position // of the transaction
 
 	RuleVersion     int64    `json:"version,omitempty"`
 	Specificity     int64    `json:"specificity,omitempty"`
-	Others          []Match  `json:"others,omitempty"`       // rules that matched too, the best first
-	OthersCount     int64    `json:"others_count,omitempty"` // all of them
+	Others          []Match  `json:"others,omitempty"`       // other rules that matched, in order of precedence
+	OthersCount     int64    `json:"others_count,omitempty"` // how many matched in all
 	LedgerAccountID string   `json:"account,omitempty"`
 	Type            string   `json:"type,omitempty"`
 	PayeeName       string   `json:"payee,omitempty"`
@@ -153,10 +152,10 @@ type Result struct {
 	Message         string   `json:"message,omitempty"` // why it was skipped or refused
 }
 
-// othersKept is how many rules that matched too are kept of each.
+// othersKept is how many other matching rules a result lists.
 const othersKept = 20
 
-// suggestion is what a transaction says of a result; nil where there is nothing to do about it.
+// suggestion returns the suggestion to store with the transaction, or nil if there is none.
 func (r Result) suggestion(runID string) *transaction.Suggestion {
 	switch r.Outcome {
 	case Classified, Refused, Suggested:

@@ -25,7 +25,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
+func TestTheMostSpecificRuleDecidesAndIsNamed(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("aws", "memo=Amazon_Web to=Software")
 		w.rule("amazon", "memo=amazon to=Rent priority=9")
@@ -36,7 +36,7 @@ func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
 		w.rule("high", "category=saas to=Software priority=2")
 		w.rule("off", "memo=nothing to=Rent enabled=false")
 		w.rule("fee", "memo=monthly_fee to=Rent type=FEE")
-		w.bring(
+		w.addTransactions(
 			"Bank 2025-11-03 -10 USD text=AMAZON_WEB__SERVICES",
 			"Bank 2025-11-02 -11 USD payee=Amazon_Store",
 			"Card 2025-11-04 -12 USD merchant=DELTA_AIR",
@@ -48,7 +48,7 @@ func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
 			"Bank 2025-11-10 -18 USD text=Monthly_Fee",
 		)
 		r := w.classify(classification.CreateParams{Dry: true})
-		w.says("results", w.told(r.ID),
+		w.says("results", w.resultLines(r.ID),
 			"OT-2 classified EXPENSE Rent by amazon.1",
 			"OT-1 classified EXPENSE Software by aws.1 not amazon",
 			"OT-3 classified EXPENSE Travel by card.1",
@@ -59,7 +59,7 @@ func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
 			"OT-8 unmatched",
 			"OT-9 classified FEE Rent by fee.1",
 		)
-		if again := w.told(w.classify(classification.CreateParams{Dry: true}).ID); !slices.Equal(again, w.told(r.ID)) {
+		if again := w.resultLines(w.classify(classification.CreateParams{Dry: true}).ID); !slices.Equal(again, w.resultLines(r.ID)) {
 			w.Errorf("again: %v", again)
 		}
 		if r.Percent() != 100 || r.Total != 9 || r.Counts[classification.Classified] != 8 || r.Counts[classification.Unmatched] != 1 {
@@ -73,7 +73,7 @@ func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
 	})
 }
 
-// list gives every transaction, the earliest first.
+// list returns every transaction, the earliest first.
 func (w *world) list() []transaction.Transaction {
 	w.Helper()
 	got, err := w.transactions.List(w.ctx, transaction.ListParams{Sort: transaction.Sort{Order: "asc"}, Request: page.Request{Limit: 100},
@@ -82,17 +82,17 @@ func (w *world) list() []transaction.Transaction {
 	return got.Items
 }
 
-func TestWhatIsDecidedIsBookedWithItsTagAndPayee(t *testing.T) {
+func TestADecisionIsBookedWithItsTagAndPayee(t *testing.T) {
 	each(t, func(w *world) {
 		rule := w.rule("aws", "memo=aws to=Software payee=Amazon_Web_Services tag=IT")
-		ids := w.bring("Bank 2025-11-03 -10 USD text=AWS_EMEA", "Bank 2025-11-04 -20 USD text=other")
+		ids := w.addTransactions("Bank 2025-11-03 -10 USD text=AWS_EMEA", "Bank 2025-11-04 -20 USD text=other")
 		for i, action := range []classification.Action{classification.Draft, classification.Post} {
 			if i == 1 {
 				w.fine(w.journal.Delete(w.ctx, w.get(ids[0]).JournalEntryID))
 			}
 			r := w.classify(classification.CreateParams{Action: action})
 			outcome := map[classification.Action]string{classification.Draft: "drafted", classification.Post: "posted"}[action]
-			w.says(string(action), w.told(r.ID), "OT-1 "+outcome+" EXPENSE Software by aws.1", "OT-2 unmatched")
+			w.says(string(action), w.resultLines(r.ID), "OT-1 "+outcome+" EXPENSE Software by aws.1", "OT-2 unmatched")
 			one := w.get(ids[0])
 			if one.Vendor != "Amazon Web Services" || !slices.Equal(one.TagIDs, []string{w.tag("IT")}) || one.Type != "EXPENSE" ||
 				(one.Status == transaction.Posted) != (action == classification.Post) {
@@ -121,10 +121,10 @@ func (w *world) read(fn db.Func) {
 	w.fine(w.db.Read(w.ctx, w.org.Organization.ID, fn))
 }
 
-func TestARunLeavesAloneWhatIsNotForIt(t *testing.T) {
+func TestARunSkipsTransactionsThatAreNotEligible(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("all", "memo=x to=Rent")
-		ids := w.bring("Bank 2025-09-03 -10 USD text=x", "Bank 2025-11-03 -11 USD text=x", "Bank 2025-11-04 -12 USD text=x",
+		ids := w.addTransactions("Bank 2025-09-03 -10 USD text=x", "Bank 2025-11-03 -11 USD text=x", "Bank 2025-11-04 -12 USD text=x",
 			"Bank 2025-11-05 -13 USD text=x", "Bank 2025-11-06 -14 USD text=x")
 		_, err := w.transactions.Update(w.ctx, ids[1], transaction.UpdateParams{Status: new(transaction.Spam)})
 		w.fine(err)
@@ -134,17 +134,17 @@ func TestARunLeavesAloneWhatIsNotForIt(t *testing.T) {
 			return ""
 		}, false)
 		w.fine(err)
-		w.book(w.bring("Bank 2025-09-01 -15 USD text=y")[0], "EXPENSE", "Rent")
+		w.book(w.addTransactions("Bank 2025-09-01 -15 USD text=y")[0], "EXPENSE", "Rent")
 		w.closeThrough("2025-09")
 		r := w.classify(classification.CreateParams{TransactionIDs: ids, Action: classification.Post})
-		w.says("by ids", w.told(r.ID),
+		w.says("by ids", w.resultLines(r.ID),
 			"OT-1 skipped because the month 2025-09 is closed", "OT-2 skipped because it is spam", "OT-3 skipped because it is posted",
 			"OT-4 skipped because it has the draft entry "+made[0].ID, "OT-5 posted EXPENSE Rent by all.1")
 		r = w.classify(classification.CreateParams{Action: classification.Post})
-		w.says("by filter", w.told(r.ID), "OT-1 skipped because the month 2025-09 is closed",
+		w.says("by filter", w.resultLines(r.ID), "OT-1 skipped because the month 2025-09 is closed",
 			"OT-4 skipped because it has the draft entry "+made[0].ID)
 		r = w.classify(classification.CreateParams{Filter: &transaction.Filter{StartDate: "2025-11-06", Status: "posted"}})
-		w.says("posted ones", w.told(r.ID), "OT-5 skipped because it is posted")
+		w.says("posted ones", w.resultLines(r.ID), "OT-5 skipped because it is posted")
 		for i, want := range []transaction.Status{transaction.Pending, transaction.Spam, transaction.Posted, transaction.Pending,
 			transaction.Posted} {
 			if got := w.get(ids[i]); got.Status != want || got.Suggested != nil {
@@ -168,20 +168,20 @@ func (w *world) closeThrough(key string) {
 	}
 }
 
-func TestWhatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
+func TestATransactionThatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("wages", "memo=x to=Rent")
 		w.rule("swap", "memo=swap to=Rent type=BORROW")
-		ids := w.bring("Bank 2025-11-03 -10 USD text=x", "Wallet 2025-11-04 -1 ETH memo=x", "Bank 2025-11-05 -11 USD text=x")
+		ids := w.addTransactions("Bank 2025-11-03 -10 USD text=x", "Wallet 2025-11-04 -1 ETH memo=x", "Bank 2025-11-05 -11 USD text=x")
 		archived := w.rule("archived", "memo=gone to=Travel")
-		w.bring("Bank 2025-11-06 -1 USD text=gone")
+		w.addTransactions("Bank 2025-11-06 -1 USD text=gone")
 		w.archive("Travel")
-		if got := w.told(w.classify(classification.CreateParams{Dry: true}).ID)[3]; !strings.HasPrefix(got,
+		if got := w.resultLines(w.classify(classification.CreateParams{Dry: true}).ID)[3]; !strings.HasPrefix(got,
 			"OT-4 refused EXPENSE Travel by archived.1 because the ledger account") {
 			w.Error("before it is tried:", got)
 		}
 		r := w.classify(classification.CreateParams{Action: classification.Post})
-		got := w.told(r.ID)
+		got := w.resultLines(r.ID)
 		if len(got) != 4 || got[0] != "OT-1 posted EXPENSE Rent by wages.1" || got[2] != "OT-3 posted EXPENSE Rent by wages.1" {
 			w.Fatal(strings.Join(got, "\n"))
 		}
@@ -195,29 +195,29 @@ func TestWhatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
 	})
 }
 
-func TestTheRulesOfARunAreThoseOfItsBeginning(t *testing.T) {
+func TestARunUsesTheRulesOfItsCreation(t *testing.T) {
 	each(t, func(w *world) {
 		rule := w.rule("one", "memo=x to=Rent")
-		w.bring("Bank 2025-11-03 -10 USD text=x")
+		w.addTransactions("Bank 2025-11-03 -10 USD text=x")
 		before, err := w.Create(w.ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest})
 		w.fine(err)
 		_, err = w.memory.PutRule(w.ctx, memory.PutRuleParams{RuleID: rule, ExpectedVersion: new("1"), Rule: w.ruleParams("memo=x to=Software")})
 		w.fine(err)
 		w.rule("other", "memo=x direction=WITHDRAWAL to=Travel")
-		w.bring("Bank 2025-11-01 -11 USD text=x") // it came after the run was made
+		w.addTransactions("Bank 2025-11-01 -11 USD text=x") // it came after the run was made
 		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, before.ID, nil)
 		w.fine(err)
-		w.says("before", w.told(before.ID), "OT-1 classified EXPENSE Rent by one.1")
-		w.says("after", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by other.1 not one",
+		w.says("before", w.resultLines(before.ID), "OT-1 classified EXPENSE Rent by one.1")
+		w.says("after", w.resultLines(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by other.1 not one",
 			"OT-1 classified EXPENSE Travel by other.1 not one")
 		w.fine(w.memory.DeleteRule(w.ctx, rule, "2", ""))
-		if got := w.told(w.classify(classification.CreateParams{}).ID)[1]; got != "OT-1 classified EXPENSE Travel by other.1" {
+		if got := w.resultLines(w.classify(classification.CreateParams{}).ID)[1]; got != "OT-1 classified EXPENSE Travel by other.1" {
 			w.Error(got)
 		}
 	})
 }
 
-func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
+func TestACancelledRunStopsAndContinuesWhenResumed(t *testing.T) {
 	each(t, func(w *world) {
 		w.SetBatch(2)
 		w.rule("x", "memo=x to=Rent")
@@ -225,7 +225,7 @@ func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
 		for range 5 {
 			lines = append(lines, "Bank 2025-11-03 -10 USD text=x")
 		}
-		w.bring(lines...)
+		w.addTransactions(lines...)
 		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Post})
 		w.fine(err)
 		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, func(classification.Run) {
@@ -263,22 +263,22 @@ func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
 	})
 }
 
-func TestAKilledRunEndsAsOneThatWasNot(t *testing.T) {
+func TestAnInterruptedRunEndsAsIfItHadNotBeen(t *testing.T) {
 	each(t, func(w *world) {
 		w.SetBatch(3)
 		w.rule("x", "memo=x to=Rent payee=Landlord tag=HQ")
 		w.rule("y", "memo=y to=Sales")
 		for i := range 6 {
-			w.book(w.bring("Bank 2025-10-0" + string(rune('1'+i)) + " -7 USD payee=Known")[0], "EXPENSE", "Travel")
+			w.book(w.addTransactions("Bank 2025-10-0" + string(rune('1'+i)) + " -7 USD payee=Known")[0], "EXPENSE", "Travel")
 		}
-		// what the run books itself teaches it nothing
+		// entries that a run makes are not precedents for it
 		lines := []string{"Bank 2025-11-01 -5 USD text=y payee=Fresh", "Bank 2025-12-01 -5 USD payee=Fresh"}
 		for i := range 17 {
 			lines = append(lines, "Bank 2025-11-"+string(rune('1'+i%2))+string(rune('0'+i%9))+" -10 USD "+[]string{"text=x", "text=y",
 				"payee=Known", "text=z"}[i%4])
 		}
-		w.bring(lines...)
-		want := w.told(w.classify(classification.CreateParams{Dry: true}).ID)
+		w.addTransactions(lines...)
+		want := w.resultLines(w.classify(classification.CreateParams{Dry: true}).ID)
 		if !strings.Contains(strings.Join(want, "\n"), "suggested EXPENSE Travel") || !strings.HasSuffix(want[len(want)-1], "OT-8 unmatched") {
 			w.Fatal(want)
 		}
@@ -301,7 +301,7 @@ func TestAKilledRunEndsAsOneThatWasNot(t *testing.T) {
 			}
 			w.clock.Advance(2 * task.Lease)
 		}
-		got := w.told(r.ID)
+		got := w.resultLines(r.ID)
 		for i := range want {
 			want[i] = strings.Replace(want[i], "classified", "posted", 1)
 		}
@@ -309,7 +309,7 @@ func TestAKilledRunEndsAsOneThatWasNot(t *testing.T) {
 	})
 }
 
-func TestARunIsForTheLegalEntitiesOfItsKey(t *testing.T) {
+func TestARunCoversTheLegalEntitiesOfItsKey(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("x", "memo=x to=Rent")
 		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
@@ -317,7 +317,7 @@ func TestARunIsForTheLegalEntitiesOfItsKey(t *testing.T) {
 		theirs, err := w.all.Create(w.ctx, source.CreateParams{Name: "Theirs", Type: source.Bank, Currency: "USD", LegalEntityID: other.ID})
 		w.fine(err)
 		w.sources["Theirs"] = theirs.Source
-		ids := w.bring("Bank 2025-11-03 -10 USD text=x", "Theirs 2025-11-04 -10 USD text=x")
+		ids := w.addTransactions("Bank 2025-11-03 -10 USD text=x", "Theirs 2025-11-04 -10 USD text=x")
 		whole := w.classify(classification.CreateParams{})
 		limited := actor.With(w.ctx, actor.Actor{OrganizationID: w.org.Organization.ID, UserID: w.org.Owner.UserID,
 			LegalEntityIDs: []string{other.ID}})
@@ -332,7 +332,7 @@ func TestARunIsForTheLegalEntitiesOfItsKey(t *testing.T) {
 		w.fine(err)
 		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil)
 		w.fine(err)
-		w.says("limited", w.told(r.ID), "OT-2 classified EXPENSE Rent by x.1")
+		w.says("limited", w.resultLines(r.ID), "OT-2 classified EXPENSE Rent by x.1")
 		got, err := w.List(limited, classification.Filter{}, page.Request{Limit: 10})
 		if err != nil || len(got.Items) != 1 || got.Items[0].ID != r.ID {
 			w.Errorf("%+v %v", got.Items, err)
@@ -342,7 +342,7 @@ func TestARunIsForTheLegalEntitiesOfItsKey(t *testing.T) {
 
 func TestAFaultyRunIsRefused(t *testing.T) {
 	each(t, func(w *world) {
-		ids := w.bring("Bank 2025-11-03 -10 USD text=x")
+		ids := w.addTransactions("Bank 2025-11-03 -10 USD text=x")
 		for name, c := range map[string]struct {
 			p    classification.CreateParams
 			kind fault.Kind
@@ -371,19 +371,19 @@ func TestAFaultyRunIsRefused(t *testing.T) {
 	})
 }
 
-// archive puts an account away.
+// archive archives an account.
 func (w *world) archive(name string) {
 	w.Helper()
 	_, err := account.NewService(w.db).Archive(w.ctx, w.accounts[name])
 	w.fine(err)
 }
 
-func TestWhatATransactionIsFollowsFromRuleSourceAccountAndDirection(t *testing.T) {
+func TestTheTypeFollowsFromRuleSourceAccountAndDirection(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("said", "memo=said to=Rent type=EXPENSE")
 		w.rule("open", "memo=open to=Sales")
 		w.rule("owed", "memo=owed to=Loans")
-		w.bring(
+		w.addTransactions(
 			"Bank 2025-11-01 -1 USD text=said",
 			"Bank 2025-11-02 +1 USD text=said", // nothing comes in as an expense
 			"Bank 2025-11-03 -1 USD text=said type=FEE",
@@ -395,7 +395,7 @@ func TestWhatATransactionIsFollowsFromRuleSourceAccountAndDirection(t *testing.T
 			"Bank 2025-11-09 +1 USD text=owed",
 			"Bank 2025-11-10 -1 USD text=owed",
 		)
-		w.says("types", w.told(w.classify(classification.CreateParams{Dry: true}).ID),
+		w.says("types", w.resultLines(w.classify(classification.CreateParams{Dry: true}).ID),
 			"OT-1 classified EXPENSE Rent by said.1", "OT-2 classified REFUND Rent by said.1", "OT-3 classified EXPENSE Rent by said.1",
 			"OT-4 classified INCOME Sales by open.1",
 			"OT-5 classified REFUND Sales by open.1", "OT-6 classified STAKING_REWARD Sales by open.1",
@@ -404,15 +404,15 @@ func TestWhatATransactionIsFollowsFromRuleSourceAccountAndDirection(t *testing.T
 	})
 }
 
-func TestAHalfOfATransferIsForNoRule(t *testing.T) {
+func TestASideOfATransferIsNotClassifiedByRules(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("x", "memo=x to=Rent")
 		w.sources["Card"] = w.source("Card")
-		ids := w.bring("Bank 2025-11-03 -10 USD text=x", "Card 2025-11-03 +10 USD text=x", "Bank 2025-11-04 -11 USD text=x")
+		ids := w.addTransactions("Bank 2025-11-03 -10 USD text=x", "Card 2025-11-03 +10 USD text=x", "Bank 2025-11-04 -11 USD text=x")
 		_, err := transfers.NewService(w.db).Link(w.ctx, transfers.LinkParams{TransactionIDs: ids[:2]})
 		w.fine(err)
 		r := w.classify(classification.CreateParams{Action: classification.Post})
-		w.says("linked", w.told(r.ID), "OT-1 suggested INTERNAL TRANSFER  not x", "OT-2 suggested INTERNAL TRANSFER  not x",
+		w.says("linked", w.resultLines(r.ID), "OT-1 suggested INTERNAL TRANSFER  not x", "OT-2 suggested INTERNAL TRANSFER  not x",
 			"OT-3 posted EXPENSE Rent by x.1")
 		if s := w.get(ids[0]).Suggested; s == nil || s.Type != "INTERNAL TRANSFER" || s.LedgerAccountID != "" || s.Confidence != 95 ||
 			s.RuleID != "" {
@@ -421,12 +421,12 @@ func TestAHalfOfATransferIsForNoRule(t *testing.T) {
 	})
 }
 
-func TestOnlySomeOfTheRulesThatMatchAreNamed(t *testing.T) {
+func TestOnlySomeOfTheMatchingRulesAreListed(t *testing.T) {
 	each(t, func(w *world) {
 		for i := range 25 {
 			w.rule(fmt.Sprint(i), "memo=x to=Rent")
 		}
-		w.bring("Bank 2025-11-03 -10 USD text=x")
+		w.addTransactions("Bank 2025-11-03 -10 USD text=x")
 		got := w.results(w.classify(classification.CreateParams{Dry: true}).ID)[0]
 		if len(got.Others) != 20 || got.OthersCount != 24 || w.names[got.RuleID] != "0" || w.names[got.Others[0].RuleID] != "1" {
 			w.Errorf("%+v", got)
@@ -434,15 +434,16 @@ func TestOnlySomeOfTheRulesThatMatchAreNamed(t *testing.T) {
 	})
 }
 
-func TestTheCheckSeesEveryDamage(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamage(t *testing.T) {
 	each(t, func(w *world) {
-		w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github")[0], "EXPENSE", "Software")
-		w.bring("Bank 2025-11-03 -10 USD payee=Github")
+		w.book(w.addTransactions("Bank 2025-10-01 -10 USD payee=Github")[0], "EXPENSE", "Software")
+		w.addTransactions("Bank 2025-11-03 -10 USD payee=Github")
 		w.classify(classification.CreateParams{})
 		for _, damage := range []struct{ do, undo, says string }{
-			{"UPDATE classification_runs SET status = 'gone'", "UPDATE classification_runs SET status = 'completed'", "it cannot be"},
+			{"UPDATE classification_runs SET status = 'gone'", "UPDATE classification_runs SET status = 'completed'",
+				`its status "gone" is not a valid one`},
 			{"UPDATE classification_runs SET total_count = 7", "UPDATE classification_runs SET total_count = 1", "1 of 7"},
-			{"UPDATE classification_results SET outcome = 'posted'", "UPDATE classification_results SET outcome = 'suggested'", "where it counts"},
+			{"UPDATE classification_results SET outcome = 'posted'", "UPDATE classification_results SET outcome = 'suggested'", "but its count is"},
 			{"UPDATE classification_results SET position = 9", "UPDATE classification_results SET position = 1", "last result"},
 		} {
 			w.exec(damage.do)
@@ -453,14 +454,14 @@ func TestTheCheckSeesEveryDamage(t *testing.T) {
 			w.exec(damage.undo)
 		}
 		w.exec("DELETE FROM precedent_features")
-		if found := w.findings(); !strings.Contains(strings.Join(found, "\n"), "remembers none") {
-			w.Errorf("forgotten: %v", found)
+		if found := w.findings(); !strings.Contains(strings.Join(found, "\n"), "but it lists none") {
+			w.Errorf("features without precedents: %v", found)
 		}
 		w.exec("DELETE FROM precedents")
 	})
 }
 
-// exec changes something behind the service's back, with an audit row so that it commits.
+// exec changes stored data directly, with an audit record so that it commits.
 func (w *world) exec(statement string) {
 	w.Helper()
 	w.fine(w.db.Write(w.ctx, w.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
@@ -479,15 +480,16 @@ func (w *world) findings() (found []string) {
 	return found
 }
 
-// An entry that cannot be changed stands against all that are booked together, and in the end only the one that would change it is refused.
-func TestOneThatStandsAgainstAllIsFoundAndRefused(t *testing.T) {
+// An entry that cannot change blocks everything that is booked in the same batch; in the end only the transaction that
+// would change it is refused.
+func TestATransactionThatBlocksItsBatchIsFoundAndRefused(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("x", "memo=x to=Rent")
 		var lines []string
 		for i := range 7 {
 			lines = append(lines, fmt.Sprintf("Bank 2025-11-%02d -10 USD text=x", i+1))
 		}
-		ids := w.bring(lines...)
+		ids := w.addTransactions(lines...)
 		w.Before(func(ps []booking.Params) error {
 			if slices.ContainsFunc(ps, func(p booking.Params) bool { return p.TransactionID == ids[4] }) {
 				return fault.Conflictf("the entry JE-1 cannot be changed")
@@ -495,7 +497,7 @@ func TestOneThatStandsAgainstAllIsFoundAndRefused(t *testing.T) {
 			return nil
 		})
 		r := w.classify(classification.CreateParams{Action: classification.Post})
-		got := w.told(r.ID)
+		got := w.resultLines(r.ID)
 		if r.Counts[classification.Posted] != 6 || r.Counts[classification.Refused] != 1 ||
 			got[4] != "OT-5 refused EXPENSE Rent by x.1 because the entry JE-1 cannot be changed" {
 			w.Error(strings.Join(got, "\n"))
@@ -506,7 +508,7 @@ func TestOneThatStandsAgainstAllIsFoundAndRefused(t *testing.T) {
 	})
 }
 
-func TestARunThatCannotGoOnSaysWhyAndCanBeResumed(t *testing.T) {
+func TestARunThatCannotContinueSaysWhyAndCanBeResumed(t *testing.T) {
 	each(t, func(w *world) {
 		entities := entity.NewService(w.db)
 		other, err := entities.Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
@@ -520,7 +522,7 @@ func TestARunThatCannotGoOnSaysWhyAndCanBeResumed(t *testing.T) {
 			if err != nil || r.Status != classification.Failed || !strings.Contains(r.Error, "legal entity") || r.FinishedAt == nil {
 				w.Fatalf("%+v %v", r, err)
 			}
-			w.well()
+			w.sound()
 			if r, err = w.Resume(w.ctx, r.ID); err != nil || r.Status != classification.Pending || r.Error != "" {
 				w.Fatalf("%+v %v", r, err)
 			}

@@ -18,24 +18,24 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Service holds the use cases.
+// Service implements the use cases of classification runs.
 type Service struct {
 	db   *db.DB
-	each func(context.Context, *db.Tx, []booking.Params) ([]booking.Outcome, error) // books what can be booked
-	// how many transactions one database transaction deals with
+	each func(context.Context, *db.Tx, []booking.Params) ([]booking.Outcome, error) // books every transaction that can be booked
+	// how many transactions one database transaction processes
 	batch int
 }
 
-// NewService makes one, which books by a service of that.
+// NewService returns a Service that creates journal entries with a booking service.
 func NewService(d *db.DB, bookings *booking.Service) *Service {
 	return &Service{db: d, each: bookings.Each, batch: batchMax}
 }
 
-// CreateParams say what a run is to go through and what it does about it.
+// CreateParams select the transactions of a run and what it does with them.
 type CreateParams struct {
 	TransactionIDs []string
 	Filter         *transaction.Filter
-	Expected       *int64 // how many there should be
+	Expected       *int64 // how many transactions there should be
 	Action         Action
 	Dry            bool
 }
@@ -54,7 +54,7 @@ func (p CreateParams) validate() error {
 	return faults.Err()
 }
 
-// Create makes a run, which is soon done in the background. The rules are those of this moment, and so are the transactions.
+// Create creates a run, which a background task executes. It uses the rules and the transactions of this moment.
 func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error) {
 	if err := p.validate(); err != nil {
 		return r, err
@@ -75,12 +75,12 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 				return err
 			}
 		}
-		if r.Total, err = transaction.CountAhead(ctx, tx, r.Filter); err != nil {
+		if r.Total, err = transaction.CountUnposted(ctx, tx, r.Filter); err != nil {
 			return fault.PrefixFields("filter.", err)
 		}
 		if p.Expected != nil && *p.Expected != r.Total {
 			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now matches %d", r.Total)}},
-				"the run would go through %d transactions, not %d: look again", r.Total, *p.Expected)
+				"the run would process %d transactions, not %d: review them and send the new expected_count", r.Total, *p.Expected)
 		}
 		if r.Revision, err = memory.Revision(ctx, tx); err != nil {
 			return err
@@ -92,12 +92,12 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 	return r, err
 }
 
-// Filter narrows a list; what is empty does not.
+// Filter restricts a list; empty fields do not.
 type Filter struct {
 	Status Status
 }
 
-// List gives runs, the newest first.
+// List returns runs, the newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Run], error) {
 	who := actor.From(ctx)
 	return page.List("classification runs", f, p, func(r Run) []string {
@@ -115,7 +115,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// Get gives a run.
+// Get returns a run.
 func (s *Service) Get(ctx context.Context, runID string) (r Run, err error) {
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		r, err = find(ctx, tx, runID)
@@ -124,7 +124,7 @@ func (s *Service) Get(ctx context.Context, runID string) (r Run, err error) {
 	return r, err
 }
 
-// find finds a run, unless it was made with a key for more than the actor's is.
+// find finds a run, unless it was created with a key for legal entities that the actor may not see.
 func find(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
 	r, err := findUnchecked(ctx, tx, runID)
 	if err == nil && !within(r.LegalEntityIDs, actor.From(ctx).LegalEntityIDs) {
@@ -133,7 +133,7 @@ func find(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
 	return r, err
 }
 
-// within tells that a run of some legal entities can be seen with a key for others; none is all.
+// within reports whether a run for some legal entities is visible to a key for others; none means all.
 func within(run, key []string) bool {
 	if len(key) == 0 {
 		return true
@@ -141,14 +141,14 @@ func within(run, key []string) bool {
 	return len(run) > 0 && !slices.ContainsFunc(run, func(e string) bool { return !slices.Contains(key, e) })
 }
 
-// ResultFilter narrows the results of a run; what is empty does not.
+// ResultFilter restricts the results of a run; empty fields do not.
 type ResultFilter struct {
 	RunID   string
 	Outcome Outcome
 	RuleID  string
 }
 
-// Results lists what a run came to, in the order in which things happened.
+// Results lists the results of a run, in the order of the transactions.
 func (s *Service) Results(ctx context.Context, f ResultFilter, p page.Request) (page.Page[Result], error) {
 	key := func(r Result) []string { return []string{strconv.FormatInt(r.Position, 10)} }
 	return page.List("classification results", f, p, key, func(after []string, limit int) (rows []Result, err error) {
@@ -165,7 +165,7 @@ func (s *Service) Results(ctx context.Context, f ResultFilter, p page.Request) (
 			if rows, err = selectResults(ctx, tx, f, above, limit); err != nil || f.RuleID == "" || len(rows) > 0 || after != nil {
 				return err
 			}
-			_, err = memory.FindRule(ctx, tx, f.RuleID) // none that this run knows: is there one at all?
+			_, err = memory.FindRule(ctx, tx, f.RuleID) // no result has it: does the rule exist at all?
 			if fault.KindOf(err) == fault.NotFound {
 				return fault.MissingAt("rule", "rule_id")
 			}
@@ -175,7 +175,7 @@ func (s *Service) Results(ctx context.Context, f ResultFilter, p page.Request) (
 	})
 }
 
-// Cancel stops a run after the batch it is at; what it did stays.
+// Cancel stops a run after the current batch; its results stay.
 func (s *Service) Cancel(ctx context.Context, runID string) (Run, error) {
 	return s.changeStatus(ctx, runID, "classification_run.cancelled", func(r *Run, tx *db.Tx) (bool, error) {
 		if r.Status == Cancelled {
@@ -190,7 +190,7 @@ func (s *Service) Cancel(ctx context.Context, runID string) (Run, error) {
 	})
 }
 
-// Resume lets a run that was cancelled or failed go on where it stopped, with the rules it began with.
+// Resume continues a run that was cancelled or failed, with the rules that it began with.
 func (s *Service) Resume(ctx context.Context, runID string) (Run, error) {
 	return s.changeStatus(ctx, runID, EventResumed, func(r *Run, _ *db.Tx) (bool, error) {
 		if !r.Status.Ended() {
@@ -204,7 +204,7 @@ func (s *Service) Resume(ctx context.Context, runID string) (Run, error) {
 	})
 }
 
-// changeStatus changes the state of a run.
+// changeStatus changes the status of a run on request.
 func (s *Service) changeStatus(ctx context.Context, runID, action string, change func(*Run, *db.Tx) (bool, error)) (r Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {

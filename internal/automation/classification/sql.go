@@ -35,18 +35,18 @@ type runRow struct {
 	FinishedAt     *time.Time `db:"finished_at"`
 }
 
-// textOf writes what always can be written.
-func textOf(v any) string {
+// jsonText encodes a value that can always be encoded.
+func jsonText(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
 }
 
 func toRunRow(r Run) runRow {
 	row := runRow{
-		ID: r.ID, Action: string(r.Action), Dry: r.Dry, Filter: textOf(r.Filter), LegalEntityIDs: strings.Join(r.LegalEntityIDs,
+		ID: r.ID, Action: string(r.Action), Dry: r.Dry, Filter: jsonText(r.Filter), LegalEntityIDs: strings.Join(r.LegalEntityIDs,
 			" "), Revision: r.Revision, UpTo: r.UpTo, Status: string(r.Status),
-		Learned: r.Learned, Total: r.Total, Counts: textOf(r.Counts), Error: db.OrNull(r.Error), UserID: db.OrNull(
-			r.UserID), APIKeyID: db.OrNull(r.APIKeyID),
+		Learned: r.Learned, Total: r.Total, Counts: jsonText(r.Counts), Error: db.OrNull(r.Error),
+		UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID),
 		RequestID: db.OrNull(r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if r.At != nil {
@@ -57,14 +57,14 @@ func toRunRow(r Run) runRow {
 
 func (row runRow) run() (Run, error) {
 	r := Run{
-		ID: row.ID, Action: Action(row.Action), Dry: row.Dry, LegalEntityIDs: strings.Fields(
-			row.LegalEntityIDs), Revision: row.Revision, UpTo: row.UpTo, Status: Status(row.Status),
-		Learned: row.Learned, Total: row.Total, Error: db.OrEmpty(row.Error), UserID: db.OrEmpty(row.UserID), APIKeyID: db.OrEmpty(
-			row.APIKeyID), RequestID: db.OrEmpty(row.RequestID),
+		ID: row.ID, Action: Action(row.Action), Dry: row.Dry,
+		LegalEntityIDs: strings.Fields(row.LegalEntityIDs), Revision: row.Revision, UpTo: row.UpTo, Status: Status(row.Status),
+		Learned: row.Learned, Total: row.Total, Error: db.OrEmpty(row.Error), UserID: db.OrEmpty(row.UserID),
+		APIKeyID: db.OrEmpty(row.APIKeyID), RequestID: db.OrEmpty(row.RequestID),
 		CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
 	}
 	if row.AtDate != nil {
-		r.At = &transaction.Place{At: *row.AtDate, Number: row.AtNumber}
+		r.At = &transaction.Position{At: *row.AtDate, Number: row.AtNumber}
 	}
 	if err := json.Unmarshal([]byte(row.Filter), &r.Filter); err != nil {
 		return r, fmt.Errorf("classification: the filter of %s: %w", row.ID, err)
@@ -100,7 +100,7 @@ func findUnchecked(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
 	return row.run()
 }
 
-// selectRuns reads the newest first; with a key for some legal entities, those that were made for no others.
+// selectRuns reads runs, the newest first; for a key for some legal entities, only runs for no others.
 func selectRuns(ctx context.Context, tx *db.Tx, f Filter, entities []string, below string, limit int) ([]Run, error) {
 	q := db.Select(selectRunRows)
 	if below != "" {
@@ -109,7 +109,7 @@ func selectRuns(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 	if f.Status != "" {
 		q.And("status = ?", string(f.Status))
 	}
-	if len(entities) > 0 { // keys name few legal entities: what is left of the list when those are taken out must be empty
+	if len(entities) > 0 { // keys have few legal entities: removing them from the stored list must leave nothing
 		rest := "limited_to"
 		args := make([]any, len(entities))
 		for i, e := range entities {
@@ -125,7 +125,7 @@ func selectRuns(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 	return runsOf(rows)
 }
 
-// updateStatus changes the state of a run, whoever is at it.
+// updateStatus changes the status of a run, regardless of any claim on it.
 func updateStatus(ctx context.Context, tx *db.Tx, r Run) error {
 	_, err := tx.Exec(ctx, "UPDATE classification_runs SET status = ?, error_message = ?, finished_at = ?, claimed_until = NULL, "+
 		"tries = 0 WHERE organization_id = @org AND run_id = ?",
@@ -133,7 +133,7 @@ func updateStatus(ctx context.Context, tx *db.Tx, r Run) error {
 	return err
 }
 
-// advance writes how far a run came or how it ended, if the claim is still there.
+// advance stores the progress or the end of a run, if the claim is still held.
 func advance(ctx context.Context, tx *db.Tx, r Run, claim string) (bool, error) {
 	row := toRunRow(r)
 	n, err := tx.Exec(ctx, `UPDATE classification_runs SET status = ?, has_learned = ?, at_date = ?, at_number = ?, total_count = ?,
@@ -157,7 +157,7 @@ func insertResults(ctx context.Context, tx *db.Tx, runID string, results []Resul
 	rows := make([]resultRow, len(results))
 	for i, r := range results {
 		rows[i] = resultRow{RunID: runID, Position: r.Position, TransactionID: r.TransactionID, Number: r.Number,
-			Outcome: string(r.Outcome), RuleID: db.OrNull(r.RuleID), Body: textOf(r)}
+			Outcome: string(r.Outcome), RuleID: db.OrNull(r.RuleID), Body: jsonText(r)}
 	}
 	return db.Insert(ctx, tx, "classification_results", rows...)
 }

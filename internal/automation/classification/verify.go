@@ -9,7 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/classify"
 )
 
-// Verify finds what must not be: runs whose results are not those that they count, and features that remember what was not learned.
+// Verify returns the violated invariants of runs and precedents: counts that do not match the results, and features
+// whose precedents do not match those of the transactions.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.New("classification")
 	if err := verifyRuns(ctx, tx, found); err != nil {
@@ -41,31 +42,31 @@ func verifyRuns(ctx context.Context, tx *db.Tx, found *finding.List) error {
 				found.Addf("runs that contradict themselves", "run "+r.ID+": "+format, args...)
 			}
 		}
-		say(!slices.Contains(Statuses, r.Status), "it cannot be %q", r.Status)
-		say(!slices.Contains(Actions, r.Action), "it cannot %q", r.Action)
-		say(r.Status.Ended() != (r.FinishedAt != nil), "it has ended and has no end, or the other way round")
-		say((r.Status == Failed) != (r.Error != ""), "it failed and does not say why, or the other way round")
-		say(r.Status == Completed && r.Total != r.Done(), "it is completed with %d of %d", r.Done(), r.Total)
+		say(!slices.Contains(Statuses, r.Status), "its status %q is not a valid one", r.Status)
+		say(!slices.Contains(Actions, r.Action), "its action %q is not a valid one", r.Action)
+		say(r.Status.Ended() != (r.FinishedAt != nil), "it must have an end time if, and only if, it has ended")
+		say((r.Status == Failed) != (r.Error != ""), "it must have an error message if, and only if, it failed")
+		say(r.Status == Completed && r.Total != r.Done(), "it is completed with %d of %d transactions", r.Done(), r.Total)
 		for _, outcome := range Outcomes {
 			c := counted[resultCount{r.ID, string(outcome)}]
-			say(c.Count != r.Counts[outcome], "%d results are %s where it counts %d", c.Count, outcome, r.Counts[outcome])
+			say(c.Count != r.Counts[outcome], "%d results are %s, but its count is %d", c.Count, outcome, r.Counts[outcome])
 			delete(counted, resultCount{r.ID, string(outcome)})
 		}
 		last, err := lastPosition(ctx, tx, r.ID)
 		if err != nil {
 			return err
 		}
-		say(last != r.Done(), "its last result is %d of %d", last, r.Done())
+		say(last != r.Done(), "the position of its last result is %d, but it processed %d", last, r.Done())
 	}
 	for k := range counted {
-		found.Addf("results without a run", "results %s of the run %s: it is not there", k.Outcome, k.RunID)
+		found.Addf("results without a run", "there are results %s of the run %s, which does not exist", k.Outcome, k.RunID)
 	}
 	return nil
 }
 
-// verifyPrecedents holds what features remember against what was learned of each transaction.
+// verifyPrecedents compares the precedents of features with those of the transactions.
 func verifyPrecedents(ctx context.Context, tx *db.Tx, found *finding.List) error {
-	has := map[string]int{} // how many precedents have a feature
+	has := map[string]int{} // the number of precedents with each feature
 	learned := map[string]precedentRow{}
 	for after := ""; ; {
 		rows, err := selectPrecedentsAfter(ctx, tx, after, learnBatch)
@@ -99,12 +100,12 @@ func verifyPrecedents(ctx context.Context, tx *db.Tx, found *finding.List) error
 				if !there || r.LedgerAccountID != p.LedgerAccountID || r.Type != p.TransactionType || !r.At.Equal(p.At) ||
 					!slices.Contains(r.features(), row.Feature) {
 					found.Addf("features with a precedent that does not have them",
-						"%q remembers %s, which does not have it or was booked otherwise", row.Feature, p.TransactionID)
+						"the feature %q lists the precedent %s, which lacks the feature or was booked differently", row.Feature, p.TransactionID)
 				}
 			}
 			if len(latest[row.Feature]) > min(has[row.Feature], classify.PrecedentsMax) {
-				found.Addf("features with too many precedents", "%q remembers %d precedents of %d", row.Feature, len(latest[row.Feature]),
-					has[row.Feature])
+				found.Addf("features with too many precedents",
+					"the feature %q lists %d precedents, but only %d have it", row.Feature, len(latest[row.Feature]), has[row.Feature])
 			}
 			delete(has, row.Feature)
 		}
@@ -113,7 +114,7 @@ func verifyPrecedents(ctx context.Context, tx *db.Tx, found *finding.List) error
 		}
 	}
 	for f, n := range has {
-		found.Addf("features that were forgotten", "%d precedents have %q and it remembers none", n, f)
+		found.Addf("features without precedents", "%d precedents have the feature %q, but it lists none", n, f)
 	}
 	return nil
 }

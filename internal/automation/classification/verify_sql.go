@@ -10,7 +10,7 @@ func selectAllRuns(ctx context.Context, tx *db.Tx) ([]runRow, error) {
 	return db.All[runRow](ctx, tx, selectRunRows+" ORDER BY run_id")
 }
 
-// resultCount is how many results of a run there are of an outcome.
+// resultCount is the number of results of a run with an outcome.
 type resultCount struct {
 	RunID   string
 	Outcome string

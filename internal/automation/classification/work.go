@@ -18,10 +18,10 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// batchMax is how many transactions one database transaction deals with.
+// batchMax is how many transactions one database transaction processes.
 const batchMax = 1000
 
-// NewRunner makes what does runs in the background.
+// NewRunner returns the runner that executes runs in the background.
 func NewRunner(s *Service, log *slog.Logger) *task.Runner {
 	return task.NewRunner(kind, s.db, log, func(ctx context.Context, organizationID, runID string) error {
 		_, err := s.Run(ctx, organizationID, runID, nil)
@@ -29,7 +29,7 @@ func NewRunner(s *Service, log *slog.Logger) *task.Runner {
 	})
 }
 
-// work is a run and the claim on it.
+// work is a run in progress, with the claim on it.
 type work struct {
 	Run
 	*task.Claim
@@ -38,9 +38,9 @@ type work struct {
 	precedents precedentCache
 }
 
-// Run takes a run up where it is and does it to its end, telling each batch. It gives task.ErrClaimed where somebody
-// else does, or where the run was cancelled. Another error means that it could not go on: it stays as it is and goes
-// on when it is taken up again, unless it has failed, which is no error here.
+// Run claims a run and executes it from where it is to its end, reporting progress after each batch. It returns
+// task.ErrClaimed if another process has the run or if it was cancelled. After any other error the run can be claimed
+// again and continues. A run that ends with the status failed is not an error.
 func (s *Service) Run(ctx context.Context, organizationID, runID string, progress func(Run)) (Run, error) {
 	claim, err := kind.Claim(ctx, s.db, organizationID, runID)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 		}
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID,
 			LegalEntityIDs: w.LegalEntityIDs, RequestID: w.RequestID})
-		err := w.all(ctx, progress)
+		err := w.processAll(ctx, progress)
 		if claim.ShouldFail(ctx, err) {
 			err = w.fail(ctx, err)
 		}
@@ -62,7 +62,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 	return w.Run, err
 }
 
-// begin reads the run and the rules that it goes by.
+// begin reads the run and its rules.
 func (w *work) begin(ctx context.Context) error {
 	return w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 		if w.Run, err = findUnchecked(ctx, tx, w.Claim.ID); err != nil {
@@ -74,8 +74,8 @@ func (w *work) begin(ctx context.Context) error {
 	})
 }
 
-// all does what is left of a run.
-func (w *work) all(ctx context.Context, progress func(Run)) error {
+// processAll processes the remaining transactions of a run.
+func (w *work) processAll(ctx context.Context, progress func(Run)) error {
 	if !w.Learned {
 		if err := w.s.learn(ctx, w.OrganizationID); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (w *work) all(ctx context.Context, progress func(Run)) error {
 		w.Learned = true
 	}
 	for end := false; !end; {
-		results, err := w.gather(ctx)
+		results, err := w.decideBatch(ctx)
 		if err != nil {
 			return err
 		}
@@ -100,11 +100,11 @@ func (w *work) all(ctx context.Context, progress func(Run)) error {
 	return w.end(ctx, done, "classification_run.completed")
 }
 
-// gather reads the next transactions and decides what they are.
-func (w *work) gather(ctx context.Context) (results []Result, err error) {
+// decideBatch reads the next transactions and classifies them.
+func (w *work) decideBatch(ctx context.Context) (results []Result, err error) {
 	err = w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		results = nil
-		all, err := transaction.ListAhead(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
+		all, err := transaction.ListUnpostedAfter(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
 		if err != nil || len(all) == 0 {
 			return err
 		}
@@ -122,8 +122,8 @@ func (w *work) gather(ctx context.Context) (results []Result, err error) {
 	return results, err
 }
 
-// save writes what a batch came to. Where what is booked would change other entries and one of those cannot be
-// changed, nobody knows whose fault that is: the halves are tried, and at last the one that is to blame is refused.
+// save stores the results of a batch. If booking would change other entries of which one cannot change, it is unknown
+// which transaction causes that: save tries each half by itself until it can refuse a single transaction.
 func (w *work) save(ctx context.Context, results []Result) error {
 	err := w.saveBatch(ctx, results)
 	if !fault.Refused(err) || len(results) == 0 {
@@ -143,7 +143,7 @@ func (w *work) save(ctx context.Context, results []Result) error {
 	return w.saveBatch(ctx, results)
 }
 
-// saveBatch writes what a batch came to and says how far the run is, in one transaction.
+// saveBatch stores the results of a batch and the progress of the run, in one database transaction.
 func (w *work) saveBatch(ctx context.Context, results []Result) error {
 	after := w.Run
 	err := w.s.db.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -151,13 +151,13 @@ func (w *work) saveBatch(ctx context.Context, results []Result) error {
 		after = w.Run
 		after.Counts = map[Outcome]int64{}
 		if len(done) > 0 {
-			after.At = &done[len(done)-1].place
+			after.At = &done[len(done)-1].position
 		}
 		for outcome, n := range w.Counts {
 			after.Counts[outcome] = n
 		}
 		if !w.Dry {
-			if err := w.carryOut(ctx, tx, done); err != nil {
+			if err := w.execute(ctx, tx, done); err != nil {
 				return err
 			}
 		}
@@ -180,8 +180,8 @@ func (w *work) saveBatch(ctx context.Context, results []Result) error {
 	return err
 }
 
-// carryOut books what rules decided, if that is asked for, and notes what is proposed for the rest.
-func (w *work) carryOut(ctx context.Context, tx *db.Tx, results []Result) error {
+// execute books the decisions of rules, if requested, and stores suggestions for the other transactions.
+func (w *work) execute(ctx context.Context, tx *db.Tx, results []Result) error {
 	if w.Action != Suggest {
 		if err := w.book(ctx, tx, results); err != nil {
 			return err
@@ -189,7 +189,7 @@ func (w *work) carryOut(ctx context.Context, tx *db.Tx, results []Result) error 
 	}
 	proposed := map[string]*transaction.Suggestion{}
 	for _, r := range results {
-		if s := r.suggestion(w.Run.ID); r.Outcome != Skipped && r.JournalEntryID == "" && (s != nil || r.had) {
+		if s := r.suggestion(w.Run.ID); r.Outcome != Skipped && r.JournalEntryID == "" && (s != nil || r.hadSuggestion) {
 			proposed[r.TransactionID] = s
 		}
 	}
@@ -198,10 +198,10 @@ func (w *work) carryOut(ctx context.Context, tx *db.Tx, results []Result) error 
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "classification_run.suggested", ResourceType: noun, ResourceID: w.Run.ID,
 		After: map[string]any{"transactions": len(proposed)}})
-	return transaction.Suggest(ctx, tx, proposed)
+	return transaction.SetSuggestions(ctx, tx, proposed)
 }
 
-// book makes the entries of what rules decided. What cannot be booked is refused, and changes nothing.
+// book creates journal entries for the decisions of rules. A transaction that cannot be booked is refused.
 func (w *work) book(ctx context.Context, tx *db.Tx, results []Result) error {
 	var ps []booking.Params
 	var at []int
@@ -245,13 +245,13 @@ func (w *work) advance(ctx context.Context, tx *db.Tx, after Run) error {
 	return err
 }
 
-// fail ends a run that cannot go on.
+// fail ends a run that cannot continue.
 func (w *work) fail(ctx context.Context, because error) error {
 	failed := w.Run
 	failed.Status, failed.Error = Failed, because.Error()
 	if !fault.Refused(because) {
-		failed.Error = fmt.Sprintf("the run was begun %d times and got no further; what it did stays. Resume it, and if that fails "+
-			"too, look into the log of the service", w.Tries)
+		failed.Error = fmt.Sprintf("the run was started %d times without progress; its results so far are kept. Resume it, and if that "+
+			"fails again, see the log of the server", w.Tries)
 	}
 	return w.end(ctx, failed, "classification_run.failed")
 }

@@ -35,7 +35,7 @@ type world struct {
 	db           *db.DB
 	clock        *clock.Manual
 	ctx          context.Context
-	org          organization.Founded
+	org          organization.Created
 	memory       *memory.Service
 	transactions *transaction.Service
 	journal      *journal.Service
@@ -51,7 +51,7 @@ type world struct {
 
 var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
 
-// each runs a test in a world of each engine, in which all must be well at the end.
+// each runs a test in a world of each engine, and verifies the data at the end.
 func each(t *testing.T, test func(w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -60,13 +60,13 @@ func each(t *testing.T, test func(w *world)) {
 		c.Clock = now
 		w := newWorld(t, dbtest.Open(t, c), now)
 		test(w)
-		w.well()
+		w.sound()
 	})
 }
 
 func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	w := &world{
 		T: t, db: d, clock: now, org: f, memory: memory.NewService(d), transactions: transaction.NewService(d),
@@ -97,7 +97,7 @@ func (w *world) fine(err error) {
 	}
 }
 
-// source gives a source by its name, and makes it when it is first asked for.
+// source returns a source by its name, and creates it on first use.
 func (w *world) source(name string) source.Source {
 	w.Helper()
 	if s, there := w.sources[name]; there {
@@ -116,9 +116,9 @@ func (w *world) source(name string) source.Source {
 	return made.Source
 }
 
-// bring adds transactions, each a line: the source, the day, an amount with its sign and currency, and what else is
-// known as name=value with _ for a blank: text, memo, vendor, category, merchant, payee, from, to, type.
-func (w *world) bring(lines ...string) (ids []string) {
+// addTransactions adds transactions, one per line: the source, the day, an amount with its sign and currency, and
+// further fields as name=value with _ for a blank: text, memo, vendor, category, merchant, payee, from, to, type.
+func (w *world) addTransactions(lines ...string) (ids []string) {
 	w.Helper()
 	for _, line := range lines {
 		f := strings.Fields(line)
@@ -229,7 +229,7 @@ func (w *world) tag(name string) string {
 	return w.tags[name]
 }
 
-// classify makes a run over everything and does it to its end.
+// classify creates a run over all transactions and executes it.
 func (w *world) classify(p classification.CreateParams) classification.Run {
 	w.Helper()
 	if p.Filter == nil && p.TransactionIDs == nil {
@@ -246,8 +246,9 @@ func (w *world) classify(p classification.CreateParams) classification.Run {
 	return done
 }
 
-// told are the results of a run as lines: number, outcome, type and account, rule, other rules, confidence, and why not.
-func (w *world) told(runID string) (lines []string) {
+// resultLines returns the results of a run as lines: number, outcome, type and account, rule, other rules, confidence
+// and message.
+func (w *world) resultLines(runID string) (lines []string) {
 	w.Helper()
 	for _, r := range w.results(runID) {
 		parts := []string{transaction.SequenceNumber(r.Number), string(r.Outcome)}
@@ -288,7 +289,7 @@ func (w *world) says(name string, got []string, want ...string) {
 	}
 }
 
-// book makes the posted entry of a transaction.
+// book posts the entry of a transaction.
 func (w *world) book(transactionID, kind, to string) string {
 	w.Helper()
 	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: transactionID, Type: kind, LedgerAccountID: w.accounts[to],
@@ -299,7 +300,7 @@ func (w *world) book(transactionID, kind, to string) string {
 	return made[0].ID
 }
 
-// get gives a transaction.
+// get returns a transaction.
 func (w *world) get(transactionID string) transaction.Transaction {
 	w.Helper()
 	t, err := w.transactions.Get(w.ctx, transactionID)
@@ -307,8 +308,8 @@ func (w *world) get(transactionID string) transaction.Transaction {
 	return t
 }
 
-// well fails unless every check passes.
-func (w *world) well() {
+// sound fails the test unless all invariants hold.
+func (w *world) sound() {
 	w.Helper()
 	err := w.db.Read(w.T.Context(), w.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 		for _, check := range []func(context.Context, *db.Tx) ([]string, error){classification.Verify, booking.Check, transaction.Verify} {

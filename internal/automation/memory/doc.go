@@ -1,5 +1,4 @@
-// Package memory holds what an organization wants to be remembered: documents for people and agents to read, and
-// rules that later classification and cash application follow. Nothing is ever overwritten: every version of both is
-// kept, with who wrote it and why, and a revision counts the changes to all of them, so that what held at one time
-// can be read again.
+// Package memory stores the documents that an organization keeps for people and agents, and the rules that
+// classification and cash application follow. Nothing is overwritten: every version is kept with its author and
+// rationale. A revision counts the changes to all of them, so that the rules of any earlier moment can be read.
 package memory

@@ -15,32 +15,32 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// Layer says whose document it is.
+// Layer is the owner of a document: the organization or its firm.
 type Layer string
 
-// The layers, in the order in which documents of one path come.
+// The layers, in the order in which documents with the same path are listed.
 const (
 	Firm Layer = "firm"
 	Org  Layer = "org"
 )
 
-// Document is a file as it is now.
+// Document is the current version of a file.
 type Document struct {
 	Path        string
 	Layer       Layer
 	Version     int64
 	Content     string
 	Frontmatter string // JSON, or empty
-	Suppressed  bool   // the organization has a file of its own at the path of its firm's
+	Suppressed  bool   // the organization has a document of its own at the path of its firm's
 }
 
-// ContentMax is how many characters a document may have.
+// ContentMax is the maximum length of a document in characters.
 const ContentMax = 200_000
 
-// documentNoun is what a document is called where it is missing.
+// documentNoun names a document in errors.
 const documentNoun = "document"
 
-// PutParams say what a file is to hold, all of it. Without a version expected there must be no file yet.
+// PutParams are the complete content of a file. Without an expected version, the file must not exist yet.
 type PutParams struct {
 	Path            string
 	Content         string
@@ -48,7 +48,7 @@ type PutParams struct {
 	ExpectedVersion *string
 }
 
-// validate gives the front matter, and blames what is wrong in itself.
+// validate returns the front matter, and collects the faults of the parameters.
 func (p PutParams) validate(faults *fault.List) (frontmatter string) {
 	if message := validatePath(p.Path); message != "" {
 		faults.Addf("path", "%s", message)
@@ -65,7 +65,7 @@ func (p PutParams) validate(faults *fault.List) (frontmatter string) {
 	return frontmatter
 }
 
-// Put writes a file whole.
+// Put creates or replaces a file.
 func (s *Service) Put(ctx context.Context, p PutParams) error {
 	var faults fault.List
 	frontmatter := p.validate(&faults)
@@ -86,14 +86,15 @@ func (s *Service) Put(ctx context.Context, p PutParams) error {
 		if err != nil {
 			return err
 		}
-		if err := before.expected(p.ExpectedVersion); err != nil {
+		if err := before.requireVersion(p.ExpectedVersion); err != nil {
 			return err
 		}
 		return before.change(ctx, tx, Version{Content: p.Content, Frontmatter: frontmatter, Rationale: p.Rationale})
 	})
 }
 
-// Delete takes a file away that is at the version expected. Its versions stay, and the next one at its path goes on counting.
+// Delete deletes a file that is at the expected version. Its versions are kept, and a new file at the path continues
+// their numbers.
 func (s *Service) Delete(ctx context.Context, path, expectedVersion, rationale string) error {
 	var faults fault.List
 	if validateRationale(&faults, rationale, false); faults.Err() != nil {
@@ -107,30 +108,30 @@ func (s *Service) Delete(ctx context.Context, path, expectedVersion, rationale s
 		if err != nil {
 			return err
 		}
-		if !before.there() {
+		if !before.exists() {
 			return fault.Missing(documentNoun)
 		}
-		if err := before.expected(&expectedVersion); err != nil {
+		if err := before.requireVersion(&expectedVersion); err != nil {
 			return err
 		}
 		return before.change(ctx, tx, Version{Deleted: true, Rationale: rationale})
 	})
 }
 
-// entry is a path and how far its versions have come.
+// entry is a path with the number of its last version.
 type entry struct {
 	documentRow
 }
 
-// there tells whether there is a file at the path now.
-func (e entry) there() bool { return e.Version > 0 && !e.Gone }
+// exists reports whether there is a file at the path now.
+func (e entry) exists() bool { return e.Version > 0 && !e.Gone }
 
-// expected refuses to change a file that is not at the version its writer saw.
-func (e entry) expected(version *string) error {
+// requireVersion returns a conflict if the file is not at the expected version.
+func (e entry) requireVersion(version *string) error {
 	switch {
-	case version == nil && !e.there(), version != nil && e.there() && *version == versionText(e.Version):
+	case version == nil && !e.exists(), version != nil && e.exists() && *version == versionText(e.Version):
 		return nil
-	case !e.there():
+	case !e.exists():
 		return fault.Conflictf("there is no file at this path: send expected_version null to create one")
 	case version == nil:
 		return fault.Conflictf("there is already a file at this path, at version %d: read it, then send that version as "+
@@ -152,7 +153,7 @@ func (e entry) change(ctx context.Context, tx *db.Tx, v Version) error {
 	}
 	after.Revision, after.Size, after.Gone = v.Revision, v.Size, v.Deleted
 	c := audit.Change{Action: "memory.updated", ResourceType: "memory", ResourceID: e.Path}
-	if e.there() {
+	if e.exists() {
 		c.Before = e.facts()
 	}
 	if !v.Deleted {
@@ -167,7 +168,7 @@ func (e entry) change(ctx context.Context, tx *db.Tx, v Version) error {
 	return nil
 }
 
-// facts is what the audit and events say of a file. What it holds is in its version, and the audit has the hash of that.
+// facts returns the fields for the audit log and events. The content is in the version, and the audit log has its hash.
 func (e entry) facts() map[string]any {
 	return map[string]any{"path": e.Path, "version": versionText(e.Version), "characters": e.Size}
 }

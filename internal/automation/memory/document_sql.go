@@ -20,7 +20,8 @@ type documentRow struct {
 
 var selectDocuments = "SELECT " + db.Columns[documentRow]() + " FROM memory_documents WHERE organization_id = @org"
 
-// findDocument gives a path with all that ever was at it, which may be nothing.
+// findDocument returns a path with its versions, also if there is no file at it now. The result is empty if there never
+// was one.
 func findDocument(ctx context.Context, tx *db.Tx, path string) (entry, error) {
 	r, err := db.One[documentRow](ctx, tx, documentNoun, selectDocuments+" AND path = ?", path)
 	if fault.KindOf(err) == fault.NotFound {
@@ -29,28 +30,29 @@ func findDocument(ctx context.Context, tx *db.Tx, path string) (entry, error) {
 	return entry{r}, err
 }
 
-// selectPath gives the path that an id stands for.
+// selectPath returns the path with an id.
 func selectPath(ctx context.Context, tx *db.Tx, documentID string) (string, error) {
 	return db.One[string](ctx, tx, documentNoun, "SELECT path FROM memory_documents WHERE organization_id = @org AND document_id = ?",
 		documentID)
 }
 
-// selectThere lists the files at a path, or below one that ends in a slash, or all; from a path on, or behind it.
+// selectCurrentDocuments lists the files at a path, or below a path that ends in a slash, or all, beginning at or after
+// a path.
 func selectCurrentDocuments(ctx context.Context, tx *db.Tx, q listQuery, shared bool, limit int) ([]documentRow, error) {
-	s := q.there(shared)
+	s := q.current(shared)
 	return db.All[documentRow](ctx, tx, s.Then("ORDER BY path LIMIT ?", limit), s.Args...)
 }
 
-func (q listQuery) there(shared bool) *db.Query {
+func (q listQuery) current(shared bool) *db.Query {
 	s := db.Select(selectDocuments).And("gone = ?", false)
 	switch {
-	case strings.HasSuffix(q.path, "/"): // 0 is the character behind the slash
+	case strings.HasSuffix(q.path, "/"): // 0 is the character after the slash
 		s.And("path > ? AND path < ?", q.path, strings.TrimSuffix(q.path, "/")+"0")
 	case q.path != "":
 		s.And("path = ?", q.path)
 	}
 	if q.after != "" {
-		s.And(map[bool]string{true: "path >= ?", false: "path > ?"}[q.again], q.after)
+		s.And(map[bool]string{true: "path >= ?", false: "path > ?"}[q.inclusive], q.after)
 	}
 	if shared {
 		var conditions []string
@@ -71,8 +73,8 @@ type contentRow struct {
 	Frontmatter *string `db:"frontmatter"`
 }
 
-// contentsOf finds what files hold by the revisions of their last versions. By ids and versions, PostgreSQL would go
-// through all versions that a file ever had; and SQLite joins in the order that CROSS says.
+// selectContents reads the contents of files by the revisions of their last versions. By ids and versions, PostgreSQL
+// would read all versions of a file; and SQLite joins in the order given by CROSS.
 const contentsOf = `SELECT v.item_id, v.content, v.frontmatter FROM {texts} CROSS JOIN memory_versions v
 	WHERE v.organization_id = @org AND v.revision = CAST(w.value AS {integer})`
 

@@ -17,20 +17,20 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// client makes an organization that is a client of a firm's.
-func (h house) client(t *testing.T) house {
+// client creates an organization that is a client of the firm.
+func (h fixture) client(t *testing.T) fixture {
 	t.Helper()
-	f, err := organization.NewService(h.d).Found(t.Context(), organization.FoundParams{Name: "client", Email: "c@example.com",
+	f, err := organization.NewService(h.d).Create(t.Context(), organization.CreateParams{Name: "client", Email: "c@example.com",
 		Currency: "USD", Timezone: "UTC", FirmID: h.id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return house{Service: h.Service, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID,
+	return fixture{Service: h.Service, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID,
 		UserID: f.Owner.UserID}), d: h.d, id: f.Organization.ID}
 }
 
-// write makes a file, or replaces one at a version.
-func (h house) write(t *testing.T, path, content, version string) {
+// write creates a file, or replaces one at a version.
+func (h fixture) write(t *testing.T, path, content, version string) {
 	t.Helper()
 	p := memory.PutParams{Path: path, Content: content, Rationale: "because"}
 	if version != "" {
@@ -41,8 +41,8 @@ func (h house) write(t *testing.T, path, content, version string) {
 	}
 }
 
-// all walks every page and says what was on each.
-func (h house) all(t *testing.T, path string) (pages []string) {
+// all reads every page and returns the documents of each.
+func (h fixture) all(t *testing.T, path string) (pages []string) {
 	t.Helper()
 	for cursor := ""; ; {
 		found, err := h.List(h.ctx, path, cursor)
@@ -112,20 +112,20 @@ func TestAClientReadsItsFirmsDocumentsBesideItsOwn(t *testing.T) {
 		if got := strings.Join(c.all(t, "profile.md"), "|"); got != "firm:profile.md@1" {
 			t.Errorf("without its own a client sees %q", got)
 		}
-		// A client cannot change or delete what is its firm's, nor see how it came to be.
+		// A client cannot change or delete its firm's documents, nor read their history.
 		if err := c.Delete(c.ctx, "policy/a.md", "1", ""); fault.KindOf(err) != fault.NotFound {
 			t.Error(err)
 		}
 		if _, err := c.History(c.ctx, memory.HistoryParams{Path: "policy/a.md"}, page.Request{Limit: 10}); fault.KindOf(err) != fault.NotFound {
 			t.Error(err)
 		}
-		// A firm has no other documents than these.
+		// A firm can have no other documents.
 		for _, path := range []string{"notes/new.md", "Policy/a.md", "clients.yml", "profile.yaml", "x.md"} {
 			if err := firm.Put(firm.ctx, memory.PutParams{Path: path, Rationale: "x"}); fault.KindOf(err) != fault.Invalid || blamed(err) != "path" {
 				t.Errorf("%s: %v", path, err)
 			}
 		}
-		if _, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "x", Email: "c@example.com",
+		if _, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "x", Email: "c@example.com",
 			Currency: "USD", Timezone: "UTC", FirmID: strings.Replace(firm.id, "org_0", "org_1", 1)}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a firm that is not there: %v", err)
 		}
@@ -172,7 +172,7 @@ func TestPagesEndByNumberAndBySizeAndLoseNothing(t *testing.T) {
 			strings.HasSuffix(pages[2], "...") || !slices.Equal(got, want) {
 			t.Errorf("%q", pages)
 		}
-		// A cursor is bound to its filter, and to whoever it was made for.
+		// A cursor is bound to its filter and to its organization.
 		first, err := c.List(c.ctx, "knowledge/", "")
 		if err != nil {
 			t.Fatal(err)
@@ -183,9 +183,9 @@ func TestPagesEndByNumberAndBySizeAndLoseNothing(t *testing.T) {
 		if _, err := found(t, d).List(found(t, d).ctx, "knowledge/", first.NextCursor); blamed(err) != "cursor" {
 			t.Errorf("another organization: %v", err)
 		}
-		// What is deleted meanwhile does not end the walk.
+		// Deleting a document between pages does not end the list.
 		last := first.Items[len(first.Items)-1]
-		whose := map[memory.Layer]house{memory.Firm: firm, memory.Org: c}[last.Layer]
+		whose := map[memory.Layer]fixture{memory.Firm: firm, memory.Org: c}[last.Layer]
 		if err := whose.Delete(whose.ctx, last.Path, "1", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestEveryVersionIsKept(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamageInMemory(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := found(t, d)
@@ -271,20 +271,19 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		rule := h.put(t, memory.PutRuleParams{Rule: memory.RuleParams{Type: memory.Classification, MemoContains: new("x"),
 			LedgerAccountID: new(h.accounts["plain"].ID), TagID: &h.tag.ID}})
 		for statement, says := range map[string]string{
-			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id <> ? AND version = 1":             "1 versions from 2 to 2",
-			"UPDATE memory_versions SET version = 5 WHERE organization_id = @org AND item_id <> ? AND version = 2":  "2 versions from 1 to 5",
+			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id <> ? AND version = 1":             "it has 1 versions, numbered from 2 to 2",
+			"UPDATE memory_versions SET version = 5 WHERE organization_id = @org AND item_id <> ? AND version = 2":  "it has 2 versions, numbered from 1 to 5",
 			"UPDATE memory_versions SET revision = 9 WHERE organization_id = @org AND item_id <> ? AND version = 2": "the last revision is 9",
-			"UPDATE memory_documents SET version = 1 WHERE organization_id = @org AND document_id <> ?": "it is at version 1, " +
-				"but its last is 2",
-			"UPDATE memory_documents SET revision = 1 WHERE organization_id = @org AND document_id <> ?": "what is said of the file is not",
-			"UPDATE memory_documents SET size = 1 WHERE organization_id = @org AND document_id <> ?":     "what is said of the file",
-			"DELETE FROM memory_documents WHERE organization_id = @org AND document_id <> ?":             "no path has these versions",
-			"DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?":                      "it was not deleted, but is not there",
-			"UPDATE memory_rules SET tag_id = NULL WHERE organization_id = @org AND rule_id = ?":         "another account or tag",
-			"UPDATE memory_versions SET content = 'x' WHERE organization_id = @org AND item_id = ?":      "cannot be read",
-			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id = ?":                   "no version says what it is",
-			"UPDATE memory_rules SET version = 3 WHERE organization_id = @org AND rule_id = ?":           "it is at version 3, but its last is 1",
-			"UPDATE memory_versions SET deleted = (1 = 1) WHERE organization_id = @org AND item_id = ?":  "but no version of it",
+			"UPDATE memory_documents SET version = 1 WHERE organization_id = @org AND document_id <> ?":             "it is at version 1, but its last version is 2",
+			"UPDATE memory_documents SET revision = 1 WHERE organization_id = @org AND document_id <> ?":            "the document does not match its last version",
+			"UPDATE memory_documents SET size = 1 WHERE organization_id = @org AND document_id <> ?":                "the document does not match its last version",
+			"DELETE FROM memory_documents WHERE organization_id = @org AND document_id <> ?":                        "its versions belong to no document",
+			"DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?":                                 "it was not deleted, but does not exist",
+			"UPDATE memory_rules SET tag_id = NULL WHERE organization_id = @org AND rule_id = ?":                    "its stored account or tag is not the one of its last version",
+			"UPDATE memory_versions SET content = 'x' WHERE organization_id = @org AND item_id = ?":                 "cannot be read",
+			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id = ?":                              "it has no version",
+			"UPDATE memory_rules SET version = 3 WHERE organization_id = @org AND rule_id = ?":                      "it is at version 3, but its last version is 1",
+			"UPDATE memory_versions SET deleted = (1 = 1) WHERE organization_id = @org AND item_id = ?":             "it exists, but its last version is deleted or missing",
 		} {
 			err := d.Write(h.ctx, h.id, func(ctx context.Context, tx *db.Tx) error {
 				if found := dbtest.Damage(ctx, t, tx, memory.Verify, statement, rule.ID); !strings.Contains(strings.Join(found, "; "), says) {

@@ -11,21 +11,21 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/diff"
 )
 
-// HistoryParams say whose history is wanted: that of a path, or of a rule. With a version it is that one alone.
+// HistoryParams select the history of a path or of a rule, or a single version of it.
 type HistoryParams struct {
 	Path    string
 	RuleID  string
 	Version string
 }
 
-// Past is a version, and how it came from the one before.
-type Past struct {
+// VersionDiff is a version with its difference to the one before.
+type VersionDiff struct {
 	Version
 	Diff string
 }
 
-// History gives the versions of a document or a rule, the newest first. A page that would hold too much ends early.
-func (s *Service) History(ctx context.Context, p HistoryParams, r page.Request) (out page.Page[Past], err error) {
+// History returns the versions of a document or a rule, the newest first. A page ends early if its versions are large.
+func (s *Service) History(ctx context.Context, p HistoryParams, r page.Request) (out page.Page[VersionDiff], err error) {
 	print := page.Fingerprint("memory-history", p)
 	after, err := page.Decode(print, r.Cursor, 1)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Service) History(ctx context.Context, p HistoryParams, r page.Request) 
 	return out, err
 }
 
-// item finds what a history is of, and its last version.
+// item resolves the document or rule of a history, and its last version.
 func (p HistoryParams) item(ctx context.Context, tx *db.Tx) (itemID string, last int64, err error) {
 	if p.RuleID == "" {
 		e, err := findDocument(ctx, tx, p.Path)
@@ -80,8 +80,8 @@ func (p HistoryParams) item(ctx context.Context, tx *db.Tx) (itemID string, last
 	return p.RuleID, last, err
 }
 
-// versionsBack reads versions downward from one, up to a number of them and as many characters as a page may hold.
-func versionsBack(ctx context.Context, tx *db.Tx, itemID string, from int64, limit int) ([]Past, error) {
+// versionsBack reads versions downward from one, up to a number of them and up to the characters of a page.
+func versionsBack(ctx context.Context, tx *db.Tx, itemID string, from int64, limit int) ([]VersionDiff, error) {
 	sizes, err := selectSizes(ctx, tx, itemID, from, limit+1)
 	if err != nil {
 		return nil, err
@@ -96,11 +96,11 @@ func versionsBack(ctx context.Context, tx *db.Tx, itemID string, from int64, lim
 		}
 		count++
 	}
-	rows, err := selectVersions(ctx, tx, itemID, from-int64(count), from) // with the one before, for the difference
+	rows, err := selectVersions(ctx, tx, itemID, from-int64(count), from) // including the one before, for the difference
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Past, min(count, len(rows)))
+	out := make([]VersionDiff, min(count, len(rows)))
 	for i := range out {
 		v := rows[i].version()
 		before, oldName, newName := "", "/dev/null", "version "+versionText(v.Number)
@@ -112,7 +112,7 @@ func versionsBack(ctx context.Context, tx *db.Tx, itemID string, from int64, lim
 		if v.Deleted {
 			newName = "/dev/null"
 		}
-		out[i] = Past{v, diff.Unified(oldName, newName, before, v.Content)}
+		out[i] = VersionDiff{v, diff.Unified(oldName, newName, before, v.Content)}
 	}
 	return out, nil
 }

@@ -13,35 +13,36 @@ import (
 )
 
 const (
-	// documentsPerPage is how many documents a page has at most.
+	// documentsPerPage is the maximum number of documents on a page.
 	documentsPerPage = 50
-	// charactersPerPage is how much the documents of a page hold together at most, unless the first alone is more.
+	// charactersPerPage is the maximum length of the documents of a page together, unless the first alone is longer.
 	charactersPerPage = 1_000_000
 )
 
 // Documents is one page of documents, by path and layer.
 type Documents struct {
 	Items      []Document
-	Truncated  bool // the size ended it
+	Truncated  bool // the page ended because of its size
 	NextCursor string
 }
 
-// listQuery is what is read of a layer: which paths, and behind which the page before ended.
+// listQuery selects the documents of a layer: the path, and the path after which the page begins.
 type listQuery struct {
-	path  string
-	after string
-	again bool // the layer still has that path before it
+	path      string
+	after     string
+	inclusive bool // include that path itself, which the layer has not listed yet
 }
 
-// found is a file of a layer. What it holds is there as far as a page can hold it.
+// found is a document of a layer. Its content is loaded only as far as a page has room for it.
 type found struct {
 	documentRow
-	layer  Layer
-	loaded bool
-	held   contentRow
+	layer   Layer
+	loaded  bool
+	content contentRow
 }
 
-// List gives the files at a path, or below one that ends in a slash, or all, in the organization's layer and in its firm's.
+// List returns the documents at a path, or below a path that ends in a slash, or all, of the organization and of its
+// firm.
 func (s *Service) List(ctx context.Context, path, cursor string) (out Documents, err error) {
 	print := page.Fingerprint("memory-documents", map[string]string{"path": path})
 	key, err := page.Decode(print, cursor, 2)
@@ -64,7 +65,7 @@ func (s *Service) List(ctx context.Context, path, cursor string) (out Documents,
 		return out, err
 	}
 	if firm != "" {
-		from.again = false // of one path the firm's comes first
+		from.inclusive = false // the firm's document comes first, so it was listed already
 		firms, err := s.layer(ctx, firm, from, Firm)
 		if err != nil {
 			return out, err
@@ -74,7 +75,8 @@ func (s *Service) List(ctx context.Context, path, cursor string) (out Documents,
 	return paginate(all, print), nil
 }
 
-// resume says where a cursor goes on: it names the layer and the id of the last document, because a path may be too long for it.
+// resume resolves a cursor. It has the layer and the id of the last document, because a path may be too long for a
+// cursor.
 func (s *Service) resume(ctx context.Context, path string, key []string, layers map[Layer]string) (q listQuery, err error) {
 	q.path = path
 	if key == nil {
@@ -84,7 +86,7 @@ func (s *Service) resume(ctx context.Context, path string, key []string, layers 
 	if orgID == "" {
 		return q, fault.Invalidf("cursor", "is no longer valid for this organization: start again without a cursor")
 	}
-	q.again = Layer(key[0]) == Firm
+	q.inclusive = Layer(key[0]) == Firm
 	err = s.db.ReadOne(ctx, orgID, func(ctx context.Context, tx *db.Tx) error {
 		q.after, err = selectPath(ctx, tx, key[1])
 		return err
@@ -95,7 +97,8 @@ func (s *Service) resume(ctx context.Context, path string, key []string, layers 
 	return q, err
 }
 
-// layer reads the files of one layer, in a transaction of the organization whose they are, and what they hold as far as a page can take it.
+// layer reads the documents of one layer, in a database transaction of the organization that owns them, with as much
+// content as a page has room for.
 func (s *Service) layer(ctx context.Context, orgID string, q listQuery, layer Layer) (out []found, err error) {
 	err = s.db.Read(ctx, orgID, func(ctx context.Context, tx *db.Tx) error {
 		rows, err := selectCurrentDocuments(ctx, tx, q, layer == Firm, documentsPerPage+1)
@@ -114,19 +117,19 @@ func (s *Service) layer(ctx context.Context, orgID string, q listQuery, layer La
 			return nil
 		}
 		contents, err := selectContents(ctx, tx, rows[:fit])
-		held := make(map[string]contentRow, len(contents))
+		byID := make(map[string]contentRow, len(contents))
 		for _, c := range contents {
-			held[c.ID] = c
+			byID[c.ID] = c
 		}
 		for i := range out {
-			out[i].held, out[i].loaded = held[out[i].ID]
+			out[i].content, out[i].loaded = byID[out[i].ID]
 		}
 		return err
 	})
 	return out, err
 }
 
-// paginate puts the layers into one order and ends the page where it is full.
+// paginate sorts the documents of both layers and cuts off the page where it is full.
 func paginate(all []found, print string) (out Documents) {
 	slices.SortFunc(all, func(a, b found) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
@@ -144,8 +147,9 @@ func paginate(all []found, print string) (out Documents) {
 			out.Truncated, out.NextCursor = full, page.Encode(print, string(last.layer), last.ID)
 			return out
 		}
-		d := Document{Path: f.Path, Layer: f.layer, Version: f.Version, Content: f.held.Content, Frontmatter: db.OrEmpty(f.held.Frontmatter)}
-		// Of one path the organization's own follows at once, and is among what was read.
+		d := Document{Path: f.Path, Layer: f.layer, Version: f.Version, Content: f.content.Content,
+			Frontmatter: db.OrEmpty(f.content.Frontmatter)}
+		// The organization's own document with the same path comes next, and has been read.
 		d.Suppressed = f.layer == Firm && i+1 < len(all) && all[i+1].Path == f.Path
 		out.Items = append(out.Items, d)
 	}

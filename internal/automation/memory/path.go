@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// PathMax is how many characters a path may have.
+// PathMax is the maximum length of a path in characters.
 const PathMax = 512
 
 var (
@@ -19,24 +19,24 @@ var (
 	yamlEnds     = []string{".yaml", ".yml"}
 	endsText     = "Markdown (.md, .markdown) or YAML (.yaml, .yml)"
 
-	// closedFolders are kept by others, or are not for documents.
+	// closedFolders are written by other parts of the system, or are not for documents.
 	closedFolders = []string{
 		"refs", "journal", "artifacts", "timeline", "workstreams", "knowledge/facts", "knowledge/preferences", "knowledge/decisions",
 	}
 
 	skill = regexp.MustCompile(`^skills/[a-z0-9]+(-[a-z0-9]+)*/SKILL\.md$`)
 
-	// sharedFolders and sharedFiles are what of a firm's memory its clients read.
+	// sharedFolders and sharedFiles are the documents of a firm that its clients read.
 	sharedFolders = []string{"policy/", "knowledge/", "skills/"}
 	sharedFiles   = []string{"profile.md"}
-	// firmFiles are a firm's own beside those.
+	// firmFiles are the other documents that a firm may have.
 	firmFiles = []string{"clients.yaml"}
 )
 
 const firmText = "policy/, knowledge/, skills/, profile.md and clients.yaml"
 
-// validatePath says why no document can be at a path; nothing when one can. What could be taken for another path, on
-// any system that such files are ever written out to, is refused.
+// validatePath returns why a document cannot have a path, or an empty text. It refuses paths that could be confused with
+// another one on any file system that documents may be exported to.
 func validatePath(path string) string {
 	if n := utf8.RuneCountInString(path); n < 1 || n > PathMax {
 		return fmt.Sprintf("must have 1 to %d characters", PathMax)
@@ -64,21 +64,21 @@ func validatePath(path string) string {
 		return "must be that of a file in " + endsText
 	}
 	for _, folder := range closedFolders {
-		if below(segments, folder) {
+		if isInside(segments, folder) {
 			return "must not be in " + folder + "/, which takes no documents"
 		}
 	}
-	if below(segments, "skills") && !skill.MatchString(path) {
+	if isInside(segments, "skills") && !skill.MatchString(path) {
 		return "must be skills/{slug}/SKILL.md for a skill, the slug in lower-case letters and digits with hyphens between"
 	}
 	return ""
 }
 
-// isForbidden tells a character that no path has: what is not printed, and what means something of its own elsewhere.
+// isForbidden reports whether a character cannot be in a path: it is not printable, or has a special meaning elsewhere.
 func isForbidden(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune(`\%:`, r) }
 
-// below tells whether a path is in a folder, however it spells it.
-func below(segments []string, folder string) bool {
+// isInside reports whether a path is in a folder, in any spelling.
+func isInside(segments []string, folder string) bool {
 	parts := strings.Split(folder, "/")
 	if len(segments) <= len(parts) {
 		return false
@@ -98,10 +98,10 @@ func endsIn(path string, ends []string) bool {
 func isMarkdown(path string) bool { return endsIn(path, markdownEnds) }
 func isYAML(path string) bool     { return endsIn(path, yamlEnds) }
 
-// isShared tells whether clients read a firm's document.
+// isShared reports whether clients read a firm's document.
 func isShared(path string) bool {
 	return slices.Contains(sharedFiles, path) || slices.ContainsFunc(sharedFolders, func(f string) bool { return strings.HasPrefix(path, f) })
 }
 
-// isFirmFile tells whether a firm may have a document.
+// isFirmFile reports whether a firm may have a document at a path.
 func isFirmFile(path string) bool { return isShared(path) || slices.Contains(firmFiles, path) }

@@ -46,7 +46,7 @@ func TestPathsOfDocuments(t *testing.T) {
 	}
 }
 
-// Whatever is accepted must hold to this, which is written apart from the rules it tests.
+// Every accepted path must satisfy this condition, which is written independently of the rules it tests.
 func FuzzNoPathSlipsThrough(f *testing.F) {
 	for _, seed := range []string{"profile.md", "knowledge/x.yaml", "skills/a/SKILL.md", "refs/x.md", "../x.md", "REFS/x.md",
 		"a//b.md", "ſkills/x.md", "a\u0301.md", "x/%2e/y.md", "knowledge/FACTS/x.yml"} {

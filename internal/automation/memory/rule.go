@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/classify"
 )
 
-// RuleType says what a rule is for.
+// RuleType is the purpose of a rule.
 type RuleType string
 
 // The types of rules.
@@ -18,19 +18,19 @@ const (
 	CashApplication RuleType = "cash_application"
 )
 
-// What becomes of a payment whose invoice a cash application rule matches.
+// The treatments of a payment whose invoice a cash application rule matches.
 const (
 	RouteToAccount     = "route_to_account"
 	RequireHumanReview = "require_human_review"
 )
 
-// How the matcher of a cash application rule is held against a line.
+// The ways in which a cash application rule compares its matcher with a line.
 const (
 	MatchContains = "contains"
 	MatchExact    = "exact"
 )
 
-// Rule is a rule as one version says it. What belongs to the other type is empty.
+// Rule is one version of a rule. Fields of the other type are empty.
 type Rule struct {
 	ID        string    `json:"-"`
 	Version   int64     `json:"-"`
@@ -60,16 +60,16 @@ type Rule struct {
 	LedgerAccountID string `json:"ledger_account_id"`
 }
 
-// ruleNoun is what a rule is called where it is missing.
+// ruleNoun names a rule in errors.
 const ruleNoun = "rule"
 
-// condition is a property of a rule and what it says.
+// condition is a property of a rule with its value.
 type condition struct {
 	name  string
 	value any
 }
 
-// conditions lists what a rule says, in an order that reads well. What is empty is left out.
+// conditions lists the properties of a rule that are set, in a readable order.
 func (r Rule) conditions() []condition {
 	list := []condition{
 		{"rule_type", string(r.Type)}, {"name", r.Name}, {"statement", r.Statement}, {"matcher", r.Matcher}, {"match_mode", r.MatchMode},
@@ -89,7 +89,7 @@ func (r Rule) conditions() []condition {
 	return out
 }
 
-// text is a rule as its version keeps it: JSON of one property a line, so that a difference shows what was changed.
+// text returns the stored form of a rule: JSON with one property per line, so that differences are readable.
 func (r Rule) text() string {
 	var b strings.Builder
 	b.WriteString("{")
@@ -99,7 +99,7 @@ func (r Rule) text() string {
 		}
 		value, err := json.Marshal(s.value)
 		if err != nil {
-			panic(fmt.Sprintf("memory: a rule that cannot be written down: %v", err)) // texts, numbers and truth values always can
+			panic(fmt.Sprintf("memory: a rule that cannot be written down: %v", err)) // texts, numbers and booleans can always be encoded
 		}
 		fmt.Fprintf(&b, "\n  %q: %s", s.name, value)
 	}
@@ -107,7 +107,7 @@ func (r Rule) text() string {
 	return b.String()
 }
 
-// facts is what the audit and events say of a rule.
+// facts returns the fields for the audit log and events.
 func (r Rule) facts() map[string]any {
 	out := map[string]any{"rule_id": r.ID, "version": versionText(r.Version)}
 	for _, s := range r.conditions() {
@@ -116,7 +116,7 @@ func (r Rule) facts() map[string]any {
 	return out
 }
 
-// Matching is the rule as the matcher takes it.
+// Matching returns the rule in the form that the matcher uses.
 func (r Rule) Matching() classify.Rule {
 	return classify.Rule{
 		ID: r.ID, Version: r.Version, Priority: r.Priority,

@@ -15,9 +15,9 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// How many characters the texts of a rule may have, and how far its priority may go either way.
+// Maximum lengths of the texts of a rule in characters, and the maximum absolute priority.
 const (
-	MatchMax     = 200 // what is looked for in a transaction
+	MatchMax     = 200 // texts to match in a transaction
 	AddressMax   = 256
 	AssetTypeMax = 64
 	PayeeMax     = tag.NameMax // a payee becomes a supplier
@@ -27,7 +27,7 @@ const (
 	PriorityMax  = 1000
 )
 
-// RuleParams describe a rule; nil is what nobody said.
+// RuleParams describe a rule; nil fields are not given.
 type RuleParams struct {
 	Type RuleType
 
@@ -41,10 +41,11 @@ type RuleParams struct {
 	LedgerAccountID *string
 }
 
-// matchFields are the conditions of a classification rule, of which it needs one.
+// matchFields are the conditions of a classification rule, which needs at least one.
 var matchFields = []string{"memo_contains", "provider_category", "merchant", "address", "asset_type"}
 
-// ValidateRule gives a rule that nobody saved as the matcher takes it, or everything that stands against saving it. It is a building block.
+// ValidateRule returns an unsaved rule in the form that the matcher uses, or all faults that would prevent storing it.
+// It is a building block.
 func ValidateRule(ctx context.Context, tx *db.Tx, p RuleParams) (classify.Rule, error) {
 	if p.Type != Classification {
 		return classify.Rule{}, fault.Invalidf("rule_type", "must be %s", Classification)
@@ -53,7 +54,7 @@ func ValidateRule(ctx context.Context, tx *db.Tx, p RuleParams) (classify.Rule, 
 	return r.Matching(), err
 }
 
-// resolve gives a rule as it is kept, or everything that stands against it.
+// resolve returns the rule to store, or all faults.
 func (p RuleParams) resolve(ctx context.Context, tx *db.Tx, t *textReader) (Rule, error) {
 	r := Rule{Type: p.Type, LedgerAccountID: t.optional("ledger_account_id", p.LedgerAccountID, 64)}
 	switch p.Type {
@@ -68,10 +69,10 @@ func (p RuleParams) resolve(ctx context.Context, tx *db.Tx, t *textReader) (Rule
 	return r, r.validateReferences(ctx, tx, &t.faults)
 }
 
-// textReader reads texts and collects what is wrong with them.
+// textReader reads texts and collects their faults.
 type textReader struct{ faults fault.List }
 
-// optional gives a text without the spaces around it; one that is there must say something.
+// optional returns a text without surrounding spaces. If given, it must not be blank.
 func (t *textReader) optional(field string, text *string, most int) string {
 	if text == nil {
 		return ""
@@ -83,7 +84,7 @@ func (t *textReader) optional(field string, text *string, most int) string {
 	return out
 }
 
-// required is take for a text that must be there.
+// required is like optional for a text that must be given.
 func (t *textReader) required(field string, text *string, most int) string {
 	if text == nil {
 		t.faults.Addf(field, "is required")
@@ -91,7 +92,7 @@ func (t *textReader) required(field string, text *string, most int) string {
 	return t.optional(field, text, most)
 }
 
-// oneOf gives one of some values, the first of them where none is given.
+// oneOf returns one of some values, the first one by default.
 func (t *textReader) oneOf(field string, text *string, values ...string) string {
 	switch {
 	case text == nil:
@@ -102,7 +103,7 @@ func (t *textReader) oneOf(field string, text *string, values ...string) string 
 	return *text
 }
 
-// forbid blames what belongs to rules of the other type.
+// forbid adds a fault for fields that only the other type of rule has.
 func (t *textReader) forbid(of RuleType, fields map[string]bool) {
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name, there := range fields {
@@ -149,7 +150,7 @@ func (p RuleParams) classification(t *textReader, r *Rule) {
 	}
 }
 
-// ruleTransactionTypes are what a rule may call a transaction: all but spam, which is judged elsewhere, and what says nothing.
+// ruleTransactionTypes are the types that a rule may set: all but spam, which is detected separately, and UNKNOWN.
 var ruleTransactionTypes = func() (out []string) {
 	for _, t := range posting.Types {
 		if t != posting.TypeSpam && t != posting.Unknown {
@@ -190,8 +191,8 @@ func (p RuleParams) cashApplication(t *textReader, r *Rule) {
 	}
 }
 
-// validateReferences looks at what a rule names, and gives everything that stands against it: faults first, then what is missing,
-// then what is in the way.
+// validateReferences verifies the records that a rule refers to. It returns all faults of the input first, then missing
+// records, then conflicts.
 func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.List) error {
 	var missing, nouns []string
 	archived := ""

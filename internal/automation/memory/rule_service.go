@@ -37,7 +37,7 @@ func rulesOf(rows []ruleRow) ([]Rule, error) {
 	return out, nil
 }
 
-// FindRule finds a rule as it is now. It is a building block.
+// FindRule returns the current version of a rule. It is a building block.
 func FindRule(ctx context.Context, tx *db.Tx, ruleID string) (Rule, error) {
 	r, err := findRule(ctx, tx, ruleID)
 	if err != nil {
@@ -46,7 +46,8 @@ func FindRule(ctx context.Context, tx *db.Tx, ruleID string) (Rule, error) {
 	return r.rule()
 }
 
-// ClassificationRules gives the classification rules that were enabled at a revision, as they were then, by id. It is a building block.
+// ClassificationRules returns the classification rules that were enabled at a revision, as of that revision and by id.
+// It is a building block.
 func ClassificationRules(ctx context.Context, tx *db.Tx, revision int64) ([]classify.Rule, error) {
 	rows, err := selectRulesAt(ctx, tx, revision)
 	if err != nil {
@@ -62,10 +63,10 @@ func ClassificationRules(ctx context.Context, tx *db.Tx, revision int64) ([]clas
 	return out, err
 }
 
-// rulesPerPage is how many rules a page of them has.
+// rulesPerPage is how many rules a page has.
 const rulesPerPage = 50
 
-// ListRules gives rules in the order they were made.
+// ListRules returns rules in the order of their creation.
 func (s *Service) ListRules(ctx context.Context, cursor string) (page.Page[Rule], error) {
 	p := page.Request{Limit: rulesPerPage, Cursor: cursor}
 	return page.List("memory-rules", nil, p, func(r Rule) []string {
@@ -86,7 +87,7 @@ func (s *Service) ListRules(ctx context.Context, cursor string) (page.Page[Rule]
 	})
 }
 
-// GetRule gives one rule.
+// GetRule returns one rule.
 func (s *Service) GetRule(ctx context.Context, ruleID string) (r Rule, err error) {
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		r, err = FindRule(ctx, tx, ruleID)
@@ -95,8 +96,8 @@ func (s *Service) GetRule(ctx context.Context, ruleID string) (r Rule, err error
 	return r, err
 }
 
-// PutRuleParams say which rule is to say what: without an id a new one does, and with one the rule that has it, which
-// must be at the version expected.
+// PutRuleParams create a rule if there is no id, and otherwise replace the rule with that id, which must be at the
+// expected version.
 type PutRuleParams struct {
 	RuleID          string
 	ExpectedVersion *string
@@ -110,18 +111,18 @@ func (p PutRuleParams) validate(faults *fault.List) {
 	case p.RuleID != "" && p.ExpectedVersion == nil:
 		faults.Addf("expected_version", "is required to replace a rule: it is the version that was last read")
 	case p.RuleID == "" && p.ExpectedVersion != nil:
-		faults.Addf("expected_version", "must be null or left out for a new rule; rule_id says which rule to replace")
+		faults.Addf("expected_version", "must be null or omitted for a new rule: send rule_id to replace an existing one")
 	}
 }
 
-// validateRationale wants a reason that says something, where there must be one or is.
+// validateRationale requires a rationale that is not blank, if it is given or required.
 func validateRationale(faults *fault.List, text string, needed bool) {
 	if n := utf8.RuneCountInString(text); n > RationaleMax || (needed || n > 0) && strings.TrimSpace(text) == "" {
 		faults.Addf("rationale", "must have 1 to %d characters, and not only spaces", RationaleMax)
 	}
 }
 
-// PutRule makes a rule or replaces one. Nothing is classified by it now: later runs follow it.
+// PutRule creates or replaces a rule. It classifies nothing by itself: later runs apply the rule.
 func (s *Service) PutRule(ctx context.Context, p PutRuleParams) (r Rule, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		r, err = putRule(ctx, tx, p)
@@ -145,7 +146,7 @@ func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error
 		if before, err = FindRule(ctx, tx, p.RuleID); err != nil {
 			return r, err
 		}
-		if err := before.expected(*p.ExpectedVersion); err != nil {
+		if err := before.requireVersion(*p.ExpectedVersion); err != nil {
 			return r, err
 		}
 		change.Before = before.facts()
@@ -162,15 +163,15 @@ func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error
 	return r, nil
 }
 
-// expected refuses to replace a rule that is not at the version its writer saw.
-func (r Rule) expected(version string) error {
+// requireVersion returns a conflict if the rule is not at the expected version.
+func (r Rule) requireVersion(version string) error {
 	if version == versionText(r.Version) {
 		return nil
 	}
 	return fault.Conflictf("the rule is now at version %d: read it again and send that version as expected_version", r.Version)
 }
 
-// DeleteRule takes a rule away that is at the version expected. Its versions stay.
+// DeleteRule deletes a rule that is at the expected version. Its versions are kept.
 func (s *Service) DeleteRule(ctx context.Context, ruleID, expectedVersion, rationale string) error {
 	var faults fault.List
 	if validateRationale(&faults, rationale, false); faults.Err() != nil {
@@ -184,7 +185,7 @@ func (s *Service) DeleteRule(ctx context.Context, ruleID, expectedVersion, ratio
 		if err != nil {
 			return err
 		}
-		if err := r.expected(expectedVersion); err != nil {
+		if err := r.requireVersion(expectedVersion); err != nil {
 			return err
 		}
 		if _, err := addVersion(ctx, tx, Version{ItemID: r.ID, Number: r.Version + 1, Deleted: true, Rationale: rationale}); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// house is an organization with what rules refer to.
-type house struct {
+// fixture is an organization with the records that rules refer to.
+type fixture struct {
 	*memory.Service
 	ctx      context.Context
 	d        *db.DB
@@ -27,14 +27,14 @@ type house struct {
 	tag      tag.Tag
 }
 
-func found(t *testing.T, d *db.DB) house {
+func found(t *testing.T, d *db.DB) fixture {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := house{Service: memory.NewService(d), ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID,
+	h := fixture{Service: memory.NewService(d), ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID,
 		UserID: f.Owner.UserID}), d: d, id: f.Organization.ID, accounts: map[string]account.Account{}, tag: tag.Tag{}}
 	accounts := account.NewService(d)
 	for name, p := range map[string]account.CreateParams{
@@ -55,14 +55,14 @@ func found(t *testing.T, d *db.DB) house {
 	return h
 }
 
-func (h house) read(t *testing.T, do func(ctx context.Context, tx *db.Tx) error) {
+func (h fixture) read(t *testing.T, do func(ctx context.Context, tx *db.Tx) error) {
 	t.Helper()
 	if err := h.d.Read(h.ctx, h.id, do); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h house) put(t *testing.T, p memory.PutRuleParams) memory.Rule {
+func (h fixture) put(t *testing.T, p memory.PutRuleParams) memory.Rule {
 	t.Helper()
 	r, err := h.PutRule(h.ctx, p)
 	if err != nil {
@@ -71,7 +71,7 @@ func (h house) put(t *testing.T, p memory.PutRuleParams) memory.Rule {
 	return r
 }
 
-func (h house) rules(t *testing.T, revision int64) (out []classify.Rule) {
+func (h fixture) rules(t *testing.T, revision int64) (out []classify.Rule) {
 	t.Helper()
 	h.read(t, func(ctx context.Context, tx *db.Tx) (err error) {
 		out, err = memory.ClassificationRules(ctx, tx, revision)
@@ -80,7 +80,7 @@ func (h house) rules(t *testing.T, revision int64) (out []classify.Rule) {
 	return out
 }
 
-func (h house) revision(t *testing.T) (n int64) {
+func (h fixture) revision(t *testing.T) (n int64) {
 	t.Helper()
 	h.read(t, func(ctx context.Context, tx *db.Tx) (err error) {
 		n, err = memory.Revision(ctx, tx)
@@ -89,7 +89,7 @@ func (h house) revision(t *testing.T) (n int64) {
 	return n
 }
 
-func TestARevisionSaysWhatTheRulesWere(t *testing.T) {
+func TestARevisionHasTheRulesOfItsTime(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := found(t, d)
@@ -139,7 +139,7 @@ func TestARevisionSaysWhatTheRulesWere(t *testing.T) {
 	})
 }
 
-func TestARuleNamesEverythingThatIsWrongWithIt(t *testing.T) {
+func TestEveryFaultOfARuleIsReported(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := found(t, d)
@@ -218,7 +218,7 @@ func TestARuleNamesEverythingThatIsWrongWithIt(t *testing.T) {
 	})
 }
 
-// blamed are the fields of an error, in its order.
+// blamed returns the fields of an error, in its order.
 func blamed(err error) string {
 	var names []string
 	if e, ok := err.(*fault.Error); ok {

@@ -2,8 +2,8 @@ package memory
 
 import "github.com/bursarhq/bursar/internal/db"
 
-// Service holds the use cases.
+// Service implements the use cases of documents and rules.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a Service on a database.
 func NewService(d *db.DB) *Service { return &Service{d} }

@@ -23,16 +23,18 @@ type versionRow struct {
 
 func (r versionRow) version() Version {
 	return Version{
-		ItemID: r.ItemID, Number: r.Version, Revision: r.Revision, Content: r.Content, Frontmatter: db.OrEmpty(
-			r.Frontmatter), Size: r.Size, Deleted: r.Deleted, Rationale: db.OrEmpty(r.Rationale), UserID: db.OrEmpty(r.UserID),
+		ItemID: r.ItemID, Number: r.Version, Revision: r.Revision, Content: r.Content,
+		Frontmatter: db.OrEmpty(r.Frontmatter), Size: r.Size, Deleted: r.Deleted, Rationale: db.OrEmpty(r.Rationale),
+		UserID:   db.OrEmpty(r.UserID),
 		APIKeyID: db.OrEmpty(r.APIKeyID), CreatedAt: r.CreatedAt,
 	}
 }
 
 func insertVersion(ctx context.Context, tx *db.Tx, v Version) error {
 	return db.Insert(ctx, tx, "memory_versions", versionRow{
-		ItemID: v.ItemID, Version: v.Number, Revision: v.Revision, Content: v.Content, Frontmatter: db.OrNull(
-			v.Frontmatter), Size: v.Size, Deleted: v.Deleted, Rationale: db.OrNull(v.Rationale), UserID: db.OrNull(v.UserID),
+		ItemID: v.ItemID, Version: v.Number, Revision: v.Revision, Content: v.Content,
+		Frontmatter: db.OrNull(v.Frontmatter), Size: v.Size, Deleted: v.Deleted, Rationale: db.OrNull(v.Rationale),
+		UserID:   db.OrNull(v.UserID),
 		APIKeyID: db.OrNull(v.APIKeyID), CreatedAt: v.CreatedAt,
 	})
 }
@@ -43,7 +45,7 @@ func selectRevision(ctx context.Context, tx *db.Tx) (int64, error) {
 
 const lastRevision = "SELECT coalesce(max(revision), 0) FROM memory_versions WHERE organization_id = @org"
 
-// ruleRow is a rule that is there, or was, with what one of its versions says.
+// ruleRow is a current or deleted rule with one of its versions.
 type ruleRow struct {
 	ID        string    `db:"rule_id"`
 	Version   int64     `db:"version"`
@@ -63,7 +65,8 @@ func selectRulePage(ctx context.Context, tx *db.Tx, above string, limit int) ([]
 	return db.All[ruleRow](ctx, tx, selectRules+" AND r.rule_id > ? ORDER BY r.rule_id LIMIT ?", above, limit)
 }
 
-// rulesAt gives every rule as it was at a revision. Ids of rules lie between rul_ and rul`, and SQLite joins in the order that CROSS says.
+// rulesAt selects every rule as of a revision. Ids of rules are between rul_ and rul`, and SQLite joins in the order
+// given by CROSS.
 const rulesAt = "SELECT v.item_id AS rule_id, v.version, v.content, v.created_at FROM " +
 	"(SELECT item_id, max(version) AS version FROM memory_versions " +
 	"WHERE organization_id = @org AND item_id > 'rul_' AND item_id < 'rul`' AND revision <= ? GROUP BY item_id) AS l " +
@@ -97,7 +100,7 @@ func selectLastVersion(ctx context.Context, tx *db.Tx, itemID string) (int64, er
 		"SELECT coalesce(max(version), 0) FROM memory_versions WHERE organization_id = @org AND item_id = ?", itemID)
 }
 
-// selectSizes gives how large versions are, downward from one.
+// selectSizes returns the sizes of versions, downward from one.
 func selectSizes(ctx context.Context, tx *db.Tx, itemID string, from int64, limit int) ([]int64, error) {
 	return db.All[int64](ctx, tx, sizesDown, itemID, from, limit)
 }
@@ -105,7 +108,7 @@ func selectSizes(ctx context.Context, tx *db.Tx, itemID string, from int64, limi
 const sizesDown = "SELECT size FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version <= ? ORDER BY " +
 	"version DESC LIMIT ?"
 
-// selectVersions gives versions from one up to another, the newest first.
+// selectVersions returns versions from one up to another, the newest first.
 func selectVersions(ctx context.Context, tx *db.Tx, itemID string, from, to int64) ([]versionRow, error) {
 	return db.All[versionRow](ctx, tx, "SELECT "+db.Columns[versionRow]()+
 		" FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version >= ? AND version <= ? ORDER BY version DESC",

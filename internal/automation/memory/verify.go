@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Verify finds what must not be in an organization's memory.
+// Verify returns the violated invariants of an organization's documents and rules.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	revision, err := selectRevision(ctx, tx)
 	if err != nil {
@@ -23,11 +23,11 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 		out = append(out, i.faults()...)
 	}
 	if count != revision {
-		out = append(out, fmt.Sprintf("memory: %d versions, but the last revision is %d", count, revision))
+		out = append(out, fmt.Sprintf("memory: there are %d versions, but the last revision is %d", count, revision))
 	}
-	unsaid, err := selectItemsWithoutVersion(ctx, tx)
-	for _, id := range unsaid {
-		out = append(out, fmt.Sprintf("memory %s: no version says what it is", id))
+	unversioned, err := selectItemsWithoutVersion(ctx, tx)
+	for _, id := range unversioned {
+		out = append(out, fmt.Sprintf("memory %s: it has no version", id))
 	}
 	if err != nil {
 		return nil, err
@@ -43,45 +43,45 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return append(out, verifyRules(rows, keys)...), nil
 }
 
-// faults says what is wrong with how the versions of an item were counted.
+// faults returns the violated invariants of the version numbers of an item.
 func (i itemRow) faults() (out []string) {
 	if i.First != 1 || i.Count != i.Last {
-		out = append(out, fmt.Sprintf("memory %s: %d versions from %d to %d", i.ID, i.Count, i.First, i.Last))
+		out = append(out, fmt.Sprintf("memory %s: it has %d versions, numbered from %d to %d", i.ID, i.Count, i.First, i.Last))
 	}
 	if i.Current != nil && *i.Current != i.Last {
-		out = append(out, fmt.Sprintf("memory %s: it is at version %d, but its last is %d", i.ID, *i.Current, i.Last))
+		out = append(out, fmt.Sprintf("memory %s: it is at version %d, but its last version is %d", i.ID, *i.Current, i.Last))
 	}
 	if i.Document && i.Current == nil {
-		out = append(out, fmt.Sprintf("memory %s: no path has these versions", i.ID))
+		out = append(out, fmt.Sprintf("memory %s: its versions belong to no document", i.ID))
 	}
 	if i.Document && i.Current != nil && (i.Gone != i.LastDeleted || i.Size != i.LastSize || i.Revision != i.LastRevision) {
-		out = append(out, fmt.Sprintf("memory %s: what is said of the file is not what its last version is", i.ID))
+		out = append(out, fmt.Sprintf("memory %s: the document does not match its last version", i.ID))
 	}
 	return out
 }
 
-// verifyRules holds the rules that are there against what their versions say.
-func verifyRules(said []ruleRow, keys []ruleKeyRow) (out []string) {
-	there := make(map[string]ruleKeyRow, len(keys))
+// verifyRules compares the stored rules with their versions.
+func verifyRules(rows []ruleRow, keys []ruleKeyRow) (out []string) {
+	stored := make(map[string]ruleKeyRow, len(keys))
 	for _, k := range keys {
-		there[k.ID] = k
+		stored[k.ID] = k
 	}
-	for _, row := range said {
+	for _, row := range rows {
 		r, err := row.rule()
-		k, ok := there[row.ID]
-		delete(there, row.ID)
+		k, ok := stored[row.ID]
+		delete(stored, row.ID)
 		switch {
 		case err != nil:
 			out = append(out, fmt.Sprintf("rule %s: version %d cannot be read", row.ID, row.Version))
 		case !ok:
-			out = append(out, fmt.Sprintf("rule %s: it was not deleted, but is not there", row.ID))
+			out = append(out, fmt.Sprintf("rule %s: it was not deleted, but does not exist", row.ID))
 		case db.OrEmpty(k.LedgerAccountID) != r.LedgerAccountID || db.OrEmpty(k.TagID) != r.TagID:
-			out = append(out, fmt.Sprintf("rule %s: it refers to another account or tag than it says", row.ID))
+			out = append(out, fmt.Sprintf("rule %s: its stored account or tag is not the one of its last version", row.ID))
 		}
 	}
 	for _, k := range keys {
-		if _, left := there[k.ID]; left {
-			out = append(out, fmt.Sprintf("rule %s: it is there, but no version of it that was not deleted", k.ID))
+		if _, left := stored[k.ID]; left {
+			out = append(out, fmt.Sprintf("rule %s: it exists, but its last version is deleted or missing", k.ID))
 		}
 	}
 	return out

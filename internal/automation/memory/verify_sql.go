@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// itemRow is how the versions of an item were counted, and what the document that has them says.
+// itemRow is the numbering of the versions of an item, with the current version of its document.
 type itemRow struct {
 	ID           string `db:"item_id"`
 	Count        int64  `db:"versions"`
@@ -35,7 +35,7 @@ func selectItems(ctx context.Context, tx *db.Tx) ([]itemRow, error) {
 		LEFT JOIN memory_rules r ON r.organization_id = @org AND r.rule_id = c.item_id ORDER BY c.item_id`)
 }
 
-// selectItemsWithoutVersion gives the documents and rules that no version says anything of.
+// selectItemsWithoutVersion returns the documents and rules that have no version.
 func selectItemsWithoutVersion(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT k.id FROM (
 			SELECT d.document_id AS id FROM memory_documents d WHERE d.organization_id = @org UNION ALL SELECT r.rule_id FROM memory_rules r

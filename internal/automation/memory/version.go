@@ -10,12 +10,12 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Version is one state of a document or a rule, with who left it so and why.
+// Version is one version of a document or a rule, with its author and rationale.
 type Version struct {
 	ItemID      string
 	Number      int64
 	Revision    int64
-	Content     string // of a rule its JSON; empty where it was deleted
+	Content     string // JSON for a rule; empty if deleted
 	Frontmatter string // JSON, or empty
 	Size        int64  // of the content, in characters
 	Deleted     bool
@@ -25,16 +25,17 @@ type Version struct {
 	CreatedAt   time.Time
 }
 
-// versionText is a version as the world sees it.
+// versionText formats a version number for the API.
 func versionText(n int64) string { return strconv.FormatInt(n, 10) }
 
-// RationaleMax is how many characters a rationale may have.
+// RationaleMax is the maximum length of a rationale in characters.
 const RationaleMax = 2000
 
-// Revision counts the changes to documents and rules there were so far. It is a building block.
+// Revision returns the number of changes to documents and rules so far. It is a building block.
 func Revision(ctx context.Context, tx *db.Tx) (int64, error) { return selectRevision(ctx, tx) }
 
-// addVersion writes the next version of an item. The head is taken, so that nobody else counts meanwhile.
+// addVersion stores the next version of an item. The caller holds the lock on the organization state, so that numbers
+// are unique.
 func addVersion(ctx context.Context, tx *db.Tx, v Version) (Version, error) {
 	last, err := selectRevision(ctx, tx)
 	if err != nil {

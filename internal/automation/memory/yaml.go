@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// depthMax is how deep values may lie in each other.
+	// depthMax is how deep values may be nested.
 	depthMax = 64
-	// yamlMax bounds what YAML comes to when every alias is written out, in characters and values: a few lines of
-	// aliases can stand for more than any machine holds.
+	// yamlMax bounds the size of YAML with all aliases expanded, in characters and values: a few lines of aliases can
+	// expand to more than fits in memory.
 	yamlMax = 2_000_000
 )
 
-// frontmatterOf checks the content of a document and gives the front matter of one in Markdown as JSON; nothing where there is none.
+// frontmatterOf validates the content of a document and returns the front matter of a Markdown document as JSON, or an
+// empty text.
 func frontmatterOf(path, content string) (string, error) {
 	if isYAML(path) {
 		_, err := parseYAML(content)
@@ -35,7 +36,7 @@ func frontmatterOf(path, content string) (string, error) {
 		return "", err
 	}
 	out := any(map[string]any{})
-	if len(documents) > 0 && documents[0] != nil { // there may be comments only
+	if len(documents) > 0 && documents[0] != nil { // it may consist of comments only
 		out = documents[0]
 	}
 	if _, ok := out.(map[string]any); !ok || len(documents) > 1 {
@@ -50,7 +51,8 @@ func frontmatterOf(path, content string) (string, error) {
 
 const fence = "---"
 
-// cutFrontmatter gives what stands between a first line of --- and the next, with an empty line before it so that lines keep their numbers.
+// cutFrontmatter returns the text between a first line of --- and the next one, preceded by an empty line so that line
+// numbers stay correct.
 func cutFrontmatter(content string) (block string, there bool, err error) {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(content, "\ufeff"), "\n")
 	if strings.TrimRight(first, " \t\r") != fence {
@@ -67,7 +69,7 @@ func cutFrontmatter(content string) (block string, there bool, err error) {
 	return "", true, errors.New("line 1: the front matter that begins here does not end with another line of ---")
 }
 
-// parseYAML gives every document of a stream.
+// parseYAML returns every document of a stream.
 func parseYAML(text string) (out []any, err error) {
 	d := yaml.NewDecoder(strings.NewReader(text))
 	w := &writer{yamlMax}
@@ -88,7 +90,7 @@ func parseYAML(text string) (out []any, err error) {
 	}
 }
 
-// writer turns YAML into what JSON can say, as long as it does not become too much.
+// writer converts YAML to values that JSON can represent, up to a limit on the size.
 type writer struct{ left int }
 
 func (w *writer) value(n *yaml.Node, depth int) (any, error) {
@@ -96,7 +98,7 @@ func (w *writer) value(n *yaml.Node, depth int) (any, error) {
 		return nil, fmt.Errorf("line %d: the document is too large when its aliases are written out", n.Line)
 	}
 	if depth > depthMax {
-		return nil, fmt.Errorf("line %d: values lie more than %d deep in each other", n.Line, depthMax)
+		return nil, fmt.Errorf("line %d: values are nested more than %d levels deep", n.Line, depthMax)
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -137,10 +139,10 @@ func (w *writer) mapping(n *yaml.Node, depth int) (any, error) {
 			return nil, fmt.Errorf("line %d: a name must be a plain text", n.Content[i].Line)
 		}
 		if w.left -= len(key.Value); w.left < 0 {
-			return w.value(n, depth) // which says so
+			return w.value(n, depth) // which returns the error
 		}
 		if _, twice := out[key.Value]; twice {
-			return nil, fmt.Errorf("line %d: the name %q is there twice", n.Content[i].Line, key.Value)
+			return nil, fmt.Errorf("line %d: the name %q occurs twice", n.Content[i].Line, key.Value)
 		}
 		out[key.Value] = value
 	}
@@ -152,7 +154,7 @@ func (w *writer) mapping(n *yaml.Node, depth int) (any, error) {
 	return out, nil
 }
 
-// merge adds what a << stands for; what is said in the mapping itself, or by an earlier one, holds.
+// merge adds the entries of a << key. Entries of the mapping itself and of earlier merges take precedence.
 func merge(out map[string]any, from any) bool {
 	switch from := from.(type) {
 	case map[string]any:
@@ -175,7 +177,7 @@ func merge(out map[string]any, from any) bool {
 
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`)
 
-// scalar keeps numbers digit by digit. Times, and numbers that JSON cannot say, stay the text they are.
+// scalar keeps numbers digit by digit. Times, and numbers that JSON cannot represent, stay text.
 func scalar(n *yaml.Node) any {
 	switch n.ShortTag() {
 	case "!!null":
@@ -189,7 +191,7 @@ func scalar(n *yaml.Node) any {
 		if jsonNumber.MatchString(n.Value) {
 			return json.Number(n.Value)
 		}
-		var v int64 // of which YAML has more spellings
+		var v int64 // YAML has further notations for integers
 		if n.ShortTag() == "!!int" && n.Decode(&v) == nil {
 			return v
 		}

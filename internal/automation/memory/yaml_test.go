@@ -40,7 +40,7 @@ func TestYAMLThatDoesNotParseIsNamedByItsLine(t *testing.T) {
 		{"a.md", "---\n- a\n---\n", "one mapping"},
 		{"a.md", "---\ntext\n---\n", "one mapping"},
 		{"a.md", "---\na: 1\n--- x\n---\n", "one mapping"},
-		{"a.md", "---\na: 1\nb: 2\na: 3\n---\n", `line 4: the name "a" is there twice`},
+		{"a.md", "---\na: 1\nb: 2\na: 3\n---\n", `line 4: the name "a" occurs twice`},
 		{"a.md", "---\n? [a]\n: b\n---\n", "line 2: a name must be a plain text"},
 		{"a.yaml", "a: 1\n\tb: 2\n", "line 2"},
 		{"a.yaml", "a: 1\n---\nb: *x\n", "unknown anchor"},
@@ -61,8 +61,8 @@ func TestYAMLThatDoesNotParseIsNamedByItsLine(t *testing.T) {
 	}
 }
 
-// A few lines of aliases can stand for more than any machine holds.
-func TestABombOfAliasesIsRefusedAtOnce(t *testing.T) {
+// A few lines of aliases can expand to more than fits in memory.
+func TestExponentialAliasExpansionIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	var laughs strings.Builder
 	laughs.WriteString("a0: &a0 [x, x]\n")

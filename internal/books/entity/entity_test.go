@@ -18,9 +18,9 @@ import (
 )
 
 // found makes an organization, and a context in which its owner acts.
-func found(t *testing.T, d *db.DB) (context.Context, organization.Founded) {
+func found(t *testing.T, d *db.DB) (context.Context, organization.Created) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)

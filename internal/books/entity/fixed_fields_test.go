@@ -27,7 +27,7 @@ type holding struct {
 
 func hold(t *testing.T, d *db.DB, zone string) holding {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: zone})
 	if err != nil {
 		t.Fatal(err)

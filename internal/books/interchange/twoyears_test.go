@@ -39,7 +39,7 @@ type group struct {
 // twoYears creates a group and its books.
 func twoYears(t *testing.T, s *apitest.Service) *world {
 	t.Helper()
-	f, err := s.App.Org.Found(t.Context(), organization.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD",
+	f, err := s.App.Org.Create(t.Context(), organization.CreateParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD",
 		Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)

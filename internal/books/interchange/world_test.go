@@ -39,7 +39,7 @@ type world struct {
 	codes map[string]string // account ids by code
 }
 
-func enter(t rapid.TB, s *apitest.Service, f organization.Founded) *world {
+func enter(t rapid.TB, s *apitest.Service, f organization.Created) *world {
 	ctx := actor.With(context.Background(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner,
 		Scopes: actor.Scopes})
 	return &world{Service: s, t: t, ctx: ctx, org: f.Organization.ID, codes: map[string]string{}}
@@ -51,7 +51,7 @@ type company struct{ name, currency string }
 // newWorld creates an organization in a time zone with these legal entities and empty books.
 func newWorld(t rapid.TB, s *apitest.Service, zone string, companies ...company) *world {
 	t.Helper()
-	f, err := s.App.Org.Found(context.Background(), organization.FoundParams{Name: companies[0].name, Email: "a@example.com",
+	f, err := s.App.Org.Create(context.Background(), organization.CreateParams{Name: companies[0].name, Email: "a@example.com",
 		Currency: companies[0].currency, Timezone: zone})
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func open(t *testing.T, d *db.DB, now *clock.Manual, zone string) *books {
 	t.Helper()
 	b := &books{db: d, now: now, orgs: organization.NewService(d), periods: period.NewService(d), journal: journal.NewService(d),
 		accounts: map[string]string{}}
-	f, err := b.orgs.Found(t.Context(), organization.FoundParams{Name: "US Co", Email: "a@example.com", Currency: "USD", Timezone: zone})
+	f, err := b.orgs.Create(t.Context(), organization.CreateParams{Name: "US Co", Email: "a@example.com", Currency: "USD", Timezone: zone})
 	if err != nil {
 		t.Fatal(err)
 	}

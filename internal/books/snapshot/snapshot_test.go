@@ -168,9 +168,9 @@ func TestATransactionSeesItsOwnChangeAndNobodySeesOneThatIsRolledBack(t *testing
 	})
 }
 
-func found(t *testing.T, d *db.DB) organization.Founded {
+func found(t *testing.T, d *db.DB) organization.Created {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
@@ -179,13 +179,13 @@ func found(t *testing.T, d *db.DB) organization.Founded {
 }
 
 // as acts for the owner.
-func as(f organization.Founded) context.Context {
+func as(f organization.Created) context.Context {
 	return actor.With(context.Background(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner,
 		Scopes: actor.Scopes})
 }
 
 // create adds an account to the chart.
-func create(t *testing.T, d *db.DB, f organization.Founded, in ...context.Context) account.Account {
+func create(t *testing.T, d *db.DB, f organization.Created, in ...context.Context) account.Account {
 	t.Helper()
 	ctx := append(in, as(f))[0]
 	a, err := account.NewService(d).Create(ctx, account.CreateParams{Name: "Snacks", Type: account.Expense})
@@ -195,7 +195,7 @@ func create(t *testing.T, d *db.DB, f organization.Founded, in ...context.Contex
 	return a
 }
 
-func charts(t *testing.T, d *db.DB, f organization.Founded) (out map[string]account.Account) {
+func charts(t *testing.T, d *db.DB, f organization.Created) (out map[string]account.Account) {
 	t.Helper()
 	err := d.Read(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Read(ctx, tx)

@@ -83,7 +83,7 @@ func TestAChangeIsInTheAuditLogWithWhoAndWhatAndOneThatChangesNothingIsNot(t *te
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Action != "organization.updated" || *e.UserID != n.Owner.UserID || *e.APIKeyID != n.Founded.Key.ID ||
+			if e.Action != "organization.updated" || *e.UserID != n.Owner.UserID || *e.APIKeyID != n.Created.Key.ID ||
 				*e.RequestID != a.Header.Get("X-Request-Id") ||
 				!strings.Contains(string(e.Before), `"name":"mine"`) || !strings.Contains(string(e.After), `"name":"After"`) {
 				t.Errorf("%+v %s %s", e, e.Before, e.After)

@@ -63,7 +63,7 @@ func benchBooks(b *testing.B, c db.Config) (http.Handler, string) {
 		b.Fatal(err)
 	}
 	a := app.New(d, nil)
-	f, err := a.Org.Found(b.Context(), organization.FoundParams{Name: "bench", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := a.Org.Create(b.Context(), organization.CreateParams{Name: "bench", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		b.Fatal(err)
 	}

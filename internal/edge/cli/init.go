@@ -11,7 +11,7 @@ import (
 )
 
 func (s *settings) init() *cobra.Command {
-	var p organization.FoundParams
+	var p organization.CreateParams
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "init",
@@ -26,7 +26,7 @@ func (s *settings) init() *cobra.Command {
 				return sentences(err)
 			}
 			return s.with(c.Context(), func(a *app.App) error {
-				f, err := a.Org.Found(c.Context(), p)
+				f, err := a.Org.Create(c.Context(), p)
 				if err != nil {
 					return err
 				}
@@ -57,7 +57,7 @@ func required(c *cobra.Command, names ...string) {
 	}
 }
 
-func (s *settings) printFounded(f organization.Founded, asJSON bool) error {
+func (s *settings) printFounded(f organization.Created, asJSON bool) error {
 	if asJSON {
 		err := json.NewEncoder(s.out).Encode(map[string]string{
 			"organization_id": f.Organization.ID, "legal_entity_id": f.LegalEntity.ID, "user_id": f.Owner.UserID, "api_key": f.KeyText.Reveal(),

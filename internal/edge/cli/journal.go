@@ -65,7 +65,7 @@ func (x *journalFlags) actor(c *cobra.Command, a *app.App) (context.Context, err
 	if x.organization != "" && !id.Valid(id.Organization, x.organization) {
 		return nil, &usageError{fmt.Errorf("--organization must be an id such as org_01jd…, not %q", x.organization), c.CommandPath()}
 	}
-	ids, err := a.Org.All(c.Context())
+	ids, err := a.Org.IDs(c.Context())
 	switch {
 	case err != nil:
 		return nil, err

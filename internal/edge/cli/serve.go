@@ -162,7 +162,7 @@ func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready
 		log.Warn("the database is not reachable; retrying", "error", explain(err), "in", retryPause)
 		pause(ctx)
 	}
-	if found, err := a.Org.Any(ctx); err == nil && !found {
+	if found, err := a.Org.Exists(ctx); err == nil && !found {
 		log.Warn(fmt.Sprintf("there is no organization yet: create one with `bursar init%s --organization NAME --email EMAIL`", s.flags()))
 	}
 	ready()

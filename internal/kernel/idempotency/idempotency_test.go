@@ -40,7 +40,7 @@ func TestAnAnswerIsStoredForADayAtLeastAndThenDeleted(t *testing.T) {
 		now := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		c.Clock = now
 		d := dbtest.Open(t, c)
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAnAnswerIsStoredForADayAtLeastAndThenDeleted(t *testing.T) {
 func TestAnEffectThatFailsLeavesTheKeyFree(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func TestAnEffectThatFailsLeavesTheKeyFree(t *testing.T) {
 func TestAStoredAnswerCannotBeReadWithoutTheCallersKey(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 func TestTheStateIsWrittenCompletelyWhetherItIsLockedBeforeOrAfterAChangeIsRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestGroupedWritesAssignEachNumberOnceAndRunOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dbtest.Each(t, func(t *testing.T, d *db.DB) {
-				f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+				f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 					Currency: "USD", Timezone: "UTC"})
 				if err != nil {
 					t.Fatal(err)
@@ -172,7 +172,7 @@ func readState(t *testing.T, d *db.DB, organizationID string) (h orgstate.State)
 func TestEveryWriteSeesTheStateThatTheWritesBeforeItLeft(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)

@@ -51,7 +51,7 @@ func TestEveryEventIsInOneJobWhenItsTransactionCommittedAndInNoneWhenNot(t *test
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		log := slog.New(slog.DiscardHandler)
 		nodes := []*db.DB{dbtest.Open(t, c), dbtest.Open(t, c)}
-		f, err := organization.NewService(nodes[0]).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(nodes[0]).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestARunningRelayHandsOnACommittedEventAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		log := slog.New(slog.DiscardHandler)
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestARunningRelayHandsOnACommittedEventAtOnce(t *testing.T) {
 func TestALogCutShortTogetherWithTheStateIsNoticedByItsRemainingEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -221,7 +221,7 @@ func TestARelayStartsAndStopsLikeEveryService(t *testing.T) {
 func TestTheLagCountsTheEventsThatWereNotHandedOnYet(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		_, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		_, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)

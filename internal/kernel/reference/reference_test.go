@@ -26,7 +26,7 @@ func guarded() (out []string) {
 // found creates an organization and runs a function in a transaction of it that is rolled back.
 func found(t *testing.T, d *db.DB, do func(ctx context.Context, tx *db.Tx)) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
@@ -260,7 +260,7 @@ func TestRowsThatDoNotCountPreventNothing(t *testing.T) {
 			"a balance of zero": {"legal_entities", "account_balances",
 				map[string]any{"legal_entity_id": "record", "debits": "0", "credits": "0"}},
 			"a tagged balance of zero": {"tags", "account_balances", map[string]any{"tag_id": "record", "debits": "0", "credits": "0"}},
-			"a deleted transaction":    {"sources", "transactions", map[string]any{"source_id": "record", "shelf": int64(2)}},
+			"a deleted transaction":    {"sources", "transactions", map[string]any{"source_id": "record", "visibility": int64(2)}},
 			"an upload":                {"sources", "imports", map[string]any{"source_id": "record", "status": "uploading"}},
 		} {
 			columns := required(t.Context(), t, d, c.table)

@@ -22,7 +22,7 @@ const (
 
 var sheetColumns = []string{closingBalance, openingBalance, currentBalance, debits, credits}
 
-// The rows of a balance sheet that add up others.
+// The rows of a balance sheet that are totals of others.
 const (
 	rowAssets = "assets"
 	rowOthers = "liabilities_plus_equity"
@@ -42,7 +42,7 @@ func sheetFigure(c statement.Cell, column string) money.Decimal {
 	return c.Closing
 }
 
-// sheetRow reads the row of an account, one cell a period.
+// sheetRow reads the row of an account, with one cell per period.
 func (i *inquiry) sheetRow(ctx context.Context, q Query, a account.Account, months ...*period.Period) ([]statement.Cell,
 	statements.Frame, error) {
 	r, err := i.reports.BalanceSheet(ctx, params(q, a, months...))
@@ -101,7 +101,7 @@ func (i *inquiry) sheet(ctx context.Context) error {
 	return i.explainPosted(ctx, c, now)
 }
 
-// explainOpening explains what a period began with by what the one before ended with.
+// explainOpening explains an opening balance by the closing balance of the period before.
 func (i *inquiry) explainOpening(c cell, value money.Decimal) {
 	if c.before == nil {
 		i.out.Formula = "there is no earlier period, so the opening balance is zero"
@@ -110,7 +110,7 @@ func (i *inquiry) explainOpening(c cell, value money.Decimal) {
 	i.out.add("closing balance of "+c.before.Key, value, i.q.with("accounting_period_id", c.before.ID, "column", closingBalance), NoList)
 }
 
-// explainPosted explains a figure of an account that takes lines.
+// explainPosted explains a figure of an account that has lines.
 func (i *inquiry) explainPosted(ctx context.Context, c cell, now statement.Cell) error {
 	x := i.out
 	switch i.q.Column {
@@ -128,7 +128,7 @@ func (i *inquiry) explainPosted(ctx context.Context, c cell, now statement.Cell)
 	return i.listLines(ctx, i.lines(c, ""), c.account.NormalBalance == account.Credit)
 }
 
-// addOpening adds what a balance began with: that of the period before, as it was closed or as it is now.
+// addOpening adds the opening balance as a part: the balance of the period before, as it was closed or as it is now.
 func (i *inquiry) addOpening(c cell, now statement.Cell) {
 	before := now.Opening
 	if i.q.Column == currentBalance {
@@ -141,7 +141,7 @@ func (i *inquiry) addOpening(c cell, now statement.Cell) {
 	i.out.add("opening balance", before, from, NoList)
 }
 
-// sheetTotal explains what all assets come to, or all else.
+// sheetTotal explains total assets, or total liabilities and equity.
 func (i *inquiry) sheetTotal(ctx context.Context, c cell) error {
 	if i.q.Row != rowAssets && i.q.Row != rowOthers {
 		return unknownRow(rowAssets, rowOthers)

@@ -26,7 +26,7 @@ var (
 		"long_term"}
 )
 
-// amountOf is what a disposition adds to a column.
+// amountOf returns what a disposition adds to a column.
 func (u Use) amountOf(column string) money.Decimal {
 	positive := u.Gain.Sign() >= 0
 	long := u.Term == "long"
@@ -58,7 +58,7 @@ func onlyIf(is bool, d money.Decimal) money.Decimal {
 	return money.Decimal{}
 }
 
-// listUses puts a page of what was taken beside the figure, each as it counts.
+// listUses lists a page of uses of lots beside the figure, each with its contribution.
 func (i *inquiry) listUses(ctx context.Context, f useFilter, count func(Use) money.Decimal) error {
 	i.cursorUsed = true
 	key := func(u Use) []string { return []string{clock.Format(u.Date), u.ID} }
@@ -80,7 +80,7 @@ func (i *inquiry) listUses(ctx context.Context, f useFilter, count func(Use) mon
 	return err
 }
 
-// gains explains what was realized in a period with an asset.
+// gains explains the gain realized in a period with an asset.
 func (i *inquiry) gains(ctx context.Context) error {
 	at, _, err := i.findPeriod(i.q.PeriodID)
 	if err != nil {
@@ -116,7 +116,7 @@ func (i *inquiry) gains(ctx context.Context) error {
 	return i.listUses(ctx, f, func(u Use) money.Decimal { return u.amountOf(i.q.Column) })
 }
 
-// disposition explains one row of the schedule, or what rows of an entry or a period come to.
+// disposition explains one row of the schedule, or the total of the rows of an entry or a period.
 func (i *inquiry) disposition(ctx context.Context) error {
 	if i.q.DispositionID != "" {
 		return i.explainDisposition(ctx)
@@ -146,7 +146,7 @@ func (i *inquiry) disposition(ctx context.Context) error {
 	return i.showLines(ctx, i.q.JournalEntryID)
 }
 
-// useFilter finds what rows of the schedule a query is about.
+// useFilter returns the filter for the rows of the schedule that a query is about.
 func (i *inquiry) useFilter(ctx context.Context) (f useFilter, err error) {
 	f = useFilter{entryID: i.q.JournalEntryID, assetType: i.q.AssetType, realized: true, entities: actor.From(ctx).LegalEntityIDs}
 	if i.q.PeriodID != "" {
@@ -172,7 +172,7 @@ func (i *inquiry) useFilter(ctx context.Context) (f useFilter, err error) {
 	return f, nil
 }
 
-// explainDisposition explains one row: what was taken from one lot.
+// explainDisposition explains one row: what was consumed from one lot.
 func (i *inquiry) explainDisposition(ctx context.Context) error {
 	rows, err := selectUses(ctx, i.tx, useFilter{id: i.q.DispositionID, realized: true}, nil, 1)
 	if err != nil {
@@ -210,7 +210,7 @@ func (i *inquiry) explainDisposition(ctx context.Context) error {
 	return i.showLines(ctx, u.JournalEntryID)
 }
 
-// showElection says what the legal entity had chosen when something was disposed of.
+// showElection shows the legal entity's election that was in force at the time of a disposal.
 func (i *inquiry) showElection(ctx context.Context, u Use) error {
 	zone, err := snapshot.Zone(ctx, i.tx)
 	if err != nil {
@@ -226,7 +226,7 @@ func (i *inquiry) showElection(ctx context.Context, u Use) error {
 	return err
 }
 
-// showLines shows the lines of an entry, what it follows from, and the price that it took for what nobody had given a value.
+// showLines shows the lines of an entry, its origin, and the price used where no value was given.
 func (i *inquiry) showLines(ctx context.Context, entryID string) (err error) {
 	if i.out.Lines, err = selectEntry(ctx, i.tx, entryID, linesMax); err != nil {
 		return err
@@ -245,7 +245,7 @@ func (i *inquiry) showLines(ctx context.Context, entryID string) (err error) {
 	}
 	t, err := transaction.Find(ctx, i.tx, o.TransactionID)
 	if fault.KindOf(err) == fault.NotFound {
-		return nil // it is of a legal entity that the key is not for
+		return nil // it belongs to a legal entity that the actor may not see
 	}
 	i.out.Booking = o
 	leg := o.Input.Out

@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/statement"
 )
 
-// computedSheet explains a figure of an account that shows what others come to.
+// computedSheet explains a figure of an account whose balance is computed from others.
 func (i *inquiry) computedSheet(ctx context.Context, c cell, now statement.Cell) error {
 	moved := i.q.Column == debits || i.q.Column == credits
 	switch {
@@ -41,8 +41,8 @@ func (i *inquiry) computedSheet(ctx context.Context, c cell, now statement.Cell)
 	return nil
 }
 
-// addCurrentOpening adds what the period before comes to now. It need not be what is left of the balance without the
-// movements, because the turn of a year moves what was closed.
+// addCurrentOpening adds the figure of the period before as it is now. This may differ from the balance less the
+// movements, because closed earnings move at the end of a fiscal year.
 func (i *inquiry) addCurrentOpening(ctx context.Context, c cell) error {
 	if c.before == nil {
 		return nil
@@ -55,14 +55,14 @@ func (i *inquiry) addCurrentOpening(ctx context.Context, c cell) error {
 	return nil
 }
 
-// addYearEndTransfers adds what moves from current to retained earnings where a fiscal year begins.
+// addYearEndTransfers adds the transfers from current to retained earnings at the beginning of a fiscal year.
 func (i *inquiry) addYearEndTransfers(ctx context.Context, c cell) error {
 	for _, e := range c.startingFiscalYear() {
 		q, current, err := i.currentEarnings(ctx, c, e.ID)
 		if err != nil {
 			return err
 		}
-		credit := current // of retained earnings
+		credit := current // sign for retained earnings
 		if c.account.Role == account.RoleCurrentEarnings {
 			credit = credit.Neg()
 		}
@@ -80,7 +80,8 @@ func (i *inquiry) addYearEndTransfers(ctx context.Context, c cell) error {
 	return nil
 }
 
-// currentEarnings gives what a legal entity had earned in its year by the end of the period before, and the query that explains it.
+// currentEarnings returns the earnings of a legal entity in its fiscal year by the end of the period before, and the
+// query that explains them.
 func (i *inquiry) currentEarnings(ctx context.Context, c cell, legalEntityID string) (*Query, money.Decimal, error) {
 	a, err := account.ByRole(ctx, i.tx, account.RoleCurrentEarnings)
 	if err != nil {
@@ -95,7 +96,7 @@ func (i *inquiry) currentEarnings(ctx context.Context, c cell, legalEntityID str
 	return q, cells[0].Closing, nil
 }
 
-// addEarnings adds what every income and expense account did to earnings in the period.
+// addEarnings adds the effect of every income and expense account on earnings in the period.
 func (i *inquiry) addEarnings(ctx context.Context, c cell) error {
 	if i.q.Column == debits || i.q.Column == credits {
 		r, err := i.reports.TrialBalance(ctx, params(i.q, account.Account{}, c.at))
@@ -128,7 +129,8 @@ func (i *inquiry) addEarnings(ctx context.Context, c cell) error {
 	return nil
 }
 
-// explainAdjustment explains what translating at different rates leaves over: what all other rows lack to balance.
+// explainAdjustment explains the translation adjustment: the amount that the other rows lack to balance, because they
+// are translated at different rates.
 func (i *inquiry) explainAdjustment(ctx context.Context, c cell) error {
 	r, err := i.reports.BalanceSheet(ctx, params(i.q, account.Account{}, c.at))
 	if err != nil {
@@ -144,7 +146,7 @@ func (i *inquiry) explainAdjustment(ctx context.Context, c cell) error {
 	return nil
 }
 
-// explainAdjustmentMovement explains the movement of what is left over: from what it was to what it is.
+// explainAdjustmentMovement explains the movement of the translation adjustment by its balances before and after.
 func (i *inquiry) explainAdjustmentMovement(c cell, now statement.Cell) {
 	if i.out.Value.IsZero() {
 		i.out.Formula = "the balance did not move on this side"

@@ -10,30 +10,30 @@ import (
 	"github.com/bursarhq/bursar/internal/books/entity"
 )
 
-// Explanation is what a figure is made up of.
+// Explanation is a figure with the parts that it is made of.
 type Explanation struct {
 	Query   Query
-	Value   *money.Decimal // nil where the report has none, because a price or a rate is missing
-	Unit    string         // what the value is in: a currency or an asset, or USD/ETH for that of one unit
+	Value   *money.Decimal // nil if the report has no value, because a price or a rate is missing
+	Unit    string         // of the value: a currency or an asset, or USD/ETH for a price per unit
 	Formula string
 	Parts   []Part
 
 	Lines      []Line
 	Lots       []Lot
 	Uses       []Use
-	HasMore    bool   // of the list whose parts say that it makes them up
-	NextCursor string // where it goes on
+	HasMore    bool   // of the list that parts refer to by Listed
+	NextCursor string // of the next page of that list
 
 	Price          *price.Price
-	Election       *entity.Election // by which lots were chosen
-	Booking        *booking.Origin  // what the entry follows from
-	TransactionIDs []string         // what the lists of this page came from
+	Election       *entity.Election // by which the lots were selected
+	Booking        *booking.Origin  // the origin of the entry
+	TransactionIDs []string         // behind the lists of this page
 
-	lotsHeld bool   // the lots listed are all that make up the figure
-	note     string // added to the formula
+	lotsHeld bool   // the listed lots are all that make up the figure
+	note     string // appended to the formula
 }
 
-// List is one of the lists beside a figure.
+// List identifies one of the lists beside a figure.
 type List string
 
 // The lists.
@@ -47,10 +47,10 @@ const (
 // Part is one of the addends of a figure.
 type Part struct {
 	Label   string
-	Value   money.Decimal // signed as it counts
-	Explain *Query        // the figure it is, if it is one
+	Value   money.Decimal // with the sign of its contribution
+	Explain *Query        // the query that explains it, if it is a figure of a report
 	Listed  List          // the list that adds up to it, over all pages
-	debits  bool          // of two parts that lines make up, the one that the debit lines do
+	debits  bool          // of two parts made of lines, the one made of debit lines
 }
 
 // Line is a posted journal line.
@@ -63,10 +63,10 @@ type Line struct {
 	LedgerAccountID string
 	LegalEntityID   string
 	Debit           bool
-	Amount          money.Decimal // in the books, signed as it counts
+	Amount          money.Decimal // in the currency of the books, with the sign of its contribution
 	Currency        string
-	Unit            string         // the asset or foreign money the line is about
-	Quantity        *money.Decimal // of it
+	Unit            string         // the asset or foreign currency of the line
+	Quantity        *money.Decimal // in that unit
 	Memo            string
 	EntryMemo       string
 	OriginatedBy    string
@@ -74,10 +74,10 @@ type Line struct {
 	TransactionNo   int64
 }
 
-// Lot is a lot with where it came from.
+// Lot is a lot with its origin.
 type Lot struct {
 	ID                string
-	Amount            *money.Decimal // as it counts; nil where the lot is only on the way to where something came from
+	Amount            *money.Decimal // its contribution; nil if the lot is only shown as part of the chain of origins
 	AssetType         string
 	LegalEntityID     string
 	SourceID          string
@@ -94,10 +94,10 @@ type Lot struct {
 	TransactionID     string
 }
 
-// Use is what was taken from a lot.
+// Use is a quantity consumed from a lot.
 type Use struct {
 	ID              string
-	Amount          *money.Decimal // as it counts; nil where it is only shown
+	Amount          *money.Decimal // its contribution; nil if it is only shown
 	Kind            string
 	LotID           string
 	AssetType       string
@@ -105,7 +105,7 @@ type Use struct {
 	JournalEntryID  string
 	TransactionID   string
 	TransactionType string
-	Date            time.Time // it is accounted for
+	Date            time.Time // the accounting date
 	DisposedAt      time.Time
 	Quantity        money.Decimal
 	Basis           money.Decimal
@@ -118,19 +118,19 @@ type Use struct {
 	Correction      bool
 }
 
-// add puts a part to the others.
+// add adds a part.
 func (x *Explanation) add(label string, value money.Decimal, explain *Query, listed List) {
 	x.Parts = append(x.Parts, Part{Label: label, Value: value, Explain: explain, Listed: listed, debits: label == "debits"})
 }
 
-// addNonZero is add for what is not worth a line when it is nothing.
+// addNonZero adds a part unless it is zero.
 func (x *Explanation) addNonZero(label string, value money.Decimal, explain *Query) {
 	if !value.IsZero() {
 		x.add(label, value, explain, NoList)
 	}
 }
 
-// addRemainder adds what the parts lack, if they lack anything.
+// addRemainder adds the amount that the parts lack, if any.
 func (x *Explanation) addRemainder(label string) {
 	if x.Value != nil {
 		x.addNonZero(label, x.Value.Sub(x.sum()), nil)
@@ -144,7 +144,7 @@ func (x *Explanation) sum() (total money.Decimal) {
 	return total
 }
 
-// Text is an amount as the figure shows it.
+// Text formats an amount like the figure.
 func (x *Explanation) Text(d money.Decimal) string {
 	if money.IsFiat(x.Unit) {
 		return d.Fixed(x.Unit)
@@ -152,10 +152,10 @@ func (x *Explanation) Text(d money.Decimal) string {
 	return d.String()
 }
 
-// formulaMax is how many parts a formula writes out.
+// formulaMax is the maximum number of parts that a formula spells out.
 const formulaMax = 12
 
-// writeFormula writes the formula from the parts, unless a text was set already.
+// writeFormula writes the formula from the parts, unless it is set already.
 func (x *Explanation) writeFormula() {
 	if x.Formula != "" || x.Value == nil {
 		return
@@ -182,7 +182,7 @@ func (x *Explanation) writeFormula() {
 	x.Formula = b.String() + " = " + x.Text(*x.Value) + x.note
 }
 
-// TextOrNull is Text of what may be missing.
+// TextOrNull is Text for an amount that may be missing.
 func (x *Explanation) TextOrNull(d *money.Decimal) *string {
 	if d == nil {
 		return nil
@@ -190,10 +190,10 @@ func (x *Explanation) TextOrNull(d *money.Decimal) *string {
 	return new(x.Text(*d))
 }
 
-// Explain is the query that takes a lot apart.
+// Explain returns the query that explains a lot.
 func (l Lot) Explain() Query { return Query{Report: "asset-tax-lots", AssetID: l.ID} }
 
-// Explain is the query that takes a disposition apart; nil for what only went elsewhere, which the schedule does not show.
+// Explain returns the query that explains a disposition, or nil for a relocation, which the schedule does not show.
 func (u Use) Explain() *Query {
 	if u.Kind != "dispose" && u.Kind != "fee" {
 		return nil

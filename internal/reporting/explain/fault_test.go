@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 )
 
-// oneOfEach is a figure of each report.
+// oneOfEach returns a figure of each report.
 func (w *world) oneOfEach() (out []explain.Query) {
 	w.Helper()
 	gains, err := w.Explain(w.ctx, w.query("realized-gains-losses entity=us asset=ETH period=2025-11"), page.Request{Limit: 10})
@@ -83,7 +83,7 @@ func (w *world) partsAddUp(x *explain.Explanation) {
 	}
 }
 
-// lotID is the first lot of wallet A.
+// lotID returns the id of the first lot of wallet A.
 func (w *world) lotID() string {
 	w.Helper()
 	x, err := w.Explain(w.ctx, w.query("closing-positions source=A asset=ETH period=2025-11"), page.Request{Limit: 1})

@@ -20,10 +20,10 @@ const runningBalance = "running_balance"
 
 var ledgerColumns = []string{"amount", openingBalance, runningBalance}
 
-// linesMax is how many lines of an entry are shown beside one of them.
+// linesMax is the maximum number of lines of an entry that are shown beside one of them.
 const linesMax = 100
 
-// ledger explains a line of the general ledger, or a whole entry by what it debits.
+// ledger explains a line of the general ledger, or a whole entry by its debits.
 func (i *inquiry) ledger(ctx context.Context) error {
 	e, err := journal.Find(ctx, i.tx, i.q.JournalEntryID)
 	if err != nil {
@@ -87,7 +87,7 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 		i.out.add("this line", l.Amount.Abs(), nil, NoList)
 		return i.showEntry(ctx, e.ID, lines)
 	}
-	i.q.PeriodID, i.q.LedgerAccountID = e.PeriodID, l.LedgerAccountID // what a cell is found by
+	i.q.PeriodID, i.q.LedgerAccountID = e.PeriodID, l.LedgerAccountID // the names that a cell is found by
 	c, err := i.cell(ctx)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 			return fault.Invalidf(entitiesName, "must be legal entities that keep their books in one currency")
 		}
 	}
-	f.through = &linePlace{l.Date, l.Number, l.Position - 1}
+	f.through = &linePosition{l.Date, l.Number, l.Position - 1}
 	began, err := sumBefore(ctx, i.tx, l.LedgerAccountID, i.q.TagID, c.at.Key, c.entityIDs())
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 	return i.listLines(ctx, f, c.account.NormalBalance == "credit")
 }
 
-// showEntry shows what is behind an entry: its lines, the lots it made and took, and what it follows from.
+// showEntry shows the lines of an entry, the lots that it created and consumed, and its origin.
 func (i *inquiry) showEntry(ctx context.Context, entryID string, lines []Line) (err error) {
 	i.out.Lines = lines[:min(len(lines), linesMax)]
 	if i.out.Booking, err = booking.OriginOf(ctx, i.tx, entryID); err != nil {
@@ -139,17 +139,18 @@ func (i *inquiry) showEntry(ctx context.Context, entryID string, lines []Line) (
 	return i.showLotsOf(ctx, entryID)
 }
 
-// key is where a line stands on its account.
+// key returns the position of a line on its account, for a cursor.
 func (l Line) key() []string {
 	return []string{clock.Format(l.Date), strconv.FormatInt(l.Number, 10), strconv.FormatInt(l.Position, 10)}
 }
 
-// linePlaceOf reads what key wrote. A cursor is checked before, so that it is somebody's own doing if this fails.
-func linePlaceOf(key []string) (*linePlace, error) {
+// linePositionOf parses the result of key. The fingerprint of a cursor is verified before, so it fails only for one
+// that was made up.
+func linePositionOf(key []string) (*linePosition, error) {
 	if key == nil {
 		return nil, nil
 	}
-	var p linePlace
+	var p linePosition
 	var errs [3]error
 	p.date, errs[0] = time.Parse(time.RFC3339, key[0])
 	p.number, errs[1] = strconv.ParseInt(key[1], 10, 64)
@@ -160,11 +161,11 @@ func linePlaceOf(key []string) (*linePlace, error) {
 	return &p, nil
 }
 
-// listLines puts a page of lines beside the figure. Where credits add to it, their signs are turned.
+// listLines lists a page of lines beside the figure. The signs are inverted where credits add to it.
 func (i *inquiry) listLines(ctx context.Context, f lineFilter, credits bool) error {
 	i.cursorUsed = true
 	lines, err := page.List("explain", i.q, i.page, Line.key, func(after []string, limit int) ([]Line, error) {
-		from, err := linePlaceOf(after)
+		from, err := linePositionOf(after)
 		if err != nil {
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func selectUses(ctx context.Context, tx *db.Tx, f useFilter, after *lots.UseCurs
 	return out, err
 }
 
-// sums are the sums of uses, by the column that shows them.
+// sums are the totals of uses, by the column that shows them.
 type sums map[string]money.Decimal
 
 // sumUses adds up uses. It returns nothing if there are none, and no currency if they have different ones.

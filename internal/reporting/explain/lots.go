@@ -63,7 +63,7 @@ func (i *inquiry) lot(ctx context.Context) error {
 	return nil
 }
 
-// lotItself explains what a lot was made with.
+// lotItself explains the initial figures of a lot.
 func (i *inquiry) lotItself(value money.Decimal, unit string) {
 	i.out.setValue(value, unit)
 	i.out.Lots[0].Amount = &value
@@ -72,7 +72,7 @@ func (i *inquiry) lotItself(value money.Decimal, unit string) {
 	i.out.add(label, value, nil, Lots)
 }
 
-// perUnit is what a price is in.
+// perUnit returns the unit of a price.
 func perUnit(currency, asset string) string { return currency + "/" + asset }
 
 const noPrice = "unknown: no price is stored"
@@ -88,7 +88,7 @@ func (i *inquiry) explainPrice(w holdings.Worth, asset, currency string) {
 	i.out.add("stored price", w.Price.Value, nil, NoList)
 }
 
-// explainValue explains what something is worth by how much it is and the price.
+// explainValue explains a value as quantity times price.
 func (i *inquiry) explainValue(w holdings.Worth, quantity money.Decimal, asset, currency string, of *Query) {
 	i.out.Value, i.out.Unit, i.out.Price = w.Value, currency, w.Price
 	switch {
@@ -99,10 +99,10 @@ func (i *inquiry) explainValue(w holdings.Worth, quantity money.Decimal, asset, 
 	}
 }
 
-// chainMax bounds how far back lots are followed.
+// chainMax bounds how many origins of a lot are followed.
 const chainMax = 100
 
-// showLotChain shows a lot and those it came from, up to the first that was acquired or that the actor's key is not for.
+// showLotChain shows a lot and the lots it came from, up to the first that was acquired or that the actor may not see.
 func (i *inquiry) showLotChain(ctx context.Context, lotID string) error {
 	for lotID != "" && len(i.out.Lots) < chainMax {
 		l, err := lots.Find(ctx, i.tx, lotID)
@@ -118,7 +118,7 @@ func (i *inquiry) showLotChain(ctx context.Context, lotID string) error {
 	return nil
 }
 
-// showLotsOf shows the lots that an entry made, and what it took.
+// showLotsOf shows the lots that an entry created and the uses that it made.
 func (i *inquiry) showLotsOf(ctx context.Context, entryID string) error {
 	made, err := lots.OfEntries(ctx, i.tx, entryID)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 var positionColumns = []string{"cost_basis", "quantity", "fair_value", "price", "adjustment", "carrying_amount", "unrealized_gain_loss"}
 
-// holdingsFilter is the filter that leaves the rows a query about holdings may mean.
+// holdingsFilter returns the filter for the rows that a query about holdings may refer to.
 func (i *inquiry) holdingsFilter(ctx context.Context) (f holdings.Filter, err error) {
 	f = holdings.Filter{LegalEntityIDs: []string{i.q.LegalEntityID}, AssetTypes: []string{i.q.AssetType}}
 	if i.q.SourceID != "" {
@@ -31,15 +31,15 @@ func (i *inquiry) holdingsFilter(ctx context.Context) (f holdings.Filter, err er
 	return f, nil
 }
 
-// matches tells that a row is what the query names. What it does not name decides nothing, but for the source: without
-// one it means what has none.
+// matches reports whether a query refers to a row. Names that are not given match every row, except the source: without
+// one, the query refers to a row without a source.
 func (i *inquiry) matches(p holdings.Position) bool {
 	alike := func(asked, is string) bool { return asked == "" || asked == is }
 	return (i.q.SourceID != "" || p.SourceID == "") && alike(i.q.LedgerAccountID, p.LedgerAccountID) && alike(i.q.Chain, p.Chain) &&
 		alike(i.q.TokenID, p.TokenID)
 }
 
-// singleRow picks the row that a query names.
+// singleRow returns the only row that a query refers to.
 func singleRow[T any](i *inquiry, rows []T, position func(T) holdings.Position) (out T, err error) {
 	var found []holdings.Position
 	for _, r := range rows {
@@ -87,14 +87,14 @@ func allPages[T any](read func(page.Request) (page.Page[T], error)) (out []T, er
 
 func positionOf(c holdings.Closing) holdings.Position { return c.Position }
 
-// closings reads the closing positions of a period that a query may mean.
+// closings reads the closing positions of a period that a query may refer to.
 func (i *inquiry) closings(ctx context.Context, f holdings.Filter, periodID string) ([]holdings.Closing, error) {
 	return allPages(func(pr page.Request) (page.Page[holdings.Closing], error) {
 		return i.holdings.ClosingPositions(ctx, holdings.ClosingParams{Filter: f, PeriodID: periodID}, pr)
 	})
 }
 
-// position explains a figure of what was held at the end of a period.
+// position explains a figure of the holdings at the end of a period.
 func (i *inquiry) position(ctx context.Context) error {
 	at, before, err := i.findPeriod(i.q.PeriodID)
 	if err != nil {
@@ -137,7 +137,8 @@ func (i *inquiry) position(ctx context.Context) error {
 	return nil
 }
 
-// explainHeld explains how much is held, or what it cost, by what the period began with and what happened in it, and lists the lots.
+// explainHeld explains a quantity held or its cost by the opening figure and the movements of the period, and lists the
+// lots.
 func (i *inquiry) explainHeld(ctx context.Context, f holdings.Filter, p holdings.Position, at period.Period, before *period.Period) error {
 	figure := func(p holdings.Position) money.Decimal { return p.Basis }
 	unit := p.Currency
@@ -174,7 +175,7 @@ func (i *inquiry) explainHeld(ctx context.Context, f holdings.Filter, p holdings
 	return i.listLots(ctx, f, at.End, figure)
 }
 
-// listLots lists the lots held before an end, each as it counts.
+// listLots lists the lots held before an end, each with its contribution.
 func (i *inquiry) listLots(ctx context.Context, f holdings.Filter, end time.Time, figure func(holdings.Position) money.Decimal) error {
 	i.cursorUsed = true
 	asOf := end.Add(-time.Millisecond).UTC().Format(time.RFC3339Nano)
@@ -199,7 +200,8 @@ func (i *inquiry) listLots(ctx context.Context, f holdings.Filter, end time.Time
 	return nil
 }
 
-// adjustment explains a place's share of what the books adjust an asset by: all of it, less what other places have.
+// adjustment explains a location's share of the adjustment of an asset in the books: the total less the shares of the
+// other locations.
 func (i *inquiry) adjustment(ctx context.Context, c holdings.Closing, periodID string) error {
 	i.out.setValue(c.Adjustment, c.Currency)
 	a, err := account.ByRole(ctx, i.tx, account.RoleFairValueAdjustment(c.AssetType))
@@ -243,7 +245,7 @@ func (i *inquiry) balances(ctx context.Context, f holdings.Filter, asOf string) 
 
 func positionOfBalance(b holdings.Balance) holdings.Position { return b.Position }
 
-// treasury explains how much of something is where, and what it is worth.
+// treasury explains a quantity held at a location, and its value.
 func (i *inquiry) treasury(ctx context.Context) error {
 	f, err := i.holdingsFilter(ctx)
 	if err != nil {
@@ -292,7 +294,7 @@ func (i *inquiry) treasury(ctx context.Context) error {
 	return i.listMoneyLines(ctx, b, at.Start, end)
 }
 
-// heldBefore gives what there was when the period of an end began.
+// heldBefore returns the quantity at the beginning of the period.
 func (i *inquiry) heldBefore(ctx context.Context, f holdings.Filter, end time.Time) (began money.Decimal, at period.Period,
 	some bool, err error) {
 	for _, p := range i.periods {
@@ -314,7 +316,8 @@ func (i *inquiry) heldBefore(ctx context.Context, f holdings.Filter, end time.Ti
 	return b.Quantity, at, true, nil
 }
 
-// listMoneyLines lists the lines that moved money since a time: those in the currency of the books have no unit, those in another have it.
+// listMoneyLines lists the lines that moved money since a time. Lines in the currency of the books have no unit; lines
+// in another currency do.
 func (i *inquiry) listMoneyLines(ctx context.Context, b holdings.Balance, from, until time.Time) error {
 	unit := b.AssetType
 	if unit == b.Currency {

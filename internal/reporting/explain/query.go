@@ -9,11 +9,11 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// Query names one figure of one report. Which names it takes depends on the report.
+// Query identifies one figure of one report. The names it needs depend on the report.
 type Query struct {
 	Report               string
 	Column               string
-	Row                  string // a row that is no account's
+	Row                  string // a row that is not an account
 	TagID                string
 	PeriodID             string
 	StartDate            string
@@ -36,7 +36,7 @@ type Query struct {
 	Kind                 string // of measurement
 }
 
-// names are the parameters of a query and where it has them.
+// names returns the parameters of a query with their fields.
 func (q *Query) names() map[string]*string {
 	return map[string]*string{
 		"report": &q.Report, "column": &q.Column, "row": &q.Row, "tag_id": &q.TagID, "accounting_period_id": &q.PeriodID,
@@ -65,7 +65,7 @@ func (q *Query) given() (out []string) {
 	return out
 }
 
-// String is the query as a client sends it.
+// String returns the query as a client sends it.
 func (q Query) String() string {
 	values := url.Values{}
 	for name, value := range q.names() {
@@ -79,7 +79,7 @@ func (q Query) String() string {
 	return values.Encode()
 }
 
-// with changes some names of a query: column "closing_balance", period "ap_1".
+// with returns the query with some names changed, for example "column", "closing_balance".
 func (q Query) with(pairs ...string) *Query {
 	for i := 0; i < len(pairs); i += 2 {
 		*q.names()[pairs[i]] = pairs[i+1]
@@ -87,11 +87,11 @@ func (q Query) with(pairs ...string) *Query {
 	return &q
 }
 
-// spec is what the figures of a report are named by.
+// spec describes how the figures of a report are identified.
 type spec struct {
-	columns []string // the first one is meant when none is named
-	needs   []string // names that must be given; alternatives are separated by a bar, and only one of them may be
-	takes   []string // names that may be given
+	columns []string // the first is the default
+	needs   []string // required names; of alternatives separated by a bar, exactly one
+	takes   []string // optional names
 	explain func(*inquiry, context.Context) error
 }
 
@@ -105,7 +105,7 @@ func Reports() []string {
 	return out
 }
 
-// validate finds every fault of a query at once, and fills in the column.
+// validate collects every fault of a query, and sets the default column.
 func (q *Query) validate() (spec, error) {
 	s, known := specs[q.Report]
 	if !known {

@@ -6,26 +6,26 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// unexplained is the label of what the stored data does not account for. It only appears when rows are missing or
-// damaged, which bursar verify finds out about.
+// unexplained is the label of an amount that the stored data does not account for. It only appears when rows are missing
+// or damaged, which bursar verify detects.
 const unexplained = "unexplained difference"
 
-// reconcile makes sure that the parts add up to the figure and, where a list is complete on this page, that the list
-// adds up to the parts that it makes up. What is lacking becomes a part of its own.
+// reconcile ensures that the parts add up to the figure and, where a list is complete on this page, that the list adds
+// up to its parts. Any difference becomes a part of its own.
 func (x *Explanation) reconcile(complete bool) {
 	if x.Value == nil {
 		return
 	}
 	if complete {
 		x.reconcileList(Dispositions, func(Part) money.Decimal { return x.sumUses() })
-		both := x.parts(Lines) > 1 // debits and credits apart, which share the list
+		both := x.parts(Lines) > 1 // debits and credits are separate parts of one list
 		x.reconcileList(Lines, func(p Part) money.Decimal { return x.sumLines(both, p.debits) })
 		x.noteMissingLots()
 	}
 	x.addRemainder(unexplained)
 }
 
-// parts counts the parts that a list makes up.
+// parts counts the parts that refer to a list.
 func (x *Explanation) parts(list List) (n int) {
 	for _, p := range x.Parts {
 		if p.Listed == list {
@@ -35,8 +35,8 @@ func (x *Explanation) parts(list List) (n int) {
 	return n
 }
 
-// reconcileList sets each part that a list makes up to the sum of what is listed for it. The difference becomes a part
-// right after it.
+// reconcileList sets each part that refers to a list to the sum of its items. The difference becomes a part right after
+// it.
 func (x *Explanation) reconcileList(list List, sum func(Part) money.Decimal) {
 	var out []Part
 	for _, p := range x.Parts {
@@ -54,7 +54,7 @@ func (x *Explanation) reconcileList(list List, sum func(Part) money.Decimal) {
 	x.Parts = out
 }
 
-// sumLines adds up the lines listed, or only those of one side.
+// sumLines adds up the listed lines, or only those of one side.
 func (x *Explanation) sumLines(oneSide, debits bool) (total money.Decimal) {
 	for _, l := range x.Lines {
 		if !oneSide || l.Debit == debits {
@@ -73,7 +73,7 @@ func (x *Explanation) sumUses() (total money.Decimal) {
 	return total
 }
 
-// noteMissingLots says so in the formula when the lots held do not add up to the figure that they are listed for.
+// noteMissingLots says in the formula if the lots held do not add up to the figure.
 func (x *Explanation) noteMissingLots() {
 	if !x.lotsHeld {
 		return

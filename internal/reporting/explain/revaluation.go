@@ -16,7 +16,7 @@ import (
 
 var revaluationColumns = []string{"delta", "before", "after", "value", "quantity", "cost_basis", "price"}
 
-// measured is an item of a revaluation, or one of the rows that it is made of.
+// measured is an item of a revaluation, or one of the rows that it consists of.
 type measured struct {
 	unit, currency                 string
 	quantity, before, value, after money.Decimal
@@ -48,7 +48,8 @@ func (m measured) figure(column string) (money.Decimal, bool) {
 	return m.after.Sub(m.before), true
 }
 
-// revaluation explains a figure of a revaluation: of an asset or a currency of a legal entity, or of a lot or an account of it.
+// revaluation explains a figure of a revaluation: of an asset or a currency of a legal entity, or of one of its lots or
+// accounts.
 func (i *inquiry) revaluation(ctx context.Context) error {
 	run, err := i.revaluations.Get(ctx, i.q.RevaluationID)
 	if err != nil {
@@ -89,7 +90,7 @@ func (i *inquiry) revaluation(ctx context.Context) error {
 		value: r.Value, after: r.After, cost: r.Cost, price: r.Price})
 }
 
-// setMeasured sets the figure, with the price it was found with. Without one there is nothing to explain.
+// setMeasured sets the figure and the price it was measured with. Without a price there is nothing to explain.
 func (i *inquiry) setMeasured(m measured) money.Decimal {
 	value, some := m.figure(i.q.Column)
 	i.out.Unit = m.currency
@@ -112,7 +113,7 @@ func (i *inquiry) setMeasured(m measured) money.Decimal {
 	return value
 }
 
-// explainItem explains a figure of an asset or a currency by the lots or accounts it is made of.
+// explainItem explains a figure of an asset or a currency by its lots or accounts.
 func (i *inquiry) explainItem(ctx context.Context, item revaluation.Item, m measured, rows []revaluation.Row) error {
 	value := i.setMeasured(m)
 	if i.out.Value == nil {
@@ -144,7 +145,7 @@ func (i *inquiry) explainDelta(m measured) {
 	i.out.add("before", m.before.Neg(), i.q.with("column", "before"), NoList)
 }
 
-// showBooking shows the entry that books what changed.
+// showBooking shows the journal entry of the revaluation.
 func (i *inquiry) showBooking(ctx context.Context, item revaluation.Item) error {
 	if item.EntryID == "" {
 		return nil
@@ -164,7 +165,7 @@ func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item rev
 		return nil
 	}
 	asOf := clock.Format(run.AsOf)
-	var of *Query // the lot then
+	var of *Query // the lot at that time
 	if i.q.AssetID != "" {
 		of = &Query{Report: "asset-tax-lots", AssetID: i.q.AssetID, AsOf: asOf}
 		if err := i.showLotChain(ctx, i.q.AssetID); err != nil {

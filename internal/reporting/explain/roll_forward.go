@@ -17,7 +17,7 @@ var rollColumns = []string{
 	"cost", "realized_gains", "realized_losses",
 }
 
-// roll explains a figure of how the fair value of an asset came about.
+// roll explains a figure of the roll-forward of the fair value of an asset.
 func (i *inquiry) roll(ctx context.Context) error {
 	f, err := i.holdingsFilter(ctx)
 	if err != nil {
@@ -42,13 +42,13 @@ func (i *inquiry) roll(ctx context.Context) error {
 	switch i.q.Column {
 	case "opening_units":
 		i.out.setValue(r.OpeningUnits, r.AssetType)
-		return i.explainByPlace(ctx, f, before, "quantity")
+		return i.explainByLocation(ctx, f, before, "quantity")
 	case "units":
 		i.out.setValue(r.ClosingUnits, r.AssetType)
-		return i.explainByPlace(ctx, f, &r.Last, "quantity")
+		return i.explainByLocation(ctx, f, &r.Last, "quantity")
 	case "cost":
 		i.out.setValue(r.Cost, r.Currency)
-		return i.explainByPlace(ctx, f, &r.Last, "cost_basis")
+		return i.explainByLocation(ctx, f, &r.Last, "cost_basis")
 	case "opening_fair_value":
 		i.explainValue(r.Opening, r.OpeningUnits, r.AssetType, r.Currency, column("opening_units"))
 	case "closing_fair_value":
@@ -74,8 +74,8 @@ func (i *inquiry) roll(ctx context.Context) error {
 	return nil
 }
 
-// explainByPlace explains what a legal entity holds by where it holds it.
-func (i *inquiry) explainByPlace(ctx context.Context, f holdings.Filter, at *period.Period, column string) error {
+// explainByLocation explains the holding of a legal entity by location.
+func (i *inquiry) explainByLocation(ctx context.Context, f holdings.Filter, at *period.Period, column string) error {
 	if at == nil {
 		i.out.Formula = "there is no earlier period"
 		return nil
@@ -87,7 +87,7 @@ func (i *inquiry) explainByPlace(ctx context.Context, f holdings.Filter, at *per
 		if column == "cost_basis" {
 			value = p.Basis
 		}
-		i.out.addNonZero(fmt.Sprintf("held at %s", named(p)), value, placeQuery(p, at.ID, column))
+		i.out.addNonZero(fmt.Sprintf("held at %s", named(p)), value, locationQuery(p, at.ID, column))
 	}
 	i.out.addRemainder(unexplained)
 	return err
@@ -100,7 +100,7 @@ func named(p holdings.Position) string {
 	return p.SourceID
 }
 
-func placeQuery(p holdings.Position, periodID, column string) *Query {
+func locationQuery(p holdings.Position, periodID, column string) *Query {
 	return &Query{
 		Report: "closing-positions", Column: column, PeriodID: periodID, LegalEntityID: p.LegalEntityID, SourceID: p.SourceID,
 		LedgerAccountID: p.LedgerAccountID, AssetType: p.AssetType, Chain: p.Chain,
@@ -108,7 +108,7 @@ func placeQuery(p holdings.Position, periodID, column string) *Query {
 	}
 }
 
-// realized explains what was realized over periods by what was in each.
+// realized explains a gain realized over several periods by the gain of each.
 func (i *inquiry) realized(ctx context.Context, f holdings.Filter, r holdings.RollForward, column string,
 	figure func(holdings.Gains) money.Decimal) error {
 	for _, p := range i.periods {
@@ -129,7 +129,8 @@ func (i *inquiry) realized(ctx context.Context, f holdings.Filter, r holdings.Ro
 	return nil
 }
 
-// explainTransfers explains what was transferred in: the change in the cost basis held, less acquisitions, plus the cost of disposals.
+// explainTransfers explains transfers in: the change in the cost basis held, less acquisitions, plus the cost of
+// disposals.
 func (i *inquiry) explainTransfers(ctx context.Context, f holdings.Filter, r holdings.RollForward, before *period.Period) error {
 	i.out.add("cost basis at the end", r.Cost, i.q.with("column", "cost"), NoList)
 	i.out.add("acquired", r.Additions.Neg(), i.q.with("column", "additions"), NoList)
@@ -139,14 +140,15 @@ func (i *inquiry) explainTransfers(ctx context.Context, f holdings.Filter, r hol
 			return err
 		}
 		for _, c := range rows {
-			i.out.addNonZero("cost basis at the start, held at "+named(c.Position), c.Basis.Neg(), placeQuery(c.Position, before.ID, "cost_basis"))
+			i.out.addNonZero("cost basis at the start, held at "+named(c.Position), c.Basis.Neg(),
+				locationQuery(c.Position, before.ID, "cost_basis"))
 		}
 	}
 	i.out.addRemainder("cost of disposals")
 	return nil
 }
 
-// explainChange explains what is left of the change in fair value when everything that came and went is taken off.
+// explainChange explains the change in fair value that remains without acquisitions, disposals and transfers.
 func (i *inquiry) explainChange(r holdings.RollForward, column func(string) *Query) {
 	i.out.Value = r.Gains()
 	sign := money.FromInt(1)

@@ -39,7 +39,7 @@ func NewService(d *db.DB, reports *statements.Service, held *holdings.Service, r
 	return &Service{d, reports, held, revaluations}
 }
 
-// inquiry is a figure that is being explained.
+// inquiry is the explanation of one figure in progress.
 type inquiry struct {
 	*Service
 	tx   *db.Tx
@@ -48,10 +48,11 @@ type inquiry struct {
 	out  *Explanation
 
 	periods    []period.Period
-	cursorUsed bool // the cursor was looked at
+	cursorUsed bool // the cursor has been used
 }
 
-// specs says what figures of each report are named by. It is filled in at the start, because explanations ask for one another.
+// specs describes how the figures of each report are identified. It is set in init, because explanations refer to one
+// another.
 var specs map[string]spec
 
 func init() {
@@ -105,7 +106,7 @@ func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Expla
 	return i.out, nil
 }
 
-// collectTransactions sets the ids of the transactions behind what is listed.
+// collectTransactions sets the ids of the transactions behind the lists.
 func (x *Explanation) collectTransactions() {
 	add := func(id string) {
 		if id != "" && !slices.Contains(x.TransactionIDs, id) {
@@ -126,7 +127,7 @@ func (x *Explanation) collectTransactions() {
 // setValue sets the figure.
 func (x *Explanation) setValue(d money.Decimal, unit string) { x.Value, x.Unit = &d, unit }
 
-// findPeriod finds a period and the one before it, which the first one has not.
+// findPeriod finds a period and the one before it, which is nil for the first.
 func (i *inquiry) findPeriod(id string) (at, before *period.Period, err error) {
 	n := slices.IndexFunc(i.periods, func(p period.Period) bool { return p.ID == id })
 	if n < 0 {

@@ -9,18 +9,18 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// lineFilter is which posted lines of an account are meant.
+// lineFilter selects posted lines of an account.
 type lineFilter struct {
 	accountID, tagID string
 	entities         []string // nil means all
 	from, until      time.Time
-	side             string  // DEBIT, CREDIT or both
-	unit             *string // what the lines are about; empty for the currency of the books
-	through          *linePlace
+	side             string  // DEBIT or CREDIT; empty for both
+	unit             *string // of the lines; empty for the currency of the books
+	through          *linePosition
 }
 
-// linePlace is where a line stands on its account.
-type linePlace struct {
+// linePosition is the position of a line on its account.
+type linePosition struct {
 	date             time.Time
 	number, position int64
 }
@@ -47,13 +47,14 @@ type lineRow struct {
 	EntryEntityID   string         `db:"entry_entity_id"`
 }
 
-// line gives a row as it counts for a figure that debits add to. The transaction of an entry belongs to the legal entity of the entry.
+// line converts a row, with the sign for a figure that debits increase. The transaction of an entry belongs to the legal
+// entity of the entry.
 func (r lineRow) line(who actor.Actor) Line {
 	l := Line{
 		ID: r.ID, EntryID: r.EntryID, Number: r.Number, Position: r.Position, Date: r.Date, LedgerAccountID: r.LedgerAccountID,
 		LegalEntityID: r.LegalEntityID, Debit: r.Side == debit,
-		Amount: r.Given, Currency: r.Currency, Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity, Memo: db.OrEmpty(
-			r.Memo), EntryMemo: db.OrEmpty(r.EntryMemo), OriginatedBy: r.OriginatedBy,
+		Amount: r.Given, Currency: r.Currency, Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity,
+		Memo: db.OrEmpty(r.Memo), EntryMemo: db.OrEmpty(r.EntryMemo), OriginatedBy: r.OriginatedBy,
 	}
 	if r.TransactionID != nil && r.TransactionNo != nil && who.Sees(r.EntryEntityID) {
 		l.TransactionID, l.TransactionNo = *r.TransactionID, *r.TransactionNo
@@ -78,7 +79,7 @@ const lineColumns = `l.journal_line_id, l.journal_entry_id, l.number, l.position
 const fromLines = ` FROM journal_lines AS l JOIN journal_entries AS e ON e.organization_id = l.organization_id AND
 	e.journal_entry_id = l.journal_entry_id WHERE l.organization_id = @org`
 
-// narrow adds what a filter says but for where the lines begin.
+// narrow adds the conditions of the filter except where the lines begin.
 func (f lineFilter) narrow(q *db.Query) *db.Query {
 	q.And("l.ledger_account_id = ?", f.accountID).And("l.is_posted = ?", true)
 	if f.through != nil {
@@ -105,9 +106,9 @@ func (f lineFilter) narrow(q *db.Query) *db.Query {
 	return q
 }
 
-// selectLines walks the index of the account's lines from the beginning or after a line. There is one lower bound and
-// no more, so that no engine takes the beginning of the range for it when the page begins later.
-func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *linePlace, limit int) ([]Line, error) {
+// selectLines reads the index of the account's lines from the beginning or after a line. It has exactly one lower bound,
+// so that no engine scans from the beginning of the range when the page begins later.
+func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *linePosition, limit int) ([]Line, error) {
 	q := f.narrow(db.Select("SELECT " + lineColumns + fromLines))
 	if after == nil {
 		q.And("l.accounting_date >= ?", f.from)
@@ -131,7 +132,7 @@ type sidesRow struct {
 	Credits *money.Decimal `db:"credits"`
 }
 
-// net is debits less credits.
+// net returns debits less credits.
 func (r sidesRow) net() (net money.Decimal) {
 	if r.Debits != nil {
 		net = net.Add(*r.Debits)
@@ -142,7 +143,7 @@ func (r sidesRow) net() (net money.Decimal) {
 	return net
 }
 
-// sumLines adds up lines, debits less credits.
+// sumLines adds up lines, as debits less credits.
 func sumLines(ctx context.Context, tx *db.Tx, f lineFilter) (money.Decimal, error) {
 	const amount = "THEN COALESCE(l.base_amount, l.amount) END)"
 	q := f.narrow(db.Select("SELECT {dec_sum}(CASE l.credit_or_debit WHEN 'DEBIT' "+amount+
@@ -152,7 +153,7 @@ func sumLines(ctx context.Context, tx *db.Tx, f lineFilter) (money.Decimal, erro
 	return r.net(), err
 }
 
-// sumBefore gives the balance of an account when a period begins, debits less credits.
+// sumBefore returns the balance of an account at the beginning of a period, as debits less credits.
 func sumBefore(ctx context.Context, tx *db.Tx, accountID, tagID, periodKey string, entities []string) (money.Decimal, error) {
 	r, err := db.One[sidesRow](ctx, tx, "balance",
 		`SELECT {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM account_balances AS b

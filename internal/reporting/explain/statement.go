@@ -18,16 +18,16 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/statement"
 )
 
-// cell is where a figure of a statement stands.
+// cell locates a figure of a statement.
 type cell struct {
 	account    account.Account
 	at, before *period.Period // before is nil for the first period
 	entities   []entity.LegalEntity
-	all        bool // the entities are all there are
+	all        bool // the entities are all of the organization's
 	translated bool
 }
 
-// cell finds what a query about a statement names.
+// cell resolves the names of a query about a statement.
 func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
 	if c.at, c.before, err = i.findPeriod(i.q.PeriodID); err != nil {
 		return c, err
@@ -44,8 +44,8 @@ func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
 	return c, err
 }
 
-// findEntities gives the legal entities that are added together: those asked for, or all that the key is for. One that it is
-// not for is missing like one that is not there, and so is a tag.
+// findEntities returns the legal entities to add together: those requested, or all that the actor may see. Legal
+// entities that the actor may not see, and unknown tags, are not found.
 func (i *inquiry) findEntities(ctx context.Context) (out []entity.LegalEntity, all bool, err error) {
 	known, err := snapshot.Entities(ctx, i.tx)
 	if err != nil {
@@ -70,14 +70,14 @@ func (i *inquiry) findEntities(ctx context.Context) (out []entity.LegalEntity, a
 	return out, len(out) == len(known), err
 }
 
-// computed tells that an account takes no lines and shows what others come to.
+// computed reports whether an account has no lines, because its balance is computed from others.
 func computed(a account.Account) bool {
 	return a.Role == account.RoleCurrentEarnings || a.Role == account.RoleRetainedEarnings || a.Role == account.RoleTranslationAdjustment
 }
 
 func permanent(a account.Account) bool { return a.Type != account.Revenue && a.Type != account.Expense }
 
-// inNormalSign turns debits less credits into the sign an account grows in.
+// inNormalSign converts debits less credits to the normal sign of an account.
 func inNormalSign(a account.Account, balance money.Decimal) money.Decimal {
 	if a.NormalBalance == account.Credit {
 		return balance.Neg()
@@ -85,7 +85,8 @@ func inNormalSign(a account.Account, balance money.Decimal) money.Decimal {
 	return balance
 }
 
-// params asks a statement for some periods. Of an account that is not computed from others, nothing else has to be read.
+// params returns the parameters to read a statement for some periods. For an account that is not computed from others,
+// it reads only that account.
 func params(q Query, a account.Account, months ...*period.Period) statements.Params {
 	p := statements.Params{TagID: q.TagID, LegalEntityIDs: q.LegalEntityIDs, PresentationCurrency: q.PresentationCurrency}
 	for _, m := range months {
@@ -99,19 +100,19 @@ func params(q Query, a account.Account, months ...*period.Period) statements.Par
 	return p
 }
 
-// of restricts a query to one legal entity.
+// of returns the query for one legal entity.
 func (q Query) of(legalEntityID string) Query {
 	q.LegalEntityIDs = []string{legalEntityID}
 	return q
 }
 
-// booked is the query without translation: what the books say.
+// booked returns the query without translation.
 func (q Query) booked() *Query {
 	q.PresentationCurrency = ""
 	return &q
 }
 
-// lines is which lines a cell is made of.
+// lines returns the filter for the lines of a cell.
 func (i *inquiry) lines(c cell, side string) lineFilter {
 	f := lineFilter{accountID: c.account.ID, tagID: i.q.TagID, from: c.at.Start, until: c.at.End, side: side}
 	if !c.all {
@@ -128,7 +129,7 @@ func (c cell) entityIDs() []string {
 	return out
 }
 
-// startingFiscalYear gives the legal entities whose fiscal year begins with the period.
+// startingFiscalYear returns the legal entities whose fiscal year begins with the period.
 func (c cell) startingFiscalYear() (out []entity.LegalEntity) {
 	month, err := strconv.Atoi(c.at.Key[len("2006-"):])
 	for _, e := range c.entities {
@@ -139,7 +140,7 @@ func (c cell) startingFiscalYear() (out []entity.LegalEntity) {
 	return out
 }
 
-// byEntity explains a figure of several legal entities with different currencies by that of each. figure gives it.
+// byEntity explains a figure of several legal entities with different currencies by the figure of each.
 func (i *inquiry) byEntity(c cell, figure func(Query) (money.Decimal, error)) error {
 	for _, e := range c.entities {
 		q := i.q.of(e.ID)
@@ -153,7 +154,7 @@ func (i *inquiry) byEntity(c cell, figure func(Query) (money.Decimal, error)) er
 	return nil
 }
 
-// translate explains a figure of one legal entity by that of its books.
+// translate explains a figure of one legal entity by the untranslated one.
 func (i *inquiry) translate(c cell, value money.Decimal, rate statement.Rate) {
 	e := c.entities[0]
 	text := "the rate of " + c.at.Key
@@ -163,10 +164,10 @@ func (i *inquiry) translate(c cell, value money.Decimal, rate statement.Rate) {
 	i.out.add(fmt.Sprintf("%s %s at %s", value.Fixed(e.BaseCurrency), e.BaseCurrency, text), *i.out.Value, i.q.booked(), NoList)
 }
 
-// ratePlaces is to how many digits an average of rates is shown.
+// ratePlaces is the number of decimals of an average rate.
 const ratePlaces = 10
 
-// unknownRow blames a row that a statement has not.
+// unknownRow returns the error for a row that a statement does not have.
 func unknownRow(names ...string) error {
 	text := ""
 	for n, name := range names {
@@ -178,20 +179,20 @@ func unknownRow(names ...string) error {
 	return fault.Invalidf("row", "must be one of %s", text)
 }
 
-// The rows of an income statement that its sections come to.
+// The rows of an income statement that are computed from its sections.
 const (
 	rowGrossProfit     = "gross_profit"
 	rowOperatingIncome = "operating_income"
 	rowNetIncome       = "net_income"
 )
 
-// addend is a row that counts into another one.
+// addend is a row that is added to another one.
 type addend struct {
 	row  string
 	less bool
 }
 
-// results says what each of those rows is made up of.
+// results lists the addends of each computed row.
 var results = map[string][]addend{
 	rowGrossProfit:     {{string(statement.SectionRevenue), false}, {string(statement.SectionCostOfRevenue), true}},
 	rowOperatingIncome: {{rowGrossProfit, false}, {string(statement.SectionOperatingExpense), true}},
@@ -242,7 +243,7 @@ func (i *inquiry) income(ctx context.Context) error {
 	return i.listLines(ctx, i.lines(c, ""), c.account.NormalBalance == account.Credit)
 }
 
-// incomeRow explains a section by its accounts, and what sections come to by them.
+// incomeRow explains a section by its accounts, or a computed row by its sections.
 func (i *inquiry) incomeRow(ctx context.Context, c cell) error {
 	r, err := i.reports.IncomeStatement(ctx, params(i.q, account.Account{}, c.at))
 	if err != nil {

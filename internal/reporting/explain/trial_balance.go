@@ -24,7 +24,7 @@ const (
 
 var trialColumns = []string{closingDebit, closingCredit, openingDebit, openingCredit, debits, credits}
 
-// trialBalance is the balance that a column shows, debits less credits.
+// trialBalance returns the balance behind a column, as debits less credits.
 func trialBalance(c statement.TrialCell, column string) money.Decimal {
 	if column == openingDebit || column == openingCredit {
 		return c.Opening
@@ -32,7 +32,7 @@ func trialBalance(c statement.TrialCell, column string) money.Decimal {
 	return c.Closing
 }
 
-// trialFigure is what a column shows.
+// trialFigure returns the figure of a column.
 func trialFigure(c statement.TrialCell, column string) money.Decimal {
 	switch column {
 	case debits:
@@ -47,7 +47,7 @@ func trialFigure(c statement.TrialCell, column string) money.Decimal {
 	return balance
 }
 
-// onSide turns debits less credits into the sign of a column.
+// onSide converts debits less credits to the sign of a column.
 func onSide(balance money.Decimal, column string) money.Decimal {
 	if strings.HasSuffix(column, "_credit") {
 		return balance.Neg()
@@ -55,7 +55,7 @@ func onSide(balance money.Decimal, column string) money.Decimal {
 	return balance
 }
 
-// side names the column that a balance shows in.
+// side returns the column that shows a balance.
 func side(which string, balance money.Decimal) string {
 	if balance.Sign() < 0 {
 		return which + "_credit"
@@ -100,9 +100,9 @@ func (i *inquiry) trial(ctx context.Context) error {
 		i.out.Formula = "the balance is zero or on the other side"
 		return nil
 	case c.translated && len(c.entities) > 1:
-		return i.trialApart(ctx, c)
+		return i.trialByEntity(ctx, c)
 	case c.account.Role == account.RoleTranslationAdjustment && c.translated:
-		return i.trialLeftOver(ctx, c)
+		return i.trialAdjustment(ctx, c)
 	case moved && c.translated:
 		return i.trialTranslated(ctx, c, frame)
 	case moved:
@@ -118,7 +118,7 @@ func (i *inquiry) trial(ctx context.Context) error {
 // explainSide explains the debits or the credits of an account by its lines.
 func (i *inquiry) explainSide(ctx context.Context, c cell) error {
 	if computed(c.account) {
-		return nil // it takes none
+		return nil // the account has no lines
 	}
 	i.out.add(strings.TrimSuffix(i.q.Column, "s")+" lines", *i.out.Value, nil, Lines)
 	if i.q.Column == credits {
@@ -127,7 +127,8 @@ func (i *inquiry) explainSide(ctx context.Context, c cell) error {
 	return i.listLines(ctx, i.lines(c, debit), false)
 }
 
-// trialOpening explains what a period began with: what the one before ended with, and the turn of a year.
+// trialOpening explains an opening balance by the closing balance of the period before and the transfers at the end of a
+// fiscal year.
 func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statement.TrialCell) error {
 	if c.before == nil {
 		i.out.Formula = "there is no earlier period"
@@ -158,7 +159,7 @@ func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statemen
 	return nil
 }
 
-// trialClosing explains what a period ended with.
+// trialClosing explains a closing balance.
 func (i *inquiry) trialClosing(ctx context.Context, c cell, now statement.TrialCell) error {
 	listed := Lines
 	if c.translated || computed(c.account) {
@@ -174,8 +175,9 @@ func (i *inquiry) trialClosing(ctx context.Context, c cell, now statement.TrialC
 	return i.listLines(ctx, i.lines(c, ""), i.q.Column == closingCredit)
 }
 
-// trialApart explains a balance that several legal entities have in different currencies. One of them may be on the other side.
-func (i *inquiry) trialApart(ctx context.Context, c cell) error {
+// trialByEntity explains a balance of several legal entities with different currencies. That of one may be on the other
+// side.
+func (i *inquiry) trialByEntity(ctx context.Context, c cell) error {
 	for _, e := range c.entities {
 		q := i.q.of(e.ID)
 		cells, _, err := i.trialRow(ctx, q, c.account, c.at)
@@ -194,7 +196,7 @@ func (i *inquiry) trialApart(ctx context.Context, c cell) error {
 	return nil
 }
 
-// trialTranslated explains a translated figure by that of the books.
+// trialTranslated explains a translated figure by the untranslated one.
 func (i *inquiry) trialTranslated(ctx context.Context, c cell, frame statements.Frame) error {
 	if computed(c.account) {
 		return nil
@@ -211,8 +213,8 @@ func (i *inquiry) trialTranslated(ctx context.Context, c cell, frame statements.
 	return nil
 }
 
-// trialLeftOver explains what translating leaves over by all other accounts.
-func (i *inquiry) trialLeftOver(ctx context.Context, c cell) error {
+// trialAdjustment explains the translation adjustment by all other accounts.
+func (i *inquiry) trialAdjustment(ctx context.Context, c cell) error {
 	r, err := i.reports.TrialBalance(ctx, params(i.q, account.Account{}, c.at))
 	if err != nil {
 		return err
@@ -238,7 +240,7 @@ func (i *inquiry) trialLeftOver(ctx context.Context, c cell) error {
 	return nil
 }
 
-// trialTotal explains the sum of a column.
+// trialTotal explains the total of a column.
 func (i *inquiry) trialTotal(ctx context.Context, c cell) error {
 	if i.q.Row != rowTotal {
 		return unknownRow(rowTotal)

@@ -62,7 +62,7 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, d *db.DB) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "Acme", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "Acme", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	w := &world{T: t, db: d, journal: journal.NewService(d), transactions: transaction.NewService(d),
 		sources: source.NewService(d, nil, nil), byName: map[string]source.Source{}}
@@ -269,7 +269,7 @@ func (w *world) query(text string) explain.Query {
 	return q
 }
 
-// limited is the context of a key for one legal entity only.
+// limited returns the context of a key for one legal entity only.
 func (w *world) limited(legalEntityID string) context.Context {
 	return actor.With(w.T.Context(), actor.Actor{OrganizationID: w.org, LegalEntityIDs: []string{legalEntityID}})
 }
@@ -299,7 +299,7 @@ func (w *world) formula(text string) string {
 	return x.Formula
 }
 
-// damage runs a statement that breaks stored data, and lets a test look at it before everything is rolled back.
+// damage runs a statement that damages stored data, and calls a function before everything is rolled back.
 func (w *world) damage(statement string, look func(ctx context.Context)) {
 	w.Helper()
 	err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {

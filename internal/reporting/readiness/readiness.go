@@ -30,16 +30,16 @@ const (
 	CodeRevaluation  = "revaluation"
 )
 
-// samplesMax is how many of the records counted are named in a message.
+// samplesMax is the maximum number of records that a message names.
 const samplesMax = 5
 
-// Inspectors are the checks of this package.
-func Inspectors() []period.ReadinessCheck {
+// Checks returns the checks of this package.
+func Checks() []period.ReadinessCheck {
 	return []period.ReadinessCheck{inspectUnposted, forEach(inspectDeficits), forEach(inspectPendingBasis), forEach(inspectPrices),
 		forEach(inspectLotBalances), forEach(inspectRevaluation)}
 }
 
-// forEach makes an inspector of a function that inspects one legal entity.
+// forEach returns a check that runs a function for each legal entity.
 func forEach(inspect func(context.Context, *db.Tx, period.Period, entity.LegalEntity) (period.CheckResult, error)) period.ReadinessCheck {
 	return func(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.CheckResult, error) {
 		out := make([]period.CheckResult, len(entities))
@@ -54,7 +54,7 @@ func forEach(inspect func(context.Context, *db.Tx, period.Period, entity.LegalEn
 	}
 }
 
-// sample names the first few of some records and says how many more there are.
+// sample names the first few records and says how many more there are.
 func sample(names []string, count int) string {
 	shown := names[:min(samplesMax, len(names))]
 	text := strings.Join(shown, ", ")
@@ -142,7 +142,7 @@ func inspectPrices(ctx context.Context, tx *db.Tx, p period.Period, e entity.Leg
 			sample(missing, len(missing)))), nil
 }
 
-// measured lists the prices that the measurement of a legal entity needs.
+// measured lists the prices that measuring a legal entity needs.
 func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (wanted []price.Wanted, err error) {
 	if e.Measurement == entity.MeasuredAtCost {
 		return nil, nil

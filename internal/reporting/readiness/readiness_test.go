@@ -22,20 +22,20 @@ func TestUnpostedTransactionsOfThePeriodAreCountedAndTheFirstFiveNamed(t *testin
 		w.passes("2025-10", readiness.CodeUnposted)
 		var ids, numbers []string
 		for i := range 7 {
-			made, _ := w.tell(fmt.Sprintf("2025-10-%02d A in 1 ETH = 100.00", i+1))
+			made, _ := w.transact(fmt.Sprintf("2025-10-%02d A in 1 ETH = 100.00", i+1))
 			ids, numbers = append(ids, made.ID), append(numbers, transaction.SequenceNumber(made.Number))
 			if i == 0 {
 				w.fails("2025-10", readiness.CodeUnposted, 1, "transactions of the period are not posted: "+numbers[0]+postThem, ids...)
 			}
 		}
-		w.tell("2025-11-01 A in 1 ETH = 100.00")                     // of the next period
-		w.tell("2025-10-05 A in 1 ETH = 100.00 : SWAP against Bank") // posted
+		w.transact("2025-11-01 A in 1 ETH = 100.00")                     // of the next period
+		w.transact("2025-10-05 A in 1 ETH = 100.00 : SWAP against Bank") // posted
 		w.fails("2025-10", readiness.CodeUnposted, 7, "transactions of the period are not posted: "+strings.Join(numbers[:5], ", ")+
 			" and 2 more"+postThem, ids[:5]...)
 		if !w.verdict(w.ctx, "2025-10", readiness.CodeUnposted, w.us).Overridable {
 			w.Error("unposted transactions may not be overridden")
 		}
-		w.tell("2025-10-06 SubA in 1 ETH = 100.00")
+		w.transact("2025-10-06 SubA in 1 ETH = 100.00")
 		if v := w.verdict(w.ctx, "2025-10", readiness.CodeUnposted, w.sub); v.Count != 1 {
 			w.Errorf("the other legal entity: %+v", v)
 		}
@@ -46,13 +46,13 @@ func TestADisposalWithoutLotsFailsUntilTheMissingAcquisitionIsPosted(t *testing.
 	each(t, func(w *world) {
 		zero := entity.ShortAtZeroBasis
 		w.policy(entity.UpdateParams{ShortDisposal: &zero})
-		w.tell("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
-		_, entry := w.tell("2025-11-10 A out 1.5 ETH = 3900.00 : SWAP against Bank")
+		w.transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		_, entry := w.transact("2025-11-10 A out 1.5 ETH = 3900.00 : SWAP against Bank")
 		w.passes("2025-10", readiness.CodeLotDeficit)
 		const message = "disposals exceed the lots held: 0.5 ETH on 2025-11-10. Import and post the missing acquisitions"
 		w.fails("2025-11", readiness.CodeLotDeficit, 1, message, entry)
 		w.fails("2025-12", readiness.CodeLotDeficit, 1, message, entry)
-		w.tell("2025-09-01 A in 0.5 ETH = 700.00 : SWAP against Bank")
+		w.transact("2025-09-01 A in 0.5 ETH = 700.00 : SWAP against Bank")
 		w.passes("2025-11", readiness.CodeLotDeficit)
 	})
 }
@@ -60,7 +60,7 @@ func TestADisposalWithoutLotsFailsUntilTheMissingAcquisitionIsPosted(t *testing.
 func TestALotWaitingForTheOtherHalfOfATransferFails(t *testing.T) {
 	each(t, func(w *world) {
 		w.passes("2025-11", readiness.CodeBasisPending)
-		w.tell("2025-11-02 B in 0.25 ETH = 750.00 : INTERNAL TRANSFER")
+		w.transact("2025-11-02 B in 0.25 ETH = 750.00 : INTERNAL TRANSFER")
 		v := w.verdict(w.ctx, "2025-11", readiness.CodeBasisPending, w.us)
 		w.fails("2025-11", readiness.CodeBasisPending, 1, "the cost basis of lots is unknown until the other half of their transfer is "+
 			"booked: 0.25 ETH of 2025-11-02. Post the other transaction, or book these as something else", v.SampleIDs...)
@@ -73,8 +73,8 @@ func TestALotWaitingForTheOtherHalfOfATransferFails(t *testing.T) {
 
 func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 	each(t, func(w *world) {
-		w.tell("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
-		w.tell("2025-10-02 A in 1 BTC = 9000.00 : SWAP against Bank")
+		w.transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		w.transact("2025-10-02 A in 1 BTC = 9000.00 : SWAP against Bank")
 		w.passes("2025-10", readiness.CodeMissingPrice) // carried at cost
 		w.passes("2025-10", readiness.CodeRevaluation)
 		fair := entity.MeasuredAtFairValue
@@ -98,7 +98,7 @@ func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 
 func TestDamagedLotsFailTheCheckThatComparesThemWithTheBooks(t *testing.T) {
 	each(t, func(w *world) {
-		w.tell("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		w.transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
 		w.passes("2025-10", readiness.CodeLotsDiffer)
 		for statement, want := range map[string]string{
 			"UPDATE lot_positions SET basis = '1990' WHERE organization_id = @org":  "(2000.00 in the books, 1990.00 in lots)",
@@ -118,8 +118,8 @@ func TestDamagedLotsFailTheCheckThatComparesThemWithTheBooks(t *testing.T) {
 
 func TestOnlyLegalEntitiesThatTheKeyMaySeeAreInspected(t *testing.T) {
 	each(t, func(w *world) {
-		w.tell("2025-10-01 A in 1 ETH = 2000.00")
-		w.tell("2025-10-01 SubA in 1 ETH = 2000.00")
+		w.transact("2025-10-01 A in 1 ETH = 2000.00")
+		w.transact("2025-10-01 SubA in 1 ETH = 2000.00")
 		ctx := actor.With(w.T.Context(), actor.Actor{OrganizationID: w.org, LegalEntityIDs: []string{w.sub}})
 		r, err := w.periods.Readiness(ctx, w.period("2025-10"), "")
 		w.must(err)
@@ -141,8 +141,8 @@ func TestADatabaseErrorNeverMakesAPeriodReady(t *testing.T) {
 	each(t, func(w *world) {
 		fair := entity.MeasuredAtFairValue
 		w.policy(entity.UpdateParams{Measurement: &fair})
-		w.tell("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
-		w.tell("2025-10-02 A in 1 ETH = 2000.00")
+		w.transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		w.transact("2025-10-02 A in 1 ETH = 2000.00")
 		id := w.period("2025-10")
 		whole, err := w.periods.Readiness(w.ctx, id, "")
 		w.must(err)

@@ -9,12 +9,12 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// What is read here is written by the areas of transactions and lots.
+// These queries read tables that the packages of transactions and lots own.
 
-// unposted are the transactions of a period that are listed and wait. An index leads to them, whatever else there is.
+// unposted selects the listed transactions of a period that are pending. An index serves it.
 const unposted = " FROM transactions t JOIN sources s ON s.organization_id = t.organization_id AND s.source_id = t.source_id " +
 	"WHERE t.organization_id = @org" +
-	" AND t.shelf = 0 AND t.status = 'pending' AND t.transaction_date >= ? AND t.transaction_date < ?"
+	" AND t.visibility = 0 AND t.status = 'pending' AND t.transaction_date >= ? AND t.transaction_date < ?"
 
 func countUnposted(ctx context.Context, tx *db.Tx, p period.Period) (map[string]int64, error) {
 	rows, err := db.All[struct {
@@ -38,10 +38,11 @@ func selectUnposted(ctx context.Context, tx *db.Tx, p period.Period, legalEntity
 		" AND s.legal_entity_id = ? ORDER BY t.transaction_date, t.number LIMIT ?", p.Start, p.End, legalEntityID, limit)
 }
 
-// missing are uses of what was not there.
+// missing selects uses that no lot covered.
 const missing = " u.organization_id = @org AND u.legal_entity_id = ? AND u.asset_id = '' AND u.kind <> 'relocate'"
 
-// parkedPool are pools of what waits under an account: more may be taken there than is parked, at its value.
+// parkedPool matches pools of a ledger account instead of a source. More may be consumed from them than they hold, at its
+// value.
 const parkedPool = "p.source_id IS NULL AND p.ledger_account_id IS NOT NULL"
 
 type deficit struct {
@@ -51,7 +52,7 @@ type deficit struct {
 	Quantity  money.Decimal `db:"quantity"`
 }
 
-// selectDeficits gives what was not there at the end of a period and is not there yet: corrections take back what came since.
+// selectDeficits returns deficits at the end of a period that are still open. Later corrections reduce them.
 func selectDeficits(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]deficit, error) {
 	rows, err := db.All[deficit](ctx, tx,
 		`SELECT min(u.journal_entry_id) AS journal_entry_id, u.asset_type, min(u.disposed_at) AS disposed_at, {dec_sum}(u.quantity) AS quantity
@@ -74,7 +75,7 @@ type lot struct {
 	Quantity  money.Decimal `db:"quantity"`
 }
 
-// selectPending gives the lots whose cost is a guess, of those that were there by the end of a period.
+// selectPending returns the lots with a provisional cost basis that existed by the end of a period.
 func selectPending(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]lot, error) {
 	return db.All[lot](ctx, tx, `SELECT l.asset_id, l.asset_type, e.accounting_date, l.quantity FROM lots l
 		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
@@ -88,7 +89,7 @@ type holding struct {
 	Basis     money.Decimal `db:"basis"`
 }
 
-// selectHeld gives what was held at the end of a period. What is unique has no price of its kind.
+// selectHeld returns the holdings at the end of a period. Unique tokens have no price and are left out.
 func selectHeld(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]holding, error) {
 	rows, err := db.All[holding](ctx, tx, `SELECT l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis
 		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id =
@@ -112,9 +113,9 @@ type difference struct {
 	Carries         int64         `db:"carries"`
 }
 
-// selectDiffering gives the accounts on which an asset does not stand at the cost of its lots at the end of a period.
-// Accounts from which more was taken than was parked there stand at something else until the other half is found, and
-// what other books brought stands on accounts that carry no lots.
+// selectDiffering returns the accounts whose balance in an asset differs from the cost basis of their lots at the end of
+// a period. Accounts of parked lots from which more was consumed than they held differ until the other side is found, and
+// balances carried over from other books are on accounts without lots.
 func selectDiffering(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]difference, error) {
 	rows, err := db.All[difference](ctx, tx,
 		`SELECT x.ledger_account_id, x.unit, {dec_sum}(x.ledger) AS ledger, {dec_sum}(x.cost) AS cost, max(x.carries) AS carries FROM (

@@ -53,10 +53,10 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, d *db.DB) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "US", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "US", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	w := &world{T: t, db: d, org: f.Organization.ID, us: f.LegalEntity.ID, journal: journal.NewService(d),
-		periods: period.NewService(d, readiness.Inspectors()...), transactions: transaction.NewService(d),
+		periods: period.NewService(d, readiness.Checks()...), transactions: transaction.NewService(d),
 		sources: source.NewService(d, nil, nil), byName: map[string]source.Source{}}
 	w.must(err)
 	w.bookings = booking.NewService(d, w.journal)
@@ -99,9 +99,9 @@ func (w *world) source(name string) source.Source {
 	return made.Source
 }
 
-// tell adds a transaction, "2025-10-01 A in 2 ETH = 4000.00", and books it where the line goes on ": SWAP against Bank".
-// It returns the transaction, and the id of the entry.
-func (w *world) tell(line string) (transaction.Transaction, string) {
+// transact adds a transaction, "2025-10-01 A in 2 ETH = 4000.00", and books it if the line continues with ": SWAP
+// against Bank". It returns the transaction and the id of the entry.
+func (w *world) transact(line string) (transaction.Transaction, string) {
 	w.Helper()
 	f := strings.Fields(line)
 	at, err := time.Parse(time.DateOnly, f[0])
@@ -134,7 +134,7 @@ func (w *world) tell(line string) (transaction.Transaction, string) {
 	return t, entries[0].ID
 }
 
-// policy changes how the first legal entity keeps its books.
+// policy changes the accounting policy of the first legal entity.
 func (w *world) policy(p entity.UpdateParams) {
 	w.Helper()
 	_, err := entity.NewService(w.db).Update(w.ctx, w.us, p)
@@ -155,7 +155,7 @@ func (w *world) revalue(key string) {
 	w.must(err)
 }
 
-// period is the id of an accounting period.
+// period returns the id of an accounting period.
 func (w *world) period(key string) (found string) {
 	w.Helper()
 	w.must(w.db.Read(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
@@ -173,7 +173,7 @@ func (w *world) period(key string) (found string) {
 	return found
 }
 
-// verdict is that of a check for a legal entity.
+// verdict returns the result of a check for a legal entity.
 func (w *world) verdict(ctx context.Context, key, code, legalEntityID string) (found period.CheckResult) {
 	w.Helper()
 	r, err := w.periods.Readiness(ctx, w.period(key), "")
@@ -207,7 +207,7 @@ func (w *world) fails(key, code string, count int64, message string, samples ...
 	}
 }
 
-// damage runs a statement that breaks stored data, and lets a test look at it before everything is rolled back.
+// damage runs a statement that damages stored data, and calls a function before everything is rolled back.
 func (w *world) damage(statement string, look func(ctx context.Context)) {
 	w.Helper()
 	err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {

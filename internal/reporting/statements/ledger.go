@@ -17,13 +17,13 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Line is one posted line. Amounts are in the legal entity's currency, balances in the natural sign of the account.
+// Line is one posted line. Amounts are in the legal entity's currency, balances in the normal sign of the account.
 type Line struct {
 	Account       account.Account
 	Period        period.Period
 	EntryID       string
-	Number        int64 // the entry's
-	Position      int64 // among the entry's lines
+	Number        int64 // of the entry
+	Position      int64 // among the lines of the entry
 	ID            string
 	LegalEntityID string
 	Date          time.Time
@@ -34,16 +34,16 @@ type Line struct {
 	GivenCurrency string
 	Memo          string
 	EntryMemo     string
-	TagIDs        []string // its own and the entry's
+	TagIDs        []string // of the line and of the entry
 	Opening       money.Decimal
 	Closing       money.Decimal
 }
 
-// SequenceNumber is how people call the entry the line is of.
+// SequenceNumber returns the sequence number of the line's entry.
 func (l Line) SequenceNumber() string { return "JE-" + strconv.FormatInt(l.Number, 10) }
 
-// place is where a page begins: after this line, with this balance.
-type place struct {
+// position is where a page begins: after this line, with this balance.
+type position struct {
 	account  int64
 	date     time.Time
 	number   int64
@@ -58,8 +58,8 @@ func (l Line) key() []string {
 		strconv.FormatInt(l.Position, 10), l.Closing.String()}
 }
 
-// placeOf reads what key wrote. A cursor is checked before, so that it is somebody's own doing if this fails.
-func placeOf(key []string) (p place, err error) {
+// positionOf parses the result of key. The fingerprint of a cursor is verified before, so it fails only for one that was made up.
+func positionOf(key []string) (p position, err error) {
 	var errs [placeParts]error
 	p.account, errs[0] = strconv.ParseInt(key[0], 10, 64)
 	p.date, errs[1] = time.Parse(time.RFC3339, key[1])
@@ -72,24 +72,24 @@ func placeOf(key []string) (p place, err error) {
 	return p, nil
 }
 
-// GeneralLedger lists posted lines, account by account in the order of the chart, each by date, with the balance
-// before and after it. It is not translated: each line is what was booked.
+// GeneralLedger lists posted lines by account in the order of the chart, and by date within an account, each with the
+// balance before and after it. Amounts are not translated.
 func (s *Service) GeneralLedger(ctx context.Context, p Params, pr page.Request) (page.Page[Line], error) {
 	span, err := p.validate()
 	if err != nil {
 		return page.Page[Line]{}, err
 	}
 	return page.List("general-ledger", p, pr, Line.key, func(after []string, limit int) (out []Line, err error) {
-		var from *place
+		var from *position
 		if after != nil {
-			at, err := placeOf(after)
+			at, err := positionOf(after)
 			if err != nil {
 				return nil, err
 			}
 			from = &at
 		}
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			r, err := cover(ctx, tx, p, span)
+			r, err := resolve(ctx, tx, p, span)
 			if err != nil {
 				return err
 			}
@@ -100,17 +100,17 @@ func (s *Service) GeneralLedger(ctx context.Context, p Params, pr page.Request) 
 	})
 }
 
-// walk reads the lines of one account after another.
-type walk struct {
+// ledgerReader reads the lines of one account after another.
+type ledgerReader struct {
 	*reading
 	tagID    string
 	currency string
 	shown    []bool          // by period
-	moved    []bool          // by account and period, whether anything was posted
-	nets     []money.Decimal // by account and period, debits less credits
+	moved    []bool          // by account and period: whether anything was posted
+	nets     []money.Decimal // by account and period: debits less credits
 }
 
-func (r *reading) lines(ctx context.Context, tx *db.Tx, p Params, from *place, limit int) ([]Line, error) {
+func (r *reading) lines(ctx context.Context, tx *db.Tx, p Params, from *position, limit int) ([]Line, error) {
 	currency, err := r.currency(p)
 	if err != nil {
 		return nil, fault.Invalidf("legal_entity_ids", "must be legal entities that keep their books in one currency")
@@ -118,8 +118,8 @@ func (r *reading) lines(ctx context.Context, tx *db.Tx, p Params, from *place, l
 	if len(r.columns) == 0 {
 		return nil, nil
 	}
-	w := &walk{reading: r, tagID: p.TagID, currency: currency}
-	if err := w.open(ctx, tx); err != nil {
+	w := &ledgerReader{reading: r, tagID: p.TagID, currency: currency}
+	if err := w.loadTotals(ctx, tx); err != nil {
 		return nil, err
 	}
 	var out []Line
@@ -127,7 +127,7 @@ func (r *reading) lines(ctx context.Context, tx *db.Tx, p Params, from *place, l
 		if !r.wanted(a) || from != nil && a.SequenceNumber < from.account {
 			continue
 		}
-		var after *place
+		var after *position
 		if from != nil && a.SequenceNumber == from.account {
 			after = from
 		}
@@ -142,13 +142,13 @@ func (r *reading) lines(ctx context.Context, tx *db.Tx, p Params, from *place, l
 	return out, nil
 }
 
-// open reads what each account moved by in each period.
-func (w *walk) open(ctx context.Context, tx *db.Tx) error {
+// loadTotals reads the movement of each account in each period.
+func (w *ledgerReader) loadTotals(ctx context.Context, tx *db.Tx) error {
 	rows, err := w.rows(ctx, tx, w.tagID)
 	if err != nil {
 		return err
 	}
-	accountAt, periodAt := places(w.chart, accountID), places(w.periods, periodID)
+	accountAt, periodAt := indexByID(w.chart, accountID), indexByID(w.periods, periodID)
 	n := len(w.chart) * len(w.periods)
 	w.shown, w.moved, w.nets = make([]bool, len(w.periods)), make([]bool, n), make([]money.Decimal, n)
 	for _, c := range w.columns {
@@ -162,9 +162,9 @@ func (w *walk) open(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// runs are the stretches of periods to read an account's lines from. Periods without lines lie inside one, as they
-// cost nothing, unless a tag is asked for: then there may be many lines without it.
-func (w *walk) runs(accountAt int) (out [][2]time.Time) {
+// runs returns the ranges of periods to read an account's lines from. Periods without lines are included, as they cost
+// nothing, unless the lines are filtered by tag: then there may be many lines without it.
+func (w *ledgerReader) runs(accountAt int) (out [][2]time.Time) {
 	open := false
 	for p, shown := range w.shown {
 		moved := w.moved[accountAt*len(w.periods)+p]
@@ -180,15 +180,15 @@ func (w *walk) runs(accountAt int) (out [][2]time.Time) {
 	return out
 }
 
-// before is an account's balance when a period begins, debits less credits.
-func (w *walk) before(accountAt, periodAt int) (sum money.Decimal) {
+// openingBalance returns an account's balance at the beginning of a period, as debits less credits.
+func (w *ledgerReader) openingBalance(accountAt, periodAt int) (sum money.Decimal) {
 	at := accountAt * len(w.periods)
 	return money.Sum(w.nets[at : at+periodAt]...)
 }
 
-// account gives the lines of one account with their balances. Each period begins with the balance that the totals
-// give it; within one the lines add up from there, or from where the page before ended.
-func (w *walk) account(ctx context.Context, tx *db.Tx, at int, after *place, limit int) ([]Line, error) {
+// account returns the lines of one account with their balances. Each period begins with the balance from the totals;
+// within a period the lines add up from there, or from the end of the page before.
+func (w *ledgerReader) account(ctx context.Context, tx *db.Tx, at int, after *position, limit int) ([]Line, error) {
 	rows, err := w.read(ctx, tx, at, after, limit)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (w *walk) account(ctx context.Context, tx *db.Tx, at int, after *place, lim
 	out := make([]Line, len(rows))
 	for i, r := range rows {
 		if p := w.periodOf(r.Date); p != inPeriod {
-			inPeriod, balance = p, natural(w.chart[at], w.before(at, p))
+			inPeriod, balance = p, inNormalSign(w.chart[at], w.openingBalance(at, p))
 		}
 		l := r.line()
 		l.Account, l.Period, l.Currency, l.Opening = w.chart[at], w.periods[inPeriod], w.currency, balance
@@ -209,14 +209,14 @@ func (w *walk) account(ctx context.Context, tx *db.Tx, at int, after *place, lim
 		if !l.Debit {
 			moved = moved.Neg()
 		}
-		balance = balance.Add(natural(w.chart[at], moved))
+		balance = balance.Add(inNormalSign(w.chart[at], moved))
 		l.Closing = balance
 		out[i] = l
 	}
 	return out, nil
 }
 
-func (w *walk) read(ctx context.Context, tx *db.Tx, at int, after *place, limit int) (out []lineRow, err error) {
+func (w *ledgerReader) read(ctx context.Context, tx *db.Tx, at int, after *position, limit int) (out []lineRow, err error) {
 	f := lineFilter{accountID: w.chart[at].ID, tagID: w.tagID}
 	if !w.all {
 		f.entities = w.entityIDs()
@@ -241,15 +241,15 @@ func (w *walk) read(ctx context.Context, tx *db.Tx, at int, after *place, limit 
 	return out, nil
 }
 
-func natural(a account.Account, balance money.Decimal) money.Decimal {
+func inNormalSign(a account.Account, balance money.Decimal) money.Decimal {
 	if a.NormalBalance == account.Credit {
 		return balance.Neg()
 	}
 	return balance
 }
 
-// periodOf is the place of the period an instant lies in. Lines are read from periods that are there.
-func (w *walk) periodOf(at time.Time) int {
+// periodOf returns the index of the period that contains a time. Lines are only read from existing periods.
+func (w *ledgerReader) periodOf(at time.Time) int {
 	i, _ := slices.BinarySearchFunc(w.periods, at, func(p period.Period, at time.Time) int {
 		if p.End.After(at) {
 			return 1

@@ -9,29 +9,29 @@ import (
 	"github.com/bursarhq/bursar/internal/books/period"
 )
 
-// IDsMax is how many legal entities, periods or accounts may be asked for by id.
+// IDsMax is the maximum number of ids of legal entities, periods or accounts.
 const IDsMax = 100
 
-// Params say what a report covers. Zero values ask for everything.
+// Params select what a report covers. Zero values select everything.
 type Params struct {
 	TagID                string
-	StartDate, EndDate   string // a date or an instant
+	StartDate, EndDate   string // a date or a time
 	PeriodID             string
-	PeriodIDs            []string // those and PeriodID are shown together
+	PeriodIDs            []string // in addition to PeriodID
 	FromInception        bool     // every period up to that of EndDate
 	LegalEntityIDs       []string
-	AccountIDs           []string // only these; what is computed from accounts is then made of these alone
+	AccountIDs           []string // only these; computed accounts are then computed from these alone
 	PresentationCurrency string
-	OmitZero             bool // leave out accounts that are zero throughout
+	OmitZero             bool // leave out accounts that are zero in every period
 }
 
-// span is which periods are shown: some by id, or those between two bounds.
+// span selects the periods to show: some by id, or those between two bounds.
 type span struct {
 	ids      []string
 	from, to *bound
 }
 
-// validate finds every fault at once and blames each parameter that takes part in one.
+// validate collects every fault, with all parameters involved.
 func (p Params) validate() (span, error) {
 	var faults fault.List
 	s := span{ids: p.PeriodIDs}
@@ -42,8 +42,8 @@ func (p Params) validate() (span, error) {
 	if s.from != nil && s.to != nil && s.from.after(s.to) {
 		faults.Addf("start_date", "must not be after end_date")
 	}
-	p.together(&faults)
-	p.apart(&faults)
+	p.validateRequired(&faults)
+	p.validateExclusive(&faults)
 	atMost(&faults, "legal_entity_ids", p.LegalEntityIDs)
 	atMost(&faults, "accounting_period_ids", p.PeriodIDs)
 	atMost(&faults, "ledger_account_ids", p.AccountIDs)
@@ -59,8 +59,8 @@ func atMost(faults *fault.List, field string, ids []string) {
 	}
 }
 
-// together blames what is missing beside something given.
-func (p Params) together(faults *fault.List) {
+// validateRequired collects parameters that are missing next to others.
+func (p Params) validateRequired(faults *fault.List) {
 	switch {
 	case p.FromInception && p.EndDate == "":
 		faults.Addf("from_inception", "must be sent together with end_date")
@@ -74,8 +74,8 @@ func (p Params) together(faults *fault.List) {
 	}
 }
 
-// apart blames what does not go with something else given.
-func (p Params) apart(faults *fault.List) {
+// validateExclusive collects parameters that cannot be combined.
+func (p Params) validateExclusive(faults *fault.List) {
 	var dates, ids []string
 	if p.StartDate != "" {
 		dates = append(dates, "start_date")
@@ -109,7 +109,8 @@ func (p Params) apart(faults *fault.List) {
 	}
 }
 
-// bound is one end of a range: a date means the month it is in wherever the organization is, an instant the period that holds it.
+// bound is one end of a range. A date selects its month in the organization's time zone, a time the period that contains
+// it.
 type bound struct {
 	date string
 	at   time.Time
@@ -130,7 +131,7 @@ func newBound(faults *fault.List, field, text string) *bound {
 	return &bound{at: at}
 }
 
-// after compares two of the same form; of others only the periods tell.
+// after compares two bounds of the same form; bounds of different forms can only be compared by their periods.
 func (b *bound) after(other *bound) bool {
 	if b.date != "" && other.date != "" {
 		return b.date > other.date
@@ -140,7 +141,7 @@ func (b *bound) after(other *bound) bool {
 
 const monthDigits = len("2006-01")
 
-// pick gives the places of the periods shown, oldest first.
+// pick returns the indexes of the periods to show, the oldest first.
 func (s span) pick(periods []period.Period) ([]int, error) {
 	wanted := make(map[string]bool, len(s.ids))
 	for _, id := range s.ids {

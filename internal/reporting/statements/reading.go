@@ -21,21 +21,22 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/statement"
 )
 
-// reading is what a report was computed from.
+// reading is the data that a report is computed from.
 type reading struct {
 	entities []entity.LegalEntity
-	all      bool // the entities are all there are
+	all      bool // the entities are all of the organization's
 	chart    []account.Account
-	only     []string        // the accounts asked for; empty for all
+	only     []string        // the accounts requested; empty for all
 	periods  []period.Period // up to the last one shown
-	later    bool            // there are periods after those
+	later    bool            // there are later periods
 	columns  []int
 	closed   map[string]map[int]money.Decimal // by closing and account
 	books    statement.Books
 }
 
-// cover finds what a report covers: entities, periods, accounts. What is asked for and not there is missing.
-func cover(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
+// resolve finds the legal entities, periods and accounts that a report covers. A requested one that does not exist is
+// not found.
+func resolve(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 	r := &reading{only: p.AccountIDs}
 	var err error
 	if r.entities, r.all, err = entitiesOf(ctx, tx, p.LegalEntityIDs); err != nil {
@@ -72,7 +73,8 @@ func (r *reading) wanted(a account.Account) bool {
 	return len(r.only) == 0 || slices.Contains(r.only, a.ID)
 }
 
-// entitiesOf gives the legal entities asked for, or all the key is for. One it is not for is missing like one that is not there.
+// entitiesOf returns the legal entities requested, or all that the actor may see. One that the actor may not see is not
+// found.
 func entitiesOf(ctx context.Context, tx *db.Tx, ids []string) (out []entity.LegalEntity, all bool, err error) {
 	known, err := snapshot.Entities(ctx, tx)
 	if err != nil {
@@ -92,7 +94,7 @@ func entitiesOf(ctx context.Context, tx *db.Tx, ids []string) (out []entity.Lega
 	return out, len(out) == len(known), nil
 }
 
-// currency is what the report is in.
+// currency returns the currency of the report.
 func (r *reading) currency(p Params) (string, error) {
 	if p.PresentationCurrency != "" {
 		return p.PresentationCurrency, nil
@@ -108,9 +110,9 @@ func (r *reading) currency(p Params) (string, error) {
 	return currency, nil
 }
 
-// read fills in the books for a statement.
+// read reads the data of a statement.
 func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
-	r, err := cover(ctx, tx, p, s)
+	r, err := resolve(ctx, tx, p, s)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 			return nil, err
 		}
 	}
-	if len(r.columns) > 0 && p.TagID == "" { // what was closed is not kept by tag
+	if len(r.columns) > 0 && p.TagID == "" { // closing balances are not stored by tag
 		if closed, err = r.closings(ctx, tx); err != nil {
 			return nil, err
 		}
@@ -146,7 +148,8 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 	return r, nil
 }
 
-// accounts says what a statement has to know of each account. Those that nothing was ever posted to are left out where zeros are.
+// accounts returns the properties of the accounts that a statement needs. It leaves out accounts without postings if
+// zeros are left out.
 func (r *reading) accounts(totals []total, closed []period.ClosedBalance, omitZero bool) {
 	sections := account.Sections(r.chart)
 	if len(r.only) > 0 {
@@ -172,9 +175,9 @@ func (r *reading) accounts(totals []total, closed []period.ClosedBalance, omitZe
 	}
 }
 
-// fill puts the figures in their places.
+// fill stores the totals at the indexes of their legal entity, account and period.
 func (r *reading) fill(totals []total, closed []period.ClosedBalance) {
-	entityAt, accountAt, periodAt := places(r.entities, entityID), places(r.chart, accountID), places(r.periods, periodID)
+	entityAt, accountAt, periodAt := indexByID(r.entities, entityID), indexByID(r.chart, accountID), indexByID(r.periods, periodID)
 	for i := range totals {
 		t := &totals[i]
 		e := &r.books.Entities[entityAt[t.legalEntityID]]
@@ -191,7 +194,7 @@ func (r *reading) fill(totals []total, closed []period.ClosedBalance) {
 	}
 }
 
-// rows reads the totals of what the report covers, up to the last period it shows.
+// rows reads the totals that the report covers, up to the last period it shows.
 func (r *reading) rows(ctx context.Context, tx *db.Tx, tagID string) ([]total, error) {
 	var entities, periods []string
 	if !r.all {
@@ -213,8 +216,8 @@ func (r *reading) entityIDs() []string {
 	return out
 }
 
-// places says where things stand by their ids.
-func places[T any](things []T, id func(T) string) map[string]int {
+// indexByID returns the indexes of items by id.
+func indexByID[T any](things []T, id func(T) string) map[string]int {
 	out := make(map[string]int, len(things))
 	for i, t := range things {
 		out[id(t)] = i
@@ -226,13 +229,14 @@ func entityID(e entity.LegalEntity) string { return e.ID }
 func accountID(a account.Account) string   { return a.ID }
 func periodID(p period.Period) string      { return p.ID }
 
-// closings reads what closed periods were closed with, where the report looks at it, and makes the places that fill puts it in.
+// closings reads the balances that closed periods were closed with, where the report compares them, and prepares the
+// columns for fill.
 func (r *reading) closings(ctx context.Context, tx *db.Tx) ([]period.ClosedBalance, error) {
 	standing, err := snapshot.Closings(ctx, tx)
 	if err != nil || len(standing) == 0 {
 		return nil, err
 	}
-	entityAt, periodAt := places(r.entities, entityID), places(r.periods, periodID)
+	entityAt, periodAt := indexByID(r.entities, entityID), indexByID(r.periods, periodID)
 	closed, idOf := make([][]int, len(r.entities)), map[[2]int]string{}
 	for _, c := range standing {
 		e, ours := entityAt[c.LegalEntityID]
@@ -256,7 +260,7 @@ func (r *reading) closings(ctx context.Context, tx *db.Tx) ([]period.ClosedBalan
 	return period.ClosedBalances(ctx, tx, slices.Sorted(maps.Keys(r.closed)))
 }
 
-// rates reads the rates of every currency that is to be translated.
+// rates reads the rates of every currency that is translated.
 func (r *reading) rates(ctx context.Context, tx *db.Tx) (map[string]*statement.Rates, error) {
 	out := map[string]*statement.Rates{}
 	for _, e := range r.entities {
@@ -301,14 +305,14 @@ func ratesOf(ctx context.Context, tx *db.Tx, from, to string, periods []period.P
 
 func firstDay(p period.Period) string { return p.Key + "-01" }
 
-// lastDay is the last date of a month, whose key the calendar wrote.
+// lastDay returns the last date of a period.
 func lastDay(p period.Period) string {
 	m, _ := calendar.ParseKey(p.Key)
 	return time.Date(m.Year, m.Month+1, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 }
 
-// explain says which rate a translation lacks.
-func (r *reading) explain(err error) error {
+// missingRate returns the error for a missing rate.
+func (r *reading) missingRate(err error) error {
 	var missing *statement.MissingRate
 	if !errors.As(err, &missing) {
 		return err

@@ -12,25 +12,25 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/statement"
 )
 
-// Service holds the use cases.
+// Service implements the financial statements.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a Service on a database.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// Frame is what every statement has around its figures.
+// Frame is common to all statements.
 type Frame struct {
 	Currency       string
 	Periods        []period.Period // the columns
-	LegalEntityIDs []string        // whose books were added together
+	LegalEntityIDs []string        // whose books are added together
 	Warnings       []string
 
 	columns []int
-	rates   []*statement.Rates // by legal entity; nil for books that are in the currency already
+	rates   []*statement.Rates // by legal entity; nil for books that are in the currency of the report
 }
 
-// Rates are what a legal entity's figures of a column were translated by: balances at the end of the period, income
-// and expenses on average over it.
+// Rates returns the rates by which a legal entity's figures of a column were translated: balances at the rate at the end
+// of the period, income and expenses at the average of the period.
 func (f *Frame) Rates(entity, column int) (closing, average statement.Rate) {
 	r := f.rates[entity]
 	if r == nil {
@@ -40,27 +40,27 @@ func (f *Frame) Rates(entity, column int) (closing, average statement.Rate) {
 	return r.Closing[f.columns[column]], r.Average[f.columns[column]]
 }
 
-// Has tells whether a legal entity, by its place among LegalEntityIDs, had anything in a row by the end of a column.
+// Has reports whether a legal entity, by its index in LegalEntityIDs, had any amount in a row by the end of a column.
 func (f *Frame) Has(row *statement.Row, entity, column int) bool {
 	return row.Since[entity] <= f.columns[column]
 }
 
-// BalanceSheet is a balance sheet with its rows and the accounts they are of, side by side.
+// BalanceSheet is a balance sheet: its rows and, at the same indexes, their accounts.
 type BalanceSheet struct {
 	Frame
 	Accounts   []account.Account
 	Rows       []statement.Row
-	Negative   []Total // periods with less than nothing in assets
+	Negative   []Total // periods with negative total assets
 	Unbalanced []Total // periods whose sides differ
 }
 
-// Total is what a period comes to.
+// Total is the total of a period.
 type Total struct {
 	Period period.Period
 	statement.SheetTotal
 }
 
-// TrialBalance is a trial balance with its rows and the accounts they are of, side by side.
+// TrialBalance is a trial balance: its rows and, at the same indexes, their accounts.
 type TrialBalance struct {
 	Frame
 	Accounts   []account.Account
@@ -69,14 +69,14 @@ type TrialBalance struct {
 	Unbalanced []period.Period
 }
 
-// IncomeStatement is an income statement and the accounts of its rows, section by section.
+// IncomeStatement is an income statement with the accounts of its rows, by section.
 type IncomeStatement struct {
 	Frame
 	Accounts [][]account.Account
 	*statement.Income
 }
 
-// BalanceSheet reports what there is and whose it is at the end of each period.
+// BalanceSheet reports assets, liabilities and equity at the end of each period.
 func (s *Service) BalanceSheet(ctx context.Context, p Params) (out BalanceSheet, err error) {
 	err = s.read(ctx, p, func(r *reading) error {
 		sheet, err := statement.BalanceSheet(&r.books)
@@ -90,7 +90,7 @@ func (s *Service) BalanceSheet(ctx context.Context, p Params) (out BalanceSheet,
 			}
 		}
 		if p.TagID != "" {
-			return nil // lines with a tag need not balance, and need not be all of an asset
+			return nil // lines with a tag need not balance, and may be only a part of an asset
 		}
 		for i, total := range sheet.Totals {
 			if total.Assets.Sign() < 0 {
@@ -105,7 +105,7 @@ func (s *Service) BalanceSheet(ctx context.Context, p Params) (out BalanceSheet,
 	return out, err
 }
 
-// TrialBalance reports every account's balance by side.
+// TrialBalance reports the balance of every account by side.
 func (s *Service) TrialBalance(ctx context.Context, p Params) (out TrialBalance, err error) {
 	err = s.read(ctx, p, func(r *reading) error {
 		trial, err := statement.TrialBalance(&r.books)
@@ -128,7 +128,7 @@ func (s *Service) TrialBalance(ctx context.Context, p Params) (out TrialBalance,
 	return out, err
 }
 
-// IncomeStatement reports what was earned in each period.
+// IncomeStatement reports the income and expenses of each period.
 func (s *Service) IncomeStatement(ctx context.Context, p Params) (out IncomeStatement, err error) {
 	err = s.read(ctx, p, func(r *reading) error {
 		income, err := statement.IncomeStatement(&r.books)
@@ -151,7 +151,7 @@ func (s *Service) IncomeStatement(ctx context.Context, p Params) (out IncomeStat
 	return out, err
 }
 
-// read does what every statement begins with, and hands over what was read.
+// read resolves the parameters, reads the data of a statement and passes it to a function.
 func (s *Service) read(ctx context.Context, p Params, compute func(*reading) error) error {
 	span, err := p.validate()
 	if err != nil {
@@ -165,10 +165,10 @@ func (s *Service) read(ctx context.Context, p Params, compute func(*reading) err
 	if err != nil {
 		return err
 	}
-	return r.explain(compute(r))
+	return r.missingRate(compute(r))
 }
 
-// alarmsMax bounds how many balances that changed after a close are named one by one.
+// alarmsMax bounds how many balances that changed after a close are listed.
 const alarmsMax = 50
 
 func (r *reading) frame(alarms []statement.Alarm) Frame {

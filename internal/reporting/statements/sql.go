@@ -11,14 +11,14 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// total is what was posted to an account of an entity in a period.
+// total is the sum of postings to an account of a legal entity in a period.
 type total struct {
 	legalEntityID, ledgerAccountID, periodID string
 	debits, credits                          money.Decimal
 }
 
-// selectTotals reads what posting keeps; nil for entities, periods or accounts means all of them. The database hands
-// over one text an account, which is several times faster than a row for each of its periods.
+// selectTotals reads the totals that posting maintains; nil for entities, periods or accounts means all of them. The
+// database returns one text per account, which is several times faster than a row for each of its periods.
 func selectTotals(ctx context.Context, tx *db.Tx, tagID string, entities, periods, accounts []string) ([]total, error) {
 	q := db.Select("SELECT legal_entity_id, ledger_account_id, string_agg(accounting_period_id || ' ' || debits || ' ' || credits, "+
 		"';') AS texts FROM account_balances WHERE organization_id = @org").And("tag_id = ?", tagID)
@@ -60,7 +60,7 @@ func selectTotals(ctx context.Context, tx *db.Tx, tagID string, entities, period
 	return out, nil
 }
 
-// lineFilter is which lines of an account are read.
+// lineFilter selects lines of an account.
 type lineFilter struct {
 	accountID, tagID string
 	entities         []string // nil means all
@@ -85,13 +85,13 @@ type lineRow struct {
 }
 
 func (r lineRow) line() Line {
-	tags := append(strings.Fields(r.EntryTagIDs), strings.Fields(r.TagIDs)...) // never nil, as the wire has no null here
+	tags := append(strings.Fields(r.EntryTagIDs), strings.Fields(r.TagIDs)...) // never nil, as the API has no null here
 	slices.Sort(tags)
 	l := Line{
 		EntryID: r.EntryID, Number: r.Number, Position: r.Position, ID: r.ID, LegalEntityID: r.LegalEntityID, Date: r.Date,
 		Debit:  r.Side == "DEBIT",
-		Amount: r.Given, Given: r.Given, GivenCurrency: r.GivenCurrency, Memo: db.OrEmpty(r.Memo), EntryMemo: db.OrEmpty(
-			r.EntryMemo), TagIDs: slices.Compact(tags),
+		Amount: r.Given, Given: r.Given, GivenCurrency: r.GivenCurrency, Memo: db.OrEmpty(r.Memo),
+		EntryMemo: db.OrEmpty(r.EntryMemo), TagIDs: slices.Compact(tags),
 	}
 	if r.Amount != nil {
 		l.Amount = *r.Amount
@@ -103,9 +103,9 @@ const lineColumns = `l.journal_entry_id, l.position, l.journal_line_id, l.legal_
 	l.base_amount, l.memo, l.tag_ids,
 	l.accounting_date, l.number, e.memo AS entry_memo, e.tag_ids AS entry_tag_ids`
 
-// selectLines walks the index of the account's lines from where the page begins. There is one lower bound and no
-// more, so that no engine takes the beginning of the range for it when the page begins later.
-func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *place, limit int) ([]lineRow, error) {
+// selectLines reads the index of the account's lines from where the page begins. It has exactly one lower bound, so that
+// no engine scans from the beginning of the range when the page begins later.
+func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *position, limit int) ([]lineRow, error) {
 	q := db.Select("SELECT "+lineColumns+` FROM journal_lines l
 		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE
 		l.organization_id = @org`).

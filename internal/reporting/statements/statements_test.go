@@ -59,7 +59,7 @@ func TestFaultsAreFoundBeforeAnythingIsRead(t *testing.T) {
 func TestAnOrganizationWithoutBooksHasEmptyReports(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "new", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "new", Email: "a@example.com",
 			Currency: "JPY", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -83,12 +83,12 @@ func TestAnOrganizationWithoutBooksHasEmptyReports(t *testing.T) {
 		if lines, err := s.GeneralLedger(ctx, ledger, page.Request{Limit: 10}); err != nil || len(lines.Items) != 0 || lines.HasMore {
 			t.Errorf("%+v %v", lines, err)
 		}
-		// A cursor has a checksum and no signature: one that was made up must not do harm.
+		// A cursor has a checksum and no signature: a made-up one must do no harm.
 		forged := page.Encode(page.Fingerprint("general-ledger", ledger), "1", "yesterday", "x", "0", "1e9")
 		if _, err := s.GeneralLedger(ctx, ledger, page.Request{Limit: 10, Cursor: forged}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%v", err)
 		}
-		// A key that is for no entity there is sees no books, and needs no currency for them.
+		// A key for legal entities that do not exist sees no books, and needs no currency for them.
 		nobody := actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, LegalEntityIDs: []string{"le_gone"}})
 		if sheet, err := s.BalanceSheet(nobody, statements.Params{OmitZero: true}); err != nil || len(sheet.LegalEntityIDs) != 0 ||
 			len(sheet.Rows) != 0 {

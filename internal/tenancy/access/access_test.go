@@ -18,7 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// issued is a key of an organization that has nothing else.
+// issued creates a key of an organization that has nothing else.
 func issued(t *testing.T, d *db.DB, p CreateKeyParams) (Key, string) {
 	t.Helper()
 	var key Key

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// knownFor is how long a node may believe what it last read of a key: revocation must be felt within a second on every node.
-	knownFor = 500 * time.Millisecond
-	knownMax = 10_000
+	// cacheTTL is how long a node may use a cached key: every node must honor a revocation within a second.
+	cacheTTL = 500 * time.Millisecond
+	cacheMax = 10_000
 )
 
-// keyCache remembers keys for a moment, so that a busy key is read from the database twice a second and not per request.
+// keyCache caches keys briefly, so that a busy key is read from the database twice a second and not for every request.
 type keyCache struct {
 	mu     sync.RWMutex
 	byHash map[string]cachedKey
@@ -34,13 +34,13 @@ func (k *keyCache) get(hash string, now time.Time) (cachedKey, bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	e, ok := k.byHash[hash]
-	return e, ok && now.Sub(e.read) < knownFor
+	return e, ok && now.Sub(e.read) < cacheTTL
 }
 
 func (k *keyCache) put(hash string, e cachedKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.byHash == nil || len(k.byHash) >= knownMax {
+	if k.byHash == nil || len(k.byHash) >= cacheMax {
 		k.byHash = make(map[string]cachedKey)
 	}
 	k.byHash[hash] = e
@@ -52,10 +52,10 @@ func (k *keyCache) forget(hash string) {
 	delete(k.byHash, hash)
 }
 
-// errBadKey is the same for a key that is wrong, expired or revoked: the difference is nobody's business who holds it.
+// errBadKey is the same for a key that is wrong, expired or revoked, so that it does not reveal which keys exist.
 var errBadKey = fault.Unauthorizedf("the API key is missing, invalid or expired")
 
-// Authenticate finds who a key speaks for.
+// Authenticate returns the actor of an API key.
 func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Actor, error) {
 	plain := text.Reveal()
 	if !looksLikeKey(plain) {
@@ -78,7 +78,7 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 
 func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cachedKey, error) {
 	var key Key
-	err := s.db.ReadAcross(ctx, "a key says which organization it is for", func(ctx context.Context, tx *db.Tx) (err error) {
+	err := s.db.ReadAcross(ctx, "the API key determines the organization", func(ctx context.Context, tx *db.Tx) (err error) {
 		key, err = selectKeyByHash(ctx, tx, hash)
 		return err
 	})
@@ -98,7 +98,7 @@ func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cach
 			who.Role, err = selectRole(ctx, tx, key.UserID)
 			return err
 		})
-		if fault.KindOf(err) == fault.NotFound { // the person left, and the key with them
+		if fault.KindOf(err) == fault.NotFound { // the person is no longer a member, so the key is not valid either
 			return cachedKey{}, errBadKey
 		}
 		if err != nil {

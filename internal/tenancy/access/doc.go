@@ -1,2 +1,3 @@
-// Package access is who may come in: people, their membership in organizations, and API keys.
+// Package access decides who may use an organization: users, their membership in organizations, and API keys. A request
+// is authenticated by an API key, which acts for a user or for the organization itself.
 package access

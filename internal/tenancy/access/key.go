@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Key is an API key as it is kept: without its text.
+// Key is an API key as it is stored, without its secret text.
 type Key struct {
 	ID             string
 	OrganizationID string
@@ -29,7 +29,7 @@ type Key struct {
 	hash string
 }
 
-// facts is what the audit and events say of a key.
+// facts returns the fields for the audit log and events.
 func (k Key) facts() map[string]any {
 	return map[string]any{
 		"id": k.ID, "name": k.Name, "user_id": db.OrNull(
@@ -44,7 +44,8 @@ const (
 	base62    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// newText draws a key's text. Numbers beyond the last whole multiple of 62 are drawn again, so that no digit is likelier than another.
+// newText generates the text of a key. Random bytes beyond the last whole multiple of 62 are drawn again, so that all
+// digits are equally likely.
 func newText(random io.Reader) (secret.Text, error) {
 	limit := new(big.Int).Exp(big.NewInt(62), big.NewInt(keyDigits), nil)
 	space := new(big.Int).Lsh(big.NewInt(1), 264)
@@ -69,13 +70,14 @@ func newText(random io.Reader) (secret.Text, error) {
 	return secret.New(keyPrefix + string(text)), nil
 }
 
-// hashOf is what a key is found by. The text has 256 bits of randomness, so a plain hash gives nothing to guess at.
+// hashOf returns the hash that a key is found by. The text has 256 bits of randomness, so a plain hash is safe against
+// guessing.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// looksLikeKey saves a look into the database for what cannot be a key.
+// looksLikeKey saves a database query for texts that cannot be a key.
 func looksLikeKey(text string) bool {
 	rest, ok := strings.CutPrefix(text, keyPrefix)
 	return ok && len(rest) == keyDigits

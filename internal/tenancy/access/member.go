@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
-// Member is a person in an organization.
+// Member is a user's membership in an organization.
 type Member struct {
 	UserID   string
 	Email    string
@@ -23,7 +23,7 @@ type Member struct {
 	JoinedAt time.Time
 }
 
-// NormalEmail is the form in which an address is kept and compared.
+// NormalEmail returns the form in which an email address is stored and compared.
 func NormalEmail(text string) (string, error) {
 	address, err := mail.ParseAddress(text)
 	if err != nil || address.Address != strings.TrimSpace(text) {
@@ -32,8 +32,9 @@ func NormalEmail(text string) (string, error) {
 	return strings.ToLower(address.Address), nil
 }
 
-// Join makes a person a member, and a user first if nobody has that address yet. It is a building block.
-func Join(ctx context.Context, tx *db.Tx, email string, role actor.Role) (Member, error) {
+// AddMember makes a person a member of the organization, and creates the user if there is none with that email address.
+// It is a building block.
+func AddMember(ctx context.Context, tx *db.Tx, email string, role actor.Role) (Member, error) {
 	email, err := NormalEmail(email)
 	if err != nil {
 		return Member{}, err
@@ -54,7 +55,7 @@ func (m Member) facts() map[string]any {
 	return map[string]any{"user_id": m.UserID, "email": m.Email, "name": db.OrNull(m.Name), "role": m.Role}
 }
 
-// Members lists the people of the organization, in the order they joined.
+// Members lists the members of the organization in the order in which they joined.
 func (s *Service) Members(ctx context.Context, p page.Request) (page.Page[Member], error) {
 	return page.List("members", nil, p, func(m Member) []string {
 		return []string{m.UserID}
@@ -71,7 +72,7 @@ func (s *Service) Members(ctx context.Context, p page.Request) (page.Page[Member
 	})
 }
 
-// Verify finds what must not be in an organization's people.
+// Verify returns the violated invariants of an organization's members.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	owners, err := countRole(ctx, tx, actor.Owner)
 	if err != nil || owners > 0 {

@@ -16,16 +16,16 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Service holds the use cases.
+// Service implements the use cases of members and API keys.
 type Service struct {
 	db    *db.DB
 	known keyCache
 }
 
-// NewService makes one.
+// NewService returns a Service on a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// CreateKeyParams describe a new key. An empty UserID makes one that belongs to no person.
+// CreateKeyParams describe a new key. A key with an empty UserID belongs to the organization.
 type CreateKeyParams struct {
 	Name           string
 	UserID         string
@@ -34,7 +34,7 @@ type CreateKeyParams struct {
 	ExpiresAt      *time.Time
 }
 
-// CreateKey makes a key that can do no more than the one that asks. The text is given once and kept nowhere.
+// CreateKey creates a key that can do no more than the actor's own. Its text is returned once and never stored.
 func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, text secret.Text, err error) {
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -47,7 +47,7 @@ func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, te
 	return key, text, err
 }
 
-// authorize refuses what the actor could not do with the key it has.
+// authorize returns an error for anything that the actor could not do with its own key.
 func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Actor) error {
 	for _, scope := range p.Scopes {
 		if !slices.Contains(who.Scopes, scope) && (scope != actor.ScopeRead || !slices.Contains(who.Scopes, actor.ScopeAll)) {
@@ -66,7 +66,7 @@ func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Act
 	if len(p.LegalEntityIDs) == 0 && len(who.LegalEntityIDs) > 0 {
 		return fault.Forbiddenf("a key limited to some legal entities cannot create a key for all of them")
 	}
-	if len(p.LegalEntityIDs) > 0 { // whoever deletes one looks for keys first, and holds the head meanwhile
+	if len(p.LegalEntityIDs) > 0 { // deleting a legal entity looks for keys first and holds the lock meanwhile
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Act
 	return nil
 }
 
-// IssueKey makes a key without asking who wants it. It is a building block.
+// IssueKey creates a key without authorizing the actor. It is a building block.
 func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Text, error) {
 	text, err := newText(tx.DB().Random())
 	if err != nil {
@@ -87,8 +87,8 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	}
 	plain := text.Reveal()
 	key := Key{
-		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, Name: p.Name, LastFour: plain[len(
-			plain)-4:], hash: hashOf(plain),
+		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, Name: p.Name,
+		LastFour: plain[len(plain)-4:], hash: hashOf(plain),
 		Scopes: p.Scopes, LegalEntityIDs: append([]string{}, p.LegalEntityIDs...), ExpiresAt: p.ExpiresAt, CreatedAt: tx.Now(),
 	}
 	if err := insertKey(ctx, tx, key); err != nil {
@@ -98,7 +98,7 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	return key, text, nil
 }
 
-// RevokeKey ends a key; doing it twice is no error and changes nothing.
+// RevokeKey revokes a key. Revoking it again changes nothing and is no error.
 func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		before, err := selectKey(ctx, tx, keyID)
@@ -117,7 +117,7 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
 	})
 }
 
-// Keys lists the organization's keys, newest first, revoked ones too.
+// Keys lists the organization's keys, the newest first, including revoked ones.
 func (s *Service) Keys(ctx context.Context, p page.Request) (page.Page[Key], error) {
 	return page.List("api-keys", nil, p, func(k Key) []string {
 		return []string{k.ID}

@@ -16,7 +16,7 @@ type userRow struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// ensureUser gives the user of an address, made now if there is none.
+// ensureUser returns the user with an email address, and creates one if there is none.
 func ensureUser(ctx context.Context, tx *db.Tx, u userRow) (userRow, error) {
 	if _, err := tx.Exec(ctx, "INSERT INTO users (user_id, email, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
 		u.UserID, u.Email, u.Name, u.CreatedAt); err != nil {
@@ -55,7 +55,7 @@ type memberUserRow struct {
 const memberQuery = "SELECT m.user_id, u.email, u.name, m.role, m.created_at FROM members m JOIN users u ON u.user_id = " +
 	"m.user_id WHERE m.organization_id = @org"
 
-// selectMembers pages by user id, which sorts by when the person first came.
+// selectMembers reads members by user id, which sorts by the creation of the user.
 func selectMembers(ctx context.Context, tx *db.Tx, after string, limit int) ([]Member, error) {
 	rows, err := db.All[memberUserRow](ctx, tx, memberQuery+" AND m.user_id > ? ORDER BY m.user_id LIMIT ?", after, limit)
 	out := make([]Member, len(rows))
@@ -69,7 +69,7 @@ func (r memberUserRow) member() Member {
 	return Member{UserID: r.UserID, Email: r.Email, Name: db.OrEmpty(r.Name), Role: actor.Role(r.Role), JoinedAt: r.CreatedAt}
 }
 
-// MemberByEmail finds a person of the organization.
+// MemberByEmail finds a member of the organization by email address.
 func MemberByEmail(ctx context.Context, tx *db.Tx, email string) (Member, error) {
 	r, err := db.One[memberUserRow](ctx, tx, "member", memberQuery+" AND u.email = ?", email)
 	return r.member(), err
@@ -95,9 +95,9 @@ func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
 		scopes[i] = string(s)
 	}
 	return db.Insert(ctx, tx, "api_keys", keyRow{
-		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(
-			k.UserID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes,
-			" "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "), ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, CreatedAt: k.CreatedAt,
+		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour,
+		Scopes: strings.Join(scopes, " "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "),
+		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, CreatedAt: k.CreatedAt,
 	})
 }
 
@@ -117,7 +117,8 @@ func selectKeyByHash(ctx context.Context, tx *db.Tx, hash string) (Key, error) {
 	return r.key(), err
 }
 
-// selectKey is tied to the organization by hand: keys are a reference table, which the handle does not guard.
+// selectKey restricts the query to the organization itself: keys are a reference table, for which the database handle
+// does not.
 func selectKey(ctx context.Context, tx *db.Tx, keyID string) (Key, error) {
 	r, err := db.One[keyRow](ctx, tx, "API key", "SELECT "+db.Columns[keyRow]()+
 		" FROM api_keys WHERE organization_id = @org AND api_key_id = ?", keyID)

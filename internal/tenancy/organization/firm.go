@@ -10,21 +10,21 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// FirmOf gives the firm that an organization is a client of; nothing when it has none. It is a building block.
+// FirmOf returns the id of the firm that an organization is a client of, or an empty one. It is a building block.
 func FirmOf(ctx context.Context, tx *db.Tx) (string, error) {
 	f, err := orgstate.FindFirm(ctx, tx)
 	return db.OrEmpty(f.FirmID), err
 }
 
-// IsFirm tells whether an organization has clients. It is a building block.
+// IsFirm reports whether an organization has clients. It is a building block.
 func IsFirm(ctx context.Context, tx *db.Tx) (bool, error) {
 	f, err := orgstate.FindFirm(ctx, tx)
 	return f.Since != nil, err
 }
 
-// becomeFirm notes that an organization has clients from now on. The firm itself says so, because no question about
-// one organization may look into others.
-func (s *Service) becomeFirm(ctx context.Context, organizationID string) error {
+// markAsFirm stores that an organization has clients. This is a property of the firm's own row, because a query about
+// one organization must not read others.
+func (s *Service) markAsFirm(ctx context.Context, organizationID string) error {
 	missing := fault.Missing("firm")
 	if !id.Valid(id.Organization, organizationID) {
 		return missing

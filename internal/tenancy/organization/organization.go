@@ -1,11 +1,12 @@
-// Package organization holds the profile of an organization and creates new organizations.
+// Package organization stores the profile of an organization, which is the tenant of the service, and creates
+// organizations with everything they need to be used.
 package organization
 
 import (
 	"context"
 	"math"
 	"time"
-	_ "time/tzdata" // zones must be the same on every machine, also one without a zone database
+	_ "time/tzdata" // time zones must be the same on every machine, also without a zone database
 
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/secret"
@@ -20,7 +21,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
-// Organization is the profile.
+// Organization is the profile of an organization.
 type Organization struct {
 	ID               string
 	Name             string
@@ -33,13 +34,13 @@ type Organization struct {
 	UpdatedAt        *time.Time
 }
 
-// How times are shown to people.
+// The formats in which times are shown.
 const (
 	TimeFormat12 = "hr12"
 	TimeFormat24 = "hr24"
 )
 
-// facts is what the audit and events say of an organization.
+// facts returns the fields for the audit log and events.
 func (o Organization) facts() map[string]any {
 	return map[string]any{
 		"id": o.ID, "name": o.Name, "web_address": db.OrNull(o.WebAddress), "timezone": o.Timezone, "time_format": o.TimeFormat,
@@ -47,20 +48,20 @@ func (o Organization) facts() map[string]any {
 	}
 }
 
-// Service holds the use cases.
+// Service implements the use cases of organizations.
 type Service struct {
 	db           *db.DB
 	periodsMoved []PeriodsMoved
 }
 
-// PeriodsMoved is called in the transaction that changes the time zone, with the stretches of time whose accounting
-// period became another one. Packages that keep figures by period move theirs.
+// PeriodsMoved is called in the database transaction that changes the time zone, with the spans of time that now belong
+// to another accounting period. Packages that keep figures by period update theirs.
 type PeriodsMoved func(ctx context.Context, tx *db.Tx, moved []period.Reassignment) error
 
 // NewService returns a service that calls the functions when a change of the time zone moves period boundaries.
 func NewService(d *db.DB, moved ...PeriodsMoved) *Service { return &Service{d, moved} }
 
-// Get gives the organization of the actor.
+// Get returns the organization of the actor.
 func (s *Service) Get(ctx context.Context) (o Organization, err error) {
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		o, err = find(ctx, tx)
@@ -69,17 +70,17 @@ func (s *Service) Get(ctx context.Context) (o Organization, err error) {
 	return o, err
 }
 
-// FoundParams describe a new organization and its first owner.
-type FoundParams struct {
+// CreateParams describe a new organization and its first owner.
+type CreateParams struct {
 	Name     string
 	Email    string
 	Currency string
 	Timezone string
-	FirmID   string // the firm it is a client of; empty for none
+	FirmID   string // the firm that it is a client of; empty for none
 }
 
-// Founded is a new organization with all it needs to be used.
-type Founded struct {
+// Created is a new organization with its first records.
+type Created struct {
 	Organization Organization
 	LegalEntity  entity.LegalEntity
 	Owner        access.Member
@@ -87,14 +88,14 @@ type Founded struct {
 	KeyText      secret.Text
 }
 
-// Found makes an organization, its chart of accounts, one legal entity of the same name, the month it begins in, its
-// owner and a key of the owner with every scope.
-func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err error) {
+// Create creates an organization with a chart of accounts, a legal entity of the same name, the current accounting
+// period, an owner, and an API key of the owner with every scope.
+func (s *Service) Create(ctx context.Context, p CreateParams) (f Created, err error) {
 	if err := p.Validate(); err != nil {
 		return f, err
 	}
-	if p.FirmID != "" { // a firm whose client then does not come to be is harmless
-		if err := s.becomeFirm(ctx, p.FirmID); err != nil {
+	if p.FirmID != "" { // if creating the client fails, having marked the firm is harmless
+		if err := s.markAsFirm(ctx, p.FirmID); err != nil {
 			return f, err
 		}
 	}
@@ -128,7 +129,7 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 		if _, err := period.Ensure(ctx, tx); err != nil {
 			return err
 		}
-		if f.Owner, err = access.Join(ctx, tx, p.Email, actor.Owner); err != nil {
+		if f.Owner, err = access.AddMember(ctx, tx, p.Email, actor.Owner); err != nil {
 			return err
 		}
 		f.Key, f.KeyText, err = access.IssueKey(ctx, tx, access.CreateKeyParams{Name: "First key", UserID: f.Owner.UserID, Scopes: actor.Scopes})
@@ -137,9 +138,9 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 	return f, err
 }
 
-// Any tells whether there is an organization at all.
-func (s *Service) Any(ctx context.Context) (found bool, err error) {
-	err = s.db.ReadAcross(ctx, "a new service says how to begin", func(ctx context.Context, tx *db.Tx) error {
+// Exists reports whether there is any organization.
+func (s *Service) Exists(ctx context.Context) (found bool, err error) {
+	err = s.db.ReadAcross(ctx, "a new installation has no organization yet", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := orgstate.OrganizationIDs(ctx, tx, 1)
 		found = len(ids) > 0
 		return err
@@ -147,9 +148,9 @@ func (s *Service) Any(ctx context.Context) (found bool, err error) {
 	return found, err
 }
 
-// All lists the ids of the organizations there are, for upkeep and checks.
-func (s *Service) All(ctx context.Context) (ids []string, err error) {
-	err = s.db.ReadAcross(ctx, "checks go through every organization", func(ctx context.Context, tx *db.Tx) error {
+// IDs lists the ids of all organizations, for maintenance and verification.
+func (s *Service) IDs(ctx context.Context) (ids []string, err error) {
+	err = s.db.ReadAcross(ctx, "maintenance covers every organization", func(ctx context.Context, tx *db.Tx) error {
 		ids, err = orgstate.OrganizationIDs(ctx, tx, math.MaxInt32)
 		return err
 	})

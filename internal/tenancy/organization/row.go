@@ -24,7 +24,7 @@ func find(ctx context.Context, tx *db.Tx) (Organization, error) {
 	return fromRow(r), err
 }
 
-// lock reads the organization and keeps others from changing it until the transaction ends.
+// lock reads the organization and locks its row until the database transaction ends.
 func lock(ctx context.Context, tx *db.Tx) (Organization, error) {
 	r, err := orgstate.LockOrganization(ctx, tx)
 	return fromRow(r), err

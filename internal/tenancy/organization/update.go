@@ -18,13 +18,13 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
-// Limits of the profile.
+// Maximum lengths in characters.
 const (
 	NameMax = 100
 	URLMax  = 2048
 )
 
-// UpdateParams are the changes asked for; nil leaves a field as it is, and an empty address or logo clears it.
+// UpdateParams are the requested changes; nil leaves a field as it is, and an empty address or logo clears it.
 type UpdateParams struct {
 	Name       *string
 	Timezone   *string
@@ -33,13 +33,14 @@ type UpdateParams struct {
 	LogoURL    *string
 }
 
-// Update changes the profile. What changes nothing writes nothing.
+// Update changes the profile. It writes nothing if nothing changes.
 func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organization, err error) {
 	if err := p.validate(); err != nil {
 		return after, err
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		// The head comes first: whoever holds it writes rows that refer to the organization's, and would wait for us while we wait for the head.
+		// Lock the organization state first: other writers hold that lock while they write rows that refer to the
+		// organization, and would otherwise deadlock with this one.
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
@@ -107,8 +108,8 @@ func (p UpdateParams) validate() error {
 	return faults.Err()
 }
 
-// Validate finds every fault of the description, before anything is made.
-func (p FoundParams) Validate() error {
+// Validate collects every fault, before anything is created.
+func (p CreateParams) Validate() error {
 	var faults fault.List
 	validateName(&faults, "organization", p.Name)
 	validateZone(&faults, "timezone", p.Timezone)
@@ -130,7 +131,8 @@ func validateName(faults *fault.List, field, name string) {
 	}
 }
 
-// validateZone takes the names of the IANA database only: Go also reads "", "Local" and whatever lies in a machine's zone folder.
+// validateZone accepts only names of the IANA database. Go also accepts "", "Local" and any file in the machine's zone
+// folder.
 func validateZone(faults *fault.List, field, zone string) {
 	_, err := time.LoadLocation(zone)
 	if err != nil || zone == "" || zone == "Local" || strings.HasPrefix(zone, "posix") || strings.HasPrefix(zone, "right/") {

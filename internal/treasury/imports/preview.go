@@ -89,7 +89,7 @@ func (s *Service) compare(ctx context.Context, p *Preview, all []PreviewRow) err
 	}
 	var known map[string]string
 	err := s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		known, err = transaction.FindExternal(ctx, tx, p.Source.ID, ids)
+		known, err = transaction.FindByExternalID(ctx, tx, p.Source.ID, ids)
 		return err
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ type company struct {
 	*imports.Service
 	db     *db.DB
 	ctx    context.Context
-	org    organization.Founded
+	org    organization.Created
 	source source.Source
 }
 
@@ -32,7 +32,7 @@ const wallet = "0xabcdef0000000000000000000000000000000001"
 
 func newCompany(t *testing.T, d *db.DB) *company {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)

@@ -13,21 +13,22 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Aggregator is an outside system that reads the accounts of many banks.
+// Aggregator is an external service that connects to accounts at many banks.
 type Aggregator interface {
-	// RemoveItem makes the aggregator forget a sign-in. One that it does not know, because it was removed before, is ErrNoItem.
+	// RemoveItem deletes a sign-in at the aggregator. It returns ErrNoItem if the aggregator does not know the item, for
+	// example because it was removed before.
 	RemoveItem(ctx context.Context, externalItemID string) error
 }
 
-// ErrNoItem is what an Aggregator says of an item that it does not know.
+// ErrNoItem is the error of an Aggregator for an item that it does not know.
 var ErrNoItem = errors.New("source: the aggregator does not know the item")
 
-// Item is one sign-in at a bank, as an aggregator calls it. It holds one account or more.
+// Item is one sign-in at a bank, in the terms of aggregators. It has one or more accounts.
 type Item struct {
 	ID         string
 	Provider   string
 	ExternalID string
-	RemovedAt  *time.Time // since when the provider has forgotten it
+	RemovedAt  *time.Time // when it was removed at the provider
 	CreatedAt  time.Time
 }
 
@@ -35,7 +36,7 @@ func (i Item) facts() map[string]any {
 	return map[string]any{"id": i.ID, "provider": i.Provider, "external_id": i.ExternalID}
 }
 
-// ItemParams name an item as its aggregator does.
+// ItemParams identify an item at its aggregator.
 type ItemParams struct {
 	Provider   string
 	ExternalID string
@@ -47,12 +48,12 @@ type AccountParams struct {
 	Type            Type // Bank or Card
 	Name            string
 	LegalEntityID   string
-	LedgerAccountID string // empty makes one
+	LedgerAccountID string // empty creates one
 	Currency        string // empty means that of the legal entity
 }
 
-// AddAccount makes the source of an aggregator's account, and its item if it is new. One that is there already is given as it is. It is a
-// building block.
+// AddAccount creates the source of an aggregator's account, and its item if that is new. It returns an existing source
+// unchanged. It is a building block.
 func AddAccount(ctx context.Context, tx *db.Tx, i ItemParams, p AccountParams) (Source, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return Source{}, err
@@ -60,21 +61,20 @@ func AddAccount(ctx context.Context, tx *db.Tx, i ItemParams, p AccountParams) (
 	if p.Type != Bank && p.Type != Card {
 		return Source{}, fault.Invalidf("source_type", "must be bank or card")
 	}
-	item, err := findLivingItem(ctx, tx, i.Provider, i.ExternalID)
+	item, err := findActiveItem(ctx, tx, i.Provider, i.ExternalID)
 	if fault.KindOf(err) == fault.NotFound {
 		item, err = createItem(ctx, tx, i)
 	}
 	if err != nil {
 		return Source{}, err
 	}
-	there, err := findAccount(ctx, tx, item.ID, p.ExternalID)
+	existing, err := findAccount(ctx, tx, item.ID, p.ExternalID)
 	if fault.KindOf(err) != fault.NotFound {
-		return there, err
+		return existing, err
 	}
 	return create(ctx, tx, Source{
 		Type: p.Type, Provider: i.Provider, Name: p.Name, LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID,
-		Currency: p.Currency,
-		ItemID:   item.ID, ExternalID: p.ExternalID,
+		Currency: p.Currency, ItemID: item.ID, ExternalID: p.ExternalID,
 	})
 }
 
@@ -88,8 +88,8 @@ func createItem(ctx context.Context, tx *db.Tx, p ItemParams) (Item, error) {
 	return item, nil
 }
 
-// removeItem has the provider forget an item, and notes it. It runs outside any transaction, because the provider may
-// take its time. Should the note be lost, the provider is asked again and knows the item no more.
+// removeItem removes an item at its provider and records that. It runs outside any database transaction, because the
+// provider may be slow. If the record is lost, the next attempt asks the provider again and gets ErrNoItem.
 func (s *Service) removeItem(ctx context.Context, item Item) error {
 	provider, configured := s.aggregators[item.Provider]
 	if !configured {
@@ -101,13 +101,13 @@ func (s *Service) removeItem(ctx context.Context, item Item) error {
 		return fault.UnavailableBecause(err,
 			"%s did not remove the sign-in of this account; nothing was changed, so send the request again later", item.Provider)
 	}
-	// The provider has done it, so that it is noted also when the caller has hung up.
+	// The item is removed at the provider, so record it even if the caller has disconnected.
 	return s.db.Write(context.WithoutCancel(ctx), actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
 		n, err := markRemoved(ctx, tx, item.ID)
-		if err == nil && n > 0 { // somebody else's request may have noted it
+		if err == nil && n > 0 { // a concurrent request may have recorded it
 			audit.Record(ctx, tx, audit.Change{Action: "aggregator_item.removed", ResourceType: "aggregator_item", ResourceID: item.ID,
 				Before: item.facts(), Silent: true})
 		}

@@ -12,60 +12,63 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// Delete takes a source away and gives its own id. One that was made by hand goes if nothing uses it. An aggregator's account goes with its
-// transactions unless entries were made from them, and the last one of an item only after the aggregator has forgotten the item. Whatever
-// fails on the way, doing it again finishes it. It must not run inside a transaction, because the aggregator is asked in between.
+// Delete deletes a source and returns its id. A manual source can be deleted if nothing refers to it. An aggregator's
+// account is deleted with its transactions unless journal entries were made from them; for the last account of an item,
+// the item is removed at the aggregator first. After a failure, calling Delete again completes the deletion. It must not
+// run inside a database transaction, because it calls the aggregator.
 func (s *Service) Delete(ctx context.Context, sourceID string) (string, error) {
 	for {
-		gone, first, err := s.deleteUnlessLast(ctx, sourceID)
-		if err != nil || first == nil {
-			return gone, err
+		deletedID, item, err := s.deleteUnlessLast(ctx, sourceID)
+		if err != nil || item == nil {
+			return deletedID, err
 		}
-		if err := s.removeItem(ctx, *first); err != nil {
+		if err := s.removeItem(ctx, *item); err != nil {
 			return "", err
 		}
 	}
 }
 
-// deleteUnlessLast takes a source away in one transaction, or changes nothing and gives the item that must be removed first.
-func (s *Service) deleteUnlessLast(ctx context.Context, sourceID string) (gone string, first *Item, err error) {
+// deleteUnlessLast deletes a source in one database transaction, or changes nothing and returns the item that must be
+// removed first.
+func (s *Service) deleteUnlessLast(ctx context.Context, sourceID string) (deletedID string, remove *Item, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		gone, first = "", nil
+		deletedID, remove = "", nil
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		going, err := Find(ctx, tx, sourceID)
+		found, err := Find(ctx, tx, sourceID)
 		if err != nil {
 			return err
 		}
-		if err := requireDeletable(ctx, tx, going); err != nil {
+		if err := requireDeletable(ctx, tx, found); err != nil {
 			return err
 		}
-		if going.ItemID != "" {
-			if first, err = lastItem(ctx, tx, going); err != nil || first != nil {
+		if found.ItemID != "" {
+			if remove, err = lastItem(ctx, tx, found); err != nil || remove != nil {
 				return err
 			}
-			if err := s.deleteTransactions(ctx, tx, going.ID); err != nil {
+			if err := s.deleteTransactions(ctx, tx, found.ID); err != nil {
 				return err
 			}
-			err = markDeleted(ctx, tx, going.ID)
+			err = markDeleted(ctx, tx, found.ID)
 		} else {
-			err = remove(ctx, tx, going.ID)
+			err = deleteRow(ctx, tx, found.ID)
 		}
 		if err != nil {
 			return err
 		}
-		gone = going.ID
-		audit.Record(ctx, tx, audit.Change{Action: "source.deleted", ResourceType: noun, ResourceID: going.ID, Before: going.facts()})
+		deletedID = found.ID
+		audit.Record(ctx, tx, audit.Change{Action: "source.deleted", ResourceType: noun, ResourceID: found.ID, Before: found.facts()})
 		return nil
 	})
-	return gone, first, err
+	return deletedID, remove, err
 }
 
-// lastItem gives the item of a source that is its last one, unless the item is removed already.
+// lastItem returns the item of a source if the source is its last account and the item is not removed yet, and nil
+// otherwise.
 func lastItem(ctx context.Context, tx *db.Tx, s Source) (*Item, error) {
-	standings, err := selectStandings(ctx, tx, []string{s.ID})
-	if err != nil || standings[s.ID].Beside > 0 {
+	standings, err := selectUsages(ctx, tx, []string{s.ID})
+	if err != nil || standings[s.ID].Siblings > 0 {
 		return nil, err
 	}
 	item, err := findItem(ctx, tx, s.ItemID)
@@ -75,7 +78,7 @@ func lastItem(ctx context.Context, tx *db.Tx, s Source) (*Item, error) {
 	return &item, nil
 }
 
-// requireDeletable refuses to delete a source that must stay, and says what to do.
+// requireDeletable returns a conflict that says what to do if a source cannot be deleted.
 func requireDeletable(ctx context.Context, tx *db.Tx, s Source) error {
 	switch {
 	case s.ItemID != "":
@@ -96,14 +99,14 @@ func requireDeletable(ctx context.Context, tx *db.Tx, s Source) error {
 		"no longer used", s.Name, uses)
 }
 
-// use is how many journal entries were made from transactions of a source, and the number of the first.
-type use struct {
+// entryUse is the number of journal entries made from transactions of a source, and the number of the first one.
+type entryUse struct {
 	Count int64  `db:"count"`
 	First *int64 `db:"first"`
 }
 
-// String says it: 12 journal entries, for example JE-5.
-func (u use) String() string {
+// String returns, for example, "12 journal entries, for example JE-5".
+func (u entryUse) String() string {
 	text := fmt.Sprintf("%d journal entries", u.Count)
 	switch u.Count {
 	case 1:

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-func TestASourceMadeByHandGoesWhenNothingUsesIt(t *testing.T) {
+func TestAManualSourceCanBeDeletedIfNothingUsesIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, by := range []func(source.Source) string{func(s source.Source) string {
 			return s.ID
@@ -30,14 +30,14 @@ func TestASourceMadeByHandGoesWhenNothingUsesIt(t *testing.T) {
 			refused(t, "again", err, fault.NotFound)
 		}
 		used := w.create(source.CreateParams{Type: source.Bank, Name: "Savings"})
-		w.tell(used, "a", "b", "c")
+		w.addTransactions(used, "a", "b", "c")
 		_, err := w.sources.Delete(w.ctx, used.ID)
 		refused(t, "one with transactions", err, fault.Conflict, "Savings is in use", "3 transactions, for example OT-1", "keep the source")
-		w.force("UPDATE transactions SET shelf = 1 WHERE organization_id = @org AND number > 1")
-		w.force("UPDATE transactions SET shelf = 2 WHERE organization_id = @org AND number = 1")
+		w.force("UPDATE transactions SET visibility = 1 WHERE organization_id = @org AND number > 1")
+		w.force("UPDATE transactions SET visibility = 2 WHERE organization_id = @org AND number = 1")
 		_, err = w.sources.Delete(w.ctx, used.ID)
 		refused(t, "one with spam", err, fault.Conflict, "2 transactions, for example OT-2")
-		w.force("UPDATE transactions SET shelf = 2 WHERE organization_id = @org AND number > 1")
+		w.force("UPDATE transactions SET visibility = 2 WHERE organization_id = @org AND number > 1")
 		if _, err := w.sources.Delete(w.ctx, used.ID); err != nil {
 			t.Errorf("one whose transactions are all deleted: %v", err)
 		}
@@ -47,7 +47,7 @@ func TestASourceMadeByHandGoesWhenNothingUsesIt(t *testing.T) {
 	})
 }
 
-func TestASourceOfAConnectionGoesWithItsConnection(t *testing.T) {
+func TestASourceOfAConnectionIsDeletedWithItsConnection(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.create(source.CreateParams{Type: source.Exchange, Name: "Kraken"})
 		w.force("UPDATE sources SET is_manual = ? WHERE organization_id = @org AND source_id = ?", false, s.ID)
@@ -56,22 +56,22 @@ func TestASourceOfAConnectionGoesWithItsConnection(t *testing.T) {
 	})
 }
 
-func TestAnAggregatorsAccountGoesWithItsTransactionsAndTheLastOneWithTheItem(t *testing.T) {
+func TestAnAggregatorsAccountIsDeletedWithItsTransactionsAndTheLastOneWithTheItem(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		all := w.addAccounts("item-1", "Checking", "Savings")
-		w.tell(all[0], "a", "b")
-		w.tell(all[1], "a")
+		w.addTransactions(all[0], "a", "b")
+		w.addTransactions(all[1], "a")
 		w.plaid.before = func(ctx context.Context) error { // a transaction under way would be joined, and refused for another organization
 			return w.db.WriteAcross(ctx, "a test looks for a transaction under way", func(context.Context, *db.Tx) error { return nil })
 		}
 		living := func() int64 {
-			return w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND shelf < 2")
+			return w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND visibility < 2")
 		}
-		if id, err := w.sources.Delete(w.ctx, all[0].AccountID); err != nil || id != all[0].ID || !w.gone(all[0]) || w.plaid.asked != 0 ||
+		if id, err := w.sources.Delete(w.ctx, all[0].AccountID); err != nil || id != all[0].ID || !w.isDeleted(all[0]) || w.plaid.asked != 0 ||
 			living() != 1 {
 			t.Errorf("the first: %v, asked %d, %d transactions", err, w.plaid.asked, living())
 		}
-		if _, err := w.sources.Delete(w.ctx, all[1].ID); err != nil || !w.gone(all[1]) || w.plaid.asked != 1 || w.plaid.items["item-1"] ||
+		if _, err := w.sources.Delete(w.ctx, all[1].ID); err != nil || !w.isDeleted(all[1]) || w.plaid.asked != 1 || w.plaid.items["item-1"] ||
 			living() != 0 {
 			t.Errorf("the last: %v, asked %d, %d transactions", err, w.plaid.asked, living())
 		}
@@ -87,10 +87,10 @@ func TestAnAggregatorsAccountGoesWithItsTransactionsAndTheLastOneWithTheItem(t *
 	})
 }
 
-func TestEntriesKeepAnAggregatorsAccount(t *testing.T) {
+func TestAnAggregatorsAccountWithEntriesCannotBeDeleted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.addAccounts("item-1", "Checking")[0]
-		entry := w.book(w.tell(s, "a"))
+		entry := w.book(w.addTransactions(s, "a"))
 		_, err := w.sources.Delete(w.ctx, s.ID)
 		refused(t, "with a draft", err, fault.Conflict, "Checking", "1 journal entry, for example JE-1", "unpost and delete those first")
 		if g, err := w.sources.Get(w.ctx, s.ID); err != nil || slices.Contains(g.Guidance.Allowed, "delete") {
@@ -111,14 +111,14 @@ func TestEntriesKeepAnAggregatorsAccount(t *testing.T) {
 		if err := books.Delete(w.ctx, entry); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.gone(s) {
+		if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.isDeleted(s) {
 			t.Errorf("after the entry is deleted: %v", err)
 		}
 	})
 }
 
-// Whatever fails on the way, nothing is lost, and doing it again finishes it.
-func TestARemovalThatFailsHalfWayIsFinishedByDoingItAgain(t *testing.T) {
+// After any failure nothing is lost, and deleting again completes the deletion.
+func TestADeletionThatFailsHalfWayIsCompletedByRepeatingIt(t *testing.T) {
 	t.Parallel()
 	errDown := errors.New("connection refused to 10.0.0.1")
 	for name, c := range map[string]struct {
@@ -143,7 +143,7 @@ func TestARemovalThatFailsHalfWayIsFinishedByDoingItAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
 				s := w.addAccounts("item-1", "Checking")[0]
-				w.tell(s, "a")
+				w.addTransactions(s, "a")
 				c.fail(w)
 				_, err := deleteOrDie(w, s.ID)
 				refused(t, "at first", err, c.kind, c.says)
@@ -155,19 +155,19 @@ func TestARemovalThatFailsHalfWayIsFinishedByDoingItAgain(t *testing.T) {
 				if w.plaid.items["item-1"] == c.removed || noted != c.noted {
 					t.Errorf("removed %v, noted %d", !w.plaid.items["item-1"], noted)
 				}
-				if n := w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND shelf = 0"); w.gone(s) || n != 1 {
-					t.Errorf("gone %v, with %d transactions left", w.gone(s), n)
+				if n := w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND visibility = 0"); w.isDeleted(s) || n != 1 {
+					t.Errorf("gone %v, with %d transactions left", w.isDeleted(s), n)
 				}
 				w.plaid.before, w.plaid.after, w.deleteTransactions = nil, nil, nil
-				if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.gone(s) || w.plaid.items["item-1"] || w.plaid.asked != c.asked {
-					t.Errorf("again: %v, gone %v, asked %d times", err, w.gone(s), w.plaid.asked)
+				if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.isDeleted(s) || w.plaid.items["item-1"] || w.plaid.asked != c.asked {
+					t.Errorf("again: %v, gone %v, asked %d times", err, w.isDeleted(s), w.plaid.asked)
 				}
 			})
 		})
 	}
 }
 
-// deleteOrDie gives a panic as an error.
+// deleteOrDie returns a panic as an error.
 func deleteOrDie(w *world, sourceID string) (id string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -177,23 +177,23 @@ func deleteOrDie(w *world, sourceID string) (id string, err error) {
 	return w.sources.Delete(w.ctx, sourceID)
 }
 
-func TestTheLastAccountStaysWhereTheAggregatorIsNotConfigured(t *testing.T) {
+func TestTheLastAccountIsKeptIfTheAggregatorIsNotConfigured(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		all := w.addAccounts("item-1", "Checking", "Savings")
-		w.sources = source.NewService(w.db, w.shelveAll, nil)
+		w.sources = source.NewService(w.db, w.deleteAll, nil)
 		if _, err := w.sources.Delete(w.ctx, all[0].ID); err != nil {
 			t.Error(err)
 		}
 		_, err := w.sources.Delete(w.ctx, all[1].ID)
 		refused(t, "the last one", err, fault.Unavailable, "no access to plaid is configured", "nothing was changed")
-		if w.gone(all[1]) {
+		if w.isDeleted(all[1]) {
 			t.Error("it went")
 		}
 	})
 }
 
-// Neither of two who are deleted at once is the last one when it looks first; one of them is in the end.
-func TestAccountsDeletedAtOnceTakeTheirItemAlong(t *testing.T) {
+// Of two accounts deleted concurrently, neither is the last one when it is first read; one of them is in the end.
+func TestAccountsDeletedConcurrentlyRemoveTheirItem(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for range 10 {
 			w.plaid.asked = 0
@@ -214,8 +214,8 @@ func TestAccountsDeletedAtOnceTakeTheirItemAlong(t *testing.T) {
 	})
 }
 
-// What the provider has done is noted though nobody waits for it any more, so that it is not asked again.
-func TestARemovalIsNotedThoughTheCallerHungUp(t *testing.T) {
+// A removal at the provider is recorded even if the caller has disconnected, so that the provider is not asked again.
+func TestARemovalIsRecordedEvenIfTheCallerDisconnects(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.addAccounts("item-1", "Checking")[0]
 		ctx, hangUp := context.WithCancel(w.ctx)
@@ -227,7 +227,7 @@ func TestARemovalIsNotedThoughTheCallerHungUp(t *testing.T) {
 		if n := w.count("SELECT count(*) FROM aggregator_items WHERE organization_id = @org AND removed_at IS NOT NULL"); err == nil || n != 1 {
 			t.Errorf("%v, noted %d", err, n)
 		}
-		if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.gone(s) || w.plaid.asked != 1 {
+		if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.isDeleted(s) || w.plaid.asked != 1 {
 			t.Errorf("again: %v, asked %d times", err, w.plaid.asked)
 		}
 	})

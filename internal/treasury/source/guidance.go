@@ -8,14 +8,14 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Guidance says what may be done to a source now, and why not the rest.
+// Guidance lists the actions that are allowed on a source now, and explains why others are not.
 type Guidance struct {
 	Allowed  []string
 	Warnings []string
 	Version  string
 }
 
-// Guided is a source and what may be done to it.
+// Guided is a source with its guidance.
 type Guided struct {
 	Source
 	Guidance Guidance
@@ -29,13 +29,13 @@ func guideOne(ctx context.Context, tx *db.Tx, s Source) (Guided, error) {
 	return all[0], nil
 }
 
-// guide says it of several sources at once.
+// guide adds the guidance to several sources with one query.
 func guide(ctx context.Context, tx *db.Tx, all ...Source) ([]Guided, error) {
 	ids := make([]string, len(all))
 	for i, s := range all {
 		ids[i] = s.ID
 	}
-	standings, err := selectStandings(ctx, tx, ids)
+	standings, err := selectUsages(ctx, tx, ids)
 	out := make([]Guided, len(all))
 	for i, s := range all {
 		out[i] = Guided{s, s.guidance(standings[s.ID])}
@@ -43,7 +43,7 @@ func guide(ctx context.Context, tx *db.Tx, all ...Source) ([]Guided, error) {
 	return out, err
 }
 
-func (s Source) guidance(now standing) Guidance {
+func (s Source) guidance(now usage) Guidance {
 	g := Guidance{Allowed: []string{"edit"}, Warnings: []string{}, Version: clock.Format(s.CreatedAt)}
 	if s.UpdatedAt != nil {
 		g.Version = clock.Format(*s.UpdatedAt)
@@ -57,7 +57,7 @@ func (s Source) guidance(now standing) Guidance {
 	case s.ItemID != "":
 		g.Allowed = append(g.Allowed, "delete")
 		g.Warnings = append(g.Warnings, "deleting the source also deletes its transactions")
-		if now.Beside == 0 {
+		if now.Siblings == 0 {
 			g.Warnings = append(g.Warnings, fmt.Sprintf("this is the last account of its sign-in: deleting it also removes "+
 				"the sign-in at %s", s.Provider))
 		}

@@ -8,10 +8,10 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// groups are the codes that a new chart has for the groups in which the accounts of sources stand.
+// groups are the codes of the account groups in a new chart of accounts, by type of source.
 var groups = map[Type]string{Wallet: "1200", Exchange: "1100", Bank: "1000", Card: "2000", Other: "1000"}
 
-// accountType is what a source's own account is: what is spent by card is owed.
+// accountType returns the type of the ledger account of a source. A card is a liability.
 func (t Type) accountType() account.Type {
 	if t == Card {
 		return account.Liability
@@ -19,8 +19,8 @@ func (t Type) accountType() account.Type {
 	return account.Asset
 }
 
-// createAccount makes a ledger account for a source that names none: beside that of the last source of its type, or else in
-// the group a new chart has for it, or at the top when people keep their chart differently.
+// createAccount creates a ledger account for a source: with the same parent as the account of the latest source of its
+// type, else in the group that a new chart has for it, else at the top level.
 func createAccount(ctx context.Context, tx *db.Tx, s Source) (string, error) {
 	parent, err := parentAccount(ctx, tx, s.Type)
 	if err != nil {
@@ -32,12 +32,12 @@ func createAccount(ctx context.Context, tx *db.Tx, s Source) (string, error) {
 
 func parentAccount(ctx context.Context, tx *db.Tx, t Type) (string, error) {
 	if last, err := findLast(ctx, tx, t); err == nil {
-		beside, err := account.Get(ctx, tx, last.LedgerAccountID)
+		sibling, err := account.Get(ctx, tx, last.LedgerAccountID)
 		if err != nil {
 			return "", err
 		}
-		if beside.Type == t.accountType() {
-			return beside.ParentID, nil // what is in use is not archived, and neither is what stands above it
+		if sibling.Type == t.accountType() {
+			return sibling.ParentID, nil // an account in use is not archived, and neither are its parents
 		}
 	} else if fault.KindOf(err) != fault.NotFound {
 		return "", err

@@ -16,24 +16,24 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// How many characters a text may have.
+// Maximum lengths of texts in characters.
 const (
-	NameMax     = account.NameMax // the account of a source is called as the source is
+	NameMax     = account.NameMax // the ledger account of a source has the name of the source
 	ChainMax    = 64
 	ProviderMax = 64
 	AddressMax  = 200
 	CurrencyMax = 64
 )
 
-// File is the provider of sources whose transactions somebody brings.
+// File is the provider of sources whose transactions are uploaded.
 const File = "file"
 
-// CreateParams describe a new source; what is empty is not given.
+// CreateParams describe a new source; empty fields are not given.
 type CreateParams struct {
 	Type            Type
 	Name            string
 	LegalEntityID   string
-	LedgerAccountID string // empty makes one
+	LedgerAccountID string // empty creates one
 	Chain           string
 	Address         string
 	Currency        string
@@ -47,7 +47,8 @@ func (p CreateParams) source() Source {
 	}
 }
 
-// UpdateParams are the changes asked for; nil leaves a field as it is, and an empty chain, address or currency takes it away.
+// UpdateParams are the requested changes; nil leaves a field as it is, and an empty chain, address or currency clears
+// it.
 type UpdateParams struct {
 	Name            *string
 	LegalEntityID   *string
@@ -66,7 +67,7 @@ func (p UpdateParams) apply(s Source) Source {
 	set(&s.Address, p.Address)
 	set(&s.Currency, p.Currency)
 	if follows {
-		s.Provider = "" // that of the chain, whatever it is now
+		s.Provider = "" // resolved to that of the new chain
 	}
 	return s
 }
@@ -77,10 +78,10 @@ func set(field, to *string) {
 	}
 }
 
-// word is what chains and providers are called by.
+// word is the form of the names of chains and providers.
 var word = regexp.MustCompile(`^[a-z0-9][a-z0-9._:-]*$`)
 
-// normalized gives a source as it is kept, as far as it says so itself.
+// normalized returns the source in its stored form, as far as that does not depend on other records.
 func (s Source) normalized() Source {
 	s.Name, s.Address, s.Currency = strings.TrimSpace(s.Name), strings.TrimSpace(s.Address), strings.TrimSpace(s.Currency)
 	s.Chain, s.Provider = strings.ToLower(strings.TrimSpace(s.Chain)), strings.ToLower(strings.TrimSpace(s.Provider))
@@ -92,7 +93,7 @@ func (s Source) normalized() Source {
 	return s
 }
 
-// validate finds every fault of a source in itself.
+// validate collects every fault of a source that does not depend on other records.
 func (s Source) validate(faults *fault.List) {
 	if !slices.Contains(Types, s.Type) {
 		faults.Addf("source_type", "must be wallet, exchange, bank, card or other")
@@ -100,7 +101,7 @@ func (s Source) validate(faults *fault.List) {
 	if n := utf8.RuneCountInString(s.Name); n < 1 || n > NameMax {
 		faults.Addf("name", "must have 1 to %d characters, not counting leading and trailing spaces", NameMax)
 	}
-	s.validatePlace(faults)
+	s.validateLocation(faults)
 	switch fiat := s.Type == Bank || s.Type == Card; {
 	case fiat && s.Currency != "" && !money.IsFiat(s.Currency):
 		faults.Addf("currency", "must be an ISO 4217 currency such as USD")
@@ -109,8 +110,8 @@ func (s Source) validate(faults *fault.List) {
 	}
 }
 
-// validatePlace finds the faults in where a source is.
-func (s Source) validatePlace(faults *fault.List) {
+// validateLocation collects the faults of chain, provider and address.
+func (s Source) validateLocation(faults *fault.List) {
 	switch {
 	case s.Type != Wallet && s.Chain != "":
 		faults.Addf("chain", "must be omitted: only wallets are on a chain")
@@ -174,7 +175,7 @@ func resolve(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
 	return s, s.requireFreeAddress(ctx, tx)
 }
 
-// requireFreeAddress refuses an address that another source on the chain has.
+// requireFreeAddress returns a conflict if another source on the chain has the address.
 func (s Source) requireFreeAddress(ctx context.Context, tx *db.Tx) error {
 	if s.Address == "" {
 		return nil

@@ -20,29 +20,29 @@ import (
 // transaction imports this one.
 type TransactionDeleter func(ctx context.Context, tx *db.Tx, sourceID string) error
 
-// Service holds the use cases.
+// Service implements the use cases of sources.
 type Service struct {
 	db                 *db.DB
 	deleteTransactions TransactionDeleter
 	aggregators        map[string]Aggregator
 }
 
-// NewService makes one. The aggregators are those that are configured, by the provider's name.
+// NewService returns a Service. The aggregators are those that are configured, by the provider's name.
 func NewService(d *db.DB, shelve TransactionDeleter, aggregators map[string]Aggregator) *Service {
 	return &Service{d, shelve, aggregators}
 }
 
-// Filter narrows a list; what is empty does not.
+// Filter restricts a list; empty fields do not.
 type Filter struct {
 	Type           Type
 	LegalEntityIDs []string
 	Chain          string
-	Search         string // in name or address, in capitals or not
+	Search         string // part of the name or address, in any case
 
-	limited []string // the legal entities the actor's key is for
+	limited []string // the legal entities that the actor's key is restricted to
 }
 
-// List gives sources in the order they were made.
+// List returns sources in the order of their creation.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Guided], error) {
 	who := actor.From(ctx)
 	f.Chain, f.limited = strings.ToLower(f.Chain), who.LegalEntityIDs
@@ -73,7 +73,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 // searchChunk is how many sources are read at a time while searching.
 const searchChunk = 100
 
-// read gives up to a number of sources that match. Searching is done here and not by the databases, which differ in what a capital é is.
+// read returns up to limit sources that match. The search is done here, because the databases differ in folding the case
+// of letters such as é.
 func (f Filter) read(ctx context.Context, tx *db.Tx, above string, limit int) (found []Source, err error) {
 	if f.Search == "" {
 		return selectPage(ctx, tx, f, above, limit)
@@ -101,7 +102,7 @@ func (f Filter) matches(s Source) bool {
 	return strings.Contains(strings.ToLower(s.Name), wanted) || strings.Contains(AddressKey(s.Address), wanted)
 }
 
-// Get gives one source, by its own id or that of its account.
+// Get returns one source, by its id or that of its account.
 func (s *Service) Get(ctx context.Context, sourceID string) (g Guided, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		found, err := Find(ctx, tx, sourceID)
@@ -114,7 +115,7 @@ func (s *Service) Get(ctx context.Context, sourceID string) (g Guided, err error
 	return g, err
 }
 
-// Create makes a source by hand, with a ledger account unless it names one.
+// Create creates a manual source, with a ledger account unless one is given.
 func (s *Service) Create(ctx context.Context, p CreateParams) (g Guided, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		made, err := create(ctx, tx, p.source())
@@ -127,7 +128,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (g Guided, err err
 	return g, err
 }
 
-// create makes a source as it is described.
+// create resolves and stores a new source.
 func create(ctx context.Context, tx *db.Tx, s Source) (Source, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return s, err
@@ -152,7 +153,7 @@ func create(ctx context.Context, tx *db.Tx, s Source) (Source, error) {
 	return s, nil
 }
 
-// Update changes a source. What changes nothing writes nothing.
+// Update changes a source. It writes nothing if nothing changes.
 func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (g Guided, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -167,7 +168,7 @@ func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (
 			return err
 		}
 		if after != before {
-			if after, err = change(ctx, tx, before, after); err != nil {
+			if after, err = save(ctx, tx, before, after); err != nil {
 				return err
 			}
 		}
@@ -177,8 +178,8 @@ func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (
 	return g, err
 }
 
-// change writes a source that is not what it was.
-func change(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) {
+// save writes a changed source.
+func save(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) {
 	if err := requireNoTransactions(ctx, tx, before, after); err != nil {
 		return after, err
 	}
@@ -192,7 +193,7 @@ func change(ctx context.Context, tx *db.Tx, before, after Source) (Source, error
 	return after, nil
 }
 
-// requireNoTransactions refuses to change what the transactions of a source rest on.
+// requireNoTransactions returns a conflict for fields that cannot change once the source has transactions.
 func requireNoTransactions(ctx context.Context, tx *db.Tx, before, after Source) error {
 	var fields []fault.Field
 	for _, f := range []struct{ name, was, is string }{
@@ -215,17 +216,17 @@ func requireNoTransactions(ctx context.Context, tx *db.Tx, before, after Source)
 		uses)
 }
 
-// facts is what the audit and events say of a source.
+// facts returns the fields for the audit log and events.
 func (s Source) facts() map[string]any {
 	return map[string]any{
-		"id": s.ID, "account_id": db.OrNull(
-			s.AccountID), "source_type": s.Type, "provider": s.Provider, "name": s.Name, "legal_entity_id": s.LegalEntityID,
+		"id": s.ID, "account_id": db.OrNull(s.AccountID), "source_type": s.Type,
+		"provider": s.Provider, "name": s.Name, "legal_entity_id": s.LegalEntityID,
 		"ledger_account_id": s.LedgerAccountID, "chain": db.OrNull(s.Chain), "address": db.OrNull(s.Address), "currency": db.OrNull(s.Currency),
 		"is_manual": s.Manual, "item_id": db.OrNull(s.ItemID), "external_id": db.OrNull(s.ExternalID),
 	}
 }
 
-// displayName is how a source is called, if the actor's key is for its legal entity.
+// displayName returns the name of a source, or an empty text if the actor may not see it.
 func displayName(ctx context.Context, s Source) string {
 	if !actor.From(ctx).Sees(s.LegalEntityID) {
 		return ""

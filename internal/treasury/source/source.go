@@ -1,4 +1,4 @@
-// Package source holds the sources that transactions come from: wallets, exchange accounts, bank and card accounts,
+// Package source stores the sources that transactions come from: wallets, exchange accounts, bank and card accounts,
 // payment processors. Each belongs to a legal entity and is booked to a ledger account.
 package source
 
@@ -15,7 +15,7 @@ import (
 
 const noun = "source"
 
-// Type is what kind of account a source is.
+// Type is the kind of account that a source is.
 type Type string
 
 // The types.
@@ -27,10 +27,10 @@ const (
 	Other    Type = "other"
 )
 
-// Types lists every type there is.
+// Types lists every type.
 var Types = []Type{Wallet, Exchange, Bank, Card, Other}
 
-// Class is what kind of transactions a source has.
+// Class is the kind of transactions that a source has.
 type Class string
 
 // The classes.
@@ -42,7 +42,7 @@ const (
 	OfOther    Class = "other"
 )
 
-// Class is that of the transactions of a type of source.
+// Class returns the class of the transactions of a type of source.
 func (t Type) Class() Class {
 	switch t {
 	case Wallet:
@@ -57,15 +57,16 @@ func (t Type) Class() Class {
 	return OfOther
 }
 
-// accountPrefix is how the ids of the accounts begin that a type of source stands for; empty where there is none.
+// accountPrefix returns the prefix of the account ids of a type of source, or an empty one if the type has no account
+// ids.
 func (t Type) accountPrefix() id.Prefix {
 	return map[Type]id.Prefix{Wallet: id.Wallet, Exchange: id.ExchangeAccount, Bank: id.BankAccount}[t]
 }
 
-// Source is one of them.
+// Source is a wallet, exchange account, bank account, card or processor that transactions come from.
 type Source struct {
 	ID              string
-	AccountID       string // of the wallet, exchange account or bank account it stands for; empty where there is none
+	AccountID       string // id of the wallet, exchange account or bank account; empty for other types
 	Type            Type
 	Provider        string
 	Name            string
@@ -74,15 +75,15 @@ type Source struct {
 	Chain           string
 	Address         string
 	Currency        string
-	Manual          bool   // somebody made it, not a connection
-	ItemID          string // the aggregator's item it is an account of
-	ExternalID      string // what the provider calls it
+	Manual          bool   // created by a person, not by a connection
+	ItemID          string // the aggregator's item that it is an account of
+	ExternalID      string // the provider's id
 	DeletedAt       *time.Time
 	CreatedAt       time.Time
 	UpdatedAt       *time.Time
 }
 
-// Account is the id that transactions of the source carry in account_id.
+// Account returns the id that transactions of the source have in account_id.
 func (s Source) Account() string {
 	if s.AccountID != "" {
 		return s.AccountID
@@ -90,7 +91,7 @@ func (s Source) Account() string {
 	return s.ID
 }
 
-// AddressKey is how addresses are compared: without regard to case.
+// AddressKey returns the form in which addresses are compared: in lower case.
 func AddressKey(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
 // Find returns a source by its id or that of its account. A source that is deleted, or that the actor may not see, is
@@ -103,15 +104,17 @@ func Find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 	return s, err
 }
 
-// All gives every source that is not deleted, whoever asks, in the order they were made. It is a building block.
-func All(ctx context.Context, tx *db.Tx) ([]Source, error) { return selectAll(ctx, tx) }
+// AllUnchecked returns every source that is not deleted, in the order of creation. It does not check what the actor may
+// see. It is a building block.
+func AllUnchecked(ctx context.Context, tx *db.Tx) ([]Source, error) { return selectAll(ctx, tx) }
 
-// FindSomeUnchecked gives sources by their own ids, deleted ones too. It is a building block.
+// FindSomeUnchecked returns sources by their own ids, deleted ones too. It is a building block.
 func FindSomeUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source, error) {
 	return selectSome(ctx, tx, ids)
 }
 
-// OfLedgerAccountUnchecked gives the sources that are booked to a ledger account, whoever asks. It is a building block.
+// OfLedgerAccountUnchecked returns the sources that are booked to a ledger account. It does not check what the actor may
+// see. It is a building block.
 func OfLedgerAccountUnchecked(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
 	return selectOfLedgerAccount(ctx, tx, ledgerAccountID)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// stands says which account a source has, and below which.
-func (w *world) stands(s source.Source) (out string) {
+// accountOf describes the ledger account of a source and its parent.
+func (w *world) accountOf(s source.Source) (out string) {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
 		a, err := account.Get(ctx, tx, s.LedgerAccountID)
@@ -36,12 +36,12 @@ func (w *world) stands(s source.Source) (out string) {
 	return out
 }
 
-func TestASourceGetsTheIDsAndTheAccountOfItsType(t *testing.T) {
+func TestASourceHasTheIDsAndTheAccountOfItsType(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, c := range []struct {
 			source.CreateParams
-			prefix                     id.Prefix
-			stands, provider, currency string
+			prefix                      id.Prefix
+			account, provider, currency string
 		}{
 			{source.CreateParams{Type: source.Wallet, Name: "A", Chain: " Ethereum "}, id.Wallet, "Asset A below 1200 Digital assets",
 				"ethereum", ""},
@@ -52,8 +52,8 @@ func TestASourceGetsTheIDsAndTheAccountOfItsType(t *testing.T) {
 			{source.CreateParams{Type: source.Other, Name: "E"}, "", "Asset E below 1000 Cash and bank", "file", ""},
 		} {
 			s := w.create(c.CreateParams)
-			if w.stands(s) != c.stands || s.Provider != c.provider || s.Currency != c.currency || !s.Manual {
-				t.Errorf("%s: %+v", w.stands(s), s)
+			if w.accountOf(s) != c.account || s.Provider != c.provider || s.Currency != c.currency || !s.Manual {
+				t.Errorf("%s: %+v", w.accountOf(s), s)
 			}
 			if !id.Valid(id.MoneySource, s.ID) || c.prefix != "" && !id.Valid(c.prefix, s.AccountID) || c.prefix == "" && s.AccountID != "" {
 				t.Errorf("%s: ids %s %s", c.Type, s.ID, s.AccountID)
@@ -67,8 +67,8 @@ func TestASourceGetsTheIDsAndTheAccountOfItsType(t *testing.T) {
 	})
 }
 
-// A chart belongs to its users: where they put the account of one source, that of the next one goes.
-func TestAnAccountIsMadeWhereTheUsersOfAChartKeepSuchAccounts(t *testing.T) {
+// Users arrange their chart as they like: the account of a new source goes where that of the last one is.
+func TestAnAccountIsCreatedWhereTheChartHasSuchAccounts(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		accounts := account.NewService(w.db)
 		first := w.create(source.CreateParams{Type: source.Bank, Name: "A"})
@@ -79,7 +79,7 @@ func TestAnAccountIsMadeWhereTheUsersOfAChartKeepSuchAccounts(t *testing.T) {
 		if _, err := accounts.Update(w.ctx, first.LedgerAccountID, account.UpdateParams{ParentID: &mine.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.stands(w.create(source.CreateParams{Type: source.Bank, Name: "B"})); got != "Asset B below My banks" {
+		if got := w.accountOf(w.create(source.CreateParams{Type: source.Bank, Name: "B"})); got != "Asset B below My banks" {
 			t.Error(got)
 		}
 		for _, change := range []account.UpdateParams{{Code: new("X")}, {Code: new("1100"), Postable: new(true)}} {
@@ -95,7 +95,7 @@ func TestAnAccountIsMadeWhereTheUsersOfAChartKeepSuchAccounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := w.create(source.CreateParams{Type: source.Exchange, Name: "C"})
-			if got := w.stands(s); got != "Asset C" {
+			if got := w.accountOf(s); got != "Asset C" {
 				t.Error(got)
 			}
 			if _, err := w.sources.Delete(w.ctx, s.ID); err != nil {
@@ -105,7 +105,7 @@ func TestAnAccountIsMadeWhereTheUsersOfAChartKeepSuchAccounts(t *testing.T) {
 	})
 }
 
-func TestTheAccountOfASourceMustBeOneThatTakesWhatIsOnIt(t *testing.T) {
+func TestTheAccountOfASourceMustBeAPostableAssetOrLiability(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		coded := func(code string) (a account.Account) {
 			w.read(func(ctx context.Context, tx *db.Tx) (err error) {
@@ -160,7 +160,7 @@ func TestTheAccountOfASourceMustBeOneThatTakesWhatIsOnIt(t *testing.T) {
 
 func ignore[T any](_ T, err error) error { return err }
 
-func TestALegalEntityWithSourcesStays(t *testing.T) {
+func TestALegalEntityWithSourcesCannotBeDeleted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		entities := entity.NewService(w.db)
 		other, err := entities.Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "EUR"})
@@ -181,7 +181,7 @@ func TestALegalEntityWithSourcesStays(t *testing.T) {
 	})
 }
 
-func TestAnAddressIsOnAChainOnce(t *testing.T) {
+func TestAnAddressIsUniqueOnItsChain(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "EUR"})
 		if err != nil {
@@ -214,7 +214,7 @@ func TestAnAddressIsOnAChainOnce(t *testing.T) {
 	})
 }
 
-func TestWhatTransactionsRestOnDoesNotChange(t *testing.T) {
+func TestFieldsThatTransactionsDependOnDoNotChange(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "EUR"})
 		if err != nil {
@@ -227,7 +227,7 @@ func TestWhatTransactionsRestOnDoesNotChange(t *testing.T) {
 			changed.LegalEntityID != other.ID || changed.Provider != "alchemy" || changed.UpdatedAt == nil {
 			t.Fatalf("%+v %v", changed, err)
 		}
-		w.tell(changed.Source, "a")
+		w.addTransactions(changed.Source, "a")
 		back := source.UpdateParams{Name: new("New"), Chain: new("ethereum"), Address: new("0xabc"), Currency: new(""), LegalEntityID: &w.entity}
 		_, err = w.sources.Update(w.ctx, s.ID, back)
 		refused(t, "with transactions", err, fault.Conflict, "1 transaction, for example OT-1", "chain", "address", "currency", "legal_entity_id")
@@ -245,7 +245,7 @@ func TestWhatTransactionsRestOnDoesNotChange(t *testing.T) {
 	})
 }
 
-func TestAListIsNarrowedAndPaged(t *testing.T) {
+func TestAListIsFilteredAndPaged(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "EUR"})
 		if err != nil {
@@ -319,10 +319,10 @@ func TestAnAccountOfAnAggregatorIsAddedOnce(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamageInSources(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		bank := w.addAccounts("item", "Bank")[0]
-		w.tell(bank, "a")
+		w.addTransactions(bank, "a")
 		first := w.create(source.CreateParams{Type: source.Wallet, Name: "A", Chain: "base", Address: "0xAB"})
 		wallet := w.create(source.CreateParams{Type: source.Wallet, Name: "B", Chain: "base", Address: "0xCD"})
 		at := func(set string) string {
@@ -332,16 +332,16 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			{at("source_type = 'bank'"), wallet.ID, "only wallets"},
 			{at("chain = NULL, provider = 'base'"), wallet.ID, "chain is required for a wallet"},
 			{at("name = ''"), wallet.ID, "name must have"},
-			{at("chain = 'Base', provider = 'base'"), wallet.ID, "not written as sources are"},
-			{at("address_key = '0xab'"), wallet.ID, "compared as another"},
+			{at("chain = 'Base', provider = 'base'"), wallet.ID, "it is not in normalized form"},
+			{at("address_key = '0xab'"), wallet.ID, "its address_key does not match its address"},
 			{at("address = '0xaB', address_key = '0xab'"), wallet.ID, "it has the address of the source " + first.ID},
 			{at("account_id = 'pla_x'"), wallet.ID, "its ids are not those of a wallet"},
 			{at("deleted_at = created_at"), wallet.ID, "only an aggregator's account may be"},
 			{at("currency = NULL"), bank.ID, "it has no currency"},
 			{at("currency = 'ETH'"), bank.ID, "currency must be"},
 			{at("deleted_at = created_at"), bank.ID, "has transactions that are not"},
-			{at("is_manual = created_at = created_at"), bank.ID, "made by hand"},
-			{at("item_id = 'x'"), bank.ID, "the item it is an account of is not there"},
+			{at("is_manual = created_at = created_at"), bank.ID, "it is marked as manual, but is an aggregator's account"},
+			{at("item_id = 'x'"), bank.ID, "its aggregator item does not exist"},
 			{at("provider = 'other'"), bank.ID, "its provider is not"},
 			{"UPDATE ledger_accounts SET type = 'Expense' WHERE organization_id = @org AND ledger_account_id = ?", bank.LedgerAccountID,
 				"its ledger account is of type Expense"},
@@ -359,7 +359,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				t.Error("the damage was kept")
 			}
 		}
-		// That accounts and entities are there is for their own checks to say.
+		// References to accounts and legal entities are verified elsewhere.
 		for statement, check := range map[string]func(context.Context, *db.Tx) ([]string,
 			error){at("ledger_account_id = 'lac_x'"): account.Verify, at("legal_entity_id = 'le_x'"): entity.Verify} {
 			_ = w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// table is what sources are stored in.
+// table is the name of the table of sources.
 const table = "sources"
 
 type row struct {
@@ -34,27 +34,28 @@ type row struct {
 
 func toRow(s Source) row {
 	return row{
-		ID: s.ID, AccountID: db.OrNull(s.AccountID), Type: string(
-			s.Type), Provider: s.Provider, Name: s.Name, LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID,
+		ID: s.ID, AccountID: db.OrNull(s.AccountID),
+		Type: string(s.Type), Provider: s.Provider, Name: s.Name, LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID,
 		Chain: db.OrNull(s.Chain), Address: db.OrNull(s.Address),
-		AddressKey: db.OrNull(AddressKey(s.Address)), Currency: db.OrNull(s.Currency), Manual: s.Manual, ItemID: db.OrNull(
-			s.ItemID), ExternalID: db.OrNull(s.ExternalID), DeletedAt: s.DeletedAt, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		AddressKey: db.OrNull(AddressKey(s.Address)), Currency: db.OrNull(s.Currency), Manual: s.Manual,
+		ItemID: db.OrNull(s.ItemID), ExternalID: db.OrNull(s.ExternalID), DeletedAt: s.DeletedAt, CreatedAt: s.CreatedAt,
+		UpdatedAt: s.UpdatedAt,
 	}
 }
 
 func (r row) source() Source {
 	return Source{
-		ID: r.ID, AccountID: db.OrEmpty(r.AccountID), Type: Type(
-			r.Type), Provider: r.Provider, Name: r.Name, LegalEntityID: r.LegalEntityID, LedgerAccountID: r.LedgerAccountID,
+		ID: r.ID, AccountID: db.OrEmpty(r.AccountID),
+		Type: Type(r.Type), Provider: r.Provider, Name: r.Name, LegalEntityID: r.LegalEntityID, LedgerAccountID: r.LedgerAccountID,
 		Chain: db.OrEmpty(r.Chain), Address: db.OrEmpty(r.Address),
-		Currency: db.OrEmpty(r.Currency), Manual: r.Manual, ItemID: db.OrEmpty(r.ItemID), ExternalID: db.OrEmpty(
-			r.ExternalID), DeletedAt: r.DeletedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Currency: db.OrEmpty(r.Currency), Manual: r.Manual, ItemID: db.OrEmpty(r.ItemID),
+		ExternalID: db.OrEmpty(r.ExternalID), DeletedAt: r.DeletedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM sources WHERE organization_id = @org"
 
-var selectLiving = selectRows + " AND deleted_at IS NULL"
+var selectActive = selectRows + " AND deleted_at IS NULL"
 
 func find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 	r, err := db.One[row](ctx, tx, noun, selectRows+" AND (source_id = ? OR account_id = ?)", sourceID, sourceID)
@@ -62,7 +63,7 @@ func find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 }
 
 func selectAll(ctx context.Context, tx *db.Tx) ([]Source, error) {
-	return query(ctx, tx, selectLiving+" ORDER BY source_id")
+	return query(ctx, tx, selectActive+" ORDER BY source_id")
 }
 
 func query(ctx context.Context, tx *db.Tx, text string, args ...any) ([]Source, error) {
@@ -83,9 +84,9 @@ func selectSome(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source
 	return out, err
 }
 
-// selectPage reads in the order of ids.
+// selectPage reads sources in the order of their ids.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Source, error) {
-	q := db.Select(selectLiving).And("source_id > ?", above)
+	q := db.Select(selectActive).And("source_id > ?", above)
 	for _, only := range [][]string{f.limited, f.LegalEntityIDs} {
 		if len(only) > 0 {
 			q.And("legal_entity_id {any}", only)
@@ -101,16 +102,16 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit in
 }
 
 func selectOfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
-	return query(ctx, tx, selectLiving+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
+	return query(ctx, tx, selectActive+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
 }
 
 func selectByAddress(ctx context.Context, tx *db.Tx, key string) ([]Source, error) {
-	return query(ctx, tx, selectLiving+" AND address_key = ? ORDER BY source_id", key)
+	return query(ctx, tx, selectActive+" AND address_key = ? ORDER BY source_id", key)
 }
 
-// findLast gives the latest source of a type.
+// findLast returns the latest source of a type.
 func findLast(ctx context.Context, tx *db.Tx, t Type) (Source, error) {
-	r, err := db.One[row](ctx, tx, noun, selectLiving+" AND source_type = ? ORDER BY source_id DESC LIMIT 1", string(t))
+	r, err := db.One[row](ctx, tx, noun, selectActive+" AND source_type = ? ORDER BY source_id DESC LIMIT 1", string(t))
 	return r.source(), err
 }
 
@@ -127,7 +128,7 @@ func update(ctx context.Context, tx *db.Tx, s Source) error {
 	return err
 }
 
-func remove(ctx context.Context, tx *db.Tx, sourceID string) error {
+func deleteRow(ctx context.Context, tx *db.Tx, sourceID string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM sources WHERE organization_id = @org AND source_id = ?", sourceID)
 	return err
 }
@@ -138,36 +139,36 @@ func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 	return err
 }
 
-// countMax bounds the counting, because it is done while the organization's other writes wait.
+// countMax bounds the count, because other writes of the organization wait for it.
 const countMax = 1000
 
-// selectEntryUse counts the entries made from any transaction of a source, drafts too.
-func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (use, error) {
-	return db.One[use](ctx, tx, "count",
+// selectEntryUse counts the journal entries made from transactions of a source, drafts too.
+func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (entryUse, error) {
+	return db.One[entryUse](ctx, tx, "count",
 		"SELECT count(*) AS count, min(number) AS first FROM (SELECT e.number FROM transactions t JOIN journal_entries e "+
 			"ON e.organization_id = t.organization_id AND e.transaction_id = t.transaction_id AND e.status <> 'deleted' "+
 			"WHERE t.organization_id = @org AND t.source_id = ? LIMIT "+strconv.Itoa(countMax)+") AS e", sourceID)
 }
 
-// standing is what decides about a source: whether something uses it, whether entries were made from its transactions, which matters for an
-// aggregator's account only, and how many other accounts its item has.
-type standing struct {
+// usage decides what may be done to a source: whether something refers to it, whether journal entries were made from its
+// transactions (only for an aggregator's account), and how many other accounts its item has.
+type usage struct {
 	SourceID string `db:"source_id"`
 	Used     bool   `db:"used"`
 	Booked   bool   `db:"booked"`
-	Beside   int64  `db:"beside"`
+	Siblings int64  `db:"siblings"`
 }
 
-func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]standing, error) {
-	rows, err := db.All[standing](ctx, tx, "SELECT s.source_id, "+
+func selectUsages(ctx context.Context, tx *db.Tx, ids []string) (map[string]usage, error) {
+	rows, err := db.All[usage](ctx, tx, "SELECT s.source_id, "+
 		reference.Used(table, "s.source_id")+" AS used, "+
 		"s.item_id IS NOT NULL AND EXISTS (SELECT 1 FROM transactions b JOIN journal_entries e ON e.organization_id = @org AND "+
 		"e.transaction_id = b.transaction_id "+
 		"AND e.status <> 'deleted' WHERE b.organization_id = @org AND b.source_id = s.source_id) AS booked, "+
 		"(SELECT count(*) FROM sources o WHERE o.organization_id = @org AND o.item_id = s.item_id AND o.deleted_at IS NULL AND "+
-		"o.source_id <> s.source_id) AS beside "+
+		"o.source_id <> s.source_id) AS siblings "+
 		"FROM sources s WHERE s.organization_id = @org AND s.source_id {any}", ids)
-	out := make(map[string]standing, len(rows))
+	out := make(map[string]usage, len(rows))
 	for _, r := range rows {
 		out[r.SourceID] = r
 	}
@@ -193,15 +194,15 @@ func findItem(ctx context.Context, tx *db.Tx, itemID string) (Item, error) {
 	return Item(r), err
 }
 
-// findLivingItem finds an item that the provider still has.
-func findLivingItem(ctx context.Context, tx *db.Tx, provider, externalID string) (Item, error) {
+// findActiveItem finds an item that is not removed.
+func findActiveItem(ctx context.Context, tx *db.Tx, provider, externalID string) (Item, error) {
 	r, err := db.One[itemRow](ctx, tx, "item", selectItems+" AND provider = ? AND external_id = ? AND removed_at IS NULL", provider,
 		externalID)
 	return Item(r), err
 }
 
 func findAccount(ctx context.Context, tx *db.Tx, itemID, externalID string) (Source, error) {
-	r, err := db.One[row](ctx, tx, noun, selectLiving+" AND item_id = ? AND external_id = ?", itemID, externalID)
+	r, err := db.One[row](ctx, tx, noun, selectActive+" AND item_id = ? AND external_id = ?", itemID, externalID)
 	return r.source(), err
 }
 
@@ -210,7 +211,7 @@ func markRemoved(ctx context.Context, tx *db.Tx, itemID string) (int64, error) {
 		"UPDATE aggregator_items SET removed_at = ? WHERE organization_id = @org AND item_id = ? AND removed_at IS NULL", tx.Now(), itemID)
 }
 
-// verifyRow is a source as it is stored, deleted or not, with what must agree with it elsewhere.
+// verifyRow is a stored source, deleted or not, with the related fields that must agree with it.
 type verifyRow struct {
 	row
 	AccountType  *string `db:"account_type"`
@@ -228,7 +229,7 @@ func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
 		"EXISTS (SELECT 1 FROM ledger_accounts p WHERE p.organization_id = @org AND p.ledger_account_id = sources.ledger_account_id "+
 		"AND p.archived_at IS NOT NULL) AS archived, "+
 		"(SELECT i.provider FROM aggregator_items i WHERE i.organization_id = @org AND i.item_id = sources.item_id) AS item_provider, "+
-		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = "+
+		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.visibility IN (0, 1) AND t.source_id = "+
 		"sources.source_id) AS has_transactions "+
 		"FROM sources WHERE organization_id = @org ORDER BY source_id")
 }

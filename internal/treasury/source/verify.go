@@ -10,8 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Verify finds what must not be in an organization's sources. That their ledger accounts and legal entities are there
-// is checked by those areas.
+// Verify returns the violated invariants of an organization's sources. References to ledger accounts and legal entities
+// are verified elsewhere.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	rows, err := selectForVerify(ctx, tx)
 	if err != nil {
@@ -34,7 +34,7 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return out, nil
 }
 
-// faults says what is wrong with a source as such.
+// faults returns the violated invariants of the source itself.
 func (r verifyRow) faults() (out []string) {
 	s := r.source()
 	var faults fault.List
@@ -43,7 +43,7 @@ func (r verifyRow) faults() (out []string) {
 		out = append(out, err.Error())
 	}
 	if s != s.normalized() {
-		out = append(out, "it is not written as sources are")
+		out = append(out, "it is not in normalized form")
 	}
 	if (s.Type == Bank || s.Type == Card) && s.Currency == "" {
 		out = append(out, "it has no currency")
@@ -53,7 +53,7 @@ func (r verifyRow) faults() (out []string) {
 		out = append(out, "its ids are not those of a "+string(s.Type))
 	}
 	if db.OrEmpty(r.AddressKey) != AddressKey(s.Address) {
-		out = append(out, "its address is compared as another one")
+		out = append(out, "its address_key does not match its address")
 	}
 	if t := account.Type(db.OrEmpty(r.AccountType)); t != "" && t != account.Asset && t != account.Liability {
 		out = append(out, "its ledger account is of type "+string(t))
@@ -62,22 +62,22 @@ func (r verifyRow) faults() (out []string) {
 		out = append(out, "its ledger account is archived")
 	}
 	if s.DeletedAt != nil && r.Transactions {
-		out = append(out, "it is deleted and has transactions that are not")
+		out = append(out, "it is deleted, but has transactions that are not")
 	}
 	return out
 }
 
-// itemFaults says what is wrong between a source and what it is an account of.
+// itemFaults returns the violated invariants between a source and its aggregator item.
 func (r verifyRow) itemFaults() (out []string) {
 	switch {
 	case r.ItemID == nil && r.DeletedAt != nil:
-		out = append(out, "it is deleted and still there, which only an aggregator's account may be")
+		out = append(out, "it is marked as deleted, which only an aggregator's account may be")
 	case r.ItemID != nil && r.Manual:
-		out = append(out, "it was made by hand and is an aggregator's account")
+		out = append(out, "it is marked as manual, but is an aggregator's account")
 	case r.ItemID != nil && r.ItemProvider == nil:
-		out = append(out, "the item it is an account of is not there")
+		out = append(out, "its aggregator item does not exist")
 	case r.ItemID != nil && *r.ItemProvider != r.Provider:
-		out = append(out, "its provider is not that of the item it is an account of")
+		out = append(out, "its provider is not that of its aggregator item")
 	}
 	return out
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// world is an organization with its sources, and an aggregator that does as it is told.
+// world is an organization with its sources, and an aggregator whose failures a test controls.
 type world struct {
 	*testing.T
 	db                 *db.DB
@@ -29,7 +29,7 @@ type world struct {
 	entity             string
 	sources            *source.Service
 	plaid              *aggregator
-	deleteTransactions func() error // what shelving transactions comes to, after it was done
+	deleteTransactions func() error // the result of deleting transactions, after they were deleted
 }
 
 // each runs a test in a world of each engine.
@@ -37,7 +37,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		w := &world{T: t, db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID}), org: f.Organization.ID,
 			entity: f.LegalEntity.ID}
 		w.plaid = &aggregator{items: map[string]bool{}}
-		w.sources = source.NewService(d, w.shelveAll, map[string]source.Aggregator{"plaid": w.plaid})
+		w.sources = source.NewService(d, w.deleteAll, map[string]source.Aggregator{"plaid": w.plaid})
 		test(t, w)
 		w.read(func(ctx context.Context, tx *db.Tx) error {
 			found, err := source.Verify(ctx, tx)
@@ -93,8 +93,8 @@ func (w *world) count(statement string, args ...any) (n int64) {
 	return n
 }
 
-// shelveAll deletes the transactions of a source, and fails when it is told to.
-func (w *world) shelveAll(ctx context.Context, tx *db.Tx, sourceID string) error {
+// deleteAll deletes the transactions of a source, and fails if the test says so.
+func (w *world) deleteAll(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if err := transaction.DeleteOfSource(ctx, tx, sourceID); err != nil || w.deleteTransactions == nil {
 		return err
 	}
@@ -132,8 +132,8 @@ func (w *world) addAccounts(item string, names ...string) (out []source.Source) 
 	return out
 }
 
-// tell adds transactions to a source and gives the id of the first.
-func (w *world) tell(s source.Source, externalIDs ...string) (first string) {
+// addTransactions adds transactions to a source and returns the id of the first.
+func (w *world) addTransactions(s source.Source, externalIDs ...string) (first string) {
 	w.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
 		one := money.FromInt(1)
@@ -171,8 +171,8 @@ func (w *world) book(transactionID string) string {
 	return made.ID
 }
 
-// gone tells that a source is not found.
-func (w *world) gone(s source.Source) bool {
+// isDeleted reports whether a source is not found.
+func (w *world) isDeleted(s source.Source) bool {
 	w.Helper()
 	_, err := w.sources.Get(w.ctx, s.ID)
 	return fault.KindOf(err) == fault.NotFound
@@ -192,7 +192,7 @@ func refused(t *testing.T, what string, err error, kind fault.Kind, says ...stri
 	}
 }
 
-// aggregator stands for the outside system: it has items until they are removed, and fails when it is told to.
+// aggregator is a fake of the external service: it has items until they are removed, and fails if the test says so.
 type aggregator struct {
 	mu     sync.Mutex
 	items  map[string]bool

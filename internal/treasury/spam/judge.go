@@ -9,18 +9,18 @@ import (
 	rules "github.com/bursarhq/bursar/internal/rules/spam"
 )
 
-// Judge tells spam among what has just arrived, knowing the organization's own addresses, its lists, all that arrived
-// before and what arrives with it, and keeps what later arrivals will be judged by. Each arrival must be judged once:
-// what is told twice would count twice. Where nobody can push anything the verdict is empty, and costs nothing. It is
-// a building block, and takes the organization's head.
+// Judge detects spam among new arrivals. It considers the organization's own addresses, its listings, earlier arrivals
+// and the other arrivals of the batch, and stores what it needs to judge later ones. Each arrival must be judged exactly
+// once, because it would be counted twice otherwise. Only crypto arrivals are judged; the verdict on others is
+// empty. It is a building block and locks the organization state.
 func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arrival) ([]rules.Verdict, error) {
 	verdicts := make([]rules.Verdict, len(arrivals))
-	var places []int
+	var positions []int
 	var judged []rules.Arrival
 	for i, a := range arrivals {
 		if a.Class == rules.ClassCrypto {
-			a.At = clock.Stamp(a.At) // as it is kept
-			places, judged = append(places, i), append(judged, a)
+			a.At = clock.Stamp(a.At) // in the stored precision
+			positions, judged = append(positions, i), append(judged, a)
 		}
 	}
 	if len(judged) == 0 {
@@ -48,12 +48,12 @@ func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arriva
 	}
 	k := l.Knowledge()
 	for n, a := range judged {
-		verdicts[places[n]] = rules.Score(a, k)
+		verdicts[positions[n]] = rules.Score(a, k)
 	}
 	return verdicts, nil
 }
 
-// factsOf is what the organization says itself.
+// factsOf returns the organization's own addresses and listings, in the form that the rules expect.
 func factsOf(own []string, listings []Listing) rules.Facts {
 	f := rules.Facts{Own: own}
 	for _, l := range listings {

@@ -1,5 +1,6 @@
-// Package spam holds what an organization lets into its wallets or not, judges what arrives there, and keeps what
-// later arrivals are judged by.
+// Package spam detects worthless tokens that strangers send to the organization's wallets. It stores the allow and deny
+// listings of an organization, judges arrivals by the rules of rules/spam, and stores the history that later arrivals
+// are judged by.
 package spam
 
 import (
@@ -15,7 +16,7 @@ import (
 
 const noun = "spam listing"
 
-// Verdict is what a listing decides. Allow wins over everything, deny over all else.
+// Verdict is the effect of a listing. Allow takes precedence over everything, deny over the rest.
 type Verdict string
 
 // The verdicts.
@@ -24,43 +25,43 @@ const (
 	Deny  Verdict = "deny"
 )
 
-// Verdicts lists both.
+// Verdicts lists every verdict.
 var Verdicts = []Verdict{Allow, Deny}
 
-// Kind says what a listing is about.
+// Kind is what a listing matches.
 type Kind string
 
 // The kinds.
 const (
-	Contract Kind = "contract" // of a token
-	Address  Kind = "address"  // of who is at the other end
+	Contract Kind = "contract" // the contract of a token
+	Address  Kind = "address"  // the address of the counterparty
 	Symbol   Kind = "symbol"
 )
 
-// Kinds lists every kind there is.
+// Kinds lists every kind.
 var Kinds = []Kind{Contract, Address, Symbol}
 
 const (
-	// ValueMax is how many bytes a value may have: more than any chain's addresses.
+	// ValueMax is the maximum length of a value in bytes: more than any chain's addresses have.
 	ValueMax = 128
-	// ChainMax and NoteMax are how many characters they may have.
+	// ChainMax and NoteMax are maximum lengths in characters.
 	ChainMax = 64
 	NoteMax  = 500
 )
 
-// Listing is one thing that is always let through or never. No two are about the same.
+// Listing always allows or always denies a contract, an address or a symbol. No two listings are for the same one.
 type Listing struct {
 	ID        string
 	Verdict   Verdict
 	Kind      Kind
-	Chain     string // of a contract; empty means all
+	Chain     string // of a contract; empty means every chain
 	Value     string
 	Note      string
-	CreatedBy string // a user, where it was one
+	CreatedBy string // a user id, or empty
 	CreatedAt time.Time
 }
 
-// key is the value as it is compared.
+// key returns the value in the form that is compared.
 func (l Listing) key() string {
 	if l.Kind == Symbol {
 		return rules.SymbolKey(l.Value)
@@ -68,7 +69,7 @@ func (l Listing) key() string {
 	return rules.AddressKey(l.Value)
 }
 
-// normalized gives the listing as it is kept, or every fault in it.
+// normalized returns the listing in its stored form, or every fault in it.
 func (l Listing) normalized() (Listing, error) {
 	var faults fault.List
 	l.Value, l.Note, l.Chain = strings.TrimSpace(l.Value), strings.TrimSpace(l.Note), strings.ToLower(strings.TrimSpace(l.Chain))
@@ -96,7 +97,7 @@ func (l Listing) normalized() (Listing, error) {
 	return l, faults.Err()
 }
 
-// conflictsWith tells why two listings cannot both be: they are about the same, or one undoes the other.
+// conflictsWith reports whether two listings cannot coexist, because they match the same thing or one cancels the other.
 func (l Listing) conflictsWith(other Listing) bool {
 	if l.Kind != other.Kind || l.key() != other.key() {
 		return false
@@ -104,7 +105,7 @@ func (l Listing) conflictsWith(other Listing) bool {
 	return l.Chain == other.Chain || l.Verdict != other.Verdict && (l.Chain == "" || other.Chain == "")
 }
 
-// facts is what the audit and events say of a listing.
+// facts returns the fields for the audit log and events.
 func (l Listing) facts() map[string]any {
 	return map[string]any{"id": l.ID, "verdict": l.Verdict, "kind": l.Kind, "chain": db.OrNull(l.Chain), "value": l.Value,
 		"note": db.OrNull(l.Note)}

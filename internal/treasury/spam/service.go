@@ -12,19 +12,19 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Service holds the use cases.
+// Service implements the use cases of spam listings.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a Service on a database.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// Filter narrows a list; what is empty does not.
+// Filter restricts a list; empty fields do not.
 type Filter struct {
 	Verdict Verdict
 	Kind    Kind
 }
 
-// List gives listings in the order they were made.
+// List returns listings in the order of their creation.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Listing], error) {
 	return page.List("spam-listings", f, p, func(l Listing) []string {
 		return []string{l.ID}
@@ -48,14 +48,14 @@ type CreateParams struct {
 	Chain, Value, Note string
 }
 
-// Create makes a listing. What arrived before is left as it was judged.
+// Create creates a listing. Earlier arrivals keep their verdict.
 func (s *Service) Create(ctx context.Context, p CreateParams) (l Listing, err error) {
 	wanted, err := Listing{Verdict: p.Verdict, Kind: p.Kind, Chain: p.Chain, Value: p.Value, Note: p.Note}.normalized()
 	if err != nil {
 		return l, err
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := orgstate.Lock(ctx, tx); err != nil { // two of the same thing must see each other
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // concurrent requests for the same value must see each other
 			return err
 		}
 		others, err := selectKeyed(ctx, tx, []string{wanted.key()})
@@ -79,7 +79,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (l Listing, err er
 	return l, err
 }
 
-// Delete removes a listing. What arrived before is left as it was judged.
+// Delete deletes a listing. Earlier arrivals keep their verdict.
 func (s *Service) Delete(ctx context.Context, listingID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {

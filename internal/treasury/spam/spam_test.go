@@ -32,7 +32,7 @@ var noon = time.Date(2025, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func found(t *testing.T, d *db.DB) (context.Context, string) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func judge(ctx context.Context, t *testing.T, d *db.DB, organizationID string, a
 	return out
 }
 
-// arrival is one of a token from somebody, after some minutes.
+// arrival returns an arrival of a token from an address, some minutes after the start.
 func arrival(quantity, symbol, contract, from string, minutes int) rules.Arrival {
 	return rules.Arrival{Class: rules.ClassCrypto, SourceID: "src_a", Chain: "ethereum",
 		At: noon.Add(time.Duration(minutes) * time.Minute), Inflow: true, Symbol: symbol,
@@ -74,7 +74,7 @@ func saw(v rules.Verdict, code rules.Code) bool {
 	return false
 }
 
-func TestOneBatchIsJudgedByWhatWasKeptOfTheOthers(t *testing.T) {
+func TestABatchIsJudgedByTheHistoryOfTheOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, mine := found(t, d)
@@ -107,7 +107,7 @@ func TestOneBatchIsJudgedByWhatWasKeptOfTheOthers(t *testing.T) {
 				t.Errorf("transfer %d: %+v", n+1, v)
 			}
 		}
-		// What the organization paid to send is a token that it uses.
+		// A token that the organization paid to send is one that it uses.
 		sent := arrival("5", "OURS", "0x2aE7b1C90d46F358c1B7e0A492d63F85c7b0E914", "", 0)
 		sent.Inflow, sent.To, sent.PaidFee = false, customer, true
 		judge(ctx, t, d, mine, sent)
@@ -118,7 +118,7 @@ func TestOneBatchIsJudgedByWhatWasKeptOfTheOthers(t *testing.T) {
 	})
 }
 
-func TestBatchesAreJudgedAsTheWholePastWouldJudgeThem(t *testing.T) {
+func TestBatchesAreJudgedAsByTheWholeHistory(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, mine := found(t, d)
@@ -172,7 +172,7 @@ func TestBatchesAreJudgedAsTheWholePastWouldJudgeThem(t *testing.T) {
 	})
 }
 
-func TestListingsAreUniqueAndDecide(t *testing.T) {
+func TestListingsAreUniqueAndTakePrecedence(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, mine := found(t, d)
@@ -233,13 +233,13 @@ func TestListingsAreUniqueAndDecide(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamageInSpamData(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for statement, says := range map[string]string{
-			"UPDATE spam_listings SET value_key = 'x' WHERE organization_id = @org":                                  "is not one that can be",
-			"UPDATE spam_listings SET verdict = 'maybe' WHERE organization_id = @org":                                "is not one that can be",
-			"UPDATE spam_listings SET chain = '', kind = 'contract' WHERE organization_id = @org AND chain = 'base'": "about the same as",
+			"UPDATE spam_listings SET value_key = 'x' WHERE organization_id = @org":                                  "is invalid or not in normalized form",
+			"UPDATE spam_listings SET verdict = 'maybe' WHERE organization_id = @org":                                "is invalid or not in normalized form",
+			"UPDATE spam_listings SET chain = '', kind = 'contract' WHERE organization_id = @org AND chain = 'base'": "it conflicts with the listing",
 			"UPDATE spam_dealings SET shown = 'x' WHERE organization_id = @org":                                      "dealing",
 			"UPDATE spam_sightings SET token_hour = '1 a b' WHERE organization_id = @org":                            "sighting",
 			"UPDATE spam_sightings SET last_at = '2025-01-01T00:00:00.000Z' WHERE organization_id = @org":            "sighting",
@@ -274,7 +274,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 
 func BenchmarkJudge(b *testing.B) {
 	d := dbtest.Open(b, dbtest.SQLite(b))
-	f, err := organization.NewService(d).Found(b.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(b.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		b.Fatal(err)

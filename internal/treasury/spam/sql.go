@@ -50,7 +50,7 @@ func remove(ctx context.Context, tx *db.Tx, listingID string) error {
 	return err
 }
 
-// selectPage reads in the order of ids.
+// selectPage reads listings in the order of their ids.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Listing, error) {
 	q := db.Select(selectRows).And("listing_id > ?", above)
 	if f.Verdict != "" {
@@ -63,7 +63,7 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit in
 	return listingsOf(rows), err
 }
 
-// selectKeyed gives the listings that are about some values.
+// selectKeyed returns the listings with some keys.
 func selectKeyed(ctx context.Context, tx *db.Tx, keys []string) ([]Listing, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND value_key {any}", keys)
 	return listingsOf(rows), err
@@ -94,7 +94,7 @@ var (
 	selectBursts    = "SELECT " + db.Columns[burstRow]() + " FROM spam_bursts WHERE organization_id = @org"
 )
 
-// selectPast answers what is asked about the past. What nobody asks is not looked up.
+// selectPast reads the history that the rules ask for. It runs no query for what they do not ask.
 func selectPast(ctx context.Context, tx *db.Tx, q rules.Lookups) (p rules.Past, err error) {
 	if len(q.Shown) > 0 {
 		rows, err := db.All[dealingRow](ctx, tx, selectDealings+" AND shown {any}", q.Shown)
@@ -126,7 +126,7 @@ func selectPast(ctx context.Context, tx *db.Tx, q rules.Lookups) (p rules.Past, 
 	return p, nil
 }
 
-// savePast writes what was learned over what was kept of it.
+// savePast stores the updated history.
 func savePast(ctx context.Context, tx *db.Tx, p rules.Past) error {
 	dealings := make([]dealingRow, len(p.Dealings))
 	for i, d := range p.Dealings {
@@ -151,34 +151,36 @@ func savePast(ctx context.Context, tx *db.Tx, p rules.Past) error {
 	return db.Upsert(ctx, tx, "spam_bursts", bursts, "ON CONFLICT (organization_id, hash, token) DO UPDATE SET transfers = excluded.transfers")
 }
 
-// eachListing and the others walk all there is in the order of their keys, some at a time.
+// eachListing, eachDealing, eachSighting and eachBurst visit all rows in the order of their keys, in batches.
 func eachListing(ctx context.Context, tx *db.Tx, do func(Listing, string)) error {
 	return walk(func(last row) ([]row, error) {
-		return db.All[row](ctx, tx, selectRows+" AND listing_id > ? ORDER BY listing_id LIMIT ?", last.ID, some)
+		return db.All[row](ctx, tx, selectRows+" AND listing_id > ? ORDER BY listing_id LIMIT ?", last.ID, batchSize)
 	}, func(r row) { do(r.listing(), r.Key) })
 }
 
 func eachDealing(ctx context.Context, tx *db.Tx, do func(rules.Dealing)) error {
 	return walk(func(last dealingRow) ([]dealingRow, error) {
-		return db.All[dealingRow](ctx, tx, selectDealings+" AND (shown, name) > (?, ?) ORDER BY shown, name LIMIT ?", last.Shown, last.Name, some)
+		return db.All[dealingRow](ctx, tx,
+			selectDealings+" AND (shown, name) > (?, ?) ORDER BY shown, name LIMIT ?", last.Shown, last.Name, batchSize)
 	}, func(r dealingRow) { do(rules.Dealing{Shown: r.Shown, Name: r.Name}) })
 }
 
 func eachSighting(ctx context.Context, tx *db.Tx, do func(rules.Sighting)) error {
 	return walk(func(last sightingRow) ([]sightingRow, error) {
 		return db.All[sightingRow](ctx, tx,
-			selectSightings+" AND (token_hour, source_id) > (?, ?) ORDER BY token_hour, source_id LIMIT ?", last.TokenHour, last.SourceID, some)
+			selectSightings+" AND (token_hour, source_id) > (?, ?) ORDER BY token_hour, source_id LIMIT ?", last.TokenHour, last.SourceID, batchSize)
 	}, func(r sightingRow) { do(rules.Sighting(r)) })
 }
 
 func eachBurst(ctx context.Context, tx *db.Tx, do func(rules.Burst)) error {
 	return walk(func(last burstRow) ([]burstRow, error) {
-		return db.All[burstRow](ctx, tx, selectBursts+" AND (hash, token) > (?, ?) ORDER BY hash, token LIMIT ?", last.Hash, last.Token, some)
+		return db.All[burstRow](ctx, tx,
+			selectBursts+" AND (hash, token) > (?, ?) ORDER BY hash, token LIMIT ?", last.Hash, last.Token, batchSize)
 	}, func(r burstRow) { do(rules.Burst{Hash: r.Hash, Token: r.Token, Transfers: int(r.Transfers)}) })
 }
 
-// some is how many rows are read at a time.
-const some = 1000
+// batchSize is how many rows are read at a time.
+const batchSize = 1000
 
 func walk[R any](next func(last R) ([]R, error), do func(R)) error {
 	var last R
@@ -191,7 +193,7 @@ func walk[R any](next func(last R) ([]R, error), do func(R)) error {
 			last = r
 			do(r)
 		}
-		if len(rows) < some {
+		if len(rows) < batchSize {
 			return nil
 		}
 	}

@@ -8,17 +8,17 @@ import (
 	rules "github.com/bursarhq/bursar/internal/rules/spam"
 )
 
-// Verify finds what must not be in an organization's lists, and in what it judges arrivals by.
+// Verify returns the violated invariants of an organization's listings and of the history that arrivals are judged by.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	byKey := map[string][]Listing{}
 	err = eachListing(ctx, tx, func(l Listing, key string) {
 		kept, err := l.normalized()
 		if err != nil || kept != l || key != l.key() {
-			out = append(out, fmt.Sprintf("spam listing %s: it is not one that can be", l.ID))
+			out = append(out, fmt.Sprintf("spam listing %s: it is invalid or not in normalized form", l.ID))
 		}
 		for _, other := range byKey[key] {
 			if l.conflictsWith(other) {
-				out = append(out, fmt.Sprintf("spam listing %s: it is about the same as %s", l.ID, other.ID))
+				out = append(out, fmt.Sprintf("spam listing %s: it conflicts with the listing %s", l.ID, other.ID))
 			}
 		}
 		byKey[key] = append(byKey[key], l)
@@ -28,7 +28,7 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	}
 	broken := func(what string, name string, ok bool) {
 		if !ok {
-			out = append(out, fmt.Sprintf("spam %s %s: it is not as it would be kept", what, name))
+			out = append(out, fmt.Sprintf("spam %s %s: the stored row is invalid", what, name))
 		}
 	}
 	if err := eachDealing(ctx, tx, func(d rules.Dealing) { broken("dealing", d.Name, d.Valid()) }); err != nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/spam"
 )
 
-// Outcome is what became of a transaction that was to be added.
+// Outcome is the result of adding one transaction.
 type Outcome struct {
 	ID        string
-	Duplicate bool // it was there already, or stood twice in what was sent
+	Duplicate bool // it existed already, or was sent twice
 }
 
-// Add puts transactions in, in the order given, except those whose source has told of them before. They must have
-// passed Check, and their tags must be there. It is a building block, and takes the organization's head.
+// Add stores transactions in the order given, except those that their source reported before. They must have passed
+// Validate, and their tags must exist. It is a building block and locks the organization state.
 func Add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, error) {
 	outcomes, _, err := add(ctx, tx, all)
 	return outcomes, err
@@ -43,14 +43,14 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 	}
 	out, made := make([]Outcome, len(all)), make([]Transaction, 0, len(all))
 	for i, n := range all {
-		told := externalKey{n.Source.ID, n.ExternalID}
-		if there := known[told]; there != "" {
-			out[i] = Outcome{there, true}
+		key := externalKey{n.Source.ID, n.ExternalID}
+		if existing := known[key]; existing != "" {
+			out[i] = Outcome{existing, true}
 			continue
 		}
 		h.TransactionNumber++
 		t := n.transaction(tx, h.TransactionNumber)
-		known[told], out[i] = t.ID, Outcome{ID: t.ID}
+		known[key], out[i] = t.ID, Outcome{ID: t.ID}
 		made = append(made, t)
 	}
 	if len(made) == 0 {
@@ -73,7 +73,7 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 	return out, made, nil
 }
 
-// externalKey is what a source calls a transaction.
+// externalKey identifies a transaction by its source and the source's own id.
 type externalKey struct{ sourceID, externalID string }
 
 func findExisting(ctx context.Context, tx *db.Tx, all []New) (map[externalKey]string, error) {
@@ -83,7 +83,7 @@ func findExisting(ctx context.Context, tx *db.Tx, all []New) (map[externalKey]st
 	}
 	known := make(map[externalKey]string, len(all))
 	for sourceID, externalIDs := range bySource {
-		found, err := selectExternal(ctx, tx, sourceID, externalIDs)
+		found, err := selectByExternalID(ctx, tx, sourceID, externalIDs)
 		if err != nil {
 			return nil, err
 		}
@@ -94,11 +94,11 @@ func findExisting(ctx context.Context, tx *db.Tx, all []New) (map[externalKey]st
 	return known, nil
 }
 
-// transaction is what a telling becomes when it is new.
+// transaction returns the new transaction to store.
 func (n New) transaction(tx *db.Tx, number int64) Transaction {
 	t := Transaction{
-		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID, At: clock.Stamp(
-			n.At), Description: n.Description, Direction: n.Direction,
+		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID,
+		At: clock.Stamp(n.At), Description: n.Description, Direction: n.Direction,
 		Quantity: n.Quantity, Currency: n.Currency, Category: n.Category, Vendor: n.Vendor, Memo: n.Memo, Crypto: n.Crypto, Bank: n.Bank,
 		Card:     n.Card,
 		EventKey: n.EventKey, Type: n.Type, Status: Pending, TagIDs: tagSet(n.TagIDs), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
@@ -115,19 +115,19 @@ func (n New) transaction(tx *db.Tx, number int64) Transaction {
 	return t
 }
 
-// tagSet is tags as they are kept: each once, in order.
+// tagSet returns tags as they are stored: each once, sorted.
 func tagSet(ids []string) []string {
 	set := append([]string{}, ids...)
 	slices.Sort(set)
 	return slices.Compact(set)
 }
 
-// judgeSpam puts the spam among what has just arrived aside, and keeps why.
+// judgeSpam runs the spam filter on new transactions, marks spam and stores the verdicts.
 func judgeSpam(ctx context.Context, tx *db.Tx, made []Transaction) error {
 	if !slices.ContainsFunc(made, func(t Transaction) bool { return t.Source.Type.Class() == source.Crypto }) {
 		return nil
 	}
-	sources, err := source.All(ctx, tx)
+	sources, err := source.AllUnchecked(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -155,8 +155,8 @@ func judgeSpam(ctx context.Context, tx *db.Tx, made []Transaction) error {
 	return nil
 }
 
-// arrivals are transactions as the spam filter sees them. Whoever paid the network for one asked for it: by a fee of
-// its own, or by a fee that is a transaction itself and has the same hash.
+// arrivals returns transactions as the spam filter expects them. A transaction whose network fee the organization paid
+// is one that it made itself: the fee is on the transaction, or is a transaction of its own with the same hash.
 func arrivals(made []Transaction) []rules.Arrival {
 	paid := map[string]bool{}
 	for _, t := range made {
@@ -169,7 +169,7 @@ func arrivals(made []Transaction) []rules.Arrival {
 		a := rules.Arrival{Class: string(t.Source.Type.Class()), SourceID: t.Source.ID, At: t.At, Inflow: IsInflow(t.Direction),
 			Symbol: t.Asset(), Description: t.Description}
 		if t.Quantity == nil {
-			continue // what is not known is not nothing, and cannot be judged
+			continue // an unknown quantity is not zero, and cannot be judged
 		}
 		a.Quantity = *t.Quantity
 		if t.Value != nil {
@@ -186,8 +186,8 @@ func arrivals(made []Transaction) []rules.Arrival {
 	return all
 }
 
-// record audits an arrival as a whole: what came is in the rows themselves, which never change in what the source said, and one audit row a
-// transaction would cost as much as the transaction.
+// record writes one audit record for all transactions that were added. What the source reported is in the rows
+// themselves, which never change, and an audit record for each would cost as much as the transaction.
 func record(ctx context.Context, tx *db.Tx, made []Transaction) {
 	first, last := made[0], made[len(made)-1]
 	var sources []string
@@ -200,20 +200,20 @@ func record(ctx context.Context, tx *db.Tx, made []Transaction) {
 		After: map[string]any{"count": len(made), "first": first.SequenceNumber(), "last": last.SequenceNumber(), "source_ids": sources}})
 }
 
-// CreateParams is a transaction somebody sends, with the id of its source or of its source's account.
+// CreateParams is a transaction sent by a client, with the id of its source or of its source's account.
 type CreateParams struct {
 	SourceID string
 	Params
 }
 
-// Created is what came of transactions that were sent, in their order.
+// Created is the result of Create, in the order of the request.
 type Created struct {
 	Transactions []Transaction
 	Created      int
 	Duplicates   int
 }
 
-// Create adds transactions, all or none; those that are there already are given as they are.
+// Create adds transactions, all or none. It returns those that existed already unchanged.
 func (s *Service) Create(ctx context.Context, all []CreateParams) (c Created, err error) {
 	if n := len(all); n < 1 || n > AddMax {
 		return c, fault.Invalidf("transactions", "must have 1 to %d items", AddMax)
@@ -226,7 +226,7 @@ func (s *Service) Create(ctx context.Context, all []CreateParams) (c Created, er
 		return c, err
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := orgstate.Lock(ctx, tx); err != nil { // no source goes while it is told of
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // no source may be deleted while transactions are added to it
 			return err
 		}
 		news, err := resolve(ctx, tx, all)
@@ -243,20 +243,20 @@ func (s *Service) Create(ctx context.Context, all []CreateParams) (c Created, er
 	return c, err
 }
 
-// created puts together what was made and what was there.
+// created combines the transactions that were added with those that existed already.
 func created(ctx context.Context, tx *db.Tx, outcomes []Outcome, made []Transaction) (c Created, err error) {
 	byID := make(map[string]Transaction, len(outcomes))
 	for _, t := range made {
 		byID[t.ID] = t
 	}
-	var there []string
+	var existing []string
 	for _, o := range outcomes {
 		if _, new := byID[o.ID]; !new {
-			there = append(there, o.ID)
+			existing = append(existing, o.ID)
 		}
 	}
-	if len(there) > 0 {
-		found, err := selectSome(ctx, tx, there)
+	if len(existing) > 0 {
+		found, err := selectSome(ctx, tx, existing)
 		if err != nil {
 			return c, err
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-func TestASourceTellsOfATransactionOnce(t *testing.T) {
+func TestATransactionReportedTwiceIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Wallet})
@@ -49,8 +49,8 @@ func TestASourceTellsOfATransactionOnce(t *testing.T) {
 	})
 }
 
-// What Create answers is what is read afterwards, whatever there is of it.
-func TestATransactionIsKeptAsItWasTold(t *testing.T) {
+// Create returns transactions exactly as they are read afterwards.
+func TestATransactionIsStoredAsItWasReported(t *testing.T) {
 	t.Parallel()
 	eachTimed(t, func(t *testing.T, c company) {
 		w := newWorld(t, c, 0)
@@ -84,8 +84,9 @@ func TestATransactionIsKeptAsItWasTold(t *testing.T) {
 	})
 }
 
-// Texts as long as may be, of the longest characters, are kept, sorted by and paged through: no index and no cursor is too short for them.
-func TestTheLongestTransactionIsKeptAndListed(t *testing.T) {
+// Texts of the maximum length, made of the longest characters, are stored, sorted by and paged through: no index and no
+// cursor is too short for them.
+func TestTheLongestTransactionIsStoredAndListed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Wallet})
@@ -125,7 +126,7 @@ func TestTheLongestTransactionIsKeptAndListed(t *testing.T) {
 	})
 }
 
-func TestWhatIsRefusedAddsNothingAndTakesNoNumber(t *testing.T) {
+func TestARefusedRequestAddsNothingAndUsesNoNumber(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Wallet})
@@ -174,7 +175,7 @@ func TestWhatIsRefusedAddsNothingAndTakesNoNumber(t *testing.T) {
 	})
 }
 
-func TestOrganizationsCountTheirTransactionsThemselves(t *testing.T) {
+func TestEachOrganizationNumbersItsOwnTransactions(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		other := found(t, c.db)
@@ -189,7 +190,7 @@ func TestOrganizationsCountTheirTransactionsThemselves(t *testing.T) {
 	})
 }
 
-func TestManyWhoTellTheSameAtOnceAddItOnce(t *testing.T) {
+func TestConcurrentReportsOfTheSameTransactionAddItOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Bank})

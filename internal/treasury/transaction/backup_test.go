@@ -12,7 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// A copy of a SQLite database is written row by row; what names rows by a number must name the same ones in it.
+// A copy of a SQLite database is written row by row; the full-text index refers to rows by number and must refer to the
+// same ones in the copy.
 func TestTextsAreFoundInACopyOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.SQLite(t))

@@ -9,22 +9,22 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// condition is one thing a filter asks. In its text § stands before each column of a transaction.
+// condition is one condition of a query. In its text, § stands for the table alias before each column of a transaction.
 type condition struct {
 	text string
 	args []any
 
-	column   string      // the one it asks of, where there is one
-	branches []condition // what it asks as alternatives, for each of which an index gives rows by date
-	finds    bool        // an index finds what it asks for, in no useful order
-	quickly  bool        // and one row after the other, so that a few cost little
-	by       *condition  // what is asked of that index, where that is not the condition itself
-	names    bool        // it names transactions one by one, by an index that does not know shelves
+	column   string      // the only column it restricts, or empty
+	branches []condition // its alternatives, each served by an index in the order of dates
+	indexed  bool        // an index finds its rows, in no useful order
+	streams  bool        // that index returns rows one at a time, so that the first few are cheap
+	lookup   *condition  // the condition to search that index by, if it is another one
+	unique   bool        // it selects transactions one by one, by an index without the visibility
 
-	everywhere bool // its index does not know organizations either
+	acrossOrganizations bool // its index does not contain the organization either
 }
 
-// render writes a condition for a table, so that an index may serve it or so that none is tried.
+// render writes the condition for a table alias. With indexed false, it keeps the database from using an index for it.
 func (c condition) render(alias string, indexed bool) string {
 	if alias += "."; !indexed {
 		alias = "{unindexed}" + alias
@@ -32,109 +32,111 @@ func (c condition) render(alias string, indexed bool) string {
 	return strings.ReplaceAll(c.text, "§", alias)
 }
 
-// oneOf asks a column for some values, each once however often it is named: a branch for each would find the same rows again.
+// oneOf restricts a column to some values. Repeated values are removed, because each one gets a branch that would find
+// the same rows again.
 func oneOf(column string, values []string) condition {
 	values = slices.Compact(slices.Sorted(slices.Values(values)))
 	if len(values) == 1 {
-		c := condition{text: "§" + column + " = ?", args: []any{values[0]}, column: column, finds: true, quickly: true}
+		c := condition{text: "§" + column + " = ?", args: []any{values[0]}, column: column, indexed: true, streams: true}
 		c.branches = []condition{c}
 		return c
 	}
-	c := condition{text: "§" + column + " {any}", args: []any{values}, column: column, finds: true, quickly: true}
+	c := condition{text: "§" + column + " {any}", args: []any{values}, column: column, indexed: true, streams: true}
 	for _, v := range values {
 		c.branches = append(c.branches, oneOf(column, []string{v}))
 	}
 	return c
 }
 
-// containing asks for a text in what is searched. An index is asked for the rarest letters that the text has, three in a row.
-func (w wanted) containing(e db.Engine) condition {
-	look, arg := db.Contains(e, "§search", w.search)
-	c := condition{text: look, args: []any{arg}, finds: len(w.rare) > 0}
-	if c.finds {
-		find, args := db.HasTrigrams(e, "§search", "transaction_texts", "§row_key", w.rare)
-		c.by = &condition{text: find, args: args, everywhere: e == db.SQLite}
+// searchCondition matches transactions whose search text contains the text searched for. The index is searched by the
+// rarest trigrams of the text.
+func (q query) searchCondition(e db.Engine) condition {
+	text, arg := db.Contains(e, "§search", q.search)
+	c := condition{text: text, args: []any{arg}, indexed: len(q.trigrams) > 0}
+	if c.indexed {
+		find, args := db.HasTrigrams(e, "§search", "transaction_texts", "§row_key", q.trigrams)
+		c.lookup = &condition{text: find, args: args, acrossOrganizations: e == db.SQLite}
 	}
 	return c
 }
 
-// conditions lists what a filter asks beside the shelf and the date, what is likely to leave the least first.
-func (w wanted) conditions(e db.Engine) (all []condition) {
-	if w.ids != nil {
-		all = append(all, condition{text: "§transaction_id {any}", args: []any{w.ids}, finds: true, names: true})
+// conditions lists the conditions of the query except visibility and date, roughly the most selective first.
+func (q query) conditions(e db.Engine) (all []condition) {
+	if q.ids != nil {
+		all = append(all, condition{text: "§transaction_id {any}", args: []any{q.ids}, indexed: true, unique: true})
 	}
-	if len(w.numbers) > 0 {
-		c := condition{text: "§number IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(w.numbers)), ", ") + ")", finds: true, names: true}
-		for _, n := range w.numbers {
+	if len(q.numbers) > 0 {
+		c := condition{text: "§number IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(q.numbers)), ", ") + ")", indexed: true, unique: true}
+		for _, n := range q.numbers {
 			c.args = append(c.args, n)
 		}
 		all = append(all, c)
 	}
-	if w.addresses != nil {
-		c := condition{text: "(§from_key {any} OR §to_key {any} OR §source_id {any})", args: []any{w.addresses, w.addresses, w.owners},
-			finds: true, quickly: true}
-		for _, a := range w.addresses {
+	if q.addresses != nil {
+		c := condition{text: "(§from_key {any} OR §to_key {any} OR §source_id {any})", args: []any{q.addresses, q.addresses, q.owners},
+			indexed: true, streams: true}
+		for _, a := range q.addresses {
 			c.branches = append(c.branches, oneOf("from_key", []string{a}), oneOf("to_key", []string{a}))
 		}
-		for _, s := range w.owners {
+		for _, s := range q.owners {
 			c.branches = append(c.branches, oneOf("source_id", []string{s}))
 		}
-		c.by = &condition{args: c.args}
+		c.lookup = &condition{args: c.args}
 		for i, column := range []string{"from_key", "to_key", "source_id"} {
 			alias := string(rune('a' + i))
-			c.by.text += " UNION ALL SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias +
+			c.lookup.text += " UNION ALL SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias +
 				".organization_id = @org AND " +
-				w.withVisibility().render(alias, true) + " AND " + alias + "." + column + " {any}"
+				q.visibilityCondition().render(alias, true) + " AND " + alias + "." + column + " {any}"
 		}
-		c.by.text = "§transaction_id IN (" + strings.TrimPrefix(c.by.text, " UNION ALL ") + ")"
+		c.lookup.text = "§transaction_id IN (" + strings.TrimPrefix(c.lookup.text, " UNION ALL ") + ")"
 		all = append(all, c)
 	}
-	all = append(all, w.tabled()...)
-	if w.search != "" {
-		all = append(all, w.containing(e))
+	all = append(all, q.facetConditions()...)
+	if q.search != "" {
+		all = append(all, q.searchCondition(e))
 	}
-	if !w.since.IsZero() {
-		all = append(all, condition{text: "§updated_at >= ?", args: []any{w.since}, finds: true, quickly: true})
+	if !q.since.IsZero() {
+		all = append(all, condition{text: "§updated_at >= ?", args: []any{q.since}, indexed: true, streams: true})
 	}
-	all = append(all, w.price.conditions("gross_price_key")...)
-	all = append(all, w.amount.conditions("gross_amount_key")...)
-	if w.direction != "" {
-		all = append(all, condition{text: "§direction = ?", args: []any{w.direction}})
+	all = append(all, q.price.conditions("gross_price_key")...)
+	all = append(all, q.amount.conditions("gross_amount_key")...)
+	if q.direction != "" {
+		all = append(all, condition{text: "§direction = ?", args: []any{q.direction}})
 	}
-	if w.upTo > 0 {
-		all = append(all, condition{text: "§number <= ?", args: []any{w.upTo}})
+	if q.lastNumber > 0 {
+		all = append(all, condition{text: "§number <= ?", args: []any{q.lastNumber}})
 	}
-	if w.excluded != nil {
-		all = append(all, condition{text: "NOT (§transaction_id {any})", args: []any{w.excluded}})
+	if q.excluded != nil {
+		all = append(all, condition{text: "NOT (§transaction_id {any})", args: []any{q.excluded}})
 	}
 	return all
 }
 
-// withVisibility asks for the shelves that are looked at.
-func (w wanted) withVisibility() condition {
-	texts := make([]string, len(w.visibilities))
-	for i, shelf := range w.visibilities {
-		texts[i] = strconv.FormatInt(shelf, 10)
+// visibilityCondition restricts a query to its visibilities.
+func (q query) visibilityCondition() condition {
+	texts := make([]string, len(q.visibilities))
+	for i, visibility := range q.visibilities {
+		texts[i] = strconv.FormatInt(visibility, 10)
 	}
 	if len(texts) == 1 {
-		return condition{text: "§shelf = " + texts[0]}
+		return condition{text: "§visibility = " + texts[0]}
 	}
-	return condition{text: "§shelf IN (" + strings.Join(texts, ", ") + ")"}
+	return condition{text: "§visibility IN (" + strings.Join(texts, ", ") + ")"}
 }
 
-// tabled are the conditions on columns that have an index by date and are counted.
-func (w wanted) tabled() (all []condition) {
+// facetConditions are the conditions on columns that have an index by date and a count for each value.
+func (q query) facetConditions() (all []condition) {
 	for _, facet := range []struct {
 		column string
 		values []string
-	}{{"category_key", w.categories}, {"source_id", w.sources}, {"asset_type", w.assets}, {"chain", w.chains}, {"transaction_type", w.types}} {
+	}{{"category_key", q.categories}, {"source_id", q.sources}, {"asset_type", q.assets}, {"chain", q.chains}, {"transaction_type", q.types}} {
 		if facet.values != nil {
 			all = append(all, oneOf(facet.column, facet.values))
 		}
 	}
-	if w.status != "" {
-		statuses := []string{w.status}
-		if len(w.visibilities) > 1 { // spam stays in
+	if q.status != "" {
+		statuses := []string{q.status}
+		if len(q.visibilities) > 1 { // status narrows the listed ones only: keep the spam
 			statuses = append(statuses, string(Spam))
 		}
 		all = append(all, oneOf("status", statuses))
@@ -142,38 +144,38 @@ func (w wanted) tabled() (all []condition) {
 	return all
 }
 
-// conditions of bounds leave out what is not known, whose key is empty.
+// conditions restrict a column to the bounds. Unknown amounts, whose key is empty, never match.
 func (b bounds) conditions(column string) []condition {
 	switch {
 	case b.low != "" && b.high != "":
-		return []condition{{text: "§" + column + " BETWEEN ? AND ?", args: []any{b.low, b.high}, finds: true, quickly: true}}
+		return []condition{{text: "§" + column + " BETWEEN ? AND ?", args: []any{b.low, b.high}, indexed: true, streams: true}}
 	case b.low != "":
-		return []condition{{text: "§" + column + " >= ?", args: []any{b.low}, finds: true, quickly: true}}
+		return []condition{{text: "§" + column + " >= ?", args: []any{b.low}, indexed: true, streams: true}}
 	case b.high != "":
-		return []condition{{text: "§" + column + " > '' AND §" + column + " <= ?", args: []any{b.high}, finds: true, quickly: true}}
+		return []condition{{text: "§" + column + " > '' AND §" + column + " <= ?", args: []any{b.high}, indexed: true, streams: true}}
 	}
 	return nil
 }
 
-// span is what a filter asks of the date, as one condition, so that an index is read between both ends.
-func (w wanted) span() []condition {
+// dateConditions restrict the date, as one condition, so that an index is read between both ends.
+func (q query) dateConditions() []condition {
 	switch {
-	case !w.first.IsZero() && !w.last.IsZero():
-		return []condition{{text: "§transaction_date BETWEEN ? AND ?", args: []any{w.first, w.last}, finds: true, quickly: true}}
-	case !w.first.IsZero():
-		return []condition{{text: "§transaction_date >= ?", args: []any{w.first}, finds: true, quickly: true}}
-	case !w.last.IsZero():
-		return []condition{{text: "§transaction_date <= ?", args: []any{w.last}, finds: true, quickly: true}}
+	case !q.first.IsZero() && !q.last.IsZero():
+		return []condition{{text: "§transaction_date BETWEEN ? AND ?", args: []any{q.first, q.last}, indexed: true, streams: true}}
+	case !q.first.IsZero():
+		return []condition{{text: "§transaction_date >= ?", args: []any{q.first}, indexed: true, streams: true}}
+	case !q.last.IsZero():
+		return []condition{{text: "§transaction_date <= ?", args: []any{q.last}, indexed: true, streams: true}}
 	}
 	return nil
 }
 
-// matchesNothing tells that no transaction can pass.
-func (w wanted) matchesNothing() bool {
-	if len(w.visibilities) == 0 || w.numbers != nil && len(w.numbers) == 0 {
+// matchesNothing reports whether the query cannot match any transaction.
+func (q query) matchesNothing() bool {
+	if len(q.visibilities) == 0 || q.numbers != nil && len(q.numbers) == 0 {
 		return true
 	}
-	for _, list := range [][]string{w.sources, w.categories} {
+	for _, list := range [][]string{q.sources, q.categories} {
 		if list != nil && len(list) == 0 {
 			return true
 		}
@@ -181,37 +183,37 @@ func (w wanted) matchesNothing() bool {
 	return false
 }
 
-// counted is what a filter asks of source and status, which every count knows; those on one column more can be counted too.
-func (w wanted) counted() (all []condition) {
-	if w.sources != nil {
-		all = append(all, oneOf("source_id", w.sources))
+// countConditions are the conditions on source and status, which every kept count has.
+func (q query) countConditions() (all []condition) {
+	if q.sources != nil {
+		all = append(all, oneOf("source_id", q.sources))
 	}
-	statuses := []string{w.status}
-	if w.status == "" {
+	statuses := []string{q.status}
+	if q.status == "" {
 		statuses = []string{string(Pending), string(Posted)}
 	}
 	switch {
-	case len(w.visibilities) == 2:
+	case len(q.visibilities) == 2:
 		statuses = append(statuses, string(Spam))
-	case w.visibilities[0] == spammed:
+	case q.visibilities[0] == spammed:
 		statuses = []string{string(Spam)}
 	}
 	return append(all, oneOf("status", statuses))
 }
 
-// facets are the columns by which is counted and what a filter asks of them.
-func (w wanted) facets() map[string][]string {
-	all := map[string][]string{"category_key": w.categories, "asset_type": w.assets, "chain": w.chains, "transaction_type": w.types}
-	if w.direction != "" {
-		all["direction"] = []string{w.direction}
+// facets returns the columns that have kept counts and the values that the query restricts them to.
+func (q query) facets() map[string][]string {
+	all := map[string][]string{"category_key": q.categories, "asset_type": q.assets, "chain": q.chains, "transaction_type": q.types}
+	if q.direction != "" {
+		all["direction"] = []string{q.direction}
 	}
 	maps.DeleteFunc(all, func(_ string, values []string) bool { return values == nil })
 	return all
 }
 
-// countable tells that how many pass is known without reading them.
-func (w wanted) countable() bool {
-	return w.ids == nil && w.excluded == nil && w.numbers == nil && w.addresses == nil && w.search == "" && w.price == bounds{} &&
-		w.amount == bounds{} &&
-		w.first.IsZero() && w.last.IsZero() && w.since.IsZero() && len(w.facets()) <= 1
+// countable reports whether the kept counts suffice to count the matching transactions.
+func (q query) countable() bool {
+	return q.ids == nil && q.excluded == nil && q.numbers == nil && q.addresses == nil && q.search == "" && q.price == bounds{} &&
+		q.amount == bounds{} &&
+		q.first.IsZero() && q.last.IsZero() && q.since.IsZero() && len(q.facets()) <= 1
 }

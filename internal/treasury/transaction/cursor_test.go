@@ -77,7 +77,8 @@ func TestACursorOfAnotherOrganizationShowsNothingOfIt(t *testing.T) {
 	})
 }
 
-// Rows that arrive or change between pages, before or after the place, make no other row be missed or seen twice.
+// Rows that arrive or change between pages, before or after the position, do not cause other rows to be missed or
+// repeated.
 func TestPagesStayWhileTransactionsArrive(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]struct {

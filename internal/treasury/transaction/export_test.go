@@ -2,35 +2,35 @@ package transaction
 
 import "sync"
 
-// Few rows would always fit into the window and never have too many branches: in tests both are small, and the ways
-// pages are read are counted.
+// The few rows of a test would always fit into the window and never have too many branches. The limits are small in
+// tests, and the strategies that pages are read by are counted.
 func init() {
-	window, few, branchesMax, took = 12, 5, 6, Ways.count
+	window, fewRows, branchesMax, onStrategy = 12, 5, 6, Strategies.count
 }
 
-// Ways counts how often pages were read which way.
-var Ways counter
+// Strategies counts how often each strategy was used.
+var Strategies counter
 
 type counter struct {
 	mu    sync.Mutex
 	times map[string]int
 }
 
-func (c *counter) count(way string) {
+func (c *counter) count(strategy string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.times == nil {
 		c.times = map[string]int{}
 	}
-	c.times[way]++
+	c.times[strategy]++
 }
 
-// Times tells how often a way was taken.
-func (c *counter) Times(way string) int {
+// Times returns how often a strategy was used.
+func (c *counter) Times(strategy string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.times[way]
+	return c.times[strategy]
 }
 
-// Amounts are what a transaction is sorted by.
+// Amounts returns the gross and net amounts that transactions are sorted by.
 var Amounts = Transaction.amounts

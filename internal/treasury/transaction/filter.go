@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// Filter narrows a list of transactions; what is empty does not. Names on the wire are those of GET /v1/transactions.
+// Filter restricts a list of transactions; empty fields do not. The JSON names are those of GET /v1/transactions.
 type Filter struct {
 	SourceClass           string   `json:"source_class,omitempty"`
 	Status                string   `json:"status,omitempty"`
@@ -47,13 +47,13 @@ type Filter struct {
 }
 
 const (
-	// IDsMax is how many ids a filter may name.
+	// IDsMax is the maximum number of ids in a filter.
 	IDsMax = 1000
-	// NumbersMax is how many sequence numbers a filter may name.
+	// NumbersMax is the maximum number of sequence numbers in a filter.
 	NumbersMax = 100
-	// AddressesMax is how many addresses a filter may name.
+	// AddressesMax is the maximum number of addresses in a filter.
 	AddressesMax = 100
-	// SearchMax is how many characters a search may have.
+	// SearchMax is the maximum length of a search text in characters.
 	SearchMax = 200
 )
 
@@ -62,36 +62,37 @@ var (
 	numberRe = regexp.MustCompile(`^OT-\d+$`)
 )
 
-// wanted is a filter as the database sees it: everything resolved. A nil list does not narrow; an empty one lets nothing through.
-type wanted struct {
+// query is a filter with all names resolved to stored values. A nil list does not restrict; an empty one matches
+// nothing.
+type query struct {
 	visibilities []int64
-	status       string // of those that are listed; spam has but one
+	status       string // of listed transactions; spam has only one
 	ids          []string
 	excluded     []string
 	numbers      []int64
-	sources      []string // those that all of class, type, account, entity and the key leave
+	sources      []string // those that satisfy class, type, account, legal entity and the actor's key
 	types        []string
 	assets       []string
 	chains       []string
 	categories   []string // keys
 	addresses    []string // keys
 	owners       []string // sources that have one of the addresses
-	kept         *keptSources
+	cache        *sourceCache
 	direction    string
 	search       string
-	rare         []string // the letters to look the search up by
+	trigrams     []string // trigrams to search the index by
 	price        bounds
 	amount       bounds
 	first, last  time.Time
 	since        time.Time
-	upTo         int64 // the last number that is wanted; 0 does not narrow
+	lastNumber   int64 // the last number to include; 0 means no limit
 }
 
-// bounds are sort keys, both included.
+// bounds are sort keys, both inclusive.
 type bounds struct{ low, high string }
 
-// validate finds every fault of a filter in itself, and every combination that is not allowed.
-func (f Filter) validate() (w wanted, err error) {
+// validate collects every fault of the filter, including combinations that are not allowed.
+func (f Filter) validate() (q query, err error) {
 	var faults fault.List
 	oneOf := func(field, value string, allowed ...string) {
 		if value != "" && !slices.Contains(allowed, value) {
@@ -107,45 +108,45 @@ func (f Filter) validate() (w wanted, err error) {
 	for _, t := range f.SourceTypes {
 		oneOf("source_types", t, "wallet", "exchange", "bank", "card", "other")
 	}
-	most := func(field string, list []string, n int) {
+	maxItems := func(field string, list []string, n int) {
 		if len(list) > n {
 			faults.Addf(field, "must have at most %d items", n)
 		}
 	}
-	most("transaction_ids", f.TransactionIDs, IDsMax)
-	most("exclude_transaction_ids", f.ExcludeTransactionIDs, IDsMax)
-	most("sequence_numbers", f.SequenceNumbers, NumbersMax)
-	most("addresses", f.Addresses, AddressesMax)
+	maxItems("transaction_ids", f.TransactionIDs, IDsMax)
+	maxItems("exclude_transaction_ids", f.ExcludeTransactionIDs, IDsMax)
+	maxItems("sequence_numbers", f.SequenceNumbers, NumbersMax)
+	maxItems("addresses", f.Addresses, AddressesMax)
 	for _, n := range f.SequenceNumbers {
 		number, err := strconv.ParseInt(strings.TrimPrefix(n, "OT-"), 10, 64)
 		switch {
 		case !numberRe.MatchString(n):
 			faults.Addf("sequence_numbers", "must be numbers such as OT-17")
-		case err == nil: // one that is too large for any is none
-			w.numbers = append(w.numbers, number)
+		case err == nil: // a number too large to exist matches nothing
+			q.numbers = append(q.numbers, number)
 		}
-		if w.numbers == nil {
-			w.numbers = []int64{}
+		if q.numbers == nil {
+			q.numbers = []int64{}
 		}
 	}
 	validateText(&faults, "search", f.Search, SearchMax)
-	w.price = f.bounds(&faults, "gross_price", f.GrossPriceMin, f.GrossPriceMax)
-	w.amount = f.bounds(&faults, "gross_amount", f.GrossAmountMin, f.GrossAmountMax)
-	w.first, w.last = page.ParseTimeBound(&faults, "start_date", f.StartDate, false), page.ParseTimeBound(&faults, "end_date", f.EndDate, true)
-	if !w.first.IsZero() && !w.last.IsZero() && w.first.After(w.last) {
+	q.price = f.bounds(&faults, "gross_price", f.GrossPriceMin, f.GrossPriceMax)
+	q.amount = f.bounds(&faults, "gross_amount", f.GrossAmountMin, f.GrossAmountMax)
+	q.first, q.last = page.ParseTimeBound(&faults, "start_date", f.StartDate, false), page.ParseTimeBound(&faults, "end_date", f.EndDate, true)
+	if !q.first.IsZero() && !q.last.IsZero() && q.first.After(q.last) {
 		faults.Addf("start_date", "must not be after end_date")
 	}
-	w.since = page.ParseTimeBound(&faults, "updated_since", f.UpdatedSince, false)
-	f.combinations(&faults)
-	w.ids, w.excluded, w.types, w.assets, w.direction =
+	q.since = page.ParseTimeBound(&faults, "updated_since", f.UpdatedSince, false)
+	f.validateCombinations(&faults)
+	q.ids, q.excluded, q.types, q.assets, q.direction =
 		f.TransactionIDs, f.ExcludeTransactionIDs, f.TransactionTypes, f.AssetTypes, f.Direction
-	w.chains, w.search = lower(f.Chains), strings.ToLower(f.Search)
-	w.status, w.visibilities = f.visibilities()
-	return w, faults.Err()
+	q.chains, q.search = lower(f.Chains), strings.ToLower(f.Search)
+	q.status, q.visibilities = f.visibilities()
+	return q, faults.Err()
 }
 
-// combinations refuses filters that contradict each other.
-func (f Filter) combinations(faults *fault.List) {
+// validateCombinations collects fields that contradict each other.
+func (f Filter) validateCombinations(faults *fault.List) {
 	if len(f.TransactionIDs) > 0 {
 		if f.HasPostedJournalEntry != nil {
 			faults.Addf("has_posted_journal_entry", "cannot be combined with transaction_ids")
@@ -159,13 +160,13 @@ func (f Filter) combinations(faults *fault.List) {
 	}
 }
 
-// visibilities says on which shelves to look, and for which status among those that are listed. A transaction has a posted
+// visibilities returns the visibilities to read, and the status to look for among listed transactions. A transaction has a posted
 // entry exactly while its status is posted.
-func (f Filter) visibilities() (status string, shelves []int64) {
+func (f Filter) visibilities() (status string, visibilities []int64) {
 	has := f.HasPostedJournalEntry
 	switch {
-	case f.Status == string(Spam) && has != nil && *has, f.Status == string(Pending) && has != nil &&
-		*has, f.Status == string(Posted) && has != nil && !*has:
+	case f.Status == string(Spam) && has != nil && *has, f.Status == string(Pending) && has != nil && *has,
+		f.Status == string(Posted) && has != nil && !*has:
 		return "", []int64{}
 	case f.Status == string(Spam):
 		return "", []int64{spammed}
@@ -209,56 +210,57 @@ func lower(list []string) (out []string) {
 	return out
 }
 
-// resolve finds what a filter names: sources by class, type, account, legal entity and address, and the categories
-// that hold a text. What is named and not there is refused: an empty answer would read as if nothing had happened.
-func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
+// resolve finds the records that a filter names: sources by class, type, account, legal entity and address, and the
+// categories that contain a text. A named record that does not exist is an error, because an empty list would read as if
+// nothing had happened.
+func (f Filter) resolve(ctx context.Context, tx *db.Tx, q *query) error {
 	who := actor.From(ctx)
 	narrow := f.SourceClass != "" || len(f.SourceTypes)+len(f.AccountIDs)+len(f.LegalEntityIDs) > 0 || f.SourceID != "" ||
 		len(who.LegalEntityIDs) > 0
 	if narrow || len(f.Addresses) > 0 {
-		all, err := source.All(ctx, tx)
+		all, err := source.AllUnchecked(ctx, tx)
 		if err != nil {
 			return err
 		}
 		if err := f.requireKnown(ctx, tx, all); err != nil {
 			return err
 		}
-		w.addresses = []string{}
+		q.addresses = []string{}
 		for _, a := range f.Addresses {
-			w.addresses = append(w.addresses, source.AddressKey(a))
+			q.addresses = append(q.addresses, source.AddressKey(a))
 		}
-		w.sources = []string{}
+		q.sources = []string{}
 		for _, s := range all {
 			if f.acceptsSource(s) && who.Sees(s.LegalEntityID) {
-				w.sources = append(w.sources, s.ID)
+				q.sources = append(q.sources, s.ID)
 			}
-			if s.Address != "" && slices.Contains(w.addresses, source.AddressKey(s.Address)) {
-				w.owners = append(w.owners, s.ID)
+			if s.Address != "" && slices.Contains(q.addresses, source.AddressKey(s.Address)) {
+				q.owners = append(q.owners, s.ID)
 			}
 		}
 		if !narrow {
-			w.sources = nil
+			q.sources = nil
 		}
 		if len(f.Addresses) == 0 {
-			w.addresses = nil
+			q.addresses = nil
 		}
 	}
-	if trigrams := db.Trigrams(tx.DB().Engine(), w.search); len(trigrams) > 0 {
-		texts, err := selectTexts(ctx, tx, sampled)
+	if trigrams := db.Trigrams(tx.DB().Engine(), q.search); len(trigrams) > 0 {
+		texts, err := selectTexts(ctx, tx, sampleMax)
 		if err != nil {
 			return err
 		}
-		w.rare = rarest(trigrams, texts)
+		q.trigrams = rarest(trigrams, texts)
 	}
 	if len(f.ProviderCategory) > 0 {
 		keys, err := selectCategories(ctx, tx)
 		if err != nil {
 			return err
 		}
-		w.categories = []string{}
+		q.categories = []string{}
 		for _, k := range keys {
 			if slices.ContainsFunc(f.ProviderCategory, func(text string) bool { return categoryMatches(k, text) }) {
-				w.categories = append(w.categories, k)
+				q.categories = append(q.categories, k)
 			}
 		}
 	}
@@ -266,13 +268,13 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 }
 
 const (
-	// sampled is how many texts are looked at to tell which letters are rare.
-	sampled = 200
-	// rareMax is how many of them a text is looked up by: more would only take longer to read.
-	rareMax = 4
+	// sampleMax is how many texts are read to estimate which trigrams are rare.
+	sampleMax = 200
+	// trigramsMax is how many trigrams the index is searched by: more would only take longer.
+	trigramsMax = 4
 )
 
-// rarest picks the trigrams that the fewest of some texts have, of equals those far apart.
+// rarest returns the trigrams that occur in the fewest of some texts; among equals, those far apart.
 func rarest(trigrams, texts []string) []string {
 	times := make(map[string]int, len(trigrams))
 	for i, t := range trigrams {
@@ -281,13 +283,13 @@ func rarest(trigrams, texts []string) []string {
 				times[t] += len(trigrams)
 			}
 		}
-		times[t] += i * 7919 % len(trigrams) // scatters
+		times[t] += i * 7919 % len(trigrams) // spreads equally rare ones over the text
 	}
 	slices.SortStableFunc(trigrams, func(a, b string) int { return times[a] - times[b] })
-	return trigrams[:min(len(trigrams), rareMax)]
+	return trigrams[:min(len(trigrams), trigramsMax)]
 }
 
-// requireKnown refuses sources and legal entities that are not there.
+// requireKnown returns an error for sources and legal entities that do not exist.
 func (f Filter) requireKnown(ctx context.Context, tx *db.Tx, all []source.Source) error {
 	who := actor.From(ctx)
 	named := func(id string) bool {
@@ -306,17 +308,17 @@ func (f Filter) requireKnown(ctx context.Context, tx *db.Tx, all []source.Source
 	if len(f.LegalEntityIDs) == 0 {
 		return nil
 	}
-	there, err := entity.ExistingIDs(ctx, tx, f.LegalEntityIDs)
+	existing, err := entity.ExistingIDs(ctx, tx, f.LegalEntityIDs)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(f.LegalEntityIDs, func(id string) bool { return !slices.Contains(there, id) || !who.Sees(id) }) {
+	if slices.ContainsFunc(f.LegalEntityIDs, func(id string) bool { return !slices.Contains(existing, id) || !who.Sees(id) }) {
 		return fault.MissingAt("legal entity", "legal_entity_ids")
 	}
 	return nil
 }
 
-// acceptsSource tells whether a source passes everything a filter says of sources.
+// acceptsSource reports whether a source satisfies the conditions of the filter on sources.
 func (f Filter) acceptsSource(s source.Source) bool {
 	return (f.SourceClass == "" || f.SourceClass == string(s.Type.Class())) &&
 		(len(f.SourceTypes) == 0 || slices.Contains(f.SourceTypes, string(s.Type))) &&
@@ -325,7 +327,7 @@ func (f Filter) acceptsSource(s source.Source) bool {
 		(f.SourceID == "" || f.SourceID == s.ID || f.SourceID == s.AccountID)
 }
 
-// categoryMatches tells whether a category holds every label of a text; labels are joined by semicolons.
+// categoryMatches reports whether a category contains every label of a text. Labels are separated by semicolons.
 func categoryMatches(key, text string) bool {
 	for label := range strings.SplitSeq(text, ";") {
 		if !strings.Contains(key, strings.ToLower(strings.TrimSpace(label))) {

@@ -97,7 +97,7 @@ func TestAFilterIsRefusedWithEveryFieldThatIsWrong(t *testing.T) {
 	})
 }
 
-func TestSourcesAndLegalEntitiesThatAreNotThereAreMissing(t *testing.T) {
+func TestSourcesAndLegalEntitiesThatDoNotExistAreReported(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		other := c.entity(t, "other")
@@ -127,7 +127,7 @@ func TestSourcesAndLegalEntitiesThatAreNotThereAreMissing(t *testing.T) {
 	})
 }
 
-// A lower bound finer than what is kept does not let in what came before it.
+// A lower bound finer than the stored precision does not match earlier transactions.
 func TestBoundsFinerThanAMillisecondAreExact(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {

@@ -2,20 +2,20 @@ package transaction
 
 import "github.com/bursarhq/bursar/internal/base/clock"
 
-// Guidance says what may be done to a transaction now, and why not the rest.
+// Guidance lists the actions that are allowed on a transaction now, and explains why others are not.
 type Guidance struct {
 	Allowed  []string
 	Warnings []string
 	Version  string
 }
 
-// Guide looks at what state a transaction is in.
+// Guide returns the guidance for the current state of the transaction.
 func (t Transaction) Guide() Guidance {
 	g := Guidance{Allowed: []string{"update"}, Warnings: []string{}, Version: clock.Format(t.UpdatedAt)}
 	switch t.Status {
 	case Spam:
 		g.Allowed = append(g.Allowed, "unmark_spam")
-		g.Warnings = append(g.Warnings, "Spam is left out of the books: take it out of the spam to record it.")
+		g.Warnings = append(g.Warnings, "Spam is left out of the books: unmark it to record it.")
 	case Posted:
 		g.Warnings = append(g.Warnings, "Its journal entry is posted: unpost or reverse that to change its type.")
 	default:
@@ -31,7 +31,7 @@ func (t Transaction) Guide() Guidance {
 	return g
 }
 
-// Asset is the symbol of what moved.
+// Asset returns the symbol of the asset that moved.
 func (t Transaction) Asset() string {
 	if t.Crypto != nil && t.Crypto.AssetType != "" {
 		return t.Crypto.AssetType

@@ -9,14 +9,14 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// The visibilities of a transaction, stored in the column shelf. A list reads some of them, and every index begins with it.
+// The visibilities of a transaction. A list reads some of them, and every ordered index begins with the column.
 const (
 	listed  int64 = 0
 	spammed int64 = 1
 	deleted int64 = 2
 )
 
-// visibility is that of a transaction that is not deleted.
+// visibility returns the visibility of a transaction that is not deleted.
 func (t Transaction) visibility() int64 {
 	if t.Status == Spam {
 		return spammed
@@ -24,7 +24,7 @@ func (t Transaction) visibility() int64 {
 	return listed
 }
 
-// keys are what a transaction is found and sorted by. All follow from it.
+// keys are the derived columns that transactions are found and sorted by.
 type keys struct {
 	asset, chain, from, to, category   string
 	grossAmount, netAmount, grossPrice string
@@ -44,7 +44,8 @@ func (t Transaction) keys() keys {
 	return k
 }
 
-// amounts are what moved before and after a fee in the same asset; of fiat money the amounts of the value, where the quantity is not told.
+// amounts returns the quantity before and after a fee in the same asset. For fiat money without a quantity they are the
+// amounts of the value.
 func (t Transaction) amounts() (gross, net *money.Decimal) {
 	fee := money.Decimal{}
 	switch {
@@ -63,7 +64,7 @@ func (t Transaction) amounts() (gross, net *money.Decimal) {
 	return t.Quantity, t.Quantity
 }
 
-// sortKey is empty for a number that is not known, and comes before all others.
+// sortKey returns the sort key of a number. An unknown number has an empty key, which sorts first.
 func sortKey(d *money.Decimal) string {
 	if d == nil {
 		return ""
@@ -71,8 +72,8 @@ func sortKey(d *money.Decimal) string {
 	return d.SortKey()
 }
 
-// searchText is what a search looks at: every label and description once, in lower case, because neither engine folds
-// the case of more than A to Z by itself.
+// searchText returns the text that a search runs on: every label and description once, in lower case, because neither
+// database folds the case of letters other than A to Z by itself.
 func (t Transaction) searchText() string {
 	parts := []string{t.Description, t.Vendor, t.Memo, t.Category}
 	if t.Bank != nil {
@@ -81,23 +82,23 @@ func (t Transaction) searchText() string {
 	if t.Card != nil {
 		parts = append(parts, t.Card.MerchantName, t.Card.MerchantCategory)
 	}
-	var said []string
+	var texts []string
 	for _, p := range parts {
-		if p = strings.ToLower(p); p != "" && !slices.Contains(said, p) {
-			said = append(said, p)
+		if p = strings.ToLower(p); p != "" && !slices.Contains(texts, p) {
+			texts = append(texts, p)
 		}
 	}
-	return strings.Join(said, "\n")
+	return strings.Join(texts, "\n")
 }
 
-// details is what is kept of a transaction without being looked for.
+// details are the stored fields that nothing filters or sorts by.
 type details struct {
 	Crypto *Crypto `json:"crypto,omitempty"`
 	Bank   *Bank   `json:"bank,omitempty"`
 	Card   *Card   `json:"card,omitempty"`
 }
 
-// toJSON writes what always can be written; nil is nothing.
+// toJSON encodes a value that always can be encoded, and returns nil for an empty one.
 func toJSON(v any) *string {
 	b, _ := json.Marshal(v)
 	if text := string(b); text != "{}" && text != "null" {
@@ -106,24 +107,25 @@ func toJSON(v any) *string {
 	return nil
 }
 
-// cell is a sort of transactions that is counted: those of a source and status, in all or with one value of one column.
-type cell struct {
+// countKey identifies one count that is kept: transactions of a source and status, in total or with one value of one
+// column.
+type countKey struct {
 	Facet    string `db:"facet"`
 	Value    string `db:"value"`
 	SourceID string `db:"source_id"`
 	Status   string `db:"status"`
 }
 
-// counts are changes of how many there are of each sort.
-type counts map[cell]int64
+// counts are changes to the counts that are kept.
+type counts map[countKey]int64
 
-// add counts a transaction in, or out.
+// add counts a transaction in (n is 1) or out (n is -1).
 func (c counts) add(t Transaction, n int64) {
 	k := t.keys()
 	for _, f := range [...][2]string{{"", ""}, {"transaction_type", string(t.Type)}, {"asset_type", k.asset}, {"chain", k.chain},
 		{"direction", string(t.Direction)}, {"category_key", k.category}} {
 		if f[0] == "" || f[1] != "" {
-			c[cell{f[0], f[1], t.Source.ID, string(t.Status)}] += n
+			c[countKey{f[0], f[1], t.Source.ID, string(t.Status)}] += n
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Unlinked is a transaction that is not linked to another yet, as far as it says which one it could belong to.
+// Unlinked is a transaction that is not linked to another one yet, with the fields that matching needs.
 type Unlinked struct {
 	ID        string
 	Number    int64
@@ -28,13 +28,14 @@ type Unlinked struct {
 	Card      *Card
 }
 
-// ListUnlinked gives transactions that are pending and linked to nothing, of a span of time that ends before its end, in
-// the order of date and number and after one of them, as many as a limit. It is a building block.
+// ListUnlinked returns up to limit pending transactions without a link, dated from a time to before an end, by date and
+// number and after the one given. It is a building block.
 func ListUnlinked(ctx context.Context, tx *db.Tx, from, end time.Time, after *Unlinked, limit int) ([]Unlinked, error) {
 	return selectUnlinked(ctx, tx, from, end, after, limit)
 }
 
-// FindSomeUnchecked gives transactions by their ids, in no order, except those that are deleted, whoever asks. It is a building block.
+// FindSomeUnchecked returns transactions by id, in no particular order and without deleted ones. It does not check what
+// the actor may see. It is a building block.
 func FindSomeUnchecked(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
 	if len(ids) == 1 {
 		t, err := selectOne(ctx, tx, ids[0])
@@ -46,12 +47,12 @@ func FindSomeUnchecked(ctx context.Context, tx *db.Tx, ids []string) ([]Transact
 	return selectSome(ctx, tx, ids)
 }
 
-// CreatedAt tells when the transaction with a number came. It is a building block.
+// CreatedAt returns when the transaction with a number was stored. It is a building block.
 func CreatedAt(ctx context.Context, tx *db.Tx, number int64) (time.Time, error) {
 	return selectCreatedAt(ctx, tx, number)
 }
 
-// DateSpan tells when the transactions after a number and up to another happened, first and last. It is a building block.
+// DateSpan returns the first and last date of the transactions after a number and up to another. It is a building block.
 func DateSpan(ctx context.Context, tx *db.Tx, after, upTo int64) (first, last time.Time, err error) {
 	return selectDateSpan(ctx, tx, after, upTo)
 }
@@ -84,12 +85,12 @@ func (r unlinkedRow) unlinked() (Unlinked, error) {
 	return l, nil
 }
 
-var selectLooseRows = "SELECT " + db.Columns[unlinkedRow]() +
-	" FROM transactions WHERE organization_id = @org AND shelf = ? AND status = ? AND group_id IS NULL AND journal_entry_id IS NULL " +
+var selectUnlinkedRows = "SELECT " + db.Columns[unlinkedRow]() +
+	" FROM transactions WHERE organization_id = @org AND visibility = ? AND status = ? AND group_id IS NULL AND journal_entry_id IS NULL " +
 	"AND quantity IS NOT NULL"
 
 func selectUnlinked(ctx context.Context, tx *db.Tx, from, end time.Time, after *Unlinked, limit int) ([]Unlinked, error) {
-	q := db.Select(selectLooseRows, listed, string(Pending))
+	q := db.Select(selectUnlinkedRows, listed, string(Pending))
 	if after != nil {
 		q.And("(transaction_date, number) > (?, ?)", after.At, after.Number)
 	} else {

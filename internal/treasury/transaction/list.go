@@ -13,18 +13,18 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// ListParams is what somebody asks of the list.
+// ListParams selects, sorts and pages a list.
 type ListParams struct {
 	Filter
 	Sort
 	page.Request
 	WithCount bool
-	CountOnly bool // wins over WithCount: no transactions, only how many
+	CountOnly bool // return only the number of transactions; takes precedence over WithCount
 }
 
-// List gives transactions.
+// List returns a page of transactions.
 func (s *Service) List(ctx context.Context, p ListParams) (out page.Page[Transaction], err error) {
-	w, err := p.Filter.validate()
+	q, err := p.Filter.validate()
 	if err != nil {
 		return out, err
 	}
@@ -32,29 +32,29 @@ func (s *Service) List(ctx context.Context, p ListParams) (out page.Page[Transac
 	if err != nil {
 		return out, err
 	}
-	w.kept = &s.kept
+	q.cache = &s.sources
 	bound := struct {
 		Filter Filter
 		Sort   Sort
 	}{p.Filter, Sort{order.by, p.Order}}
-	read := s.db.ReadOne // pages need no snapshot, neither from one to the next nor within
+	read := s.db.ReadOne // a page needs no snapshot, neither by itself nor with the next one
 	if p.WithCount && !p.CountOnly {
-		read = s.db.Read // the count is that of the page's moment
+		read = s.db.Read // the count must be that of the moment of the page
 	}
 	err = read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if err := p.Filter.resolve(ctx, tx, &w); err != nil {
+		if err := p.Filter.resolve(ctx, tx, &q); err != nil {
 			return err
 		}
 		if !p.CountOnly {
-			out, err = page.List("transactions", bound, p.Request, order.place, func(after []string, limit int) ([]Transaction, error) {
-				return w.read(ctx, tx, order, after, limit)
+			out, err = page.List("transactions", bound, p.Request, order.position, func(after []string, limit int) ([]Transaction, error) {
+				return q.read(ctx, tx, order, after, limit)
 			})
 			if err != nil {
 				return err
 			}
 		}
 		if p.CountOnly || p.WithCount {
-			n, err := w.count(ctx, tx)
+			n, err := q.count(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -68,81 +68,81 @@ func (s *Service) List(ctx context.Context, p ListParams) (out page.Page[Transac
 	return out, err
 }
 
-// read gives the transactions behind a place.
-func (w wanted) read(ctx context.Context, tx *db.Tx, order sorting, place []string, limit int) ([]Transaction, error) {
-	after, err := order.after(place)
-	if err != nil || w.matchesNothing() {
+// read returns the transactions after a position in the order.
+func (q query) read(ctx context.Context, tx *db.Tx, order sorting, position []string, limit int) ([]Transaction, error) {
+	after, err := order.after(position)
+	if err != nil || q.matchesNothing() {
 		return nil, err
 	}
-	best, err := w.best(ctx, tx)
+	best, err := q.mostSelective(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	p := w.plan(tx.DB().Engine(), order, best)
-	s, way := p.walk(after, limit), "walk"
-	if p.gather != nil {
-		s, way = p.gathered(after, limit), "gathered"
+	p := q.plan(tx.DB().Engine(), order, best)
+	s, strategy := p.scan(after, limit), "scan"
+	if p.lookup != nil {
+		s, strategy = p.lookupAndSort(after, limit), "lookup"
 		isFew, err := p.isFew(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
 		if !isFew {
-			rows, err := p.peeked(ctx, tx, after, limit)
+			rows, err := p.readWindow(ctx, tx, after, limit)
 			if err != nil || rows != nil {
 				return rows, err
 			}
 		}
 	}
-	took(way)
+	onStrategy(strategy)
 	rows, err := db.All[row](ctx, tx, s.String(), s.args...)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, tx, rows, p.w.kept)
+	return read(ctx, tx, rows, p.q.cache)
 }
 
-// isFew tells that what the index finds is so little that it need not be looked for otherwise. Some indexes cannot
-// tell without finding all.
+// isFew reports whether the lookup index finds so few rows that sorting them is cheap. Some indexes cannot tell without
+// finding all.
 func (p plan) isFew(ctx context.Context, tx *db.Tx) (bool, error) {
-	if p.gather.names || !p.gather.quickly {
-		return p.gather.names, nil
+	if p.lookup.unique || !p.lookup.streams {
+		return p.lookup.unique, nil
 	}
 	s := p.probe()
 	n, err := db.One[int64](ctx, tx, "count", s.String(), s.args...)
-	if n <= int64(few) {
-		took("few")
+	if n <= int64(fewRows) {
+		onStrategy("few")
 	}
-	return n <= int64(few), err
+	return n <= int64(fewRows), err
 }
 
-// peeked gives a page if the window holds all of it.
-func (p plan) peeked(ctx context.Context, tx *db.Tx, after *condition, limit int) ([]Transaction, error) {
-	s := p.peek(after, limit)
+// readWindow returns a page if the first rows in order fill it, and nil otherwise.
+func (p plan) readWindow(ctx context.Context, tx *db.Tx, after *condition, limit int) ([]Transaction, error) {
+	s := p.scanWindow(after, limit)
 	rows, err := db.All[row](ctx, tx, s.String(), s.args...)
 	if err != nil || len(rows) < limit {
 		return nil, err
 	}
-	took("peek")
-	return read(ctx, tx, rows, p.w.kept)
+	onStrategy("window")
+	return read(ctx, tx, rows, p.q.cache)
 }
 
-// best is the column that leaves the least, of those that have an index by date.
-func (w wanted) best(ctx context.Context, tx *db.Tx) (best string, err error) {
-	choice := w.tabled()
+// mostSelective returns the column whose values match the fewest transactions, of those that have an index by date.
+func (q query) mostSelective(ctx context.Context, tx *db.Tx) (best string, err error) {
+	choice := q.facetConditions()
 	if len(choice) == 1 {
 		return choice[0].column, nil
 	}
 	least := int64(-1)
 	for _, c := range choice {
-		column, values := c.column, w.facets()[c.column]
-		only := wanted{visibilities: w.visibilities}
+		column, values := c.column, q.facets()[c.column]
+		only := query{visibilities: q.visibilities}
 		switch column {
 		case "source_id":
-			column, only.sources = "", w.sources
+			column, only.sources = "", q.sources
 		case "status":
-			column, only.status = "", w.status
+			column, only.status = "", q.status
 		}
-		n, err := selectCount(ctx, tx, column, values, only.counted())
+		n, err := selectCount(ctx, tx, column, values, only.countConditions())
 		if err != nil {
 			return "", err
 		}
@@ -153,95 +153,96 @@ func (w wanted) best(ctx context.Context, tx *db.Tx) (best string, err error) {
 	return best, nil
 }
 
-// count tells how many transactions pass, from what is kept where that knows.
-func (w wanted) count(ctx context.Context, tx *db.Tx) (int64, error) {
-	if w.matchesNothing() {
+// count returns the number of matching transactions, from the counts that are kept where those suffice.
+func (q query) count(ctx context.Context, tx *db.Tx) (int64, error) {
+	if q.matchesNothing() {
 		return 0, nil
 	}
-	if w.countable() {
-		for column, values := range w.facets() {
-			return selectCount(ctx, tx, column, values, w.counted())
+	if q.countable() {
+		for column, values := range q.facets() {
+			return selectCount(ctx, tx, column, values, q.countConditions())
 		}
-		return selectCount(ctx, tx, "", nil, w.counted())
+		return selectCount(ctx, tx, "", nil, q.countConditions())
 	}
-	best, err := w.best(ctx, tx)
+	best, err := q.mostSelective(ctx, tx)
 	if err != nil {
 		return 0, err
 	}
 	order, _ := Sort{By: "created_at"}.validate()
-	p := w.plan(tx.DB().Engine(), order, best) // no order is asked for: whatever finds the fewest rows
-	s := p.counting()
+	p := q.plan(tx.DB().Engine(), order, best) // the order does not matter: use whichever index finds the fewest rows
+	s := p.countAll()
 	return db.One[int64](ctx, tx, "count", s.String(), s.args...)
 }
 
-// Place is where a transaction stands among all, by when it happened.
-type Place struct {
+// Position is the position of a transaction in the order of date and number.
+type Position struct {
 	At     time.Time
 	Number int64
 }
 
-// ListAhead gives transactions that pass a filter, the earliest first, behind a place and not beyond a number, as many as
-// a limit; what is posted only if the filter asks for it or names it. It is a building block for whoever goes through
-// all of them batch by batch.
-func ListAhead(ctx context.Context, tx *db.Tx, f Filter, behind *Place, upTo int64, limit int) ([]Transaction, error) {
-	w, err := f.unposted(ctx, tx)
+// ListUnpostedAfter returns up to limit transactions that match a filter, the earliest first, after a position and up to
+// a number. It leaves out posted ones unless the filter asks for them or names them. It is a building block for
+// processing all of them in batches.
+func ListUnpostedAfter(ctx context.Context, tx *db.Tx, f Filter, after *Position, lastNumber int64, limit int) ([]Transaction, error) {
+	q, err := f.unposted(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	w.upTo = upTo
-	return w.ahead(ctx, tx, behind, limit)
+	q.lastNumber = lastNumber
+	return q.readAfter(ctx, tx, after, limit)
 }
 
-// ListAll gives transactions that pass a filter, posted ones too, the earliest first, behind a place, as many as a
-// limit. It is a building block.
-func ListAll(ctx context.Context, tx *db.Tx, f Filter, behind *Place, limit int) ([]Transaction, error) {
-	w, err := f.wanted(ctx, tx)
+// ListAfter returns up to limit transactions that match a filter, posted ones too, the earliest first and after a
+// position. It is a building block.
+func ListAfter(ctx context.Context, tx *db.Tx, f Filter, after *Position, limit int) ([]Transaction, error) {
+	q, err := f.query(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	return w.ahead(ctx, tx, behind, limit)
+	return q.readAfter(ctx, tx, after, limit)
 }
 
-func (w wanted) ahead(ctx context.Context, tx *db.Tx, behind *Place, limit int) ([]Transaction, error) {
+func (q query) readAfter(ctx context.Context, tx *db.Tx, after *Position, limit int) ([]Transaction, error) {
 	order, _ := Sort{Order: "asc"}.validate()
-	var place []string
-	if behind != nil {
-		place = []string{clock.Format(behind.At), strconv.FormatInt(behind.Number, 10)}
+	var position []string
+	if after != nil {
+		position = []string{clock.Format(after.At), strconv.FormatInt(after.Number, 10)}
 	}
-	return w.read(ctx, tx, order, place, limit)
+	return q.read(ctx, tx, order, position, limit)
 }
 
-// CountAhead tells how many transactions Ahead gives in all. It is a building block.
-func CountAhead(ctx context.Context, tx *db.Tx, f Filter) (int64, error) {
-	w, err := f.unposted(ctx, tx)
+// CountUnposted returns the number of transactions that ListUnpostedAfter returns in all batches. It is a building
+// block.
+func CountUnposted(ctx context.Context, tx *db.Tx, f Filter) (int64, error) {
+	q, err := f.unposted(ctx, tx)
 	if err != nil {
 		return 0, err
 	}
-	return w.count(ctx, tx)
+	return q.count(ctx, tx)
 }
 
-// unposted is the filter as the database sees it, without what is posted unless that is asked for.
-func (f Filter) unposted(ctx context.Context, tx *db.Tx) (wanted, error) {
-	w, err := f.wanted(ctx, tx)
-	if w.status == "" && len(w.visibilities) > 0 && w.visibilities[0] == listed && w.ids == nil && w.numbers == nil {
-		w.status = string(Pending)
+// unposted resolves the filter, and leaves out posted transactions unless it asks for them or names them.
+func (f Filter) unposted(ctx context.Context, tx *db.Tx) (query, error) {
+	q, err := f.query(ctx, tx)
+	if q.status == "" && len(q.visibilities) > 0 && q.visibilities[0] == listed && q.ids == nil && q.numbers == nil {
+		q.status = string(Pending)
 	}
-	return w, err
+	return q, err
 }
 
-// wanted is the filter as the database sees it.
-func (f Filter) wanted(ctx context.Context, tx *db.Tx) (wanted, error) {
-	w, err := f.validate()
+// query validates and resolves the filter.
+func (f Filter) query(ctx context.Context, tx *db.Tx) (query, error) {
+	q, err := f.validate()
 	if err == nil {
-		err = f.resolve(ctx, tx, &w)
+		err = f.resolve(ctx, tx, &q)
 	}
-	return w, err
+	return q, err
 }
 
-// Suggest notes what is suggested for transactions, by their ids; what is nil is taken back. It is a building block.
-func Suggest(ctx context.Context, tx *db.Tx, all map[string]*Suggestion) error {
+// SetSuggestions stores suggestions by the ids of their transactions; nil clears one. It is a building block.
+func SetSuggestions(ctx context.Context, tx *db.Tx, all map[string]*Suggestion) error {
 	for _, transactionID := range slices.Sorted(maps.Keys(all)) {
-		if err := suggest(ctx, tx, transactionID, toJSON(all[transactionID])); err != nil {
+		if err := updateSuggestion(ctx, tx, transactionID, toJSON(all[transactionID])); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// combinations is how many filters are drawn on each engine: go test -args -combinations 5000 looks harder.
+// combinations is how many filters are tested on each engine: go test -args -combinations 5000 tests more.
 var combinations = flag.Int("combinations", 300, "how many random filters to try")
 
 var sorts = []string{"transaction_date", "created_at", "updated_at", "gross_amount", "net_amount", "gross_price", "asset_type", "chain"}
@@ -26,7 +26,7 @@ type ask struct {
 	set   func(r *rand.Rand, w transaction.Transaction, f *transaction.Filter)
 }
 
-// some is a list with a value in it, and perhaps others.
+// some returns a list that contains a value, and perhaps others.
 func some(r *rand.Rand, value string, others ...string) []string {
 	out := []string{value}
 	for _, o := range others {
@@ -38,12 +38,12 @@ func some(r *rand.Rand, value string, others ...string) []string {
 	return out
 }
 
-// odds writes a text in another case.
+// odds returns a text in another case.
 func odds(r *rand.Rand, text string) string {
 	return []string{text, strings.ToUpper(text), strings.ToLower(text)}[r.IntN(3)]
 }
 
-// part is a piece of a text.
+// part returns a piece of a text.
 func part(r *rand.Rand, text string) string {
 	runes := []rune(text)
 	if len(runes) == 0 {
@@ -132,7 +132,7 @@ func asks(all []transaction.Transaction, accounts []string) []ask {
 	}
 }
 
-// sensible takes back what must not be combined.
+// sensible removes combinations that are not allowed.
 func sensible(f transaction.Filter) transaction.Filter {
 	if len(f.TransactionIDs) > 0 {
 		if f.HasPostedJournalEntry = nil; f.Status != "spam" {
@@ -154,16 +154,16 @@ func sensible(f transaction.Filter) transaction.Filter {
 	return f
 }
 
-// eye is somebody who looks at a world: a key for all of it or for some legal entities.
-type eye struct {
+// viewer reads a world with a key for all of it or for some legal entities.
+type viewer struct {
 	ctx      context.Context
 	entities []string
 	all      []transaction.Transaction // that it sees
 	accounts []string
 }
 
-func (w *world) eye(entities ...string) eye {
-	e := eye{ctx: w.ctx, entities: entities}
+func (w *world) eye(entities ...string) viewer {
+	e := viewer{ctx: w.ctx, entities: entities}
 	if entities != nil {
 		e.ctx = w.limited(entities...)
 	}
@@ -180,8 +180,9 @@ func (w *world) eye(entities ...string) eye {
 	return e
 }
 
-// same walks all pages, the first few of them small, and compares them with the reference. It tells how many rows there were.
-func (w *world) same(t *testing.T, e eye, f transaction.Filter, s transaction.Sort, limit int) int {
+// same reads all pages, the first few of them small, and compares them with the reference. It returns the number of
+// rows.
+func (w *world) same(t *testing.T, e viewer, f transaction.Filter, s transaction.Sort, limit int) int {
 	t.Helper()
 	want := answer(w.all, e.entities, f, s)
 	text, _ := json.Marshal(f)
@@ -227,12 +228,12 @@ func (w *world) same(t *testing.T, e eye, f transaction.Filter, s transaction.So
 	return len(want)
 }
 
-func TestEveryFilterAndSortGivesWhatTheContractSays(t *testing.T) {
+func TestEveryFilterAndSortReturnsWhatTheContractSays(t *testing.T) {
 	t.Parallel()
 	t.Cleanup(func() {
-		for _, way := range []string{"walk", "peek", "gathered", "few"} {
-			if n := transaction.Ways.Times(way); n < 30 {
-				t.Errorf("pages were read by %s only %d times: the test has lost its teeth", way, n)
+		for _, strategy := range []string{"scan", "window", "lookup", "few"} {
+			if n := transaction.Strategies.Times(strategy); n < 30 {
+				t.Errorf("pages were read by %s only %d times: the test has lost its teeth", strategy, n)
 			}
 		}
 	})
@@ -240,7 +241,7 @@ func TestEveryFilterAndSortGivesWhatTheContractSays(t *testing.T) {
 		w := newWorld(t, c, 300)
 		w.sound(t)
 		r := rand.New(rand.NewPCG(1, 2))
-		eyes := []eye{w.eye(), w.eye(), w.eye(w.other), w.eye(w.mine, w.other)}
+		eyes := []viewer{w.eye(), w.eye(), w.eye(w.other), w.eye(w.mine, w.other)}
 		for _, by := range sorts {
 			for _, order := range []string{"asc", "desc", ""} {
 				w.same(t, eyes[0], transaction.Filter{}, transaction.Sort{By: by, Order: order}, 40)

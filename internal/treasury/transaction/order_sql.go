@@ -10,8 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// ordering is one way to sort: by columns that an index has after the shelf, the number of the transaction last, so
-// that ties are always broken the same way.
+// ordering is one sort order: columns that an index has after the visibility. The number of the transaction always comes
+// last and breaks ties.
 type ordering struct {
 	columns []string
 	key     func(t Transaction, k keys) []string
@@ -30,16 +30,16 @@ var orderings = map[string]ordering{
 	"chain": {[]string{"chain", "transaction_date"}, func(t Transaction, k keys) []string { return []string{k.chain, clock.Format(t.At)} }},
 }
 
-// Sorts lists what transactions can be sorted by.
+// Sorts lists the valid values of sort_by.
 var Sorts = []string{"transaction_date", "created_at", "updated_at", "gross_amount", "net_amount", "gross_price", "asset_type", "chain"}
 
-// Sort is how a list is sorted; the zero value is by date, the latest first.
+// Sort is the order of a list; the zero value is by date, the latest first.
 type Sort struct {
 	By    string
 	Order string
 }
 
-// sorting is a sort that was checked.
+// sorting is a validated Sort.
 type sorting struct {
 	ordering
 	by         string
@@ -61,12 +61,12 @@ func (s Sort) validate() (sorting, error) {
 	return sorting{o, s.By, s.Order != "asc"}, faults.Err()
 }
 
-// place is where a transaction stands in the list.
-func (s sorting) place(t Transaction) []string {
+// position returns the sort key of a transaction in the list.
+func (s sorting) position(t Transaction) []string {
 	return append(s.key(t, t.keys()), strconv.FormatInt(t.Number, 10))
 }
 
-// text is the ORDER BY, with what stands before each column.
+// text returns the ORDER BY clause, with a prefix before each column.
 func (s sorting) text(before string) string {
 	var out []string
 	for _, c := range append(slices.Clone(s.columns), "number") {
@@ -78,22 +78,22 @@ func (s sorting) text(before string) string {
 	return "ORDER BY " + strings.Join(out, ", ")
 }
 
-// after is the condition for what comes behind a place, which may be none.
-func (s sorting) after(place []string) (*condition, error) {
-	if place == nil {
+// after returns the condition for rows after a position, or nil for the beginning of the list.
+func (s sorting) after(position []string) (*condition, error) {
+	if position == nil {
 		return nil, nil
 	}
 	var columns, marks []string
 	c := &condition{}
 	for i, column := range append(slices.Clone(s.columns), "number") {
 		columns, marks = append(columns, "§"+column), append(marks, "?")
-		var v any = place[i]
+		var v any = position[i]
 		var err error
 		switch column {
 		case "transaction_date", "created_at", "updated_at":
-			v, err = time.Parse(time.RFC3339, place[i])
+			v, err = time.Parse(time.RFC3339, position[i])
 		case "number":
-			v, err = strconv.ParseInt(place[i], 10, 64)
+			v, err = strconv.ParseInt(position[i], 10, 64)
 		}
 		if err != nil {
 			return nil, fault.Invalidf("cursor", "is not a cursor of this service")

@@ -12,25 +12,25 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// Types lists every type there is.
+// Types lists every type.
 var Types = intake.Types
 
 const (
-	// AddMax is how many transactions one request may bring.
+	// AddMax is the maximum number of transactions in one request.
 	AddMax = 1000
-	// ExternalIDMax and the others are how many characters a text may have.
+	// ExternalIDMax, TextMax and nameMax are the maximum lengths of texts in characters.
 	ExternalIDMax = 255
 	TextMax       = 2000
 	nameMax       = 500
-	// symbolMax is less, so that what lists are sorted by fits into a cursor.
+	// symbolMax is lower, so that the fields that lists are sorted by fit into a cursor.
 	symbolMax = 100
-	// tagsMax is how many tags a transaction may have.
+	// tagsMax is the maximum number of tags of a transaction.
 	tagsMax = 100
 )
 
-// Params is a transaction as a source tells it.
+// Params is a transaction as a source reports it.
 type Params struct {
-	ExternalID  string // unique per source, so that to tell it twice adds nothing
+	ExternalID  string // unique per source, so that reporting it twice adds nothing
 	At          time.Time
 	Description string
 	Direction   Direction
@@ -40,7 +40,7 @@ type Params struct {
 	Category    string
 	Vendor      string
 	Memo        string
-	Type        Type // empty where the source does not say
+	Type        Type // empty if the source does not state it
 	EventKey    string
 	Crypto      *Crypto
 	Bank        *Bank
@@ -48,25 +48,25 @@ type Params struct {
 	TagIDs      []string
 }
 
-// ValueParams is a value with its parts as they were told, which must agree.
+// ValueParams is a value as reported. Its parts must agree.
 type ValueParams struct {
 	Gross, Fee, Net money.Decimal
 	Currency        string
 }
 
-// New is a transaction to add and the source it is of.
+// New is a transaction to add, with its source.
 type New struct {
 	Source source.Source
 	Params
 }
 
-// earliest and latest bound what can be a date of a transaction.
+// earliest and latest bound the date of a transaction.
 var (
 	earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Validate collects every fault of a transaction. Field names begin with the prefix.
+// Validate collects every fault of a transaction. Field names begin with the prefix at.
 func (p Params) Validate(faults *fault.List, at string) {
 	text := func(field, value string, most int, required bool) {
 		if required && strings.TrimSpace(value) == "" {

@@ -7,56 +7,58 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// plan is how a page is found. Indexes give transactions in the order of the list, for a shelf and perhaps one value
-// of one column: a branch each, merged. What no such index knows is looked at row by row; where that would take too
-// long, an index that knows it gathers its rows first, and they are sorted.
+// plan is how a page is read. Ordered indexes return transactions in the order of the list, for one visibility and
+// possibly one value of one column; each such range is a branch, and the branches are merged. Conditions that the
+// ordered index does not cover are evaluated row by row. Where that would read too many rows, the plan finds the rows
+// with another index (the lookup) and sorts them.
 type plan struct {
 	sorting
-	w        wanted
-	branches []condition // conditions that an ordered index serves, one alternative each; none means the whole shelf
-	distinct bool        // a row may be in more than one branch
-	inside   []condition // bounds within the ordered index
+	q        query
+	branches []condition // ranges of an ordered index, as alternatives; none means every transaction of the visibility
+	distinct bool        // a row may be in several branches
+	bounds   []condition // bounds of the range within the ordered index
 	rest     []condition
-	gather   *condition // of the rest: what finds rows when the window does not fill the page
+	lookup   *condition // of the rest: the condition whose index finds the rows when the window does not fill the page
 }
 
-// These are variables so that tests can make them small and count the ways.
+// These are variables so that tests can make them small and count the strategies used.
 var (
-	// branchesMax bounds how many ranges are merged.
+	// branchesMax bounds how many branches are merged.
 	branchesMax = 40
-	// window is how many rows in order are looked at before an index that gathers is asked.
+	// window is how many rows in order are read before the lookup index is used.
 	window = 1000
-	// few is how many rows are gathered without a look at the window.
-	few = 300
-	// took is told by which way a page was read.
-	took = func(way string) {}
+	// fewRows is how many rows are looked up and sorted without trying the window first.
+	fewRows = 300
+	// onStrategy is called with the strategy that a page was read by.
+	onStrategy = func(strategy string) {}
 )
 
-// plan chooses. Best is the column whose values leave the least, of those that have an index by date.
-func (w wanted) plan(e db.Engine, s sorting, best string) plan {
-	p := plan{sorting: s, w: w}
-	all := w.conditions(e)
-	if span := w.span(); s.by == "transaction_date" {
-		p.inside = span
+// plan chooses how to read a page. best is the most selective of the columns that have an index by date.
+func (q query) plan(e db.Engine, s sorting, best string) plan {
+	p := plan{sorting: s, q: q}
+	all := q.conditions(e)
+	if dates := q.dateConditions(); s.by == "transaction_date" {
+		p.bounds = dates
 	} else {
-		all = append(all, span...)
+		all = append(all, dates...)
 	}
-	if s.by == "transaction_date" && w.ids == nil && w.numbers == nil {
-		all = p.drive(all, best)
+	if s.by == "transaction_date" && q.ids == nil && q.numbers == nil {
+		all = p.chooseBranches(all, best)
 	}
 	p.rest = all
 	for i, c := range all {
-		if c.finds && (p.gather == nil || p.gather.column != "" && c.column == best) {
-			p.gather = &all[i]
+		if c.indexed && (p.lookup == nil || p.lookup.column != "" && c.column == best) {
+			p.lookup = &all[i]
 		}
 	}
 	return p
 }
 
-// drive takes out the condition whose index the list is read by: addresses, or the column that leaves the least.
-func (p *plan) drive(all []condition, best string) (rest []condition) {
+// chooseBranches sets the branches from the condition on addresses or on the best column, and returns the other
+// conditions.
+func (p *plan) chooseBranches(all []condition, best string) (rest []condition) {
 	for i, c := range all {
-		n := len(c.branches) * len(p.w.visibilities)
+		n := len(c.branches) * len(p.q.visibilities)
 		if n > 0 && n <= branchesMax && (c.column == "" || c.column == best) {
 			p.branches, p.distinct = c.branches, c.column == ""
 			return append(all[:i:i], all[i+1:]...)
@@ -65,7 +67,7 @@ func (p *plan) drive(all []condition, best string) (rest []condition) {
 	return all
 }
 
-// statement is a text that grows with its arguments.
+// statement is an SQL text under construction, with its arguments.
 type statement struct {
 	strings.Builder
 	args []any
@@ -85,11 +87,12 @@ func (s *statement) and(alias string, indexed bool, all ...condition) {
 var (
 	rowColumns  = db.Columns[row]()
 	allColumns  = db.Columns[keyedRow]()
-	searchedFor = "SELECT " + rowColumns + " FROM ("
+	selectFound = "SELECT " + rowColumns + " FROM ("
 )
 
-// ordered reads the first rows of every branch, in order, and merges them. What is given is looked at within.
-func (p plan) ordered(s *statement, after *condition, limit int, within []condition) {
+// merge writes a query that reads the first rows of every branch in order and merges them. Each branch applies the
+// conditions within.
+func (p plan) merge(s *statement, after *condition, limit int, within []condition) {
 	branches := p.branches
 	if branches == nil {
 		branches = []condition{{}}
@@ -99,18 +102,18 @@ func (p plan) ordered(s *statement, after *condition, limit int, within []condit
 		union = " UNION "
 	}
 	n := 0
-	for _, shelf := range p.w.visibilities {
+	for _, visibility := range p.q.visibilities {
 		for _, b := range branches {
 			if n > 0 {
 				s.add(union)
 			}
 			alias := fmt.Sprintf("t%d", n)
 			s.add("SELECT * FROM (SELECT "+allColumns+" FROM transactions "+alias+" WHERE "+alias+".organization_id = @org AND "+alias+
-				".shelf = ?", shelf)
+				".visibility = ?", visibility)
 			if b.text != "" {
 				s.and(alias, true, b)
 			}
-			s.and(alias, true, p.inside...)
+			s.and(alias, true, p.bounds...)
 			if after != nil {
 				s.and(alias, true, *after)
 			}
@@ -124,41 +127,41 @@ func (p plan) ordered(s *statement, after *condition, limit int, within []condit
 	}
 }
 
-// walk reads a page in order, looking at every row.
-func (p plan) walk(after *condition, limit int) (s statement) {
-	s.add(searchedFor)
-	p.ordered(&s, after, limit, p.rest)
+// scan reads a page in order and evaluates the remaining conditions on every row.
+func (p plan) scan(after *condition, limit int) (s statement) {
+	s.add(selectFound)
+	p.merge(&s, after, limit, p.rest)
 	s.add(") t " + p.text("t."))
 	return s
 }
 
-// peek reads what of a page is within the window.
-func (p plan) peek(after *condition, limit int) (s statement) {
-	s.add(searchedFor)
-	p.ordered(&s, after, window, nil)
+// scanWindow reads the part of a page that lies within the window.
+func (p plan) scanWindow(after *condition, limit int) (s statement) {
+	s.add(selectFound)
+	p.merge(&s, after, window, nil)
 	s.add(") t WHERE 1 = 1")
 	s.and("t", false, p.rest...)
 	s.add(" "+p.text("t.")+" LIMIT ?", limit)
 	return s
 }
 
-// probe counts what the gathering index finds, up to one more than a few.
+// probe counts the rows that the lookup index finds, up to one more than fewRows.
 func (p plan) probe() (s statement) {
-	by := *p.gather
-	if by.by != nil {
-		by = *by.by
+	by := *p.lookup
+	if by.lookup != nil {
+		by = *by.lookup
 	}
 	s.add("SELECT count(*) FROM (SELECT 1 FROM transactions t WHERE t.organization_id = @org")
-	s.and("t", p.gather.by == nil, p.w.withVisibility())
+	s.and("t", p.lookup.lookup == nil, p.q.visibilityCondition())
 	s.and("t", true, by)
-	s.add(" LIMIT ?) p", few+1)
+	s.add(" LIMIT ?) p", fewRows+1)
 	return s
 }
 
-// gathered reads a page by way of the index that finds its rows.
-func (p plan) gathered(after *condition, limit int) (s statement) {
+// lookupAndSort reads a page by finding all its rows with the lookup index and sorting them.
+func (p plan) lookupAndSort(after *condition, limit int) (s statement) {
 	s.add("WITH found AS MATERIALIZED (SELECT " + allColumns + " FROM transactions t WHERE ")
-	p.found(&s)
+	p.writeConditions(&s)
 	if after != nil {
 		s.and("t", false, *after)
 	}
@@ -166,31 +169,31 @@ func (p plan) gathered(after *condition, limit int) (s statement) {
 	return s
 }
 
-// counting counts all that pass.
-func (p plan) counting() (s statement) {
+// countAll counts all matching transactions.
+func (p plan) countAll() (s statement) {
 	s.add("SELECT count(*) FROM transactions t WHERE ")
-	p.found(&s)
+	p.writeConditions(&s)
 	return s
 }
 
-// found lists everything a filter asks, for one index to serve the gathering condition.
-func (p plan) found(s *statement) {
-	by := p.gather
-	s.add(condition{text: "§organization_id = @org"}.render("t", by == nil || by.by == nil || !by.by.everywhere))
-	if by != nil && by.by != nil {
-		s.and("t", true, *by.by)
+// writeConditions writes all conditions of the query so that only the index of the lookup is used.
+func (p plan) writeConditions(s *statement) {
+	by := p.lookup
+	s.add(condition{text: "§organization_id = @org"}.render("t", by == nil || by.lookup == nil || !by.lookup.acrossOrganizations))
+	if by != nil && by.lookup != nil {
+		s.and("t", true, *by.lookup)
 	}
-	s.and("t", by == nil || by.by == nil && !by.names, p.w.withVisibility())
+	s.and("t", by == nil || by.lookup == nil && !by.unique, p.q.visibilityCondition())
 	for i := range p.rest {
-		s.and("t", &p.rest[i] == by && by.by == nil, p.rest[i])
+		s.and("t", &p.rest[i] == by && by.lookup == nil, p.rest[i])
 	}
-	s.and("t", by == nil, p.inside...)
+	s.and("t", by == nil, p.bounds...)
 	for _, group := range p.alternatives() {
 		s.and("t", by == nil, group)
 	}
 }
 
-// alternatives is the one condition that the branches are, if there are any.
+// alternatives returns the branches as one condition, if there are any.
 func (p plan) alternatives() []condition {
 	if p.branches == nil {
 		return nil

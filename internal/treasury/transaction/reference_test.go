@@ -14,7 +14,7 @@ import (
 
 // This is the list of transactions written a second time, as plainly as the contract says it, to hold the first against.
 
-// answer is every transaction that passes a filter, in order.
+// answer returns every transaction that matches a filter, in order.
 func answer(all []transaction.Transaction, entities []string, f transaction.Filter, s transaction.Sort) []transaction.Transaction {
 	var out []transaction.Transaction
 	for _, t := range all {
@@ -104,7 +104,7 @@ func passesNumbers(t transaction.Transaction, f transaction.Filter) bool {
 		(f.UpdatedSince == "" || !t.UpdatedAt.Before(instant(f.UpdatedSince, false)))
 }
 
-// instant reads a time; a day as a whole is its first or its last instant.
+// instant parses a time; a date is its first or its last instant.
 func instant(text string, end bool) time.Time {
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return at
@@ -136,7 +136,7 @@ func price(t transaction.Transaction) *big.Rat {
 	return rat(t.Value.Gross)
 }
 
-// amounts are what moved in the asset itself, and that less the fee in it; of fiat the fiat amount.
+// amounts returns the quantity before and after the fee in the same asset; for fiat money, the amounts of the value.
 func amounts(t transaction.Transaction) (gross, net *big.Rat) {
 	inItself := t.Value != nil && t.Value.Currency == t.Currency
 	fee := new(big.Rat)
@@ -173,7 +173,7 @@ func chain(t transaction.Transaction) string {
 	return strings.ToLower(t.Crypto.Chain)
 }
 
-// compare orders by a field; what is not known comes before all else. Assets and chains are in order of time within.
+// compare orders by a field; unknown values come first. Assets and chains are ordered by date within.
 func compare(a, b transaction.Transaction, by string) int {
 	numbers := func(a, b *big.Rat) int {
 		switch {

@@ -11,42 +11,43 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// Service holds the use cases.
+// Service implements the use cases of transactions.
 type Service struct {
-	db   *db.DB
-	kept keptSources
+	db      *db.DB
+	sources sourceCache
 }
 
-// NewService makes one.
+// NewService returns a Service on a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// keptMax bounds how many sources are kept at hand.
-const keptMax = 10_000
+// sourceCacheMax bounds how many sources are cached.
+const sourceCacheMax = 10_000
 
-// keptSources are sources that lists have shown. What a list shows of one, its ids, type, provider and legal entity,
-// cannot change once the source has transactions once it has transactions, so that it need not be looked up again.
-type keptSources struct {
+// sourceCache holds sources that lists have shown. The fields that a list shows of a source (ids, type, provider and
+// legal entity) cannot change once it has transactions, so the cache never expires. A nil cache always reads from the
+// database.
+type sourceCache struct {
 	mu   sync.Mutex
 	byID map[string]source.Source
 }
 
-// of gives sources by their ids; without any that are kept, as the database has them now.
-func (k *keptSources) of(ctx context.Context, tx *db.Tx, ids []string) (map[string]source.Source, error) {
+// find returns sources by id, from the cache if it has all of them and otherwise from the database.
+func (k *sourceCache) find(ctx context.Context, tx *db.Tx, ids []string) (map[string]source.Source, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if found := k.all(ids); found != nil {
+	if found := k.lookup(ids); found != nil {
 		return found, nil
 	}
 	found, err := source.FindSomeUnchecked(ctx, tx, ids)
 	if err == nil && k != nil {
-		k.keep(found)
+		k.add(found)
 	}
 	return found, err
 }
 
-// all gives all of some sources, or nothing.
-func (k *keptSources) all(ids []string) map[string]source.Source {
+// lookup returns the sources with the given ids, or nil unless all of them are cached.
+func (k *sourceCache) lookup(ids []string) map[string]source.Source {
 	if k == nil {
 		return nil
 	}
@@ -63,16 +64,16 @@ func (k *keptSources) all(ids []string) map[string]source.Source {
 	return out
 }
 
-func (k *keptSources) keep(found map[string]source.Source) {
+func (k *sourceCache) add(found map[string]source.Source) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.byID == nil || len(k.byID) >= keptMax {
+	if k.byID == nil || len(k.byID) >= sourceCacheMax {
 		k.byID = map[string]source.Source{}
 	}
 	maps.Copy(k.byID, found)
 }
 
-// Get gives one transaction.
+// Get returns one transaction.
 func (s *Service) Get(ctx context.Context, transactionID string) (t Transaction, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		t, err = Find(ctx, tx, transactionID)
@@ -81,7 +82,7 @@ func (s *Service) Get(ctx context.Context, transactionID string) (t Transaction,
 	return t, err
 }
 
-// Find gives a transaction, unless it is of a legal entity the actor's key is not for. It is a building block.
+// Find returns a transaction. One of a legal entity that the actor may not see is not found. It is a building block.
 func Find(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, error) {
 	t, err := selectOne(ctx, tx, transactionID)
 	if err == nil && !actor.From(ctx).Sees(t.Source.LegalEntityID) {
@@ -90,7 +91,8 @@ func Find(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, er
 	return t, err
 }
 
-// FindExternal gives the ids of the transactions that a source has told of already, by its own ids for them. It is a building block.
-func FindExternal(ctx context.Context, tx *db.Tx, sourceID string, externalIDs []string) (map[string]string, error) {
-	return selectExternal(ctx, tx, sourceID, externalIDs)
+// FindByExternalID returns the ids of the stored transactions of a source, by the source's own ids for them. It is a
+// building block.
+func FindByExternalID(ctx context.Context, tx *db.Tx, sourceID string, externalIDs []string) (map[string]string, error) {
+	return selectByExternalID(ctx, tx, sourceID, externalIDs)
 }

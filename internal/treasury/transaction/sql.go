@@ -15,11 +15,11 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// row is what is read of a transaction.
+// row is a stored transaction.
 type row struct {
 	ID             string         `db:"transaction_id"`
 	Number         int64          `db:"number"`
-	Shelf          int64          `db:"shelf"`
+	Visibility     int64          `db:"visibility"`
 	SourceID       string         `db:"source_id"`
 	ExternalID     string         `db:"external_id"`
 	At             time.Time      `db:"transaction_date"`
@@ -47,7 +47,7 @@ type row struct {
 	UpdatedAt      time.Time      `db:"updated_at"`
 }
 
-// keyedRow has also what transactions are found by, which nobody reads.
+// keyedRow adds the derived columns that transactions are found and sorted by, which are written but not read.
 type keyedRow struct {
 	row
 	Asset       string  `db:"asset_type"`
@@ -65,15 +65,15 @@ func toRow(t Transaction) keyedRow {
 	k := t.keys()
 	r := keyedRow{
 		row: row{
-			ID: t.ID, Number: t.Number, Shelf: t.visibility(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At,
+			ID: t.ID, Number: t.Number, Visibility: t.visibility(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At,
 			Description: t.Description, Direction: string(t.Direction),
 			Quantity: t.Quantity, Currency: t.Currency, Category: db.OrNull(t.Category), Vendor: db.OrNull(t.Vendor), Memo: db.OrNull(t.Memo),
 			EventKey: db.OrNull(t.EventKey), GroupID: db.OrNull(t.GroupID), Type: string(t.Type), TypeBefore: db.OrNull(string(t.TypeBeforeSpam)),
-			Status: string(t.Status), JournalEntryID: db.OrNull(t.JournalEntryID), TagIDs: strings.Join(t.TagIDs,
-				" "), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+			Status: string(t.Status), JournalEntryID: db.OrNull(t.JournalEntryID), TagIDs: strings.Join(t.TagIDs, " "),
+			CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 		},
-		Asset: k.asset, Chain: k.chain, From: db.OrNull(k.from), To: db.OrNull(k.to), CategoryKey: db.OrNull(
-			k.category), GrossAmount: k.grossAmount, NetAmount: k.netAmount, GrossPrice: k.grossPrice, Search: k.search,
+		Asset: k.asset, Chain: k.chain, From: db.OrNull(k.from), To: db.OrNull(k.to), CategoryKey: db.OrNull(k.category),
+		GrossAmount: k.grossAmount, NetAmount: k.netAmount, GrossPrice: k.grossPrice, Search: k.search,
 	}
 	if t.Crypto != nil || t.Bank != nil || t.Card != nil {
 		r.Details = toJSON(details{t.Crypto, t.Bank, t.Card})
@@ -92,8 +92,8 @@ func (r row) transaction(s source.Source) (Transaction, error) {
 		ID: r.ID, Number: r.Number, Source: s, ExternalID: r.ExternalID, At: r.At, Description: r.Description, Direction: Direction(r.Direction),
 		Quantity: r.Quantity, Currency: r.Currency, Category: db.OrEmpty(r.Category), Vendor: db.OrEmpty(r.Vendor), Memo: db.OrEmpty(r.Memo),
 		EventKey: db.OrEmpty(r.EventKey), GroupID: db.OrEmpty(r.GroupID), Type: Type(r.Type), TypeBeforeSpam: Type(db.OrEmpty(r.TypeBefore)),
-		Status: Status(r.Status), JournalEntryID: db.OrEmpty(r.JournalEntryID), TagIDs: strings.Fields(
-			r.TagIDs), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Status: Status(r.Status), JournalEntryID: db.OrEmpty(r.JournalEntryID), TagIDs: strings.Fields(r.TagIDs),
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if r.Gross != nil && r.Fee != nil && r.ValueCurrency != nil {
 		t.Value = &Value{*r.Gross, *r.Fee, *r.ValueCurrency}
@@ -144,11 +144,12 @@ func insertAll(ctx context.Context, tx *db.Tx, all []Transaction) error {
 }
 
 type countedRow struct {
-	cell
+	countKey
 	Count int64 `db:"count"`
 }
 
-// addCounts writes changes of how many there are, always in the same order, and forgets sorts of which none are left.
+// addCounts writes changes of the counts, always in the same order, and deletes counts that become
+// zero.
 func addCounts(ctx context.Context, tx *db.Tx, c counts) error {
 	rows, fewer := make([]countedRow, 0, len(c)), false
 	for k, n := range c {
@@ -169,13 +170,14 @@ func addCounts(ctx context.Context, tx *db.Tx, c counts) error {
 	return tx.Queue(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND count = 0")
 }
 
-// selectExternal gives the ids of the transactions that a source has told of under some of its own ids.
-func selectExternal(ctx context.Context, tx *db.Tx, sourceID string, externalIDs []string) (map[string]string, error) {
+// selectByExternalID returns the ids of transactions of a source by the source's own ids.
+func selectByExternalID(ctx context.Context, tx *db.Tx, sourceID string, externalIDs []string) (map[string]string, error) {
 	type pair struct {
 		ExternalID string `db:"external_id"`
 		ID         string `db:"transaction_id"`
 	}
-	// One look at the index for each: a plan made before the table was analyzed would read all that the source has, once for every batch.
+	// One index lookup for each id: a plan made before the table was analyzed would read all transactions of the source
+	// for every batch.
 	rows, err := db.All[pair](ctx, tx, `SELECT x.external_id, x.transaction_id FROM (SELECT w.value AS external_id,
 		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ? AND t.external_id = w.value) AS
 		transaction_id FROM {texts}) x
@@ -189,15 +191,15 @@ func selectExternal(ctx context.Context, tx *db.Tx, sourceID string, externalIDs
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM transactions WHERE organization_id = @org"
 
-// read makes transactions of rows, with their sources.
-func read(ctx context.Context, tx *db.Tx, rows []row, kept *keptSources) ([]Transaction, error) {
+// read converts rows to transactions with their sources.
+func read(ctx context.Context, tx *db.Tx, rows []row, cache *sourceCache) ([]Transaction, error) {
 	var ids []string
 	for _, r := range rows {
 		if !slices.Contains(ids, r.SourceID) {
 			ids = append(ids, r.SourceID)
 		}
 	}
-	sources, err := kept.of(ctx, tx, ids)
+	sources, err := cache.find(ctx, tx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -210,27 +212,29 @@ func read(ctx context.Context, tx *db.Tx, rows []row, kept *keptSources) ([]Tran
 	return out, nil
 }
 
-// present leaves out what is deleted. A database without figures might rather go through all that is not, if it knew of that.
-func present(rows []row) []row {
-	return slices.DeleteFunc(rows, func(r row) bool { return r.Shelf >= deleted })
+// withoutDeleted removes deleted rows. This is not a condition of the query, because without statistics a database may
+// choose to scan all rows that are not deleted.
+func withoutDeleted(rows []row) []row {
+	return slices.DeleteFunc(rows, func(r row) bool { return r.Visibility >= deleted })
 }
 
-// selectSome gives transactions by their ids, in no order.
+// selectSome returns transactions by id, in no particular order.
 func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id {any}", ids)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, tx, present(rows), nil)
+	return read(ctx, tx, withoutDeleted(rows), nil)
 }
 
-// selectOne names just one id: of many, a database without figures might rather go through all that the organization has.
+// selectOne asks for a single id: with a list of ids and without statistics, a database may choose to scan the whole
+// organization.
 func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id = ?", transactionID)
 	if err != nil {
 		return Transaction{}, err
 	}
-	found, err := read(ctx, tx, present(rows), nil)
+	found, err := read(ctx, tx, withoutDeleted(rows), nil)
 	if err == nil && len(found) == 0 {
 		err = fault.Missing(noun)
 	}
@@ -240,12 +244,12 @@ func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transactio
 	return found[0], nil
 }
 
-// selectCategories gives every category there is, as it is compared.
+// selectCategories returns all category keys in use.
 func selectCategories(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT DISTINCT value FROM transaction_counts WHERE organization_id = @org AND facet = 'category_key'")
 }
 
-// selectCount adds up what is counted of some values of a column, or in all.
+// selectCount adds up the counts of some values of a column, or of all transactions if column is empty.
 func selectCount(ctx context.Context, tx *db.Tx, column string, values []string, rest []condition) (int64, error) {
 	var s statement
 	s.add("SELECT CAST(COALESCE(sum(c.count), 0) AS {integer}) FROM transaction_counts c WHERE c.organization_id = @org AND "+
@@ -259,10 +263,10 @@ func selectCount(ctx context.Context, tx *db.Tx, column string, values []string,
 
 func update(ctx context.Context, tx *db.Tx, t Transaction) error {
 	r := toRow(t)
-	return tx.Queue(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?,
+	return tx.Queue(ctx, `UPDATE transactions SET visibility = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?,
 		type_before_spam = ?, status = ?,
 		journal_entry_id = ?, tag_ids = ?, updated_at = ? WHERE organization_id = @org AND transaction_id = ?`,
-		r.Shelf, r.Memo, r.Vendor, r.Search, r.GroupID, r.Type, r.TypeBefore, r.Status, r.JournalEntryID, r.TagIDs, r.UpdatedAt, t.ID)
+		r.Visibility, r.Memo, r.Vendor, r.Search, r.GroupID, r.Type, r.TypeBefore, r.Status, r.JournalEntryID, r.TagIDs, r.UpdatedAt, t.ID)
 }
 
 func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) error {
@@ -277,7 +281,7 @@ func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) erro
 
 func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if err := tx.Queue(ctx,
-		"UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted,
+		"UPDATE transactions SET visibility = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND visibility < ?", deleted,
 		tx.Now(), sourceID, deleted); err != nil {
 		return err
 	}
@@ -288,21 +292,21 @@ func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 	return tx.Queue(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
 }
 
-// selectTexts gives what is searched of some of the latest transactions.
+// selectTexts returns the search texts of the latest transactions, as a sample.
 func selectTexts(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
 	return db.All[string](ctx, tx,
-		"SELECT search FROM transactions WHERE organization_id = @org AND shelf = ? ORDER BY transaction_date DESC, number DESC LIMIT ?",
+		"SELECT search FROM transactions WHERE organization_id = @org AND visibility = ? ORDER BY transaction_date DESC, number DESC LIMIT ?",
 		listed, limit)
 }
 
-// selectFrom reads transactions by number with all they are found by, deleted ones too.
+// selectFrom reads transactions by number with their derived columns, deleted ones too.
 func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]keyedRow, error) {
 	return db.All[keyedRow](ctx, tx,
 		"SELECT "+allColumns+" FROM transactions WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
 }
 
-// selectMarks counts the transactions that are found by each tag.
-func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
+// countByTag returns the number of transaction_tags rows of each tag.
+func countByTag(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
 	rows, err := db.All[struct {
 		TagID string `db:"tag_id"`
 		Count int64  `db:"count"`
@@ -314,11 +318,11 @@ func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
 	return out, err
 }
 
-// countStrayMarks counts marks of transactions that are not there, or do not have the tag.
-func countStrayMarks(ctx context.Context, tx *db.Tx) (int64, error) {
+// countStrayTags counts transaction_tags rows whose transaction does not exist or does not have the tag.
+func countStrayTags(ctx context.Context, tx *db.Tx) (int64, error) {
 	return db.One[int64](ctx, tx, "count",
 		`SELECT count(*) FROM transaction_tags m WHERE m.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transactions t
-		WHERE t.organization_id = m.organization_id AND t.transaction_id = m.transaction_id AND t.shelf < ? AND ' ' || t.tag_ids || ' '
+		WHERE t.organization_id = m.organization_id AND t.transaction_id = m.transaction_id AND t.visibility < ? AND ' ' || t.tag_ids || ' '
 		LIKE '% ' || m.tag_id || ' %')`, deleted)
 }
 
@@ -326,7 +330,8 @@ func selectCounts(ctx context.Context, tx *db.Tx) ([]countedRow, error) {
 	return db.All[countedRow](ctx, tx, "SELECT "+db.Columns[countedRow]()+" FROM transaction_counts WHERE organization_id = @org")
 }
 
-// countUnsearchable counts transactions without a row in SQLite's index of texts; PostgreSQL's index is the table's own.
+// countUnsearchable counts transactions without a row in SQLite's full-text index. PostgreSQL's index is part of the
+// table.
 func countUnsearchable(ctx context.Context, tx *db.Tx) (int64, error) {
 	if tx.DB().Engine() != db.SQLite {
 		return 0, nil
@@ -336,7 +341,7 @@ func countUnsearchable(ctx context.Context, tx *db.Tx) (int64, error) {
 			"WHERE d.id = t.row_key)")
 }
 
-// suggest writes what is suggested for a transaction.
-func suggest(ctx context.Context, tx *db.Tx, transactionID string, body *string) error {
+// updateSuggestion stores the suggestion for a transaction as JSON.
+func updateSuggestion(ctx context.Context, tx *db.Tx, transactionID string, body *string) error {
 	return tx.Queue(ctx, "UPDATE transactions SET suggested = ? WHERE organization_id = @org AND transaction_id = ?", body, transactionID)
 }

@@ -1,5 +1,6 @@
-// Package transaction holds the transactions: what happened at a source, one asset and one direction each. What the
-// source reported never changes; type, status, memo, vendor, tags and links do.
+// Package transaction stores transactions: one movement of one asset in one direction at a source. The data that the
+// source reported never changes; type, status, memo, vendor, tags and links do. Which index a list is read by is decided
+// here and not by the databases: see plan_sql.go.
 package transaction
 
 import (
@@ -12,7 +13,7 @@ import (
 
 const noun = "transaction"
 
-// Direction is the statement view of the platform.
+// Direction is the direction as an account statement states it.
 type Direction string
 
 // The directions.
@@ -21,26 +22,26 @@ const (
 	Debit  Direction = "debit"
 )
 
-// IsInflow tells that value came into the source: a statement calls that a credit.
+// IsInflow reports whether value came into the source, which a statement calls a credit.
 func IsInflow(d Direction) bool { return d == Credit }
 
-// Status is what became of a transaction in the books.
+// Status is the state of a transaction in the books.
 type Status string
 
-// The states.
+// The statuses.
 const (
 	Pending Status = "pending"
 	Posted  Status = "posted"
 	Spam    Status = "spam"
 )
 
-// Statuses lists every state there is.
+// Statuses lists every status.
 var Statuses = []Status{Pending, Posted, Spam}
 
-// Type is what happened economically, which is not yet how it is booked.
+// Type is the economic nature of a transaction. Booking it takes more: a ledger account.
 type Type string
 
-// The types that the service itself speaks of.
+// The types that the code itself refers to; Types lists all.
 const (
 	Unknown      Type = "UNKNOWN"
 	TypeSpam     Type = "SPAM"
@@ -55,7 +56,7 @@ const (
 	Chargeback   Type = "CHARGEBACK"
 )
 
-// Transaction is one of them.
+// Transaction is a movement of one asset in one direction at a source.
 type Transaction struct {
 	ID             string
 	Number         int64
@@ -64,39 +65,39 @@ type Transaction struct {
 	At             time.Time
 	Description    string
 	Direction      Direction
-	Quantity       *money.Decimal // gross: all that moved; nil where it is not known
+	Quantity       *money.Decimal // gross, before fees; nil if unknown
 	Currency       string         // an ISO code or the symbol of an asset
-	Value          *Value         // nil where nobody knows what it was worth
-	Category       string         // of the platform
+	Value          *Value         // nil if unknown
+	Category       string         // as the platform calls it
 	Vendor         string
 	Memo           string
 	Crypto         *Crypto
 	Bank           *Bank
 	Card           *Card
-	EventKey       string // what the platform joins the sides of one event by: the id of a trade or a transfer
-	GroupID        string // joins transactions that are linked
+	EventKey       string // the platform's id of a trade or transfer, shared by its sides
+	GroupID        string // shared by transactions that are linked
 	Type           Type
-	TypeBeforeSpam Type // what it was before it became spam
+	TypeBeforeSpam Type // the type before it was marked as spam
 	Status         Status
-	Spam           *Verdict    // of the filter; nil where it had nothing to say
-	Suggested      *Suggestion // what a classification run proposes; nil for what is booked
+	Spam           *Verdict    // of the spam filter; nil if it found nothing
+	Suggested      *Suggestion // by a classification run; nil once there is a journal entry
 	JournalEntryID string
 	TagIDs         []string
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
 
-// Value is what a transaction was worth in a fiat currency. Of an inflow gross is what the payer gave up and net what landed, of an outflow
-// gross is all that left and net what the counterparty got: gross is always net plus fee.
+// Value is the worth of a transaction in a fiat currency. For an inflow, gross is what the payer paid and net what
+// arrived; for an outflow, gross is all that left and net what the counterparty received. Gross is always net plus fee.
 type Value struct {
 	Gross, Fee money.Decimal
 	Currency   string
 }
 
-// Net is gross less the fee.
+// Net returns gross less the fee.
 func (v Value) Net() money.Decimal { return v.Gross.Sub(v.Fee) }
 
-// Crypto is what is known of an asset that is not fiat money, and of its place on a chain.
+// Crypto holds the details of a crypto asset and of the movement on its chain.
 type Crypto struct {
 	Chain           string         `json:"chain,omitempty"`
 	TransactionHash string         `json:"hash,omitempty"`
@@ -110,14 +111,14 @@ type Crypto struct {
 	FeeAssetType    string         `json:"fee_asset,omitempty"`
 }
 
-// Bank is what is known of the bank account and of who is at the other end.
+// Bank holds the details of a movement on a bank account.
 type Bank struct {
 	BankName         string `json:"bank,omitempty"`
 	AccountLast4     string `json:"last4,omitempty"`
 	CounterpartyName string `json:"counterparty,omitempty"`
 }
 
-// Card is what is known of a payment by card.
+// Card holds the details of a card payment.
 type Card struct {
 	MerchantName     string `json:"merchant,omitempty"`
 	MerchantCategory string `json:"category,omitempty"`
@@ -125,26 +126,26 @@ type Card struct {
 	Last4            string `json:"last4,omitempty"`
 }
 
-// Verdict is what the spam filter makes of an arrival, and why.
+// Verdict is the result of the spam filter for one arrival, with its reasons.
 type Verdict struct {
 	Score   int      `json:"score"`
 	Reasons []Reason `json:"reasons"`
 }
 
-// Reason is one thing the filter saw. Positive weights speak for spam.
+// Reason is one observation of the spam filter. A positive weight indicates spam.
 type Reason struct {
 	Code   string `json:"code"`
 	Weight int    `json:"weight"`
 	Text   string `json:"text"`
 }
 
-// SequenceNumber is how people call the transaction.
+// SequenceNumber returns the number that people refer to the transaction by, such as OT-17.
 func (t Transaction) SequenceNumber() string { return SequenceNumber(t.Number) }
 
-// SequenceNumber is how people call the transaction with a number.
+// SequenceNumber formats the number of a transaction, such as OT-17.
 func SequenceNumber(number int64) string { return "OT-" + strconv.FormatInt(number, 10) }
 
-// Suggestion is what a rule, or what was booked before, would make of a transaction. It is never booked by itself.
+// Suggestion is a classification proposed by a rule or by precedents. Nothing is booked from it without a request.
 type Suggestion struct {
 	RunID           string   `json:"run"`
 	LedgerAccountID string   `json:"account,omitempty"`
@@ -153,5 +154,5 @@ type Suggestion struct {
 	Reasons         []string `json:"reasons"`
 	RuleID          string   `json:"rule,omitempty"`
 	RuleVersion     int64    `json:"rule_version,omitempty"`
-	Examples        []string `json:"examples,omitempty"` // transactions that it rests on
+	Examples        []string `json:"examples,omitempty"` // ids of the transactions that it is based on
 }

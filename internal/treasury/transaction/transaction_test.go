@@ -18,18 +18,18 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// company is an organization to try transactions on.
+// company is an organization to test transactions with.
 type company struct {
 	db    *db.DB
 	ctx   context.Context
-	org   organization.Founded
+	org   organization.Created
 	clock *clock.Manual // nil unless the test holds the time
 	*transaction.Service
 }
 
 func found(t *testing.T, d *db.DB) company {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
@@ -38,13 +38,13 @@ func found(t *testing.T, d *db.DB) company {
 		Role: actor.Owner}), org: f, clock: nil, Service: transaction.NewService(d)}
 }
 
-// each gives a test a company on each engine.
+// each runs a test with a company on each engine.
 func each(t *testing.T, test func(t *testing.T, c company)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) { test(t, found(t, d)) })
 }
 
-// eachTimed is each with a clock that the test moves.
+// eachTimed is each with a clock that the test controls.
 func eachTimed(t *testing.T, test func(t *testing.T, c company)) {
 	t.Helper()
 	dbtest.EachConfig(t, func(t *testing.T, config db.Config) {
@@ -56,7 +56,7 @@ func eachTimed(t *testing.T, test func(t *testing.T, c company)) {
 	})
 }
 
-// limited is the company as a key for some legal entities sees it.
+// limited returns the company as seen by a key for some legal entities.
 func (c company) limited(entities ...string) context.Context {
 	a := actor.From(c.ctx)
 	a.LegalEntityIDs = entities
@@ -77,7 +77,7 @@ func (c company) read(t *testing.T, body db.Func) {
 	}
 }
 
-// source makes a source without its area's rules, which have tests of their own.
+// source creates a source directly, without the rules of package source, which has tests of its own.
 func (c company) source(t *testing.T, s source.Source) source.Source {
 	t.Helper()
 	type row struct {
@@ -123,7 +123,7 @@ func (c company) tag(t *testing.T, name string) string {
 	return made.ID
 }
 
-// create adds transactions that must be taken.
+// create adds transactions that must be accepted.
 func (c company) create(t *testing.T, all ...transaction.CreateParams) []transaction.Transaction {
 	t.Helper()
 	made, err := c.Create(c.ctx, all)
@@ -133,7 +133,7 @@ func (c company) create(t *testing.T, all ...transaction.CreateParams) []transac
 	return made.Transactions
 }
 
-// post sets transactions as their journal entries would.
+// post marks transactions as posted, as their journal entries would.
 func (c company) post(t *testing.T, all ...transaction.Transaction) {
 	t.Helper()
 	c.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -159,7 +159,7 @@ func dec(text string) *money.Decimal {
 	return new(money.MustParse(text))
 }
 
-// sound fails a test whose transactions the check finds fault with.
+// sound fails the test if Verify returns findings.
 func (c company) sound(t *testing.T) {
 	t.Helper()
 	c.read(t, func(ctx context.Context, tx *db.Tx) error {

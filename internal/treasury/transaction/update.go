@@ -82,8 +82,8 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	return t, nil
 }
 
-// WithNotes is the transaction with another vendor, unless that is empty, and with more tags. It is a building block, and
-// whoever calls it has seen that the tags are there.
+// WithNotes returns the transaction with another vendor, unless that is empty, and with additional tags. It is a
+// building block; the caller has verified that the tags exist.
 func (t Transaction) WithNotes(vendor string, tagIDs []string) (Transaction, error) {
 	var p UpdateParams
 	if vendor != "" {
@@ -97,11 +97,11 @@ func (t Transaction) WithNotes(vendor string, tagIDs []string) (Transaction, err
 	if p.validate(&faults, ""); faults.Err() != nil {
 		return t, faults.Err()
 	}
-	after, _ := p.apply(t) // neither its type nor its state changes, so that nothing stands against it
+	after, _ := p.apply(t) // type and status stay the same, so no field can be refused
 	return after, nil
 }
 
-// withStatus puts a transaction with the spam or takes it out; what type it was is kept, so that to take it out undoes putting it there.
+// withStatus marks a transaction as spam or as not spam. It keeps the previous type, so that unmarking restores it.
 func (t Transaction) withStatus(spam bool, kind Type) Transaction {
 	switch {
 	case spam && t.Status != Spam:
@@ -117,27 +117,26 @@ func (t Transaction) withStatus(spam bool, kind Type) Transaction {
 	return t
 }
 
-// facts are what people and rules made of a transaction, for the audit.
+// facts returns the fields that people and rules set, for the audit log.
 func (t Transaction) facts() map[string]any {
 	return map[string]any{
 		"sequence_number": t.SequenceNumber(), "transaction_type": t.Type, "status": t.Status, "memo": t.Memo, "vendor": t.Vendor,
-		"tag_ids":  t.TagIDs,
-		"group_id": t.GroupID, "journal_entry_id": t.JournalEntryID,
+		"tag_ids": t.TagIDs, "group_id": t.GroupID, "journal_entry_id": t.JournalEntryID,
 	}
 }
 
-func (t Transaction) same(o Transaction) bool {
+func (t Transaction) equal(o Transaction) bool {
 	return t.Type == o.Type && t.TypeBeforeSpam == o.TypeBeforeSpam && t.Status == o.Status && t.Memo == o.Memo && t.Vendor == o.Vendor &&
 		t.GroupID == o.GroupID && t.JournalEntryID == o.JournalEntryID && slices.Equal(t.TagIDs, o.TagIDs)
 }
 
-// Edit is a transaction as it was and as it shall be.
+// Edit is a transaction before and after a change.
 type Edit struct {
 	Before, After Transaction
-	ByRule        bool // a rule of classification decided it
+	ByRule        bool // a classification rule made the change
 }
 
-// The actions under which changes of transactions are recorded.
+// The audit actions of changes to transactions.
 const (
 	ActionUpdated    = "transaction.updated"
 	ActionClassified = "transaction.classified"
@@ -150,7 +149,7 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 	c, changed := counts{}, 0
 	for i := range edits {
 		e := &edits[i]
-		if e.Before.same(e.After) {
+		if e.Before.equal(e.After) {
 			continue
 		}
 		changed++
@@ -225,22 +224,22 @@ func (p UpdateParams) requireTags(ctx context.Context, tx *db.Tx, at string) err
 }
 
 const (
-	// BulkMax is how many transactions one request may change.
+	// BulkMax is the maximum number of transactions that one request may change.
 	BulkMax = 10_000
-	// conflictsShown is how many of those that stand against a change are named.
+	// conflictsShown is the maximum number of conflicting transactions that an error lists.
 	conflictsShown = 100
 )
 
-// BulkParams is a change to many: to those that are named, or to those that a filter finds.
+// BulkParams describe a change to the transactions listed by id, or to those that match a filter.
 type BulkParams struct {
 	TransactionIDs []string
 	Filter         *Filter
-	Expected       *int64 // how many the filter should find
+	Expected       *int64 // the number of transactions that the filter should match
 	Changes        UpdateParams
 	Dry            bool
 }
 
-// Bulk is what came of it.
+// Bulk is the result of a bulk update.
 type Bulk struct {
 	Matched, Updated int
 }
@@ -279,7 +278,7 @@ func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err err
 		b.Matched = len(found)
 		if p.Dry {
 			for _, e := range edits {
-				if !e.Before.same(e.After) {
+				if !e.Before.equal(e.After) {
 					b.Updated++
 				}
 			}
@@ -307,7 +306,7 @@ func (p BulkParams) edits(found []Transaction) ([]Edit, error) {
 	return edits, nil
 }
 
-// resolve gives the transactions that are meant.
+// resolve returns the transactions to change.
 func (p BulkParams) resolve(ctx context.Context, tx *db.Tx) ([]Transaction, error) {
 	if p.Filter != nil {
 		return FindMatching(ctx, tx, *p.Filter, p.Expected)
@@ -315,8 +314,8 @@ func (p BulkParams) resolve(ctx context.Context, tx *db.Tx) ([]Transaction, erro
 	return FindByIDs(ctx, tx, p.TransactionIDs)
 }
 
-// FindByIDs gives transactions by their ids, in that order, each once; what is not there or not seen by the actor's key
-// is named. It is a building block.
+// FindByIDs returns transactions in the order of their ids, each once. The error names every id that does not exist or
+// that the actor may not see. It is a building block.
 func FindByIDs(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
 	found, err := selectSome(ctx, tx, ids)
 	if err != nil {
@@ -331,9 +330,9 @@ func FindByIDs(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, err
 	var missing []string
 	out := make([]Transaction, 0, len(ids))
 	for i, id := range ids {
-		t, there := byID[id]
+		t, ok := byID[id]
 		switch {
-		case !there:
+		case !ok:
 			missing = append(missing, fmt.Sprintf("transaction_ids[%d]", i))
 		case !slices.Contains(ids[:i], id):
 			out = append(out, t)
@@ -345,13 +344,14 @@ func FindByIDs(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, err
 	return out, nil
 }
 
-// FindMatching gives every transaction that passes a filter, as many as are expected if a number is. It is a building block.
+// FindMatching returns every transaction that matches a filter, or a conflict if their number is not the expected one or
+// more than BulkMax. It is a building block.
 func FindMatching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
-	w, err := f.wanted(ctx, tx)
+	q, err := f.query(ctx, tx)
 	if err != nil {
 		return nil, fault.PrefixFields("filter.", err)
 	}
-	n, err := w.count(ctx, tx)
+	n, err := q.count(ctx, tx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -362,9 +362,9 @@ func FindMatching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (ou
 		return nil, fault.Conflictf("the filter matches %d transactions, but at most %d can be changed at once: narrow the filter", n, BulkMax)
 	}
 	order, _ := Sort{By: "created_at", Order: "asc"}.validate()
-	var place []string
+	var position []string
 	for {
-		rows, err := w.read(ctx, tx, order, place, page.LimitMax)
+		rows, err := q.read(ctx, tx, order, position, page.LimitMax)
 		if err != nil {
 			return nil, err
 		}
@@ -372,7 +372,7 @@ func FindMatching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (ou
 		if len(rows) < page.LimitMax {
 			return out, nil
 		}
-		place = order.place(rows[len(rows)-1])
+		position = order.position(rows[len(rows)-1])
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// audited counts the audit rows of an action.
+// audited counts the audit records of an action.
 func (c company) audited(t *testing.T, action string) int {
 	t.Helper()
 	out, err := audit.NewService(c.db).List(c.ctx, audit.Filter{}, page.Request{Limit: 100})
@@ -32,7 +32,7 @@ func (c company) audited(t *testing.T, action string) int {
 	return n
 }
 
-func TestAChangeIsKeptFoundCountedAndAudited(t *testing.T) {
+func TestAChangeIsStoredFoundCountedAndAudited(t *testing.T) {
 	t.Parallel()
 	eachTimed(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Bank})
@@ -75,7 +75,7 @@ func TestAChangeIsKeptFoundCountedAndAudited(t *testing.T) {
 	})
 }
 
-func TestSpamAndBackRestoresTheType(t *testing.T) {
+func TestUnmarkingSpamRestoresTheType(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Wallet})
@@ -114,7 +114,7 @@ func TestSpamAndBackRestoresTheType(t *testing.T) {
 	})
 }
 
-func TestAChangeThatCannotBeIsRefused(t *testing.T) {
+func TestAChangeThatTheStateForbidsIsRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Wallet})
@@ -246,7 +246,7 @@ func TestABulkChangeIsAllOrNone(t *testing.T) {
 	})
 }
 
-func TestNamedKeepsTheOrderAndMatchingReadsEveryPage(t *testing.T) {
+func TestFindByIDsKeepsTheOrderAndFindMatchingReadsEveryPage(t *testing.T) {
 	t.Parallel()
 	eachTimed(t, func(t *testing.T, c company) {
 		w := newWorld(t, c, 350)

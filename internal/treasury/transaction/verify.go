@@ -12,15 +12,14 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// verifyChunk is how many transactions are read at a time.
-const verifyChunk = 1000
+// verifyBatch is how many transactions are read at a time.
+const verifyBatch = 1000
 
-// findings collects what is broken.
+// findings collects violated invariants.
 type findings struct{ *finding.List }
 
-// Verify recomputes what follows from transactions: numbers have no gaps, each has the visibility of its status,
-// amounts are possible, sources are there, and what transactions are found, marked and counted by repeats what they
-// say.
+// Verify recomputes the invariants of transactions: numbers have no gaps, visibility matches status, amounts are
+// possible, sources exist, and derived columns, tags and counts match the transactions.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
@@ -28,11 +27,11 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	}
 	f, k, next := findings{finding.New("transactions")}, tally{counts{}, map[string]int64{}}, int64(1)
 	for {
-		rows, err := selectFrom(ctx, tx, next, verifyChunk)
+		rows, err := selectFrom(ctx, tx, next, verifyBatch)
 		if err != nil {
 			return nil, err
 		}
-		if err := f.chunk(ctx, tx, rows, k); err != nil {
+		if err := f.verifyRows(ctx, tx, rows, k); err != nil {
 			return nil, err
 		}
 		for _, r := range rows {
@@ -41,34 +40,35 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 			}
 			next = r.Number + 1
 		}
-		if len(rows) < verifyChunk {
+		if len(rows) < verifyBatch {
 			break
 		}
 	}
 	if next-1 != h.TransactionNumber {
-		f.Addf("gaps", "the last is %s, but the organization state says %s", SequenceNumber(next-1), SequenceNumber(h.TransactionNumber))
+		f.Addf("gaps", "the last number is %s, but the organization state says %s", SequenceNumber(next-1), SequenceNumber(h.TransactionNumber))
 	}
-	if err := f.counts(ctx, tx, k.counts); err != nil {
+	if err := f.verifyCounts(ctx, tx, k.counts); err != nil {
 		return nil, err
 	}
-	if err := f.marks(ctx, tx, k.marks); err != nil {
+	if err := f.verifyTags(ctx, tx, k.tags); err != nil {
 		return nil, err
 	}
 	n, err := countUnsearchable(ctx, tx)
 	if n > 0 {
-		f.Addf("unsearchable", "%d are not in the index of texts", n)
+		f.Addf("unsearchable", "%d are not in the full-text index", n)
 	}
 	return f.Messages(), err
 }
 
-// tally is what there is: how many of each sort, and how many with each tag. What is deleted is in neither.
+// tally is what the stored transactions, except deleted ones, add up to: the counts, and the number of transactions with
+// each tag.
 type tally struct {
 	counts counts
-	marks  map[string]int64
+	tags   map[string]int64
 }
 
-// chunk looks at some transactions and counts them.
-func (f findings) chunk(ctx context.Context, tx *db.Tx, rows []keyedRow, k tally) error {
+// verifyRows verifies some transactions and adds them to the tally.
+func (f findings) verifyRows(ctx context.Context, tx *db.Tx, rows []keyedRow, k tally) error {
 	var ids []string
 	for _, r := range rows {
 		ids = append(ids, r.SourceID)
@@ -78,31 +78,31 @@ func (f findings) chunk(ctx context.Context, tx *db.Tx, rows []keyedRow, k tally
 		return err
 	}
 	for _, r := range rows {
-		f.one(r, sources)
-		if r.Shelf == deleted {
+		f.verifyRow(r, sources)
+		if r.Visibility == deleted {
 			continue
 		}
-		for _, sort := range r.cells() {
-			k.counts[sort]++
+		for _, key := range r.countKeys() {
+			k.counts[key]++
 		}
 		for _, tagID := range strings.Fields(r.TagIDs) {
-			k.marks[tagID]++
+			k.tags[tagID]++
 		}
 	}
 	return nil
 }
 
-// one looks at a transaction by itself.
-func (f findings) one(r keyedRow, sources map[string]source.Source) {
+// verifyRow verifies a single transaction.
+func (f findings) verifyRow(r keyedRow, sources map[string]source.Source) {
 	name := SequenceNumber(r.Number)
-	s, there := sources[r.SourceID]
-	if !there && r.Shelf != deleted {
-		f.Addf("without their source", "the source %s of %s is not there", r.SourceID, name)
+	s, ok := sources[r.SourceID]
+	if !ok && r.Visibility != deleted {
+		f.Addf("without their source", "the source %s of %s does not exist", r.SourceID, name)
 	}
-	f.state(r)
+	f.verifyState(r)
 	if fault := r.amountFault(); fault != "" {
 		f.Addf("with impossible amounts", "%s %s", name, fault)
-		return // such amounts have no keys
+		return // keys cannot be computed from such amounts
 	}
 	t, err := r.transaction(s)
 	if err != nil {
@@ -110,84 +110,85 @@ func (f findings) one(r keyedRow, sources map[string]source.Source) {
 		return
 	}
 	if wrong := r.keyFaults(toRow(t)); len(wrong) > 0 {
-		f.Addf("that are not found by what they say", "%s does not repeat what it says in %s", name, strings.Join(wrong, ", "))
+		f.Addf("with wrong derived columns", "%s has the wrong value in %s", name, strings.Join(wrong, ", "))
 	}
 }
 
-// state compares type, status and visibility.
-func (f findings) state(r keyedRow) {
+// verifyState compares type, status and visibility.
+func (f findings) verifyState(r keyedRow) {
 	name, spam := SequenceNumber(r.Number), Status(r.Status) == Spam
-	shelf := listed
+	visibility := listed
 	if spam {
-		shelf = spammed
+		visibility = spammed
 	}
-	if !slices.Contains(Statuses, Status(r.Status)) || r.Shelf != shelf && r.Shelf != deleted {
-		f.Addf("on the wrong shelf", "%s is %s, but stands on shelf %d", name, r.Status, r.Shelf)
+	if !slices.Contains(Statuses, Status(r.Status)) || r.Visibility != visibility && r.Visibility != deleted {
+		f.Addf("with the wrong visibility", "%s is %s, but has visibility %d", name, r.Status, r.Visibility)
 	}
 	if !slices.Contains(Types, r.Type) || spam != (Type(r.Type) == TypeSpam) || spam != (r.TypeBefore != nil) {
 		f.Addf("whose type and state differ", "%s is %s of the type %s, before spam %q", name, r.Status, r.Type, db.OrEmpty(r.TypeBefore))
 	}
 }
 
-// counts compares what is kept with what there is.
-func (f findings) counts(ctx context.Context, tx *db.Tx, want counts) error {
-	kept, err := selectCounts(ctx, tx)
+// verifyCounts compares the kept counts with the transactions.
+func (f findings) verifyCounts(ctx context.Context, tx *db.Tx, want counts) error {
+	stored, err := selectCounts(ctx, tx)
 	if err != nil {
 		return err
 	}
-	for _, k := range kept {
-		if n := want[k.cell]; n != k.Count {
-			f.Addf("wrong counts", "%+v are counted as %d, but there are %d", k.cell, k.Count, n)
+	for _, k := range stored {
+		if n := want[k.countKey]; n != k.Count {
+			f.Addf("wrong counts", "the count of %+v is %d, but there are %d", k.countKey, k.Count, n)
 		}
-		delete(want, k.cell)
+		delete(want, k.countKey)
 	}
-	for cell, n := range want {
-		f.Addf("missing counts", "%+v are not counted, but there are %d", cell, n)
+	for key, n := range want {
+		f.Addf("missing counts", "%+v has no count, but there are %d", key, n)
 	}
 	return nil
 }
 
-// marks checks that each tag finds as many as carry it, and none that does not.
-func (f findings) marks(ctx context.Context, tx *db.Tx, want map[string]int64) error {
-	n, err := countStrayMarks(ctx, tx)
+// verifyTags verifies that transaction_tags has exactly one row for each tag of a transaction.
+func (f findings) verifyTags(ctx context.Context, tx *db.Tx, want map[string]int64) error {
+	n, err := countStrayTags(ctx, tx)
 	if err != nil {
 		return err
 	}
 	if n > 0 {
-		f.Addf("stray tags", "%d rows of transaction_tags belong to none that has the tag", n)
+		f.Addf("stray tags", "%d rows of transaction_tags belong to no transaction with that tag", n)
 	}
-	kept, err := selectMarks(ctx, tx)
+	stored, err := countByTag(ctx, tx)
 	if err != nil {
 		return err
 	}
-	all := maps.Clone(kept)
+	all := maps.Clone(stored)
 	maps.Copy(all, want)
 	for tagID := range all {
-		if kept[tagID] != want[tagID] {
-			f.Addf("tags that do not find their transactions", "the tag %s finds %d, but is on %d", tagID, kept[tagID], want[tagID])
+		if stored[tagID] != want[tagID] {
+			f.Addf("tags with the wrong number of transactions",
+				"the tag %s has %d rows in transaction_tags, but is on %d transactions", tagID, stored[tagID], want[tagID])
 		}
 	}
 	return nil
 }
 
-// cells are the sorts that a row is counted with, as it says itself.
-func (r keyedRow) cells() []cell {
-	all := []cell{{"", "", r.SourceID, r.Status}}
+// countKeys returns the counts that a row is included in.
+func (r keyedRow) countKeys() []countKey {
+	all := []countKey{{"", "", r.SourceID, r.Status}}
 	for _, f := range [][2]string{{"transaction_type", r.Type}, {"asset_type", r.Asset}, {"chain", r.Chain},
 		{"direction", r.Direction}, {"category_key", db.OrEmpty(r.CategoryKey)}} {
 		if f[1] != "" {
-			all = append(all, cell{f[0], f[1], r.SourceID, r.Status})
+			all = append(all, countKey{f[0], f[1], r.SourceID, r.Status})
 		}
 	}
 	return all
 }
 
-// amountFault says what cannot be about the amounts of a row.
+// amountFault describes impossible amounts of a row, or returns an empty text.
 func (r keyedRow) amountFault() string {
 	whole := r.Gross != nil
 	switch {
 	case whole != (r.Fee != nil) || whole != (r.ValueCurrency != nil):
-		return "has a value of which a part is missing"
+		return "has a value that lacks its gross, fee or currency"
 	case r.Quantity != nil && r.Quantity.Sign() < 0 || whole && (r.Gross.Sign() < 0 || r.Fee.Sign() < 0):
 		return "has a negative amount"
 	case whole && r.Fee.Cmp(*r.Gross) > 0:
@@ -196,11 +197,11 @@ func (r keyedRow) amountFault() string {
 	return ""
 }
 
-// keyFaults names the columns in which a row does not repeat what it says.
+// keyFaults returns the derived columns whose stored value is not the computed one.
 func (r keyedRow) keyFaults(want keyedRow) (columns []string) {
 	for _, k := range []struct{ column, got, want string }{
-		{"asset_type", r.Asset, want.Asset}, {"chain", r.Chain, want.Chain}, {"from_key", db.OrEmpty(r.From),
-			db.OrEmpty(want.From)}, {"to_key", db.OrEmpty(r.To), db.OrEmpty(want.To)},
+		{"asset_type", r.Asset, want.Asset}, {"chain", r.Chain, want.Chain}, {"from_key", db.OrEmpty(r.From), db.OrEmpty(want.From)},
+		{"to_key", db.OrEmpty(r.To), db.OrEmpty(want.To)},
 		{"category_key", db.OrEmpty(r.CategoryKey), db.OrEmpty(want.CategoryKey)}, {"gross_amount_key", r.GrossAmount, want.GrossAmount},
 		{"net_amount_key", r.NetAmount, want.NetAmount}, {"gross_price_key", r.GrossPrice, want.GrossPrice}, {"search", r.Search, want.Search},
 	} {

@@ -17,8 +17,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// few has OT-1 pending with everything, OT-2 spam, OT-3 posted, OT-4 with nothing.
-func few(t *testing.T, c company) (tagID string) {
+// createFour creates OT-1 pending with every field, OT-2 spam, OT-3 posted and OT-4 with only the required fields.
+func createFour(t *testing.T, c company) (tagID string) {
 	t.Helper()
 	c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Wallet, Address: "0xABC"})
 	tagID = c.tag(t, "one")
@@ -33,60 +33,65 @@ func few(t *testing.T, c company) (tagID string) {
 	return tagID
 }
 
-func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamageInTransactions(t *testing.T) {
 	t.Parallel()
 	one := "UPDATE transactions SET %s WHERE organization_id = @org AND number = 1"
 	damages := map[string]string{
 		"UPDATE transactions SET number = 6 WHERE organization_id = @org AND number = 4":    "OT-4 to OT-5 are missing",
 		"DELETE FROM transactions WHERE organization_id = @org AND number = 2":              "OT-2 to OT-2 are missing",
-		"UPDATE organization_state SET transaction_number = 5 WHERE organization_id = @org": "the last is OT-4, but the organization state says OT-5",
-		"shelf = 1":                            "OT-1 is pending, but stands on shelf 1",
-		"shelf = 3":                            "OT-1 is pending, but stands on shelf 3",
-		"status = 'x'":                         "OT-1 is x, but stands on shelf 0",
-		"shelf = 2":                            "finds 1, but is on 0",
+		"UPDATE organization_state SET transaction_number = 5 WHERE organization_id = @org": "the last number is OT-4, but the organization state says OT-5",
+		"visibility = 1":                       "OT-1 is pending, but has visibility 1",
+		"visibility = 3":                       "OT-1 is pending, but has visibility 3",
+		"status = 'x'":                         "OT-1 is x, but has visibility 0",
+		"visibility = 2":                       "has 1 rows in transaction_tags, but is on 0 transactions",
 		"transaction_type = 'SPAM'":            "OT-1 is pending of the type SPAM",
 		"transaction_type = 'SALE'":            "OT-1 is pending of the type SALE",
 		"type_before_spam = 'FEE'":             `OT-1 is pending of the type UNKNOWN, before spam "FEE"`,
-		"asset_type = 'x'":                     "OT-1 does not repeat what it says in asset_type",
-		"chain = 'Ethereum'":                   "OT-1 does not repeat what it says in chain",
-		"from_key = '0xDEF'":                   "OT-1 does not repeat what it says in from_key",
-		"to_key = NULL":                        "OT-1 does not repeat what it says in to_key",
-		"category_key = 'Travel'":              "OT-1 does not repeat what it says in category_key",
-		"gross_amount_key = ''":                "OT-1 does not repeat what it says in gross_amount_key",
-		"net_amount_key = ''":                  "OT-1 does not repeat what it says in net_amount_key",
-		"gross_price_key = ''":                 "OT-1 does not repeat what it says in gross_price_key",
-		"search = 'payment'":                   "OT-1 does not repeat what it says in search",
-		"description = 'Other'":                "OT-1 does not repeat what it says in search",
-		"value_gross = NULL":                   "OT-1 has a value of which a part is missing",
-		"value_fee = NULL":                     "OT-1 has a value of which a part is missing",
-		"value_currency = NULL":                "OT-1 has a value of which a part is missing",
+		"asset_type = 'x'":                     "OT-1 has the wrong value in asset_type",
+		"chain = 'Ethereum'":                   "OT-1 has the wrong value in chain",
+		"from_key = '0xDEF'":                   "OT-1 has the wrong value in from_key",
+		"to_key = NULL":                        "OT-1 has the wrong value in to_key",
+		"category_key = 'Travel'":              "OT-1 has the wrong value in category_key",
+		"gross_amount_key = ''":                "OT-1 has the wrong value in gross_amount_key",
+		"net_amount_key = ''":                  "OT-1 has the wrong value in net_amount_key",
+		"gross_price_key = ''":                 "OT-1 has the wrong value in gross_price_key",
+		"search = 'payment'":                   "OT-1 has the wrong value in search",
+		"description = 'Other'":                "OT-1 has the wrong value in search",
+		"value_gross = NULL":                   "OT-1 has a value that lacks its gross, fee or currency",
+		"value_fee = NULL":                     "OT-1 has a value that lacks its gross, fee or currency",
+		"value_currency = NULL":                "OT-1 has a value that lacks its gross, fee or currency",
 		"value_gross = '-1', value_fee = '-2'": "OT-1 has a negative amount",
 		"value_fee = '-1'":                     "OT-1 has a negative amount",
 		"quantity = '-1'":                      "OT-1 has a negative amount",
 		"value_fee = '10.01'":                  "OT-1 has a fee that is more than its gross value",
 		"details = 'x'":                        "OT-1 cannot be read",
-		"source_id = 'src_x'":                  "the source src_x of OT-1 is not there",
-		"tag_ids = ''":                         "1 rows of transaction_tags belong to none that has the tag",
-		"tag_ids = tag_ids || ' tag_x'":        "the tag tag_x finds 0, but is on 1",
-		"DELETE FROM transaction_tags WHERE organization_id = @org": "finds 0, but is on 1",
+		"source_id = 'src_x'":                  "the source src_x of OT-1 does not exist",
+		"tag_ids = ''":                         "1 rows of transaction_tags belong to no transaction with that tag",
+		"tag_ids = tag_ids || ' tag_x'":        "the tag tag_x has 0 rows in transaction_tags, but is on 1 transactions",
+		"DELETE FROM transaction_tags WHERE organization_id = @org": "has 0 rows in transaction_tags, but is on 1 transactions",
 		"UPDATE transaction_tags SET transaction_id = 'txn_x' WHERE organization_id = @org": "1 rows of " +
-			"transaction_tags belong to none",
+			"transaction_tags belong to no transaction",
 		"UPDATE transaction_tags SET tag_id = 'tag_x' WHERE organization_id = @org": "the tag tag_x " +
-			"finds 1, but is on 0",
-		"UPDATE transaction_counts SET count = 7 WHERE organization_id = @org AND facet = '' AND status = 'spam'": "are counted as 7, " +
-			"but there are 1",
-		"DELETE FROM transaction_counts WHERE organization_id = @org AND status = 'posted'":                 "are not counted, but there are 1",
-		"UPDATE transaction_counts SET value = 'x' WHERE organization_id = @org AND facet = 'category_key'": "are counted as 1, but there are 0",
-		"UPDATE transactions SET type_before_spam = NULL WHERE organization_id = @org AND number = 2":       `OT-2 is spam of the type SPAM, before spam ""`,
-		"UPDATE transactions SET transaction_type = 'FEE' WHERE organization_id = @org AND number = 2":      "OT-2 is spam of the type FEE",
-		"UPDATE transactions SET shelf = 0 WHERE organization_id = @org AND number = 2":                     "OT-2 is spam, but stands on shelf 0",
-		"UPDATE transactions SET gross_amount_key = '010' WHERE organization_id = @org AND number = 4": "OT-4 does not repeat " +
-			"what it says in gross_amount_key",
-		"UPDATE transactions SET status = 'pending' WHERE organization_id = @org AND number = 3":  "are counted as 1, but there are 0",
-		"UPDATE transactions SET direction = 'debit' WHERE organization_id = @org AND number = 3": "are counted as 1, but there are 0",
+			"has 1 rows in transaction_tags, but is on 0 transactions",
+		"UPDATE transaction_counts SET count = 7 WHERE organization_id = @org" +
+			" AND facet = '' AND status = 'spam'": "is 7, but there are 1",
+		"DELETE FROM transaction_counts WHERE organization_id = @org" +
+			" AND status = 'posted'": "has no count, but there are 1",
+		"UPDATE transaction_counts SET value = 'x' WHERE organization_id = @org" +
+			" AND facet = 'category_key'": "is 1, but there are 0",
+		"UPDATE transactions SET type_before_spam = NULL WHERE organization_id = @org" +
+			" AND number = 2": `OT-2 is spam of the type SPAM, before spam ""`,
+		"UPDATE transactions SET transaction_type = 'FEE' WHERE organization_id = @org" +
+			" AND number = 2": "OT-2 is spam of the type FEE",
+		"UPDATE transactions SET visibility = 0 WHERE organization_id = @org" +
+			" AND number = 2": "OT-2 is spam, but has visibility 0",
+		"UPDATE transactions SET gross_amount_key = '010' WHERE organization_id = @org" +
+			" AND number = 4": "OT-4 has the wrong value in gross_amount_key",
+		"UPDATE transactions SET status = 'pending' WHERE organization_id = @org AND number = 3":  "is 1, but there are 0",
+		"UPDATE transactions SET direction = 'debit' WHERE organization_id = @org AND number = 3": "is 1, but there are 0",
 	}
 	each(t, func(t *testing.T, c company) {
-		few(t, c)
+		createFour(t, c)
 		c.sound(t)
 		statements := map[string]string{}
 		for damage, says := range damages {
@@ -97,7 +102,7 @@ func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
 		}
 		if c.db.Engine() == db.SQLite {
 			statements["DELETE FROM transaction_texts_docsize WHERE id = (SELECT row_key FROM transactions WHERE organization_id = @org "+
-				"AND number = 1)"] = "1 are not in the index of texts"
+				"AND number = 1)"] = "1 are not in the full-text index"
 		}
 		for statement, says := range statements {
 			err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
@@ -114,11 +119,11 @@ func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
 	})
 }
 
-// What is deleted keeps its number, and is neither counted nor found by its tags.
+// A deleted transaction keeps its number, and is neither counted nor found by its tags.
 func TestTransactionsOfADeletedSourceKeepOnlyTheirNumbers(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
-		tagID := few(t, c)
+		tagID := createFour(t, c)
 		c.source(t, source.Source{ID: "src_b", Type: source.Bank})
 		c.create(t, plain("src_b", "1"))
 		c.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -143,7 +148,7 @@ func TestTransactionsOfADeletedSourceKeepOnlyTheirNumbers(t *testing.T) {
 	})
 }
 
-func TestTheCheckReadsMoreThanOneChunkAndNamesAFewOfMany(t *testing.T) {
+func TestVerifyReadsMoreThanOneBatchAndNamesAFewOfMany(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Bank})
@@ -158,8 +163,8 @@ func TestTheCheckReadsMoreThanOneChunkAndNamesAFewOfMany(t *testing.T) {
 		err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 			found := dbtest.Damage(ctx, t, tx, transaction.Verify,
 				"UPDATE transactions SET search = 'x' WHERE organization_id = @org AND number IN (1, 1000, 1001, 2000, 2001, 2099, 2100)")
-			if len(found) != 6 || found[0] != "transactions: OT-1 does not repeat what it says in search" ||
-				found[5] != "transactions: 2 more that are not found by what they say" {
+			if len(found) != 6 || found[0] != "transactions: OT-1 has the wrong value in search" ||
+				found[5] != "transactions: 2 more with wrong derived columns" {
 				t.Errorf("%q", found)
 			}
 			return dbtest.ErrUndo
@@ -170,10 +175,10 @@ func TestTheCheckReadsMoreThanOneChunkAndNamesAFewOfMany(t *testing.T) {
 	})
 }
 
-func TestATagThatATransactionHasStays(t *testing.T) {
+func TestATagOfATransactionCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
-		tagID := few(t, c)
+		tagID := createFour(t, c)
 		s := tag.NewService(c.db)
 		err := s.Delete(c.ctx, tagID)
 		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "1 transaction, for example OT-1") {

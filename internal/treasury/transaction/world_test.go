@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// world is a company with transactions that are as alike, as incomplete and as odd as they may be.
+// world is a company with transactions that are as similar, as incomplete and as odd as possible.
 type world struct {
 	company
 	mine, other string // legal entities
@@ -64,12 +64,12 @@ func newWorld(t *testing.T, c company, count int) *world {
 			c.clock.Advance(time.Duration(r.IntN(3)) * time.Millisecond)
 		}
 	}
-	w.live(t, r)
+	w.mutate(t, r)
 	w.all = w.reread(t)
 	return w
 }
 
-// odd is a transaction of which much collides with others.
+// odd returns a transaction that shares many values with others.
 func (w *world) odd(r *rand.Rand, externalID string, tags []string) transaction.CreateParams {
 	s := pick(r, w.sources)
 	p := transaction.CreateParams{SourceID: pick(r, []string{s.ID, s.Account()}), Params: transaction.Params{
@@ -107,8 +107,8 @@ func (w *world) odd(r *rand.Rand, externalID string, tags []string) transaction.
 	return p
 }
 
-// live lets things happen to some transactions: memos, spam and back, journal entries.
-func (w *world) live(t *testing.T, r *rand.Rand) {
+// mutate changes some transactions: memos, marking and unmarking spam, journal entries.
+func (w *world) mutate(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	for _, before := range w.reread(t) {
 		switch r.IntN(6) {
@@ -133,7 +133,7 @@ func (w *world) live(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// reread gives every transaction as it now is, by number, without the list.
+// reread returns every transaction as it is now, by number, without using the list.
 func (w *world) reread(t *testing.T) (all []transaction.Transaction) {
 	t.Helper()
 	w.read(t, func(ctx context.Context, tx *db.Tx) error {

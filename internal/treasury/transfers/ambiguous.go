@@ -15,22 +15,22 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Ambiguity is a transaction that has a partner, but which one cannot be told.
+// Ambiguity is a transaction with several possible partners, so that a person must choose.
 type Ambiguity struct {
 	TransactionID string
 	Number        int64
 	SourceID      string
 	At            time.Time
-	Candidates    []string // ids of transactions; of very many only some
+	Candidates    []string // transaction ids; only the first if there are very many
 	Why           string
 	FoundAt       time.Time
 }
 
-func (a Ambiguity) same(b Ambiguity) bool {
+func (a Ambiguity) equal(b Ambiguity) bool {
 	return a.Why == b.Why && slices.Equal(a.Candidates, b.Candidates)
 }
 
-// Ambiguous lists what a person must decide, by number. Of the candidates those are given that the actor's key sees.
+// Ambiguous lists the ambiguous transactions by number, with those candidates that the actor may see.
 func (s *Service) Ambiguous(ctx context.Context, p page.Request) (page.Page[Ambiguity], error) {
 	key := func(a Ambiguity) []string { return []string{strconv.FormatInt(a.Number, 10)} }
 	return page.List("ambiguous-transactions", struct{}{}, p, key, func(after []string, limit int) (rows []Ambiguity, err error) {
@@ -48,13 +48,13 @@ func (s *Service) Ambiguous(ctx context.Context, p page.Request) (page.Page[Ambi
 	})
 }
 
-// selectVisible reads what the actor's key sees.
+// selectVisible reads the ambiguities that the actor may see.
 func selectVisible(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Ambiguity, error) {
 	who := actor.From(ctx)
 	if len(who.LegalEntityIDs) == 0 {
 		return selectAmbiguities(ctx, tx, nil, above, limit)
 	}
-	all, err := source.All(ctx, tx)
+	all, err := source.AllUnchecked(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,8 @@ func selectVisible(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Am
 	return rows, nil
 }
 
-// replaceAmbiguities makes what is unclear in a span what it is now. What somebody linked or put away in the meantime is not unclear.
+// replaceAmbiguities stores the ambiguities of a span of time as they are now. It leaves out transactions that were
+// linked or marked as spam in the meantime.
 func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now []Ambiguity) error {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return err
@@ -95,8 +96,8 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 	if err != nil {
 		return err
 	}
-	news, gone := changed(before, now)
-	if err := removeAmbiguities(ctx, tx, gone); err != nil || len(news) == 0 {
+	news, removed := diffAmbiguities(before, now)
+	if err := removeAmbiguities(ctx, tx, removed); err != nil || len(news) == 0 {
 		return err
 	}
 	found, err := transaction.FindSomeUnchecked(ctx, tx, slices.Collect(maps.Keys(news)))
@@ -114,15 +115,16 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 	return insertAmbiguities(ctx, tx, rows)
 }
 
-// changed tells what is to be written, by transaction, and which rows must go: what is no longer unclear, or is so in another way.
-func changed(before, now []Ambiguity) (fresh map[string]Ambiguity, gone []string) {
+// diffAmbiguities returns the ambiguities to write, by transaction, and the transactions whose ambiguities to delete because
+// they are resolved or differ.
+func diffAmbiguities(before, now []Ambiguity) (fresh map[string]Ambiguity, removed []string) {
 	known := make(map[string]Ambiguity, len(before))
 	for _, a := range before {
 		known[a.TransactionID] = a
 	}
 	fresh = map[string]Ambiguity{}
 	for _, a := range now {
-		if old, there := known[a.TransactionID]; there && old.same(a) {
+		if old, ok := known[a.TransactionID]; ok && old.equal(a) {
 			delete(known, a.TransactionID)
 		} else {
 			fresh[a.TransactionID] = a

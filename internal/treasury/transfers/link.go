@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Side is which way a transaction of a group went.
+// Side is the direction of a transaction within its group.
 type Side string
 
 // The sides.
@@ -23,20 +23,20 @@ const (
 	In  Side = "in"
 )
 
-// Manual is the evidence for what a person linked.
+// Manual is the evidence for links made by a person.
 const Manual transfer.Evidence = "manual"
 
-// Kinds lists every kind there is.
+// Kinds lists every kind.
 var Kinds = []transfer.Kind{transfer.Internal, transfer.Intercompany, transfer.Bridge, transfer.Swap}
 
-// types are what transactions are called that are linked as a kind.
+// types are the transaction types of linked transactions, by kind.
 var types = map[transfer.Kind]transaction.Type{
 	transfer.Internal: transaction.Internal, transfer.Intercompany: transaction.Intercompany, transfer.Bridge: transaction.Bridge,
 	transfer.Swap: transaction.Swap,
 }
 
-// vague are the types that say no more than which way something went: a link says more.
-var vague = []transaction.Type{transaction.Unknown, transaction.Deposit, transaction.Withdrawal}
+// directionTypes are the types that say no more than the direction. Linking replaces them.
+var directionTypes = []transaction.Type{transaction.Unknown, transaction.Deposit, transaction.Withdrawal}
 
 // Link is one side of a group.
 type Link struct {
@@ -45,13 +45,13 @@ type Link struct {
 	Side          Side
 	Kind          transfer.Kind
 	By            transfer.Evidence
-	Shortfall     *money.Decimal   // what left and did not arrive; nil for a swap
-	TypeBefore    transaction.Type // where the link changed it
-	CreatedBy     string           // a user, where it was one
+	Shortfall     *money.Decimal   // the quantity that left and did not arrive; nil for a swap
+	TypeBefore    transaction.Type // empty unless the link changed it
+	CreatedBy     string           // a user id, or empty
 	CreatedAt     time.Time
 }
 
-// Group is two transactions that are linked.
+// Group is a pair of linked transactions.
 type Group struct {
 	ID        string
 	Kind      transfer.Kind
@@ -60,16 +60,16 @@ type Group struct {
 	Out, In   transaction.Transaction
 }
 
-// asMember is the transaction as a member of a group.
+// asMember returns the transaction as a member of a group.
 func asMember(t transaction.Transaction, groupID string, kind transfer.Kind) transaction.Transaction {
 	t.GroupID = groupID
-	if slices.Contains(vague, t.Type) {
+	if slices.Contains(directionTypes, t.Type) {
 		t.Type = types[kind]
 	}
 	return t
 }
 
-// withoutGroup is the transaction as it is without its group. A type that somebody gave it since stays.
+// withoutGroup returns the transaction as it is after unlinking. A type that was set since linking stays.
 func (l Link) withoutGroup(t transaction.Transaction) transaction.Transaction {
 	t.GroupID = ""
 	if l.TypeBefore != "" && t.Type == types[l.Kind] && t.Status != transaction.Posted {
@@ -78,12 +78,13 @@ func (l Link) withoutGroup(t transaction.Transaction) transaction.Transaction {
 	return t
 }
 
-// PartnersUnchecked gives the transactions that some are linked to, by the ids of those, whoever asks. It is a building block.
+// PartnersUnchecked returns the transactions that the given ones are linked to, by the ids of the given ones. It does
+// not check what the actor may see. It is a building block.
 func PartnersUnchecked(ctx context.Context, tx *db.Tx, of []transaction.Transaction) (map[string]transaction.Transaction, error) {
 	var groups []string
-	asked := map[string]transaction.Transaction{}
+	byID := map[string]transaction.Transaction{}
 	for _, t := range of {
-		asked[t.ID] = t
+		byID[t.ID] = t
 		if t.GroupID != "" {
 			groups = append(groups, t.GroupID)
 		}
@@ -97,7 +98,7 @@ func PartnersUnchecked(ctx context.Context, tx *db.Tx, of []transaction.Transact
 	}
 	var ids []string
 	for _, l := range links {
-		if _, there := asked[l.TransactionID]; !there {
+		if _, ok := byID[l.TransactionID]; !ok {
 			ids = append(ids, l.TransactionID)
 		}
 	}
@@ -107,7 +108,7 @@ func PartnersUnchecked(ctx context.Context, tx *db.Tx, of []transaction.Transact
 			return nil, err
 		}
 		for _, t := range others {
-			asked[t.ID] = t
+			byID[t.ID] = t
 		}
 	}
 	members := map[string][]string{}
@@ -117,7 +118,7 @@ func PartnersUnchecked(ctx context.Context, tx *db.Tx, of []transaction.Transact
 	out := map[string]transaction.Transaction{}
 	for _, t := range of {
 		for _, id := range members[t.GroupID] {
-			if other, there := asked[id]; there && id != t.ID {
+			if other, ok := byID[id]; ok && id != t.ID {
 				out[t.ID] = other
 			}
 		}

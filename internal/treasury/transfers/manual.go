@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// LinkParams are two transactions, in any order, and what they are together, where it does not follow from them.
+// LinkParams are two transactions, in any order, and the kind of link where it does not follow from them.
 type LinkParams struct {
 	TransactionIDs []string
 	Kind           transfer.Kind
@@ -141,11 +141,11 @@ func chain(t transaction.Transaction) string {
 	return strings.ToLower(t.Crypto.Chain)
 }
 
-// UnlinkMax is how many transactions one request may name.
+// UnlinkMax is the maximum number of transactions in one request.
 const UnlinkMax = 100
 
-// Unlink undoes the groups of some transactions, gives each its type back and remembers that the two do not belong
-// together. It gives all that were linked.
+// Unlink dissolves the groups of some transactions, restores their types and stores that they do not belong together, so
+// that matching does not link them again. It returns all transactions that were linked.
 func (s *Service) Unlink(ctx context.Context, transactionIDs []string) (out []transaction.Transaction, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -167,7 +167,7 @@ func (s *Service) Unlink(ctx context.Context, transactionIDs []string) (out []tr
 	return out, err
 }
 
-// membersOf gives the groups of some transactions, if all of them can be undone.
+// membersOf returns the links and members of the groups of some transactions, if all of the groups can be dissolved.
 func membersOf(ctx context.Context, tx *db.Tx, named []transaction.Transaction) ([]Link, []transaction.Transaction, error) {
 	var groups []string
 	var fields []fault.Field

@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-func TestTwoTransactionsAreLinkedAsWhatTheyAre(t *testing.T) {
+func TestTwoTransactionsAreLinkedAsTheirKind(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, c := range []struct {
 			out, in   string
@@ -62,7 +62,7 @@ func TestTwoTransactionsAreLinkedAsWhatTheyAre(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeOneEventIsNotLinked(t *testing.T) {
+func TestTransactionsThatCannotBeOneEventAreNotLinked(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		junk := w.addWith(noon, func(p *transaction.Params) { p.Type = transaction.TypeSpam }, "main 5 ETH ethereum")[0]
 		posted := w.add(noon, "main 5 ETH ethereum")[0]
@@ -106,7 +106,7 @@ func TestWhatCannotBeOneEventIsNotLinked(t *testing.T) {
 	})
 }
 
-func TestALinkIsUndoneUnlessASideIsPostedOrUnseen(t *testing.T) {
+func TestALinkIsDissolvedUnlessASideIsPostedOrInvisible(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		link := func(texts ...string) []string {
 			ids := w.addWith(noon, func(p *transaction.Params) {
@@ -134,7 +134,7 @@ func TestALinkIsUndoneUnlessASideIsPostedOrUnseen(t *testing.T) {
 				t.Errorf("%v: %v", c.ids, err)
 			}
 		}
-		// A type that somebody gave since stays; the other gets back what it had.
+		// A type that was set after linking stays; the other transaction gets its previous type back.
 		kind := transaction.Type("REPAYMENT")
 		if _, err := transaction.NewService(w.db).Update(w.ctx, renamed[0], transaction.UpdateParams{Type: &kind}); err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestALinkIsUndoneUnlessASideIsPostedOrUnseen(t *testing.T) {
 	})
 }
 
-func TestWhatWasUnlinkedIsLinkedAgainOnlyByHand(t *testing.T) {
+func TestUnlinkedTransactionsAreLinkedAgainOnlyOnRequest(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ids := w.add(noon, "kraken -5 ETH", "main 5 ETH ethereum")
 		if m := w.match(); m.Linked != 1 {
@@ -170,7 +170,7 @@ func TestWhatWasUnlinkedIsLinkedAgainOnlyByHand(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamageInLinks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ids := w.add(noon, "kraken -5 ETH", "main 5 ETH ethereum")
 		w.add(noon.AddDate(0, 0, 9), "kraken -8 ETH", "main 8 ETH ethereum", "base 8 ETH base")
@@ -178,16 +178,16 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			t.Fatalf("%+v", m)
 		}
 		for statement, says := range map[string]string{
-			"UPDATE transaction_links SET side = 'in' WHERE organization_id = @org":                   "0 left and 2 arrived",
-			"UPDATE transaction_links SET kind = 'swap' WHERE organization_id = @org AND side = 'in'": "of 2 kinds",
+			"UPDATE transaction_links SET side = 'in' WHERE organization_id = @org":                   "it has 0 outflows, 2 inflows",
+			"UPDATE transaction_links SET kind = 'swap' WHERE organization_id = @org AND side = 'in'": "and 2 kinds instead of one each",
 			"UPDATE transactions SET group_id = NULL WHERE organization_id = @org AND transaction_id = '" + ids[0] +
 				"'": "not in its group",
 			"DELETE FROM transaction_links WHERE organization_id = @org AND transaction_id = '" + ids[0] +
 				"'": "without a link",
-			"UPDATE transactions SET shelf = 1 WHERE organization_id = @org AND transaction_id = '" + ids[0] +
+			"UPDATE transactions SET visibility = 1 WHERE organization_id = @org AND transaction_id = '" + ids[0] +
 				"'": "spam or deleted",
 			"UPDATE transactions SET direction = 'credit' WHERE organization_id = @org AND transaction_id = '" + ids[0] +
-				"'": "is a credit and linked",
+				"'": "it is a credit, but is linked as the out side",
 			"UPDATE transfer_ambiguities SET transaction_id = '" + ids[0] +
 				"' WHERE organization_id = @org AND number = (SELECT min(number) FROM transfer_ambiguities a WHERE a.organization_id = " +
 				"@org)": "the transaction is linked",
@@ -206,7 +206,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 	})
 }
 
-func TestADeletedSourceTakesItsLinksWithIt(t *testing.T) {
+func TestADeletedSourceLosesItsLinks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		gone, booked := w.add(noon, "kraken -5 ETH", "main 5 ETH"), w.add(noon.AddDate(0, 0, 5), "kraken -7 ETH", "main 7 ETH")
 		if m := w.match(); m.Linked != 2 {

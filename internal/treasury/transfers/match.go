@@ -13,50 +13,51 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Service holds the use cases.
+// Service implements the use cases of transfers.
 type Service struct {
 	db       *db.DB
 	sweeping sync.Mutex
 }
 
-// NewService makes one.
+// NewService returns a Service on a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// Matched is what came of matching.
+// Matched is the result of matching.
 type Matched struct {
 	Linked    int             // pairs
 	Ambiguous int             // transactions
-	Pairs     []transfer.Pair // the first of them
+	Pairs     []transfer.Pair // the first PairsMax of them
 }
 
-// PairsMax is how many pairs are told.
+// PairsMax is the maximum number of pairs that a result lists.
 const PairsMax = 100
 
 const (
-	// slice is how many days are matched at a time. With a Reach before and after it is what is held in memory.
-	slice = 10 * 24 * time.Hour
+	// sliceLength is the span that is matched at a time. With a Reach before and after, it is what is held in memory.
+	sliceLength = 10 * 24 * time.Hour
 	// pageSize is how many transactions are read at a time.
 	pageSize = 2000
-	// chunk is how many pairs are linked in one write, so that nobody waits long for it.
-	chunk = 100
+	// linkBatch is how many pairs are linked in one write, so that other writes do not wait long.
+	linkBatch = 100
 )
 
-// Match links what belongs together and of which a side happened in a span of time that ends before its end, and
-// notes what is unclear. What the actor's key does not see is looked at, but not linked. A dry run changes nothing.
+// Match links transactions that belong together if one side is dated from a time to before an end, and stores the
+// ambiguous ones. It considers transactions that the actor may not see, but does not link them. A dry run changes
+// nothing.
 func (s *Service) Match(ctx context.Context, from, end time.Time, dry bool) (Matched, error) {
 	m := &matching{service: s, dry: dry, from: from.Add(-transfer.Window), end: end.Add(transfer.Window), linked: map[string]bool{}}
 	if err := m.begin(ctx); err != nil {
 		return Matched{}, err
 	}
-	for at := m.from; at.Before(m.end); at = at.Add(slice) {
-		if err := m.match(ctx, at, minTime(at.Add(slice), m.end)); err != nil {
+	for at := m.from; at.Before(m.end); at = at.Add(sliceLength) {
+		if err := m.match(ctx, at, minTime(at.Add(sliceLength), m.end)); err != nil {
 			return Matched{}, err
 		}
 	}
 	return m.out, nil
 }
 
-// MatchArrived matches what belongs to transactions of a span of time that have come. It is for jobs: nobody in particular asks for it.
+// MatchArrived matches the transactions of a span of time on behalf of a background job, without an actor.
 func (s *Service) MatchArrived(ctx context.Context, organizationID string, from, to time.Time) (Matched, error) {
 	ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID})
 	return s.Match(ctx, from, to.Add(time.Millisecond), false)
@@ -69,15 +70,15 @@ func minTime(a, b time.Time) time.Time {
 	return a
 }
 
-// matching is a run over a span, some days at a time.
+// matching is a run over a span of time, one slice at a time.
 type matching struct {
 	service   *Service
 	dry       bool
 	from, end time.Time
 	sources   map[string]source.Source
 	refused   map[string][]string
-	legs      []transaction.Unlinked // in the order of time, those that are near
-	last      *transaction.Unlinked  // the last that was read
+	legs      []transaction.Unlinked // near the current slice, by date
+	last      *transaction.Unlinked  // the last one read
 	linked    map[string]bool
 	out       Matched
 }
@@ -88,7 +89,7 @@ func (m *matching) read(ctx context.Context, do db.Func) error {
 
 func (m *matching) begin(ctx context.Context) error {
 	return m.read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		all, err := source.All(ctx, tx)
+		all, err := source.AllUnchecked(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -101,7 +102,7 @@ func (m *matching) begin(ctx context.Context) error {
 	})
 }
 
-// match links what left in a slice.
+// match links the outflows of a slice.
 func (m *matching) match(ctx context.Context, from, end time.Time) error {
 	if err := m.load(ctx, from.Add(-transfer.Reach), end.Add(transfer.Reach)); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 		}
 	}
 	if len(within) == 0 {
-		return m.note(ctx, from, end, nil)
+		return m.saveAmbiguities(ctx, from, end, nil)
 	}
 	r := transfer.Match(legs)
 	entities := make(map[string]string, len(legs))
@@ -129,17 +130,17 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 	if err := m.link(ctx, pairs); err != nil {
 		return err
 	}
-	var unclear []Ambiguity
+	var ambiguous []Ambiguity
 	for _, a := range r.Ambiguous {
 		if l, here := within[a.Leg]; here {
-			unclear = append(unclear, Ambiguity{TransactionID: l.ID, Number: l.Number, SourceID: l.SourceID, At: l.At,
+			ambiguous = append(ambiguous, Ambiguity{TransactionID: l.ID, Number: l.Number, SourceID: l.SourceID, At: l.At,
 				Candidates: a.Candidates, Why: a.Why})
 		}
 	}
-	return m.note(ctx, from, end, unclear)
+	return m.saveAmbiguities(ctx, from, end, ambiguous)
 }
 
-// load forgets what is too long ago and reads what is near.
+// load drops legs that are too old and reads those near the slice.
 func (m *matching) load(ctx context.Context, from, end time.Time) error {
 	m.legs = slices.DeleteFunc(m.legs, func(l transaction.Unlinked) bool { return l.At.Before(from) || m.linked[l.ID] })
 	clear(m.linked)
@@ -153,7 +154,7 @@ func (m *matching) load(ctx context.Context, from, end time.Time) error {
 			return err
 		}
 		for _, l := range page {
-			if s, there := m.sources[l.SourceID]; there && isLeg(l, s) {
+			if s, ok := m.sources[l.SourceID]; ok && isLeg(l, s) {
 				m.legs = append(m.legs, l)
 			}
 		}
@@ -166,13 +167,13 @@ func (m *matching) load(ctx context.Context, from, end time.Time) error {
 	}
 }
 
-// link writes pairs, some at a time, and counts those that were still to be linked then.
+// link writes pairs in batches, and counts those that could still be linked.
 func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
-	for some := range slices.Chunk(pairs, chunk) {
-		written := some
+	for batch := range slices.Chunk(pairs, linkBatch) {
+		written := batch
 		if !m.dry {
 			err := m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-				written, err = linkPairs(ctx, tx, some)
+				written, err = linkPairs(ctx, tx, batch)
 				return err
 			})
 			if err != nil {
@@ -189,9 +190,9 @@ func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
 	return nil
 }
 
-// note replaces what was unclear in a slice by what is unclear now.
-func (m *matching) note(ctx context.Context, from, end time.Time, unclear []Ambiguity) error {
-	for _, a := range unclear {
+// saveAmbiguities replaces the stored ambiguities of a slice.
+func (m *matching) saveAmbiguities(ctx context.Context, from, end time.Time, ambiguous []Ambiguity) error {
+	for _, a := range ambiguous {
 		if actor.From(ctx).Sees(m.sources[a.SourceID].LegalEntityID) {
 			m.out.Ambiguous++
 		}
@@ -204,10 +205,10 @@ func (m *matching) note(ctx context.Context, from, end time.Time, unclear []Ambi
 		before, err = selectAmbiguitiesOf(ctx, tx, from, end)
 		return err
 	})
-	if fresh, gone := changed(before, unclear); err != nil || len(fresh)+len(gone) == 0 {
-		return err // most days have nothing unclear, and need not be written
+	if fresh, removed := diffAmbiguities(before, ambiguous); err != nil || len(fresh)+len(removed) == 0 {
+		return err // nothing changed, as on most days: skip the write
 	}
 	return m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		return replaceAmbiguities(ctx, tx, from, end, unclear)
+		return replaceAmbiguities(ctx, tx, from, end, ambiguous)
 	})
 }

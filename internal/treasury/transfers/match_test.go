@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-func TestMatchingLinksWhatIsClearAndListsWhatIsNot(t *testing.T) {
+func TestMatchingLinksClearPairsAndListsAmbiguousOnes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		clear := w.add(noon, "kraken -5 ETH", "main 4.99 ETH ethereum")
 		unclear := w.add(noon.AddDate(0, 0, 9), "kraken -8 ETH", "main 8 ETH ethereum", "base 8 ETH base")
@@ -46,7 +46,7 @@ func TestMatchingLinksWhatIsClearAndListsWhatIsNot(t *testing.T) {
 		if none := list(actor.Actor{LegalEntityIDs: []string{w.abroad}}); len(none) != 0 {
 			t.Errorf("another legal entity's key sees %+v", none)
 		}
-		// A person decides, and then the rest is clear: it has no partner.
+		// Once a person has decided, the rest is clear: it has no partner.
 		if _, err := w.Link(w.ctx, transfers.LinkParams{TransactionIDs: unclear[:2]}); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestMatchingLinksWhatIsClearAndListsWhatIsNot(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatMayHaveAnotherSideIsMatched(t *testing.T) {
+func TestOnlyTransactionsThatMayHaveAnotherSideAreMatched(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		as := func(kind transaction.Type) func(*transaction.Params) {
 			return func(p *transaction.Params) { p.Type = kind }
@@ -102,7 +102,7 @@ func TestOnlyWhatMayHaveAnotherSideIsMatched(t *testing.T) {
 	})
 }
 
-func TestTheIDOfATradeCountsOnItsPlatformOnly(t *testing.T) {
+func TestTheIDOfATradeIsUniqueOnItsPlatformOnly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		numbered := func(p *transaction.Params) { p.EventKey = "17" }
 		swap := w.addWith(noon, numbered, "kraken -5 ETH", "kraken 9000 USD")
@@ -124,7 +124,7 @@ func TestTheIDOfATradeCountsOnItsPlatformOnly(t *testing.T) {
 
 func TestAPartnerAcrossTheEdgeOfADayOrOfASliceIsFound(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		// Pairs every seven hours over two months, each with an amount of its own, brought in without order.
+		// Pairs every seven hours over two months, each with its own amount, added in random order.
 		const n = 200
 		var out, in []string
 		for k := range n {
@@ -158,7 +158,7 @@ func TestAKeyLinksOnlyWhatItSees(t *testing.T) {
 	})
 }
 
-func TestNewTransactionsAreMatchedOnceTheyAreAllIn(t *testing.T) {
+func TestNewTransactionsAreMatchedOnceAllHaveArrived(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		sweep := func() {
 			t.Helper()
@@ -179,7 +179,7 @@ func TestNewTransactionsAreMatchedOnceTheyAreAllIn(t *testing.T) {
 		if w.get(out).GroupID == "" || w.get(out).GroupID != w.get(in).GroupID {
 			t.Error("not matched")
 		}
-		// What comes without end is not waited for.
+		// A steady stream of new transactions does not delay matching forever.
 		late := w.add(noon.AddDate(0, 0, 9), "kraken -5 ETH", "main 5 ETH")
 		w.clock.Advance(6 * time.Minute)
 		w.add(noon.AddDate(0, 0, 20), "kraken -9 ETH")
@@ -187,7 +187,7 @@ func TestNewTransactionsAreMatchedOnceTheyAreAllIn(t *testing.T) {
 		if w.get(late[0]).GroupID == "" {
 			t.Error("still waiting")
 		}
-		// A partner that comes later is linked then, whichever side it is.
+		// A partner that arrives later is linked then, whichever side it is.
 		left := w.add(noon.AddDate(0, 0, 60), "base -3 ETH base")[0]
 		w.clock.Advance(time.Minute)
 		sweep()
@@ -209,7 +209,7 @@ func TestNewTransactionsAreMatchedOnceTheyAreAllIn(t *testing.T) {
 	})
 }
 
-func TestManyWhoLinkAtOnceLinkEachTransactionOnce(t *testing.T) {
+func TestConcurrentRequestsLinkEachTransactionOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		var pairs [][]string
 		for n := range 30 {

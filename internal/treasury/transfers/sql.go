@@ -61,7 +61,7 @@ type refusalRow struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// insertRefusals remembers that the sides of groups do not belong together.
+// insertRefusals stores that the sides of groups do not belong together.
 func insertRefusals(ctx context.Context, tx *db.Tx, links []Link) error {
 	sides := map[string]*refusalRow{}
 	for _, l := range links {
@@ -83,7 +83,7 @@ func insertRefusals(ctx context.Context, tx *db.Tx, links []Link) error {
 	return db.Upsert(ctx, tx, "transfer_refusals", rows, "ON CONFLICT (organization_id, out_id, in_id) DO NOTHING")
 }
 
-// selectRefusals gives what people said does not belong together, by the outflow. They are as many as people can say.
+// selectRefusals returns the pairs that people unlinked, by the outflow.
 func selectRefusals(ctx context.Context, tx *db.Tx) (map[string][]string, error) {
 	rows, err := db.All[refusalRow](ctx, tx,
 		"SELECT out_id, in_id, created_at FROM transfer_refusals WHERE organization_id = @org ORDER BY out_id, in_id")
@@ -136,11 +136,12 @@ func selectAmbiguitiesOf(ctx context.Context, tx *db.Tx, from, end time.Time) ([
 	return ambiguitiesOf(rows), err
 }
 
-// selectAmbiguities reads by number, of all sources or of some, without what was linked or put away since it was found.
+// selectAmbiguities reads ambiguities by number, of all sources or of some, without transactions that were linked or
+// marked as spam since.
 func selectAmbiguities(ctx context.Context, tx *db.Tx, sources []string, above int64, limit int) ([]Ambiguity, error) {
 	q := db.Select("SELECT a."+strings.ReplaceAll(db.Columns[ambiguityRow](), ", ", ", a.")+" FROM transfer_ambiguities a "+
 		"JOIN transactions t ON t.organization_id = a.organization_id AND t.transaction_id = a.transaction_id "+
-		"WHERE a.organization_id = @org AND t.shelf = 0 AND t.status = 'pending' AND t.group_id IS NULL").And("a.number > ?", above)
+		"WHERE a.organization_id = @org AND t.visibility = 0 AND t.status = 'pending' AND t.group_id IS NULL").And("a.number > ?", above)
 	if sources != nil {
 		q.And("a.source_id {any}", sources)
 	}
@@ -148,7 +149,7 @@ func selectAmbiguities(ctx context.Context, tx *db.Tx, sources []string, above i
 	return ambiguitiesOf(rows), err
 }
 
-// selectUnmatched gives the organizations in which transactions came that were not matched yet.
+// selectUnmatched returns the organizations with transactions that were not matched yet.
 func selectUnmatched(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx,
 		"SELECT h.organization_id FROM organization_state h LEFT JOIN transfer_marks m ON m.organization_id = h.organization_id "+
@@ -167,7 +168,7 @@ type markRow struct {
 	Number int64 `db:"number"`
 }
 
-// updateMark says that all up to a number were matched, unless more were.
+// updateMark stores that all transactions up to a number were matched, unless a higher number is stored.
 func updateMark(ctx context.Context, tx *db.Tx, number int64) error {
 	return db.Upsert(ctx, tx, "transfer_marks", []markRow{{number}},
 		"ON CONFLICT (organization_id) DO UPDATE SET number = excluded.number WHERE transfer_marks.number < excluded.number")
@@ -177,21 +178,21 @@ func updateMark(ctx context.Context, tx *db.Tx, number int64) error {
 type memberRow struct {
 	Number     int64   `db:"number"`
 	ID         string  `db:"transaction_id"`
-	Visibility int64   `db:"shelf"`
+	Visibility int64   `db:"visibility"`
 	Direction  string  `db:"direction"`
 	GroupID    string  `db:"group_id"`
 	Side       *string `db:"side"`
 }
 
-// eachMember walks the transactions that have a group, some at a time, with what their link says.
+// eachMember visits the transactions that have a group, in batches, with the side of their link.
 func eachMember(ctx context.Context, tx *db.Tx, do func(memberRow)) error {
-	const columns = "SELECT t.number, t.transaction_id, t.shelf, t.direction, t.group_id, l.side "
+	const columns = "SELECT t.number, t.transaction_id, t.visibility, t.direction, t.group_id, l.side "
 	last := ""
 	for {
 		rows, err := db.All[memberRow](ctx, tx,
 			columns+"FROM transactions t LEFT JOIN transaction_links l ON l.organization_id = t.organization_id AND l.transaction_id = "+
 				"t.transaction_id "+
-				"WHERE t.organization_id = @org AND t.group_id IS NOT NULL AND t.transaction_id > ? ORDER BY t.transaction_id LIMIT ?", last, some)
+				"WHERE t.organization_id = @org AND t.group_id IS NOT NULL AND t.transaction_id > ? ORDER BY t.transaction_id LIMIT ?", last, batchSize)
 		if err != nil {
 			return err
 		}
@@ -199,15 +200,15 @@ func eachMember(ctx context.Context, tx *db.Tx, do func(memberRow)) error {
 			last = r.ID
 			do(r)
 		}
-		if len(rows) < some {
+		if len(rows) < batchSize {
 			return nil
 		}
 	}
 }
 
-const some = 1000
+const batchSize = 1000
 
-// groupRow is a group by its links.
+// groupRow counts the links of a group.
 type groupRow struct {
 	GroupID string `db:"group_id"`
 	Outs    int64  `db:"outs"`
@@ -215,7 +216,7 @@ type groupRow struct {
 	Kinds   int64  `db:"kinds"`
 }
 
-// selectOddGroups gives groups that are not one way out and one in, or say several things of themselves.
+// selectOddGroups returns groups that do not have one outflow, one inflow and one kind.
 func selectOddGroups(ctx context.Context, tx *db.Tx) ([]groupRow, error) {
 	return db.All[groupRow](ctx, tx,
 		"SELECT group_id, sum(CASE WHEN side = 'out' THEN 1 ELSE 0 END) AS outs, sum(CASE WHEN side = 'in' THEN 1 ELSE 0 END) AS ins, "+
@@ -224,7 +225,7 @@ func selectOddGroups(ctx context.Context, tx *db.Tx) ([]groupRow, error) {
 			"count(DISTINCT kind) <> 1 ORDER BY group_id")
 }
 
-// selectStrayLinks gives links of transactions that are in another group, or in none.
+// selectStrayLinks returns links whose transaction is in another group or in none.
 func selectStrayLinks(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx,
 		"SELECT l.transaction_id FROM transaction_links l LEFT JOIN transactions t ON t.organization_id = l.organization_id AND "+
@@ -232,7 +233,7 @@ func selectStrayLinks(ctx context.Context, tx *db.Tx) ([]string, error) {
 			"WHERE l.organization_id = @org AND (t.group_id IS NULL OR t.group_id <> l.group_id) ORDER BY l.transaction_id")
 }
 
-// selectResolvedAmbiguities gives what is called unclear and is linked.
+// selectResolvedAmbiguities returns ambiguities of transactions that are linked.
 func selectResolvedAmbiguities(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx,
 		"SELECT a.transaction_id FROM transfer_ambiguities a JOIN transaction_links l ON l.organization_id = a.organization_id AND "+

@@ -11,36 +11,37 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Sweep is the job that matches transactions that have come, wherever they came from.
+// Sweep is the background job that matches new transactions, whichever way they were added.
 type Sweep struct{}
 
-// Kind names the job.
+// Kind returns the kind of the job.
 func (Sweep) Kind() string { return "transfers_sweep" }
 
 const (
-	// quiet is how long nothing must have come: an import is matched once it is in, not after each part of it.
-	quiet = 5 * time.Second
-	// patience is how long something that came waits for it.
-	patience = 5 * time.Minute
+	// quietPeriod is how long no transaction must have been added before matching, so that an import is matched as a
+	// whole and not after each part.
+	quietPeriod = 5 * time.Second
+	// waitMax is how long a new transaction waits for a quiet period.
+	waitMax = 5 * time.Minute
 )
 
-// MatchNew matches what has come in every organization since it was done last. One that fails does not hold up the
-// others, and while it is under way there is nothing for a second to do.
+// MatchNew matches the transactions that were added to each organization since the last run. A failure of one
+// organization does not affect the others. Concurrent calls do nothing.
 func (s *Service) MatchNew(ctx context.Context) error {
 	if !s.sweeping.TryLock() {
 		return nil
 	}
 	defer s.sweeping.Unlock()
-	var behind []string
-	err := s.db.ReadAcross(ctx, "transactions come in all organizations alike", func(ctx context.Context, tx *db.Tx) (err error) {
-		behind, err = selectUnmatched(ctx, tx)
+	var unmatched []string
+	err := s.db.ReadAcross(ctx, "new transactions are matched in every organization", func(ctx context.Context, tx *db.Tx) (err error) {
+		unmatched, err = selectUnmatched(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	var failed []error
-	for _, organizationID := range behind {
+	for _, organizationID := range unmatched {
 		if err := s.matchNewOf(ctx, organizationID); err != nil {
 			failed = append(failed, fmt.Errorf("match the new transactions of %s: %w", organizationID, err))
 		}
@@ -69,7 +70,7 @@ func (s *Service) matchNewOf(ctx context.Context, organizationID string) error {
 		if err != nil {
 			return err
 		}
-		if now := tx.Now(); now.Sub(newest) < quiet && now.Sub(oldest) < patience {
+		if now := tx.Now(); now.Sub(newest) < quietPeriod && now.Sub(oldest) < waitMax {
 			return nil
 		}
 		number, due = h.TransactionNumber, true

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Verify finds what must not be in an organization's links.
+// Verify returns the violated invariants of an organization's links.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	odd, err := selectOddGroups(ctx, tx)
@@ -17,7 +17,7 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 		return nil, err
 	}
 	for _, g := range odd {
-		say("transaction group %s: %d left and %d arrived, of %d kinds", g.GroupID, g.Outs, g.Ins, g.Kinds)
+		say("transaction group %s: it has %d outflows, %d inflows and %d kinds instead of one each", g.GroupID, g.Outs, g.Ins, g.Kinds)
 	}
 	stray, err := selectStrayLinks(ctx, tx)
 	if err != nil {
@@ -39,9 +39,9 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 		case m.Side == nil:
 			say("transaction %s: it is in group %s without a link", number, m.GroupID)
 		case (*m.Side == string(In)) != transaction.IsInflow(transaction.Direction(m.Direction)):
-			say("transaction %s: it is a %s and linked as the side that went %s", number, m.Direction, *m.Side)
+			say("transaction %s: it is a %s, but is linked as the %s side", number, m.Direction, *m.Side)
 		case m.Visibility != 0:
-			say("transaction %s: it is linked though it is spam or deleted", number)
+			say("transaction %s: it is linked, but is spam or deleted", number)
 		}
 	})
 	slices.Sort(out)

@@ -35,7 +35,7 @@ type world struct {
 	told    int
 }
 
-// each runs a test in a world of each engine, in which all must be well at the end.
+// each runs a test in a world of each engine, and verifies the data at the end.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -43,7 +43,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		now := clock.NewManual(noon.AddDate(0, 1, 0))
 		c.Clock = now
 		d := dbtest.Open(t, c)
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func (w *world) read(fn db.Func) {
 	}
 }
 
-// add brings in transactions as one would tell of them, "kraken -5 ETH": what leaves has a minus. Each gives its id.
+// add adds transactions in the notation "kraken -5 ETH", with a minus for outflows, and returns their ids.
 func (w *world) add(at time.Time, texts ...string) (ids []string) {
 	w.Helper()
 	return w.addWith(at, func(*transaction.Params) {}, texts...)
@@ -149,7 +149,7 @@ func (w *world) get(id string) (t transaction.Transaction) {
 	return t
 }
 
-// post says of a transaction that its entry is posted.
+// post marks a transaction as posted.
 func (w *world) post(id string) {
 	w.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
@@ -163,7 +163,7 @@ func (w *world) post(id string) {
 	})
 }
 
-// match runs over the whole of March.
+// match matches all of March.
 func (w *world) match() transfers.Matched {
 	w.Helper()
 	m, err := w.Match(w.ctx, noon.AddDate(0, 0, -5), noon.AddDate(0, 0, 30), false)

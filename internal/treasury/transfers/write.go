@@ -12,8 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// linkPairs links those of some pairs that still can be: since they were read, somebody may have linked, posted or
-// removed one of their sides.
+// linkPairs links those pairs that still can be: since they were read, one of their sides may have been linked, posted
+// or deleted.
 func linkPairs(ctx context.Context, tx *db.Tx, pairs []transfer.Pair) ([]transfer.Pair, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return nil, err
@@ -35,9 +35,9 @@ func linkPairs(ctx context.Context, tx *db.Tx, pairs []transfer.Pair) ([]transfe
 	var groups []Group
 	var written []transfer.Pair
 	for _, p := range pairs {
-		out, outThere := byID[p.Out]
-		in, inThere := byID[p.In]
-		if !outThere || !inThere {
+		out, outOK := byID[p.Out]
+		in, inOK := byID[p.In]
+		if !outOK || !inOK {
 			continue
 		}
 		g := Group{Kind: p.Kind, By: p.Evidence, Out: out, In: in}
@@ -50,7 +50,8 @@ func linkPairs(ctx context.Context, tx *db.Tx, pairs []transfer.Pair) ([]transfe
 	return written, err
 }
 
-// createGroups makes groups of transactions that were read under the head, and gives them as they are then.
+// createGroups links the transactions of groups and returns the groups with the updated transactions. The caller has
+// read the transactions while holding the lock on the organization state.
 func createGroups(ctx context.Context, tx *db.Tx, groups []Group) ([]Group, error) {
 	var links []Link
 	var edits []transaction.Edit
@@ -87,7 +88,8 @@ func createGroups(ctx context.Context, tx *db.Tx, groups []Group) ([]Group, erro
 	return groups, removeAmbiguities(ctx, tx, ids)
 }
 
-// dissolveGroups undoes groups, and gives their members as they are then. What is posted keeps its type, by which it was booked.
+// dissolveGroups deletes groups and returns their updated members. A posted transaction keeps its type, because its
+// entry was booked by it.
 func dissolveGroups(ctx context.Context, tx *db.Tx, links []Link, members []transaction.Transaction) ([]transaction.Transaction, error) {
 	byID := make(map[string]Link, len(links))
 	var groups []string
@@ -120,8 +122,8 @@ func DeleteTransactionsOfSource(ctx context.Context, tx *db.Tx, sourceID string)
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(groups, chunk) {
-		links, err := selectGroups(ctx, tx, some)
+	for batch := range slices.Chunk(groups, linkBatch) {
+		links, err := selectGroups(ctx, tx, batch)
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func Verify(t *testing.T, a *app.App) {
 
 // Tenant is an organization with a key of its owner.
 type Tenant struct {
-	organization.Founded
+	organization.Created
 	Key     string
 	Client  *client.Client
 	service *Service
@@ -80,7 +80,7 @@ func (n *Tenant) Service() *Service { return n.service }
 // Found creates an organization.
 func (s *Service) Found(t *testing.T, name string) *Tenant {
 	t.Helper()
-	f, err := s.App.Org.Found(t.Context(), organization.FoundParams{Name: name, Email: name + "@example.com", Currency: "USD",
+	f, err := s.App.Org.Create(t.Context(), organization.CreateParams{Name: name, Email: name + "@example.com", Currency: "USD",
 		Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func (s *Service) Found(t *testing.T, name string) *Tenant {
 func (n *Tenant) Member(t *testing.T, role actor.Role, scopes ...actor.Scope) string {
 	t.Helper()
 	return n.issue(t, func(ctx context.Context, tx *db.Tx, p *access.CreateKeyParams) error {
-		m, err := access.Join(ctx, tx, string(role)+"-"+client.NewIdempotencyKey()+"@example.com", role)
+		m, err := access.AddMember(ctx, tx, string(role)+"-"+client.NewIdempotencyKey()+"@example.com", role)
 		p.UserID, p.Scopes = m.UserID, scopes
 		return err
 	})

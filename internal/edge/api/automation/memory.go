@@ -109,7 +109,7 @@ func (h handlers) listMemoryRuleHistory(ctx context.Context, in *struct {
 
 func (h handlers) history(ctx context.Context, p memory.HistoryParams, r page.Request) (wire.List[MemoryVersion], error) {
 	past, err := h.app.Memory.History(ctx, p, r)
-	return wire.ListOf(past, func(v memory.Past) MemoryVersion {
+	return wire.ListOf(past, func(v memory.VersionDiff) MemoryVersion {
 		out := MemoryVersion{
 			Version:   wire.Version(v.Number),
 			CreatedAt: wire.Timestamp(v.CreatedAt),
