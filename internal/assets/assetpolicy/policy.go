@@ -54,20 +54,20 @@ var outOfScope = func() map[string]bool {
 }()
 
 // usual is the policy of an asset of which nobody said anything.
-func usual(assetType string) Policy {
+func defaultPolicy(assetType string) Policy {
 	return Policy{AssetType: assetType, InScope: !outOfScope[strings.ToUpper(assetType)], IsDefault: true}
 }
 
 // Of gives the policies of some assets, the usual ones where nobody said anything. It is a building block.
-func Of(ctx context.Context, tx *db.Tx, assetTypes []string) (map[string]Policy, error) {
+func ForAssets(ctx context.Context, tx *db.Tx, assetTypes []string) (map[string]Policy, error) {
 	out := make(map[string]Policy, len(assetTypes))
 	if len(assetTypes) == 0 {
 		return out, nil
 	}
 	for _, symbol := range assetTypes {
-		out[symbol] = usual(symbol)
+		out[symbol] = defaultPolicy(symbol)
 	}
-	given, err := selectSome(ctx, tx, assetTypes)
+	given, err := selectByAssetType(ctx, tx, assetTypes)
 	for _, p := range given {
 		out[p.AssetType] = p
 	}
@@ -75,7 +75,7 @@ func Of(ctx context.Context, tx *db.Tx, assetTypes []string) (map[string]Policy,
 }
 
 // check finds every fault in a symbol.
-func (p Policy) check() error {
+func (p Policy) validate() error {
 	var faults fault.List
 	switch n := utf8.RuneCountInString(p.AssetType); {
 	case n < 1 || n > SymbolMax:

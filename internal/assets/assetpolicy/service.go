@@ -37,18 +37,18 @@ func (s *Service) List(ctx context.Context, p page.Request) (page.Page[Policy], 
 
 // Get gives what holds of an asset, which is the usual unless somebody said otherwise.
 func (s *Service) Get(ctx context.Context, assetType string) (p Policy, err error) {
-	if err := (Policy{AssetType: assetType}).check(); err != nil {
+	if err := (Policy{AssetType: assetType}).validate(); err != nil {
 		return p, err
 	}
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		p, err = of(ctx, tx, assetType)
+		p, err = forAsset(ctx, tx, assetType)
 		return err
 	})
 	return p, err
 }
 
-func of(ctx context.Context, tx *db.Tx, assetType string) (Policy, error) {
-	all, err := Of(ctx, tx, []string{assetType})
+func forAsset(ctx context.Context, tx *db.Tx, assetType string) (Policy, error) {
+	all, err := ForAssets(ctx, tx, []string{assetType})
 	return all[assetType], err
 }
 
@@ -60,7 +60,7 @@ type PutParams struct {
 
 // Put makes or replaces the policy of an asset. What changes nothing writes nothing.
 func (s *Service) Put(ctx context.Context, p PutParams) (after Policy, err error) {
-	wanted := usual(p.AssetType)
+	wanted := defaultPolicy(p.AssetType)
 	wanted.IsDefault = false
 	if p.InScope != nil {
 		wanted.InScope = *p.InScope
@@ -68,25 +68,25 @@ func (s *Service) Put(ctx context.Context, p PutParams) (after Policy, err error
 	if p.OwnToken != nil {
 		wanted.OwnToken = *p.OwnToken
 	}
-	if err := wanted.check(); err != nil {
+	if err := wanted.validate(); err != nil {
 		return after, err
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
-		before, err := of(ctx, tx, p.AssetType)
+		before, err := forAsset(ctx, tx, p.AssetType)
 		if err != nil {
 			return err
 		}
 		after = wanted
-		return after.put(ctx, tx, before)
+		return after.save(ctx, tx, before)
 	})
 	return after, err
 }
 
 // put writes a policy in place of another, or of the usual one.
-func (p *Policy) put(ctx context.Context, tx *db.Tx, before Policy) error {
+func (p *Policy) save(ctx context.Context, tx *db.Tx, before Policy) error {
 	now := tx.Now()
 	change := audit.Change{Action: "asset_policy.updated", ResourceType: "asset_policy", ResourceID: p.AssetType, After: p.facts()}
 	switch {
@@ -112,21 +112,21 @@ func (p *Policy) put(ctx context.Context, tx *db.Tx, before Policy) error {
 
 // Delete takes back what was said of an asset: the usual holds again.
 func (s *Service) Delete(ctx context.Context, assetType string) error {
-	if err := (Policy{AssetType: assetType}).check(); err != nil {
+	if err := (Policy{AssetType: assetType}).validate(); err != nil {
 		return err
 	}
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
-		p, err := of(ctx, tx, assetType)
+		p, err := forAsset(ctx, tx, assetType)
 		if err != nil {
 			return err
 		}
 		if p.IsDefault {
 			return fault.Missing(noun)
 		}
-		if err := remove(ctx, tx, assetType); err != nil {
+		if err := deleteRow(ctx, tx, assetType); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "asset_policy.deleted", ResourceType: "asset_policy", ResourceID: assetType,
@@ -136,10 +136,10 @@ func (s *Service) Delete(ctx context.Context, assetType string) error {
 }
 
 // Check finds what must not be in an organization's policies.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := selectAll(ctx, tx)
 	for _, p := range all {
-		if err := p.check(); err != nil {
+		if err := p.validate(); err != nil {
 			out = append(out, fmt.Sprintf("asset policy %q: %v", p.AssetType, err))
 		}
 	}

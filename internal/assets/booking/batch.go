@@ -19,14 +19,14 @@ import (
 )
 
 // Outcome is what became of one request among many: the entry, or why there is none.
-type Outcome struct {
-	Made *Made
-	Err  error
+type BatchResult struct {
+	Booked *Booked
+	Err    error
 }
 
 // Each books those requests that can be booked, as Create would without the others, and returns of the others why they
 // cannot. It is a building block.
-func (s *Service) Each(ctx context.Context, tx *db.Tx, ps []Params) ([]Outcome, error) {
+func (s *Service) CreateEach(ctx context.Context, tx *db.Tx, ps []Params) ([]BatchResult, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (s *Service) Each(ctx context.Context, tx *db.Tx, ps []Params) ([]Outcome, 
 	r := &batchFilter{Service: s, tx: tx, books: b, all: make([]*request, len(ps)), faults: map[*request]error{}}
 	for i, p := range ps {
 		q := &request{Params: p, index: i, key: fmt.Sprintf("new %d", i)}
-		if err := r.blame(q, m.prepareRequest(ctx, q)); err != nil {
+		if err := r.recordFault(q, m.prepareRequest(ctx, q)); err != nil {
 			return nil, err
 		}
 		r.all[i] = q
@@ -47,18 +47,18 @@ func (s *Service) Each(ctx context.Context, tx *db.Tx, ps []Params) ([]Outcome, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Outcome, len(ps))
+	out := make([]BatchResult, len(ps))
 	if len(kept) > 0 {
 		made, err := s.enter(ctx, tx, b, kept, outcome)
 		if err != nil {
 			return nil, err
 		}
 		for i, q := range kept {
-			out[q.index].Made = &made[i]
+			out[q.index].Booked = &made[i]
 		}
 	}
 	for i, q := range r.all {
-		if out[i].Made == nil {
+		if out[i].Booked == nil {
 			out[i].Err = cmp.Or(r.faults[q], r.shortages[q], r.duplicates[q])
 		}
 	}
@@ -78,7 +78,7 @@ type batchFilter struct {
 }
 
 // blame keeps a fault of a request, and returns any other error.
-func (r *batchFilter) blame(q *request, err error) error {
+func (r *batchFilter) recordFault(q *request, err error) error {
 	if err != nil && !fault.Refused(err) {
 		return err
 	}
@@ -99,7 +99,7 @@ func (r *batchFilter) filter(ctx context.Context) ([]*request, *replay.Outcome, 
 		}
 		before := len(r.faults)
 		for _, q := range kept {
-			if err := r.blame(q, r.setLines(ctx, r.tx, r.books, q, outcome)); err != nil {
+			if err := r.recordFault(q, r.setLines(ctx, r.tx, r.books, q, outcome)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -130,7 +130,7 @@ func (r *batchFilter) remaining() []*request {
 func (r *batchFilter) bookable(ctx context.Context) ([]*request, *replay.Outcome, error) {
 	for {
 		left := r.remaining()
-		outcome, blamed, err := r.try(ctx, left)
+		outcome, blamed, err := r.simulate(ctx, left)
 		if err == nil {
 			return left, outcome, nil
 		}
@@ -153,13 +153,13 @@ func (r *batchFilter) bookable(ctx context.Context) ([]*request, *replay.Outcome
 }
 
 // try computes some requests together, and returns the errors of those that are refused.
-func (r *batchFilter) try(ctx context.Context, some []*request) (*replay.Outcome, map[string]error, error) {
+func (r *batchFilter) simulate(ctx context.Context, some []*request) (*replay.Outcome, map[string]error, error) {
 	outcome, err := newReplay(r.tx, r.books, some, replay.Options{SkipRefused: true}).Run(ctx)
 	for _, why := range outcome.Refused {
 		err = cmp.Or(err, why)
 	}
 	if err == nil {
-		err = r.checkClosed(ctx, r.tx, some, outcome.Changes)
+		err = r.requireOpenChanges(ctx, r.tx, some, outcome.Changes)
 	}
 	return outcome, outcome.Refused, err
 }
@@ -170,7 +170,7 @@ func (r *batchFilter) bisect(ctx context.Context, left []*request) error {
 	var good []*request
 	var add func(more []*request) error
 	add = func(more []*request) error {
-		_, _, err := r.try(ctx, slices.Concat(good, more))
+		_, _, err := r.simulate(ctx, slices.Concat(good, more))
 		switch {
 		case err == nil:
 			good = append(good, more...)
@@ -210,7 +210,7 @@ func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 			continue
 		}
 		_, err := r.journal.Look(ctx, r.tx, entriesOf([]*request{q}), func(int) string { return "" })
-		if err := r.blame(q, err); err != nil {
+		if err := r.recordFault(q, err); err != nil {
 			return err
 		}
 	}
@@ -221,7 +221,7 @@ func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 }
 
 // checkPeriod returns an error for an OpenOnly request that is dated in a closed period.
-func (m builder) checkPeriod(q *request) error {
+func (m builder) requireOpenPeriod(q *request) error {
 	if !q.OpenOnly {
 		return nil
 	}
@@ -242,15 +242,15 @@ func (m builder) checkPeriod(q *request) error {
 	if month > m.books.ClosedThrough(entities...) {
 		return nil
 	}
-	return closed(q.at+"accounting_date", month)
+	return closedError(q.prefix+"accounting_date", month)
 }
 
-func closed(field, period string) error {
+func closedError(field, period string) error {
 	return fault.ConflictAt([]fault.Field{{Name: field, Message: "the period " + period + " is closed"}}, "the period %s is closed", period)
 }
 
 // checkClosed returns an error if an entry of a closed period would change, and one of the requests is OpenOnly.
-func (s *Service) checkClosed(ctx context.Context, tx *db.Tx, all []*request, changes []replay.Change) error {
+func (s *Service) requireOpenChanges(ctx context.Context, tx *db.Tx, all []*request, changes []replay.Change) error {
 	if !slices.ContainsFunc(all, func(q *request) bool { return q.OpenOnly }) {
 		return nil
 	}

@@ -21,17 +21,17 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-func (w *world) each(ps []booking.Params) (out []booking.Outcome) {
+func (w *world) each(ps []booking.Params) (out []booking.BatchResult) {
 	w.Helper()
 	err := w.db.Write(w.ctx, actor.From(w.ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = w.bookings.Each(ctx, tx, ps)
+		out, err = w.bookings.CreateEach(ctx, tx, ps)
 		return err
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
 	for i, o := range out {
-		if (o.Made == nil) == (o.Err == nil) {
+		if (o.Booked == nil) == (o.Err == nil) {
 			w.Fatalf("%d: %+v", i, o)
 		}
 	}
@@ -83,7 +83,7 @@ func TestOfManyThoseThatCannotBeBookedAreLeftOut(t *testing.T) {
 		}
 		for i, o := range w.each(ps) {
 			switch says := asked[i].says; {
-			case says == "" && (o.Err != nil || o.Made.Status != journal.Posted):
+			case says == "" && (o.Err != nil || o.Booked.Status != journal.Posted):
 				t.Errorf("%d was not booked: %v", i, o.Err)
 			case says != "" && (o.Err == nil || !strings.Contains(fmt.Sprintf("%v %+v", o.Err, o.Err), says)):
 				t.Errorf("%d is refused with %v, which does not say %q", i, o.Err, says)
@@ -124,7 +124,7 @@ func TestWhatWouldChangeEntriesOfAClosedPeriodIsLeftOut(t *testing.T) {
 			t.Errorf("by itself: %v", err)
 		}
 		ps[0].OpenOnly = false
-		if out := w.each(ps[:1]); out[0].Err != nil || out[0].Made.Changes[0].Action != booking.TruedUp {
+		if out := w.each(ps[:1]); out[0].Err != nil || out[0].Booked.Changes[0].Action != booking.TruedUp {
 			t.Errorf("where it may: %+v", out[0])
 		}
 	})

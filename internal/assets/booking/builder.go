@@ -37,8 +37,8 @@ func (e *event) transactions() []transaction.Transaction {
 // builder gathers what entries follow from.
 type builder struct {
 	*lookups
-	books *snapshot.Books
-	draft string // the entry that is being booked again
+	books    *snapshot.Books
+	rebooked string // the entry that is being booked again
 }
 
 // newBuilder returns a builder for some requests.
@@ -49,7 +49,7 @@ func newBuilder(ctx context.Context, tx *db.Tx, b *snapshot.Books, ps ...Params)
 
 // build gathers everything that an entry follows from.
 func (m builder) build(ctx context.Context, p Params, at string) (*event, error) {
-	if err := p.check(m.books, at); err != nil {
+	if err := p.validate(m.books, at); err != nil {
 		return nil, err
 	}
 	asked, err := m.transaction(p.TransactionID, at)
@@ -112,7 +112,7 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 	case t.Status == transaction.Spam:
 		return fault.ConflictAt([]fault.Field{{Name: field, Message: t.SequenceNumber() + " is spam"}},
 			"%s is spam, which is not booked: take it out of the spam first", t.SequenceNumber())
-	case t.JournalEntryID != "" && t.JournalEntryID != m.draft:
+	case t.JournalEntryID != "" && t.JournalEntryID != m.rebooked:
 		return fault.ConflictAt([]fault.Field{{Name: field, Message: "has the entry " + t.JournalEntryID}},
 			"%s has the journal entry %s already: edit, delete or reverse that first",
 			t.SequenceNumber(), t.JournalEntryID)
@@ -132,7 +132,7 @@ func (m builder) input(ctx context.Context, p Params, e *event, asked, at string
 		if t.ID == asked && p.OffsetAccountID != t.Source.LedgerAccountID {
 			leg.Offset = p.OffsetAccountID
 		}
-		if err := m.checkLegAccount(leg, t, at); err != nil {
+		if err := m.validateLegAccount(leg, t, at); err != nil {
 			return in, err
 		}
 		in.Books.Currencies[leg.Entity] = m.books.Entities[leg.Entity].BaseCurrency
@@ -158,12 +158,12 @@ func (m builder) input(ctx context.Context, p Params, e *event, asked, at string
 }
 
 // checkLegAccount returns an error if the account of a leg is for another asset.
-func (m builder) checkLegAccount(leg *posting.Leg, t transaction.Transaction, at string) error {
+func (m builder) validateLegAccount(leg *posting.Leg, t transaction.Transaction, at string) error {
 	if !leg.Asset.Lots {
 		return nil
 	}
 	if leg.Offset != "" {
-		return checkAsset(m.books.Accounts[leg.Offset], leg.Asset.Symbol, at+"offset_ledger_account_id")
+		return validateAccountAsset(m.books.Accounts[leg.Offset], leg.Asset.Symbol, at+"offset_ledger_account_id")
 	}
 	if a := m.books.Accounts[t.Source.LedgerAccountID]; a.AssetType != "" && a.AssetType != leg.Asset.Symbol {
 		return fault.Conflictf("the ledger account %s of the source %s is for %s, not for %s: name another as offset_ledger_account_id",
@@ -226,7 +226,7 @@ func (m builder) value(ctx context.Context, l *posting.Leg) error {
 		return nil
 	}
 	currency := m.books.Entities[l.Entity].BaseCurrency
-	found, there, err := price.At(ctx, m.tx, l.Asset.Symbol, currency, l.At)
+	found, there, err := price.Latest(ctx, m.tx, l.Asset.Symbol, currency, l.At)
 	if err != nil || !there {
 		return err
 	}
@@ -282,7 +282,7 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 		return t, nil
 	}
 	if symbol := e.first.Asset(); !money.IsFiat(symbol) {
-		if err := checkAsset(a, symbol, field); err != nil {
+		if err := validateAccountAsset(a, symbol, field); err != nil {
 			return t, err
 		}
 	}

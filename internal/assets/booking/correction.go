@@ -81,11 +81,11 @@ func (s *Service) reassign(ctx context.Context, tx *db.Tx, to map[string]string)
 			ids = append(ids, *r.PartnerID)
 		}
 	}
-	return edit(ctx, tx, ids, func(t *transaction.Transaction) { t.JournalEntryID = cmp.Or(to[t.JournalEntryID], t.JournalEntryID) })
+	return saveTransactions(ctx, tx, ids, func(t *transaction.Transaction) { t.JournalEntryID = cmp.Or(to[t.JournalEntryID], t.JournalEntryID) })
 }
 
 // edit changes transactions.
-func edit(ctx context.Context, tx *db.Tx, ids []string, change func(*transaction.Transaction)) error {
+func saveTransactions(ctx context.Context, tx *db.Tx, ids []string, change func(*transaction.Transaction)) error {
 	transactions, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *Service) editTransactions(ctx context.Context, tx *db.Tx, e journal.Ent
 	if found != nil && found.PartnerID != nil {
 		ids = append(ids, *found.PartnerID)
 	}
-	return edit(ctx, tx, ids, change)
+	return saveTransactions(ctx, tx, ids, change)
 }
 
 // trueUp posts in the first open period the difference between what an entry of a closed one should have been and was.

@@ -226,7 +226,7 @@ func (w *world) base(holds ...string) {
 	w.batch("DEPOSIT", "Paid-in capital", all...)
 }
 
-func (w *world) batch(kind, target string, all ...transaction.Transaction) []booking.Made {
+func (w *world) batch(kind, target string, all ...transaction.Transaction) []booking.Booked {
 	w.Helper()
 	var ps []booking.Params
 	for _, t := range all {

@@ -79,7 +79,7 @@ func (w *world) reopen(legalEntityID, key string) {
 }
 
 // trueUps are the entries that true up that of a transaction, in the order in which they were made.
-func (w *world) trueUps(t transaction.Transaction) (out []booking.Made) {
+func (w *world) trueUps(t transaction.Transaction) (out []booking.Booked) {
 	w.Helper()
 	all, err := w.journal.List(w.ctx, journal.Filter{TransactionID: t.ID}, page.Request{Limit: 100})
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *world) trueUps(t transaction.Transaction) (out []booking.Made) {
 }
 
 // dated compares when an entry counts, and when it was meant to.
-func (w *world) dated(what string, m booking.Made, at, intended string) {
+func (w *world) dated(what string, m booking.Booked, at, intended string) {
 	w.Helper()
 	meant := ""
 	if m.IntendedDate != nil {
@@ -126,7 +126,7 @@ func TestTrueUp(t *testing.T) {
 			}
 			w.unchanged(before)
 			made := w.book(late, "DEPOSIT", "Paid-in capital")
-			for _, m := range []booking.Made{dry[0], made} {
+			for _, m := range []booking.Booked{dry[0], made} {
 				w.expect("late", m, "Cr Paid-in capital 1200.00; Dr A 1200.00")
 				w.dated("late", m, "2025-05-01", "2025-01-05")
 				if len(m.Changes) != 1 || m.Changes[0].EntryID != sold.ID || m.Changes[0].Action != booking.TruedUp ||
@@ -329,7 +329,7 @@ func TestCorrectDate(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			w.dated(name, booking.Made{Guided: now}, x.at, x.was)
+			w.dated(name, booking.Booked{Guided: now}, x.at, x.was)
 			w.booked(now.Entry, out, in)
 			w.left(name, "A 3 ETH 6000.00 2025-06-01; B 1.999 ETH 2998.50 2025-01-10")
 			w.well()

@@ -9,7 +9,7 @@ import (
 )
 
 // expect compares an entry with its lines.
-func (w *world) expect(what string, made booking.Made, lines string) {
+func (w *world) expect(what string, made booking.Booked, lines string) {
 	w.Helper()
 	if got := w.lines(made.Entry); got != lines {
 		w.Errorf("%s\n got %s\nwant %s", what, got, lines)
@@ -131,7 +131,7 @@ func TestIntercompanyCurrencies(t *testing.T) {
 func TestOffsetAccount(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base()
-		staked := func(t transaction.Transaction, kind, target string) booking.Made {
+		staked := func(t transaction.Transaction, kind, target string) booking.Booked {
 			w.Helper()
 			made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target),
 				OffsetAccountID: w.accountID("Staked digital assets"), AutoPost: true}},

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-func (w *world) draft(t transaction.Transaction, kind, target string) booking.Made {
+func (w *world) draft(t transaction.Transaction, kind, target string) booking.Booked {
 	w.Helper()
 	made, err := w.ask(t, kind, target, false)
 	if err != nil {
@@ -23,7 +23,7 @@ func (w *world) draft(t transaction.Transaction, kind, target string) booking.Ma
 	return made
 }
 
-func (w *world) post(id string) booking.Made {
+func (w *world) post(id string) booking.Booked {
 	w.Helper()
 	if _, err := w.journal.Post(w.ctx, id); err != nil {
 		w.Fatal(err)
@@ -31,7 +31,7 @@ func (w *world) post(id string) booking.Made {
 	return w.entry(id)
 }
 
-func (w *world) slices(m booking.Made) string {
+func (w *world) slices(m booking.Booked) string {
 	var out []string
 	for _, u := range m.Lots {
 		out = append(out, fmt.Sprintf("%s %s %s %s gain %s", u.Kind, u.Quantity, u.AssetType, u.Basis.Fixed(u.Currency),
@@ -47,7 +47,7 @@ func TestDraftsShareLots(t *testing.T) {
 		w.base()
 		one, two := w.tell(eventDay+"T10:00:00Z", "A out 2 ETH = 4800.00"), w.tell(eventDay+"T11:00:00Z", "A out 2 ETH = 4800.00")
 		first, second := w.draft(one, "EXPENSE", "Contractors"), w.draft(two, "EXPENSE", "Contractors")
-		for _, m := range []booking.Made{first, second, w.entry(first.ID), w.entry(second.ID)} {
+		for _, m := range []booking.Booked{first, second, w.entry(first.ID), w.entry(second.ID)} {
 			w.expect("draft", m, "Dr Contractors 4800.00; Cr A 3000.00; Cr Realized gains 1800.00")
 			if got := w.slices(m); got != "dispose 2 ETH 3000.00 gain 1800.00" || m.Status != journal.Draft {
 				t.Errorf("%s: %s", m.Status, got)
@@ -71,7 +71,7 @@ func TestDraftsShareLots(t *testing.T) {
 		// A draft that would take others now has the lines of that.
 		three := w.draft(w.tell("2025-09-20", "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors")
 		w.walk(step{"2025-09-19", "A in 1 ETH = 100.00", "", ""}, step{"2025-09-18", "A out 0.5 ETH = 1200.00", "", ""})
-		for _, m := range []booking.Made{w.entry(three.ID), w.post(three.ID)} {
+		for _, m := range []booking.Booked{w.entry(three.ID), w.post(three.ID)} {
 			w.expect("lines made anew", m, "Dr Contractors 2400.00; Cr A 1050.00; Cr Realized gains 1350.00")
 		}
 		w.well()
@@ -89,7 +89,7 @@ func TestDraftIsEdited(t *testing.T) {
 		_, err := w.journal.Update(w.ctx, ofLots.ID, journal.UpdateParams{Lines: &lines})
 		w.refusedAs("lines that follow from lots", err, fault.Conflict, "lines", "follow from the lots")
 		memo, date := "noted", "2025-09-16"
-		for _, m := range []booking.Made{ofLots, ofFiat} {
+		for _, m := range []booking.Booked{ofLots, ofFiat} {
 			if _, err := w.journal.Update(w.ctx, m.ID, journal.UpdateParams{Memo: &memo, AccountingDate: &date}); err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestOneLiveEntry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.expect("reversal", booking.Made{Guided: reversal}, "Cr Contractors 2400.00; Dr A 1500.00; Dr Realized gains 900.00")
+		w.expect("reversal", booking.Booked{Guided: reversal}, "Cr Contractors 2400.00; Dr A 1500.00; Dr Realized gains 900.00")
 		w.left("reversed", untouched)
 		w.free(sale)
 		w.well()
@@ -253,7 +253,7 @@ func TestCorrectType(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range []booking.Made{dry, now} {
+		for _, m := range []booking.Booked{dry, now} {
 			w.expect("another account", m, "Dr Marketing 2400.00; Cr A 1500.00; Cr Realized gains 900.00")
 			if len(m.Changes) != 0 {
 				t.Errorf("changes: %+v", m.Changes)
@@ -313,7 +313,7 @@ func TestUnknown(t *testing.T) {
 func TestDetailsOfEntries(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.stage(t)
-		create := func(p booking.Params) booking.Made {
+		create := func(p booking.Params) booking.Booked {
 			t.Helper()
 			made, err := w.bookings.Create(w.ctx, []booking.Params{p}, func(int) string { return "" }, false)
 			if err != nil {
@@ -393,7 +393,7 @@ func TestBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, all := range [][]booking.Made{dry, made} {
+		for _, all := range [][]booking.Booked{dry, made} {
 			if len(all) != 3 || len(all[0].Changes) != 1 || all[0].Changes[0].Basis != "-1900" || all[0].Changes[0].Action != booking.Corrected {
 				t.Fatalf("%+v", all[0].Changes)
 			}

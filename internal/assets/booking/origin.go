@@ -101,6 +101,6 @@ func rebuild(ctx context.Context, tx *db.Tx, b *snapshot.Books, r *bookingRow) (
 	if err != nil {
 		return nil, err
 	}
-	m.draft = r.EntryID
+	m.rebooked = r.EntryID
 	return m.build(ctx, p, "")
 }

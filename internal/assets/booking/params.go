@@ -38,7 +38,7 @@ type Params struct {
 }
 
 // check returns an error with everything that is wrong with the parameters.
-func (p Params) check(b *snapshot.Books, at string) error {
+func (p Params) validate(b *snapshot.Books, at string) error {
 	var faults fault.List
 	if !slices.Contains(posting.Types, posting.Type(p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
@@ -70,7 +70,7 @@ func (p Params) check(b *snapshot.Books, at string) error {
 }
 
 // checkAsset returns an error if an account is for another asset.
-func checkAsset(a account.Account, symbol, field string) error {
+func validateAccountAsset(a account.Account, symbol, field string) error {
 	if a.AssetType == "" || a.AssetType == symbol {
 		return nil
 	}
@@ -97,7 +97,7 @@ func explain(err error, at string) error {
 // request is an entry that is being created.
 type request struct {
 	Params
-	at        string
+	prefix    string
 	index     int
 	key       string
 	event     *event // nil without a transaction
@@ -113,7 +113,7 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 		if q.ByHand.TransactionID == "" {
 			return nil
 		}
-		t, err := m.transaction(q.ByHand.TransactionID, q.at)
+		t, err := m.transaction(q.ByHand.TransactionID, q.prefix)
 		if err != nil {
 			return err
 		}
@@ -122,14 +122,14 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 		if q.entry.Classification == "" {
 			q.entry.Classification = string(t.Type)
 		}
-		return m.bookable(t, q.at)
+		return m.bookable(t, q.prefix)
 	}
 	if q.AutoPost && posting.Type(q.Type) == posting.Unknown {
-		return fault.ConflictAt([]fault.Field{{Name: q.at + "transaction_type", Message: "is UNKNOWN"}},
+		return fault.ConflictAt([]fault.Field{{Name: q.prefix + "transaction_type", Message: "is UNKNOWN"}},
 			"what is not known is not posted: make a draft, or say what it is")
 	}
 	var err error
-	if q.event, err = m.build(ctx, q.Params, q.at); err != nil {
+	if q.event, err = m.build(ctx, q.Params, q.prefix); err != nil {
 		return err
 	}
 	t := q.event.first
@@ -156,14 +156,14 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 		}
 	}
 	if _, err := m.transactions[q.TransactionID].WithNotes(q.Vendor, q.AddTagIDs); err != nil {
-		return fault.Within(q.at, err)
+		return fault.Within(q.prefix, err)
 	}
 	if q.VendorName != "" {
 		if err := tag.Proper(q.VendorName); err != nil {
-			return fault.Within(q.at+"vendor_", err)
+			return fault.Within(q.prefix+"vendor_", err)
 		}
 	}
-	return m.checkPeriod(q)
+	return m.requireOpenPeriod(q)
 }
 
 // addVendorTag adds the tag of the supplier to the entry.
@@ -173,7 +173,7 @@ func (q *request) addVendorTag(ctx context.Context, tx *db.Tx) error {
 	}
 	supplier, err := tag.Ensure(ctx, tx, tag.Supplier, q.VendorName)
 	if err != nil {
-		return fault.Within(q.at+"vendor_", err)
+		return fault.Within(q.prefix+"vendor_", err)
 	}
 	if !slices.Contains(q.entry.TagIDs, supplier.ID) {
 		q.entry.TagIDs = append(slices.Clip(q.entry.TagIDs), supplier.ID)
@@ -202,7 +202,7 @@ func duplicate(all []*request) (second, first int) {
 
 // bookedBy is the error of a request for a transaction that an earlier one is for.
 func (q *request) bookedBy(earlier *request) error {
-	return fault.Invalidf(q.at+"transaction_id", "%s is booked by %sthis request already", q.event.first.SequenceNumber(), earlier.at)
+	return fault.Invalidf(q.prefix+"transaction_id", "%s is booked by %sthis request already", q.event.first.SequenceNumber(), earlier.prefix)
 }
 
 // entriesOf returns the entries of requests.
@@ -215,4 +215,6 @@ func entriesOf(all []*request) []journal.CreateParams {
 }
 
 // placeIn returns where the fields of each request are.
-func placeIn(all []*request) func(int) string { return func(i int) string { return all[i].at } }
+func fieldPrefixes(all []*request) func(int) string {
+	return func(i int) string { return all[i].prefix }
+}

@@ -35,7 +35,7 @@ func (s *Service) FindTransaction(ctx context.Context, tx *db.Tx, transactionID 
 }
 
 // Made is an entry with the lots it consumes, and the entries that it changes because they consume other lots then.
-type Made struct {
+type Booked struct {
 	journal.Guided
 	Lots    []lots.Use
 	Changes []Change
@@ -63,7 +63,7 @@ const (
 
 // Create books entries, all or none. Their lots are consumed in the order in which the transactions happened, and the
 // entries that this changes are corrected once. With dry it returns what would be booked and writes nothing.
-func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, dry bool) (out []Made, err error) {
+func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, dry bool) (out []Booked, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		out, err = s.create(ctx, tx, ps, at, dry)
 		return err
@@ -71,7 +71,7 @@ func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, 
 	return out, err
 }
 
-func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(int) string, dry bool) ([]Made, error) {
+func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(int) string, dry bool) ([]Booked, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	}
 	all := make([]*request, len(ps))
 	for i, p := range ps {
-		q := &request{Params: p, at: at(i), index: i, key: fmt.Sprintf("new %d", i)}
+		q := &request{Params: p, prefix: at(i), index: i, key: fmt.Sprintf("new %d", i)}
 		if err := m.prepareRequest(ctx, q); err != nil {
 			return nil, err
 		}
@@ -95,17 +95,17 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	if err != nil {
 		for _, q := range all {
 			if outcome.Refused[q.key] != nil {
-				return nil, fault.Within(q.at, err)
+				return nil, fault.Within(q.prefix, err)
 			}
 		}
 		return nil, err
 	}
-	if err := s.checkClosed(ctx, tx, all, outcome.Changes); err != nil {
+	if err := s.requireOpenChanges(ctx, tx, all, outcome.Changes); err != nil {
 		return nil, err
 	}
 	for _, q := range all {
 		if err := s.setLines(ctx, tx, b, q, outcome); err != nil {
-			return nil, fault.Within(q.at, err)
+			return nil, fault.Within(q.prefix, err)
 		}
 	}
 	if dry {
@@ -166,8 +166,8 @@ func linesOf(e posting.Entry) []journal.LineParams {
 }
 
 // preview returns what would be created.
-func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcome *replay.Outcome) ([]Made, error) {
-	guided, err := s.journal.Look(ctx, tx, entriesOf(all), placeIn(all))
+func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcome *replay.Outcome) ([]Booked, error) {
+	guided, err := s.journal.Look(ctx, tx, entriesOf(all), fieldPrefixes(all))
 	if err != nil {
 		return nil, err
 	}
@@ -175,16 +175,16 @@ func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcom
 	if err != nil {
 		return nil, err
 	}
-	return made(all, guided, changes), nil
+	return results(all, guided, changes), nil
 }
 
 // made joins entries with their lots. Changes to other entries are listed with the first of them.
-func made(all []*request, guided []journal.Guided, changes []Change) []Made {
-	out := make([]Made, len(all))
+func results(all []*request, guided []journal.Guided, changes []Change) []Booked {
+	out := make([]Booked, len(all))
 	for i, q := range all {
-		out[i] = Made{Guided: guided[i], Lots: q.uses}
+		out[i] = Booked{Guided: guided[i], Lots: q.uses}
 		if out[i].Status == journal.Draft {
-			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missing(q.uses)...)
+			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missingWarnings(q.uses)...)
 		}
 	}
 	out[0].Changes = changes
@@ -192,13 +192,13 @@ func made(all []*request, guided []journal.Guided, changes []Change) []Made {
 }
 
 // enter creates the entries and updates lots and transactions.
-func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []*request, outcome *replay.Outcome) ([]Made, error) {
+func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []*request, outcome *replay.Outcome) ([]Booked, error) {
 	for _, q := range all {
 		if err := q.addVendorTag(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
-	guided, err := s.journal.EnterGuided(ctx, tx, entriesOf(all), placeIn(all))
+	guided, err := s.journal.EnterGuided(ctx, tx, entriesOf(all), fieldPrefixes(all))
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all [
 	if _, err := transaction.Save(ctx, tx, edits); err != nil {
 		return nil, err
 	}
-	return made(all, guided, changes), nil
+	return results(all, guided, changes), nil
 }
 
 // refOf names an entry under which lots are written.

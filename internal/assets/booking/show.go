@@ -16,7 +16,7 @@ import (
 )
 
 // Get returns an entry with the lots it consumed, or, for a draft, those it would consume now.
-func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
+func (s *Service) Get(ctx context.Context, entryID string) (m Booked, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		var b *snapshot.Books
 		if m.Guided, b, err = journal.Show(ctx, tx, entryID); err != nil {
@@ -32,7 +32,7 @@ func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
 }
 
 // missing returns warnings of quantities that a draft would consume and that are not held.
-func missing(uses []lots.Use) (warnings []string) {
+func missingWarnings(uses []lots.Use) (warnings []string) {
 	of := map[string]money.Decimal{}
 	for _, u := range uses {
 		if u.LotID == "" && u.SourceID != "" && u.Kind != lots.Relocated { // something that was never parked is not missing
@@ -47,7 +47,7 @@ func missing(uses []lots.Use) (warnings []string) {
 }
 
 // previewDraft adds the lots that a draft would consume now, and warnings of what would prevent its posting.
-func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books, m *Made) error {
+func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books, m *Booked) error {
 	if m.TransactionID == "" {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books
 		return err
 	}
 	m.Lots = added.Uses
-	m.Guidance.Warnings = append(m.Guidance.Warnings, missing(m.Lots)...)
+	m.Guidance.Warnings = append(m.Guidance.Warnings, missingWarnings(m.Lots)...)
 	if lines := difference(linesOf(added.Entry), paramsOf(m.Lines)); len(lines) > 0 {
 		m.Guidance.Warnings = append(m.Guidance.Warnings, "other lots would be taken now than when it was drafted: posting makes its lines anew")
 	}

@@ -27,28 +27,28 @@ type bookingRow struct {
 
 // storedInput is what an entry follows from, as it is stored.
 type storedInput struct {
-	Number int64         `json:"number"`
-	Label  string        `json:"label"`
-	Block  int64         `json:"block,omitempty"`
-	Apart  string        `json:"apart,omitempty"`
-	LotsOf string        `json:"lots_of,omitempty"`
-	Picks  []lot.Pick    `json:"picks,omitempty"`
-	Input  posting.Input `json:"input"`
+	Number            int64         `json:"number"`
+	Label             string        `json:"label"`
+	Block             int64         `json:"block,omitempty"`
+	SeparateAccountID string        `json:"apart,omitempty"`
+	LotsTransactionID string        `json:"lots_of,omitempty"`
+	Picks             []lot.Pick    `json:"picks,omitempty"`
+	Input             posting.Input `json:"input"`
 }
 
-func (e *event) text() (string, error) {
+func (e *event) encode() (string, error) {
 	w := e.effect
 	in := w.Input
 	in.Books.Accounts = nil // it is booked again with the roles that the chart has then
-	text, err := json.Marshal(storedInput{Number: w.Number, Label: w.Label, Block: w.Block, Apart: w.SeparateAccountID,
-		LotsOf: w.LotsTransactionID,
-		Picks:  w.Picks, Input: in})
+	text, err := json.Marshal(storedInput{Number: w.Number, Label: w.Label, Block: w.Block, SeparateAccountID: w.SeparateAccountID,
+		LotsTransactionID: w.LotsTransactionID,
+		Picks:             w.Picks, Input: in})
 	return string(text), err
 }
 
 // row returns the row of a booking.
 func (e *event) row(entryID string, p Params) (bookingRow, error) {
-	text, err := e.text()
+	text, err := e.encode()
 	r := bookingRow{EntryID: entryID, TransactionID: e.first.ID, PartnerID: nil, Type: p.Type, AccountID: db.OrNull(p.LedgerAccountID),
 		OffsetID: db.OrNull(p.OffsetAccountID), Input: text, RuleID: nil, RuleVersion: nil}
 	if e.partner != nil {
@@ -65,7 +65,7 @@ func insertBookings(ctx context.Context, tx *db.Tx, rows []bookingRow) error {
 }
 
 func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error {
-	text, err := e.text()
+	text, err := e.encode()
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (r *bookingRow) effect() (replay.Effect, error) {
 		return replay.Effect{}, fmt.Errorf("booking: read what %s follows from: %w", r.EntryID, err)
 	}
 	return replay.Effect{EntryID: r.EntryID, TransactionID: r.TransactionID, Type: r.Type, Label: f.Label, Number: f.Number,
-		Block: f.Block, SeparateAccountID: f.Apart, LotsTransactionID: f.LotsOf, Picks: f.Picks,
+		Block: f.Block, SeparateAccountID: f.SeparateAccountID, LotsTransactionID: f.LotsTransactionID, Picks: f.Picks,
 		Input: f.Input}, nil
 }
 

@@ -67,7 +67,7 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 // Edited returns an error if somebody edits lines that follow from lots. From then on another draft keeps the lines that
 // were written.
 func (s *Service) Edited(ctx context.Context, tx *db.Tx, e journal.Entry) error {
-	if err := checkTrueUp(e); err != nil {
+	if err := refuseTrueUp(e); err != nil {
 		return err
 	}
 	stored, err := selectBooking(ctx, tx, e.ID)
@@ -108,7 +108,7 @@ func (s *Service) Discarded(ctx context.Context, tx *db.Tx, draft journal.Entry)
 }
 
 // checkTrueUp returns an error for a true-up, which follows from lots alone and is not changed by anybody.
-func checkTrueUp(e journal.Entry) error {
+func refuseTrueUp(e journal.Entry) error {
 	if e.OriginatedBy != journal.ByTrueUp {
 		return nil
 	}
@@ -119,7 +119,7 @@ func checkTrueUp(e journal.Entry) error {
 
 // Undone gives back what an entry consumed, deletes the lots it created, and recomputes everything after it.
 func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, cascade bool) error {
-	if err := checkTrueUp(was); err != nil {
+	if err := refuseTrueUp(was); err != nil {
 		return err
 	}
 	unposted := by.ID == was.ID
@@ -200,7 +200,7 @@ func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was, reversal jour
 
 // Replaced gives the lots and transactions of an entry to the entry that corrected it.
 func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
-	if err := checkTrueUp(was); err != nil {
+	if err := refuseTrueUp(was); err != nil {
 		return err
 	}
 	if by.PeriodID != was.PeriodID && was.TransactionID != "" {

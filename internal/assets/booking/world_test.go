@@ -242,7 +242,7 @@ func (w *world) link(out, in transaction.Transaction) {
 }
 
 // book books a transaction; target is the name of an account, or nothing.
-func (w *world) book(t transaction.Transaction, kind, target string) booking.Made {
+func (w *world) book(t transaction.Transaction, kind, target string) booking.Booked {
 	w.Helper()
 	made, err := w.ask(t, kind, target, true)
 	if err != nil {
@@ -251,14 +251,14 @@ func (w *world) book(t transaction.Transaction, kind, target string) booking.Mad
 	return made
 }
 
-func (w *world) ask(t transaction.Transaction, kind, target string, post bool) (booking.Made, error) {
+func (w *world) ask(t transaction.Transaction, kind, target string, post bool) (booking.Booked, error) {
 	w.Helper()
 	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target),
 		AutoPost: post}}, func(int) string {
 		return ""
 	}, false)
 	if err != nil {
-		return booking.Made{}, err
+		return booking.Booked{}, err
 	}
 	return made[0], nil
 }
@@ -374,7 +374,7 @@ func (w *world) again(t transaction.Transaction) (now transaction.Transaction) {
 }
 
 // entry gives an entry as it is shown.
-func (w *world) entry(id string) booking.Made {
+func (w *world) entry(id string) booking.Booked {
 	w.Helper()
 	made, err := w.bookings.Get(w.ctx, id)
 	if err != nil {

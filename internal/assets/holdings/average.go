@@ -18,8 +18,8 @@ type pool struct {
 
 // average gives lots under a weighted average their share of what their pool cost. Without positions of an earlier
 // time it is what the pool costs now.
-func average(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, positions func(Filter) ([]Position, error)) error {
-	f, err := averaged(ctx, tx, end, lots)
+func applyAverages(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, positions func(Filter) ([]Position, error)) error {
+	f, err := averagedFilter(ctx, tx, end, lots)
 	if err != nil || len(f.LegalEntityIDs) == 0 {
 		return err
 	}
@@ -32,14 +32,14 @@ func average(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, pos
 		if err != nil {
 			return err
 		}
-		refill(pools, held)
+		sumPositions(pools, held)
 	}
-	share(lots, pools)
+	allocate(lots, pools)
 	return nil
 }
 
 // averaged names the legal entities that go by a weighted average at the time, and the assets of their lots.
-func averaged(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) (f Filter, err error) {
+func averagedFilter(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) (f Filter, err error) {
 	verdicts := map[string]bool{}
 	for _, l := range lots {
 		is, known := verdicts[l.LegalEntityID]
@@ -78,7 +78,7 @@ func electedAt(elections []entity.Election, end time.Time) (out entity.Election)
 }
 
 // refill gives each pool what its places held. A pool without a source is that of all sources, unless one has its own.
-func refill(pools []pool, positions []Position) {
+func sumPositions(pools []pool, positions []Position) {
 	for i := range pools {
 		pools[i].quantity, pools[i].basis = money.Decimal{}, money.Decimal{}
 	}
@@ -103,7 +103,7 @@ func refill(pools []pool, positions []Position) {
 }
 
 // share divides what each pool cost by quantity. Lots of other pools keep what they have.
-func share(lots []LotState, pools []pool) {
+func allocate(lots []LotState, pools []pool) {
 	byID := make(map[string]pool, len(pools))
 	for _, p := range pools {
 		byID[p.id] = p

@@ -110,7 +110,7 @@ func TestTheCheckFindsALotThatSaysWronglyWhenItWasEmptied(t *testing.T) {
 		check := func(want int) {
 			t.Helper()
 			w.read(func(ctx context.Context, tx *db.Tx) error {
-				found, err := holdings.Check(ctx, tx)
+				found, err := holdings.Verify(ctx, tx)
 				if len(found) != want {
 					t.Errorf("%q, want %d", found, want)
 				}

@@ -20,7 +20,7 @@ type ClosingParams struct {
 	PeriodID string
 }
 
-func (p ClosingParams) check(*fault.List) {}
+func (p ClosingParams) validate(*fault.List) {}
 
 // Closing is a position at the end of a period.
 type Closing struct {
@@ -36,7 +36,7 @@ type Closing struct {
 func (s *Service) ClosingPositions(ctx context.Context, p ClosingParams, pr page.Request) (page.Page[Closing], error) {
 	return report(ctx, s, "closing-positions", p, pr, func(c Closing) []string { return c.key() },
 		func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Closing, error) {
-			month, some := s.at(tx.Now())
+			month, some := s.periodAt(tx.Now())
 			if p.PeriodID != "" {
 				var err error
 				if month, err = s.period(p.PeriodID); err != nil {
@@ -51,7 +51,7 @@ func (s *Service) ClosingPositions(ctx context.Context, p ClosingParams, pr page
 			if err != nil {
 				return nil, err
 			}
-			return s.closed(ctx, tx, month, held)
+			return s.closings(ctx, tx, month, held)
 		})
 }
 
@@ -64,11 +64,11 @@ func valuedAt(p period.Period, now time.Time) time.Time {
 }
 
 // closed says what positions are worth and carried at.
-func (s *scope) closed(ctx context.Context, tx *db.Tx, month period.Period, held []Position) ([]Closing, error) {
+func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, held []Position) ([]Closing, error) {
 	at := valuedAt(month, tx.Now())
-	var wanted []named
+	var wanted []assetCurrency
 	for _, p := range held {
-		wanted = append(wanted, named{p.AssetType, p.Currency})
+		wanted = append(wanted, assetCurrency{p.AssetType, p.Currency})
 	}
 	prices, err := pricesAt(ctx, tx, at, wanted)
 	if err != nil {
@@ -80,16 +80,16 @@ func (s *scope) closed(ctx context.Context, tx *db.Tx, month period.Period, held
 	}
 	out := make([]Closing, len(held))
 	for i, p := range held {
-		c := Closing{Position: p, Period: month, Worth: worthOf(at, prices[named{p.AssetType, p.Currency}], p.Quantity, p.Currency),
+		c := Closing{Position: p, Period: month, Worth: worthOf(at, prices[assetCurrency{p.AssetType, p.Currency}], p.Quantity, p.Currency),
 			Adjustment: adjusted[[6]string(p.key())]}
-		c.Carrying, c.Unrealized = p.Basis.Add(c.Adjustment), c.Worth.less(p.Basis)
+		c.Carrying, c.Unrealized = p.Basis.Add(c.Adjustment), c.Worth.minus(p.Basis)
 		out[i] = c
 	}
 	return out, nil
 }
 
 // owned is an asset of a legal entity.
-type owned struct{ legalEntityID, asset string }
+type entityAsset struct{ legalEntityID, asset string }
 
 // adjustments shares what the books adjusted assets by among the places they are held in. There is one account for fair value and one for
 // impairment for all places of a legal entity.
@@ -114,13 +114,13 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 	if err != nil {
 		return nil, err
 	}
-	places := map[owned][]Position{}
+	places := map[entityAsset][]Position{}
 	for _, p := range all {
-		places[owned{p.LegalEntityID, p.AssetType}] = append(places[owned{p.LegalEntityID, p.AssetType}], p)
+		places[entityAsset{p.LegalEntityID, p.AssetType}] = append(places[entityAsset{p.LegalEntityID, p.AssetType}], p)
 	}
 	out := map[[6]string]money.Decimal{}
 	for o, balance := range balances {
-		for i, part := range adjust(s.entity(o.legalEntityID), places[o], balance) {
+		for i, part := range splitAdjustment(s.entity(o.legalEntityID), places[o], balance) {
 			out[[6]string(places[o][i].key())] = part
 		}
 	}
@@ -129,7 +129,7 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 
 // adjust shares an adjustment. At fair value what is carried is shared by quantity, because every unit is worth the
 // same whatever it cost; else the adjustment itself by cost.
-func adjust(e entity.LegalEntity, places []Position, balance money.Decimal) []money.Decimal {
+func splitAdjustment(e entity.LegalEntity, places []Position, balance money.Decimal) []money.Decimal {
 	weights := make([]money.Decimal, len(places))
 	carried, quantity, basis := balance, money.Decimal{}, money.Decimal{}
 	for _, p := range places {

@@ -17,7 +17,7 @@ type DispositionsParams struct {
 	Span
 }
 
-func (p DispositionsParams) check(faults *fault.List) { p.Span.check(faults) }
+func (p DispositionsParams) validate(faults *fault.List) { p.Span.validate(faults) }
 
 // Disposition is what one disposal took from one lot.
 type Disposition struct {

@@ -16,7 +16,7 @@ type GainsParams struct {
 	Span
 }
 
-func (p GainsParams) check(faults *fault.List) { p.Span.check(faults) }
+func (p GainsParams) validate(faults *fault.List) { p.Span.validate(faults) }
 
 // Gains is what a legal entity realized in a period with an asset.
 type Gains struct {
@@ -43,7 +43,7 @@ func (g Gains) key() []string { return []string{g.Period.Key, g.LegalEntityID, g
 func (s *Service) RealizedGainsLosses(ctx context.Context, p GainsParams, pr page.Request) (page.Page[Gains], error) {
 	return report(ctx, s, "realized-gains-losses", p, pr, Gains.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
 		limit int) ([]Gains, error) {
-		periods, err := s.within(p.Span)
+		periods, err := s.periodsIn(p.Span)
 		if err != nil {
 			return nil, err
 		}

@@ -64,13 +64,13 @@ func usedSince(what, name string) string {
 // selectLots reads lots of one asset and one node in the order of acquisition, as they were before an end. A lot that
 // had not come is not among them; one that was empty may be. The entry is looked up lot by lot: of an EXISTS,
 // PostgreSQL would make a join with all entries.
-func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, node string, after *mark, limit int) ([]LotState, error) {
+func selectLots(ctx context.Context, tx *db.Tx, w *lotReader, o entityAsset, node string, after *lotCursor, limit int) ([]LotState, error) {
 	var q *db.Query
 	if w.end.IsZero() {
 		q = db.Select("SELECT " + lotColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
 	} else {
 		q = lotsBefore(w.end)
-		if node != open {
+		if node != openNode {
 			q.And("l.emptied_at >= ?", w.end)
 		}
 	}
@@ -112,32 +112,32 @@ func selectLot(ctx context.Context, tx *db.Tx, lotID string, end time.Time) (Lot
 }
 
 // errNone says that no asset follows.
-var errNone = errors.New("holdings: no asset follows")
+var errNoMore = errors.New("holdings: no asset follows")
 
-type ownedRow struct {
+type entityAssetRow struct {
 	LegalEntityID string `db:"legal_entity_id"`
 	AssetType     string `db:"asset_type"`
 }
 
 // selectOwned gives the first asset after another that there are lots of. It finds one in the index at a time,
 // because there are fewer assets than lots.
-func selectOwned(ctx context.Context, tx *db.Tx, f Filter, after owned) (owned, error) {
+func selectNextAsset(ctx context.Context, tx *db.Tx, f Filter, after entityAsset) (entityAsset, error) {
 	q := db.Select("SELECT legal_entity_id, asset_type FROM lots WHERE organization_id = @org").And(
 		"(legal_entity_id, asset_type) > (?, ?)", after.legalEntityID, after.asset)
 	Filter{LegalEntityIDs: f.LegalEntityIDs, AssetTypes: f.AssetTypes}.narrow(q, "")
-	rows, err := db.All[ownedRow](ctx, tx, q.Then("ORDER BY legal_entity_id, asset_type LIMIT 1"), q.Args...)
+	rows, err := db.All[entityAssetRow](ctx, tx, q.Then("ORDER BY legal_entity_id, asset_type LIMIT 1"), q.Args...)
 	if err == nil && len(rows) == 0 {
-		err = errNone
+		err = errNoMore
 	}
 	if err != nil {
-		return owned{}, err
+		return entityAsset{}, err
 	}
-	return owned{rows[0].LegalEntityID, rows[0].AssetType}, nil
+	return entityAsset{rows[0].LegalEntityID, rows[0].AssetType}, nil
 }
 
 // selectNodes returns those of some nodes at which a lot of an asset was emptied at a time or later. Each is looked up by
 // itself: it has many lots, or none.
-func selectNodes(ctx context.Context, tx *db.Tx, o owned, nodes []string, end time.Time) ([]string, error) {
+func selectNodes(ctx context.Context, tx *db.Tx, o entityAsset, nodes []string, end time.Time) ([]string, error) {
 	return db.All[string](ctx, tx,
 		`SELECT w.value FROM {texts} WHERE (SELECT 1 FROM lots AS l WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.asset_type = ?
 		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, nodes, o.legalEntityID,
@@ -240,21 +240,21 @@ func dispositionOf(u lots.Use) Disposition {
 	}
 }
 
-type lifeRow struct {
-	ID        string     `db:"asset_id"`
-	IsOpen    bool       `db:"is_open"`
-	EmptiedAt *time.Time `db:"emptied_at"`
-	Life      int64      `db:"life"`
-	CameAt    time.Time  `db:"came_at"`
-	LastUse   *time.Time `db:"last_use"`
+type lifetimeRow struct {
+	ID           string     `db:"asset_id"`
+	IsOpen       bool       `db:"is_open"`
+	EmptiedAt    *time.Time `db:"emptied_at"`
+	IntervalNode int64      `db:"life"`
+	EnteredAt    time.Time  `db:"came_at"`
+	LastUse      *time.Time `db:"last_use"`
 }
 
 // eachLife walks the lots that say they are empty, some at a time.
-func eachLife(ctx context.Context, tx *db.Tx, do func(lifeRow)) error {
+func forEachEmptied(ctx context.Context, tx *db.Tx, do func(lifetimeRow)) error {
 	const some = 1000
 	last := ""
 	for {
-		rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.life, e.accounting_date AS came_at,
+		rows, err := db.All[lifetimeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.life, e.accounting_date AS came_at,
 			(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) AS last_use
 			FROM lots AS l JOIN journal_entries AS e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
 			WHERE l.organization_id = @org AND l.asset_id > ? AND (l.life <> 0 OR l.emptied_at IS NOT NULL) ORDER BY l.asset_id LIMIT ?`,

@@ -45,8 +45,8 @@ func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]
 	if err != nil || !some {
 		return nil, err
 	}
-	w := walk{filter: Filter{LegalEntityIDs: []string{legalEntityID}}, end: end}
-	out, err := w.page(ctx, tx, nil, 0)
+	w := lotReader{filter: Filter{LegalEntityIDs: []string{legalEntityID}}, end: end}
+	out, err := w.readPage(ctx, tx, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]
 	if periodKey != "" {
 		positions = func(f Filter) ([]Position, error) { return Positions(ctx, tx, periodKey, f) }
 	}
-	return out, average(ctx, tx, end, out, positions)
+	return out, applyAverages(ctx, tx, end, out, positions)
 }
 
 // endOf is when the last period up to a key ends; zero without a key, because then nothing comes after. There may be none.
@@ -72,9 +72,9 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 }
 
 // Check finds lots that reports of an earlier time would miss: those that are said to have been emptied when they were not.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	err = eachLife(ctx, tx, func(r lifeRow) {
-		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.Life != calendar.IntervalNode(r.CameAt,
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	err = forEachEmptied(ctx, tx, func(r lifetimeRow) {
+		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.IntervalNode != calendar.IntervalNode(r.EnteredAt,
 			*r.EmptiedAt) {
 			out = append(out, fmt.Sprintf("asset %s does not say rightly when it was emptied", r.ID))
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-type rolledRow struct {
+type rollForwardRow struct {
 	AssetType       string        `db:"asset_type"`
 	OpeningQuantity money.Decimal `db:"opening_quantity"`
 	OpeningBasis    money.Decimal `db:"opening_basis"`
@@ -24,7 +24,7 @@ type rolledRow struct {
 
 // selectRolled adds up, for each asset of a legal entity, what was there before some periods, what is after them, and
 // what happened in between. Assets that were not there and that nothing happened to are left out.
-func selectRolled(ctx context.Context, tx *db.Tx, first, last string, f Filter, after string, limit int) ([]rolledRow, error) {
+func selectRollForward(ctx context.Context, tx *db.Tx, first, last string, f Filter, after string, limit int) ([]rollForwardRow, error) {
 	held := db.Select(`SELECT p.asset_type, CASE WHEN a.key < ? THEN p.quantity ELSE 0 END AS opening_quantity, CASE WHEN a.key < ?
 		THEN p.basis ELSE 0 END AS opening_basis,
 		p.quantity AS closing_quantity, p.basis AS closing_basis, CASE WHEN a.key < ? THEN 0 ELSE p.added_basis END AS added_basis, CASE
@@ -44,12 +44,12 @@ func selectRolled(ctx context.Context, tx *db.Tx, first, last string, f Filter, 
 		{dec_sum}(gain) AS gain, {dec_sum}(loss) AS loss FROM (` + held.Then("") + realized.Then("") + `) AS m GROUP BY asset_type
 		HAVING max(moved) = 1 OR NOT {dec_sum}(closing_quantity) = '0' ORDER BY asset_type LIMIT ?`
 	args := append(append(held.Args, realized.Args...), int64(limit))
-	return db.All[rolledRow](ctx, tx, text, args...)
+	return db.All[rollForwardRow](ctx, tx, text, args...)
 }
 
 // stands is an account and what stands on it: a currency, or nothing for that of the books.
 type stands struct {
-	ledger
+	entityAccount
 	unit string
 }
 
@@ -64,8 +64,8 @@ type moneyRow struct {
 
 // amounts collects what stands on accounts.
 type amounts struct {
-	total map[ledger]money.Decimal // all of an account, in the books
-	units map[stands]move          // what of it has a unit
+	total map[entityAccount]money.Decimal // all of an account, in the books
+	units map[stands]move                 // what of it has a unit
 }
 
 // selectMoney gives what stands on accounts before an end, by unit. What has no unit is in the currency of the books:
@@ -74,7 +74,7 @@ func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.T
 	accounts []string) (map[stands]money.Decimal, error) {
 	const through = ` JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
 		WHERE b.organization_id = @org AND b.legal_entity_id {any} AND b.ledger_account_id {any} AND p.key <= ? `
-	kept := amounts{map[ledger]money.Decimal{}, map[stands]move{}}
+	kept := amounts{map[entityAccount]money.Decimal{}, map[stands]move{}}
 	totals, err := db.All[moneyRow](ctx, tx,
 		`SELECT b.legal_entity_id, b.ledger_account_id, {dec_sum}(b.debits) AS amount, {dec_sum}(b.credits) AS credits FROM
 			account_balances AS b`+through+
@@ -110,7 +110,7 @@ func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.T
 }
 
 func (a amounts) add(r moneyRow, sign int64) {
-	k := ledger{r.LegalEntityID, r.AccountID}
+	k := entityAccount{r.LegalEntityID, r.AccountID}
 	a.total[k] = a.total[k].Add(r.Amount.Sub(r.Credits).Mul(money.FromInt(sign)))
 }
 
@@ -118,7 +118,7 @@ func (a amounts) addUnit(r moneyRow, sign int64) {
 	if r.Unit == "" {
 		return
 	}
-	k, n := stands{ledger{r.LegalEntityID, r.AccountID}, r.Unit}, money.FromInt(sign)
+	k, n := stands{entityAccount{r.LegalEntityID, r.AccountID}, r.Unit}, money.FromInt(sign)
 	a.units[k] = move{a.units[k].quantity.Add(r.Quantity.Mul(n)), a.units[k].basis.Add(r.Amount.Mul(n))}
 }
 
@@ -129,7 +129,7 @@ func (a amounts) apart() map[stands]money.Decimal {
 		out[stands{k, ""}] = total
 	}
 	for k, u := range a.units {
-		books := stands{k.ledger, ""}
+		books := stands{k.entityAccount, ""}
 		out[k], out[books] = u.quantity, out[books].Sub(u.basis)
 	}
 	return out

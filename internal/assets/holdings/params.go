@@ -27,7 +27,7 @@ type Span struct {
 
 func (f Filter) filter() Filter { return f }
 
-func (f Filter) check(faults *fault.List) {
+func (f Filter) validate(faults *fault.List) {
 	for _, names := range []struct {
 		field string
 		list  []string
@@ -38,9 +38,9 @@ func (f Filter) check(faults *fault.List) {
 	}
 }
 
-func (p Span) check(faults *fault.List) {
-	checkTime(faults, "start_date", p.StartDate)
-	checkTime(faults, "end_date", p.EndDate)
+func (p Span) validate(faults *fault.List) {
+	validateTime(faults, "start_date", p.StartDate)
+	validateTime(faults, "end_date", p.EndDate)
 	if p.PeriodID == "" {
 		return
 	}
@@ -53,14 +53,14 @@ func (p Span) check(faults *fault.List) {
 }
 
 // checkTime blames what is neither a date nor an instant.
-func checkTime(faults *fault.List, field, text string) {
-	if _, _, ok := readTime(text); !ok && text != "" {
+func validateTime(faults *fault.List, field, text string) {
+	if _, _, ok := parseTime(text); !ok && text != "" {
 		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
 	}
 }
 
 // readTime reads an instant, or a date as its first instant in UTC.
-func readTime(text string) (at time.Time, isDate, ok bool) {
+func parseTime(text string) (at time.Time, isDate, ok bool) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		isDate = true
@@ -79,9 +79,9 @@ type scope struct {
 }
 
 // cover finds what a filter names. What is not there, or not for the actor's key, is missing.
-func cover(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
+func newScope(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
 	s := &scope{Filter: f}
-	if err := s.cover(ctx, tx); err != nil {
+	if err := s.resolveEntities(ctx, tx); err != nil {
 		return nil, err
 	}
 	s.SourceIDs = make([]string, len(f.SourceIDs))
@@ -100,7 +100,7 @@ func cover(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
 	return s, err
 }
 
-func (s *scope) cover(ctx context.Context, tx *db.Tx) error {
+func (s *scope) resolveEntities(ctx context.Context, tx *db.Tx) error {
 	all, err := snapshot.Entities(ctx, tx)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (s *scope) period(id string) (period.Period, error) {
 }
 
 // at gives the period that holds an instant, or the last one before it. There may be none.
-func (s *scope) at(t time.Time) (out period.Period, ok bool) {
+func (s *scope) periodAt(t time.Time) (out period.Period, ok bool) {
 	for _, p := range s.periods {
 		if !p.Start.After(t) {
 			out, ok = p, true
@@ -151,7 +151,7 @@ func (s *scope) at(t time.Time) (out period.Period, ok bool) {
 }
 
 // within gives the periods of a span, oldest first. A date inside a period means the whole of it.
-func (s *scope) within(p Span) ([]period.Period, error) {
+func (s *scope) periodsIn(p Span) ([]period.Period, error) {
 	from, to, err := s.bounds(p)
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (s *scope) instant(text string, ends bool) time.Time {
 	if text == "" {
 		return time.Time{}
 	}
-	at, isDate, _ := readTime(text)
+	at, isDate, _ := parseTime(text)
 	switch {
 	case !isDate && ends:
 		return clock.Stamp(at).Add(time.Millisecond)
@@ -201,7 +201,7 @@ func (s *scope) instant(text string, ends bool) time.Time {
 }
 
 // until is the first instant after the one a report is as of: that of its parameter, or now.
-func (s *scope) until(asOf string, now time.Time) time.Time {
+func (s *scope) endOf(asOf string, now time.Time) time.Time {
 	if asOf == "" {
 		return clock.Stamp(now).Add(time.Millisecond)
 	}

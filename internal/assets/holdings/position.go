@@ -44,7 +44,7 @@ func (p Position) key() []string {
 // positionsAt gives what was held before an end, all of it or a page: what the period of that end ends with, less
 // what moved in the rest of it.
 func (s *scope) positionsAt(ctx context.Context, tx *db.Tx, end time.Time, f Filter, after []string, limit int) ([]Position, error) {
-	month, some := s.at(end.Add(-time.Millisecond))
+	month, some := s.periodAt(end.Add(-time.Millisecond))
 	if !some {
 		return nil, nil
 	}

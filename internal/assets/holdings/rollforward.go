@@ -74,7 +74,7 @@ func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.
 			case after != nil && e.ID == after[0]:
 				from = after[1]
 			}
-			rows, err := s.rolled(ctx, tx, e, p, from, limit-len(out))
+			rows, err := s.rollForward(ctx, tx, e, p, from, limit-len(out))
 			if err != nil {
 				return nil, err
 			}
@@ -86,23 +86,23 @@ func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.
 	})
 }
 
-func (p RollForwardParams) check(faults *fault.List) {
-	p.Span.check(faults)
+func (p RollForwardParams) validate(faults *fault.List) {
+	p.Span.validate(faults)
 	if p.FiscalYear != 0 && p.Span != (Span{}) {
 		faults.Addf("fiscal_year", "cannot be combined with accounting_period_id, start_date or end_date")
 	}
 }
 
 // years gives the first and the last period that are rolled over. There may be none.
-func (s *scope) years(e entity.LegalEntity, p RollForwardParams, now time.Time) (first, last period.Period, some bool, err error) {
-	periods, err := s.within(p.Span)
+func (s *scope) periodRange(e entity.LegalEntity, p RollForwardParams, now time.Time) (first, last period.Period, some bool, err error) {
+	periods, err := s.periodsIn(p.Span)
 	if err != nil || len(periods) == 0 {
 		return first, last, false, err
 	}
 	if p.Span == (Span{}) {
 		year := p.FiscalYear
 		if year == 0 {
-			current, _ := s.at(now)
+			current, _ := s.periodAt(now)
 			year = fiscalYear(e, current)
 		}
 		var in []period.Period
@@ -129,9 +129,9 @@ func fiscalYear(e entity.LegalEntity, p period.Period) int {
 }
 
 // rolled reads the assets of one legal entity.
-func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p RollForwardParams, after string,
+func (s *scope) rollForward(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p RollForwardParams, after string,
 	limit int) ([]RollForward, error) {
-	first, last, some, err := s.years(e, p, tx.Now())
+	first, last, some, err := s.periodRange(e, p, tx.Now())
 	if err != nil || !some {
 		return nil, err
 	}
@@ -143,9 +143,9 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 	if err != nil {
 		return nil, err
 	}
-	var wanted []named
+	var wanted []assetCurrency
 	for _, m := range moves {
-		wanted = append(wanted, named{m.AssetType, e.BaseCurrency})
+		wanted = append(wanted, assetCurrency{m.AssetType, e.BaseCurrency})
 	}
 	begins, ends := first.Start.Add(-time.Millisecond), valuedAt(last, tx.Now())
 	before, err := pricesAt(ctx, tx, begins, wanted)
@@ -177,12 +177,12 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 
 // inScope reads up to limit assets that are in the scope of ASC 350-60, as the organization says.
 func (s *scope) inScope(ctx context.Context, tx *db.Tx, e entity.LegalEntity, first, last period.Period, after string,
-	limit int) ([]rolledRow, error) {
+	limit int) ([]rollForwardRow, error) {
 	f := s.Filter
 	f.LegalEntityIDs = []string{e.ID}
-	var out []rolledRow
+	var out []rollForwardRow
 	for {
-		rows, err := selectRolled(ctx, tx, first.Key, last.Key, f, after, limit)
+		rows, err := selectRollForward(ctx, tx, first.Key, last.Key, f, after, limit)
 		if err != nil || len(rows) == 0 {
 			return out, err
 		}
@@ -190,7 +190,7 @@ func (s *scope) inScope(ctx context.Context, tx *db.Tx, e entity.LegalEntity, fi
 		for i, r := range rows {
 			assets[i] = r.AssetType
 		}
-		policies, err := assetpolicy.Of(ctx, tx, assets)
+		policies, err := assetpolicy.ForAssets(ctx, tx, assets)
 		if err != nil {
 			return nil, err
 		}

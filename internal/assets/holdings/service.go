@@ -22,23 +22,23 @@ type Service struct{ db *db.DB }
 func NewService(d *db.DB) *Service { return &Service{d} }
 
 // asked is what a report is asked: a filter, and what else can be faulty by itself.
-type asked interface {
+type reportParams interface {
 	filter() Filter
-	check(*fault.List)
+	validate(*fault.List)
 }
 
 // report reads a page of one in a transaction of its own, with what its filter names found.
-func report[T any](ctx context.Context, s *Service, name string, params asked, pr page.Request, key func(T) []string,
+func report[T any](ctx context.Context, s *Service, name string, params reportParams, pr page.Request, key func(T) []string,
 	fetch func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]T, error)) (page.Page[T], error) {
 	var faults fault.List
-	params.filter().check(&faults)
-	params.check(&faults)
+	params.filter().validate(&faults)
+	params.validate(&faults)
 	if err := faults.Err(); err != nil {
 		return page.Page[T]{}, err
 	}
 	return page.List(name, params, pr, key, func(after []string, limit int) (rows []T, err error) {
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			covered, err := cover(ctx, tx, params.filter())
+			covered, err := newScope(ctx, tx, params.filter())
 			if err != nil || len(covered.entities) == 0 {
 				return err
 			}

@@ -20,7 +20,7 @@ type TreasuryParams struct {
 	AsOf string
 }
 
-func (p TreasuryParams) check(faults *fault.List) { checkTime(faults, "as_of", p.AsOf) }
+func (p TreasuryParams) validate(faults *fault.List) { validateTime(faults, "as_of", p.AsOf) }
 
 // Balance is how much of an asset or a currency is where. Of money, the books know what stands on the ledger account:
 // where several sources share one, the balance is that of all of them and has no source.
@@ -35,7 +35,7 @@ type Balance struct {
 func (s *Service) TreasuryBalances(ctx context.Context, p TreasuryParams, pr page.Request) (page.Page[Balance], error) {
 	return report(ctx, s, "treasury-balances", p, pr, func(b Balance) []string { return b.key() },
 		func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Balance, error) {
-			end := s.until(p.AsOf, tx.Now())
+			end := s.endOf(p.AsOf, tx.Now())
 			held, err := s.positionsAt(ctx, tx, end, s.Filter, after, limit)
 			if err != nil {
 				return nil, err
@@ -55,17 +55,17 @@ func (s *Service) TreasuryBalances(ctx context.Context, p TreasuryParams, pr pag
 }
 
 // ledger is a ledger account of a legal entity.
-type ledger struct{ legalEntityID, accountID string }
+type entityAccount struct{ legalEntityID, accountID string }
 
 // moneyAt gives the balances of money before an end. It is what stands on the accounts of sources that may hold some,
 // in the currency of the books and in others; wallets hold none. The accounts are few, and each is a sum over
 // periods.
 func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Position, error) {
-	month, some := s.at(end.Add(-time.Millisecond))
+	month, some := s.periodAt(end.Add(-time.Millisecond))
 	if !some {
 		return nil, nil
 	}
-	holders, err := s.holders(ctx, tx)
+	holders, err := s.moneySources(ctx, tx)
 	if err != nil || len(holders) == 0 {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Positi
 	}
 	var out []Position
 	for k, amount := range amounts {
-		of, known := holders[k.ledger]
+		of, known := holders[k.entityAccount]
 		books := s.entity(k.legalEntityID).BaseCurrency
 		unit := k.unit
 		if unit == "" {
@@ -100,17 +100,17 @@ func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Positi
 
 // holders gives the sources that may hold money, by ledger account. Of an account that sources share, all are named
 // or it is left out: a part of them has no balance of its own.
-func (s *scope) holders(ctx context.Context, tx *db.Tx) (map[ledger][]string, error) {
+func (s *scope) moneySources(ctx context.Context, tx *db.Tx) (map[entityAccount][]string, error) {
 	all, err := source.All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	out, unwanted := map[ledger][]string{}, map[ledger]bool{}
+	out, unwanted := map[entityAccount][]string{}, map[entityAccount]bool{}
 	for _, one := range all {
 		if one.Type == source.Wallet || !slices.Contains(s.LegalEntityIDs, one.LegalEntityID) {
 			continue
 		}
-		l := ledger{one.LegalEntityID, one.LedgerAccountID}
+		l := entityAccount{one.LegalEntityID, one.LedgerAccountID}
 		out[l] = append(out[l], one.ID)
 		unwanted[l] = unwanted[l] || len(s.SourceIDs) > 0 && !slices.Contains(s.SourceIDs, one.ID)
 	}
@@ -125,11 +125,11 @@ func (s *scope) holders(ctx context.Context, tx *db.Tx) (map[ledger][]string, er
 // balances says whose positions are and what they are worth.
 func (s *scope) balances(ctx context.Context, tx *db.Tx, end time.Time, held []Position) ([]Balance, error) {
 	at := end.Add(-time.Millisecond)
-	var wanted []named
+	var wanted []assetCurrency
 	var ids []string
 	for _, p := range held {
 		if !money.IsFiat(p.AssetType) {
-			wanted = append(wanted, named{p.AssetType, p.Currency})
+			wanted = append(wanted, assetCurrency{p.AssetType, p.Currency})
 		}
 		ids = append(ids, p.SourceID)
 	}
@@ -150,7 +150,7 @@ func (s *scope) balances(ctx context.Context, tx *db.Tx, end time.Time, held []P
 		if money.IsFiat(p.AssetType) {
 			err = b.translate(ctx, tx, at, s.zone)
 		} else {
-			b.Worth = worthOf(at, prices[named{p.AssetType, p.Currency}], p.Quantity, p.Currency)
+			b.Worth = worthOf(at, prices[assetCurrency{p.AssetType, p.Currency}], p.Quantity, p.Currency)
 		}
 		if err != nil {
 			return nil, err

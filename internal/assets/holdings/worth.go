@@ -29,7 +29,7 @@ func worthOf(at time.Time, p *price.Price, quantity money.Decimal, currency stri
 }
 
 // less takes a cost off the value, if there is one.
-func (w Worth) less(cost money.Decimal) *money.Decimal {
+func (w Worth) minus(cost money.Decimal) *money.Decimal {
 	if w.Value == nil {
 		return nil
 	}
@@ -38,21 +38,21 @@ func (w Worth) less(cost money.Decimal) *money.Decimal {
 }
 
 // named is an asset in the currency of some books.
-type named struct{ asset, currency string }
+type assetCurrency struct{ asset, currency string }
 
 // pricesAt finds the prices of assets at one instant.
-func pricesAt(ctx context.Context, tx *db.Tx, at time.Time, wanted []named) (map[named]*price.Price, error) {
-	found := make(map[named]*price.Price, len(wanted))
-	var asked []price.Wanted
+func pricesAt(ctx context.Context, tx *db.Tx, at time.Time, wanted []assetCurrency) (map[assetCurrency]*price.Price, error) {
+	found := make(map[assetCurrency]*price.Price, len(wanted))
+	var asked []price.Query
 	for _, w := range wanted {
 		if _, twice := found[w]; !twice {
 			found[w] = nil
-			asked = append(asked, price.Wanted{AssetType: w.asset, Currency: w.currency, At: at})
+			asked = append(asked, price.Query{AssetType: w.asset, Currency: w.currency, At: at})
 		}
 	}
-	prices, err := price.Many(ctx, tx, asked)
+	prices, err := price.LatestBatch(ctx, tx, asked)
 	for i, p := range prices {
-		found[named{asked[i].AssetType, asked[i].Currency}] = p
+		found[assetCurrency{asked[i].AssetType, asked[i].Currency}] = p
 	}
 	return found, err
 }

@@ -45,7 +45,7 @@ func (c Selection) facts() map[string]any {
 		"created_at": clock.Format(*c.At)}
 }
 
-func (c Selection) same(picks []lot.Pick) bool {
+func (c Selection) hasPicks(picks []lot.Pick) bool {
 	if len(c.Picks) != len(picks) {
 		return false
 	}
@@ -87,14 +87,14 @@ func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []
 		if err != nil {
 			return err
 		}
-		if err := checkSelection(ctx, tx, b, transactionID, picks); err != nil {
+		if err := validateSelection(ctx, tx, b, transactionID, picks); err != nil {
 			return err
 		}
 		before, err := selectSelection(ctx, tx, transactionID)
 		if err != nil {
 			return err
 		}
-		if after = before; before.same(picks) {
+		if after = before; before.hasPicks(picks) {
 			return nil
 		}
 		after = Selection{TransactionID: transactionID, Picks: picks}
@@ -106,8 +106,8 @@ func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{
-			Action: "lot_selection.stored", ResourceType: "lot_selection", ResourceID: transactionID, Before: orNone(
-				before.facts()), After: orNone(after.facts()),
+			Action: "lot_selection.stored", ResourceType: "lot_selection", ResourceID: transactionID, Before: nilIfEmpty(
+				before.facts()), After: nilIfEmpty(after.facts()),
 		})
 		return nil
 	})
@@ -115,7 +115,7 @@ func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []
 }
 
 // orNone returns nil for no facts.
-func orNone(facts map[string]any) any {
+func nilIfEmpty(facts map[string]any) any {
 	if facts == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func validatePicks(picks []lot.Pick) error {
 }
 
 // checkSelection returns an error that names every reason for which lots cannot be picked for a transaction.
-func checkSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transactionID string, picks []lot.Pick) error {
+func validateSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transactionID string, picks []lot.Pick) error {
 	t, err := transaction.Find(ctx, tx, transactionID)
 	if fault.KindOf(err) == fault.NotFound {
 		return fault.MissingAt("transaction", "transaction_id")
@@ -151,7 +151,7 @@ func checkSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transacti
 	if err != nil {
 		return err
 	}
-	if err := checkSelectable(t); err != nil || len(picks) == 0 {
+	if err := validateSelectable(t); err != nil || len(picks) == 0 {
 		return err
 	}
 	ids := make([]string, len(picks))
@@ -175,14 +175,14 @@ func checkSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transacti
 	if len(missing) > 0 {
 		return fault.MissingAt(Noun, missing...)
 	}
-	if err := checkMethod(b, t.Source.LegalEntityID, t.At); err != nil {
+	if err := validateMethod(b, t.Source.LegalEntityID, t.At); err != nil {
 		return err
 	}
-	return checkPicks(b, t, picks, lots)
+	return validatePickedLots(b, t, picks, lots)
 }
 
 // checkSelectable returns an error if lots cannot be picked for a transaction, or no longer.
-func checkSelectable(t transaction.Transaction) error {
+func validateSelectable(t transaction.Transaction) error {
 	because := func(format string, args ...any) error {
 		text := fmt.Sprintf(format, args...)
 		return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: text}}, "%s: %s", t.SequenceNumber(), text)
@@ -205,7 +205,7 @@ func checkSelectable(t transaction.Transaction) error {
 }
 
 // checkMethod returns an error if the method of the legal entity chooses the lots itself.
-func checkMethod(b *snapshot.Books, legalEntityID string, at time.Time) error {
+func validateMethod(b *snapshot.Books, legalEntityID string, at time.Time) error {
 	day, method := calendar.DateOf(at, b.Zone), entity.MethodFIFO
 	for _, elected := range b.Elections[legalEntityID] {
 		if elected.From <= day {
@@ -222,7 +222,7 @@ func checkMethod(b *snapshot.Books, legalEntityID string, at time.Time) error {
 }
 
 // checkPicks finds every pick that does not fit the transaction.
-func checkPicks(b *snapshot.Books, t transaction.Transaction, picks []lot.Pick, lots map[string]Lot) error {
+func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lot.Pick, lots map[string]Lot) error {
 	var faults fault.List
 	var sum money.Decimal
 	symbol, scope := t.Asset(), b.Entities[t.Source.LegalEntityID].CostBasisScope

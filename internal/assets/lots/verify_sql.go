@@ -15,7 +15,7 @@ type ConsumptionKey struct {
 }
 
 // standing is true of an entry that counts: it is posted, and neither reversed nor a reversal.
-const standing = "e.status = 'posted' AND e.next_entry_id IS NULL AND e.originated_by <> 'reversal'"
+const entryInForce = "e.status = 'posted' AND e.next_entry_id IS NULL AND e.originated_by <> 'reversal'"
 
 const joinEntry = " x LEFT JOIN journal_entries e ON e.organization_id = x.organization_id AND e.journal_entry_id = " +
 	"x.journal_entry_id WHERE x.organization_id = @org AND "
@@ -32,13 +32,13 @@ var orphans = []struct{ kind, text, query string }{
 	{"lots of entries that do not stand", "the entry of the lot %s is not there, or not posted, or reversed",
 		"SELECT x.asset_id FROM lots" + joinEntry +
 			"(e.journal_entry_id IS NULL AND NOT (x.origin = 'manual' AND x.journal_entry_id = '') OR e.journal_entry_id IS NOT NULL " +
-			"AND NOT (" + standing + ")) ORDER BY 1"},
+			"AND NOT (" + entryInForce + ")) ORDER BY 1"},
 	{"requests of entries that do not stand", "the entry %s asks for lots, but is not there, or not posted, or reversed",
 		"SELECT x.journal_entry_id FROM lot_takes" + joinEntry +
-			"(e.journal_entry_id IS NULL OR NOT (" + standing + ")) ORDER BY 1"},
+			"(e.journal_entry_id IS NULL OR NOT (" + entryInForce + ")) ORDER BY 1"},
 	{"uses of entries that do not stand", "the entry of the use %s is not there, or not posted, or reversed",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
-			`(e.journal_entry_id IS NULL OR e.status <> 'posted' OR NOT (` + standing + `) AND NOT EXISTS (
+			`(e.journal_entry_id IS NULL OR e.status <> 'posted' OR NOT (` + entryInForce + `) AND NOT EXISTS (
 			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.place = x.place AND
 			y.is_correction)) ORDER BY 1`},
 	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry",

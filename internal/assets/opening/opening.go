@@ -47,7 +47,7 @@ func (s *Service) save(ctx context.Context, tx *db.Tx, b *snapshot.Books, before
 		after.AssignPool(b)
 	}
 	r := replay.New(tx, b, s.load, replay.Options{})
-	r.Put(before, after, beforePeriodID, afterPeriodID)
+	r.SetOpening(before, after, beforePeriodID, afterPeriodID)
 	outcome, err := r.Run(ctx)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func facts(l *lots.Lot) map[string]any {
 	}
 }
 
-func record(ctx context.Context, tx *db.Tx, action string, before, after *lots.Lot) {
+func recordAudit(ctx context.Context, tx *db.Tx, action string, before, after *lots.Lot) {
 	c := audit.Change{Action: action, ResourceType: lots.Noun}
 	if before != nil {
 		c.ResourceID, c.Before = before.ID, facts(before)
@@ -98,21 +98,21 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err 
 		if err != nil {
 			return err
 		}
-		if err := checkOpen(b, l.LegalEntityID, opening); err != nil {
+		if err := requireOpenPeriod(b, l.LegalEntityID, opening); err != nil {
 			return err
 		}
 		l.ID, l.CreatedAt = tx.NewID(id.Asset), tx.Now()
 		if l.AcquiredAt.IsZero() {
 			l.AcquiredAt = opening
 		}
-		periodID, err := s.open(ctx, tx, &l, opening)
+		periodID, err := s.postOpening(ctx, tx, &l, opening)
 		if err != nil {
 			return err
 		}
 		if err := s.save(ctx, tx, b, nil, &l, "", periodID); err != nil {
 			return err
 		}
-		record(ctx, tx, "asset.created", nil, &l)
+		recordAudit(ctx, tx, "asset.created", nil, &l)
 		h, err = lots.Show(ctx, tx, l.ID)
 		return err
 	})
@@ -134,7 +134,7 @@ func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityI
 	}
 	for _, e := range entries {
 		if e.OriginatedBy == journal.ByOpening {
-			earlier(e.At.Add(instant))
+			earlier(e.At.Add(precision))
 		} else {
 			earlier(calendar.MonthOf(e.At, b.Zone).Start(b.Zone))
 		}
@@ -148,14 +148,14 @@ func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityI
 	if first.IsZero() {
 		first = calendar.MonthOf(tx.Now(), b.Zone).Start(b.Zone)
 	}
-	return first.Add(-instant), err
+	return first.Add(-precision), err
 }
 
 // instant is the precision at which times are stored.
-const instant = time.Millisecond
+const precision = time.Millisecond
 
 // checkOpen returns an error if the first period of a legal entity is closed: its opening balances stand.
-func checkOpen(b *snapshot.Books, legalEntityID string, opening time.Time) error {
+func requireOpenPeriod(b *snapshot.Books, legalEntityID string, opening time.Time) error {
 	month := calendar.MonthOf(opening, b.Zone)
 	if month.Key() > b.ClosedThrough(legalEntityID) {
 		return nil
@@ -166,7 +166,7 @@ func checkOpen(b *snapshot.Books, legalEntityID string, opening time.Time) error
 
 // checkLotOpen returns an error for a lot without an entry that is counted in a closed period: no entry would say what
 // changed.
-func checkLotOpen(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot) error {
+func requireOpenLot(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot) error {
 	all, err := period.All(ctx, tx)
 	for _, p := range all {
 		if p.ID == l.OpenedIn && p.Key <= b.ClosedThrough(l.LegalEntityID) {
@@ -179,7 +179,7 @@ func checkLotOpen(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot
 
 // open posts the opening entry of a lot and returns its accounting period. A lot that cost nothing gets no entry, only
 // the period.
-func (s *Service) open(ctx context.Context, tx *db.Tx, l *lots.Lot, at time.Time) (periodID string, err error) {
+func (s *Service) postOpening(ctx context.Context, tx *db.Tx, l *lots.Lot, at time.Time) (periodID string, err error) {
 	if l.CostBasis.IsZero() {
 		l.JournalEntryID = ""
 		_, l.OpenedIn, err = s.entries.Opens(ctx, tx, at, l.LegalEntityID)
@@ -226,7 +226,7 @@ func (s *Service) Delete(ctx context.Context, assetID string) error {
 		if err != nil {
 			return err
 		}
-		if err := checkManual(&l); err != nil {
+		if err := requireManual(&l); err != nil {
 			return err
 		}
 		if consumed := l.Consumed(); !consumed.IsZero() {
@@ -242,7 +242,7 @@ func (s *Service) Delete(ctx context.Context, assetID string) error {
 		if err := s.remove(ctx, tx, b, l); err != nil {
 			return err
 		}
-		record(ctx, tx, "asset.deleted", &l, nil)
+		recordAudit(ctx, tx, "asset.deleted", &l, nil)
 		return nil
 	})
 }
@@ -268,7 +268,7 @@ func (s *Service) remove(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lo
 // reverse reverses the entry of a lot, if it has one, and returns the accounting period in which the lot is taken back.
 func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lots.Lot) (periodID string, err error) {
 	if l.JournalEntryID == "" {
-		return l.OpenedIn, checkLotOpen(ctx, tx, b, &l)
+		return l.OpenedIn, requireOpenLot(ctx, tx, b, &l)
 	}
 	e, err := journal.FindUnchecked(ctx, tx, l.JournalEntryID)
 	if err != nil {
@@ -279,7 +279,7 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l l
 }
 
 // checkManual returns an error for a lot that a transaction brought in.
-func checkManual(l *lots.Lot) error {
+func requireManual(l *lots.Lot) error {
 	if l.Origin == lots.Manual {
 		return nil
 	}

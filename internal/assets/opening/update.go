@@ -53,7 +53,7 @@ func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h
 		if err != nil {
 			return err
 		}
-		if err := checkManual(&before); err != nil {
+		if err := requireManual(&before); err != nil {
 			return err
 		}
 		after, err := p.resolve(ctx, tx, b, before)
@@ -79,18 +79,18 @@ func sameParams(a, b *lots.Lot) bool {
 
 // resolve returns the lot with the changes, or an error with everything that is wrong with them.
 func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot) (lots.Lot, error) {
-	after, consumed, o := p.apply(before), before.Consumed(), &objections{}
+	after, consumed, o := p.apply(before), before.Consumed(), &faultList{}
 	if after.Quantity.Sign() > 0 && after.Quantity.Cmp(consumed) < 0 {
-		o.conflict("quantity", "%s of the asset were taken already: it cannot be less", consumed)
+		o.addConflict("quantity", "%s of the asset were taken already: it cannot be less", consumed)
 	}
 	moved, elsewhere := after.LegalEntityID != before.LegalEntityID, after.LedgerAccountID != before.LedgerAccountID
 	if moved && !consumed.IsZero() {
-		o.conflict("legal_entity_id", "%s of the asset were taken already: it cannot become that of another legal entity", consumed)
+		o.addConflict("legal_entity_id", "%s of the asset were taken already: it cannot become that of another legal entity", consumed)
 	}
 	// What was consumed left the old account. If the rest moved to another one, a replay that gives it back would leave
 	// both accounts wrong.
 	if elsewhere && !consumed.IsZero() {
-		o.conflict("ledger_account_id", "%s of the asset were taken already, from the account it is on: it stays there", consumed)
+		o.addConflict("ledger_account_id", "%s of the asset were taken already, from the account it is on: it stays there", consumed)
 	}
 	var holder source.Source // fields that do not change are not checked again
 	if moved || elsewhere {
@@ -100,7 +100,7 @@ func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 		}
 		holder = sources[before.SourceID]
 	}
-	return after, checkLot(ctx, tx, o, b, &after, holder)
+	return after, validateLot(ctx, tx, o, b, &after, holder)
 }
 
 // change carries out changes that are valid.
@@ -114,7 +114,7 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, b *snapshot.Books, befo
 	if err := change(ctx, tx, b, before, &after); err != nil {
 		return err
 	}
-	record(ctx, tx, "asset.updated", &before, &after)
+	recordAudit(ctx, tx, "asset.updated", &before, &after)
 	return nil
 }
 
@@ -124,13 +124,13 @@ func (s *Service) moveToEntity(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	if err != nil {
 		return err
 	}
-	if err := checkOpen(b, after.LegalEntityID, opening); err != nil {
+	if err := requireOpenPeriod(b, after.LegalEntityID, opening); err != nil {
 		return err
 	}
 	if err := s.remove(ctx, tx, b, before); err != nil {
 		return err
 	}
-	periodID, err := s.open(ctx, tx, after, opening)
+	periodID, err := s.postOpening(ctx, tx, after, opening)
 	if err != nil {
 		return err
 	}
@@ -172,10 +172,10 @@ func (s *Service) postFirst(ctx context.Context, tx *db.Tx, b *snapshot.Books, l
 	if err != nil {
 		return "", err
 	}
-	if err := checkOpen(b, l.LegalEntityID, opening); err != nil {
+	if err := requireOpenPeriod(b, l.LegalEntityID, opening); err != nil {
 		return "", err
 	}
-	return s.open(ctx, tx, l, opening)
+	return s.postOpening(ctx, tx, l, opening)
 }
 
 // restate corrects the opening entry of a lot and returns its accounting period.

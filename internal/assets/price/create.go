@@ -39,15 +39,15 @@ func (s *Service) create(ctx context.Context, all []Params, prefix func(int) str
 		if err != nil {
 			return err
 		}
-		r, seen := reader{zone: zone}, map[slot]int{}
+		r, seen := parser{zone: zone}, map[priceKey]int{}
 		out = make([]Price, len(all))
 		for i, p := range all {
-			out[i] = r.read(p, prefix(i))
+			out[i] = r.parse(p, prefix(i))
 			out[i].Origin = Manual
-			if other, twice := seen[out[i].slot()]; twice {
+			if other, twice := seen[out[i].key()]; twice {
 				r.faults.Addf(prefix(i)+"timestamp", "is that of prices[%d] too, for the same asset and currency", other)
 			} else {
-				seen[out[i].slot()] = i
+				seen[out[i].key()] = i
 			}
 		}
 		if err := r.faults.Err(); err != nil {
@@ -56,26 +56,26 @@ func (s *Service) create(ctx context.Context, all []Params, prefix func(int) str
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // of two that make the same price, one must see the other's
 			return err
 		}
-		there, err := stored(ctx, tx, out)
+		there, err := findStored(ctx, tx, out)
 		if err != nil {
 			return err
 		}
 		var taken []fault.Field
 		for i, p := range out {
-			if old, is := there[p.slot()]; is {
+			if old, is := there[p.key()]; is {
 				taken = append(taken, fault.Field{Name: prefix(i) + "timestamp", Message: "has a price already: " + old.ID})
 			}
 		}
 		if len(taken) > 0 {
 			return fault.ConflictAt(taken, "there is a price of that asset, currency and instant already")
 		}
-		return add(ctx, tx, out, dry)
+		return insertNew(ctx, tx, out, dry)
 	})
 	return out, err
 }
 
 // add gives prices their ids and writes them, unless it is only to see.
-func add(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
+func insertNew(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
 	for i := range prices {
 		prices[i].ID, prices[i].CreatedAt = tx.NewID(id.Price), tx.Now()
 	}
@@ -92,20 +92,20 @@ func add(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
 }
 
 // slot is what there is one price for.
-type slot struct{ asset, currency, at string }
+type priceKey struct{ asset, currency, at string }
 
-func (p Price) slot() slot { return slot{p.AssetType, p.Currency, clock.Format(p.At)} }
+func (p Price) key() priceKey { return priceKey{p.AssetType, p.Currency, clock.Format(p.At)} }
 
 // storedMax is how many prices are compared with those there are by one query.
 const storedMax = 1000
 
 // stored gives the prices that are there in the slots of others. They are asked for by asset and currency, from the
 // first instant to the last.
-func stored(ctx context.Context, tx *db.Tx, prices []Price) (map[slot]Price, error) {
+func findStored(ctx context.Context, tx *db.Tx, prices []Price) (map[priceKey]Price, error) {
 	sorted := slices.SortedFunc(slices.Values(prices), func(a, b Price) int {
 		return cmp.Or(cmp.Compare(a.AssetType, b.AssetType), cmp.Compare(a.Currency, b.Currency), a.At.Compare(b.At))
 	})
-	out := map[slot]Price{}
+	out := map[priceKey]Price{}
 	for len(sorted) > 0 {
 		n := 1
 		for n < len(sorted) && n < storedMax && sorted[n].AssetType == sorted[0].AssetType && sorted[n].Currency == sorted[0].Currency {
@@ -116,7 +116,7 @@ func stored(ctx context.Context, tx *db.Tx, prices []Price) (map[slot]Price, err
 			return nil, err
 		}
 		for _, p := range found {
-			out[p.slot()] = p
+			out[p.key()] = p
 		}
 		sorted = sorted[n:]
 	}

@@ -59,7 +59,7 @@ func ReadFile(in io.Reader) (*File, error) {
 	for i, name := range names {
 		names[i] = strings.ToLower(strings.TrimSpace(name))
 	}
-	if err := checkHeader(names); err != nil {
+	if err := validateHeader(names); err != nil {
 		return nil, err
 	}
 	f := &File{}
@@ -74,13 +74,13 @@ func ReadFile(in io.Reader) (*File, error) {
 		case errors.Is(err, io.EOF):
 			return f, nil
 		case errors.As(err, &broken):
-			f.faults = append(f.faults, lineFault{broken.StartLine, fault.Field{Name: place(broken.StartLine),
+			f.faults = append(f.faults, lineFault{broken.StartLine, fault.Field{Name: lineName(broken.StartLine),
 				Message: "cannot be cut into cells: " + broken.Err.Error()}})
 		case err != nil:
 			return nil, unreadable(err)
 		default:
 			number, _ := cells.FieldPos(0)
-			f.take(number, names, row)
+			f.addRow(number, names, row)
 		}
 	}
 }
@@ -92,16 +92,16 @@ func unreadable(err error) error {
 	case errors.Is(err, io.EOF):
 		return fault.Invalidf("file", "is empty; its first line must name the columns: "+columnsText)
 	case errors.As(err, &broken):
-		return fault.Invalidf(place(broken.StartLine), "cannot be cut into cells: %s", broken.Err)
+		return fault.Invalidf(lineName(broken.StartLine), "cannot be cut into cells: %s", broken.Err)
 	}
 	return err // the disk's fault
 }
 
 // place names a line.
-func place(number int) string { return fmt.Sprintf("file, line %d", number) }
+func lineName(number int) string { return fmt.Sprintf("file, line %d", number) }
 
 // checkHeader finds every fault of the names of columns.
-func checkHeader(names []string) error {
+func validateHeader(names []string) error {
 	var faults fault.List
 	for i, name := range names {
 		if columns[name] == nil {
@@ -122,7 +122,7 @@ func checkHeader(names []string) error {
 }
 
 // take reads a row; one of empty cells, which spreadsheets leave at the end, says nothing.
-func (f *File) take(number int, names, row []string) {
+func (f *File) addRow(number int, names, row []string) {
 	l := line{number: number}
 	for i, cell := range row {
 		row[i] = strings.TrimSpace(cell)
@@ -131,7 +131,7 @@ func (f *File) take(number int, names, row []string) {
 	case strings.Join(row, "") == "":
 		return
 	case len(row) != len(names):
-		f.faults = append(f.faults, lineFault{number, fault.Field{Name: place(number),
+		f.faults = append(f.faults, lineFault{number, fault.Field{Name: lineName(number),
 			Message: fmt.Sprintf("has %d cells, but the header %d", len(row), len(names))}})
 		return
 	}

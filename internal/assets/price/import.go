@@ -21,11 +21,11 @@ const faultsMax = 1000
 type ImportParams struct{ Dry, Replace bool }
 
 // Imported says what became of the prices of a file, or would.
-type Imported struct{ Created, Duplicates, Replaced int }
+type ImportResult struct{ Created, Duplicates, Replaced int }
 
 // Import takes every price of a file, or none and names every line that is at fault. A price that is there already as
 // the file has it adds nothing.
-func (s *Service) Import(ctx context.Context, f *File, p ImportParams) (done Imported, err error) {
+func (s *Service) Import(ctx context.Context, f *File, p ImportParams) (done ImportResult, err error) {
 	organizationID := actor.From(ctx).OrganizationID
 	if p.Dry {
 		err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -44,11 +44,11 @@ func (s *Service) Import(ctx context.Context, f *File, p ImportParams) (done Imp
 			return err
 		}
 		done = c.counts()
-		if err := add(ctx, tx, c.created, false); err != nil {
+		if err := insertNew(ctx, tx, c.created, false); err != nil {
 			return err
 		}
 		for _, r := range c.replaced {
-			if _, err := change(ctx, tx, r[0], r[1]); err != nil {
+			if _, err := saveChange(ctx, tx, r[0], r[1]); err != nil {
 				return err
 			}
 		}
@@ -72,8 +72,8 @@ type lineFault struct {
 	fault.Field
 }
 
-func (c comparison) counts() Imported {
-	return Imported{len(c.created), c.duplicates, len(c.replaced)}
+func (c comparison) counts() ImportResult {
+	return ImportResult{len(c.created), c.duplicates, len(c.replaced)}
 }
 
 // compare finds what a file would change, and every fault of it.
@@ -82,13 +82,13 @@ func (f *File) compare(ctx context.Context, tx *db.Tx, replace bool) (c comparis
 	if err != nil {
 		return c, err
 	}
-	there, err := stored(ctx, tx, prices)
+	there, err := findStored(ctx, tx, prices)
 	if err != nil {
 		return c, err
 	}
 	c.conflict = len(c.faults) == 0
 	for i, p := range prices {
-		old, is := there[p.slot()]
+		old, is := there[p.key()]
 		switch {
 		case !is:
 			c.created = append(c.created, p)
@@ -99,7 +99,7 @@ func (f *File) compare(ctx context.Context, tx *db.Tx, replace bool) (c comparis
 			after.Value, after.Origin, after.Note = p.Value, p.Origin, cmp.Or(p.Note, old.Note)
 			c.replaced = append(c.replaced, [2]Price{old, after})
 		default:
-			c.blame(numbers[i], ", price", "is %s, but that of %s is %s; say that it is to be replaced, or leave the line out", p.Value,
+			c.addFault(numbers[i], ", price", "is %s, but that of %s is %s; say that it is to be replaced, or leave the line out", p.Value,
 				old.ID, old.Value)
 		}
 	}
@@ -113,10 +113,10 @@ func (c *comparison) read(ctx context.Context, tx *db.Tx, f *File) (prices []Pri
 		return nil, nil, err
 	}
 	c.faults = slices.Clone(f.faults)
-	seen := map[slot]int{}
+	seen := map[priceKey]int{}
 	for _, l := range f.lines {
-		r := reader{zone: zone}
-		p := r.read(l.Params, place(l.number)+", ")
+		r := parser{zone: zone}
+		p := r.parse(l.Params, lineName(l.number)+", ")
 		p.Origin = Import
 		if faulty := new(fault.Error); errors.As(r.faults.Err(), &faulty) {
 			for _, field := range faulty.Fields {
@@ -124,22 +124,22 @@ func (c *comparison) read(ctx context.Context, tx *db.Tx, f *File) (prices []Pri
 			}
 			continue
 		}
-		first, twice := seen[p.slot()]
+		first, twice := seen[p.key()]
 		switch {
 		case !twice:
-			seen[p.slot()] = len(prices)
+			seen[p.key()] = len(prices)
 			prices, numbers = append(prices, p), append(numbers, l.number)
 		case prices[first].Value.Equal(p.Value):
 			c.duplicates++
 		default:
-			c.blame(l.number, ", price", "is not that of line %d, which is of the same asset, currency and instant", numbers[first])
+			c.addFault(l.number, ", price", "is not that of line %d, which is of the same asset, currency and instant", numbers[first])
 		}
 	}
 	return prices, numbers, nil
 }
 
-func (c *comparison) blame(number int, column, format string, args ...any) {
-	c.faults = append(c.faults, lineFault{number, fault.Field{Name: place(number) + column, Message: fmt.Sprintf(format, args...)}})
+func (c *comparison) addFault(number int, column, format string, args ...any) {
+	c.faults = append(c.faults, lineFault{number, fault.Field{Name: lineName(number) + column, Message: fmt.Sprintf(format, args...)}})
 }
 
 // err names the faults in the order of the file.

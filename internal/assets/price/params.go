@@ -27,25 +27,25 @@ const (
 type Params struct{ AssetType, Currency, Timestamp, Price, Note string }
 
 // reader reads what was written, and names every fault where it is.
-type reader struct {
+type parser struct {
 	zone   *time.Location
 	faults fault.List
 }
 
 // read gives a price; the prefix is what field names begin with.
-func (r *reader) read(p Params, prefix string) Price {
+func (r *parser) parse(p Params, prefix string) Price {
 	out := Price{AssetType: strings.TrimSpace(p.AssetType), Currency: p.Currency, Note: strings.TrimSpace(p.Note)}
 	out.At = r.instant(prefix+"timestamp", p.Timestamp)
-	out.Value = r.value(prefix+"price", p.Price)
-	out.check(&r.faults, prefix)
+	out.Value = r.decimal(prefix+"price", p.Price)
+	out.validate(&r.faults, prefix)
 	return out
 }
 
 // instant reads an instant, or a date as its last instant.
-func (r *reader) instant(field, text string) time.Time {
+func (r *parser) instant(field, text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		at, err = closeOf(text, r.zone)
+		at, err = endOfDay(text, r.zone)
 	}
 	if err != nil {
 		r.faults.Addf(field, "must be an RFC 3339 time such as 2026-01-31T23:59:59Z or a date such as 2026-01-31")
@@ -55,7 +55,7 @@ func (r *reader) instant(field, text string) time.Time {
 }
 
 // closeOf is the last instant of a date.
-func closeOf(date string, zone *time.Location) (time.Time, error) {
+func endOfDay(date string, zone *time.Location) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		return day, err
@@ -64,7 +64,7 @@ func closeOf(date string, zone *time.Location) (time.Time, error) {
 	return next.Add(-time.Millisecond), err
 }
 
-func (r *reader) value(field, text string) money.Decimal {
+func (r *parser) decimal(field, text string) money.Decimal {
 	value, err := money.Parse(text)
 	if err != nil {
 		r.faults.Addf(field, "%s", err)
@@ -74,11 +74,11 @@ func (r *reader) value(field, text string) money.Decimal {
 }
 
 // check finds every fault of a price in itself.
-func (p Price) check(faults *fault.List, prefix string) {
+func (p Price) validate(faults *fault.List, prefix string) {
 	if p.AssetType == "" {
 		faults.Addf(prefix+"asset_type", "must be the symbol of an asset, such as BTC")
 	}
-	if checkCurrency(faults, prefix+"currency", p.Currency); p.AssetType != "" && p.AssetType == p.Currency {
+	if validateCurrency(faults, prefix+"currency", p.Currency); p.AssetType != "" && p.AssetType == p.Currency {
 		faults.Addf(prefix+"currency", "must be another one than asset_type; rates between currencies are FX rates")
 	}
 	if year := p.At.Year(); year < yearMin || year > yearMax {
@@ -87,18 +87,18 @@ func (p Price) check(faults *fault.List, prefix string) {
 	if p.Value.Sign() <= 0 {
 		faults.Addf(prefix+"price", "must be more than 0")
 	}
-	checkText(faults, prefix+"asset_type", p.AssetType, symbolMax)
-	checkText(faults, prefix+"note", p.Note, NoteMax)
+	validateText(faults, prefix+"asset_type", p.AssetType, symbolMax)
+	validateText(faults, prefix+"note", p.Note, NoteMax)
 }
 
-func checkCurrency(faults *fault.List, field, code string) {
+func validateCurrency(faults *fault.List, field, code string) {
 	if !money.IsFiat(code) {
 		faults.Addf(field, "must be an ISO 4217 currency such as USD")
 	}
 }
 
 // checkText finds what no text may be: too long, or nothing that both databases keep.
-func checkText(faults *fault.List, field, value string, most int) {
+func validateText(faults *fault.List, field, value string, most int) {
 	switch {
 	case utf8.RuneCountInString(value) > most:
 		faults.Addf(field, "must have at most %d characters", most)

@@ -9,7 +9,7 @@ import (
 )
 
 // Age is how much older than the instant it is asked for a price may be.
-const Age = 24 * time.Hour
+const MaxAge = 24 * time.Hour
 
 // Origin is where a price comes from.
 type Origin string

@@ -227,7 +227,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			w := newWorld(t, d)
 			w.put("ETH USD 2026-01-31 3")
 			err := d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-				if found := dbtest.Damage(ctx, t, tx, price.Check, statement); len(found) != 1 || !strings.Contains(found[0], says) {
+				if found := dbtest.Damage(ctx, t, tx, price.Verify, statement); len(found) != 1 || !strings.Contains(found[0], says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
 				return dbtest.ErrUndo

@@ -39,8 +39,8 @@ type Filter struct {
 }
 
 // read finds every fault of a filter, and the instants that bound it.
-func (f *Filter) read(zone *time.Location) error {
-	r := reader{zone: zone}
+func (f *Filter) parse(zone *time.Location) error {
+	r := parser{zone: zone}
 	if f.From != "" {
 		if start, err := calendar.StartOfDay(f.From, zone); err == nil {
 			f.first = start
@@ -54,7 +54,7 @@ func (f *Filter) read(zone *time.Location) error {
 		}
 	}
 	if f.Currency != "" {
-		checkCurrency(&r.faults, "currency", f.Currency)
+		validateCurrency(&r.faults, "currency", f.Currency)
 	}
 	if f.Origin != "" && !slices.Contains(Origins, f.Origin) {
 		r.faults.Addf("origin", "must be one of manual, import, transaction, provider")
@@ -77,7 +77,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			if err != nil {
 				return err
 			}
-			if err := f.read(zone); err != nil {
+			if err := f.parse(zone); err != nil {
 				return err
 			}
 			rows, err = selectPage(ctx, tx, f, after, below, limit)
@@ -110,21 +110,21 @@ func (s *Service) Update(ctx context.Context, priceID string, u UpdateParams) (a
 			return err
 		}
 		after = before
-		var r reader
+		var r parser
 		if u.Price != nil {
-			after.Value = r.value("price", *u.Price)
+			after.Value = r.decimal("price", *u.Price)
 		}
 		if u.Note != nil {
 			after.Note = strings.TrimSpace(*u.Note)
 		}
-		if after.check(&r.faults, ""); r.faults.Err() != nil {
+		if after.validate(&r.faults, ""); r.faults.Err() != nil {
 			return r.faults.Err()
 		}
 		if after.Value.Equal(before.Value) && after.Note == before.Note {
 			after = before
 			return nil
 		}
-		after, err = change(ctx, tx, before, after)
+		after, err = saveChange(ctx, tx, before, after)
 		return err
 	})
 	return after, err
@@ -147,7 +147,7 @@ func (s *Service) Delete(ctx context.Context, priceID string) error {
 		if len(uses) > 0 {
 			return fault.Conflictf("the price of %s at %s cannot be deleted, because it is used by %s", p.AssetType, clock.Format(p.At), uses)
 		}
-		if err := remove(ctx, tx, priceID); err != nil {
+		if err := deleteRow(ctx, tx, priceID); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "price.deleted", ResourceType: noun, ResourceID: priceID, Before: p.facts()})
@@ -156,7 +156,7 @@ func (s *Service) Delete(ctx context.Context, priceID string) error {
 }
 
 // change writes a price that is there already anew.
-func change(ctx context.Context, tx *db.Tx, before, after Price) (Price, error) {
+func saveChange(ctx context.Context, tx *db.Tx, before, after Price) (Price, error) {
 	now := tx.Now()
 	after.UpdatedAt = &now
 	if err := update(ctx, tx, after); err != nil {
@@ -176,10 +176,10 @@ func (p Price) facts() map[string]any {
 }
 
 // Check finds what must not be in an organization's prices, and what rests on a price that is not there.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	err = each(ctx, tx, func(p Price) error {
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	err = forEach(ctx, tx, func(p Price) error {
 		var faults fault.List
-		p.check(&faults, "")
+		p.validate(&faults, "")
 		if !slices.Contains(Origins, p.Origin) {
 			faults.Addf("origin", "must be one of manual, import, transaction, provider")
 		}

@@ -105,7 +105,7 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, below 
 }
 
 // each walks every price in the order of ids, some at a time.
-func each(ctx context.Context, tx *db.Tx, do func(Price) error) error {
+func forEach(ctx context.Context, tx *db.Tx, do func(Price) error) error {
 	const some = 1000
 	for last := ""; ; {
 		rows, err := db.All[row](ctx, tx, selectRows+" AND price_id > ? ORDER BY price_id LIMIT ?", last, some)
@@ -138,14 +138,14 @@ func update(ctx context.Context, tx *db.Tx, p Price) error {
 	return err
 }
 
-func remove(ctx context.Context, tx *db.Tx, priceID string) error {
+func deleteRow(ctx context.Context, tx *db.Tx, priceID string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM prices WHERE organization_id = @org AND price_id = ?", priceID)
 	return err
 }
 
 // Between returns the prices of some assets in a currency from one instant to another, both included, asset by asset and the latest
 // first. It is a building block.
-func Between(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
+func ListBetween(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type {any} AND currency = ? AND priced_at >= ? AND priced_at <= ? "+
 		"ORDER BY asset_type, priced_at DESC", assets, currency, from, to)
 	return pricesOf(rows), err

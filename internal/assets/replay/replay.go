@@ -54,9 +54,9 @@ func (p *Replay) Replace(entryID, key string, e Effect) {
 
 // Put enters, changes or deletes an opening balance: before is nil for a new lot, after is nil for one that is deleted.
 // Each is counted in an accounting period.
-func (p *Replay) Put(before, after *lots.Lot, beforePeriodID, afterPeriodID string) {
+func (p *Replay) SetOpening(before, after *lots.Lot, beforePeriodID, afterPeriodID string) {
 	p.requests = append(p.requests, func(_ context.Context, r *run) error {
-		r.put(manualChange{before, after, beforePeriodID, afterPeriodID})
+		r.setOpening(manualChange{before, after, beforePeriodID, afterPeriodID})
 		return nil
 	})
 }
@@ -78,7 +78,7 @@ func (p *Replay) Run(ctx context.Context) (*Outcome, error) {
 		if !errors.Is(err, errTooLate) {
 			return &Outcome{Refused: r.refused}, err
 		}
-		if !r.remember(known) {
+		if !r.mergeStale(known) {
 			return &Outcome{}, fault.Conflictf("transfers at the same instant go in a circle, and none of them can be first")
 		}
 	}
@@ -125,7 +125,7 @@ func (r *run) markStale(p lots.Pool, from lot.OrderKey) {
 }
 
 // remember adds the pools that were opened to those that are known, and reports whether that is news.
-func (r *run) remember(known map[string]staleRange) (news bool) {
+func (r *run) mergeStale(known map[string]staleRange) (news bool) {
 	for key, s := range r.sessions {
 		if k, found := known[key]; !found || s.from < k.from {
 			known[key], news = staleRange{*s.Pool, s.from}, true
@@ -203,7 +203,7 @@ func (r *run) replace(ctx context.Context, entryID, key string, effect Effect) e
 	return nil
 }
 
-func (r *run) put(c manualChange) {
+func (r *run) setOpening(c manualChange) {
 	r.manual = append(r.manual, c)
 	if c.before != nil {
 		r.markStale(lots.Pool{Key: c.before.Pool}, c.before.OrderKey)

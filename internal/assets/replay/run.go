@@ -286,7 +286,7 @@ func (r *run) explain(ctx context.Context, s *session, e *event, err error) erro
 		return fault.ConflictAt([]fault.Field{{Name: "quantity", Message: fmt.Sprintf("%s %s are missing", short.Missing, s.AssetType)}},
 			"%s takes %s %s, and %s has %s at that time: %s %s are missing. Bring in and post what is missing first, or let the legal "+
 				"entity's short_disposal be zero_basis",
-			who, short.Quantity, s.AssetType, r.describe(ctx, s.Pool), short.Held, short.Missing, s.AssetType)
+			who, short.Quantity, s.AssetType, r.describePool(ctx, s.Pool), short.Held, short.Missing, s.AssetType)
 	case errors.As(err, &picks):
 		var fields []fault.Field
 		for _, f := range picks.Faults {
@@ -302,7 +302,7 @@ func (r *run) explain(ctx context.Context, s *session, e *event, err error) erro
 }
 
 // describe names the holder of a pool.
-func (r *run) describe(ctx context.Context, p *lots.Pool) string {
+func (r *run) describePool(ctx context.Context, p *lots.Pool) string {
 	name := r.books.Entities[p.LegalEntityID].Name
 	switch {
 	case p.Parked():

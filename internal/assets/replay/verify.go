@@ -45,7 +45,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err := lots.FindOrphans(ctx, tx, c.found); err != nil {
 		return nil, err
 	}
-	for _, part := range []func(context.Context) error{c.checkPools, c.checkTransfers, c.checkTotals, c.checkAccounts} {
+	for _, part := range []func(context.Context) error{c.verifyPools, c.verifyTransfers, c.verifyTotals, c.verifyAccounts} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return c.found.All(), nil
 }
 
-func (c *verification) checkPools(ctx context.Context) error {
+func (c *verification) verifyPools(ctx context.Context) error {
 	all, err := lots.Pools(ctx, c.tx)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (c *verification) checkPools(ctx context.Context) error {
 			c.found.Addf("pools of nobody", "the pool %s is of a legal entity that is not there", p.Key)
 			continue
 		}
-		if err := c.checkPool(ctx, p); err != nil {
+		if err := c.verifyPool(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (c *verification) checkPools(ctx context.Context) error {
 }
 
 // checkPool checks one pool by itself.
-func (c *verification) checkPool(ctx context.Context, p lots.Pool) error {
+func (c *verification) verifyPool(ctx context.Context, p lots.Pool) error {
 	all, inconsistent, err := lots.OfPool(ctx, c.tx, p.Key)
 	if err != nil {
 		return err
@@ -87,17 +87,17 @@ func (c *verification) checkPool(ctx context.Context, p lots.Pool) error {
 	s := &session{Pool: &p, config: poolConfig(c.books, &p, false), lots: map[string]*lots.Lot{}, last: p.LastKey}
 	averaged, possible := !s.config.Identified && slices.Contains(s.methodsBetween("", p.LastKey), lot.WeightedAverage), true
 	for i, l := range all {
-		possible = c.checkLot(&p, &l, inconsistent[l.ID], int64(i+1)) && possible
+		possible = c.verifyLot(&p, &l, inconsistent[l.ID], int64(i+1)) && possible
 		c.noteArriving(l)
 		c.totals.CountLot(l, cmp.Or(l.OpenedIn, c.periods[l.JournalEntryID]), 1)
 	}
 	consumed := map[string]lots.Use{}
 	for _, u := range uses {
 		c.totals.CountUse(u, 1)
-		c.checkUse(&p, u)
+		c.verifyUse(&p, u)
 		consumed[u.LotID] = consumed[u.LotID].Plus(u, 1)
 	}
-	c.checkRemaining(&p, all, consumed, averaged)
+	c.verifyRemaining(&p, all, consumed, averaged)
 	if last := lastKey(all, consumptions); p.LastKey < last {
 		c.found.Addf("pools that end too early", "the pool %s says that it ends at %q, but something happened at %q", p.Key, p.LastKey, last)
 	}
@@ -119,7 +119,7 @@ func lastKey(all []lots.Lot, consumptions []lots.Consumption) (last lot.OrderKey
 }
 
 // checkLot checks one lot by itself, and reports whether the engine would accept it.
-func (c *verification) checkLot(p *lots.Pool, l *lots.Lot, inconsistent bool, seq int64) bool {
+func (c *verification) verifyLot(p *lots.Pool, l *lots.Lot, inconsistent bool, seq int64) bool {
 	if l.RemainingQuantity.Sign() < 0 || l.RemainingQuantity.Cmp(l.Quantity) > 0 || l.Quantity.Sign() <= 0 {
 		c.found.Addf("lots of impossible quantities", "of %s %s of the lot %s %s are left", l.Quantity, l.AssetType, l.ID, l.RemainingQuantity)
 		return false
@@ -147,7 +147,7 @@ func (c *verification) checkLot(p *lots.Pool, l *lots.Lot, inconsistent bool, se
 }
 
 // checkUse checks one use by itself: moves and conversions realize nothing.
-func (c *verification) checkUse(p *lots.Pool, u lots.Use) {
+func (c *verification) verifyUse(p *lots.Pool, u lots.Use) {
 	if !u.Realizes() && (!u.Gain.IsZero() || !u.Proceeds.IsZero() || !u.Fee.IsZero()) {
 		c.found.Addf("moves that realize something", "%s of the lot %s are only moved, but realized %s", u.Quantity, u.LotID, u.Gain)
 	}
@@ -161,7 +161,7 @@ func (c *verification) checkUse(p *lots.Pool, u lots.Use) {
 
 // checkRemaining checks that what entered, less what was consumed, is what is left: of each lot, and of the pool. Under a
 // weighted average only the pool has a basis.
-func (c *verification) checkRemaining(p *lots.Pool, all []lots.Lot, consumed map[string]lots.Use, averaged bool) {
+func (c *verification) verifyRemaining(p *lots.Pool, all []lots.Lot, consumed map[string]lots.Use, averaged bool) {
 	var quantity, basis money.Decimal
 	for _, l := range all {
 		u := consumed[l.ID]
@@ -192,7 +192,7 @@ type transfer struct {
 }
 
 // checkTransfers checks that what is moved or converted arrives with its basis and dates, and that nothing else does.
-func (c *verification) checkTransfers(context.Context) error {
+func (c *verification) verifyTransfers(context.Context) error {
 	for _, entryID := range slices.Sorted(maps.Keys(c.transfers)) {
 		k := c.transfers[entryID]
 		for _, l := range k.lots {

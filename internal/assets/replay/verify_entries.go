@@ -42,7 +42,7 @@ func VerifyEffects(ctx context.Context, tx *db.Tx, b *snapshot.Books, effects []
 		if slices.ContainsFunc(stored, func(c lots.Consumption) bool { return c.Kind == lots.Relocated }) {
 			entry.Lots = nil
 		}
-		e.checkCreated(entry, created[e.EntryID], found)
+		e.verifyCreated(entry, created[e.EntryID], found)
 	}
 	return out, nil
 }
@@ -78,7 +78,7 @@ func (e *Effect) rebuild(b *snapshot.Books, stored []lots.Consumption, uses map[
 }
 
 // checkCreated compares the stored lots of an entry with those it creates.
-func (e *Effect) checkCreated(entry posting.Entry, stored []lots.Lot, found *finding.List) {
+func (e *Effect) verifyCreated(entry posting.Entry, stored []lots.Lot, found *finding.List) {
 	left := map[string][]lots.Lot{}
 	for _, l := range stored {
 		left[l.ParentID] = append(left[l.ParentID], l)

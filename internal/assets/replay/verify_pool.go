@@ -32,7 +32,7 @@ func (c *verification) recompute(s *session, all []lots.Lot, consumptions []lots
 			c.found.Addf("pools that cannot happen", "what the entry %s asks of the pool %s cannot be taken: %v", k.EntryID, s.Key, err)
 			return
 		}
-		c.checkAnswer(s, k)
+		c.verifyUses(s, k)
 		c.noteLeaving(k)
 	}
 	for key, rows := range byKey {
@@ -41,7 +41,7 @@ func (c *verification) recompute(s *session, all []lots.Lot, consumptions []lots
 				left[0].Quantity, left[0].LotID, s.Key, key)
 		}
 	}
-	c.checkLeft(s, all, averaged)
+	c.verifyRecomputed(s, all, averaged)
 }
 
 // history returns all events of a pool in order. The lots of an entry enter together.
@@ -61,7 +61,7 @@ func history(all []lots.Lot, consumptions []lots.Consumption) (out []*event) {
 }
 
 // checkAnswer compares what a consumption draws on with its stored uses.
-func (c *verification) checkAnswer(s *session, k *consumption) {
+func (c *verification) verifyUses(s *session, k *consumption) {
 	was := map[lots.UseKey]lots.Use{}
 	for _, u := range k.before {
 		was[u.Key()] = u
@@ -82,8 +82,8 @@ func (c *verification) checkAnswer(s *session, k *consumption) {
 		}
 	}
 	if !lots.SameUses(k.before, k.after) {
-		c.found.Addf("requests that took other lots", "the entry %s took %s from the pool %s, but takes %s", k.EntryID, spell(k.before),
-			s.Key, spell(k.after))
+		c.found.Addf("requests that took other lots", "the entry %s took %s from the pool %s, but takes %s", k.EntryID, describeUses(k.before),
+			s.Key, describeUses(k.after))
 	}
 	if !moved.IsZero() {
 		c.found.Addf("relocations that lose their cost", "the entry %s moves %s within the pool %s, of whose cost %s is lost", k.EntryID,
@@ -92,7 +92,7 @@ func (c *verification) checkAnswer(s *session, k *consumption) {
 }
 
 // spell describes uses.
-func spell(uses []lots.Use) string {
+func describeUses(uses []lots.Use) string {
 	if len(uses) == 0 {
 		return "nothing"
 	}
@@ -104,7 +104,7 @@ func spell(uses []lots.Use) string {
 }
 
 // checkLeft compares what is left with what is stored.
-func (c *verification) checkLeft(s *session, all []lots.Lot, averaged bool) {
+func (c *verification) verifyRecomputed(s *session, all []lots.Lot, averaged bool) {
 	stored := *s.Pool
 	s.finish()
 	for _, l := range all {

@@ -12,7 +12,7 @@ import (
 )
 
 // checkTotals compares the stored totals with what lots and uses add up to.
-func (c *verification) checkTotals(ctx context.Context) error {
+func (c *verification) verifyTotals(ctx context.Context) error {
 	stored, err := lots.ReadTotals(ctx, c.tx)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ type holding struct{ entity, account, unit string }
 // checkAccounts checks that the balances of accounts are the basis of their lots, in every accounting period. Something
 // that leaves a clearing account without having been parked there credits its value, for which there is no lot; accounts
 // without lots may have any balance.
-func (c *verification) checkAccounts(ctx context.Context) error {
+func (c *verification) verifyAccounts(ctx context.Context) error {
 	stored, err := lots.ReadTotals(ctx, c.tx)
 	if err != nil {
 		return err

@@ -10,31 +10,31 @@ import (
 )
 
 // standing is what a run that stands says of an item. A live one has an entry that nobody has undone, or needed none.
-type standing struct {
-	RunID   string  `db:"revaluation_id"`
-	Key     string  `db:"key"`
-	Kind    string  `db:"kind"`
-	Unit    string  `db:"unit"`
-	EntryID *string `db:"journal_entry_id"`
-	Status  *string `db:"status"` // of the entry
-	NextID  *string `db:"next_entry_id"`
-	Within  *string `db:"accounting_period_id"` // where the entry counts
+type postedItem struct {
+	RunID         string  `db:"revaluation_id"`
+	Key           string  `db:"key"`
+	Kind          string  `db:"kind"`
+	Unit          string  `db:"unit"`
+	EntryID       *string `db:"journal_entry_id"`
+	Status        *string `db:"status"` // of the entry
+	NextID        *string `db:"next_entry_id"`
+	EntryPeriodID *string `db:"accounting_period_id"` // where the entry counts
 }
 
-func (s standing) live() bool {
+func (s postedItem) inForce() bool {
 	return s.EntryID == nil || db.OrEmpty(s.Status) == "posted" && s.NextID == nil
 }
 
-const standingFrom = ` FROM revaluation_parts p
+const postedFrom = ` FROM revaluation_parts p
 	JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id
 	JOIN revaluation_items i ON i.organization_id = @org AND i.revaluation_id = p.revaluation_id AND i.legal_entity_id =
 	p.legal_entity_id AND i.kind = p.kind
 	LEFT JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = i.journal_entry_id`
 
 // selectStanding reads what stands for a legal entity at the end of a period, the latest first.
-func selectStanding(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]standing, error) {
-	return db.All[standing](ctx, tx,
-		"SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+standingFrom+`
+func selectPosted(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]postedItem, error) {
+	return db.All[postedItem](ctx, tx,
+		"SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+postedFrom+`
 		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key <= ? ORDER BY a.key DESC, i.kind,
 		i.unit`, legalEntityID, throughKey)
 }
@@ -127,7 +127,7 @@ func selectConverted(ctx context.Context, tx *db.Tx, lotIDs []string) ([]convert
 }
 
 // selectTwice reads the parts that stand beside a later one.
-func selectTwice(ctx context.Context, tx *db.Tx) ([]partRow, error) {
+func selectDuplicates(ctx context.Context, tx *db.Tx) ([]partRow, error) {
 	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+
 		` FROM revaluation_parts WHERE organization_id = @org AND status = 'posted' AND EXISTS
 		(SELECT 1 FROM revaluation_parts x WHERE x.organization_id = @org AND x.legal_entity_id = revaluation_parts.legal_entity_id
@@ -135,15 +135,15 @@ func selectTwice(ctx context.Context, tx *db.Tx) ([]partRow, error) {
 			AND x.revaluation_id > revaluation_parts.revaluation_id)`)
 }
 
-type lostRow struct {
+type missingEntryRow struct {
 	RunID   string `db:"revaluation_id"`
 	Unit    string `db:"unit"`
 	EntryID string `db:"journal_entry_id"`
 }
 
 // selectLost reads the items whose entry is not there.
-func selectLost(ctx context.Context, tx *db.Tx) ([]lostRow, error) {
-	return db.All[lostRow](ctx, tx,
+func selectMissingEntries(ctx context.Context, tx *db.Tx) ([]missingEntryRow, error) {
+	return db.All[missingEntryRow](ctx, tx,
 		`SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items WHERE organization_id = @org AND journal_entry_id IS NOT
 			NULL AND NOT EXISTS
 		(SELECT 1 FROM journal_entries e WHERE e.organization_id = @org AND e.journal_entry_id = revaluation_items.journal_entry_id)`)

@@ -55,7 +55,7 @@ func (s *subject) currency(ctx context.Context, currency string, accounts []unit
 	var rows []Row
 	var total measure.Effect
 	for _, a := range accounts {
-		value, effect := measure.Exchange(a.Quantity, quote.or(money.Decimal{}), a.Amount, s.places)
+		value, effect := measure.Exchange(a.Quantity, quote.valueOr(money.Decimal{}), a.Amount, s.digits)
 		if a.Quantity.IsZero() && a.Amount.IsZero() {
 			continue
 		}
@@ -76,7 +76,7 @@ func (s *subject) currency(ctx context.Context, currency string, accounts []unit
 	if len(rows) == 0 && s.own[[2]string{string(Exchange), currency}].EntryID == nil {
 		return nil
 	}
-	s.settle(i, rows)
+	s.setOutcome(i, rows)
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (s *subject) rate(ctx context.Context, currency string, accounts []unitRow)
 		return nil, err
 	}
 	if len(found) == 0 {
-		s.miss(currency, s.BaseCurrency, fmt.Sprintf("has no rate of %s", day))
+		s.addMissing(currency, s.BaseCurrency, fmt.Sprintf("has no rate of %s", day))
 		return nil, nil
 	}
 	at, err := calendar.StartOfDay(found[0].Date, time.UTC)

@@ -11,30 +11,30 @@ import (
 )
 
 // lotting measures the assets of a family lot by lot.
-type lotting struct {
+type lotMeasurer struct {
 	*subject
-	family family
+	group  assetGroup
 	quotes map[string]*Quote
 	lows   map[string][]Quote // by asset, the latest first, each the lowest of itself and those after it
 
-	units   map[string]string          // by lot, the asset it was measured as
-	states  map[string][]measure.State // by asset
-	lots    map[string][]measure.Lot   // by asset
-	prices  map[string]*Quote          // by lot, where it is not that of the asset
-	foreign map[string]foreign         // by lot, what it was before it became this asset
+	units     map[string]string          // by lot, the asset it was measured as
+	states    map[string][]measure.State // by asset
+	lots      map[string][]measure.Lot   // by asset
+	prices    map[string]*Quote          // by lot, where it is not that of the asset
+	converted map[string]convertedLot    // by lot, what it was before it became this asset
 }
 
 // foreign is the place of a lot that became another asset among the lots of the one it was.
-type foreign struct {
+type convertedLot struct {
 	asset string
 	index int
 }
 
 // read gets everything that measuring lots needs.
-func (l *lotting) read(ctx context.Context, units []string) error {
+func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	l.units, l.states, l.lots = map[string]string{}, map[string][]measure.State{}, map[string][]measure.Lot{}
-	l.prices, l.foreign = map[string]*Quote{}, map[string]foreign{}
-	for _, step := range []func(context.Context, []string) error{l.readStates, l.readLows, l.layOut} {
+	l.prices, l.converted = map[string]*Quote{}, map[string]convertedLot{}
+	for _, step := range []func(context.Context, []string) error{l.readStates, l.readLows, l.assignStates} {
 		if err := step(ctx, units); err != nil {
 			return err
 		}
@@ -43,15 +43,15 @@ func (l *lotting) read(ctx context.Context, units []string) error {
 }
 
 // readStates gets how the lots stood when the last run of an earlier period had measured them.
-func (l *lotting) readStates(ctx context.Context, _ []string) error {
+func (l *lotMeasurer) readStates(ctx context.Context, _ []string) error {
 	byRun := map[string][]string{}
 	for key, at := range l.earlier {
-		if key[0] == string(l.family.kind) {
+		if key[0] == string(l.group.kind) {
 			byRun[at.RunID] = append(byRun[at.RunID], at.Unit)
 		}
 	}
 	for runID, units := range byRun {
-		rows, err := selectStates(ctx, l.tx, runID, l.ID, l.family.kind, units)
+		rows, err := selectStates(ctx, l.tx, runID, l.ID, l.group.kind, units)
 		if err != nil {
 			return err
 		}
@@ -64,11 +64,11 @@ func (l *lotting) readStates(ctx context.Context, _ []string) error {
 }
 
 // readLows gets the prices of the period where the lowest counts.
-func (l *lotting) readLows(ctx context.Context, units []string) error {
-	if l.family.kind != Impairment || l.family.model != measure.WrittenOff {
+func (l *lotMeasurer) readLows(ctx context.Context, units []string) error {
+	if l.group.kind != Impairment || l.group.model != measure.WrittenOff {
 		return nil
 	}
-	found, err := price.Between(ctx, l.tx, units, l.BaseCurrency, l.period.Start, l.asOf)
+	found, err := price.ListBetween(ctx, l.tx, units, l.BaseCurrency, l.period.Start, l.asOf)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (l *lotting) readLows(ctx context.Context, units []string) error {
 }
 
 // lowest is the lowest price since a lot was there.
-func (l *lotting) lowest(asset string, since time.Time) *Quote {
+func (l *lotMeasurer) lowest(asset string, since time.Time) *Quote {
 	out := l.quotes[asset]
 	for _, q := range l.lows[asset] {
 		if !q.At.Before(since) {
@@ -99,7 +99,7 @@ func (l *lotting) lowest(asset string, since time.Time) *Quote {
 }
 
 // layOut gives each lot what it was when it was measured last.
-func (l *lotting) layOut(ctx context.Context, _ []string) error {
+func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 	if err := l.readLots(ctx); err != nil {
 		return err
 	}
@@ -120,26 +120,26 @@ func (l *lotting) layOut(ctx context.Context, _ []string) error {
 			if was := l.units[way.lot]; was == held.AssetType {
 				lot.Of, lot.Units = way.lot, units
 			} else {
-				l.foreign[held.LotID] = foreign{was, len(l.lots[was])}
+				l.converted[held.LotID] = convertedLot{was, len(l.lots[was])}
 				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.LotID, Of: way.lot, Units: units, Elsewhere: true})
 			}
 		}
 		l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
 	}
-	return l.inherit()
+	return l.inheritAdjustments()
 }
 
 // inherit tells lots that became another asset what they had of an adjustment before.
-func (l *lotting) inherit() error {
+func (l *lotMeasurer) inheritAdjustments() error {
 	carried := map[string][]measure.Measured{}
-	for _, from := range l.foreign {
+	for _, from := range l.converted {
 		if _, done := carried[from.asset]; !done {
-			carried[from.asset], _ = l.family.model.Lots(l.states[from.asset], l.lots[from.asset], money.Decimal{}, l.places)
+			carried[from.asset], _ = l.group.model.Lots(l.states[from.asset], l.lots[from.asset], money.Decimal{}, l.digits)
 		}
 	}
 	for asset, lots := range l.lots {
 		for i, lot := range lots {
-			if from, is := l.foreign[lot.ID]; is && !lot.Elsewhere {
+			if from, is := l.converted[lot.ID]; is && !lot.Elsewhere {
 				l.lots[asset][i].Floor = carried[from.asset][from.index].Carried
 			}
 		}
@@ -148,8 +148,8 @@ func (l *lotting) inherit() error {
 }
 
 // measure measures the lots of an asset.
-func (l *lotting) measure(unit string, model measure.Model, balance money.Decimal) ([]Row, measure.Effect) {
-	measured, effect := model.Lots(l.states[unit], l.lots[unit], balance, l.places)
+func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.Decimal) ([]Row, measure.Effect) {
+	measured, effect := model.Lots(l.states[unit], l.lots[unit], balance, l.digits)
 	var rows []Row
 	for i, lot := range l.lots[unit] {
 		if lot.Elsewhere {
@@ -166,7 +166,7 @@ func (l *lotting) measure(unit string, model measure.Model, balance money.Decima
 }
 
 // way leads from a lot to the one it was when it was measured last; one unit of it was factor units then.
-type way struct {
+type ancestor struct {
 	lot    string
 	factor money.Decimal
 }
@@ -178,8 +178,8 @@ const generationsMax = 1000
 const factorDigits = 30
 
 // ancestors finds what every lot was when it was measured last: itself, or what it was moved or converted from since.
-func (l *lotting) ancestors(ctx context.Context) (map[string]way, error) {
-	out := map[string]way{}
+func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]ancestor, error) {
+	out := map[string]ancestor{}
 	if len(l.units) == 0 {
 		return out, nil
 	}
@@ -195,7 +195,7 @@ func (l *lotting) ancestors(ctx context.Context) (map[string]way, error) {
 		at, factor := held.LotID, money.FromInt(1)
 		for range generationsMax {
 			if _, measured := l.units[at]; measured {
-				out[held.LotID] = way{at, factor}
+				out[held.LotID] = ancestor{at, factor}
 				break
 			}
 			o, there := known[at]
@@ -216,7 +216,7 @@ func (l *lotting) ancestors(ctx context.Context) (map[string]way, error) {
 }
 
 // origins reads the lots between those that are held and those that were measured.
-func (l *lotting) origins(ctx context.Context) (map[string]origin, error) {
+func (l *lotMeasurer) origins(ctx context.Context) (map[string]origin, error) {
 	known := map[string]origin{}
 	var next []string
 	for _, held := range l.subject.lots {
@@ -250,7 +250,7 @@ func (l *lotting) origins(ctx context.Context) (map[string]origin, error) {
 }
 
 // ratios says of lots that came by a conversion how much of the other asset one unit of them was.
-func (l *lotting) ratios(ctx context.Context, known map[string]origin) (map[string]money.Decimal, error) {
+func (l *lotMeasurer) ratios(ctx context.Context, known map[string]origin) (map[string]money.Decimal, error) {
 	var parents []string
 	for _, o := range known {
 		if above, there := known[db.OrEmpty(o.ParentID)]; there && above.AssetType != o.AssetType {

@@ -25,10 +25,10 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 		if err != nil {
 			return err
 		}
-		if err := before.fill(ctx, tx); err != nil {
+		if err := before.loadRows(ctx, tx); err != nil {
 			return err
 		}
-		if err := seenWhole(ctx, tx, runID); err != nil {
+		if err := requireFullAccess(ctx, tx, runID); err != nil {
 			return err
 		}
 		var entities []string
@@ -43,7 +43,7 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 			return fault.Conflictf("the period %s is closed: reopen it, or let the next revaluation put it right", before.PeriodKey)
 		}
 		after = before
-		if err := s.undo(ctx, tx, before); err != nil {
+		if err := s.reverseEntries(ctx, tx, before); err != nil {
 			return err
 		}
 		now := tx.Now()
@@ -62,7 +62,7 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 }
 
 // seenWhole hides a run of which the actor sees only some legal entities from who would change it.
-func seenWhole(ctx context.Context, tx *db.Tx, runID string) error {
+func requireFullAccess(ctx context.Context, tx *db.Tx, runID string) error {
 	parts, err := selectParts(ctx, tx, []string{runID})
 	for _, p := range parts {
 		if !actor.From(ctx).Sees(p.LegalEntityID) {
@@ -73,7 +73,7 @@ func seenWhole(ctx context.Context, tx *db.Tx, runID string) error {
 }
 
 // undo reverses the entries of a run that nobody else has undone.
-func (s *Service) undo(ctx context.Context, tx *db.Tx, r Run) error {
+func (s *Service) reverseEntries(ctx context.Context, tx *db.Tx, r Run) error {
 	for _, i := range r.Items {
 		if i.EntryID == "" {
 			continue

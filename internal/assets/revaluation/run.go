@@ -37,7 +37,7 @@ func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
 			return err
 		}
 		plan := newPlanner(tx, b, month, p.Kinds)
-		plan.whole = true
+		plan.withLots = true
 		for _, e := range entities {
 			if err := plan.measure(ctx, e); err != nil {
 				return err
@@ -46,12 +46,12 @@ func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
 		if err := plan.err(); err != nil {
 			return err
 		}
-		plan.sorted()
+		plan.sort()
 		r = plan.run(tx, actor.From(ctx).UserID)
 		if p.Dry {
 			return nil
 		}
-		return s.keep(ctx, tx, plan, &r)
+		return s.save(ctx, tx, plan, &r)
 	})
 	return r, err
 }
@@ -142,9 +142,9 @@ func (p *planner) run(tx *db.Tx, userID string) Run {
 }
 
 // keep books a run and writes it down, in the place of those that stood for what it measured.
-func (s *Service) keep(ctx context.Context, tx *db.Tx, plan *planner, r *Run) error {
+func (s *Service) save(ctx context.Context, tx *db.Tx, plan *planner, r *Run) error {
 	r.ID = tx.NewID(id.Revaluation)
-	if err := plan.open(ctx); err != nil {
+	if err := plan.createAccounts(ctx); err != nil {
 		return err
 	}
 	if err := s.book(ctx, tx, r); err != nil {
@@ -163,14 +163,14 @@ func (s *Service) keep(ctx context.Context, tx *db.Tx, plan *planner, r *Run) er
 }
 
 // open makes the accounts that lines are the first on.
-func (p *planner) open(ctx context.Context) error {
+func (p *planner) createAccounts(ctx context.Context) error {
 	for n, i := range p.items {
 		for m, l := range i.Lines {
 			if l.AccountID != "" {
 				continue
 			}
 			if p.roles[l.Role] == "" {
-				a, err := openAccount(ctx, p.tx, l.Role, i.Unit)
+				a, err := createAccount(ctx, p.tx, l.Role, i.Unit)
 				if err != nil {
 					return err
 				}
@@ -183,7 +183,7 @@ func (p *planner) open(ctx context.Context) error {
 }
 
 // openAccount makes the account of an asset's adjustment.
-func openAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.Account, error) {
+func createAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.Account, error) {
 	group, err := account.ByRole(ctx, tx, account.GroupFairValueAdjustment)
 	if err != nil {
 		return account.Account{}, err

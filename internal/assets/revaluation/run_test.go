@@ -260,7 +260,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			"DELETE FROM revaluation_rows WHERE organization_id = @org": "its rows at 0",
 		} {
 			err := w.d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-				found := dbtest.Damage(ctx, t, tx, revaluation.Check, statement)
+				found := dbtest.Damage(ctx, t, tx, revaluation.Verify, statement)
 				if !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, says) }) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}

@@ -49,7 +49,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			if err != nil {
 				return err
 			}
-			if err := f.known(ctx, b); err != nil {
+			if err := f.resolve(ctx, b); err != nil {
 				return err
 			}
 			rows, err := selectRuns(ctx, tx, f.PeriodID, entities, f.Status, below, limit)
@@ -64,7 +64,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 }
 
 // known refuses a period or a legal entity that is not there, or not for the actor to see.
-func (f Filter) known(ctx context.Context, b *snapshot.Books) error {
+func (f Filter) resolve(ctx context.Context, b *snapshot.Books) error {
 	if _, there := b.PeriodByID(f.PeriodID); f.PeriodID != "" && !there {
 		return fault.MissingAt("accounting period", "accounting_period_id")
 	}
@@ -104,7 +104,7 @@ func (s *Service) Get(ctx context.Context, runID string) (r Run, err error) {
 		if r, err = find(ctx, tx, b, runID); err != nil {
 			return err
 		}
-		return r.fill(ctx, tx)
+		return r.loadRows(ctx, tx)
 	})
 	return r, err
 }
@@ -132,7 +132,7 @@ func find(ctx context.Context, tx *db.Tx, b *snapshot.Books, runID string) (Run,
 }
 
 // fill reads the first rows of a run.
-func (r *Run) fill(ctx context.Context, tx *db.Tx) (err error) {
+func (r *Run) loadRows(ctx context.Context, tx *db.Tx) (err error) {
 	seen := actor.From(ctx).LegalEntityIDs
 	if r.RowCount, err = countRows(ctx, tx, r.ID, seen); err != nil {
 		return err

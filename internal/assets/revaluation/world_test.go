@@ -94,8 +94,8 @@ func (w *world) read(fn db.Func) {
 func (w *world) verify() {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		for _, check := range []func(context.Context, *db.Tx) ([]string, error){revaluation.Check, journal.Check, account.Check,
-			price.Check, entity.Check} {
+		for _, check := range []func(context.Context, *db.Tx) ([]string, error){revaluation.Verify, journal.Check, account.Check,
+			price.Verify, entity.Check} {
 			found, err := check(ctx, tx)
 			if len(found) > 0 || err != nil {
 				w.t.Errorf("%q %v", found, err)

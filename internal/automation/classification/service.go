@@ -21,14 +21,14 @@ import (
 // Service holds the use cases.
 type Service struct {
 	db   *db.DB
-	each func(context.Context, *db.Tx, []booking.Params) ([]booking.Outcome, error) // books what can be booked
+	each func(context.Context, *db.Tx, []booking.Params) ([]booking.BatchResult, error) // books what can be booked
 	// how many transactions one database transaction deals with
 	batch int
 }
 
 // NewService makes one, which books by a service of that.
 func NewService(d *db.DB, bookings *booking.Service) *Service {
-	return &Service{db: d, each: bookings.Each, batch: batchMax}
+	return &Service{db: d, each: bookings.CreateEach, batch: batchMax}
 }
 
 // CreateParams say what a run is to go through and what it does about it.

@@ -7,26 +7,26 @@ import (
 )
 
 // standing tells that an entry counts, or will: it is posted or a draft, and neither reversed, a reversal nor a true-up.
-const standing = "e.status IN ('draft', 'posted') AND e.next_entry_id IS NULL AND e.originated_by NOT IN ('reversal', 'true_up')"
+const entryInForce = "e.status IN ('draft', 'posted') AND e.next_entry_id IS NULL AND e.originated_by NOT IN ('reversal', 'true_up')"
 
 // strays find transactions, entries and bookings that do not agree, by a name.
-var strays = []struct{ kind, text, query string }{
+var inconsistencies = []struct{ kind, text, query string }{
 	{"transactions that are not what their entry is", "%s and its journal entry do not agree", `SELECT 'OT-' || t.number FROM transactions t
 		LEFT JOIN journal_entries e ON e.organization_id = t.organization_id AND e.journal_entry_id = t.journal_entry_id
 		LEFT JOIN bookings b ON b.organization_id = t.organization_id AND b.journal_entry_id = t.journal_entry_id
 		WHERE t.organization_id = @org AND (t.status = 'posted' AND t.journal_entry_id IS NULL OR t.journal_entry_id IS NOT NULL AND
-		(e.journal_entry_id IS NULL OR NOT (` + standing + `)
+		(e.journal_entry_id IS NULL OR NOT (` + entryInForce + `)
 			OR (t.status = 'posted') <> (e.status = 'posted') OR t.status = 'spam'
 			OR (e.transaction_id IS NULL OR e.transaction_id <> t.transaction_id) AND (b.partner_id IS NULL OR b.partner_id <>
 			t.transaction_id))) ORDER BY t.number`},
 	{"entries whose transactions have another", "the entry %s is one of a transaction that has another, or none, or is not there",
 		`SELECT 'JE-' || e.number FROM journal_entries e
 		LEFT JOIN transactions t ON t.organization_id = e.organization_id AND t.transaction_id = e.transaction_id
-		WHERE e.organization_id = @org AND e.transaction_id IS NOT NULL AND ` + standing +
+		WHERE e.organization_id = @org AND e.transaction_id IS NOT NULL AND ` + entryInForce +
 			` AND (t.journal_entry_id IS NULL OR t.journal_entry_id <> e.journal_entry_id) ORDER BY e.number`},
 	{"pairs of which one has another entry", "the entry %s books a pair, but one of it has another entry, or none",
 		`SELECT b.journal_entry_id FROM bookings b
-		JOIN journal_entries e ON e.organization_id = b.organization_id AND e.journal_entry_id = b.journal_entry_id AND ` + standing + `
+		JOIN journal_entries e ON e.organization_id = b.organization_id AND e.journal_entry_id = b.journal_entry_id AND ` + entryInForce + `
 		LEFT JOIN transactions t ON t.organization_id = b.organization_id AND t.transaction_id = b.partner_id
 		WHERE b.organization_id = @org AND b.partner_id IS NOT NULL AND (t.journal_entry_id IS NULL OR t.journal_entry_id <>
 		b.journal_entry_id) ORDER BY 1`},
@@ -42,10 +42,10 @@ var strays = []struct{ kind, text, query string }{
 }
 
 // selectStanding gives bookings of posted entries that stand, in order, from after one on.
-func selectStanding(ctx context.Context, tx *db.Tx, after string, limit int) ([]bookingRow, error) {
+func selectInForce(ctx context.Context, tx *db.Tx, after string, limit int) ([]bookingRow, error) {
 	return db.All[bookingRow](ctx, tx, "SELECT "+db.Columns[bookingRow]()+
 		` FROM bookings WHERE organization_id = @org AND journal_entry_id > ? AND EXISTS (
 		SELECT 1 FROM journal_entries e WHERE e.organization_id = bookings.organization_id AND e.journal_entry_id =
-		bookings.journal_entry_id AND e.status = 'posted' AND `+standing+`)
+		bookings.journal_entry_id AND e.status = 'posted' AND `+entryInForce+`)
 		ORDER BY journal_entry_id LIMIT ?`, after, limit)
 }

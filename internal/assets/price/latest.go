@@ -14,7 +14,7 @@ import (
 )
 
 // Wanted names a price: the asset, the currency it is to be in, and the instant.
-type Wanted struct {
+type Query struct {
 	AssetType string
 	Currency  string
 	At        time.Time
@@ -23,8 +23,8 @@ type Wanted struct {
 // At gives the latest price of an asset at an instant or up to Age before it, and whether there is one. Without one
 // in the currency it is the latest in another, translated by the rate of its own day; it keeps its id, origin and
 // time, and says so. It is a building block.
-func At(ctx context.Context, tx *db.Tx, assetType, currency string, at time.Time) (Price, bool, error) {
-	found, err := Many(ctx, tx, []Wanted{{assetType, currency, at}})
+func Latest(ctx context.Context, tx *db.Tx, assetType, currency string, at time.Time) (Price, bool, error) {
+	found, err := LatestBatch(ctx, tx, []Query{{assetType, currency, at}})
 	if err != nil || found[0] == nil {
 		return Price{}, false, err
 	}
@@ -34,15 +34,15 @@ func At(ctx context.Context, tx *db.Tx, assetType, currency string, at time.Time
 // Many is At for many at once, in the order asked for, with nil for what has no price. It asks the database by currency and instant,
 // not by asset.
 // It is a building block.
-func Many(ctx context.Context, tx *db.Tx, wanted []Wanted) ([]*Price, error) {
+func LatestBatch(ctx context.Context, tx *db.Tx, wanted []Query) ([]*Price, error) {
 	out := make([]*Price, len(wanted))
 	t := &translator{tx: tx, rates: map[[3]string]*money.Decimal{}}
-	for _, g := range groupsOf(wanted) {
-		found, err := g.find(ctx, t)
+	for _, g := range groupQueries(wanted) {
+		found, err := g.prices(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range g.places {
+		for _, i := range g.indexes {
 			out[i] = found[wanted[i].AssetType]
 		}
 	}
@@ -54,10 +54,10 @@ type group struct {
 	currency string
 	at       time.Time
 	assets   []string
-	places   []int // among all that is wanted
+	indexes  []int // among all that is wanted
 }
 
-func groupsOf(wanted []Wanted) []*group {
+func groupQueries(wanted []Query) []*group {
 	type key struct{ currency, at string }
 	var out []*group
 	known := map[key]*group{}
@@ -69,15 +69,15 @@ func groupsOf(wanted []Wanted) []*group {
 			known[k] = g
 			out = append(out, g)
 		}
-		g.assets, g.places = append(g.assets, w.AssetType), append(g.places, i)
+		g.assets, g.indexes = append(g.assets, w.AssetType), append(g.indexes, i)
 	}
 	return out
 }
 
 // find gives the prices of a group by asset.
-func (g *group) find(ctx context.Context, t *translator) (map[string]*Price, error) {
+func (g *group) prices(ctx context.Context, t *translator) (map[string]*Price, error) {
 	found := make(map[string]*Price, len(g.assets))
-	own, err := selectLatest(ctx, t.tx, g.assets, g.currency, g.at.Add(-Age), g.at)
+	own, err := selectLatest(ctx, t.tx, g.assets, g.currency, g.at.Add(-MaxAge), g.at)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (t *translator) foreign(ctx context.Context, assets []string, g *group) (ou
 		if currency == g.currency {
 			continue
 		}
-		found, err := selectLatest(ctx, t.tx, assets, currency, g.at.Add(-Age), g.at)
+		found, err := selectLatest(ctx, t.tx, assets, currency, g.at.Add(-MaxAge), g.at)
 		if err != nil {
 			return nil, err
 		}

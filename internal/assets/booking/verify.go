@@ -14,14 +14,14 @@ import (
 )
 
 // checkChunk is how many entries are checked together.
-const checkChunk = 500
+const verifyChunk = 500
 
 // Check verifies that transactions, entries and lots agree: a transaction has one entry that counts and the status of
 // that, and an entry booked again from its stored booking and the lots it consumed has the same lines, consumptions and
 // lots.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.About("bookings")
-	for _, s := range strays {
+	for _, s := range inconsistencies {
 		broken, err := db.All[string](ctx, tx, s.query)
 		if err != nil {
 			return nil, err
@@ -35,14 +35,14 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		return nil, err
 	}
 	for after := ""; ; {
-		rows, err := selectStanding(ctx, tx, after, checkChunk)
+		rows, err := selectInForce(ctx, tx, after, verifyChunk)
 		if err != nil {
 			return nil, err
 		}
-		if err := checkEntries(ctx, tx, b, rows, found); err != nil {
+		if err := verifyEntries(ctx, tx, b, rows, found); err != nil {
 			return nil, err
 		}
-		if len(rows) < checkChunk {
+		if len(rows) < verifyChunk {
 			return found.All(), nil
 		}
 		after = rows[len(rows)-1].EntryID
@@ -50,7 +50,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 }
 
 // checkEntries books entries again and compares them with those that are stored.
-func checkEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []bookingRow, found *finding.List) error {
+func verifyEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []bookingRow, found *finding.List) error {
 	var effects []replay.Effect
 	for _, r := range rows {
 		e, err := r.effect()

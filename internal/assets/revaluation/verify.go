@@ -10,15 +10,15 @@ import (
 
 // Check finds what must not be in an organization's revaluations: two that stand for the same, an entry that is not
 // there, lots that do not add up to the adjustment they share.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	twice, err := selectTwice(ctx, tx)
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	twice, err := selectDuplicates(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range twice {
 		out = append(out, fmt.Sprintf("revaluation %s: another one stands for %s of %s in %s", p.RunID, p.Kind, p.LegalEntityID, p.PeriodID))
 	}
-	lost, err := selectLost(ctx, tx)
+	lost, err := selectMissingEntries(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
