@@ -53,12 +53,12 @@ var outOfScope = func() map[string]bool {
 	return out
 }()
 
-// usual is the policy of an asset of which nobody said anything.
+// defaultPolicy is the policy of an asset of which nobody said anything.
 func defaultPolicy(assetType string) Policy {
 	return Policy{AssetType: assetType, InScope: !outOfScope[strings.ToUpper(assetType)], IsDefault: true}
 }
 
-// Of gives the policies of some assets, the usual ones where nobody said anything. It is a building block.
+// ForAssets gives the policies of some assets, the usual ones where nobody said anything. It is a building block.
 func ForAssets(ctx context.Context, tx *db.Tx, assetTypes []string) (map[string]Policy, error) {
 	out := make(map[string]Policy, len(assetTypes))
 	if len(assetTypes) == 0 {
@@ -74,7 +74,7 @@ func ForAssets(ctx context.Context, tx *db.Tx, assetTypes []string) (map[string]
 	return out, err
 }
 
-// check finds every fault in a symbol.
+// validate finds every fault in a symbol.
 func (p Policy) validate() error {
 	var faults fault.List
 	switch n := utf8.RuneCountInString(p.AssetType); {

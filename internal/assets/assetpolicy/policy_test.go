@@ -80,7 +80,7 @@ func TestASymbolMustBeOneThatATransactionCanHave(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsASymbolThatCannotBe(t *testing.T) {
+func TestVerifyFindsAnInvalidSymbol(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx := found(t, d)

@@ -85,7 +85,7 @@ func (s *Service) Put(ctx context.Context, p PutParams) (after Policy, err error
 	return after, err
 }
 
-// put writes a policy in place of another, or of the usual one.
+// save writes a policy in place of another, or of the usual one.
 func (p *Policy) save(ctx context.Context, tx *db.Tx, before Policy) error {
 	now := tx.Now()
 	change := audit.Change{Action: "asset_policy.updated", ResourceType: "asset_policy", ResourceID: p.AssetType, After: p.facts()}
@@ -135,7 +135,7 @@ func (s *Service) Delete(ctx context.Context, assetType string) error {
 	})
 }
 
-// Check finds what must not be in an organization's policies.
+// Verify finds what must not be in an organization's policies.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := selectAll(ctx, tx)
 	for _, p := range all {

@@ -18,13 +18,13 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Outcome is what became of one request among many: the entry, or why there is none.
+// BatchResult is what became of one request among many: the entry, or why there is none.
 type BatchResult struct {
 	Booked *Booked
 	Err    error
 }
 
-// Each books those requests that can be booked, as Create would without the others, and returns of the others why they
+// CreateEach books those requests that can be booked, as Create would without the others, and returns of the others why they
 // cannot. It is a building block.
 func (s *Service) CreateEach(ctx context.Context, tx *db.Tx, ps []Params) ([]BatchResult, error) {
 	b, err := snapshot.Lock(ctx, tx)
@@ -77,7 +77,7 @@ type batchFilter struct {
 	duplicates map[*request]error // for a transaction that a remaining request is for
 }
 
-// blame keeps a fault of a request, and returns any other error.
+// recordFault keeps a fault of a request, and returns any other error.
 func (r *batchFilter) recordFault(q *request, err error) error {
 	if err != nil && !fault.Refused(err) {
 		return err
@@ -152,7 +152,7 @@ func (r *batchFilter) bookable(ctx context.Context) ([]*request, *replay.Outcome
 	}
 }
 
-// try computes some requests together, and returns the errors of those that are refused.
+// simulate computes some requests together, and returns the errors of those that are refused.
 func (r *batchFilter) simulate(ctx context.Context, some []*request) (*replay.Outcome, map[string]error, error) {
 	outcome, err := newReplay(r.tx, r.books, some, replay.Options{SkipRefused: true}).Run(ctx)
 	for _, why := range outcome.Refused {
@@ -220,7 +220,7 @@ func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 	return nil
 }
 
-// checkPeriod returns an error for an OpenOnly request that is dated in a closed period.
+// requireOpenPeriod returns an error for an OpenOnly request that is dated in a closed period.
 func (m builder) requireOpenPeriod(q *request) error {
 	if !q.OpenOnly {
 		return nil
@@ -249,7 +249,7 @@ func closedError(field, period string) error {
 	return fault.ConflictAt([]fault.Field{{Name: field, Message: "the period " + period + " is closed"}}, "the period %s is closed", period)
 }
 
-// checkClosed returns an error if an entry of a closed period would change, and one of the requests is OpenOnly.
+// requireOpenChanges returns an error if an entry of a closed period would change, and one of the requests is OpenOnly.
 func (s *Service) requireOpenChanges(ctx context.Context, tx *db.Tx, all []*request, changes []replay.Change) error {
 	if !slices.ContainsFunc(all, func(q *request) bool { return q.OpenOnly }) {
 		return nil

@@ -157,7 +157,7 @@ func (m builder) input(ctx context.Context, p Params, e *event, asked, at string
 	return in, nil
 }
 
-// checkLegAccount returns an error if the account of a leg is for another asset.
+// validateLegAccount returns an error if the account of a leg is for another asset.
 func (m builder) validateLegAccount(leg *posting.Leg, t transaction.Transaction, at string) error {
 	if !leg.Asset.Lots {
 		return nil

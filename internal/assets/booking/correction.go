@@ -84,7 +84,7 @@ func (s *Service) reassign(ctx context.Context, tx *db.Tx, to map[string]string)
 	return saveTransactions(ctx, tx, ids, func(t *transaction.Transaction) { t.JournalEntryID = cmp.Or(to[t.JournalEntryID], t.JournalEntryID) })
 }
 
-// edit changes transactions.
+// saveTransactions changes transactions.
 func saveTransactions(ctx context.Context, tx *db.Tx, ids []string, change func(*transaction.Transaction)) error {
 	transactions, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {

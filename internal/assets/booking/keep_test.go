@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatHasLotsIsNotDeleted(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		a := w.source("A")
 		if _, err := w.openings.Create(w.ctx, opening.CreateParams{
 			AssetType: "ETH", Quantity: money.MustParse(

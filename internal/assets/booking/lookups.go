@@ -135,7 +135,7 @@ func (f *lookups) rate(ctx context.Context, r posting.Rate, day string) (*money.
 	})
 }
 
-// remember returns a known value, or finds it and remembers it.
+// cached returns a known value, or finds it and remembers it.
 func cached[K comparable, V any](known map[K]V, key K, find func() (V, error)) (V, error) {
 	v, there := known[key]
 	if there {

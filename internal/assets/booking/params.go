@@ -37,7 +37,7 @@ type Params struct {
 	ByHand *journal.CreateParams // the entry, if its lines are given; all other fields are empty then
 }
 
-// check returns an error with everything that is wrong with the parameters.
+// validate returns an error with everything that is wrong with the parameters.
 func (p Params) validate(b *snapshot.Books, at string) error {
 	var faults fault.List
 	if !slices.Contains(posting.Types, posting.Type(p.Type)) {
@@ -69,7 +69,7 @@ func (p Params) validate(b *snapshot.Books, at string) error {
 	return nil
 }
 
-// checkAsset returns an error if an account is for another asset.
+// validateAccountAsset returns an error if an account is for another asset.
 func validateAccountAsset(a account.Account, symbol, field string) error {
 	if a.AssetType == "" || a.AssetType == symbol {
 		return nil
@@ -214,7 +214,7 @@ func entriesOf(all []*request) []journal.CreateParams {
 	return out
 }
 
-// placeIn returns where the fields of each request are.
+// fieldPrefixes returns where the fields of each request are.
 func fieldPrefixes(all []*request) func(int) string {
 	return func(i int) string { return all[i].prefix }
 }

@@ -34,7 +34,7 @@ func (s *Service) FindTransaction(ctx context.Context, tx *db.Tx, transactionID 
 	return err
 }
 
-// Made is an entry with the lots it consumes, and the entries that it changes because they consume other lots then.
+// Booked is an entry with the lots it consumes, and the entries that it changes because they consume other lots then.
 type Booked struct {
 	journal.Guided
 	Lots    []lots.Use
@@ -178,7 +178,7 @@ func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcom
 	return results(all, guided, changes), nil
 }
 
-// made joins entries with their lots. Changes to other entries are listed with the first of them.
+// results joins entries with their lots. Changes to other entries are listed with the first of them.
 func results(all []*request, guided []journal.Guided, changes []Change) []Booked {
 	out := make([]Booked, len(all))
 	for i, q := range all {

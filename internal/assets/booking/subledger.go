@@ -107,7 +107,7 @@ func (s *Service) Discarded(ctx context.Context, tx *db.Tx, draft journal.Entry)
 	return deleteBooking(ctx, tx, draft.ID)
 }
 
-// checkTrueUp returns an error for a true-up, which follows from lots alone and is not changed by anybody.
+// refuseTrueUp returns an error for a true-up, which follows from lots alone and is not changed by anybody.
 func refuseTrueUp(e journal.Entry) error {
 	if e.OriginatedBy != journal.ByTrueUp {
 		return nil

@@ -13,10 +13,10 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// checkChunk is how many entries are checked together.
+// verifyChunk is how many entries are checked together.
 const verifyChunk = 500
 
-// Check verifies that transactions, entries and lots agree: a transaction has one entry that counts and the status of
+// Verify verifies that transactions, entries and lots agree: a transaction has one entry that counts and the status of
 // that, and an entry booked again from its stored booking and the lots it consumed has the same lines, consumptions and
 // lots.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
@@ -49,7 +49,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	}
 }
 
-// checkEntries books entries again and compares them with those that are stored.
+// verifyEntries books entries again and compares them with those that are stored.
 func verifyEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []bookingRow, found *finding.List) error {
 	var effects []replay.Effect
 	for _, r := range rows {

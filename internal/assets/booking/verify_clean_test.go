@@ -37,58 +37,58 @@ func (w *world) reverse(e journal.Entry, cascade bool) {
 	}
 }
 
-func TestBooksThatWereTruedUpAreFoundWhole(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
-		w.book(w.tell("2025-02-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.book(w.tell("2025-03-10", "A out 0.5 ETH = 1300.00"), "SWAP", "Bank")
-		out, in := w.tell("2025-03-20", "A out 0.25 ETH = 700.00"), w.tell("2025-03-20T12:05:00Z", "B in 0.25 ETH = 700.00")
+func TestBooksThatWereTruedUpHaveNoFindings(t *testing.T) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
+		w.book(w.add("2025-02-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
+		w.book(w.add("2025-03-10", "A out 0.5 ETH = 1300.00"), "SWAP", "Bank")
+		out, in := w.add("2025-03-20", "A out 0.25 ETH = 700.00"), w.add("2025-03-20T12:05:00Z", "B in 0.25 ETH = 700.00")
 		w.link(out, in)
 		w.book(out, "INTERNAL TRANSFER", "")
-		w.book(w.tell("2025-04-02", "B out 0.1 ETH = 300.00"), "SWAP", "Bank")
+		w.book(w.add("2025-04-02", "B out 0.1 ETH = 300.00"), "SWAP", "Bank")
 		w.close("2025-03")
-		w.book(w.tell("2025-01-05", "A in 1 ETH = 1200.00"), "SWAP", "Bank")
-		w.well()
-		w.book(w.tell("2025-01-03", "A in 0.1 ETH = 50.00"), "SWAP", "Bank")
+		w.book(w.add("2025-01-05", "A in 1 ETH = 1200.00"), "SWAP", "Bank")
+		w.verifyBooks()
+		w.book(w.add("2025-01-03", "A in 0.1 ETH = 50.00"), "SWAP", "Bank")
 	})
 }
 
-func TestBooksWhoseClosedEntriesWereReversedAreFoundWhole(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
-		first := w.book(w.tell("2025-02-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.book(w.tell("2025-02-02", "A in 1 ETH = 3000.00"), "SWAP", "Bank")
-		w.book(w.tell("2025-03-09", "A out 0.2 ETH = 1300.00"), "SWAP", "Bank")
-		sale := w.book(w.tell("2025-03-10", "A out 0.5 ETH = 1300.00"), "SWAP", "Bank")
+func TestBooksWhoseClosedEntriesWereReversedHaveNoFindings(t *testing.T) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
+		first := w.book(w.add("2025-02-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
+		w.book(w.add("2025-02-02", "A in 1 ETH = 3000.00"), "SWAP", "Bank")
+		w.book(w.add("2025-03-09", "A out 0.2 ETH = 1300.00"), "SWAP", "Bank")
+		sale := w.book(w.add("2025-03-10", "A out 0.5 ETH = 1300.00"), "SWAP", "Bank")
 		w.close("2025-03")
 		w.reverse(sale.Entry, false)
-		w.well()
-		w.book(w.tell("2025-03-10", "A out 0.4 ETH = 1300.00"), "SWAP", "Bank")
-		w.well()
+		w.verifyBooks()
+		w.book(w.add("2025-03-10", "A out 0.4 ETH = 1300.00"), "SWAP", "Bank")
+		w.verifyBooks()
 		w.reverse(first.Entry, true)
 	})
 }
 
-func TestBooksWithDeficitsAreFoundWhole(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+func TestBooksWithDeficitsHaveNoFindings(t *testing.T) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		zero := entity.ShortAtZeroBasis
 		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{ShortDisposal: &zero}); err != nil {
 			t.Fatal(err)
 		}
-		w.book(w.tell("2025-02-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.book(w.tell("2025-03-10", "A out 1.5 ETH = 3900.00"), "SWAP", "Bank")
-		w.well()
-		w.book(w.tell("2025-03-20", "B in 1 ETH = 2500.00"), "INTERNAL TRANSFER", "") // nothing is parked
-		w.well()
-		w.book(w.tell("2025-01-20", "A in 0.25 ETH = 500.00"), "SWAP", "Bank")
-		w.book(w.tell("2025-04-20", "A out 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
-		w.well()
-		w.book(w.tell("2025-04-21", "B in 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
+		w.book(w.add("2025-02-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
+		w.book(w.add("2025-03-10", "A out 1.5 ETH = 3900.00"), "SWAP", "Bank")
+		w.verifyBooks()
+		w.book(w.add("2025-03-20", "B in 1 ETH = 2500.00"), "INTERNAL TRANSFER", "") // nothing is parked
+		w.verifyBooks()
+		w.book(w.add("2025-01-20", "A in 0.25 ETH = 500.00"), "SWAP", "Bank")
+		w.book(w.add("2025-04-20", "A out 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
+		w.verifyBooks()
+		w.book(w.add("2025-04-21", "B in 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
 	})
 }
 
-func TestBooksOfSeveralLegalEntitiesAndOpeningsAreFoundWhole(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+func TestBooksOfSeveralLegalEntitiesAndOpeningsHaveNoFindings(t *testing.T) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		assets := opening.NewService(w.db, w.journal, w.bookings.Load, w.bookings.Rebook)
-		w.tell("2025-01-10", "A in 2 ETH = 4000.00") // which the openings are before
+		w.add("2025-01-10", "A in 2 ETH = 4000.00") // which the openings are before
 		held, err := assets.Create(w.ctx, opening.CreateParams{
 			AssetType: "ETH", Quantity: money.MustParse("3"), CostBasis: money.MustParse(
 				"1000"), LegalEntityID: w.us, LedgerAccountID: w.source("A").LedgerAccountID, SourceID: w.source("A").ID, DateReceived: "2024-05-05",
@@ -103,22 +103,22 @@ func TestBooksOfSeveralLegalEntitiesAndOpeningsAreFoundWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.book(w.tell("2025-03-10", "A out 1.5 ETH = 3900.00"), "SWAP", "Bank")
-		out, in := w.tell("2025-03-20", "A out 0.25 ETH = 700.00"), w.tell("2025-03-20T12:05:00Z", "SubA in 0.25 ETH = 700.00")
+		w.book(w.add("2025-03-10", "A out 1.5 ETH = 3900.00"), "SWAP", "Bank")
+		out, in := w.add("2025-03-20", "A out 0.25 ETH = 700.00"), w.add("2025-03-20T12:05:00Z", "SubA in 0.25 ETH = 700.00")
 		w.link(out, in)
 		w.book(out, "INTERCOMPANY TRANSFER", "")
-		w.well()
+		w.verifyBooks()
 		cost := money.MustParse("1500")
 		if _, err := assets.Update(w.ctx, held.ID, opening.UpdateParams{CostBasis: &cost}); err != nil {
 			t.Fatal(err)
 		}
-		w.well()
+		w.verifyBooks()
 		if err := assets.Delete(w.ctx, free.ID); err != nil {
 			t.Fatal(err)
 		}
-		w.book(w.tell("2025-05-10", "A in 1 PUNK token 7 = 100.00"), "NFT", "Bank")
-		w.book(w.tell("2025-05-11", "A out 1 PUNK token 7 = 150.00"), "NFT", "Bank")
-		sale := w.book(w.tell("2025-05-12", "A out 0.1 ETH = 150.00 gas 0.01 ETH"), "SWAP", "Bank")
+		w.book(w.add("2025-05-10", "A in 1 PUNK token 7 = 100.00"), "NFT", "Bank")
+		w.book(w.add("2025-05-11", "A out 1 PUNK token 7 = 150.00"), "NFT", "Bank")
+		sale := w.book(w.add("2025-05-12", "A out 0.1 ETH = 150.00 gas 0.01 ETH"), "SWAP", "Bank")
 		kind := "EXPENSE"
 		target := w.accountID("Software and subscriptions")
 		if _, err := w.bookings.Correct(w.ctx, sale.ID, booking.CorrectParams{Type: kind, LedgerAccountID: &target}); err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// standing tells that an entry counts, or will: it is posted or a draft, and neither reversed, a reversal nor a true-up.
+// entryInForce tells that an entry counts, or will: it is posted or a draft, and neither reversed, a reversal nor a true-up.
 const entryInForce = "e.status IN ('draft', 'posted') AND e.next_entry_id IS NULL AND e.originated_by NOT IN ('reversal', 'true_up')"
 
-// strays find transactions, entries and bookings that do not agree, by a name.
+// inconsistencies find transactions, entries and bookings that do not agree, by a name.
 var inconsistencies = []struct{ kind, text, query string }{
 	{"transactions that are not what their entry is", "%s and its journal entry do not agree", `SELECT 'OT-' || t.number FROM transactions t
 		LEFT JOIN journal_entries e ON e.organization_id = t.organization_id AND e.journal_entry_id = t.journal_entry_id
@@ -41,7 +41,7 @@ var inconsistencies = []struct{ kind, text, query string }{
 		WHERE NOT EXISTS (SELECT 1 FROM bookings b WHERE b.organization_id = @org AND b.journal_entry_id = x.journal_entry_id) ORDER BY 1`},
 }
 
-// selectStanding gives bookings of posted entries that stand, in order, from after one on.
+// selectInForce gives bookings of posted entries that stand, in order, from after one on.
 func selectInForce(ctx context.Context, tx *db.Tx, after string, limit int) ([]bookingRow, error) {
 	return db.All[bookingRow](ctx, tx, "SELECT "+db.Columns[bookingRow]()+
 		` FROM bookings WHERE organization_id = @org AND journal_entry_id > ? AND EXISTS (

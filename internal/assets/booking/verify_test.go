@@ -32,8 +32,8 @@ func findings(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return out, nil
 }
 
-// well fails where something is broken.
-func (w *world) well() {
+// verifyBooks fails where something is broken.
+func (w *world) verifyBooks() {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
 		found, err := findings(ctx, tx)
@@ -78,48 +78,48 @@ func (w *world) realized(ctx context.Context, tx *db.Tx) (found []string, err er
 	return found, nil
 }
 
-// alone runs a test with legal entities of its own, which have a bank, in a world of each engine.
-func alone(t *testing.T, test func(t *testing.T, w *world)) {
+// withOwnEntities runs a test with legal entities of its own, which have a bank, in a world of each engine.
+func withOwnEntities(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	each(t, func(t *testing.T, w *world) {
-		w = w.stage(t)
+		w = w.newEntities(t)
 		w.source("Bank")
 		test(t, w)
 	})
 }
 
-// live lets a little of everything happen: purchases, late ones too, sales, transfers, what is parked, swaps and conversions.
-func (w *world) live() {
+// bookSamples lets a little of everything happen: purchases, late ones too, sales, transfers, what is parked, swaps and conversions.
+func (w *world) bookSamples() {
 	w.Helper()
-	w.book(w.tell("2025-01-10", "A in 2 ETH = 4000.00"), "SWAP", "Bank")
-	w.book(w.tell("2025-02-10", "A in 3 ETH = 9000.00"), "SWAP", "Bank")
-	w.book(w.tell("2025-06-10", "A out 2.5 ETH = 9000.00 fee 12.00 (0.005)"), "SWAP", "Bank")
-	out, in := w.tell("2025-06-20", "A out 1 ETH = 3600.00 (0.01)"), w.tell("2025-06-20T12:05:00Z", "B in 0.99 ETH = 3564.00")
+	w.book(w.add("2025-01-10", "A in 2 ETH = 4000.00"), "SWAP", "Bank")
+	w.book(w.add("2025-02-10", "A in 3 ETH = 9000.00"), "SWAP", "Bank")
+	w.book(w.add("2025-06-10", "A out 2.5 ETH = 9000.00 fee 12.00 (0.005)"), "SWAP", "Bank")
+	out, in := w.add("2025-06-20", "A out 1 ETH = 3600.00 (0.01)"), w.add("2025-06-20T12:05:00Z", "B in 0.99 ETH = 3564.00")
 	w.link(out, in)
 	w.book(out, "INTERNAL TRANSFER", "")
-	w.book(w.tell("2025-07-01", "A out 0.5 ETH = 1800.00"), "INTERNAL TRANSFER", "")
-	w.book(w.tell("2025-08-01", "B out 0.25 ETH = 900.00"), "SWAP", "Bank")
-	out, in = w.tell("2025-08-20", "B out 0.2 ETH = 700.00"), w.tell("2025-08-20T12:01:00Z", "B in 0.19 STETH = 690.00")
+	w.book(w.add("2025-07-01", "A out 0.5 ETH = 1800.00"), "INTERNAL TRANSFER", "")
+	w.book(w.add("2025-08-01", "B out 0.25 ETH = 900.00"), "SWAP", "Bank")
+	out, in = w.add("2025-08-20", "B out 0.2 ETH = 700.00"), w.add("2025-08-20T12:01:00Z", "B in 0.19 STETH = 690.00")
 	w.link(out, in)
 	w.book(out, "NON_TAXABLE_CONVERSION", "")
-	w.book(w.tell("2025-01-05", "A in 0.7 ETH = 1000.00"), "SWAP", "Bank") // late
-	w.book(w.tell("2025-09-01", "Kraken in 5 SOL = 500.00"), "STAKING_REWARD", "Staking income")
+	w.book(w.add("2025-01-05", "A in 0.7 ETH = 1000.00"), "SWAP", "Bank") // late
+	w.book(w.add("2025-09-01", "Kraken in 5 SOL = 500.00"), "STAKING_REWARD", "Staking income")
 }
 
-func TestWholeBooksAreFoundWhole(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
-		w.live()
+func TestSoundBooksHaveNoFindings(t *testing.T) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
+		w.bookSamples()
 	})
 }
 
-func TestBooksOfEveryMethodAndScopeAreFoundWhole(t *testing.T) {
+func TestBooksOfEveryMethodAndScopeHaveNoFindings(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, method := range entity.Methods {
 			for _, scope := range entity.Scopes {
 				t.Run(method+" "+scope, func(t *testing.T) {
-					w := w.stage(t, entity.CreateParams{CostBasisMethod: method, CostBasisScope: scope})
+					w := w.newEntities(t, entity.CreateParams{CostBasisMethod: method, CostBasisScope: scope})
 					w.source("Bank")
-					w.live()
+					w.bookSamples()
 				})
 			}
 		}
@@ -132,10 +132,10 @@ func one(table, column, condition string) string {
 		" x WHERE x.organization_id = @org AND " + condition + ")"
 }
 
-func TestTheCheckFindsWhateverIsBroken(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
-		w.live()
-		w.well()
+func TestVerifyFindsWhateverIsBroken(t *testing.T) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
+		w.bookSamples()
+		w.verifyBooks()
 		lot := func(condition string) string { return one("lots", "asset_id", condition) }
 		use := func(condition string) string { return one("lot_uses", "use_id", condition) }
 		pool := one("lot_pools", "pool", "x.seq > 1")

@@ -66,9 +66,9 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
-		w := newWorld(t.Context(), t, dbtest.Open(t, c), now).stage(t)
+		w := newWorld(t.Context(), t, dbtest.Open(t, c), now).newEntities(t)
 		test(t, w)
-		w.well()
+		w.verifyBooks()
 	})
 }
 
@@ -89,8 +89,8 @@ func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *wor
 	return w
 }
 
-// stage gives a part of the world to itself: two new legal entities, with the policies that are given, and their sources.
-func (w *world) stage(t rapid.TB, policies ...entity.CreateParams) *world {
+// newEntities gives a part of the world to itself: two new legal entities, with the policies that are given, and their sources.
+func (w *world) newEntities(t rapid.TB, policies ...entity.CreateParams) *world {
 	t.Helper()
 	out := *w
 	out.TB, out.sources, out.names, out.accounts = t, map[string]source.Source{}, map[string]string{}, map[string]account.Account{}
@@ -179,8 +179,8 @@ func (w *world) read(fn db.Func) {
 	}
 }
 
-// tell brings a transaction in: "A out 2.5 ETH = 6000.00 fee 12.00 (0.005)" on a day, the last being the quantity the fee took.
-func (w *world) tell(day, text string) transaction.Transaction {
+// add brings a transaction in: "A out 2.5 ETH = 6000.00 fee 12.00 (0.005)" on a day, the last being the quantity the fee took.
+func (w *world) add(day, text string) transaction.Transaction {
 	w.Helper()
 	f := strings.Fields(text)
 	q := money.MustParse(f[2])
@@ -244,14 +244,14 @@ func (w *world) link(out, in transaction.Transaction) {
 // book books a transaction; target is the name of an account, or nothing.
 func (w *world) book(t transaction.Transaction, kind, target string) booking.Booked {
 	w.Helper()
-	made, err := w.ask(t, kind, target, true)
+	made, err := w.tryBook(t, kind, target, true)
 	if err != nil {
 		w.Fatalf("%s as %s: %v", t.Description, kind, err)
 	}
 	return made
 }
 
-func (w *world) ask(t transaction.Transaction, kind, target string, post bool) (booking.Booked, error) {
+func (w *world) tryBook(t transaction.Transaction, kind, target string, post bool) (booking.Booked, error) {
 	w.Helper()
 	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target),
 		AutoPost: post}}, func(int) string {
@@ -339,32 +339,32 @@ func (w *world) rate(from, to, day, value string) {
 	}
 }
 
-// booked checks that transactions are those of an entry.
-func (w *world) booked(e journal.Entry, of ...transaction.Transaction) {
+// expectBooked checks that transactions are those of an entry.
+func (w *world) expectBooked(e journal.Entry, of ...transaction.Transaction) {
 	w.Helper()
 	for _, t := range of {
 		status := transaction.Pending
 		if e.Status == journal.Posted {
 			status = transaction.Posted
 		}
-		if now := w.again(t); now.JournalEntryID != e.ID || now.Status != status {
+		if now := w.reload(t); now.JournalEntryID != e.ID || now.Status != status {
 			w.Errorf("%s is %s and has the entry %q, and should be %s and have %q", t.Description, now.Status, now.JournalEntryID, status, e.ID)
 		}
 	}
 }
 
-// free checks that transactions have no entry.
-func (w *world) free(of ...transaction.Transaction) {
+// expectUnbooked checks that transactions have no entry.
+func (w *world) expectUnbooked(of ...transaction.Transaction) {
 	w.Helper()
 	for _, t := range of {
-		if now := w.again(t); now.JournalEntryID != "" || now.Status != transaction.Pending {
+		if now := w.reload(t); now.JournalEntryID != "" || now.Status != transaction.Pending {
 			w.Errorf("%s is %s and has the entry %q", t.Description, now.Status, now.JournalEntryID)
 		}
 	}
 }
 
-// again gives a transaction as it is now.
-func (w *world) again(t transaction.Transaction) (now transaction.Transaction) {
+// reload gives a transaction as it is now.
+func (w *world) reload(t transaction.Transaction) (now transaction.Transaction) {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		now, err = transaction.Find(ctx, tx, t.ID)

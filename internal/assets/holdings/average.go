@@ -16,7 +16,7 @@ type pool struct {
 	quantity, basis                               money.Decimal
 }
 
-// average gives lots under a weighted average their share of what their pool cost. Without positions of an earlier
+// applyAverages gives lots under a weighted average their share of what their pool cost. Without positions of an earlier
 // time it is what the pool costs now.
 func applyAverages(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, positions func(Filter) ([]Position, error)) error {
 	f, err := averagedFilter(ctx, tx, end, lots)
@@ -38,7 +38,7 @@ func applyAverages(ctx context.Context, tx *db.Tx, end time.Time, lots []LotStat
 	return nil
 }
 
-// averaged names the legal entities that go by a weighted average at the time, and the assets of their lots.
+// averagedFilter names the legal entities that go by a weighted average at the time, and the assets of their lots.
 func averagedFilter(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) (f Filter, err error) {
 	verdicts := map[string]bool{}
 	for _, l := range lots {
@@ -77,7 +77,7 @@ func electedAt(elections []entity.Election, end time.Time) (out entity.Election)
 	return out
 }
 
-// refill gives each pool what its places held. A pool without a source is that of all sources, unless one has its own.
+// sumPositions gives each pool what its places held. A pool without a source is that of all sources, unless one has its own.
 func sumPositions(pools []pool, positions []Position) {
 	for i := range pools {
 		pools[i].quantity, pools[i].basis = money.Decimal{}, money.Decimal{}
@@ -102,7 +102,7 @@ func sumPositions(pools []pool, positions []Position) {
 	}
 }
 
-// share divides what each pool cost by quantity. Lots of other pools keep what they have.
+// allocate divides what each pool cost by quantity. Lots of other pools keep what they have.
 func allocate(lots []LotState, pools []pool) {
 	byID := make(map[string]pool, len(pools))
 	for _, p := range pools {

@@ -63,7 +63,7 @@ func valuedAt(p period.Period, now time.Time) time.Time {
 	return p.End.Add(-time.Millisecond)
 }
 
-// closed says what positions are worth and carried at.
+// closings says what positions are worth and carried at.
 func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, held []Position) ([]Closing, error) {
 	at := valuedAt(month, tx.Now())
 	var wanted []assetCurrency
@@ -88,7 +88,7 @@ func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, he
 	return out, nil
 }
 
-// owned is an asset of a legal entity.
+// entityAsset is an asset of a legal entity.
 type entityAsset struct{ legalEntityID, asset string }
 
 // adjustments shares what the books adjusted assets by among the places they are held in. There is one account for fair value and one for
@@ -127,7 +127,7 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 	return out, nil
 }
 
-// adjust shares an adjustment. At fair value what is carried is shared by quantity, because every unit is worth the
+// splitAdjustment shares an adjustment. At fair value what is carried is shared by quantity, because every unit is worth the
 // same whatever it cost; else the adjustment itself by cost.
 func splitAdjustment(e entity.LegalEntity, places []Position, balance money.Decimal) []money.Decimal {
 	weights := make([]money.Decimal, len(places))

@@ -111,7 +111,7 @@ func selectLot(ctx context.Context, tx *db.Tx, lotID string, end time.Time) (Lot
 	return rows[0].state(), true, nil
 }
 
-// errNone says that no asset follows.
+// errNoMore says that no asset follows.
 var errNoMore = errors.New("holdings: no asset follows")
 
 type entityAssetRow struct {
@@ -119,7 +119,7 @@ type entityAssetRow struct {
 	AssetType     string `db:"asset_type"`
 }
 
-// selectOwned gives the first asset after another that there are lots of. It finds one in the index at a time,
+// selectNextAsset gives the first asset after another that there are lots of. It finds one in the index at a time,
 // because there are fewer assets than lots.
 func selectNextAsset(ctx context.Context, tx *db.Tx, f Filter, after entityAsset) (entityAsset, error) {
 	q := db.Select("SELECT legal_entity_id, asset_type FROM lots WHERE organization_id = @org").And(
@@ -249,7 +249,7 @@ type lifetimeRow struct {
 	LastUse      *time.Time `db:"last_use"`
 }
 
-// eachLife walks the lots that say they are empty, some at a time.
+// forEachEmptied walks the lots that say they are empty, some at a time.
 func forEachEmptied(ctx context.Context, tx *db.Tx, do func(lifetimeRow)) error {
 	const some = 1000
 	last := ""

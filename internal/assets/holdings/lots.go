@@ -71,7 +71,7 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 	return end, some, err
 }
 
-// Check finds lots that reports of an earlier time would miss: those that are said to have been emptied when they were not.
+// Verify finds lots that reports of an earlier time would miss: those that are said to have been emptied when they were not.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	err = forEachEmptied(ctx, tx, func(r lifetimeRow) {
 		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.IntervalNode != calendar.IntervalNode(r.EnteredAt,

@@ -22,7 +22,7 @@ type rollForwardRow struct {
 	Loss            money.Decimal `db:"loss"`
 }
 
-// selectRolled adds up, for each asset of a legal entity, what was there before some periods, what is after them, and
+// selectRollForward adds up, for each asset of a legal entity, what was there before some periods, what is after them, and
 // what happened in between. Assets that were not there and that nothing happened to are left out.
 func selectRollForward(ctx context.Context, tx *db.Tx, first, last string, f Filter, after string, limit int) ([]rollForwardRow, error) {
 	held := db.Select(`SELECT p.asset_type, CASE WHEN a.key < ? THEN p.quantity ELSE 0 END AS opening_quantity, CASE WHEN a.key < ?
@@ -47,8 +47,8 @@ func selectRollForward(ctx context.Context, tx *db.Tx, first, last string, f Fil
 	return db.All[rollForwardRow](ctx, tx, text, args...)
 }
 
-// stands is an account and what stands on it: a currency, or nothing for that of the books.
-type stands struct {
+// accountUnit is an account and what stands on it: a currency, or nothing for that of the books.
+type accountUnit struct {
 	entityAccount
 	unit string
 }
@@ -65,16 +65,16 @@ type moneyRow struct {
 // amounts collects what stands on accounts.
 type amounts struct {
 	total map[entityAccount]money.Decimal // all of an account, in the books
-	units map[stands]move                 // what of it has a unit
+	units map[accountUnit]move            // what of it has a unit
 }
 
 // selectMoney gives what stands on accounts before an end, by unit. What has no unit is in the currency of the books:
 // all of an account less what has one.
 func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.Time, entities,
-	accounts []string) (map[stands]money.Decimal, error) {
+	accounts []string) (map[accountUnit]money.Decimal, error) {
 	const through = ` JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
 		WHERE b.organization_id = @org AND b.legal_entity_id {any} AND b.ledger_account_id {any} AND p.key <= ? `
-	kept := amounts{map[entityAccount]money.Decimal{}, map[stands]move{}}
+	kept := amounts{map[entityAccount]money.Decimal{}, map[accountUnit]move{}}
 	totals, err := db.All[moneyRow](ctx, tx,
 		`SELECT b.legal_entity_id, b.ledger_account_id, {dec_sum}(b.debits) AS amount, {dec_sum}(b.credits) AS credits FROM
 			account_balances AS b`+through+
@@ -106,7 +106,7 @@ func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.T
 			kept.addUnit(r, sign)
 		}
 	}
-	return kept.apart(), nil
+	return kept.byUnit(), nil
 }
 
 func (a amounts) add(r moneyRow, sign int64) {
@@ -118,18 +118,18 @@ func (a amounts) addUnit(r moneyRow, sign int64) {
 	if r.Unit == "" {
 		return
 	}
-	k, n := stands{entityAccount{r.LegalEntityID, r.AccountID}, r.Unit}, money.FromInt(sign)
+	k, n := accountUnit{entityAccount{r.LegalEntityID, r.AccountID}, r.Unit}, money.FromInt(sign)
 	a.units[k] = move{a.units[k].quantity.Add(r.Quantity.Mul(n)), a.units[k].basis.Add(r.Amount.Mul(n))}
 }
 
-// apart gives each unit, and what is left without one.
-func (a amounts) apart() map[stands]money.Decimal {
-	out := map[stands]money.Decimal{}
+// byUnit gives each unit, and what is left without one.
+func (a amounts) byUnit() map[accountUnit]money.Decimal {
+	out := map[accountUnit]money.Decimal{}
 	for k, total := range a.total {
-		out[stands{k, ""}] = total
+		out[accountUnit{k, ""}] = total
 	}
 	for k, u := range a.units {
-		books := stands{k.entityAccount, ""}
+		books := accountUnit{k.entityAccount, ""}
 		out[k], out[books] = u.quantity, out[books].Sub(u.basis)
 	}
 	return out

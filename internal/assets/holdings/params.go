@@ -52,14 +52,14 @@ func (p Span) validate(faults *fault.List) {
 	}
 }
 
-// checkTime blames what is neither a date nor an instant.
+// validateTime blames what is neither a date nor an instant.
 func validateTime(faults *fault.List, field, text string) {
 	if _, _, ok := parseTime(text); !ok && text != "" {
 		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
 	}
 }
 
-// readTime reads an instant, or a date as its first instant in UTC.
+// parseTime reads an instant, or a date as its first instant in UTC.
 func parseTime(text string) (at time.Time, isDate, ok bool) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -78,7 +78,7 @@ type scope struct {
 	zone     *time.Location
 }
 
-// cover finds what a filter names. What is not there, or not for the actor's key, is missing.
+// newScope finds what a filter names. What is not there, or not for the actor's key, is missing.
 func newScope(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
 	s := &scope{Filter: f}
 	if err := s.resolveEntities(ctx, tx); err != nil {
@@ -140,7 +140,7 @@ func (s *scope) period(id string) (period.Period, error) {
 	return period.Period{}, fault.Missing("accounting period")
 }
 
-// at gives the period that holds an instant, or the last one before it. There may be none.
+// periodAt gives the period that holds an instant, or the last one before it. There may be none.
 func (s *scope) periodAt(t time.Time) (out period.Period, ok bool) {
 	for _, p := range s.periods {
 		if !p.Start.After(t) {
@@ -150,7 +150,7 @@ func (s *scope) periodAt(t time.Time) (out period.Period, ok bool) {
 	return out, ok
 }
 
-// within gives the periods of a span, oldest first. A date inside a period means the whole of it.
+// periodsIn gives the periods of a span, oldest first. A date inside a period means the whole of it.
 func (s *scope) periodsIn(p Span) ([]period.Period, error) {
 	from, to, err := s.bounds(p)
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *scope) instant(text string, ends bool) time.Time {
 	return at
 }
 
-// until is the first instant after the one a report is as of: that of its parameter, or now.
+// endOf is the first instant after the one a report is as of: that of its parameter, or now.
 func (s *scope) endOf(asOf string, now time.Time) time.Time {
 	if asOf == "" {
 		return clock.Stamp(now).Add(time.Millisecond)

@@ -93,7 +93,7 @@ func (p RollForwardParams) validate(faults *fault.List) {
 	}
 }
 
-// years gives the first and the last period that are rolled over. There may be none.
+// periodRange gives the first and the last period that are rolled over. There may be none.
 func (s *scope) periodRange(e entity.LegalEntity, p RollForwardParams, now time.Time) (first, last period.Period, some bool, err error) {
 	periods, err := s.periodsIn(p.Span)
 	if err != nil || len(periods) == 0 {
@@ -128,7 +128,7 @@ func fiscalYear(e entity.LegalEntity, p period.Period) int {
 	return m.FiscalYear(time.Month(e.FiscalYearStartMonth))
 }
 
-// rolled reads the assets of one legal entity.
+// rollForward reads the assets of one legal entity.
 func (s *scope) rollForward(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p RollForwardParams, after string,
 	limit int) ([]RollForward, error) {
 	first, last, some, err := s.periodRange(e, p, tx.Now())

@@ -21,7 +21,7 @@ type Service struct{ db *db.DB }
 // NewService makes one.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// asked is what a report is asked: a filter, and what else can be faulty by itself.
+// reportParams is what a report is asked: a filter, and what else can be faulty by itself.
 type reportParams interface {
 	filter() Filter
 	validate(*fault.List)

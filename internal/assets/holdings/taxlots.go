@@ -98,7 +98,7 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 	return out, end, err
 }
 
-// taxed says what lots are worth, and what they would be taxed as.
+// taxLots says what lots are worth, and what they would be taxed as.
 func (s *scope) taxLots(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) ([]TaxLot, error) {
 	at := end.Add(-time.Millisecond)
 	var wanted []assetCurrency
@@ -127,7 +127,7 @@ func (l LotState) key() []string {
 	return []string{l.LegalEntityID, l.AssetType, clock.Format(l.AcquiredAt), l.LotID}
 }
 
-// walk reads the lots held at a time: asset by asset, and of each asset those at the few interval nodes that contain the
+// lotReader reads the lots held at a time: asset by asset, and of each asset those at the few interval nodes that contain the
 // time (see calendar.IntervalNode; the column is life).
 type lotReader struct {
 	filter Filter
@@ -135,7 +135,7 @@ type lotReader struct {
 	nodes  []string  // interval nodes of lots that were emptied since
 }
 
-// page reads up to limit lots after a key, or all after it where there is no limit.
+// readPage reads up to limit lots after a key, or all after it where there is no limit.
 func (w *lotReader) readPage(ctx context.Context, tx *db.Tx, after []string, limit int) ([]LotState, error) {
 	if err := w.findNodes(ctx, tx); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (w *lotReader) readPage(ctx context.Context, tx *db.Tx, after []string, lim
 	}
 }
 
-// begin finds the nodes to read. If nothing was consumed since, what is left now is what was left then.
+// findNodes finds the nodes to read. If nothing was consumed since, what is left now is what was left then.
 func (w *lotReader) findNodes(ctx context.Context, tx *db.Tx) error {
 	if w.end.IsZero() {
 		return nil
@@ -185,16 +185,16 @@ func (w *lotReader) findNodes(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// open is the node of lots of which something is left.
+// openNode is the node of lots of which something is left.
 const openNode = "0"
 
-// mark is a place among the lots of an asset.
+// lotCursor is a place among the lots of an asset.
 type lotCursor struct {
 	acquiredAt time.Time
 	lotID      string
 }
 
-// asset reads lots of one asset of a legal entity. Each node is read in order, and the pages are merged.
+// readAsset reads lots of one asset of a legal entity. Each node is read in order, and the pages are merged.
 func (w *lotReader) readAsset(ctx context.Context, tx *db.Tx, o entityAsset, from *lotCursor, limit int) ([]LotState, error) {
 	nodes := []string{openNode}
 	if len(w.nodes) > 0 {
@@ -221,7 +221,7 @@ func (w *lotReader) readAsset(ctx context.Context, tx *db.Tx, o entityAsset, fro
 	return atMost(out, limit), nil
 }
 
-// node reads lots at one node. Some had nothing left, so that it goes on until there are enough.
+// readNode reads lots at one node. Some had nothing left, so that it goes on until there are enough.
 func (w *lotReader) readNode(ctx context.Context, tx *db.Tx, o entityAsset, node string, from *lotCursor, limit int) ([]LotState, error) {
 	var out []LotState
 	for {

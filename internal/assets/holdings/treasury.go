@@ -54,7 +54,7 @@ func (s *Service) TreasuryBalances(ctx context.Context, p TreasuryParams, pr pag
 		})
 }
 
-// ledger is a ledger account of a legal entity.
+// entityAccount is a ledger account of a legal entity.
 type entityAccount struct{ legalEntityID, accountID string }
 
 // moneyAt gives the balances of money before an end. It is what stands on the accounts of sources that may hold some,
@@ -98,7 +98,7 @@ func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Positi
 	return out, nil
 }
 
-// holders gives the sources that may hold money, by ledger account. Of an account that sources share, all are named
+// moneySources gives the sources that may hold money, by ledger account. Of an account that sources share, all are named
 // or it is left out: a part of them has no balance of its own.
 func (s *scope) moneySources(ctx context.Context, tx *db.Tx) (map[entityAccount][]string, error) {
 	all, err := source.All(ctx, tx)

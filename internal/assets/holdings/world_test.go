@@ -246,7 +246,7 @@ func (b *booking) writeLots() error {
 		if err != nil {
 			return err
 		}
-		emptied, life := b.life(l)
+		emptied, life := b.lifetime(l)
 		origin := "transaction"
 		if l.parent != "" {
 			origin = "move"
@@ -265,8 +265,8 @@ func (b *booking) writeLots() error {
 	return nil
 }
 
-// life is when a lot was emptied, and its life.
-func (b *booking) life(l *lotIn) (*time.Time, int64) {
+// lifetime is when a lot was emptied, and its life.
+func (b *booking) lifetime(l *lotIn) (*time.Time, int64) {
 	if !l.remaining.IsZero() {
 		return nil, 0
 	}

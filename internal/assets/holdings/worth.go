@@ -28,7 +28,7 @@ func worthOf(at time.Time, p *price.Price, quantity money.Decimal, currency stri
 	return w
 }
 
-// less takes a cost off the value, if there is one.
+// minus takes a cost off the value, if there is one.
 func (w Worth) minus(cost money.Decimal) *money.Decimal {
 	if w.Value == nil {
 		return nil
@@ -37,7 +37,7 @@ func (w Worth) minus(cost money.Decimal) *money.Decimal {
 	return &d
 }
 
-// named is an asset in the currency of some books.
+// assetCurrency is an asset in the currency of some books.
 type assetCurrency struct{ asset, currency string }
 
 // pricesAt finds the prices of assets at one instant.

@@ -114,7 +114,7 @@ func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []
 	return after, err
 }
 
-// orNone returns nil for no facts.
+// nilIfEmpty returns nil for no facts.
 func nilIfEmpty(facts map[string]any) any {
 	if facts == nil {
 		return nil
@@ -142,7 +142,7 @@ func validatePicks(picks []lot.Pick) error {
 	return faults.Err()
 }
 
-// checkSelection returns an error that names every reason for which lots cannot be picked for a transaction.
+// validateSelection returns an error that names every reason for which lots cannot be picked for a transaction.
 func validateSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transactionID string, picks []lot.Pick) error {
 	t, err := transaction.Find(ctx, tx, transactionID)
 	if fault.KindOf(err) == fault.NotFound {
@@ -181,7 +181,7 @@ func validateSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transa
 	return validatePickedLots(b, t, picks, lots)
 }
 
-// checkSelectable returns an error if lots cannot be picked for a transaction, or no longer.
+// validateSelectable returns an error if lots cannot be picked for a transaction, or no longer.
 func validateSelectable(t transaction.Transaction) error {
 	because := func(format string, args ...any) error {
 		text := fmt.Sprintf(format, args...)
@@ -204,7 +204,7 @@ func validateSelectable(t transaction.Transaction) error {
 	return nil
 }
 
-// checkMethod returns an error if the method of the legal entity chooses the lots itself.
+// validateMethod returns an error if the method of the legal entity chooses the lots itself.
 func validateMethod(b *snapshot.Books, legalEntityID string, at time.Time) error {
 	day, method := calendar.DateOf(at, b.Zone), entity.MethodFIFO
 	for _, elected := range b.Elections[legalEntityID] {
@@ -221,7 +221,7 @@ func validateMethod(b *snapshot.Books, legalEntityID string, at time.Time) error
 	return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: text}}, "%s", text)
 }
 
-// checkPicks finds every pick that does not fit the transaction.
+// validatePickedLots finds every pick that does not fit the transaction.
 func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lot.Pick, lots map[string]Lot) error {
 	var faults fault.List
 	var sum money.Decimal

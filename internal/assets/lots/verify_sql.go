@@ -14,7 +14,7 @@ type ConsumptionKey struct {
 	OrderKey lot.OrderKey
 }
 
-// standing is true of an entry that counts: it is posted, and neither reversed nor a reversal.
+// entryInForce is true of an entry that counts: it is posted, and neither reversed nor a reversal.
 const entryInForce = "e.status = 'posted' AND e.next_entry_id IS NULL AND e.originated_by <> 'reversal'"
 
 const joinEntry = " x LEFT JOIN journal_entries e ON e.organization_id = x.organization_id AND e.journal_entry_id = " +

@@ -151,10 +151,10 @@ func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityI
 	return first.Add(-precision), err
 }
 
-// instant is the precision at which times are stored.
+// precision is the precision at which times are stored.
 const precision = time.Millisecond
 
-// checkOpen returns an error if the first period of a legal entity is closed: its opening balances stand.
+// requireOpenPeriod returns an error if the first period of a legal entity is closed: its opening balances stand.
 func requireOpenPeriod(b *snapshot.Books, legalEntityID string, opening time.Time) error {
 	month := calendar.MonthOf(opening, b.Zone)
 	if month.Key() > b.ClosedThrough(legalEntityID) {
@@ -164,7 +164,7 @@ func requireOpenPeriod(b *snapshot.Books, legalEntityID string, opening time.Tim
 		b.Entities[legalEntityID].Name, month.Next().Key())
 }
 
-// checkLotOpen returns an error for a lot without an entry that is counted in a closed period: no entry would say what
+// requireOpenLot returns an error for a lot without an entry that is counted in a closed period: no entry would say what
 // changed.
 func requireOpenLot(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot) error {
 	all, err := period.All(ctx, tx)
@@ -177,7 +177,7 @@ func requireOpenLot(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.L
 	return err
 }
 
-// open posts the opening entry of a lot and returns its accounting period. A lot that cost nothing gets no entry, only
+// postOpening posts the opening entry of a lot and returns its accounting period. A lot that cost nothing gets no entry, only
 // the period.
 func (s *Service) postOpening(ctx context.Context, tx *db.Tx, l *lots.Lot, at time.Time) (periodID string, err error) {
 	if l.CostBasis.IsZero() {
@@ -278,7 +278,7 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l l
 	return reversal.PeriodID, err
 }
 
-// checkManual returns an error for a lot that a transaction brought in.
+// requireManual returns an error for a lot that a transaction brought in.
 func requireManual(l *lots.Lot) error {
 	if l.Origin == lots.Manual {
 		return nil

@@ -38,7 +38,7 @@ type CreateParams struct {
 	Chain           string // default: that of the source
 }
 
-// objections collects everything that is wrong with a lot. Of the four kinds the first that has any is returned.
+// faultList collects everything that is wrong with a lot. Of the four kinds the first that has any is returned.
 type faultList struct {
 	faults       fault.List // values that are invalid by themselves
 	missing      []string   // fields that name something that does not exist
@@ -128,7 +128,7 @@ func validateSymbol(o *faultList, symbol string) {
 	}
 }
 
-// checkLot adds what is wrong with a lot whose source is known, if it has one.
+// validateLot adds what is wrong with a lot whose source is known, if it has one.
 func validateLot(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books, l *lots.Lot, holder source.Source) error {
 	e, there := b.Entities[l.LegalEntityID]
 	if there = there && actor.From(ctx).Sees(e.ID); !there {
@@ -136,7 +136,7 @@ func validateLot(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books
 	} else if l.Currency == "" {
 		l.Currency = e.BaseCurrency
 	}
-	checkAmounts(o, l)
+	validateAmounts(o, l)
 	switch {
 	case !there:
 	case l.Currency != e.BaseCurrency && l.ID == "":
@@ -153,7 +153,7 @@ func validateLot(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books
 	return o.err()
 }
 
-func checkAmounts(o *faultList, l *lots.Lot) {
+func validateAmounts(o *faultList, l *lots.Lot) {
 	if l.Quantity.Sign() <= 0 {
 		o.faults.Addf("quantity", "must be positive")
 	}
@@ -165,7 +165,7 @@ func checkAmounts(o *faultList, l *lots.Lot) {
 	}
 }
 
-// checkAccount checks the account of the lot: it must be postable, of type Asset, for this asset if it names one, and not
+// validateAccount checks the account of the lot: it must be postable, of type Asset, for this asset if it names one, and not
 // that of another source.
 func validateAccount(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books, l *lots.Lot, holder source.Source) error {
 	const field = "ledger_account_id"

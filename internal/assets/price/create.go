@@ -74,7 +74,7 @@ func (s *Service) create(ctx context.Context, all []Params, prefix func(int) str
 	return out, err
 }
 
-// add gives prices their ids and writes them, unless it is only to see.
+// insertNew gives prices their ids and writes them, unless it is only to see.
 func insertNew(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
 	for i := range prices {
 		prices[i].ID, prices[i].CreatedAt = tx.NewID(id.Price), tx.Now()
@@ -91,7 +91,7 @@ func insertNew(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
 	return nil
 }
 
-// slot is what there is one price for.
+// priceKey is what there is one price for.
 type priceKey struct{ asset, currency, at string }
 
 func (p Price) key() priceKey { return priceKey{p.AssetType, p.Currency, clock.Format(p.At)} }
@@ -99,7 +99,7 @@ func (p Price) key() priceKey { return priceKey{p.AssetType, p.Currency, clock.F
 // storedMax is how many prices are compared with those there are by one query.
 const storedMax = 1000
 
-// stored gives the prices that are there in the slots of others. They are asked for by asset and currency, from the
+// findStored gives the prices that are there in the slots of others. They are asked for by asset and currency, from the
 // first instant to the last.
 func findStored(ctx context.Context, tx *db.Tx, prices []Price) (map[priceKey]Price, error) {
 	sorted := slices.SortedFunc(slices.Values(prices), func(a, b Price) int {

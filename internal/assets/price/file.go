@@ -97,10 +97,10 @@ func unreadable(err error) error {
 	return err // the disk's fault
 }
 
-// place names a line.
+// lineName names a line.
 func lineName(number int) string { return fmt.Sprintf("file, line %d", number) }
 
-// checkHeader finds every fault of the names of columns.
+// validateHeader finds every fault of the names of columns.
 func validateHeader(names []string) error {
 	var faults fault.List
 	for i, name := range names {
@@ -121,7 +121,7 @@ func validateHeader(names []string) error {
 	return faults.Err()
 }
 
-// take reads a row; one of empty cells, which spreadsheets leave at the end, says nothing.
+// addRow reads a row; one of empty cells, which spreadsheets leave at the end, says nothing.
 func (f *File) addRow(number int, names, row []string) {
 	l := line{number: number}
 	for i, cell := range row {

@@ -20,7 +20,7 @@ const faultsMax = 1000
 // ImportParams say how to take the prices of a file. Replace lets one that is there already have another value.
 type ImportParams struct{ Dry, Replace bool }
 
-// Imported says what became of the prices of a file, or would.
+// ImportResult says what became of the prices of a file, or would.
 type ImportResult struct{ Created, Duplicates, Replaced int }
 
 // Import takes every price of a file, or none and names every line that is at fault. A price that is there already as

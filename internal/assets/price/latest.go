@@ -13,14 +13,14 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// Wanted names a price: the asset, the currency it is to be in, and the instant.
+// Query names a price: the asset, the currency it is to be in, and the instant.
 type Query struct {
 	AssetType string
 	Currency  string
 	At        time.Time
 }
 
-// At gives the latest price of an asset at an instant or up to Age before it, and whether there is one. Without one
+// Latest gives the latest price of an asset at an instant or up to Age before it, and whether there is one. Without one
 // in the currency it is the latest in another, translated by the rate of its own day; it keeps its id, origin and
 // time, and says so. It is a building block.
 func Latest(ctx context.Context, tx *db.Tx, assetType, currency string, at time.Time) (Price, bool, error) {
@@ -31,7 +31,7 @@ func Latest(ctx context.Context, tx *db.Tx, assetType, currency string, at time.
 	return *found[0], true, nil
 }
 
-// Many is At for many at once, in the order asked for, with nil for what has no price. It asks the database by currency and instant,
+// LatestBatch is At for many at once, in the order asked for, with nil for what has no price. It asks the database by currency and instant,
 // not by asset.
 // It is a building block.
 func LatestBatch(ctx context.Context, tx *db.Tx, wanted []Query) ([]*Price, error) {
@@ -74,7 +74,7 @@ func groupQueries(wanted []Query) []*group {
 	return out
 }
 
-// find gives the prices of a group by asset.
+// prices gives the prices of a group by asset.
 func (g *group) prices(ctx context.Context, t *translator) (map[string]*Price, error) {
 	found := make(map[string]*Price, len(g.assets))
 	own, err := selectLatest(ctx, t.tx, g.assets, g.currency, g.at.Add(-MaxAge), g.at)

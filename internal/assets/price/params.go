@@ -26,13 +26,13 @@ const (
 // the day where the organization is.
 type Params struct{ AssetType, Currency, Timestamp, Price, Note string }
 
-// reader reads what was written, and names every fault where it is.
+// parser reads what was written, and names every fault where it is.
 type parser struct {
 	zone   *time.Location
 	faults fault.List
 }
 
-// read gives a price; the prefix is what field names begin with.
+// parse gives a price; the prefix is what field names begin with.
 func (r *parser) parse(p Params, prefix string) Price {
 	out := Price{AssetType: strings.TrimSpace(p.AssetType), Currency: p.Currency, Note: strings.TrimSpace(p.Note)}
 	out.At = r.instant(prefix+"timestamp", p.Timestamp)
@@ -54,7 +54,7 @@ func (r *parser) instant(field, text string) time.Time {
 	return clock.Stamp(at)
 }
 
-// closeOf is the last instant of a date.
+// endOfDay is the last instant of a date.
 func endOfDay(date string, zone *time.Location) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *parser) decimal(field, text string) money.Decimal {
 	return value
 }
 
-// check finds every fault of a price in itself.
+// validate finds every fault of a price in itself.
 func (p Price) validate(faults *fault.List, prefix string) {
 	if p.AssetType == "" {
 		faults.Addf(prefix+"asset_type", "must be the symbol of an asset, such as BTC")
@@ -97,7 +97,7 @@ func validateCurrency(faults *fault.List, field, code string) {
 	}
 }
 
-// checkText finds what no text may be: too long, or nothing that both databases keep.
+// validateText finds what no text may be: too long, or nothing that both databases keep.
 func validateText(faults *fault.List, field, value string, most int) {
 	switch {
 	case utf8.RuneCountInString(value) > most:

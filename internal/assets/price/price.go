@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Age is how much older than the instant it is asked for a price may be.
+// MaxAge is how much older than the instant it is asked for a price may be.
 const MaxAge = 24 * time.Hour
 
 // Origin is where a price comes from.

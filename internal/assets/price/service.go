@@ -38,7 +38,7 @@ type Filter struct {
 	first, last time.Time
 }
 
-// read finds every fault of a filter, and the instants that bound it.
+// parse finds every fault of a filter, and the instants that bound it.
 func (f *Filter) parse(zone *time.Location) error {
 	r := parser{zone: zone}
 	if f.From != "" {
@@ -155,7 +155,7 @@ func (s *Service) Delete(ctx context.Context, priceID string) error {
 	})
 }
 
-// change writes a price that is there already anew.
+// saveChange writes a price that is there already anew.
 func saveChange(ctx context.Context, tx *db.Tx, before, after Price) (Price, error) {
 	now := tx.Now()
 	after.UpdatedAt = &now
@@ -175,7 +175,7 @@ func (p Price) facts() map[string]any {
 	}
 }
 
-// Check finds what must not be in an organization's prices, and what rests on a price that is not there.
+// Verify finds what must not be in an organization's prices, and what rests on a price that is not there.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	err = forEach(ctx, tx, func(p Price) error {
 		var faults fault.List

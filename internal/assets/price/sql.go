@@ -104,7 +104,7 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, below 
 	return pricesOf(rows), err
 }
 
-// each walks every price in the order of ids, some at a time.
+// forEach walks every price in the order of ids, some at a time.
 func forEach(ctx context.Context, tx *db.Tx, do func(Price) error) error {
 	const some = 1000
 	for last := ""; ; {
@@ -143,7 +143,7 @@ func deleteRow(ctx context.Context, tx *db.Tx, priceID string) error {
 	return err
 }
 
-// Between returns the prices of some assets in a currency from one instant to another, both included, asset by asset and the latest
+// ListBetween returns the prices of some assets in a currency from one instant to another, both included, asset by asset and the latest
 // first. It is a building block.
 func ListBetween(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type {any} AND currency = ? AND priced_at >= ? AND priced_at <= ? "+

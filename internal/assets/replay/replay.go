@@ -52,7 +52,7 @@ func (p *Replay) Replace(entryID, key string, e Effect) {
 	p.requests = append(p.requests, func(ctx context.Context, r *run) error { return r.replace(ctx, entryID, key, e) })
 }
 
-// Put enters, changes or deletes an opening balance: before is nil for a new lot, after is nil for one that is deleted.
+// SetOpening enters, changes or deletes an opening balance: before is nil for a new lot, after is nil for one that is deleted.
 // Each is counted in an accounting period.
 func (p *Replay) SetOpening(before, after *lots.Lot, beforePeriodID, afterPeriodID string) {
 	p.requests = append(p.requests, func(_ context.Context, r *run) error {
@@ -124,7 +124,7 @@ func (r *run) markStale(p lots.Pool, from lot.OrderKey) {
 	}
 }
 
-// remember adds the pools that were opened to those that are known, and reports whether that is news.
+// mergeStale adds the pools that were opened to those that are known, and reports whether that is news.
 func (r *run) mergeStale(known map[string]staleRange) (news bool) {
 	for key, s := range r.sessions {
 		if k, found := known[key]; !found || s.from < k.from {

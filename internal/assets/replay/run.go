@@ -301,7 +301,7 @@ func (r *run) explain(ctx context.Context, s *session, e *event, err error) erro
 	return fmt.Errorf("replay: pool %s: %w", s.Key, err)
 }
 
-// describe names the holder of a pool.
+// describePool names the holder of a pool.
 func (r *run) describePool(ctx context.Context, p *lots.Pool) string {
 	name := r.books.Entities[p.LegalEntityID].Name
 	switch {

@@ -70,7 +70,7 @@ func (c *verification) verifyPools(ctx context.Context) error {
 	return nil
 }
 
-// checkPool checks one pool by itself.
+// verifyPool checks one pool by itself.
 func (c *verification) verifyPool(ctx context.Context, p lots.Pool) error {
 	all, inconsistent, err := lots.OfPool(ctx, c.tx, p.Key)
 	if err != nil {
@@ -118,7 +118,7 @@ func lastKey(all []lots.Lot, consumptions []lots.Consumption) (last lot.OrderKey
 	return last
 }
 
-// checkLot checks one lot by itself, and reports whether the engine would accept it.
+// verifyLot checks one lot by itself, and reports whether the engine would accept it.
 func (c *verification) verifyLot(p *lots.Pool, l *lots.Lot, inconsistent bool, seq int64) bool {
 	if l.RemainingQuantity.Sign() < 0 || l.RemainingQuantity.Cmp(l.Quantity) > 0 || l.Quantity.Sign() <= 0 {
 		c.found.Addf("lots of impossible quantities", "of %s %s of the lot %s %s are left", l.Quantity, l.AssetType, l.ID, l.RemainingQuantity)
@@ -146,7 +146,7 @@ func (c *verification) verifyLot(p *lots.Pool, l *lots.Lot, inconsistent bool, s
 	return true
 }
 
-// checkUse checks one use by itself: moves and conversions realize nothing.
+// verifyUse checks one use by itself: moves and conversions realize nothing.
 func (c *verification) verifyUse(p *lots.Pool, u lots.Use) {
 	if !u.Realizes() && (!u.Gain.IsZero() || !u.Proceeds.IsZero() || !u.Fee.IsZero()) {
 		c.found.Addf("moves that realize something", "%s of the lot %s are only moved, but realized %s", u.Quantity, u.LotID, u.Gain)
@@ -159,7 +159,7 @@ func (c *verification) verifyUse(p *lots.Pool, u lots.Use) {
 	}
 }
 
-// checkRemaining checks that what entered, less what was consumed, is what is left: of each lot, and of the pool. Under a
+// verifyRemaining checks that what entered, less what was consumed, is what is left: of each lot, and of the pool. Under a
 // weighted average only the pool has a basis.
 func (c *verification) verifyRemaining(p *lots.Pool, all []lots.Lot, consumed map[string]lots.Use, averaged bool) {
 	var quantity, basis money.Decimal
@@ -191,7 +191,7 @@ type transfer struct {
 	lots       []lots.Lot
 }
 
-// checkTransfers checks that what is moved or converted arrives with its basis and dates, and that nothing else does.
+// verifyTransfers checks that what is moved or converted arrives with its basis and dates, and that nothing else does.
 func (c *verification) verifyTransfers(context.Context) error {
 	for _, entryID := range slices.Sorted(maps.Keys(c.transfers)) {
 		k := c.transfers[entryID]

@@ -77,7 +77,7 @@ func (e *Effect) rebuild(b *snapshot.Books, stored []lots.Consumption, uses map[
 	return entry, err == nil
 }
 
-// checkCreated compares the stored lots of an entry with those it creates.
+// verifyCreated compares the stored lots of an entry with those it creates.
 func (e *Effect) verifyCreated(entry posting.Entry, stored []lots.Lot, found *finding.List) {
 	left := map[string][]lots.Lot{}
 	for _, l := range stored {

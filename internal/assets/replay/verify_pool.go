@@ -60,7 +60,7 @@ func history(all []lots.Lot, consumptions []lots.Consumption) (out []*event) {
 	return out
 }
 
-// checkAnswer compares what a consumption draws on with its stored uses.
+// verifyUses compares what a consumption draws on with its stored uses.
 func (c *verification) verifyUses(s *session, k *consumption) {
 	was := map[lots.UseKey]lots.Use{}
 	for _, u := range k.before {
@@ -91,7 +91,7 @@ func (c *verification) verifyUses(s *session, k *consumption) {
 	}
 }
 
-// spell describes uses.
+// describeUses describes uses.
 func describeUses(uses []lots.Use) string {
 	if len(uses) == 0 {
 		return "nothing"
@@ -103,7 +103,7 @@ func describeUses(uses []lots.Use) string {
 	return strings.Join(parts, ", ")
 }
 
-// checkLeft compares what is left with what is stored.
+// verifyRecomputed compares what is left with what is stored.
 func (c *verification) verifyRecomputed(s *session, all []lots.Lot, averaged bool) {
 	stored := *s.Pool
 	s.finish()

@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/balance"
 )
 
-// checkTotals compares the stored totals with what lots and uses add up to.
+// verifyTotals compares the stored totals with what lots and uses add up to.
 func (c *verification) verifyTotals(ctx context.Context) error {
 	stored, err := lots.ReadTotals(ctx, c.tx)
 	if err != nil {
@@ -67,7 +67,7 @@ func sumBy(all map[lots.PositionKey]lots.Position, of func(lots.PositionKey) lot
 // holding is an asset on an account of a legal entity.
 type holding struct{ entity, account, unit string }
 
-// checkAccounts checks that the balances of accounts are the basis of their lots, in every accounting period. Something
+// verifyAccounts checks that the balances of accounts are the basis of their lots, in every accounting period. Something
 // that leaves a clearing account without having been parked there credits its value, for which there is no lot; accounts
 // without lots may have any balance.
 func (c *verification) verifyAccounts(ctx context.Context) error {

@@ -113,7 +113,7 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 	s.setOutcome(i, rows)
 }
 
-// or is the price, or what stands for none.
+// valueOr is the price, or what stands for none.
 func (q *Quote) valueOr(none money.Decimal) money.Decimal {
 	if q == nil {
 		return none

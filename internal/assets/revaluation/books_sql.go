@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// standing is what a run that stands says of an item. A live one has an entry that nobody has undone, or needed none.
+// postedItem is what a run that stands says of an item. A live one has an entry that nobody has undone, or needed none.
 type postedItem struct {
 	RunID         string  `db:"revaluation_id"`
 	Key           string  `db:"key"`
@@ -31,7 +31,7 @@ const postedFrom = ` FROM revaluation_parts p
 	p.legal_entity_id AND i.kind = p.kind
 	LEFT JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = i.journal_entry_id`
 
-// selectStanding reads what stands for a legal entity at the end of a period, the latest first.
+// selectPosted reads what stands for a legal entity at the end of a period, the latest first.
 func selectPosted(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]postedItem, error) {
 	return db.All[postedItem](ctx, tx,
 		"SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+postedFrom+`
@@ -126,7 +126,7 @@ func selectConverted(ctx context.Context, tx *db.Tx, lotIDs []string) ([]convert
 		WHERE organization_id = @org AND asset_id {any} AND kind = 'convert' GROUP BY asset_id, journal_entry_id`, lotIDs)
 }
 
-// selectTwice reads the parts that stand beside a later one.
+// selectDuplicates reads the parts that stand beside a later one.
 func selectDuplicates(ctx context.Context, tx *db.Tx) ([]partRow, error) {
 	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+
 		` FROM revaluation_parts WHERE organization_id = @org AND status = 'posted' AND EXISTS
@@ -141,7 +141,7 @@ type missingEntryRow struct {
 	EntryID string `db:"journal_entry_id"`
 }
 
-// selectLost reads the items whose entry is not there.
+// selectMissingEntries reads the items whose entry is not there.
 func selectMissingEntries(ctx context.Context, tx *db.Tx) ([]missingEntryRow, error) {
 	return db.All[missingEntryRow](ctx, tx,
 		`SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items WHERE organization_id = @org AND journal_entry_id IS NOT

@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// lotting measures the assets of a family lot by lot.
+// lotMeasurer measures the assets of a family lot by lot.
 type lotMeasurer struct {
 	*subject
 	group  assetGroup
@@ -24,7 +24,7 @@ type lotMeasurer struct {
 	converted map[string]convertedLot    // by lot, what it was before it became this asset
 }
 
-// foreign is the place of a lot that became another asset among the lots of the one it was.
+// convertedLot is the place of a lot that became another asset among the lots of the one it was.
 type convertedLot struct {
 	asset string
 	index int
@@ -98,7 +98,7 @@ func (l *lotMeasurer) lowest(asset string, since time.Time) *Quote {
 	return out
 }
 
-// layOut gives each lot what it was when it was measured last.
+// assignStates gives each lot what it was when it was measured last.
 func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 	if err := l.readLots(ctx); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 	return l.inheritAdjustments()
 }
 
-// inherit tells lots that became another asset what they had of an adjustment before.
+// inheritAdjustments tells lots that became another asset what they had of an adjustment before.
 func (l *lotMeasurer) inheritAdjustments() error {
 	carried := map[string][]measure.Measured{}
 	for _, from := range l.converted {
@@ -165,7 +165,7 @@ func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.De
 	return rows, effect
 }
 
-// way leads from a lot to the one it was when it was measured last; one unit of it was factor units then.
+// ancestor leads from a lot to the one it was when it was measured last; one unit of it was factor units then.
 type ancestor struct {
 	lot    string
 	factor money.Decimal

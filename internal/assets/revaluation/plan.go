@@ -167,7 +167,7 @@ func (s *subject) readPosted(ctx context.Context) error {
 	return err
 }
 
-// family is the assets that are measured one way, whose adjustments stand on accounts of one role.
+// assetGroup is the assets that are measured one way, whose adjustments stand on accounts of one role.
 type assetGroup struct {
 	kind    Kind
 	role    func(asset string) string
@@ -175,7 +175,7 @@ type assetGroup struct {
 	applies bool // as the legal entity measures now, and not only because something is left from before
 }
 
-// families are the ways a legal entity's assets are measured. Whoever carries them at fair value carries those that
+// groups are the ways a legal entity's assets are measured. Whoever carries them at fair value carries those that
 // are outside of it at cost less impairment.
 func (s *subject) groups() []assetGroup {
 	fair := assetGroup{FairValue, account.RoleFairValueAdjustment, measure.Revalued, s.Measurement == entity.MeasuredAtFairValue}
@@ -186,7 +186,7 @@ func (s *subject) groups() []assetGroup {
 	return []assetGroup{fair, impaired}
 }
 
-// measured tells whether an asset is of a family. A token of the organization's own is no asset of it, and stays at cost.
+// isMeasured tells whether an asset is of a family. A token of the organization's own is no asset of it, and stays at cost.
 func (s *subject) isMeasured(f assetGroup, asset string) bool {
 	policy := s.policies[asset]
 	// What ASC 350-60 leaves out is left out of nothing but US GAAP.
@@ -216,7 +216,7 @@ func (s *subject) lines(e measure.Effect, adjustment string) (out []Line) {
 	return out
 }
 
-// settle compares what is to be booked for an item with what a run of the period has booked already.
+// setOutcome compares what is to be booked for an item with what a run of the period has booked already.
 func (s *subject) setOutcome(i Item, rows []Row) {
 	own, there := s.own[[2]string{string(i.Kind), i.Unit}]
 	booked := there && own.EntryID != nil
@@ -259,7 +259,7 @@ func (s *subject) ownOn(kind Kind, unit, accountID string) (sum money.Decimal) {
 	return sum
 }
 
-// signed is the amount, less than zero for a credit.
+// signedAmount is the amount, less than zero for a credit.
 func (l Line) signedAmount() money.Decimal {
 	if l.Side == book.Credit {
 		return l.Amount.Neg()
@@ -267,7 +267,7 @@ func (l Line) signedAmount() money.Decimal {
 	return l.Amount
 }
 
-// sorted puts everything into the order in which it is kept.
+// sort puts everything into the order in which it is kept.
 func (p *planner) sort() {
 	slices.SortFunc(p.parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind))

@@ -61,7 +61,7 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 	return after, err
 }
 
-// seenWhole hides a run of which the actor sees only some legal entities from who would change it.
+// requireFullAccess hides a run of which the actor sees only some legal entities from who would change it.
 func requireFullAccess(ctx context.Context, tx *db.Tx, runID string) error {
 	parts, err := selectParts(ctx, tx, []string{runID})
 	for _, p := range parts {
@@ -72,7 +72,7 @@ func requireFullAccess(ctx context.Context, tx *db.Tx, runID string) error {
 	return err
 }
 
-// undo reverses the entries of a run that nobody else has undone.
+// reverseEntries reverses the entries of a run that nobody else has undone.
 func (s *Service) reverseEntries(ctx context.Context, tx *db.Tx, r Run) error {
 	for _, i := range r.Items {
 		if i.EntryID == "" {

@@ -141,7 +141,7 @@ func (p *planner) run(tx *db.Tx, userID string) Run {
 	}
 }
 
-// keep books a run and writes it down, in the place of those that stood for what it measured.
+// save books a run and writes it down, in the place of those that stood for what it measured.
 func (s *Service) save(ctx context.Context, tx *db.Tx, plan *planner, r *Run) error {
 	r.ID = tx.NewID(id.Revaluation)
 	if err := plan.createAccounts(ctx); err != nil {
@@ -162,7 +162,7 @@ func (s *Service) save(ctx context.Context, tx *db.Tx, plan *planner, r *Run) er
 	return nil
 }
 
-// open makes the accounts that lines are the first on.
+// createAccounts makes the accounts that lines are the first on.
 func (p *planner) createAccounts(ctx context.Context) error {
 	for n, i := range p.items {
 		for m, l := range i.Lines {
@@ -182,7 +182,7 @@ func (p *planner) createAccounts(ctx context.Context) error {
 	return nil
 }
 
-// openAccount makes the account of an asset's adjustment.
+// createAccount makes the account of an asset's adjustment.
 func createAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.Account, error) {
 	group, err := account.ByRole(ctx, tx, account.GroupFairValueAdjustment)
 	if err != nil {

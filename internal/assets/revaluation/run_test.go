@@ -86,7 +86,7 @@ func TestARunIsReplacedByALaterOneWhereItDiffers(t *testing.T) {
 	})
 }
 
-func TestATryWritesNothingAndSaysWhatARunWouldDo(t *testing.T) {
+func TestADryRunWritesNothingAndReportsWhatARunWouldDo(t *testing.T) {
 	each(t, "us_gaap fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-09-10 2 3000")
 		w.foreign("1010 2025-09-05 EUR 1000 1.08")
@@ -245,7 +245,7 @@ func TestAnEntryThatAChangeOfTimeZoneMovedCountsWhereItIs(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsInconsistentRuns(t *testing.T) {
 	each(t, "ifrs fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-09-10 2 3000")
 		w.closing("ETH", "2025-09", "2000")

@@ -63,7 +63,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// known refuses a period or a legal entity that is not there, or not for the actor to see.
+// resolve refuses a period or a legal entity that is not there, or not for the actor to see.
 func (f Filter) resolve(ctx context.Context, b *snapshot.Books) error {
 	if _, there := b.PeriodByID(f.PeriodID); f.PeriodID != "" && !there {
 		return fault.MissingAt("accounting period", "accounting_period_id")
@@ -131,7 +131,7 @@ func find(ctx context.Context, tx *db.Tx, b *snapshot.Books, runID string) (Run,
 	return r, nil
 }
 
-// fill reads the first rows of a run.
+// loadRows reads the first rows of a run.
 func (r *Run) loadRows(ctx context.Context, tx *db.Tx) (err error) {
 	seen := actor.From(ctx).LegalEntityIDs
 	if r.RowCount, err = countRows(ctx, tx, r.ID, seen); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Check finds what must not be in an organization's revaluations: two that stand for the same, an entry that is not
+// Verify finds what must not be in an organization's revaluations: two that stand for the same, an entry that is not
 // there, lots that do not add up to the adjustment they share.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	twice, err := selectDuplicates(ctx, tx)

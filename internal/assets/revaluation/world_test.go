@@ -219,8 +219,8 @@ func (w *world) position(ctx context.Context, tx *db.Tx, at, asset, token, date 
 	return err
 }
 
-// take takes a part of a lot and gives what it cost.
-func (w *world) take(name, kind, date string, quantity money.Decimal, entry string, basis money.Decimal) {
+// consume takes a part of a lot and gives what it cost.
+func (w *world) consume(name, kind, date string, quantity money.Decimal, entry string, basis money.Decimal) {
 	w.t.Helper()
 	l := w.lots[name]
 	l.quantity, l.basis = l.quantity.Sub(quantity), l.basis.Sub(basis)
@@ -263,11 +263,11 @@ func (w *world) sell(notation string) {
 	} else {
 		lines = append(lines, "7010 +"+gain.Neg().String())
 	}
-	w.take(f[0], "dispose", f[1], quantity, w.post(f[1], lines...), basis)
+	w.consume(f[0], "dispose", f[1], quantity, w.post(f[1], lines...), basis)
 }
 
-// turn makes a part of a lot another lot, of the same asset or another: "L1 2025-10-05 1 M1 WETH 1000".
-func (w *world) turn(notation string) {
+// convert makes a part of a lot another lot, of the same asset or another: "L1 2025-10-05 1 M1 WETH 1000".
+func (w *world) convert(notation string) {
 	w.t.Helper()
 	f := strings.Fields(notation)
 	l := w.lots[f[0]]
@@ -277,7 +277,7 @@ func (w *world) turn(notation string) {
 	}
 	basis := l.share(quantity)
 	entry := w.post(f[1], "1210 +"+basis.String(), "1210 -"+basis.String())
-	w.take(f[0], kind, f[1], quantity, entry, basis)
+	w.consume(f[0], kind, f[1], quantity, entry, basis)
 	w.add(f[3], "ast_"+f[0], f[4], l.acquired, f[1], dec(f[5]), basis, entry)
 }
 
