@@ -111,7 +111,7 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 	switch {
 	case t.Status == transaction.Spam:
 		return fault.ConflictAt([]fault.Field{{Name: field, Message: t.SequenceNumber() + " is spam"}},
-			"%s is spam, which is not booked: take it out of the spam first", t.SequenceNumber())
+			"%s is spam, which cannot be booked: mark it as not spam first", t.SequenceNumber())
 	case t.JournalEntryID != "" && t.JournalEntryID != m.rebooked:
 		return fault.ConflictAt([]fault.Field{{Name: field, Message: "has the entry " + t.JournalEntryID}},
 			"%s has the journal entry %s already: edit, delete or reverse that first",

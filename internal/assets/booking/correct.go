@@ -50,7 +50,8 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 		return Booked{}, fault.Conflictf("the entry %s does not follow from a transaction: correct its lines", was.SequenceNumber())
 	}
 	if p.Type == string(posting.Unknown) {
-		return Booked{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}}, "what is not known is not posted")
+		return Booked{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}}, 
+			"a posted transaction cannot be corrected to the type UNKNOWN")
 	}
 	if err := s.journal.Undoable(ctx, tx, was); err != nil {
 		return Booked{}, err

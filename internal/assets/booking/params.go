@@ -126,7 +126,7 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 	}
 	if q.AutoPost && posting.Type(q.Type) == posting.Unknown {
 		return fault.ConflictAt([]fault.Field{{Name: q.prefix + "transaction_type", Message: "is UNKNOWN"}},
-			"what is not known is not posted: make a draft, or say what it is")
+			"a transaction of type UNKNOWN cannot be posted: create a draft, or choose another type")
 	}
 	var err error
 	if q.event, err = m.build(ctx, q.Params, q.prefix); err != nil {

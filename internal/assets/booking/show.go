@@ -41,7 +41,7 @@ func missingWarnings(uses []lots.Use) (warnings []string) {
 	}
 	for _, symbol := range slices.Sorted(maps.Keys(of)) {
 		warnings = append(warnings, of[symbol].String()+" "+symbol+
-			" are missing at that time: bring in and post what is missing before posting this")
+			" are missing at that time: import and post the missing acquisitions before posting this draft")
 	}
 	return warnings
 }
@@ -71,7 +71,8 @@ func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	m.Lots = added.Uses
 	m.Guidance.Warnings = append(m.Guidance.Warnings, missingWarnings(m.Lots)...)
 	if lines := difference(linesOf(added.Entry), paramsOf(m.Lines)); len(lines) > 0 {
-		m.Guidance.Warnings = append(m.Guidance.Warnings, "other lots would be taken now than when it was drafted: posting makes its lines anew")
+		m.Guidance.Warnings = append(m.Guidance.Warnings,
+			"the draft would consume other lots now than when it was created: posting recomputes its lines")
 	}
 	return nil
 }

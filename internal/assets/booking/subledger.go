@@ -31,7 +31,8 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 		}, nil
 	}
 	if stored.Type == string(transaction.Unknown) {
-		return nil, nil, fault.Conflictf("what is not known is not posted: delete the draft and say what %s is", draft.TransactionID)
+		return nil, nil, fault.Conflictf("a transaction of type UNKNOWN cannot be posted: delete the draft and book %s as another type",
+			draft.TransactionID)
 	}
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
@@ -81,7 +82,7 @@ func (s *Service) Edited(ctx context.Context, tx *db.Tx, e journal.Entry) error 
 	if moves {
 		return fault.ConflictAt([]fault.Field{{Name: "lines", Message: "follow from lots"}},
 			"the lines of %s follow from the lots it moves: change its date, memo or tags, or delete or reverse it and book the "+
-				"transaction anew", e.SequenceNumber())
+				"transaction again", e.SequenceNumber())
 	}
 	if e.Status == journal.Draft {
 		return deleteBooking(ctx, tx, e.ID)
@@ -113,7 +114,7 @@ func refuseTrueUp(e journal.Entry) error {
 		return nil
 	}
 	return fault.Conflictf(
-		"the entry %s trues up that of the transaction %s and stands and falls with it: reverse or correct that one instead",
+		"the entry %s is a true-up of the entry of the transaction %s: reverse or correct that entry instead",
 		e.SequenceNumber(), transaction.SequenceNumber(e.TransactionNo))
 }
 
@@ -125,7 +126,7 @@ func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, 
 	unposted := by.ID == was.ID
 	if unposted && was.TransactionID != "" {
 		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
-			return cmp.Or(err, fault.Conflictf("the entry %s is trued up: reverse it instead", was.SequenceNumber()))
+			return cmp.Or(err, fault.Conflictf("the entry %s has true-ups and cannot be unposted: reverse it instead", was.SequenceNumber()))
 		}
 	}
 	b, err := snapshot.Lock(ctx, tx)
@@ -139,7 +140,7 @@ func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, 
 	for _, l := range created {
 		switch {
 		case l.Origin == lots.Manual:
-			return fault.Conflictf("the entry %s is that of the opening asset %s: change or delete the asset instead", was.SequenceNumber(), l.ID)
+			return fault.Conflictf("the entry %s belongs to the opening balance %s: change or delete that asset instead", was.SequenceNumber(), l.ID)
 		case !cascade && !l.RemainingQuantity.Equal(l.Quantity):
 			return fault.Conflictf("%s of the %s %s that the entry %s brought in is used by later entries: reverse those first, or "+
 				"reverse this one with cascade=replay",
@@ -153,7 +154,8 @@ func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, 
 		return err
 	}
 	if n := len(outcome.Changes); unposted && n > 0 {
-		return fault.Conflictf("%d later entries take other lots without the entry %s: reverse it instead", n, was.SequenceNumber())
+		return fault.Conflictf("%d later entries would consume other lots without the entry %s: reverse it instead of unposting it", n,
+			was.SequenceNumber())
 	}
 	refs, _, err := s.rebook(ctx, tx, outcome.Changes)
 	if err != nil {
@@ -205,8 +207,8 @@ func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, reversal, by jou
 	}
 	if by.PeriodID != was.PeriodID && was.TransactionID != "" {
 		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
-			return cmp.Or(err, fault.Conflictf("the entry %s is trued up and stays in its period: reverse it and book the transaction anew",
-				was.SequenceNumber()))
+			return cmp.Or(err, fault.Conflictf("the entry %s has true-ups and cannot move to another period: reverse it and book the transaction "+
+				"again", was.SequenceNumber()))
 		}
 	}
 	if err := lots.ReplaceEntry(ctx, tx, refOf(was), refOf(reversal), refOf(by)); err != nil || was.TransactionID == "" {

@@ -71,12 +71,13 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 	return end, some, err
 }
 
-// Verify finds lots that reports of an earlier time would miss: those that are said to have been emptied when they were not.
+// Verify returns a text for each lot that reports as of an earlier time would miss, because the date on which it was emptied
+// is stored wrong. It is a building block.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	err = forEachEmptied(ctx, tx, func(r lifetimeRow) {
 		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.IntervalNode != calendar.IntervalNode(r.EnteredAt,
 			*r.EmptiedAt) {
-			out = append(out, fmt.Sprintf("asset %s does not say rightly when it was emptied", r.ID))
+			out = append(out, fmt.Sprintf("the date on which the lot %s was emptied, or its interval node, is stored wrong", r.ID))
 		}
 	})
 	return out, err

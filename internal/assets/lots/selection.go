@@ -134,7 +134,7 @@ func validatePicks(picks []lot.Pick) error {
 			faults.Addf(fmt.Sprintf("selections[%d].quantity", i), "must be positive")
 		}
 		if other, twice := first[p.Lot]; twice {
-			faults.Addf(fmt.Sprintf("selections[%d].asset_id", i), "is that of selections[%d] too", other)
+			faults.Addf(fmt.Sprintf("selections[%d].asset_id", i), "is the same as in selections[%d]", other)
 		} else {
 			first[p.Lot] = i
 		}
@@ -189,15 +189,15 @@ func validateSelectable(t transaction.Transaction) error {
 	}
 	switch {
 	case transaction.IsInflow(t.Direction):
-		return fault.Invalidf("transaction_id", "came into its source: lots are chosen for what leaves one")
+		return fault.Invalidf("transaction_id", "is an inflow: lots are selected for outflows only")
 	case money.IsFiat(t.Asset()):
-		return fault.Invalidf("transaction_id", "is of %s, and money has no lots", t.Asset())
+		return fault.Invalidf("transaction_id", "is in %s, and money has no lots", t.Asset())
 	case t.Status == transaction.Posted:
 		return because("is posted: unpost or correct its journal entry first")
 	case t.Status == transaction.Spam:
 		return because("is spam")
 	case t.Crypto != nil && t.Crypto.TokenID != "":
-		return because("is of an NFT, whose lot need not be chosen")
+		return because("is an NFT, whose lot need not be selected")
 	case t.Quantity == nil:
 		return because("has no quantity")
 	}
@@ -216,7 +216,7 @@ func validateMethod(b *snapshot.Books, legalEntityID string, at time.Time) error
 		return nil
 	}
 	text := fmt.Sprintf(
-		"on %s the cost basis method of %s is %s, which chooses the lots itself: they are chosen by hand where it is %s", day,
+		"on %s the cost basis method of %s is %s, which selects the lots itself: lots can only be selected under %s", day,
 		b.Entities[legalEntityID].Name, method, entity.MethodSpecificID)
 	return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: text}}, "%s", text)
 }
@@ -233,15 +233,15 @@ func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lo
 		l, at := lots[p.Lot], fmt.Sprintf("selections[%d].", i)
 		switch {
 		case l.AssetType != symbol || l.TokenID != "":
-			faults.Addf(at+"asset_id", "is of %s, and %s of %s", l.AssetType, t.SequenceNumber(), symbol)
+			faults.Addf(at+"asset_id", "is a lot of %s, but %s is of %s", l.AssetType, t.SequenceNumber(), symbol)
 		case l.LegalEntityID != t.Source.LegalEntityID:
 			faults.Addf(at+"asset_id", "is of another legal entity than %s", t.SequenceNumber())
 		case l.SourceID == "":
-			faults.Addf(at+"asset_id", "is on its way between two sources")
+			faults.Addf(at+"asset_id", "is in transit between two sources")
 		case scope == entity.ScopeSource && l.SourceID != t.Source.ID:
 			faults.Addf(at+"asset_id", "is held by another source than that of %s", t.SequenceNumber())
 		case l.Pool != from.Key:
-			faults.Addf(at+"asset_id", "is on another chain than %s, or kept apart on an account of its own", t.SequenceNumber())
+			faults.Addf(at+"asset_id", "is on another chain than %s, or on a separate ledger account", t.SequenceNumber())
 		case l.AcquiredAt.After(t.At):
 			faults.Addf(at+"asset_id", "was acquired on %s, after %s of %s", clock.Format(l.AcquiredAt), t.SequenceNumber(), clock.Format(t.At))
 		case p.Quantity.Cmp(l.RemainingQuantity) > 0:
@@ -249,7 +249,7 @@ func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lo
 		}
 	}
 	if !sum.Equal(*t.Quantity) {
-		faults.Addf("selections", "add up to %s, but %s takes %s", sum, t.SequenceNumber(), t.Quantity)
+		faults.Addf("selections", "add up to %s, but the quantity of %s is %s", sum, t.SequenceNumber(), t.Quantity)
 	}
 	return faults.Err()
 }

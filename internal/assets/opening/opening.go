@@ -154,13 +154,14 @@ func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityI
 // precision is the precision at which times are stored.
 const precision = time.Millisecond
 
-// requireOpenPeriod returns an error if the first period of a legal entity is closed: its opening balances stand.
+// requireOpenPeriod returns an error if the first period of a legal entity is closed, because its opening balances cannot
+// change then.
 func requireOpenPeriod(b *snapshot.Books, legalEntityID string, opening time.Time) error {
 	month := calendar.MonthOf(opening, b.Zone)
 	if month.Key() > b.ClosedThrough(legalEntityID) {
 		return nil
 	}
-	return fault.Conflictf("the books of %s begin with a closed period, %s, whose opening balance stands: reopen it first",
+	return fault.Conflictf("the first period of %s, %s, is closed, so that its opening balances cannot change: reopen it first",
 		b.Entities[legalEntityID].Name, month.Next().Key())
 }
 
@@ -170,7 +171,7 @@ func requireOpenLot(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.L
 	all, err := period.All(ctx, tx)
 	for _, p := range all {
 		if p.ID == l.OpenedIn && p.Key <= b.ClosedThrough(l.LegalEntityID) {
-			return fault.Conflictf("the asset is part of what %s began with, and %s is closed: reopen it first",
+			return fault.Conflictf("the asset is an opening balance of %s in %s, which is closed: reopen it first",
 				b.Entities[l.LegalEntityID].Name, p.Key)
 		}
 	}
@@ -230,14 +231,14 @@ func (s *Service) Delete(ctx context.Context, assetID string) error {
 			return err
 		}
 		if consumed := l.Consumed(); !consumed.IsZero() {
-			return fault.Conflictf("%s %s of the asset were taken already: it stays", consumed, l.AssetType)
+			return fault.Conflictf("%s %s of the asset are consumed already: reverse the entries that consumed them first", consumed, l.AssetType)
 		}
 		picked, err := lots.SelectedFor(ctx, tx, l.ID)
 		if err != nil {
 			return err
 		}
 		if len(picked) > 0 {
-			return fault.Conflictf("the asset is chosen for %s: choose other lots for it first", sequenceNumbers(picked))
+			return fault.Conflictf("the asset is selected for %s: select other lots first", sequenceNumbers(picked))
 		}
 		if err := s.remove(ctx, tx, b, l); err != nil {
 			return err
@@ -283,5 +284,5 @@ func requireManual(l *lots.Lot) error {
 	if l.Origin == lots.Manual {
 		return nil
 	}
-	return fault.Conflictf("the asset was brought by a transaction and follows from its journal entry: correct that instead")
+	return fault.Conflictf("the asset was created by a transaction: correct the journal entry of that transaction instead")
 }

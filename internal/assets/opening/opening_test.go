@@ -234,10 +234,10 @@ func TestAConsumedOpeningAssetCannotBeMovedOrDeleted(t *testing.T) {
 			return err
 		})
 		refused(t, "less", update(first.ID, opening.UpdateParams{Quantity: new(money.MustParse("0.4"))}), fault.Conflict,
-			"0.5 of the asset were taken already")
+			"0.5 of the asset are consumed already")
 		refused(t, "another account", update(first.ID, opening.UpdateParams{LedgerAccountID: &elsewhere.ID}), fault.Conflict, "taken already")
 		refused(t, "another entity", update(first.ID, opening.UpdateParams{LegalEntityID: &other.ID}), fault.Invalid, "another legal entity")
-		refused(t, "none at all", h.Delete(h.ctx, first.ID), fault.Conflict, "0.5 ETH of the asset were taken already")
+		refused(t, "none at all", h.Delete(h.ctx, first.ID), fault.Conflict, "0.5 ETH of the asset are consumed already")
 		h.expectHeld(t, "4.5", "7500")
 		if err := update(second.ID, opening.UpdateParams{LedgerAccountID: &elsewhere.ID}); err != nil {
 			t.Errorf("of which nothing was taken: %v", err)
@@ -345,8 +345,8 @@ func TestWhatATransactionBroughtIsNotChangedByHand(t *testing.T) {
 			t.Fatalf("%+v %v", brought, err)
 		}
 		_, err = h.Update(h.ctx, brought.Items[0].ID, opening.UpdateParams{Quantity: new(money.MustParse("3"))})
-		refused(t, "changed", err, fault.Conflict, "brought by a transaction")
-		refused(t, "deleted", h.Delete(h.ctx, brought.Items[0].ID), fault.Conflict, "brought by a transaction")
+		refused(t, "changed", err, fault.Conflict, "created by a transaction")
+		refused(t, "deleted", h.Delete(h.ctx, brought.Items[0].ID), fault.Conflict, "created by a transaction")
 		h.expectHeld(t, "3", "6000")
 	})
 }
@@ -375,7 +375,7 @@ func TestAnAssetFollowsItsSourceToAnotherLegalEntity(t *testing.T) {
 			t.Fatalf("%+v %v", moved, err)
 		}
 		_, err = h.Update(h.ctx, early.ID, opening.UpdateParams{LegalEntityID: &other.ID})
-		refused(t, "of which something was taken", err, fault.Conflict, "0.5 of the asset were taken already")
+		refused(t, "of which something was taken", err, fault.Conflict, "0.5 of the asset are consumed already")
 		h.expectHeld(t, "2.5", "2050")
 		h.write(t, func(ctx context.Context, tx *db.Tx) error {
 			was, err := journal.FindUnchecked(ctx, tx, lot.JournalEntryID)

@@ -81,16 +81,16 @@ func sameParams(a, b *lots.Lot) bool {
 func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot) (lots.Lot, error) {
 	after, consumed, o := p.apply(before), before.Consumed(), &faultList{}
 	if after.Quantity.Sign() > 0 && after.Quantity.Cmp(consumed) < 0 {
-		o.addConflict("quantity", "%s of the asset were taken already: it cannot be less", consumed)
+		o.addConflict("quantity", "%s of the asset are consumed already: the quantity cannot be less", consumed)
 	}
 	moved, elsewhere := after.LegalEntityID != before.LegalEntityID, after.LedgerAccountID != before.LedgerAccountID
 	if moved && !consumed.IsZero() {
-		o.addConflict("legal_entity_id", "%s of the asset were taken already: it cannot become that of another legal entity", consumed)
+		o.addConflict("legal_entity_id", "%s of the asset are consumed already: it cannot move to another legal entity", consumed)
 	}
 	// What was consumed left the old account. If the rest moved to another one, a replay that gives it back would leave
 	// both accounts wrong.
 	if elsewhere && !consumed.IsZero() {
-		o.addConflict("ledger_account_id", "%s of the asset were taken already, from the account it is on: it stays there", consumed)
+		o.addConflict("ledger_account_id", "%s of the asset are consumed already: it cannot move to another ledger account", consumed)
 	}
 	var holder source.Source // fields that do not change are not checked again
 	if moved || elsewhere {

@@ -45,7 +45,7 @@ func (s *Service) create(ctx context.Context, all []Params, prefix func(int) str
 			out[i] = r.parse(p, prefix(i))
 			out[i].Origin = Manual
 			if other, twice := seen[out[i].key()]; twice {
-				r.faults.Addf(prefix(i)+"timestamp", "is that of prices[%d] too, for the same asset and currency", other)
+				r.faults.Addf(prefix(i)+"timestamp", "is the same as in prices[%d], for the same asset and currency", other)
 			} else {
 				seen[out[i].key()] = i
 			}

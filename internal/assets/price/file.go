@@ -68,14 +68,14 @@ func ReadFile(in io.Reader) (*File, error) {
 		var broken *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF) && rest.N == 0, len(f.lines) == LinesMax && err == nil:
-			return nil, fault.Invalidf("file", "must have at most %d prices and %d MiB; cut it into several", LinesMax, FileMax>>20)
+			return nil, fault.Invalidf("file", "must have at most %d prices and %d MiB; split it into several files", LinesMax, FileMax>>20)
 		case errors.Is(err, io.EOF) && len(f.lines)+len(f.faults) == 0:
 			return nil, fault.Invalidf("file", "has no prices, only a header")
 		case errors.Is(err, io.EOF):
 			return f, nil
 		case errors.As(err, &broken):
 			f.faults = append(f.faults, lineFault{broken.StartLine, fault.Field{Name: lineName(broken.StartLine),
-				Message: "cannot be cut into cells: " + broken.Err.Error()}})
+				Message: "cannot be parsed as CSV: " + broken.Err.Error()}})
 		case err != nil:
 			return nil, unreadable(err)
 		default:
@@ -92,7 +92,7 @@ func unreadable(err error) error {
 	case errors.Is(err, io.EOF):
 		return fault.Invalidf("file", "is empty; its first line must name the columns: "+columnsText)
 	case errors.As(err, &broken):
-		return fault.Invalidf(lineName(broken.StartLine), "cannot be cut into cells: %s", broken.Err)
+		return fault.Invalidf(lineName(broken.StartLine), "cannot be parsed as CSV: %s", broken.Err)
 	}
 	return err // the disk's fault
 }
@@ -105,7 +105,7 @@ func validateHeader(names []string) error {
 	var faults fault.List
 	for i, name := range names {
 		if columns[name] == nil {
-			faults.Addf("file, line 1", "names the column %q, which is none of %s", name, columnsText)
+			faults.Addf("file, line 1", "names the unknown column %q; the columns are %s", name, columnsText)
 		} else if slices.Contains(names[:i], name) {
 			faults.Addf("file, line 1", "names the column %s twice", name)
 		}
@@ -132,7 +132,7 @@ func (f *File) addRow(number int, names, row []string) {
 		return
 	case len(row) != len(names):
 		f.faults = append(f.faults, lineFault{number, fault.Field{Name: lineName(number),
-			Message: fmt.Sprintf("has %d cells, but the header %d", len(row), len(names))}})
+			Message: fmt.Sprintf("has %d cells, but the header has %d", len(row), len(names))}})
 		return
 	}
 	for i, name := range names {

@@ -132,7 +132,7 @@ func (c *comparison) read(ctx context.Context, tx *db.Tx, f *File) (prices []Pri
 		case prices[first].Value.Equal(p.Value):
 			c.duplicates++
 		default:
-			c.addFault(l.number, ", price", "is not that of line %d, which is of the same asset, currency and instant", numbers[first])
+			c.addFault(l.number, ", price", "differs from line %d, which has the same asset, currency and instant", numbers[first])
 		}
 	}
 	return prices, numbers, nil
@@ -156,7 +156,7 @@ func (c *comparison) err() error {
 		fields = append(fields, fault.Field{Name: "file", Message: fmt.Sprintf("has %d more faults", more)})
 	}
 	if c.conflict {
-		return fault.ConflictAt(fields, "there are other prices of the same assets, currencies and instants already")
+		return fault.ConflictAt(fields, "other prices are stored already for the same assets, currencies and instants")
 	}
 	return &fault.Error{Kind: fault.Invalid, Message: "the file is not valid; nothing was imported", Fields: fields}
 }

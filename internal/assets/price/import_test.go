@@ -136,7 +136,7 @@ func TestAFileThatIsNoneOfPricesIsRefused(t *testing.T) {
 		"asset_type,currency,date,price,price\n":     "file, line 1 names the column price twice",
 		"date,price\n": "must name the column asset_type; file, line 1 must name the " +
 			"column currency",
-		"\"asset_type\n": "file, line 1 cannot be cut into cells",
+		"\"asset_type\n": "file, line 1 cannot be parsed as CSV",
 		header + strings.Repeat("BTC,USD,x,1\n", price.LinesMax+1):     "must have at most 25000 prices",
 		header + strings.Repeat(" ", price.FileMax):                    "and 8 MiB",
 		header + "BTC,USD,x,1\n" + strings.Repeat("\n", price.FileMax): "and 8 MiB",

@@ -79,7 +79,7 @@ func (p Price) validate(faults *fault.List, prefix string) {
 		faults.Addf(prefix+"asset_type", "must be the symbol of an asset, such as BTC")
 	}
 	if validateCurrency(faults, prefix+"currency", p.Currency); p.AssetType != "" && p.AssetType == p.Currency {
-		faults.Addf(prefix+"currency", "must be another one than asset_type; rates between currencies are FX rates")
+		faults.Addf(prefix+"currency", "must differ from asset_type; rates between currencies are FX rates")
 	}
 	if year := p.At.Year(); year < yearMin || year > yearMax {
 		faults.Addf(prefix+"timestamp", "must lie between %d and %d", yearMin, yearMax)

@@ -127,7 +127,7 @@ func TestEveryFaultOfPricesIsNamedAndNothingIsMade(t *testing.T) {
 			"prices[1].timestamp must be an RFC 3339":             with(func(p *price.Params) { p.Timestamp = "31.01.2026" }),
 			"prices[1].timestamp must lie between 1970 and 2199":  with(func(p *price.Params) { p.Timestamp = "1969-12-30" }),
 			"prices[1].timestamp must lie between 1970 and 2199 ": with(func(p *price.Params) { p.Timestamp = "2200-01-01T00:00:00Z" }),
-			"prices[1].timestamp is that of prices[0] too":        with(func(p *price.Params) { p.Price = "2" }),
+			"prices[1].timestamp is the same as in prices[0]":     with(func(p *price.Params) { p.Price = "2" }),
 			"prices[1].price must be more than 0":                 with(func(p *price.Params) { p.Price, p.Currency = "0", "EUR" }),
 			"prices[1].price must be more than 0 ":                with(func(p *price.Params) { p.Price, p.Currency = "-1", "EUR" }),
 			"prices[1].price must be a decimal":                   with(func(p *price.Params) { p.Price, p.Currency = "1e3", "EUR" }),

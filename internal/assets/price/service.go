@@ -193,7 +193,7 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	}
 	strays, err := reference.Strays(ctx, tx, table)
 	for _, s := range strays {
-		out = append(out, fmt.Sprintf("%s: the price %s is not there", s.Table, s.ID))
+		out = append(out, fmt.Sprintf("%s: the price %s does not exist", s.Table, s.ID))
 	}
 	return out, err
 }

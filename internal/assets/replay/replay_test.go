@@ -268,7 +268,7 @@ func TestMovesInACircleAtOneInstantAreRefused(t *testing.T) {
 		x.book("a: 2025-03-01 in A 1 1000.00", "b: 2025-03-01 in B 1 1000.00")
 		before := x.stored()
 		_, err := x.run(x.load, replay.Options{}, x.store, "there: 2025-03-05 move A B 2 2000.00", "back: 2025-03-05 move B A 2 2000.00")
-		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "in a circle") {
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "form a cycle") {
 			t.Errorf("answers %v", err)
 		}
 		if !maps.Equal(before, x.stored()) {

@@ -62,7 +62,8 @@ func (r *run) nextSession() (first *session) {
 // step lets the next event of a session happen.
 func (r *run) step(ctx context.Context, s *session) error {
 	if s.busy {
-		return fault.Conflictf("transfers of %s at the same instant go in a circle, and none of them can be first", s.AssetType)
+		return fault.Conflictf("transfers of %s at the same instant form a cycle, so that none can come first: change the time of one of them",
+			s.AssetType)
 	}
 	s.busy = true
 	defer func() { s.busy = false }()
@@ -284,9 +285,9 @@ func (r *run) explain(ctx context.Context, s *session, e *event, err error) erro
 	switch {
 	case errors.As(err, &short):
 		return fault.ConflictAt([]fault.Field{{Name: "quantity", Message: fmt.Sprintf("%s %s are missing", short.Missing, s.AssetType)}},
-			"%s takes %s %s, and %s has %s at that time: %s %s are missing. Bring in and post what is missing first, or let the legal "+
-				"entity's short_disposal be zero_basis",
-			who, short.Quantity, s.AssetType, r.describePool(ctx, s.Pool), short.Held, short.Missing, s.AssetType)
+			"%s consumes %s %s, but only %s are available at that time in %s: %s %s are missing. Import and post the missing "+
+				"acquisitions first, or set short_disposal of the legal entity to zero_basis",
+			who, short.Quantity, s.AssetType, short.Held, r.describePool(ctx, s.Pool), short.Missing, s.AssetType)
 	case errors.As(err, &picks):
 		var fields []fault.Field
 		for _, f := range picks.Faults {
@@ -296,19 +297,19 @@ func (r *run) explain(ctx context.Context, s *session, e *event, err error) erro
 			}
 			fields = append(fields, fault.Field{Name: name, Message: f.Message})
 		}
-		return fault.ConflictAt(fields, "the lots chosen for %s do not fit: %s", who, picks.Faults[0].Message)
+		return fault.ConflictAt(fields, "the lots selected for %s do not fit: %s", who, picks.Faults[0].Message)
 	}
 	return fmt.Errorf("replay: pool %s: %w", s.Key, err)
 }
 
-// describePool names the holder of a pool.
+// describePool returns the name of a pool for messages.
 func (r *run) describePool(ctx context.Context, p *lots.Pool) string {
 	name := r.books.Entities[p.LegalEntityID].Name
 	switch {
 	case p.Parked():
-		return "what is parked on " + r.books.Accounts[p.LedgerAccountID].String() + " of " + name
+		return "the account " + r.books.Accounts[p.LedgerAccountID].String() + " of " + name
 	case p.Wide():
-		return name + " in all its sources together"
+		return "all sources of " + name
 	}
 	if found, err := source.FindSomeUnchecked(ctx, r.tx, []string{p.SourceID}); err == nil {
 		return "the source " + found[p.SourceID].Name + " of " + name

@@ -40,7 +40,7 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 			entities = append(entities, p.LegalEntityID)
 		}
 		if before.PeriodKey <= b.ClosedThrough(entities...) {
-			return fault.Conflictf("the period %s is closed: reopen it, or let the next revaluation put it right", before.PeriodKey)
+			return fault.Conflictf("the period %s is closed: reopen it, or let the next revaluation correct it", before.PeriodKey)
 		}
 		after = before
 		if err := s.reverseEntries(ctx, tx, before); err != nil {

@@ -83,7 +83,7 @@ func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (m
 		return month, nil, err
 	}
 	if tx.Now().Before(month.End) {
-		return month, nil, fault.Conflictf("the period %s is not over: what is held at its end is not known", month.Key)
+		return month, nil, fault.Conflictf("the period %s is not over: run the revaluation after its end", month.Key)
 	}
 	return month, out, nil
 }

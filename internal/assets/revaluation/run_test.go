@@ -253,11 +253,11 @@ func TestVerifyFindsInconsistentRuns(t *testing.T) {
 		w.price("ETH 2025-09-30T23:59:00Z 2100")
 		w.run("2025-09")
 		for statement, says := range map[string]string{
-			"UPDATE revaluation_parts SET status = 'posted' WHERE organization_id = @org":                                     "another one stands",
-			"UPDATE revaluation_items SET journal_entry_id = 'je_none' WHERE organization_id = @org AND outcome = 'replaced'": "je_none for ETH is not there",
-			"UPDATE revaluation_rows SET after = '1' WHERE organization_id = @org": "stands at " +
-				"1200 and its rows at 1",
-			"DELETE FROM revaluation_rows WHERE organization_id = @org": "its rows at 0",
+			"UPDATE revaluation_parts SET status = 'posted' WHERE organization_id = @org":                                     "a later run is in force too",
+			"UPDATE revaluation_items SET journal_entry_id = 'je_none' WHERE organization_id = @org AND outcome = 'replaced'": "je_none for ETH does not exist",
+			"UPDATE revaluation_rows SET after = '1' WHERE organization_id = @org": "is 1200, but " +
+				"its rows add up to 1",
+			"DELETE FROM revaluation_rows WHERE organization_id = @org": "its rows add up to 0",
 		} {
 			err := w.d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
 				found := dbtest.Damage(ctx, t, tx, revaluation.Verify, statement)
@@ -293,7 +293,7 @@ func TestARunThatIsMissingOrTooOldIsFound(t *testing.T) {
 		w.closing("ETH", "2025-09", "1500")
 		stale("") // worth what it cost
 		w.price("ETH 2025-09-30T23:30:00Z 1600")
-		stale("no revaluation was run that would adjust ETH by 200.00 USD")
+		stale("no revaluation was run; one would adjust ETH by 200.00 USD")
 		w.run("2025-09")
 		stale("")
 		w.sell("L1 2025-09-20 1 1600")

@@ -8,22 +8,23 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Verify finds what must not be in an organization's revaluations: two that stand for the same, an entry that is not
-// there, lots that do not add up to the adjustment they share.
+// Verify returns a text for every inconsistency in the revaluations of an organization: two runs in force for the same
+// legal entity, period and kind, an entry that does not exist, and rows that do not add up to their item. It is a building
+// block.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	twice, err := selectDuplicates(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range twice {
-		out = append(out, fmt.Sprintf("revaluation %s: another one stands for %s of %s in %s", p.RunID, p.Kind, p.LegalEntityID, p.PeriodID))
+		out = append(out, fmt.Sprintf("revaluation %s: a later run is in force too for %s of the legal entity %s in the period %s", p.RunID, p.Kind, p.LegalEntityID, p.PeriodID))
 	}
 	lost, err := selectMissingEntries(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range lost {
-		out = append(out, fmt.Sprintf("revaluation %s: the entry %s for %s is not there", i.RunID, i.EntryID, i.Unit))
+		out = append(out, fmt.Sprintf("revaluation %s: the entry %s for %s does not exist", i.RunID, i.EntryID, i.Unit))
 	}
 	sums, err := selectSums(ctx, tx)
 	if err != nil {
@@ -35,8 +36,8 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			rows = *s.Rows
 		}
 		if !rows.Equal(s.After) {
-			out = append(out, fmt.Sprintf("revaluation %s: %s %s of %s stands at %s and its rows at %s", s.RunID, s.Kind, s.Unit,
-				s.LegalEntityID, s.After, rows))
+			out = append(out, fmt.Sprintf("revaluation %s: after %s of %s, the adjustment of the legal entity %s is %s, but its rows add up to %s",
+				s.RunID, s.Kind, s.Unit, s.LegalEntityID, s.After, rows))
 		}
 	}
 	return out, nil
