@@ -12,13 +12,13 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Service holds the use cases.
+// Service holds the use cases of asset policies.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a service on a database.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// List gives the policies that somebody gave, by symbol.
+// List returns a page of the stored policies, by symbol.
 func (s *Service) List(ctx context.Context, p page.Request) (page.Page[Policy], error) {
 	return page.List("asset-policies", nil, p, func(p Policy) []string {
 		return []string{p.AssetType}
@@ -35,7 +35,7 @@ func (s *Service) List(ctx context.Context, p page.Request) (page.Page[Policy], 
 	})
 }
 
-// Get gives what holds of an asset, which is the usual unless somebody said otherwise.
+// Get returns the policy of an asset: the stored one, or the default.
 func (s *Service) Get(ctx context.Context, assetType string) (p Policy, err error) {
 	if err := (Policy{AssetType: assetType}).validate(); err != nil {
 		return p, err
@@ -52,13 +52,13 @@ func forAsset(ctx context.Context, tx *db.Tx, assetType string) (Policy, error) 
 	return all[assetType], err
 }
 
-// PutParams say what holds of an asset. What is nil is as usual.
+// PutParams are the policy of an asset; nil means the default.
 type PutParams struct {
 	AssetType         string
 	InScope, OwnToken *bool
 }
 
-// Put makes or replaces the policy of an asset. What changes nothing writes nothing.
+// Put creates or replaces the policy of an asset. If nothing changes, nothing is written.
 func (s *Service) Put(ctx context.Context, p PutParams) (after Policy, err error) {
 	wanted := defaultPolicy(p.AssetType)
 	wanted.IsDefault = false
@@ -85,7 +85,7 @@ func (s *Service) Put(ctx context.Context, p PutParams) (after Policy, err error
 	return after, err
 }
 
-// save writes a policy in place of another, or of the usual one.
+// save stores a policy in place of another one, which may be the default.
 func (p *Policy) save(ctx context.Context, tx *db.Tx, before Policy) error {
 	now := tx.Now()
 	change := audit.Change{Action: "asset_policy.updated", ResourceType: "asset_policy", ResourceID: p.AssetType, After: p.facts()}
@@ -110,7 +110,7 @@ func (p *Policy) save(ctx context.Context, tx *db.Tx, before Policy) error {
 	return nil
 }
 
-// Delete takes back what was said of an asset: the usual holds again.
+// Delete deletes the stored policy of an asset, so that the default applies again.
 func (s *Service) Delete(ctx context.Context, assetType string) error {
 	if err := (Policy{AssetType: assetType}).validate(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (s *Service) Delete(ctx context.Context, assetType string) error {
 	})
 }
 
-// Verify finds what must not be in an organization's policies.
+// Verify returns a text for every invalid policy. It is a building block.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := selectAll(ctx, tx)
 	for _, p := range all {

@@ -35,7 +35,7 @@ func selectByAssetType(ctx context.Context, tx *db.Tx, assetTypes []string) ([]P
 	return policiesOf(rows), err
 }
 
-// selectPage reads in the order of symbols.
+// selectPage reads a page of policies in the order of symbols.
 func selectPage(ctx context.Context, tx *db.Tx, above string, limit int) ([]Policy, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type > ? ORDER BY asset_type LIMIT ?", above, limit)
 	return policiesOf(rows), err

@@ -18,14 +18,14 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// BatchResult is what became of one request among many: the entry, or why there is none.
+// BatchResult is the result of one request of CreateEach: the entry, or the reason why there is none.
 type BatchResult struct {
 	Booked *Booked
 	Err    error
 }
 
-// CreateEach books those requests that can be booked, as Create would without the others, and returns of the others why they
-// cannot. It is a building block.
+// CreateEach books the requests that can be booked, as Create would without the others, and returns an error for each of the
+// others. It is a building block.
 func (s *Service) CreateEach(ctx context.Context, tx *db.Tx, ps []Params) ([]BatchResult, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
@@ -65,19 +65,19 @@ func (s *Service) CreateEach(ctx context.Context, tx *db.Tx, ps []Params) ([]Bat
 	return out, nil
 }
 
-// batchFilter finds those of many requests that can be booked. What each follows from is looked up once; only lots are
-// computed again when requests are left out.
+// batchFilter finds the requests of a batch that can be booked. Their transactions are looked up once; only lots are computed
+// again when a request is left out.
 type batchFilter struct {
 	*Service
 	tx         *db.Tx
 	books      *snapshot.Books
 	all        []*request
-	faults     map[*request]error // faults of their own, whatever becomes of the others
-	shortages  map[*request]error // refused for their lots, together with those that remain
-	duplicates map[*request]error // for a transaction that a remaining request is for
+	faults     map[*request]error // faults that do not depend on other requests
+	shortages  map[*request]error // refused for lack of lots, given the requests that remain
+	duplicates map[*request]error // for a transaction that a remaining request books
 }
 
-// recordFault keeps a fault of a request, and returns any other error.
+// recordFault records an error that refuses a request, and returns any other error.
 func (r *batchFilter) recordFault(q *request, err error) error {
 	if err != nil && !fault.Refused(err) {
 		return err
@@ -88,7 +88,7 @@ func (r *batchFilter) recordFault(q *request, err error) error {
 	return nil
 }
 
-// filter returns the requests that can be booked, and what they do to lots. Requests that were refused for their lots are
+// filter returns the requests that can be booked, and their effect on lots. Requests that were refused for lack of lots are
 // tried again when another one is refused for another reason.
 func (r *batchFilter) filter(ctx context.Context) ([]*request, *replay.Outcome, error) {
 	for {
@@ -126,11 +126,11 @@ func (r *batchFilter) remaining() []*request {
 	}
 }
 
-// bookable returns the requests whose lots can be consumed, and what they do to lots.
+// bookable returns the requests whose lots can be consumed, and their effect on lots.
 func (r *batchFilter) bookable(ctx context.Context) ([]*request, *replay.Outcome, error) {
 	for {
 		left := r.remaining()
-		outcome, blamed, err := r.simulate(ctx, left)
+		outcome, refused, err := r.simulate(ctx, left)
 		if err == nil {
 			return left, outcome, nil
 		}
@@ -138,25 +138,25 @@ func (r *batchFilter) bookable(ctx context.Context) ([]*request, *replay.Outcome
 			return nil, nil, err
 		}
 		for _, q := range left {
-			if why := blamed[q.key]; why != nil {
-				r.shortages[q] = why
+			if reason := refused[q.key]; reason != nil {
+				r.shortages[q] = reason
 			}
 		}
-		if len(blamed) > 0 {
+		if len(refused) > 0 {
 			continue
 		}
 		before := len(r.shortages)
-		if failed := r.bisect(ctx, left); failed != nil || len(r.shortages) == before { // without anybody to blame this would not end
+		if failed := r.bisect(ctx, left); failed != nil || len(r.shortages) == before { // otherwise the loop would not end
 			return nil, nil, cmp.Or(failed, err)
 		}
 	}
 }
 
-// simulate computes some requests together, and returns the errors of those that are refused.
+// simulate computes requests together, and returns the errors of those that are refused.
 func (r *batchFilter) simulate(ctx context.Context, some []*request) (*replay.Outcome, map[string]error, error) {
 	outcome, err := newReplay(r.tx, r.books, some, replay.Options{SkipRefused: true}).Run(ctx)
-	for _, why := range outcome.Refused {
-		err = cmp.Or(err, why)
+	for _, reason := range outcome.Refused {
+		err = cmp.Or(err, reason)
 	}
 	if err == nil {
 		err = r.requireOpenChanges(ctx, r.tx, some, outcome.Changes)
@@ -164,8 +164,8 @@ func (r *batchFilter) simulate(ctx context.Context, some []*request) (*replay.Ou
 	return outcome, outcome.Refused, err
 }
 
-// bisect finds the requests that are refused because of entries that are stored: in the order in which the transactions
-// happened it adds as many as can be booked together, and splits the rest in halves.
+// bisect finds the requests that are refused because of stored entries. In the order of the transactions it adds as many as
+// can be booked together, and splits the rest in halves.
 func (r *batchFilter) bisect(ctx context.Context, left []*request) error {
 	var good []*request
 	var add func(more []*request) error
@@ -191,7 +191,7 @@ func (r *batchFilter) bisect(ctx context.Context, left []*request) error {
 	return add(ordered)
 }
 
-// review lets the journal validate all entries, and then each one that it found fault with.
+// review has the journal validate all entries together, and then each faulty one by itself.
 func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 	place := func(i int) string { return fmt.Sprintf("%d.", i) }
 	_, err := r.journal.Look(ctx, r.tx, entriesOf(kept), place)
@@ -228,7 +228,7 @@ func (m builder) requireOpenPeriod(q *request) error {
 	at, err := time.Parse(time.RFC3339, q.entry.AccountingDate)
 	if err != nil {
 		if at, err = calendar.StartOfDay(q.entry.AccountingDate, m.books.Zone); err != nil {
-			return nil // the journal reports what is wrong with the date
+			return nil // the journal reports the invalid date
 		}
 	}
 	in := q.event.effect.Input

@@ -68,7 +68,7 @@ func TestOfManyThoseThatCannotBeBookedAreLeftOut(t *testing.T) {
 			{ask(soldMore, "EXPENSE", "Contractors"), "0.5 ETH are missing"},
 			{ask(soldLess, "EXPENSE", "Contractors"), ""},
 			{ask(spam, "INCOME", "Sales"), "spam"},
-			{ask(sold, "EXPENSE", "Contractors"), "booked by this request already"},
+			{ask(sold, "EXPENSE", "Contractors"), "booked already by another item of this request"},
 			{ask(soldMore, "EXPENSE", "Contractors"), "0.5 ETH are missing"}, // the one before it is no longer in its way
 			{ask(january, "EXPENSE", "Contractors"), "has the entry"},
 			{vendor, "/v1/prices"},

@@ -19,9 +19,9 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// event is what an entry follows from: a transaction, or the two of a pair.
+// event is what an entry is computed from: a transaction, or the two of a transfer.
 type event struct {
-	first   transaction.Transaction // the transaction of the entry: the outgoing one of a pair
+	first   transaction.Transaction // the transaction of the entry; the outgoing one of a transfer
 	partner *transaction.Transaction
 	effect  replay.Effect
 }
@@ -34,7 +34,7 @@ func (e *event) transactions() []transaction.Transaction {
 	return []transaction.Transaction{e.first, *e.partner}
 }
 
-// builder gathers what entries follow from.
+// builder collects what entries are computed from.
 type builder struct {
 	*lookups
 	books    *snapshot.Books
@@ -47,7 +47,7 @@ func newBuilder(ctx context.Context, tx *db.Tx, b *snapshot.Books, ps ...Params)
 	return m, m.gather(ctx, ps)
 }
 
-// build gathers everything that an entry follows from.
+// build collects everything that an entry is computed from.
 func (m builder) build(ctx context.Context, p Params, at string) (*event, error) {
 	if err := p.validate(m.books, at); err != nil {
 		return nil, err
@@ -77,9 +77,8 @@ func (m builder) build(ctx context.Context, p Params, at string) (*event, error)
 		return nil, explain(err, at)
 	}
 	e.effect = replay.Effect{
-		TransactionID: e.first.ID, Type: p.Type, Label: "the transaction " +
-			e.first.SequenceNumber(), Number: e.first.Number, Block: blockOf(e.first), Input: in, Plan: plan,
-		SeparateAccountID: p.separateAccount(asked),
+		TransactionID: e.first.ID, Type: p.Type, Label: "the transaction " + e.first.SequenceNumber(), Number: e.first.Number,
+		Block: blockOf(e.first), Input: in, Plan: plan, SeparateAccountID: p.separateAccount(asked),
 	}
 	if e.partner != nil {
 		e.effect.LotsTransactionID = e.partner.ID
@@ -120,7 +119,7 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 	return nil
 }
 
-// input gathers the input of rules/posting.
+// input returns the input of rules/posting.
 func (m builder) input(ctx context.Context, p Params, e *event, asked, at string) (posting.Input, error) {
 	in := posting.Input{Type: posting.Type(p.Type), Books: posting.Books{Accounts: m.books.Roles(), Currencies: map[string]string{},
 		Rates: map[posting.Rate]money.Decimal{}}}
@@ -248,7 +247,7 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 			l.FeeQuantity = quantity
 		case valued && quantity.Sign() > 0:
 			l.FeeQuantity = quantity
-		case valued && l.Asset.Lots: // the quantity that arrives is after the fee
+		case valued && l.Asset.Lots: // the quantity that arrives is net of the fee
 			l.FeeQuantity = l.Quantity.Mul(l.Value.Fee).Quo(l.Value.Gross, shareDigits)
 		}
 		return nil, nil
@@ -266,7 +265,7 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 	return paid, m.value(ctx, paid)
 }
 
-// target returns the account that was named, and what is known of it.
+// target returns the target account with its source and its open lots.
 func (m builder) target(ctx context.Context, p Params, e *event, at string) (posting.Target, error) {
 	t := posting.Target{Account: p.LedgerAccountID}
 	a := m.books.Accounts[p.LedgerAccountID]
@@ -297,7 +296,7 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 	return t, err
 }
 
-// rateTries is how many exchange rates an entry may need.
+// rateTries bounds how many exchange rates are looked up for an entry.
 const rateTries = 6
 
 // prepare plans the entry and looks up the exchange rates it turns out to need.

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// CorrectParams say what the entry of a transaction should have been; empty fields stay as they are.
+// CorrectParams describe a correction of the entry of a transaction; empty fields stay as they are.
 type CorrectParams struct {
 	Type            string
 	LedgerAccountID *string
@@ -50,7 +50,7 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 		return Booked{}, fault.Conflictf("the entry %s does not follow from a transaction: correct its lines", was.SequenceNumber())
 	}
 	if p.Type == string(posting.Unknown) {
-		return Booked{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}}, 
+		return Booked{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}},
 			"a posted transaction cannot be corrected to the type UNKNOWN")
 	}
 	if err := s.journal.Undoable(ctx, tx, was); err != nil {
@@ -97,7 +97,7 @@ func (p CorrectParams) apply(r *bookingRow) Params {
 	if p.OffsetAccountID != nil {
 		out.OffsetAccountID = *p.OffsetAccountID
 	}
-	// The rule is kept if this is still what it asked for.
+	// The rule is kept if the type and the accounts are still those that it set.
 	if r.RuleID != nil && out.Type == r.Type && out.LedgerAccountID == db.OrEmpty(r.AccountID) &&
 		out.OffsetAccountID == db.OrEmpty(r.OffsetID) {
 		out.RuleID, out.RuleVersion = *r.RuleID, *r.RuleVersion

@@ -19,7 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-// lookups are records that entries follow from, each read once for all entries that are booked together.
+// lookups caches the records that entries are computed from, so that each is read once for all entries of a batch.
 type lookups struct {
 	tx           *db.Tx
 	transactions map[string]transaction.Transaction
@@ -135,7 +135,7 @@ func (f *lookups) rate(ctx context.Context, r posting.Rate, day string) (*money.
 	})
 }
 
-// cached returns a known value, or finds it and remembers it.
+// cached returns a known value, or finds and stores it.
 func cached[K comparable, V any](known map[K]V, key K, find func() (V, error)) (V, error) {
 	v, there := known[key]
 	if there {

@@ -1,8 +1,10 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/clock"
@@ -15,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Params ask for an entry: one that follows from a transaction, or one with given lines.
+// Params describe an entry to create: one that is computed from a transaction, or one with given lines.
 type Params struct {
 	TransactionID   string
 	Type            string
@@ -37,7 +39,7 @@ type Params struct {
 	ByHand *journal.CreateParams // the entry, if its lines are given; all other fields are empty then
 }
 
-// validate returns an error with everything that is wrong with the parameters.
+// validate returns an error with every fault of the parameters. at is the prefix of field names.
 func (p Params) validate(b *snapshot.Books, at string) error {
 	var faults fault.List
 	if !slices.Contains(posting.Types, posting.Type(p.Type)) {
@@ -69,7 +71,7 @@ func (p Params) validate(b *snapshot.Books, at string) error {
 	return nil
 }
 
-// validateAccountAsset returns an error if an account is for another asset.
+// validateAccountAsset returns an error if an account is restricted to another asset.
 func validateAccountAsset(a account.Account, symbol, field string) error {
 	if a.AssetType == "" || a.AssetType == symbol {
 		return nil
@@ -77,7 +79,7 @@ func validateAccountAsset(a account.Account, symbol, field string) error {
 	return fault.Invalidf(field, "the ledger account %s is for %s, not for %s", a, a.AssetType, symbol)
 }
 
-// explain turns a refusal of rules/posting into a fault: invalid if something was not sent, else a conflict.
+// explain converts a refusal of rules/posting into a fault: Invalid if a parameter is missing, else Conflict.
 func explain(err error, at string) error {
 	var r *posting.Refusal
 	if !asRefusal(err, &r) {
@@ -106,7 +108,7 @@ type request struct {
 	previewed bool // a draft has its lines already
 }
 
-// prepareRequest looks up what an entry follows from.
+// prepareRequest looks up the transaction of a request and everything else its entry is computed from.
 func (m builder) prepareRequest(ctx context.Context, q *request) error {
 	if q.ByHand != nil {
 		q.entry = *q.ByHand
@@ -134,9 +136,8 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 	}
 	t := q.event.first
 	q.entry = journal.CreateParams{
-		LegalEntityID: t.Source.LegalEntityID, AutoEntity: true, AccountingDate: clock.Format(
-			t.At), Memo: t.Memo, TagIDs: t.TagIDs, Status: journal.Draft, TransactionID: t.ID,
-		TransactionNo: t.Number, OriginatedBy: journal.ByTransaction, Classification: q.Type,
+		LegalEntityID: t.Source.LegalEntityID, AutoEntity: true, AccountingDate: clock.Format(t.At), Memo: t.Memo, TagIDs: t.TagIDs,
+		Status: journal.Draft, TransactionID: t.ID, TransactionNo: t.Number, OriginatedBy: journal.ByTransaction, Classification: q.Type,
 	}
 	if q.AccountingDate != "" {
 		q.entry.AccountingDate = q.AccountingDate
@@ -181,28 +182,30 @@ func (q *request) addVendorTag(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// duplicate finds the first request for a transaction that an earlier one is for, and that one; -1 if there is none.
+// duplicate returns the indexes of the first request whose transaction an earlier request books too, and of that earlier one.
+// It returns -1 if there is none.
 func duplicate(all []*request) (second, first int) {
-	taken := map[string]int{}
+	booked := map[string]int{}
 	for i, q := range all {
 		if q.event == nil {
 			continue
 		}
 		for _, t := range q.event.transactions() {
-			if earlier, twice := taken[t.ID]; twice {
+			if earlier, twice := booked[t.ID]; twice {
 				return i, earlier
 			}
 		}
 		for _, t := range q.event.transactions() {
-			taken[t.ID] = i
+			booked[t.ID] = i
 		}
 	}
 	return -1, -1
 }
 
-// bookedBy is the error of a request for a transaction that an earlier one is for.
+// bookedBy returns the error of a request whose transaction an earlier request books.
 func (q *request) bookedBy(earlier *request) error {
-	return fault.Invalidf(q.prefix+"transaction_id", "%s is booked by %sthis request already", q.event.first.SequenceNumber(), earlier.prefix)
+	by := cmp.Or(strings.TrimSuffix(earlier.prefix, "."), "another item of this request")
+	return fault.Invalidf(q.prefix+"transaction_id", "%s is booked already by %s", q.event.first.SequenceNumber(), by)
 }
 
 // entriesOf returns the entries of requests.
@@ -214,7 +217,7 @@ func entriesOf(all []*request) []journal.CreateParams {
 	return out
 }
 
-// fieldPrefixes returns where the fields of each request are.
+// fieldPrefixes returns a function that returns the prefix of the field names of each request.
 func fieldPrefixes(all []*request) func(int) string {
 	return func(i int) string { return all[i].prefix }
 }

@@ -34,14 +34,14 @@ func (s *Service) FindTransaction(ctx context.Context, tx *db.Tx, transactionID 
 	return err
 }
 
-// Booked is an entry with the lots it consumes, and the entries that it changes because they consume other lots then.
+// Booked is an entry with the lots it consumes, and the other entries that change because they now consume other lots.
 type Booked struct {
 	journal.Guided
 	Lots    []lots.Use
 	Changes []Change
 }
 
-// Change is what a booking changes about another entry.
+// Change is the effect of a booking on another entry.
 type Change struct {
 	EntryID        string
 	SequenceNumber string
@@ -134,7 +134,7 @@ func previewEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect rep
 	return outcome.Added[key], err
 }
 
-// setLines gives an entry its lines: a draft those that it would have now, a posted one those of the outcome.
+// setLines sets the lines of an entry: those of the outcome if it is posted, else those that the draft would have now.
 func (s *Service) setLines(ctx context.Context, tx *db.Tx, b *snapshot.Books, q *request, outcome *replay.Outcome) error {
 	if q.ByHand != nil || q.previewed {
 		return nil
@@ -178,7 +178,7 @@ func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcom
 	return results(all, guided, changes), nil
 }
 
-// results joins entries with their lots. Changes to other entries are listed with the first of them.
+// results returns entries with their lots. Changes to other entries are listed with the first one.
 func results(all []*request, guided []journal.Guided, changes []Change) []Booked {
 	out := make([]Booked, len(all))
 	for i, q := range all {
@@ -238,12 +238,12 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all [
 	return results(all, guided, changes), nil
 }
 
-// refOf names an entry under which lots are written.
+// refOf returns a reference to an entry under which lots are written.
 func refOf(e journal.Entry) lots.EntryRef {
 	return lots.EntryRef{EntryID: e.ID, AccountingDate: e.AccountingDate, PeriodID: e.PeriodID}
 }
 
-// edits returns the changes of an entry to its transactions.
+// edits returns the changes that an entry makes to its transactions.
 func (e *event) edits(entry journal.Entry, p Params) (out []transaction.Edit) {
 	for _, t := range e.transactions() {
 		after := t

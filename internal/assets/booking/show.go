@@ -31,7 +31,7 @@ func (s *Service) Get(ctx context.Context, entryID string) (m Booked, err error)
 	return m, err
 }
 
-// missingWarnings returns warnings of quantities that a draft would consume and that are not held.
+// missingWarnings returns a warning for each asset of which a draft would consume more than is held.
 func missingWarnings(uses []lots.Use) (warnings []string) {
 	of := map[string]money.Decimal{}
 	for _, u := range uses {

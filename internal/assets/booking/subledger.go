@@ -14,7 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Draw returns the lines of a draft as lots, prices and the chart are now, and what is to be done after it is posted.
+// Draw returns the lines of a draft, computed with the lots, prices and chart of now, and a function to call after it is
+// posted.
 func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]journal.LineParams, func(context.Context, *db.Tx,
 	journal.Entry) error, error) {
 	if draft.TransactionID == "" {
@@ -25,7 +26,7 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 	if err != nil {
 		return nil, nil, err
 	}
-	if stored == nil { // somebody wrote its lines
+	if stored == nil { // a user wrote its lines
 		return nil, func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
 			return s.editTransactions(ctx, tx, posted, post)
 		}, nil
@@ -65,8 +66,8 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 	}, nil
 }
 
-// Edited returns an error if somebody edits lines that follow from lots. From then on another draft keeps the lines that
-// were written.
+// Edited returns an error if a user edits lines that are computed from lots. Any other draft keeps the edited lines from then
+// on: its booking is deleted.
 func (s *Service) Edited(ctx context.Context, tx *db.Tx, e journal.Entry) error {
 	if err := refuseTrueUp(e); err != nil {
 		return err
@@ -97,7 +98,7 @@ func (r *bookingRow) hasLots() (bool, error) {
 	return len(effect.Input.Fees) > 0 || in != nil && in.Asset.Lots || out != nil && out.Asset.Lots, err
 }
 
-// Discarded releases the transaction of a draft that is deleted.
+// Discarded releases the transactions of a draft that is deleted.
 func (s *Service) Discarded(ctx context.Context, tx *db.Tx, draft journal.Entry) error {
 	if draft.TransactionID == "" {
 		return nil
@@ -108,7 +109,7 @@ func (s *Service) Discarded(ctx context.Context, tx *db.Tx, draft journal.Entry)
 	return deleteBooking(ctx, tx, draft.ID)
 }
 
-// refuseTrueUp returns an error for a true-up, which follows from lots alone and is not changed by anybody.
+// refuseTrueUp returns an error for a true-up, which is computed from lots and cannot be changed by users.
 func refuseTrueUp(e journal.Entry) error {
 	if e.OriginatedBy != journal.ByTrueUp {
 		return nil
@@ -200,7 +201,7 @@ func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was, reversal jour
 	return nil
 }
 
-// Replaced gives the lots and transactions of an entry to the entry that corrected it.
+// Replaced moves the lots and transactions of an entry to the entry that corrected it.
 func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
 	if err := refuseTrueUp(was); err != nil {
 		return err

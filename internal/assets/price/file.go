@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// FileMax is how many bytes a file of prices may have.
+	// FileMax is the maximum size of a file of prices in bytes.
 	FileMax = 8 << 20
-	// LinesMax is how many prices: all come in at once, and nobody else writes for the second or two that takes.
+	// LinesMax is the maximum number of prices in a file. One database transaction stores all of them, and other writes of the
+	// organization wait for the second or two that takes.
 	LinesMax = 25_000
 )
 
-// File is what a file of prices says, as it was written.
+// File is a file of prices, split into cells but not parsed further.
 type File struct {
 	lines  []line
-	faults []lineFault // of lines that cannot be cut into cells
+	faults []lineFault // of lines that cannot be split into cells
 }
 
 // line is one price of a file.
@@ -31,7 +32,7 @@ type line struct {
 	Params
 }
 
-// columns are those that a file may have. Of timestamp and date it has one, and both may hold times or dates.
+// columns are the columns that a file may have. It has either timestamp or date; both accept times and dates.
 var columns = map[string]func(*Params) *string{
 	"asset_type": func(p *Params) *string { return &p.AssetType },
 	"currency":   func(p *Params) *string { return &p.Currency },
@@ -47,7 +48,7 @@ const columnsText = "asset_type, currency, timestamp or date, price, and note if
 func ReadFile(in io.Reader) (*File, error) {
 	rest := &io.LimitedReader{R: in, N: FileMax + 1}
 	text := bufio.NewReader(rest)
-	if mark, _ := text.Peek(3); string(mark) == "\ufeff" { // spreadsheets put it before what is UTF-8
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" { // spreadsheets write a byte order mark before UTF-8
 		_, _ = text.Discard(3)
 	}
 	cells := csv.NewReader(text)
@@ -85,7 +86,7 @@ func ReadFile(in io.Reader) (*File, error) {
 	}
 }
 
-// unreadable says what is wrong with a file as a whole.
+// unreadable converts an error that makes the whole file unreadable into a fault.
 func unreadable(err error) error {
 	var broken *csv.ParseError
 	switch {
@@ -94,13 +95,13 @@ func unreadable(err error) error {
 	case errors.As(err, &broken):
 		return fault.Invalidf(lineName(broken.StartLine), "cannot be parsed as CSV: %s", broken.Err)
 	}
-	return err // the disk's fault
+	return err // the file could not be read
 }
 
-// lineName names a line.
+// lineName returns the field name of a line.
 func lineName(number int) string { return fmt.Sprintf("file, line %d", number) }
 
-// validateHeader finds every fault of the names of columns.
+// validateHeader returns an error with every fault of the column names.
 func validateHeader(names []string) error {
 	var faults fault.List
 	for i, name := range names {
@@ -121,7 +122,7 @@ func validateHeader(names []string) error {
 	return faults.Err()
 }
 
-// addRow reads a row; one of empty cells, which spreadsheets leave at the end, says nothing.
+// addRow adds a row. It ignores rows of empty cells, which spreadsheets leave at the end.
 func (f *File) addRow(number int, names, row []string) {
 	l := line{number: number}
 	for i, cell := range row {

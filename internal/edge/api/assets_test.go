@@ -246,7 +246,7 @@ func TestAClosedFirstPeriodKeepsItsOpeningBalance(t *testing.T) {
 		l.post(t, "2026-01-05", "Dr 1010 1; Cr 4010 1")
 		l.close(t, "US", "2026-01")
 		_, err := n.Client.CreateAsset(t.Context(), usual)
-		conflict(t, err, "2026-01, is closed", "reopen")
+		conflict(t, err, "the first period of ", "2026-01, is closed", "reopen")
 		if got := assetIDs(t, n, nil); len(got) != 0 {
 			t.Errorf("there are %v", got)
 		}
