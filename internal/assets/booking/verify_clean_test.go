@@ -90,15 +90,15 @@ func TestBooksOfSeveralLegalEntitiesAndOpeningsHaveNoFindings(t *testing.T) {
 		assets := opening.NewService(w.db, w.journal, w.bookings.Load, w.bookings.Rebook)
 		w.add("2025-01-10", "A in 2 ETH = 4000.00") // which the openings are before
 		held, err := assets.Create(w.ctx, opening.CreateParams{
-			AssetType: "ETH", Quantity: money.MustParse("3"), CostBasis: money.MustParse(
-				"1000"), LegalEntityID: w.us, LedgerAccountID: w.source("A").LedgerAccountID, SourceID: w.source("A").ID, DateReceived: "2024-05-05",
+			AssetType: "ETH", Quantity: money.MustParse("3"), CostBasis: money.MustParse("1000"), LegalEntityID: w.us,
+			LedgerAccountID: w.source("A").LedgerAccountID, SourceID: w.source("A").ID, DateReceived: "2024-05-05",
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		free, err := assets.Create(w.ctx, opening.CreateParams{
-			AssetType: "ETH", Quantity: money.MustParse("1"), LegalEntityID: w.us, LedgerAccountID: w.source(
-				"A").LedgerAccountID, SourceID: w.source("A").ID, DateReceived: "2024-05-06",
+			AssetType: "ETH", Quantity: money.MustParse("1"), LegalEntityID: w.us, LedgerAccountID: w.source("A").LedgerAccountID,
+			SourceID: w.source("A").ID, DateReceived: "2024-05-06",
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -36,11 +36,11 @@ type lotRow struct {
 
 func (r lotRow) state() LotState {
 	l := LotState{
-		LotID: r.ID, Pool: r.Pool, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(
-			r.SourceID), LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(
-			r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
-		CostBasis: r.CostBasis, RemainingQuantity: r.RemainingQuantity, RemainingBasis: r.RemainingBasis, Currency: r.Currency,
-		Origin: r.Origin, ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), BasisPending: r.BasisPending,
+		LotID: r.ID, Pool: r.Pool, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID),
+		LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID),
+		AcquiredAt: r.AcquiredAt, Quantity: r.Quantity, CostBasis: r.CostBasis, RemainingQuantity: r.RemainingQuantity,
+		RemainingBasis: r.RemainingBasis, Currency: r.Currency, Origin: r.Origin, ParentID: db.OrEmpty(r.ParentID),
+		TransactionID: db.OrEmpty(r.TransactionID), BasisPending: r.BasisPending,
 	}
 	if r.UsedQuantity != nil {
 		l.RemainingQuantity = l.RemainingQuantity.Add(*r.UsedQuantity)

@@ -21,10 +21,10 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// PicksMax is how many lots may be picked for one disposal.
+// PicksMax is the maximum number of lots that may be selected for one disposal.
 const PicksMax = 1000
 
-// Selection is the lots that somebody picked for a disposal before it was posted. Without picks there is none.
+// Selection is the lots that a user selected for a disposal before it was posted. Without picks there is none.
 type Selection struct {
 	TransactionID string
 	Picks         []lot.Pick
@@ -32,7 +32,7 @@ type Selection struct {
 	At            *time.Time
 }
 
-// facts is what audit records and events say of a selection.
+// facts returns what audit records and events contain of a selection.
 func (c Selection) facts() map[string]any {
 	if len(c.Picks) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func (c Selection) hasPicks(picks []lot.Pick) bool {
 	return true
 }
 
-// Selections returns the lots that were picked for transactions, in the order in which they are consumed. It is a
+// Selections returns the lots that were selected for transactions, in the order in which they are consumed. It is a
 // building block.
 func Selections(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string][]lot.Pick, error) {
 	return selectPicks(ctx, tx, transactionIDs)
@@ -75,7 +75,7 @@ func (s *Service) Selection(ctx context.Context, transactionID string) (c Select
 	return c, err
 }
 
-// SelectLots stores the lots that a disposal will consume, instead of those picked before. No picks delete the
+// SelectLots stores the lots that a disposal will consume, in place of an earlier selection. Without picks it deletes the
 // selection. If nothing changes, nothing is written.
 func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []lot.Pick) (after Selection, err error) {
 	if err := validatePicks(picks); err != nil {
@@ -106,15 +106,15 @@ func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{
-			Action: "lot_selection.stored", ResourceType: "lot_selection", ResourceID: transactionID, Before: nilIfEmpty(
-				before.facts()), After: nilIfEmpty(after.facts()),
+			Action: "lot_selection.stored", ResourceType: "lot_selection", ResourceID: transactionID,
+			Before: nilIfEmpty(before.facts()), After: nilIfEmpty(after.facts()),
 		})
 		return nil
 	})
 	return after, err
 }
 
-// nilIfEmpty returns nil for no facts.
+// nilIfEmpty returns the facts, or nil if there are none.
 func nilIfEmpty(facts map[string]any) any {
 	if facts == nil {
 		return nil
@@ -122,7 +122,7 @@ func nilIfEmpty(facts map[string]any) any {
 	return facts
 }
 
-// validatePicks finds every fault of picks by themselves.
+// validatePicks returns an error with every fault that picks have by themselves.
 func validatePicks(picks []lot.Pick) error {
 	var faults fault.List
 	if len(picks) > PicksMax {
@@ -142,7 +142,7 @@ func validatePicks(picks []lot.Pick) error {
 	return faults.Err()
 }
 
-// validateSelection returns an error that names every reason for which lots cannot be picked for a transaction.
+// validateSelection returns an error with every reason why lots cannot be selected for a transaction.
 func validateSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transactionID string, picks []lot.Pick) error {
 	t, err := transaction.Find(ctx, tx, transactionID)
 	if fault.KindOf(err) == fault.NotFound {
@@ -181,9 +181,9 @@ func validateSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transa
 	return validatePickedLots(b, t, picks, lots)
 }
 
-// validateSelectable returns an error if lots cannot be picked for a transaction, or no longer.
+// validateSelectable returns an error if lots cannot be selected for a transaction, or no longer.
 func validateSelectable(t transaction.Transaction) error {
-	because := func(format string, args ...any) error {
+	conflict := func(format string, args ...any) error {
 		text := fmt.Sprintf(format, args...)
 		return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: text}}, "%s: %s", t.SequenceNumber(), text)
 	}
@@ -193,18 +193,18 @@ func validateSelectable(t transaction.Transaction) error {
 	case money.IsFiat(t.Asset()):
 		return fault.Invalidf("transaction_id", "is in %s, and money has no lots", t.Asset())
 	case t.Status == transaction.Posted:
-		return because("is posted: unpost or correct its journal entry first")
+		return conflict("is posted: unpost or correct its journal entry first")
 	case t.Status == transaction.Spam:
-		return because("is spam")
+		return conflict("is spam")
 	case t.Crypto != nil && t.Crypto.TokenID != "":
-		return because("is an NFT, whose lot need not be selected")
+		return conflict("is an NFT, whose lot need not be selected")
 	case t.Quantity == nil:
-		return because("has no quantity")
+		return conflict("has no quantity")
 	}
 	return nil
 }
 
-// validateMethod returns an error if the method of the legal entity chooses the lots itself.
+// validateMethod returns an error if the cost basis method of the legal entity selects the lots itself.
 func validateMethod(b *snapshot.Books, legalEntityID string, at time.Time) error {
 	day, method := calendar.DateOf(at, b.Zone), entity.MethodFIFO
 	for _, elected := range b.Elections[legalEntityID] {
@@ -221,7 +221,7 @@ func validateMethod(b *snapshot.Books, legalEntityID string, at time.Time) error
 	return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: text}}, "%s", text)
 }
 
-// validatePickedLots finds every pick that does not fit the transaction.
+// validatePickedLots returns an error with every pick that does not fit the transaction.
 func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lot.Pick, lots map[string]Lot) error {
 	var faults fault.List
 	var sum money.Decimal
@@ -254,7 +254,7 @@ func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lo
 	return faults.Err()
 }
 
-// chainOf is the chain of the lots of a transaction: its own, or that of its source.
+// chainOf returns the chain of the lots of a transaction: its own, or that of its source.
 func chainOf(t transaction.Transaction) string {
 	if t.Crypto != nil && t.Crypto.Chain != "" {
 		return strings.ToLower(t.Crypto.Chain)

@@ -11,11 +11,11 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Relocated is the kind of a consumption, and of its uses, that moves a holding from one source to another of the same
-// pool: no lot changes.
+// Relocated is the kind of a consumption and its uses that move a holding between two sources of the same pool. No lot
+// changes.
 const Relocated = "relocate"
 
-// Consumption is what an entry asks of a pool.
+// Consumption is the request of an entry to consume a quantity from a pool.
 type Consumption struct {
 	Pool            string
 	OrderKey        lot.OrderKey
@@ -23,7 +23,7 @@ type Consumption struct {
 	Position        int // among the consumptions of the entry
 	TransactionID   string
 	SourceID        string // where it is held
-	LedgerAccountID string // of the source, or the one that was named instead
+	LedgerAccountID string // of the source, or the one that replaces it
 	Chain           string
 	At              time.Time
 	Block, Number   int64
@@ -37,7 +37,7 @@ type Consumption struct {
 	Picks           []lot.Pick
 }
 
-// Equal reports whether two consumptions ask for the same.
+// Equal reports whether two consumptions are the same request.
 func (c *Consumption) Equal(o *Consumption) bool {
 	return c.Pool == o.Pool && c.OrderKey == o.OrderKey && c.Kind == o.Kind && c.SourceID == o.SourceID &&
 		c.LedgerAccountID == o.LedgerAccountID && c.Chain == o.Chain && c.At.Equal(o.At) && c.Block == o.Block &&
@@ -46,7 +46,7 @@ func (c *Consumption) Equal(o *Consumption) bool {
 		c.Costs.Equal(o.Costs) && c.NetFees == o.NetFees
 }
 
-// Principal is the quantity without the fee.
+// Principal returns the quantity without the fee.
 func (c *Consumption) Principal() money.Decimal { return c.Quantity.Sub(c.FeeQuantity) }
 
 // Use is what a consumption drew from one lot.

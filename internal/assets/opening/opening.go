@@ -22,7 +22,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Rebook corrects the journal for entries that consume other lots than before, and returns the entry under which each is
+// Rebook corrects the entries that consume other lots than before, and returns the entry under which the uses of each are
 // written from now on.
 type Rebook func(ctx context.Context, tx *db.Tx, b *snapshot.Books, changes []replay.Change) (map[string]lots.EntryRef, error)
 
@@ -34,7 +34,7 @@ type Service struct {
 	rebook  Rebook
 }
 
-// NewService returns a service on a database. load and rebook are those of whoever books transactions.
+// NewService returns a service on a database. load and rebook are those of booking.Service.
 func NewService(d *db.DB, entries *journal.Service, load replay.Loader, rebook Rebook) *Service {
 	return &Service{db: d, entries: entries, load: load, rebook: rebook}
 }
@@ -61,13 +61,12 @@ func (s *Service) save(ctx context.Context, tx *db.Tx, b *snapshot.Books, before
 	return outcome.Write(ctx, refs)
 }
 
-// facts is what audit records and events say of an opening balance.
+// facts returns what audit records and events contain of an opening balance.
 func facts(l *lots.Lot) map[string]any {
 	return map[string]any{
-		"id": l.ID, "asset_type": l.AssetType, "chain": db.OrNull(
-			l.Chain), "quantity": l.Quantity, "cost_basis": l.CostBasis, "currency": l.Currency, "date_received": l.AcquiredAt,
-		"legal_entity_id": l.LegalEntityID, "ledger_account_id": l.LedgerAccountID, "source_id": l.SourceID,
-		"journal_entry_id": db.OrNull(l.JournalEntryID),
+		"id": l.ID, "asset_type": l.AssetType, "chain": db.OrNull(l.Chain), "quantity": l.Quantity, "cost_basis": l.CostBasis,
+		"currency": l.Currency, "date_received": l.AcquiredAt, "legal_entity_id": l.LegalEntityID,
+		"ledger_account_id": l.LedgerAccountID, "source_id": l.SourceID, "journal_entry_id": db.OrNull(l.JournalEntryID),
 	}
 }
 
@@ -82,8 +81,8 @@ func recordAudit(ctx context.Context, tx *db.Tx, action string, before, after *l
 	audit.Record(ctx, tx, c)
 }
 
-// Create enters an asset that was held before the books began: a lot, and an entry of its cost against opening balance
-// equity. A lot that cost nothing has no entry.
+// Create creates an opening balance: a lot, and an entry that posts its cost against opening balance equity. A lot that cost
+// nothing has no entry.
 func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -119,7 +118,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err 
 	return h, err
 }
 
-// openingDate is the last instant before the first accounting period of a legal entity: the month of its first entry or
+// openingDate returns the last instant before the first accounting period of a legal entity: the month of its first entry or
 // transaction, booked or not. If the first entry is an opening balance, further ones get the same date.
 func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityID string) (time.Time, error) {
 	first := time.Time{}
@@ -191,8 +190,8 @@ func (s *Service) postOpening(ctx context.Context, tx *db.Tx, l *lots.Lot, at ti
 		return "", err
 	}
 	made, err := s.entries.Enter(ctx, tx, []journal.CreateParams{{
-		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " +
-			l.AssetType, OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
+		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " + l.AssetType,
+		OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
 		return "", err
@@ -216,7 +215,7 @@ func openingLines(ctx context.Context, tx *db.Tx, l *lots.Lot) ([]journal.LinePa
 	return lines, nil
 }
 
-// Delete deletes an asset that somebody entered and of which nothing was consumed, and reverses its entry.
+// Delete deletes an opening balance of which nothing was consumed, and reverses its entry.
 func (s *Service) Delete(ctx context.Context, assetID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -248,7 +247,7 @@ func (s *Service) Delete(ctx context.Context, assetID string) error {
 	})
 }
 
-// sequenceNumbers lists the numbers of transactions as they are shown.
+// sequenceNumbers returns the sequence numbers of transactions, separated by commas.
 func sequenceNumbers(numbers []int64) string {
 	names := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -266,7 +265,7 @@ func (s *Service) remove(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lo
 	return s.save(ctx, tx, b, &l, nil, periodID, "")
 }
 
-// reverse reverses the entry of a lot, if it has one, and returns the accounting period in which the lot is taken back.
+// reverse reverses the entry of a lot, if it has one, and returns the accounting period in which the lot is removed.
 func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lots.Lot) (periodID string, err error) {
 	if l.JournalEntryID == "" {
 		return l.OpenedIn, requireOpenLot(ctx, tx, b, &l)
@@ -279,7 +278,7 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l l
 	return reversal.PeriodID, err
 }
 
-// requireManual returns an error for a lot that a transaction brought in.
+// requireManual returns an error for a lot that a transaction created.
 func requireManual(l *lots.Lot) error {
 	if l.Origin == lots.Manual {
 		return nil

@@ -29,7 +29,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// fixture is a company with one wallet, whose lots are entered by hand and leave by replays, without anybody who books what happened.
+// fixture is a company with one wallet, whose lots are entered as opening balances and consumed by replays, without booking.
 type fixture struct {
 	*opening.Service
 	lots     *lots.Service
@@ -83,7 +83,7 @@ func (h *fixture) write(t *testing.T, do func(context.Context, *db.Tx) error) {
 	}
 }
 
-// ref is where what an entry takes counts: this month.
+// ref returns a reference to an entry whose uses count in this month.
 func (h *fixture) ref(ctx context.Context, t *testing.T, tx *db.Tx, entryID string) lots.EntryRef {
 	t.Helper()
 	all, err := period.Ensure(ctx, tx, calendar.MonthOf(tx.Now(), time.UTC))
@@ -93,12 +93,12 @@ func (h *fixture) ref(ctx context.Context, t *testing.T, tx *db.Tx, entryID stri
 	return lots.EntryRef{EntryID: entryID, AccountingDate: tx.Now(), PeriodID: all[len(all)-1].ID}
 }
 
-// enter enters ETH.
+// enter enters an opening balance of ETH.
 func (h *fixture) enter(t *testing.T, date, quantity, cost string) lots.Held {
 	t.Helper()
 	made, err := h.Create(h.ctx, opening.CreateParams{
-		AssetType: "ETH", Quantity: money.MustParse(quantity), CostBasis: money.MustParse(
-			cost), LegalEntityID: h.entity, LedgerAccountID: h.wallet.LedgerAccountID, SourceID: h.wallet.ID, DateReceived: date,
+		AssetType: "ETH", Quantity: money.MustParse(quantity), CostBasis: money.MustParse(cost), LegalEntityID: h.entity,
+		LedgerAccountID: h.wallet.LedgerAccountID, SourceID: h.wallet.ID, DateReceived: date,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -106,13 +106,13 @@ func (h *fixture) enter(t *testing.T, date, quantity, cost string) lots.Held {
 	return made
 }
 
-// spend lets ETH leave the wallet, as booking would.
+// spend consumes ETH from the wallet, as booking would.
 func (h *fixture) spend(t *testing.T, name, date, quantity, worth string) {
 	t.Helper()
 	h.book(t, name, posting.Input{Type: posting.Expense, Out: h.leg(t, date, quantity, worth)})
 }
 
-// earn lets ETH come into it.
+// earn adds ETH to the wallet, as booking would.
 func (h *fixture) earn(t *testing.T, name, date, quantity, worth string) {
 	t.Helper()
 	h.book(t, name, posting.Input{Type: posting.Income, In: h.leg(t, date, quantity, worth)})
@@ -165,7 +165,7 @@ func (h *fixture) book(t *testing.T, name string, in posting.Input) {
 	})
 }
 
-// shown is what is held, oldest first: 2 of 3 for 40.00 of 60.00.
+// shown returns the lots, oldest first, in the form "2 of 3 for 40.00 of 60.00".
 func (h *fixture) shown(t *testing.T, f lots.Filter) string {
 	t.Helper()
 	all, err := h.lots.List(h.ctx, f, page.Request{Limit: 100})
@@ -181,7 +181,7 @@ func (h *fixture) shown(t *testing.T, f lots.Filter) string {
 	return strings.Join(out, "; ")
 }
 
-// expectHeld compares the account of the wallet with the lots on it, and the positions with both.
+// expectHeld compares the balance of the account of the wallet, its lots and its positions with the expected amounts.
 func (h *fixture) expectHeld(t *testing.T, quantity, basis string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -235,7 +235,7 @@ func TestAConsumedOpeningAssetCannotBeMovedOrDeleted(t *testing.T) {
 		})
 		refused(t, "less", update(first.ID, opening.UpdateParams{Quantity: new(money.MustParse("0.4"))}), fault.Conflict,
 			"0.5 of the asset are consumed already")
-		refused(t, "another account", update(first.ID, opening.UpdateParams{LedgerAccountID: &elsewhere.ID}), fault.Conflict, "taken already")
+		refused(t, "another account", update(first.ID, opening.UpdateParams{LedgerAccountID: &elsewhere.ID}), fault.Conflict, "consumed already")
 		refused(t, "another entity", update(first.ID, opening.UpdateParams{LegalEntityID: &other.ID}), fault.Invalid, "another legal entity")
 		refused(t, "none at all", h.Delete(h.ctx, first.ID), fault.Conflict, "0.5 ETH of the asset are consumed already")
 		h.expectHeld(t, "4.5", "7500")

@@ -38,12 +38,12 @@ type CreateParams struct {
 	Chain           string // default: that of the source
 }
 
-// faultList collects everything that is wrong with a lot. Of the four kinds the first that has any is returned.
+// faultList collects the faults of an opening balance. err returns the first of the four kinds that is not empty.
 type faultList struct {
 	faults       fault.List // values that are invalid by themselves
-	missing      []string   // fields that name something that does not exist
-	noun         string     // what the first of them names
-	combinations fault.List // values that do not go together
+	missing      []string   // fields that refer to a record that does not exist
+	noun         string     // the kind of record that the first of them refers to
+	combinations fault.List // values that contradict each other
 	conflicts    []fault.Field
 }
 
@@ -72,13 +72,12 @@ func (o *faultList) err() error {
 	return nil
 }
 
-// resolve returns the lot that is described, or an error with everything that is wrong with it.
+// resolve returns the lot that the parameters describe, or an error with all of its faults.
 func (p CreateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (lots.Lot, error) {
 	l := lots.Lot{
-		LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID, AssetType: strings.TrimSpace(
-			p.AssetType), Chain: strings.ToLower(strings.TrimSpace(p.Chain)),
-		Quantity: p.Quantity, RemainingQuantity: p.Quantity, CostBasis: p.CostBasis, RemainingBasis: p.CostBasis,
-		Currency: strings.TrimSpace(p.Currency), Origin: lots.Manual,
+		LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID, AssetType: strings.TrimSpace(p.AssetType),
+		Chain: strings.ToLower(strings.TrimSpace(p.Chain)), Quantity: p.Quantity, RemainingQuantity: p.Quantity,
+		CostBasis: p.CostBasis, RemainingBasis: p.CostBasis, Currency: strings.TrimSpace(p.Currency), Origin: lots.Manual,
 	}
 	o := &faultList{}
 	p.parseDate(o, &l, b.Zone, tx.Now())
@@ -86,17 +85,17 @@ func (p CreateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books)
 	if utf8.RuneCountInString(l.Chain) > ChainMax || strings.ContainsFunc(l.Chain, unicode.IsSpace) {
 		o.faults.Addf("chain", "must have at most %d characters and no spaces", ChainMax)
 	}
-	holder, err := source.Find(ctx, tx, p.SourceID)
+	heldAt, err := source.Find(ctx, tx, p.SourceID)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
 		o.addMissing("source", "source_id")
 	case err != nil:
 		return l, err
 	case l.Chain == "":
-		l.Chain = holder.Chain
+		l.Chain = heldAt.Chain
 	}
-	l.SourceID = holder.ID
-	return l, validateLot(ctx, tx, o, b, &l, holder)
+	l.SourceID = heldAt.ID
+	return l, validateLot(ctx, tx, o, b, &l, heldAt)
 }
 
 // parseDate reads the date on which the asset was received.
@@ -116,7 +115,7 @@ func (p CreateParams) parseDate(o *faultList, l *lots.Lot, zone *time.Location, 
 	l.AcquiredAt = at
 }
 
-// yearMin is earlier than any asset that is kept in lots: a date before it is a mistake.
+// yearMin is earlier than any asset with lots existed; a date before it is a mistake.
 const yearMin = 1970
 
 func validateSymbol(o *faultList, symbol string) {
@@ -128,8 +127,8 @@ func validateSymbol(o *faultList, symbol string) {
 	}
 }
 
-// validateLot adds what is wrong with a lot whose source is known, if it has one.
-func validateLot(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books, l *lots.Lot, holder source.Source) error {
+// validateLot adds the faults of a lot, given its source if it has one, and returns all faults as an error.
+func validateLot(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books, l *lots.Lot, heldAt source.Source) error {
 	e, there := b.Entities[l.LegalEntityID]
 	if there = there && actor.From(ctx).Sees(e.ID); !there {
 		o.addMissing("legal entity", "legal_entity_id")
@@ -144,10 +143,10 @@ func validateLot(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books
 	case l.Currency != e.BaseCurrency:
 		o.combinations.Addf("legal_entity_id", "%s keeps its books in %s, and the cost of the asset is in %s", e.Name, e.BaseCurrency, l.Currency)
 	}
-	if there && holder.ID != "" && holder.LegalEntityID != e.ID {
-		o.combinations.Addf("legal_entity_id", "the source %s that holds the asset belongs to another legal entity than %s", holder.Name, e.Name)
+	if there && heldAt.ID != "" && heldAt.LegalEntityID != e.ID {
+		o.combinations.Addf("legal_entity_id", "the source %s that holds the asset belongs to another legal entity than %s", heldAt.Name, e.Name)
 	}
-	if err := validateAccount(ctx, tx, o, b, l, holder); err != nil {
+	if err := validateAccount(ctx, tx, o, b, l, heldAt); err != nil {
 		return err
 	}
 	return o.err()
@@ -165,9 +164,9 @@ func validateAmounts(o *faultList, l *lots.Lot) {
 	}
 }
 
-// validateAccount checks the account of the lot: it must be postable, of type Asset, for this asset if it names one, and not
-// that of another source.
-func validateAccount(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books, l *lots.Lot, holder source.Source) error {
+// validateAccount adds the faults of the account of the lot: it must be postable, of type Asset, for this asset if it is
+// restricted to one, and not that of another source.
+func validateAccount(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books, l *lots.Lot, heldAt source.Source) error {
 	const field = "ledger_account_id"
 	a, there := b.Accounts[l.LedgerAccountID]
 	if !there {
@@ -186,13 +185,13 @@ func validateAccount(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.B
 	case a.Archived():
 		o.addConflict(field, "the ledger account %s is archived: unarchive it or choose another", a)
 	}
-	if holder.ID == "" || holder.LedgerAccountID == a.ID {
+	if heldAt.ID == "" || heldAt.LedgerAccountID == a.ID {
 		return nil
 	}
 	all, err := source.All(ctx, tx)
 	for _, other := range all {
 		if other.LedgerAccountID == a.ID {
-			o.combinations.Addf(field, "the ledger account %s is that of another source: choose that of %s, or one of no source", a, holder.Name)
+			o.combinations.Addf(field, "the ledger account %s is that of another source: choose that of %s, or one of no source", a, heldAt.Name)
 			break
 		}
 	}

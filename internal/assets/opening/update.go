@@ -41,8 +41,7 @@ func (p UpdateParams) apply(l lots.Lot) lots.Lot {
 	return l
 }
 
-// Update changes an asset that somebody entered, its entry, and every entry that consumed it. If nothing changes, nothing
-// is written.
+// Update changes an opening balance, its entry, and every entry that consumed it. If nothing changes, nothing is written.
 func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h lots.Held, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -77,7 +76,7 @@ func sameParams(a, b *lots.Lot) bool {
 		a.Quantity.Equal(b.Quantity)
 }
 
-// resolve returns the lot with the changes, or an error with everything that is wrong with them.
+// resolve returns the lot with the changes, or an error with all of their faults.
 func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot) (lots.Lot, error) {
 	after, consumed, o := p.apply(before), before.Consumed(), &faultList{}
 	if after.Quantity.Sign() > 0 && after.Quantity.Cmp(consumed) < 0 {
@@ -92,18 +91,18 @@ func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 	if elsewhere && !consumed.IsZero() {
 		o.addConflict("ledger_account_id", "%s of the asset are consumed already: it cannot move to another ledger account", consumed)
 	}
-	var holder source.Source // fields that do not change are not checked again
+	var heldAt source.Source // fields that do not change are not checked again
 	if moved || elsewhere {
 		sources, err := source.FindSomeUnchecked(ctx, tx, []string{before.SourceID})
 		if err != nil {
 			return after, err
 		}
-		holder = sources[before.SourceID]
+		heldAt = sources[before.SourceID]
 	}
-	return after, validateLot(ctx, tx, o, b, &after, holder)
+	return after, validateLot(ctx, tx, o, b, &after, heldAt)
 }
 
-// change carries out changes that are valid.
+// change stores validated changes.
 func (s *Service) change(ctx context.Context, tx *db.Tx, b *snapshot.Books, before, after lots.Lot) error {
 	now := tx.Now()
 	after.UpdatedAt = &now
@@ -137,7 +136,7 @@ func (s *Service) moveToEntity(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	return s.save(ctx, tx, b, nil, after, "", periodID)
 }
 
-// correct brings the opening entry to what the lot says now: it is corrected, posted for the first time, or reversed.
+// correct updates the opening entry to match the changed lot: it is corrected, posted for the first time, or reversed.
 func (s *Service) correct(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot, after *lots.Lot) error {
 	left, entered, err := s.correctEntry(ctx, tx, b, before, after)
 	if err != nil {

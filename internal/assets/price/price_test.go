@@ -123,7 +123,7 @@ func TestEveryFaultOfPricesIsNamedAndNothingIsMade(t *testing.T) {
 			"prices[1].asset_type must have at most 100":          with(func(p *price.Params) { p.AssetType = strings.Repeat("é", 101) }),
 			"prices[1].asset_type must be UTF-8":                  with(func(p *price.Params) { p.AssetType = "a\x00" }),
 			"prices[1].currency must be an ISO 4217":              with(func(p *price.Params) { p.Currency = "usd" }),
-			"prices[1].currency must be another one":              with(func(p *price.Params) { p.AssetType = "USD" }),
+			"prices[1].currency must differ from asset_type":      with(func(p *price.Params) { p.AssetType = "USD" }),
 			"prices[1].timestamp must be an RFC 3339":             with(func(p *price.Params) { p.Timestamp = "31.01.2026" }),
 			"prices[1].timestamp must lie between 1970 and 2199":  with(func(p *price.Params) { p.Timestamp = "1969-12-30" }),
 			"prices[1].timestamp must lie between 1970 and 2199 ": with(func(p *price.Params) { p.Timestamp = "2200-01-01T00:00:00Z" }),

@@ -27,7 +27,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// fixture is a company with two wallets. What it books goes to lots by replays, without a journal.
+// fixture is a company with two wallets. Its entries change lots through replays, without a journal.
 type fixture struct {
 	*testing.T
 	db      *db.DB
@@ -116,7 +116,7 @@ func (x *fixture) effect(b *snapshot.Books, name, text string) replay.Effect {
 		Number: int64(len(x.effects) + 1), Input: in, Plan: plan}
 }
 
-// load gives the effects that were booked.
+// load returns the effects that were booked.
 func (x *fixture) load(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) {
 	return x.effects, nil
 }

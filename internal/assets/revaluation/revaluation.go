@@ -160,7 +160,7 @@ func (r Run) facts() map[string]any {
 		items = append(items, fact)
 	}
 	return map[string]any{
-		"id": r.ID, "accounting_period_id": r.PeriodID, "period_key": r.PeriodKey, "as_of": clock.Format(
-			r.AsOf), "status": r.Status(), "items": items,
+		"id": r.ID, "accounting_period_id": r.PeriodID, "period_key": r.PeriodKey, "as_of": clock.Format(r.AsOf), "status": r.Status(),
+		"items": items,
 	}
 }

@@ -70,9 +70,9 @@ type itemRow struct {
 
 func (r itemRow) item() (Item, error) {
 	i := Item{
-		LegalEntityID: r.LegalEntityID, Kind: Kind(
-			r.Kind), Unit: r.Unit, Currency: r.Currency, Quantity: r.Quantity, Cost: r.Cost, Before: r.Before, Price: r.quote(),
-		Value: r.Value, After: r.After, Outcome: Outcome(r.Outcome), EntryID: db.OrEmpty(r.EntryID), ReplacedID: db.OrEmpty(r.ReplacedID),
+		LegalEntityID: r.LegalEntityID, Kind: Kind(r.Kind), Unit: r.Unit, Currency: r.Currency, Quantity: r.Quantity, Cost: r.Cost,
+		Before: r.Before, Price: r.quote(), Value: r.Value, After: r.After, Outcome: Outcome(r.Outcome),
+		EntryID: db.OrEmpty(r.EntryID), ReplacedID: db.OrEmpty(r.ReplacedID),
 	}
 	if err := json.Unmarshal([]byte(r.Lines), &i.Lines); err != nil {
 		return i, fmt.Errorf("read the lines of %s %s of %s: %w", r.Kind, r.Unit, r.RunID, err)
@@ -114,10 +114,9 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 			return err
 		}
 		items[n] = itemRow{
-			RunID: r.ID, LegalEntityID: i.LegalEntityID, Kind: string(
-				i.Kind), Unit: i.Unit, Currency: i.Currency, Quantity: i.Quantity, Cost: i.Cost, Before: i.Before, quoteRow: toQuote(
-				i.Price), Value: i.Value, After: i.After, Outcome: string(i.Outcome),
-			EntryID: db.OrNull(i.EntryID), ReplacedID: db.OrNull(i.ReplacedID), Lines: string(lines),
+			RunID: r.ID, LegalEntityID: i.LegalEntityID, Kind: string(i.Kind), Unit: i.Unit, Currency: i.Currency,
+			Quantity: i.Quantity, Cost: i.Cost, Before: i.Before, quoteRow: toQuote(i.Price), Value: i.Value, After: i.After,
+			Outcome: string(i.Outcome), EntryID: db.OrNull(i.EntryID), ReplacedID: db.OrNull(i.ReplacedID), Lines: string(lines),
 		}
 	}
 	if err := db.Insert(ctx, tx, "revaluation_items", items...); err != nil {
