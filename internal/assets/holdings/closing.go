@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// ClosingParams say of which period closing positions are: the current one when there is no id.
+// ClosingParams select the period of closing positions; the default is the current one.
 type ClosingParams struct {
 	Filter
 	PeriodID string
@@ -27,12 +27,12 @@ type Closing struct {
 	Position
 	Period     period.Period
 	Worth      Worth
-	Adjustment money.Decimal // to fair value, as the books have it
-	Carrying   money.Decimal // cost and adjustment
+	Adjustment money.Decimal // by revaluation, as booked
+	Carrying   money.Decimal // cost plus adjustment
 	Unrealized *money.Decimal
 }
 
-// ClosingPositions lists what was held at the end of a period, by legal entity, source and asset.
+// ClosingPositions returns a page of the positions at the end of a period, by legal entity, source and asset.
 func (s *Service) ClosingPositions(ctx context.Context, p ClosingParams, pr page.Request) (page.Page[Closing], error) {
 	return report(ctx, s, "closing-positions", p, pr, func(c Closing) []string { return c.key() },
 		func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Closing, error) {
@@ -55,7 +55,7 @@ func (s *Service) ClosingPositions(ctx context.Context, p ClosingParams, pr page
 		})
 }
 
-// valuedAt is the instant whose prices a period ends with: its last one, or now while it lasts.
+// valuedAt returns the instant at which holdings of a period are valued: its last one, or now if the period is not over.
 func valuedAt(p period.Period, now time.Time) time.Time {
 	if now.Before(p.End) {
 		return now
@@ -63,7 +63,7 @@ func valuedAt(p period.Period, now time.Time) time.Time {
 	return p.End.Add(-time.Millisecond)
 }
 
-// closings says what positions are worth and carried at.
+// closings adds values and carrying amounts to positions.
 func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, held []Position) ([]Closing, error) {
 	at := valuedAt(month, tx.Now())
 	var wanted []assetCurrency
@@ -91,8 +91,8 @@ func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, he
 // entityAsset is an asset of a legal entity.
 type entityAsset struct{ legalEntityID, asset string }
 
-// adjustments shares what the books adjusted assets by among the places they are held in. There is one account for fair value and one for
-// impairment for all places of a legal entity.
+// adjustments allocates the booked adjustments of assets to their positions. For each asset, a legal entity has one account for
+// fair value and one for impairment, whatever the number of positions.
 func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, held []Position) (map[[6]string]money.Decimal, error) {
 	var f Filter
 	roles := map[string]string{}
@@ -127,8 +127,8 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 	return out, nil
 }
 
-// splitAdjustment shares an adjustment. At fair value what is carried is shared by quantity, because every unit is worth the
-// same whatever it cost; else the adjustment itself by cost.
+// splitAdjustment allocates an adjustment to positions. At fair value the carrying amount is allocated by quantity, because
+// every unit is worth the same whatever it cost; otherwise the adjustment is allocated by cost.
 func splitAdjustment(e entity.LegalEntity, places []Position, balance money.Decimal) []money.Decimal {
 	weights := make([]money.Decimal, len(places))
 	carried, quantity, basis := balance, money.Decimal{}, money.Decimal{}
@@ -141,7 +141,7 @@ func splitAdjustment(e entity.LegalEntity, places []Position, balance money.Deci
 			weights[i] = p.Basis
 		}
 		if basis.Sign() <= 0 {
-			return weights[:0] // nothing is there to be adjusted
+			return weights[:0] // there is nothing to adjust
 		}
 		return money.Split(balance, weights, digits)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// OriginManual is that of lots that somebody entered.
+// OriginManual is the origin of opening balances.
 const OriginManual = string(lots.Manual)
 
 // LotState is a lot as it was at some time.
@@ -28,8 +28,8 @@ type LotState struct {
 	AcquiredAt        time.Time
 	Quantity          money.Decimal
 	CostBasis         money.Decimal // of Quantity
-	RemainingQuantity money.Decimal // then
-	RemainingBasis    money.Decimal // then
+	RemainingQuantity money.Decimal // at that time
+	RemainingBasis    money.Decimal // at that time
 	Currency          string
 	Origin            string
 	ParentID          string
@@ -37,9 +37,9 @@ type LotState struct {
 	BasisPending      bool
 }
 
-// LotsAt gives every lot of a legal entity of which something was left at the end of an accounting period, by its
-// key, or, without one, of which something is left. Under a weighted average the basis of a lot is its share of that
-// of its pool. It is a building block, and gives what is asked for whoever asks.
+// LotsAt returns the lots of a legal entity that were open at the end of an accounting period, given by its key, or the ones
+// that are open now without a key. Under a weighted average the basis of a lot is its share of the basis of its pool. It is a
+// building block and does not check what the actor may see.
 func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]LotState, error) {
 	end, some, err := endOf(ctx, tx, periodKey)
 	if err != nil || !some {
@@ -57,7 +57,8 @@ func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]
 	return out, applyAverages(ctx, tx, end, out, positions)
 }
 
-// endOf is when the last period up to a key ends; zero without a key, because then nothing comes after. There may be none.
+// endOf returns the end of the last period up to a key, and reports whether there is one. Without a key it returns a zero time,
+// which means that nothing comes after.
 func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, some bool, err error) {
 	if periodKey == "" {
 		return end, true, nil

@@ -22,8 +22,8 @@ type rollForwardRow struct {
 	Loss            money.Decimal `db:"loss"`
 }
 
-// selectRollForward adds up, for each asset of a legal entity, what was there before some periods, what is after them, and
-// what happened in between. Assets that were not there and that nothing happened to are left out.
+// selectRollForward sums up, for each asset of a legal entity, what was held before some periods, what is held after them, and
+// the movements in between. Assets without holdings and movements are left out.
 func selectRollForward(ctx context.Context, tx *db.Tx, first, last string, f Filter, after string, limit int) ([]rollForwardRow, error) {
 	held := db.Select(`SELECT p.asset_type, CASE WHEN a.key < ? THEN p.quantity ELSE 0 END AS opening_quantity, CASE WHEN a.key < ?
 		THEN p.basis ELSE 0 END AS opening_basis,
@@ -47,7 +47,7 @@ func selectRollForward(ctx context.Context, tx *db.Tx, first, last string, f Fil
 	return db.All[rollForwardRow](ctx, tx, text, args...)
 }
 
-// accountUnit is an account and what stands on it: a currency, or nothing for that of the books.
+// accountUnit is an account and a currency on it; the unit is empty for the base currency.
 type accountUnit struct {
 	entityAccount
 	unit string
@@ -58,18 +58,18 @@ type moneyRow struct {
 	AccountID     string        `db:"ledger_account_id"`
 	Unit          string        `db:"unit"`
 	Quantity      money.Decimal `db:"quantity"` // of the unit
-	Amount        money.Decimal `db:"amount"`   // in the books
-	Credits       money.Decimal `db:"credits"`  // to be taken off the amount
+	Amount        money.Decimal `db:"amount"`   // in the base currency
+	Credits       money.Decimal `db:"credits"`  // to subtract from the amount
 }
 
-// amounts collects what stands on accounts.
+// amounts collects the balances of accounts.
 type amounts struct {
-	total map[entityAccount]money.Decimal // all of an account, in the books
-	units map[accountUnit]move            // what of it has a unit
+	total map[entityAccount]money.Decimal // the whole account, in the base currency
+	units map[accountUnit]move            // the part that has a unit
 }
 
-// selectMoney gives what stands on accounts before an end, by unit. What has no unit is in the currency of the books:
-// all of an account less what has one.
+// selectMoney returns the balances of accounts just before an instant, by unit. The balance without a unit is in the base
+// currency: the whole account less what has a unit.
 func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.Time, entities,
 	accounts []string) (map[accountUnit]money.Decimal, error) {
 	const through = ` JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
@@ -95,7 +95,7 @@ func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.T
 	for _, r := range units {
 		kept.addUnit(r, 1)
 	}
-	// What is booked in the rest of the month had not happened.
+	// Subtract the lines in the rest of the period.
 	for side, sign := range map[string]int64{"DEBIT": -1, "CREDIT": 1} {
 		lines, err := selectLines(ctx, tx, end, month.End, entities, accounts, side)
 		if err != nil {
@@ -122,7 +122,7 @@ func (a amounts) addUnit(r moneyRow, sign int64) {
 	a.units[k] = move{a.units[k].quantity.Add(r.Quantity.Mul(n)), a.units[k].basis.Add(r.Amount.Mul(n))}
 }
 
-// byUnit gives each unit, and what is left without one.
+// byUnit returns the balance of each unit, and the rest without one.
 func (a amounts) byUnit() map[accountUnit]money.Decimal {
 	out := map[accountUnit]money.Decimal{}
 	for k, total := range a.total {
@@ -135,7 +135,7 @@ func (a amounts) byUnit() map[accountUnit]money.Decimal {
 	return out
 }
 
-// selectLines adds up posted lines of a stretch of time by account and unit.
+// selectLines sums up the posted lines between two instants by account and unit.
 func selectLines(ctx context.Context, tx *db.Tx, from, to time.Time, entities, accounts []string, side string) ([]moneyRow, error) {
 	return db.All[moneyRow](ctx, tx,
 		`SELECT legal_entity_id, ledger_account_id, COALESCE(unit, '') AS unit, {dec_sum}(COALESCE(quantity, amount)) AS quantity,

@@ -15,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
 // source makes one with a ledger account of its own name.
@@ -45,6 +46,9 @@ func (w *world) prices(lines ...string) {
 func (w *world) exec(text string, args ...any) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Touch(ctx, tx); err != nil { // it may change what the snapshot of the books holds
+			return err
+		}
 		_, err := tx.Exec(ctx, text, args...)
 		return err
 	})

@@ -23,7 +23,8 @@ type positionRow struct {
 
 const positionColumns = "p.legal_entity_id, p.source_id, p.ledger_account_id, p.asset_type, p.chain, p.token_id"
 
-// selectPositions adds up movements in the order of their key, all of them or a page, with or without places where nothing is left.
+// selectPositions sums up movements by position, in the order of their keys, all of them or a page, with or without empty
+// positions.
 func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter, after []string, limit int, empty bool) ([]Position,
 	error) {
 	from := " FROM lot_positions AS p"
@@ -58,7 +59,7 @@ func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter,
 	return out, err
 }
 
-// narrow adds the conditions of a filter, on columns of a table by its name.
+// narrow adds the conditions of the filter to a query. table is the alias of the table, with a dot.
 func (f Filter) narrow(q *db.Query, table string) {
 	for _, c := range []struct {
 		column string
@@ -81,8 +82,8 @@ type balanceRow struct {
 	Credits       money.Decimal `db:"credits"`
 }
 
-// selectBalances gives what stands on accounts at the end of a period, debits less credits. The accounts are named by
-// their roles, each of an asset.
+// selectBalances returns the balances of accounts at the end of a period, debits less credits. roles are the assets of accounts
+// by role.
 func selectBalances(ctx context.Context, tx *db.Tx, periodKey string, entities []string,
 	roles map[string]string) (map[entityAsset]money.Decimal, error) {
 	names := make([]string, 0, len(roles))
@@ -116,7 +117,7 @@ type moveRow struct {
 	Basis           money.Decimal `db:"basis"`
 }
 
-// move is what came to a place, less what went.
+// move is the net movement of a position.
 type move struct{ quantity, basis money.Decimal }
 
 const (
@@ -126,17 +127,17 @@ const (
 		"COALESCE(x.token_id, '')"
 )
 
-// selectMoves adds up what was booked in a stretch of time, by place: lots that came, and what was taken. What was
-// taken from no lot was not there, unless it only went elsewhere.
+// selectMoves sums up the movements between two instants by position: lots that entered, less uses. Uses without a lot are
+// deficits and do not count, except relocations.
 func selectMoves(ctx context.Context, tx *db.Tx, from, to time.Time, f Filter) (map[[6]string]move, error) {
-	came := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis FROM journal_entries AS e "+
+	entered := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis FROM journal_entries AS e "+
 		"JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id WHERE e.organization_id = @org AND "+
 		"e.accounting_date >= ? AND e.accounting_date < ?", from, to)
-	went := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
+	used := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
 		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? AND (x.asset_id <> '' OR x.kind = "+
 		"'relocate')", from, to)
 	out := map[[6]string]move{}
-	for i, q := range []*db.Query{came, went} {
+	for i, q := range []*db.Query{entered, used} {
 		f.narrow(q, "x.")
 		rows, err := db.All[moveRow](ctx, tx, q.Then(groupByPosition), q.Args...)
 		if err != nil {

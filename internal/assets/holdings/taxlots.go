@@ -19,7 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// TaxLotsParams say as of when lots are listed: a date or an instant, now without one.
+// TaxLotsParams are the parameters of tax lots. AsOf is a date or an instant; the default is now.
 type TaxLotsParams struct {
 	Filter
 	AsOf string
@@ -27,19 +27,19 @@ type TaxLotsParams struct {
 
 func (p TaxLotsParams) validate(faults *fault.List) { validateTime(faults, "as_of", p.AsOf) }
 
-// TaxLot is a lot of which something was left.
+// TaxLot is an open lot with its value.
 type TaxLot struct {
 	LotState
-	Term       lot.Term // had it been disposed of then
+	Term       lot.Term // of a disposal at that time
 	UnitCost   money.Decimal
 	Worth      Worth
 	Unrealized *money.Decimal
 }
 
-// unitPlaces is to how many digits the cost of one unit is shown.
+// unitPlaces is the number of decimal places of the cost of one unit.
 const unitPlaces = 18
 
-// AssetTaxLots lists lots of which something was left, by legal entity, asset and the date they were acquired.
+// AssetTaxLots returns a page of the lots that were open, by legal entity, asset and date of acquisition.
 func (s *Service) AssetTaxLots(ctx context.Context, p TaxLotsParams, pr page.Request) (page.Page[TaxLot], error) {
 	key := func(l TaxLot) []string { return l.LotState.key() }
 	return report(ctx, s, "asset-tax-lots", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
@@ -58,7 +58,8 @@ func (s *Service) AssetTaxLots(ctx context.Context, p TaxLotsParams, pr page.Req
 	})
 }
 
-// TaxLot gives one lot as AssetTaxLots would list it, also when nothing of it was left. One that had not come yet is missing.
+// TaxLot returns one lot as AssetTaxLots would list it, even if it was empty. It returns an error of kind NotFound for a lot
+// that did not exist yet.
 func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, end time.Time, err error) {
 	var faults fault.List
 	if validateTime(&faults, "as_of", asOf); faults.Err() != nil {
@@ -89,16 +90,16 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 		}); err != nil {
 			return err
 		}
-		taxed, err := covered.taxLots(ctx, tx, end, lots)
+		taxLots, err := covered.taxLots(ctx, tx, end, lots)
 		if err == nil {
-			out = taxed[0]
+			out = taxLots[0]
 		}
 		return err
 	})
 	return out, end, err
 }
 
-// taxLots says what lots are worth, and what they would be taxed as.
+// taxLots adds values and terms to lots.
 func (s *scope) taxLots(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) ([]TaxLot, error) {
 	at := end.Add(-time.Millisecond)
 	var wanted []assetCurrency
@@ -122,20 +123,20 @@ func (s *scope) taxLots(ctx context.Context, tx *db.Tx, end time.Time, lots []Lo
 	return out, nil
 }
 
-// key is the order of lots.
+// key returns the sort key of lots.
 func (l LotState) key() []string {
 	return []string{l.LegalEntityID, l.AssetType, clock.Format(l.AcquiredAt), l.LotID}
 }
 
-// lotReader reads the lots held at a time: asset by asset, and of each asset those at the few interval nodes that contain the
+// lotReader reads the lots that were held at a time: asset by asset, and of each asset those at the few interval nodes that contain the
 // time (see calendar.IntervalNode; the column is life).
 type lotReader struct {
 	filter Filter
-	end    time.Time // the first instant after; zero where nothing is
+	end    time.Time // the first instant after that time; zero to read the lots of now
 	nodes  []string  // interval nodes of lots that were emptied since
 }
 
-// readPage reads up to limit lots after a key, or all after it where there is no limit.
+// readPage reads up to limit lots after a key, or all of them without a limit.
 func (w *lotReader) readPage(ctx context.Context, tx *db.Tx, after []string, limit int) ([]LotState, error) {
 	if err := w.findNodes(ctx, tx); err != nil {
 		return nil, err
@@ -170,7 +171,7 @@ func (w *lotReader) readPage(ctx context.Context, tx *db.Tx, after []string, lim
 	}
 }
 
-// findNodes finds the nodes to read. If nothing was consumed since, what is left now is what was left then.
+// findNodes sets the nodes to read. If nothing was consumed since, there are none: the lots that are open now were open then.
 func (w *lotReader) findNodes(ctx context.Context, tx *db.Tx) error {
 	if w.end.IsZero() {
 		return nil
@@ -185,16 +186,16 @@ func (w *lotReader) findNodes(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// openNode is the node of lots of which something is left.
+// openNode is the node of open lots.
 const openNode = "0"
 
-// lotCursor is a place among the lots of an asset.
+// lotCursor is a position among the lots of an asset.
 type lotCursor struct {
 	acquiredAt time.Time
 	lotID      string
 }
 
-// readAsset reads lots of one asset of a legal entity. Each node is read in order, and the pages are merged.
+// readAsset reads the lots of one asset of a legal entity. It reads each node in order and merges the results.
 func (w *lotReader) readAsset(ctx context.Context, tx *db.Tx, o entityAsset, from *lotCursor, limit int) ([]LotState, error) {
 	nodes := []string{openNode}
 	if len(w.nodes) > 0 {
@@ -221,7 +222,7 @@ func (w *lotReader) readAsset(ctx context.Context, tx *db.Tx, o entityAsset, fro
 	return atMost(out, limit), nil
 }
 
-// readNode reads lots at one node. Some had nothing left, so that it goes on until there are enough.
+// readNode reads the lots at one node. Lots that were empty are left out, so it reads on until there are enough.
 func (w *lotReader) readNode(ctx context.Context, tx *db.Tx, o entityAsset, node string, from *lotCursor, limit int) ([]LotState, error) {
 	var out []LotState
 	for {

@@ -9,26 +9,26 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Worth is what something was worth at a time. Without a price nobody knows, and there is no value.
+// Worth is the value of a holding at a time. Without a price the value is unknown, and nil.
 type Worth struct {
-	At    time.Time    // the instant a price was wanted of
-	Price *price.Price // the latest then
+	At    time.Time    // the instant of the valuation
+	Price *price.Price // the latest at that instant
 	Value *money.Decimal
 }
 
-// worthOf gives what a quantity is worth by a price, to the minor unit.
+// worthOf returns the value of a quantity at a price, rounded to the minor unit.
 func worthOf(at time.Time, p *price.Price, quantity money.Decimal, currency string) Worth {
 	w := Worth{At: at, Price: p}
 	if p != nil {
 		value := quantity.Mul(p.Value).RoundTo(currency)
 		w.Value = &value
 	} else if quantity.IsZero() {
-		w.Value = &money.Decimal{} // nothing is worth nothing at any price
+		w.Value = &money.Decimal{} // a quantity of zero has no value at any price
 	}
 	return w
 }
 
-// minus takes a cost off the value, if there is one.
+// minus returns the value less a cost, nil if the value is unknown.
 func (w Worth) minus(cost money.Decimal) *money.Decimal {
 	if w.Value == nil {
 		return nil
@@ -37,10 +37,10 @@ func (w Worth) minus(cost money.Decimal) *money.Decimal {
 	return &d
 }
 
-// assetCurrency is an asset in the currency of some books.
+// assetCurrency is an asset and the currency in which it is valued.
 type assetCurrency struct{ asset, currency string }
 
-// pricesAt finds the prices of assets at one instant.
+// pricesAt returns the prices of assets at one instant.
 func pricesAt(ctx context.Context, tx *db.Tx, at time.Time, wanted []assetCurrency) (map[assetCurrency]*price.Price, error) {
 	found := make(map[assetCurrency]*price.Price, len(wanted))
 	var asked []price.Query

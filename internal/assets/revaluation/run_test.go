@@ -297,7 +297,7 @@ func TestARunThatIsMissingOrTooOldIsFound(t *testing.T) {
 		w.run("2025-09")
 		stale("")
 		w.sell("L1 2025-09-20 1 1600")
-		stale("older than what it measured; again it would adjust ETH to 100.00 USD")
+		stale("is out of date; running it again would adjust ETH to 100.00 USD")
 		w.run("2025-09")
 		stale("")
 		w.foreign("1010 2025-09-05 EUR 1000 1.08")
