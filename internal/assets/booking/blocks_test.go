@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// addAt brings a transaction in that is in a block.
+// addAt adds a transaction with a block number.
 func (w *world) addAt(day, text string, block int64) transaction.Transaction {
 	w.Helper()
 	f := strings.Fields(text)

@@ -216,7 +216,7 @@ var examples = []example{
 
 const eventDay, holdDay = "2025-09-15", "2025-08-01"
 
-// base brings in the two lots of ETH, and what else is held.
+// base books the two lots of ETH, and other holdings.
 func (w *world) base(holds ...string) {
 	w.Helper()
 	all := []transaction.Transaction{w.add("2025-01-10", "A in 2 ETH = 3000.00"), w.add("2025-06-01", "A in 3 ETH = 6000.00")}
@@ -239,7 +239,7 @@ func (w *world) batch(kind, target string, all ...transaction.Transaction) []boo
 	return made
 }
 
-// addTo tells the legs of an example and links them.
+// addTo adds the transactions of an example and links them.
 func (e example) addTo(w *world, day string) []transaction.Transaction {
 	w.Helper()
 	var legs []transaction.Transaction
@@ -256,7 +256,7 @@ func (e example) addTo(w *world, day string) []transaction.Transaction {
 	return legs
 }
 
-// Every worked example, asked for by each of its legs.
+// Every worked example is booked through each of its legs.
 func TestExamples(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		own := true

@@ -35,7 +35,7 @@ func (w *world) closeThrough(legalEntityID, key string) {
 	}
 }
 
-// closeSome closes the next month of a legal entity that is over, if it can be.
+// closeSome closes the next period of a legal entity that is over, if possible.
 func (w *world) closeSome(legalEntityID string) {
 	w.Helper()
 	all, err := w.periods.List(w.ctx, period.Filter{}, page.Request{Limit: 100})
@@ -78,7 +78,7 @@ func (w *world) reopen(legalEntityID, key string) {
 	}
 }
 
-// trueUps are the entries that true up that of a transaction, in the order in which they were made.
+// trueUps returns the true-ups of the entry of a transaction, the oldest first.
 func (w *world) trueUps(t transaction.Transaction) (out []booking.Booked) {
 	w.Helper()
 	all, err := w.journal.List(w.ctx, journal.Filter{TransactionID: t.ID}, page.Request{Limit: 100})
@@ -93,7 +93,7 @@ func (w *world) trueUps(t transaction.Transaction) (out []booking.Booked) {
 	return out
 }
 
-// expectDates compares when an entry counts, and when it was meant to.
+// expectDates compares the accounting date and the intended date of an entry.
 func (w *world) expectDates(what string, m booking.Booked, at, intended string) {
 	w.Helper()
 	meant := ""
@@ -105,7 +105,7 @@ func (w *world) expectDates(what string, m booking.Booked, at, intended string) 
 	}
 }
 
-// The worked example: what was sold in a closed month turns out to have cost less.
+// The worked example: a late acquisition changes the cost of a sale in a closed period.
 func TestTrueUp(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		for _, scope := range []string{entity.ScopeLegalEntity, entity.ScopeSource} {
@@ -167,7 +167,7 @@ func TestTrueUp(t *testing.T) {
 	})
 }
 
-// balance is what stands on accounts of the first legal entity, debits less credits.
+// balance returns the balance of accounts of the first legal entity, debits less credits.
 func (w *world) balance(names ...string) string {
 	w.Helper()
 	sum := zero
@@ -348,7 +348,7 @@ func TestCorrectDate(t *testing.T) {
 	})
 }
 
-// A true-up stands and falls with what it trues up.
+// A true-up cannot be changed by itself.
 func TestTrueUpStands(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base()

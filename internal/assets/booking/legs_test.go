@@ -16,7 +16,7 @@ func (w *world) expect(what string, made booking.Booked, lines string) {
 	}
 }
 
-// expectLots compares what is left.
+// expectLots compares the open lots.
 func (w *world) expectLots(what, lots string) {
 	w.Helper()
 	if lots != "" {

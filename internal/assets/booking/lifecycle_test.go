@@ -279,7 +279,7 @@ func TestCorrectType(t *testing.T) {
 		w.expectLots("a transfer", "A 3 ETH 6000.00 2025-06-01; Transfer clearing 1 ETH 1500.00 2025-01-10")
 		w.verifyBooks()
 		_, err = w.bookings.Correct(w.ctx, now.ID, booking.CorrectParams{Type: "UNKNOWN"})
-		w.expectRefused("to unknown", err, fault.Conflict, "not known")
+		w.expectRefused("to unknown", err, fault.Conflict, "cannot be corrected to the type UNKNOWN")
 		_, err = w.bookings.Correct(w.ctx, now.ID, booking.CorrectParams{Type: "SPAM"})
 		w.expectRefused("to spam", err, fault.Conflict, "spam")
 	})
@@ -299,7 +299,7 @@ func TestUnknown(t *testing.T) {
 		w.expect("in", draft, "Cr Suspense 960.00; Dr A 960.00")
 		w.expect("out", w.draft(out, "UNKNOWN", ""), "Dr Suspense 2400.00; Cr A 1500.00; Cr Realized gains 900.00")
 		_, err = w.journal.Post(w.ctx, draft.ID)
-		w.expectRefused("posting", err, fault.Conflict, "not known")
+		w.expectRefused("posting", err, fault.Conflict, "a transaction of type UNKNOWN cannot be posted")
 		w.expectLots("drafts make nothing", untouched)
 		if err := w.journal.Delete(w.ctx, draft.ID); err != nil {
 			t.Fatal(err)

@@ -14,10 +14,10 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// step is something that happens on its day, what the entry says of it, and what is left then where that matters.
+// step is a transaction on a day, the expected lines of its entry, and optionally the lots that remain.
 type step struct{ day, leg, lines, left string }
 
-// runSteps lets things happen: what comes in is paid for in capital, and what goes out pays contractors.
+// runSteps books steps: inflows are paid for with capital, and outflows pay contractors.
 func (w *world) runSteps(steps ...step) {
 	w.Helper()
 	for _, s := range steps {
@@ -121,7 +121,7 @@ func (w *world) lotID(sourceName, day string) (found string) {
 	return found
 }
 
-// expectRefused checks that something was refused, and how.
+// expectRefused fails the test unless an error is of a kind and contains texts.
 func (w *world) expectRefused(what string, err error, kind fault.Kind, says ...string) {
 	w.Helper()
 	if fault.KindOf(err) != kind {

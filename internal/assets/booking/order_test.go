@@ -20,8 +20,8 @@ type timedEvent struct {
 	kind, target string
 }
 
-// randomEvents makes up what happens in a year: purchases, sales, transfers between two wallets and into another legal
-// entity, what is parked and found again, conversions there and back.
+// randomEvents returns the events of a year: purchases, sales, transfers between two wallets and to another legal entity, parked
+// lots, and conversions there and back.
 func randomEvents(r *rand.Rand, length int) (out []timedEvent) {
 	at := time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 	held := map[string]int{} // tenths, by source and asset
@@ -69,7 +69,7 @@ func randomEvents(r *rand.Rand, length int) (out []timedEvent) {
 	return out
 }
 
-// addAll brings a story in, without booking it.
+// addAll adds the transactions of events, without booking them.
 func (w *world) addAll(all []timedEvent) (legs [][]transaction.Transaction) {
 	w.Helper()
 	for _, h := range all {
@@ -79,8 +79,8 @@ func (w *world) addAll(all []timedEvent) (legs [][]transaction.Transaction) {
 	return legs
 }
 
-// bookAll books a story in an order, and does something after each. What is missed is booked when something else is
-// there; what waits for each other is booked together.
+// bookAll books events in an order, and calls after each time. Events that lack lots are booked after others; events that depend
+// on each other are booked together.
 func (w *world) bookAll(all []timedEvent, legs [][]transaction.Transaction, order []int, after func(n int)) {
 	w.Helper()
 	params := func(order ...int) (out []booking.Params) {
@@ -114,8 +114,8 @@ func (w *world) bookAll(all []timedEvent, legs [][]transaction.Transaction, orde
 
 func noop(int) {}
 
-// outcome is what is left, what was gained, and what every entry comes to. With one pool for a legal entity, what
-// moves between its sources stays what it was booked at, so that only their sum is told.
+// outcome returns the open lots, the realized gains and the lines of every entry. With one pool for a legal entity, relocations
+// between its sources keep the basis they were booked at, so only the sum over sources is returned.
 func (w *world) outcome(scope string, legs [][]transaction.Transaction) string {
 	w.Helper()
 	out := w.lots() + "\ngains " + w.balance("Realized gains") + " losses " + w.balance("Realized losses")
@@ -129,8 +129,8 @@ func (w *world) outcome(scope string, legs [][]transaction.Transaction) string {
 	return out
 }
 
-// In whatever order a story is booked, the books say the same in the end; also when some of it is undone and booked
-// again, and, in sum, when months are closed on the way.
+// In whatever order events are booked, the books are the same in the end, also if some entries are reversed and booked again, and,
+// in sum, if periods are closed in between.
 func TestTheOrderOfBookingDoesNotMatter(t *testing.T) {
 	const length = 12
 	each(t, func(t *testing.T, world *world) {

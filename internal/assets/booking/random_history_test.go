@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// randomHistory is an organization whose lots come and go at random.
+// randomHistory is an organization to which random operations are applied.
 type randomHistory struct {
 	*world
 	*rapid.T
@@ -55,37 +55,37 @@ func TestSoakRandomHistoriesVerifyAtEveryStep(t *testing.T) {
 		d := dbtest.Open(t, c)
 		rapid.Check(t, func(r *rapid.T) {
 			l := &randomHistory{newWorld(t.Context(), r, d, now).newEntities(r, somePolicy(r), somePolicy(r)), r}
-			for range 6 { // rapid gives up on a life that begins with deeds it has nothing for
+			for range 6 { // rapid gives up if too many of the first operations are skipped
 				l.addTransaction()
 			}
-			deed := func(do func(*randomHistory)) func(*rapid.T) {
+			operation := func(do func(*randomHistory)) func(*rapid.T) {
 				return func(r *rapid.T) {
 					l.T, l.TB = r, r
 					do(l)
 				}
 			}
 			r.Repeat(map[string]func(*rapid.T){
-				"":            deed((*randomHistory).verify),
-				"tell":        deed((*randomHistory).addTransaction),
-				"tell a pair": deed((*randomHistory).addPair),
-				"book":        deed(func(l *randomHistory) { l.bookTransactions(1) }),
-				"book 2":      deed(func(l *randomHistory) { l.bookTransactions(1) }),
-				"book many":   deed(func(l *randomHistory) { l.bookTransactions(4) }),
-				"post":        deed((*randomHistory).postDraft),
-				"delete":      deed((*randomHistory).deleteDraft),
-				"edit":        deed((*randomHistory).changeDraftDate),
-				"unpost":      deed((*randomHistory).unpostEntry),
-				"reverse":     deed((*randomHistory).reverseEntry),
-				"correct":     deed((*randomHistory).correctType),
-				"correct 2":   deed((*randomHistory).correctDetails),
-				"open":        deed((*randomHistory).createOpening),
-				"change":      deed((*randomHistory).changeOpening),
-				"drop":        deed((*randomHistory).deleteOpening),
-				"choose":      deed((*randomHistory).selectLots),
-				"close":       deed((*randomHistory).closePeriods),
-				"reopen":      deed((*randomHistory).reopenPeriod),
-				"price":       deed((*randomHistory).createPrice),
-				"policy":      deed((*randomHistory).changePolicy),
+				"":            operation((*randomHistory).verify),
+				"add":         operation((*randomHistory).addTransaction),
+				"add a pair":  operation((*randomHistory).addPair),
+				"book":        operation(func(l *randomHistory) { l.bookTransactions(1) }),
+				"book 2":      operation(func(l *randomHistory) { l.bookTransactions(1) }),
+				"book many":   operation(func(l *randomHistory) { l.bookTransactions(4) }),
+				"post":        operation((*randomHistory).postDraft),
+				"delete":      operation((*randomHistory).deleteDraft),
+				"edit":        operation((*randomHistory).changeDraftDate),
+				"unpost":      operation((*randomHistory).unpostEntry),
+				"reverse":     operation((*randomHistory).reverseEntry),
+				"correct":     operation((*randomHistory).correctType),
+				"correct 2":   operation((*randomHistory).correctDetails),
+				"open":        operation((*randomHistory).createOpening),
+				"change":      operation((*randomHistory).changeOpening),
+				"delete lot":  operation((*randomHistory).deleteOpening),
+				"select lots": operation((*randomHistory).selectLots),
+				"close":       operation((*randomHistory).closePeriods),
+				"reopen":      operation((*randomHistory).reopenPeriod),
+				"price":       operation((*randomHistory).createPrice),
+				"policy":      operation((*randomHistory).changePolicy),
 			})
 		})
 	})
@@ -105,7 +105,7 @@ func somePolicy(r *rapid.T) entity.CreateParams {
 	}
 }
 
-// try does something. What is refused is refused for a reason that somebody can do something about, and changes nothing.
+// try runs an operation. It may be refused with an error that a user can act on, and must change nothing then.
 func (l *randomHistory) try(what string, do func() error) {
 	before := l.everything()
 	err := do()
@@ -114,18 +114,18 @@ func (l *randomHistory) try(what string, do func() error) {
 	case fault.Invalid, fault.NotFound, fault.Conflict:
 		for table, now := range l.everything() {
 			if !slices.Equal(now, before[table]) {
-				l.Log(table, "is no longer what it was")
-				l.Fatal("what was refused changed something") // rapid looks for shorter lives that end with the same words
+				l.Log(table, "has changed")
+				l.Fatal("a refused operation changed something") // a constant text, by which rapid shrinks to a shorter history
 			}
 		}
 	default:
 		if err != nil {
-			l.Fatal("it went wrong")
+			l.Fatal("the operation failed")
 		}
 	}
 }
 
-// verify lets the books verify themselves, and holds what was realized against what the accounts say of it.
+// verify verifies the books, and compares realized gains with the balances of their accounts.
 func (l *randomHistory) verify() {
 	l.read(func(ctx context.Context, tx *db.Tx) error {
 		found, err := findings(ctx, tx)
@@ -136,13 +136,13 @@ func (l *randomHistory) verify() {
 		found = append(found, realized...)
 		if len(found) > 0 {
 			l.Logf("found:\n%s", l.withNames(strings.Join(found, "\n")))
-			l.Fatal("something is broken")
+			l.Fatal("verify found something")
 		}
 		return err
 	})
 }
 
-// withNames gives entries their numbers, accounts and sources their names.
+// withNames replaces the IDs of entries, accounts and sources in a text by numbers and names.
 func (l *randomHistory) withNames(text string) string {
 	for _, e := range l.entries(func(journal.Entry) bool { return true }) {
 		text = strings.ReplaceAll(text, e.ID, name(e))
@@ -156,13 +156,13 @@ func (l *randomHistory) withNames(text string) string {
 	return text
 }
 
-// instant is one of not too many, so that things happen at the same time.
+// instant returns one of a few instants, so that some events have the same time.
 func (l *randomHistory) instant() string {
 	day := rapid.IntRange(0, 24).Draw(l.T, "day")
 	return time.Date(2025, 1, 1+5*day, 12, 0, 0, 0, time.UTC).Format(time.RFC3339)
 }
 
-// entries gives what is there, newest first, of what fits.
+// entries returns the entries that satisfy a condition, the newest first.
 func (l *randomHistory) entries(fits func(journal.Entry) bool) (out []journal.Entry) {
 	l.read(func(ctx context.Context, tx *db.Tx) error {
 		return journal.Each(ctx, tx, func(e journal.Entry, _ int64) error {
@@ -189,7 +189,7 @@ func inForce(e journal.Entry) bool {
 
 func draft(e journal.Entry) bool { return e.Status == journal.Draft }
 
-// pending gives the transactions that have no entry.
+// pending returns the transactions that have no entry.
 func (l *randomHistory) pending() []transaction.Transaction {
 	all, err := l.txns.List(l.ctx, transaction.ListParams{Request: page.Request{Limit: 100}})
 	if err != nil {

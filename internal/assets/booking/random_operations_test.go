@@ -23,10 +23,10 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-// quarters is a quantity.
+// quarters returns n quarters as a quantity.
 func quarters(n int) string { return money.FromInt(int64(n)).Quo(money.FromInt(4), 2).String() }
 
-// worth is what so many quarters are worth, with a fee or not.
+// worth returns the value of n quarters in the notation of add, with or without a fee.
 func (l *randomHistory) worth(n int, out bool) string {
 	gross := money.FromInt(int64(n*rapid.IntRange(1, 40).Draw(l.T, "price")*2500+rapid.IntRange(0, 3).Draw(l.T,
 		"cents"))).Quo(money.FromInt(100), 2)
@@ -43,23 +43,23 @@ func (l *randomHistory) worth(n int, out bool) string {
 	return text
 }
 
-// addTransaction tells of a transaction; more comes than goes.
+// addTransaction adds a transaction, more often an inflow than an outflow.
 func (l *randomHistory) addTransaction() {
 	n, out := rapid.IntRange(1, 12).Draw(l.T, "quarters"), rapid.IntRange(0, 9).Draw(l.T, "out") > 5
-	way := "in"
+	direction := "in"
 	if out {
-		way, n = "out", (n+1)/2
+		direction, n = "out", (n+1)/2
 	}
-	text := fmt.Sprint(pick(l.T, "source", "A", "A", "A", "B", "Kraken", "SubA"), " ", way, " ", quarters(n), " ",
+	text := fmt.Sprint(pick(l.T, "source", "A", "A", "A", "B", "Kraken", "SubA"), " ", direction, " ", quarters(n), " ",
 		pick(l.T, "asset", "ETH", "ETH", "ETH", "USDC", "BNB"))
 	if rapid.IntRange(0, 9).Draw(l.T, "valued") > 0 {
 		text += l.worth(n, out)
 	}
 	at := l.instant()
-	l.Logf("tell %s %s", at, l.add(at, text).Description)
+	l.Logf("add %s %s", at, l.add(at, text).Description)
 }
 
-// addPair tells of what left and what arrived, which mostly are linked.
+// addPair adds an outflow and an inflow, which are linked in most cases.
 func (l *randomHistory) addPair() {
 	n := rapid.IntRange(1, 6).Draw(l.T, "quarters")
 	from, to := pick(l.T, "from", "A", "A", "B", "Kraken"), pick(l.T, "to", "A", "B", "B", "SubA", "SubB")
@@ -80,7 +80,7 @@ func (l *randomHistory) addPair() {
 	left, _ := time.Parse(time.RFC3339, at)
 	arrived := left.Add(pick(l.T, "later", 0, 0, 5*time.Minute, -5*time.Minute, 5*24*time.Hour)).Format(time.RFC3339)
 	a, b := l.add(at, out), l.add(arrived, in)
-	l.Logf("tell %s %s, %s %s", at, out, arrived, in)
+	l.Logf("add %s %s, %s %s", at, out, arrived, in)
 	if rapid.IntRange(0, 4).Draw(l.T, "linked") > 0 {
 		l.try("link", func() error {
 			_, err := l.links.Link(l.ctx, transfers.LinkParams{TransactionIDs: []string{a.ID, b.ID}})
@@ -89,7 +89,7 @@ func (l *randomHistory) addPair() {
 	}
 }
 
-// bookableTypes is what transactions are booked as.
+// bookableTypes are the types and target accounts that transactions are booked with, by direction.
 var bookableTypes = map[string][][2]string{
 	"in": {
 		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"DEPOSIT", "Paid-in capital"}, {"INCOME", "Sales"}, {"STAKING_REWARD",
@@ -108,20 +108,20 @@ var bookableTypes = map[string][][2]string{
 }
 
 func (l *randomHistory) kindOf(t transaction.Transaction) (kind, target string) {
-	way := "out"
+	direction := "out"
 	if transaction.IsInflow(t.Direction) {
-		way = "in"
+		direction = "in"
 	}
 	if t.GroupID != "" {
-		way = "pair"
+		direction = "pair"
 	}
-	as := pick(l.T, "type", bookableTypes[way]...)
+	as := pick(l.T, "type", bookableTypes[direction]...)
 	return as[0], as[1]
 }
 
 func noPrefix(int) string { return "" }
 
-// bookTransactions books up to so many transactions.
+// bookTransactions books up to most transactions.
 func (l *randomHistory) bookTransactions(most int) {
 	all := l.pending()
 	if len(all) == 0 {
@@ -146,7 +146,7 @@ func (l *randomHistory) bookTransactions(most int) {
 	if dry := rapid.IntRange(0, 9).Draw(l.T, "dry") == 0; dry {
 		before := l.everything()
 		_, err := l.bookings.Create(l.ctx, ps, noPrefix, true)
-		l.Logf("look at %s: %v", strings.Join(what, "; "), err)
+		l.Logf("preview %s: %v", strings.Join(what, "; "), err)
 		l.unchanged(before)
 	}
 	l.try("book "+strings.Join(what, "; "), func() error {
@@ -244,7 +244,7 @@ func (l *randomHistory) createOpening() {
 	})
 }
 
-// someLot picks a lot, by what it is and not by its name, which is random.
+// someLot picks a lot. It sorts them by content and not by ID, which is random.
 func (l *randomHistory) someLot(f lots.Filter) lots.Held {
 	f.LegalEntityIDs = []string{l.us, l.sub}
 	all, err := l.picks.List(l.ctx, f, page.Request{Limit: 100})
@@ -283,10 +283,10 @@ func (l *randomHistory) changeOpening() {
 func (l *randomHistory) deleteOpening() {
 	byHand := true
 	was := l.someLot(lots.Filter{Manual: &byHand})
-	l.try("drop a lot", func() error { return l.openings.Delete(l.ctx, was.ID) })
+	l.try("delete an opening balance", func() error { return l.openings.Delete(l.ctx, was.ID) })
 }
 
-// selectLots picks the lots of a transaction, where somebody may.
+// selectLots selects lots for a transaction.
 func (l *randomHistory) selectLots() {
 	all := slices.DeleteFunc(l.pending(), func(t transaction.Transaction) bool { return transaction.IsInflow(t.Direction) })
 	if len(all) == 0 {
@@ -302,7 +302,7 @@ func (l *randomHistory) selectLots() {
 		}
 		picks, left = append(picks, lot.Pick{Lot: from.ID, Quantity: part}), left.Sub(part)
 	}
-	l.try("choose for "+t.SequenceNumber(), func() error {
+	l.try("select lots for "+t.SequenceNumber(), func() error {
 		_, err := l.picks.SelectLots(l.ctx, t.ID, picks)
 		return err
 	})
@@ -320,7 +320,7 @@ func (l *randomHistory) somePeriod() period.State {
 	return all.Items[rapid.IntRange(0, min(3, len(all.Items)-1)).Draw(l.T, "period")]
 }
 
-// closePeriods closes periods up to one, for one legal entity or both.
+// closePeriods closes the periods up to one, for one legal entity or both.
 func (l *randomHistory) closePeriods() {
 	through, whose := l.somePeriod(), pick(l.T, "whose", "", "", l.us)
 	all, err := l.periods.List(l.ctx, period.Filter{}, page.Request{Limit: 100})
@@ -377,7 +377,7 @@ func (l *randomHistory) changePolicy() {
 		p.LoansOut = &loans
 	}
 	whose := pick(l.T, "whose", l.us, l.sub)
-	l.try("decide about "+what, func() error {
+	l.try("change the policy on "+what, func() error {
 		_, err := l.entities.Update(l.ctx, whose, p)
 		return err
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
 )
 
-// month gives the id of a period.
+// month returns the ID of a period.
 func (w *world) month(key string) string {
 	w.Helper()
 	all, err := w.periods.List(w.ctx, period.Filter{}, page.Request{Limit: 100})
@@ -33,7 +33,7 @@ func (w *world) month(key string) string {
 	return ""
 }
 
-// verdict is that of a check about our legal entity.
+// verdict returns the verdict of a readiness check for the first legal entity.
 func (w *world) verdict(s *period.Service, key, code string) period.Verdict {
 	w.Helper()
 	r, err := s.Readiness(w.ctx, w.month(key), w.us)
@@ -48,7 +48,7 @@ func (w *world) verdict(s *period.Service, key, code string) period.Verdict {
 	return period.Verdict{}
 }
 
-// expectVerdict looks at one check.
+// expectVerdict compares the verdict of one readiness check.
 func (w *world) expectVerdict(s *period.Service, key, code string, outcome period.Outcome, count int64, says string) {
 	w.Helper()
 	v := w.verdict(s, key, code)

@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// What cannot be booked is refused by the name of what is wrong, as a draft too, and nothing is written.
+// A booking that is not possible is refused with an error that names the fault, as a draft too, and nothing is written.
 func TestRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base()

@@ -58,14 +58,14 @@ func (p rp2Pair) near(o rp2Pair) bool {
 		near(p.Proceeds, o.Proceeds) && near(p.Basis, o.Basis) && near(p.Gain, o.Gain)
 }
 
-// boughtAtPrice tells that everything was bought at its price, without a fee: rp2 orders by price where the books order by cost.
+// boughtAtPrice reports whether everything was bought at its price, without a fee: rp2 orders by price, the books by cost.
 func (c *rp2Case) boughtAtPrice() bool {
 	return !slices.ContainsFunc(c.Events, func(e rp2Event) bool {
 		return e.Kind == "in" && (!e.Basis.Equal(e.Quantity.Mul(e.Spot)) || !e.CryptoFee.IsZero())
 	})
 }
 
-// rp2Params is what there is to book of a case, in the order of its rows.
+// rp2Params adds the transactions of a case and returns the parameters to book them, in the order of its rows.
 func (w *world) rp2Params(c *rp2Case) (all []booking.Params) {
 	w.Helper()
 	book := func(t transaction.Transaction, kind, target string) {
@@ -101,7 +101,7 @@ func (w *world) rp2Params(c *rp2Case) (all []booking.Params) {
 	return all
 }
 
-// pairs is what was realized, by event and lot.
+// pairs returns the realized gains by event and lot.
 func (w *world) pairs() (out []rp2Pair) {
 	w.Helper()
 	type row struct {
@@ -142,7 +142,7 @@ func sortPairs(pairs []rp2Pair) {
 	})
 }
 
-// compare holds what was realized against what rp2 says.
+// compare compares the realized gains with those of rp2.
 func (w *world) compare(what string, expected []rp2Pair) {
 	w.Helper()
 	want, got := slices.DeleteFunc(slices.Clone(expected), func(p rp2Pair) bool {
@@ -161,7 +161,7 @@ func (w *world) compare(what string, expected []rp2Pair) {
 	}
 }
 
-// Everything rp2 says of its cases holds of the books: what is told at once, and what is told late.
+// The books agree with rp2 on all of its cases, whether transactions are booked together or late.
 func TestSoakBooksAgreeWithRP2(t *testing.T) {
 	files, err := filepath.Glob("../../rules/lot/testdata/rp2/*.json")
 	if err != nil || len(files) == 0 {

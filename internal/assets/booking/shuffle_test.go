@@ -20,7 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// operation is a transaction, or a pair, that is told and booked.
+// operation is a transaction, or a transfer, and how it is booked.
 type operation struct {
 	at, later    time.Time // when it left, and when it arrived
 	source, to   string    // to is empty where it is no pair
@@ -32,7 +32,7 @@ type operation struct {
 	kind, target string
 }
 
-// randomOperation is one of what may happen to lots. Plain ones are those the model knows.
+// randomOperation returns a random operation. Plain ones are those that the model supports.
 func randomOperation(r *rapid.T, plain bool) operation {
 	n := rapid.IntRange(1, 8).Draw(r, "quarters")
 	s := operation{source: pick(r, "source", "A", "A", "B"), quantity: n, worth: n*rapid.IntRange(1, 40).Draw(r, "price")*2500 +
@@ -68,7 +68,7 @@ func randomOperation(r *rapid.T, plain bool) operation {
 
 func cents(n int) money.Decimal { return money.FromInt(int64(n)).Quo(money.FromInt(100), 2) }
 
-// addOperation tells something, and gives how it is booked.
+// addOperation adds the transactions of an operation, and returns the parameters to book it.
 func (w *world) addOperation(s operation) booking.Params {
 	way := "out"
 	if s.in {
@@ -89,7 +89,7 @@ func (w *world) addOperation(s operation) booking.Params {
 	return booking.Params{TransactionID: t.ID, Type: s.kind, LedgerAccountID: w.accountID(s.target), AutoPost: true}
 }
 
-// balances says what stands on the accounts. What a pool of several sources costs stands on all their accounts together.
+// balances returns the balances of accounts. For a pool over several sources it returns the sum of their accounts.
 func (w *world) balances(wide bool) (out []string) {
 	w.Helper()
 	sums := map[string]money.Decimal{}
@@ -132,8 +132,7 @@ func (w *world) spelledPairs() (out []string) {
 	return out
 }
 
-// Whatever the order in which things are booked, the lots, what was realized and what stands on the accounts are
-// those of the order in which things happened.
+// In whatever order operations are booked, lots, realized gains and balances are those of the order in which they happened.
 func TestSoakTheOrderOfBookingDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
@@ -182,7 +181,7 @@ func TestSoakTheOrderOfBookingDoesNotMatter(t *testing.T) {
 	})
 }
 
-// expectModel compares pools with a model of them: rules/lot from nothing, given what happened in order.
+// expectModel compares the pools with a model: rules/lot, applied to all operations in order.
 func (w *world) expectModel(policy entity.CreateParams, all []operation) {
 	w.Helper()
 	type happening struct {

@@ -119,7 +119,7 @@ func refuseTrueUp(e journal.Entry) error {
 		e.SequenceNumber(), transaction.SequenceNumber(e.TransactionNo))
 }
 
-// Undone gives back what an entry consumed, deletes the lots it created, and recomputes everything after it.
+// Undone restores what an entry consumed, deletes the lots it created, and recomputes everything after it.
 func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, cascade bool) error {
 	if err := refuseTrueUp(was); err != nil {
 		return err

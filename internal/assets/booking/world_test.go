@@ -59,7 +59,7 @@ type world struct {
 
 var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
 
-// each runs a test in a world of each engine, in which all must be well at the end.
+// each runs a test on each database, and verifies the books at the end.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -89,7 +89,7 @@ func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *wor
 	return w
 }
 
-// newEntities gives a part of the world to itself: two new legal entities, with the policies that are given, and their sources.
+// newEntities returns a view of the organization with two new legal entities that have the given policies, and their sources.
 func (w *world) newEntities(t rapid.TB, policies ...entity.CreateParams) *world {
 	t.Helper()
 	out := *w
@@ -110,14 +110,14 @@ func (w *world) newEntities(t rapid.TB, policies ...entity.CreateParams) *world 
 	return &out
 }
 
-// name makes a name that nothing else has.
+// name returns a unique name.
 func (w *world) name(of string) string {
 	*w.count++
 	return fmt.Sprint(of, " ", *w.count)
 }
 
-// source gives a source by its name, and makes it when it is first asked for: wallets A, B, Arb and SubA, of which
-// the last is the other legal entity's, an exchange, banks and a payment processor.
+// source returns a source by its name, and creates it at the first call: the wallets A, B, Arb and SubA, the last one of the other
+// legal entity, an exchange, banks and a payment processor.
 func (w *world) source(name string) source.Source {
 	w.Helper()
 	if s, there := w.sources[name]; there {
@@ -153,7 +153,7 @@ func (w *world) source(name string) source.Source {
 	return made.Source
 }
 
-// chart reads the ledger accounts, which go by their names.
+// chart reads the ledger accounts by name.
 func (w *world) chart() {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
@@ -179,7 +179,7 @@ func (w *world) read(fn db.Func) {
 	}
 }
 
-// add brings a transaction in: "A out 2.5 ETH = 6000.00 fee 12.00 (0.005)" on a day, the last being the quantity the fee took.
+// add adds a transaction on a day: "A out 2.5 ETH = 6000.00 fee 12.00 (0.005)". The quantity in parentheses paid the fee.
 func (w *world) add(day, text string) transaction.Transaction {
 	w.Helper()
 	f := strings.Fields(text)
@@ -220,7 +220,7 @@ func (w *world) add(day, text string) transaction.Transaction {
 	return made.Transactions[0]
 }
 
-// at is noon of a day, unless a time is given.
+// at returns noon of a day, or the time if one is given.
 func (w *world) at(day string) time.Time {
 	w.Helper()
 	if len(day) == len(time.DateOnly) {
@@ -233,7 +233,7 @@ func (w *world) at(day string) time.Time {
 	return at
 }
 
-// link makes a pair.
+// link links two transactions to a transfer.
 func (w *world) link(out, in transaction.Transaction) {
 	w.Helper()
 	if _, err := w.links.Link(w.ctx, transfers.LinkParams{TransactionIDs: []string{out.ID, in.ID}}); err != nil {
@@ -241,7 +241,7 @@ func (w *world) link(out, in transaction.Transaction) {
 	}
 }
 
-// book books a transaction; target is the name of an account, or nothing.
+// book books a transaction; target is the name of an account, or empty.
 func (w *world) book(t transaction.Transaction, kind, target string) booking.Booked {
 	w.Helper()
 	made, err := w.tryBook(t, kind, target, true)
@@ -278,7 +278,7 @@ func (w *world) accountID(name string) string {
 	return a.ID
 }
 
-// lines are those of an entry as accountants write them.
+// lines returns the lines of an entry as text.
 func (w *world) lines(e journal.Entry) string {
 	var out []string
 	for _, l := range e.Lines {
@@ -291,8 +291,8 @@ func (w *world) lines(e journal.Entry) string {
 	return strings.Join(out, "; ")
 }
 
-// lots are what is left: "A 2.5 ETH 5000.00 2025-06-01", with a question mark where the basis waits for the other leg
-// and an exclamation mark where the type is not known.
+// lots returns the open lots in the form "A 2.5 ETH 5000.00 2025-06-01", with a question mark if the basis is pending until the
+// other leg arrives, and an exclamation mark if the type is unknown.
 func (w *world) lots() string {
 	w.Helper()
 	var out []string
@@ -316,7 +316,7 @@ func (w *world) lots() string {
 	return strings.Join(out, "; ")
 }
 
-// sorted puts lots in the order in which they are compared.
+// sorted sorts lots for comparison.
 func sorted(lots string) string {
 	all := strings.Split(lots, "; ")
 	slices.Sort(all)
@@ -339,7 +339,7 @@ func (w *world) rate(from, to, day, value string) {
 	}
 }
 
-// expectBooked checks that transactions are those of an entry.
+// expectBooked fails the test unless transactions belong to an entry.
 func (w *world) expectBooked(e journal.Entry, of ...transaction.Transaction) {
 	w.Helper()
 	for _, t := range of {
@@ -353,7 +353,7 @@ func (w *world) expectBooked(e journal.Entry, of ...transaction.Transaction) {
 	}
 }
 
-// expectUnbooked checks that transactions have no entry.
+// expectUnbooked fails the test unless transactions have no entry.
 func (w *world) expectUnbooked(of ...transaction.Transaction) {
 	w.Helper()
 	for _, t := range of {
@@ -363,7 +363,7 @@ func (w *world) expectUnbooked(of ...transaction.Transaction) {
 	}
 }
 
-// reload gives a transaction as it is now.
+// reload returns a transaction as it is stored now.
 func (w *world) reload(t transaction.Transaction) (now transaction.Transaction) {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
@@ -373,7 +373,7 @@ func (w *world) reload(t transaction.Transaction) (now transaction.Transaction) 
 	return now
 }
 
-// entry gives an entry as it is shown.
+// entry returns an entry as the API shows it.
 func (w *world) entry(id string) booking.Booked {
 	w.Helper()
 	made, err := w.bookings.Get(w.ctx, id)
@@ -383,7 +383,7 @@ func (w *world) entry(id string) booking.Booked {
 	return made
 }
 
-// everything is all that is stored about the organization, but for what counts requests.
+// everything returns the rows of all tables that booking writes, by table.
 func (w *world) everything() map[string][]string {
 	w.Helper()
 	out := map[string][]string{}
@@ -418,7 +418,7 @@ func (w *world) everything() map[string][]string {
 	return out
 }
 
-// unchanged checks that nothing was written since.
+// unchanged fails the test if something was written since.
 func (w *world) unchanged(before map[string][]string) {
 	w.Helper()
 	for table, now := range w.everything() {

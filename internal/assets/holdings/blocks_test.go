@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// seedExamples is the state of the worked examples, with disposals, a move, and a correction of what was closed.
+// seedExamples stores the state of the worked examples, with disposals, a move, and a correction of a closed period.
 func (w *world) seedExamples() {
 	w.lot("L1 A ETH 2025-01-10 2 3000")
 	w.lot("L2 A ETH 2025-06-01 3 6000")

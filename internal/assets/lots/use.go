@@ -55,7 +55,7 @@ type Use struct {
 	Pool            string
 	OrderKey        lot.OrderKey // of the consumption
 	Position        int64        // of the consumption
-	LotID           string       // empty for a quantity that was not there
+	LotID           string       // empty for a lot deficit
 	Kind            string       // a lot.Kind, or Relocated
 	Correction      bool         // amounts are differences to a use in a closed period
 	JournalEntryID  string
@@ -89,13 +89,13 @@ type Use struct {
 // Realizes reports whether a gain or a loss was realized: a move or a conversion realizes none.
 func (u *Use) Realizes() bool { return u.Kind == string(lot.Dispose) || u.Kind == string(lot.Fee) }
 
-// UseKey tells the uses of one consumption apart.
+// UseKey identifies a use among those of its consumption.
 type UseKey struct{ lotID, kind, sourceID, accountID string }
 
 // Key returns the key of a use.
 func (u *Use) Key() UseKey { return UseKey{u.LotID, u.Kind, u.SourceID, u.LedgerAccountID} }
 
-// SameUses reports whether two answers to a consumption are the same, in any order.
+// SameUses reports whether two lists have the same uses, in any order.
 func SameUses(a, b []Use) bool {
 	if len(a) != len(b) {
 		return false
@@ -178,12 +178,12 @@ func (u Use) negated() Use {
 	return out
 }
 
-// EntryRef names the entry under which something is written.
+// EntryRef refers to the entry under which uses and lots are written.
 type EntryRef struct {
 	EntryID        string
 	AccountingDate time.Time
 	PeriodID       string
-	// Correct says that what is stored stays because its period is closed: only differences are written under this entry.
+	// Correct means that stored uses stay because their period is closed: only differences are written under this entry.
 	Correct bool
 }
 

@@ -16,9 +16,9 @@ type Origin string
 
 // The origins.
 const (
-	Manual      Origin = "manual"      // somebody entered it
+	Manual      Origin = "manual"      // a user entered it
 	Import      Origin = "import"      // it was in a file
-	Transaction Origin = "transaction" // somebody paid it
+	Transaction Origin = "transaction" // a transaction was made at it
 	Provider    Origin = "provider"    // an external system delivered it
 )
 

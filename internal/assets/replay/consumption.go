@@ -130,7 +130,7 @@ func (c *consumption) setDestination(e *Effect) {
 	}
 }
 
-// wholePool stands for the lots of a pool if none in particular is meant.
+// wholePool represents all lots of a pool, if no lot in particular is meant.
 const wholePool = "*"
 
 var methodNames = map[lot.Method]string{

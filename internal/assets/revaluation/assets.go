@@ -12,7 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// candidates are the assets of a family that there may be something to do about: what is held, and what something stands for still.
+// candidates returns the assets of a group that may need an entry: those that are held and measured, those with a balance on an
+// adjustment account, and those with an entry of an earlier run of the period.
 func (s *subject) candidates(f assetGroup) []string {
 	found := map[string]bool{}
 	for asset := range s.held {
@@ -34,7 +35,7 @@ func (s *subject) candidates(f assetGroup) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// assets plans the assets of a family, and tells whether there were any.
+// assets plans the assets of a group, and reports whether there were any.
 func (s *subject) assets(ctx context.Context, f assetGroup) (bool, error) {
 	units := s.candidates(f)
 	if len(units) == 0 {
@@ -56,7 +57,8 @@ func (s *subject) assets(ctx context.Context, f assetGroup) (bool, error) {
 	return true, nil
 }
 
-// prices finds what assets are worth at the end of the period. What is not held needs no price, and what cost nothing cannot be worth less.
+// prices returns the prices of assets at the end of the period. An asset that is not held needs none, nor does one without cost if
+// it is tested for impairment.
 func (s *subject) prices(ctx context.Context, f assetGroup, units []string) (map[string]*Quote, error) {
 	var wanted []price.Query
 	for _, unit := range units {
@@ -108,12 +110,12 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 	}
 	i.After, i.Lines = i.Before.Add(effect.Adjustment), s.lines(effect, role)
 	if h.quantity.IsZero() && i.Before.IsZero() && len(i.Lines) == 0 && s.own[[2]string{string(f.kind), unit}].EntryID == nil {
-		return // it is gone, and nothing was left of it
+		return // it is no longer held, and there is nothing to book
 	}
 	s.setOutcome(i, rows)
 }
 
-// valueOr is the price, or what stands for none.
+// valueOr returns the value of the quote, or a default if there is no quote.
 func (q *Quote) valueOr(none money.Decimal) money.Decimal {
 	if q == nil {
 		return none
@@ -121,8 +123,8 @@ func (q *Quote) valueOr(none money.Decimal) money.Decimal {
 	return q.Value
 }
 
-// readLots reads the lots that were left at the end of the period, once, by asset. Under a weighted average they
-// share what their pool cost, and the last one takes what rounding leaves.
+// readLots reads the lots that were open at the end of the period, once. Under a weighted average each has its share of the basis
+// of its pool; the last lot of an asset gets the rounding difference.
 func (s *subject) readLots(ctx context.Context) error {
 	if s.lotsRead {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// postedItem is what a run that stands says of an item. A live one has an entry that nobody has undone, or needed none.
+// postedItem is an item of a posted run with the state of its entry. It is in force if it has no entry, or one that was not
+// reversed or unposted since.
 type postedItem struct {
 	RunID         string  `db:"revaluation_id"`
 	Key           string  `db:"key"`
@@ -18,7 +19,7 @@ type postedItem struct {
 	EntryID       *string `db:"journal_entry_id"`
 	Status        *string `db:"status"` // of the entry
 	NextID        *string `db:"next_entry_id"`
-	EntryPeriodID *string `db:"accounting_period_id"` // where the entry counts
+	EntryPeriodID *string `db:"accounting_period_id"` // of the entry
 }
 
 func (s postedItem) inForce() bool {
@@ -31,7 +32,7 @@ const postedFrom = ` FROM revaluation_parts p
 	p.legal_entity_id AND i.kind = p.kind
 	LEFT JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = i.journal_entry_id`
 
-// selectPosted reads what stands for a legal entity at the end of a period, the latest first.
+// selectPosted reads the items of posted runs of a legal entity up to a period, the latest first.
 func selectPosted(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]postedItem, error) {
 	return db.All[postedItem](ctx, tx,
 		"SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+postedFrom+`
@@ -46,7 +47,7 @@ type stateRow struct {
 	After    money.Decimal `db:"after"`
 }
 
-// selectStates reads what lots stood at when a run had measured them.
+// selectStates reads the adjustments of lots after a run.
 func selectStates(ctx context.Context, tx *db.Tx, runID, legalEntityID string, kind Kind, units []string) ([]stateRow, error) {
 	return db.All[stateRow](ctx, tx, "SELECT "+db.Columns[stateRow]()+
 		` FROM revaluation_rows WHERE organization_id = @org AND revaluation_id = ? AND legal_entity_id = ? AND kind = ?
@@ -60,7 +61,7 @@ type unitRow struct {
 	Amount    money.Decimal `db:"amount"`
 }
 
-// selectUnits reads what stood on the accounts of a legal entity at the end of a period, in units other than its currency.
+// selectUnits reads the balances of the accounts of a legal entity at the end of a period, by unit other than its base currency.
 func selectUnits(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]unitRow, error) {
 	return db.All[unitRow](ctx, tx,
 		`SELECT u.ledger_account_id, u.unit, {dec_sum}(u.quantity) AS quantity, {dec_sum}(u.amount) AS amount FROM account_units u
@@ -75,7 +76,7 @@ type balanceRow struct {
 	Credits   money.Decimal `db:"credits"`
 }
 
-// selectBalances reads what stood on some accounts of a legal entity at the end of a period, debits less credits.
+// selectBalances reads the balances of accounts of a legal entity at the end of a period, debits less credits.
 func selectBalances(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string,
 	accountIDs []string) (map[string]money.Decimal, error) {
 	rows, err := db.All[balanceRow](ctx, tx,
@@ -106,7 +107,7 @@ type origin struct {
 	ParentID      *string       `db:"parent_asset_id"`
 	LegalEntityID string        `db:"legal_entity_id"`
 	AssetType     string        `db:"asset_type"`
-	Quantity      money.Decimal `db:"quantity"` // that it had at first
+	Quantity      money.Decimal `db:"quantity"` // originally
 	EntryID       string        `db:"journal_entry_id"`
 }
 
@@ -120,13 +121,13 @@ type convertedRow struct {
 	Quantity money.Decimal `db:"quantity"`
 }
 
-// selectConverted reads how much of lots became another asset, by entry.
+// selectConverted reads how much of lots was converted to another asset, by entry.
 func selectConverted(ctx context.Context, tx *db.Tx, lotIDs []string) ([]convertedRow, error) {
 	return db.All[convertedRow](ctx, tx, `SELECT asset_id, journal_entry_id, {dec_sum}(quantity) AS quantity FROM lot_uses
 		WHERE organization_id = @org AND asset_id {any} AND kind = 'convert' GROUP BY asset_id, journal_entry_id`, lotIDs)
 }
 
-// selectDuplicates reads the parts that stand beside a later one.
+// selectDuplicates reads the posted parts for which a later posted part exists.
 func selectDuplicates(ctx context.Context, tx *db.Tx) ([]partRow, error) {
 	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+
 		` FROM revaluation_parts WHERE organization_id = @org AND status = 'posted' AND EXISTS
@@ -141,7 +142,7 @@ type missingEntryRow struct {
 	EntryID string `db:"journal_entry_id"`
 }
 
-// selectMissingEntries reads the items whose entry is not there.
+// selectMissingEntries reads the items whose entry does not exist.
 func selectMissingEntries(ctx context.Context, tx *db.Tx) ([]missingEntryRow, error) {
 	return db.All[missingEntryRow](ctx, tx,
 		`SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items WHERE organization_id = @org AND journal_entry_id IS NOT

@@ -10,12 +10,12 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// lotMeasurer measures the assets of a family lot by lot.
+// lotMeasurer measures the assets of a group lot by lot.
 type lotMeasurer struct {
 	*subject
 	group  assetGroup
 	quotes map[string]*Quote
-	lows   map[string][]Quote // by asset, the latest first, each the lowest of itself and those after it
+	lows   map[string][]Quote // by asset, the latest first, each lower than all later ones
 
 	units     map[string]string          // by lot, the asset it was measured as
 	states    map[string][]measure.State // by asset
@@ -24,13 +24,13 @@ type lotMeasurer struct {
 	converted map[string]convertedLot    // by lot, what it was before it became this asset
 }
 
-// convertedLot is the place of a lot that became another asset among the lots of the one it was.
+// convertedLot is the index of a converted lot among the lots of the asset that it was before.
 type convertedLot struct {
 	asset string
 	index int
 }
 
-// read gets everything that measuring lots needs.
+// read reads everything that is needed to measure lots.
 func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	l.units, l.states, l.lots = map[string]string{}, map[string][]measure.State{}, map[string][]measure.Lot{}
 	l.prices, l.converted = map[string]*Quote{}, map[string]convertedLot{}
@@ -42,7 +42,7 @@ func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	return nil
 }
 
-// readStates gets how the lots stood when the last run of an earlier period had measured them.
+// readStates reads the adjustments of lots after the last run of an earlier period.
 func (l *lotMeasurer) readStates(ctx context.Context, _ []string) error {
 	byRun := map[string][]string{}
 	for key, at := range l.earlier {
@@ -63,7 +63,7 @@ func (l *lotMeasurer) readStates(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// readLows gets the prices of the period where the lowest counts.
+// readLows reads the prices of the period if the lowest one counts.
 func (l *lotMeasurer) readLows(ctx context.Context, units []string) error {
 	if l.group.kind != Impairment || l.group.model != measure.WrittenOff {
 		return nil
@@ -80,14 +80,14 @@ func (l *lotMeasurer) readLows(ctx context.Context, units []string) error {
 		lows := l.lows[p.AssetType]
 		low := Quote{p.Value, p.ID, p.At, string(p.Origin)}
 		if n := len(lows); n > 0 && lows[n-1].Value.Cmp(low.Value) <= 0 {
-			continue // one that is later is as low
+			continue // a later price is as low
 		}
 		l.lows[p.AssetType] = append(lows, low)
 	}
 	return nil
 }
 
-// lowest is the lowest price since a lot was there.
+// lowest returns the lowest price since a lot was acquired.
 func (l *lotMeasurer) lowest(asset string, since time.Time) *Quote {
 	out := l.quotes[asset]
 	for _, q := range l.lows[asset] {
@@ -98,12 +98,12 @@ func (l *lotMeasurer) lowest(asset string, since time.Time) *Quote {
 	return out
 }
 
-// assignStates gives each lot what it was when it was measured last.
+// assignStates links each lot to the lot that it was when it was measured last.
 func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 	if err := l.readLots(ctx); err != nil {
 		return err
 	}
-	ways, err := l.ancestors(ctx)
+	ancestors, err := l.ancestors(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,13 +115,13 @@ func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 				l.prices[held.LotID] = quote
 			}
 		}
-		if way, there := ways[held.LotID]; there {
-			units := held.RemainingQuantity.Mul(way.factor)
-			if was := l.units[way.lot]; was == held.AssetType {
-				lot.Of, lot.Units = way.lot, units
+		if from, there := ancestors[held.LotID]; there {
+			units := held.RemainingQuantity.Mul(from.factor)
+			if was := l.units[from.lot]; was == held.AssetType {
+				lot.Of, lot.Units = from.lot, units
 			} else {
 				l.converted[held.LotID] = convertedLot{was, len(l.lots[was])}
-				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.LotID, Of: way.lot, Units: units, Elsewhere: true})
+				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.LotID, Of: from.lot, Units: units, Elsewhere: true})
 			}
 		}
 		l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
@@ -129,7 +129,7 @@ func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 	return l.inheritAdjustments()
 }
 
-// inheritAdjustments tells lots that became another asset what they had of an adjustment before.
+// inheritAdjustments sets the floor of converted lots to the adjustment that they had before the conversion.
 func (l *lotMeasurer) inheritAdjustments() error {
 	carried := map[string][]measure.Measured{}
 	for _, from := range l.converted {
@@ -165,19 +165,19 @@ func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.De
 	return rows, effect
 }
 
-// ancestor leads from a lot to the one it was when it was measured last; one unit of it was factor units then.
+// ancestor is the lot that a lot was when it was measured last. One unit of the lot was factor units of the ancestor.
 type ancestor struct {
 	lot    string
 	factor money.Decimal
 }
 
-// generationsMax bounds how often a lot can have been moved since it was measured: more is a circle.
+// generationsMax bounds how often a lot can have been moved since it was measured; more would be a cycle.
 const generationsMax = 1000
 
-// factorDigits is how exact the ratio of a conversion is.
+// factorDigits is the number of decimal places of the ratio of a conversion.
 const factorDigits = 30
 
-// ancestors finds what every lot was when it was measured last: itself, or what it was moved or converted from since.
+// ancestors returns the ancestor of each lot: itself, or the lot that it was moved or converted from since.
 func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]ancestor, error) {
 	out := map[string]ancestor{}
 	if len(l.units) == 0 {
@@ -215,7 +215,7 @@ func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]ancestor, error
 	return out, nil
 }
 
-// origins reads the lots between those that are held and those that were measured.
+// origins reads the chain of lots from those that are held to those that were measured.
 func (l *lotMeasurer) origins(ctx context.Context) (map[string]origin, error) {
 	known := map[string]origin{}
 	var next []string
@@ -249,7 +249,7 @@ func (l *lotMeasurer) origins(ctx context.Context) (map[string]origin, error) {
 	return known, nil
 }
 
-// ratios says of lots that came by a conversion how much of the other asset one unit of them was.
+// ratios returns, for lots that were created by a conversion, how much of the other asset one unit of them was.
 func (l *lotMeasurer) ratios(ctx context.Context, known map[string]origin) (map[string]money.Decimal, error) {
 	var parents []string
 	for _, o := range known {
@@ -271,9 +271,9 @@ func (l *lotMeasurer) ratios(ctx context.Context, known map[string]origin) (map[
 	out := map[string]money.Decimal{}
 	for _, o := range known {
 		above, there := known[db.OrEmpty(o.ParentID)]
-		if taken, converted := used[[2]string{above.LotID, o.EntryID}]; there && converted && above.AssetType != o.AssetType &&
+		if quantity, converted := used[[2]string{above.LotID, o.EntryID}]; there && converted && above.AssetType != o.AssetType &&
 			!o.Quantity.IsZero() {
-			out[o.LotID] = taken.Quo(o.Quantity, factorDigits)
+			out[o.LotID] = quantity.Quo(o.Quantity, factorDigits)
 		}
 	}
 	return out, nil

@@ -12,9 +12,9 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
-// Reverse undoes a run: what it booked or found booked is reversed, and the period is as if it had not been measured.
-// Only the last run can be undone, and only while its period is open: what is measured after that builds on it, and
-// puts it right by itself.
+// Reverse reverses a run: the entries that it posted or kept are reversed, and the period is as if it had not been measured.
+// Only the last run of a period can be reversed, and only while the period is open. Later runs build on it and correct
+// differences themselves.
 func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -61,7 +61,7 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 	return after, err
 }
 
-// requireFullAccess hides a run of which the actor sees only some legal entities from who would change it.
+// requireFullAccess returns an error of kind NotFound if the actor may not see all legal entities of a run.
 func requireFullAccess(ctx context.Context, tx *db.Tx, runID string) error {
 	parts, err := selectParts(ctx, tx, []string{runID})
 	for _, p := range parts {
@@ -72,7 +72,7 @@ func requireFullAccess(ctx context.Context, tx *db.Tx, runID string) error {
 	return err
 }
 
-// reverseEntries reverses the entries of a run that nobody else has undone.
+// reverseEntries reverses the entries of a run, except those that were reversed or deleted already.
 func (s *Service) reverseEntries(ctx context.Context, tx *db.Tx, r Run) error {
 	for _, i := range r.Items {
 		if i.EntryID == "" {

@@ -17,15 +17,16 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
-// RunParams say what to measure. No legal entities are all for which the period is open, no kinds are all.
+// RunParams select what to measure. Without legal entities, a run measures all for which the period is open; without kinds, all
+// kinds.
 type RunParams struct {
 	PeriodID       string
 	LegalEntityIDs []string
 	Kinds          []Kind
-	Dry            bool // find out and write nothing
+	Dry            bool // compute the run and write nothing
 }
 
-// Run measures what is held at the end of a period and books what is lacking.
+// Run measures the holdings at the end of a period and books the adjustments.
 func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -56,7 +57,7 @@ func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
 	return r, err
 }
 
-// resolve finds the period and the legal entities, all of which must have it open.
+// resolve returns the period and the legal entities. It returns an error if the period is closed for one of them.
 func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (month period.Period, out []entity.LegalEntity, err error) {
 	var faults fault.List
 	for i, k := range p.Kinds {
@@ -123,7 +124,7 @@ func (p RunParams) entities(ctx context.Context, b *snapshot.Books, month period
 	return out, nil
 }
 
-// run is the plan as a run that was not kept yet.
+// run returns the plan as a run that is not stored yet.
 func (p *planner) run(tx *db.Tx, userID string) Run {
 	items := make(map[[3]string]Item, len(p.items))
 	for _, i := range p.items {
@@ -141,7 +142,7 @@ func (p *planner) run(tx *db.Tx, userID string) Run {
 	}
 }
 
-// save books a run and writes it down, in the place of those that stood for what it measured.
+// save books and stores a run, and marks the earlier runs that it replaces.
 func (s *Service) save(ctx context.Context, tx *db.Tx, plan *planner, r *Run) error {
 	r.ID = tx.NewID(id.Revaluation)
 	if err := plan.createAccounts(ctx); err != nil {
@@ -162,7 +163,7 @@ func (s *Service) save(ctx context.Context, tx *db.Tx, plan *planner, r *Run) er
 	return nil
 }
 
-// createAccounts makes the accounts that lines are the first on.
+// createAccounts creates the accounts that lines are the first to use.
 func (p *planner) createAccounts(ctx context.Context) error {
 	for n, i := range p.items {
 		for m, l := range i.Lines {
@@ -182,7 +183,7 @@ func (p *planner) createAccounts(ctx context.Context) error {
 	return nil
 }
 
-// createAccount makes the account of an asset's adjustment.
+// createAccount creates the adjustment account of an asset.
 func createAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.Account, error) {
 	group, err := account.ByRole(ctx, tx, account.GroupFairValueAdjustment)
 	if err != nil {

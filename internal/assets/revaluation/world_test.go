@@ -90,7 +90,7 @@ func (w *world) read(fn db.Func) {
 	}
 }
 
-// verify holds what the runs left behind against their check and that of the journal.
+// verify verifies the runs, the journal, the accounts, the prices and the legal entities.
 func (w *world) verify() {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
@@ -180,7 +180,7 @@ func (w *world) period(key string) (out period.Period) {
 	return out
 }
 
-// buy brings a lot: "L1 ETH 2025-01-10 2 3000".
+// buy adds a lot: "L1 ETH 2025-01-10 2 3000".
 func (w *world) buy(notation string) {
 	w.t.Helper()
 	f := strings.Fields(notation)
@@ -188,7 +188,7 @@ func (w *world) buy(notation string) {
 	w.add(f[0], "", f[1], f[2], f[2], dec(f[3]), dec(f[4]), entry)
 }
 
-// add writes a lot down that an entry made.
+// add stores a lot that an entry created.
 func (w *world) add(name, parent, asset, acquired, entered string, quantity, basis money.Decimal, entry string) {
 	w.t.Helper()
 	asset, token, _ := strings.Cut(asset, "#")
@@ -219,7 +219,7 @@ func (w *world) position(ctx context.Context, tx *db.Tx, at, asset, token, date 
 	return err
 }
 
-// consume takes a part of a lot and gives what it cost.
+// consume stores a use of a lot.
 func (w *world) consume(name, kind, date string, quantity money.Decimal, entry string, basis money.Decimal) {
 	w.t.Helper()
 	l := w.lots[name]
@@ -266,7 +266,7 @@ func (w *world) sell(notation string) {
 	w.consume(f[0], "dispose", f[1], quantity, w.post(f[1], lines...), basis)
 }
 
-// convert makes a part of a lot another lot, of the same asset or another: "L1 2025-10-05 1 M1 WETH 1000".
+// convert moves or converts a part of a lot to another lot: "L1 2025-10-05 1 M1 WETH 1000".
 func (w *world) convert(notation string) {
 	w.t.Helper()
 	f := strings.Fields(notation)
