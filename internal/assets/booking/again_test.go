@@ -168,7 +168,7 @@ func TestOpeningsThatCostNothing(t *testing.T) {
 }
 
 // What takes nothing because nothing is there makes no lots where it stays in its pool.
-func TestCorrectedToWhatIsNotThere(t *testing.T) {
+func TestACorrectionThatLacksLotsCreatesNone(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.newEntities(t, entity.CreateParams{CostBasisScope: entity.ScopeLegalEntity, ShortDisposal: entity.ShortAtZeroBasis})
 		made := w.book(w.add("2025-02-05", "A out 1 ETH = 800.00"), "FEE", "")

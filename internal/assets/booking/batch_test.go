@@ -149,7 +149,8 @@ func TestSoakOfManyAsMuchIsBookedAsCanBe(t *testing.T) {
 			var asked [2][]booking.Params
 			for n, w := range []*world{many, just} {
 				for _, s := range before {
-					if _, err := w.bookings.Create(w.ctx, []booking.Params{w.addOperation(s)}, noPrefix, false); err != nil && fault.KindOf(err) == fault.Internal {
+					_, err := w.bookings.Create(w.ctx, []booking.Params{w.addOperation(s)}, noPrefix, false)
+					if err != nil && fault.KindOf(err) == fault.Internal {
 						r.Fatal(err)
 					}
 				}

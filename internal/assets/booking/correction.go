@@ -81,7 +81,9 @@ func (s *Service) reassign(ctx context.Context, tx *db.Tx, to map[string]string)
 			ids = append(ids, *r.PartnerID)
 		}
 	}
-	return saveTransactions(ctx, tx, ids, func(t *transaction.Transaction) { t.JournalEntryID = cmp.Or(to[t.JournalEntryID], t.JournalEntryID) })
+	return saveTransactions(ctx, tx, ids, func(t *transaction.Transaction) {
+		t.JournalEntryID = cmp.Or(to[t.JournalEntryID], t.JournalEntryID)
+	})
 }
 
 // saveTransactions applies a change to transactions and stores them.
@@ -183,7 +185,8 @@ func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, lines 
 	}
 	made, err := s.journal.Enter(ctx, tx, []journal.CreateParams{{
 		LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(at), Memo: "True-up of " + e.SequenceNumber(), TagIDs: e.TagIDs,
-		Status: journal.Posted, TransactionID: e.TransactionID, TransactionNo: e.TransactionNo, OriginatedBy: journal.ByTrueUp, Classification: e.Classification, Lines: lines,
+		Status: journal.Posted, TransactionID: e.TransactionID, TransactionNo: e.TransactionNo, OriginatedBy: journal.ByTrueUp,
+		Classification: e.Classification, Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
 		return lots.EntryRef{}, "", err

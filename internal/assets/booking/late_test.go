@@ -226,7 +226,8 @@ func TestLateThroughTransfers(t *testing.T) {
 			}
 		}
 		w.expect("to B", w.entry(w.reload(toB).JournalEntryID), "Dr B 2499.00; Dr Network fees 2.00; Cr A 2500.00; Cr Realized gains 1.00")
-		w.expect("to Sub", w.entry(w.reload(toSub).JournalEntryID), "Dr Due from Sub 1000.50; Cr B 1000.50; Dr SubA 1000.50; Cr Due to US 1000.50")
+		w.expect("to Sub", w.entry(w.reload(toSub).JournalEntryID),
+			"Dr Due from Sub 1000.50; Cr B 1000.50; Dr SubA 1000.50; Cr Due to US 1000.50")
 		now := w.entry(w.reload(sale).JournalEntryID)
 		w.expect("sold", now, "Dr Contractors 1000.00; Cr SubA 500.00; Cr Realized gains 500.00")
 		w.expectBooked(now.Entry, sale)
@@ -349,7 +350,7 @@ func TestCorrectDate(t *testing.T) {
 }
 
 // A true-up cannot be changed by itself.
-func TestTrueUpStands(t *testing.T) {
+func TestATrueUpCannotBeChangedByItself(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base()
 		sale := w.add("2025-07-01", "A out 2 ETH = 4000.00")
@@ -391,7 +392,7 @@ func TestTrueUpStands(t *testing.T) {
 }
 
 // A draft that is made anew looks past the entry that was just made, which would lack lots if the draft were posted before it.
-func TestADraftIsMadeAnewBeforeWhatWasJustBooked(t *testing.T) {
+func TestADraftIsRecomputedBeforeALaterEntry(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.book(w.add("2025-01-10", "A in 1 ETH = 1000.00"), "INCOME", "Sales")
 		w.book(w.add("2025-01-11", "A in 1 ETH = 2000.00"), "INCOME", "Sales")

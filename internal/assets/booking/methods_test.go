@@ -160,7 +160,8 @@ func TestSpecificLots(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.expect("moved", w.book(out, "INTERNAL TRANSFER", ""), "Dr B 1898.00; Dr Network fees 2.40; Cr A 1900.00; Cr Realized gains 0.40")
-		w.expectLots("moved", "A 1 ETH 2000.00 2025-06-01; A 1.5 ETH 2250.00 2025-01-10; B 0.2 ETH 300.00 2025-01-10; B 0.799 ETH 1598.00 2025-06-01")
+		w.expectLots("moved",
+			"A 1 ETH 2000.00 2025-06-01; A 1.5 ETH 2250.00 2025-01-10; B 0.2 ETH 300.00 2025-01-10; B 0.799 ETH 1598.00 2025-06-01")
 		// Where nobody chose, the oldest go.
 		w.expect("not chosen", w.book(w.add("2025-09-17", "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors"),
 			"Dr Contractors 2400.00; Cr A 1500.00; Cr Realized gains 900.00")

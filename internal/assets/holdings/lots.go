@@ -76,8 +76,8 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 // is stored wrong. It is a building block.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	err = forEachEmptied(ctx, tx, func(r lifetimeRow) {
-		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.IntervalNode != calendar.IntervalNode(r.EnteredAt,
-			*r.EmptiedAt) {
+		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) ||
+			r.IntervalNode != calendar.IntervalNode(r.EnteredAt, *r.EmptiedAt) {
 			out = append(out, fmt.Sprintf("the date on which the lot %s was emptied, or its interval node, is stored wrong", r.ID))
 		}
 	})

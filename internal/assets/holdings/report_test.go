@@ -380,7 +380,7 @@ func TestARollForwardAddsUp(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotThereIsMissingAndWhatIsFaultyBlamed(t *testing.T) {
+func TestMissingRecordsAndFaultyParametersAreReported(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s, one := holdings.NewService(w.d), page.Request{Limit: 1}
 		try := func(name string, err error, kind fault.Kind) {

@@ -130,9 +130,9 @@ const (
 // selectMoves sums up the movements between two instants by position: lots that entered, less uses. Uses without a lot are
 // deficits and do not count, except relocations.
 func selectMoves(ctx context.Context, tx *db.Tx, from, to time.Time, f Filter) (map[[6]string]move, error) {
-	entered := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis FROM journal_entries AS e "+
-		"JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id WHERE e.organization_id = @org AND "+
-		"e.accounting_date >= ? AND e.accounting_date < ?", from, to)
+	entered := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis "+
+		"FROM journal_entries AS e JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id "+
+		"WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ?", from, to)
 	used := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
 		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? AND (x.asset_id <> '' OR x.kind = "+
 		"'relocate')", from, to)

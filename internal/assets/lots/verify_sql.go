@@ -27,7 +27,8 @@ const noPool = " x WHERE x.organization_id = @org AND NOT EXISTS (SELECT 1 FROM 
 // closed period keep their entry when it is reversed later; corrections in a later period cancel them.
 var orphans = []struct{ kind, text, query string }{
 	{"lots without a pool", "the pool of the lot %s does not exist", "SELECT x.asset_id FROM lots" + noPool},
-	{"consumptions without a pool", "the pool that the entry %s consumes from does not exist", "SELECT x.journal_entry_id FROM lot_takes" + noPool},
+	{"consumptions without a pool", "the pool that the entry %s consumes from does not exist",
+		"SELECT x.journal_entry_id FROM lot_takes" + noPool},
 	{"uses without a pool", "the pool of the use %s does not exist", "SELECT x.use_id FROM lot_uses" + noPool},
 	{"lots of entries that are not in force", "the entry of the lot %s does not exist, is not posted or is reversed",
 		"SELECT x.asset_id FROM lots" + joinEntry +

@@ -50,7 +50,8 @@ func newFixture(t *testing.T, d *db.DB) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &fixture{db: d, lots: lots.NewService(d), entries: journal.NewService(d), entity: f.LegalEntity.ID, effects: map[string]replay.Effect{}}
+	h := &fixture{db: d, lots: lots.NewService(d), entries: journal.NewService(d), entity: f.LegalEntity.ID,
+		effects: map[string]replay.Effect{}}
 	h.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID})
 	load := func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return h.effects, nil }
 	rebook := func(ctx context.Context, tx *db.Tx, _ *snapshot.Books, changes []replay.Change) (map[string]lots.EntryRef, error) {
@@ -334,7 +335,7 @@ func TestDispositionsAreReadBackFromTheLatest(t *testing.T) {
 	})
 }
 
-func TestWhatATransactionBroughtIsNotChangedByHand(t *testing.T) {
+func TestALotOfATransactionCannotBeEdited(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := newFixture(t, d)

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// UpdateParams are the changes asked for; nil leaves a field as it is.
+// UpdateParams are changes to an opening balance; nil leaves a field as it is.
 type UpdateParams struct {
 	LedgerAccountID *string
 	CostBasis       *money.Decimal

@@ -143,7 +143,8 @@ func deleteRow(ctx context.Context, tx *db.Tx, priceID string) error {
 	return err
 }
 
-// ListBetween returns the prices of assets in a currency between two instants, both included, by asset and the latest first. It is a building block.
+// ListBetween returns the prices of assets in a currency between two instants, both included, by asset and the latest first. It
+// is a building block.
 func ListBetween(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type {any} AND currency = ? AND priced_at >= ? AND priced_at <= ? "+
 		"ORDER BY asset_type, priced_at DESC", assets, currency, from, to)

@@ -40,7 +40,7 @@ type Change struct {
 	Basis   money.Decimal // of what it consumes, new less old
 	Gain    money.Decimal // new less old
 	Uses    []lots.Use    // differences
-	// Corrected says that corrections are stored for it already.
+	// Corrected reports whether corrections are stored for it already.
 	Corrected bool
 }
 
@@ -68,7 +68,7 @@ func (r *run) outcome() *Outcome {
 	return o
 }
 
-// uses returns what an entry consumes, in the order in which it asks.
+// uses returns what an entry consumes, in the order of its consumptions.
 func (e *entry) uses() (out []lots.Use) {
 	for _, position := range slices.Sorted(maps.Keys(e.consumptions)) {
 		out = append(out, e.consumptions[position].after...)

@@ -78,7 +78,8 @@ func (p *Replay) Run(ctx context.Context) (*Outcome, error) {
 			return &Outcome{Refused: r.refused}, err
 		}
 		if !r.mergeStale(known) {
-			return &Outcome{}, fault.Conflictf("transfers at the same instant form a cycle, so that none can come first: change the time of one of them")
+			return &Outcome{}, fault.Conflictf(
+				"transfers at the same instant form a cycle, so that none can come first: change the time of one of them")
 		}
 	}
 }

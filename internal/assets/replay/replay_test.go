@@ -202,7 +202,7 @@ func spell(uses []lots.Use) string {
 	return strings.Join(out, "; ")
 }
 
-func TestAnOutcomeTellsWhatNewEntriesConsumeAndWhatTheyChange(t *testing.T) {
+func TestAnOutcomeReportsWhatNewEntriesConsumeAndChange(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		x := newFixture(t, d)

@@ -38,7 +38,8 @@ func (c *verification) recompute(s *session, all []lots.Lot, consumptions []lots
 	for key, rows := range byKey {
 		if left := lots.Effective(rows); len(left) > 0 {
 			c.found.Addf("uses without a consumption",
-				"%s of the lot %s were consumed from the pool %s at %q, but no consumption is stored there", left[0].Quantity, left[0].LotID, s.Key, key)
+				"%s of the lot %s were consumed from the pool %s at %q, but no consumption is stored there",
+				left[0].Quantity, left[0].LotID, s.Key, key)
 		}
 	}
 	c.verifyRecomputed(s, all, averaged)

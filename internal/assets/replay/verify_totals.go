@@ -96,7 +96,8 @@ func (c *verification) verifyAccounts(ctx context.Context) error {
 	}) {
 		if !basis[k].Equal(balances[k]) && !c.overdrawn[holding{k.Entity, k.Account, k.Unit}] {
 			c.found.Addf("accounts that differ from their lots",
-				"the balance of %s on the account %s of %s changed by %s in %s, but the basis of its lots by %s", k.Unit, k.Account, k.Entity, balances[k], k.Period, basis[k])
+				"the balance of %s on the account %s of %s changed by %s in %s, but the basis of its lots by %s",
+				k.Unit, k.Account, k.Entity, balances[k], k.Period, basis[k])
 		}
 	}
 	return nil

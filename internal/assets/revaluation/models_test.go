@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 )
 
-func TestFairValueIsBookedThroughIncomeAndTakesBackWhatDisposalsRealized(t *testing.T) {
+func TestFairValueIsBookedThroughIncomeAndReleasedByDisposals(t *testing.T) {
 	each(t, "us_gaap fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-01-10 2 3000")
 		w.buy("L2 ETH 2025-06-01 3 6000")

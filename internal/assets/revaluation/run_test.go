@@ -207,7 +207,7 @@ func TestTheLastRunOfAPeriodCanBeReversed(t *testing.T) {
 	})
 }
 
-func TestWhatOthersBookOrUndoIsPutRightByTheNextRun(t *testing.T) {
+func TestTheNextRunCorrectsWhatWasBookedOrReversedByHand(t *testing.T) {
 	each(t, "ifrs fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-09-10 1 100")
 		w.closing("ETH", "2025-09", "130")

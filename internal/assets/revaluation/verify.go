@@ -17,7 +17,8 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 		return nil, err
 	}
 	for _, p := range twice {
-		out = append(out, fmt.Sprintf("revaluation %s: a later run is in force too for %s of the legal entity %s in the period %s", p.RunID, p.Kind, p.LegalEntityID, p.PeriodID))
+		out = append(out, fmt.Sprintf("revaluation %s: a later run is in force too for %s of the legal entity %s in the period %s",
+			p.RunID, p.Kind, p.LegalEntityID, p.PeriodID))
 	}
 	lost, err := selectMissingEntries(ctx, tx)
 	if err != nil {

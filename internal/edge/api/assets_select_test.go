@@ -77,7 +77,8 @@ func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
 			pick(base, "1")), 400,
 			[]string{"selections", "selections[0].asset_id", "selections[1].asset_id", "selections[2].asset_id", "selections[3].asset_id",
 				"selections[4].quantity", "selections[5].asset_id"}, "")
-		fails(t, "a sum", choose(pick(fits, "1.5")), 400, []string{"selections"}, "add up to 1.5, but the quantity of "+out.SequenceNumber+" is 2")
+		fails(t, "a sum", choose(pick(fits, "1.5")), 400, []string{"selections"},
+			"add up to 1.5, but the quantity of "+out.SequenceNumber+" is 2")
 		fails(t, "twice", choose(pick(fits, "1"), pick(fits, "1")), 400, []string{"selections[1].asset_id"}, "selections[0]")
 		fails(t, "nothing of it", choose(pick(fits, "0"), pick(late, "-1")), 400, []string{"selections[0].quantity",
 			"selections[1].quantity"}, "positive")
