@@ -135,7 +135,7 @@ func TestLotsAreChosenOnlyForWhatTakesSomeByChoice(t *testing.T) {
 			t.Errorf("the day itself: %v", err)
 		}
 		later := at.AddDate(0, 0, 2)
-		fails(t, "an inflow", choose(newCrypto(t, n, *a.SourceID, "credit", "ETH", "1", later)), 400, []string{"transaction_id"}, "came into")
+		fails(t, "an inflow", choose(newCrypto(t, n, *a.SourceID, "credit", "ETH", "1", later)), 400, []string{"transaction_id"}, "is an inflow")
 		fails(t, "money", choose(newCrypto(t, n, *a.SourceID, "debit", "USD", "1", later)), 400, []string{"transaction_id"}, "no lots")
 		spam := newCrypto(t, n, *a.SourceID, "debit", "ETH", "1", later)
 		if _, err := n.Client.UpdateTransaction(t.Context(), spam.ID, client.UpdateTransaction{Status: new("spam")}); err != nil {
