@@ -328,8 +328,8 @@ func TestEffectsThatCannotBeLoadedEndTheReplay(t *testing.T) {
 		before := x.prepareFaults()
 		broken := errors.New("the disk is gone")
 		for want, load := range map[string]replay.Loader{
-			"the disk is gone":  func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return nil, broken },
-			"nothing is stored": func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return nil, nil },
+			"the disk is gone":     func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return nil, broken },
+			"no booking is stored": func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return nil, nil },
 		} {
 			o, err := x.run(load, replay.Options{}, x.store, lateEntry)
 			if err == nil || !strings.Contains(err.Error(), want) || len(o.Added)+len(o.Refused) != 0 {

@@ -363,7 +363,7 @@ func TestAnAssetOfAClosedPeriodIsCorrectedInTheNextOpenOne(t *testing.T) {
 		made := newAsset(t, n, client.CreateAsset{})
 		l.close(t, "US", "2025-12")
 		_, err := n.Client.CreateAsset(t.Context(), someAsset(t, n, client.CreateAsset{}))
-		conflict(t, err, "closed period")
+		conflict(t, err, "2026-01, is closed")
 		changed, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{CostBasis: new("5000.00")})
 		if err != nil || changed.CostBasis != "5000.00" {
 			t.Fatalf("%+v %v", changed, err)
