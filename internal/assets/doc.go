@@ -1,3 +1,3 @@
-// Package assets groups what turns transactions into books: prices and asset policies, the lots with their cost basis, the booking of
-// transactions as journal entries, the positions held, and their revaluation.
+// Package assets groups the packages that turn transactions into books: prices and asset policies, lots with their cost basis,
+// the booking of transactions as journal entries, reports on holdings, and revaluation.
 package assets

@@ -200,6 +200,6 @@ func (c *company) waits(x activity.Transaction) bool {
 	return !x.At.Before(c.month(months).Start(time.UTC).AddDate(0, 0, -waitingDays))
 }
 
-func (c *company) create(ctx context.Context, all []booking.Params) ([]booking.Made, error) {
+func (c *company) create(ctx context.Context, all []booking.Params) ([]booking.Booked, error) {
 	return c.app.Bookings.Create(ctx, all, func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) }, false)
 }

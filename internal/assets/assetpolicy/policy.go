@@ -1,5 +1,6 @@
-// Package assetpolicy holds what an organization says of the assets it deals in, where reports and postings depend on
-// what kind of asset it is.
+// Package assetpolicy stores how an organization classifies its assets, as far as postings and reports depend on it: whether
+// an asset is in the scope of ASU 2023-08, and whether the organization issued it. Every asset has a policy; without a stored
+// one a default applies.
 package assetpolicy
 
 import (
@@ -12,30 +13,30 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// noun is what a policy is called where it is missing.
+// noun is what error messages call a policy.
 const noun = "asset policy"
 
-// SymbolMax is how many characters an asset type may have, as in transactions.
+// SymbolMax is the maximum length of an asset type in characters, as in transactions.
 const SymbolMax = 100
 
-// Policy is what holds of an asset.
+// Policy is the classification of an asset.
 type Policy struct {
-	AssetType string // the symbol as transactions have it
-	InScope   bool   // of ASU 2023-08 (ASC 350-60), which asks for fair value
-	OwnToken  bool   // issued by the organization itself, so that it is no asset of its own
-	IsDefault bool   // nobody said anything else
+	AssetType string // the symbol, as in transactions
+	InScope   bool   // in the scope of ASU 2023-08 (ASC 350-60), which requires fair value
+	OwnToken  bool   // issued by the organization itself, and so not an asset in its books
+	IsDefault bool   // no policy is stored
 	CreatedAt time.Time
 	UpdatedAt *time.Time
 }
 
-// facts is what the audit and events say of a policy.
+// facts returns what audit records and events contain of a policy.
 func (p Policy) facts() map[string]any {
 	return map[string]any{"asset_type": p.AssetType, "asc350_60": p.InScope, "own_token": p.OwnToken}
 }
 
-// outOfScope are the symbols of what gives its holder a claim on something else, which ASC 350-60-15-1 leaves out:
-// stablecoins that are redeemed, wrapped tokens and receipts of staking. A chain may spell them otherwise, so they
-// are compared in capitals.
+// outOfScope are the symbols of assets that give their holder a claim on another asset, which ASC 350-60-15-1 excludes:
+// redeemable stablecoins, wrapped tokens and staking receipts. Chains differ in upper and lower case, so symbols are compared
+// in upper case.
 var outOfScope = func() map[string]bool {
 	out := map[string]bool{}
 	for _, symbols := range []string{
@@ -53,29 +54,29 @@ var outOfScope = func() map[string]bool {
 	return out
 }()
 
-// usual is the policy of an asset of which nobody said anything.
-func usual(assetType string) Policy {
+// defaultPolicy returns the policy of an asset for which none is stored.
+func defaultPolicy(assetType string) Policy {
 	return Policy{AssetType: assetType, InScope: !outOfScope[strings.ToUpper(assetType)], IsDefault: true}
 }
 
-// Of gives the policies of some assets, the usual ones where nobody said anything. It is a building block.
-func Of(ctx context.Context, tx *db.Tx, assetTypes []string) (map[string]Policy, error) {
+// ForAssets returns the policies of assets by symbol, with the default where none is stored. It is a building block.
+func ForAssets(ctx context.Context, tx *db.Tx, assetTypes []string) (map[string]Policy, error) {
 	out := make(map[string]Policy, len(assetTypes))
 	if len(assetTypes) == 0 {
 		return out, nil
 	}
 	for _, symbol := range assetTypes {
-		out[symbol] = usual(symbol)
+		out[symbol] = defaultPolicy(symbol)
 	}
-	given, err := selectSome(ctx, tx, assetTypes)
-	for _, p := range given {
+	stored, err := selectByAssetType(ctx, tx, assetTypes)
+	for _, p := range stored {
 		out[p.AssetType] = p
 	}
 	return out, err
 }
 
-// check finds every fault in a symbol.
-func (p Policy) check() error {
+// validate returns an error with every fault of the symbol.
+func (p Policy) validate() error {
 	var faults fault.List
 	switch n := utf8.RuneCountInString(p.AssetType); {
 	case n < 1 || n > SymbolMax:

@@ -37,7 +37,7 @@ func TestEveryAssetHasAPolicy(t *testing.T) {
 			}
 		}
 		err := d.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			got, err := assetpolicy.Of(ctx, tx, []string{"ETH", "MINE", "stETH", "ETH"})
+			got, err := assetpolicy.ForAssets(ctx, tx, []string{"ETH", "MINE", "stETH", "ETH"})
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func TestEveryAssetHasAPolicy(t *testing.T) {
 			if p := got["stETH"]; p.InScope || p.OwnToken || !p.IsDefault || p.AssetType != "stETH" {
 				t.Errorf("%+v", p)
 			}
-			none, err := assetpolicy.Of(ctx, tx, nil)
+			none, err := assetpolicy.ForAssets(ctx, tx, nil)
 			if len(none) != 0 {
 				t.Errorf("%v", none)
 			}
@@ -80,7 +80,7 @@ func TestASymbolMustBeOneThatATransactionCanHave(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsASymbolThatCannotBe(t *testing.T) {
+func TestVerifyFindsAnInvalidSymbol(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx := found(t, d)
@@ -88,7 +88,7 @@ func TestTheCheckFindsASymbolThatCannotBe(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := d.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			said := dbtest.Damage(ctx, t, tx, assetpolicy.Check, "UPDATE asset_policies SET asset_type = ? WHERE organization_id = @org", "")
+			said := dbtest.Damage(ctx, t, tx, assetpolicy.Verify, "UPDATE asset_policies SET asset_type = ? WHERE organization_id = @org", "")
 			if !slices.ContainsFunc(said, func(text string) bool { return strings.Contains(text, "asset_type") }) {
 				t.Errorf("%q", said)
 			}

@@ -12,13 +12,13 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Service holds the use cases.
+// Service holds the use cases of asset policies.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a service on a database.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// List gives the policies that somebody gave, by symbol.
+// List returns a page of the stored policies, by symbol.
 func (s *Service) List(ctx context.Context, p page.Request) (page.Page[Policy], error) {
 	return page.List("asset-policies", nil, p, func(p Policy) []string {
 		return []string{p.AssetType}
@@ -35,32 +35,32 @@ func (s *Service) List(ctx context.Context, p page.Request) (page.Page[Policy], 
 	})
 }
 
-// Get gives what holds of an asset, which is the usual unless somebody said otherwise.
+// Get returns the policy of an asset: the stored one, or the default.
 func (s *Service) Get(ctx context.Context, assetType string) (p Policy, err error) {
-	if err := (Policy{AssetType: assetType}).check(); err != nil {
+	if err := (Policy{AssetType: assetType}).validate(); err != nil {
 		return p, err
 	}
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		p, err = of(ctx, tx, assetType)
+		p, err = forAsset(ctx, tx, assetType)
 		return err
 	})
 	return p, err
 }
 
-func of(ctx context.Context, tx *db.Tx, assetType string) (Policy, error) {
-	all, err := Of(ctx, tx, []string{assetType})
+func forAsset(ctx context.Context, tx *db.Tx, assetType string) (Policy, error) {
+	all, err := ForAssets(ctx, tx, []string{assetType})
 	return all[assetType], err
 }
 
-// PutParams say what holds of an asset. What is nil is as usual.
+// PutParams are the policy of an asset; nil means the default.
 type PutParams struct {
 	AssetType         string
 	InScope, OwnToken *bool
 }
 
-// Put makes or replaces the policy of an asset. What changes nothing writes nothing.
+// Put creates or replaces the policy of an asset. If nothing changes, nothing is written.
 func (s *Service) Put(ctx context.Context, p PutParams) (after Policy, err error) {
-	wanted := usual(p.AssetType)
+	wanted := defaultPolicy(p.AssetType)
 	wanted.IsDefault = false
 	if p.InScope != nil {
 		wanted.InScope = *p.InScope
@@ -68,25 +68,25 @@ func (s *Service) Put(ctx context.Context, p PutParams) (after Policy, err error
 	if p.OwnToken != nil {
 		wanted.OwnToken = *p.OwnToken
 	}
-	if err := wanted.check(); err != nil {
+	if err := wanted.validate(); err != nil {
 		return after, err
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
-		before, err := of(ctx, tx, p.AssetType)
+		before, err := forAsset(ctx, tx, p.AssetType)
 		if err != nil {
 			return err
 		}
 		after = wanted
-		return after.put(ctx, tx, before)
+		return after.save(ctx, tx, before)
 	})
 	return after, err
 }
 
-// put writes a policy in place of another, or of the usual one.
-func (p *Policy) put(ctx context.Context, tx *db.Tx, before Policy) error {
+// save stores a policy in place of another one, which may be the default.
+func (p *Policy) save(ctx context.Context, tx *db.Tx, before Policy) error {
 	now := tx.Now()
 	change := audit.Change{Action: "asset_policy.updated", ResourceType: "asset_policy", ResourceID: p.AssetType, After: p.facts()}
 	switch {
@@ -110,23 +110,23 @@ func (p *Policy) put(ctx context.Context, tx *db.Tx, before Policy) error {
 	return nil
 }
 
-// Delete takes back what was said of an asset: the usual holds again.
+// Delete deletes the stored policy of an asset, so that the default applies again.
 func (s *Service) Delete(ctx context.Context, assetType string) error {
-	if err := (Policy{AssetType: assetType}).check(); err != nil {
+	if err := (Policy{AssetType: assetType}).validate(); err != nil {
 		return err
 	}
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
-		p, err := of(ctx, tx, assetType)
+		p, err := forAsset(ctx, tx, assetType)
 		if err != nil {
 			return err
 		}
 		if p.IsDefault {
 			return fault.Missing(noun)
 		}
-		if err := remove(ctx, tx, assetType); err != nil {
+		if err := deleteRow(ctx, tx, assetType); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "asset_policy.deleted", ResourceType: "asset_policy", ResourceID: assetType,
@@ -135,11 +135,11 @@ func (s *Service) Delete(ctx context.Context, assetType string) error {
 	})
 }
 
-// Check finds what must not be in an organization's policies.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+// Verify returns a text for every invalid policy. It is a building block.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := selectAll(ctx, tx)
 	for _, p := range all {
-		if err := p.check(); err != nil {
+		if err := p.validate(); err != nil {
 			out = append(out, fmt.Sprintf("asset policy %q: %v", p.AssetType, err))
 		}
 	}

@@ -30,12 +30,12 @@ func selectAll(ctx context.Context, tx *db.Tx) ([]Policy, error) {
 	return policiesOf(rows), err
 }
 
-func selectSome(ctx context.Context, tx *db.Tx, assetTypes []string) ([]Policy, error) {
+func selectByAssetType(ctx context.Context, tx *db.Tx, assetTypes []string) ([]Policy, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type {any}", assetTypes)
 	return policiesOf(rows), err
 }
 
-// selectPage reads in the order of symbols.
+// selectPage reads a page of policies in the order of symbols.
 func selectPage(ctx context.Context, tx *db.Tx, above string, limit int) ([]Policy, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type > ? ORDER BY asset_type LIMIT ?", above, limit)
 	return policiesOf(rows), err
@@ -52,7 +52,7 @@ func update(ctx context.Context, tx *db.Tx, p Policy) error {
 	return err
 }
 
-func remove(ctx context.Context, tx *db.Tx, assetType string) error {
+func deleteRow(ctx context.Context, tx *db.Tx, assetType string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM asset_policies WHERE organization_id = @org AND asset_type = ?", assetType)
 	return err
 }

@@ -18,15 +18,15 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Outcome is what became of one request among many: the entry, or why there is none.
-type Outcome struct {
-	Made *Made
-	Err  error
+// BatchResult is the result of one request of CreateEach: the entry, or the reason why there is none.
+type BatchResult struct {
+	Booked *Booked
+	Err    error
 }
 
-// Each books those requests that can be booked, as Create would without the others, and returns of the others why they
-// cannot. It is a building block.
-func (s *Service) Each(ctx context.Context, tx *db.Tx, ps []Params) ([]Outcome, error) {
+// CreateEach books the requests that can be booked, as Create would without the others, and returns an error for each of the
+// others. It is a building block.
+func (s *Service) CreateEach(ctx context.Context, tx *db.Tx, ps []Params) ([]BatchResult, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (s *Service) Each(ctx context.Context, tx *db.Tx, ps []Params) ([]Outcome, 
 	r := &batchFilter{Service: s, tx: tx, books: b, all: make([]*request, len(ps)), faults: map[*request]error{}}
 	for i, p := range ps {
 		q := &request{Params: p, index: i, key: fmt.Sprintf("new %d", i)}
-		if err := r.blame(q, m.prepareRequest(ctx, q)); err != nil {
+		if err := r.recordFault(q, m.prepareRequest(ctx, q)); err != nil {
 			return nil, err
 		}
 		r.all[i] = q
@@ -47,38 +47,38 @@ func (s *Service) Each(ctx context.Context, tx *db.Tx, ps []Params) ([]Outcome, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Outcome, len(ps))
+	out := make([]BatchResult, len(ps))
 	if len(kept) > 0 {
 		made, err := s.enter(ctx, tx, b, kept, outcome)
 		if err != nil {
 			return nil, err
 		}
 		for i, q := range kept {
-			out[q.index].Made = &made[i]
+			out[q.index].Booked = &made[i]
 		}
 	}
 	for i, q := range r.all {
-		if out[i].Made == nil {
+		if out[i].Booked == nil {
 			out[i].Err = cmp.Or(r.faults[q], r.shortages[q], r.duplicates[q])
 		}
 	}
 	return out, nil
 }
 
-// batchFilter finds those of many requests that can be booked. What each follows from is looked up once; only lots are
-// computed again when requests are left out.
+// batchFilter finds the requests of a batch that can be booked. Their transactions are looked up once; only lots are computed
+// again when a request is left out.
 type batchFilter struct {
 	*Service
 	tx         *db.Tx
 	books      *snapshot.Books
 	all        []*request
-	faults     map[*request]error // faults of their own, whatever becomes of the others
-	shortages  map[*request]error // refused for their lots, together with those that remain
-	duplicates map[*request]error // for a transaction that a remaining request is for
+	faults     map[*request]error // faults that do not depend on other requests
+	shortages  map[*request]error // refused for lack of lots, given the requests that remain
+	duplicates map[*request]error // for a transaction that a remaining request books
 }
 
-// blame keeps a fault of a request, and returns any other error.
-func (r *batchFilter) blame(q *request, err error) error {
+// recordFault records an error that refuses a request, and returns any other error.
+func (r *batchFilter) recordFault(q *request, err error) error {
 	if err != nil && !fault.Refused(err) {
 		return err
 	}
@@ -88,7 +88,7 @@ func (r *batchFilter) blame(q *request, err error) error {
 	return nil
 }
 
-// filter returns the requests that can be booked, and what they do to lots. Requests that were refused for their lots are
+// filter returns the requests that can be booked, and their effect on lots. Requests that were refused for lack of lots are
 // tried again when another one is refused for another reason.
 func (r *batchFilter) filter(ctx context.Context) ([]*request, *replay.Outcome, error) {
 	for {
@@ -99,7 +99,7 @@ func (r *batchFilter) filter(ctx context.Context) ([]*request, *replay.Outcome, 
 		}
 		before := len(r.faults)
 		for _, q := range kept {
-			if err := r.blame(q, r.setLines(ctx, r.tx, r.books, q, outcome)); err != nil {
+			if err := r.recordFault(q, r.setLines(ctx, r.tx, r.books, q, outcome)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -126,11 +126,11 @@ func (r *batchFilter) remaining() []*request {
 	}
 }
 
-// bookable returns the requests whose lots can be consumed, and what they do to lots.
+// bookable returns the requests whose lots can be consumed, and their effect on lots.
 func (r *batchFilter) bookable(ctx context.Context) ([]*request, *replay.Outcome, error) {
 	for {
 		left := r.remaining()
-		outcome, blamed, err := r.try(ctx, left)
+		outcome, refused, err := r.simulate(ctx, left)
 		if err == nil {
 			return left, outcome, nil
 		}
@@ -138,39 +138,39 @@ func (r *batchFilter) bookable(ctx context.Context) ([]*request, *replay.Outcome
 			return nil, nil, err
 		}
 		for _, q := range left {
-			if why := blamed[q.key]; why != nil {
-				r.shortages[q] = why
+			if reason := refused[q.key]; reason != nil {
+				r.shortages[q] = reason
 			}
 		}
-		if len(blamed) > 0 {
+		if len(refused) > 0 {
 			continue
 		}
 		before := len(r.shortages)
-		if failed := r.bisect(ctx, left); failed != nil || len(r.shortages) == before { // without anybody to blame this would not end
+		if failed := r.bisect(ctx, left); failed != nil || len(r.shortages) == before { // otherwise the loop would not end
 			return nil, nil, cmp.Or(failed, err)
 		}
 	}
 }
 
-// try computes some requests together, and returns the errors of those that are refused.
-func (r *batchFilter) try(ctx context.Context, some []*request) (*replay.Outcome, map[string]error, error) {
+// simulate computes requests together, and returns the errors of those that are refused.
+func (r *batchFilter) simulate(ctx context.Context, some []*request) (*replay.Outcome, map[string]error, error) {
 	outcome, err := newReplay(r.tx, r.books, some, replay.Options{SkipRefused: true}).Run(ctx)
-	for _, why := range outcome.Refused {
-		err = cmp.Or(err, why)
+	for _, reason := range outcome.Refused {
+		err = cmp.Or(err, reason)
 	}
 	if err == nil {
-		err = r.checkClosed(ctx, r.tx, some, outcome.Changes)
+		err = r.requireOpenChanges(ctx, r.tx, some, outcome.Changes)
 	}
 	return outcome, outcome.Refused, err
 }
 
-// bisect finds the requests that are refused because of entries that are stored: in the order in which the transactions
-// happened it adds as many as can be booked together, and splits the rest in halves.
+// bisect finds the requests that are refused because of stored entries. In the order of the transactions it adds as many as
+// can be booked together, and splits the rest in halves.
 func (r *batchFilter) bisect(ctx context.Context, left []*request) error {
 	var good []*request
 	var add func(more []*request) error
 	add = func(more []*request) error {
-		_, _, err := r.try(ctx, slices.Concat(good, more))
+		_, _, err := r.simulate(ctx, slices.Concat(good, more))
 		switch {
 		case err == nil:
 			good = append(good, more...)
@@ -191,7 +191,7 @@ func (r *batchFilter) bisect(ctx context.Context, left []*request) error {
 	return add(ordered)
 }
 
-// review lets the journal validate all entries, and then each one that it found fault with.
+// review has the journal validate all entries together, and then each faulty one by itself.
 func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 	place := func(i int) string { return fmt.Sprintf("%d.", i) }
 	_, err := r.journal.Preview(ctx, r.tx, entriesOf(kept), place)
@@ -210,7 +210,7 @@ func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 			continue
 		}
 		_, err := r.journal.Preview(ctx, r.tx, entriesOf([]*request{q}), func(int) string { return "" })
-		if err := r.blame(q, err); err != nil {
+		if err := r.recordFault(q, err); err != nil {
 			return err
 		}
 	}
@@ -220,15 +220,15 @@ func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 	return nil
 }
 
-// checkPeriod returns an error for an OpenOnly request that is dated in a closed period.
-func (m builder) checkPeriod(q *request) error {
+// requireOpenPeriod returns an error for an OpenOnly request that is dated in a closed period.
+func (m builder) requireOpenPeriod(q *request) error {
 	if !q.OpenOnly {
 		return nil
 	}
 	at, err := time.Parse(time.RFC3339, q.entry.AccountingDate)
 	if err != nil {
 		if at, err = calendar.StartOfDay(q.entry.AccountingDate, m.books.Zone); err != nil {
-			return nil // the journal reports what is wrong with the date
+			return nil // the journal reports the invalid date
 		}
 	}
 	in := q.event.effect.Input
@@ -242,15 +242,15 @@ func (m builder) checkPeriod(q *request) error {
 	if month > m.books.ClosedThrough(entities...) {
 		return nil
 	}
-	return closed(q.at+"accounting_date", month)
+	return closedError(q.prefix+"accounting_date", month)
 }
 
-func closed(field, period string) error {
+func closedError(field, period string) error {
 	return fault.ConflictAt([]fault.Field{{Name: field, Message: "the period " + period + " is closed"}}, "the period %s is closed", period)
 }
 
-// checkClosed returns an error if an entry of a closed period would change, and one of the requests is OpenOnly.
-func (s *Service) checkClosed(ctx context.Context, tx *db.Tx, all []*request, changes []replay.Change) error {
+// requireOpenChanges returns an error if an entry of a closed period would change, and one of the requests is OpenOnly.
+func (s *Service) requireOpenChanges(ctx context.Context, tx *db.Tx, all []*request, changes []replay.Change) error {
 	if !slices.ContainsFunc(all, func(q *request) bool { return q.OpenOnly }) {
 		return nil
 	}

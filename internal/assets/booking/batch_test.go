@@ -21,17 +21,17 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-func (w *world) each(ps []booking.Params) (out []booking.Outcome) {
+func (w *world) each(ps []booking.Params) (out []booking.BatchResult) {
 	w.Helper()
 	err := w.db.Write(w.ctx, actor.From(w.ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = w.bookings.Each(ctx, tx, ps)
+		out, err = w.bookings.CreateEach(ctx, tx, ps)
 		return err
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
 	for i, o := range out {
-		if (o.Made == nil) == (o.Err == nil) {
+		if (o.Booked == nil) == (o.Err == nil) {
 			w.Fatalf("%d: %+v", i, o)
 		}
 	}
@@ -40,18 +40,18 @@ func (w *world) each(ps []booking.Params) (out []booking.Outcome) {
 
 func TestOfManyThoseThatCannotBeBookedAreLeftOut(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		spam := w.tell("2025-06-10", "A in 9 JUNK = 1.00")
+		spam := w.add("2025-06-10", "A in 9 JUNK = 1.00")
 		status := transaction.Spam
 		if _, err := w.txns.Update(w.ctx, spam.ID, transaction.UpdateParams{Status: &status}); err != nil {
 			t.Fatal(err)
 		}
-		sold := w.tell("2025-06-15", "A out 1 ETH = 2400.00")
-		bought := w.tell("2025-06-10", "A in 1.5 ETH = 3000.00")
-		soldMore, soldLess := w.tell("2025-06-16", "A out 1 ETH = 2400.00"), w.tell("2025-06-17", "A out 0.5 ETH = 1300.00")
-		paid := w.tell("2025-06-18", "Bank out 10 USD = 10.00")
-		noPrice := w.tell("2025-06-18", "A in 5 DOGE")
-		old := w.tell("2025-01-05", "Bank out 7 USD = 7.00")
-		january := w.tell("2025-01-06", "Bank out 8 USD = 8.00")
+		sold := w.add("2025-06-15", "A out 1 ETH = 2400.00")
+		bought := w.add("2025-06-10", "A in 1.5 ETH = 3000.00")
+		soldMore, soldLess := w.add("2025-06-16", "A out 1 ETH = 2400.00"), w.add("2025-06-17", "A out 0.5 ETH = 1300.00")
+		paid := w.add("2025-06-18", "Bank out 10 USD = 10.00")
+		noPrice := w.add("2025-06-18", "A in 5 DOGE")
+		old := w.add("2025-01-05", "Bank out 7 USD = 7.00")
+		january := w.add("2025-01-06", "Bank out 8 USD = 8.00")
 		w.book(january, "EXPENSE", "Contractors")
 		w.closeThrough(w.us, "2025-01")
 		ask := func(t transaction.Transaction, kind, target string) booking.Params {
@@ -68,7 +68,7 @@ func TestOfManyThoseThatCannotBeBookedAreLeftOut(t *testing.T) {
 			{ask(soldMore, "EXPENSE", "Contractors"), "0.5 ETH are missing"},
 			{ask(soldLess, "EXPENSE", "Contractors"), ""},
 			{ask(spam, "INCOME", "Sales"), "spam"},
-			{ask(sold, "EXPENSE", "Contractors"), "booked by this request already"},
+			{ask(sold, "EXPENSE", "Contractors"), "booked already by another item of this request"},
 			{ask(soldMore, "EXPENSE", "Contractors"), "0.5 ETH are missing"}, // the one before it is no longer in its way
 			{ask(january, "EXPENSE", "Contractors"), "has the entry"},
 			{vendor, "/v1/prices"},
@@ -83,7 +83,7 @@ func TestOfManyThoseThatCannotBeBookedAreLeftOut(t *testing.T) {
 		}
 		for i, o := range w.each(ps) {
 			switch says := asked[i].says; {
-			case says == "" && (o.Err != nil || o.Made.Status != journal.Posted):
+			case says == "" && (o.Err != nil || o.Booked.Status != journal.Posted):
 				t.Errorf("%d was not booked: %v", i, o.Err)
 			case says != "" && (o.Err == nil || !strings.Contains(fmt.Sprintf("%v %+v", o.Err, o.Err), says)):
 				t.Errorf("%d is refused with %v, which does not say %q", i, o.Err, says)
@@ -106,11 +106,11 @@ func TestOfManyThoseThatCannotBeBookedAreLeftOut(t *testing.T) {
 
 func TestWhatWouldChangeEntriesOfAClosedPeriodIsLeftOut(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.book(w.tell("2025-01-10", "A in 1 ETH = 1000.00"), "SWAP", "Bank")
-		w.book(w.tell("2025-02-10", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.book(w.tell("2025-03-10", "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors")
+		w.book(w.add("2025-01-10", "A in 1 ETH = 1000.00"), "SWAP", "Bank")
+		w.book(w.add("2025-02-10", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
+		w.book(w.add("2025-03-10", "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors")
 		w.closeThrough(w.us, "2025-03")
-		late, fine := w.tell("2025-01-05", "A in 1 ETH = 900.00"), w.tell("2025-04-05", "A in 1 ETH = 950.00")
+		late, fine := w.add("2025-01-05", "A in 1 ETH = 900.00"), w.add("2025-04-05", "A in 1 ETH = 950.00")
 		var ps []booking.Params
 		for _, t := range []transaction.Transaction{late, fine} {
 			ps = append(ps, booking.Params{TransactionID: t.ID, Type: "SWAP", LedgerAccountID: w.accountID("Bank"), AutoPost: true,
@@ -120,11 +120,11 @@ func TestWhatWouldChangeEntriesOfAClosedPeriodIsLeftOut(t *testing.T) {
 		if out[0].Err == nil || !strings.Contains(out[0].Err.Error(), "whose period 2025-03 is closed") || out[1].Err != nil {
 			t.Fatalf("%v and %v", out[0].Err, out[1].Err)
 		}
-		if _, err := w.bookings.Create(w.ctx, ps[:1], noPlace, false); err == nil || !strings.Contains(err.Error(), "2025-03") {
+		if _, err := w.bookings.Create(w.ctx, ps[:1], noPrefix, false); err == nil || !strings.Contains(err.Error(), "2025-03") {
 			t.Errorf("by itself: %v", err)
 		}
 		ps[0].OpenOnly = false
-		if out := w.each(ps[:1]); out[0].Err != nil || out[0].Made.Changes[0].Action != booking.TruedUp {
+		if out := w.each(ps[:1]); out[0].Err != nil || out[0].Booked.Changes[0].Action != booking.TruedUp {
 			t.Errorf("where it may: %+v", out[0])
 		}
 	})
@@ -140,21 +140,22 @@ func TestSoakOfManyAsMuchIsBookedAsCanBe(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			policy := entity.CreateParams{CostBasisMethod: pick(r, "method", entity.Methods[:5]...), CostBasisScope: pick(r, "scope",
 				entity.ScopeSource, entity.ScopeLegalEntity)}
-			before := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) saying { return someSaying(r, false) }), 0, 8).Draw(r, "what happened")
-			all := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) saying { return someSaying(r, false) }), 1, 12).Draw(r, "what happens")
+			before := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) operation { return randomOperation(r, false) }), 0, 8).Draw(r, "what happened")
+			all := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) operation { return randomOperation(r, false) }), 1, 12).Draw(r, "what happens")
 			openOnly, shut := rapid.Bool().Draw(r, "open only"), pick(r, "shut", "", "", "2025-02")
 			drafts, wrong := rapid.Bool().Draw(r, "drafts"), rapid.Bool().Draw(r, "wrong ones")
 			w := newWorld(t.Context(), r, d, now)
-			many, just := w.stage(r, policy, policy), w.stage(r, policy, policy)
+			many, just := w.newEntities(r, policy, policy), w.newEntities(r, policy, policy)
 			var asked [2][]booking.Params
 			for n, w := range []*world{many, just} {
 				for _, s := range before {
-					if _, err := w.bookings.Create(w.ctx, []booking.Params{w.says(s)}, noPlace, false); err != nil && fault.KindOf(err) == fault.Internal {
+					_, err := w.bookings.Create(w.ctx, []booking.Params{w.addOperation(s)}, noPrefix, false)
+					if err != nil && fault.KindOf(err) == fault.Internal {
 						r.Fatal(err)
 					}
 				}
 				for i, s := range all {
-					p := w.says(s)
+					p := w.addOperation(s)
 					p.OpenOnly, p.AutoPost = openOnly, !drafts || i%4 > 0
 					if wrong && i%5 == 4 {
 						p.Type = "LOAN"
@@ -178,7 +179,7 @@ func TestSoakOfManyAsMuchIsBookedAsCanBe(t *testing.T) {
 				}
 			}
 			if len(kept) > 0 {
-				if _, err := just.bookings.Create(w.ctx, kept, noPlace, false); err != nil {
+				if _, err := just.bookings.Create(w.ctx, kept, noPrefix, false); err != nil {
 					r.Fatalf("by themselves they are refused: %v", err)
 				}
 			}
@@ -192,11 +193,11 @@ func TestSoakOfManyAsMuchIsBookedAsCanBe(t *testing.T) {
 				}
 			}
 			for _, p := range refused {
-				if _, err := just.bookings.Create(w.ctx, []booking.Params{p}, noPlace, true); err == nil {
+				if _, err := just.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, true); err == nil {
 					r.Fatalf("%+v was left out and could have been booked", p)
 				}
 			}
-			many.well()
+			many.verifyBooks()
 		})
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// tellAt brings a transaction in that is in a block.
-func (w *world) tellAt(day, text string, block int64) transaction.Transaction {
+// addAt adds a transaction with a block number.
+func (w *world) addAt(day, text string, block int64) transaction.Transaction {
 	w.Helper()
 	f := strings.Fields(text)
 	quantity, gross := money.MustParse(f[2]), money.MustParse(f[5])
@@ -38,20 +38,20 @@ func TestBlockNumbersOfAnyWidthAreConsumedInTheirOrder(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const instant = "2025-03-01T12:00:00Z"
 		buy := func(block int64, cost string) { // all at one instant, so that only blocks decide
-			w.book(w.tellAt(instant, "A in 1 ETH = "+cost, block), "DEPOSIT", "Paid-in capital")
+			w.book(w.addAt(instant, "A in 1 ETH = "+cost, block), "DEPOSIT", "Paid-in capital")
 		}
 		buy(wideBlocks[2], "300.00")
 		buy(wideBlocks[0], "100.00")
-		w.book(w.tellAt(instant, "A out 1 ETH = 150.00", wideBlocks[2]), "EXPENSE", "Contractors")
-		w.well()
+		w.book(w.addAt(instant, "A out 1 ETH = 150.00", wideBlocks[2]), "EXPENSE", "Contractors")
+		w.verifyBooks()
 		if got := w.lots(); got != "A 1 ETH 300.00 2025-03-01" {
 			t.Errorf("after the sale %s is left", got)
 		}
-		w.book(w.tellAt(instant, "A out 0.5 ETH = 80.00", wideBlocks[0]), "EXPENSE", "Contractors")
-		w.well()
+		w.book(w.addAt(instant, "A out 0.5 ETH = 80.00", wideBlocks[0]), "EXPENSE", "Contractors")
+		w.verifyBooks()
 		// It comes late, between the two that are booked, and the second half of the sales takes it.
 		buy(wideBlocks[1], "200.00")
-		w.well()
+		w.verifyBooks()
 		if got := w.lots(); got != "A 0.5 ETH 100.00 2025-03-01; A 1 ETH 300.00 2025-03-01" {
 			t.Errorf("after the late acquisition %s is left", got)
 		}
@@ -63,24 +63,24 @@ func TestOrderKeysOfWideBlocksAreRewrittenByTheMigration(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for i, block := range append([]int64{77}, wideBlocks...) {
 			day := fmt.Sprintf("2025-03-%02d", i+1)
-			w.book(w.tellAt(day, "A in 1 ETH = 100.00", block), "DEPOSIT", "Paid-in capital")
-			w.book(w.tellAt(day+"T13:00:00Z", "A out 0.5 ETH = 80.00", block), "EXPENSE", "Contractors")
+			w.book(w.addAt(day, "A in 1 ETH = 100.00", block), "DEPOSIT", "Paid-in capital")
+			w.book(w.addAt(day+"T13:00:00Z", "A out 0.5 ETH = 80.00", block), "EXPENSE", "Contractors")
 		}
-		w.well()
+		w.verifyBooks()
 		before := w.everything()
 		w.asBefore17()
 		if err := w.db.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		w.well()
+		w.verifyBooks()
 		after := w.everything()
 		for _, table := range []string{"lots", "lot_takes", "lot_uses", "lot_pools"} {
 			if fmt.Sprint(after[table]) != fmt.Sprint(before[table]) {
 				t.Errorf("%s is\n%v, was\n%v", table, after[table], before[table])
 			}
 		}
-		w.book(w.tellAt("2025-03-02T12:30:00Z", "A in 1 ETH = 50.00", wideBlocks[1]), "DEPOSIT", "Paid-in capital")
-		w.well()
+		w.book(w.addAt("2025-03-02T12:30:00Z", "A in 1 ETH = 50.00", wideBlocks[1]), "DEPOSIT", "Paid-in capital")
+		w.verifyBooks()
 	})
 }
 

@@ -19,9 +19,9 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// event is what an entry follows from: a transaction, or the two of a pair.
+// event is what an entry is computed from: a transaction, or the two of a transfer.
 type event struct {
-	first   transaction.Transaction // the transaction of the entry: the outgoing one of a pair
+	first   transaction.Transaction // the transaction of the entry; the outgoing one of a transfer
 	partner *transaction.Transaction
 	effect  replay.Effect
 }
@@ -34,11 +34,11 @@ func (e *event) transactions() []transaction.Transaction {
 	return []transaction.Transaction{e.first, *e.partner}
 }
 
-// builder gathers what entries follow from.
+// builder collects what entries are computed from.
 type builder struct {
 	*lookups
-	books *snapshot.Books
-	draft string // the entry that is being booked again
+	books    *snapshot.Books
+	rebooked string // the entry that is being booked again
 }
 
 // newBuilder returns a builder for some requests.
@@ -47,9 +47,9 @@ func newBuilder(ctx context.Context, tx *db.Tx, b *snapshot.Books, ps ...Params)
 	return m, m.gather(ctx, ps)
 }
 
-// build gathers everything that an entry follows from.
+// build collects everything that an entry is computed from.
 func (m builder) build(ctx context.Context, p Params, at string) (*event, error) {
-	if err := p.check(m.books, at); err != nil {
+	if err := p.validate(m.books, at); err != nil {
 		return nil, err
 	}
 	asked, err := m.transaction(p.TransactionID, at)
@@ -77,9 +77,8 @@ func (m builder) build(ctx context.Context, p Params, at string) (*event, error)
 		return nil, explain(err, at)
 	}
 	e.effect = replay.Effect{
-		TransactionID: e.first.ID, Type: p.Type, Label: "the transaction " +
-			e.first.SequenceNumber(), Number: e.first.Number, Block: blockOf(e.first), Input: in, Plan: plan,
-		SeparateAccountID: p.separateAccount(asked),
+		TransactionID: e.first.ID, Type: p.Type, Label: "the transaction " + e.first.SequenceNumber(), Number: e.first.Number,
+		Block: blockOf(e.first), Input: in, Plan: plan, SeparateAccountID: p.separateAccount(asked),
 	}
 	if e.partner != nil {
 		e.effect.LotsTransactionID = e.partner.ID
@@ -111,8 +110,8 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 	switch {
 	case t.Status == transaction.Spam:
 		return fault.ConflictAt([]fault.Field{{Name: field, Message: t.SequenceNumber() + " is spam"}},
-			"%s is spam, which is not booked: take it out of the spam first", t.SequenceNumber())
-	case t.JournalEntryID != "" && t.JournalEntryID != m.draft:
+			"%s is spam, which cannot be booked: mark it as not spam first", t.SequenceNumber())
+	case t.JournalEntryID != "" && t.JournalEntryID != m.rebooked:
 		return fault.ConflictAt([]fault.Field{{Name: field, Message: "has the entry " + t.JournalEntryID}},
 			"%s has the journal entry %s already: edit, delete or reverse that first",
 			t.SequenceNumber(), t.JournalEntryID)
@@ -120,7 +119,7 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 	return nil
 }
 
-// input gathers the input of rules/posting.
+// input returns the input of rules/posting.
 func (m builder) input(ctx context.Context, p Params, e *event, asked, at string) (posting.Input, error) {
 	in := posting.Input{Type: posting.Type(p.Type), Books: posting.Books{Accounts: m.books.Roles(), Currencies: map[string]string{},
 		Rates: map[posting.Rate]money.Decimal{}}}
@@ -132,7 +131,7 @@ func (m builder) input(ctx context.Context, p Params, e *event, asked, at string
 		if t.ID == asked && p.OffsetAccountID != t.Source.LedgerAccountID {
 			leg.Offset = p.OffsetAccountID
 		}
-		if err := m.checkLegAccount(leg, t, at); err != nil {
+		if err := m.validateLegAccount(leg, t, at); err != nil {
 			return in, err
 		}
 		in.Books.Currencies[leg.Entity] = m.books.Entities[leg.Entity].BaseCurrency
@@ -157,13 +156,13 @@ func (m builder) input(ctx context.Context, p Params, e *event, asked, at string
 	return in, nil
 }
 
-// checkLegAccount returns an error if the account of a leg is for another asset.
-func (m builder) checkLegAccount(leg *posting.Leg, t transaction.Transaction, at string) error {
+// validateLegAccount returns an error if the account of a leg is for another asset.
+func (m builder) validateLegAccount(leg *posting.Leg, t transaction.Transaction, at string) error {
 	if !leg.Asset.Lots {
 		return nil
 	}
 	if leg.Offset != "" {
-		return checkAsset(m.books.Accounts[leg.Offset], leg.Asset.Symbol, at+"offset_ledger_account_id")
+		return validateAccountAsset(m.books.Accounts[leg.Offset], leg.Asset.Symbol, at+"offset_ledger_account_id")
 	}
 	if a := m.books.Accounts[t.Source.LedgerAccountID]; a.AssetType != "" && a.AssetType != leg.Asset.Symbol {
 		return fault.Conflictf("the ledger account %s of the source %s is for %s, not for %s: name another as offset_ledger_account_id",
@@ -226,7 +225,7 @@ func (m builder) value(ctx context.Context, l *posting.Leg) error {
 		return nil
 	}
 	currency := m.books.Entities[l.Entity].BaseCurrency
-	found, there, err := price.At(ctx, m.tx, l.Asset.Symbol, currency, l.At)
+	found, there, err := price.Latest(ctx, m.tx, l.Asset.Symbol, currency, l.At)
 	if err != nil || !there {
 		return err
 	}
@@ -248,7 +247,7 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 			l.FeeQuantity = quantity
 		case valued && quantity.Sign() > 0:
 			l.FeeQuantity = quantity
-		case valued && l.Asset.Lots: // the quantity that arrives is after the fee
+		case valued && l.Asset.Lots: // the quantity that arrives is net of the fee
 			l.FeeQuantity = l.Quantity.Mul(l.Value.Fee).Quo(l.Value.Gross, shareDigits)
 		}
 		return nil, nil
@@ -266,7 +265,7 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 	return paid, m.value(ctx, paid)
 }
 
-// target returns the account that was named, and what is known of it.
+// target returns the target account with its source and its open lots.
 func (m builder) target(ctx context.Context, p Params, e *event, at string) (posting.Target, error) {
 	t := posting.Target{Account: p.LedgerAccountID}
 	a := m.books.Accounts[p.LedgerAccountID]
@@ -282,7 +281,7 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 		return t, nil
 	}
 	if symbol := e.first.Asset(); !money.IsFiat(symbol) {
-		if err := checkAsset(a, symbol, field); err != nil {
+		if err := validateAccountAsset(a, symbol, field); err != nil {
 			return t, err
 		}
 	}
@@ -297,7 +296,7 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 	return t, err
 }
 
-// rateTries is how many exchange rates an entry may need.
+// rateTries bounds how many exchange rates are looked up for an entry.
 const rateTries = 6
 
 // prepare plans the entry and looks up the exchange rates it turns out to need.

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// CorrectParams say what the entry of a transaction should have been; empty fields stay as they are.
+// CorrectParams describe a correction of the entry of a transaction; empty fields stay as they are.
 type CorrectParams struct {
 	Type            string
 	LedgerAccountID *string
@@ -25,7 +25,7 @@ type CorrectParams struct {
 
 // Correct reverses the posted entry of a transaction and books the transaction again, as another type or to another
 // account.
-func (s *Service) Correct(ctx context.Context, entryID string, p CorrectParams) (m Made, err error) {
+func (s *Service) Correct(ctx context.Context, entryID string, p CorrectParams) (m Booked, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		m, err = s.correctBooking(ctx, tx, entryID, p)
 		return err
@@ -33,42 +33,43 @@ func (s *Service) Correct(ctx context.Context, entryID string, p CorrectParams) 
 	return m, err
 }
 
-func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string, p CorrectParams) (Made, error) {
+func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string, p CorrectParams) (Booked, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	was, err := journal.Find(ctx, tx, entryID)
 	if err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	stored, err := selectBooking(ctx, tx, entryID)
 	if err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	if stored == nil {
-		return Made{}, fault.Conflictf("the entry %s does not follow from a transaction: correct its lines", was.SequenceNumber())
+		return Booked{}, fault.Conflictf("the entry %s does not follow from a transaction: correct its lines", was.SequenceNumber())
 	}
 	if p.Type == string(posting.Unknown) {
-		return Made{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}}, "what is not known is not posted")
+		return Booked{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}},
+			"a posted transaction cannot be corrected to the type UNKNOWN")
 	}
 	if err := s.journal.RequireReversible(ctx, tx, was); err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	q := &request{key: "new", Params: p.apply(stored)}
 	m, err := newBuilder(ctx, tx, b, q.Params)
 	if err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
-	m.draft = entryID
+	m.rebooked = entryID
 	if q.event, err = m.build(ctx, q.Params, ""); err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	r := replay.New(tx, b, loader(b), replay.Options{})
 	r.Replace(entryID, q.key, q.event.effect)
 	outcome, err := r.Run(ctx)
 	if err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	q.entry = journal.CorrectionParams(was, p.Update)
 	q.entry.Classification = q.Type
@@ -76,7 +77,7 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	if p.Dry {
 		out, err := s.preview(ctx, tx, []*request{q}, outcome)
 		if err != nil {
-			return Made{}, err
+			return Booked{}, err
 		}
 		return out[0], nil
 	}
@@ -96,7 +97,7 @@ func (p CorrectParams) apply(r *bookingRow) Params {
 	if p.OffsetAccountID != nil {
 		out.OffsetAccountID = *p.OffsetAccountID
 	}
-	// The rule is kept if this is still what it asked for.
+	// The rule is kept if the type and the accounts are still those that it set.
 	if r.RuleID != nil && out.Type == r.Type && out.LedgerAccountID == db.OrEmpty(r.AccountID) &&
 		out.OffsetAccountID == db.OrEmpty(r.OffsetID) {
 		out.RuleID, out.RuleVersion = *r.RuleID, *r.RuleVersion
@@ -106,37 +107,37 @@ func (p CorrectParams) apply(r *bookingRow) Params {
 
 // replace posts the reversal and the replacement.
 func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was journal.Entry, q *request,
-	outcome *replay.Outcome) (Made, error) {
+	outcome *replay.Outcome) (Booked, error) {
 	reversal, err := s.journal.ReverseInTx(ctx, tx, was)
 	if err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	if err := s.undoTrueUps(ctx, tx, was, reversal); err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	guided, err := s.journal.PostReplacement(ctx, tx, reversal, q.entry)
 	if err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	refs, changes, err := s.rebook(ctx, tx, outcome.Changes)
 	if err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	refs[was.ID] = lots.EntryRef{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID,
 		Correct: reversal.PeriodID != was.PeriodID}
 	refs[q.key] = refOf(guided.Entry)
 	row, err := q.event.row(guided.ID, q.Params)
 	if err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	if err := s.write(ctx, tx, b, outcome, refs); err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
 	if _, err := transaction.Save(ctx, tx, q.event.edits(guided.Entry, q.Params)); err != nil {
-		return Made{}, err
+		return Booked{}, err
 	}
-	return Made{Guided: guided, Lots: q.uses, Changes: changes}, nil
+	return Booked{Guided: guided, Lots: q.uses, Changes: changes}, nil
 }

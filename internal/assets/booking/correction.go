@@ -62,7 +62,7 @@ func idsOf(changes []replay.Change) []string {
 	return out
 }
 
-// reassign gives the bookings and transactions of entries to those that corrected them.
+// reassign moves the bookings and transactions of entries to the entries that replaced them.
 func (s *Service) reassign(ctx context.Context, tx *db.Tx, to map[string]string) error {
 	if len(to) == 0 {
 		return nil
@@ -81,11 +81,13 @@ func (s *Service) reassign(ctx context.Context, tx *db.Tx, to map[string]string)
 			ids = append(ids, *r.PartnerID)
 		}
 	}
-	return edit(ctx, tx, ids, func(t *transaction.Transaction) { t.JournalEntryID = cmp.Or(to[t.JournalEntryID], t.JournalEntryID) })
+	return saveTransactions(ctx, tx, ids, func(t *transaction.Transaction) {
+		t.JournalEntryID = cmp.Or(to[t.JournalEntryID], t.JournalEntryID)
+	})
 }
 
-// edit changes transactions.
-func edit(ctx context.Context, tx *db.Tx, ids []string, change func(*transaction.Transaction)) error {
+// saveTransactions applies a change to transactions and stores them.
+func saveTransactions(ctx context.Context, tx *db.Tx, ids []string, change func(*transaction.Transaction)) error {
 	transactions, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return err
@@ -100,14 +102,15 @@ func edit(ctx context.Context, tx *db.Tx, ids []string, change func(*transaction
 	return err
 }
 
-// unlimited returns the actor without limits to legal entities: what follows from a change is done whoever made it.
+// unlimited returns the actor without its limits to legal entities: the consequences of a change must be booked in every
+// legal entity, also in those that the actor may not see.
 func unlimited(who actor.Actor) actor.Actor {
 	who.LegalEntityIDs = nil
 	return who
 }
 
-// changeOf returns what is to be done to an entry, and the lines that are posted for it so far. An entry that was trued up
-// once is trued up again, even if its period was reopened: the difference is to all lines together.
+// changeOf returns the change to an entry, and the lines that are posted for it so far, including true-ups. An entry that was
+// trued up once is trued up again, even if its period was reopened.
 func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c replay.Change, e journal.Entry) (Change, []journal.LineParams, error) {
 	out := Change{EntryID: e.ID, SequenceNumber: e.SequenceNumber(), TransactionID: e.TransactionID, Action: Corrected,
 		Basis: c.Basis.String(), Gain: c.Gain.String()}
@@ -123,7 +126,7 @@ func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c replay.Change, e jo
 	return out, booked, err
 }
 
-// previewChanges returns what would be done to entries.
+// previewChanges returns the changes to entries without making them.
 func (s *Service) previewChanges(ctx context.Context, tx *db.Tx, changes []replay.Change) ([]Change, error) {
 	out := make([]Change, 0, len(changes))
 	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
@@ -167,10 +170,10 @@ func (s *Service) editTransactions(ctx context.Context, tx *db.Tx, e journal.Ent
 	if found != nil && found.PartnerID != nil {
 		ids = append(ids, *found.PartnerID)
 	}
-	return edit(ctx, tx, ids, change)
+	return saveTransactions(ctx, tx, ids, change)
 }
 
-// trueUp posts in the first open period the difference between what an entry of a closed one should have been and was.
+// trueUp posts the difference between what an entry of a closed period should have been and was, in the first open period.
 func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, lines []journal.LineParams) (lots.EntryRef, string, error) {
 	at := e.AccountingDate
 	if e.IntendedDate != nil {
@@ -181,9 +184,9 @@ func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, lines 
 		return lots.EntryRef{EntryID: e.ID, AccountingDate: date, PeriodID: periodID, Correct: true}, "", err
 	}
 	made, err := s.journal.CreateInTx(ctx, tx, []journal.CreateParams{{
-		LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(at), Memo: "True-up of " +
-			e.SequenceNumber(), TagIDs: e.TagIDs, Status: journal.Posted, TransactionID: e.TransactionID,
-		TransactionNo: e.TransactionNo, OriginatedBy: journal.ByTrueUp, Classification: e.Classification, Lines: lines,
+		LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(at), Memo: "True-up of " + e.SequenceNumber(), TagIDs: e.TagIDs,
+		Status: journal.Posted, TransactionID: e.TransactionID, TransactionNo: e.TransactionNo, OriginatedBy: journal.ByTrueUp,
+		Classification: e.Classification, Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
 		return lots.EntryRef{}, "", err
@@ -211,12 +214,12 @@ func paramsOf(lines []journal.Line) []journal.LineParams {
 	return out
 }
 
-// balanceKey names what lines are summed by.
+// balanceKey is the key by which difference sums lines.
 type balanceKey struct{ entity, account, currency, unit string }
 
 type sum struct{ amount, quantity money.Decimal }
 
-// difference returns the lines that must be added to have in order to get want, by account.
+// difference returns the lines that turn have into want, summed by account.
 func difference(want, have []journal.LineParams) []journal.LineParams {
 	net := map[balanceKey]sum{}
 	var order []balanceKey

@@ -1,5 +1,10 @@
-// Package booking makes the books of what happened: from a transaction, or the two of a pair, and its type to a
-// journal entry and to what becomes of lots. It stands between the journal and the lots, and tells each what the
-// other did: a draft shows the lots it would take, posting takes them, reversing gives them back, and what an entry
-// changes about the lots of others is corrected with it, or trued up where a period is closed.
+// Package booking turns transactions into journal entries. From a transaction, or the two transactions of a transfer, and a
+// transaction type it computes the lines of the entry and what the entry consumes and creates in lots (rules/posting).
+//
+// It connects the journal with the lots, as the subledger of the journal. A draft shows the lots that it would consume;
+// posting consumes them; reversing and unposting give them back. If an entry changes which lots other entries consume
+// (package replay), those entries are corrected, or trued up if their period is closed.
+//
+// Start with Service.Create. What each entry was computed from is stored in the table bookings, so that it can be computed
+// again later.
 package booking

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// write stores an outcome, and gives later drafts that use a recomputed pool the lines they have now.
+// write stores an outcome, and updates the lines of later drafts that consume from a recomputed pool.
 func (s *Service) write(ctx context.Context, tx *db.Tx, b *snapshot.Books, outcome *replay.Outcome, refs map[string]lots.EntryRef) error {
 	if err := outcome.Write(ctx, refs); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Service) write(ctx context.Context, tx *db.Tx, b *snapshot.Books, outco
 	return s.updateDrafts(ctx, tx, b, stale, effects)
 }
 
-// updateDrafts gives drafts the lines they would have now.
+// updateDrafts sets the lines of drafts to those that they would have now.
 func (s *Service) updateDrafts(ctx context.Context, tx *db.Tx, b *snapshot.Books, ids []string, effects map[string]replay.Effect) error {
 	if len(ids) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (s *Service) updateDrafts(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	for _, id := range ids {
 		added, err := previewEffect(ctx, tx, b, effects[id])
 		if err != nil {
-			if fault.KindOf(err) == fault.Conflict { // it cannot be posted as it is, which reading it tells
+			if fault.KindOf(err) == fault.Conflict { // it cannot be posted as it is; Get shows the reason as a warning
 				continue
 			}
 			return err

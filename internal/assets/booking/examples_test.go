@@ -216,17 +216,17 @@ var examples = []example{
 
 const eventDay, holdDay = "2025-09-15", "2025-08-01"
 
-// base brings in the two lots of ETH, and what else is held.
+// base books the two lots of ETH, and other holdings.
 func (w *world) base(holds ...string) {
 	w.Helper()
-	all := []transaction.Transaction{w.tell("2025-01-10", "A in 2 ETH = 3000.00"), w.tell("2025-06-01", "A in 3 ETH = 6000.00")}
+	all := []transaction.Transaction{w.add("2025-01-10", "A in 2 ETH = 3000.00"), w.add("2025-06-01", "A in 3 ETH = 6000.00")}
 	for _, text := range holds {
-		all = append(all, w.tell(holdDay, text))
+		all = append(all, w.add(holdDay, text))
 	}
 	w.batch("DEPOSIT", "Paid-in capital", all...)
 }
 
-func (w *world) batch(kind, target string, all ...transaction.Transaction) []booking.Made {
+func (w *world) batch(kind, target string, all ...transaction.Transaction) []booking.Booked {
 	w.Helper()
 	var ps []booking.Params
 	for _, t := range all {
@@ -239,12 +239,12 @@ func (w *world) batch(kind, target string, all ...transaction.Transaction) []boo
 	return made
 }
 
-// happens tells the legs of an example and links them.
-func (e example) happens(w *world, day string) []transaction.Transaction {
+// addTo adds the transactions of an example and links them.
+func (e example) addTo(w *world, day string) []transaction.Transaction {
 	w.Helper()
 	var legs []transaction.Transaction
 	for _, text := range e.legs {
-		legs = append(legs, w.tell(day, text))
+		legs = append(legs, w.add(day, text))
 	}
 	if len(legs) == 2 {
 		kind := map[string]transfer.Kind{"SWAP": transfer.Swap, "NON_TAXABLE_CONVERSION": transfer.Swap, "NFT": transfer.Swap,
@@ -256,7 +256,7 @@ func (e example) happens(w *world, day string) []transaction.Transaction {
 	return legs
 }
 
-// Every worked example, asked for by each of its legs.
+// Every worked example is booked through each of its legs.
 func TestExamples(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		own := true
@@ -268,9 +268,9 @@ func TestExamples(t *testing.T) {
 		for _, x := range examples {
 			for asked, text := range x.legs {
 				t.Run(strings.Join([]string{x.name, text}, ": "), func(t *testing.T) {
-					w := world.stage(t, x.policy)
+					w := world.newEntities(t, x.policy)
 					w.base(x.holds...)
-					legs := x.happens(w, eventDay)
+					legs := x.addTo(w, eventDay)
 					made := w.book(legs[asked], x.kind, x.target)
 					if got := w.lines(made.Entry); got != x.lines {
 						t.Errorf("lines\n got %s\nwant %s", got, x.lines)
@@ -285,7 +285,7 @@ func TestExamples(t *testing.T) {
 					if made.TransactionID != legs[0].ID {
 						t.Errorf("it is the entry of %s", made.TransactionID)
 					}
-					w.booked(made.Entry, legs...)
+					w.expectBooked(made.Entry, legs...)
 				})
 			}
 		}

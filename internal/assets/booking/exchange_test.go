@@ -9,7 +9,7 @@ import (
 
 func TestWhatLeavesAnExchangeByANetworkIsWhatWasBoughtThere(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.book(w.tell("2025-03-01", "Kraken in 2 ETH = 4000.00"), "INCOME", "Sales")
+		w.book(w.add("2025-03-01", "Kraken in 2 ETH = 4000.00"), "INCOME", "Sales")
 		q := money.MustParse("1.5")
 		made, err := w.txns.Create(w.ctx, []transaction.CreateParams{{SourceID: w.sources["Kraken"].ID, Params: transaction.Params{
 			ExternalID: "by a network", At: today.AddDate(0, -1,

@@ -11,11 +11,11 @@ import (
 )
 
 func TestWhatHasLotsIsNotDeleted(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		a := w.source("A")
 		if _, err := w.openings.Create(w.ctx, opening.CreateParams{
-			AssetType: "ETH", Quantity: money.MustParse(
-				"1"), LegalEntityID: w.us, LedgerAccountID: a.LedgerAccountID, SourceID: a.ID, DateReceived: "2024-05-06",
+			AssetType: "ETH", Quantity: money.MustParse("1"), LegalEntityID: w.us, LedgerAccountID: a.LedgerAccountID, SourceID: a.ID,
+			DateReceived: "2024-05-06",
 		}); err != nil {
 			t.Fatal(err)
 		}

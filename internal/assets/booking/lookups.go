@@ -19,7 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-// lookups are records that entries follow from, each read once for all entries that are booked together.
+// lookups caches the records that entries are computed from, so that each is read once for all entries of a batch.
 type lookups struct {
 	tx           *db.Tx
 	transactions map[string]transaction.Transaction
@@ -27,7 +27,7 @@ type lookups struct {
 	picks        map[string][]lot.Pick              // nil until they are needed
 	policies     map[string]assetpolicy.Policy
 	sources      map[string][]source.Source // by ledger account
-	carries      map[[2]string]bool         // by legal entity and ledger account
+	openLots     map[[2]string]bool         // by legal entity and ledger account
 	rates        map[datedRate]*money.Decimal
 }
 
@@ -40,7 +40,7 @@ type datedRate struct {
 func newLookups(tx *db.Tx) *lookups {
 	return &lookups{tx: tx, transactions: map[string]transaction.Transaction{}, partners: map[string]transaction.Transaction{},
 		policies: map[string]assetpolicy.Policy{},
-		sources:  map[string][]source.Source{}, carries: map[[2]string]bool{}, rates: map[datedRate]*money.Decimal{}}
+		sources:  map[string][]source.Source{}, openLots: map[[2]string]bool{}, rates: map[datedRate]*money.Decimal{}}
 }
 
 // gather reads the transactions of requests that the actor may see, and the other halves of their transfers.
@@ -104,29 +104,29 @@ func (f *lookups) selection(ctx context.Context, id string) (_ []lot.Pick, err e
 
 // policy returns the policy of an asset.
 func (f *lookups) policy(ctx context.Context, symbol string) (assetpolicy.Policy, error) {
-	return remember(f.policies, symbol, func() (assetpolicy.Policy, error) {
-		found, err := assetpolicy.Of(ctx, f.tx, []string{symbol})
+	return cached(f.policies, symbol, func() (assetpolicy.Policy, error) {
+		found, err := assetpolicy.ForAssets(ctx, f.tx, []string{symbol})
 		return found[symbol], err
 	})
 }
 
 // sourcesOf returns the sources that are booked to a ledger account.
 func (f *lookups) sourcesOf(ctx context.Context, ledgerAccountID string) ([]source.Source, error) {
-	return remember(f.sources, ledgerAccountID, func() ([]source.Source, error) {
+	return cached(f.sources, ledgerAccountID, func() ([]source.Source, error) {
 		return source.OfLedgerAccountUnchecked(ctx, f.tx, ledgerAccountID)
 	})
 }
 
 // hasLots reports whether an account has open lots of a legal entity.
 func (f *lookups) hasLots(ctx context.Context, legalEntityID, ledgerAccountID string) (bool, error) {
-	return remember(f.carries, [2]string{legalEntityID, ledgerAccountID}, func() (bool, error) {
+	return cached(f.openLots, [2]string{legalEntityID, ledgerAccountID}, func() (bool, error) {
 		return lots.HasOpenLots(ctx, f.tx, legalEntityID, ledgerAccountID)
 	})
 }
 
 // rate returns the exchange rate of a day, nil if none is stored.
 func (f *lookups) rate(ctx context.Context, r posting.Rate, day string) (*money.Decimal, error) {
-	return remember(f.rates, datedRate{r, day}, func() (*money.Decimal, error) {
+	return cached(f.rates, datedRate{r, day}, func() (*money.Decimal, error) {
 		rate, there, err := fx.Rate(ctx, f.tx, r.From, r.To, day)
 		if err != nil || !there {
 			return nil, err
@@ -135,8 +135,8 @@ func (f *lookups) rate(ctx context.Context, r posting.Rate, day string) (*money.
 	})
 }
 
-// remember returns a known value, or finds it and remembers it.
-func remember[K comparable, V any](known map[K]V, key K, find func() (V, error)) (V, error) {
+// cached returns a known value, or finds and stores it.
+func cached[K comparable, V any](known map[K]V, key K, find func() (V, error)) (V, error) {
 	v, there := known[key]
 	if there {
 		return v, nil

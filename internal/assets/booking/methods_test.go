@@ -14,23 +14,23 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// step is something that happens on its day, what the entry says of it, and what is left then where that matters.
+// step is a transaction on a day, the expected lines of its entry, and optionally the lots that remain.
 type step struct{ day, leg, lines, left string }
 
-// walk lets things happen: what comes in is paid for in capital, and what goes out pays contractors.
-func (w *world) walk(steps ...step) {
+// runSteps books steps: inflows are paid for with capital, and outflows pay contractors.
+func (w *world) runSteps(steps ...step) {
 	w.Helper()
 	for _, s := range steps {
 		kind, target := "DEPOSIT", "Paid-in capital"
 		if strings.Contains(s.leg, " out ") {
 			kind, target = "EXPENSE", "Contractors"
 		}
-		made := w.book(w.tell(s.day, s.leg), kind, target)
+		made := w.book(w.add(s.day, s.leg), kind, target)
 		if s.lines != "" {
 			w.expect(s.leg, made, s.lines)
 		}
 		if s.left != "" {
-			w.left(s.leg, s.left)
+			w.expectLots(s.leg, s.left)
 		}
 	}
 }
@@ -52,28 +52,28 @@ func TestMethods(t *testing.T) {
 				"A 0.5 ETH 825.00 2025-02-10; A 1 ETH 1650.00 2025-03-10"},
 				{"2025-09-16", "A out 1.5 ETH = 1000.00", "Dr Contractors 1000.00; Cr A 2475.00; Dr Realized losses 1475.00", ""}},
 		} {
-			w := world.stage(t, entity.CreateParams{CostBasisMethod: method})
-			w.walk(append(bought, steps...)...)
-			w.well()
+			w := world.newEntities(t, entity.CreateParams{CostBasisMethod: method})
+			w.runSteps(append(bought, steps...)...)
+			w.verifyBooks()
 		}
-		w := world.stage(t, entity.CreateParams{CostBasisMethod: "lifo"})
-		w.walk(append(bought[:2:2], step{"2025-02-20", "A out 1 ETH = 3000.00",
+		w := world.newEntities(t, entity.CreateParams{CostBasisMethod: "lifo"})
+		w.runSteps(append(bought[:2:2], step{"2025-02-20", "A out 1 ETH = 3000.00",
 			"Dr Contractors 3000.00; Cr A 2600.00; Cr Realized gains 400.00", "A 2 ETH 3000.00 2025-01-10"}, bought[2])...)
-		w.well()
+		w.verifyBooks()
 	})
 }
 
 // Published examples of pools at average cost.
 func TestWeightedAverage(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
-		w := world.stage(t, entity.CreateParams{CostBasisMethod: "weighted_average"})
-		w.walk(step{"2025-01-01", "A in 100 BTC = 1000.00", "", ""}, step{"2025-02-01", "A in 50 BTC = 125000.00", "", ""},
+		w := world.newEntities(t, entity.CreateParams{CostBasisMethod: "weighted_average"})
+		w.runSteps(step{"2025-01-01", "A in 100 BTC = 1000.00", "", ""}, step{"2025-02-01", "A in 50 BTC = 125000.00", "", ""},
 			step{"2025-03-01", "A out 50 BTC = 300000.00", "Dr Contractors 300000.00; Cr A 42000.00; Cr Realized gains 258000.00",
 				"A 50 BTC 42000.00 2025-01-01; A 50 BTC 42000.00 2025-02-01"})
-		w.well()
+		w.verifyBooks()
 
-		w = world.stage(t, entity.CreateParams{CostBasisMethod: "weighted_average"})
-		w.walk(step{"2025-01-01", "A in 2 BTC = 20.00", "", ""}, step{"2025-01-02", "A out 1 BTC = 15.00",
+		w = world.newEntities(t, entity.CreateParams{CostBasisMethod: "weighted_average"})
+		w.runSteps(step{"2025-01-01", "A in 2 BTC = 20.00", "", ""}, step{"2025-01-02", "A out 1 BTC = 15.00",
 			"Dr Contractors 15.00; Cr A 10.00; Cr Realized gains 5.00", "A 1 BTC 10.00 2025-01-01"},
 			step{"2025-01-03", "A in 1 BTC = 30.00", "", ""}, step{"2025-01-04", "A out 1.5 BTC = 15.00",
 				"Dr Contractors 15.00; Cr A 30.00; Dr Realized losses 15.00", ""},
@@ -82,25 +82,25 @@ func TestWeightedAverage(t *testing.T) {
 			step{"2025-01-07", "A out 1.5 BTC = 15.00", "Dr Contractors 15.00; Cr A 30.00; Dr Realized losses 15.00", ""},
 			step{"2025-01-08", "A in 1 BTC = 10.00", "", ""}, step{"2025-01-09", "A out 0.5 BTC = 2.50",
 				"Dr Contractors 2.50; Cr A 5.00; Dr Realized losses 2.50", "A 0.5 BTC 5.00 2025-01-08"})
-		w.well()
+		w.verifyBooks()
 		// Late: the average of everything after it is another one.
-		late := w.book(w.tell("2025-01-01T18:00:00Z", "A in 1 BTC = 40.00"), "DEPOSIT", "Paid-in capital")
+		late := w.book(w.add("2025-01-01T18:00:00Z", "A in 1 BTC = 40.00"), "DEPOSIT", "Paid-in capital")
 		if len(late.Changes) != 5 {
 			t.Errorf("changes: %+v", late.Changes)
 		}
-		w.well()
+		w.verifyBooks()
 	})
 }
 
 // Parts equal the whole.
 func TestRounding(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
-		w := world.stage(t)
-		w.walk(step{"2025-01-01", "A in 3 ETH = 10.00", "", ""}, step{"2025-02-01", "A out 1 ETH = 5.00",
+		w := world.newEntities(t)
+		w.runSteps(step{"2025-01-01", "A in 3 ETH = 10.00", "", ""}, step{"2025-02-01", "A out 1 ETH = 5.00",
 			"Dr Contractors 5.00; Cr A 3.33; Cr Realized gains 1.67", ""},
 			step{"2025-02-02", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.34; Cr Realized gains 1.66", ""},
 			step{"2025-02-03", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.33; Cr Realized gains 1.67", ""})
-		w.well()
+		w.verifyBooks()
 	})
 }
 
@@ -121,8 +121,8 @@ func (w *world) lotID(sourceName, day string) (found string) {
 	return found
 }
 
-// refusedAs checks that something was refused, and how.
-func (w *world) refusedAs(what string, err error, kind fault.Kind, says ...string) {
+// expectRefused fails the test unless an error is of a kind and contains texts.
+func (w *world) expectRefused(what string, err error, kind fault.Kind, says ...string) {
 	w.Helper()
 	if fault.KindOf(err) != kind {
 		w.Errorf("%s: %v", what, err)
@@ -137,73 +137,74 @@ func (w *world) refusedAs(what string, err error, kind fault.Kind, says ...strin
 
 func TestSpecificLots(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
-		w := world.stage(t, entity.CreateParams{CostBasisMethod: "specific_id"})
+		w := world.newEntities(t, entity.CreateParams{CostBasisMethod: "specific_id"})
 		w.base()
-		sale := w.tell(eventDay, "A out 1.5 ETH = 3600.00")
+		sale := w.add(eventDay, "A out 1.5 ETH = 3600.00")
 		first, second := w.lotID("A", "2025-01-10"), w.lotID("A", "2025-06-01")
 		choose := func(of transaction.Transaction, picks ...lot.Pick) error {
 			_, err := w.picks.SelectLots(w.ctx, of.ID, picks)
 			return err
 		}
-		w.refusedAs("too little", choose(sale, lot.Pick{Lot: second, Quantity: money.MustParse("1")}), fault.Invalid, "selections")
+		w.expectRefused("too little", choose(sale, lot.Pick{Lot: second, Quantity: money.MustParse("1")}), fault.Invalid, "selections")
 		if err := choose(sale, lot.Pick{Lot: second, Quantity: money.MustParse("1.2")},
 			lot.Pick{Lot: first, Quantity: money.MustParse("0.3")}); err != nil {
 			t.Fatal(err)
 		}
 		w.expect("chosen", w.book(sale, "EXPENSE", "Contractors"), "Dr Contractors 3600.00; Cr A 2850.00; Cr Realized gains 750.00")
-		w.left("chosen", "A 1.7 ETH 2550.00 2025-01-10; A 1.8 ETH 3600.00 2025-06-01")
+		w.expectLots("chosen", "A 1.7 ETH 2550.00 2025-01-10; A 1.8 ETH 3600.00 2025-06-01")
 		// Also what moves is chosen, the fee from the first of it.
-		out, in := w.tell("2025-09-16", "A out 1 ETH = 2400.00 fee 2.40 (0.001)"), w.tell("2025-09-16", "B in 0.999 ETH = 2397.60")
+		out, in := w.add("2025-09-16", "A out 1 ETH = 2400.00 fee 2.40 (0.001)"), w.add("2025-09-16", "B in 0.999 ETH = 2397.60")
 		w.link(out, in)
 		if err := choose(out, lot.Pick{Lot: second, Quantity: money.MustParse("0.8")},
 			lot.Pick{Lot: first, Quantity: money.MustParse("0.2")}); err != nil {
 			t.Fatal(err)
 		}
 		w.expect("moved", w.book(out, "INTERNAL TRANSFER", ""), "Dr B 1898.00; Dr Network fees 2.40; Cr A 1900.00; Cr Realized gains 0.40")
-		w.left("moved", "A 1 ETH 2000.00 2025-06-01; A 1.5 ETH 2250.00 2025-01-10; B 0.2 ETH 300.00 2025-01-10; B 0.799 ETH 1598.00 2025-06-01")
+		w.expectLots("moved",
+			"A 1 ETH 2000.00 2025-06-01; A 1.5 ETH 2250.00 2025-01-10; B 0.2 ETH 300.00 2025-01-10; B 0.799 ETH 1598.00 2025-06-01")
 		// Where nobody chose, the oldest go.
-		w.expect("not chosen", w.book(w.tell("2025-09-17", "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors"),
+		w.expect("not chosen", w.book(w.add("2025-09-17", "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors"),
 			"Dr Contractors 2400.00; Cr A 1500.00; Cr Realized gains 900.00")
 		// What was chosen is gone by the time of posting.
-		sale = w.tell("2025-09-18", "A out 1 ETH = 2400.00")
+		sale = w.add("2025-09-18", "A out 1 ETH = 2400.00")
 		if err := choose(sale, lot.Pick{Lot: second, Quantity: money.MustParse("1")}); err != nil {
 			t.Fatal(err)
 		}
-		rival := w.tell("2025-09-17T18:00:00Z", "A out 0.5 ETH = 1200.00")
+		rival := w.add("2025-09-17T18:00:00Z", "A out 0.5 ETH = 1200.00")
 		if err := choose(rival, lot.Pick{Lot: second, Quantity: money.MustParse("0.5")}); err != nil {
 			t.Fatal(err)
 		}
 		w.book(rival, "EXPENSE", "Contractors")
-		_, err := w.ask(sale, "EXPENSE", "Contractors", true)
-		w.refusedAs("chosen by another", err, fault.Conflict, "selections[0]", sale.SequenceNumber())
-		w.well()
+		_, err := w.tryBook(sale, "EXPENSE", "Contractors", true)
+		w.expectRefused("chosen by another", err, fault.Conflict, "selections[0]", sale.SequenceNumber())
+		w.verifyBooks()
 	})
 }
 
 // With one pool for a legal entity a transfer moves no lots, and what is sold anywhere takes the oldest.
 func TestEntityScope(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
-		w := world.stage(t, entity.CreateParams{CostBasisScope: entity.ScopeLegalEntity})
+		w := world.newEntities(t, entity.CreateParams{CostBasisScope: entity.ScopeLegalEntity})
 		w.base()
-		out, in := w.tell("2025-09-01", "A out 2.5 ETH = 6000.00 fee 12.00 (0.005)"), w.tell("2025-09-01", "B in 2.495 ETH = 5988.00")
+		out, in := w.add("2025-09-01", "A out 2.5 ETH = 6000.00 fee 12.00 (0.005)"), w.add("2025-09-01", "B in 2.495 ETH = 5988.00")
 		w.link(out, in)
 		made := w.book(out, "INTERNAL TRANSFER", "")
-		w.booked(made.Entry, out, in)
-		w.well()
-		w.walk(step{"2025-09-15", "B out 1 ETH = 2400.00", "Dr Contractors 2400.00; Cr B 1500.00; Cr Realized gains 900.00", ""},
+		w.expectBooked(made.Entry, out, in)
+		w.verifyBooks()
+		w.runSteps(step{"2025-09-15", "B out 1 ETH = 2400.00", "Dr Contractors 2400.00; Cr B 1500.00; Cr Realized gains 900.00", ""},
 			step{"2025-09-16", "A out 1 ETH = 2400.00", "Dr Contractors 2400.00; Cr A 1502.50; Cr Realized gains 897.50", ""})
-		w.well()
-		w.walk(step{"2025-01-05", "B in 1 ETH = 1000.00", "", ""})
-		w.well()
+		w.verifyBooks()
+		w.runSteps(step{"2025-01-05", "B in 1 ETH = 1000.00", "", ""})
+		w.verifyBooks()
 	})
 }
 
 func TestShortDisposal(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
-		w := world.stage(t)
-		w.walk(step{"2025-01-01", "A in 0.5 ETH = 5.00", "", ""})
-		sale := w.tell("2025-02-01", "A out 0.6 ETH = 3.00")
-		draft, err := w.ask(sale, "EXPENSE", "Contractors", false)
+		w := world.newEntities(t)
+		w.runSteps(step{"2025-01-01", "A in 0.5 ETH = 5.00", "", ""})
+		sale := w.add("2025-02-01", "A out 0.6 ETH = 3.00")
+		draft, err := w.tryBook(sale, "EXPENSE", "Contractors", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,35 +217,35 @@ func TestShortDisposal(t *testing.T) {
 			t.Errorf("warnings when made: %q", draft.Guidance.Warnings)
 		}
 		_, err = w.journal.Post(w.ctx, draft.ID)
-		w.refusedAs("posting", err, fault.Conflict, "0.1", "ETH", w.source("A").Name, sale.SequenceNumber())
-		w.left("nothing was written", "A 0.5 ETH 5.00 2025-01-01")
-		w.booked(draft.Entry, sale)
+		w.expectRefused("posting", err, fault.Conflict, "0.1", "ETH", w.source("A").Name, sale.SequenceNumber())
+		w.expectLots("nothing was written", "A 0.5 ETH 5.00 2025-01-01")
+		w.expectBooked(draft.Entry, sale)
 		if err := w.journal.Delete(w.ctx, draft.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.ask(sale, "EXPENSE", "Contractors", true)
-		w.refusedAs("posting at once", err, fault.Conflict, "0.1", "ETH", w.source("A").Name)
-		w.free(sale)
-		w.walk(step{"2025-01-02", "A in 0.1 ETH = 1.00", "", ""})
+		_, err = w.tryBook(sale, "EXPENSE", "Contractors", true)
+		w.expectRefused("posting at once", err, fault.Conflict, "0.1", "ETH", w.source("A").Name)
+		w.expectUnbooked(sale)
+		w.runSteps(step{"2025-01-02", "A in 0.1 ETH = 1.00", "", ""})
 		w.expect("with what was missing", w.book(sale, "EXPENSE", "Contractors"), "Dr Contractors 3.00; Cr A 6.00; Dr Realized losses 3.00")
-		w.well()
+		w.verifyBooks()
 
-		w = world.stage(t, entity.CreateParams{ShortDisposal: entity.ShortAtZeroBasis})
-		w.walk(step{"2025-01-01", "A in 0.5 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 0.6 ETH = 3.00",
+		w = world.newEntities(t, entity.CreateParams{ShortDisposal: entity.ShortAtZeroBasis})
+		w.runSteps(step{"2025-01-01", "A in 0.5 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 0.6 ETH = 3.00",
 			"Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00", ""})
-		w.left("nothing", "")
-		w.well()
-		w.walk(step{"2025-01-02", "A in 0.2 ETH = 3.00", "", "A 0.1 ETH 1.50 2025-01-02"})
-		w.well()
+		w.expectLots("nothing", "")
+		w.verifyBooks()
+		w.runSteps(step{"2025-01-02", "A in 0.2 ETH = 3.00", "", "A 0.1 ETH 1.50 2025-01-02"})
+		w.verifyBooks()
 	})
 }
 
 // What is missing by the rounding of a feed is not missed.
 func TestFeedRounding(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
-		w := world.stage(t)
-		w.walk(step{"2025-01-01", "A in 1 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 1.000000001 ETH = 3.00",
+		w := world.newEntities(t)
+		w.runSteps(step{"2025-01-01", "A in 1 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 1.000000001 ETH = 3.00",
 			"Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00", ""})
-		w.well()
+		w.verifyBooks()
 	})
 }

@@ -29,21 +29,21 @@ func (w *world) positions() map[string]string {
 }
 
 func TestLotsFollowTheBoundariesOfTheirMonths(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
-		w.book(w.tell("2025-03-01T02:00:00Z", "A in 2 ETH = 4000.00"), "SWAP", "Bank")
-		w.book(w.tell("2025-05-01T03:00:00Z", "A out 0.5 ETH = 1500.00"), "SWAP", "Bank")
-		out, in := w.tell("2025-06-01T01:00:00Z", "A out 0.5 ETH = 1500.00"), w.tell("2025-06-01T01:05:00Z", "B in 0.5 ETH = 1500.00")
+	withOwnEntities(t, func(t *testing.T, w *world) {
+		w.book(w.add("2025-03-01T02:00:00Z", "A in 2 ETH = 4000.00"), "SWAP", "Bank")
+		w.book(w.add("2025-05-01T03:00:00Z", "A out 0.5 ETH = 1500.00"), "SWAP", "Bank")
+		out, in := w.add("2025-06-01T01:00:00Z", "A out 0.5 ETH = 1500.00"), w.add("2025-06-01T01:05:00Z", "B in 0.5 ETH = 1500.00")
 		w.link(out, in)
 		w.book(out, "INTERNAL TRANSFER", "")
-		w.book(w.tell("2025-06-30T23:00:00Z", "Euro in 100 EUR = 110.00"), "INCOME", "Other income")
-		w.well()
+		w.book(w.add("2025-06-30T23:00:00Z", "Euro in 100 EUR = 110.00"), "INCOME", "Other income")
+		w.verifyBooks()
 		for _, c := range []struct{ zone, acquired, sold string }{
 			{"America/New_York", "2025-02", "2025-04"}, {"Asia/Tokyo", "2025-03", "2025-05"}, {"UTC", "2025-03", "2025-05"},
 		} {
 			if _, err := organization.NewService(w.db, lots.MovePeriods).Update(w.ctx, organization.UpdateParams{Timezone: &c.zone}); err != nil {
 				t.Fatal(err)
 			}
-			w.well()
+			w.verifyBooks()
 			if got := w.positions(); got[c.acquired] != "4000" || got[c.sold] != "-1000" {
 				t.Errorf("%s: %v", c.zone, got)
 			}

@@ -13,16 +13,16 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// happening is an event and how it is booked.
-type happening struct {
+// timedEvent is an event and how it is booked.
+type timedEvent struct {
 	day          string
 	legs         []string
 	kind, target string
 }
 
-// story makes up what happens in a year: purchases, sales, transfers between two wallets and into another legal
-// entity, what is parked and found again, conversions there and back.
-func story(r *rand.Rand, length int) (out []happening) {
+// randomEvents returns the events of a year: purchases, sales, transfers between two wallets and to another legal entity, parked
+// lots, and conversions there and back.
+func randomEvents(r *rand.Rand, length int) (out []timedEvent) {
 	at := time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 	held := map[string]int{} // tenths, by source and asset
 	for len(out) < length {
@@ -38,30 +38,30 @@ func story(r *rand.Rand, length int) (out []happening) {
 		eth, weth := from+"ETH", from+"WETH"
 		switch n := r.IntN(10); {
 		case n < 3:
-			out = append(out, happening{day, []string{from + " in " + amount(q) + " ETH = " + worth}, "DEPOSIT", "Paid-in capital"})
+			out = append(out, timedEvent{day, []string{from + " in " + amount(q) + " ETH = " + worth}, "DEPOSIT", "Paid-in capital"})
 			held[eth] += q
 		case n < 5 && held[eth] >= q:
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth}, "EXPENSE", "Contractors"})
+			out = append(out, timedEvent{day, []string{from + " out " + amount(q) + " ETH = " + worth}, "EXPENSE", "Contractors"})
 			held[eth] -= q
 		case n == 5 && held[eth] >= q && q > 1:
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, to + " in " + amount(q-1) + " ETH = " +
+			out = append(out, timedEvent{day, []string{from + " out " + amount(q) + " ETH = " + worth, to + " in " + amount(q-1) + " ETH = " +
 				worth}, "INTERNAL TRANSFER", ""})
 			held[eth], held[to+"ETH"] = held[eth]-q, held[to+"ETH"]+q-1
 		case n == 6 && held[eth] >= q:
 			later := at.Add(30 * time.Minute).Format(time.RFC3339)
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth}, "INTERNAL TRANSFER", ""},
-				happening{later, []string{to + " in " + amount(q) + " ETH = " + worth}, "INTERNAL TRANSFER", ""})
+			out = append(out, timedEvent{day, []string{from + " out " + amount(q) + " ETH = " + worth}, "INTERNAL TRANSFER", ""},
+				timedEvent{later, []string{to + " in " + amount(q) + " ETH = " + worth}, "INTERNAL TRANSFER", ""})
 			held[eth], held[to+"ETH"] = held[eth]-q, held[to+"ETH"]+q
 		case n == 7 && held[eth] >= q:
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth,
+			out = append(out, timedEvent{day, []string{from + " out " + amount(q) + " ETH = " + worth,
 				from + " in " + amount(q) + " WETH = " + worth}, "NON_TAXABLE_CONVERSION", ""})
 			held[eth], held[weth] = held[eth]-q, held[weth]+q
 		case n == 8 && held[weth] >= q:
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " WETH = " + worth,
+			out = append(out, timedEvent{day, []string{from + " out " + amount(q) + " WETH = " + worth,
 				from + " in " + amount(q) + " ETH = " + worth}, "SWAP", ""})
 			held[weth], held[eth] = held[weth]-q, held[eth]+q
 		case n == 9 && held[eth] >= q:
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, "SubA in " + amount(q) + " ETH = " +
+			out = append(out, timedEvent{day, []string{from + " out " + amount(q) + " ETH = " + worth, "SubA in " + amount(q) + " ETH = " +
 				worth}, "INTERCOMPANY TRANSFER", ""})
 			held[eth] -= q
 		}
@@ -69,19 +69,19 @@ func story(r *rand.Rand, length int) (out []happening) {
 	return out
 }
 
-// tellAll brings a story in, without booking it.
-func (w *world) tellAll(all []happening) (legs [][]transaction.Transaction) {
+// addAll adds the transactions of events, without booking them.
+func (w *world) addAll(all []timedEvent) (legs [][]transaction.Transaction) {
 	w.Helper()
 	for _, h := range all {
 		x := example{kind: h.kind, legs: h.legs}
-		legs = append(legs, x.happens(w, h.day))
+		legs = append(legs, x.addTo(w, h.day))
 	}
 	return legs
 }
 
-// bookAll books a story in an order, and does something after each. What is missed is booked when something else is
-// there; what waits for each other is booked together.
-func (w *world) bookAll(all []happening, legs [][]transaction.Transaction, order []int, after func(n int)) {
+// bookAll books events in an order, and calls after each time. Events that lack lots are booked after others; events that depend
+// on each other are booked together.
+func (w *world) bookAll(all []timedEvent, legs [][]transaction.Transaction, order []int, after func(n int)) {
 	w.Helper()
 	params := func(order ...int) (out []booking.Params) {
 		for _, i := range order {
@@ -112,25 +112,25 @@ func (w *world) bookAll(all []happening, legs [][]transaction.Transaction, order
 	}
 }
 
-func nothing(int) {}
+func noop(int) {}
 
-// outcome is what is left, what was gained, and what every entry comes to. With one pool for a legal entity, what
-// moves between its sources stays what it was booked at, so that only their sum is told.
+// outcome returns the open lots, the realized gains and the lines of every entry. With one pool for a legal entity, relocations
+// between its sources keep the basis they were booked at, so only the sum over sources is returned.
 func (w *world) outcome(scope string, legs [][]transaction.Transaction) string {
 	w.Helper()
-	out := w.lots() + "\ngains " + w.net("Realized gains") + " losses " + w.net("Realized losses")
+	out := w.lots() + "\ngains " + w.balance("Realized gains") + " losses " + w.balance("Realized losses")
 	if scope == entity.ScopeLegalEntity {
-		return out + " held " + w.net("A", "B")
+		return out + " held " + w.balance("A", "B")
 	}
-	out += " A " + w.net("A") + " B " + w.net("B")
+	out += " A " + w.balance("A") + " B " + w.balance("B")
 	for _, l := range legs {
-		out += "\n" + l[0].Description + ": " + w.lines(w.entry(w.again(l[0]).JournalEntryID).Entry)
+		out += "\n" + l[0].Description + ": " + w.lines(w.entry(w.reload(l[0]).JournalEntryID).Entry)
 	}
 	return out
 }
 
-// In whatever order a story is booked, the books say the same in the end; also when some of it is undone and booked
-// again, and, in sum, when months are closed on the way.
+// In whatever order events are booked, the books are the same in the end, also if some entries are reversed and booked again, and,
+// in sum, if periods are closed in between.
 func TestTheOrderOfBookingDoesNotMatter(t *testing.T) {
 	const length = 12
 	each(t, func(t *testing.T, world *world) {
@@ -139,27 +139,27 @@ func TestTheOrderOfBookingDoesNotMatter(t *testing.T) {
 			for _, method := range entity.Methods {
 				seed++
 				r := rand.New(rand.NewPCG(seed, 7))
-				all := story(r, length)
+				all := randomEvents(r, length)
 				inOrder := make([]int, len(all))
 				for i := range inOrder {
 					inOrder[i] = i
 				}
 				policy := entity.CreateParams{CostBasisMethod: method, CostBasisScope: scope}
-				w := world.stage(t, policy)
-				legs := w.tellAll(all)
-				w.bookAll(all, legs, inOrder, nothing)
+				w := world.newEntities(t, policy)
+				legs := w.addAll(all)
+				w.bookAll(all, legs, inOrder, noop)
 				want, sum := w.outcome(scope, legs), w.outcome(scope, nil)
 
-				w = world.stage(t, policy)
-				legs = w.tellAll(all)
-				w.bookAll(all, legs, r.Perm(len(all)), nothing)
+				w = world.newEntities(t, policy)
+				legs = w.addAll(all)
+				w.bookAll(all, legs, r.Perm(len(all)), noop)
 				if got := w.outcome(scope, legs); got != want {
 					t.Errorf("seed %d, %s by %s: in another order\n%s\nin order\n%s", seed, method, scope, got, want)
 				}
 				for range 4 {
 					i := r.IntN(len(all))
-					if _, err := w.journal.Reverse(w.ctx, w.again(legs[i][0]).JournalEntryID, journal.ReverseParams{Cascade: true}); err == nil {
-						w.bookAll(all, legs, []int{i}, nothing)
+					if _, err := w.journal.Reverse(w.ctx, w.reload(legs[i][0]).JournalEntryID, journal.ReverseParams{Cascade: true}); err == nil {
+						w.bookAll(all, legs, []int{i}, noop)
 					} else if fault.KindOf(err) != fault.Conflict {
 						t.Fatal(err)
 					}
@@ -168,8 +168,8 @@ func TestTheOrderOfBookingDoesNotMatter(t *testing.T) {
 					t.Errorf("seed %d, %s by %s: undone and booked again\n%s\nbefore\n%s", seed, method, scope, got, want)
 				}
 
-				w = world.stage(t, policy)
-				legs = w.tellAll(all)
+				w = world.newEntities(t, policy)
+				legs = w.addAll(all)
 				w.bookAll(all, legs, r.Perm(len(all)), func(n int) {
 					if n%3 == 2 {
 						w.closeSome(w.us)

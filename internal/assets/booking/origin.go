@@ -12,20 +12,20 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Origin is what was asked for when a transaction was booked, and what its entry follows from.
+// Origin is the stored booking of an entry: the request, and the input from which the entry was computed.
 type Origin struct {
 	TransactionID   string
 	PartnerID       string // the other half of a transfer; empty without one
 	Type            string
 	LedgerAccountID string
 	OffsetAccountID string
-	RuleID          string // the classification rule that asked for it, empty if somebody did
+	RuleID          string // the classification rule that booked it; empty if a user did
 	RuleVersion     int64
 	Picks           []lot.Pick
 	Input           posting.Input // without the accounts of roles
 }
 
-// OriginOf returns what an entry follows from, nil if it does not follow from a transaction. It is a building block.
+// OriginOf returns the origin of an entry, nil if it was not computed from a transaction. It is a building block.
 func OriginOf(ctx context.Context, tx *db.Tx, entryID string) (*Origin, error) {
 	r, err := selectBooking(ctx, tx, entryID)
 	if err != nil || r == nil {
@@ -33,7 +33,7 @@ func OriginOf(ctx context.Context, tx *db.Tx, entryID string) (*Origin, error) {
 	}
 	var f storedInput
 	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
-		return nil, fmt.Errorf("booking: read what %s follows from: %w", entryID, err)
+		return nil, fmt.Errorf("booking: read the booking of %s: %w", entryID, err)
 	}
 	o := &Origin{TransactionID: r.TransactionID, PartnerID: db.OrEmpty(r.PartnerID), Type: r.Type,
 		LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID),
@@ -50,8 +50,8 @@ type Target struct {
 	Type            string
 }
 
-// Targets returns the targets of entries by their IDs, without those that do not follow from a transaction or name no
-// account. It is a building block.
+// Targets returns the targets of entries by their IDs, without those that were not computed from a transaction or have no
+// target account. It is a building block.
 func Targets(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Target, error) {
 	rows, err := selectTargets(ctx, tx, entryIDs)
 	out := make(map[string]Target, len(rows))
@@ -61,7 +61,7 @@ func Targets(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Targ
 	return out, err
 }
 
-// Load returns what entries do to lots. It is a building block.
+// Load returns the effects of entries on lots. It is a building block.
 func (s *Service) Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]replay.Effect, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[s
 	return loader(b)(ctx, tx, entryIDs)
 }
 
-// loader returns a loader of what entries do to lots, with the roles of the chart.
+// loader returns a function that loads the effects of entries on lots, with the account roles of the chart.
 func loader(b *snapshot.Books) replay.Loader {
 	return func(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]replay.Effect, error) {
 		rows, err := selectBookings(ctx, tx, entryIDs)
@@ -93,7 +93,7 @@ func loader(b *snapshot.Books) replay.Loader {
 	}
 }
 
-// rebuild looks up everything that a draft follows from, as it is now.
+// rebuild collects everything that a draft is computed from, as it is now.
 func rebuild(ctx context.Context, tx *db.Tx, b *snapshot.Books, r *bookingRow) (*event, error) {
 	p := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID),
 		OffsetAccountID: db.OrEmpty(r.OffsetID)}
@@ -101,6 +101,6 @@ func rebuild(ctx context.Context, tx *db.Tx, b *snapshot.Books, r *bookingRow) (
 	if err != nil {
 		return nil, err
 	}
-	m.draft = r.EntryID
+	m.rebooked = r.EntryID
 	return m.build(ctx, p, "")
 }

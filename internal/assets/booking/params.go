@@ -1,8 +1,10 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/clock"
@@ -15,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Params ask for an entry: one that follows from a transaction, or one with given lines.
+// Params describe an entry to create: one that is computed from a transaction, or one with given lines.
 type Params struct {
 	TransactionID   string
 	Type            string
@@ -37,8 +39,8 @@ type Params struct {
 	ByHand *journal.CreateParams // the entry, if its lines are given; all other fields are empty then
 }
 
-// check returns an error with everything that is wrong with the parameters.
-func (p Params) check(b *snapshot.Books, at string) error {
+// validate returns an error with every fault of the parameters. at is the prefix of field names.
+func (p Params) validate(b *snapshot.Books, at string) error {
 	var faults fault.List
 	if !slices.Contains(posting.Types, posting.Type(p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
@@ -69,15 +71,15 @@ func (p Params) check(b *snapshot.Books, at string) error {
 	return nil
 }
 
-// checkAsset returns an error if an account is for another asset.
-func checkAsset(a account.Account, symbol, field string) error {
+// validateAccountAsset returns an error if an account is restricted to another asset.
+func validateAccountAsset(a account.Account, symbol, field string) error {
 	if a.AssetType == "" || a.AssetType == symbol {
 		return nil
 	}
 	return fault.Invalidf(field, "the ledger account %s is for %s, not for %s", a, a.AssetType, symbol)
 }
 
-// explain turns a refusal of rules/posting into a fault: invalid if something was not sent, else a conflict.
+// explain converts a refusal of rules/posting into a fault: Invalid if a parameter is missing, else Conflict.
 func explain(err error, at string) error {
 	var r *posting.Refusal
 	if !asRefusal(err, &r) {
@@ -97,7 +99,7 @@ func explain(err error, at string) error {
 // request is an entry that is being created.
 type request struct {
 	Params
-	at        string
+	prefix    string
 	index     int
 	key       string
 	event     *event // nil without a transaction
@@ -106,14 +108,14 @@ type request struct {
 	previewed bool // a draft has its lines already
 }
 
-// prepareRequest looks up what an entry follows from.
+// prepareRequest looks up the transaction of a request and everything else its entry is computed from.
 func (m builder) prepareRequest(ctx context.Context, q *request) error {
 	if q.ByHand != nil {
 		q.entry = *q.ByHand
 		if q.ByHand.TransactionID == "" {
 			return nil
 		}
-		t, err := m.transaction(q.ByHand.TransactionID, q.at)
+		t, err := m.transaction(q.ByHand.TransactionID, q.prefix)
 		if err != nil {
 			return err
 		}
@@ -122,21 +124,20 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 		if q.entry.Classification == "" {
 			q.entry.Classification = string(t.Type)
 		}
-		return m.bookable(t, q.at)
+		return m.bookable(t, q.prefix)
 	}
 	if q.AutoPost && posting.Type(q.Type) == posting.Unknown {
-		return fault.ConflictAt([]fault.Field{{Name: q.at + "transaction_type", Message: "is UNKNOWN"}},
-			"what is not known is not posted: make a draft, or say what it is")
+		return fault.ConflictAt([]fault.Field{{Name: q.prefix + "transaction_type", Message: "is UNKNOWN"}},
+			"a transaction of type UNKNOWN cannot be posted: create a draft, or choose another type")
 	}
 	var err error
-	if q.event, err = m.build(ctx, q.Params, q.at); err != nil {
+	if q.event, err = m.build(ctx, q.Params, q.prefix); err != nil {
 		return err
 	}
 	t := q.event.first
 	q.entry = journal.CreateParams{
-		LegalEntityID: t.Source.LegalEntityID, AutoEntity: true, AccountingDate: clock.Format(
-			t.At), Memo: t.Memo, TagIDs: t.TagIDs, Status: journal.Draft, TransactionID: t.ID,
-		TransactionNo: t.Number, OriginatedBy: journal.ByTransaction, Classification: q.Type,
+		LegalEntityID: t.Source.LegalEntityID, AutoEntity: true, AccountingDate: clock.Format(t.At), Memo: t.Memo, TagIDs: t.TagIDs,
+		Status: journal.Draft, TransactionID: t.ID, TransactionNo: t.Number, OriginatedBy: journal.ByTransaction, Classification: q.Type,
 	}
 	if q.AccountingDate != "" {
 		q.entry.AccountingDate = q.AccountingDate
@@ -156,14 +157,14 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 		}
 	}
 	if _, err := m.transactions[q.TransactionID].WithNotes(q.Vendor, q.AddTagIDs); err != nil {
-		return fault.PrefixFields(q.at, err)
+		return fault.PrefixFields(q.prefix, err)
 	}
 	if q.VendorName != "" {
 		if err := tag.ValidateSupplierName(q.VendorName); err != nil {
-			return fault.PrefixFields(q.at+"vendor_", err)
+			return fault.PrefixFields(q.prefix+"vendor_", err)
 		}
 	}
-	return m.checkPeriod(q)
+	return m.requireOpenPeriod(q)
 }
 
 // addVendorTag adds the tag of the supplier to the entry.
@@ -173,7 +174,7 @@ func (q *request) addVendorTag(ctx context.Context, tx *db.Tx) error {
 	}
 	supplier, err := tag.Ensure(ctx, tx, tag.Supplier, q.VendorName)
 	if err != nil {
-		return fault.PrefixFields(q.at+"vendor_", err)
+		return fault.PrefixFields(q.prefix+"vendor_", err)
 	}
 	if !slices.Contains(q.entry.TagIDs, supplier.ID) {
 		q.entry.TagIDs = append(slices.Clip(q.entry.TagIDs), supplier.ID)
@@ -181,28 +182,30 @@ func (q *request) addVendorTag(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// duplicate finds the first request for a transaction that an earlier one is for, and that one; -1 if there is none.
+// duplicate returns the indexes of the first request whose transaction an earlier request books too, and of that earlier one.
+// It returns -1 if there is none.
 func duplicate(all []*request) (second, first int) {
-	taken := map[string]int{}
+	booked := map[string]int{}
 	for i, q := range all {
 		if q.event == nil {
 			continue
 		}
 		for _, t := range q.event.transactions() {
-			if earlier, twice := taken[t.ID]; twice {
+			if earlier, twice := booked[t.ID]; twice {
 				return i, earlier
 			}
 		}
 		for _, t := range q.event.transactions() {
-			taken[t.ID] = i
+			booked[t.ID] = i
 		}
 	}
 	return -1, -1
 }
 
-// bookedBy is the error of a request for a transaction that an earlier one is for.
+// bookedBy returns the error of a request whose transaction an earlier request books.
 func (q *request) bookedBy(earlier *request) error {
-	return fault.Invalidf(q.at+"transaction_id", "%s is booked by %sthis request already", q.event.first.SequenceNumber(), earlier.at)
+	by := cmp.Or(strings.TrimSuffix(earlier.prefix, "."), "another item of this request")
+	return fault.Invalidf(q.prefix+"transaction_id", "%s is booked already by %s", q.event.first.SequenceNumber(), by)
 }
 
 // entriesOf returns the entries of requests.
@@ -214,5 +217,7 @@ func entriesOf(all []*request) []journal.CreateParams {
 	return out
 }
 
-// placeIn returns where the fields of each request are.
-func placeIn(all []*request) func(int) string { return func(i int) string { return all[i].at } }
+// fieldPrefixes returns a function that returns the prefix of the field names of each request.
+func fieldPrefixes(all []*request) func(int) string {
+	return func(i int) string { return all[i].prefix }
+}

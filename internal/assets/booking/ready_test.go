@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
 )
 
-// month gives the id of a period.
+// month returns the ID of a period.
 func (w *world) month(key string) string {
 	w.Helper()
 	all, err := w.periods.List(w.ctx, period.Filter{}, page.Request{Limit: 100})
@@ -33,7 +33,7 @@ func (w *world) month(key string) string {
 	return ""
 }
 
-// verdict is that of a check about our legal entity.
+// verdict returns the verdict of a readiness check for the first legal entity.
 func (w *world) verdict(s *period.Service, key, code string) period.CheckResult {
 	w.Helper()
 	r, err := s.Readiness(w.ctx, w.month(key), w.us)
@@ -48,8 +48,8 @@ func (w *world) verdict(s *period.Service, key, code string) period.CheckResult 
 	return period.CheckResult{}
 }
 
-// judged looks at one check.
-func (w *world) judged(s *period.Service, key, code string, outcome period.Outcome, count int64, says string) {
+// expectVerdict compares the verdict of one readiness check.
+func (w *world) expectVerdict(s *period.Service, key, code string, outcome period.Outcome, count int64, says string) {
 	w.Helper()
 	v := w.verdict(s, key, code)
 	if v.Outcome != outcome || v.Count != count || !strings.Contains(v.Message, says) {
@@ -58,13 +58,13 @@ func (w *world) judged(s *period.Service, key, code string, outcome period.Outco
 }
 
 func TestAPeriodIsNotReadyWhileTransactionsAreNotPosted(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
-		bought := w.tell("2025-11-10", "A in 2 ETH = 4000.00")
-		w.tell("2025-12-01", "A in 7 ETH = 4000.00")    // of the next month
-		w.tell("2025-11-11", "SubA in 7 ETH = 4000.00") // of somebody else
-		w.book(w.tell("2025-11-12", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.judged(s, "2025-11", readiness.CodeUnposted, period.Fail, 1, bought.SequenceNumber())
+		bought := w.add("2025-11-10", "A in 2 ETH = 4000.00")
+		w.add("2025-12-01", "A in 7 ETH = 4000.00")    // of the next month
+		w.add("2025-11-11", "SubA in 7 ETH = 4000.00") // of somebody else
+		w.book(w.add("2025-11-12", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
+		w.expectVerdict(s, "2025-11", readiness.CodeUnposted, period.Fail, 1, bought.SequenceNumber())
 		id := w.month("2025-11")
 		if _, err := s.Close(w.ctx, id, w.us); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "override_reason") {
 			t.Errorf("close: %v", err)
@@ -96,10 +96,10 @@ func TestAPeriodIsNotReadyWhileTransactionsAreNotPosted(t *testing.T) {
 }
 
 func TestOnlyTransactionsMayBeOverridden(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
-		w.tell("2025-11-10", "A in 2 ETH = 4000.00")
-		w.book(w.tell("2025-11-20", "B in 1 ETH = 2500.00"), "INTERNAL TRANSFER", "") // nothing is parked
+		w.add("2025-11-10", "A in 2 ETH = 4000.00")
+		w.book(w.add("2025-11-20", "B in 1 ETH = 2500.00"), "INTERNAL TRANSFER", "") // nothing is parked
 		_, err := s.CloseWithOverride(w.ctx, w.month("2025-11"), w.us, "it is a test")
 		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "other half of their transfer") ||
 			strings.Contains(err.Error(), "are not posted") {
@@ -109,77 +109,77 @@ func TestOnlyTransactionsMayBeOverridden(t *testing.T) {
 }
 
 func TestAPeriodIsNotReadyWhileLotsAreMissing(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		zero := entity.ShortAtZeroBasis
 		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{ShortDisposal: &zero}); err != nil {
 			t.Fatal(err)
 		}
-		w.book(w.tell("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.judged(s, "2025-10", readiness.CodeLotDeficit, period.Pass, 0, "")
-		short := w.book(w.tell("2025-11-10", "A out 1.5 ETH = 3900.00"), "SWAP", "Bank")
-		w.judged(s, "2025-10", readiness.CodeLotDeficit, period.Pass, 0, "")
-		w.judged(s, "2025-11", readiness.CodeLotDeficit, period.Fail, 1, "0.5 ETH on 2025-11-10")
+		w.book(w.add("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
+		w.expectVerdict(s, "2025-10", readiness.CodeLotDeficit, period.Pass, 0, "")
+		short := w.book(w.add("2025-11-10", "A out 1.5 ETH = 3900.00"), "SWAP", "Bank")
+		w.expectVerdict(s, "2025-10", readiness.CodeLotDeficit, period.Pass, 0, "")
+		w.expectVerdict(s, "2025-11", readiness.CodeLotDeficit, period.Fail, 1, "0.5 ETH on 2025-11-10")
 		if v := w.verdict(s, "2025-11", readiness.CodeLotDeficit); len(v.SampleIDs) != 1 || v.SampleIDs[0] != short.ID {
 			t.Errorf("got %v", v.SampleIDs)
 		}
-		w.judged(s, "2025-12", readiness.CodeLotDeficit, period.Fail, 1, "")
-		w.book(w.tell("2025-09-01", "A in 0.5 ETH = 700.00"), "SWAP", "Bank") // late
-		w.judged(s, "2025-11", readiness.CodeLotDeficit, period.Pass, 0, "")
+		w.expectVerdict(s, "2025-12", readiness.CodeLotDeficit, period.Fail, 1, "")
+		w.book(w.add("2025-09-01", "A in 0.5 ETH = 700.00"), "SWAP", "Bank") // late
+		w.expectVerdict(s, "2025-11", readiness.CodeLotDeficit, period.Pass, 0, "")
 	})
 }
 
 func TestLotsOnTheirWayAreListedAndThoseOfUnknownCostPreventTheClose(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
-		w.book(w.tell("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.book(w.tell("2025-10-31", "A out 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
-		w.judged(s, "2025-10", period.CodeInTransit, period.Warn, 1, "0.5 ETH on")
-		w.judged(s, "2025-10", period.CodeClearing, period.Pass, 0, "")
-		w.book(w.tell("2025-11-01", "B in 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
-		w.judged(s, "2025-10", period.CodeInTransit, period.Warn, 1, "")
-		w.judged(s, "2025-11", period.CodeInTransit, "", 0, "")
-		w.judged(s, "2025-11", readiness.CodeBasisPending, period.Pass, 0, "")
-		w.book(w.tell("2025-11-02", "B in 0.25 ETH = 750.00"), "INTERNAL TRANSFER", "") // from nowhere
-		w.judged(s, "2025-10", readiness.CodeBasisPending, period.Pass, 0, "")
-		w.judged(s, "2025-11", readiness.CodeBasisPending, period.Fail, 1, "0.25 ETH of 2025-11-02")
-		w.judged(s, "2025-11", period.CodeClearing, period.Fail, 1, "-750.00")
-		w.judged(s, "2025-11", readiness.CodeLotsDiffer, period.Pass, 0, "")
+		w.book(w.add("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
+		w.book(w.add("2025-10-31", "A out 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
+		w.expectVerdict(s, "2025-10", period.CodeInTransit, period.Warn, 1, "0.5 ETH on")
+		w.expectVerdict(s, "2025-10", period.CodeClearing, period.Pass, 0, "")
+		w.book(w.add("2025-11-01", "B in 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
+		w.expectVerdict(s, "2025-10", period.CodeInTransit, period.Warn, 1, "")
+		w.expectVerdict(s, "2025-11", period.CodeInTransit, "", 0, "")
+		w.expectVerdict(s, "2025-11", readiness.CodeBasisPending, period.Pass, 0, "")
+		w.book(w.add("2025-11-02", "B in 0.25 ETH = 750.00"), "INTERNAL TRANSFER", "") // from nowhere
+		w.expectVerdict(s, "2025-10", readiness.CodeBasisPending, period.Pass, 0, "")
+		w.expectVerdict(s, "2025-11", readiness.CodeBasisPending, period.Fail, 1, "0.25 ETH of 2025-11-02")
+		w.expectVerdict(s, "2025-11", period.CodeClearing, period.Fail, 1, "-750.00")
+		w.expectVerdict(s, "2025-11", readiness.CodeLotsDiffer, period.Pass, 0, "")
 	})
 }
 
 func TestWhatIsMeasuredNeedsAPriceAtTheEndOfThePeriod(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
-		w.book(w.tell("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.judged(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "") // at cost
+		w.book(w.add("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
+		w.expectVerdict(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "") // at cost
 		fair := entity.MeasuredAtFairValue
 		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{Measurement: &fair}); err != nil {
 			t.Fatal(err)
 		}
-		w.judged(s, "2025-10", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
-		w.judged(s, "2025-12", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
+		w.expectVerdict(s, "2025-10", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
+		w.expectVerdict(s, "2025-12", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
 		if _, err := price.NewService(w.db).Create(w.ctx, price.Params{AssetType: "ETH", Currency: "USD",
 			Timestamp: "2025-10-31T23:00:00Z", Price: "2100"}); err != nil {
 			t.Fatal(err)
 		}
-		w.judged(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "")
-		w.judged(s, "2025-10", readiness.CodeRevaluation, period.Fail, 1, "ETH by 100.00 USD")
+		w.expectVerdict(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "")
+		w.expectVerdict(s, "2025-10", readiness.CodeRevaluation, period.Fail, 1, "ETH by 100.00 USD")
 		if _, err := revaluation.NewService(w.db, w.journal).Run(w.ctx, revaluation.RunParams{PeriodID: w.month("2025-10"),
 			LegalEntityIDs: []string{w.us}}); err != nil {
 			t.Fatal(err)
 		}
-		w.judged(s, "2025-10", readiness.CodeRevaluation, period.Pass, 0, "")
-		w.book(w.tell("2025-11-01", "A out 1 ETH = 2200.00"), "SWAP", "Bank")
-		w.judged(s, "2025-11", readiness.CodeMissingPrice, period.Pass, 0, "") // nothing is held
+		w.expectVerdict(s, "2025-10", readiness.CodeRevaluation, period.Pass, 0, "")
+		w.book(w.add("2025-11-01", "A out 1 ETH = 2200.00"), "SWAP", "Bank")
+		w.expectVerdict(s, "2025-11", readiness.CodeMissingPrice, period.Pass, 0, "") // nothing is held
 	})
 }
 
 func TestAPeriodIsNotReadyWhenLotsDifferFromTheBooks(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
 		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
-		w.book(w.tell("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.judged(s, "2025-10", readiness.CodeLotsDiffer, period.Pass, 0, "")
+		w.book(w.add("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
+		w.expectVerdict(s, "2025-10", readiness.CodeLotsDiffer, period.Pass, 0, "")
 		_ = w.db.Write(w.ctx, actor.From(w.ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx, "UPDATE lot_positions SET basis = '1990' WHERE organization_id = @org"); err != nil {
 				t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// What cannot be booked is refused by the name of what is wrong, as a draft too, and nothing is written.
+// A booking that is not possible is refused with an error that names the fault, as a draft too, and nothing is written.
 func TestRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base()
@@ -28,17 +28,17 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.chart()
-		spam := w.tell(eventDay, "A in 9 JUNK = 1.00")
+		spam := w.add(eventDay, "A in 9 JUNK = 1.00")
 		status := transaction.Spam
 		if _, err := w.txns.Update(w.ctx, spam.ID, transaction.UpdateParams{Status: &status}); err != nil {
 			t.Fatal(err)
 		}
-		out, in, money := w.tell(eventDay, "A out 1 ETH = 2400.00"), w.tell(eventDay, "A in 1 ETH = 2400.00"), w.tell(eventDay,
+		out, in, money := w.add(eventDay, "A out 1 ETH = 2400.00"), w.add(eventDay, "A in 1 ETH = 2400.00"), w.add(eventDay,
 			"Bank in 10 USD = 10.00")
-		noPrice, noRate, none := w.tell(eventDay, "A in 5 DOGE"), w.tell(eventDay, "Euro in 10 EUR"), w.tell(eventDay, "A out 1 DOGE = 5.00")
-		swapOut, swapIn := w.tell(eventDay, "A out 1 ETH = 2400.00"), w.tell(eventDay, "A in 2400 USDC = 2400.00")
+		noPrice, noRate, none := w.add(eventDay, "A in 5 DOGE"), w.add(eventDay, "Euro in 10 EUR"), w.add(eventDay, "A out 1 DOGE = 5.00")
+		swapOut, swapIn := w.add(eventDay, "A out 1 ETH = 2400.00"), w.add(eventDay, "A in 2400 USDC = 2400.00")
 		w.link(swapOut, swapIn)
-		toSub, subIn := w.tell(eventDay, "A out 1 ETH = 2400.00"), w.tell(eventDay, "SubA in 1 ETH = 2400.00")
+		toSub, subIn := w.add(eventDay, "A out 1 ETH = 2400.00"), w.add(eventDay, "SubA in 1 ETH = 2400.00")
 		w.link(toSub, subIn)
 		before := w.everything()
 		for name, x := range map[string]struct {
@@ -104,7 +104,7 @@ func TestRefused(t *testing.T) {
 				x.p.AutoPost = post
 				for _, dry := range []bool{false, true} {
 					_, err := w.bookings.Create(w.ctx, []booking.Params{x.p}, func(int) string { return "" }, dry)
-					w.refusedAs(name, err, x.kind, x.says...)
+					w.expectRefused(name, err, x.kind, x.says...)
 				}
 			}
 		}
@@ -116,25 +116,25 @@ func TestRefused(t *testing.T) {
 func TestLimitedKey(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base()
-		out, in := w.tell(eventDay, "A out 1 ETH = 2400.00"), w.tell(eventDay, "SubA in 1 ETH = 2400.00")
+		out, in := w.add(eventDay, "A out 1 ETH = 2400.00"), w.add(eventDay, "SubA in 1 ETH = 2400.00")
 		w.link(out, in)
-		theirs := w.tell(eventDay, "SubA in 2 ETH = 4800.00")
+		theirs := w.add(eventDay, "SubA in 2 ETH = 4800.00")
 		before := w.everything()
 		all := w.ctx
 		who := actor.From(all)
 		who.LegalEntityIDs = []string{w.us}
 		w.ctx = actor.With(all, who)
-		_, err := w.ask(theirs, "INCOME", "Sales", true)
-		w.refusedAs("of another", err, fault.NotFound, "transaction_id")
-		_, err = w.ask(out, "INTERCOMPANY TRANSFER", "", true)
-		w.refusedAs("half of another", err, fault.NotFound)
+		_, err := w.tryBook(theirs, "INCOME", "Sales", true)
+		w.expectRefused("of another", err, fault.NotFound, "transaction_id")
+		_, err = w.tryBook(out, "INTERCOMPANY TRANSFER", "", true)
+		w.expectRefused("half of another", err, fault.NotFound)
 		w.ctx = all
 		w.unchanged(before)
 		made := w.book(out, "INTERCOMPANY TRANSFER", "")
 		before = w.everything()
 		w.ctx = actor.With(all, who)
 		_, err = w.journal.Reverse(w.ctx, made.ID, journal.ReverseParams{})
-		w.refusedAs("reversing half of another", err, fault.NotFound)
+		w.expectRefused("reversing half of another", err, fault.NotFound)
 		w.ctx = all
 		w.unchanged(before)
 	})

@@ -58,15 +58,15 @@ func (p rp2Pair) near(o rp2Pair) bool {
 		near(p.Proceeds, o.Proceeds) && near(p.Basis, o.Basis) && near(p.Gain, o.Gain)
 }
 
-// spotted tells that everything was bought at its price, without a fee: rp2 orders by price where the books order by cost.
-func (c *rp2Case) spotted() bool {
+// boughtAtPrice reports whether everything was bought at its price, without a fee: rp2 orders by price, the books by cost.
+func (c *rp2Case) boughtAtPrice() bool {
 	return !slices.ContainsFunc(c.Events, func(e rp2Event) bool {
 		return e.Kind == "in" && (!e.Basis.Equal(e.Quantity.Mul(e.Spot)) || !e.CryptoFee.IsZero())
 	})
 }
 
-// told is what there is to book of a case, in the order of its rows.
-func (w *world) told(c *rp2Case) (all []booking.Params) {
+// rp2Params adds the transactions of a case and returns the parameters to book them, in the order of its rows.
+func (w *world) rp2Params(c *rp2Case) (all []booking.Params) {
 	w.Helper()
 	book := func(t transaction.Transaction, kind, target string) {
 		all = append(all, booking.Params{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target), AutoPost: true})
@@ -75,25 +75,25 @@ func (w *world) told(c *rp2Case) (all []booking.Params) {
 		at := e.At.UTC().Format(time.RFC3339Nano)
 		switch {
 		case e.Kind == "in":
-			t := w.tell(at, fmt.Sprintf("%s in %s %s = %s", e.From, e.Quantity, e.Asset, e.Basis))
+			t := w.add(at, fmt.Sprintf("%s in %s %s = %s", e.From, e.Quantity, e.Asset, e.Basis))
 			if e.Type == "BUY" {
 				book(t, "SWAP", "Bank")
 			} else {
 				book(t, "STAKING_REWARD", "Staking income")
 			}
 			if !e.CryptoFee.IsZero() {
-				book(w.tell(at, fmt.Sprintf("%s out %s %s = %s", e.From, e.CryptoFee, e.Asset, e.CryptoFee.Mul(e.Spot))), "FEE", "")
+				book(w.add(at, fmt.Sprintf("%s out %s %s = %s", e.From, e.CryptoFee, e.Asset, e.CryptoFee.Mul(e.Spot))), "FEE", "")
 			}
 		case e.Kind == "out" && e.Type == "SELL":
-			book(w.tell(at, fmt.Sprintf("%s out %s %s = %s", e.From, e.Quantity, e.Asset, e.Proceeds)), "SWAP", "Bank")
+			book(w.add(at, fmt.Sprintf("%s out %s %s = %s", e.From, e.Quantity, e.Asset, e.Proceeds)), "SWAP", "Bank")
 		case e.Kind == "out":
-			book(w.tell(at, fmt.Sprintf("%s out %s %s = %s", e.From, e.Quantity, e.Asset, e.Proceeds)), "EXPENSE", "Contractors")
+			book(w.add(at, fmt.Sprintf("%s out %s %s = %s", e.From, e.Quantity, e.Asset, e.Proceeds)), "EXPENSE", "Contractors")
 		default:
 			text := fmt.Sprintf("%s out %s %s", e.From, e.Sent, e.Asset)
 			if !e.Quantity.IsZero() {
 				text += fmt.Sprintf(" = %s fee %s (%s)", e.Sent.Mul(e.Spot), e.Proceeds, e.Quantity)
 			}
-			out, in := w.tell(at, text), w.tell(at, fmt.Sprintf("%s in %s %s", e.To, e.Received, e.Asset))
+			out, in := w.add(at, text), w.add(at, fmt.Sprintf("%s in %s %s", e.To, e.Received, e.Asset))
 			w.link(out, in)
 			book(out, "INTERNAL TRANSFER", "")
 		}
@@ -101,7 +101,7 @@ func (w *world) told(c *rp2Case) (all []booking.Params) {
 	return all
 }
 
-// pairs is what was realized, by event and lot.
+// pairs returns the realized gains by event and lot.
 func (w *world) pairs() (out []rp2Pair) {
 	w.Helper()
 	type row struct {
@@ -142,7 +142,7 @@ func sortPairs(pairs []rp2Pair) {
 	})
 }
 
-// compare holds what was realized against what rp2 says.
+// compare compares the realized gains with those of rp2.
 func (w *world) compare(what string, expected []rp2Pair) {
 	w.Helper()
 	want, got := slices.DeleteFunc(slices.Clone(expected), func(p rp2Pair) bool {
@@ -161,7 +161,7 @@ func (w *world) compare(what string, expected []rp2Pair) {
 	}
 }
 
-// Everything rp2 says of its cases holds of the books: what is told at once, and what is told late.
+// The books agree with rp2 on all of its cases, whether transactions are booked together or late.
 func TestSoakBooksAgreeWithRP2(t *testing.T) {
 	files, err := filepath.Glob("../../rules/lot/testdata/rp2/*.json")
 	if err != nil || len(files) == 0 {
@@ -177,26 +177,26 @@ func TestSoakBooksAgreeWithRP2(t *testing.T) {
 			t.Fatal(file, err)
 		}
 		for method, expected := range c.Expected {
-			if (method == "hifo" || method == "lofo") && !c.spotted() {
+			if (method == "hifo" || method == "lofo") && !c.boughtAtPrice() {
 				continue
 			}
 			t.Run(filepath.Base(file)+" "+method, func(t *testing.T) {
 				each(t, func(t *testing.T, w *world) {
 					// rp2 moves what is not there
 					policy := entity.CreateParams{CostBasisMethod: method, CostBasisScope: entity.ScopeLegalEntity, ShortDisposal: entity.ShortAtZeroBasis}
-					atOnce := w.stage(t, policy)
-					if _, err := atOnce.bookings.Create(w.ctx, atOnce.told(&c), noPlace, false); err != nil {
+					atOnce := w.newEntities(t, policy)
+					if _, err := atOnce.bookings.Create(w.ctx, atOnce.rp2Params(&c), noPrefix, false); err != nil {
 						t.Fatal(err)
 					}
 					atOnce.compare("at once", expected)
 					if os.Getenv("BURSAR_SOAK") != "1" && method != "fifo" {
 						return
 					}
-					late := w.stage(t, policy)
-					all := late.told(&c)
+					late := w.newEntities(t, policy)
+					all := late.rp2Params(&c)
 					rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 					for _, p := range all {
-						if _, err := late.bookings.Create(w.ctx, []booking.Params{p}, noPlace, false); err != nil {
+						if _, err := late.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -39,7 +39,7 @@ func (w *world) tag(name string) string {
 func TestARuleLeavesItsNameOnWhatItBooked(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		mine, its := w.tag("mine"), w.tag("its")
-		paid := w.tell("2025-06-18", "Bank out 10 USD = 10.00")
+		paid := w.add("2025-06-18", "Bank out 10 USD = 10.00")
 		if _, err := w.txns.Update(w.ctx, paid.ID, transaction.UpdateParams{TagIDs: &[]string{mine}}); err != nil {
 			t.Fatal(err)
 		}
@@ -47,15 +47,15 @@ func TestARuleLeavesItsNameOnWhatItBooked(t *testing.T) {
 			RuleID: "rule_1", RuleVersion: 3, Vendor: " Gas Station ", AddTagIDs: []string{its, mine}}
 		refused := p
 		refused.AddTagIDs = []string{"tag_none"}
-		if _, err := w.bookings.Create(w.ctx, []booking.Params{refused}, noPlace, false); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.bookings.Create(w.ctx, []booking.Params{refused}, noPrefix, false); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a tag that is not there: %v", err)
 		}
 		refused = p
 		refused.Vendor = strings.Repeat("x", 5000)
-		if _, err := w.bookings.Create(w.ctx, []booking.Params{refused}, noPlace, false); fault.KindOf(err) != fault.Invalid {
+		if _, err := w.bookings.Create(w.ctx, []booking.Params{refused}, noPrefix, false); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("a vendor that is too long: %v", err)
 		}
-		made, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPlace, false)
+		made, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,13 +99,13 @@ func TestARuleLeavesItsNameOnWhatItBooked(t *testing.T) {
 
 func TestAnEntryThatIsBookedAnewForItsLotsIsStillThatOfItsRule(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.book(w.tell("2025-06-02", "A in 1 ETH = 1000.00"), "SWAP", "Bank")
-		sold := w.tell("2025-06-10", "A out 1 ETH = 2400.00")
+		w.book(w.add("2025-06-02", "A in 1 ETH = 1000.00"), "SWAP", "Bank")
+		sold := w.add("2025-06-10", "A out 1 ETH = 2400.00")
 		if _, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: sold.ID, Type: "EXPENSE",
-			LedgerAccountID: w.accountID("Contractors"), AutoPost: true, RuleID: "rule_2", RuleVersion: 1}}, noPlace, false); err != nil {
+			LedgerAccountID: w.accountID("Contractors"), AutoPost: true, RuleID: "rule_2", RuleVersion: 1}}, noPrefix, false); err != nil {
 			t.Fatal(err)
 		}
-		w.book(w.tell("2025-06-01", "A in 1 ETH = 900.00"), "SWAP", "Bank")
+		w.book(w.add("2025-06-01", "A in 1 ETH = 900.00"), "SWAP", "Bank")
 		now, err := w.txns.Get(w.ctx, sold.ID)
 		if err != nil {
 			t.Fatal(err)

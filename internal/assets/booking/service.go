@@ -34,14 +34,14 @@ func (s *Service) FindTransaction(ctx context.Context, tx *db.Tx, transactionID 
 	return err
 }
 
-// Made is an entry with the lots it consumes, and the entries that it changes because they consume other lots then.
-type Made struct {
+// Booked is an entry with the lots it consumes, and the other entries that change because they now consume other lots.
+type Booked struct {
 	journal.Guided
 	Lots    []lots.Use
 	Changes []Change
 }
 
-// Change is what a booking changes about another entry.
+// Change is the effect of a booking on another entry.
 type Change struct {
 	EntryID        string
 	SequenceNumber string
@@ -63,7 +63,7 @@ const (
 
 // Create books entries, all or none. Their lots are consumed in the order in which the transactions happened, and the
 // entries that this changes are corrected once. With dry it returns what would be booked and writes nothing.
-func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, dry bool) (out []Made, err error) {
+func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, dry bool) (out []Booked, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		out, err = s.create(ctx, tx, ps, at, dry)
 		return err
@@ -71,7 +71,7 @@ func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, 
 	return out, err
 }
 
-func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(int) string, dry bool) ([]Made, error) {
+func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(int) string, dry bool) ([]Booked, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	}
 	all := make([]*request, len(ps))
 	for i, p := range ps {
-		q := &request{Params: p, at: at(i), index: i, key: fmt.Sprintf("new %d", i)}
+		q := &request{Params: p, prefix: at(i), index: i, key: fmt.Sprintf("new %d", i)}
 		if err := m.prepareRequest(ctx, q); err != nil {
 			return nil, err
 		}
@@ -95,17 +95,17 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	if err != nil {
 		for _, q := range all {
 			if outcome.Refused[q.key] != nil {
-				return nil, fault.PrefixFields(q.at, err)
+				return nil, fault.PrefixFields(q.prefix, err)
 			}
 		}
 		return nil, err
 	}
-	if err := s.checkClosed(ctx, tx, all, outcome.Changes); err != nil {
+	if err := s.requireOpenChanges(ctx, tx, all, outcome.Changes); err != nil {
 		return nil, err
 	}
 	for _, q := range all {
 		if err := s.setLines(ctx, tx, b, q, outcome); err != nil {
-			return nil, fault.PrefixFields(q.at, err)
+			return nil, fault.PrefixFields(q.prefix, err)
 		}
 	}
 	if dry {
@@ -134,7 +134,7 @@ func previewEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect rep
 	return outcome.Added[key], err
 }
 
-// setLines gives an entry its lines: a draft those that it would have now, a posted one those of the outcome.
+// setLines sets the lines of an entry: those of the outcome if it is posted, else those that the draft would have now.
 func (s *Service) setLines(ctx context.Context, tx *db.Tx, b *snapshot.Books, q *request, outcome *replay.Outcome) error {
 	if q.ByHand != nil || q.previewed {
 		return nil
@@ -166,8 +166,8 @@ func linesOf(e posting.Entry) []journal.LineParams {
 }
 
 // preview returns what would be created.
-func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcome *replay.Outcome) ([]Made, error) {
-	guided, err := s.journal.Preview(ctx, tx, entriesOf(all), placeIn(all))
+func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcome *replay.Outcome) ([]Booked, error) {
+	guided, err := s.journal.Preview(ctx, tx, entriesOf(all), fieldPrefixes(all))
 	if err != nil {
 		return nil, err
 	}
@@ -175,16 +175,16 @@ func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcom
 	if err != nil {
 		return nil, err
 	}
-	return made(all, guided, changes), nil
+	return results(all, guided, changes), nil
 }
 
-// made joins entries with their lots. Changes to other entries are listed with the first of them.
-func made(all []*request, guided []journal.Guided, changes []Change) []Made {
-	out := make([]Made, len(all))
+// results returns entries with their lots. Changes to other entries are listed with the first one.
+func results(all []*request, guided []journal.Guided, changes []Change) []Booked {
+	out := make([]Booked, len(all))
 	for i, q := range all {
-		out[i] = Made{Guided: guided[i], Lots: q.uses}
+		out[i] = Booked{Guided: guided[i], Lots: q.uses}
 		if out[i].Status == journal.Draft {
-			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missing(q.uses)...)
+			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missingWarnings(q.uses)...)
 		}
 	}
 	out[0].Changes = changes
@@ -192,13 +192,13 @@ func made(all []*request, guided []journal.Guided, changes []Change) []Made {
 }
 
 // enter creates the entries and updates lots and transactions.
-func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []*request, outcome *replay.Outcome) ([]Made, error) {
+func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []*request, outcome *replay.Outcome) ([]Booked, error) {
 	for _, q := range all {
 		if err := q.addVendorTag(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
-	guided, err := s.journal.CreateGuidedInTx(ctx, tx, entriesOf(all), placeIn(all))
+	guided, err := s.journal.CreateGuidedInTx(ctx, tx, entriesOf(all), fieldPrefixes(all))
 	if err != nil {
 		return nil, err
 	}
@@ -235,15 +235,15 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all [
 	if _, err := transaction.Save(ctx, tx, edits); err != nil {
 		return nil, err
 	}
-	return made(all, guided, changes), nil
+	return results(all, guided, changes), nil
 }
 
-// refOf names an entry under which lots are written.
+// refOf returns a reference to an entry under which lots are written.
 func refOf(e journal.Entry) lots.EntryRef {
 	return lots.EntryRef{EntryID: e.ID, AccountingDate: e.AccountingDate, PeriodID: e.PeriodID}
 }
 
-// edits returns the changes of an entry to its transactions.
+// edits returns the changes that an entry makes to its transactions.
 func (e *event) edits(entry journal.Entry, p Params) (out []transaction.Edit) {
 	for _, t := range e.transactions() {
 		after := t

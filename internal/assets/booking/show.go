@@ -16,7 +16,7 @@ import (
 )
 
 // Get returns an entry with the lots it consumed, or, for a draft, those it would consume now.
-func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
+func (s *Service) Get(ctx context.Context, entryID string) (m Booked, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		var b *snapshot.Books
 		if m.Guided, b, err = journal.FindGuided(ctx, tx, entryID); err != nil {
@@ -31,8 +31,8 @@ func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
 	return m, err
 }
 
-// missing returns warnings of quantities that a draft would consume and that are not held.
-func missing(uses []lots.Use) (warnings []string) {
+// missingWarnings returns a warning for each asset of which a draft would consume more than is held.
+func missingWarnings(uses []lots.Use) (warnings []string) {
 	of := map[string]money.Decimal{}
 	for _, u := range uses {
 		if u.LotID == "" && u.SourceID != "" && u.Kind != lots.Relocated { // something that was never parked is not missing
@@ -41,13 +41,13 @@ func missing(uses []lots.Use) (warnings []string) {
 	}
 	for _, symbol := range slices.Sorted(maps.Keys(of)) {
 		warnings = append(warnings, of[symbol].String()+" "+symbol+
-			" are missing at that time: bring in and post what is missing before posting this")
+			" are missing at that time: import and post the missing acquisitions before posting this draft")
 	}
 	return warnings
 }
 
 // previewDraft adds the lots that a draft would consume now, and warnings of what would prevent its posting.
-func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books, m *Made) error {
+func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books, m *Booked) error {
 	if m.TransactionID == "" {
 		return nil
 	}
@@ -69,9 +69,10 @@ func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books
 		return err
 	}
 	m.Lots = added.Uses
-	m.Guidance.Warnings = append(m.Guidance.Warnings, missing(m.Lots)...)
+	m.Guidance.Warnings = append(m.Guidance.Warnings, missingWarnings(m.Lots)...)
 	if lines := difference(linesOf(added.Entry), paramsOf(m.Lines)); len(lines) > 0 {
-		m.Guidance.Warnings = append(m.Guidance.Warnings, "other lots would be taken now than when it was drafted: posting makes its lines anew")
+		m.Guidance.Warnings = append(m.Guidance.Warnings,
+			"the draft would consume other lots now than when it was created: posting recomputes its lines")
 	}
 	return nil
 }

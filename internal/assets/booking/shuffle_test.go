@@ -20,8 +20,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// saying is a transaction, or a pair, that is told and booked.
-type saying struct {
+// operation is a transaction, or a transfer, and how it is booked.
+type operation struct {
 	at, later    time.Time // when it left, and when it arrived
 	source, to   string    // to is empty where it is no pair
 	quantity     int       // in quarters
@@ -32,10 +32,10 @@ type saying struct {
 	kind, target string
 }
 
-// someSaying is one of what may happen to lots. Plain ones are those the model knows.
-func someSaying(r *rapid.T, plain bool) saying {
+// randomOperation returns a random operation. Plain ones are those that the model supports.
+func randomOperation(r *rapid.T, plain bool) operation {
 	n := rapid.IntRange(1, 8).Draw(r, "quarters")
-	s := saying{source: pick(r, "source", "A", "A", "B"), quantity: n, worth: n*rapid.IntRange(1, 40).Draw(r, "price")*2500 +
+	s := operation{source: pick(r, "source", "A", "A", "B"), quantity: n, worth: n*rapid.IntRange(1, 40).Draw(r, "price")*2500 +
 		rapid.IntRange(0, 3).Draw(r, "cents"), asset: pick(r, "asset", "ETH", "ETH", "USDC")}
 	s.at = time.Date(2025, 1, 1+5*rapid.IntRange(0, 24).Draw(r, "day"), 12, 0, 0, 0, time.UTC)
 	s.later = s.at.Add(5 * time.Minute)
@@ -68,8 +68,8 @@ func someSaying(r *rapid.T, plain bool) saying {
 
 func cents(n int) money.Decimal { return money.FromInt(int64(n)).Quo(money.FromInt(100), 2) }
 
-// says tells something, and gives how it is booked.
-func (w *world) says(s saying) booking.Params {
+// addOperation adds the transactions of an operation, and returns the parameters to book it.
+func (w *world) addOperation(s operation) booking.Params {
 	way := "out"
 	if s.in {
 		way = "in"
@@ -78,18 +78,18 @@ func (w *world) says(s saying) booking.Params {
 	if s.fee {
 		text += fmt.Sprintf(" fee %s (0.01)", cents(s.worth/10))
 	}
-	t := w.tell(s.at.Format(time.RFC3339), text)
+	t := w.add(s.at.Format(time.RFC3339), text)
 	if s.to != "" {
 		asset := s.asset
 		if s.to == s.source {
 			asset = "ST" + asset
 		}
-		w.link(t, w.tell(s.later.Format(time.RFC3339), fmt.Sprintf("%s in %s %s = %s", s.to, quarters(s.quantity), asset, cents(s.worth))))
+		w.link(t, w.add(s.later.Format(time.RFC3339), fmt.Sprintf("%s in %s %s = %s", s.to, quarters(s.quantity), asset, cents(s.worth))))
 	}
 	return booking.Params{TransactionID: t.ID, Type: s.kind, LedgerAccountID: w.accountID(s.target), AutoPost: true}
 }
 
-// balances says what stands on the accounts. What a pool of several sources costs stands on all their accounts together.
+// balances returns the balances of accounts. For a pool over several sources it returns the sum of their accounts.
 func (w *world) balances(wide bool) (out []string) {
 	w.Helper()
 	sums := map[string]money.Decimal{}
@@ -132,8 +132,7 @@ func (w *world) spelledPairs() (out []string) {
 	return out
 }
 
-// Whatever the order in which things are booked, the lots, what was realized and what stands on the accounts are
-// those of the order in which things happened.
+// In whatever order operations are booked, lots, realized gains and balances are those of the order in which they happened.
 func TestSoakTheOrderOfBookingDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
@@ -147,23 +146,23 @@ func TestSoakTheOrderOfBookingDoesNotMatter(t *testing.T) {
 			if plain {
 				policy.CostBasisScope = entity.ScopeSource
 			}
-			all := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) saying { return someSaying(r, plain) }), 2, 14).Draw(r, "what happens")
+			all := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) operation { return randomOperation(r, plain) }), 2, 14).Draw(r, "what happens")
 			w := newWorld(t.Context(), r, d, now)
-			atOnce, late := w.stage(r, policy, policy), w.stage(r, policy, policy)
+			atOnce, late := w.newEntities(r, policy, policy), w.newEntities(r, policy, policy)
 			var batch, singly []booking.Params
 			for _, s := range all {
-				batch, singly = append(batch, atOnce.says(s)), append(singly, late.says(s))
+				batch, singly = append(batch, atOnce.addOperation(s)), append(singly, late.addOperation(s))
 			}
-			if _, err := atOnce.bookings.Create(w.ctx, batch, noPlace, false); err != nil {
+			if _, err := atOnce.bookings.Create(w.ctx, batch, noPrefix, false); err != nil {
 				r.Skip("it cannot happen: ", err)
 			}
 			for _, p := range rapid.Permutation(singly).Draw(r, "order") {
-				if _, err := late.bookings.Create(w.ctx, []booking.Params{p}, noPlace, false); err != nil {
+				if _, err := late.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false); err != nil {
 					r.Log(err)
 					r.Fatal("one by one it was refused")
 				}
 			}
-			late.well()
+			late.verifyBooks()
 			wide := policy.CostBasisScope == entity.ScopeLegalEntity
 			for what, of := range map[string]func(*world) string{
 				"lots": (*world).lots, "realized": func(w *world) string {
@@ -176,14 +175,14 @@ func TestSoakTheOrderOfBookingDoesNotMatter(t *testing.T) {
 				}
 			}
 			if plain {
-				late.follows(policy, all)
+				late.expectModel(policy, all)
 			}
 		})
 	})
 }
 
-// follows compares pools with a model of them: rules/lot from nothing, given what happened in order.
-func (w *world) follows(policy entity.CreateParams, all []saying) {
+// expectModel compares the pools with a model: rules/lot, applied to all operations in order.
+func (w *world) expectModel(policy entity.CreateParams, all []operation) {
 	w.Helper()
 	type happening struct {
 		lot.Event

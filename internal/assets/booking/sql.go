@@ -25,30 +25,30 @@ type bookingRow struct {
 	RuleVersion   *int64  `db:"rule_version"`
 }
 
-// storedInput is what an entry follows from, as it is stored.
+// storedInput is the JSON in the column input: what an entry was computed from.
 type storedInput struct {
-	Number int64         `json:"number"`
-	Label  string        `json:"label"`
-	Block  int64         `json:"block,omitempty"`
-	Apart  string        `json:"apart,omitempty"`
-	LotsOf string        `json:"lots_of,omitempty"`
-	Picks  []lot.Pick    `json:"picks,omitempty"`
-	Input  posting.Input `json:"input"`
+	Number            int64         `json:"number"`
+	Label             string        `json:"label"`
+	Block             int64         `json:"block,omitempty"`
+	SeparateAccountID string        `json:"apart,omitempty"`
+	LotsTransactionID string        `json:"lots_of,omitempty"`
+	Picks             []lot.Pick    `json:"picks,omitempty"`
+	Input             posting.Input `json:"input"`
 }
 
-func (e *event) text() (string, error) {
+func (e *event) encode() (string, error) {
 	w := e.effect
 	in := w.Input
-	in.Books.Accounts = nil // it is booked again with the roles that the chart has then
-	text, err := json.Marshal(storedInput{Number: w.Number, Label: w.Label, Block: w.Block, Apart: w.SeparateAccountID,
-		LotsOf: w.LotsTransactionID,
-		Picks:  w.Picks, Input: in})
+	in.Books.Accounts = nil // the roles of the chart at the time of reading apply
+	text, err := json.Marshal(storedInput{Number: w.Number, Label: w.Label, Block: w.Block, SeparateAccountID: w.SeparateAccountID,
+		LotsTransactionID: w.LotsTransactionID,
+		Picks:             w.Picks, Input: in})
 	return string(text), err
 }
 
 // row returns the row of a booking.
 func (e *event) row(entryID string, p Params) (bookingRow, error) {
-	text, err := e.text()
+	text, err := e.encode()
 	r := bookingRow{EntryID: entryID, TransactionID: e.first.ID, PartnerID: nil, Type: p.Type, AccountID: db.OrNull(p.LedgerAccountID),
 		OffsetID: db.OrNull(p.OffsetAccountID), Input: text, RuleID: nil, RuleVersion: nil}
 	if e.partner != nil {
@@ -65,7 +65,7 @@ func insertBookings(ctx context.Context, tx *db.Tx, rows []bookingRow) error {
 }
 
 func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error {
-	text, err := e.text()
+	text, err := e.encode()
 	if err != nil {
 		return err
 	}
@@ -89,12 +89,12 @@ func deleteBooking(ctx context.Context, tx *db.Tx, entryID string) error {
 	return tx.Queue(ctx, "DELETE FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }
 
-// copyBooking stores the booking of an entry for another one too.
+// copyBooking stores a copy of the booking of an entry for another one.
 func copyBooking(ctx context.Context, tx *db.Tx, from, to string) error {
 	return copyBookings(ctx, tx, map[string]string{from: to})
 }
 
-// copyBookings does so for several entries.
+// copyBookings does the same for several entries.
 func copyBookings(ctx context.Context, tx *db.Tx, copies map[string]string) error {
 	rows, err := selectBookings(ctx, tx, slices.Sorted(maps.Keys(copies)))
 	if err != nil || len(rows) == 0 {
@@ -106,14 +106,14 @@ func copyBookings(ctx context.Context, tx *db.Tx, copies map[string]string) erro
 	return db.Insert(ctx, tx, "bookings", rows...)
 }
 
-// effect returns what the entry does to lots, without the accounts of roles and without a plan.
+// effect returns the effect of the entry on lots, without the accounts of roles and without a plan.
 func (r *bookingRow) effect() (replay.Effect, error) {
 	var f storedInput
 	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
-		return replay.Effect{}, fmt.Errorf("booking: read what %s follows from: %w", r.EntryID, err)
+		return replay.Effect{}, fmt.Errorf("booking: read the booking of %s: %w", r.EntryID, err)
 	}
 	return replay.Effect{EntryID: r.EntryID, TransactionID: r.TransactionID, Type: r.Type, Label: f.Label, Number: f.Number,
-		Block: f.Block, SeparateAccountID: f.Apart, LotsTransactionID: f.LotsOf, Picks: f.Picks,
+		Block: f.Block, SeparateAccountID: f.SeparateAccountID, LotsTransactionID: f.LotsTransactionID, Picks: f.Picks,
 		Input: f.Input}, nil
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// BeforePost returns the lines of a draft as lots, prices and the chart are now, and what is to be done after it is posted.
+// BeforePost returns the lines of a draft, computed with the lots, prices and chart of now, and a function to call after it is
+// posted.
 func (s *Service) BeforePost(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]journal.LineParams, func(context.Context, *db.Tx,
 	journal.Entry) error, error) {
 	if draft.TransactionID == "" {
@@ -25,13 +26,14 @@ func (s *Service) BeforePost(ctx context.Context, tx *db.Tx, draft journal.Entry
 	if err != nil {
 		return nil, nil, err
 	}
-	if stored == nil { // somebody wrote its lines
+	if stored == nil { // a user wrote its lines
 		return nil, func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
 			return s.editTransactions(ctx, tx, posted, post)
 		}, nil
 	}
 	if stored.Type == string(transaction.Unknown) {
-		return nil, nil, fault.Conflictf("what is not known is not posted: delete the draft and say what %s is", draft.TransactionID)
+		return nil, nil, fault.Conflictf("a transaction of type UNKNOWN cannot be posted: delete the draft and book %s as another type",
+			draft.TransactionID)
 	}
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
@@ -64,10 +66,10 @@ func (s *Service) BeforePost(ctx context.Context, tx *db.Tx, draft journal.Entry
 	}, nil
 }
 
-// BeforeLinesChange returns an error if somebody edits lines that follow from lots. From then on another draft keeps the lines that
-// were written.
+// BeforeLinesChange returns an error if a user edits lines that are computed from lots. Any other draft keeps the edited lines from then
+// on: its booking is deleted.
 func (s *Service) BeforeLinesChange(ctx context.Context, tx *db.Tx, e journal.Entry) error {
-	if err := checkTrueUp(e); err != nil {
+	if err := refuseTrueUp(e); err != nil {
 		return err
 	}
 	stored, err := selectBooking(ctx, tx, e.ID)
@@ -81,7 +83,7 @@ func (s *Service) BeforeLinesChange(ctx context.Context, tx *db.Tx, e journal.En
 	if moves {
 		return fault.ConflictAt([]fault.Field{{Name: "lines", Message: "follow from lots"}},
 			"the lines of %s follow from the lots it moves: change its date, memo or tags, or delete or reverse it and book the "+
-				"transaction anew", e.SequenceNumber())
+				"transaction again", e.SequenceNumber())
 	}
 	if e.Status == journal.Draft {
 		return deleteBooking(ctx, tx, e.ID)
@@ -96,7 +98,7 @@ func (r *bookingRow) hasLots() (bool, error) {
 	return len(effect.Input.Fees) > 0 || in != nil && in.Asset.Lots || out != nil && out.Asset.Lots, err
 }
 
-// BeforeDelete releases the transaction of a draft that is deleted.
+// BeforeDelete releases the transactions of a draft that is deleted.
 func (s *Service) BeforeDelete(ctx context.Context, tx *db.Tx, draft journal.Entry) error {
 	if draft.TransactionID == "" {
 		return nil
@@ -107,25 +109,25 @@ func (s *Service) BeforeDelete(ctx context.Context, tx *db.Tx, draft journal.Ent
 	return deleteBooking(ctx, tx, draft.ID)
 }
 
-// checkTrueUp returns an error for a true-up, which follows from lots alone and is not changed by anybody.
-func checkTrueUp(e journal.Entry) error {
+// refuseTrueUp returns an error for a true-up, which is computed from lots and cannot be changed by users.
+func refuseTrueUp(e journal.Entry) error {
 	if e.OriginatedBy != journal.ByTrueUp {
 		return nil
 	}
 	return fault.Conflictf(
-		"the entry %s trues up that of the transaction %s and stands and falls with it: reverse or correct that one instead",
+		"the entry %s is a true-up of the entry of the transaction %s: reverse or correct that entry instead",
 		e.SequenceNumber(), transaction.SequenceNumber(e.TransactionNo))
 }
 
-// AfterUndo gives back what an entry consumed, deletes the lots it created, and recomputes everything after it.
+// AfterUndo restores what an entry consumed, deletes the lots it created, and recomputes everything after it.
 func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entry, cascade bool) error {
-	if err := checkTrueUp(was); err != nil {
+	if err := refuseTrueUp(was); err != nil {
 		return err
 	}
 	unposted := by.ID == was.ID
 	if unposted && was.TransactionID != "" {
 		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
-			return cmp.Or(err, fault.Conflictf("the entry %s is trued up: reverse it instead", was.SequenceNumber()))
+			return cmp.Or(err, fault.Conflictf("the entry %s has true-ups and cannot be unposted: reverse it instead", was.SequenceNumber()))
 		}
 	}
 	b, err := snapshot.Lock(ctx, tx)
@@ -139,7 +141,7 @@ func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entr
 	for _, l := range created {
 		switch {
 		case l.Origin == lots.Manual:
-			return fault.Conflictf("the entry %s is that of the opening asset %s: change or delete the asset instead", was.SequenceNumber(), l.ID)
+			return fault.Conflictf("the entry %s belongs to the opening balance %s: change or delete that asset instead", was.SequenceNumber(), l.ID)
 		case !cascade && !l.RemainingQuantity.Equal(l.Quantity):
 			return fault.Conflictf("%s of the %s %s that the entry %s brought in is used by later entries: reverse those first, or "+
 				"reverse this one with cascade=replay",
@@ -153,7 +155,8 @@ func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entr
 		return err
 	}
 	if n := len(outcome.Changes); unposted && n > 0 {
-		return fault.Conflictf("%d later entries take other lots without the entry %s: reverse it instead", n, was.SequenceNumber())
+		return fault.Conflictf("%d later entries would consume other lots without the entry %s: reverse it instead of unposting it", n,
+			was.SequenceNumber())
 	}
 	refs, _, err := s.rebook(ctx, tx, outcome.Changes)
 	if err != nil {
@@ -198,15 +201,15 @@ func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was, reversal jour
 	return nil
 }
 
-// AfterCorrect gives the lots and transactions of an entry to the entry that corrected it.
+// AfterCorrect moves the lots and transactions of an entry to the entry that corrected it.
 func (s *Service) AfterCorrect(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
-	if err := checkTrueUp(was); err != nil {
+	if err := refuseTrueUp(was); err != nil {
 		return err
 	}
 	if by.PeriodID != was.PeriodID && was.TransactionID != "" {
 		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
-			return cmp.Or(err, fault.Conflictf("the entry %s is trued up and stays in its period: reverse it and book the transaction anew",
-				was.SequenceNumber()))
+			return cmp.Or(err, fault.Conflictf("the entry %s has true-ups and cannot move to another period: reverse it and book the transaction "+
+				"again", was.SequenceNumber()))
 		}
 	}
 	if err := lots.ReplaceEntry(ctx, tx, refOf(was), refOf(reversal), refOf(by)); err != nil || was.TransactionID == "" {

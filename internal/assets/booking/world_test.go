@@ -59,16 +59,16 @@ type world struct {
 
 var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
 
-// each runs a test in a world of each engine, in which all must be well at the end.
+// each runs a test on each database, and verifies the books at the end.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
-		w := newWorld(t.Context(), t, dbtest.Open(t, c), now).stage(t)
+		w := newWorld(t.Context(), t, dbtest.Open(t, c), now).newEntities(t)
 		test(t, w)
-		w.well()
+		w.verifyBooks()
 	})
 }
 
@@ -89,8 +89,8 @@ func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *wor
 	return w
 }
 
-// stage gives a part of the world to itself: two new legal entities, with the policies that are given, and their sources.
-func (w *world) stage(t rapid.TB, policies ...entity.CreateParams) *world {
+// newEntities returns a view of the organization with two new legal entities that have the given policies, and their sources.
+func (w *world) newEntities(t rapid.TB, policies ...entity.CreateParams) *world {
 	t.Helper()
 	out := *w
 	out.TB, out.sources, out.names, out.accounts = t, map[string]source.Source{}, map[string]string{}, map[string]account.Account{}
@@ -110,14 +110,14 @@ func (w *world) stage(t rapid.TB, policies ...entity.CreateParams) *world {
 	return &out
 }
 
-// name makes a name that nothing else has.
+// name returns a unique name.
 func (w *world) name(of string) string {
 	*w.count++
 	return fmt.Sprint(of, " ", *w.count)
 }
 
-// source gives a source by its name, and makes it when it is first asked for: wallets A, B, Arb and SubA, of which
-// the last is the other legal entity's, an exchange, banks and a payment processor.
+// source returns a source by its name, and creates it at the first call: the wallets A, B, Arb and SubA, the last one of the other
+// legal entity, an exchange, banks and a payment processor.
 func (w *world) source(name string) source.Source {
 	w.Helper()
 	if s, there := w.sources[name]; there {
@@ -153,7 +153,7 @@ func (w *world) source(name string) source.Source {
 	return made.Source
 }
 
-// chart reads the ledger accounts, which go by their names.
+// chart reads the ledger accounts by name.
 func (w *world) chart() {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
@@ -179,8 +179,8 @@ func (w *world) read(fn db.Func) {
 	}
 }
 
-// tell brings a transaction in: "A out 2.5 ETH = 6000.00 fee 12.00 (0.005)" on a day, the last being the quantity the fee took.
-func (w *world) tell(day, text string) transaction.Transaction {
+// add adds a transaction on a day: "A out 2.5 ETH = 6000.00 fee 12.00 (0.005)". The quantity in parentheses paid the fee.
+func (w *world) add(day, text string) transaction.Transaction {
 	w.Helper()
 	f := strings.Fields(text)
 	q := money.MustParse(f[2])
@@ -220,7 +220,7 @@ func (w *world) tell(day, text string) transaction.Transaction {
 	return made.Transactions[0]
 }
 
-// at is noon of a day, unless a time is given.
+// at returns noon of a day, or the time if one is given.
 func (w *world) at(day string) time.Time {
 	w.Helper()
 	if len(day) == len(time.DateOnly) {
@@ -233,7 +233,7 @@ func (w *world) at(day string) time.Time {
 	return at
 }
 
-// link makes a pair.
+// link links two transactions to a transfer.
 func (w *world) link(out, in transaction.Transaction) {
 	w.Helper()
 	if _, err := w.links.Link(w.ctx, transfers.LinkParams{TransactionIDs: []string{out.ID, in.ID}}); err != nil {
@@ -241,24 +241,24 @@ func (w *world) link(out, in transaction.Transaction) {
 	}
 }
 
-// book books a transaction; target is the name of an account, or nothing.
-func (w *world) book(t transaction.Transaction, kind, target string) booking.Made {
+// book books a transaction; target is the name of an account, or empty.
+func (w *world) book(t transaction.Transaction, kind, target string) booking.Booked {
 	w.Helper()
-	made, err := w.ask(t, kind, target, true)
+	made, err := w.tryBook(t, kind, target, true)
 	if err != nil {
 		w.Fatalf("%s as %s: %v", t.Description, kind, err)
 	}
 	return made
 }
 
-func (w *world) ask(t transaction.Transaction, kind, target string, post bool) (booking.Made, error) {
+func (w *world) tryBook(t transaction.Transaction, kind, target string, post bool) (booking.Booked, error) {
 	w.Helper()
 	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target),
 		AutoPost: post}}, func(int) string {
 		return ""
 	}, false)
 	if err != nil {
-		return booking.Made{}, err
+		return booking.Booked{}, err
 	}
 	return made[0], nil
 }
@@ -278,7 +278,7 @@ func (w *world) accountID(name string) string {
 	return a.ID
 }
 
-// lines are those of an entry as accountants write them.
+// lines returns the lines of an entry as text.
 func (w *world) lines(e journal.Entry) string {
 	var out []string
 	for _, l := range e.Lines {
@@ -291,8 +291,8 @@ func (w *world) lines(e journal.Entry) string {
 	return strings.Join(out, "; ")
 }
 
-// lots are what is left: "A 2.5 ETH 5000.00 2025-06-01", with a question mark where the basis waits for the other leg
-// and an exclamation mark where the type is not known.
+// lots returns the open lots in the form "A 2.5 ETH 5000.00 2025-06-01", with a question mark if the basis is pending until the
+// other leg arrives, and an exclamation mark if the type is unknown.
 func (w *world) lots() string {
 	w.Helper()
 	var out []string
@@ -316,7 +316,7 @@ func (w *world) lots() string {
 	return strings.Join(out, "; ")
 }
 
-// sorted puts lots in the order in which they are compared.
+// sorted sorts lots for comparison.
 func sorted(lots string) string {
 	all := strings.Split(lots, "; ")
 	slices.Sort(all)
@@ -339,32 +339,32 @@ func (w *world) rate(from, to, day, value string) {
 	}
 }
 
-// booked checks that transactions are those of an entry.
-func (w *world) booked(e journal.Entry, of ...transaction.Transaction) {
+// expectBooked fails the test unless transactions belong to an entry.
+func (w *world) expectBooked(e journal.Entry, of ...transaction.Transaction) {
 	w.Helper()
 	for _, t := range of {
 		status := transaction.Pending
 		if e.Status == journal.Posted {
 			status = transaction.Posted
 		}
-		if now := w.again(t); now.JournalEntryID != e.ID || now.Status != status {
+		if now := w.reload(t); now.JournalEntryID != e.ID || now.Status != status {
 			w.Errorf("%s is %s and has the entry %q, and should be %s and have %q", t.Description, now.Status, now.JournalEntryID, status, e.ID)
 		}
 	}
 }
 
-// free checks that transactions have no entry.
-func (w *world) free(of ...transaction.Transaction) {
+// expectUnbooked fails the test unless transactions have no entry.
+func (w *world) expectUnbooked(of ...transaction.Transaction) {
 	w.Helper()
 	for _, t := range of {
-		if now := w.again(t); now.JournalEntryID != "" || now.Status != transaction.Pending {
+		if now := w.reload(t); now.JournalEntryID != "" || now.Status != transaction.Pending {
 			w.Errorf("%s is %s and has the entry %q", t.Description, now.Status, now.JournalEntryID)
 		}
 	}
 }
 
-// again gives a transaction as it is now.
-func (w *world) again(t transaction.Transaction) (now transaction.Transaction) {
+// reload returns a transaction as it is stored now.
+func (w *world) reload(t transaction.Transaction) (now transaction.Transaction) {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		now, err = transaction.Find(ctx, tx, t.ID)
@@ -373,8 +373,8 @@ func (w *world) again(t transaction.Transaction) (now transaction.Transaction) {
 	return now
 }
 
-// entry gives an entry as it is shown.
-func (w *world) entry(id string) booking.Made {
+// entry returns an entry as the API shows it.
+func (w *world) entry(id string) booking.Booked {
 	w.Helper()
 	made, err := w.bookings.Get(w.ctx, id)
 	if err != nil {
@@ -383,7 +383,7 @@ func (w *world) entry(id string) booking.Made {
 	return made
 }
 
-// everything is all that is stored about the organization, but for what counts requests.
+// everything returns the rows of all tables that booking writes, by table.
 func (w *world) everything() map[string][]string {
 	w.Helper()
 	out := map[string][]string{}
@@ -418,7 +418,7 @@ func (w *world) everything() map[string][]string {
 	return out
 }
 
-// unchanged checks that nothing was written since.
+// unchanged fails the test if something was written since.
 func (w *world) unchanged(before map[string][]string) {
 	w.Helper()
 	for table, now := range w.everything() {

@@ -10,16 +10,16 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// pool is what a weighted average is taken over.
+// pool is a pool under a weighted average.
 type pool struct {
 	id, legalEntityID, sourceID, assetType, chain string
 	quantity, basis                               money.Decimal
 }
 
-// average gives lots under a weighted average their share of what their pool cost. Without positions of an earlier
-// time it is what the pool costs now.
-func average(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, positions func(Filter) ([]Position, error)) error {
-	f, err := averaged(ctx, tx, end, lots)
+// applyAverages sets the basis of lots under a weighted average to their share of the basis of their pool: at an earlier time if
+// positions is not nil, else now.
+func applyAverages(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, positions func(Filter) ([]Position, error)) error {
+	f, err := averagedFilter(ctx, tx, end, lots)
 	if err != nil || len(f.LegalEntityIDs) == 0 {
 		return err
 	}
@@ -32,14 +32,14 @@ func average(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, pos
 		if err != nil {
 			return err
 		}
-		refill(pools, held)
+		sumPositions(pools, held)
 	}
-	share(lots, pools)
+	allocate(lots, pools)
 	return nil
 }
 
-// averaged names the legal entities that go by a weighted average at the time, and the assets of their lots.
-func averaged(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) (f Filter, err error) {
+// averagedFilter returns a filter for the legal entities that use a weighted average at the time, and the assets of their lots.
+func averagedFilter(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) (f Filter, err error) {
 	verdicts := map[string]bool{}
 	for _, l := range lots {
 		is, known := verdicts[l.LegalEntityID]
@@ -61,13 +61,13 @@ func averaged(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) (f
 	return f, nil
 }
 
-// methodAt tells by which method the costs of an entity were found just before a time.
+// methodAt returns the cost basis method of a legal entity just before a time.
 func methodAt(ctx context.Context, tx *db.Tx, legalEntityID string, end time.Time) (string, error) {
 	elections, err := entity.Elections(ctx, tx, legalEntityID)
 	return electedAt(elections, end).Method, err
 }
 
-// electedAt is what was elected last of what holds just before a time; a zero time is after all.
+// electedAt returns the last election that is in force just before a time; a zero time is after all elections.
 func electedAt(elections []entity.Election, end time.Time) (out entity.Election) {
 	for _, e := range elections {
 		if end.IsZero() || e.From == "" || e.From < end.Format(time.DateOnly) {
@@ -77,14 +77,15 @@ func electedAt(elections []entity.Election, end time.Time) (out entity.Election)
 	return out
 }
 
-// refill gives each pool what its places held. A pool without a source is that of all sources, unless one has its own.
-func refill(pools []pool, positions []Position) {
+// sumPositions sets the sums of pools to those of their positions. A pool without a source has the positions of all sources that
+// have no pool of their own.
+func sumPositions(pools []pool, positions []Position) {
 	for i := range pools {
 		pools[i].quantity, pools[i].basis = money.Decimal{}, money.Decimal{}
 	}
 	for _, p := range positions {
 		if p.SourceID == "" || p.TokenID != "" {
-			continue // what is parked or one of a kind is never averaged
+			continue // parked lots and NFTs are never averaged
 		}
 		best, rank := -1, -1
 		for i, pl := range pools {
@@ -102,8 +103,8 @@ func refill(pools []pool, positions []Position) {
 	}
 }
 
-// share divides what each pool cost by quantity. Lots of other pools keep what they have.
-func share(lots []LotState, pools []pool) {
+// allocate allocates the basis of each pool to its lots by quantity. Lots of other pools keep their basis.
+func allocate(lots []LotState, pools []pool) {
 	byID := make(map[string]pool, len(pools))
 	for _, p := range pools {
 		byID[p.id] = p

@@ -9,8 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// usual is the state of the worked examples, with disposals, a move, and a correction of what was closed.
-func (w *world) usual() {
+// seedExamples stores the state of the worked examples, with disposals, a move, and a correction of a closed period.
+func (w *world) seedExamples() {
 	w.lot("L1 A ETH 2025-01-10 2 3000")
 	w.lot("L2 A ETH 2025-06-01 3 6000")
 	w.lot("L3 A BTC 2025-07-01 1 60000")
@@ -26,7 +26,7 @@ func (w *world) usual() {
 
 func TestPositionsAreSumsOfWhatMoved(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.usual()
+		w.seedExamples()
 		for key, want := range map[string][]string{
 			"2024-12": nil,
 			"2025-01": {"A ETH 2 3000 in 1 USD"},
@@ -53,9 +53,9 @@ func TestPositionsAreSumsOfWhatMoved(t *testing.T) {
 	})
 }
 
-func TestLotsOfAnEarlierTimeAreWhatIsLeftAndWhatWasTakenSince(t *testing.T) {
+func TestLotsOfAnEarlierTimeAreWhatIsLeftAndWhatWasConsumedSince(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.usual()
+		w.seedExamples()
 		for key, want := range map[string][]string{
 			"2024-12": nil,
 			"2025-01": {"L1 2 of 2, 3000 of 3000"},
@@ -104,13 +104,13 @@ func TestUnderAWeightedAverageLotsShareWhatTheirPoolCost(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsALotThatSaysWronglyWhenItWasEmptied(t *testing.T) {
+func TestVerifyFindsALotWithAWrongDateOfEmptying(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.usual()
+		w.seedExamples()
 		check := func(want int) {
 			t.Helper()
 			w.read(func(ctx context.Context, tx *db.Tx) error {
-				found, err := holdings.Check(ctx, tx)
+				found, err := holdings.Verify(ctx, tx)
 				if len(found) != want {
 					t.Errorf("%q, want %d", found, want)
 				}

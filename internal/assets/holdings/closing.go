@@ -14,29 +14,29 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// ClosingParams say of which period closing positions are: the current one when there is no id.
+// ClosingParams select the period of closing positions; the default is the current one.
 type ClosingParams struct {
 	Filter
 	PeriodID string
 }
 
-func (p ClosingParams) check(*fault.List) {}
+func (p ClosingParams) validate(*fault.List) {}
 
 // Closing is a position at the end of a period.
 type Closing struct {
 	Position
 	Period     period.Period
 	Worth      Worth
-	Adjustment money.Decimal // to fair value, as the books have it
-	Carrying   money.Decimal // cost and adjustment
+	Adjustment money.Decimal // by revaluation, as booked
+	Carrying   money.Decimal // cost plus adjustment
 	Unrealized *money.Decimal
 }
 
-// ClosingPositions lists what was held at the end of a period, by legal entity, source and asset.
+// ClosingPositions returns a page of the positions at the end of a period, by legal entity, source and asset.
 func (s *Service) ClosingPositions(ctx context.Context, p ClosingParams, pr page.Request) (page.Page[Closing], error) {
 	return report(ctx, s, "closing-positions", p, pr, func(c Closing) []string { return c.key() },
 		func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Closing, error) {
-			month, some := s.at(tx.Now())
+			month, some := s.periodAt(tx.Now())
 			if p.PeriodID != "" {
 				var err error
 				if month, err = s.period(p.PeriodID); err != nil {
@@ -51,11 +51,11 @@ func (s *Service) ClosingPositions(ctx context.Context, p ClosingParams, pr page
 			if err != nil {
 				return nil, err
 			}
-			return s.closed(ctx, tx, month, held)
+			return s.closings(ctx, tx, month, held)
 		})
 }
 
-// valuedAt is the instant whose prices a period ends with: its last one, or now while it lasts.
+// valuedAt returns the instant at which holdings of a period are valued: its last one, or now if the period is not over.
 func valuedAt(p period.Period, now time.Time) time.Time {
 	if now.Before(p.End) {
 		return now
@@ -63,12 +63,12 @@ func valuedAt(p period.Period, now time.Time) time.Time {
 	return p.End.Add(-time.Millisecond)
 }
 
-// closed says what positions are worth and carried at.
-func (s *scope) closed(ctx context.Context, tx *db.Tx, month period.Period, held []Position) ([]Closing, error) {
+// closings adds values and carrying amounts to positions.
+func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, held []Position) ([]Closing, error) {
 	at := valuedAt(month, tx.Now())
-	var wanted []named
+	var wanted []assetCurrency
 	for _, p := range held {
-		wanted = append(wanted, named{p.AssetType, p.Currency})
+		wanted = append(wanted, assetCurrency{p.AssetType, p.Currency})
 	}
 	prices, err := pricesAt(ctx, tx, at, wanted)
 	if err != nil {
@@ -80,19 +80,19 @@ func (s *scope) closed(ctx context.Context, tx *db.Tx, month period.Period, held
 	}
 	out := make([]Closing, len(held))
 	for i, p := range held {
-		c := Closing{Position: p, Period: month, Worth: worthOf(at, prices[named{p.AssetType, p.Currency}], p.Quantity, p.Currency),
+		c := Closing{Position: p, Period: month, Worth: worthOf(at, prices[assetCurrency{p.AssetType, p.Currency}], p.Quantity, p.Currency),
 			Adjustment: adjusted[[6]string(p.key())]}
-		c.Carrying, c.Unrealized = p.Basis.Add(c.Adjustment), c.Worth.less(p.Basis)
+		c.Carrying, c.Unrealized = p.Basis.Add(c.Adjustment), c.Worth.minus(p.Basis)
 		out[i] = c
 	}
 	return out, nil
 }
 
-// owned is an asset of a legal entity.
-type owned struct{ legalEntityID, asset string }
+// entityAsset is an asset of a legal entity.
+type entityAsset struct{ legalEntityID, asset string }
 
-// adjustments shares what the books adjusted assets by among the places they are held in. There is one account for fair value and one for
-// impairment for all places of a legal entity.
+// adjustments allocates the booked adjustments of assets to their positions. For each asset, a legal entity has one account for
+// fair value and one for impairment, whatever the number of positions.
 func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, held []Position) (map[[6]string]money.Decimal, error) {
 	var f Filter
 	roles := map[string]string{}
@@ -114,22 +114,22 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 	if err != nil {
 		return nil, err
 	}
-	places := map[owned][]Position{}
+	places := map[entityAsset][]Position{}
 	for _, p := range all {
-		places[owned{p.LegalEntityID, p.AssetType}] = append(places[owned{p.LegalEntityID, p.AssetType}], p)
+		places[entityAsset{p.LegalEntityID, p.AssetType}] = append(places[entityAsset{p.LegalEntityID, p.AssetType}], p)
 	}
 	out := map[[6]string]money.Decimal{}
 	for o, balance := range balances {
-		for i, part := range adjust(s.entity(o.legalEntityID), places[o], balance) {
+		for i, part := range splitAdjustment(s.entity(o.legalEntityID), places[o], balance) {
 			out[[6]string(places[o][i].key())] = part
 		}
 	}
 	return out, nil
 }
 
-// adjust shares an adjustment. At fair value what is carried is shared by quantity, because every unit is worth the
-// same whatever it cost; else the adjustment itself by cost.
-func adjust(e entity.LegalEntity, places []Position, balance money.Decimal) []money.Decimal {
+// splitAdjustment allocates an adjustment to positions. At fair value the carrying amount is allocated by quantity, because
+// every unit is worth the same whatever it cost; otherwise the adjustment is allocated by cost.
+func splitAdjustment(e entity.LegalEntity, places []Position, balance money.Decimal) []money.Decimal {
 	weights := make([]money.Decimal, len(places))
 	carried, quantity, basis := balance, money.Decimal{}, money.Decimal{}
 	for _, p := range places {
@@ -141,7 +141,7 @@ func adjust(e entity.LegalEntity, places []Position, balance money.Decimal) []mo
 			weights[i] = p.Basis
 		}
 		if basis.Sign() <= 0 {
-			return weights[:0] // nothing is there to be adjusted
+			return weights[:0] // there is nothing to adjust
 		}
 		return money.Split(balance, weights, digits)
 	}

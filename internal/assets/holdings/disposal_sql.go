@@ -9,9 +9,9 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// LastDisposal returns when a legal entity last took something from its lots, and nil if it never did. A move counts too: with another
-// election other lots would have moved. It looks at the end of every pool, because the places of a pool sort by time. It is a building
-// block.
+// LastDisposal returns when a legal entity last consumed lots, nil if it never did. Moves count too, because under another
+// election other lots would have moved. It reads the last consumption of every pool, because order keys sort by time. It is a
+// building block.
 func LastDisposal(ctx context.Context, tx *db.Tx, legalEntityID string) (*time.Time, error) {
 	return db.One[*time.Time](ctx, tx, "disposal",
 		`SELECT max(l.taken_at) FROM (SELECT (SELECT t.taken_at FROM lot_takes t WHERE t.organization_id = @org AND t.pool = p.pool
@@ -27,8 +27,8 @@ type transitRow struct {
 	Basis           money.Decimal `db:"basis"`
 }
 
-// InTransit returns what waits at the end of a period on clearing accounts for the other half of a transfer, by legal entity. It is a
-// building block.
+// InTransit returns the assets on clearing accounts at the end of a period whose transfer has not arrived, by legal entity. It
+// is a building block.
 func InTransit(ctx context.Context, tx *db.Tx, p period.Period, legalEntityIDs []string) (map[string][]period.InTransit, error) {
 	rows, err := db.All[transitRow](ctx, tx,
 		`SELECT l.legal_entity_id, l.ledger_account_id, l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis

@@ -11,18 +11,18 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// DispositionsParams say when what is listed was booked.
+// DispositionsParams select dispositions by accounting date.
 type DispositionsParams struct {
 	Filter
 	Span
 }
 
-func (p DispositionsParams) check(faults *fault.List) { p.Span.check(faults) }
+func (p DispositionsParams) validate(faults *fault.List) { p.Span.validate(faults) }
 
-// Disposition is what one disposal took from one lot.
+// Disposition is what one disposal consumed of one lot.
 type Disposition struct {
 	ID              string
-	LotID           string // empty for what was not there
+	LotID           string // empty for a lot deficit
 	AssetType       string
 	SourceID        string
 	LegalEntityID   string
@@ -42,10 +42,10 @@ type Disposition struct {
 	Method          string
 	TransactionID   string
 	JournalEntryID  string
-	Correction      bool // of what was booked in a period that was closed since: quantities and amounts are differences
+	Correction      bool // quantities and amounts are differences to a use in a closed period
 }
 
-// ScheduleOfDispositions lists what was disposed of, lot by lot, by accounting date.
+// ScheduleOfDispositions returns a page of dispositions, lot by lot, by accounting date.
 func (s *Service) ScheduleOfDispositions(ctx context.Context, p DispositionsParams, pr page.Request) (page.Page[Disposition], error) {
 	key := func(d Disposition) []string { return []string{clock.Format(d.AccountingDate), d.ID} }
 	return report(ctx, s, "schedule-of-dispositions", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,

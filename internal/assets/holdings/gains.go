@@ -10,15 +10,15 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// GainsParams say of which periods gains are.
+// GainsParams select the periods of realized gains.
 type GainsParams struct {
 	Filter
 	Span
 }
 
-func (p GainsParams) check(faults *fault.List) { p.Span.check(faults) }
+func (p GainsParams) validate(faults *fault.List) { p.Span.validate(faults) }
 
-// Gains is what a legal entity realized in a period with an asset.
+// Gains are the gains and losses that a legal entity realized on an asset in a period.
 type Gains struct {
 	Period        period.Period
 	LegalEntityID string
@@ -34,16 +34,16 @@ type Gains struct {
 	LongTerm      money.Decimal
 }
 
-// Net is gains less losses.
+// Net returns gains less losses.
 func (g Gains) Net() money.Decimal { return g.Gain.Sub(g.Loss) }
 
 func (g Gains) key() []string { return []string{g.Period.Key, g.LegalEntityID, g.AssetType} }
 
-// RealizedGainsLosses lists what was realized, by period, legal entity and asset.
+// RealizedGainsLosses returns a page of realized gains and losses, by period, legal entity and asset.
 func (s *Service) RealizedGainsLosses(ctx context.Context, p GainsParams, pr page.Request) (page.Page[Gains], error) {
 	return report(ctx, s, "realized-gains-losses", p, pr, Gains.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
 		limit int) ([]Gains, error) {
-		periods, err := s.within(p.Span)
+		periods, err := s.periodsIn(p.Span)
 		if err != nil {
 			return nil, err
 		}

@@ -36,11 +36,11 @@ type lotRow struct {
 
 func (r lotRow) state() LotState {
 	l := LotState{
-		LotID: r.ID, Pool: r.Pool, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(
-			r.SourceID), LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(
-			r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
-		CostBasis: r.CostBasis, RemainingQuantity: r.RemainingQuantity, RemainingBasis: r.RemainingBasis, Currency: r.Currency,
-		Origin: r.Origin, ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), BasisPending: r.BasisPending,
+		LotID: r.ID, Pool: r.Pool, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID),
+		LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID),
+		AcquiredAt: r.AcquiredAt, Quantity: r.Quantity, CostBasis: r.CostBasis, RemainingQuantity: r.RemainingQuantity,
+		RemainingBasis: r.RemainingBasis, Currency: r.Currency, Origin: r.Origin, ParentID: db.OrEmpty(r.ParentID),
+		TransactionID: db.OrEmpty(r.TransactionID), BasisPending: r.BasisPending,
 	}
 	if r.UsedQuantity != nil {
 		l.RemainingQuantity = l.RemainingQuantity.Add(*r.UsedQuantity)
@@ -55,22 +55,22 @@ const lotColumns = `l.asset_id, l.pool, l.legal_entity_id, l.source_id, l.ledger
 	l.acquired_at, l.quantity, l.cost_basis,
 	l.remaining_quantity, l.remaining_basis, l.currency, l.origin, l.parent_asset_id, l.transaction_id, l.basis_pending`
 
-// usedSince is what was taken from a lot at a time or later. Each place in a statement has its own name for it.
+// usedSince returns a subquery over the uses of a lot from a time on. name is the alias, which must be unique in the statement.
 func usedSince(what, name string) string {
 	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND {rare}(" + name +
 		".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
-// selectLots reads lots of one asset and one node in the order of acquisition, as they were before an end. A lot that
-// had not come is not among them; one that was empty may be. The entry is looked up lot by lot: of an EXISTS,
-// PostgreSQL would make a join with all entries.
-func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, node string, after *mark, limit int) ([]LotState, error) {
+// selectLots reads lots of one asset and one node in the order of acquisition, as they were just before an instant. Lots that
+// did not exist yet are left out; empty ones may be included. The entry is read by a scalar subquery for each lot, because
+// PostgreSQL would turn an EXISTS into a join with all entries.
+func selectLots(ctx context.Context, tx *db.Tx, w *lotReader, o entityAsset, node string, after *lotCursor, limit int) ([]LotState, error) {
 	var q *db.Query
 	if w.end.IsZero() {
 		q = db.Select("SELECT " + lotColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
 	} else {
 		q = lotsBefore(w.end)
-		if node != open {
+		if node != openNode {
 			q.And("l.emptied_at >= ?", w.end)
 		}
 	}
@@ -91,7 +91,7 @@ func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, node string, a
 	return out, err
 }
 
-// lotsBefore reads lots as they were before an end, of those that had come.
+// lotsBefore returns a query for the lots that existed just before an instant, as they were then.
 func lotsBefore(end time.Time) *db.Query {
 	return db.Select("SELECT "+lotColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+
 		usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
@@ -101,7 +101,7 @@ func lotsBefore(end time.Time) *db.Query {
 		end, end, end, end)
 }
 
-// selectLot reads one lot, as it was before an end.
+// selectLot reads one lot as it was just before an instant, and reports whether it existed.
 func selectLot(ctx context.Context, tx *db.Tx, lotID string, end time.Time) (LotState, bool, error) {
 	q := lotsBefore(end).And("l.asset_id = ?", lotID)
 	rows, err := db.All[lotRow](ctx, tx, q.Then(""), q.Args...)
@@ -111,40 +111,40 @@ func selectLot(ctx context.Context, tx *db.Tx, lotID string, end time.Time) (Lot
 	return rows[0].state(), true, nil
 }
 
-// errNone says that no asset follows.
-var errNone = errors.New("holdings: no asset follows")
+// errNoMore reports that no asset follows.
+var errNoMore = errors.New("holdings: no asset follows")
 
-type ownedRow struct {
+type entityAssetRow struct {
 	LegalEntityID string `db:"legal_entity_id"`
 	AssetType     string `db:"asset_type"`
 }
 
-// selectOwned gives the first asset after another that there are lots of. It finds one in the index at a time,
-// because there are fewer assets than lots.
-func selectOwned(ctx context.Context, tx *db.Tx, f Filter, after owned) (owned, error) {
+// selectNextAsset returns the first asset with lots after another one. It takes one index lookup for each asset, because there
+// are far fewer assets than lots.
+func selectNextAsset(ctx context.Context, tx *db.Tx, f Filter, after entityAsset) (entityAsset, error) {
 	q := db.Select("SELECT legal_entity_id, asset_type FROM lots WHERE organization_id = @org").And(
 		"(legal_entity_id, asset_type) > (?, ?)", after.legalEntityID, after.asset)
 	Filter{LegalEntityIDs: f.LegalEntityIDs, AssetTypes: f.AssetTypes}.narrow(q, "")
-	rows, err := db.All[ownedRow](ctx, tx, q.Then("ORDER BY legal_entity_id, asset_type LIMIT 1"), q.Args...)
+	rows, err := db.All[entityAssetRow](ctx, tx, q.Then("ORDER BY legal_entity_id, asset_type LIMIT 1"), q.Args...)
 	if err == nil && len(rows) == 0 {
-		err = errNone
+		err = errNoMore
 	}
 	if err != nil {
-		return owned{}, err
+		return entityAsset{}, err
 	}
-	return owned{rows[0].LegalEntityID, rows[0].AssetType}, nil
+	return entityAsset{rows[0].LegalEntityID, rows[0].AssetType}, nil
 }
 
 // selectNodes returns those of some nodes at which a lot of an asset was emptied at a time or later. Each is looked up by
 // itself: it has many lots, or none.
-func selectNodes(ctx context.Context, tx *db.Tx, o owned, nodes []string, end time.Time) ([]string, error) {
+func selectNodes(ctx context.Context, tx *db.Tx, o entityAsset, nodes []string, end time.Time) ([]string, error) {
 	return db.All[string](ctx, tx,
 		`SELECT w.value FROM {texts} WHERE (SELECT 1 FROM lots AS l WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.asset_type = ?
 		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, nodes, o.legalEntityID,
 		o.asset, end)
 }
 
-// anyUseSince tells whether anything was taken at a time or later. Without an order PostgreSQL would look through all that was.
+// anyUseSince reports whether there is a use at a time or later. Without the ORDER BY, PostgreSQL would scan all uses.
 func anyUseSince(ctx context.Context, tx *db.Tx, at time.Time) (bool, error) {
 	rows, err := db.All[string](ctx, tx,
 		"SELECT use_id FROM lot_uses WHERE organization_id = @org AND accounting_date >= ? ORDER BY accounting_date DESC, use_id "+
@@ -162,7 +162,7 @@ type poolRow struct {
 	Basis         money.Decimal `db:"basis"`
 }
 
-// selectPools reads pools that may be averaged: not what is parked, nor what is one of a kind.
+// selectPools reads the pools that may be averaged, which excludes parked lots and NFTs.
 func selectPools(ctx context.Context, tx *db.Tx, f Filter) ([]pool, error) {
 	q := db.Select("SELECT " + db.Columns[poolRow]() +
 		" FROM lot_pools WHERE organization_id = @org AND ledger_account_id IS NULL AND (token_id IS NULL OR token_id = '')")
@@ -193,7 +193,7 @@ const gainSums = `{dec_sum}(quantity) AS quantity, {dec_sum}(proceeds) AS procee
 	basis, {dec_sum}(gain) AS gain, {dec_sum}(loss) AS loss,
 	{dec_sum}(short_term) AS short_term, {dec_sum}(long_term) AS long_term`
 
-// selectGains adds up what was realized in a period over sources. What came to nothing altogether is left out.
+// selectGains sums up realized gains of a period over all sources. Rows that are zero altogether are left out.
 func selectGains(ctx context.Context, tx *db.Tx, month period.Period, f Filter, after []string, limit int) ([]Gains, error) {
 	q := db.Select("SELECT legal_entity_id, asset_type, "+gainSums+
 		" FROM lot_gains WHERE organization_id = @org").And("accounting_period_id = ?", month.ID)
@@ -213,8 +213,7 @@ func selectGains(ctx context.Context, tx *db.Tx, month period.Period, f Filter, 
 	return out, err
 }
 
-// selectDispositions reads disposals from an instant on, beginning after a row if one is named, and before another
-// instant.
+// selectDispositions reads disposals between two instants, starting after a row if afterID is set.
 func selectDispositions(ctx context.Context, tx *db.Tx, f Filter, from, to time.Time, afterID string, limit int) ([]Disposition, error) {
 	filter := lots.UseFilter{LegalEntityIDs: f.LegalEntityIDs, AssetTypes: f.AssetTypes, SourceIDs: f.SourceIDs, From: from, Until: to,
 		Realized: true}
@@ -240,25 +239,25 @@ func dispositionOf(u lots.Use) Disposition {
 	}
 }
 
-type lifeRow struct {
-	ID        string     `db:"asset_id"`
-	IsOpen    bool       `db:"is_open"`
-	EmptiedAt *time.Time `db:"emptied_at"`
-	Life      int64      `db:"life"`
-	CameAt    time.Time  `db:"came_at"`
-	LastUse   *time.Time `db:"last_use"`
+type lifetimeRow struct {
+	ID           string     `db:"asset_id"`
+	IsOpen       bool       `db:"is_open"`
+	EmptiedAt    *time.Time `db:"emptied_at"`
+	IntervalNode int64      `db:"life"`
+	EnteredAt    time.Time  `db:"came_at"`
+	LastUse      *time.Time `db:"last_use"`
 }
 
-// eachLife walks the lots that say they are empty, some at a time.
-func eachLife(ctx context.Context, tx *db.Tx, do func(lifeRow)) error {
-	const some = 1000
+// forEachEmptied calls do for every lot that is stored as emptied, reading them in chunks.
+func forEachEmptied(ctx context.Context, tx *db.Tx, do func(lifetimeRow)) error {
+	const chunk = 1000
 	last := ""
 	for {
-		rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.life, e.accounting_date AS came_at,
+		rows, err := db.All[lifetimeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.life, e.accounting_date AS came_at,
 			(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) AS last_use
 			FROM lots AS l JOIN journal_entries AS e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
 			WHERE l.organization_id = @org AND l.asset_id > ? AND (l.life <> 0 OR l.emptied_at IS NOT NULL) ORDER BY l.asset_id LIMIT ?`,
-			last, int64(some))
+			last, int64(chunk))
 		if err != nil {
 			return err
 		}
@@ -266,7 +265,7 @@ func eachLife(ctx context.Context, tx *db.Tx, do func(lifeRow)) error {
 			do(r)
 			last = r.ID
 		}
-		if len(rows) < some {
+		if len(rows) < chunk {
 			return nil
 		}
 	}

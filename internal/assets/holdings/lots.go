@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// OriginManual is that of lots that somebody entered.
+// OriginManual is the origin of opening balances.
 const OriginManual = string(lots.Manual)
 
 // LotState is a lot as it was at some time.
@@ -28,8 +28,8 @@ type LotState struct {
 	AcquiredAt        time.Time
 	Quantity          money.Decimal
 	CostBasis         money.Decimal // of Quantity
-	RemainingQuantity money.Decimal // then
-	RemainingBasis    money.Decimal // then
+	RemainingQuantity money.Decimal // at that time
+	RemainingBasis    money.Decimal // at that time
 	Currency          string
 	Origin            string
 	ParentID          string
@@ -37,16 +37,16 @@ type LotState struct {
 	BasisPending      bool
 }
 
-// LotsAt gives every lot of a legal entity of which something was left at the end of an accounting period, by its
-// key, or, without one, of which something is left. Under a weighted average the basis of a lot is its share of that
-// of its pool. It is a building block, and gives what is asked for whoever asks.
+// LotsAt returns the lots of a legal entity that were open at the end of an accounting period, given by its key, or the ones
+// that are open now without a key. Under a weighted average the basis of a lot is its share of the basis of its pool. It is a
+// building block and does not check what the actor may see.
 func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]LotState, error) {
 	end, some, err := endOf(ctx, tx, periodKey)
 	if err != nil || !some {
 		return nil, err
 	}
-	w := walk{filter: Filter{LegalEntityIDs: []string{legalEntityID}}, end: end}
-	out, err := w.page(ctx, tx, nil, 0)
+	w := lotReader{filter: Filter{LegalEntityIDs: []string{legalEntityID}}, end: end}
+	out, err := w.readPage(ctx, tx, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +54,11 @@ func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]
 	if periodKey != "" {
 		positions = func(f Filter) ([]Position, error) { return Positions(ctx, tx, periodKey, f) }
 	}
-	return out, average(ctx, tx, end, out, positions)
+	return out, applyAverages(ctx, tx, end, out, positions)
 }
 
-// endOf is when the last period up to a key ends; zero without a key, because then nothing comes after. There may be none.
+// endOf returns the end of the last period up to a key, and reports whether there is one. Without a key it returns a zero time,
+// which means that nothing comes after.
 func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, some bool, err error) {
 	if periodKey == "" {
 		return end, true, nil
@@ -71,12 +72,13 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 	return end, some, err
 }
 
-// Check finds lots that reports of an earlier time would miss: those that are said to have been emptied when they were not.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	err = eachLife(ctx, tx, func(r lifeRow) {
-		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.Life != calendar.IntervalNode(r.CameAt,
-			*r.EmptiedAt) {
-			out = append(out, fmt.Sprintf("asset %s does not say rightly when it was emptied", r.ID))
+// Verify returns a text for each lot that reports as of an earlier time would miss, because the date on which it was emptied
+// is stored wrong. It is a building block.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	err = forEachEmptied(ctx, tx, func(r lifetimeRow) {
+		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) ||
+			r.IntervalNode != calendar.IntervalNode(r.EnteredAt, *r.EmptiedAt) {
+			out = append(out, fmt.Sprintf("the date on which the lot %s was emptied, or its interval node, is stored wrong", r.ID))
 		}
 	})
 	return out, err

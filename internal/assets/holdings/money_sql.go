@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-type rolledRow struct {
+type rollForwardRow struct {
 	AssetType       string        `db:"asset_type"`
 	OpeningQuantity money.Decimal `db:"opening_quantity"`
 	OpeningBasis    money.Decimal `db:"opening_basis"`
@@ -22,9 +22,9 @@ type rolledRow struct {
 	Loss            money.Decimal `db:"loss"`
 }
 
-// selectRolled adds up, for each asset of a legal entity, what was there before some periods, what is after them, and
-// what happened in between. Assets that were not there and that nothing happened to are left out.
-func selectRolled(ctx context.Context, tx *db.Tx, first, last string, f Filter, after string, limit int) ([]rolledRow, error) {
+// selectRollForward sums up, for each asset of a legal entity, what was held before some periods, what is held after them, and
+// the movements in between. Assets without holdings and movements are left out.
+func selectRollForward(ctx context.Context, tx *db.Tx, first, last string, f Filter, after string, limit int) ([]rollForwardRow, error) {
 	held := db.Select(`SELECT p.asset_type, CASE WHEN a.key < ? THEN p.quantity ELSE 0 END AS opening_quantity, CASE WHEN a.key < ?
 		THEN p.basis ELSE 0 END AS opening_basis,
 		p.quantity AS closing_quantity, p.basis AS closing_basis, CASE WHEN a.key < ? THEN 0 ELSE p.added_basis END AS added_basis, CASE
@@ -44,12 +44,12 @@ func selectRolled(ctx context.Context, tx *db.Tx, first, last string, f Filter, 
 		{dec_sum}(gain) AS gain, {dec_sum}(loss) AS loss FROM (` + held.Then("") + realized.Then("") + `) AS m GROUP BY asset_type
 		HAVING max(moved) = 1 OR NOT {dec_sum}(closing_quantity) = '0' ORDER BY asset_type LIMIT ?`
 	args := append(append(held.Args, realized.Args...), int64(limit))
-	return db.All[rolledRow](ctx, tx, text, args...)
+	return db.All[rollForwardRow](ctx, tx, text, args...)
 }
 
-// stands is an account and what stands on it: a currency, or nothing for that of the books.
-type stands struct {
-	ledger
+// accountUnit is an account and a currency on it; the unit is empty for the base currency.
+type accountUnit struct {
+	entityAccount
 	unit string
 }
 
@@ -58,23 +58,23 @@ type moneyRow struct {
 	AccountID     string        `db:"ledger_account_id"`
 	Unit          string        `db:"unit"`
 	Quantity      money.Decimal `db:"quantity"` // of the unit
-	Amount        money.Decimal `db:"amount"`   // in the books
-	Credits       money.Decimal `db:"credits"`  // to be taken off the amount
+	Amount        money.Decimal `db:"amount"`   // in the base currency
+	Credits       money.Decimal `db:"credits"`  // to subtract from the amount
 }
 
-// amounts collects what stands on accounts.
+// amounts collects the balances of accounts.
 type amounts struct {
-	total map[ledger]money.Decimal // all of an account, in the books
-	units map[stands]move          // what of it has a unit
+	total map[entityAccount]money.Decimal // the whole account, in the base currency
+	units map[accountUnit]move            // the part that has a unit
 }
 
-// selectMoney gives what stands on accounts before an end, by unit. What has no unit is in the currency of the books:
-// all of an account less what has one.
+// selectMoney returns the balances of accounts just before an instant, by unit. The balance without a unit is in the base
+// currency: the whole account less what has a unit.
 func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.Time, entities,
-	accounts []string) (map[stands]money.Decimal, error) {
+	accounts []string) (map[accountUnit]money.Decimal, error) {
 	const through = ` JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
 		WHERE b.organization_id = @org AND b.legal_entity_id {any} AND b.ledger_account_id {any} AND p.key <= ? `
-	kept := amounts{map[ledger]money.Decimal{}, map[stands]move{}}
+	kept := amounts{map[entityAccount]money.Decimal{}, map[accountUnit]move{}}
 	totals, err := db.All[moneyRow](ctx, tx,
 		`SELECT b.legal_entity_id, b.ledger_account_id, {dec_sum}(b.debits) AS amount, {dec_sum}(b.credits) AS credits FROM
 			account_balances AS b`+through+
@@ -95,7 +95,7 @@ func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.T
 	for _, r := range units {
 		kept.addUnit(r, 1)
 	}
-	// What is booked in the rest of the month had not happened.
+	// Subtract the lines in the rest of the period.
 	for side, sign := range map[string]int64{"DEBIT": -1, "CREDIT": 1} {
 		lines, err := selectLines(ctx, tx, end, month.End, entities, accounts, side)
 		if err != nil {
@@ -106,11 +106,11 @@ func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.T
 			kept.addUnit(r, sign)
 		}
 	}
-	return kept.apart(), nil
+	return kept.byUnit(), nil
 }
 
 func (a amounts) add(r moneyRow, sign int64) {
-	k := ledger{r.LegalEntityID, r.AccountID}
+	k := entityAccount{r.LegalEntityID, r.AccountID}
 	a.total[k] = a.total[k].Add(r.Amount.Sub(r.Credits).Mul(money.FromInt(sign)))
 }
 
@@ -118,24 +118,24 @@ func (a amounts) addUnit(r moneyRow, sign int64) {
 	if r.Unit == "" {
 		return
 	}
-	k, n := stands{ledger{r.LegalEntityID, r.AccountID}, r.Unit}, money.FromInt(sign)
+	k, n := accountUnit{entityAccount{r.LegalEntityID, r.AccountID}, r.Unit}, money.FromInt(sign)
 	a.units[k] = move{a.units[k].quantity.Add(r.Quantity.Mul(n)), a.units[k].basis.Add(r.Amount.Mul(n))}
 }
 
-// apart gives each unit, and what is left without one.
-func (a amounts) apart() map[stands]money.Decimal {
-	out := map[stands]money.Decimal{}
+// byUnit returns the balance of each unit, and the rest without one.
+func (a amounts) byUnit() map[accountUnit]money.Decimal {
+	out := map[accountUnit]money.Decimal{}
 	for k, total := range a.total {
-		out[stands{k, ""}] = total
+		out[accountUnit{k, ""}] = total
 	}
 	for k, u := range a.units {
-		books := stands{k.ledger, ""}
+		books := accountUnit{k.entityAccount, ""}
 		out[k], out[books] = u.quantity, out[books].Sub(u.basis)
 	}
 	return out
 }
 
-// selectLines adds up posted lines of a stretch of time by account and unit.
+// selectLines sums up the posted lines between two instants by account and unit.
 func selectLines(ctx context.Context, tx *db.Tx, from, to time.Time, entities, accounts []string, side string) ([]moneyRow, error) {
 	return db.All[moneyRow](ctx, tx,
 		`SELECT legal_entity_id, ledger_account_id, COALESCE(unit, '') AS unit, {dec_sum}(COALESCE(quantity, amount)) AS quantity,

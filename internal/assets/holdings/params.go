@@ -16,18 +16,18 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// NamesMax is how many legal entities, sources or assets may be named.
+// NamesMax is the maximum number of legal entities, sources or assets in a filter.
 const NamesMax = 100
 
-// Span says which accounting periods a report is about: one by its id, or those between two dates, both included. Empty means all.
+// Span selects accounting periods: one by its ID, or those between two dates, both included. An empty span selects all.
 type Span struct {
 	PeriodID           string
-	StartDate, EndDate string // a date where the organization is, or an instant
+	StartDate, EndDate string // a date in the time zone of the organization, or an instant
 }
 
 func (f Filter) filter() Filter { return f }
 
-func (f Filter) check(faults *fault.List) {
+func (f Filter) validate(faults *fault.List) {
 	for _, names := range []struct {
 		field string
 		list  []string
@@ -38,9 +38,9 @@ func (f Filter) check(faults *fault.List) {
 	}
 }
 
-func (p Span) check(faults *fault.List) {
-	checkTime(faults, "start_date", p.StartDate)
-	checkTime(faults, "end_date", p.EndDate)
+func (p Span) validate(faults *fault.List) {
+	validateTime(faults, "start_date", p.StartDate)
+	validateTime(faults, "end_date", p.EndDate)
 	if p.PeriodID == "" {
 		return
 	}
@@ -52,15 +52,15 @@ func (p Span) check(faults *fault.List) {
 	}
 }
 
-// checkTime blames what is neither a date nor an instant.
-func checkTime(faults *fault.List, field, text string) {
-	if _, _, ok := readTime(text); !ok && text != "" {
+// validateTime adds a fault for a text that is neither a date nor an instant.
+func validateTime(faults *fault.List, field, text string) {
+	if _, _, ok := parseTime(text); !ok && text != "" {
 		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
 	}
 }
 
-// readTime reads an instant, or a date as its first instant in UTC.
-func readTime(text string) (at time.Time, isDate, ok bool) {
+// parseTime parses an instant, or a date as its first instant in UTC.
+func parseTime(text string) (at time.Time, isDate, ok bool) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		isDate = true
@@ -70,18 +70,19 @@ func readTime(text string) (at time.Time, isDate, ok bool) {
 	return at, isDate, err == nil && year > 0 && year < 9999
 }
 
-// scope is what a report covers.
+// scope is what a report covers: the resolved filter, with the records it refers to.
 type scope struct {
-	Filter   // with the legal entities that the actor's key is for, and the sources' own ids
+	Filter   // with the legal entities that the actor may see, and the IDs of sources
 	entities []entity.LegalEntity
 	periods  []period.Period
 	zone     *time.Location
 }
 
-// cover finds what a filter names. What is not there, or not for the actor's key, is missing.
-func cover(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
+// newScope resolves a filter. It returns an error of kind NotFound for a record that does not exist or that the actor may not
+// see.
+func newScope(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
 	s := &scope{Filter: f}
-	if err := s.cover(ctx, tx); err != nil {
+	if err := s.resolveEntities(ctx, tx); err != nil {
 		return nil, err
 	}
 	s.SourceIDs = make([]string, len(f.SourceIDs))
@@ -100,13 +101,13 @@ func cover(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
 	return s, err
 }
 
-func (s *scope) cover(ctx context.Context, tx *db.Tx) error {
+func (s *scope) resolveEntities(ctx context.Context, tx *db.Tx) error {
 	all, err := snapshot.Entities(ctx, tx)
 	if err != nil {
 		return err
 	}
 	who, wanted := actor.From(ctx), s.LegalEntityIDs
-	s.LegalEntityIDs = []string{} // never empty in what follows, which would be all
+	s.LegalEntityIDs = []string{} // not nil: a filter without legal entities would select all
 	for _, e := range all {
 		if who.Sees(e.ID) && (len(wanted) == 0 || slices.Contains(wanted, e.ID)) {
 			s.entities, s.LegalEntityIDs = append(s.entities, e), append(s.LegalEntityIDs, e.ID)
@@ -120,7 +121,7 @@ func (s *scope) cover(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// entity gives one that is covered.
+// entity returns a legal entity of the scope.
 func (s *scope) entity(id string) entity.LegalEntity {
 	for _, e := range s.entities {
 		if e.ID == id {
@@ -130,7 +131,7 @@ func (s *scope) entity(id string) entity.LegalEntity {
 	return entity.LegalEntity{}
 }
 
-// period finds one by its id.
+// period returns an accounting period by its ID.
 func (s *scope) period(id string) (period.Period, error) {
 	for _, p := range s.periods {
 		if p.ID == id {
@@ -140,8 +141,8 @@ func (s *scope) period(id string) (period.Period, error) {
 	return period.Period{}, fault.Missing("accounting period")
 }
 
-// at gives the period that holds an instant, or the last one before it. There may be none.
-func (s *scope) at(t time.Time) (out period.Period, ok bool) {
+// periodAt returns the period that contains an instant, or the last one before it, and reports whether there is one.
+func (s *scope) periodAt(t time.Time) (out period.Period, ok bool) {
 	for _, p := range s.periods {
 		if !p.Start.After(t) {
 			out, ok = p, true
@@ -150,8 +151,8 @@ func (s *scope) at(t time.Time) (out period.Period, ok bool) {
 	return out, ok
 }
 
-// within gives the periods of a span, oldest first. A date inside a period means the whole of it.
-func (s *scope) within(p Span) ([]period.Period, error) {
+// periodsIn returns the periods of a span, oldest first. A date inside a period selects the whole period.
+func (s *scope) periodsIn(p Span) ([]period.Period, error) {
 	from, to, err := s.bounds(p)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (s *scope) within(p Span) ([]period.Period, error) {
 	return out, nil
 }
 
-// bounds gives the instants of a span: its first, and the first after it. Zero means that it has no such end.
+// bounds returns the first instant of a span and the first one after it. A zero time means that the span is open on that side.
 func (s *scope) bounds(p Span) (from, to time.Time, err error) {
 	if p.PeriodID != "" {
 		q, err := s.period(p.PeriodID)
@@ -178,13 +179,13 @@ func (s *scope) bounds(p Span) (from, to time.Time, err error) {
 	return from, to, err
 }
 
-// instant reads a date or an instant: itself, or the first instant after it where it ends something. A date is one
-// where the organization is.
+// instant parses a date in the time zone of the organization, or an instant. If it ends a span, the result is the first instant
+// after it.
 func (s *scope) instant(text string, ends bool) time.Time {
 	if text == "" {
 		return time.Time{}
 	}
-	at, isDate, _ := readTime(text)
+	at, isDate, _ := parseTime(text)
 	switch {
 	case !isDate && ends:
 		return clock.Stamp(at).Add(time.Millisecond)
@@ -195,13 +196,13 @@ func (s *scope) instant(text string, ends bool) time.Time {
 	}
 	at, err := calendar.StartOfDay(at.Format(time.DateOnly), s.zone)
 	if err != nil {
-		panic("holdings: a date that is none: " + text) // it was checked
+		panic("holdings: not a date: " + text) // it was validated
 	}
 	return at
 }
 
-// until is the first instant after the one a report is as of: that of its parameter, or now.
-func (s *scope) until(asOf string, now time.Time) time.Time {
+// endOf returns the first instant after the one that a report is as of, which is now by default.
+func (s *scope) endOf(asOf string, now time.Time) time.Time {
 	if asOf == "" {
 		return clock.Stamp(now).Add(time.Millisecond)
 	}

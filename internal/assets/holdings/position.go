@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Position is what a legal entity holds of an asset in one place. An empty source means that it is parked under a clearing account.
+// Position is the holding of an asset by a legal entity at one source. Without a source it is parked on a clearing account.
 type Position struct {
 	LegalEntityID   string
 	SourceID        string
@@ -22,29 +22,28 @@ type Position struct {
 	Lots            int64
 }
 
-// Filter narrows what is held; what is empty does not.
+// Filter narrows a report by every field that is not empty.
 type Filter struct {
 	LegalEntityIDs []string
 	AssetTypes     []string
 	SourceIDs      []string
 }
 
-// Positions gives what is held at the end of an accounting period, by its key, or, without one, after everything that
-// is booked. Where nothing is left there is no position. It is a building block, and gives what is asked for whoever
-// asks.
+// Positions returns the positions at the end of an accounting period, given by its key, or the current ones without a key.
+// Empty positions are left out. It is a building block and does not check what the actor may see.
 func Positions(ctx context.Context, tx *db.Tx, periodKey string, f Filter) ([]Position, error) {
 	return selectPositions(ctx, tx, periodKey, f, nil, 0, false)
 }
 
-// key is the order of positions: that of the table.
+// key returns the sort key of positions, which is that of the table.
 func (p Position) key() []string {
 	return []string{p.LegalEntityID, p.SourceID, p.LedgerAccountID, p.AssetType, p.Chain, p.TokenID}
 }
 
-// positionsAt gives what was held before an end, all of it or a page: what the period of that end ends with, less
-// what moved in the rest of it.
+// positionsAt returns the positions just before an instant, all of them or a page: those at the end of its period, less the
+// movements in the rest of the period.
 func (s *scope) positionsAt(ctx context.Context, tx *db.Tx, end time.Time, f Filter, after []string, limit int) ([]Position, error) {
-	month, some := s.at(end.Add(-time.Millisecond))
+	month, some := s.periodAt(end.Add(-time.Millisecond))
 	if !some {
 		return nil, nil
 	}
@@ -74,7 +73,7 @@ func (s *scope) positionsAt(ctx context.Context, tx *db.Tx, end time.Time, f Fil
 	}
 }
 
-// atMost cuts a list; without a limit it is whole.
+// atMost truncates a list to a limit; without one it returns the whole list.
 func atMost[T any](list []T, limit int) []T {
 	if limit > 0 && len(list) > limit {
 		return list[:limit]

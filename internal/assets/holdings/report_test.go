@@ -109,7 +109,7 @@ func equal(t *testing.T, what string, got, want []string) {
 
 func TestClosingPositionsCellByCell(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.usual()
+		w.seedExamples()
 		w.source("B", "wallet", "lac_BETH")
 		w.prices("ETH 2025-09-30 2450", "ETH 2025-11-30 2000.125", "ETH 2025-11-28 1", "BTC 2025-11-28 1")
 		w.exec(`INSERT INTO ledger_accounts (organization_id, ledger_account_id, sequence_number, name, type, normal_balance,
@@ -167,7 +167,7 @@ func (w *world) dispositions(limit int, p holdings.DispositionsParams) (out []st
 
 func TestDispositionsAreListedByAccountingDateWithoutMoves(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.usual()
+		w.seedExamples()
 		w.source("A", "wallet", "lac_A")
 		want := []string{
 			"L1 2 ETH from 250110 to 250915 for 4800 fee 5 cost 3000 gain 1800 short 248 days",
@@ -224,7 +224,7 @@ func (w *world) traded() {
 	w.lot("L5 A BTC 2024-02-01 1 60000 2025-12-01")
 	w.use("L5 dispose 2026-02-10 0.5 30000 10000 0 short")
 	w.use("L5 fee 2026-02-11 0.25 15000 20000 0 long")
-	w.usual()
+	w.seedExamples()
 }
 
 func (w *world) taxLots(limit int, p holdings.TaxLotsParams) (out []string) {
@@ -239,7 +239,7 @@ func (w *world) taxLots(limit int, p holdings.TaxLotsParams) (out []string) {
 
 func TestTaxLotsAreThoseOfTheDay(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.usual()
+		w.seedExamples()
 		w.source("B", "wallet", "lac_BETH")
 		w.prices("ETH 2025-09-14 2400", "ETH 2025-09-15 2500", "ETH 2026-01-11 3000")
 		for _, limit := range []int{1, 2, 50} {
@@ -286,7 +286,7 @@ func TestTreasuryBalancesCoverMoneyAndWhatIsParked(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		parked := w.lot("L6 x SOL 2025-03-01 10 100")
 		parked.source, parked.account = "", "lac_clearing"
-		w.usual()
+		w.seedExamples()
 		w.source("A", "wallet", "lac_A")
 		w.source("B", "wallet", "lac_A")
 		w.source("C", "bank", "lac_bank")
@@ -355,7 +355,7 @@ func TestARollForwardAddsUp(t *testing.T) {
 		w.lot("L7 A USDC 2025-09-01 10 10")
 		w.lot("L8 A DUST 2025-01-01 10 10")
 		w.use("L8 convert 2025-02-01 10 10 0")
-		w.usual()
+		w.seedExamples()
 		w.prices("ETH 2025-08-31 2400", "ETH 2025-09-30 2450", "BTC 2025-09-30 50000", "ETH 2025-12-31 1000", "BTC 2025-12-31 1")
 		for _, limit := range []int{1, 50} {
 			equal(t, "September", w.rolled(limit, holdings.RollForwardParams{Span: holdings.Span{PeriodID: w.period("2025-09")}}), []string{
@@ -380,7 +380,7 @@ func TestARollForwardAddsUp(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotThereIsMissingAndWhatIsFaultyBlamed(t *testing.T) {
+func TestMissingRecordsAndFaultyParametersAreReported(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s, one := holdings.NewService(w.d), page.Request{Limit: 1}
 		try := func(name string, err error, kind fault.Kind) {
@@ -431,7 +431,7 @@ func TestEmptyBooksAndALimitedKeySeeNothingOfOthers(t *testing.T) {
 			}
 		}
 		read("empty", 0)
-		w.usual()
+		w.seedExamples()
 		read("usual", 1)
 		w.ctx = actor.With(w.ctx, actor.Actor{OrganizationID: w.org, LegalEntityIDs: []string{"le_other"}})
 		read("limited", 0)

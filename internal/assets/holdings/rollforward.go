@@ -14,15 +14,15 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// RollForwardParams say from when to when: a span of periods, or a fiscal year of each legal entity, the current one without either.
+// RollForwardParams select a span of periods or a fiscal year of each legal entity; the default is the current fiscal year.
 type RollForwardParams struct {
 	Filter
 	Span
 	FiscalYear int // the year in which it ends
 }
 
-// RollForward is how the fair value of an asset came from one time to another:
-// opening, and additions, and transfers, less dispositions, and gains, less losses, is closing.
+// RollForward reconciles the opening with the closing fair value of an asset:
+// opening + additions + transfers - dispositions + gains - losses = closing.
 type RollForward struct {
 	LegalEntityID string
 	AssetType     string
@@ -32,8 +32,8 @@ type RollForward struct {
 	OpeningUnits  money.Decimal
 	Opening       Worth
 	Additions     money.Decimal // what was acquired, at cost
-	Transfers     money.Decimal // what came from elsewhere without being acquired, less what went without being disposed of, at cost
-	Dispositions  money.Decimal // what was disposed of, for what it was worth then
+	Transfers     money.Decimal // received without being acquired, less what left without being disposed of, at cost
+	Dispositions  money.Decimal // what was disposed of, at its value at that time
 	Change        *money.Decimal
 	Closing       Worth
 	ClosingUnits  money.Decimal
@@ -42,10 +42,11 @@ type RollForward struct {
 	Loss          money.Decimal // realized, positive
 }
 
-// Gains is the change in value of an asset with a net gain, else zero; nil when nobody knows.
+// Gains returns the change in value of an asset with a net gain, else zero. It is nil if a price is missing.
 func (r RollForward) Gains() *money.Decimal { return r.side(1) }
 
-// Losses is the change in value of an asset with a net loss, positive, else zero; nil when nobody knows.
+// Losses returns the change in value of an asset with a net loss as a positive amount, else zero. It is nil if a price is
+// missing.
 func (r RollForward) Losses() *money.Decimal { return r.side(-1) }
 
 func (r RollForward) side(sign int) *money.Decimal {
@@ -61,7 +62,7 @@ func (r RollForward) side(sign int) *money.Decimal {
 
 func (r RollForward) key() []string { return []string{r.LegalEntityID, r.AssetType} }
 
-// RollForward lists how the fair value of assets came about, by legal entity and asset, as ASC 350-60 wants it disclosed.
+// RollForward returns a page of roll-forwards by legal entity and asset, as ASC 350-60 requires them to be disclosed.
 func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.Request) (page.Page[RollForward], error) {
 	return report(ctx, s, "roll-forward", p, pr, RollForward.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
 		limit int) ([]RollForward, error) {
@@ -74,7 +75,7 @@ func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.
 			case after != nil && e.ID == after[0]:
 				from = after[1]
 			}
-			rows, err := s.rolled(ctx, tx, e, p, from, limit-len(out))
+			rows, err := s.rollForward(ctx, tx, e, p, from, limit-len(out))
 			if err != nil {
 				return nil, err
 			}
@@ -86,23 +87,23 @@ func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.
 	})
 }
 
-func (p RollForwardParams) check(faults *fault.List) {
-	p.Span.check(faults)
+func (p RollForwardParams) validate(faults *fault.List) {
+	p.Span.validate(faults)
 	if p.FiscalYear != 0 && p.Span != (Span{}) {
 		faults.Addf("fiscal_year", "cannot be combined with accounting_period_id, start_date or end_date")
 	}
 }
 
-// years gives the first and the last period that are rolled over. There may be none.
-func (s *scope) years(e entity.LegalEntity, p RollForwardParams, now time.Time) (first, last period.Period, some bool, err error) {
-	periods, err := s.within(p.Span)
+// periodRange returns the first and the last period of the report, and reports whether there are any.
+func (s *scope) periodRange(e entity.LegalEntity, p RollForwardParams, now time.Time) (first, last period.Period, some bool, err error) {
+	periods, err := s.periodsIn(p.Span)
 	if err != nil || len(periods) == 0 {
 		return first, last, false, err
 	}
 	if p.Span == (Span{}) {
 		year := p.FiscalYear
 		if year == 0 {
-			current, _ := s.at(now)
+			current, _ := s.periodAt(now)
 			year = fiscalYear(e, current)
 		}
 		var in []period.Period
@@ -119,19 +120,19 @@ func (s *scope) years(e entity.LegalEntity, p RollForwardParams, now time.Time) 
 	return periods[0], periods[len(periods)-1], true, nil
 }
 
-// fiscalYear is that of a period, called by the year it ends in.
+// fiscalYear returns the fiscal year of a period, named by the year in which it ends.
 func fiscalYear(e entity.LegalEntity, p period.Period) int {
 	m, err := calendar.ParseKey(p.Key)
 	if err != nil {
-		return 0 // there is no such period
+		return 0 // periods have valid keys
 	}
 	return m.FiscalYear(time.Month(e.FiscalYearStartMonth))
 }
 
-// rolled reads the assets of one legal entity.
-func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p RollForwardParams, after string,
+// rollForward returns the roll-forwards of one legal entity.
+func (s *scope) rollForward(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p RollForwardParams, after string,
 	limit int) ([]RollForward, error) {
-	first, last, some, err := s.years(e, p, tx.Now())
+	first, last, some, err := s.periodRange(e, p, tx.Now())
 	if err != nil || !some {
 		return nil, err
 	}
@@ -143,9 +144,9 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 	if err != nil {
 		return nil, err
 	}
-	var wanted []named
+	var wanted []assetCurrency
 	for _, m := range moves {
-		wanted = append(wanted, named{m.AssetType, e.BaseCurrency})
+		wanted = append(wanted, assetCurrency{m.AssetType, e.BaseCurrency})
 	}
 	begins, ends := first.Start.Add(-time.Millisecond), valuedAt(last, tx.Now())
 	before, err := pricesAt(ctx, tx, begins, wanted)
@@ -160,10 +161,10 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 	for i, m := range moves {
 		r := RollForward{
 			LegalEntityID: e.ID, AssetType: m.AssetType, Currency: e.BaseCurrency, First: first, Last: last, Method: method,
-			OpeningUnits: m.OpeningQuantity,
-			Opening:      worthOf(begins, before[wanted[i]], m.OpeningQuantity, e.BaseCurrency), Additions: m.AddedBasis, Dispositions: m.Proceeds,
-			Closing: worthOf(ends, then[wanted[i]], m.ClosingQuantity,
-				e.BaseCurrency), ClosingUnits: m.ClosingQuantity, Cost: m.ClosingBasis, Gain: m.Gain, Loss: m.Loss,
+			OpeningUnits: m.OpeningQuantity, Opening: worthOf(begins, before[wanted[i]], m.OpeningQuantity, e.BaseCurrency),
+			Additions: m.AddedBasis, Dispositions: m.Proceeds, ClosingUnits: m.ClosingQuantity,
+			Closing: worthOf(ends, then[wanted[i]], m.ClosingQuantity, e.BaseCurrency),
+			Cost:    m.ClosingBasis, Gain: m.Gain, Loss: m.Loss,
 		}
 		r.Transfers = m.ClosingBasis.Sub(m.OpeningBasis).Sub(m.AddedBasis).Add(m.DisposedBasis)
 		if r.Opening.Value != nil && r.Closing.Value != nil {
@@ -175,14 +176,14 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 	return out, nil
 }
 
-// inScope reads up to limit assets that are in the scope of ASC 350-60, as the organization says.
+// inScope reads up to limit assets that are in the scope of ASC 350-60 according to their policies.
 func (s *scope) inScope(ctx context.Context, tx *db.Tx, e entity.LegalEntity, first, last period.Period, after string,
-	limit int) ([]rolledRow, error) {
+	limit int) ([]rollForwardRow, error) {
 	f := s.Filter
 	f.LegalEntityIDs = []string{e.ID}
-	var out []rolledRow
+	var out []rollForwardRow
 	for {
-		rows, err := selectRolled(ctx, tx, first.Key, last.Key, f, after, limit)
+		rows, err := selectRollForward(ctx, tx, first.Key, last.Key, f, after, limit)
 		if err != nil || len(rows) == 0 {
 			return out, err
 		}
@@ -190,7 +191,7 @@ func (s *scope) inScope(ctx context.Context, tx *db.Tx, e entity.LegalEntity, fi
 		for i, r := range rows {
 			assets[i] = r.AssetType
 		}
-		policies, err := assetpolicy.Of(ctx, tx, assets)
+		policies, err := assetpolicy.ForAssets(ctx, tx, assets)
 		if err != nil {
 			return nil, err
 		}

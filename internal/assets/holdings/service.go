@@ -1,9 +1,9 @@
-// Package holdings reads what is held and what became of it: positions, lots, gains, dispositions, and the reports
-// made of them.
+// Package holdings holds the reports on assets: positions, lots, realized gains, dispositions, treasury balances and the
+// roll-forward of fair values. It only reads.
 //
-// What is held at the end of an accounting period is a sum over the movements that are kept by period, never over
-// lots. Lots as of an earlier time are what is left of them now and what was taken since. So a report costs what it
-// shows, not what ever happened.
+// Positions at the end of an accounting period are sums over lot_positions, which stores movements by period, and never over
+// lots. Lots as of an earlier time are computed from what remains of them now and what was consumed since. So the cost of a
+// report depends on what it shows, not on the length of the history.
 package holdings
 
 import (
@@ -15,30 +15,31 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Service holds the reports.
+// Service holds the use cases of reports on holdings.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a service on a database.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// asked is what a report is asked: a filter, and what else can be faulty by itself.
-type asked interface {
+// reportParams are the parameters of a report: a filter, and others that can be validated by themselves.
+type reportParams interface {
 	filter() Filter
-	check(*fault.List)
+	validate(*fault.List)
 }
 
-// report reads a page of one in a transaction of its own, with what its filter names found.
-func report[T any](ctx context.Context, s *Service, name string, params asked, pr page.Request, key func(T) []string,
+// report validates the parameters of a report and reads one page of it in a database transaction. fetch gets the records that
+// the filter refers to as a scope.
+func report[T any](ctx context.Context, s *Service, name string, params reportParams, pr page.Request, key func(T) []string,
 	fetch func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]T, error)) (page.Page[T], error) {
 	var faults fault.List
-	params.filter().check(&faults)
-	params.check(&faults)
+	params.filter().validate(&faults)
+	params.validate(&faults)
 	if err := faults.Err(); err != nil {
 		return page.Page[T]{}, err
 	}
 	return page.List(name, params, pr, key, func(after []string, limit int) (rows []T, err error) {
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			covered, err := cover(ctx, tx, params.filter())
+			covered, err := newScope(ctx, tx, params.filter())
 			if err != nil || len(covered.entities) == 0 {
 				return err
 			}

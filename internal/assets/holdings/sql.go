@@ -21,16 +21,17 @@ type positionRow struct {
 	Lots            int64         `db:"lot_count"`
 }
 
-const place = "p.legal_entity_id, p.source_id, p.ledger_account_id, p.asset_type, p.chain, p.token_id"
+const positionColumns = "p.legal_entity_id, p.source_id, p.ledger_account_id, p.asset_type, p.chain, p.token_id"
 
-// selectPositions adds up movements in the order of their key, all of them or a page, with or without places where nothing is left.
+// selectPositions sums up movements by position, in the order of their keys, all of them or a page, with or without empty
+// positions.
 func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter, after []string, limit int, empty bool) ([]Position,
 	error) {
 	from := " FROM lot_positions AS p"
 	if periodKey != "" {
 		from += " JOIN accounting_periods AS a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id"
 	}
-	q := db.Select("SELECT " + place +
+	q := db.Select("SELECT " + positionColumns +
 		", (SELECT base_currency FROM legal_entities AS e WHERE e.organization_id = @org AND e.legal_entity_id = p.legal_entity_id) " +
 		"AS currency, " +
 		"{dec_sum}(p.quantity) AS quantity, {dec_sum}(p.basis) AS basis, CAST(sum(p.lot_count) AS BIGINT) AS lot_count" + from +
@@ -40,13 +41,13 @@ func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter,
 	}
 	f.narrow(q, "p.")
 	if after != nil {
-		q.And("("+place+") > (?, ?, ?, ?, ?, ?)", after[0], after[1], after[2], after[3], after[4], after[5])
+		q.And("("+positionColumns+") > (?, ?, ?, ?, ?, ?)", after[0], after[1], after[2], after[3], after[4], after[5])
 	}
-	held := "GROUP BY " + place
+	held := "GROUP BY " + positionColumns
 	if !empty {
 		held += " HAVING NOT ({dec_sum}(p.quantity) = '0' AND {dec_sum}(p.basis) = '0')"
 	}
-	text := q.Then(held + " ORDER BY " + place)
+	text := q.Then(held + " ORDER BY " + positionColumns)
 	if limit > 0 {
 		text = q.Then("LIMIT ?", int64(limit))
 	}
@@ -58,7 +59,7 @@ func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter,
 	return out, err
 }
 
-// narrow adds the conditions of a filter, on columns of a table by its name.
+// narrow adds the conditions of the filter to a query. table is the alias of the table, with a dot.
 func (f Filter) narrow(q *db.Query, table string) {
 	for _, c := range []struct {
 		column string
@@ -81,10 +82,10 @@ type balanceRow struct {
 	Credits       money.Decimal `db:"credits"`
 }
 
-// selectBalances gives what stands on accounts at the end of a period, debits less credits. The accounts are named by
-// their roles, each of an asset.
+// selectBalances returns the balances of accounts at the end of a period, debits less credits. roles are the assets of accounts
+// by role.
 func selectBalances(ctx context.Context, tx *db.Tx, periodKey string, entities []string,
-	roles map[string]string) (map[owned]money.Decimal, error) {
+	roles map[string]string) (map[entityAsset]money.Decimal, error) {
 	names := make([]string, 0, len(roles))
 	for role := range roles {
 		names = append(names, role)
@@ -95,10 +96,10 @@ func selectBalances(ctx context.Context, tx *db.Tx, periodKey string, entities [
 		JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
 		WHERE a.organization_id = @org AND a.role {any} AND b.legal_entity_id {any} AND p.key <= ? GROUP BY a.role, b.legal_entity_id`,
 		names, entities, periodKey)
-	out := map[owned]money.Decimal{}
+	out := map[entityAsset]money.Decimal{}
 	for _, r := range rows {
 		if balance := r.Debits.Sub(r.Credits); !balance.IsZero() {
-			o := owned{r.LegalEntityID, roles[r.Role]}
+			o := entityAsset{r.LegalEntityID, roles[r.Role]}
 			out[o] = out[o].Add(balance)
 		}
 	}
@@ -116,29 +117,29 @@ type moveRow struct {
 	Basis           money.Decimal `db:"basis"`
 }
 
-// move is what came to a place, less what went.
+// move is the net movement of a position.
 type move struct{ quantity, basis money.Decimal }
 
 const (
-	movedPlace = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, x.ledger_account_id, x.asset_type, COALESCE(x.chain, " +
+	movedColumns = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, x.ledger_account_id, x.asset_type, COALESCE(x.chain, " +
 		"'') AS chain, COALESCE(x.token_id, '') AS token_id, "
-	byPlace = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), x.ledger_account_id, x.asset_type, COALESCE(x.chain, ''), " +
+	groupByPosition = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), x.ledger_account_id, x.asset_type, COALESCE(x.chain, ''), " +
 		"COALESCE(x.token_id, '')"
 )
 
-// selectMoves adds up what was booked in a stretch of time, by place: lots that came, and what was taken. What was
-// taken from no lot was not there, unless it only went elsewhere.
+// selectMoves sums up the movements between two instants by position: lots that entered, less uses. Uses without a lot are
+// deficits and do not count, except relocations.
 func selectMoves(ctx context.Context, tx *db.Tx, from, to time.Time, f Filter) (map[[6]string]move, error) {
-	came := db.Select("SELECT "+movedPlace+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis FROM journal_entries AS e "+
-		"JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id WHERE e.organization_id = @org AND "+
-		"e.accounting_date >= ? AND e.accounting_date < ?", from, to)
-	went := db.Select("SELECT "+movedPlace+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
+	entered := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis "+
+		"FROM journal_entries AS e JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id "+
+		"WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ?", from, to)
+	used := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
 		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? AND (x.asset_id <> '' OR x.kind = "+
 		"'relocate')", from, to)
 	out := map[[6]string]move{}
-	for i, q := range []*db.Query{came, went} {
+	for i, q := range []*db.Query{entered, used} {
 		f.narrow(q, "x.")
-		rows, err := db.All[moveRow](ctx, tx, q.Then(byPlace), q.Args...)
+		rows, err := db.All[moveRow](ctx, tx, q.Then(groupByPosition), q.Args...)
 		if err != nil {
 			return nil, err
 		}

@@ -19,49 +19,50 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// TaxLotsParams say as of when lots are listed: a date or an instant, now without one.
+// TaxLotsParams are the parameters of tax lots. AsOf is a date or an instant; the default is now.
 type TaxLotsParams struct {
 	Filter
 	AsOf string
 }
 
-func (p TaxLotsParams) check(faults *fault.List) { checkTime(faults, "as_of", p.AsOf) }
+func (p TaxLotsParams) validate(faults *fault.List) { validateTime(faults, "as_of", p.AsOf) }
 
-// TaxLot is a lot of which something was left.
+// TaxLot is an open lot with its value.
 type TaxLot struct {
 	LotState
-	Term       lot.Term // had it been disposed of then
+	Term       lot.Term // of a disposal at that time
 	UnitCost   money.Decimal
 	Worth      Worth
 	Unrealized *money.Decimal
 }
 
-// unitPlaces is to how many digits the cost of one unit is shown.
+// unitPlaces is the number of decimal places of the cost of one unit.
 const unitPlaces = 18
 
-// AssetTaxLots lists lots of which something was left, by legal entity, asset and the date they were acquired.
+// AssetTaxLots returns a page of the lots that were open, by legal entity, asset and date of acquisition.
 func (s *Service) AssetTaxLots(ctx context.Context, p TaxLotsParams, pr page.Request) (page.Page[TaxLot], error) {
 	key := func(l TaxLot) []string { return l.LotState.key() }
 	return report(ctx, s, "asset-tax-lots", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
 		limit int) ([]TaxLot, error) {
-		end := s.until(p.AsOf, tx.Now())
-		w := walk{filter: s.Filter, end: end}
-		lots, err := w.page(ctx, tx, after, limit)
+		end := s.endOf(p.AsOf, tx.Now())
+		w := lotReader{filter: s.Filter, end: end}
+		lots, err := w.readPage(ctx, tx, after, limit)
 		if err != nil {
 			return nil, err
 		}
-		err = average(ctx, tx, end, lots, func(f Filter) ([]Position, error) { return s.positionsAt(ctx, tx, end, f, nil, 0) })
+		err = applyAverages(ctx, tx, end, lots, func(f Filter) ([]Position, error) { return s.positionsAt(ctx, tx, end, f, nil, 0) })
 		if err != nil {
 			return nil, err
 		}
-		return s.taxed(ctx, tx, end, lots)
+		return s.taxLots(ctx, tx, end, lots)
 	})
 }
 
-// TaxLot gives one lot as AssetTaxLots would list it, also when nothing of it was left. One that had not come yet is missing.
+// TaxLot returns one lot as AssetTaxLots would list it, even if it was empty. It returns an error of kind NotFound for a lot
+// that did not exist yet.
 func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, end time.Time, err error) {
 	var faults fault.List
-	if checkTime(&faults, "as_of", asOf); faults.Err() != nil {
+	if validateTime(&faults, "as_of", asOf); faults.Err() != nil {
 		return out, end, faults.Err()
 	}
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -69,11 +70,11 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 		if err != nil {
 			return err
 		}
-		covered, err := cover(ctx, tx, Filter{LegalEntityIDs: []string{kept.LegalEntityID}})
+		covered, err := newScope(ctx, tx, Filter{LegalEntityIDs: []string{kept.LegalEntityID}})
 		if err != nil {
 			return err
 		}
-		end = covered.until(asOf, tx.Now())
+		end = covered.endOf(asOf, tx.Now())
 		l, there, err := selectLot(ctx, tx, lotID, end)
 		if err != nil {
 			return err
@@ -84,26 +85,26 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 		lots := []LotState{l}
 		if l.RemainingQuantity.IsZero() {
 			lots[0].RemainingBasis = money.Decimal{}
-		} else if err := average(ctx, tx, end, lots, func(f Filter) ([]Position, error) {
+		} else if err := applyAverages(ctx, tx, end, lots, func(f Filter) ([]Position, error) {
 			return covered.positionsAt(ctx, tx, end, f, nil, 0)
 		}); err != nil {
 			return err
 		}
-		taxed, err := covered.taxed(ctx, tx, end, lots)
+		taxLots, err := covered.taxLots(ctx, tx, end, lots)
 		if err == nil {
-			out = taxed[0]
+			out = taxLots[0]
 		}
 		return err
 	})
 	return out, end, err
 }
 
-// taxed says what lots are worth, and what they would be taxed as.
-func (s *scope) taxed(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) ([]TaxLot, error) {
+// taxLots adds values and terms to lots.
+func (s *scope) taxLots(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) ([]TaxLot, error) {
 	at := end.Add(-time.Millisecond)
-	var wanted []named
+	var wanted []assetCurrency
 	for _, l := range lots {
-		wanted = append(wanted, named{l.AssetType, l.Currency})
+		wanted = append(wanted, assetCurrency{l.AssetType, l.Currency})
 	}
 	prices, err := pricesAt(ctx, tx, at, wanted)
 	if err != nil {
@@ -111,55 +112,55 @@ func (s *scope) taxed(ctx context.Context, tx *db.Tx, end time.Time, lots []LotS
 	}
 	out := make([]TaxLot, len(lots))
 	for i, l := range lots {
-		t := TaxLot{LotState: l, Worth: worthOf(at, prices[named{l.AssetType, l.Currency}], l.RemainingQuantity, l.Currency)}
+		t := TaxLot{LotState: l, Worth: worthOf(at, prices[assetCurrency{l.AssetType, l.Currency}], l.RemainingQuantity, l.Currency)}
 		_, t.Term = lot.HoldingPeriod(l.AcquiredAt, at, s.zone)
 		if !l.Quantity.IsZero() {
 			t.UnitCost = l.CostBasis.Quo(l.Quantity, unitPlaces)
 		}
-		t.Unrealized = t.Worth.less(l.RemainingBasis)
+		t.Unrealized = t.Worth.minus(l.RemainingBasis)
 		out[i] = t
 	}
 	return out, nil
 }
 
-// key is the order of lots.
+// key returns the sort key of lots.
 func (l LotState) key() []string {
 	return []string{l.LegalEntityID, l.AssetType, clock.Format(l.AcquiredAt), l.LotID}
 }
 
-// walk reads the lots held at a time: asset by asset, and of each asset those at the few interval nodes that contain the
+// lotReader reads the lots that were held at a time: asset by asset, and of each asset those at the few interval nodes that contain the
 // time (see calendar.IntervalNode; the column is life).
-type walk struct {
+type lotReader struct {
 	filter Filter
-	end    time.Time // the first instant after; zero where nothing is
+	end    time.Time // the first instant after that time; zero to read the lots of now
 	nodes  []string  // interval nodes of lots that were emptied since
 }
 
-// page reads up to limit lots after a key, or all after it where there is no limit.
-func (w *walk) page(ctx context.Context, tx *db.Tx, after []string, limit int) ([]LotState, error) {
-	if err := w.begin(ctx, tx); err != nil {
+// readPage reads up to limit lots after a key, or all of them without a limit.
+func (w *lotReader) readPage(ctx context.Context, tx *db.Tx, after []string, limit int) ([]LotState, error) {
+	if err := w.findNodes(ctx, tx); err != nil {
 		return nil, err
 	}
-	var from *mark
-	o := owned{}
+	var from *lotCursor
+	o := entityAsset{}
 	if after != nil {
 		at, err := time.Parse(time.RFC3339, after[2])
 		if err != nil {
 			return nil, fault.Invalidf("cursor", "is not a cursor of this list")
 		}
-		from, o = &mark{at, after[3]}, owned{after[0], after[1]}
+		from, o = &lotCursor{at, after[3]}, entityAsset{after[0], after[1]}
 	}
 	var out []LotState
 	for {
 		if from == nil {
 			var err error
-			if o, err = selectOwned(ctx, tx, w.filter, o); errors.Is(err, errNone) {
+			if o, err = selectNextAsset(ctx, tx, w.filter, o); errors.Is(err, errNoMore) {
 				return out, nil
 			} else if err != nil {
 				return nil, err
 			}
 		}
-		lots, err := w.asset(ctx, tx, o, from, limit-len(out))
+		lots, err := w.readAsset(ctx, tx, o, from, limit-len(out))
 		if err != nil {
 			return nil, err
 		}
@@ -170,8 +171,8 @@ func (w *walk) page(ctx context.Context, tx *db.Tx, after []string, limit int) (
 	}
 }
 
-// begin finds the nodes to read. If nothing was consumed since, what is left now is what was left then.
-func (w *walk) begin(ctx context.Context, tx *db.Tx) error {
+// findNodes sets the nodes to read. If nothing was consumed since, there are none: the lots that are open now were open then.
+func (w *lotReader) findNodes(ctx context.Context, tx *db.Tx) error {
 	if w.end.IsZero() {
 		return nil
 	}
@@ -185,18 +186,18 @@ func (w *walk) begin(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// open is the node of lots of which something is left.
-const open = "0"
+// openNode is the node of open lots.
+const openNode = "0"
 
-// mark is a place among the lots of an asset.
-type mark struct {
+// lotCursor is a position among the lots of an asset.
+type lotCursor struct {
 	acquiredAt time.Time
 	lotID      string
 }
 
-// asset reads lots of one asset of a legal entity. Each node is read in order, and the pages are merged.
-func (w *walk) asset(ctx context.Context, tx *db.Tx, o owned, from *mark, limit int) ([]LotState, error) {
-	nodes := []string{open}
+// readAsset reads the lots of one asset of a legal entity. It reads each node in order and merges the results.
+func (w *lotReader) readAsset(ctx context.Context, tx *db.Tx, o entityAsset, from *lotCursor, limit int) ([]LotState, error) {
+	nodes := []string{openNode}
 	if len(w.nodes) > 0 {
 		some, err := selectNodes(ctx, tx, o, w.nodes, w.end)
 		if err != nil {
@@ -206,7 +207,7 @@ func (w *walk) asset(ctx context.Context, tx *db.Tx, o owned, from *mark, limit 
 	}
 	var out []LotState
 	for _, node := range nodes {
-		lots, err := w.node(ctx, tx, o, node, from, limit)
+		lots, err := w.readNode(ctx, tx, o, node, from, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -221,8 +222,8 @@ func (w *walk) asset(ctx context.Context, tx *db.Tx, o owned, from *mark, limit 
 	return atMost(out, limit), nil
 }
 
-// node reads lots at one node. Some had nothing left, so that it goes on until there are enough.
-func (w *walk) node(ctx context.Context, tx *db.Tx, o owned, node string, from *mark, limit int) ([]LotState, error) {
+// readNode reads the lots at one node. Lots that were empty are left out, so it reads on until there are enough.
+func (w *lotReader) readNode(ctx context.Context, tx *db.Tx, o entityAsset, node string, from *lotCursor, limit int) ([]LotState, error) {
 	var out []LotState
 	for {
 		rows, err := selectLots(ctx, tx, w, o, node, from, limit)
@@ -238,6 +239,6 @@ func (w *walk) node(ctx context.Context, tx *db.Tx, o owned, node string, from *
 			return out, nil
 		}
 		last := rows[len(rows)-1]
-		from = &mark{last.AcquiredAt, last.LotID}
+		from = &lotCursor{last.AcquiredAt, last.LotID}
 	}
 }

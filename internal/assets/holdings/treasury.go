@@ -14,28 +14,28 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// TreasuryParams say as of when balances are listed: a date or an instant, now without one.
+// TreasuryParams are the parameters of treasury balances. AsOf is a date or an instant; the default is now.
 type TreasuryParams struct {
 	Filter
 	AsOf string
 }
 
-func (p TreasuryParams) check(faults *fault.List) { checkTime(faults, "as_of", p.AsOf) }
+func (p TreasuryParams) validate(faults *fault.List) { validateTime(faults, "as_of", p.AsOf) }
 
-// Balance is how much of an asset or a currency is where. Of money, the books know what stands on the ledger account:
-// where several sources share one, the balance is that of all of them and has no source.
+// Balance is the holding of an asset or a currency at a source. Balances of money are those of ledger accounts: if several
+// sources share an account, the balance is that of all of them and has no source.
 type Balance struct {
 	Position
-	Source *source.Source // nil where it is parked, or where sources share an account
+	Source *source.Source // nil if it is parked, or if sources share the account
 	Worth  Worth          // in Currency
-	Rate   *fx.Quotation  // by which foreign money was translated
+	Rate   *fx.Quotation  // at which foreign money was translated
 }
 
-// TreasuryBalances lists what is held, money too, by legal entity, source and asset.
+// TreasuryBalances returns a page of holdings, including money, by legal entity, source and asset.
 func (s *Service) TreasuryBalances(ctx context.Context, p TreasuryParams, pr page.Request) (page.Page[Balance], error) {
 	return report(ctx, s, "treasury-balances", p, pr, func(b Balance) []string { return b.key() },
 		func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Balance, error) {
-			end := s.until(p.AsOf, tx.Now())
+			end := s.endOf(p.AsOf, tx.Now())
 			held, err := s.positionsAt(ctx, tx, end, s.Filter, after, limit)
 			if err != nil {
 				return nil, err
@@ -54,23 +54,23 @@ func (s *Service) TreasuryBalances(ctx context.Context, p TreasuryParams, pr pag
 		})
 }
 
-// ledger is a ledger account of a legal entity.
-type ledger struct{ legalEntityID, accountID string }
+// entityAccount is a ledger account of a legal entity.
+type entityAccount struct{ legalEntityID, accountID string }
 
-// moneyAt gives the balances of money before an end. It is what stands on the accounts of sources that may hold some,
-// in the currency of the books and in others; wallets hold none. The accounts are few, and each is a sum over
+// moneyAt returns the balances of money just before an instant: the balances of the accounts of sources that may hold money,
+// in the base currency and in others. Wallets hold none. There are few such accounts, and each balance is a sum over
 // periods.
 func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Position, error) {
-	month, some := s.at(end.Add(-time.Millisecond))
+	month, some := s.periodAt(end.Add(-time.Millisecond))
 	if !some {
 		return nil, nil
 	}
-	holders, err := s.holders(ctx, tx)
-	if err != nil || len(holders) == 0 {
+	sources, err := s.moneySources(ctx, tx)
+	if err != nil || len(sources) == 0 {
 		return nil, err
 	}
 	var ids []string
-	for l := range holders {
+	for l := range sources {
 		ids = append(ids, l.accountID)
 	}
 	slices.Sort(ids)
@@ -80,7 +80,7 @@ func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Positi
 	}
 	var out []Position
 	for k, amount := range amounts {
-		of, known := holders[k.ledger]
+		of, known := sources[k.entityAccount]
 		books := s.entity(k.legalEntityID).BaseCurrency
 		unit := k.unit
 		if unit == "" {
@@ -98,19 +98,19 @@ func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Positi
 	return out, nil
 }
 
-// holders gives the sources that may hold money, by ledger account. Of an account that sources share, all are named
-// or it is left out: a part of them has no balance of its own.
-func (s *scope) holders(ctx context.Context, tx *db.Tx) (map[ledger][]string, error) {
+// moneySources returns the sources that may hold money, by ledger account. An account that several sources share is left out
+// unless the filter selects all of them, because the balance cannot be split.
+func (s *scope) moneySources(ctx context.Context, tx *db.Tx) (map[entityAccount][]string, error) {
 	all, err := source.AllUnchecked(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	out, unwanted := map[ledger][]string{}, map[ledger]bool{}
+	out, unwanted := map[entityAccount][]string{}, map[entityAccount]bool{}
 	for _, one := range all {
 		if one.Type == source.Wallet || !slices.Contains(s.LegalEntityIDs, one.LegalEntityID) {
 			continue
 		}
-		l := ledger{one.LegalEntityID, one.LedgerAccountID}
+		l := entityAccount{one.LegalEntityID, one.LedgerAccountID}
 		out[l] = append(out[l], one.ID)
 		unwanted[l] = unwanted[l] || len(s.SourceIDs) > 0 && !slices.Contains(s.SourceIDs, one.ID)
 	}
@@ -122,14 +122,14 @@ func (s *scope) holders(ctx context.Context, tx *db.Tx) (map[ledger][]string, er
 	return out, nil
 }
 
-// balances says whose positions are and what they are worth.
+// balances adds sources and values to positions.
 func (s *scope) balances(ctx context.Context, tx *db.Tx, end time.Time, held []Position) ([]Balance, error) {
 	at := end.Add(-time.Millisecond)
-	var wanted []named
+	var wanted []assetCurrency
 	var ids []string
 	for _, p := range held {
 		if !money.IsFiat(p.AssetType) {
-			wanted = append(wanted, named{p.AssetType, p.Currency})
+			wanted = append(wanted, assetCurrency{p.AssetType, p.Currency})
 		}
 		ids = append(ids, p.SourceID)
 	}
@@ -150,7 +150,7 @@ func (s *scope) balances(ctx context.Context, tx *db.Tx, end time.Time, held []P
 		if money.IsFiat(p.AssetType) {
 			err = b.translate(ctx, tx, at, s.zone)
 		} else {
-			b.Worth = worthOf(at, prices[named{p.AssetType, p.Currency}], p.Quantity, p.Currency)
+			b.Worth = worthOf(at, prices[assetCurrency{p.AssetType, p.Currency}], p.Quantity, p.Currency)
 		}
 		if err != nil {
 			return nil, err
@@ -160,7 +160,7 @@ func (s *scope) balances(ctx context.Context, tx *db.Tx, end time.Time, held []P
 	return out, nil
 }
 
-// translate says what money is worth in the currency of the books, by the last rate there is.
+// translate sets the value of money in the base currency, at the last known rate.
 func (b *Balance) translate(ctx context.Context, tx *db.Tx, at time.Time, zone *time.Location) error {
 	b.Worth.At = at
 	value := b.Quantity

@@ -246,7 +246,7 @@ func (b *booking) writeLots() error {
 		if err != nil {
 			return err
 		}
-		emptied, life := b.life(l)
+		emptied, node := b.lifetime(l)
 		origin := "transaction"
 		if l.parent != "" {
 			origin = "move"
@@ -258,15 +258,15 @@ func (b *booking) writeLots() error {
 			VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '', ?, ?, ?, ?, FALSE, FALSE, ?, ?, ?)`,
 			l.id, l.pool, fmt.Sprintf("%04d", i), int64(i), l.entity, db.OrNull(l.source), l.account, l.asset, db.OrNull(l.chain), db.OrNull(
 				l.token), day(l.acquired), dec(l.quantity),
-			l.remaining, dec(l.basis), l.left, !l.remaining.IsZero(), origin, db.OrNull(l.parent), entryID, b.tx.Now(), emptied, life); err != nil {
+			l.remaining, dec(l.basis), l.left, !l.remaining.IsZero(), origin, db.OrNull(l.parent), entryID, b.tx.Now(), emptied, node); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// life is when a lot was emptied, and its life.
-func (b *booking) life(l *lotIn) (*time.Time, int64) {
+// lifetime returns when a lot was emptied, and its interval node.
+func (b *booking) lifetime(l *lotIn) (*time.Time, int64) {
 	if !l.remaining.IsZero() {
 		return nil, 0
 	}

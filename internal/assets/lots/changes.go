@@ -16,23 +16,23 @@ type Changes struct {
 	entryDates   map[string]*time.Time // accounting dates of entries that may not be stored yet
 	reassigned   []reassignment
 	consumptions []Consumption // new
-	removed      []Consumption // no longer there
-	cleared      []Consumption // whose uses are all deleted, to be written again
+	removed      []Consumption // to delete
+	cleared      []Consumption // to delete all uses of
 	uses         []Use         // new
 	deletedUses  []string      // single uses to delete
-	staleUses    []string      // every use that is deleted, whichever way
+	staleUses    []string      // all deleted uses: those in deletedUses and those of cleared
 	lots         []Lot         // new or changed
 	deletedLots  map[string]bool
-	emptied      []string // lots that are empty, or were
+	emptied      []string // lots that are or were empty
 	pools        []Pool
 }
 
-// NewChanges returns changes that write nothing yet.
+// NewChanges returns empty changes.
 func NewChanges() *Changes {
 	return &Changes{Totals: NewTotals(), entryDates: map[string]*time.Time{}, staleUses: []string{}, deletedLots: map[string]bool{}}
 }
 
-// Table is one in which rows name the entry they belong to.
+// Table is a table whose rows refer to an entry.
 type Table string
 
 // The tables whose rows can be reassigned.
@@ -42,26 +42,26 @@ const (
 	Lots         Table = "lots"
 )
 
-// reassignment gives the rows of one entry to another one.
+// reassignment moves the rows of one entry to another one.
 type reassignment struct {
 	table    Table
 	from, to string
 }
 
-// SetEntryDate tells the accounting date of an entry, which its lots repeat.
+// SetEntryDate sets the accounting date of an entry, which is stored with its lots.
 func (c *Changes) SetEntryDate(entryID string, date time.Time) { c.entryDates[entryID] = &date }
 
-// Reassign gives the stored rows of an entry to another one.
+// Reassign moves the stored rows of an entry to another one.
 func (c *Changes) Reassign(from, to string, tables ...Table) {
 	for _, t := range tables {
 		c.reassigned = append(c.reassigned, reassignment{t, from, to})
 	}
 }
 
-// AddConsumption stores what an entry asks of a pool.
+// AddConsumption stores a consumption.
 func (c *Changes) AddConsumption(k Consumption) { c.consumptions = append(c.consumptions, k) }
 
-// RemoveConsumption deletes what an entry asked of a pool, but not the uses.
+// RemoveConsumption deletes a consumption, but not its uses.
 func (c *Changes) RemoveConsumption(k Consumption) { c.removed = append(c.removed, k) }
 
 // AddUses stores and counts uses.
@@ -72,9 +72,9 @@ func (c *Changes) AddUses(uses ...Use) {
 	}
 }
 
-// RemoveUses deletes the uses that an entry wrote for a consumption, given all stored uses of that, and reports whether
-// they can be written again. They cannot if other entries wrote uses for it, in a closed period for example, that do
-// not cancel out: then everything stays and only differences may be added.
+// RemoveUses deletes the uses that an entry wrote for a consumption, given all stored uses of the consumption, and reports
+// whether it did. It does not if other entries wrote uses for the consumption, in a closed period for example, that do not
+// cancel out: then only differences may be added.
 func (c *Changes) RemoveUses(k Consumption, stored []Use, entryID string) bool {
 	var own, others []Use
 	for _, u := range stored {
@@ -100,10 +100,10 @@ func (c *Changes) RemoveUses(k Consumption, stored []Use, entryID string) bool {
 	return true
 }
 
-// DeleteLot deletes a lot. It is not counted here, see CountLot.
+// DeleteLot deletes a lot. It does not change the totals; see CountLot.
 func (c *Changes) DeleteLot(id string) { c.deletedLots[id] = true }
 
-// SaveLot stores a lot unless it is deleted or as it was. stored is its state in the database, nil for a new lot.
+// SaveLot stores a lot unless it is deleted or unchanged. stored is its state in the database, nil for a new lot.
 func (c *Changes) SaveLot(l *Lot, stored *Lot, now time.Time) {
 	if c.deletedLots[l.ID] || stored != nil && l.equal(stored) {
 		return
@@ -126,7 +126,7 @@ func (c *Changes) SaveLot(l *Lot, stored *Lot, now time.Time) {
 // SavePool stores the sums of a pool.
 func (c *Changes) SavePool(p Pool) { c.pools = append(c.pools, p) }
 
-// Write brings all changes to the tables.
+// Write stores all changes.
 func (c *Changes) Write(ctx context.Context, tx *db.Tx) error {
 	if err := c.updateLifetimes(ctx, tx); err != nil {
 		return err
@@ -155,9 +155,9 @@ func (c *Changes) Write(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// ReplaceEntry gives what an entry consumed and created to another one that says the same after a reversal. If the
-// reversal is in a later period because that of the entry was closed, the stored uses stay, and corrections take them
-// back in the later period. It is a building block.
+// ReplaceEntry moves what an entry consumed and created to its replacement, which has the same effect on lots. If the
+// reversal is in a later period because the period of the entry is closed, the stored uses stay, and corrections cancel them
+// in the later period. It is a building block.
 func ReplaceEntry(ctx context.Context, tx *db.Tx, replaced, reversal, by EntryRef) error {
 	uses, err := UsesOfEntry(ctx, tx, replaced.EntryID)
 	if err != nil {
@@ -167,7 +167,7 @@ func ReplaceEntry(ctx context.Context, tx *db.Tx, replaced, reversal, by EntryRe
 	if err != nil {
 		return err
 	}
-	consumptions, err := ConsumptionsOfEntry(ctx, tx, replaced.EntryID) // it may have asked for lots and found none
+	consumptions, err := ConsumptionsOfEntry(ctx, tx, replaced.EntryID) // a consumption may have no uses
 	if err != nil || len(uses)+len(created)+len(consumptions) == 0 {
 		return err
 	}

@@ -40,11 +40,10 @@ func consumptionsOf(rows []consumptionRow) ([]Consumption, error) {
 	out := make([]Consumption, len(rows))
 	for i, r := range rows {
 		out[i] = Consumption{
-			Pool: r.Pool, OrderKey: lot.OrderKey(r.OrderKey), EntryID: r.JournalEntryID, Position: int(r.Position), TransactionID: db.OrEmpty(
-				r.TransactionID), SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: r.LedgerAccountID, Chain: db.OrEmpty(r.Chain), At: r.At,
-			Block: r.Block, Number: r.Number, Kind: posting.Kind(
-				r.Kind), Quantity: r.Quantity, FeeQuantity: r.FeeQuantity, Proceeds: r.Proceeds, FeeProceeds: r.FeeProceeds, Costs: r.Costs,
-			NetFees: r.Net,
+			Pool: r.Pool, OrderKey: lot.OrderKey(r.OrderKey), EntryID: r.JournalEntryID, Position: int(r.Position),
+			TransactionID: db.OrEmpty(r.TransactionID), SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: r.LedgerAccountID,
+			Chain: db.OrEmpty(r.Chain), At: r.At, Block: r.Block, Number: r.Number, Kind: posting.Kind(r.Kind), Quantity: r.Quantity,
+			FeeQuantity: r.FeeQuantity, Proceeds: r.Proceeds, FeeProceeds: r.FeeProceeds, Costs: r.Costs, NetFees: r.Net,
 		}
 		if r.Picks != nil {
 			if err := json.Unmarshal([]byte(*r.Picks), &out[i].Picks); err != nil {
@@ -59,11 +58,10 @@ func insertConsumptions(ctx context.Context, tx *db.Tx, consumptions []Consumpti
 	rows := make([]consumptionRow, len(consumptions))
 	for i, t := range consumptions {
 		rows[i] = consumptionRow{
-			Pool: t.Pool, OrderKey: string(t.OrderKey), JournalEntryID: t.EntryID, Position: int64(t.Position), TransactionID: db.OrNull(
-				t.TransactionID), SourceID: db.OrNull(t.SourceID), LedgerAccountID: t.LedgerAccountID, Chain: db.OrNull(
-				t.Chain), At: t.At, Block: t.Block, Number: t.Number,
-			Kind: string(t.Kind), Quantity: t.Quantity, FeeQuantity: t.FeeQuantity, Proceeds: t.Proceeds, FeeProceeds: t.FeeProceeds,
-			Costs: t.Costs, Net: t.NetFees, Picks: picksText(t.Picks),
+			Pool: t.Pool, OrderKey: string(t.OrderKey), JournalEntryID: t.EntryID, Position: int64(t.Position),
+			TransactionID: db.OrNull(t.TransactionID), SourceID: db.OrNull(t.SourceID), LedgerAccountID: t.LedgerAccountID,
+			Chain: db.OrNull(t.Chain), At: t.At, Block: t.Block, Number: t.Number, Kind: string(t.Kind), Quantity: t.Quantity,
+			FeeQuantity: t.FeeQuantity, Proceeds: t.Proceeds, FeeProceeds: t.FeeProceeds, Costs: t.Costs, Net: t.NetFees, Picks: picksText(t.Picks),
 		}
 	}
 	return db.Insert(ctx, tx, "lot_takes", rows...)
@@ -82,7 +80,7 @@ func picksText(picks []lot.Pick) *string {
 
 const fromConsumptions = " FROM lot_takes WHERE organization_id = @org AND "
 
-// ConsumptionsSince returns what was asked of a pool at an order key or later, in order. It is a building block.
+// ConsumptionsSince returns the consumptions of a pool from an order key on, in order. It is a building block.
 func ConsumptionsSince(ctx context.Context, tx *db.Tx, pool string, from lot.OrderKey) ([]Consumption, error) {
 	rows, err := db.All[consumptionRow](ctx, tx, "SELECT "+db.Columns[consumptionRow]()+fromConsumptions+
 		"pool = ? AND place >= ? ORDER BY place", pool, string(from))
@@ -92,7 +90,7 @@ func ConsumptionsSince(ctx context.Context, tx *db.Tx, pool string, from lot.Ord
 	return consumptionsOf(rows)
 }
 
-// ConsumptionsOfEntry returns what an entry asks of pools, by position. It is a building block.
+// ConsumptionsOfEntry returns the consumptions of an entry, by position. It is a building block.
 func ConsumptionsOfEntry(ctx context.Context, tx *db.Tx, entryID string) ([]Consumption, error) {
 	rows, err := db.All[consumptionRow](ctx, tx, "SELECT "+db.Columns[consumptionRow]()+fromConsumptions+
 		"(pool, place) IN (SELECT t.pool, t.place FROM lot_takes AS t WHERE t.organization_id = @org AND t.journal_entry_id = ?)", entryID)

@@ -20,7 +20,7 @@ type lifetime struct {
 	intervalNode int64      // set only if nothing is left (column life)
 }
 
-// setInterval notes from when to when a lot was held, or that it still is if either is nil.
+// setInterval sets from when to when a lot was held, or that it still is if either is nil.
 func (l *lifetime) setInterval(entered, emptied *time.Time) {
 	l.emptiedAt, l.intervalNode = nil, 0
 	if entered != nil && emptied != nil {
@@ -28,7 +28,7 @@ func (l *lifetime) setInterval(entered, emptied *time.Time) {
 	}
 }
 
-// lifetimeRow is what is stored about when a lot was held, and what it follows from.
+// lifetimeRow is the stored lifetime of a lot, and the data it is computed from.
 type lifetimeRow struct {
 	ID           string     `db:"asset_id"`
 	EntryID      string     `db:"journal_entry_id"`
@@ -40,8 +40,8 @@ type lifetimeRow struct {
 	LastUse      *time.Time `db:"last_use"` // among the uses that stay
 }
 
-// updateLifetimes brings the lifetimes of lots up to date that became empty, no longer are, or have other uses. Most
-// lots know when they entered and were last used; only the others are looked up.
+// updateLifetimes updates the lifetimes of lots that became empty, are no longer empty, or have other uses. For most lots the
+// entry date and the last use are stored; only the others are looked up.
 func (c *Changes) updateLifetimes(ctx context.Context, tx *db.Tx) error {
 	changed, last, lookUp := map[string]*Lot{}, map[string]*time.Time{}, map[string]bool{}
 	for i := range c.lots {

@@ -14,12 +14,12 @@ type Origin string
 
 // The origins.
 const (
-	Manual      Origin = "manual"      // somebody entered it as an opening balance
-	Acquired    Origin = "transaction" // a transaction brought it in
+	Manual      Origin = "manual"      // a user entered it as an opening balance
+	Acquired    Origin = "transaction" // a transaction created it
 	Transferred Origin = "move"        // it is a slice of another lot and keeps its cost and date
 )
 
-// Lot is what was acquired at one time and cost, and what is left of it. On the wire it is an asset.
+// Lot is a quantity acquired at one time and cost, and what remains of it. On the wire it is an asset.
 type Lot struct {
 	ID                string
 	Pool              string       // key of the pool
@@ -50,7 +50,7 @@ type Lot struct {
 	lifetime
 }
 
-// AssignPool sets the pool and the order key of a lot that somebody entered: it enters at the time it was acquired.
+// AssignPool sets the pool and the order key of an opening balance, which enters its pool when it was acquired.
 func (l *Lot) AssignPool(b *snapshot.Books) {
 	l.Pool = l.PoolIn(b).Key
 	l.OrderKey = (&lot.Place{At: l.AcquiredAt, Kind: lot.Acquire, ID: l.ID}).OrderKey()
@@ -62,18 +62,18 @@ func (l *Lot) PoolIn(b *snapshot.Books) Pool {
 	return PoolOf(b, at, posting.Asset{Symbol: l.AssetType, Chain: l.Chain, Token: l.TokenID, Lots: true}, "")
 }
 
-// Marks returns the marks of the lot as rules/lot knows them.
+// Marks returns the marks of the lot in the terms of rules/lot.
 func (l *Lot) Marks() lot.Marks {
 	return lot.Marks{BasisPending: l.BasisPending, Provisional: l.Provisional}
 }
 
-// Consumed is how much of the lot is gone.
+// Consumed returns how much of the lot is consumed.
 func (l *Lot) Consumed() money.Decimal { return l.Quantity.Sub(l.RemainingQuantity) }
 
 // averaged reports whether a weighted average includes the lot: neither an NFT nor a parked lot is part of one.
 func (l *Lot) averaged() bool { return l.TokenID == "" && l.SourceID != "" }
 
-// equal reports whether two states of a lot have the same columns, leaving aside those that follow from others.
+// equal reports whether two states of a lot have the same columns, except those that are computed from others.
 func (l *Lot) equal(o *Lot) bool {
 	return l.Pool == o.Pool && l.OrderKey == o.OrderKey && l.Seq == o.Seq && l.LegalEntityID == o.LegalEntityID &&
 		l.SourceID == o.SourceID && l.LedgerAccountID == o.LedgerAccountID && l.AcquiredAt.Equal(o.AcquiredAt) &&

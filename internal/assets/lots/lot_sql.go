@@ -91,15 +91,14 @@ type lotRow struct {
 
 func (r lotRow) lot() Lot {
 	return Lot{
-		ID: r.ID, Pool: r.Pool, OrderKey: lot.OrderKey(r.OrderKey), Seq: r.Seq, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(
-			r.SourceID), LedgerAccountID: r.LedgerAccountID,
-		AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
-		RemainingQuantity: r.RemainingQuantity, CostBasis: r.CostBasis, RemainingBasis: r.RemainingBasis, Currency: r.Currency,
-		Origin:   Origin(r.Origin),
-		ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(
-			r.TransactionID), JournalEntryID: r.JournalEntryID, OpenedIn: db.OrEmpty(r.OpenedIn), BasisPending: r.BasisPending,
-		Provisional: r.Provisional, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-		lifetime: lifetime{enteredAt: r.CameAt, lastUse: r.UsedBy, emptiedAt: r.EmptiedAt, intervalNode: r.Life},
+		ID: r.ID, Pool: r.Pool, OrderKey: lot.OrderKey(r.OrderKey), Seq: r.Seq, LegalEntityID: r.LegalEntityID,
+		SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain),
+		TokenID: db.OrEmpty(r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity, RemainingQuantity: r.RemainingQuantity,
+		CostBasis: r.CostBasis, RemainingBasis: r.RemainingBasis, Currency: r.Currency, Origin: Origin(r.Origin),
+		ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID,
+		OpenedIn: db.OrEmpty(r.OpenedIn), BasisPending: r.BasisPending, Provisional: r.Provisional, CreatedAt: r.CreatedAt,
+		UpdatedAt: r.UpdatedAt,
+		lifetime:  lifetime{enteredAt: r.CameAt, lastUse: r.UsedBy, emptiedAt: r.EmptiedAt, intervalNode: r.Life},
 	}
 }
 
@@ -108,13 +107,13 @@ const unitPlaces = 20
 
 func toRow(l Lot) lotRow {
 	r := lotRow{
-		ID: l.ID, Pool: l.Pool, OrderKey: string(l.OrderKey), Seq: l.Seq, LegalEntityID: l.LegalEntityID, SourceID: db.OrNull(
-			l.SourceID), LedgerAccountID: l.LedgerAccountID, AssetType: l.AssetType, Chain: db.OrNull(l.Chain), TokenID: db.OrNull(
-			l.TokenID), AcquiredAt: l.AcquiredAt,
-		Quantity: l.Quantity, RemainingQuantity: l.RemainingQuantity, CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis,
-		Currency: l.Currency, UnitKey: "", Open: l.RemainingQuantity.Sign() > 0, Origin: string(l.Origin), ParentID: db.OrNull(l.ParentID),
-		TransactionID: db.OrNull(l.TransactionID), JournalEntryID: l.JournalEntryID, OpenedIn: db.OrNull(
-			l.OpenedIn), BasisPending: l.BasisPending, Provisional: l.Provisional, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt,
+		ID: l.ID, Pool: l.Pool, OrderKey: string(l.OrderKey), Seq: l.Seq, LegalEntityID: l.LegalEntityID,
+		SourceID: db.OrNull(l.SourceID), LedgerAccountID: l.LedgerAccountID, AssetType: l.AssetType, Chain: db.OrNull(l.Chain),
+		TokenID: db.OrNull(l.TokenID), AcquiredAt: l.AcquiredAt, Quantity: l.Quantity, RemainingQuantity: l.RemainingQuantity,
+		CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis, Currency: l.Currency, UnitKey: "",
+		Open: l.RemainingQuantity.Sign() > 0, Origin: string(l.Origin), ParentID: db.OrNull(l.ParentID),
+		TransactionID: db.OrNull(l.TransactionID), JournalEntryID: l.JournalEntryID, OpenedIn: db.OrNull(l.OpenedIn),
+		BasisPending: l.BasisPending, Provisional: l.Provisional, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt,
 		EmptiedAt: l.emptiedAt, Life: l.intervalNode, CameAt: l.enteredAt, UsedBy: l.lastUse,
 	}
 	if r.Open {
@@ -158,7 +157,7 @@ func deleteLots(ctx context.Context, tx *db.Tx, ids []string) error {
 
 const fromLots = " FROM lots WHERE organization_id = @org AND "
 
-// ByID returns lots, in no order; those that do not exist are missing. It is a building block.
+// ByID returns lots in no particular order, without those that do not exist. It is a building block.
 func ByID(ctx context.Context, tx *db.Tx, ids []string) ([]Lot, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -167,15 +166,16 @@ func ByID(ctx context.Context, tx *db.Tx, ids []string) ([]Lot, error) {
 	return lotsOf(rows), err
 }
 
-// selectEntered gives the lots that entered a pool from a place on, in order.
+// Entered returns the lots that entered a pool from an order key on, in order. It is a building block.
 func Entered(ctx context.Context, tx *db.Tx, pool string, from lot.OrderKey) ([]Lot, error) {
 	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"pool = ? AND place >= ? ORDER BY place, seq", pool,
 		string(from))
 	return lotsOf(rows), err
 }
 
-// selectLotsOf gives the lots that entries made. SQLite knows no figures about the data and would go through all lots
-// of the organization; the keys alone it finds in the index, which has them. So it is for what entries took.
+// OfEntries returns the lots that entries created. It selects the IDs in a subquery, which an index covers: without
+// statistics SQLite would read all lots of the organization. The same holds for ConsumptionsOfEntry and UsesOfEntry. It is a
+// building block.
 func OfEntries(ctx context.Context, tx *db.Tx, entryIDs ...string) ([]Lot, error) {
 	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+
 		"asset_id IN (SELECT l.asset_id FROM lots AS l WHERE l.organization_id = @org AND l.journal_entry_id {any})", entryIDs)
@@ -185,7 +185,7 @@ func OfEntries(ctx context.Context, tx *db.Tx, entryIDs ...string) ([]Lot, error
 	return lotsOf(rows), err
 }
 
-// Order is one in which the lots of a pool are read.
+// Order is an order in which the lots of a pool are read.
 type Order int
 
 // The orders.
@@ -196,8 +196,8 @@ const (
 	LowestCostFirst
 )
 
-// scans are the orders in SQL: the columns of an index, forwards or backwards. Lots of the same unit cost come in the
-// order of the index; whoever reads by cost reads all lots that could be first.
+// scans are the orders in SQL: the columns of an index, forwards or backwards. Lots of the same unit cost come in the order
+// of the index, so a caller that reads by cost must read all lots that could be first.
 var scans = map[Order]struct{ after, by string }{
 	OldestFirst:      {"(acquired_at, seq) > (?, ?)", "acquired_at, seq"},
 	NewestFirst:      {"(acquired_at, seq) < (?, ?)", "acquired_at DESC, seq DESC"},
@@ -205,8 +205,8 @@ var scans = map[Order]struct{ after, by string }{
 	LowestCostFirst:  {"(unit_key, asset_id) > (?, ?)", "unit_key, asset_id"},
 }
 
-// OpenLots returns lots of a pool of which something is left, in an order, beginning after one of them unless that is
-// nil. It is a building block.
+// OpenLots returns a page of the open lots of a pool in an order, starting after one of them unless that is nil. It is a
+// building block.
 func OpenLots(ctx context.Context, tx *db.Tx, pool string, by Order, after *Lot, limit int) ([]Lot, error) {
 	q := db.Select("SELECT "+db.Columns[lotRow]()+fromLots+"pool = ?", pool).And("is_open = ?", true)
 	if after != nil {

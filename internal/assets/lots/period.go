@@ -7,8 +7,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// MovePeriods counts what was consumed and created between two instants in another accounting period, after the
-// boundaries of periods moved. The entries have been moved already. It is a building block.
+// MovePeriods moves uses and lots to another accounting period after the boundaries of periods changed. The entries must have
+// been moved already. It is a building block.
 func MovePeriods(ctx context.Context, tx *db.Tx, moved []period.Reassignment) error {
 	c := NewChanges()
 	for _, m := range moved {

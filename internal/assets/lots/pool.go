@@ -25,14 +25,14 @@ type Pool struct {
 	LastKey         lot.OrderKey // of the last event
 }
 
-// Parked reports whether its lots wait under an account for the other half of a transfer.
+// Parked reports whether its lots are parked on an account until the other half of a transfer arrives.
 func (p *Pool) Parked() bool { return p.SourceID == "" && p.LedgerAccountID != "" }
 
 // Wide reports whether it spans all sources of its legal entity.
 func (p *Pool) Wide() bool { return p.SourceID == "" && p.LedgerAccountID == "" }
 
-// PoolOf returns the pool of an asset at a place, without its sums. separate is an account that was named instead of the
-// source's own: its lots form a pool of their own.
+// PoolOf returns the pool of an asset at a place, without its sums. separate is an account that replaces the one of the source;
+// its lots form a pool of their own.
 func PoolOf(b *snapshot.Books, at posting.Place, a posting.Asset, separate string) Pool {
 	e := b.Entities[at.Entity]
 	p := Pool{LegalEntityID: at.Entity, AssetType: a.Symbol, TokenID: a.Token, Currency: e.BaseCurrency}

@@ -21,10 +21,10 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// PicksMax is how many lots may be picked for one disposal.
+// PicksMax is the maximum number of lots that may be selected for one disposal.
 const PicksMax = 1000
 
-// Selection is the lots that somebody picked for a disposal before it was posted. Without picks there is none.
+// Selection is the lots that a user selected for a disposal before it was posted. Without picks there is none.
 type Selection struct {
 	TransactionID string
 	Picks         []lot.Pick
@@ -32,7 +32,7 @@ type Selection struct {
 	At            *time.Time
 }
 
-// facts is what audit records and events say of a selection.
+// facts returns what audit records and events contain of a selection.
 func (c Selection) facts() map[string]any {
 	if len(c.Picks) == 0 {
 		return nil
@@ -45,7 +45,7 @@ func (c Selection) facts() map[string]any {
 		"created_at": clock.Format(*c.At)}
 }
 
-func (c Selection) same(picks []lot.Pick) bool {
+func (c Selection) hasPicks(picks []lot.Pick) bool {
 	if len(c.Picks) != len(picks) {
 		return false
 	}
@@ -57,7 +57,7 @@ func (c Selection) same(picks []lot.Pick) bool {
 	return true
 }
 
-// Selections returns the lots that were picked for transactions, in the order in which they are consumed. It is a
+// Selections returns the lots that were selected for transactions, in the order in which they are consumed. It is a
 // building block.
 func Selections(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string][]lot.Pick, error) {
 	return selectPicks(ctx, tx, transactionIDs)
@@ -75,7 +75,7 @@ func (s *Service) Selection(ctx context.Context, transactionID string) (c Select
 	return c, err
 }
 
-// SelectLots stores the lots that a disposal will consume, instead of those picked before. No picks delete the
+// SelectLots stores the lots that a disposal will consume, in place of an earlier selection. Without picks it deletes the
 // selection. If nothing changes, nothing is written.
 func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []lot.Pick) (after Selection, err error) {
 	if err := validatePicks(picks); err != nil {
@@ -87,14 +87,14 @@ func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []
 		if err != nil {
 			return err
 		}
-		if err := checkSelection(ctx, tx, b, transactionID, picks); err != nil {
+		if err := validateSelection(ctx, tx, b, transactionID, picks); err != nil {
 			return err
 		}
 		before, err := selectSelection(ctx, tx, transactionID)
 		if err != nil {
 			return err
 		}
-		if after = before; before.same(picks) {
+		if after = before; before.hasPicks(picks) {
 			return nil
 		}
 		after = Selection{TransactionID: transactionID, Picks: picks}
@@ -106,23 +106,23 @@ func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{
-			Action: "lot_selection.stored", ResourceType: "lot_selection", ResourceID: transactionID, Before: orNone(
-				before.facts()), After: orNone(after.facts()),
+			Action: "lot_selection.stored", ResourceType: "lot_selection", ResourceID: transactionID,
+			Before: nilIfEmpty(before.facts()), After: nilIfEmpty(after.facts()),
 		})
 		return nil
 	})
 	return after, err
 }
 
-// orNone returns nil for no facts.
-func orNone(facts map[string]any) any {
+// nilIfEmpty returns the facts, or nil if there are none.
+func nilIfEmpty(facts map[string]any) any {
 	if facts == nil {
 		return nil
 	}
 	return facts
 }
 
-// validatePicks finds every fault of picks by themselves.
+// validatePicks returns an error with every fault that picks have by themselves.
 func validatePicks(picks []lot.Pick) error {
 	var faults fault.List
 	if len(picks) > PicksMax {
@@ -134,7 +134,7 @@ func validatePicks(picks []lot.Pick) error {
 			faults.Addf(fmt.Sprintf("selections[%d].quantity", i), "must be positive")
 		}
 		if other, twice := first[p.Lot]; twice {
-			faults.Addf(fmt.Sprintf("selections[%d].asset_id", i), "is that of selections[%d] too", other)
+			faults.Addf(fmt.Sprintf("selections[%d].asset_id", i), "is the same as in selections[%d]", other)
 		} else {
 			first[p.Lot] = i
 		}
@@ -142,8 +142,8 @@ func validatePicks(picks []lot.Pick) error {
 	return faults.Err()
 }
 
-// checkSelection returns an error that names every reason for which lots cannot be picked for a transaction.
-func checkSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transactionID string, picks []lot.Pick) error {
+// validateSelection returns an error with every reason why lots cannot be selected for a transaction.
+func validateSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transactionID string, picks []lot.Pick) error {
 	t, err := transaction.Find(ctx, tx, transactionID)
 	if fault.KindOf(err) == fault.NotFound {
 		return fault.MissingAt("transaction", "transaction_id")
@@ -151,7 +151,7 @@ func checkSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transacti
 	if err != nil {
 		return err
 	}
-	if err := checkSelectable(t); err != nil || len(picks) == 0 {
+	if err := validateSelectable(t); err != nil || len(picks) == 0 {
 		return err
 	}
 	ids := make([]string, len(picks))
@@ -175,37 +175,37 @@ func checkSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transacti
 	if len(missing) > 0 {
 		return fault.MissingAt(Noun, missing...)
 	}
-	if err := checkMethod(b, t.Source.LegalEntityID, t.At); err != nil {
+	if err := validateMethod(b, t.Source.LegalEntityID, t.At); err != nil {
 		return err
 	}
-	return checkPicks(b, t, picks, lots)
+	return validatePickedLots(b, t, picks, lots)
 }
 
-// checkSelectable returns an error if lots cannot be picked for a transaction, or no longer.
-func checkSelectable(t transaction.Transaction) error {
-	because := func(format string, args ...any) error {
+// validateSelectable returns an error if lots cannot be selected for a transaction, or no longer.
+func validateSelectable(t transaction.Transaction) error {
+	conflict := func(format string, args ...any) error {
 		text := fmt.Sprintf(format, args...)
 		return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: text}}, "%s: %s", t.SequenceNumber(), text)
 	}
 	switch {
 	case transaction.IsInflow(t.Direction):
-		return fault.Invalidf("transaction_id", "came into its source: lots are chosen for what leaves one")
+		return fault.Invalidf("transaction_id", "is an inflow: lots are selected for outflows only")
 	case money.IsFiat(t.Asset()):
-		return fault.Invalidf("transaction_id", "is of %s, and money has no lots", t.Asset())
+		return fault.Invalidf("transaction_id", "is in %s, and money has no lots", t.Asset())
 	case t.Status == transaction.Posted:
-		return because("is posted: unpost or correct its journal entry first")
+		return conflict("is posted: unpost or correct its journal entry first")
 	case t.Status == transaction.Spam:
-		return because("is spam")
+		return conflict("is spam")
 	case t.Crypto != nil && t.Crypto.TokenID != "":
-		return because("is of an NFT, whose lot need not be chosen")
+		return conflict("is an NFT, whose lot need not be selected")
 	case t.Quantity == nil:
-		return because("has no quantity")
+		return conflict("has no quantity")
 	}
 	return nil
 }
 
-// checkMethod returns an error if the method of the legal entity chooses the lots itself.
-func checkMethod(b *snapshot.Books, legalEntityID string, at time.Time) error {
+// validateMethod returns an error if the cost basis method of the legal entity selects the lots itself.
+func validateMethod(b *snapshot.Books, legalEntityID string, at time.Time) error {
 	day, method := calendar.DateOf(at, b.Zone), entity.MethodFIFO
 	for _, elected := range b.Elections[legalEntityID] {
 		if elected.From <= day {
@@ -216,13 +216,13 @@ func checkMethod(b *snapshot.Books, legalEntityID string, at time.Time) error {
 		return nil
 	}
 	text := fmt.Sprintf(
-		"on %s the cost basis method of %s is %s, which chooses the lots itself: they are chosen by hand where it is %s", day,
+		"on %s the cost basis method of %s is %s, which selects the lots itself: lots can only be selected under %s", day,
 		b.Entities[legalEntityID].Name, method, entity.MethodSpecificID)
 	return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: text}}, "%s", text)
 }
 
-// checkPicks finds every pick that does not fit the transaction.
-func checkPicks(b *snapshot.Books, t transaction.Transaction, picks []lot.Pick, lots map[string]Lot) error {
+// validatePickedLots returns an error with every pick that does not fit the transaction.
+func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lot.Pick, lots map[string]Lot) error {
 	var faults fault.List
 	var sum money.Decimal
 	symbol, scope := t.Asset(), b.Entities[t.Source.LegalEntityID].CostBasisScope
@@ -233,15 +233,15 @@ func checkPicks(b *snapshot.Books, t transaction.Transaction, picks []lot.Pick, 
 		l, at := lots[p.Lot], fmt.Sprintf("selections[%d].", i)
 		switch {
 		case l.AssetType != symbol || l.TokenID != "":
-			faults.Addf(at+"asset_id", "is of %s, and %s of %s", l.AssetType, t.SequenceNumber(), symbol)
+			faults.Addf(at+"asset_id", "is a lot of %s, but %s is of %s", l.AssetType, t.SequenceNumber(), symbol)
 		case l.LegalEntityID != t.Source.LegalEntityID:
 			faults.Addf(at+"asset_id", "is of another legal entity than %s", t.SequenceNumber())
 		case l.SourceID == "":
-			faults.Addf(at+"asset_id", "is on its way between two sources")
+			faults.Addf(at+"asset_id", "is in transit between two sources")
 		case scope == entity.ScopeSource && l.SourceID != t.Source.ID:
 			faults.Addf(at+"asset_id", "is held by another source than that of %s", t.SequenceNumber())
 		case l.Pool != from.Key:
-			faults.Addf(at+"asset_id", "is on another chain than %s, or kept apart on an account of its own", t.SequenceNumber())
+			faults.Addf(at+"asset_id", "is on another chain than %s, or on a separate ledger account", t.SequenceNumber())
 		case l.AcquiredAt.After(t.At):
 			faults.Addf(at+"asset_id", "was acquired on %s, after %s of %s", clock.Format(l.AcquiredAt), t.SequenceNumber(), clock.Format(t.At))
 		case p.Quantity.Cmp(l.RemainingQuantity) > 0:
@@ -249,12 +249,12 @@ func checkPicks(b *snapshot.Books, t transaction.Transaction, picks []lot.Pick, 
 		}
 	}
 	if !sum.Equal(*t.Quantity) {
-		faults.Addf("selections", "add up to %s, but %s takes %s", sum, t.SequenceNumber(), t.Quantity)
+		faults.Addf("selections", "add up to %s, but the quantity of %s is %s", sum, t.SequenceNumber(), t.Quantity)
 	}
 	return faults.Err()
 }
 
-// chainOf is the chain of the lots of a transaction: its own, or that of its source.
+// chainOf returns the chain of the lots of a transaction: its own, or that of its source.
 func chainOf(t transaction.Transaction) string {
 	if t.Crypto != nil && t.Crypto.Chain != "" {
 		return strings.ToLower(t.Crypto.Chain)

@@ -29,8 +29,8 @@ type Service struct {
 // NewService returns a service on a database.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// Held is a lot as it is shown: with the account of its source, and with its share of the basis of the pool if that is
-// averaged.
+// Held is a lot as the API shows it: with the account of its source and, under a weighted average, with its share of the
+// basis of its pool.
 type Held struct {
 	Lot
 	Account string // of its source; empty where it is parked
@@ -81,8 +81,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// resolve looks up what the filter names, and returns an error if something does not exist: an empty page would read as
-// if nothing were held.
+// resolve looks up the records that the filter names. It returns an error if one does not exist, because an empty page would
+// read as if nothing were held.
 func (f *Filter) resolve(ctx context.Context, tx *db.Tx) error {
 	for _, legalEntityID := range f.LegalEntityIDs {
 		if _, err := entity.Get(ctx, tx, legalEntityID); err != nil {
@@ -121,7 +121,7 @@ func (s *Service) Get(ctx context.Context, assetID string) (h Held, err error) {
 	return h, err
 }
 
-// Show returns a lot as it is shown. It is a building block.
+// Show returns a lot as the API shows it. It is a building block.
 func Show(ctx context.Context, tx *db.Tx, assetID string) (Held, error) {
 	l, err := Find(ctx, tx, assetID)
 	if err != nil {
@@ -144,7 +144,7 @@ func Find(ctx context.Context, tx *db.Tx, assetID string) (Lot, error) {
 	return l, err
 }
 
-// present adds to lots what is shown of them beside their own fields.
+// present converts lots to the form that the API shows.
 func present(ctx context.Context, tx *db.Tx, lots ...Lot) ([]Held, error) {
 	entities, err := snapshot.Entities(ctx, tx)
 	if err != nil {
@@ -191,7 +191,7 @@ type poolSum struct {
 	Basis    money.Decimal `db:"basis"`
 }
 
-// share is the part of the pool's basis that belongs to what is left of a lot.
+// share returns the part of the basis of the pool that belongs to what remains of a lot.
 func (s poolSum) share(l Lot) money.Decimal {
 	if s.Quantity.IsZero() {
 		return money.Decimal{}
@@ -200,7 +200,7 @@ func (s poolSum) share(l Lot) money.Decimal {
 	return s.Basis.Mul(l.RemainingQuantity).Quo(s.Quantity, places)
 }
 
-// Disposition is a use of a lot as it is shown.
+// Disposition is a use of a lot as the API shows it.
 type Disposition struct {
 	Use
 	Account string // of the source that held it

@@ -65,7 +65,7 @@ func selectPoolSums(ctx context.Context, tx *db.Tx, pools []string) (map[string]
 	return out, err
 }
 
-// selectUsesOfLot reads the uses of a lot backwards from a cursor.
+// selectUsesOfLot reads a page of the uses of a lot, the latest first.
 func selectUsesOfLot(ctx context.Context, tx *db.Tx, assetID string, before useCursor, limit int) ([]Use, error) {
 	q := db.Select("SELECT "+db.Columns[useRow]()+fromUses+"asset_id = ?", assetID)
 	if before.id != "" {
@@ -104,7 +104,7 @@ func selectPicks(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[s
 	return out, err
 }
 
-// replaceSelection stores a selection instead of an earlier one.
+// replaceSelection stores a selection in place of an earlier one.
 func replaceSelection(ctx context.Context, tx *db.Tx, c Selection) error {
 	if err := tx.Queue(ctx, "DELETE FROM lot_selections WHERE organization_id = @org AND transaction_id = ?", c.TransactionID); err != nil {
 		return err
@@ -116,14 +116,14 @@ func replaceSelection(ctx context.Context, tx *db.Tx, c Selection) error {
 	return db.Insert(ctx, tx, "lot_selections", rows...)
 }
 
-// SelectedFor returns the numbers of the transactions that a lot was picked for. It is a building block.
+// SelectedFor returns the numbers of the transactions that a lot is selected for. It is a building block.
 func SelectedFor(ctx context.Context, tx *db.Tx, assetID string) ([]int64, error) {
 	return db.All[int64](ctx, tx, "SELECT t.number FROM lot_selections c JOIN transactions t ON t.organization_id = @org AND "+
 		"t.transaction_id = c.transaction_id "+
 		"WHERE c.organization_id = @org AND c.asset_id = ? ORDER BY t.number", assetID)
 }
 
-// selectLifetimes reads what the lifetimes of lots follow from, leaving out uses that are about to be deleted.
+// selectLifetimes reads the data that lifetimes of lots are computed from, without uses that are about to be deleted.
 func selectLifetimes(ctx context.Context, tx *db.Tx, lotIDs, withoutUses []string) ([]lifetimeRow, error) {
 	return db.All[lifetimeRow](ctx, tx, `SELECT l.asset_id, l.journal_entry_id, l.is_open, l.emptied_at, l.life, l.used_by,
 		(SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id)

@@ -17,19 +17,19 @@ func NewTotals() Totals {
 	return Totals{Positions: map[PositionKey]Position{}, Gains: map[GainKey]Gain{}}
 }
 
-// PositionKey names a holding and an accounting period.
+// PositionKey identifies a holding and an accounting period.
 type PositionKey struct {
 	LegalEntityID, SourceID, LedgerAccountID, AssetType, Chain, TokenID, PeriodID string
 }
 
-// Position is by how much a holding changed in an accounting period. What was added came from outside, not from
-// another lot.
+// Position is the change of a holding in an accounting period. The added amounts are those that did not come from another
+// lot.
 type Position struct {
 	Quantity, Basis, AddedQuantity, AddedBasis money.Decimal
 	Lots                                       int64
 }
 
-// GainKey names an asset of a source and an accounting period.
+// GainKey identifies an asset of a source and an accounting period.
 type GainKey struct{ LegalEntityID, AssetType, SourceID, PeriodID string }
 
 // Gain is what was realized in an accounting period.
@@ -68,7 +68,7 @@ func (g Gain) Equal(o Gain) bool {
 		g.Gain.Equal(o.Gain) && g.Loss.Equal(o.Loss) && g.Short.Equal(o.Short) && g.Long.Equal(o.Long)
 }
 
-// CountLot counts a lot that entered in an accounting period, or with sign -1 no longer did.
+// CountLot adds a lot that entered in an accounting period to the totals, or with sign -1 subtracts it.
 func (t Totals) CountLot(l Lot, periodID string, sign int64) {
 	n := money.FromInt(sign)
 	k := PositionKey{LegalEntityID: l.LegalEntityID, SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, AssetType: l.AssetType,
@@ -81,7 +81,7 @@ func (t Totals) CountLot(l Lot, periodID string, sign int64) {
 	t.Positions[k] = p
 }
 
-// CountUse counts a use, or with sign -1 takes it back.
+// CountUse adds a use to the totals, or with sign -1 subtracts it.
 func (t Totals) CountUse(u Use, sign int64) {
 	n := money.FromInt(sign)
 	if u.LotID != "" || u.Kind == Relocated {

@@ -11,11 +11,11 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Relocated is the kind of a consumption, and of its uses, that moves a holding from one source to another of the same
-// pool: no lot changes.
+// Relocated is the kind of a consumption and its uses that move a holding between two sources of the same pool. No lot
+// changes.
 const Relocated = "relocate"
 
-// Consumption is what an entry asks of a pool.
+// Consumption is the request of an entry to consume a quantity from a pool.
 type Consumption struct {
 	Pool            string
 	OrderKey        lot.OrderKey
@@ -23,7 +23,7 @@ type Consumption struct {
 	Position        int // among the consumptions of the entry
 	TransactionID   string
 	SourceID        string // where it is held
-	LedgerAccountID string // of the source, or the one that was named instead
+	LedgerAccountID string // of the source, or the one that replaces it
 	Chain           string
 	At              time.Time
 	Block, Number   int64
@@ -37,7 +37,7 @@ type Consumption struct {
 	Picks           []lot.Pick
 }
 
-// Equal reports whether two consumptions ask for the same.
+// Equal reports whether two consumptions are the same request.
 func (c *Consumption) Equal(o *Consumption) bool {
 	return c.Pool == o.Pool && c.OrderKey == o.OrderKey && c.Kind == o.Kind && c.SourceID == o.SourceID &&
 		c.LedgerAccountID == o.LedgerAccountID && c.Chain == o.Chain && c.At.Equal(o.At) && c.Block == o.Block &&
@@ -46,7 +46,7 @@ func (c *Consumption) Equal(o *Consumption) bool {
 		c.Costs.Equal(o.Costs) && c.NetFees == o.NetFees
 }
 
-// Principal is the quantity without the fee.
+// Principal returns the quantity without the fee.
 func (c *Consumption) Principal() money.Decimal { return c.Quantity.Sub(c.FeeQuantity) }
 
 // Use is what a consumption drew from one lot.
@@ -55,7 +55,7 @@ type Use struct {
 	Pool            string
 	OrderKey        lot.OrderKey // of the consumption
 	Position        int64        // of the consumption
-	LotID           string       // empty for a quantity that was not there
+	LotID           string       // empty for a lot deficit
 	Kind            string       // a lot.Kind, or Relocated
 	Correction      bool         // amounts are differences to a use in a closed period
 	JournalEntryID  string
@@ -89,13 +89,13 @@ type Use struct {
 // Realizes reports whether a gain or a loss was realized: a move or a conversion realizes none.
 func (u *Use) Realizes() bool { return u.Kind == string(lot.Dispose) || u.Kind == string(lot.Fee) }
 
-// UseKey tells the uses of one consumption apart.
+// UseKey identifies a use among those of its consumption.
 type UseKey struct{ lotID, kind, sourceID, accountID string }
 
 // Key returns the key of a use.
 func (u *Use) Key() UseKey { return UseKey{u.LotID, u.Kind, u.SourceID, u.LedgerAccountID} }
 
-// SameUses reports whether two answers to a consumption are the same, in any order.
+// SameUses reports whether two lists have the same uses, in any order.
 func SameUses(a, b []Use) bool {
 	if len(a) != len(b) {
 		return false
@@ -178,12 +178,12 @@ func (u Use) negated() Use {
 	return out
 }
 
-// EntryRef names the entry under which something is written.
+// EntryRef refers to the entry under which uses and lots are written.
 type EntryRef struct {
 	EntryID        string
 	AccountingDate time.Time
 	PeriodID       string
-	// Correct says that what is stored stays because its period is closed: only differences are written under this entry.
+	// Correct means that stored uses stay because their period is closed: only differences are written under this entry.
 	Correct bool
 }
 

@@ -49,15 +49,13 @@ func usesOf(rows []useRow) []Use {
 	out := make([]Use, len(rows))
 	for i, r := range rows {
 		out[i] = Use{
-			ID: r.ID, Pool: r.Pool, OrderKey: lot.OrderKey(
-				r.OrderKey), Position: r.Position, LotID: r.LotID, Kind: r.Kind, Correction: r.Correction, JournalEntryID: r.JournalEntryID,
-			TransactionID: db.OrEmpty(r.TransactionID), TransactionType: r.TransactionType, LegalEntityID: r.LegalEntityID,
-			SourceID:        db.OrEmpty(r.SourceID),
-			LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(
-				r.TokenID), AccountingDate: r.AccountingDate,
-			PeriodID: r.PeriodID, Quantity: r.Quantity, Basis: r.Basis, Proceeds: r.Proceeds, Fee: r.Fee, Gain: r.Gain, Currency: r.Currency,
-			AcquiredAt: r.AcquiredAt,
-			DisposedAt: r.DisposedAt, Days: r.Days, Term: r.Term, Method: r.Method, LotCount: r.LotCount,
+			ID: r.ID, Pool: r.Pool, OrderKey: lot.OrderKey(r.OrderKey), Position: r.Position, LotID: r.LotID, Kind: r.Kind,
+			Correction: r.Correction, JournalEntryID: r.JournalEntryID, TransactionID: db.OrEmpty(r.TransactionID),
+			TransactionType: r.TransactionType, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID),
+			LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID),
+			AccountingDate: r.AccountingDate, PeriodID: r.PeriodID, Quantity: r.Quantity, Basis: r.Basis, Proceeds: r.Proceeds,
+			Fee: r.Fee, Gain: r.Gain, Currency: r.Currency, AcquiredAt: r.AcquiredAt, DisposedAt: r.DisposedAt, Days: r.Days,
+			Term: r.Term, Method: r.Method, LotCount: r.LotCount,
 		}
 	}
 	return out
@@ -67,14 +65,13 @@ func insertUses(ctx context.Context, tx *db.Tx, uses []Use) error {
 	rows := make([]useRow, len(uses))
 	for i, u := range uses {
 		rows[i] = useRow{
-			ID: u.ID, Pool: u.Pool, OrderKey: string(
-				u.OrderKey), Position: u.Position, LotID: u.LotID, Kind: u.Kind, Correction: u.Correction, JournalEntryID: u.JournalEntryID,
-			TransactionID: db.OrNull(u.TransactionID), TransactionType: u.TransactionType, LegalEntityID: u.LegalEntityID,
-			SourceID: db.OrNull(u.SourceID), LedgerAccountID: u.LedgerAccountID, AssetType: u.AssetType, Chain: db.OrNull(
-				u.Chain), TokenID: db.OrNull(u.TokenID), AccountingDate: u.AccountingDate, PeriodID: u.PeriodID, Quantity: u.Quantity,
-			Basis: u.Basis, Proceeds: u.Proceeds,
-			Fee: u.Fee, Gain: u.Gain, Currency: u.Currency, AcquiredAt: u.AcquiredAt, DisposedAt: u.DisposedAt, Days: u.Days, Term: u.Term,
-			Method: u.Method, LotCount: u.LotCount,
+			ID: u.ID, Pool: u.Pool, OrderKey: string(u.OrderKey), Position: u.Position, LotID: u.LotID, Kind: u.Kind,
+			Correction: u.Correction, JournalEntryID: u.JournalEntryID, TransactionID: db.OrNull(u.TransactionID),
+			TransactionType: u.TransactionType, LegalEntityID: u.LegalEntityID, SourceID: db.OrNull(u.SourceID),
+			LedgerAccountID: u.LedgerAccountID, AssetType: u.AssetType, Chain: db.OrNull(u.Chain), TokenID: db.OrNull(u.TokenID),
+			AccountingDate: u.AccountingDate, PeriodID: u.PeriodID, Quantity: u.Quantity, Basis: u.Basis, Proceeds: u.Proceeds,
+			Fee: u.Fee, Gain: u.Gain, Currency: u.Currency, AcquiredAt: u.AcquiredAt, DisposedAt: u.DisposedAt, Days: u.Days,
+			Term: u.Term, Method: u.Method, LotCount: u.LotCount,
 		}
 	}
 	return db.Insert(ctx, tx, "lot_uses", rows...)
@@ -110,7 +107,7 @@ func deleteUses(ctx context.Context, tx *db.Tx, ids []string) error {
 	return tx.Queue(ctx, "DELETE"+fromUses+"use_id {any}", ids)
 }
 
-// updateEntry gives the rows of an entry to another one.
+// updateEntry moves the rows of an entry to another one.
 func updateEntry(ctx context.Context, tx *db.Tx, r reassignment, date *time.Time) error {
 	set, args := "journal_entry_id = ?", []any{r.to}
 	if r.table == Lots {
@@ -120,21 +117,21 @@ func updateEntry(ctx context.Context, tx *db.Tx, r reassignment, date *time.Time
 		append(args, r.from)...)
 }
 
-// HasOpenLots reports whether something is left of a lot of a legal entity on an account. It is a building block.
+// HasOpenLots reports whether a legal entity has open lots on an account. It is a building block.
 func HasOpenLots(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID string) (bool, error) {
 	found, err := db.All[string](ctx, tx,
 		"SELECT asset_id"+fromLots+"ledger_account_id = ? AND is_open = ? AND legal_entity_id = ? LIMIT 1", ledgerAccountID, true, legalEntityID)
 	return len(found) > 0, err
 }
 
-// moveUses gives the uses of an entry the date and the period of another one.
+// moveUses sets the date and the period of the uses of an entry to those of another one.
 func moveUses(ctx context.Context, tx *db.Tx, entryID string, to EntryRef) error {
 	return tx.Queue(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND "+
 		"journal_entry_id = ? AND is_correction = ?",
 		to.AccountingDate, to.PeriodID, entryID, false)
 }
 
-// AllOpen returns every lot of which something is left. It is a building block.
+// AllOpen returns all open lots. It is a building block.
 func AllOpen(ctx context.Context, tx *db.Tx) ([]Lot, error) {
 	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"is_open = ? ORDER BY pool, acquired_at, seq", true)
 	return lotsOf(rows), err

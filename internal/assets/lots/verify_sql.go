@@ -8,14 +8,14 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// ConsumptionKey names a consumption.
+// ConsumptionKey identifies a consumption.
 type ConsumptionKey struct {
 	Pool     string
 	OrderKey lot.OrderKey
 }
 
-// standing is true of an entry that counts: it is posted, and neither reversed nor a reversal.
-const standing = "e.status = 'posted' AND e.next_entry_id IS NULL AND e.originated_by <> 'reversal'"
+// entryInForce is the SQL condition for an entry that counts: it is posted, and neither reversed nor a reversal.
+const entryInForce = "e.status = 'posted' AND e.next_entry_id IS NULL AND e.originated_by <> 'reversal'"
 
 const joinEntry = " x LEFT JOIN journal_entries e ON e.organization_id = x.organization_id AND e.journal_entry_id = " +
 	"x.journal_entry_id WHERE x.organization_id = @org AND "
@@ -23,37 +23,38 @@ const joinEntry = " x LEFT JOIN journal_entries e ON e.organization_id = x.organ
 const noPool = " x WHERE x.organization_id = @org AND NOT EXISTS (SELECT 1 FROM lot_pools p WHERE p.organization_id = " +
 	"x.organization_id AND p.pool = x.pool) ORDER BY 1"
 
-// orphans are queries for rows that do not belong to what they name, each with the text of a finding. What was consumed
-// in a closed period stays under its entry when that is reversed later, and corrections beside it take it back.
+// orphans are queries for rows that contradict the records they refer to, each with the text of a finding. Uses in a
+// closed period keep their entry when it is reversed later; corrections in a later period cancel them.
 var orphans = []struct{ kind, text, query string }{
-	{"lots without their pool", "the lot %s is in no pool", "SELECT x.asset_id FROM lots" + noPool},
-	{"requests without their pool", "the entry %s asks of no pool", "SELECT x.journal_entry_id FROM lot_takes" + noPool},
-	{"uses without their pool", "the use %s is of no pool", "SELECT x.use_id FROM lot_uses" + noPool},
-	{"lots of entries that do not stand", "the entry of the lot %s is not there, or not posted, or reversed",
+	{"lots without a pool", "the pool of the lot %s does not exist", "SELECT x.asset_id FROM lots" + noPool},
+	{"consumptions without a pool", "the pool that the entry %s consumes from does not exist",
+		"SELECT x.journal_entry_id FROM lot_takes" + noPool},
+	{"uses without a pool", "the pool of the use %s does not exist", "SELECT x.use_id FROM lot_uses" + noPool},
+	{"lots of entries that are not in force", "the entry of the lot %s does not exist, is not posted or is reversed",
 		"SELECT x.asset_id FROM lots" + joinEntry +
 			"(e.journal_entry_id IS NULL AND NOT (x.origin = 'manual' AND x.journal_entry_id = '') OR e.journal_entry_id IS NOT NULL " +
-			"AND NOT (" + standing + ")) ORDER BY 1"},
-	{"requests of entries that do not stand", "the entry %s asks for lots, but is not there, or not posted, or reversed",
+			"AND NOT (" + entryInForce + ")) ORDER BY 1"},
+	{"consumptions of entries that are not in force", "the entry %s consumes lots but does not exist, is not posted or is reversed",
 		"SELECT x.journal_entry_id FROM lot_takes" + joinEntry +
-			"(e.journal_entry_id IS NULL OR NOT (" + standing + ")) ORDER BY 1"},
-	{"uses of entries that do not stand", "the entry of the use %s is not there, or not posted, or reversed",
+			"(e.journal_entry_id IS NULL OR NOT (" + entryInForce + ")) ORDER BY 1"},
+	{"uses of entries that are not in force", "the entry of the use %s does not exist, is not posted or is reversed",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
-			`(e.journal_entry_id IS NULL OR e.status <> 'posted' OR NOT (` + standing + `) AND NOT EXISTS (
+			`(e.journal_entry_id IS NULL OR e.status <> 'posted' OR NOT (` + entryInForce + `) AND NOT EXISTS (
 			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.place = x.place AND
 			y.is_correction)) ORDER BY 1`},
 	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
 			"NOT x.is_correction AND (e.accounting_period_id <> x.accounting_period_id OR e.accounting_date <> x.accounting_date) ORDER BY 1"},
-	{"lots that came at other times than their entries", "the lot %s did not come on the accounting date of its entry",
+	{"lots with a wrong entry date", "the lot %s is not stored with the accounting date of its entry",
 		"SELECT x.asset_id FROM lots" + joinEntry +
 			"x.came_at <> e.accounting_date ORDER BY 1"},
-	{"lots used later than they say", "the lot %s was used later than it says",
+	{"lots with a wrong last use", "the lot %s has a use after the date that is stored as its last use",
 		`SELECT x.asset_id FROM lots x WHERE x.organization_id = @org AND EXISTS (
 		SELECT 1 FROM lot_uses u WHERE u.organization_id = x.organization_id AND u.asset_id = x.asset_id AND u.accounting_date >
 		x.used_by) ORDER BY 1`},
 }
 
-// FindOrphans reports rows that do not belong to a pool and an entry that count. It is a building block.
+// FindOrphans adds a finding for each row whose pool does not exist or whose entry is not in force. It is a building block.
 func FindOrphans(ctx context.Context, tx *db.Tx, found *finding.List) error {
 	for _, o := range orphans {
 		names, err := db.All[string](ctx, tx, o.query)
@@ -108,9 +109,9 @@ func EntryPeriods(ctx context.Context, tx *db.Tx) (map[string]string, error) {
 	return out, err
 }
 
-// LateEntities returns the legal entities whose lots do not tell in which period they are counted, because something of
-// a closed period was corrected in a later one. An entry has no line of the legal entity that received lots without
-// cost, so that the transaction is asked too. It is a building block.
+// LateEntities returns the legal entities whose lots do not determine the period they are counted in, because an entry of
+// a closed period was corrected in a later one. A legal entity that received lots without cost has no line in the entry,
+// so the query also looks at the sources of the transactions. It is a building block.
 func LateEntities(ctx context.Context, tx *db.Tx) (map[string]bool, error) {
 	ids, err := db.All[string](ctx, tx, `WITH late AS (
 			SELECT e.journal_entry_id, e.previous_entry_id, e.legal_entity_id FROM journal_entries e LEFT JOIN journal_entries p ON
@@ -131,7 +132,7 @@ func LateEntities(ctx context.Context, tx *db.Tx) (map[string]bool, error) {
 	return out, err
 }
 
-// ConsumptionsOfEntries returns what entries ask of pools, by entry and position. It is a building block.
+// ConsumptionsOfEntries returns the consumptions of entries, by entry and position. It is a building block.
 func ConsumptionsOfEntries(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string][]Consumption, error) {
 	rows, err := db.All[consumptionRow](ctx, tx, "SELECT "+db.Columns[consumptionRow]()+fromConsumptions+
 		"journal_entry_id {any} ORDER BY position", entryIDs)

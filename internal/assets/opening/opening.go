@@ -22,7 +22,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Rebook corrects the journal for entries that consume other lots than before, and returns the entry under which each is
+// Rebook corrects the entries that consume other lots than before, and returns the entry under which the uses of each are
 // written from now on.
 type Rebook func(ctx context.Context, tx *db.Tx, b *snapshot.Books, changes []replay.Change) (map[string]lots.EntryRef, error)
 
@@ -34,7 +34,7 @@ type Service struct {
 	rebook  Rebook
 }
 
-// NewService returns a service on a database. load and rebook are those of whoever books transactions.
+// NewService returns a service on a database. load and rebook are those of booking.Service.
 func NewService(d *db.DB, entries *journal.Service, load replay.Loader, rebook Rebook) *Service {
 	return &Service{db: d, entries: entries, load: load, rebook: rebook}
 }
@@ -47,7 +47,7 @@ func (s *Service) save(ctx context.Context, tx *db.Tx, b *snapshot.Books, before
 		after.AssignPool(b)
 	}
 	r := replay.New(tx, b, s.load, replay.Options{})
-	r.Put(before, after, beforePeriodID, afterPeriodID)
+	r.SetOpening(before, after, beforePeriodID, afterPeriodID)
 	outcome, err := r.Run(ctx)
 	if err != nil {
 		return err
@@ -61,17 +61,16 @@ func (s *Service) save(ctx context.Context, tx *db.Tx, b *snapshot.Books, before
 	return outcome.Write(ctx, refs)
 }
 
-// facts is what audit records and events say of an opening balance.
+// facts returns what audit records and events contain of an opening balance.
 func facts(l *lots.Lot) map[string]any {
 	return map[string]any{
-		"id": l.ID, "asset_type": l.AssetType, "chain": db.OrNull(
-			l.Chain), "quantity": l.Quantity, "cost_basis": l.CostBasis, "currency": l.Currency, "date_received": l.AcquiredAt,
-		"legal_entity_id": l.LegalEntityID, "ledger_account_id": l.LedgerAccountID, "source_id": l.SourceID,
-		"journal_entry_id": db.OrNull(l.JournalEntryID),
+		"id": l.ID, "asset_type": l.AssetType, "chain": db.OrNull(l.Chain), "quantity": l.Quantity, "cost_basis": l.CostBasis,
+		"currency": l.Currency, "date_received": l.AcquiredAt, "legal_entity_id": l.LegalEntityID,
+		"ledger_account_id": l.LedgerAccountID, "source_id": l.SourceID, "journal_entry_id": db.OrNull(l.JournalEntryID),
 	}
 }
 
-func record(ctx context.Context, tx *db.Tx, action string, before, after *lots.Lot) {
+func recordAudit(ctx context.Context, tx *db.Tx, action string, before, after *lots.Lot) {
 	c := audit.Change{Action: action, ResourceType: lots.Noun}
 	if before != nil {
 		c.ResourceID, c.Before = before.ID, facts(before)
@@ -82,8 +81,8 @@ func record(ctx context.Context, tx *db.Tx, action string, before, after *lots.L
 	audit.Record(ctx, tx, c)
 }
 
-// Create enters an asset that was held before the books began: a lot, and an entry of its cost against opening balance
-// equity. A lot that cost nothing has no entry.
+// Create creates an opening balance: a lot, and an entry that posts its cost against opening balance equity. A lot that cost
+// nothing has no entry.
 func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -98,28 +97,28 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err 
 		if err != nil {
 			return err
 		}
-		if err := checkOpen(b, l.LegalEntityID, opening); err != nil {
+		if err := requireOpenPeriod(b, l.LegalEntityID, opening); err != nil {
 			return err
 		}
 		l.ID, l.CreatedAt = tx.NewID(id.Asset), tx.Now()
 		if l.AcquiredAt.IsZero() {
 			l.AcquiredAt = opening
 		}
-		periodID, err := s.open(ctx, tx, &l, opening)
+		periodID, err := s.postOpening(ctx, tx, &l, opening)
 		if err != nil {
 			return err
 		}
 		if err := s.save(ctx, tx, b, nil, &l, "", periodID); err != nil {
 			return err
 		}
-		record(ctx, tx, "asset.created", nil, &l)
+		recordAudit(ctx, tx, "asset.created", nil, &l)
 		h, err = lots.Show(ctx, tx, l.ID)
 		return err
 	})
 	return h, err
 }
 
-// openingDate is the last instant before the first accounting period of a legal entity: the month of its first entry or
+// openingDate returns the last instant before the first accounting period of a legal entity: the month of its first entry or
 // transaction, booked or not. If the first entry is an opening balance, further ones get the same date.
 func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityID string) (time.Time, error) {
 	first := time.Time{}
@@ -134,7 +133,7 @@ func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityI
 	}
 	for _, e := range entries {
 		if e.OriginatedBy == journal.ByOpening {
-			earlier(e.At.Add(instant))
+			earlier(e.At.Add(precision))
 		} else {
 			earlier(calendar.MonthOf(e.At, b.Zone).Start(b.Zone))
 		}
@@ -148,38 +147,39 @@ func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityI
 	if first.IsZero() {
 		first = calendar.MonthOf(tx.Now(), b.Zone).Start(b.Zone)
 	}
-	return first.Add(-instant), err
+	return first.Add(-precision), err
 }
 
-// instant is the precision at which times are stored.
-const instant = time.Millisecond
+// precision is the precision at which times are stored.
+const precision = time.Millisecond
 
-// checkOpen returns an error if the first period of a legal entity is closed: its opening balances stand.
-func checkOpen(b *snapshot.Books, legalEntityID string, opening time.Time) error {
+// requireOpenPeriod returns an error if the first period of a legal entity is closed, because its opening balances cannot
+// change then.
+func requireOpenPeriod(b *snapshot.Books, legalEntityID string, opening time.Time) error {
 	month := calendar.MonthOf(opening, b.Zone)
 	if month.Key() > b.ClosedThrough(legalEntityID) {
 		return nil
 	}
-	return fault.Conflictf("the books of %s begin with a closed period, %s, whose opening balance stands: reopen it first",
+	return fault.Conflictf("the first period of %s, %s, is closed, so that its opening balances cannot change: reopen it first",
 		b.Entities[legalEntityID].Name, month.Next().Key())
 }
 
-// checkLotOpen returns an error for a lot without an entry that is counted in a closed period: no entry would say what
+// requireOpenLot returns an error for a lot without an entry that is counted in a closed period: no entry would say what
 // changed.
-func checkLotOpen(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot) error {
+func requireOpenLot(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot) error {
 	all, err := period.All(ctx, tx)
 	for _, p := range all {
 		if p.ID == l.OpenedIn && p.Key <= b.ClosedThrough(l.LegalEntityID) {
-			return fault.Conflictf("the asset is part of what %s began with, and %s is closed: reopen it first",
+			return fault.Conflictf("the asset is an opening balance of %s in %s, which is closed: reopen it first",
 				b.Entities[l.LegalEntityID].Name, p.Key)
 		}
 	}
 	return err
 }
 
-// open posts the opening entry of a lot and returns its accounting period. A lot that cost nothing gets no entry, only
+// postOpening posts the opening entry of a lot and returns its accounting period. A lot that cost nothing gets no entry, only
 // the period.
-func (s *Service) open(ctx context.Context, tx *db.Tx, l *lots.Lot, at time.Time) (periodID string, err error) {
+func (s *Service) postOpening(ctx context.Context, tx *db.Tx, l *lots.Lot, at time.Time) (periodID string, err error) {
 	if l.CostBasis.IsZero() {
 		l.JournalEntryID = ""
 		_, l.OpenedIn, err = s.entries.ResolvePostingPeriod(ctx, tx, at, l.LegalEntityID)
@@ -190,8 +190,8 @@ func (s *Service) open(ctx context.Context, tx *db.Tx, l *lots.Lot, at time.Time
 		return "", err
 	}
 	made, err := s.entries.CreateInTx(ctx, tx, []journal.CreateParams{{
-		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " +
-			l.AssetType, OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
+		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " + l.AssetType,
+		OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
 		return "", err
@@ -215,7 +215,7 @@ func openingLines(ctx context.Context, tx *db.Tx, l *lots.Lot) ([]journal.LinePa
 	return lines, nil
 }
 
-// Delete deletes an asset that somebody entered and of which nothing was consumed, and reverses its entry.
+// Delete deletes an opening balance of which nothing was consumed, and reverses its entry.
 func (s *Service) Delete(ctx context.Context, assetID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -226,28 +226,28 @@ func (s *Service) Delete(ctx context.Context, assetID string) error {
 		if err != nil {
 			return err
 		}
-		if err := checkManual(&l); err != nil {
+		if err := requireManual(&l); err != nil {
 			return err
 		}
 		if consumed := l.Consumed(); !consumed.IsZero() {
-			return fault.Conflictf("%s %s of the asset were taken already: it stays", consumed, l.AssetType)
+			return fault.Conflictf("%s %s of the asset are consumed already: reverse the entries that consumed them first", consumed, l.AssetType)
 		}
 		picked, err := lots.SelectedFor(ctx, tx, l.ID)
 		if err != nil {
 			return err
 		}
 		if len(picked) > 0 {
-			return fault.Conflictf("the asset is chosen for %s: choose other lots for it first", sequenceNumbers(picked))
+			return fault.Conflictf("the asset is selected for %s: select other lots first", sequenceNumbers(picked))
 		}
 		if err := s.remove(ctx, tx, b, l); err != nil {
 			return err
 		}
-		record(ctx, tx, "asset.deleted", &l, nil)
+		recordAudit(ctx, tx, "asset.deleted", &l, nil)
 		return nil
 	})
 }
 
-// sequenceNumbers lists the numbers of transactions as they are shown.
+// sequenceNumbers returns the sequence numbers of transactions, separated by commas.
 func sequenceNumbers(numbers []int64) string {
 	names := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -265,10 +265,10 @@ func (s *Service) remove(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lo
 	return s.save(ctx, tx, b, &l, nil, periodID, "")
 }
 
-// reverse reverses the entry of a lot, if it has one, and returns the accounting period in which the lot is taken back.
+// reverse reverses the entry of a lot, if it has one, and returns the accounting period in which the lot is removed.
 func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lots.Lot) (periodID string, err error) {
 	if l.JournalEntryID == "" {
-		return l.OpenedIn, checkLotOpen(ctx, tx, b, &l)
+		return l.OpenedIn, requireOpenLot(ctx, tx, b, &l)
 	}
 	e, err := journal.FindUnchecked(ctx, tx, l.JournalEntryID)
 	if err != nil {
@@ -278,10 +278,10 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l l
 	return reversal.PeriodID, err
 }
 
-// checkManual returns an error for a lot that a transaction brought in.
-func checkManual(l *lots.Lot) error {
+// requireManual returns an error for a lot that a transaction created.
+func requireManual(l *lots.Lot) error {
 	if l.Origin == lots.Manual {
 		return nil
 	}
-	return fault.Conflictf("the asset was brought by a transaction and follows from its journal entry: correct that instead")
+	return fault.Conflictf("the asset was created by a transaction: correct the journal entry of that transaction instead")
 }

@@ -29,8 +29,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// holder is a company with one wallet, whose lots are entered by hand and leave by replays, without anybody who books what happened.
-type holder struct {
+// fixture is a company with one wallet, whose lots are entered as opening balances and consumed by replays, without booking.
+type fixture struct {
 	*opening.Service
 	lots     *lots.Service
 	ctx      context.Context
@@ -39,20 +39,21 @@ type holder struct {
 	entity   string
 	wallet   source.Source
 	expense  string
-	works    map[string]replay.Effect
+	effects  map[string]replay.Effect
 	rebooked []replay.Change
 }
 
-func hold(t *testing.T, d *db.DB) *holder {
+func newFixture(t *testing.T, d *db.DB) *fixture {
 	t.Helper()
 	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &holder{db: d, lots: lots.NewService(d), entries: journal.NewService(d), entity: f.LegalEntity.ID, works: map[string]replay.Effect{}}
+	h := &fixture{db: d, lots: lots.NewService(d), entries: journal.NewService(d), entity: f.LegalEntity.ID,
+		effects: map[string]replay.Effect{}}
 	h.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID})
-	load := func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return h.works, nil }
+	load := func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return h.effects, nil }
 	rebook := func(ctx context.Context, tx *db.Tx, _ *snapshot.Books, changes []replay.Change) (map[string]lots.EntryRef, error) {
 		refs := map[string]lots.EntryRef{}
 		for _, c := range changes {
@@ -76,15 +77,15 @@ func hold(t *testing.T, d *db.DB) *holder {
 	return h
 }
 
-func (h *holder) write(t *testing.T, do func(context.Context, *db.Tx) error) {
+func (h *fixture) write(t *testing.T, do func(context.Context, *db.Tx) error) {
 	t.Helper()
 	if err := h.db.Write(h.ctx, actor.From(h.ctx).OrganizationID, do); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// ref is where what an entry takes counts: this month.
-func (h *holder) ref(ctx context.Context, t *testing.T, tx *db.Tx, entryID string) lots.EntryRef {
+// ref returns a reference to an entry whose uses count in this month.
+func (h *fixture) ref(ctx context.Context, t *testing.T, tx *db.Tx, entryID string) lots.EntryRef {
 	t.Helper()
 	all, err := period.Ensure(ctx, tx, calendar.MonthOf(tx.Now(), time.UTC))
 	if err != nil {
@@ -93,12 +94,12 @@ func (h *holder) ref(ctx context.Context, t *testing.T, tx *db.Tx, entryID strin
 	return lots.EntryRef{EntryID: entryID, AccountingDate: tx.Now(), PeriodID: all[len(all)-1].ID}
 }
 
-// enter enters ETH.
-func (h *holder) enter(t *testing.T, date, quantity, cost string) lots.Held {
+// enter enters an opening balance of ETH.
+func (h *fixture) enter(t *testing.T, date, quantity, cost string) lots.Held {
 	t.Helper()
 	made, err := h.Create(h.ctx, opening.CreateParams{
-		AssetType: "ETH", Quantity: money.MustParse(quantity), CostBasis: money.MustParse(
-			cost), LegalEntityID: h.entity, LedgerAccountID: h.wallet.LedgerAccountID, SourceID: h.wallet.ID, DateReceived: date,
+		AssetType: "ETH", Quantity: money.MustParse(quantity), CostBasis: money.MustParse(cost), LegalEntityID: h.entity,
+		LedgerAccountID: h.wallet.LedgerAccountID, SourceID: h.wallet.ID, DateReceived: date,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -106,19 +107,19 @@ func (h *holder) enter(t *testing.T, date, quantity, cost string) lots.Held {
 	return made
 }
 
-// spend lets ETH leave the wallet, as booking would.
-func (h *holder) spend(t *testing.T, name, date, quantity, worth string) {
+// spend consumes ETH from the wallet, as booking would.
+func (h *fixture) spend(t *testing.T, name, date, quantity, worth string) {
 	t.Helper()
 	h.book(t, name, posting.Input{Type: posting.Expense, Out: h.leg(t, date, quantity, worth)})
 }
 
-// earn lets ETH come into it.
-func (h *holder) earn(t *testing.T, name, date, quantity, worth string) {
+// earn adds ETH to the wallet, as booking would.
+func (h *fixture) earn(t *testing.T, name, date, quantity, worth string) {
 	t.Helper()
 	h.book(t, name, posting.Input{Type: posting.Income, In: h.leg(t, date, quantity, worth)})
 }
 
-func (h *holder) leg(t *testing.T, date, quantity, worth string) *posting.Leg {
+func (h *fixture) leg(t *testing.T, date, quantity, worth string) *posting.Leg {
 	t.Helper()
 	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -131,7 +132,7 @@ func (h *holder) leg(t *testing.T, date, quantity, worth string) *posting.Leg {
 	}
 }
 
-func (h *holder) book(t *testing.T, name string, in posting.Input) {
+func (h *fixture) book(t *testing.T, name string, in posting.Input) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -152,7 +153,7 @@ func (h *holder) book(t *testing.T, name string, in posting.Input) {
 		if err != nil {
 			return err
 		}
-		w := replay.Effect{EntryID: name, TransactionID: "txn_" + name, Type: string(in.Type), Label: name, Number: int64(len(h.works) + 1),
+		w := replay.Effect{EntryID: name, TransactionID: "txn_" + name, Type: string(in.Type), Label: name, Number: int64(len(h.effects) + 1),
 			Input: in, Plan: plan}
 		r := replay.New(tx, b, nil, replay.Options{})
 		r.Add(name, w)
@@ -160,13 +161,13 @@ func (h *holder) book(t *testing.T, name string, in posting.Input) {
 		if err != nil {
 			return err
 		}
-		h.works[name] = w
+		h.effects[name] = w
 		return outcome.Write(ctx, map[string]lots.EntryRef{name: h.ref(ctx, t, tx, name)})
 	})
 }
 
-// shown is what is held, oldest first: 2 of 3 for 40.00 of 60.00.
-func (h *holder) shown(t *testing.T, f lots.Filter) string {
+// shown returns the lots, oldest first, in the form "2 of 3 for 40.00 of 60.00".
+func (h *fixture) shown(t *testing.T, f lots.Filter) string {
 	t.Helper()
 	all, err := h.lots.List(h.ctx, f, page.Request{Limit: 100})
 	if err != nil {
@@ -181,8 +182,8 @@ func (h *holder) shown(t *testing.T, f lots.Filter) string {
 	return strings.Join(out, "; ")
 }
 
-// holds compares the account of the wallet with the lots on it, and the positions with both.
-func (h *holder) holds(t *testing.T, quantity, basis string) {
+// expectHeld compares the balance of the account of the wallet, its lots and its positions with the expected amounts.
+func (h *fixture) expectHeld(t *testing.T, quantity, basis string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *db.Tx) error {
 		type sum struct {
@@ -210,12 +211,12 @@ func refused(t *testing.T, what string, err error, kind fault.Kind, says string)
 	}
 }
 
-func TestWhatWasTakenKeepsAnOpeningAssetWhereItIs(t *testing.T) {
+func TestAConsumedOpeningAssetCannotBeMovedOrDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := hold(t, d)
+		h := newFixture(t, d)
 		first, second := h.enter(t, "2024-01-01", "2", "2000"), h.enter(t, "2024-06-01", "3", "6000")
-		h.holds(t, "5", "8000")
+		h.expectHeld(t, "5", "8000")
 		h.spend(t, "a", "2025-01-10", "0.5", "900")
 		if got, want := h.shown(t, lots.Filter{}), "1.5 of 2 for 1500.00 of 2000.00; 3 of 3 for 6000.00 of 6000.00"; got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -234,29 +235,29 @@ func TestWhatWasTakenKeepsAnOpeningAssetWhereItIs(t *testing.T) {
 			return err
 		})
 		refused(t, "less", update(first.ID, opening.UpdateParams{Quantity: new(money.MustParse("0.4"))}), fault.Conflict,
-			"0.5 of the asset were taken already")
-		refused(t, "another account", update(first.ID, opening.UpdateParams{LedgerAccountID: &elsewhere.ID}), fault.Conflict, "taken already")
+			"0.5 of the asset are consumed already")
+		refused(t, "another account", update(first.ID, opening.UpdateParams{LedgerAccountID: &elsewhere.ID}), fault.Conflict, "consumed already")
 		refused(t, "another entity", update(first.ID, opening.UpdateParams{LegalEntityID: &other.ID}), fault.Invalid, "another legal entity")
-		refused(t, "none at all", h.Delete(h.ctx, first.ID), fault.Conflict, "0.5 ETH of the asset were taken already")
-		h.holds(t, "4.5", "7500")
+		refused(t, "none at all", h.Delete(h.ctx, first.ID), fault.Conflict, "0.5 ETH of the asset are consumed already")
+		h.expectHeld(t, "4.5", "7500")
 		if err := update(second.ID, opening.UpdateParams{LedgerAccountID: &elsewhere.ID}); err != nil {
 			t.Errorf("of which nothing was taken: %v", err)
 		}
-		h.holds(t, "4.5", "7500")
+		h.expectHeld(t, "4.5", "7500")
 		if err := h.Delete(h.ctx, second.ID); err != nil {
 			t.Error(err)
 		}
-		h.holds(t, "1.5", "1500")
+		h.expectHeld(t, "1.5", "1500")
 		if len(h.rebooked) > 0 {
 			t.Errorf("%+v was rebooked", h.rebooked)
 		}
 	})
 }
 
-func TestAnotherCostChangesWhatWasTaken(t *testing.T) {
+func TestAnotherCostChangesWhatWasConsumed(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := hold(t, d)
+		h := newFixture(t, d)
 		first := h.enter(t, "2024-01-01", "2", "2000")
 		h.enter(t, "2024-06-01", "3", "6000")
 		h.spend(t, "a", "2025-01-10", "1", "2500")
@@ -267,18 +268,18 @@ func TestAnotherCostChangesWhatWasTaken(t *testing.T) {
 			h.rebooked[0].Gain.String() != "500" {
 			t.Errorf("%+v", h.rebooked)
 		}
-		h.holds(t, "4", "6500")
+		h.expectHeld(t, "4", "6500")
 		// More of it leaves less to what came later, and an earlier one takes its place.
 		if _, err := h.Update(h.ctx, first.ID, opening.UpdateParams{Quantity: new(money.MustParse("4"))}); err != nil {
 			t.Fatal(err)
 		}
-		h.holds(t, "6", "6750")
+		h.expectHeld(t, "6", "6750")
 		h.enter(t, "2023-01-01", "1", "10")
 		if got, want := h.shown(t,
 			lots.Filter{}), "4 of 4 for 1000.00 of 1000.00; 3 of 3 for 6000.00 of 6000.00; 0 of 1 for 0.00 of 10.00"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-		h.holds(t, "7", "7000")
+		h.expectHeld(t, "7", "7000")
 		if got := h.shown(t, lots.Filter{Open: new(false)}); got != "0 of 1 for 0.00 of 10.00" {
 			t.Errorf("used up: %s", got)
 		}
@@ -288,7 +289,7 @@ func TestAnotherCostChangesWhatWasTaken(t *testing.T) {
 func TestALotOfAWeightedAverageShowsItsShare(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := hold(t, d)
+		h := newFixture(t, d)
 		if _, err := entity.NewService(d).Update(h.ctx, h.entity,
 			entity.UpdateParams{CostBasisMethod: new(entity.MethodWeightedAverage)}); err != nil {
 			t.Fatal(err)
@@ -305,7 +306,7 @@ func TestALotOfAWeightedAverageShowsItsShare(t *testing.T) {
 func TestDispositionsAreReadBackFromTheLatest(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := hold(t, d)
+		h := newFixture(t, d)
 		lot := h.enter(t, "2024-01-01", "10", "1000")
 		for i := range 7 {
 			h.spend(t, fmt.Sprint("e", i), fmt.Sprintf("2025-0%d-10", i+1), "1", "150")
@@ -334,10 +335,10 @@ func TestDispositionsAreReadBackFromTheLatest(t *testing.T) {
 	})
 }
 
-func TestWhatATransactionBroughtIsNotChangedByHand(t *testing.T) {
+func TestALotOfATransactionCannotBeEdited(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := hold(t, d)
+		h := newFixture(t, d)
 		h.enter(t, "2024-01-01", "1", "1000")
 		h.earn(t, "a", "2025-01-10", "2", "5000")
 		brought, err := h.lots.List(h.ctx, lots.Filter{Manual: new(false)}, page.Request{Limit: 10})
@@ -345,16 +346,16 @@ func TestWhatATransactionBroughtIsNotChangedByHand(t *testing.T) {
 			t.Fatalf("%+v %v", brought, err)
 		}
 		_, err = h.Update(h.ctx, brought.Items[0].ID, opening.UpdateParams{Quantity: new(money.MustParse("3"))})
-		refused(t, "changed", err, fault.Conflict, "brought by a transaction")
-		refused(t, "deleted", h.Delete(h.ctx, brought.Items[0].ID), fault.Conflict, "brought by a transaction")
-		h.holds(t, "3", "6000")
+		refused(t, "changed", err, fault.Conflict, "created by a transaction")
+		refused(t, "deleted", h.Delete(h.ctx, brought.Items[0].ID), fault.Conflict, "created by a transaction")
+		h.expectHeld(t, "3", "6000")
 	})
 }
 
 func TestAnAssetFollowsItsSourceToAnotherLegalEntity(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := hold(t, d)
+		h := newFixture(t, d)
 		lot, early := h.enter(t, "2024-01-01", "2", "2000"), h.enter(t, "2023-01-01", "1", "100")
 		h.spend(t, "a", "2025-01-10", "0.5", "900")
 		var other entity.LegalEntity
@@ -375,8 +376,8 @@ func TestAnAssetFollowsItsSourceToAnotherLegalEntity(t *testing.T) {
 			t.Fatalf("%+v %v", moved, err)
 		}
 		_, err = h.Update(h.ctx, early.ID, opening.UpdateParams{LegalEntityID: &other.ID})
-		refused(t, "of which something was taken", err, fault.Conflict, "0.5 of the asset were taken already")
-		h.holds(t, "2.5", "2050")
+		refused(t, "of which something was taken", err, fault.Conflict, "0.5 of the asset are consumed already")
+		h.expectHeld(t, "2.5", "2050")
 		h.write(t, func(ctx context.Context, tx *db.Tx) error {
 			was, err := journal.FindUnchecked(ctx, tx, lot.JournalEntryID)
 			if err != nil {

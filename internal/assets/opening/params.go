@@ -38,27 +38,27 @@ type CreateParams struct {
 	Chain           string // default: that of the source
 }
 
-// objections collects everything that is wrong with a lot. Of the four kinds the first that has any is returned.
-type objections struct {
+// faultList collects the faults of an opening balance. err returns the first of the four kinds that is not empty.
+type faultList struct {
 	faults       fault.List // values that are invalid by themselves
-	missing      []string   // fields that name something that does not exist
-	noun         string     // what the first of them names
-	combinations fault.List // values that do not go together
+	missing      []string   // fields that refer to a record that does not exist
+	noun         string     // the kind of record that the first of them refers to
+	combinations fault.List // values that contradict each other
 	conflicts    []fault.Field
 }
 
-func (o *objections) miss(noun, field string) {
+func (o *faultList) addMissing(noun, field string) {
 	if o.noun == "" {
 		o.noun = noun
 	}
 	o.missing = append(o.missing, field)
 }
 
-func (o *objections) conflict(field, format string, args ...any) {
+func (o *faultList) addConflict(field, format string, args ...any) {
 	o.conflicts = append(o.conflicts, fault.Field{Name: field, Message: fmt.Sprintf(format, args...)})
 }
 
-func (o *objections) err() error {
+func (o *faultList) err() error {
 	switch {
 	case o.faults.Err() != nil:
 		return o.faults.Err()
@@ -72,35 +72,34 @@ func (o *objections) err() error {
 	return nil
 }
 
-// resolve returns the lot that is described, or an error with everything that is wrong with it.
+// resolve returns the lot that the parameters describe, or an error with all of its faults.
 func (p CreateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (lots.Lot, error) {
 	l := lots.Lot{
-		LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID, AssetType: strings.TrimSpace(
-			p.AssetType), Chain: strings.ToLower(strings.TrimSpace(p.Chain)),
-		Quantity: p.Quantity, RemainingQuantity: p.Quantity, CostBasis: p.CostBasis, RemainingBasis: p.CostBasis,
-		Currency: strings.TrimSpace(p.Currency), Origin: lots.Manual,
+		LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID, AssetType: strings.TrimSpace(p.AssetType),
+		Chain: strings.ToLower(strings.TrimSpace(p.Chain)), Quantity: p.Quantity, RemainingQuantity: p.Quantity,
+		CostBasis: p.CostBasis, RemainingBasis: p.CostBasis, Currency: strings.TrimSpace(p.Currency), Origin: lots.Manual,
 	}
-	o := &objections{}
+	o := &faultList{}
 	p.parseDate(o, &l, b.Zone, tx.Now())
-	checkSymbol(o, l.AssetType)
+	validateSymbol(o, l.AssetType)
 	if utf8.RuneCountInString(l.Chain) > ChainMax || strings.ContainsFunc(l.Chain, unicode.IsSpace) {
 		o.faults.Addf("chain", "must have at most %d characters and no spaces", ChainMax)
 	}
-	holder, err := source.Find(ctx, tx, p.SourceID)
+	heldAt, err := source.Find(ctx, tx, p.SourceID)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
-		o.miss("source", "source_id")
+		o.addMissing("source", "source_id")
 	case err != nil:
 		return l, err
 	case l.Chain == "":
-		l.Chain = holder.Chain
+		l.Chain = heldAt.Chain
 	}
-	l.SourceID = holder.ID
-	return l, checkLot(ctx, tx, o, b, &l, holder)
+	l.SourceID = heldAt.ID
+	return l, validateLot(ctx, tx, o, b, &l, heldAt)
 }
 
 // parseDate reads the date on which the asset was received.
-func (p CreateParams) parseDate(o *objections, l *lots.Lot, zone *time.Location, now time.Time) {
+func (p CreateParams) parseDate(o *faultList, l *lots.Lot, zone *time.Location, now time.Time) {
 	if p.DateReceived == "" {
 		return
 	}
@@ -116,10 +115,10 @@ func (p CreateParams) parseDate(o *objections, l *lots.Lot, zone *time.Location,
 	l.AcquiredAt = at
 }
 
-// yearMin is earlier than any asset that is kept in lots: a date before it is a mistake.
+// yearMin is earlier than any asset with lots existed; a date before it is a mistake.
 const yearMin = 1970
 
-func checkSymbol(o *objections, symbol string) {
+func validateSymbol(o *faultList, symbol string) {
 	switch n := utf8.RuneCountInString(symbol); {
 	case n < 1 || n > AssetTypeMax || strings.ContainsFunc(symbol, unicode.IsSpace):
 		o.faults.Addf("asset_type", "must have 1 to %d characters and no spaces", AssetTypeMax)
@@ -128,15 +127,15 @@ func checkSymbol(o *objections, symbol string) {
 	}
 }
 
-// checkLot adds what is wrong with a lot whose source is known, if it has one.
-func checkLot(ctx context.Context, tx *db.Tx, o *objections, b *snapshot.Books, l *lots.Lot, holder source.Source) error {
+// validateLot adds the faults of a lot, given its source if it has one, and returns all faults as an error.
+func validateLot(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books, l *lots.Lot, heldAt source.Source) error {
 	e, there := b.Entities[l.LegalEntityID]
 	if there = there && actor.From(ctx).Sees(e.ID); !there {
-		o.miss("legal entity", "legal_entity_id")
+		o.addMissing("legal entity", "legal_entity_id")
 	} else if l.Currency == "" {
 		l.Currency = e.BaseCurrency
 	}
-	checkAmounts(o, l)
+	validateAmounts(o, l)
 	switch {
 	case !there:
 	case l.Currency != e.BaseCurrency && l.ID == "":
@@ -144,16 +143,16 @@ func checkLot(ctx context.Context, tx *db.Tx, o *objections, b *snapshot.Books, 
 	case l.Currency != e.BaseCurrency:
 		o.combinations.Addf("legal_entity_id", "%s keeps its books in %s, and the cost of the asset is in %s", e.Name, e.BaseCurrency, l.Currency)
 	}
-	if there && holder.ID != "" && holder.LegalEntityID != e.ID {
-		o.combinations.Addf("legal_entity_id", "the source %s that holds the asset belongs to another legal entity than %s", holder.Name, e.Name)
+	if there && heldAt.ID != "" && heldAt.LegalEntityID != e.ID {
+		o.combinations.Addf("legal_entity_id", "the source %s that holds the asset belongs to another legal entity than %s", heldAt.Name, e.Name)
 	}
-	if err := checkAccount(ctx, tx, o, b, l, holder); err != nil {
+	if err := validateAccount(ctx, tx, o, b, l, heldAt); err != nil {
 		return err
 	}
 	return o.err()
 }
 
-func checkAmounts(o *objections, l *lots.Lot) {
+func validateAmounts(o *faultList, l *lots.Lot) {
 	if l.Quantity.Sign() <= 0 {
 		o.faults.Addf("quantity", "must be positive")
 	}
@@ -165,13 +164,13 @@ func checkAmounts(o *objections, l *lots.Lot) {
 	}
 }
 
-// checkAccount checks the account of the lot: it must be postable, of type Asset, for this asset if it names one, and not
-// that of another source.
-func checkAccount(ctx context.Context, tx *db.Tx, o *objections, b *snapshot.Books, l *lots.Lot, holder source.Source) error {
+// validateAccount adds the faults of the account of the lot: it must be postable, of type Asset, for this asset if it is
+// restricted to one, and not that of another source.
+func validateAccount(ctx context.Context, tx *db.Tx, o *faultList, b *snapshot.Books, l *lots.Lot, heldAt source.Source) error {
 	const field = "ledger_account_id"
 	a, there := b.Accounts[l.LedgerAccountID]
 	if !there {
-		o.miss("ledger account", field)
+		o.addMissing("ledger account", field)
 		return nil
 	}
 	switch {
@@ -184,15 +183,15 @@ func checkAccount(ctx context.Context, tx *db.Tx, o *objections, b *snapshot.Boo
 	case a.AssetType != "" && a.AssetType != l.AssetType:
 		o.combinations.Addf(field, "the ledger account %s is for %s, and the asset is %s", a, a.AssetType, l.AssetType)
 	case a.Archived():
-		o.conflict(field, "the ledger account %s is archived: unarchive it or choose another", a)
+		o.addConflict(field, "the ledger account %s is archived: unarchive it or choose another", a)
 	}
-	if holder.ID == "" || holder.LedgerAccountID == a.ID {
+	if heldAt.ID == "" || heldAt.LedgerAccountID == a.ID {
 		return nil
 	}
 	all, err := source.AllUnchecked(ctx, tx)
 	for _, other := range all {
 		if other.LedgerAccountID == a.ID {
-			o.combinations.Addf(field, "the ledger account %s is that of another source: choose that of %s, or one of no source", a, holder.Name)
+			o.combinations.Addf(field, "the ledger account %s is that of another source: choose that of %s, or one of no source", a, heldAt.Name)
 			break
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// UpdateParams are the changes asked for; nil leaves a field as it is.
+// UpdateParams are changes to an opening balance; nil leaves a field as it is.
 type UpdateParams struct {
 	LedgerAccountID *string
 	CostBasis       *money.Decimal
@@ -41,8 +41,7 @@ func (p UpdateParams) apply(l lots.Lot) lots.Lot {
 	return l
 }
 
-// Update changes an asset that somebody entered, its entry, and every entry that consumed it. If nothing changes, nothing
-// is written.
+// Update changes an opening balance, its entry, and every entry that consumed it. If nothing changes, nothing is written.
 func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h lots.Held, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -53,7 +52,7 @@ func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h
 		if err != nil {
 			return err
 		}
-		if err := checkManual(&before); err != nil {
+		if err := requireManual(&before); err != nil {
 			return err
 		}
 		after, err := p.resolve(ctx, tx, b, before)
@@ -77,33 +76,33 @@ func sameParams(a, b *lots.Lot) bool {
 		a.Quantity.Equal(b.Quantity)
 }
 
-// resolve returns the lot with the changes, or an error with everything that is wrong with them.
+// resolve returns the lot with the changes, or an error with all of their faults.
 func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot) (lots.Lot, error) {
-	after, consumed, o := p.apply(before), before.Consumed(), &objections{}
+	after, consumed, o := p.apply(before), before.Consumed(), &faultList{}
 	if after.Quantity.Sign() > 0 && after.Quantity.Cmp(consumed) < 0 {
-		o.conflict("quantity", "%s of the asset were taken already: it cannot be less", consumed)
+		o.addConflict("quantity", "%s of the asset are consumed already: the quantity cannot be less", consumed)
 	}
 	moved, elsewhere := after.LegalEntityID != before.LegalEntityID, after.LedgerAccountID != before.LedgerAccountID
 	if moved && !consumed.IsZero() {
-		o.conflict("legal_entity_id", "%s of the asset were taken already: it cannot become that of another legal entity", consumed)
+		o.addConflict("legal_entity_id", "%s of the asset are consumed already: it cannot move to another legal entity", consumed)
 	}
 	// What was consumed left the old account. If the rest moved to another one, a replay that gives it back would leave
 	// both accounts wrong.
 	if elsewhere && !consumed.IsZero() {
-		o.conflict("ledger_account_id", "%s of the asset were taken already, from the account it is on: it stays there", consumed)
+		o.addConflict("ledger_account_id", "%s of the asset are consumed already: it cannot move to another ledger account", consumed)
 	}
-	var holder source.Source // fields that do not change are not checked again
+	var heldAt source.Source // fields that do not change are not checked again
 	if moved || elsewhere {
 		sources, err := source.FindSomeUnchecked(ctx, tx, []string{before.SourceID})
 		if err != nil {
 			return after, err
 		}
-		holder = sources[before.SourceID]
+		heldAt = sources[before.SourceID]
 	}
-	return after, checkLot(ctx, tx, o, b, &after, holder)
+	return after, validateLot(ctx, tx, o, b, &after, heldAt)
 }
 
-// change carries out changes that are valid.
+// change stores validated changes.
 func (s *Service) change(ctx context.Context, tx *db.Tx, b *snapshot.Books, before, after lots.Lot) error {
 	now := tx.Now()
 	after.UpdatedAt = &now
@@ -114,7 +113,7 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, b *snapshot.Books, befo
 	if err := change(ctx, tx, b, before, &after); err != nil {
 		return err
 	}
-	record(ctx, tx, "asset.updated", &before, &after)
+	recordAudit(ctx, tx, "asset.updated", &before, &after)
 	return nil
 }
 
@@ -124,20 +123,20 @@ func (s *Service) moveToEntity(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	if err != nil {
 		return err
 	}
-	if err := checkOpen(b, after.LegalEntityID, opening); err != nil {
+	if err := requireOpenPeriod(b, after.LegalEntityID, opening); err != nil {
 		return err
 	}
 	if err := s.remove(ctx, tx, b, before); err != nil {
 		return err
 	}
-	periodID, err := s.open(ctx, tx, after, opening)
+	periodID, err := s.postOpening(ctx, tx, after, opening)
 	if err != nil {
 		return err
 	}
 	return s.save(ctx, tx, b, nil, after, "", periodID)
 }
 
-// correct brings the opening entry to what the lot says now: it is corrected, posted for the first time, or reversed.
+// correct updates the opening entry to match the changed lot: it is corrected, posted for the first time, or reversed.
 func (s *Service) correct(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot, after *lots.Lot) error {
 	left, entered, err := s.correctEntry(ctx, tx, b, before, after)
 	if err != nil {
@@ -172,10 +171,10 @@ func (s *Service) postFirst(ctx context.Context, tx *db.Tx, b *snapshot.Books, l
 	if err != nil {
 		return "", err
 	}
-	if err := checkOpen(b, l.LegalEntityID, opening); err != nil {
+	if err := requireOpenPeriod(b, l.LegalEntityID, opening); err != nil {
 		return "", err
 	}
-	return s.open(ctx, tx, l, opening)
+	return s.postOpening(ctx, tx, l, opening)
 }
 
 // restate corrects the opening entry of a lot and returns its accounting period.

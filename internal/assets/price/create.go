@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Create makes a price. An instant that has one already is refused by its id.
+// Create creates a price. It returns a Conflict that names the stored price if there is one for the same instant.
 func (s *Service) Create(ctx context.Context, p Params) (Price, error) {
 	made, err := s.create(ctx, []Params{p}, func(int) string { return "" }, false)
 	if err != nil {
@@ -25,7 +25,8 @@ func (s *Service) Create(ctx context.Context, p Params) (Price, error) {
 	return made[0], nil
 }
 
-// CreateBatch makes many prices, all or none, and gives them in the order sent. Dry gives what would be made and makes nothing.
+// CreateBatch creates many prices, all or none, and returns them in their order. With dry it returns what would be created and
+// writes nothing.
 func (s *Service) CreateBatch(ctx context.Context, all []Params, dry bool) ([]Price, error) {
 	if n := len(all); n < 1 || n > BatchMax {
 		return nil, fault.Invalidf("prices", "must have 1 to %d items", BatchMax)
@@ -39,43 +40,43 @@ func (s *Service) create(ctx context.Context, all []Params, prefix func(int) str
 		if err != nil {
 			return err
 		}
-		r, seen := reader{zone: zone}, map[slot]int{}
+		r, seen := parser{zone: zone}, map[priceKey]int{}
 		out = make([]Price, len(all))
 		for i, p := range all {
-			out[i] = r.read(p, prefix(i))
+			out[i] = r.parse(p, prefix(i))
 			out[i].Origin = Manual
-			if other, twice := seen[out[i].slot()]; twice {
-				r.faults.Addf(prefix(i)+"timestamp", "is that of prices[%d] too, for the same asset and currency", other)
+			if other, twice := seen[out[i].key()]; twice {
+				r.faults.Addf(prefix(i)+"timestamp", "is the same as in prices[%d], for the same asset and currency", other)
 			} else {
-				seen[out[i].slot()] = i
+				seen[out[i].key()] = i
 			}
 		}
 		if err := r.faults.Err(); err != nil {
 			return err
 		}
-		if _, err := orgstate.Lock(ctx, tx); err != nil { // of two that make the same price, one must see the other's
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // of two that create the same price, the second must see the first
 			return err
 		}
-		there, err := stored(ctx, tx, out)
+		there, err := findStored(ctx, tx, out)
 		if err != nil {
 			return err
 		}
-		var taken []fault.Field
+		var existing []fault.Field
 		for i, p := range out {
-			if old, is := there[p.slot()]; is {
-				taken = append(taken, fault.Field{Name: prefix(i) + "timestamp", Message: "has a price already: " + old.ID})
+			if old, is := there[p.key()]; is {
+				existing = append(existing, fault.Field{Name: prefix(i) + "timestamp", Message: "has a price already: " + old.ID})
 			}
 		}
-		if len(taken) > 0 {
-			return fault.ConflictAt(taken, "there is a price of that asset, currency and instant already")
+		if len(existing) > 0 {
+			return fault.ConflictAt(existing, "there is a price of that asset, currency and instant already")
 		}
-		return add(ctx, tx, out, dry)
+		return insertNew(ctx, tx, out, dry)
 	})
 	return out, err
 }
 
-// add gives prices their ids and writes them, unless it is only to see.
-func add(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
+// insertNew assigns IDs to prices and stores them, unless it is a dry run.
+func insertNew(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
 	for i := range prices {
 		prices[i].ID, prices[i].CreatedAt = tx.NewID(id.Price), tx.Now()
 	}
@@ -91,21 +92,21 @@ func add(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
 	return nil
 }
 
-// slot is what there is one price for.
-type slot struct{ asset, currency, at string }
+// priceKey identifies a price: there is at most one for each key.
+type priceKey struct{ asset, currency, at string }
 
-func (p Price) slot() slot { return slot{p.AssetType, p.Currency, clock.Format(p.At)} }
+func (p Price) key() priceKey { return priceKey{p.AssetType, p.Currency, clock.Format(p.At)} }
 
-// storedMax is how many prices are compared with those there are by one query.
+// storedMax bounds how many prices one query looks up.
 const storedMax = 1000
 
-// stored gives the prices that are there in the slots of others. They are asked for by asset and currency, from the
-// first instant to the last.
-func stored(ctx context.Context, tx *db.Tx, prices []Price) (map[slot]Price, error) {
+// findStored returns the stored prices that have the same key as one of the given prices. It reads them by asset and
+// currency, from the first instant to the last.
+func findStored(ctx context.Context, tx *db.Tx, prices []Price) (map[priceKey]Price, error) {
 	sorted := slices.SortedFunc(slices.Values(prices), func(a, b Price) int {
 		return cmp.Or(cmp.Compare(a.AssetType, b.AssetType), cmp.Compare(a.Currency, b.Currency), a.At.Compare(b.At))
 	})
-	out := map[slot]Price{}
+	out := map[priceKey]Price{}
 	for len(sorted) > 0 {
 		n := 1
 		for n < len(sorted) && n < storedMax && sorted[n].AssetType == sorted[0].AssetType && sorted[n].Currency == sorted[0].Currency {
@@ -116,7 +117,7 @@ func stored(ctx context.Context, tx *db.Tx, prices []Price) (map[slot]Price, err
 			return nil, err
 		}
 		for _, p := range found {
-			out[p.slot()] = p
+			out[p.key()] = p
 		}
 		sorted = sorted[n:]
 	}

@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// FileMax is how many bytes a file of prices may have.
+	// FileMax is the maximum size of a file of prices in bytes.
 	FileMax = 8 << 20
-	// LinesMax is how many prices: all come in at once, and nobody else writes for the second or two that takes.
+	// LinesMax is the maximum number of prices in a file. One database transaction stores all of them, and other writes of the
+	// organization wait for the second or two that takes.
 	LinesMax = 25_000
 )
 
-// File is what a file of prices says, as it was written.
+// File is a file of prices, split into cells but not parsed further.
 type File struct {
 	lines  []line
-	faults []lineFault // of lines that cannot be cut into cells
+	faults []lineFault // of lines that cannot be split into cells
 }
 
 // line is one price of a file.
@@ -31,7 +32,7 @@ type line struct {
 	Params
 }
 
-// columns are those that a file may have. Of timestamp and date it has one, and both may hold times or dates.
+// columns are the columns that a file may have. It has either timestamp or date; both accept times and dates.
 var columns = map[string]func(*Params) *string{
 	"asset_type": func(p *Params) *string { return &p.AssetType },
 	"currency":   func(p *Params) *string { return &p.Currency },
@@ -47,7 +48,7 @@ const columnsText = "asset_type, currency, timestamp or date, price, and note if
 func ReadFile(in io.Reader) (*File, error) {
 	rest := &io.LimitedReader{R: in, N: FileMax + 1}
 	text := bufio.NewReader(rest)
-	if mark, _ := text.Peek(3); string(mark) == "\ufeff" { // spreadsheets put it before what is UTF-8
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" { // spreadsheets write a byte order mark before UTF-8
 		_, _ = text.Discard(3)
 	}
 	cells := csv.NewReader(text)
@@ -59,7 +60,7 @@ func ReadFile(in io.Reader) (*File, error) {
 	for i, name := range names {
 		names[i] = strings.ToLower(strings.TrimSpace(name))
 	}
-	if err := checkHeader(names); err != nil {
+	if err := validateHeader(names); err != nil {
 		return nil, err
 	}
 	f := &File{}
@@ -68,44 +69,44 @@ func ReadFile(in io.Reader) (*File, error) {
 		var broken *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF) && rest.N == 0, len(f.lines) == LinesMax && err == nil:
-			return nil, fault.Invalidf("file", "must have at most %d prices and %d MiB; cut it into several", LinesMax, FileMax>>20)
+			return nil, fault.Invalidf("file", "must have at most %d prices and %d MiB; split it into several files", LinesMax, FileMax>>20)
 		case errors.Is(err, io.EOF) && len(f.lines)+len(f.faults) == 0:
 			return nil, fault.Invalidf("file", "has no prices, only a header")
 		case errors.Is(err, io.EOF):
 			return f, nil
 		case errors.As(err, &broken):
-			f.faults = append(f.faults, lineFault{broken.StartLine, fault.Field{Name: place(broken.StartLine),
-				Message: "cannot be cut into cells: " + broken.Err.Error()}})
+			f.faults = append(f.faults, lineFault{broken.StartLine, fault.Field{Name: lineName(broken.StartLine),
+				Message: "cannot be parsed as CSV: " + broken.Err.Error()}})
 		case err != nil:
 			return nil, unreadable(err)
 		default:
 			number, _ := cells.FieldPos(0)
-			f.take(number, names, row)
+			f.addRow(number, names, row)
 		}
 	}
 }
 
-// unreadable says what is wrong with a file as a whole.
+// unreadable converts an error that makes the whole file unreadable into a fault.
 func unreadable(err error) error {
 	var broken *csv.ParseError
 	switch {
 	case errors.Is(err, io.EOF):
 		return fault.Invalidf("file", "is empty; its first line must name the columns: "+columnsText)
 	case errors.As(err, &broken):
-		return fault.Invalidf(place(broken.StartLine), "cannot be cut into cells: %s", broken.Err)
+		return fault.Invalidf(lineName(broken.StartLine), "cannot be parsed as CSV: %s", broken.Err)
 	}
-	return err // the disk's fault
+	return err // the file could not be read
 }
 
-// place names a line.
-func place(number int) string { return fmt.Sprintf("file, line %d", number) }
+// lineName returns the field name of a line.
+func lineName(number int) string { return fmt.Sprintf("file, line %d", number) }
 
-// checkHeader finds every fault of the names of columns.
-func checkHeader(names []string) error {
+// validateHeader returns an error with every fault of the column names.
+func validateHeader(names []string) error {
 	var faults fault.List
 	for i, name := range names {
 		if columns[name] == nil {
-			faults.Addf("file, line 1", "names the column %q, which is none of %s", name, columnsText)
+			faults.Addf("file, line 1", "names the unknown column %q; the columns are %s", name, columnsText)
 		} else if slices.Contains(names[:i], name) {
 			faults.Addf("file, line 1", "names the column %s twice", name)
 		}
@@ -121,8 +122,8 @@ func checkHeader(names []string) error {
 	return faults.Err()
 }
 
-// take reads a row; one of empty cells, which spreadsheets leave at the end, says nothing.
-func (f *File) take(number int, names, row []string) {
+// addRow adds a row. It ignores rows of empty cells, which spreadsheets leave at the end.
+func (f *File) addRow(number int, names, row []string) {
 	l := line{number: number}
 	for i, cell := range row {
 		row[i] = strings.TrimSpace(cell)
@@ -131,8 +132,8 @@ func (f *File) take(number int, names, row []string) {
 	case strings.Join(row, "") == "":
 		return
 	case len(row) != len(names):
-		f.faults = append(f.faults, lineFault{number, fault.Field{Name: place(number),
-			Message: fmt.Sprintf("has %d cells, but the header %d", len(row), len(names))}})
+		f.faults = append(f.faults, lineFault{number, fault.Field{Name: lineName(number),
+			Message: fmt.Sprintf("has %d cells, but the header has %d", len(row), len(names))}})
 		return
 	}
 	for i, name := range names {

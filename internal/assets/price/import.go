@@ -14,18 +14,19 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// faultsMax is how many faults of a file are named: a mistake that is made once is often made everywhere.
+// faultsMax bounds how many faults of a file are listed, because a systematic mistake repeats on every line.
 const faultsMax = 1000
 
-// ImportParams say how to take the prices of a file. Replace lets one that is there already have another value.
+// ImportParams are the options of an import. With Replace, a stored price gets the value of the file; without it, a different
+// value is a fault.
 type ImportParams struct{ Dry, Replace bool }
 
-// Imported says what became of the prices of a file, or would.
-type Imported struct{ Created, Duplicates, Replaced int }
+// ImportResult counts what an import did with the prices of a file, or would do.
+type ImportResult struct{ Created, Duplicates, Replaced int }
 
-// Import takes every price of a file, or none and names every line that is at fault. A price that is there already as
-// the file has it adds nothing.
-func (s *Service) Import(ctx context.Context, f *File, p ImportParams) (done Imported, err error) {
+// Import stores every price of a file, or none and returns the faults of all lines. A price that is stored already with the
+// same value counts as a duplicate.
+func (s *Service) Import(ctx context.Context, f *File, p ImportParams) (done ImportResult, err error) {
 	organizationID := actor.From(ctx).OrganizationID
 	if p.Dry {
 		err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -44,11 +45,11 @@ func (s *Service) Import(ctx context.Context, f *File, p ImportParams) (done Imp
 			return err
 		}
 		done = c.counts()
-		if err := add(ctx, tx, c.created, false); err != nil {
+		if err := insertNew(ctx, tx, c.created, false); err != nil {
 			return err
 		}
 		for _, r := range c.replaced {
-			if _, err := change(ctx, tx, r[0], r[1]); err != nil {
+			if _, err := saveChange(ctx, tx, r[0], r[1]); err != nil {
 				return err
 			}
 		}
@@ -57,38 +58,38 @@ func (s *Service) Import(ctx context.Context, f *File, p ImportParams) (done Imp
 	return done, err
 }
 
-// comparison is a file held against what is there.
+// comparison is the difference between a file and the stored prices.
 type comparison struct {
 	created    []Price
 	replaced   [][2]Price // before and after
 	duplicates int
 	faults     []lineFault
-	conflict   bool // whether all faults are that another price is there
+	conflict   bool // whether every fault is a different stored price
 }
 
-// lineFault is what is wrong with a line.
+// lineFault is a fault of a line.
 type lineFault struct {
 	number int
 	fault.Field
 }
 
-func (c comparison) counts() Imported {
-	return Imported{len(c.created), c.duplicates, len(c.replaced)}
+func (c comparison) counts() ImportResult {
+	return ImportResult{len(c.created), c.duplicates, len(c.replaced)}
 }
 
-// compare finds what a file would change, and every fault of it.
+// compare returns what a file would change, or an error with all of its faults.
 func (f *File) compare(ctx context.Context, tx *db.Tx, replace bool) (c comparison, err error) {
 	prices, numbers, err := c.read(ctx, tx, f)
 	if err != nil {
 		return c, err
 	}
-	there, err := stored(ctx, tx, prices)
+	there, err := findStored(ctx, tx, prices)
 	if err != nil {
 		return c, err
 	}
 	c.conflict = len(c.faults) == 0
 	for i, p := range prices {
-		old, is := there[p.slot()]
+		old, is := there[p.key()]
 		switch {
 		case !is:
 			c.created = append(c.created, p)
@@ -99,24 +100,24 @@ func (f *File) compare(ctx context.Context, tx *db.Tx, replace bool) (c comparis
 			after.Value, after.Origin, after.Note = p.Value, p.Origin, cmp.Or(p.Note, old.Note)
 			c.replaced = append(c.replaced, [2]Price{old, after})
 		default:
-			c.blame(numbers[i], ", price", "is %s, but that of %s is %s; say that it is to be replaced, or leave the line out", p.Value,
-				old.ID, old.Value)
+			c.addFault(numbers[i], ", price", "is %s, but the stored price %s is %s; import with replace, or remove the line", p.Value, old.ID,
+				old.Value)
 		}
 	}
 	return c, c.err()
 }
 
-// read gives the prices of a file that are whole, no two of the same instant, and the numbers of their lines.
+// read returns the valid prices of a file without duplicates, and the numbers of their lines.
 func (c *comparison) read(ctx context.Context, tx *db.Tx, f *File) (prices []Price, numbers []int, err error) {
 	zone, err := period.Zone(ctx, tx)
 	if err != nil {
 		return nil, nil, err
 	}
 	c.faults = slices.Clone(f.faults)
-	seen := map[slot]int{}
+	seen := map[priceKey]int{}
 	for _, l := range f.lines {
-		r := reader{zone: zone}
-		p := r.read(l.Params, place(l.number)+", ")
+		r := parser{zone: zone}
+		p := r.parse(l.Params, lineName(l.number)+", ")
 		p.Origin = Import
 		if faulty := new(fault.Error); errors.As(r.faults.Err(), &faulty) {
 			for _, field := range faulty.Fields {
@@ -124,25 +125,25 @@ func (c *comparison) read(ctx context.Context, tx *db.Tx, f *File) (prices []Pri
 			}
 			continue
 		}
-		first, twice := seen[p.slot()]
+		first, twice := seen[p.key()]
 		switch {
 		case !twice:
-			seen[p.slot()] = len(prices)
+			seen[p.key()] = len(prices)
 			prices, numbers = append(prices, p), append(numbers, l.number)
 		case prices[first].Value.Equal(p.Value):
 			c.duplicates++
 		default:
-			c.blame(l.number, ", price", "is not that of line %d, which is of the same asset, currency and instant", numbers[first])
+			c.addFault(l.number, ", price", "differs from line %d, which has the same asset, currency and instant", numbers[first])
 		}
 	}
 	return prices, numbers, nil
 }
 
-func (c *comparison) blame(number int, column, format string, args ...any) {
-	c.faults = append(c.faults, lineFault{number, fault.Field{Name: place(number) + column, Message: fmt.Sprintf(format, args...)}})
+func (c *comparison) addFault(number int, column, format string, args ...any) {
+	c.faults = append(c.faults, lineFault{number, fault.Field{Name: lineName(number) + column, Message: fmt.Sprintf(format, args...)}})
 }
 
-// err names the faults in the order of the file.
+// err returns the faults in the order of the lines, or nil.
 func (c *comparison) err() error {
 	if len(c.faults) == 0 {
 		return nil
@@ -156,7 +157,7 @@ func (c *comparison) err() error {
 		fields = append(fields, fault.Field{Name: "file", Message: fmt.Sprintf("has %d more faults", more)})
 	}
 	if c.conflict {
-		return fault.ConflictAt(fields, "there are other prices of the same assets, currencies and instants already")
+		return fault.ConflictAt(fields, "other prices are stored already for the same assets, currencies and instants")
 	}
 	return &fault.Error{Kind: fault.Invalid, Message: "the file is not valid; nothing was imported", Fields: fields}
 }

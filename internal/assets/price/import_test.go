@@ -64,8 +64,8 @@ func TestAnotherPriceOfAnInstantIsAFaultUnlessItReplaces(t *testing.T) {
 		before := w.records()
 		for _, dry := range []bool{true, false} {
 			_, err := w.bring(file, price.ImportParams{Dry: dry})
-			if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "file, line 2, price is 5, but that of "+made[0].ID+
-				" is 3") || strings.Contains(err.Error(), "line 3") {
+			if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "file, line 2, price is 5, but the stored price "+
+				made[0].ID+" is 3") || strings.Contains(err.Error(), "line 3") {
 				t.Errorf("%v", err)
 			}
 		}
@@ -130,13 +130,13 @@ func TestAFileThatIsNoneOfPricesIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
 		"": "file is empty", header: "file has no prices",
-		"BTC,USD,2026-01-31,1\n":                     `file, line 1 names the column "btc", which is none of`,
+		"BTC,USD,2026-01-31,1\n":                     `file, line 1 names the unknown column "btc"; the columns are`,
 		"asset_type,currency,price\n":                "must name one of the columns timestamp and date",
 		"asset_type,currency,date,timestamp,price\n": "must name one of the columns timestamp and date",
 		"asset_type,currency,date,price,price\n":     "file, line 1 names the column price twice",
 		"date,price\n": "must name the column asset_type; file, line 1 must name the " +
 			"column currency",
-		"\"asset_type\n": "file, line 1 cannot be cut into cells",
+		"\"asset_type\n": "file, line 1 cannot be parsed as CSV",
 		header + strings.Repeat("BTC,USD,x,1\n", price.LinesMax+1):     "must have at most 25000 prices",
 		header + strings.Repeat(" ", price.FileMax):                    "and 8 MiB",
 		header + "BTC,USD,x,1\n" + strings.Repeat("\n", price.FileMax): "and 8 MiB",

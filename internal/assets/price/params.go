@@ -12,50 +12,50 @@ import (
 )
 
 const (
-	// BatchMax is how many prices are made at once.
+	// BatchMax is the maximum number of prices in one batch.
 	BatchMax = 1000
-	// NoteMax is how many characters a note may have.
+	// NoteMax is the maximum length of a note in characters.
 	NoteMax = 500
-	// symbolMax is how many the symbol of an asset may have, as in transactions.
+	// symbolMax is the maximum length of the symbol of an asset, as in transactions.
 	symbolMax = 100
-	// yearMin and yearMax bound what can be a year of a price.
+	// yearMin and yearMax bound the year of a price.
 	yearMin, yearMax = 1970, 2199
 )
 
-// Params are a price as it was written. Timestamp is an instant, or a date: then the price is that at the close of
-// the day where the organization is.
+// Params are the unparsed fields of a price. Timestamp is an instant or a date; a date means the end of that day in the time
+// zone of the organization.
 type Params struct{ AssetType, Currency, Timestamp, Price, Note string }
 
-// reader reads what was written, and names every fault where it is.
-type reader struct {
+// parser parses prices and collects every fault with the name of its field.
+type parser struct {
 	zone   *time.Location
 	faults fault.List
 }
 
-// read gives a price; the prefix is what field names begin with.
-func (r *reader) read(p Params, prefix string) Price {
+// parse returns a price. Field names in faults begin with the prefix.
+func (r *parser) parse(p Params, prefix string) Price {
 	out := Price{AssetType: strings.TrimSpace(p.AssetType), Currency: p.Currency, Note: strings.TrimSpace(p.Note)}
 	out.At = r.instant(prefix+"timestamp", p.Timestamp)
-	out.Value = r.value(prefix+"price", p.Price)
-	out.check(&r.faults, prefix)
+	out.Value = r.decimal(prefix+"price", p.Price)
+	out.validate(&r.faults, prefix)
 	return out
 }
 
-// instant reads an instant, or a date as its last instant.
-func (r *reader) instant(field, text string) time.Time {
+// instant parses an instant, or a date as its last instant.
+func (r *parser) instant(field, text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		at, err = closeOf(text, r.zone)
+		at, err = endOfDay(text, r.zone)
 	}
 	if err != nil {
 		r.faults.Addf(field, "must be an RFC 3339 time such as 2026-01-31T23:59:59Z or a date such as 2026-01-31")
-		return time.Date(yearMin, 1, 1, 0, 0, 0, 0, time.UTC) // is not blamed twice
+		return time.Date(yearMin, 1, 1, 0, 0, 0, 0, time.UTC) // valid, so that validate adds no second fault
 	}
 	return clock.Stamp(at)
 }
 
-// closeOf is the last instant of a date.
-func closeOf(date string, zone *time.Location) (time.Time, error) {
+// endOfDay returns the last instant of a date.
+func endOfDay(date string, zone *time.Location) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		return day, err
@@ -64,22 +64,22 @@ func closeOf(date string, zone *time.Location) (time.Time, error) {
 	return next.Add(-time.Millisecond), err
 }
 
-func (r *reader) value(field, text string) money.Decimal {
+func (r *parser) decimal(field, text string) money.Decimal {
 	value, err := money.Parse(text)
 	if err != nil {
 		r.faults.Addf(field, "%s", err)
-		return money.FromInt(1) // is not blamed twice
+		return money.FromInt(1) // valid, so that validate adds no second fault
 	}
 	return value
 }
 
-// check finds every fault of a price in itself.
-func (p Price) check(faults *fault.List, prefix string) {
+// validate adds every fault of a price to a list.
+func (p Price) validate(faults *fault.List, prefix string) {
 	if p.AssetType == "" {
 		faults.Addf(prefix+"asset_type", "must be the symbol of an asset, such as BTC")
 	}
-	if checkCurrency(faults, prefix+"currency", p.Currency); p.AssetType != "" && p.AssetType == p.Currency {
-		faults.Addf(prefix+"currency", "must be another one than asset_type; rates between currencies are FX rates")
+	if validateCurrency(faults, prefix+"currency", p.Currency); p.AssetType != "" && p.AssetType == p.Currency {
+		faults.Addf(prefix+"currency", "must differ from asset_type; rates between currencies are FX rates")
 	}
 	if year := p.At.Year(); year < yearMin || year > yearMax {
 		faults.Addf(prefix+"timestamp", "must lie between %d and %d", yearMin, yearMax)
@@ -87,18 +87,18 @@ func (p Price) check(faults *fault.List, prefix string) {
 	if p.Value.Sign() <= 0 {
 		faults.Addf(prefix+"price", "must be more than 0")
 	}
-	checkText(faults, prefix+"asset_type", p.AssetType, symbolMax)
-	checkText(faults, prefix+"note", p.Note, NoteMax)
+	validateText(faults, prefix+"asset_type", p.AssetType, symbolMax)
+	validateText(faults, prefix+"note", p.Note, NoteMax)
 }
 
-func checkCurrency(faults *fault.List, field, code string) {
+func validateCurrency(faults *fault.List, field, code string) {
 	if !money.IsFiat(code) {
 		faults.Addf(field, "must be an ISO 4217 currency such as USD")
 	}
 }
 
-// checkText finds what no text may be: too long, or nothing that both databases keep.
-func checkText(faults *fault.List, field, value string, most int) {
+// validateText adds a fault if a text is too long or cannot be stored by both databases.
+func validateText(faults *fault.List, field, value string, most int) {
 	switch {
 	case utf8.RuneCountInString(value) > most:
 		faults.Addf(field, "must have at most %d characters", most)

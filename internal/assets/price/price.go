@@ -1,5 +1,5 @@
-// Package price keeps what assets were worth: one price for an asset, a currency and an instant, with where it comes
-// from. What has no price is said to have none; nothing is worth zero because nobody knows.
+// Package price stores the prices of assets: one for each asset, currency and instant, with its origin. An asset without a
+// price has an unknown value; it is never treated as worth zero.
 package price
 
 import (
@@ -8,27 +8,27 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Age is how much older than the instant it is asked for a price may be.
-const Age = 24 * time.Hour
+// MaxAge is how old a price may be at the instant for which it is used.
+const MaxAge = 24 * time.Hour
 
 // Origin is where a price comes from.
 type Origin string
 
 // The origins.
 const (
-	Manual      Origin = "manual"      // somebody entered it
+	Manual      Origin = "manual"      // a user entered it
 	Import      Origin = "import"      // it was in a file
-	Transaction Origin = "transaction" // somebody paid it
-	Provider    Origin = "provider"    // an outside system says so
+	Transaction Origin = "transaction" // a transaction was made at it
+	Provider    Origin = "provider"    // an external system delivered it
 )
 
-// Origins lists every origin there is.
+// Origins lists all origins.
 var Origins = []Origin{Manual, Import, Transaction, Provider}
 
 // Price is what one unit of an asset was worth at an instant.
 type Price struct {
 	ID         string
-	AssetType  string // the symbol as transactions have it
+	AssetType  string // the symbol, as in transactions
 	Currency   string
 	At         time.Time
 	Value      money.Decimal
@@ -36,12 +36,12 @@ type Price struct {
 	Note       string
 	CreatedAt  time.Time
 	UpdatedAt  *time.Time
-	Translated *Translation // nil for one that is in the currency it was stored in
+	Translated *Translation // nil if the price is in the currency it was stored in
 }
 
-// Translation says how a price came to be in a currency other than the one it was stored in: Value is Stored times Rate.
+// Translation describes how a price was translated into another currency: Value is Stored times Rate.
 type Translation struct {
-	Currency string // that it was stored in
+	Currency string // in which it was stored
 	Stored   money.Decimal
 	Rate     money.Decimal
 	Date     string // of the rate: the day of the price

@@ -123,11 +123,11 @@ func TestEveryFaultOfPricesIsNamedAndNothingIsMade(t *testing.T) {
 			"prices[1].asset_type must have at most 100":          with(func(p *price.Params) { p.AssetType = strings.Repeat("é", 101) }),
 			"prices[1].asset_type must be UTF-8":                  with(func(p *price.Params) { p.AssetType = "a\x00" }),
 			"prices[1].currency must be an ISO 4217":              with(func(p *price.Params) { p.Currency = "usd" }),
-			"prices[1].currency must be another one":              with(func(p *price.Params) { p.AssetType = "USD" }),
+			"prices[1].currency must differ from asset_type":      with(func(p *price.Params) { p.AssetType = "USD" }),
 			"prices[1].timestamp must be an RFC 3339":             with(func(p *price.Params) { p.Timestamp = "31.01.2026" }),
 			"prices[1].timestamp must lie between 1970 and 2199":  with(func(p *price.Params) { p.Timestamp = "1969-12-30" }),
 			"prices[1].timestamp must lie between 1970 and 2199 ": with(func(p *price.Params) { p.Timestamp = "2200-01-01T00:00:00Z" }),
-			"prices[1].timestamp is that of prices[0] too":        with(func(p *price.Params) { p.Price = "2" }),
+			"prices[1].timestamp is the same as in prices[0]":     with(func(p *price.Params) { p.Price = "2" }),
 			"prices[1].price must be more than 0":                 with(func(p *price.Params) { p.Price, p.Currency = "0", "EUR" }),
 			"prices[1].price must be more than 0 ":                with(func(p *price.Params) { p.Price, p.Currency = "-1", "EUR" }),
 			"prices[1].price must be a decimal":                   with(func(p *price.Params) { p.Price, p.Currency = "1e3", "EUR" }),
@@ -215,7 +215,7 @@ func TestAPriceThatSomethingRestsOnIsNotDeleted(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsInvalidPrices(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for statement, says := range map[string]string{
@@ -227,7 +227,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			w := newWorld(t, d)
 			w.put("ETH USD 2026-01-31 3")
 			err := d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-				if found := dbtest.Damage(ctx, t, tx, price.Check, statement); len(found) != 1 || !strings.Contains(found[0], says) {
+				if found := dbtest.Damage(ctx, t, tx, price.Verify, statement); len(found) != 1 || !strings.Contains(found[0], says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
 				return dbtest.ErrUndo

@@ -19,16 +19,17 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// Service holds the use cases.
+// Service holds the use cases of prices.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a service on a database.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// noun is what a price is called where it is missing.
+// noun is what error messages call a price.
 const noun = "price"
 
-// Filter narrows a list; what is empty does not. From and To are instants, or dates where the organization is, both included.
+// Filter narrows a list by every field that is not empty. From and To are instants, or dates in the time zone of the
+// organization, both included.
 type Filter struct {
 	AssetTypes []string
 	Currency   string
@@ -38,9 +39,9 @@ type Filter struct {
 	first, last time.Time
 }
 
-// read finds every fault of a filter, and the instants that bound it.
-func (f *Filter) read(zone *time.Location) error {
-	r := reader{zone: zone}
+// parse sets the instants that bound the filter, and returns an error with all of its faults.
+func (f *Filter) parse(zone *time.Location) error {
+	r := parser{zone: zone}
 	if f.From != "" {
 		if start, err := calendar.StartOfDay(f.From, zone); err == nil {
 			f.first = start
@@ -54,7 +55,7 @@ func (f *Filter) read(zone *time.Location) error {
 		}
 	}
 	if f.Currency != "" {
-		checkCurrency(&r.faults, "currency", f.Currency)
+		validateCurrency(&r.faults, "currency", f.Currency)
 	}
 	if f.Origin != "" && !slices.Contains(Origins, f.Origin) {
 		r.faults.Addf("origin", "must be one of manual, import, transaction, provider")
@@ -62,7 +63,7 @@ func (f *Filter) read(zone *time.Location) error {
 	return r.faults.Err()
 }
 
-// List gives prices, the latest first.
+// List returns a page of prices, the latest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Price], error) {
 	key := func(p Price) []string { return []string{clock.Format(p.At), p.ID} }
 	return page.List("prices", f, p, key, func(after []string, limit int) (rows []Price, err error) {
@@ -77,7 +78,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			if err != nil {
 				return err
 			}
-			if err := f.read(zone); err != nil {
+			if err := f.parse(zone); err != nil {
 				return err
 			}
 			rows, err = selectPage(ctx, tx, f, after, below, limit)
@@ -87,7 +88,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// Get gives one price.
+// Get returns one price.
 func (s *Service) Get(ctx context.Context, priceID string) (p Price, err error) {
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		p, err = find(ctx, tx, priceID)
@@ -96,10 +97,10 @@ func (s *Service) Get(ctx context.Context, priceID string) (p Price, err error) 
 	return p, err
 }
 
-// UpdateParams are the changes asked for; nil leaves a field as it is.
+// UpdateParams are changes to a price; nil leaves a field as it is.
 type UpdateParams struct{ Price, Note *string }
 
-// Update changes what a price says, not what it is of. What changes nothing writes nothing.
+// Update changes the value or the note of a price. If nothing changes, nothing is written.
 func (s *Service) Update(ctx context.Context, priceID string, u UpdateParams) (after Price, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -110,27 +111,27 @@ func (s *Service) Update(ctx context.Context, priceID string, u UpdateParams) (a
 			return err
 		}
 		after = before
-		var r reader
+		var r parser
 		if u.Price != nil {
-			after.Value = r.value("price", *u.Price)
+			after.Value = r.decimal("price", *u.Price)
 		}
 		if u.Note != nil {
 			after.Note = strings.TrimSpace(*u.Note)
 		}
-		if after.check(&r.faults, ""); r.faults.Err() != nil {
+		if after.validate(&r.faults, ""); r.faults.Err() != nil {
 			return r.faults.Err()
 		}
 		if after.Value.Equal(before.Value) && after.Note == before.Note {
 			after = before
 			return nil
 		}
-		after, err = change(ctx, tx, before, after)
+		after, err = saveChange(ctx, tx, before, after)
 		return err
 	})
 	return after, err
 }
 
-// Delete removes a price that nothing rests on.
+// Delete deletes a price that nothing refers to.
 func (s *Service) Delete(ctx context.Context, priceID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -147,7 +148,7 @@ func (s *Service) Delete(ctx context.Context, priceID string) error {
 		if len(uses) > 0 {
 			return fault.Conflictf("the price of %s at %s cannot be deleted, because it is used by %s", p.AssetType, clock.Format(p.At), uses)
 		}
-		if err := remove(ctx, tx, priceID); err != nil {
+		if err := deleteRow(ctx, tx, priceID); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "price.deleted", ResourceType: noun, ResourceID: priceID, Before: p.facts()})
@@ -155,8 +156,8 @@ func (s *Service) Delete(ctx context.Context, priceID string) error {
 	})
 }
 
-// change writes a price that is there already anew.
-func change(ctx context.Context, tx *db.Tx, before, after Price) (Price, error) {
+// saveChange stores a changed price and records the change.
+func saveChange(ctx context.Context, tx *db.Tx, before, after Price) (Price, error) {
 	now := tx.Now()
 	after.UpdatedAt = &now
 	if err := update(ctx, tx, after); err != nil {
@@ -167,19 +168,20 @@ func change(ctx context.Context, tx *db.Tx, before, after Price) (Price, error) 
 	return after, nil
 }
 
-// facts is what the audit and events say of a price.
+// facts returns what audit records and events contain of a price.
 func (p Price) facts() map[string]any {
 	return map[string]any{
-		"id": p.ID, "asset_type": p.AssetType, "currency": p.Currency, "timestamp": clock.Format(
-			p.At), "price": p.Value, "origin": p.Origin, "note": db.OrNull(p.Note),
+		"id": p.ID, "asset_type": p.AssetType, "currency": p.Currency, "timestamp": clock.Format(p.At),
+		"price": p.Value, "origin": p.Origin, "note": db.OrNull(p.Note),
 	}
 }
 
-// Check finds what must not be in an organization's prices, and what rests on a price that is not there.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	err = each(ctx, tx, func(p Price) error {
+// Verify returns a text for every invalid price, and for every reference to a price that does not exist. It is a building
+// block.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	err = forEach(ctx, tx, func(p Price) error {
 		var faults fault.List
-		p.check(&faults, "")
+		p.validate(&faults, "")
 		if !slices.Contains(Origins, p.Origin) {
 			faults.Addf("origin", "must be one of manual, import, transaction, provider")
 		}
@@ -193,7 +195,7 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	}
 	strays, err := reference.FindDangling(ctx, tx, table)
 	for _, s := range strays {
-		out = append(out, fmt.Sprintf("%s: the price %s is not there", s.Table, s.ID))
+		out = append(out, fmt.Sprintf("%s: the price %s does not exist", s.Table, s.ID))
 	}
 	return out, err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// table is what prices are stored in.
+// table is the table of prices.
 const table = "prices"
 
 type row struct {
@@ -43,8 +43,8 @@ func (r row) price() Price {
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM prices WHERE organization_id = @org"
 
-// selectLatest reads of each asset the latest price in a currency up to an instant, if it is not from before another.
-// Each costs one look into an index, however many prices there are.
+// selectLatest reads the latest price of each asset in a currency between two instants. Each takes one index lookup, however
+// many prices there are.
 func selectLatest(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+` AND price_id IN (SELECT (SELECT x.price_id FROM prices x
 		WHERE x.organization_id = @org AND x.asset_type = w.value AND x.currency = ? AND x.priced_at >= ? AND x.priced_at <= ?
@@ -52,7 +52,7 @@ func selectLatest(ctx context.Context, tx *db.Tx, assets []string, currency stri
 	return pricesOf(rows), err
 }
 
-// selectCurrencies reads the currencies that prices are in, one look into an index each.
+// selectCurrencies reads the currencies of all prices, with one index lookup for each.
 func selectCurrencies(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	for last := ""; ; {
 		next, err := db.One[*string](ctx, tx, "currency", "SELECT min(currency) FROM prices WHERE organization_id = @org AND currency > ?", last)
@@ -69,14 +69,14 @@ func find(ctx context.Context, tx *db.Tx, priceID string) (Price, error) {
 	return r.price(), err
 }
 
-// selectBetween reads the prices of an asset in a currency from the instant of one to another.
+// selectBetween reads the prices of the same asset and currency as another one, from its instant to a later one.
 func selectBetween(ctx context.Context, tx *db.Tx, from Price, to time.Time) ([]Price, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type = ? AND currency = ? AND priced_at >= ? AND priced_at <= ?",
 		from.AssetType, from.Currency, from.At, to)
 	return pricesOf(rows), err
 }
 
-// selectPage reads the latest first.
+// selectPage reads a page of prices, the latest first.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, below time.Time, limit int) ([]Price, error) {
 	q := db.Select(selectRows)
 	if after != nil {
@@ -104,11 +104,11 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, below 
 	return pricesOf(rows), err
 }
 
-// each walks every price in the order of ids, some at a time.
-func each(ctx context.Context, tx *db.Tx, do func(Price) error) error {
-	const some = 1000
+// forEach calls do for every price in the order of IDs, reading them in chunks.
+func forEach(ctx context.Context, tx *db.Tx, do func(Price) error) error {
+	const chunk = 1000
 	for last := ""; ; {
-		rows, err := db.All[row](ctx, tx, selectRows+" AND price_id > ? ORDER BY price_id LIMIT ?", last, some)
+		rows, err := db.All[row](ctx, tx, selectRows+" AND price_id > ? ORDER BY price_id LIMIT ?", last, chunk)
 		if err != nil {
 			return err
 		}
@@ -117,10 +117,10 @@ func each(ctx context.Context, tx *db.Tx, do func(Price) error) error {
 				return err
 			}
 		}
-		if len(rows) < some {
+		if len(rows) < chunk {
 			return nil
 		}
-		last = rows[some-1].ID
+		last = rows[chunk-1].ID
 	}
 }
 
@@ -138,14 +138,14 @@ func update(ctx context.Context, tx *db.Tx, p Price) error {
 	return err
 }
 
-func remove(ctx context.Context, tx *db.Tx, priceID string) error {
+func deleteRow(ctx context.Context, tx *db.Tx, priceID string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM prices WHERE organization_id = @org AND price_id = ?", priceID)
 	return err
 }
 
-// Between returns the prices of some assets in a currency from one instant to another, both included, asset by asset and the latest
-// first. It is a building block.
-func Between(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
+// ListBetween returns the prices of assets in a currency between two instants, both included, by asset and the latest first. It
+// is a building block.
+func ListBetween(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type {any} AND currency = ? AND priced_at >= ? AND priced_at <= ? "+
 		"ORDER BY asset_type, priced_at DESC", assets, currency, from, to)
 	return pricesOf(rows), err

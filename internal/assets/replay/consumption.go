@@ -9,18 +9,18 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// consumption is a consumption and its answers: the stored one and the one that was computed.
+// consumption is a consumption with its stored and its computed uses.
 type consumption struct {
 	lots.Consumption
 	stored  []lots.Use    // as stored, with corrections
-	before  []lots.Use    // what they amount to
+	before  []lots.Use    // stored, with corrections applied
 	after   []lots.Use    // as computed
 	done    bool          // after is known
 	to      posting.Place // destination of a relocation, once it is known
 	toChain string
 }
 
-// newConsumption returns what an effect asks of a pool, without its order key.
+// newConsumption returns a consumption of an effect, without its order key.
 func newConsumption(e *Effect, position int, t posting.LotRequest, p lots.Pool) *consumption {
 	c := &consumption{Consumption: lots.Consumption{
 		Pool: p.Key, EntryID: e.EntryID, Position: position, TransactionID: e.TransactionID, SourceID: t.From.Source,
@@ -40,7 +40,7 @@ var eventKinds = map[posting.Kind]lot.Kind{
 	posting.Converted: lot.Convert, lots.Relocated: lot.Move,
 }
 
-// place is where the consumption stands among the events of its pool. One that only pays a fee is a fee.
+// place returns the place of the consumption among the events of its pool. One that only pays a fee is a fee.
 func (c *consumption) place() lot.Place {
 	p := lot.Place{At: c.At, Kind: eventKinds[c.Kind], Block: c.Block, Sequence: c.Number, Request: int64(c.Position),
 		ID: fmt.Sprintf("%s.%03d", c.TransactionID, c.Position)}
@@ -56,8 +56,8 @@ func (c *consumption) setOrderKey() {
 	c.OrderKey = p.OrderKey()
 }
 
-// events is the consumption as events of rules/lot: the fee, then what it was paid for. A relocation consumes no lots
-// and is not an event.
+// events returns the consumption as events of rules/lot: the fee, then what it was paid for. A relocation consumes no lots and
+// is not an event.
 func (c *consumption) events() []lot.Event {
 	feePicks, picks := splitPicks(c.Picks, c.FeeQuantity)
 	principal := c.Principal()
@@ -76,7 +76,7 @@ func (c *consumption) events() []lot.Event {
 	return out
 }
 
-// splitPicks gives the first picks to the fee.
+// splitPicks splits picks into those that pay the fee, which come first, and the rest.
 func splitPicks(picks []lot.Pick, fee money.Decimal) (forFee, rest []lot.Pick) {
 	for _, p := range picks {
 		part := p.Quantity
@@ -94,7 +94,7 @@ func splitPicks(picks []lot.Pick, fee money.Decimal) (forFee, rest []lot.Pick) {
 	return forFee, rest
 }
 
-// use returns what the engine drew from a lot, as it is stored.
+// use converts a use of the engine to the form in which it is stored.
 func (c *consumption) use(p *lots.Pool, u lot.Use) lots.Use {
 	out := lots.Use{
 		Pool: c.Pool, OrderKey: c.OrderKey, Position: int64(c.Position), LotID: u.Lot, Kind: string(u.Kind),
@@ -112,7 +112,7 @@ func (c *consumption) use(p *lots.Pool, u lot.Use) lots.Use {
 	return out
 }
 
-// findDestination looks up where a stored relocation goes, and reports whether it is known.
+// findDestination looks up the destination of a stored relocation, and reports whether it is known.
 func (c *consumption) findDestination() bool {
 	for _, u := range c.before {
 		if u.Kind == lots.Relocated && u.Quantity.Sign() < 0 {
@@ -122,7 +122,7 @@ func (c *consumption) findDestination() bool {
 	return c.to.Account != ""
 }
 
-// setDestination takes the destination of a relocation from its effect.
+// setDestination sets the destination of a relocation from its effect.
 func (c *consumption) setDestination(e *Effect) {
 	c.to, c.toChain = e.Plan.LotRequests[c.Position].To, c.Chain
 	if e.Input.In != nil {
@@ -130,7 +130,7 @@ func (c *consumption) setDestination(e *Effect) {
 	}
 }
 
-// wholePool stands for the lots of a pool if none in particular is meant.
+// wholePool represents all lots of a pool, if no lot in particular is meant.
 const wholePool = "*"
 
 var methodNames = map[lot.Method]string{
@@ -138,7 +138,7 @@ var methodNames = map[lot.Method]string{
 	lot.SpecificID: "Specific lots",
 }
 
-// answer is what was consumed, in the terms of rules/posting.
+// answer returns uses in the terms of rules/posting.
 func answer(uses []lots.Use) posting.Answer {
 	var a posting.Answer
 	for _, u := range uses {

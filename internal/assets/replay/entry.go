@@ -10,17 +10,17 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Effect is what a journal entry does to lots, and what that follows from.
+// Effect is the effect of a journal entry on lots, and what it is computed from.
 type Effect struct {
 	EntryID           string // may be empty for a new entry
 	TransactionID     string
 	Type              string
-	Label             string // what the transaction is called in messages
+	Label             string // the name of the transaction in messages
 	Block, Number     int64
 	Input             posting.Input
 	Plan              *posting.Plan
 	LotsTransactionID string // the transaction that brings in the lots, if it is another one
-	SeparateAccountID string // the account that was named instead of that of the source
+	SeparateAccountID string // the account that replaces the one of the source
 	Picks             []lot.Pick
 }
 
@@ -32,7 +32,7 @@ func (e *Effect) ConsumedPools(b *snapshot.Books) (out []string) {
 	return out
 }
 
-// arrivesAt is when something that is moved arrives: at the later of the two legs.
+// arrivesAt returns when a moved asset arrives: at the later of the two legs.
 func (e *Effect) arrivesAt() time.Time {
 	var at time.Time
 	for _, l := range []*posting.Leg{e.Input.Out, e.Input.In} {
@@ -70,7 +70,7 @@ func (e *Effect) orderKey(at time.Time, kind lot.Kind) lot.OrderKey {
 	return (&lot.Place{At: at, Kind: kind, Block: e.Block, Sequence: e.Number}).OrderKey()
 }
 
-// destination returns the pool that something enters, as the asset that it is there.
+// destination returns the pool that a consumed asset enters, as the asset that it becomes there.
 func (e *Effect) destination(b *snapshot.Books, t posting.LotRequest) lots.Pool {
 	if e.Input.In != nil {
 		return lots.PoolOf(b, t.To, e.Input.In.Asset, e.SeparateAccountID)
@@ -78,7 +78,7 @@ func (e *Effect) destination(b *snapshot.Books, t posting.LotRequest) lots.Pool 
 	return lots.PoolOf(b, t.To, t.Asset, e.SeparateAccountID)
 }
 
-// staysInPool reports whether something is only moved within its pool.
+// staysInPool reports whether a consumed asset is only moved within its pool.
 func (e *Effect) staysInPool(b *snapshot.Books, t posting.LotRequest) bool {
 	return t.Kind == posting.Moved && e.destination(b, t).Key == lots.PoolOf(b, t.From, t.Asset, e.SeparateAccountID).Key
 }
@@ -99,10 +99,10 @@ type entry struct {
 	lots          []*lots.Lot // the lots it creates
 }
 
-// createLots makes the lots of an entry. A slice of the same lot as before keeps its ID.
+// createLots creates the lots of an entry. A slice of the same lot as before keeps its ID.
 func (r *run) createLots(e *entry) {
 	for _, c := range e.consumptions {
-		if c.Kind == lots.Relocated { // the holding stays in its pool, and so does what is missing there
+		if c.Kind == lots.Relocated { // the holding stays in its pool, and so does a deficit
 			return
 		}
 	}

@@ -11,23 +11,23 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Outcome is what a replay computed. It is not changed by anything that is booked later, and is good for one Write in the
-// same database transaction.
+// Outcome is the result of a replay. It does not change when something is booked later, and can be written once, in the same
+// database transaction.
 type Outcome struct {
 	// Added are the entries that were added, by key.
 	Added map[string]Added
 	// Changes are the other entries that consume different lots than before.
 	Changes []Change
-	// Recomputed are the pools in whose past something changed, by key, and from when on.
+	// Recomputed are the pools whose history changed, by key, and the time from which on.
 	Recomputed map[string]time.Time
-	// Refused are the added entries that cannot happen, by key. Without Options.SkipRefused there is one at most, and Run
-	// returns its error.
+	// Refused are the errors of added entries that are refused, by key. Without Options.SkipRefused there is one at most, and
+	// Run returns its error.
 	Refused map[string]error
 
 	run *run
 }
 
-// Added is what became of an entry that was added.
+// Added is the result for an entry that was added.
 type Added struct {
 	Entry posting.Entry
 	Uses  []lots.Use
@@ -40,11 +40,11 @@ type Change struct {
 	Basis   money.Decimal // of what it consumes, new less old
 	Gain    money.Decimal // new less old
 	Uses    []lots.Use    // differences
-	// Corrected says that corrections are stored for it already.
+	// Corrected reports whether corrections are stored for it already.
 	Corrected bool
 }
 
-// outcome collects what was computed.
+// outcome returns the result of the run.
 func (r *run) outcome() *Outcome {
 	o := &Outcome{Added: map[string]Added{}, Recomputed: map[string]time.Time{}, Refused: r.refused, run: r}
 	for _, e := range r.touched {
@@ -68,7 +68,7 @@ func (r *run) outcome() *Outcome {
 	return o
 }
 
-// uses returns what an entry consumes, in the order in which it asks.
+// uses returns what an entry consumes, in the order of its consumptions.
 func (e *entry) uses() (out []lots.Use) {
 	for _, position := range slices.Sorted(maps.Keys(e.consumptions)) {
 		out = append(out, e.consumptions[position].after...)
@@ -89,8 +89,8 @@ func (e *entry) change() Change {
 	return c
 }
 
-// Write stores the outcome. refs tells under which entry each change is written: by the key of an added entry, and by
-// the ID of one that was removed or changed.
+// Write stores the outcome. refs are the entries under which changes are written, by the key of an added entry, and by the ID
+// of one that was removed or changed.
 func (o *Outcome) Write(ctx context.Context, refs map[string]lots.EntryRef) error {
 	r, c := o.run, lots.NewChanges()
 	for _, ref := range refs {
@@ -126,7 +126,7 @@ func (o *Outcome) Write(ctx context.Context, refs map[string]lots.EntryRef) erro
 	return c.Write(ctx, r.tx)
 }
 
-// collect adds what became of one entry to the changes.
+// collect adds the result for one entry to the changes.
 func (r *run) collect(c *lots.Changes, e *entry, refs map[string]lots.EntryRef) {
 	ref := refs[e.key]
 	if !e.isNew && !e.removed && !ref.Correct && ref.EntryID != e.EntryID {
@@ -156,7 +156,7 @@ func (r *run) collect(c *lots.Changes, e *entry, refs map[string]lots.EntryRef) 
 	e.collectLots(c, ref, refs)
 }
 
-// keptTables are the tables that name a changed entry in rows that are not written again.
+// keptTables returns the tables that refer to a changed entry in rows that are not written again.
 func (e *entry) keptTables() []lots.Table {
 	out := []lots.Table{lots.Consumptions}
 	if len(e.Plan.LotRequests) > 1 {
@@ -168,7 +168,7 @@ func (e *entry) keptTables() []lots.Table {
 	return out
 }
 
-// collectLots adds what became of the lots of one entry to the changes.
+// collectLots adds the lots of one entry to the changes.
 func (e *entry) collectLots(c *lots.Changes, ref lots.EntryRef, refs map[string]lots.EntryRef) {
 	left := ref.PeriodID
 	if e.beforeEntryID != "" {

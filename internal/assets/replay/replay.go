@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// Replay collects what is to happen to pools, also late. Run computes what follows from it.
+// Replay collects changes to the histories of pools. Run computes their effect.
 type Replay struct {
 	tx       *db.Tx
 	books    *snapshot.Books
@@ -20,55 +20,54 @@ type Replay struct {
 	requests []func(context.Context, *run) error
 }
 
-// Options say how a replay deals with entries that cannot happen.
+// Options determine how a replay handles entries that must be refused.
 type Options struct {
-	// Preview computes what would happen, for a draft: nothing is refused for lack of lots.
+	// Preview computes the effect of a draft: nothing is refused for lack of lots.
 	Preview bool
-	// SkipRefused leaves out added entries that are refused, if they ask for one thing only, to find out what else is
-	// refused. The outcome then tells only which entries those are.
+	// SkipRefused leaves out added entries that are refused, if they have a single consumption, to find out what else is
+	// refused. The outcome is then valid for Refused only.
 	SkipRefused bool
 }
 
 // Loader returns the effects of stored entries, by their IDs.
 type Loader func(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Effect, error)
 
-// New returns a replay without requests.
+// New returns a replay without changes.
 func New(tx *db.Tx, b *snapshot.Books, load Loader, options Options) *Replay {
 	return &Replay{tx: tx, books: b, load: load, options: options}
 }
 
-// Add lets a new entry happen. The key names it until it has an ID.
+// Add adds a new entry. The key identifies it until it has an ID.
 func (p *Replay) Add(key string, e Effect) {
 	p.requests = append(p.requests, func(_ context.Context, r *run) error { r.add(key, e); return nil })
 }
 
-// Remove takes back a stored entry.
+// Remove removes a stored entry.
 func (p *Replay) Remove(entryID string) {
 	p.requests = append(p.requests, func(ctx context.Context, r *run) error { return r.remove(ctx, entryID) })
 }
 
-// Replace lets a new entry happen instead of a stored one. Lots that both create keep their IDs.
+// Replace adds a new entry in place of a stored one. Lots that both create keep their IDs.
 func (p *Replay) Replace(entryID, key string, e Effect) {
 	p.requests = append(p.requests, func(ctx context.Context, r *run) error { return r.replace(ctx, entryID, key, e) })
 }
 
-// Put enters, changes or deletes an opening balance: before is nil for a new lot, after is nil for one that is deleted.
-// Each is counted in an accounting period.
-func (p *Replay) Put(before, after *lots.Lot, beforePeriodID, afterPeriodID string) {
+// SetOpening creates, changes or deletes an opening balance: before is nil for a new lot, after is nil for a deleted one. Each
+// is counted in an accounting period.
+func (p *Replay) SetOpening(before, after *lots.Lot, beforePeriodID, afterPeriodID string) {
 	p.requests = append(p.requests, func(_ context.Context, r *run) error {
-		r.put(manualChange{before, after, beforePeriodID, afterPeriodID})
+		r.setOpening(manualChange{before, after, beforePeriodID, afterPeriodID})
 		return nil
 	})
 }
 
-// errTooLate reports that something changed on which an event that is over had relied: the pool it comes from should have
-// been opened before.
+// errTooLate reports that something changed on which an event that was applied already relied: the pool should have been
+// opened earlier.
 var errTooLate = errors.New("replay: a pool was opened too late")
 
-// Run computes the requests. It writes nothing. If it returns an error, the outcome tells only which added entry was
-// refused.
+// Run computes the effect of the changes. It writes nothing. If it returns an error, only Refused of the outcome is valid.
 func (p *Replay) Run(ctx context.Context) (*Outcome, error) {
-	known := map[string]staleRange{} // pools that turned out to be concerned
+	known := map[string]staleRange{} // pools that turned out to be affected
 	for {
 		r := newRun(p)
 		err := r.compute(ctx, known)
@@ -78,13 +77,14 @@ func (p *Replay) Run(ctx context.Context) (*Outcome, error) {
 		if !errors.Is(err, errTooLate) {
 			return &Outcome{Refused: r.refused}, err
 		}
-		if !r.remember(known) {
-			return &Outcome{}, fault.Conflictf("transfers at the same instant go in a circle, and none of them can be first")
+		if !r.mergeStale(known) {
+			return &Outcome{}, fault.Conflictf(
+				"transfers at the same instant form a cycle, so that none can come first: change the time of one of them")
 		}
 	}
 }
 
-// staleRange is a pool from some order key on, where something changes.
+// staleRange is the part of the history of a pool that changes: everything from an order key on.
 type staleRange struct {
 	pool lots.Pool
 	from lot.OrderKey
@@ -102,12 +102,12 @@ type run struct {
 	stale    map[string]staleRange // by pool
 	sessions map[string]*session   // by pool
 	entries  map[string]*entry     // by key, which is the ID for a stored entry
-	touched  []*entry              // added, removed or changed, in the order in which that was found out
+	touched  []*entry              // added, removed or changed, in the order in which the run found out
 	added    map[string][]*event   // events that are new, by pool
 	altered  map[string]lots.Lot   // opening balances that stay at their order key
 	dropped  map[string]bool       // opening balances that are deleted or enter elsewhere
 	manual   []manualChange
-	refused  map[string]error // added entries that cannot happen
+	refused  map[string]error // errors of added entries
 }
 
 func newRun(p *Replay) *run {
@@ -117,15 +117,15 @@ func newRun(p *Replay) *run {
 	}
 }
 
-// markStale notes that something changes in a pool from an order key on.
+// markStale records that a pool changes from an order key on.
 func (r *run) markStale(p lots.Pool, from lot.OrderKey) {
 	if s, found := r.stale[p.Key]; !found || from < s.from {
 		r.stale[p.Key] = staleRange{p, from}
 	}
 }
 
-// remember adds the pools that were opened to those that are known, and reports whether that is news.
-func (r *run) remember(known map[string]staleRange) (news bool) {
+// mergeStale adds the pools that were opened to the known ones, and reports whether any was new.
+func (r *run) mergeStale(known map[string]staleRange) (news bool) {
 	for key, s := range r.sessions {
 		if k, found := known[key]; !found || s.from < k.from {
 			known[key], news = staleRange{*s.Pool, s.from}, true
@@ -203,7 +203,7 @@ func (r *run) replace(ctx context.Context, entryID, key string, effect Effect) e
 	return nil
 }
 
-func (r *run) put(c manualChange) {
+func (r *run) setOpening(c manualChange) {
 	r.manual = append(r.manual, c)
 	if c.before != nil {
 		r.markStale(lots.Pool{Key: c.before.Pool}, c.before.OrderKey)

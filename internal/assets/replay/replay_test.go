@@ -27,7 +27,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// fixture is a company with two wallets. What it books goes to lots by replays, without a journal.
+// fixture is a company with two wallets. Its entries change lots through replays, without a journal.
 type fixture struct {
 	*testing.T
 	db      *db.DB
@@ -116,7 +116,7 @@ func (x *fixture) effect(b *snapshot.Books, name, text string) replay.Effect {
 		Number: int64(len(x.effects) + 1), Input: in, Plan: plan}
 }
 
-// load gives the effects that were booked.
+// load returns the effects that were booked.
 func (x *fixture) load(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) {
 	return x.effects, nil
 }
@@ -202,7 +202,7 @@ func spell(uses []lots.Use) string {
 	return strings.Join(out, "; ")
 }
 
-func TestAnOutcomeTellsWhatNewEntriesConsumeAndWhatTheyChange(t *testing.T) {
+func TestAnOutcomeReportsWhatNewEntriesConsumeAndChange(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		x := newFixture(t, d)
@@ -268,7 +268,7 @@ func TestMovesInACircleAtOneInstantAreRefused(t *testing.T) {
 		x.book("a: 2025-03-01 in A 1 1000.00", "b: 2025-03-01 in B 1 1000.00")
 		before := x.stored()
 		_, err := x.run(x.load, replay.Options{}, x.store, "there: 2025-03-05 move A B 2 2000.00", "back: 2025-03-05 move B A 2 2000.00")
-		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "in a circle") {
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "form a cycle") {
 			t.Errorf("answers %v", err)
 		}
 		if !maps.Equal(before, x.stored()) {
@@ -328,8 +328,8 @@ func TestEffectsThatCannotBeLoadedEndTheReplay(t *testing.T) {
 		before := x.prepareFaults()
 		broken := errors.New("the disk is gone")
 		for want, load := range map[string]replay.Loader{
-			"the disk is gone":  func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return nil, broken },
-			"nothing is stored": func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return nil, nil },
+			"the disk is gone":     func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return nil, broken },
+			"no booking is stored": func(context.Context, *db.Tx, []string) (map[string]replay.Effect, error) { return nil, nil },
 		} {
 			o, err := x.run(load, replay.Options{}, x.store, lateEntry)
 			if err == nil || !strings.Contains(err.Error(), want) || len(o.Added)+len(o.Refused) != 0 {

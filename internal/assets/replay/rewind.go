@@ -10,11 +10,11 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// rewind takes back what happened to a pool since the session begins, and loads the lots that can be asked for.
+// rewind undoes the events of a pool from the start of the session on, and loads the lots that can be consumed.
 func (r *run) rewind(ctx context.Context, s *session) error {
 	quantity, basis := s.Quantity, s.Basis
 	s.seq = s.Seq
-	var used []string // lots of before the session that were used since
+	var used []string // lots from before the session that were used since
 	givenBack := map[string]lots.Use{}
 	if s.from <= s.LastKey {
 		entered, err := lots.Entered(ctx, r.tx, s.Key, s.from)
@@ -49,7 +49,7 @@ func (r *run) rewind(ctx context.Context, s *session) error {
 	return nil
 }
 
-// addEntered makes events of stored lots that entered since, one for all lots of an entry.
+// addEntered adds events for stored lots that entered since, one for all lots of an entry.
 func (r *run) addEntered(s *session, entered []lots.Lot) {
 	for _, stored := range entered {
 		l := stored
@@ -74,7 +74,7 @@ func (r *run) addEntered(s *session, entered []lots.Lot) {
 	}
 }
 
-// addConsumptions makes events of the stored consumptions since, and returns their uses.
+// addConsumptions adds events for the stored consumptions since, and returns their uses.
 func (r *run) addConsumptions(ctx context.Context, s *session) ([]lots.Use, error) {
 	uses, err := lots.UsesSince(ctx, r.tx, s.Key, s.from)
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *run) addConsumptions(ctx context.Context, s *session) ([]lots.Use, erro
 	return uses, nil
 }
 
-// loadLots loads the lots of before the session that can be asked for, and gives them back what was used since.
+// loadLots loads the lots from before the session that can be consumed, and restores what was used of them since.
 func (r *run) loadLots(ctx context.Context, s *session, used []string, givenBack map[string]lots.Use) error {
 	hold := func(rows []lots.Lot) {
 		for _, l := range rows {
@@ -140,7 +140,7 @@ func (r *run) loadLots(ctx context.Context, s *session, used []string, givenBack
 	return r.loadNext(ctx, s, wanted, requests, hold)
 }
 
-// batchMin and batchMax are how many open lots are read at first and at most.
+// batchMin and batchMax are the initial and the maximum number of open lots that are read at once.
 const batchMin, batchMax = 8, 1000
 
 // orders are the orders in which the methods consume lots.

@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// compute carries out the requests with all pools opened that are known to be concerned.
+// compute applies the changes, with all pools opened that are known to be affected.
 func (r *run) compute(ctx context.Context, known map[string]staleRange) error {
 	for _, request := range r.requests {
 		if err := request(ctx, r); err != nil {
@@ -46,7 +46,7 @@ func (r *run) compute(ctx context.Context, known map[string]staleRange) error {
 	return nil
 }
 
-// nextSession returns the session whose next event comes first, nil if all events are over.
+// nextSession returns the session whose next event comes first, nil if no events are left.
 func (r *run) nextSession() (first *session) {
 	for _, s := range r.sessions {
 		if s.next == len(s.events) {
@@ -59,10 +59,11 @@ func (r *run) nextSession() (first *session) {
 	return first
 }
 
-// step lets the next event of a session happen.
+// step applies the next event of a session.
 func (r *run) step(ctx context.Context, s *session) error {
 	if s.busy {
-		return fault.Conflictf("transfers of %s at the same instant go in a circle, and none of them can be first", s.AssetType)
+		return fault.Conflictf("transfers of %s at the same instant form a cycle, so that none can come first: change the time of one of them",
+			s.AssetType)
 	}
 	s.busy = true
 	defer func() { s.busy = false }()
@@ -79,7 +80,7 @@ func (r *run) step(ctx context.Context, s *session) error {
 	return nil
 }
 
-// consume lets a consumption happen.
+// consume applies a consumption.
 func (r *run) consume(ctx context.Context, s *session, e *event) error {
 	c := e.consumption
 	if c.Kind == lots.Relocated && !c.findDestination() {
@@ -98,8 +99,7 @@ func (r *run) consume(ctx context.Context, s *session, e *event) error {
 	return r.markChanged(ctx, s, e.entry)
 }
 
-// markChanged notes that a stored entry consumes other lots than it did. If it creates lots, the pool they enter is
-// opened.
+// markChanged records that a stored entry consumes other lots than it did. If it creates lots, the pool they enter is opened.
 func (r *run) markChanged(ctx context.Context, s *session, e *entry) error {
 	if e.built {
 		return errTooLate
@@ -130,8 +130,8 @@ func (r *run) markChanged(ctx context.Context, s *session, e *entry) error {
 // prefetchMax bounds how many effects are loaded at once.
 const prefetchMax = 500
 
-// loadEffect loads the effect of a stored entry, and those of some entries that come after it in the pool: if one
-// consumes other lots, the next ones mostly do too. Each time twice as many are loaded.
+// loadEffect loads the effect of a stored entry, and those of some entries after it in the pool: if one consumes other lots,
+// the next ones mostly do too. Each time twice as many are loaded.
 func (r *run) loadEffect(ctx context.Context, s *session, e *entry) error {
 	if e.loaded {
 		return nil
@@ -155,7 +155,7 @@ func (r *run) loadEffect(ctx context.Context, s *session, e *entry) error {
 	for id, one := range batch {
 		effect, found := effects[id]
 		if !found {
-			return fmt.Errorf("replay: nothing is stored of how the journal entry %s was booked", id)
+			return fmt.Errorf("replay: no booking is stored for the journal entry %s", id)
 		}
 		one.Effect, one.loaded = effect, true
 	}
@@ -165,7 +165,7 @@ func (r *run) loadEffect(ctx context.Context, s *session, e *entry) error {
 	return nil
 }
 
-// enter lets the lots of an entry enter a pool, once the entry has consumed what they are made of.
+// enter adds the lots of an entry to a pool, after the entry has consumed what they are made of.
 func (r *run) enter(ctx context.Context, s *session, ev *event) error {
 	e := ev.entry
 	if len(ev.enter) > 0 && ev.enter[0].Origin == lots.Manual {
@@ -183,7 +183,7 @@ func (r *run) enter(ctx context.Context, s *session, ev *event) error {
 	return s.accept(ev, e.lots)
 }
 
-// consumeAll lets those consumptions of an entry happen that have not yet.
+// consumeAll applies the consumptions of an entry that have not been applied yet.
 func (r *run) consumeAll(ctx context.Context, e *entry) error {
 	for _, position := range slices.Sorted(maps.Keys(e.consumptions)) {
 		c := e.consumptions[position]
@@ -200,7 +200,7 @@ func (r *run) consumeAll(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// build makes the lines and the lots of an entry from what it consumed.
+// build computes the lines and the lots of an entry from what it consumed.
 func (r *run) build(ctx context.Context, e *entry) error {
 	if e.built || e.removed {
 		return nil
@@ -225,7 +225,7 @@ func (r *run) build(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// usesOf returns what a consumption of an entry drew on: now, or as stored if its pool is not concerned.
+// usesOf returns the uses of a consumption of an entry: computed, or as stored if its pool is not affected.
 func (r *run) usesOf(ctx context.Context, e *entry, position int) ([]lots.Use, error) {
 	c := e.consumptions[position]
 	if c != nil && c.done {
@@ -255,7 +255,7 @@ func (r *run) usesOf(ctx context.Context, e *entry, position int) ([]lots.Use, e
 	return c.before, nil
 }
 
-// refuse returns the reason for which an entry cannot happen, unless it is a new one that may be left out.
+// refuse returns the reason why an entry is refused, or nil if it is a new one that may be left out.
 func (r *run) refuse(e *event, reason error) error {
 	if !e.entry.isNew {
 		return reason
@@ -271,7 +271,7 @@ func (r *run) refuse(e *event, reason error) error {
 	return nil
 }
 
-// explain turns an error of the engine into one that names the transaction, the pool and the next step.
+// explain converts an error of the engine into one that names the transaction, the pool and the next step.
 func (r *run) explain(ctx context.Context, s *session, e *event, err error) error {
 	who := cmp.Or(e.entry.Label, "the transaction "+e.consumption.TransactionID)
 	if !e.entry.isNew {
@@ -284,9 +284,9 @@ func (r *run) explain(ctx context.Context, s *session, e *event, err error) erro
 	switch {
 	case errors.As(err, &short):
 		return fault.ConflictAt([]fault.Field{{Name: "quantity", Message: fmt.Sprintf("%s %s are missing", short.Missing, s.AssetType)}},
-			"%s takes %s %s, and %s has %s at that time: %s %s are missing. Bring in and post what is missing first, or let the legal "+
-				"entity's short_disposal be zero_basis",
-			who, short.Quantity, s.AssetType, r.describe(ctx, s.Pool), short.Held, short.Missing, s.AssetType)
+			"%s consumes %s %s, but only %s are available at that time in %s: %s %s are missing. Import and post the missing "+
+				"acquisitions first, or set short_disposal of the legal entity to zero_basis",
+			who, short.Quantity, s.AssetType, short.Held, r.describePool(ctx, s.Pool), short.Missing, s.AssetType)
 	case errors.As(err, &picks):
 		var fields []fault.Field
 		for _, f := range picks.Faults {
@@ -296,19 +296,19 @@ func (r *run) explain(ctx context.Context, s *session, e *event, err error) erro
 			}
 			fields = append(fields, fault.Field{Name: name, Message: f.Message})
 		}
-		return fault.ConflictAt(fields, "the lots chosen for %s do not fit: %s", who, picks.Faults[0].Message)
+		return fault.ConflictAt(fields, "the lots selected for %s do not fit: %s", who, picks.Faults[0].Message)
 	}
 	return fmt.Errorf("replay: pool %s: %w", s.Key, err)
 }
 
-// describe names the holder of a pool.
-func (r *run) describe(ctx context.Context, p *lots.Pool) string {
+// describePool returns the name of a pool for messages.
+func (r *run) describePool(ctx context.Context, p *lots.Pool) string {
 	name := r.books.Entities[p.LegalEntityID].Name
 	switch {
 	case p.Parked():
-		return "what is parked on " + r.books.Accounts[p.LedgerAccountID].String() + " of " + name
+		return "the account " + r.books.Accounts[p.LedgerAccountID].String() + " of " + name
 	case p.Wide():
-		return name + " in all its sources together"
+		return "all sources of " + name
 	}
 	if found, err := source.FindSomeUnchecked(ctx, r.tx, []string{p.SourceID}); err == nil {
 		return "the source " + found[p.SourceID].Name + " of " + name

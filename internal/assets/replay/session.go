@@ -14,8 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// session is a pool from an order key on: what happened there is taken back and happens again, together with what is
-// new. It holds only the lots that can be asked for.
+// session recomputes a pool from an order key on: its events are undone and applied again, together with new ones. It holds
+// only the lots that can be consumed.
 type session struct {
 	*lots.Pool
 	from       lot.OrderKey
@@ -28,11 +28,11 @@ type session struct {
 	next       int                  // index of the next event
 	seq        int64                // number of the last lot that entered
 	last       lot.OrderKey         // of the last event
-	busy       bool                 // an event is happening
+	busy       bool                 // an event is being applied
 	prefetch   int                  // how many effects were loaded at once
 }
 
-// event is one thing that happens to a pool: a consumption, or lots that enter.
+// event is an event of a pool: a consumption, or lots that enter.
 type event struct {
 	key         lot.OrderKey
 	entry       *entry
@@ -40,8 +40,8 @@ type event struct {
 	enter       []*lots.Lot  // stored lots, or an opening balance; those of new and changed entries are built later
 }
 
-// poolConfig returns what the legal entity elected for the lots of a pool. Without refusing, nothing is refused for lack
-// of lots.
+// poolConfig returns the elections of the legal entity for the lots of a pool. Without refusing, nothing is refused for lack of
+// lots.
 func poolConfig(b *snapshot.Books, p *lots.Pool, refusing bool) lot.Config {
 	e := b.Entities[p.LegalEntityID]
 	places, _ := money.MinorUnits(p.Currency)
@@ -54,7 +54,7 @@ func poolConfig(b *snapshot.Books, p *lots.Pool, refusing bool) lot.Config {
 		if at, err := calendar.StartOfDay(election.From, b.Zone); election.From != "" && err == nil {
 			from.From = at
 		}
-		// A later election replaces whatever was elected from its first day on.
+		// A later election replaces earlier ones from its first day on.
 		c.Elections = slices.DeleteFunc(c.Elections, func(e lot.Election) bool { return !e.From.Before(from.From) })
 		c.Elections = append(c.Elections, from)
 	}
@@ -67,7 +67,7 @@ func (r *run) open(ctx context.Context, p lots.Pool, from lot.OrderKey) (*sessio
 		if s.from <= from || s.begun() {
 			return s, nil
 		}
-		delete(r.sessions, p.Key) // it has to begin earlier
+		delete(r.sessions, p.Key) // it has to start earlier
 	}
 	stored, err := lots.GetPool(ctx, r.tx, p.Key)
 	if err != nil {
@@ -85,16 +85,16 @@ func (r *run) open(ctx context.Context, p lots.Pool, from lot.OrderKey) (*sessio
 	return s, r.rewind(ctx, s)
 }
 
-// begun reports whether an event of the session has happened or is happening.
+// begun reports whether an event of the session was applied or is being applied.
 func (s *session) begun() bool { return s.next > 0 || s.busy }
 
-// passed reports whether it is too late for something to happen at an order key.
+// passed reports whether it is too late to apply an event at an order key.
 func (s *session) passed(key lot.OrderKey) bool {
 	return key < s.from || s.next > 0 && key <= s.events[s.next-1].key || s.next < len(s.events) && s.busy && key < s.events[s.next].key
 }
 
-// start returns where a session must begin. A weighted average cannot be taken back, so that a session starts from the
-// beginning if it crosses the begin or the end of one.
+// start returns the order key at which a session must start. A weighted average cannot be undone, so a session that crosses
+// the begin or the end of one starts with the first event of the pool.
 func (s *session) start(from lot.OrderKey) lot.OrderKey {
 	if s.LastKey == "" || len(s.config.Elections) < 2 {
 		return from
@@ -121,7 +121,7 @@ func (s *session) methodsBetween(first, last lot.OrderKey) []lot.Method {
 	return slices.Compact(out)
 }
 
-// lastMethod is the method of the last event.
+// lastMethod returns the method at the last event.
 func (s *session) lastMethod() lot.Method {
 	if s.config.Identified {
 		return lot.SpecificID
@@ -130,7 +130,7 @@ func (s *session) lastMethod() lot.Method {
 	return methods[len(methods)-1]
 }
 
-// consume lets a consumption happen and sets its answer.
+// consume applies a consumption and sets its uses.
 func (s *session) consume(c *consumption) error {
 	c.after = nil
 	for _, e := range c.events() {
@@ -139,7 +139,7 @@ func (s *session) consume(c *consumption) error {
 			return err
 		}
 		for _, u := range result.Uses {
-			if u.Lot == "" && s.Parked() { // something that was never parked left at its value
+			if u.Lot == "" && s.Parked() { // it was never parked and leaves at its value
 				u.Proceeds, u.Fee, u.Gain = money.Decimal{}, money.Decimal{}, money.Decimal{}
 			}
 			use := c.use(s.Pool, u)
@@ -155,8 +155,8 @@ func (s *session) consume(c *consumption) error {
 	return nil
 }
 
-// relocate moves a quantity within the pool, as much as is held. Its basis is its share of the pool, and stays what it
-// was booked at.
+// relocate moves a quantity within the pool, at most what is held. Its basis is its share of the pool, and does not change once
+// it is booked.
 func (s *session) relocate(c *consumption) error {
 	quantity, held := c.Principal(), s.engine.Quantity()
 	if missing := quantity.Sub(held); missing.Sign() > 0 {
@@ -189,7 +189,7 @@ func (s *session) relocate(c *consumption) error {
 	return nil
 }
 
-// accept lets lots enter.
+// accept adds lots to the pool.
 func (s *session) accept(e *event, entering []*lots.Lot) error {
 	if len(entering) == 0 {
 		return nil
@@ -231,7 +231,7 @@ func (s *session) finish() {
 	for _, l := range s.lots {
 		o := left[l.ID]
 		l.RemainingQuantity, l.RemainingBasis = o.Quantity, o.Basis
-		if average { // the pool has the basis; readers compute the share of a lot from that
+		if average { // the pool has the basis; readers compute the share of a lot from it
 			l.RemainingBasis = money.Decimal{}
 			if !o.Quantity.IsZero() {
 				l.RemainingBasis = l.CostBasis.Mul(o.Quantity).Quo(l.Quantity, s.config.Places)
@@ -241,7 +241,7 @@ func (s *session) finish() {
 	s.Quantity, s.Basis, s.Seq, s.LastKey = s.engine.Quantity(), s.engine.Basis(), s.seq, s.last
 }
 
-// restored returns the lots of before the session for the engine, oldest first.
+// restored returns the lots from before the session for the engine, oldest first.
 func (s *session) restored() []lot.Lot {
 	out := make([]lot.Lot, 0, len(s.lots))
 	for _, l := range s.lots {

@@ -21,14 +21,14 @@ type verification struct {
 	found     *finding.List
 	periods   map[string]string // accounting periods of the entries that created lots
 	totals    lots.Totals       // what lots and uses add up to
-	late      map[string]bool   // legal entities whose lots do not tell in which period they are counted
+	late      map[string]bool   // legal entities whose lots do not determine the period they are counted in
 	transfers map[string]*transfer
-	overdrawn map[holding]bool // accounts from which more was taken than was parked there
+	overdrawn map[holding]bool // accounts from which more was consumed than was parked there
 }
 
-// Verify recomputes the lots of an organization and returns what is wrong: every pool from nothing, by what entered it
-// and what was asked of it; each lot from its uses; and the totals by accounting period, which must be the balances of
-// the ledger accounts. It is a building block.
+// Verify recomputes the lots of an organization and returns a text for every difference to what is stored. It recomputes
+// every pool from nothing, from the lots that entered it and its consumptions; each lot from its uses; and the totals by
+// accounting period, which must equal the balances of the ledger accounts. It is a building block.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {
@@ -45,7 +45,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err := lots.FindOrphans(ctx, tx, c.found); err != nil {
 		return nil, err
 	}
-	for _, part := range []func(context.Context) error{c.checkPools, c.checkTransfers, c.checkTotals, c.checkAccounts} {
+	for _, part := range []func(context.Context) error{c.verifyPools, c.verifyTransfers, c.verifyTotals, c.verifyAccounts} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -53,25 +53,25 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return c.found.Messages(), nil
 }
 
-func (c *verification) checkPools(ctx context.Context) error {
+func (c *verification) verifyPools(ctx context.Context) error {
 	all, err := lots.Pools(ctx, c.tx)
 	if err != nil {
 		return err
 	}
 	for _, p := range all {
 		if _, known := c.books.Entities[p.LegalEntityID]; !known {
-			c.found.Addf("pools of nobody", "the pool %s is of a legal entity that is not there", p.Key)
+			c.found.Addf("pools without a legal entity", "the legal entity of the pool %s does not exist", p.Key)
 			continue
 		}
-		if err := c.checkPool(ctx, p); err != nil {
+		if err := c.verifyPool(ctx, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkPool checks one pool by itself.
-func (c *verification) checkPool(ctx context.Context, p lots.Pool) error {
+// verifyPool verifies one pool.
+func (c *verification) verifyPool(ctx context.Context, p lots.Pool) error {
 	all, inconsistent, err := lots.OfPool(ctx, c.tx, p.Key)
 	if err != nil {
 		return err
@@ -87,19 +87,19 @@ func (c *verification) checkPool(ctx context.Context, p lots.Pool) error {
 	s := &session{Pool: &p, config: poolConfig(c.books, &p, false), lots: map[string]*lots.Lot{}, last: p.LastKey}
 	averaged, possible := !s.config.Identified && slices.Contains(s.methodsBetween("", p.LastKey), lot.WeightedAverage), true
 	for i, l := range all {
-		possible = c.checkLot(&p, &l, inconsistent[l.ID], int64(i+1)) && possible
+		possible = c.verifyLot(&p, &l, inconsistent[l.ID], int64(i+1)) && possible
 		c.noteArriving(l)
 		c.totals.CountLot(l, cmp.Or(l.OpenedIn, c.periods[l.JournalEntryID]), 1)
 	}
 	consumed := map[string]lots.Use{}
 	for _, u := range uses {
 		c.totals.CountUse(u, 1)
-		c.checkUse(&p, u)
+		c.verifyUse(&p, u)
 		consumed[u.LotID] = consumed[u.LotID].Plus(u, 1)
 	}
-	c.checkRemaining(&p, all, consumed, averaged)
+	c.verifyRemaining(&p, all, consumed, averaged)
 	if last := lastKey(all, consumptions); p.LastKey < last {
-		c.found.Addf("pools that end too early", "the pool %s says that it ends at %q, but something happened at %q", p.Key, p.LastKey, last)
+		c.found.Addf("pools that end too early", "the last event of the pool %s is stored as %q, but there is one at %q", p.Key, p.LastKey, last)
 	}
 	if possible {
 		c.recompute(s, all, consumptions, uses, averaged)
@@ -118,66 +118,70 @@ func lastKey(all []lots.Lot, consumptions []lots.Consumption) (last lot.OrderKey
 	return last
 }
 
-// checkLot checks one lot by itself, and reports whether the engine would accept it.
-func (c *verification) checkLot(p *lots.Pool, l *lots.Lot, inconsistent bool, seq int64) bool {
+// verifyLot verifies one lot, and reports whether the engine would accept it.
+func (c *verification) verifyLot(p *lots.Pool, l *lots.Lot, inconsistent bool, seq int64) bool {
 	if l.RemainingQuantity.Sign() < 0 || l.RemainingQuantity.Cmp(l.Quantity) > 0 || l.Quantity.Sign() <= 0 {
-		c.found.Addf("lots of impossible quantities", "of %s %s of the lot %s %s are left", l.Quantity, l.AssetType, l.ID, l.RemainingQuantity)
+		c.found.Addf("lots of impossible quantities", "the lot %s of %s %s has a remaining quantity of %s", l.ID, l.Quantity, l.AssetType,
+			l.RemainingQuantity)
 		return false
 	}
 	if l.CostBasis.Sign() < 0 || l.RemainingBasis.Sign() < 0 || l.RemainingQuantity.IsZero() && !l.RemainingBasis.IsZero() {
-		c.found.Addf("lots of impossible costs", "%s of the cost %s of the lot %s is left with %s %s", l.RemainingBasis, l.CostBasis,
-			l.ID, l.RemainingQuantity, l.AssetType)
+		c.found.Addf("lots of impossible costs", "the lot %s has a remaining basis of %s of %s, with %s %s remaining", l.ID,
+			l.RemainingBasis, l.CostBasis, l.RemainingQuantity, l.AssetType)
 		return false
 	}
 	if inconsistent {
-		c.found.Addf("lots that are not found by what is left of them",
-			"the lot %s does not repeat in is_open and unit_key what is left of it", l.ID)
+		c.found.Addf("lots whose indexed columns are wrong",
+			"the columns is_open and unit_key of the lot %s do not match what remains of it", l.ID)
 	}
 	if l.Seq != seq {
-		c.found.Addf("lots out of order", "the lot %s is number %d of its pool, but came as number %d", l.ID, l.Seq, seq)
+		c.found.Addf("lots out of order", "the lot %s is numbered %d in its pool, but entered it as number %d", l.ID, l.Seq, seq)
 	}
 	wrong := l.LegalEntityID != p.LegalEntityID || l.AssetType != p.AssetType || l.TokenID != p.TokenID || l.Currency != p.Currency
 	if !p.Wide() {
 		wrong = wrong || l.SourceID != p.SourceID
 	}
 	if wrong {
-		c.found.Addf("lots in a pool of others", "the lot %s is not one of its pool %s", l.ID, p.Key)
+		c.found.Addf("lots in a wrong pool", "the lot %s does not belong to its pool %s", l.ID, p.Key)
 	}
 	return true
 }
 
-// checkUse checks one use by itself: moves and conversions realize nothing.
-func (c *verification) checkUse(p *lots.Pool, u lots.Use) {
+// verifyUse verifies one use. Moves and conversions must not realize a gain.
+func (c *verification) verifyUse(p *lots.Pool, u lots.Use) {
 	if !u.Realizes() && (!u.Gain.IsZero() || !u.Proceeds.IsZero() || !u.Fee.IsZero()) {
-		c.found.Addf("moves that realize something", "%s of the lot %s are only moved, but realized %s", u.Quantity, u.LotID, u.Gain)
+		c.found.Addf("moves that realize something",
+			"%s of the lot %s are moved or converted, but with a gain of %s, proceeds of %s and a fee of %s",
+			u.Quantity, u.LotID, u.Gain, u.Proceeds, u.Fee)
 	}
 	if u.LegalEntityID != p.LegalEntityID || u.AssetType != p.AssetType || u.TokenID != p.TokenID || u.Currency != p.Currency {
-		c.found.Addf("uses in a pool of others", "the use %s is not one of its pool %s", u.ID, p.Key)
+		c.found.Addf("uses in a wrong pool", "the use %s does not belong to its pool %s", u.ID, p.Key)
 	}
 	if u.LotID == "" && u.Kind != lots.Relocated && p.Parked() {
 		c.overdrawn[holding{u.LegalEntityID, u.LedgerAccountID, u.AssetType}] = true
 	}
 }
 
-// checkRemaining checks that what entered, less what was consumed, is what is left: of each lot, and of the pool. Under a
-// weighted average only the pool has a basis.
-func (c *verification) checkRemaining(p *lots.Pool, all []lots.Lot, consumed map[string]lots.Use, averaged bool) {
+// verifyRemaining verifies, for each lot and for the pool, that what entered less what was consumed is what remains. Under
+// a weighted average only the pool has a basis.
+func (c *verification) verifyRemaining(p *lots.Pool, all []lots.Lot, consumed map[string]lots.Use, averaged bool) {
 	var quantity, basis money.Decimal
 	for _, l := range all {
 		u := consumed[l.ID]
 		if left := l.Quantity.Sub(u.Quantity); !left.Equal(l.RemainingQuantity) {
-			c.found.Addf("lots whose quantity does not add up", "%s %s are left of the lot %s, but what was taken leaves %s",
+			c.found.Addf("lots whose quantity does not add up", "%s %s remain of the lot %s, but its uses leave %s",
 				l.RemainingQuantity, l.AssetType, l.ID, left)
 		}
 		if left := l.CostBasis.Sub(u.Basis); !averaged && !left.Equal(l.RemainingBasis) {
-			c.found.Addf("lots whose cost does not add up", "%s of the cost of the lot %s is left, but what was taken leaves %s",
+			c.found.Addf("lots whose basis does not add up", "%s of the basis of the lot %s remains, but its uses leave %s",
 				l.RemainingBasis, l.ID, left)
 		}
 		quantity, basis = quantity.Add(l.RemainingQuantity), basis.Add(l.RemainingBasis)
 	}
 	if !quantity.Equal(p.Quantity) || !averaged && !basis.Equal(p.Basis) || int64(len(all)) != p.Seq {
 		c.found.Addf("pools that are not the sum of their lots",
-			"the pool %s is kept as %s at %s in %d lots, but %s at %s are left in %d", p.Key, p.Quantity, p.Basis, p.Seq, quantity, basis, len(all))
+			"the pool %s is stored as %s at %s in %d lots, but its lots add up to %s at %s in %d", p.Key, p.Quantity, p.Basis, p.Seq,
+			quantity, basis, len(all))
 	}
 }
 
@@ -191,8 +195,8 @@ type transfer struct {
 	lots       []lots.Lot
 }
 
-// checkTransfers checks that what is moved or converted arrives with its basis and dates, and that nothing else does.
-func (c *verification) checkTransfers(context.Context) error {
+// verifyTransfers verifies that what an entry moves or converts arrives with its basis and dates, and that nothing else does.
+func (c *verification) verifyTransfers(context.Context) error {
 	for _, entryID := range slices.Sorted(maps.Keys(c.transfers)) {
 		k := c.transfers[entryID]
 		for _, l := range k.lots {
@@ -201,15 +205,16 @@ func (c *verification) checkTransfers(context.Context) error {
 			}
 			from, there := k.parents[l.ParentID]
 			if !there || !from.AcquiredAt.Equal(l.AcquiredAt) {
-				c.found.Addf("lots that come from nowhere",
-					"the lot %s is not a slice of %s with its date, which its entry %s should have moved", l.ID, l.ParentID, entryID)
+				c.found.Addf("lots without an origin",
+					"the lot %s is not a slice, with the same date, of the lot %s that its entry %s moves", l.ID, l.ParentID, entryID)
 			}
 		}
 		if len(k.parents) == 0 || k.currencies {
 			continue
 		}
 		if d := k.in.Cmp(k.out); d < 0 || d > 0 && !k.missing {
-			c.found.Addf("moves that do not keep their cost", "the entry %s moves lots that cost %s, and what arrives cost %s", entryID, k.out, k.in)
+			c.found.Addf("moves that change the basis", "the entry %s moves lots with a basis of %s, but the lots it creates have a basis of %s",
+				entryID, k.out, k.in)
 		}
 	}
 	return nil
@@ -224,7 +229,7 @@ func (c *verification) transferOf(entryID string) *transfer {
 	return k
 }
 
-// noteLeaving notes what a consumption moves out of its pool.
+// noteLeaving adds what a consumption moves out of its pool to the transfer of its entry.
 func (c *verification) noteLeaving(t *consumption) {
 	for _, u := range t.before {
 		if u.Realizes() || u.Kind == lots.Relocated {
@@ -240,7 +245,7 @@ func (c *verification) noteLeaving(t *consumption) {
 	}
 }
 
-// noteArriving notes a lot that an entry creates.
+// noteArriving adds a created lot to the transfer of its entry.
 func (c *verification) noteArriving(l lots.Lot) {
 	if l.Origin == lots.Manual {
 		return
@@ -250,7 +255,7 @@ func (c *verification) noteArriving(l lots.Lot) {
 	k.noteCurrency(l.Currency)
 }
 
-// noteCurrency notes that amounts are in a currency.
+// noteCurrency records the currency of an amount of the transfer.
 func (k *transfer) noteCurrency(currency string) {
 	k.currencies = k.currencies || k.currency != "" && k.currency != currency
 	k.currency = currency

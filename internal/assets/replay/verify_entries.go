@@ -42,7 +42,7 @@ func VerifyEffects(ctx context.Context, tx *db.Tx, b *snapshot.Books, effects []
 		if slices.ContainsFunc(stored, func(c lots.Consumption) bool { return c.Kind == lots.Relocated }) {
 			entry.Lots = nil
 		}
-		e.checkCreated(entry, created[e.EntryID], found)
+		e.verifyCreated(entry, created[e.EntryID], found)
 	}
 	return out, nil
 }
@@ -67,18 +67,19 @@ func (e *Effect) rebuild(b *snapshot.Books, stored []lots.Consumption, uses map[
 		answers[i] = answer(lots.Effective(uses[lots.ConsumptionKey{Pool: k.Pool, OrderKey: k.OrderKey}]))
 	}
 	if wrong {
-		found.Addf("entries that ask for something else", "what the entry %s asks of the pools is not what it follows from", e.EntryID)
+		found.Addf("entries with other consumptions", "the stored consumptions of the entry %s are not those that follow from its booking",
+			e.EntryID)
 		return posting.Entry{}, false
 	}
 	entry, err := e.Plan.Entry(answers)
 	if err != nil {
-		found.Addf("entries that cannot be made", "the entry %s cannot be made of the lots it took: %v", e.EntryID, err)
+		found.Addf("entries that cannot be booked again", "the entry %s cannot be booked again from the lots it consumed: %v", e.EntryID, err)
 	}
 	return entry, err == nil
 }
 
-// checkCreated compares the stored lots of an entry with those it creates.
-func (e *Effect) checkCreated(entry posting.Entry, stored []lots.Lot, found *finding.List) {
+// verifyCreated compares the stored lots of an entry with those it creates.
+func (e *Effect) verifyCreated(entry posting.Entry, stored []lots.Lot, found *finding.List) {
 	left := map[string][]lots.Lot{}
 	for _, l := range stored {
 		left[l.ParentID] = append(left[l.ParentID], l)
@@ -99,6 +100,6 @@ func (e *Effect) checkCreated(entry posting.Entry, stored []lots.Lot, found *fin
 		wrong = wrong || len(more) > 0
 	}
 	if wrong {
-		found.Addf("entries that made other lots", "the lots of the entry %s are not those it makes of what it took", e.EntryID)
+		found.Addf("entries with other lots", "the stored lots of the entry %s are not those that follow from what it consumed", e.EntryID)
 	}
 }

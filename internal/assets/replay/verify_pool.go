@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// recompute lets everything happen to a pool from nothing, and compares what that consumes and leaves with what is stored.
+// recompute applies all events of a pool in order, starting empty, and compares the resulting uses and lots with the stored ones.
 func (c *verification) recompute(s *session, all []lots.Lot, consumptions []lots.Consumption, uses []lots.Use, averaged bool) {
 	s.engine = lot.New(s.config)
 	byKey := map[lot.OrderKey][]lots.Use{}
@@ -20,7 +20,7 @@ func (c *verification) recompute(s *session, all []lots.Lot, consumptions []lots
 	for _, e := range history(all, consumptions) {
 		if e.consumption == nil {
 			if err := s.accept(e, e.enter); err != nil {
-				c.found.Addf("pools that cannot happen", "the lot %s cannot enter the pool %s: %v", e.enter[0].ID, s.Key, err)
+				c.found.Addf("pools that cannot be recomputed", "the lot %s cannot enter the pool %s: %v", e.enter[0].ID, s.Key, err)
 				return
 			}
 			continue
@@ -29,19 +29,20 @@ func (c *verification) recompute(s *session, all []lots.Lot, consumptions []lots
 		k.before = lots.Effective(byKey[k.OrderKey])
 		delete(byKey, k.OrderKey)
 		if err := s.consume(k); err != nil {
-			c.found.Addf("pools that cannot happen", "what the entry %s asks of the pool %s cannot be taken: %v", k.EntryID, s.Key, err)
+			c.found.Addf("pools that cannot be recomputed", "the entry %s cannot consume from the pool %s: %v", k.EntryID, s.Key, err)
 			return
 		}
-		c.checkAnswer(s, k)
+		c.verifyUses(s, k)
 		c.noteLeaving(k)
 	}
 	for key, rows := range byKey {
 		if left := lots.Effective(rows); len(left) > 0 {
-			c.found.Addf("uses that nobody asked for", "%s of the lot %s were taken from the pool %s at %q, but nobody asked for them",
+			c.found.Addf("uses without a consumption",
+				"%s of the lot %s were consumed from the pool %s at %q, but no consumption is stored there",
 				left[0].Quantity, left[0].LotID, s.Key, key)
 		}
 	}
-	c.checkLeft(s, all, averaged)
+	c.verifyRecomputed(s, all, averaged)
 }
 
 // history returns all events of a pool in order. The lots of an entry enter together.
@@ -60,8 +61,8 @@ func history(all []lots.Lot, consumptions []lots.Consumption) (out []*event) {
 	return out
 }
 
-// checkAnswer compares what a consumption draws on with its stored uses.
-func (c *verification) checkAnswer(s *session, k *consumption) {
+// verifyUses compares the recomputed uses of a consumption with the stored ones.
+func (c *verification) verifyUses(s *session, k *consumption) {
 	was := map[lots.UseKey]lots.Use{}
 	for _, u := range k.before {
 		was[u.Key()] = u
@@ -74,25 +75,25 @@ func (c *verification) checkAnswer(s *session, k *consumption) {
 			k.after[i].Days, k.after[i].Term = old.Days, old.Term
 		}
 		if u.Days != old.Days && k.after[i].Days != old.Days && len(k.before) == len(k.after) {
-			c.found.Addf("uses of other holding periods", "the lot %s was held for %d days when the entry %s took it, not for %d", u.LotID,
-				u.Days, k.EntryID, old.Days)
+			c.found.Addf("uses with a wrong holding period", "the lot %s was held for %d days when the entry %s consumed it, but %d are stored",
+				u.LotID, u.Days, k.EntryID, old.Days)
 		}
 		if u.Kind == lots.Relocated {
 			moved = moved.Add(u.Basis)
 		}
 	}
 	if !lots.SameUses(k.before, k.after) {
-		c.found.Addf("requests that took other lots", "the entry %s took %s from the pool %s, but takes %s", k.EntryID, spell(k.before),
-			s.Key, spell(k.after))
+		c.found.Addf("consumptions of other lots", "the uses of the entry %s in the pool %s are %s, but should be %s", k.EntryID, s.Key,
+			describeUses(k.before), describeUses(k.after))
 	}
 	if !moved.IsZero() {
-		c.found.Addf("relocations that lose their cost", "the entry %s moves %s within the pool %s, of whose cost %s is lost", k.EntryID,
+		c.found.Addf("relocations that lose their basis", "the entry %s relocates %s within the pool %s and loses %s of their basis", k.EntryID,
 			k.Quantity, s.Key, moved)
 	}
 }
 
-// spell describes uses.
-func spell(uses []lots.Use) string {
+// describeUses returns uses as text.
+func describeUses(uses []lots.Use) string {
 	if len(uses) == 0 {
 		return "nothing"
 	}
@@ -103,19 +104,20 @@ func spell(uses []lots.Use) string {
 	return strings.Join(parts, ", ")
 }
 
-// checkLeft compares what is left with what is stored.
-func (c *verification) checkLeft(s *session, all []lots.Lot, averaged bool) {
+// verifyRecomputed compares the recomputed lots and sums of a pool with the stored ones.
+func (c *verification) verifyRecomputed(s *session, all []lots.Lot, averaged bool) {
 	stored := *s.Pool
 	s.finish()
 	for _, l := range all {
 		now := s.lots[l.ID]
 		if !now.RemainingQuantity.Equal(l.RemainingQuantity) || !averaged && !now.RemainingBasis.Equal(l.RemainingBasis) {
-			c.found.Addf("lots that should be others", "%s at %s are left of the lot %s, but should be %s at %s", l.RemainingQuantity,
-				l.RemainingBasis, l.ID, now.RemainingQuantity, now.RemainingBasis)
+			c.found.Addf("lots that differ from their history",
+				"the lot %s is stored with %s at %s remaining, but recomputing its pool leaves %s at %s", l.ID, l.RemainingQuantity,
+				l.RemainingBasis, now.RemainingQuantity, now.RemainingBasis)
 		}
 	}
 	if !s.Quantity.Equal(stored.Quantity) || !s.Basis.Equal(stored.Basis) {
-		c.found.Addf("pools that should be others", "the pool %s is kept as %s at %s, but everything in order comes to %s at %s", s.Key,
+		c.found.Addf("pools that differ from their history", "the pool %s is stored as %s at %s, but recomputing it leaves %s at %s", s.Key,
 			stored.Quantity, stored.Basis, s.Quantity, s.Basis)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/bursarhq/bursar/internal/books/balance"
 )
 
-// checkTotals compares the stored totals with what lots and uses add up to.
-func (c *verification) checkTotals(ctx context.Context) error {
+// verifyTotals compares the stored totals with the sums of lots and uses.
+func (c *verification) verifyTotals(ctx context.Context) error {
 	stored, err := lots.ReadTotals(ctx, c.tx)
 	if err != nil {
 		return err
@@ -30,18 +30,17 @@ func (c *verification) checkTotals(ctx context.Context) error {
 		for _, k := range slices.SortedFunc(maps.Keys(union(kept, want)), lots.ComparePositions) {
 			if h, w := kept[k], want[k]; !h.Equal(w) {
 				c.found.Addf("positions that differ from their lots",
-					"the position of %s at %s%s of %s in %q is kept as %s at %s in %d lots, added %s at %s, but lots and uses come to %s at %s "+
-						"in %d, added %s at %s",
+					"the position in %s of the source %q, the account %s and the legal entity %s in the period %q is stored as %s at %s "+
+						"in %d lots, with %s at %s added, but lots and uses add up to %s at %s in %d, with %s at %s added",
 					k.AssetType, k.SourceID, k.LedgerAccountID, k.LegalEntityID, k.PeriodID, h.Quantity, h.Basis, h.Lots,
-					h.AddedQuantity, h.AddedBasis, w.Quantity,
-					w.Basis, w.Lots, w.AddedQuantity, w.AddedBasis)
+					h.AddedQuantity, h.AddedBasis, w.Quantity, w.Basis, w.Lots, w.AddedQuantity, w.AddedBasis)
 			}
 		}
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(union(stored.Gains, c.totals.Gains)), lots.CompareGains) {
 		if h, w := stored.Gains[k], c.totals.Gains[k]; !h.Equal(w) {
 			c.found.Addf("gains that differ from their uses",
-				"what %s of %s realized in %s is kept as %s less %s, but the uses come to %s less %s, or to other terms or proceeds",
+				"the gains on %s of %s in %s are stored as %s less losses of %s, but its uses add up to %s less %s, or to other terms or proceeds",
 				k.AssetType, k.LegalEntityID, k.PeriodID, h.Gain, h.Loss, w.Gain, w.Loss)
 		}
 	}
@@ -67,10 +66,10 @@ func sumBy(all map[lots.PositionKey]lots.Position, of func(lots.PositionKey) lot
 // holding is an asset on an account of a legal entity.
 type holding struct{ entity, account, unit string }
 
-// checkAccounts checks that the balances of accounts are the basis of their lots, in every accounting period. Something
-// that leaves a clearing account without having been parked there credits its value, for which there is no lot; accounts
+// verifyAccounts verifies that the balance of each account is the basis of its lots, in every accounting period. An asset
+// that leaves a clearing account without having been parked there credits its value, for which there is no lot. Accounts
 // without lots may have any balance.
-func (c *verification) checkAccounts(ctx context.Context) error {
+func (c *verification) verifyAccounts(ctx context.Context) error {
 	stored, err := lots.ReadTotals(ctx, c.tx)
 	if err != nil {
 		return err
@@ -96,7 +95,8 @@ func (c *verification) checkAccounts(ctx context.Context) error {
 			cmp.Compare(a.Period, b.Period))
 	}) {
 		if !basis[k].Equal(balances[k]) && !c.overdrawn[holding{k.Entity, k.Account, k.Unit}] {
-			c.found.Addf("accounts that differ from their lots", "the %s on the account %s of %s moved by %s in %s, but its lots by %s",
+			c.found.Addf("accounts that differ from their lots",
+				"the balance of %s on the account %s of %s changed by %s in %s, but the basis of its lots by %s",
 				k.Unit, k.Account, k.Entity, balances[k], k.Period, basis[k])
 		}
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// candidates are the assets of a family that there may be something to do about: what is held, and what something stands for still.
-func (s *subject) candidates(f family) []string {
+// candidates returns the assets of a group that may need an entry: those that are held and measured, those with a balance on an
+// adjustment account, and those with an entry of an earlier run of the period.
+func (s *subject) candidates(f assetGroup) []string {
 	found := map[string]bool{}
 	for asset := range s.held {
-		if s.measured(f, asset) {
+		if s.isMeasured(f, asset) {
 			found[asset] = true
 		}
 	}
@@ -34,8 +35,8 @@ func (s *subject) candidates(f family) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// assets plans the assets of a family, and tells whether there were any.
-func (s *subject) assets(ctx context.Context, f family) (bool, error) {
+// assets plans the assets of a group, and reports whether there were any.
+func (s *subject) assets(ctx context.Context, f assetGroup) (bool, error) {
 	units := s.candidates(f)
 	if len(units) == 0 {
 		return false, nil
@@ -44,8 +45,8 @@ func (s *subject) assets(ctx context.Context, f family) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	lots := &lotting{subject: s, family: f, quotes: quotes}
-	if f.kind != FairValue || s.whole {
+	lots := &lotMeasurer{subject: s, group: f, quotes: quotes}
+	if f.kind != FairValue || s.withLots {
 		if err := lots.read(ctx, units); err != nil {
 			return false, err
 		}
@@ -56,23 +57,24 @@ func (s *subject) assets(ctx context.Context, f family) (bool, error) {
 	return true, nil
 }
 
-// prices finds what assets are worth at the end of the period. What is not held needs no price, and what cost nothing cannot be worth less.
-func (s *subject) prices(ctx context.Context, f family, units []string) (map[string]*Quote, error) {
-	var wanted []price.Wanted
+// prices returns the prices of assets at the end of the period. An asset that is not held needs none, nor does one without cost if
+// it is tested for impairment.
+func (s *subject) prices(ctx context.Context, f assetGroup, units []string) (map[string]*Quote, error) {
+	var wanted []price.Query
 	for _, unit := range units {
 		h := s.held[unit]
-		if s.measured(f, unit) && !h.quantity.IsZero() && (f.kind != Impairment || !h.cost.IsZero()) {
-			wanted = append(wanted, price.Wanted{AssetType: unit, Currency: s.BaseCurrency, At: s.asOf})
+		if s.isMeasured(f, unit) && !h.quantity.IsZero() && (f.kind != Impairment || !h.cost.IsZero()) {
+			wanted = append(wanted, price.Query{AssetType: unit, Currency: s.BaseCurrency, At: s.asOf})
 		}
 	}
-	found, err := price.Many(ctx, s.tx, wanted)
+	found, err := price.LatestBatch(ctx, s.tx, wanted)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]*Quote{}
 	for i, w := range wanted {
 		if found[i] == nil {
-			s.noPrice(w.AssetType, w.Currency)
+			s.addMissingPrice(w.AssetType, w.Currency)
 			continue
 		}
 		out[w.AssetType] = &Quote{found[i].Value, found[i].ID, found[i].At, string(found[i].Origin)}
@@ -81,7 +83,7 @@ func (s *subject) prices(ctx context.Context, f family, units []string) (map[str
 }
 
 // asset plans one asset.
-func (s *subject) asset(f family, unit string, quote *Quote, lots *lotting) {
+func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasurer) {
 	h, role := s.held[unit], f.role(unit)
 	accountID := s.roles[role]
 	i := Item{Kind: f.kind, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Price: quote}
@@ -89,16 +91,16 @@ func (s *subject) asset(f family, unit string, quote *Quote, lots *lotting) {
 	var effect measure.Effect
 	var rows []Row
 	switch {
-	case f.kind == FairValue && !s.measured(f, unit):
+	case f.kind == FairValue && !s.isMeasured(f, unit):
 		i.Value = h.cost
 		effect.Adjustment = i.Before.Neg()
 		effect.Unrealized = effect.Adjustment
 	case f.kind == FairValue:
-		i.Value, effect = measure.FairValue(h.quantity, quote.or(money.Decimal{}), h.cost, i.Before, s.places)
+		i.Value, effect = measure.FairValue(h.quantity, quote.valueOr(money.Decimal{}), h.cost, i.Before, s.digits)
 		rows, _ = lots.measure(unit, measure.Revalued, i.Before)
 	default:
 		model := f.model
-		if !s.measured(f, unit) {
+		if !s.isMeasured(f, unit) {
 			model = measure.NotMeasured
 		}
 		rows, effect = lots.measure(unit, model, i.Before)
@@ -108,21 +110,21 @@ func (s *subject) asset(f family, unit string, quote *Quote, lots *lotting) {
 	}
 	i.After, i.Lines = i.Before.Add(effect.Adjustment), s.lines(effect, role)
 	if h.quantity.IsZero() && i.Before.IsZero() && len(i.Lines) == 0 && s.own[[2]string{string(f.kind), unit}].EntryID == nil {
-		return // it is gone, and nothing was left of it
+		return // it is no longer held, and there is nothing to book
 	}
-	s.settle(i, rows)
+	s.setOutcome(i, rows)
 }
 
-// or is the price, or what stands for none.
-func (q *Quote) or(none money.Decimal) money.Decimal {
+// valueOr returns the value of the quote, or a default if there is no quote.
+func (q *Quote) valueOr(none money.Decimal) money.Decimal {
 	if q == nil {
 		return none
 	}
 	return q.Value
 }
 
-// readLots reads the lots that were left at the end of the period, once, by asset. Under a weighted average they
-// share what their pool cost, and the last one takes what rounding leaves.
+// readLots reads the lots that were open at the end of the period, once. Under a weighted average each has its share of the basis
+// of its pool; the last lot of an asset gets the rounding difference.
 func (s *subject) readLots(ctx context.Context) error {
 	if s.lotsRead {
 		return nil

@@ -10,17 +10,17 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// book makes the entries of a run: the reversals of those that no longer say what is so, and those that do.
+// book posts the entries of a run, and reverses those of earlier runs that it replaces.
 func (s *Service) book(ctx context.Context, tx *db.Tx, r *Run) error {
 	var fresh []journal.CreateParams
-	var places []int // of their items
+	var indexes []int // of their items
 	for n, i := range r.Items {
 		if i.ReplacedID != "" {
 			if err := s.replace(ctx, tx, *r, &r.Items[n]); err != nil {
 				return err
 			}
 		} else if i.Outcome == EntryPosted {
-			fresh, places = append(fresh, i.entry(*r)), append(places, n)
+			fresh, indexes = append(fresh, i.entry(*r)), append(indexes, n)
 		}
 	}
 	if len(fresh) == 0 {
@@ -28,12 +28,12 @@ func (s *Service) book(ctx context.Context, tx *db.Tx, r *Run) error {
 	}
 	posted, err := s.journal.CreateInTx(ctx, tx, fresh, func(int) string { return "" })
 	for n, e := range posted {
-		r.Items[places[n]].EntryID = e.ID
+		r.Items[indexes[n]].EntryID = e.ID
 	}
 	return err
 }
 
-// replace reverses the entry that an earlier run made for an item, and puts another behind it if there is something to book.
+// replace reverses the entry that an earlier run posted for an item, and posts a replacement if there is something to book.
 func (s *Service) replace(ctx context.Context, tx *db.Tx, r Run, i *Item) error {
 	was, err := journal.FindUnchecked(ctx, tx, i.ReplacedID)
 	if err != nil {
@@ -48,7 +48,8 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, r Run, i *Item) error 
 	return err
 }
 
-// entry describes the entry of an item. Lines on foreign money are about none of it, but about what it is worth.
+// entry returns the parameters of the entry of an item. Lines on accounts of a foreign currency have a quantity of zero, because
+// only the value in the base currency changes.
 func (i Item) entry(r Run) journal.CreateParams {
 	what := map[Kind]string{FairValue: "Fair value of %s", Revaluation: "Revaluation of %s", Impairment: "Impairment of %s",
 		Exchange: "%s at the closing rate"}[i.Kind]

@@ -9,32 +9,33 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// standing is what a run that stands says of an item. A live one has an entry that nobody has undone, or needed none.
-type standing struct {
-	RunID   string  `db:"revaluation_id"`
-	Key     string  `db:"key"`
-	Kind    string  `db:"kind"`
-	Unit    string  `db:"unit"`
-	EntryID *string `db:"journal_entry_id"`
-	Status  *string `db:"status"` // of the entry
-	NextID  *string `db:"next_entry_id"`
-	Within  *string `db:"accounting_period_id"` // where the entry counts
+// postedItem is an item of a posted run with the state of its entry. It is in force if it has no entry, or one that was not
+// reversed or unposted since.
+type postedItem struct {
+	RunID         string  `db:"revaluation_id"`
+	Key           string  `db:"key"`
+	Kind          string  `db:"kind"`
+	Unit          string  `db:"unit"`
+	EntryID       *string `db:"journal_entry_id"`
+	Status        *string `db:"status"` // of the entry
+	NextID        *string `db:"next_entry_id"`
+	EntryPeriodID *string `db:"accounting_period_id"` // of the entry
 }
 
-func (s standing) live() bool {
+func (s postedItem) inForce() bool {
 	return s.EntryID == nil || db.OrEmpty(s.Status) == "posted" && s.NextID == nil
 }
 
-const standingFrom = ` FROM revaluation_parts p
+const postedFrom = ` FROM revaluation_parts p
 	JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id
 	JOIN revaluation_items i ON i.organization_id = @org AND i.revaluation_id = p.revaluation_id AND i.legal_entity_id =
 	p.legal_entity_id AND i.kind = p.kind
 	LEFT JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = i.journal_entry_id`
 
-// selectStanding reads what stands for a legal entity at the end of a period, the latest first.
-func selectStanding(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]standing, error) {
-	return db.All[standing](ctx, tx,
-		"SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+standingFrom+`
+// selectPosted reads the items of posted runs of a legal entity up to a period, the latest first.
+func selectPosted(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]postedItem, error) {
+	return db.All[postedItem](ctx, tx,
+		"SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+postedFrom+`
 		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key <= ? ORDER BY a.key DESC, i.kind,
 		i.unit`, legalEntityID, throughKey)
 }
@@ -46,7 +47,7 @@ type stateRow struct {
 	After    money.Decimal `db:"after"`
 }
 
-// selectStates reads what lots stood at when a run had measured them.
+// selectStates reads the adjustments of lots after a run.
 func selectStates(ctx context.Context, tx *db.Tx, runID, legalEntityID string, kind Kind, units []string) ([]stateRow, error) {
 	return db.All[stateRow](ctx, tx, "SELECT "+db.Columns[stateRow]()+
 		` FROM revaluation_rows WHERE organization_id = @org AND revaluation_id = ? AND legal_entity_id = ? AND kind = ?
@@ -60,7 +61,7 @@ type unitRow struct {
 	Amount    money.Decimal `db:"amount"`
 }
 
-// selectUnits reads what stood on the accounts of a legal entity at the end of a period, in units other than its currency.
+// selectUnits reads the balances of the accounts of a legal entity at the end of a period, by unit other than its base currency.
 func selectUnits(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]unitRow, error) {
 	return db.All[unitRow](ctx, tx,
 		`SELECT u.ledger_account_id, u.unit, {dec_sum}(u.quantity) AS quantity, {dec_sum}(u.amount) AS amount FROM account_units u
@@ -75,7 +76,7 @@ type balanceRow struct {
 	Credits   money.Decimal `db:"credits"`
 }
 
-// selectBalances reads what stood on some accounts of a legal entity at the end of a period, debits less credits.
+// selectBalances reads the balances of accounts of a legal entity at the end of a period, debits less credits.
 func selectBalances(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string,
 	accountIDs []string) (map[string]money.Decimal, error) {
 	rows, err := db.All[balanceRow](ctx, tx,
@@ -106,7 +107,7 @@ type origin struct {
 	ParentID      *string       `db:"parent_asset_id"`
 	LegalEntityID string        `db:"legal_entity_id"`
 	AssetType     string        `db:"asset_type"`
-	Quantity      money.Decimal `db:"quantity"` // that it had at first
+	Quantity      money.Decimal `db:"quantity"` // originally
 	EntryID       string        `db:"journal_entry_id"`
 }
 
@@ -120,14 +121,14 @@ type convertedRow struct {
 	Quantity money.Decimal `db:"quantity"`
 }
 
-// selectConverted reads how much of lots became another asset, by entry.
+// selectConverted reads how much of lots was converted to another asset, by entry.
 func selectConverted(ctx context.Context, tx *db.Tx, lotIDs []string) ([]convertedRow, error) {
 	return db.All[convertedRow](ctx, tx, `SELECT asset_id, journal_entry_id, {dec_sum}(quantity) AS quantity FROM lot_uses
 		WHERE organization_id = @org AND asset_id {any} AND kind = 'convert' GROUP BY asset_id, journal_entry_id`, lotIDs)
 }
 
-// selectTwice reads the parts that stand beside a later one.
-func selectTwice(ctx context.Context, tx *db.Tx) ([]partRow, error) {
+// selectDuplicates reads the posted parts for which a later posted part exists.
+func selectDuplicates(ctx context.Context, tx *db.Tx) ([]partRow, error) {
 	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+
 		` FROM revaluation_parts WHERE organization_id = @org AND status = 'posted' AND EXISTS
 		(SELECT 1 FROM revaluation_parts x WHERE x.organization_id = @org AND x.legal_entity_id = revaluation_parts.legal_entity_id
@@ -135,15 +136,15 @@ func selectTwice(ctx context.Context, tx *db.Tx) ([]partRow, error) {
 			AND x.revaluation_id > revaluation_parts.revaluation_id)`)
 }
 
-type lostRow struct {
+type missingEntryRow struct {
 	RunID   string `db:"revaluation_id"`
 	Unit    string `db:"unit"`
 	EntryID string `db:"journal_entry_id"`
 }
 
-// selectLost reads the items whose entry is not there.
-func selectLost(ctx context.Context, tx *db.Tx) ([]lostRow, error) {
-	return db.All[lostRow](ctx, tx,
+// selectMissingEntries reads the items whose entry does not exist.
+func selectMissingEntries(ctx context.Context, tx *db.Tx) ([]missingEntryRow, error) {
+	return db.All[missingEntryRow](ctx, tx,
 		`SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items WHERE organization_id = @org AND journal_entry_id IS NOT
 			NULL AND NOT EXISTS
 		(SELECT 1 FROM journal_entries e WHERE e.organization_id = @org AND e.journal_entry_id = revaluation_items.journal_entry_id)`)

@@ -1,7 +1,7 @@
-// Package revaluation measures what is held at the end of an accounting period, by the rules each legal entity
-// follows, and books what its carrying amounts lack. Rules are in rules/measure; this package finds what is held,
-// what it is worth and what was booked before, and keeps what it found.
+// Package revaluation measures the holdings of legal entities at the end of an accounting period, under the accounting
+// framework of each, and posts the adjustments of carrying amounts. The rules are in rules/measure; this package finds the
+// holdings, their prices and the adjustments booked before, and stores each run with its items and rows.
 //
-// A run may be made again as long as its period is open: it then says what should be booked on what was there before
-// it, and replaces only the entries that differ. So a run that finds nothing new books nothing.
+// A run can be repeated as long as its period is open. It computes what should be booked as if the earlier run of the
+// period had not been made, and replaces only the entries that differ. A run that finds nothing new books nothing.
 package revaluation

@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// exchange plans what accounts of foreign money lack, one item a currency.
+// exchange plans the remeasurement of foreign currencies, with one item for each currency.
 func (s *subject) exchange(ctx context.Context) error {
 	units, err := selectUnits(ctx, s.tx, s.ID, s.period.Key)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *subject) exchange(ctx context.Context) error {
 		}
 		byCurrency[u.Unit] = append(byCurrency[u.Unit], u)
 	}
-	for key, own := range s.own { // what was booked for money that is no longer there
+	for key, own := range s.own { // currencies that are no longer held but have an entry
 		if _, known := byCurrency[key[1]]; key[0] == string(Exchange) && own.EntryID != nil && !known {
 			order = append(order, key[1])
 		}
@@ -55,7 +55,7 @@ func (s *subject) currency(ctx context.Context, currency string, accounts []unit
 	var rows []Row
 	var total measure.Effect
 	for _, a := range accounts {
-		value, effect := measure.Exchange(a.Quantity, quote.or(money.Decimal{}), a.Amount, s.places)
+		value, effect := measure.Exchange(a.Quantity, quote.valueOr(money.Decimal{}), a.Amount, s.digits)
 		if a.Quantity.IsZero() && a.Amount.IsZero() {
 			continue
 		}
@@ -71,16 +71,16 @@ func (s *subject) currency(ctx context.Context, currency string, accounts []unit
 		}
 	}
 	i.After = i.Value
-	total.Adjustment = money.Decimal{} // it is on the accounts themselves
+	total.Adjustment = money.Decimal{} // it is booked on the accounts themselves
 	i.Lines = append(i.Lines, s.lines(total, "")...)
 	if len(rows) == 0 && s.own[[2]string{string(Exchange), currency}].EntryID == nil {
 		return nil
 	}
-	s.settle(i, rows)
+	s.setOutcome(i, rows)
 	return nil
 }
 
-// rate is that of the period's last day. Where nothing is held any more none is needed.
+// rate returns the exchange rate of the last day of the period, nil if nothing is held.
 func (s *subject) rate(ctx context.Context, currency string, accounts []unitRow) (*Quote, error) {
 	needed := false
 	for _, a := range accounts {
@@ -95,7 +95,7 @@ func (s *subject) rate(ctx context.Context, currency string, accounts []unitRow)
 		return nil, err
 	}
 	if len(found) == 0 {
-		s.miss(currency, s.BaseCurrency, fmt.Sprintf("has no rate of %s", day))
+		s.addMissing(currency, s.BaseCurrency, fmt.Sprintf("has no rate of %s", day))
 		return nil, nil
 	}
 	at, err := calendar.StartOfDay(found[0].Date, time.UTC)

@@ -10,31 +10,31 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// lotting measures the assets of a family lot by lot.
-type lotting struct {
+// lotMeasurer measures the assets of a group lot by lot.
+type lotMeasurer struct {
 	*subject
-	family family
+	group  assetGroup
 	quotes map[string]*Quote
-	lows   map[string][]Quote // by asset, the latest first, each the lowest of itself and those after it
+	lows   map[string][]Quote // by asset, the latest first, each lower than all later ones
 
-	units   map[string]string          // by lot, the asset it was measured as
-	states  map[string][]measure.State // by asset
-	lots    map[string][]measure.Lot   // by asset
-	prices  map[string]*Quote          // by lot, where it is not that of the asset
-	foreign map[string]foreign         // by lot, what it was before it became this asset
+	units     map[string]string          // by lot, the asset it was measured as
+	states    map[string][]measure.State // by asset
+	lots      map[string][]measure.Lot   // by asset
+	prices    map[string]*Quote          // by lot, where it is not that of the asset
+	converted map[string]convertedLot    // by lot, what it was before it became this asset
 }
 
-// foreign is the place of a lot that became another asset among the lots of the one it was.
-type foreign struct {
+// convertedLot is the index of a converted lot among the lots of the asset that it was before.
+type convertedLot struct {
 	asset string
 	index int
 }
 
-// read gets everything that measuring lots needs.
-func (l *lotting) read(ctx context.Context, units []string) error {
+// read reads everything that is needed to measure lots.
+func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	l.units, l.states, l.lots = map[string]string{}, map[string][]measure.State{}, map[string][]measure.Lot{}
-	l.prices, l.foreign = map[string]*Quote{}, map[string]foreign{}
-	for _, step := range []func(context.Context, []string) error{l.readStates, l.readLows, l.layOut} {
+	l.prices, l.converted = map[string]*Quote{}, map[string]convertedLot{}
+	for _, step := range []func(context.Context, []string) error{l.readStates, l.readLows, l.assignStates} {
 		if err := step(ctx, units); err != nil {
 			return err
 		}
@@ -42,16 +42,16 @@ func (l *lotting) read(ctx context.Context, units []string) error {
 	return nil
 }
 
-// readStates gets how the lots stood when the last run of an earlier period had measured them.
-func (l *lotting) readStates(ctx context.Context, _ []string) error {
+// readStates reads the adjustments of lots after the last run of an earlier period.
+func (l *lotMeasurer) readStates(ctx context.Context, _ []string) error {
 	byRun := map[string][]string{}
 	for key, at := range l.earlier {
-		if key[0] == string(l.family.kind) {
+		if key[0] == string(l.group.kind) {
 			byRun[at.RunID] = append(byRun[at.RunID], at.Unit)
 		}
 	}
 	for runID, units := range byRun {
-		rows, err := selectStates(ctx, l.tx, runID, l.ID, l.family.kind, units)
+		rows, err := selectStates(ctx, l.tx, runID, l.ID, l.group.kind, units)
 		if err != nil {
 			return err
 		}
@@ -63,12 +63,12 @@ func (l *lotting) readStates(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// readLows gets the prices of the period where the lowest counts.
-func (l *lotting) readLows(ctx context.Context, units []string) error {
-	if l.family.kind != Impairment || l.family.model != measure.WrittenOff {
+// readLows reads the prices of the period if the lowest one counts.
+func (l *lotMeasurer) readLows(ctx context.Context, units []string) error {
+	if l.group.kind != Impairment || l.group.model != measure.WrittenOff {
 		return nil
 	}
-	found, err := price.Between(ctx, l.tx, units, l.BaseCurrency, l.period.Start, l.asOf)
+	found, err := price.ListBetween(ctx, l.tx, units, l.BaseCurrency, l.period.Start, l.asOf)
 	if err != nil {
 		return err
 	}
@@ -80,15 +80,15 @@ func (l *lotting) readLows(ctx context.Context, units []string) error {
 		lows := l.lows[p.AssetType]
 		low := Quote{p.Value, p.ID, p.At, string(p.Origin)}
 		if n := len(lows); n > 0 && lows[n-1].Value.Cmp(low.Value) <= 0 {
-			continue // one that is later is as low
+			continue // a later price is as low
 		}
 		l.lows[p.AssetType] = append(lows, low)
 	}
 	return nil
 }
 
-// lowest is the lowest price since a lot was there.
-func (l *lotting) lowest(asset string, since time.Time) *Quote {
+// lowest returns the lowest price since a lot was acquired.
+func (l *lotMeasurer) lowest(asset string, since time.Time) *Quote {
 	out := l.quotes[asset]
 	for _, q := range l.lows[asset] {
 		if !q.At.Before(since) {
@@ -98,12 +98,12 @@ func (l *lotting) lowest(asset string, since time.Time) *Quote {
 	return out
 }
 
-// layOut gives each lot what it was when it was measured last.
-func (l *lotting) layOut(ctx context.Context, _ []string) error {
+// assignStates links each lot to the lot that it was when it was measured last.
+func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 	if err := l.readLots(ctx); err != nil {
 		return err
 	}
-	ways, err := l.ancestors(ctx)
+	ancestors, err := l.ancestors(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,31 +115,31 @@ func (l *lotting) layOut(ctx context.Context, _ []string) error {
 				l.prices[held.LotID] = quote
 			}
 		}
-		if way, there := ways[held.LotID]; there {
-			units := held.RemainingQuantity.Mul(way.factor)
-			if was := l.units[way.lot]; was == held.AssetType {
-				lot.Predecessor, lot.Units = way.lot, units
+		if from, there := ancestors[held.LotID]; there {
+			units := held.RemainingQuantity.Mul(from.factor)
+			if was := l.units[from.lot]; was == held.AssetType {
+				lot.Predecessor, lot.Units = from.lot, units
 			} else {
-				l.foreign[held.LotID] = foreign{was, len(l.lots[was])}
-				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.LotID, Predecessor: way.lot, Units: units, Elsewhere: true})
+				l.converted[held.LotID] = convertedLot{was, len(l.lots[was])}
+				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.LotID, Predecessor: from.lot, Units: units, Elsewhere: true})
 			}
 		}
 		l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
 	}
-	return l.inherit()
+	return l.inheritAdjustments()
 }
 
-// inherit tells lots that became another asset what they had of an adjustment before.
-func (l *lotting) inherit() error {
+// inheritAdjustments sets the floor of converted lots to the adjustment that they had before the conversion.
+func (l *lotMeasurer) inheritAdjustments() error {
 	carried := map[string][]measure.Measured{}
-	for _, from := range l.foreign {
+	for _, from := range l.converted {
 		if _, done := carried[from.asset]; !done {
-			carried[from.asset], _ = l.family.model.Lots(l.states[from.asset], l.lots[from.asset], money.Decimal{}, l.places)
+			carried[from.asset], _ = l.group.model.Lots(l.states[from.asset], l.lots[from.asset], money.Decimal{}, l.digits)
 		}
 	}
 	for asset, lots := range l.lots {
 		for i, lot := range lots {
-			if from, is := l.foreign[lot.ID]; is && !lot.Elsewhere {
+			if from, is := l.converted[lot.ID]; is && !lot.Elsewhere {
 				l.lots[asset][i].Floor = carried[from.asset][from.index].Carried
 			}
 		}
@@ -148,8 +148,8 @@ func (l *lotting) inherit() error {
 }
 
 // measure measures the lots of an asset.
-func (l *lotting) measure(unit string, model measure.Model, balance money.Decimal) ([]Row, measure.Effect) {
-	measured, effect := model.Lots(l.states[unit], l.lots[unit], balance, l.places)
+func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.Decimal) ([]Row, measure.Effect) {
+	measured, effect := model.Lots(l.states[unit], l.lots[unit], balance, l.digits)
 	var rows []Row
 	for i, lot := range l.lots[unit] {
 		if lot.Elsewhere {
@@ -165,21 +165,21 @@ func (l *lotting) measure(unit string, model measure.Model, balance money.Decima
 	return rows, effect
 }
 
-// way leads from a lot to the one it was when it was measured last; one unit of it was factor units then.
-type way struct {
+// ancestor is the lot that a lot was when it was measured last. One unit of the lot was factor units of the ancestor.
+type ancestor struct {
 	lot    string
 	factor money.Decimal
 }
 
-// generationsMax bounds how often a lot can have been moved since it was measured: more is a circle.
+// generationsMax bounds how often a lot can have been moved since it was measured; more would be a cycle.
 const generationsMax = 1000
 
-// factorDigits is how exact the ratio of a conversion is.
+// factorDigits is the number of decimal places of the ratio of a conversion.
 const factorDigits = 30
 
-// ancestors finds what every lot was when it was measured last: itself, or what it was moved or converted from since.
-func (l *lotting) ancestors(ctx context.Context) (map[string]way, error) {
-	out := map[string]way{}
+// ancestors returns the ancestor of each lot: itself, or the lot that it was moved or converted from since.
+func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]ancestor, error) {
+	out := map[string]ancestor{}
 	if len(l.units) == 0 {
 		return out, nil
 	}
@@ -195,7 +195,7 @@ func (l *lotting) ancestors(ctx context.Context) (map[string]way, error) {
 		at, factor := held.LotID, money.FromInt(1)
 		for range generationsMax {
 			if _, measured := l.units[at]; measured {
-				out[held.LotID] = way{at, factor}
+				out[held.LotID] = ancestor{at, factor}
 				break
 			}
 			o, there := known[at]
@@ -215,8 +215,8 @@ func (l *lotting) ancestors(ctx context.Context) (map[string]way, error) {
 	return out, nil
 }
 
-// origins reads the lots between those that are held and those that were measured.
-func (l *lotting) origins(ctx context.Context) (map[string]origin, error) {
+// origins reads the chain of lots from those that are held to those that were measured.
+func (l *lotMeasurer) origins(ctx context.Context) (map[string]origin, error) {
 	known := map[string]origin{}
 	var next []string
 	for _, held := range l.subject.lots {
@@ -249,8 +249,8 @@ func (l *lotting) origins(ctx context.Context) (map[string]origin, error) {
 	return known, nil
 }
 
-// ratios says of lots that came by a conversion how much of the other asset one unit of them was.
-func (l *lotting) ratios(ctx context.Context, known map[string]origin) (map[string]money.Decimal, error) {
+// ratios returns, for lots that were created by a conversion, how much of the other asset one unit of them was.
+func (l *lotMeasurer) ratios(ctx context.Context, known map[string]origin) (map[string]money.Decimal, error) {
 	var parents []string
 	for _, o := range known {
 		if above, there := known[db.OrEmpty(o.ParentID)]; there && above.AssetType != o.AssetType {
@@ -271,9 +271,9 @@ func (l *lotting) ratios(ctx context.Context, known map[string]origin) (map[stri
 	out := map[string]money.Decimal{}
 	for _, o := range known {
 		above, there := known[db.OrEmpty(o.ParentID)]
-		if taken, converted := used[[2]string{above.LotID, o.EntryID}]; there && converted && above.AssetType != o.AssetType &&
+		if quantity, converted := used[[2]string{above.LotID, o.EntryID}]; there && converted && above.AssetType != o.AssetType &&
 			!o.Quantity.IsZero() {
-			out[o.LotID] = taken.Quo(o.Quantity, factorDigits)
+			out[o.LotID] = quantity.Quo(o.Quantity, factorDigits)
 		}
 	}
 	return out, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 )
 
-func TestFairValueIsBookedThroughIncomeAndTakesBackWhatDisposalsRealized(t *testing.T) {
+func TestFairValueIsBookedThroughIncomeAndReleasedByDisposals(t *testing.T) {
 	each(t, "us_gaap fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-01-10 2 3000")
 		w.buy("L2 ETH 2025-06-01 3 6000")
@@ -110,9 +110,9 @@ func TestAnAdjustmentFollowsALotThatIsMovedOrConverted(t *testing.T) {
 		w.buy("L1 ETH 2025-01-10 4 400")
 		w.closing("ETH", "2025-02", "130")
 		w.say("February", w.run("2025-02"), "ETH revaluation 0 to 120: posted")
-		w.turn("L1 2025-03-05 1 L2 ETH 1")
-		w.turn("L2 2025-03-06 1 L3 ETH 1")
-		w.turn("L1 2025-03-07 2 W1 gETH 2000")
+		w.convert("L1 2025-03-05 1 L2 ETH 1")
+		w.convert("L2 2025-03-06 1 L3 ETH 1")
+		w.convert("L1 2025-03-07 2 W1 gETH 2000")
 		w.closing("ETH", "2025-03", "130")
 		w.closing("gETH", "2025-03", "0.13")
 		w.say("March", w.run("2025-03"), "ETH revaluation 120 to 60: posted, gETH revaluation 0 to 60: posted")
@@ -132,7 +132,7 @@ func TestOnlyWhatWasSoldIsReleasedWhenTheRestWasConverted(t *testing.T) {
 		w.buy("L1 ETH 2025-01-10 4 400")
 		w.closing("ETH", "2025-02", "130")
 		w.run("2025-02")
-		w.turn("L1 2025-03-07 2 W1 gETH 2000")
+		w.convert("L1 2025-03-07 2 W1 gETH 2000")
 		w.sell("L1 2025-03-08 1 140")
 		w.closing("ETH", "2025-03", "130")
 		w.closing("gETH", "2025-03", "0.13")
@@ -148,7 +148,7 @@ func TestAWriteDownIsNotLostByWrapping(t *testing.T) {
 		w.buy("L1 ETH 2025-01-10 2 200")
 		w.closing("ETH", "2025-02", "70")
 		w.say("February", w.run("2025-02"), "ETH impairment 0 to -60: posted")
-		w.turn("L1 2025-03-05 1 W1 WETH 1")
+		w.convert("L1 2025-03-05 1 W1 WETH 1")
 		w.closing("ETH", "2025-03", "200")
 		w.closing("WETH", "2025-03", "200")
 		w.say("March", w.run("2025-03"), "ETH impairment -60 to -30: posted, WETH impairment 0 to -30: posted")

@@ -23,14 +23,14 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// planner works out what a run would do.
+// planner computes what a run does.
 type planner struct {
-	tx     *db.Tx
-	books  *snapshot.Books
-	period period.Period
-	asOf   time.Time
-	kinds  []Kind // none are all
-	whole  bool   // with the lots of assets at fair value, which nothing but the record needs
+	tx       *db.Tx
+	books    *snapshot.Books
+	period   period.Period
+	asOf     time.Time
+	kinds    []Kind // all if empty
+	withLots bool   // with the lots of assets at fair value, which nothing but the record needs
 
 	roles   map[string]string // accounts by role
 	missing []fault.Field     // prices and rates
@@ -49,9 +49,9 @@ func newPlanner(tx *db.Tx, b *snapshot.Books, p period.Period, kinds []Kind) *pl
 	return out
 }
 
-func (p *planner) wants(k Kind) bool { return len(p.kinds) == 0 || slices.Contains(p.kinds, k) }
+func (p *planner) includes(k Kind) bool { return len(p.kinds) == 0 || slices.Contains(p.kinds, k) }
 
-// err names every price and rate that is missing.
+// err returns an error with every missing price and exchange rate, or nil.
 func (p *planner) err() error {
 	if len(p.missing) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (p *planner) err() error {
 	return fault.ConflictAt(p.missing, "prices or rates at the end of %s are missing", p.period.Key)
 }
 
-func (p *planner) miss(from, to, message string) {
+func (p *planner) addMissing(from, to, message string) {
 	name := from + "/" + to
 	if !slices.ContainsFunc(p.missing, func(f fault.Field) bool { return f.Name == name }) {
 		p.missing = append(p.missing, fault.Field{Name: name, Message: message})
@@ -70,50 +70,50 @@ func (p *planner) miss(from, to, message string) {
 type subject struct {
 	*planner
 	entity.LegalEntity
-	places int32
+	digits int32
 
 	held     map[string]holding
 	policies map[string]assetpolicy.Policy
-	balances map[string]money.Decimal // of the accounts of adjustments
-	own      map[[2]string]standing   // by kind and unit, what the last run of the period says
-	earlier  map[[2]string]standing   // what the last one of an earlier period says
+	balances map[string]money.Decimal // of adjustment accounts, by account
+	own      map[[2]string]postedItem // items of the last run of the period, by kind and unit
+	earlier  map[[2]string]postedItem // items of the last run of an earlier period
 	entries  map[string][]Line        // the lines of own entries
 	lots     []holdings.LotState      // read when they are needed
 	lotsRead bool
 }
 
-// holding is what is held of an asset.
+// holding is the quantity and the cost of an asset.
 type holding struct{ quantity, cost money.Decimal }
 
-// measure plans what is to be done for a legal entity.
+// measure plans the items of a legal entity.
 func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
 	places, _ := money.MinorUnits(e.BaseCurrency)
-	s := &subject{planner: p, LegalEntity: e, places: places}
-	for _, step := range []func(context.Context) error{s.readHoldings, s.readBalances, s.readStanding, s.readPolicies} {
+	s := &subject{planner: p, LegalEntity: e, digits: places}
+	for _, step := range []func(context.Context) error{s.readHoldings, s.readBalances, s.readPosted, s.readPolicies} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	for _, family := range s.families() {
-		if !p.wants(family.kind) {
+	for _, group := range s.groups() {
+		if !p.includes(group.kind) {
 			continue
 		}
-		planned, err := s.assets(ctx, family)
+		planned, err := s.assets(ctx, group)
 		if err != nil {
 			return err
 		}
-		if planned || family.applies {
-			p.parts = append(p.parts, Part{e.ID, family.kind, Posted})
+		if planned || group.applies {
+			p.parts = append(p.parts, Part{e.ID, group.kind, Posted})
 		}
 	}
-	if !p.wants(Exchange) {
+	if !p.includes(Exchange) {
 		return nil
 	}
 	p.parts = append(p.parts, Part{e.ID, Exchange, Posted})
 	return s.exchange(ctx)
 }
 
-// readHoldings sums up what is held. What is one of a kind has no price that would be its own, and stays at cost.
+// readHoldings sums up the positions by asset. NFTs have no price of their own and stay at cost.
 func (s *subject) readHoldings(ctx context.Context) error {
 	positions, err := holdings.Positions(ctx, s.tx, s.period.Key, holdings.Filter{LegalEntityIDs: []string{s.ID}})
 	s.held = map[string]holding{}
@@ -140,20 +140,20 @@ func (s *subject) readBalances(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *subject) readStanding(ctx context.Context) error {
-	all, err := selectStanding(ctx, s.tx, s.ID, s.period.Key)
+func (s *subject) readPosted(ctx context.Context) error {
+	all, err := selectPosted(ctx, s.tx, s.ID, s.period.Key)
 	if err != nil {
 		return err
 	}
-	s.own, s.earlier = map[[2]string]standing{}, map[[2]string]standing{}
+	s.own, s.earlier = map[[2]string]postedItem{}, map[[2]string]postedItem{}
 	var entries []string
 	for _, at := range all {
 		key := [2]string{at.Kind, at.Unit}
 		switch _, known := s.earlier[key]; {
-		case !at.live():
+		case !at.inForce():
 		case at.Key == s.period.Key:
-			// A change of time zone may have taken the entry to another month, which it now counts in.
-			if at.EntryID == nil || db.OrEmpty(at.Within) == s.period.ID {
+			// A change of time zone may have moved the entry to another period, in which it counts now.
+			if at.EntryID == nil || db.OrEmpty(at.EntryPeriodID) == s.period.ID {
 				s.own[key] = at
 			}
 			if at.EntryID != nil {
@@ -167,42 +167,42 @@ func (s *subject) readStanding(ctx context.Context) error {
 	return err
 }
 
-// family is the assets that are measured one way, whose adjustments stand on accounts of one role.
-type family struct {
+// assetGroup is the assets that are measured in the same way, with adjustment accounts of one role.
+type assetGroup struct {
 	kind    Kind
 	role    func(asset string) string
 	model   measure.Model
-	applies bool // as the legal entity measures now, and not only because something is left from before
+	applies bool // under the current policy of the legal entity, and not only because of earlier adjustments
 }
 
-// families are the ways a legal entity's assets are measured. Whoever carries them at fair value carries those that
-// are outside of it at cost less impairment.
-func (s *subject) families() []family {
-	fair := family{FairValue, account.RoleFairValueAdjustment, measure.Revalued, s.Measurement == entity.MeasuredAtFairValue}
-	impaired := family{Impairment, account.RoleAccumulatedImpairment, measure.WrittenOff, s.Measurement != entity.MeasuredAtCost}
+// groups returns the groups of assets of a legal entity. One that measures at fair value measures assets out of scope at cost less
+// impairment.
+func (s *subject) groups() []assetGroup {
+	fair := assetGroup{FairValue, account.RoleFairValueAdjustment, measure.Revalued, s.Measurement == entity.MeasuredAtFairValue}
+	impaired := assetGroup{Impairment, account.RoleAccumulatedImpairment, measure.WrittenOff, s.Measurement != entity.MeasuredAtCost}
 	if s.Framework == entity.FrameworkIFRS {
 		fair.kind, impaired.model = Revaluation, measure.Impaired
 	}
-	return []family{fair, impaired}
+	return []assetGroup{fair, impaired}
 }
 
-// measured tells whether an asset is of a family. A token of the organization's own is no asset of it, and stays at cost.
-func (s *subject) measured(f family, asset string) bool {
+// isMeasured reports whether an asset belongs to a group. Tokens that the organization issued are not assets, and stay at cost.
+func (s *subject) isMeasured(f assetGroup, asset string) bool {
 	policy := s.policies[asset]
-	// What ASC 350-60 leaves out is left out of nothing but US GAAP.
+	// The scope of ASC 350-60 applies under US GAAP only.
 	fair := s.Measurement == entity.MeasuredAtFairValue && (policy.InScope || s.Framework == entity.FrameworkIFRS)
 	return f.applies && !policy.OwnToken && fair == (f.kind != Impairment)
 }
 
 func (s *subject) readPolicies(ctx context.Context) (err error) {
-	s.policies, err = assetpolicy.Of(ctx, s.tx, slices.Sorted(maps.Keys(s.held)))
+	s.policies, err = assetpolicy.ForAssets(ctx, s.tx, slices.Sorted(maps.Keys(s.held)))
 	return err
 }
 
-// accountFor is the account of a role, or none if nothing was booked on it yet.
+// accountFor returns a line on the account of a role, without an account ID if the account does not exist yet.
 func (s *subject) accountFor(role string) Line { return Line{AccountID: s.roles[role], Role: role} }
 
-// lines turns an effect into lines, with what measure calls the adjustment on an account of its own.
+// lines converts an effect to lines. adjustment is the role of the account for measure.Adjustment.
 func (s *subject) lines(e measure.Effect, adjustment string) (out []Line) {
 	for _, l := range e.Lines() {
 		role := string(l.Account)
@@ -216,8 +216,9 @@ func (s *subject) lines(e measure.Effect, adjustment string) (out []Line) {
 	return out
 }
 
-// settle compares what is to be booked for an item with what a run of the period has booked already.
-func (s *subject) settle(i Item, rows []Row) {
+// setOutcome compares the lines of an item with those that an earlier run of the period booked, sets the outcome, and adds the
+// item and its rows to the plan.
+func (s *subject) setOutcome(i Item, rows []Row) {
 	own, there := s.own[[2]string{string(i.Kind), i.Unit}]
 	booked := there && own.EntryID != nil
 	switch {
@@ -245,7 +246,7 @@ func sameLines(booked, wanted []Line) bool {
 	})
 }
 
-// ownOn is what the period's own entry for an item did to an account, debits less credits.
+// ownOn returns the amount that the earlier run of the period booked on an account for an item, debits less credits.
 func (s *subject) ownOn(kind Kind, unit, accountID string) (sum money.Decimal) {
 	own, there := s.own[[2]string{string(kind), unit}]
 	if !there || own.EntryID == nil {
@@ -253,22 +254,22 @@ func (s *subject) ownOn(kind Kind, unit, accountID string) (sum money.Decimal) {
 	}
 	for _, l := range s.entries[*own.EntryID] {
 		if l.AccountID == accountID && accountID != "" {
-			sum = sum.Add(l.signed())
+			sum = sum.Add(l.signedAmount())
 		}
 	}
 	return sum
 }
 
-// signed is the amount, less than zero for a credit.
-func (l Line) signed() money.Decimal {
+// signedAmount returns the amount, negative for a credit.
+func (l Line) signedAmount() money.Decimal {
 	if l.Side == book.Credit {
 		return l.Amount.Neg()
 	}
 	return l.Amount
 }
 
-// sorted puts everything into the order in which it is kept.
-func (p *planner) sorted() {
+// sort sorts everything into the order in which it is stored.
+func (p *planner) sort() {
 	slices.SortFunc(p.parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind))
 	})
@@ -281,6 +282,6 @@ func (p *planner) sorted() {
 	})
 }
 
-func (p *planner) noPrice(asset, currency string) {
-	p.miss(asset, currency, fmt.Sprintf("has no price at %s", clock.Format(p.asOf)))
+func (p *planner) addMissingPrice(asset, currency string) {
+	p.addMissing(asset, currency, fmt.Sprintf("has no price at %s", clock.Format(p.asOf)))
 }

@@ -15,15 +15,15 @@ type Kind string
 // The kinds.
 const (
 	FairValue   Kind = "fair_value"  // ASU 2023-08: changes in net income
-	Revaluation Kind = "revaluation" // IAS 38: what exceeds cost is a surplus in equity
-	Impairment  Kind = "impairment"  // cost, or what less it is worth
-	Exchange    Kind = "fx"          // foreign money at the closing rate
+	Revaluation Kind = "revaluation" // IAS 38: the excess over cost is a surplus in equity
+	Impairment  Kind = "impairment"  // the lower of cost and value
+	Exchange    Kind = "fx"          // foreign currency at the closing rate
 )
 
-// Kinds lists every kind there is.
+// Kinds lists all kinds.
 var Kinds = []Kind{FairValue, Revaluation, Impairment, Exchange}
 
-// Status is what became of a run, or of its part.
+// Status is the state of a run, or of a part of it.
 type Status string
 
 // The states.
@@ -33,9 +33,9 @@ const (
 	Reversed Status = "reversed"
 )
 
-// Run measured what legal entities held at the end of an accounting period.
+// Run is a measurement of the holdings of legal entities at the end of an accounting period.
 type Run struct {
-	ID         string // empty for a try
+	ID         string // empty for a dry run
 	PeriodID   string
 	PeriodKey  string
 	AsOf       time.Time // the last instant of the period
@@ -48,17 +48,17 @@ type Run struct {
 	RowCount   int64
 }
 
-// RowsMax is how many rows a run shows; the rest are listed.
+// RowsMax is the number of rows that Get returns with a run; Service.Rows lists all of them.
 const RowsMax = 1000
 
-// Part is what a run measured for a legal entity.
+// Part is what a run measured for one legal entity and kind.
 type Part struct {
 	LegalEntityID string
 	Kind          Kind
 	Status        Status
 }
 
-// Status is that of the parts: one that stands is enough.
+// Status returns the status of the run: posted if any of its parts is.
 func (r Run) Status() Status {
 	out := Replaced
 	for _, p := range r.Parts {
@@ -75,19 +75,19 @@ func (r Run) Status() Status {
 	return out
 }
 
-// Outcome is what a run did about an item.
+// Outcome is what a run did for an item.
 type Outcome string
 
 // The outcomes.
 const (
 	Nothing        Outcome = "none"     // there was nothing to book
-	EntryPosted    Outcome = "posted"   // an entry was made
-	EntryKept      Outcome = "kept"     // that of an earlier run still says it
-	EntryReplaced  Outcome = "replaced" // that of an earlier run was reversed, and another made
-	EntryWithdrawn Outcome = "reversed" // that of an earlier run was reversed
+	EntryPosted    Outcome = "posted"   // an entry was posted
+	EntryKept      Outcome = "kept"     // the entry of an earlier run is still right
+	EntryReplaced  Outcome = "replaced" // the entry of an earlier run was reversed, and another one posted
+	EntryWithdrawn Outcome = "reversed" // the entry of an earlier run was reversed
 )
 
-// Quote is a price or a rate, as it was when it was used.
+// Quote is a price or an exchange rate as it was when the run used it.
 type Quote struct {
 	Value   money.Decimal
 	PriceID string // empty for a rate
@@ -95,36 +95,36 @@ type Quote struct {
 	Origin  string
 }
 
-// Item is an asset or a currency of a legal entity.
+// Item is an asset or a foreign currency of a legal entity.
 type Item struct {
 	LegalEntityID string
 	Kind          Kind
 	Unit          string // the asset, or the foreign currency
 	Currency      string
 	Quantity      money.Decimal
-	Cost          *money.Decimal // nil for foreign money
-	Before        money.Decimal  // what the adjustment stood at, or what foreign money did
-	Price         *Quote         // nil where nothing is held
+	Cost          *money.Decimal // nil for a foreign currency
+	Before        money.Decimal  // the adjustment before the run, or the balance of the foreign currency
+	Price         *Quote         // nil if nothing is held
 	Value         money.Decimal
 	After         money.Decimal
 	Outcome       Outcome
-	EntryID       string // that books it
-	ReplacedID    string // that was reversed
+	EntryID       string // the entry that books it
+	ReplacedID    string // the entry that was reversed
 	Lines         []Line
 }
 
-// Delta is what is booked on the adjustment, or on the accounts of foreign money.
+// Delta returns the amount that is booked on the adjustment account, or on the accounts of the foreign currency.
 func (i Item) Delta() money.Decimal { return i.After.Sub(i.Before) }
 
-// Line is one line of an item's entry.
+// Line is a line of the entry of an item.
 type Line struct {
-	AccountID string        `json:"account_id,omitempty"` // empty for one that is made when it is first booked on
-	Role      string        `json:"role,omitempty"`       // empty for an account of foreign money
+	AccountID string        `json:"account_id,omitempty"` // empty for an account that is created when it is first used
+	Role      string        `json:"role,omitempty"`       // empty for an account of a foreign currency
 	Side      book.Side     `json:"side"`
 	Amount    money.Decimal `json:"amount"`
 }
 
-// Row is what an item is made of: a lot, or an account that foreign money stands on.
+// Row is a part of an item: a lot, or an account with foreign currency.
 type Row struct {
 	LegalEntityID string
 	Kind          Kind
@@ -139,10 +139,10 @@ type Row struct {
 	After         money.Decimal
 }
 
-// Delta is what changed.
+// Delta returns the change of the adjustment or balance.
 func (r Row) Delta() money.Decimal { return r.After.Sub(r.Before) }
 
-// facts is what the audit and events say of a run.
+// facts returns what audit records and events contain of a run.
 func (r Run) facts() map[string]any {
 	items := make([]map[string]any, 0, len(r.Items))
 	for _, i := range r.Items {
@@ -151,8 +151,7 @@ func (r Run) facts() map[string]any {
 		}
 		fact := map[string]any{
 			"legal_entity_id": i.LegalEntityID, "kind": i.Kind, "unit": i.Unit, "before": i.Before, "after": i.After, "value": i.Value,
-			"outcome":          i.Outcome,
-			"journal_entry_id": db.OrNull(i.EntryID), "replaced_entry_id": db.OrNull(i.ReplacedID),
+			"outcome": i.Outcome, "journal_entry_id": db.OrNull(i.EntryID), "replaced_entry_id": db.OrNull(i.ReplacedID),
 		}
 		if i.Price != nil {
 			fact["price"], fact["price_id"] = i.Price.Value, db.OrNull(i.Price.PriceID)
@@ -160,7 +159,7 @@ func (r Run) facts() map[string]any {
 		items = append(items, fact)
 	}
 	return map[string]any{
-		"id": r.ID, "accounting_period_id": r.PeriodID, "period_key": r.PeriodKey, "as_of": clock.Format(
-			r.AsOf), "status": r.Status(), "items": items,
+		"id": r.ID, "accounting_period_id": r.PeriodID, "period_key": r.PeriodKey, "as_of": clock.Format(r.AsOf), "status": r.Status(),
+		"items": items,
 	}
 }

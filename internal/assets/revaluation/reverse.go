@@ -12,9 +12,9 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
-// Reverse undoes a run: what it booked or found booked is reversed, and the period is as if it had not been measured.
-// Only the last run can be undone, and only while its period is open: what is measured after that builds on it, and
-// puts it right by itself.
+// Reverse reverses a run: the entries that it posted or kept are reversed, and the period is as if it had not been measured.
+// Only the last run of a period can be reversed, and only while the period is open. Later runs build on it and correct
+// differences themselves.
 func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -25,10 +25,10 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 		if err != nil {
 			return err
 		}
-		if err := before.fill(ctx, tx); err != nil {
+		if err := before.loadRows(ctx, tx); err != nil {
 			return err
 		}
-		if err := seenWhole(ctx, tx, runID); err != nil {
+		if err := requireFullAccess(ctx, tx, runID); err != nil {
 			return err
 		}
 		var entities []string
@@ -40,10 +40,10 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 			entities = append(entities, p.LegalEntityID)
 		}
 		if before.PeriodKey <= b.ClosedThrough(entities...) {
-			return fault.Conflictf("the period %s is closed: reopen it, or let the next revaluation put it right", before.PeriodKey)
+			return fault.Conflictf("the period %s is closed: reopen it, or let the next revaluation correct it", before.PeriodKey)
 		}
 		after = before
-		if err := s.undo(ctx, tx, before); err != nil {
+		if err := s.reverseEntries(ctx, tx, before); err != nil {
 			return err
 		}
 		now := tx.Now()
@@ -61,8 +61,8 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 	return after, err
 }
 
-// seenWhole hides a run of which the actor sees only some legal entities from who would change it.
-func seenWhole(ctx context.Context, tx *db.Tx, runID string) error {
+// requireFullAccess returns an error of kind NotFound if the actor may not see all legal entities of a run.
+func requireFullAccess(ctx context.Context, tx *db.Tx, runID string) error {
 	parts, err := selectParts(ctx, tx, []string{runID})
 	for _, p := range parts {
 		if !actor.From(ctx).Sees(p.LegalEntityID) {
@@ -72,8 +72,8 @@ func seenWhole(ctx context.Context, tx *db.Tx, runID string) error {
 	return err
 }
 
-// undo reverses the entries of a run that nobody else has undone.
-func (s *Service) undo(ctx context.Context, tx *db.Tx, r Run) error {
+// reverseEntries reverses the entries of a run, except those that were reversed or deleted already.
+func (s *Service) reverseEntries(ctx context.Context, tx *db.Tx, r Run) error {
 	for _, i := range r.Items {
 		if i.EntryID == "" {
 			continue

@@ -17,15 +17,16 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
-// RunParams say what to measure. No legal entities are all for which the period is open, no kinds are all.
+// RunParams select what to measure. Without legal entities, a run measures all for which the period is open; without kinds, all
+// kinds.
 type RunParams struct {
 	PeriodID       string
 	LegalEntityIDs []string
 	Kinds          []Kind
-	Dry            bool // find out and write nothing
+	Dry            bool // compute the run and write nothing
 }
 
-// Run measures what is held at the end of a period and books what is lacking.
+// Run measures the holdings at the end of a period and books the adjustments.
 func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -37,7 +38,7 @@ func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
 			return err
 		}
 		plan := newPlanner(tx, b, month, p.Kinds)
-		plan.whole = true
+		plan.withLots = true
 		for _, e := range entities {
 			if err := plan.measure(ctx, e); err != nil {
 				return err
@@ -46,17 +47,17 @@ func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
 		if err := plan.err(); err != nil {
 			return err
 		}
-		plan.sorted()
+		plan.sort()
 		r = plan.run(tx, actor.From(ctx).UserID)
 		if p.Dry {
 			return nil
 		}
-		return s.keep(ctx, tx, plan, &r)
+		return s.save(ctx, tx, plan, &r)
 	})
 	return r, err
 }
 
-// resolve finds the period and the legal entities, all of which must have it open.
+// resolve returns the period and the legal entities. It returns an error if the period is closed for one of them.
 func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (month period.Period, out []entity.LegalEntity, err error) {
 	var faults fault.List
 	for i, k := range p.Kinds {
@@ -83,7 +84,7 @@ func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (m
 		return month, nil, err
 	}
 	if tx.Now().Before(month.End) {
-		return month, nil, fault.Conflictf("the period %s is not over: what is held at its end is not known", month.Key)
+		return month, nil, fault.Conflictf("the period %s is not over: run the revaluation after its end", month.Key)
 	}
 	return month, out, nil
 }
@@ -123,7 +124,7 @@ func (p RunParams) entities(ctx context.Context, b *snapshot.Books, month period
 	return out, nil
 }
 
-// run is the plan as a run that was not kept yet.
+// run returns the plan as a run that is not stored yet.
 func (p *planner) run(tx *db.Tx, userID string) Run {
 	items := make(map[[3]string]Item, len(p.items))
 	for _, i := range p.items {
@@ -141,10 +142,10 @@ func (p *planner) run(tx *db.Tx, userID string) Run {
 	}
 }
 
-// keep books a run and writes it down, in the place of those that stood for what it measured.
-func (s *Service) keep(ctx context.Context, tx *db.Tx, plan *planner, r *Run) error {
+// save books and stores a run, and marks the earlier runs that it replaces.
+func (s *Service) save(ctx context.Context, tx *db.Tx, plan *planner, r *Run) error {
 	r.ID = tx.NewID(id.Revaluation)
-	if err := plan.open(ctx); err != nil {
+	if err := plan.createAccounts(ctx); err != nil {
 		return err
 	}
 	if err := s.book(ctx, tx, r); err != nil {
@@ -162,15 +163,15 @@ func (s *Service) keep(ctx context.Context, tx *db.Tx, plan *planner, r *Run) er
 	return nil
 }
 
-// open makes the accounts that lines are the first on.
-func (p *planner) open(ctx context.Context) error {
+// createAccounts creates the accounts that lines are the first to use.
+func (p *planner) createAccounts(ctx context.Context) error {
 	for n, i := range p.items {
 		for m, l := range i.Lines {
 			if l.AccountID != "" {
 				continue
 			}
 			if p.roles[l.Role] == "" {
-				a, err := openAccount(ctx, p.tx, l.Role, i.Unit)
+				a, err := createAccount(ctx, p.tx, l.Role, i.Unit)
 				if err != nil {
 					return err
 				}
@@ -182,8 +183,8 @@ func (p *planner) open(ctx context.Context) error {
 	return nil
 }
 
-// openAccount makes the account of an asset's adjustment.
-func openAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.Account, error) {
+// createAccount creates the adjustment account of an asset.
+func createAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.Account, error) {
 	group, err := account.ByRole(ctx, tx, account.GroupFairValueAdjustment)
 	if err != nil {
 		return account.Account{}, err

@@ -86,7 +86,7 @@ func TestARunIsReplacedByALaterOneWhereItDiffers(t *testing.T) {
 	})
 }
 
-func TestATryWritesNothingAndSaysWhatARunWouldDo(t *testing.T) {
+func TestADryRunWritesNothingAndReportsWhatARunWouldDo(t *testing.T) {
 	each(t, "us_gaap fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-09-10 2 3000")
 		w.foreign("1010 2025-09-05 EUR 1000 1.08")
@@ -207,7 +207,7 @@ func TestTheLastRunOfAPeriodCanBeReversed(t *testing.T) {
 	})
 }
 
-func TestWhatOthersBookOrUndoIsPutRightByTheNextRun(t *testing.T) {
+func TestTheNextRunCorrectsWhatWasBookedOrReversedByHand(t *testing.T) {
 	each(t, "ifrs fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-09-10 1 100")
 		w.closing("ETH", "2025-09", "130")
@@ -245,7 +245,7 @@ func TestAnEntryThatAChangeOfTimeZoneMovedCountsWhereItIs(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsInconsistentRuns(t *testing.T) {
 	each(t, "ifrs fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-09-10 2 3000")
 		w.closing("ETH", "2025-09", "2000")
@@ -253,14 +253,14 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		w.price("ETH 2025-09-30T23:59:00Z 2100")
 		w.run("2025-09")
 		for statement, says := range map[string]string{
-			"UPDATE revaluation_parts SET status = 'posted' WHERE organization_id = @org":                                     "another one stands",
-			"UPDATE revaluation_items SET journal_entry_id = 'je_none' WHERE organization_id = @org AND outcome = 'replaced'": "je_none for ETH is not there",
-			"UPDATE revaluation_rows SET after = '1' WHERE organization_id = @org": "stands at " +
-				"1200 and its rows at 1",
-			"DELETE FROM revaluation_rows WHERE organization_id = @org": "its rows at 0",
+			"UPDATE revaluation_parts SET status = 'posted' WHERE organization_id = @org":                                     "a later run is in force too",
+			"UPDATE revaluation_items SET journal_entry_id = 'je_none' WHERE organization_id = @org AND outcome = 'replaced'": "je_none for ETH does not exist",
+			"UPDATE revaluation_rows SET after = '1' WHERE organization_id = @org": "is 1200, but " +
+				"its rows add up to 1",
+			"DELETE FROM revaluation_rows WHERE organization_id = @org": "its rows add up to 0",
 		} {
 			err := w.d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-				found := dbtest.Damage(ctx, t, tx, revaluation.Check, statement)
+				found := dbtest.Damage(ctx, t, tx, revaluation.Verify, statement)
 				if !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, says) }) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
@@ -293,11 +293,11 @@ func TestARunThatIsMissingOrTooOldIsFound(t *testing.T) {
 		w.closing("ETH", "2025-09", "1500")
 		stale("") // worth what it cost
 		w.price("ETH 2025-09-30T23:30:00Z 1600")
-		stale("no revaluation was run that would adjust ETH by 200.00 USD")
+		stale("no revaluation was run; one would adjust ETH by 200.00 USD")
 		w.run("2025-09")
 		stale("")
 		w.sell("L1 2025-09-20 1 1600")
-		stale("older than what it measured; again it would adjust ETH to 100.00 USD")
+		stale("is out of date; running it again would adjust ETH to 100.00 USD")
 		w.run("2025-09")
 		stale("")
 		w.foreign("1010 2025-09-05 EUR 1000 1.08")

@@ -12,25 +12,25 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Service holds the use cases.
+// Service holds the use cases of revaluations.
 type Service struct {
 	db      *db.DB
 	journal *journal.Service
 }
 
-// NewService makes one that books through the journal.
+// NewService returns a service on a database that posts through the journal.
 func NewService(d *db.DB, entries *journal.Service) *Service {
 	return &Service{d, entries}
 }
 
-// Filter narrows a list of runs; what is empty does not.
+// Filter narrows a list of runs by every field that is not empty.
 type Filter struct {
 	PeriodID      string
 	LegalEntityID string
 	Status        Status
 }
 
-// List gives runs, the newest first, without items and rows.
+// List returns a page of runs without items and rows, the newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Run], error) {
 	who := actor.From(ctx)
 	entities := who.LegalEntityIDs
@@ -49,7 +49,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			if err != nil {
 				return err
 			}
-			if err := f.known(ctx, b); err != nil {
+			if err := f.resolve(ctx, b); err != nil {
 				return err
 			}
 			rows, err := selectRuns(ctx, tx, f.PeriodID, entities, f.Status, below, limit)
@@ -63,8 +63,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// known refuses a period or a legal entity that is not there, or not for the actor to see.
-func (f Filter) known(ctx context.Context, b *snapshot.Books) error {
+// resolve returns an error if the period or the legal entity does not exist, or if the actor may not see it.
+func (f Filter) resolve(ctx context.Context, b *snapshot.Books) error {
 	if _, there := b.PeriodByID(f.PeriodID); f.PeriodID != "" && !there {
 		return fault.MissingAt("accounting period", "accounting_period_id")
 	}
@@ -74,7 +74,7 @@ func (f Filter) known(ctx context.Context, b *snapshot.Books) error {
 	return nil
 }
 
-// runsOf gives runs with their parts, as far as the actor sees them.
+// runsOf returns runs with the parts that the actor may see.
 func runsOf(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []runRow) ([]Run, error) {
 	ids, at := make([]string, len(rows)), map[string]int{}
 	out := make([]Run, len(rows))
@@ -94,7 +94,7 @@ func runsOf(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []runRow) ([
 	return out, err
 }
 
-// Get gives one run with its items and the first of its rows.
+// Get returns one run with its items and the first of its rows.
 func (s *Service) Get(ctx context.Context, runID string) (r Run, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Read(ctx, tx)
@@ -104,13 +104,13 @@ func (s *Service) Get(ctx context.Context, runID string) (r Run, err error) {
 		if r, err = find(ctx, tx, b, runID); err != nil {
 			return err
 		}
-		return r.fill(ctx, tx)
+		return r.loadRows(ctx, tx)
 	})
 	return r, err
 }
 
-// find gives a run without its rows, as far as the actor sees it; one of legal entities that are none of theirs is as
-// missing as one that does not exist.
+// find returns a run without rows, with the parts and items that the actor may see. It returns an error of kind NotFound if there
+// are none.
 func find(ctx context.Context, tx *db.Tx, b *snapshot.Books, runID string) (Run, error) {
 	row, err := selectRun(ctx, tx, runID)
 	if err != nil {
@@ -131,8 +131,8 @@ func find(ctx context.Context, tx *db.Tx, b *snapshot.Books, runID string) (Run,
 	return r, nil
 }
 
-// fill reads the first rows of a run.
-func (r *Run) fill(ctx context.Context, tx *db.Tx) (err error) {
+// loadRows reads the first rows of a run, and their number.
+func (r *Run) loadRows(ctx context.Context, tx *db.Tx) (err error) {
 	seen := actor.From(ctx).LegalEntityIDs
 	if r.RowCount, err = countRows(ctx, tx, r.ID, seen); err != nil {
 		return err
@@ -142,13 +142,13 @@ func (r *Run) fill(ctx context.Context, tx *db.Tx) (err error) {
 	return err
 }
 
-// RowFilter narrows the rows of a run; what is empty does not.
+// RowFilter narrows the rows of a run by every field that is not empty.
 type RowFilter struct {
 	Kind Kind
 	Unit string
 }
 
-// Rows lists what the items of a run are made of.
+// Rows returns a page of the rows of a run.
 func (s *Service) Rows(ctx context.Context, runID string, f RowFilter, p page.Request) (page.Page[Row], error) {
 	who := actor.From(ctx)
 	key := func(r Row) []string { return []string{r.LegalEntityID, string(r.Kind), r.Unit, r.SubjectID} }
@@ -174,7 +174,7 @@ func (s *Service) Rows(ctx context.Context, runID string, f RowFilter, p page.Re
 	})
 }
 
-// rowsOf reads rows, each with the price of its item unless it has its own.
+// rowsOf converts rows. A row without a price of its own gets the price of its item.
 func rowsOf(rows []rowRow, items []Item) []Row {
 	type key struct{ entity, kind, unit string }
 	of := make(map[key]Item, len(items))

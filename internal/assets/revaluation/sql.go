@@ -70,9 +70,9 @@ type itemRow struct {
 
 func (r itemRow) item() (Item, error) {
 	i := Item{
-		LegalEntityID: r.LegalEntityID, Kind: Kind(
-			r.Kind), Unit: r.Unit, Currency: r.Currency, Quantity: r.Quantity, Cost: r.Cost, Before: r.Before, Price: r.quote(),
-		Value: r.Value, After: r.After, Outcome: Outcome(r.Outcome), EntryID: db.OrEmpty(r.EntryID), ReplacedID: db.OrEmpty(r.ReplacedID),
+		LegalEntityID: r.LegalEntityID, Kind: Kind(r.Kind), Unit: r.Unit, Currency: r.Currency, Quantity: r.Quantity, Cost: r.Cost,
+		Before: r.Before, Price: r.quote(), Value: r.Value, After: r.After, Outcome: Outcome(r.Outcome),
+		EntryID: db.OrEmpty(r.EntryID), ReplacedID: db.OrEmpty(r.ReplacedID),
 	}
 	if err := json.Unmarshal([]byte(r.Lines), &i.Lines); err != nil {
 		return i, fmt.Errorf("read the lines of %s %s of %s: %w", r.Kind, r.Unit, r.RunID, err)
@@ -94,7 +94,7 @@ type rowRow struct {
 	After money.Decimal `db:"after"`
 }
 
-// insertRun writes a run with all it is made of.
+// insertRun stores a run with its parts, items and rows.
 func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 	if err := db.Insert(ctx, tx, "revaluations", runRow{ID: r.ID, PeriodID: r.PeriodID, AsOf: r.AsOf,
 		CreatedBy: db.OrNull(r.CreatedBy), CreatedAt: r.CreatedAt, ReversedAt: r.ReversedAt}); err != nil {
@@ -114,10 +114,9 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 			return err
 		}
 		items[n] = itemRow{
-			RunID: r.ID, LegalEntityID: i.LegalEntityID, Kind: string(
-				i.Kind), Unit: i.Unit, Currency: i.Currency, Quantity: i.Quantity, Cost: i.Cost, Before: i.Before, quoteRow: toQuote(
-				i.Price), Value: i.Value, After: i.After, Outcome: string(i.Outcome),
-			EntryID: db.OrNull(i.EntryID), ReplacedID: db.OrNull(i.ReplacedID), Lines: string(lines),
+			RunID: r.ID, LegalEntityID: i.LegalEntityID, Kind: string(i.Kind), Unit: i.Unit, Currency: i.Currency,
+			Quantity: i.Quantity, Cost: i.Cost, Before: i.Before, quoteRow: toQuote(i.Price), Value: i.Value, After: i.After,
+			Outcome: string(i.Outcome), EntryID: db.OrNull(i.EntryID), ReplacedID: db.OrNull(i.ReplacedID), Lines: string(lines),
 		}
 	}
 	if err := db.Insert(ctx, tx, "revaluation_items", items...); err != nil {
@@ -131,7 +130,7 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 	return db.Insert(ctx, tx, "revaluation_rows", out...)
 }
 
-// setStatus says what became of what stands for a legal entity, a period and a kind.
+// setStatus sets the status of the posted part for a legal entity, a period and a kind.
 func setStatus(ctx context.Context, tx *db.Tx, legalEntityID, periodID string, kind Kind, status Status) error {
 	_, err := tx.Exec(ctx, `UPDATE revaluation_parts SET status = ? WHERE organization_id = @org AND legal_entity_id = ? AND
 		accounting_period_id = ? AND kind = ? AND status = 'posted'`,
@@ -155,7 +154,7 @@ func selectRun(ctx context.Context, tx *db.Tx, runID string) (runRow, error) {
 		"SELECT "+runColumns+" FROM revaluations r WHERE r.organization_id = @org AND r.revaluation_id = ?", runID)
 }
 
-// selectRuns reads the runs that measured something for one of some legal entities, the newest first. No entities are all.
+// selectRuns reads a page of the runs of legal entities, the newest first. Without entities it reads those of all.
 func selectRuns(ctx context.Context, tx *db.Tx, periodID string, entities []string, status Status, below string,
 	limit int) ([]runRow, error) {
 	q := db.Select("SELECT "+runColumns+" FROM revaluations r WHERE r.organization_id = @org AND r.revaluation_id < ?", below)
@@ -199,7 +198,7 @@ func selectItems(ctx context.Context, tx *db.Tx, runID string) ([]Item, error) {
 	return out, nil
 }
 
-// selectRows reads rows of a run in order, after one or from the first. No entities are all.
+// selectRows reads a page of the rows of a run. Without entities it reads those of all.
 func selectRows(ctx context.Context, tx *db.Tx, runID string, entities []string, f RowFilter, after []string, limit int) ([]rowRow, error) {
 	q := db.Select("SELECT "+db.Columns[rowRow]()+" FROM revaluation_rows WHERE organization_id = @org AND revaluation_id = ?", runID)
 	if len(entities) > 0 {

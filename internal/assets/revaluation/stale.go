@@ -11,11 +11,11 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// namedMax is how many assets or currencies are named.
+// namedMax is the number of assets or currencies that a text names; the others are counted.
 const namedMax = 5
 
-// Stale tells whether a legal entity's period lacks a revaluation, or has one that would now book something else, and
-// says why. Where a run would book nothing none is needed. It is a building block.
+// Stale reports whether the period of a legal entity lacks a revaluation or has one that would book something else now, and
+// why. If a run would book nothing, none is needed. It is a building block.
 func Stale(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) (missing bool, why string, err error) {
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {
@@ -50,7 +50,7 @@ func Stale(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string
 		named += fmt.Sprintf(" and %d more", more)
 	}
 	if again {
-		return true, "the revaluation is older than what it measured; again it would adjust " + named, nil
+		return true, "the revaluation is out of date; running it again would adjust " + named, nil
 	}
-	return true, "no revaluation was run that would adjust " + named, nil
+	return true, "no revaluation was run; one would adjust " + named, nil
 }

@@ -90,12 +90,12 @@ func (w *world) read(fn db.Func) {
 	}
 }
 
-// verify holds what the runs left behind against their check and that of the journal.
+// verify verifies the runs, the journal, the accounts, the prices and the legal entities.
 func (w *world) verify() {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		for _, check := range []func(context.Context, *db.Tx) ([]string, error){revaluation.Check, journal.Verify, account.Verify,
-			price.Check, entity.Verify} {
+		for _, check := range []func(context.Context, *db.Tx) ([]string, error){revaluation.Verify, journal.Verify, account.Verify,
+			price.Verify, entity.Verify} {
 			found, err := check(ctx, tx)
 			if len(found) > 0 || err != nil {
 				w.t.Errorf("%q %v", found, err)
@@ -180,7 +180,7 @@ func (w *world) period(key string) (out period.Period) {
 	return out
 }
 
-// buy brings a lot: "L1 ETH 2025-01-10 2 3000".
+// buy adds a lot: "L1 ETH 2025-01-10 2 3000".
 func (w *world) buy(notation string) {
 	w.t.Helper()
 	f := strings.Fields(notation)
@@ -188,7 +188,7 @@ func (w *world) buy(notation string) {
 	w.add(f[0], "", f[1], f[2], f[2], dec(f[3]), dec(f[4]), entry)
 }
 
-// add writes a lot down that an entry made.
+// add stores a lot that an entry created.
 func (w *world) add(name, parent, asset, acquired, entered string, quantity, basis money.Decimal, entry string) {
 	w.t.Helper()
 	asset, token, _ := strings.Cut(asset, "#")
@@ -219,8 +219,8 @@ func (w *world) position(ctx context.Context, tx *db.Tx, at, asset, token, date 
 	return err
 }
 
-// take takes a part of a lot and gives what it cost.
-func (w *world) take(name, kind, date string, quantity money.Decimal, entry string, basis money.Decimal) {
+// consume stores a use of a lot.
+func (w *world) consume(name, kind, date string, quantity money.Decimal, entry string, basis money.Decimal) {
 	w.t.Helper()
 	l := w.lots[name]
 	l.quantity, l.basis = l.quantity.Sub(quantity), l.basis.Sub(basis)
@@ -263,11 +263,11 @@ func (w *world) sell(notation string) {
 	} else {
 		lines = append(lines, "7010 +"+gain.Neg().String())
 	}
-	w.take(f[0], "dispose", f[1], quantity, w.post(f[1], lines...), basis)
+	w.consume(f[0], "dispose", f[1], quantity, w.post(f[1], lines...), basis)
 }
 
-// turn makes a part of a lot another lot, of the same asset or another: "L1 2025-10-05 1 M1 WETH 1000".
-func (w *world) turn(notation string) {
+// convert moves or converts a part of a lot to another lot: "L1 2025-10-05 1 M1 WETH 1000".
+func (w *world) convert(notation string) {
 	w.t.Helper()
 	f := strings.Fields(notation)
 	l := w.lots[f[0]]
@@ -277,7 +277,7 @@ func (w *world) turn(notation string) {
 	}
 	basis := l.share(quantity)
 	entry := w.post(f[1], "1210 +"+basis.String(), "1210 -"+basis.String())
-	w.take(f[0], kind, f[1], quantity, entry, basis)
+	w.consume(f[0], kind, f[1], quantity, entry, basis)
 	w.add(f[3], "ast_"+f[0], f[4], l.acquired, f[1], dec(f[5]), basis, entry)
 }
 

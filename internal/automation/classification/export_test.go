@@ -10,7 +10,7 @@ import (
 // Before calls a function with the transactions to be booked, which may refuse all of them after they were booked.
 func (s *Service) Before(look func([]booking.Params) error) {
 	each := s.each
-	s.each = func(ctx context.Context, tx *db.Tx, ps []booking.Params) ([]booking.Outcome, error) {
+	s.each = func(ctx context.Context, tx *db.Tx, ps []booking.Params) ([]booking.BatchResult, error) {
 		out, err := each(ctx, tx, ps)
 		if refused := look(ps); err == nil && refused != nil {
 			return nil, refused

@@ -21,14 +21,14 @@ import (
 // Service implements the use cases of classification runs.
 type Service struct {
 	db   *db.DB
-	each func(context.Context, *db.Tx, []booking.Params) ([]booking.Outcome, error) // books every transaction that can be booked
-	// how many transactions one database transaction processes
+	each func(context.Context, *db.Tx, []booking.Params) ([]booking.BatchResult, error) // books what can be booked
+	// how many transactions one database transaction deals with
 	batch int
 }
 
 // NewService returns a Service that creates journal entries with a booking service.
 func NewService(d *db.DB, bookings *booking.Service) *Service {
-	return &Service{db: d, each: bookings.Each, batch: batchMax}
+	return &Service{db: d, each: bookings.CreateEach, batch: batchMax}
 }
 
 // CreateParams select the transactions of a run and what it does with them.

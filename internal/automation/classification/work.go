@@ -229,9 +229,9 @@ func (w *work) book(ctx context.Context, tx *db.Tx, results []Result) error {
 		case m.Err != nil:
 			r.Outcome, r.Message = Refused, m.Err.Error()
 		case w.Action == Post:
-			r.Outcome, r.JournalEntryID = Posted, m.Made.ID
+			r.Outcome, r.JournalEntryID = Posted, m.Booked.ID
 		default:
-			r.Outcome, r.JournalEntryID = Drafted, m.Made.ID
+			r.Outcome, r.JournalEntryID = Drafted, m.Booked.ID
 		}
 	}
 	return nil

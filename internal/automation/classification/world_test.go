@@ -312,7 +312,7 @@ func (w *world) get(transactionID string) transaction.Transaction {
 func (w *world) sound() {
 	w.Helper()
 	err := w.db.Read(w.T.Context(), w.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-		for _, check := range []func(context.Context, *db.Tx) ([]string, error){classification.Verify, booking.Check, transaction.Verify} {
+		for _, check := range []func(context.Context, *db.Tx) ([]string, error){classification.Verify, booking.Verify, transaction.Verify} {
 			found, err := check(ctx, tx)
 			if err != nil {
 				return err

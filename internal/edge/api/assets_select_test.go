@@ -35,7 +35,7 @@ func TestLotsAreSelectedReplacedAndReleased(t *testing.T) {
 			entries(t, n) != before {
 			t.Errorf("%+v %v, %d changes", again, err, entries(t, n)-before)
 		}
-		conflict(t, n.Client.DeleteAsset(t.Context(), first.ID), "chosen for "+out.SequenceNumber)
+		conflict(t, n.Client.DeleteAsset(t.Context(), first.ID), "selected for "+out.SequenceNumber)
 		other, err := n.Client.SelectLots(t.Context(), out.ID, client.LotPicked{AssetID: first.ID, Quantity: "1.5"},
 			client.LotPicked{AssetID: second.ID, Quantity: "1.5"})
 		if err != nil || len(other.Selections) != 2 || other.Selections[0].AssetID != first.ID || entries(t, n) != before+1 {
@@ -77,7 +77,8 @@ func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
 			pick(base, "1")), 400,
 			[]string{"selections", "selections[0].asset_id", "selections[1].asset_id", "selections[2].asset_id", "selections[3].asset_id",
 				"selections[4].quantity", "selections[5].asset_id"}, "")
-		fails(t, "a sum", choose(pick(fits, "1.5")), 400, []string{"selections"}, "add up to 1.5, but "+out.SequenceNumber+" takes 2")
+		fails(t, "a sum", choose(pick(fits, "1.5")), 400, []string{"selections"},
+			"add up to 1.5, but the quantity of "+out.SequenceNumber+" is 2")
 		fails(t, "twice", choose(pick(fits, "1"), pick(fits, "1")), 400, []string{"selections[1].asset_id"}, "selections[0]")
 		fails(t, "nothing of it", choose(pick(fits, "0"), pick(late, "-1")), 400, []string{"selections[0].quantity",
 			"selections[1].quantity"}, "positive")
@@ -134,7 +135,7 @@ func TestLotsAreSelectedOnlyForDisposalsThatAllowIt(t *testing.T) {
 			t.Errorf("the day itself: %v", err)
 		}
 		later := at.AddDate(0, 0, 2)
-		fails(t, "an inflow", choose(newCrypto(t, n, *a.SourceID, "credit", "ETH", "1", later)), 400, []string{"transaction_id"}, "came into")
+		fails(t, "an inflow", choose(newCrypto(t, n, *a.SourceID, "credit", "ETH", "1", later)), 400, []string{"transaction_id"}, "is an inflow")
 		fails(t, "money", choose(newCrypto(t, n, *a.SourceID, "debit", "USD", "1", later)), 400, []string{"transaction_id"}, "no lots")
 		spam := newCrypto(t, n, *a.SourceID, "debit", "ETH", "1", later)
 		if _, err := n.Client.UpdateTransaction(t.Context(), spam.ID, client.UpdateTransaction{Status: new("spam")}); err != nil {
@@ -152,7 +153,7 @@ func TestLotsAreSelectedOnlyForDisposalsThatAllowIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fails(t, "an NFT", choose(made.Data[0]), 409, []string{"transaction_id"}, "need not be chosen")
+		fails(t, "an NFT", choose(made.Data[0]), 409, []string{"transaction_id"}, "need not be selected")
 		fails(t, "no quantity", choose(made.Data[1]), 409, []string{"transaction_id"}, "no quantity")
 	})
 }
@@ -206,8 +207,8 @@ func TestTheSelectedLotsAreConsumedAtTheirCost(t *testing.T) {
 		if got := taken(); len(got) != 1 || got[0].CostBasis != "1000.00" || got[0].GainLoss != "2000.00" || got[0].JournalEntryID == entryID {
 			t.Errorf("%+v", got)
 		}
-		conflict(t, n.Client.DeleteAsset(t.Context(), second.ID), "1 ETH of the asset were taken already")
+		conflict(t, n.Client.DeleteAsset(t.Context(), second.ID), "1 ETH of the asset are consumed already")
 		_, err = n.Client.ReverseJournalEntry(t.Context(), *first.JournalEntryID, client.ReverseJournalEntry{})
-		conflict(t, err, "opening asset "+first.ID)
+		conflict(t, err, "opening balance "+first.ID)
 	})
 }

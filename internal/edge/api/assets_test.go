@@ -246,7 +246,7 @@ func TestAClosedFirstPeriodKeepsItsOpeningBalance(t *testing.T) {
 		l.post(t, "2026-01-05", "Dr 1010 1; Cr 4010 1")
 		l.close(t, "US", "2026-01")
 		_, err := n.Client.CreateAsset(t.Context(), usual)
-		conflict(t, err, "begin with a closed period, 2026-01", "reopen")
+		conflict(t, err, "the first period of ", "2026-01, is closed", "reopen")
 		if got := assetIDs(t, n, nil); len(got) != 0 {
 			t.Errorf("there are %v", got)
 		}
@@ -363,7 +363,7 @@ func TestAnAssetOfAClosedPeriodIsCorrectedInTheNextOpenOne(t *testing.T) {
 		made := newAsset(t, n, client.CreateAsset{})
 		l.close(t, "US", "2025-12")
 		_, err := n.Client.CreateAsset(t.Context(), someAsset(t, n, client.CreateAsset{}))
-		conflict(t, err, "closed period")
+		conflict(t, err, "2026-01, is closed")
 		changed, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{CostBasis: new("5000.00")})
 		if err != nil || changed.CostBasis != "5000.00" {
 			t.Fatalf("%+v %v", changed, err)

@@ -59,7 +59,7 @@ func (s *settings) importPrices() *cobra.Command {
 }
 
 // showPrices prints how many prices were imported.
-func (s *settings) showPrices(done price.Imported, dry bool) {
+func (s *settings) showPrices(done price.ImportResult, dry bool) {
 	verb := "Imported"
 	if dry {
 		verb = "Would import"

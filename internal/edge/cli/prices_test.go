@@ -42,7 +42,7 @@ func TestAFileOfPricesIsCheckedInADryRunAndThenImportedOnce(t *testing.T) {
 			args  []string
 			wants []string
 		}{
-			{[]string{prices("BTC,USD,2026-01-31,1\n")}, []string{"line 2, price is 1, but that of pri_", "is 64000"}},
+			{[]string{prices("BTC,USD,2026-01-31,1\n")}, []string{"line 2, price is 1, but the stored price pri_", "is 64000"}},
 			{[]string{prices("BTC,USD,x,1\nBTC,usd,2026-01-31,0\n")}, []string{"line 2, timestamp must be", "line 3, currency must be",
 				"line 3, price must be more than 0"}},
 			{[]string{prices("")}, []string{"has no prices"}},

@@ -252,7 +252,7 @@ func (i *inquiry) showLines(ctx context.Context, entryID string) (err error) {
 	if err != nil || t.Value != nil || leg == nil || leg.Value == nil || !leg.Asset.Lots {
 		return err
 	}
-	p, some, err := price.At(ctx, i.tx, leg.Asset.Symbol, leg.Value.Currency, leg.At)
+	p, some, err := price.Latest(ctx, i.tx, leg.Asset.Symbol, leg.Value.Currency, leg.At)
 	if err == nil && some && leg.Quantity.Mul(p.Value).RoundTo(leg.Value.Currency).Equal(leg.Value.Gross) {
 		i.out.Price = &p
 	}

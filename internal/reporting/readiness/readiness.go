@@ -126,7 +126,7 @@ func inspectPrices(ctx context.Context, tx *db.Tx, p period.Period, e entity.Leg
 	if err != nil {
 		return period.CheckResult{}, err
 	}
-	found, err := price.Many(ctx, tx, wanted)
+	found, err := price.LatestBatch(ctx, tx, wanted)
 	if err != nil {
 		return period.CheckResult{}, err
 	}
@@ -142,8 +142,8 @@ func inspectPrices(ctx context.Context, tx *db.Tx, p period.Period, e entity.Leg
 			sample(missing, len(missing)))), nil
 }
 
-// measured lists the prices that measuring a legal entity needs.
-func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (wanted []price.Wanted, err error) {
+// measured lists the prices that the measurement of a legal entity needs.
+func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (wanted []price.Query, err error) {
 	if e.Measurement == entity.MeasuredAtCost {
 		return nil, nil
 	}
@@ -158,12 +158,12 @@ func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEnt
 	for i, h := range held {
 		symbols[i] = h.AssetType
 	}
-	policies, err := assetpolicy.Of(ctx, tx, symbols)
+	policies, err := assetpolicy.ForAssets(ctx, tx, symbols)
 	for _, h := range held {
 		policy := policies[h.AssetType]
 		fair := e.Measurement == entity.MeasuredAtFairValue && (policy.InScope || e.Framework == entity.FrameworkIFRS)
 		if !policy.OwnToken && (fair || !h.Basis.IsZero()) {
-			wanted = append(wanted, price.Wanted{AssetType: h.AssetType, Currency: e.BaseCurrency, At: p.End.Add(-time.Millisecond)})
+			wanted = append(wanted, price.Query{AssetType: h.AssetType, Currency: e.BaseCurrency, At: p.End.Add(-time.Millisecond)})
 		}
 	}
 	return wanted, err

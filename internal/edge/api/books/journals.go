@@ -336,7 +336,7 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 }
 
 // viewMade returns the view of an entry with its lots.
-func viewMade(organizationID string, m booking.Made) JournalEntry {
+func viewMade(organizationID string, m booking.Booked) JournalEntry {
 	v := viewEntry(organizationID, m.Guided)
 	for _, u := range m.Lots {
 		v.Lots = append(v.Lots, EntryLot{

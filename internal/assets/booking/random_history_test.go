@@ -23,15 +23,15 @@ import (
 )
 
 const (
-	lives     = "4" // on each engine, in every run
-	soakLives = "400"
-	steps     = "40" // of a life, about
+	histories     = "4" // on each engine, in every run
+	soakHistories = "400"
+	steps         = "40" // of a life, about
 )
 
 func TestMain(m *testing.M) {
-	count := lives
+	count := histories
 	if os.Getenv("BURSAR_SOAK") == "1" {
-		count = soakLives
+		count = soakHistories
 	}
 	for name, value := range map[string]string{"rapid.checks": count, "rapid.steps": steps, "rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil {
@@ -41,51 +41,51 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// life is an organization whose lots come and go at random.
-type life struct {
+// randomHistory is an organization to which random operations are applied.
+type randomHistory struct {
 	*world
 	*rapid.T
 }
 
-func TestSoakLotsLivedAtRandomAreWholeAtEveryStep(t *testing.T) {
+func TestSoakRandomHistoriesVerifyAtEveryStep(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
 		d := dbtest.Open(t, c)
 		rapid.Check(t, func(r *rapid.T) {
-			l := &life{newWorld(t.Context(), r, d, now).stage(r, somePolicy(r), somePolicy(r)), r}
-			for range 6 { // rapid gives up on a life that begins with deeds it has nothing for
-				l.hear()
+			l := &randomHistory{newWorld(t.Context(), r, d, now).newEntities(r, somePolicy(r), somePolicy(r)), r}
+			for range 6 { // rapid gives up if too many of the first operations are skipped
+				l.addTransaction()
 			}
-			deed := func(do func(*life)) func(*rapid.T) {
+			operation := func(do func(*randomHistory)) func(*rapid.T) {
 				return func(r *rapid.T) {
 					l.T, l.TB = r, r
 					do(l)
 				}
 			}
 			r.Repeat(map[string]func(*rapid.T){
-				"":            deed((*life).agree),
-				"tell":        deed((*life).hear),
-				"tell a pair": deed((*life).hearPair),
-				"book":        deed(func(l *life) { l.record(1) }),
-				"book 2":      deed(func(l *life) { l.record(1) }),
-				"book many":   deed(func(l *life) { l.record(4) }),
-				"post":        deed((*life).postDraft),
-				"delete":      deed((*life).discard),
-				"edit":        deed((*life).redate),
-				"unpost":      deed((*life).unpost),
-				"reverse":     deed((*life).undo),
-				"correct":     deed((*life).retype),
-				"correct 2":   deed((*life).restate),
-				"open":        deed((*life).open),
-				"change":      deed((*life).change),
-				"drop":        deed((*life).drop),
-				"choose":      deed((*life).choose),
-				"close":       deed((*life).shut),
-				"reopen":      deed((*life).unshut),
-				"price":       deed((*life).quote),
-				"policy":      deed((*life).decide),
+				"":            operation((*randomHistory).verify),
+				"add":         operation((*randomHistory).addTransaction),
+				"add a pair":  operation((*randomHistory).addPair),
+				"book":        operation(func(l *randomHistory) { l.bookTransactions(1) }),
+				"book 2":      operation(func(l *randomHistory) { l.bookTransactions(1) }),
+				"book many":   operation(func(l *randomHistory) { l.bookTransactions(4) }),
+				"post":        operation((*randomHistory).postDraft),
+				"delete":      operation((*randomHistory).deleteDraft),
+				"edit":        operation((*randomHistory).changeDraftDate),
+				"unpost":      operation((*randomHistory).unpostEntry),
+				"reverse":     operation((*randomHistory).reverseEntry),
+				"correct":     operation((*randomHistory).correctType),
+				"correct 2":   operation((*randomHistory).correctDetails),
+				"open":        operation((*randomHistory).createOpening),
+				"change":      operation((*randomHistory).changeOpening),
+				"delete lot":  operation((*randomHistory).deleteOpening),
+				"select lots": operation((*randomHistory).selectLots),
+				"close":       operation((*randomHistory).closePeriods),
+				"reopen":      operation((*randomHistory).reopenPeriod),
+				"price":       operation((*randomHistory).createPrice),
+				"policy":      operation((*randomHistory).changePolicy),
 			})
 		})
 	})
@@ -105,8 +105,8 @@ func somePolicy(r *rapid.T) entity.CreateParams {
 	}
 }
 
-// try does something. What is refused is refused for a reason that somebody can do something about, and changes nothing.
-func (l *life) try(what string, do func() error) {
+// try runs an operation. It may be refused with an error that a user can act on, and must change nothing then.
+func (l *randomHistory) try(what string, do func() error) {
 	before := l.everything()
 	err := do()
 	l.Logf("%s: %v", what, err)
@@ -114,19 +114,19 @@ func (l *life) try(what string, do func() error) {
 	case fault.Invalid, fault.NotFound, fault.Conflict:
 		for table, now := range l.everything() {
 			if !slices.Equal(now, before[table]) {
-				l.Log(table, "is no longer what it was")
-				l.Fatal("what was refused changed something") // rapid looks for shorter lives that end with the same words
+				l.Log(table, "has changed")
+				l.Fatal("a refused operation changed something") // a constant text, by which rapid shrinks to a shorter history
 			}
 		}
 	default:
 		if err != nil {
-			l.Fatal("it went wrong")
+			l.Fatal("the operation failed")
 		}
 	}
 }
 
-// agree lets the books verify themselves, and holds what was realized against what the accounts say of it.
-func (l *life) agree() {
+// verify verifies the books, and compares realized gains with the balances of their accounts.
+func (l *randomHistory) verify() {
 	l.read(func(ctx context.Context, tx *db.Tx) error {
 		found, err := findings(ctx, tx)
 		if err != nil {
@@ -135,15 +135,15 @@ func (l *life) agree() {
 		realized, err := l.realized(ctx, tx)
 		found = append(found, realized...)
 		if len(found) > 0 {
-			l.Logf("found:\n%s", l.plain(strings.Join(found, "\n")))
-			l.Fatal("something is broken")
+			l.Logf("found:\n%s", l.withNames(strings.Join(found, "\n")))
+			l.Fatal("verify found something")
 		}
 		return err
 	})
 }
 
-// plain gives entries their numbers, accounts and sources their names.
-func (l *life) plain(text string) string {
+// withNames replaces the IDs of entries, accounts and sources in a text by numbers and names.
+func (l *randomHistory) withNames(text string) string {
 	for _, e := range l.entries(func(journal.Entry) bool { return true }) {
 		text = strings.ReplaceAll(text, e.ID, name(e))
 	}
@@ -156,14 +156,14 @@ func (l *life) plain(text string) string {
 	return text
 }
 
-// instant is one of not too many, so that things happen at the same time.
-func (l *life) instant() string {
+// instant returns one of a few instants, so that some events have the same time.
+func (l *randomHistory) instant() string {
 	day := rapid.IntRange(0, 24).Draw(l.T, "day")
 	return time.Date(2025, 1, 1+5*day, 12, 0, 0, 0, time.UTC).Format(time.RFC3339)
 }
 
-// entries gives what is there, newest first, of what fits.
-func (l *life) entries(fits func(journal.Entry) bool) (out []journal.Entry) {
+// entries returns the entries that satisfy a condition, the newest first.
+func (l *randomHistory) entries(fits func(journal.Entry) bool) (out []journal.Entry) {
 	l.read(func(ctx context.Context, tx *db.Tx) error {
 		return journal.Each(ctx, tx, func(e journal.Entry, _ int64) error {
 			if fits(e) {
@@ -175,7 +175,7 @@ func (l *life) entries(fits func(journal.Entry) bool) (out []journal.Entry) {
 	return out
 }
 
-func (l *life) someEntry(fits func(journal.Entry) bool) journal.Entry {
+func (l *randomHistory) someEntry(fits func(journal.Entry) bool) journal.Entry {
 	all := l.entries(fits)
 	if len(all) == 0 {
 		l.Skip("no such entry")
@@ -183,14 +183,14 @@ func (l *life) someEntry(fits func(journal.Entry) bool) journal.Entry {
 	return pick(l.T, "entry", all...)
 }
 
-func standing(e journal.Entry) bool {
+func inForce(e journal.Entry) bool {
 	return e.Status == journal.Posted && e.NextID == "" && e.OriginatedBy != journal.ByReversal
 }
 
 func draft(e journal.Entry) bool { return e.Status == journal.Draft }
 
-// pending gives the transactions that have no entry.
-func (l *life) pending() []transaction.Transaction {
+// pending returns the transactions that have no entry.
+func (l *randomHistory) pending() []transaction.Transaction {
 	all, err := l.txns.List(l.ctx, transaction.ListParams{Request: page.Request{Limit: 100}})
 	if err != nil {
 		l.Fatal(err)

@@ -23,11 +23,11 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-// quarters is a quantity.
+// quarters returns n quarters as a quantity.
 func quarters(n int) string { return money.FromInt(int64(n)).Quo(money.FromInt(4), 2).String() }
 
-// worth is what so many quarters are worth, with a fee or not.
-func (l *life) worth(n int, out bool) string {
+// worth returns the value of n quarters in the notation of add, with or without a fee.
+func (l *randomHistory) worth(n int, out bool) string {
 	gross := money.FromInt(int64(n*rapid.IntRange(1, 40).Draw(l.T, "price")*2500+rapid.IntRange(0, 3).Draw(l.T,
 		"cents"))).Quo(money.FromInt(100), 2)
 	text := " = " + gross.String()
@@ -43,24 +43,24 @@ func (l *life) worth(n int, out bool) string {
 	return text
 }
 
-// hear tells of a transaction; more comes than goes.
-func (l *life) hear() {
+// addTransaction adds a transaction, more often an inflow than an outflow.
+func (l *randomHistory) addTransaction() {
 	n, out := rapid.IntRange(1, 12).Draw(l.T, "quarters"), rapid.IntRange(0, 9).Draw(l.T, "out") > 5
-	way := "in"
+	direction := "in"
 	if out {
-		way, n = "out", (n+1)/2
+		direction, n = "out", (n+1)/2
 	}
-	text := fmt.Sprint(pick(l.T, "source", "A", "A", "A", "B", "Kraken", "SubA"), " ", way, " ", quarters(n), " ",
+	text := fmt.Sprint(pick(l.T, "source", "A", "A", "A", "B", "Kraken", "SubA"), " ", direction, " ", quarters(n), " ",
 		pick(l.T, "asset", "ETH", "ETH", "ETH", "USDC", "BNB"))
 	if rapid.IntRange(0, 9).Draw(l.T, "valued") > 0 {
 		text += l.worth(n, out)
 	}
 	at := l.instant()
-	l.Logf("tell %s %s", at, l.tell(at, text).Description)
+	l.Logf("add %s %s", at, l.add(at, text).Description)
 }
 
-// hearPair tells of what left and what arrived, which mostly are linked.
-func (l *life) hearPair() {
+// addPair adds an outflow and an inflow, which are linked in most cases.
+func (l *randomHistory) addPair() {
 	n := rapid.IntRange(1, 6).Draw(l.T, "quarters")
 	from, to := pick(l.T, "from", "A", "A", "B", "Kraken"), pick(l.T, "to", "A", "B", "B", "SubA", "SubB")
 	leaves, arrives := pick(l.T, "leaves", "ETH", "ETH", "USDC"), "ETH"
@@ -79,8 +79,8 @@ func (l *life) hearPair() {
 	at := l.instant()
 	left, _ := time.Parse(time.RFC3339, at)
 	arrived := left.Add(pick(l.T, "later", 0, 0, 5*time.Minute, -5*time.Minute, 5*24*time.Hour)).Format(time.RFC3339)
-	a, b := l.tell(at, out), l.tell(arrived, in)
-	l.Logf("tell %s %s, %s %s", at, out, arrived, in)
+	a, b := l.add(at, out), l.add(arrived, in)
+	l.Logf("add %s %s, %s %s", at, out, arrived, in)
 	if rapid.IntRange(0, 4).Draw(l.T, "linked") > 0 {
 		l.try("link", func() error {
 			_, err := l.links.Link(l.ctx, transfers.LinkParams{TransactionIDs: []string{a.ID, b.ID}})
@@ -89,8 +89,8 @@ func (l *life) hearPair() {
 	}
 }
 
-// sensible is what transactions are booked as.
-var sensible = map[string][][2]string{
+// bookableTypes are the types and target accounts that transactions are booked with, by direction.
+var bookableTypes = map[string][][2]string{
 	"in": {
 		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"DEPOSIT", "Paid-in capital"}, {"INCOME", "Sales"}, {"STAKING_REWARD",
 			"Staking income"}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
@@ -107,22 +107,22 @@ var sensible = map[string][][2]string{
 		{"INTERCOMPANY TRANSFER", ""}, {"SWAP", ""}, {"NON_TAXABLE_CONVERSION", ""}, {"NFT", ""}},
 }
 
-func (l *life) kindOf(t transaction.Transaction) (kind, target string) {
-	way := "out"
+func (l *randomHistory) kindOf(t transaction.Transaction) (kind, target string) {
+	direction := "out"
 	if transaction.IsInflow(t.Direction) {
-		way = "in"
+		direction = "in"
 	}
 	if t.GroupID != "" {
-		way = "pair"
+		direction = "pair"
 	}
-	as := pick(l.T, "type", sensible[way]...)
+	as := pick(l.T, "type", bookableTypes[direction]...)
 	return as[0], as[1]
 }
 
-func noPlace(int) string { return "" }
+func noPrefix(int) string { return "" }
 
-// record books up to so many transactions.
-func (l *life) record(most int) {
+// bookTransactions books up to most transactions.
+func (l *randomHistory) bookTransactions(most int) {
 	all := l.pending()
 	if len(all) == 0 {
 		l.Skip("nothing to book")
@@ -145,12 +145,12 @@ func (l *life) record(most int) {
 	}
 	if dry := rapid.IntRange(0, 9).Draw(l.T, "dry") == 0; dry {
 		before := l.everything()
-		_, err := l.bookings.Create(l.ctx, ps, noPlace, true)
-		l.Logf("look at %s: %v", strings.Join(what, "; "), err)
+		_, err := l.bookings.Create(l.ctx, ps, noPrefix, true)
+		l.Logf("preview %s: %v", strings.Join(what, "; "), err)
 		l.unchanged(before)
 	}
 	l.try("book "+strings.Join(what, "; "), func() error {
-		_, err := l.bookings.Create(l.ctx, ps, noPlace, false)
+		_, err := l.bookings.Create(l.ctx, ps, noPrefix, false)
 		return err
 	})
 }
@@ -159,7 +159,7 @@ func name(e journal.Entry) string {
 	return fmt.Sprintf("%s (OT-%d %s %s)", e.SequenceNumber(), e.TransactionNo, e.Classification, e.OriginatedBy)
 }
 
-func (l *life) postDraft() {
+func (l *randomHistory) postDraft() {
 	e := l.someEntry(draft)
 	l.try("post "+name(e), func() error {
 		_, err := l.journal.Post(l.ctx, e.ID)
@@ -167,13 +167,13 @@ func (l *life) postDraft() {
 	})
 }
 
-func (l *life) discard() {
+func (l *randomHistory) deleteDraft() {
 	e := l.someEntry(draft)
 	l.try("delete "+name(e), func() error { return l.journal.Delete(l.ctx, e.ID) })
 }
 
-// redate changes the date of a draft.
-func (l *life) redate() {
+// changeDraftDate changes the date of a draft.
+func (l *randomHistory) changeDraftDate() {
 	e, date := l.someEntry(draft), l.instant()
 	l.try("date "+name(e), func() error {
 		_, err := l.journal.Update(l.ctx, e.ID, journal.UpdateParams{AccountingDate: &date})
@@ -181,16 +181,16 @@ func (l *life) redate() {
 	})
 }
 
-func (l *life) unpost() {
-	e := l.someEntry(standing)
+func (l *randomHistory) unpostEntry() {
+	e := l.someEntry(inForce)
 	l.try("unpost "+name(e), func() error {
 		_, err := l.journal.Unpost(l.ctx, e.ID)
 		return err
 	})
 }
 
-func (l *life) undo() {
-	e, p := l.someEntry(standing), journal.ReverseParams{Cascade: rapid.IntRange(0, 3).Draw(l.T, "cascade") > 0}
+func (l *randomHistory) reverseEntry() {
+	e, p := l.someEntry(inForce), journal.ReverseParams{Cascade: rapid.IntRange(0, 3).Draw(l.T, "cascade") > 0}
 	if rapid.IntRange(0, 4).Draw(l.T, "dated") == 0 {
 		p.AccountingDate = l.instant()
 	}
@@ -200,10 +200,10 @@ func (l *life) undo() {
 	})
 }
 
-// retype corrects an entry to another type or account.
-func (l *life) retype() {
-	e := l.someEntry(func(e journal.Entry) bool { return standing(e) && e.TransactionID != "" })
-	kind, target := l.kindOf(l.again(transaction.Transaction{ID: e.TransactionID}))
+// correctType corrects an entry to another type or account.
+func (l *randomHistory) correctType() {
+	e := l.someEntry(func(e journal.Entry) bool { return inForce(e) && e.TransactionID != "" })
+	kind, target := l.kindOf(l.reload(transaction.Transaction{ID: e.TransactionID}))
 	account, p := l.accountID(target), booking.CorrectParams{Type: kind}
 	p.LedgerAccountID = &account
 	if rapid.IntRange(0, 4).Draw(l.T, "dated") == 0 {
@@ -216,9 +216,9 @@ func (l *life) retype() {
 	})
 }
 
-// restate corrects the memo or the date of an entry.
-func (l *life) restate() {
-	e, memo := l.someEntry(standing), "noted"
+// correctDetails corrects the memo or the date of an entry.
+func (l *randomHistory) correctDetails() {
+	e, memo := l.someEntry(inForce), "noted"
 	p := journal.UpdateParams{Memo: &memo}
 	if rapid.Bool().Draw(l.T, "dated") {
 		date := l.instant()
@@ -230,7 +230,7 @@ func (l *life) restate() {
 	})
 }
 
-func (l *life) open() {
+func (l *randomHistory) createOpening() {
 	name := pick(l.T, "source", "A", "B", "SubA")
 	s, n := l.source(name), rapid.IntRange(1, 12).Draw(l.T, "quarters")
 	p := opening.CreateParams{
@@ -244,8 +244,8 @@ func (l *life) open() {
 	})
 }
 
-// someLot picks a lot, by what it is and not by its name, which is random.
-func (l *life) someLot(f lots.Filter) lots.Held {
+// someLot picks a lot. It sorts them by content and not by ID, which is random.
+func (l *randomHistory) someLot(f lots.Filter) lots.Held {
 	f.LegalEntityIDs = []string{l.us, l.sub}
 	all, err := l.picks.List(l.ctx, f, page.Request{Limit: 100})
 	if err != nil {
@@ -261,7 +261,7 @@ func (l *life) someLot(f lots.Filter) lots.Held {
 	return pick(l.T, "lot", all.Items...)
 }
 
-func (l *life) change() {
+func (l *randomHistory) changeOpening() {
 	byHand := true
 	was := l.someLot(lots.Filter{Manual: &byHand})
 	quantity, cost := money.MustParse(quarters(rapid.IntRange(1, 12).Draw(l.T, "quarters"))), money.FromInt(int64(rapid.IntRange(0,
@@ -280,14 +280,14 @@ func (l *life) change() {
 	})
 }
 
-func (l *life) drop() {
+func (l *randomHistory) deleteOpening() {
 	byHand := true
 	was := l.someLot(lots.Filter{Manual: &byHand})
-	l.try("drop a lot", func() error { return l.openings.Delete(l.ctx, was.ID) })
+	l.try("delete an opening balance", func() error { return l.openings.Delete(l.ctx, was.ID) })
 }
 
-// choose picks the lots of a transaction, where somebody may.
-func (l *life) choose() {
+// selectLots selects lots for a transaction.
+func (l *randomHistory) selectLots() {
 	all := slices.DeleteFunc(l.pending(), func(t transaction.Transaction) bool { return transaction.IsInflow(t.Direction) })
 	if len(all) == 0 {
 		l.Skip("nothing leaves")
@@ -302,13 +302,13 @@ func (l *life) choose() {
 		}
 		picks, left = append(picks, lot.Pick{Lot: from.ID, Quantity: part}), left.Sub(part)
 	}
-	l.try("choose for "+t.SequenceNumber(), func() error {
+	l.try("select lots for "+t.SequenceNumber(), func() error {
 		_, err := l.picks.SelectLots(l.ctx, t.ID, picks)
 		return err
 	})
 }
 
-func (l *life) somePeriod() period.State {
+func (l *randomHistory) somePeriod() period.State {
 	all, err := l.periods.List(l.ctx, period.Filter{}, page.Request{Limit: 100})
 	if err != nil {
 		l.Fatal(err)
@@ -320,8 +320,8 @@ func (l *life) somePeriod() period.State {
 	return all.Items[rapid.IntRange(0, min(3, len(all.Items)-1)).Draw(l.T, "period")]
 }
 
-// shut closes periods up to one, for one legal entity or both.
-func (l *life) shut() {
+// closePeriods closes the periods up to one, for one legal entity or both.
+func (l *randomHistory) closePeriods() {
 	through, whose := l.somePeriod(), pick(l.T, "whose", "", "", l.us)
 	all, err := l.periods.List(l.ctx, period.Filter{}, page.Request{Limit: 100})
 	if err != nil {
@@ -338,7 +338,7 @@ func (l *life) shut() {
 	}
 }
 
-func (l *life) unshut() {
+func (l *randomHistory) reopenPeriod() {
 	p := l.somePeriod()
 	l.try("reopen "+p.Key, func() error {
 		_, err := l.periods.Reopen(l.ctx, p.ID, period.ReopenParams{Reason: "late"})
@@ -346,7 +346,7 @@ func (l *life) unshut() {
 	})
 }
 
-func (l *life) quote() {
+func (l *randomHistory) createPrice() {
 	p := price.Params{AssetType: pick(l.T, "asset", "ETH", "USDC", "BNB"), Currency: "USD", Timestamp: l.instant(),
 		Price: fmt.Sprint(rapid.IntRange(1, 4000).Draw(l.T, "price"))}
 	l.try("price of "+p.AssetType, func() error {
@@ -355,8 +355,8 @@ func (l *life) quote() {
 	})
 }
 
-// decide changes the policies of a legal entity.
-func (l *life) decide() {
+// changePolicy changes the policies of a legal entity.
+func (l *randomHistory) changePolicy() {
 	var p entity.UpdateParams
 	what := pick(l.T, "what", "method", "fees", "short", "intercompany", "loans")
 	switch what {
@@ -377,7 +377,7 @@ func (l *life) decide() {
 		p.LoansOut = &loans
 	}
 	whose := pick(l.T, "whose", l.us, l.sub)
-	l.try("decide about "+what, func() error {
+	l.try("change the policy on "+what, func() error {
 		_, err := l.entities.Update(l.ctx, whose, p)
 		return err
 	})

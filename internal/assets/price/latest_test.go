@@ -24,14 +24,14 @@ func found(p *price.Price) string {
 }
 
 // look asks for each by itself and for all together, which must agree.
-func (w *world) look(wanted []price.Wanted) (out []*price.Price) {
+func (w *world) look(wanted []price.Query) (out []*price.Price) {
 	w.t.Helper()
 	err := w.db.Read(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) (err error) {
-		if out, err = price.Many(ctx, tx, wanted); err != nil {
+		if out, err = price.LatestBatch(ctx, tx, wanted); err != nil {
 			return err
 		}
 		for i, one := range wanted {
-			p, there, err := price.At(ctx, tx, one.AssetType, one.Currency, one.At)
+			p, there, err := price.Latest(ctx, tx, one.AssetType, one.Currency, one.At)
 			if err != nil {
 				return err
 			}
@@ -51,9 +51,9 @@ func (w *world) look(wanted []price.Wanted) (out []*price.Price) {
 	return out
 }
 
-func (w *world) expect(cases map[price.Wanted]string) {
+func (w *world) expect(cases map[price.Query]string) {
 	w.t.Helper()
-	var wanted []price.Wanted
+	var wanted []price.Query
 	for one := range cases {
 		wanted = append(wanted, one)
 	}
@@ -72,27 +72,27 @@ func TestThePriceOfAnInstantIsTheLatestOfTheDayBeforeIt(t *testing.T) {
 			"btc USD 2026-01-30T18:00:00Z 1")
 		other.put("SOL USD 2026-01-30T18:00:00Z 5")
 		noon, evening := at("2026-01-30T12:00:00Z"), at("2026-01-30T18:00:00Z")
-		w.expect(map[price.Wanted]string{
+		w.expect(map[price.Query]string{
 			{AssetType: "BTC", Currency: "USD", At: noon}:                                          "100 USD",
 			{AssetType: "BTC", Currency: "USD", At: noon.Add(-time.Millisecond)}:                   "none",
 			{AssetType: "BTC", Currency: "USD", At: evening.Add(-time.Millisecond)}:                "100 USD",
 			{AssetType: "BTC", Currency: "USD", At: evening}:                                       "110 USD",
-			{AssetType: "BTC", Currency: "USD", At: evening.Add(price.Age)}:                        "110 USD",
-			{AssetType: "BTC", Currency: "USD", At: evening.Add(price.Age + time.Millisecond)}:     "none",
-			{AssetType: "BTC", Currency: "USD", At: evening.Add(price.Age + time.Microsecond)}:     "110 USD",
+			{AssetType: "BTC", Currency: "USD", At: evening.Add(price.MaxAge)}:                     "110 USD",
+			{AssetType: "BTC", Currency: "USD", At: evening.Add(price.MaxAge + time.Millisecond)}:  "none",
+			{AssetType: "BTC", Currency: "USD", At: evening.Add(price.MaxAge + time.Microsecond)}:  "110 USD",
 			{AssetType: "ETH", Currency: "USD", At: evening.In(time.FixedZone("elsewhere", 3600))}: "10 USD",
 			{AssetType: "btc", Currency: "USD", At: evening}:                                       "1 USD",
 			{AssetType: "BTC", Currency: "EUR", At: evening}:                                       "none",
 			{AssetType: "SOL", Currency: "USD", At: evening}:                                       "none",
 			{AssetType: "DOGE", Currency: "USD", At: evening}:                                      "none",
 		})
-		if price.Age != 24*time.Hour {
-			t.Errorf("a price may be %s old", price.Age)
+		if price.MaxAge != 24*time.Hour {
+			t.Errorf("a price may be %s old", price.MaxAge)
 		}
 		if none := w.look(nil); len(none) != 0 {
 			t.Errorf("%v", none)
 		}
-		if both := w.look([]price.Wanted{{AssetType: "ETH", Currency: "USD", At: evening}, {AssetType: "ETH", Currency: "USD",
+		if both := w.look([]price.Query{{AssetType: "ETH", Currency: "USD", At: evening}, {AssetType: "ETH", Currency: "USD",
 			At: evening}}); found(both[0]) != "10 USD" || found(both[1]) != "10 USD" {
 			t.Errorf("asked twice: %s, %s", found(both[0]), found(both[1]))
 		}
@@ -115,7 +115,7 @@ func TestAPriceInAnotherCurrencyIsTranslatedByTheRateOfItsDay(t *testing.T) {
 		w.rate("GBP", "EUR", "2026-01-30", "1.2")
 		w.rate("EUR", "CHF", "2026-01-30", "0.95") // is not turned around
 		late := at("2026-01-31T20:00:00Z")
-		w.expect(map[price.Wanted]string{
+		w.expect(map[price.Query]string{
 			{AssetType: "BTC", Currency: "EUR", At: late}: "90 EUR = 100 USD x 0.9 of 2026-01-30",
 			{AssetType: "BTC", Currency: "USD", At: late}: "100 USD",
 			// its own currency, though older
@@ -131,7 +131,7 @@ func TestAPriceInAnotherCurrencyIsTranslatedByTheRateOfItsDay(t *testing.T) {
 				At: late}: "0.0000000000000000000000000000009 EUR = 0.000000000000000000000000000001 USD x 0.9 of 2026-01-30",
 			{AssetType: "BTC", Currency: "EUR", At: at("2026-02-01T03:00:01Z")}: "none",
 		})
-		p := w.look([]price.Wanted{{AssetType: "BTC", Currency: "EUR", At: late}})[0]
+		p := w.look([]price.Query{{AssetType: "BTC", Currency: "EUR", At: late}})[0]
 		if p.ID != made[0].ID || !p.At.Equal(made[0].At) || p.Origin != price.Manual {
 			t.Errorf("%+v is not made of %+v", p, made[0])
 		}

@@ -13,51 +13,50 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// Wanted names a price: the asset, the currency it is to be in, and the instant.
-type Wanted struct {
+// Query asks for the price of an asset in a currency at an instant.
+type Query struct {
 	AssetType string
 	Currency  string
 	At        time.Time
 }
 
-// At gives the latest price of an asset at an instant or up to Age before it, and whether there is one. Without one
-// in the currency it is the latest in another, translated by the rate of its own day; it keeps its id, origin and
-// time, and says so. It is a building block.
-func At(ctx context.Context, tx *db.Tx, assetType, currency string, at time.Time) (Price, bool, error) {
-	found, err := Many(ctx, tx, []Wanted{{assetType, currency, at}})
+// Latest returns the latest price of an asset at an instant or up to MaxAge before it, and reports whether there is one. If
+// there is none in the currency, it returns the latest price in another one, translated at the rate of its own day, with
+// Translated set and ID, origin and time unchanged. It is a building block.
+func Latest(ctx context.Context, tx *db.Tx, assetType, currency string, at time.Time) (Price, bool, error) {
+	found, err := LatestBatch(ctx, tx, []Query{{assetType, currency, at}})
 	if err != nil || found[0] == nil {
 		return Price{}, false, err
 	}
 	return *found[0], true, nil
 }
 
-// Many is At for many at once, in the order asked for, with nil for what has no price. It asks the database by currency and instant,
-// not by asset.
-// It is a building block.
-func Many(ctx context.Context, tx *db.Tx, wanted []Wanted) ([]*Price, error) {
+// LatestBatch returns the results of Latest for many queries, in their order, with nil where there is no price. It runs one
+// statement for each currency and instant, not for each asset. It is a building block.
+func LatestBatch(ctx context.Context, tx *db.Tx, wanted []Query) ([]*Price, error) {
 	out := make([]*Price, len(wanted))
 	t := &translator{tx: tx, rates: map[[3]string]*money.Decimal{}}
-	for _, g := range groupsOf(wanted) {
-		found, err := g.find(ctx, t)
+	for _, g := range groupQueries(wanted) {
+		found, err := g.prices(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range g.places {
+		for _, i := range g.indexes {
 			out[i] = found[wanted[i].AssetType]
 		}
 	}
 	return out, nil
 }
 
-// group is what is wanted in one currency at one instant.
+// group is the queries for one currency and one instant.
 type group struct {
 	currency string
 	at       time.Time
 	assets   []string
-	places   []int // among all that is wanted
+	indexes  []int // of the queries
 }
 
-func groupsOf(wanted []Wanted) []*group {
+func groupQueries(wanted []Query) []*group {
 	type key struct{ currency, at string }
 	var out []*group
 	known := map[key]*group{}
@@ -69,15 +68,15 @@ func groupsOf(wanted []Wanted) []*group {
 			known[k] = g
 			out = append(out, g)
 		}
-		g.assets, g.places = append(g.assets, w.AssetType), append(g.places, i)
+		g.assets, g.indexes = append(g.assets, w.AssetType), append(g.indexes, i)
 	}
 	return out
 }
 
-// find gives the prices of a group by asset.
-func (g *group) find(ctx context.Context, t *translator) (map[string]*Price, error) {
+// prices returns the prices of a group by asset.
+func (g *group) prices(ctx context.Context, t *translator) (map[string]*Price, error) {
 	found := make(map[string]*Price, len(g.assets))
-	own, err := selectLatest(ctx, t.tx, g.assets, g.currency, g.at.Add(-Age), g.at)
+	own, err := selectLatest(ctx, t.tx, g.assets, g.currency, g.at.Add(-MaxAge), g.at)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ func (g *group) find(ctx context.Context, t *translator) (map[string]*Price, err
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range foreign { // the latest first, so the first with a rate is the one
+	for _, p := range foreign { // the latest come first, so that the first one with a rate is the result
 		if found[p.AssetType] != nil {
 			continue
 		}
@@ -103,15 +102,15 @@ func (g *group) find(ctx context.Context, t *translator) (map[string]*Price, err
 	return found, nil
 }
 
-// translator remembers what the groups share: the zone, the currencies that prices are in, and rates.
+// translator caches what groups share: the time zone, the currencies of stored prices, and exchange rates.
 type translator struct {
 	tx         *db.Tx
 	zone       *time.Location
 	currencies []string
-	rates      map[[3]string]*money.Decimal // nil for one that is not there
+	rates      map[[3]string]*money.Decimal // nil if there is none
 }
 
-// foreign gives the prices of assets in every currency but that of their group, the latest first.
+// foreign returns the prices of assets in all currencies except that of their group, the latest first.
 func (t *translator) foreign(ctx context.Context, assets []string, g *group) (out []Price, err error) {
 	if t.currencies == nil {
 		if t.currencies, err = selectCurrencies(ctx, t.tx); err != nil {
@@ -122,7 +121,7 @@ func (t *translator) foreign(ctx context.Context, assets []string, g *group) (ou
 		if currency == g.currency {
 			continue
 		}
-		found, err := selectLatest(ctx, t.tx, assets, currency, g.at.Add(-Age), g.at)
+		found, err := selectLatest(ctx, t.tx, assets, currency, g.at.Add(-MaxAge), g.at)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +131,7 @@ func (t *translator) foreign(ctx context.Context, assets []string, g *group) (ou
 	return out, nil
 }
 
-// translate gives a price in a currency by the rate of its own day, or nil where there is no such rate.
+// translate returns a price translated at the rate of its own day, or nil if there is no such rate.
 func (t *translator) translate(ctx context.Context, p Price, currency string) (*Price, error) {
 	if t.zone == nil {
 		zone, err := snapshot.Zone(ctx, t.tx)
@@ -142,8 +141,8 @@ func (t *translator) translate(ctx context.Context, p Price, currency string) (*
 		t.zone = zone
 	}
 	key := [3]string{p.Currency, currency, calendar.DateOf(p.At, t.zone)}
-	rate, asked := t.rates[key]
-	if !asked {
+	rate, known := t.rates[key]
+	if !known {
 		r, there, err := fx.Rate(ctx, t.tx, key[0], key[1], key[2])
 		if err != nil {
 			return nil, err
@@ -157,6 +156,6 @@ func (t *translator) translate(ctx context.Context, p Price, currency string) (*
 		return nil, nil
 	}
 	p.Translated = &Translation{Currency: p.Currency, Stored: p.Value, Rate: *rate, Date: key[2]}
-	p.Currency, p.Value = currency, p.Value.Mul(*rate) // exact: rounded, the smallest would be zero
+	p.Currency, p.Value = currency, p.Value.Mul(*rate) // not rounded, because the smallest prices would become zero
 	return &p, nil
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// checkChunk is how many entries are checked together.
-const checkChunk = 500
+// verifyChunk is the number of entries that are verified together.
+const verifyChunk = 500
 
-// Check verifies that transactions, entries and lots agree: a transaction has one entry that counts and the status of
-// that, and an entry booked again from its stored booking and the lots it consumed has the same lines, consumptions and
-// lots.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+// Verify compares transactions, entries and lots, and returns a text for every difference: a transaction must have one
+// entry in force and the same status, and an entry that is booked again from its stored booking and the lots it consumed
+// must have the same lines, consumptions and lots. It is a building block.
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.New("bookings")
-	for _, s := range strays {
+	for _, s := range inconsistencies {
 		broken, err := db.All[string](ctx, tx, s.query)
 		if err != nil {
 			return nil, err
@@ -35,22 +35,22 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		return nil, err
 	}
 	for after := ""; ; {
-		rows, err := selectStanding(ctx, tx, after, checkChunk)
+		rows, err := selectInForce(ctx, tx, after, verifyChunk)
 		if err != nil {
 			return nil, err
 		}
-		if err := checkEntries(ctx, tx, b, rows, found); err != nil {
+		if err := verifyEntries(ctx, tx, b, rows, found); err != nil {
 			return nil, err
 		}
-		if len(rows) < checkChunk {
+		if len(rows) < verifyChunk {
 			return found.Messages(), nil
 		}
 		after = rows[len(rows)-1].EntryID
 	}
 }
 
-// checkEntries books entries again and compares them with those that are stored.
-func checkEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []bookingRow, found *finding.List) error {
+// verifyEntries books entries again and compares them with those that are stored.
+func verifyEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []bookingRow, found *finding.List) error {
 	var effects []replay.Effect
 	for _, r := range rows {
 		e, err := r.effect()
@@ -59,7 +59,7 @@ func checkEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []book
 			e.Plan, err = posting.Prepare(e.Input)
 		}
 		if err != nil {
-			found.Addf("entries that cannot be made", "the entry %s cannot be made from what it follows from: %v", r.EntryID, err)
+			found.Addf("entries that cannot be booked again", "the entry %s cannot be booked again from its stored booking: %v", r.EntryID, err)
 			continue
 		}
 		effects = append(effects, e)
@@ -80,9 +80,9 @@ func checkEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []book
 			return err
 		}
 		if rest := difference(linesOf(made[id]), booked); len(rest) > 0 {
-			found.Addf("entries whose lines are others",
-				"the entry %s and its true-ups are not what they follow from: %s %s is missing on %s", e.SequenceNumber(), rest[0].Side,
-				rest[0].Amount, rest[0].LedgerAccountID)
+			found.Addf("entries with other lines",
+				"the lines of the entry %s and its true-ups do not follow from its booking: %s %s is missing on the account %s",
+				e.SequenceNumber(), rest[0].Side, rest[0].Amount, rest[0].LedgerAccountID)
 		}
 	}
 	return nil

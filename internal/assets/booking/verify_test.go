@@ -19,11 +19,11 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// findings is what the checks of everything that bookings touch find.
+// findings verifies everything that bookings write to.
 func findings(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	for _, check := range []func(context.Context, *db.Tx) ([]string, error){journal.Verify, transaction.Verify, period.Verify,
-		replay.Verify, booking.Check, holdings.Check} {
-		found, err := check(ctx, tx)
+	for _, verify := range []func(context.Context, *db.Tx) ([]string, error){journal.Verify, transaction.Verify, period.Verify,
+		replay.Verify, booking.Verify, holdings.Verify} {
+		found, err := verify(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
@@ -32,8 +32,8 @@ func findings(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return out, nil
 }
 
-// well fails where something is broken.
-func (w *world) well() {
+// verifyBooks fails the test if verifying the books finds something.
+func (w *world) verifyBooks() {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
 		found, err := findings(ctx, tx)
@@ -78,64 +78,64 @@ func (w *world) realized(ctx context.Context, tx *db.Tx) (found []string, err er
 	return found, nil
 }
 
-// alone runs a test with legal entities of its own, which have a bank, in a world of each engine.
-func alone(t *testing.T, test func(t *testing.T, w *world)) {
+// withOwnEntities runs a test on each database with legal entities of its own that have a bank account.
+func withOwnEntities(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	each(t, func(t *testing.T, w *world) {
-		w = w.stage(t)
+		w = w.newEntities(t)
 		w.source("Bank")
 		test(t, w)
 	})
 }
 
-// live lets a little of everything happen: purchases, late ones too, sales, transfers, what is parked, swaps and conversions.
-func (w *world) live() {
+// bookSamples books some of everything: purchases, one of them late, sales, transfers, parked lots, swaps and conversions.
+func (w *world) bookSamples() {
 	w.Helper()
-	w.book(w.tell("2025-01-10", "A in 2 ETH = 4000.00"), "SWAP", "Bank")
-	w.book(w.tell("2025-02-10", "A in 3 ETH = 9000.00"), "SWAP", "Bank")
-	w.book(w.tell("2025-06-10", "A out 2.5 ETH = 9000.00 fee 12.00 (0.005)"), "SWAP", "Bank")
-	out, in := w.tell("2025-06-20", "A out 1 ETH = 3600.00 (0.01)"), w.tell("2025-06-20T12:05:00Z", "B in 0.99 ETH = 3564.00")
+	w.book(w.add("2025-01-10", "A in 2 ETH = 4000.00"), "SWAP", "Bank")
+	w.book(w.add("2025-02-10", "A in 3 ETH = 9000.00"), "SWAP", "Bank")
+	w.book(w.add("2025-06-10", "A out 2.5 ETH = 9000.00 fee 12.00 (0.005)"), "SWAP", "Bank")
+	out, in := w.add("2025-06-20", "A out 1 ETH = 3600.00 (0.01)"), w.add("2025-06-20T12:05:00Z", "B in 0.99 ETH = 3564.00")
 	w.link(out, in)
 	w.book(out, "INTERNAL TRANSFER", "")
-	w.book(w.tell("2025-07-01", "A out 0.5 ETH = 1800.00"), "INTERNAL TRANSFER", "")
-	w.book(w.tell("2025-08-01", "B out 0.25 ETH = 900.00"), "SWAP", "Bank")
-	out, in = w.tell("2025-08-20", "B out 0.2 ETH = 700.00"), w.tell("2025-08-20T12:01:00Z", "B in 0.19 STETH = 690.00")
+	w.book(w.add("2025-07-01", "A out 0.5 ETH = 1800.00"), "INTERNAL TRANSFER", "")
+	w.book(w.add("2025-08-01", "B out 0.25 ETH = 900.00"), "SWAP", "Bank")
+	out, in = w.add("2025-08-20", "B out 0.2 ETH = 700.00"), w.add("2025-08-20T12:01:00Z", "B in 0.19 STETH = 690.00")
 	w.link(out, in)
 	w.book(out, "NON_TAXABLE_CONVERSION", "")
-	w.book(w.tell("2025-01-05", "A in 0.7 ETH = 1000.00"), "SWAP", "Bank") // late
-	w.book(w.tell("2025-09-01", "Kraken in 5 SOL = 500.00"), "STAKING_REWARD", "Staking income")
+	w.book(w.add("2025-01-05", "A in 0.7 ETH = 1000.00"), "SWAP", "Bank") // late
+	w.book(w.add("2025-09-01", "Kraken in 5 SOL = 500.00"), "STAKING_REWARD", "Staking income")
 }
 
-func TestWholeBooksAreFoundWhole(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
-		w.live()
+func TestSoundBooksHaveNoFindings(t *testing.T) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
+		w.bookSamples()
 	})
 }
 
-func TestBooksOfEveryMethodAndScopeAreFoundWhole(t *testing.T) {
+func TestBooksOfEveryMethodAndScopeHaveNoFindings(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, method := range entity.Methods {
 			for _, scope := range entity.Scopes {
 				t.Run(method+" "+scope, func(t *testing.T) {
-					w := w.stage(t, entity.CreateParams{CostBasisMethod: method, CostBasisScope: scope})
+					w := w.newEntities(t, entity.CreateParams{CostBasisMethod: method, CostBasisScope: scope})
 					w.source("Bank")
-					w.live()
+					w.bookSamples()
 				})
 			}
 		}
 	})
 }
 
-// one is the condition that names one row of a table.
+// one returns a condition that selects one row of a table.
 func one(table, column, condition string) string {
 	return " WHERE organization_id = @org AND " + column + " = (SELECT max(x." + column + ") FROM " + table +
 		" x WHERE x.organization_id = @org AND " + condition + ")"
 }
 
-func TestTheCheckFindsWhateverIsBroken(t *testing.T) {
-	alone(t, func(t *testing.T, w *world) {
-		w.live()
-		w.well()
+func TestVerifyFindsWhateverIsBroken(t *testing.T) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
+		w.bookSamples()
+		w.verifyBooks()
 		lot := func(condition string) string { return one("lots", "asset_id", condition) }
 		use := func(condition string) string { return one("lot_uses", "use_id", condition) }
 		pool := one("lot_pools", "pool", "x.seq > 1")
@@ -144,106 +144,106 @@ func TestTheCheckFindsWhateverIsBroken(t *testing.T) {
 		told := one("transactions", "transaction_id", "x.status = 'posted'")
 		const somewhere = " WHERE organization_id = @org AND quantity <> '0'"
 		for damage, says := range map[string]string{
-			"UPDATE lots SET remaining_quantity = '-1'" + lot("x.is_open"):  "-1 are left",
-			"UPDATE lots SET remaining_quantity = '100'" + lot("x.is_open"): "100 are left",
-			"UPDATE lots SET remaining_basis = '5'" + lot("NOT x.is_open"):  "is left with 0",
-			"UPDATE lots SET remaining_basis = '-5'" + lot("x.is_open"):     "-5 of the cost",
+			"UPDATE lots SET remaining_quantity = '-1'" + lot("x.is_open"):  "has a remaining quantity of -1",
+			"UPDATE lots SET remaining_quantity = '100'" + lot("x.is_open"): "has a remaining quantity of 100",
+			"UPDATE lots SET remaining_basis = '5'" + lot("NOT x.is_open"):  "a remaining basis of 5 of ",
+			"UPDATE lots SET remaining_basis = '-5'" + lot("x.is_open"):     "a remaining basis of -5 of",
 			"UPDATE lots SET remaining_basis = '5'" +
-				lot("x.is_open"): "but what was taken leaves",
+				lot("x.is_open"): "but its uses leave",
 			"UPDATE lots SET is_open = NOT is_open" +
 				lot("x.is_open"): "is_open and unit_key",
 			"UPDATE lots SET unit_key = 'x'" +
 				lot("x.is_open"): "is_open and unit_key",
 			"UPDATE lots SET seq = seq + 1" +
-				lot("x.seq > 0"): "but came as number",
+				lot("x.seq > 0"): "but entered it as number",
 			"UPDATE lots SET currency = 'EUR'" +
-				lot("x.is_open"): "is not one of its pool",
+				lot("x.is_open"): "does not belong to its pool",
 			"UPDATE lots SET source_id = 'src_x'" +
-				lot("x.source_id IS NOT NULL"): "is not one of its pool",
+				lot("x.source_id IS NOT NULL"): "does not belong to its pool",
 			"UPDATE lots SET cost_basis = '1'" +
-				lot("x.origin = 'move'"): "and what arrives cost",
+				lot("x.origin = 'move'"): "but the lots it creates have a basis of",
 			"UPDATE lots SET quantity = '9', remaining_quantity = '9'" +
-				lot("x.origin = 'transaction'"): "are not those it makes",
+				lot("x.origin = 'transaction'"): "are not those that follow from what it consumed",
 			"UPDATE lots SET acquired_at = '2025-01-20T00:00:00.000Z'" +
-				lot("x.origin = 'move'"): "is not a slice of",
+				lot("x.origin = 'move'"): "is not a slice, with the same date, of",
 			"UPDATE lots SET parent_asset_id = 'ast_x'" +
-				lot("x.origin = 'move'"): "is not a slice of ast_x",
+				lot("x.origin = 'move'"): "is not a slice, with the same date, of the lot ast_x",
 			"UPDATE lots SET journal_entry_id = 'je_x'" +
-				lot("x.is_open"): "is not there, or not posted",
+				lot("x.is_open"): "the entry of the lot",
 			"UPDATE lots SET ledger_account_id = 'lac_x'" +
-				lot("x.is_open"): "is kept as 0 at 0 in 0 lots",
-			"UPDATE lots SET pool = 'x'" + lot("x.is_open"):                                            "is in no pool",
+				lot("x.is_open"): "is stored as 0 at 0 in 0 lots",
+			"UPDATE lots SET pool = 'x'" + lot("x.is_open"):                                            "the pool of the lot",
 			"DELETE FROM lots" + lot("x.origin = 'transaction' AND x.remaining_quantity < x.quantity"): "the pool",
 			"UPDATE lot_pools SET quantity = '99'" +
-				pool: "is kept as 99 at",
+				pool: "is stored as 99 at",
 			"UPDATE lot_pools SET basis = '99'" +
-				pool: "but everything in order comes to",
+				pool: "but recomputing it leaves",
 			"UPDATE lot_pools SET seq = 99" + pool: "in 99 lots",
 			"UPDATE lot_pools SET last_place = ''" +
-				pool: "but something happened at",
+				pool: "but there is one at",
 			"UPDATE lot_pools SET legal_entity_id = 'le_x'" +
-				pool: "of a legal entity that is not there",
-			"DELETE FROM lot_pools" + pool:                 "asks of no pool",
-			"UPDATE lot_takes SET quantity = '0.1'" + take: ", but takes 0.",
+				pool: "the legal entity of the pool",
+			"DELETE FROM lot_pools" + pool:                 "consumes from does not exist",
+			"UPDATE lot_takes SET quantity = '0.1'" + take: ", but should be 0.",
 			"UPDATE lot_takes SET proceeds = '1'" +
-				take: "is not what it follows from",
+				take: "are not those that follow from its booking",
 			"UPDATE lot_takes SET journal_entry_id = 'je_x'" +
-				take: "asks for lots, but is not there",
-			"DELETE FROM lot_takes" + take:                                      "but nobody asked for them",
-			"UPDATE lot_uses SET quantity = '0.01'" + use("x.kind = 'dispose'"): ", but takes",
+				take: "consumes lots but does not exist",
+			"DELETE FROM lot_takes" + take:                                      "but no consumption is stored there",
+			"UPDATE lot_uses SET quantity = '0.01'" + use("x.kind = 'dispose'"): ", but should be",
 			"UPDATE lot_uses SET basis = '1'" +
-				use("x.kind = 'move'"): "but what was taken leaves",
+				use("x.kind = 'move'"): "but its uses leave",
 			"UPDATE lot_uses SET gain = '1'" +
-				use("x.kind = 'move'"): "are only moved, but realized 1",
+				use("x.kind = 'move'"): "are moved or converted, but with a gain of 1,",
 			"UPDATE lot_uses SET gain = '1'" +
-				use("x.kind = 'dispose'"): "but the uses come to",
+				use("x.kind = 'dispose'"): "but its uses add up to",
 			"UPDATE lot_uses SET term = 'long'" +
 				use("x.kind = 'dispose'"): "or to other terms",
-			"UPDATE lot_uses SET days_held = 900" + use("x.kind = 'dispose'"):    "not for 900",
+			"UPDATE lot_uses SET days_held = 900" + use("x.kind = 'dispose'"):    "but 900 are stored",
 			"UPDATE lot_uses SET asset_id = 'ast_x'" + use("x.kind = 'dispose'"): "of ast_x at",
-			"UPDATE lot_uses SET lot_count = -1" + use("x.lot_count = 0"):        "but takes",
+			"UPDATE lot_uses SET lot_count = -1" + use("x.lot_count = 0"):        "but should be",
 			"UPDATE lot_uses SET currency = 'EUR'" +
-				use("x.kind = 'dispose'"): "is not one of its pool",
+				use("x.kind = 'dispose'"): "does not belong to its pool",
 			"UPDATE lot_uses SET accounting_period_id = 'ap_x'" +
 				use("x.kind = 'dispose'"): "is not in the accounting period",
 			"UPDATE lot_uses SET accounting_date = '2025-01-20T00:00:00.000Z'" +
 				use("x.kind = 'dispose'"): "is not in the accounting period",
 			"UPDATE lot_uses SET journal_entry_id = 'je_x'" +
 				use("x.kind = 'dispose'"): "the entry of the use",
-			"UPDATE lot_uses SET pool = 'x'" + use("x.kind = 'dispose'"): "is of no pool",
-			"DELETE FROM lot_uses" + use("x.kind = 'dispose'"):           "the uses come to",
+			"UPDATE lot_uses SET pool = 'x'" + use("x.kind = 'dispose'"): "the pool of the use",
+			"DELETE FROM lot_uses" + use("x.kind = 'dispose'"):           "its uses add up to",
 			"UPDATE lot_positions SET quantity = '77'" +
-				somewhere: "is kept as 77 at",
+				somewhere: "is stored as 77 at",
 			"UPDATE lot_positions SET basis = '77'" +
-				somewhere: "but its lots by 77",
-			"UPDATE lot_positions SET added_basis = '77'" + somewhere: "at 77, but",
+				somewhere: "but the basis of its lots by 77",
+			"UPDATE lot_positions SET added_basis = '77'" + somewhere: "at 77 added, but",
 			"UPDATE lot_positions SET lot_count = 77" + somewhere:     "in 77 lots",
 			"UPDATE lot_positions SET accounting_period_id = 'ap_x'" + one("lot_positions", "accounting_period_id",
-				"1 = 1"): `in "ap_x" is kept`,
-			"DELETE FROM lot_positions" + somewhere:                              "is kept as 0 at 0 in 0 lots",
-			"UPDATE lot_gains SET gain = '77' WHERE organization_id = @org":      "is kept as 77 less",
+				"1 = 1"): `in the period "ap_x" is stored`,
+			"DELETE FROM lot_positions" + somewhere:                              "is stored as 0 at 0 in 0 lots",
+			"UPDATE lot_gains SET gain = '77' WHERE organization_id = @org":      "are stored as 77 less",
 			"UPDATE lot_gains SET long_term = '77' WHERE organization_id = @org": "or to other terms",
-			"DELETE FROM lot_gains WHERE organization_id = @org":                 "is kept as 0 less 0",
-			"UPDATE account_units SET amount = '77'" + somewhere:                 "moved by 77 in",
+			"DELETE FROM lot_gains WHERE organization_id = @org":                 "are stored as 0 less losses of 0",
+			"UPDATE account_units SET amount = '77'" + somewhere:                 "changed by 77 in",
 			"UPDATE bookings SET input = 'x'" +
-				booked: "cannot be made from what it follows from",
+				booked: "cannot be booked again from its stored booking",
 			"UPDATE bookings SET transaction_id = 'txn_x'" +
 				booked: "no such entry of that transaction",
 			"UPDATE bookings SET partner_id = 'txn_x'" +
-				booked: "books a pair, but one of it",
-			"DELETE FROM bookings" + booked: "nothing is known of what the entry",
+				booked: "books a transfer, but one of its transactions",
+			"DELETE FROM bookings" + booked: "but no booking is stored for it",
 			"UPDATE transactions SET journal_entry_id = NULL" +
-				told: "and its journal entry do not agree",
+				told: "does not match its journal entry",
 			"UPDATE transactions SET journal_entry_id = 'je_x'" +
-				told: "that has another, or none",
+				told: "or names another entry or none",
 			"UPDATE transactions SET status = 'pending'" +
-				told: "and its journal entry do not agree",
+				told: "does not match its journal entry",
 			"UPDATE journal_entries SET status = 'draft'" +
-				booked: "and its journal entry do not agree",
+				booked: "does not match its journal entry",
 			"UPDATE journal_entries SET next_entry_id = 'je_x'" +
-				booked: "asks for lots, but is not there, or not posted, or reversed",
+				booked: "consumes lots but does not exist, is not posted or is reversed",
 			"UPDATE journal_lines SET ledger_account_id = '" + w.accounts["Other income"].ID + "'" + booked +
-				" AND position = 0": "are not what they follow from",
+				" AND position = 0": "do not follow from its booking",
 		} {
 			if got := w.after(damage); !strings.Contains(got, says) {
 				t.Errorf("%s\nis found as\n%s\nwant %s", damage, got, says)
@@ -255,7 +255,7 @@ func TestTheCheckFindsWhateverIsBroken(t *testing.T) {
 // errUndone undoes damage.
 var errUndone = errors.New("undone")
 
-// after is what is found after some damage, which is undone.
+// after returns the findings after some damage, and undoes the damage.
 func (w *world) after(damage string) (out string) {
 	w.Helper()
 	err := w.db.Write(w.ctx, actor.From(w.ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
