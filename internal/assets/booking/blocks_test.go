@@ -85,7 +85,10 @@ func TestOrderKeysOfWideBlocksAreRewrittenByTheMigration(t *testing.T) {
 }
 
 // undoLaterMigrations are the Down statements of the migrations after 17, the last one first.
-var undoLaterMigrations = []string{"ALTER TABLE transactions RENAME COLUMN visibility TO shelf", "ALTER TABLE organization_state RENAME TO heads"}
+var undoLaterMigrations = []string{
+	"ALTER TABLE transactions RENAME COLUMN visibility TO shelf",
+	"ALTER TABLE organization_state RENAME TO heads",
+}
 
 // asBefore17 brings the keys and the version of the schema back to those of an earlier version.
 func (w *world) asBefore17() {

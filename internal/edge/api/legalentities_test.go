@@ -258,7 +258,8 @@ func TestLegalEntitiesDoNotHoldEachOtherInACircle(t *testing.T) {
 func TestTheCurrencyOfALegalEntityStaysOnceThereAreLinesInIt(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		for status, says := range map[string]string{"draft": "2 journal lines, for example of JE-1", "posted": "2 journal lines, for example of JE-1"} {
+		for status, says := range map[string]string{"draft": "2 journal lines, for example of JE-1",
+			"posted": "2 journal lines, for example of JE-1"} {
 			n := s.Found(t, status)
 			l := openLedger(t, n)
 			other := newEntity(t, n, client.CreateLegalEntity{}).ID

@@ -222,7 +222,8 @@ func TestTheOnlyLegalEntityGetsEntriesThatNameNone(t *testing.T) {
 	inside(on(c, "import", "--legal-entity", "Acme", file)...).mustDo(t)
 	inside(on(c, "import", "--legal-entity", "Acme GmbH", file)...).mustDo(t)
 	inside(on(c, "import", "--legal-entity", f.LegalEntityID, file)...).mustDo(t)
-	inside(on(c, "import", "--legal-entity", "Nobody", file)...).mustFail(t, 1, `there is no legal entity "Nobody"; choose one of Acme, Acme GmbH`)
+	inside(on(c, "import", "--legal-entity", "Nobody", file)...).mustFail(t, 1,
+		`there is no legal entity "Nobody"; choose one of Acme, Acme GmbH`)
 	inside(on(c, "export", "--format", "csv", "--legal-entity", "Nobody")...).mustFail(t, 1, `there is no legal entity "Nobody"`)
 	for name, want := range map[string]int{"Acme": 4, "Acme GmbH": 2, f.LegalEntityID: 4} {
 		if n := len(entryRe.FindAllString(exported(t, c, "--legal-entity", name), -1)); n != want {

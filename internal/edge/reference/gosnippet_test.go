@@ -29,7 +29,8 @@ var methods = map[string]string{
 	"explainFigure": "Explain", "getAccountingPeriodReadiness": "AccountingPeriodReadiness accounting_period_id legal_entity_id",
 	"getAccountingPeriodClosePackage": "AccountingPeriodClosePackage accounting_period_id legal_entity_id",
 	"closeAccountingPeriod":           "CloseAccountingPeriodDespite accounting_period_id legal_entity_id override_reason",
-	"getMemory":                       "Memory path cursor", "putMemory": "PutMemory path", "deleteMemory": "DeleteMemory path expected_version",
+	"getMemory":                       "Memory path cursor", "putMemory": "PutMemory path",
+	"deleteMemory":      "DeleteMemory path expected_version",
 	"listMemoryHistory": "MemoryHistory path", "getLotSelection": "LotSelection transaction_id",
 	"storeLotSelection": "SelectLots transaction_id", "getTrialBalance": "CompactTrialBalance", "getIncomeStatement": "Do",
 }

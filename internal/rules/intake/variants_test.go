@@ -142,7 +142,8 @@ func TestOFXOfOldProgramsIsRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, mapping, body, want string }{
 		{"letters of Windows", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>-5<FITID>1<NAME>Caf\xe9 \x80</STMTTRN>", "out 5 EUR (5-0=5 EUR)"},
-		{"a value twice", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>-5<TRNAMT>-6<FITID>1</STMTTRN>", `fault TRNAMT: occurs twice, as "-5" and as "-6"`},
+		{"a value twice", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>-5<TRNAMT>-6<FITID>1</STMTTRN>",
+			`fault TRNAMT: occurs twice, as "-5" and as "-6"`},
 		{"nothing but faults", `{}`, "<STMTTRN><DTPOSTED>20240105100000[-99:X]<FITID>1</STMTTRN>",
 			`fault DTPOSTED: "20240105100000[-99:X]" has the time zone "-99:X]", which does not exist & TRNAMT: is missing`},
 		{"an amount that may mean two", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>1,234<FITID>1</STMTTRN>",

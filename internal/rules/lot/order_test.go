@@ -83,7 +83,8 @@ func TestOrderKeysOfEarlierVersionsRemainValid(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 	for want, p := range map[string]lot.Place{
-		"1740830400000000 3 000012345678 000000000042 001":         {At: at, Kind: lot.Dispose, Block: 12345678, Sequence: 42, Request: 1, ID: "txn_1.001"},
+		"1740830400000000 3 000012345678 000000000042 001": {At: at, Kind: lot.Dispose, Block: 12345678, Sequence: 42, Request: 1,
+			ID: "txn_1.001"},
 		"1740830400000000 1 999999999999 000000000007 000":         {At: at, Kind: lot.Arrive, Block: 999999999999, Sequence: 7},
 		"0000000000000000 0 000000000000 000000000000 000 ast_1":   {At: time.UnixMicro(0), Kind: lot.Acquire, ID: "ast_1"},
 		"1740830400000000 2 a1234567890123 000000000007 000":       {At: at, Kind: lot.Convert, Block: 1234567890123, Sequence: 7},
