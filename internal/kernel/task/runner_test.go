@@ -63,6 +63,7 @@ func TestARunnerCompletesEveryTaskDespiteErrorsAndPanics(t *testing.T) {
 		if pending, running := f.counts(); pending != 6 || running != 0 {
 			f.Errorf("%d pending, %d running before the start", pending, running)
 		}
+		panics, fails := want[0], want[1]
 		var mu sync.Mutex
 		tries := map[string]int{}
 		var completed []string
@@ -70,10 +71,10 @@ func TestARunnerCompletesEveryTaskDespiteErrorsAndPanics(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			tries[id]++
-			if tries[id] == 1 && id == want[0] {
+			if tries[id] == 1 && id == panics {
 				panic("a test panics")
 			}
-			if tries[id] == 1 && id == want[1] {
+			if tries[id] == 1 && id == fails {
 				return errors.New("a test fails")
 			}
 			completed = append(completed, id)
