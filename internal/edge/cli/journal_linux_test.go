@@ -129,7 +129,7 @@ func TestABarIsDrawnOnATerminalAndNowhereElse(t *testing.T) {
 	}
 	// The error is not on the line of the progress bar.
 	s = show(t, on(c, "import", aJournal(t, "books.journal", 600, "2025-01-01 x\n  Assets:A  1 EUR\n  Assets:B\n"))...)
-	if code, screen := s.ends(t); code != 1 || !strings.Contains(screen, "% read\r\nbursar: the journal cannot be read") {
+	if code, screen := s.ends(t); code != 1 || !strings.Contains(screen, "% read\r\nbursar: the journal cannot be imported into these books") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
 	for _, args := range [][]string{{"import", aJournal(t, "books.journal", 600)}, {"export", "--format", "csv"}} {
