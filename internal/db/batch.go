@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	sqldriver "database/sql/driver"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -44,13 +45,21 @@ func (d *DB) sendBatch(ctx context.Context, org string, conn *sql.Conn, queue []
 			tag, err := results.Exec()
 			if err := d.ran(ctx, org, q.text, began, tag.RowsAffected(), err); err != nil {
 				_ = results.Close() // returns the same error again
-				return err
+				return q.failed(err)
 			}
 			rows = tag.RowsAffected()
 		}
 		return results.Close()
 	})
 	return rows, err
+}
+
+// failed returns the error of a statement. The failure of a guard asks for the transaction to run again.
+func (q queued) failed(err error) error {
+	if q.guard && sqlState(err) != "" && !isLost(err) {
+		return fmt.Errorf("%w: what it assumed is not so: %w", ErrRetry, err)
+	}
+	return err
 }
 
 // inTransaction runs fn in a database transaction of an organization and commits it. On PostgreSQL the statements that
@@ -65,12 +74,9 @@ func (d *DB) inTransaction(ctx context.Context, org string, fn func(*transaction
 	}
 	defer conn.Close()
 	t := d.newTransaction(org, nil, conn)
-	if _, err := t.execOne(ctx, queued{text: "BEGIN ISOLATION LEVEL READ COMMITTED"}); err != nil {
-		return err
-	}
 	committed := false
 	defer func() {
-		if committed {
+		if committed || !t.begun {
 			return
 		}
 		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); err != nil {
@@ -80,6 +86,12 @@ func (d *DB) inTransaction(ctx context.Context, org string, fn func(*transaction
 	}()
 	if err := fn(t); err != nil {
 		return err
+	}
+	if t.guard != nil {
+		t.queue = slices.Insert(t.queue, 0, *t.guard)
+	}
+	if len(t.queue) == 0 && !t.begun {
+		return nil
 	}
 	t.queue = append(t.queue, queued{text: "COMMIT"})
 	if _, err := t.sendQueue(ctx); err != nil {

@@ -186,6 +186,7 @@ func (d *DB) Shared(key any, create func() any) any {
 func (d *DB) Close() error { return d.closeOnce() }
 
 func (d *DB) close() error {
+	d.groups.Close()
 	if d.engine == SQLite {
 		d.writer.Close()
 	}

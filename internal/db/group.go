@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Group is the part of a transaction's API that concerns the writes it is shared with. In an ordinary write, which
@@ -37,7 +38,8 @@ func (g Group) Discard(key any) { delete(g.tx.trans.state, key) }
 
 // BeforeCommit runs fn once, as one of the last things in the database transaction: what many writes need is then done
 // once for all of them, and a contended row is locked for a short time only. The last function registered runs first,
-// as with defer. If it fails, so do all writes that share the transaction.
+// as with defer. If it fails, so do all writes that share the transaction. A function runs even if the write that
+// registered it fails while others go on: it must write only what State holds then.
 func (g Group) BeforeCommit(fn Func) { g.tx.trans.beforeCommit = append(g.tx.trans.beforeCommit, fn) }
 
 // OnRollback runs fn if this write, or the nested write that is under way, is rolled back while others in the database
@@ -59,6 +61,45 @@ func (g Group) Flush(ctx context.Context) error {
 		return nil
 	}
 	return g.tx.trans.flush(ctx)
+}
+
+// Assume lets a group go on with something that was not read from the database, which saves a round trip. Two things keep
+// that correct: a statement given to Guard fails the group at its commit if the assumption is wrong, and confirm, which
+// must read and lock what was assumed and return ErrRetry if it is different, runs before the error of a body counts.
+func (g Group) Assume(confirm Func) { g.tx.trans.confirm = append(g.tx.trans.confirm, confirm) }
+
+// Guard runs a statement before all others that are queued. It must fail, by violating a constraint, if what was assumed
+// is not so: the group then runs again.
+func (g Group) Guard(ctx context.Context, query string, args ...any) error {
+	st, values, err := g.tx.statement(query, args)
+	if err != nil {
+		return err
+	}
+	t, q := g.tx.trans, queued{text: st.sql, values: values, guard: true}
+	if t.conn != nil {
+		t.guard = &q
+		return nil
+	}
+	if _, err := t.execOne(ctx, q); err != nil {
+		if _, failed := sqliteCode(err); failed && !isLost(err) {
+			return fmt.Errorf("%w: what it assumed is not so: %w", ErrRetry, err)
+		}
+		return err
+	}
+	return nil
+}
+
+// confirmAssumed runs the functions of Assume, once.
+func (t *transaction) confirmAssumed(ctx context.Context) error {
+	confirm := t.confirm
+	t.confirm = nil
+	ctx = context.WithValue(ctx, txKey{}, t.main)
+	for _, fn := range confirm {
+		if err := fn(ctx, t.main); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Precondition runs fn, which writes something the rest of the body depends on. An ordinary write runs it at once. The

@@ -70,6 +70,9 @@ func (d *DB) joinGroup(ctx context.Context, org string, fn Func) error {
 		tx = m.tx
 		return tx.run(groupContext{m.ctx, ctx}, fn)
 	})
+	if errors.Is(err, groupcommit.ErrClosed) {
+		return errNotReady()
+	}
 	if err == nil {
 		tx.committed()
 	}
@@ -89,6 +92,11 @@ func (c groupContext) Value(key any) any { return c.values.Value(key) }
 func (d *DB) newGroups() *groupcommit.Queue[groupMember] {
 	return groupcommit.New(groupcommit.Options[groupMember]{
 		Limit: groupMax, Capacity: groupQueueMax, Attempts: retriesMax, Commit: d.commitGroup, Retryable: isRetryable,
+		Pause: func(attempt int) {
+			if attempt > 2 { // the second attempt locks what the first has assumed
+				time.Sleep(retryPause(attempt))
+			}
+		},
 	})
 }
 
@@ -105,7 +113,7 @@ func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
 			tx.shared, tx.attempt = true, b.Attempt()
 			return groupMember{ctx, tx}, nil
 		}
-		if err := b.Run(begin, endOfBody); err != nil || b.Size() == 0 {
+		if err := b.Run(begin, func(m groupMember, err error) error { return endOfBody(ctx, m, err) }); err != nil || b.Size() == 0 {
 			return err
 		}
 		return t.runBeforeCommit(ctx)
@@ -125,8 +133,12 @@ func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
 
 // endOfBody undoes what a failed body changed in memory. It returns an error if the body also ended the transaction
 // that the others share, by a statement that failed: they need another one.
-func endOfBody(m groupMember, bodyErr error) error {
+// It also returns an error if the body may have failed because the group assumed something that is not so.
+func endOfBody(ctx context.Context, m groupMember, bodyErr error) error {
 	if bodyErr != nil {
+		if err := m.tx.trans.confirmAssumed(ctx); err != nil {
+			return fmt.Errorf("%w: %w", groupcommit.ErrBodyAgain, err)
+		}
 		for _, fn := range slices.Backward(m.tx.onRollback) {
 			fn()
 		}

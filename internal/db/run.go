@@ -96,6 +96,9 @@ func (t *transaction) execOne(ctx context.Context, q queued) (rows int64, err er
 
 func (t *transaction) execOn(ctx context.Context, text string, values []any) (sql.Result, error) {
 	if t.sql == nil {
+		if err := t.ensureBegun(ctx); err != nil {
+			return nil, err
+		}
 		return t.conn.ExecContext(ctx, text, values...)
 	}
 	stmt, release := t.db.acquirePrepared(t.db.write, text)
@@ -130,9 +133,24 @@ func (t *transaction) openRows(ctx context.Context, pool *sql.DB, text string, v
 	case t.sql != nil:
 		return t.sql.QueryContext(ctx, text, values...)
 	case t.conn != nil:
+		if err := t.ensureBegun(ctx); err != nil {
+			return nil, err
+		}
 		return t.conn.QueryContext(ctx, text, values...)
 	}
 	return pool.QueryContext(ctx, text, values...)
+}
+
+// ensureBegun begins a transaction on a connection of its own, unless that has been done. It is put off until something
+// is read: a group that reads nothing begins, writes and commits in one message.
+func (t *transaction) ensureBegun(ctx context.Context) error {
+	if t.begun {
+		return nil
+	}
+	t.begun = true
+	began := time.Now()
+	_, err := t.conn.ExecContext(ctx, begin.text)
+	return t.db.ran(ctx, t.main.org, begin.text, began, rowsUnknown, err)
 }
 
 // commit ends a transaction. Its error names the statement as any other does.

@@ -42,7 +42,9 @@ func (tx *Tx) nest(ctx context.Context, org string, fn Func) (err error) {
 		tx.depth--
 		t.savepoints = t.savepoints[:len(t.savepoints)-1]
 		if returned && err == nil {
-			err = tx.releaseSavepoint(ctx, s)
+			if err = tx.releaseSavepoint(ctx, s); err != nil {
+				tx.failed = err // the nested write can neither be kept nor rolled back
+			}
 			return
 		}
 		if failed := tx.rollbackTo(ctx, s); failed != nil && returned {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 )
@@ -21,6 +22,9 @@ type transaction struct {
 	beforeCommit []Func
 
 	queue      []queued
+	guard      *queued      // the statement of Group.Guard; it is sent before all that is queued
+	confirm    []Func       // functions of Group.Assume
+	begun      bool         // on a connection of its own: BEGIN was sent
 	savepoints []*savepoint // of the nested writes under way, the outermost first
 	broken     error        // the error that ended the transaction: PostgreSQL runs nothing after a statement that failed
 }
@@ -29,7 +33,11 @@ type transaction struct {
 type queued struct {
 	text   string
 	values []any
+	guard  bool // if it fails, something was assumed that is not so
 }
+
+// begin is the statement that begins a transaction on a connection of its own.
+var begin = queued{text: "BEGIN ISOLATION LEVEL READ COMMITTED"}
 
 // newTransaction returns a transaction of an organization with its main handle.
 func (d *DB) newTransaction(org string, stx *sql.Tx, conn *sql.Conn) *transaction {
@@ -74,6 +82,9 @@ func (t *transaction) send(ctx context.Context) error {
 func (t *transaction) sendQueue(ctx context.Context) (int64, error) {
 	queue := t.queue
 	t.queue = nil
+	if t.sql == nil && !t.begun {
+		queue, t.begun = slices.Insert(queue, 0, begin), true
+	}
 	for _, s := range t.savepoints {
 		s.sent = s.opened
 	}

@@ -64,7 +64,7 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	n, err := tx.trans.exec(ctx, queued{st.sql, values})
+	n, err := tx.trans.exec(ctx, queued{text: st.sql, values: values})
 	tx.changed = tx.changed || st.changes && n > 0
 	return n, err
 }
@@ -83,10 +83,10 @@ func (tx *Tx) Queue(ctx context.Context, query string, args ...any) error {
 	tx.changed = tx.changed || st.changes
 	t := tx.trans
 	if t.conn == nil {
-		_, err := t.exec(ctx, queued{st.sql, values})
+		_, err := t.exec(ctx, queued{text: st.sql, values: values})
 		return err
 	}
-	t.queue = append(t.queue, queued{st.sql, values})
+	t.queue = append(t.queue, queued{text: st.sql, values: values})
 	if len(t.queue) >= queueMax {
 		return t.send(ctx)
 	}

@@ -68,14 +68,17 @@ func (d *DB) writeBound(ctx context.Context, org string, alone bool, fn Func) er
 			return translate(ctx, err)
 		}
 		d.stats.retried(err)
-		// A random pause, so that two transactions that collided do not collide again.
-		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(attempt, 6)))
 		select {
 		case <-ctx.Done():
 			return translate(ctx, ctx.Err())
-		case <-time.After(pause):
+		case <-time.After(retryPause(attempt)):
 		}
 	}
+}
+
+// retryPause returns a random pause after an attempt, so that two transactions that collided do not collide again.
+func retryPause(attempt int) time.Duration {
+	return time.Duration(rand.Int64N(int64(time.Millisecond) << min(attempt, 6)))
 }
 
 // writePostgres runs one attempt of a write.

@@ -38,7 +38,10 @@ func (d *DB) newWriter() *groupcommit.Queue[*sql.Tx] {
 // writeSQLite runs a write in the transaction of the writer, and alone if it is to share that with nobody.
 func (d *DB) writeSQLite(ctx context.Context, org string, alone bool, fn Func) error {
 	var tx *Tx
+	began := d.stats.enqueued()
+	defer began() // of a write that gives up
 	err := d.inWriter(ctx, alone, func(stx *sql.Tx) error {
+		began()
 		tx = d.newTransaction(org, stx, nil).main
 		// Statements do not end with the caller's context: interrupting one would roll back the neighbours.
 		return tx.run(context.WithoutCancel(ctx), fn)
@@ -51,12 +54,7 @@ func (d *DB) writeSQLite(ctx context.Context, org string, alone bool, fn Func) e
 
 // inWriter runs fn in the transaction of the writer and waits for the commit.
 func (d *DB) inWriter(ctx context.Context, alone bool, fn func(*sql.Tx) error) error {
-	began := d.stats.enqueued()
-	defer began() // of a write that gives up
-	err := d.writer.Submit(ctx, writerKey, alone, func(stx *sql.Tx) error {
-		began()
-		return fn(stx)
-	})
+	err := d.writer.Submit(ctx, writerKey, alone, fn)
 	if errors.Is(err, groupcommit.ErrClosed) {
 		return errNotReady()
 	}

@@ -1,5 +1,11 @@
 package groupcommit
 
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
+
 // Batch is the members that share a transaction. Only its leader uses it.
 type Batch[T any] struct {
 	queue   *Queue[T]
@@ -26,6 +32,7 @@ func (b *Batch[T]) Size() int { return len(b.done) }
 // Run runs the bodies of the members, and of those that come while it does, one after the other. begin is called
 // before each body and returns what the body gets; end is called after it with the error it returned, and undoes what a
 // failed body left behind. An error of begin or end means that the transaction cannot go on: Run stops and returns it.
+// So does a retryable error of a body, which runs again with the batch.
 func (b *Batch[T]) Run(begin func() (T, error), end func(T, error) error) error {
 	for m := b.next(); m != nil; m = b.next() {
 		if err := m.ctx.Err(); err != nil {
@@ -41,8 +48,15 @@ func (b *Batch[T]) Run(begin func() (T, error), end func(T, error) error) error 
 		bodyErr := <-m.ended
 		endErr := end(unit, bodyErr)
 		switch {
-		case bodyErr != nil: // its caller has the error
+		case errors.Is(bodyErr, ErrAbandoned): // nobody waits for it
 			b.left = true
+		case errors.Is(endErr, ErrBodyAgain):
+			b.pending = slices.Insert(b.pending, 0, m)
+		case bodyErr != nil && b.retryable(bodyErr):
+			b.pending = slices.Insert(b.pending, 0, m)
+			return cmp.Or(endErr, bodyErr)
+		case bodyErr != nil:
+			b.drop(m, bodyErr)
 		case endErr != nil:
 			b.drop(m, endErr)
 		default:
@@ -53,6 +67,11 @@ func (b *Batch[T]) Run(begin func() (T, error), end func(T, error) error) error 
 		}
 	}
 	return nil
+}
+
+// retryable reports whether a batch may run again because of an error.
+func (b *Batch[T]) retryable(err error) bool {
+	return b.attempt < b.queue.options.Attempts && b.queue.options.Retryable(err)
 }
 
 // drop ends a member without the others.
@@ -128,6 +147,9 @@ func (q *Queue[T]) commit(b *Batch[T]) {
 		b.pending, b.done = members, nil
 		if !b.left { // each time a member leaves there are fewer, so that this ends
 			b.attempt++
+		}
+		if q.options.Pause != nil {
+			q.options.Pause(b.attempt)
 		}
 	}
 }

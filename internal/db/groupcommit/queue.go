@@ -18,13 +18,21 @@ type Options[T any] struct {
 	// Commit runs one attempt: it begins a transaction, calls Run, and commits. When it returns an error, nothing of the
 	// batch may have been committed, unless Retryable says no to that error.
 	Commit func(b *Batch[T]) error
-	// Retryable reports whether a batch whose attempt failed may run again. It is not called if Attempts is 1.
+	// Retryable reports whether a batch may run again whose attempt, or one of whose bodies, failed with an error. It is
+	// not called if Attempts is 1.
 	Retryable func(error) bool
+	// Pause waits before an attempt after the first, so that two transactions that collided do not collide again; nil
+	// means that there is no pause.
+	Pause func(attempt int)
 }
 
 // ErrAbandoned is the error of a body that did not return, because it panicked or ended its goroutine. Only the leader
 // sees it.
 var ErrAbandoned = errors.New("groupcommit: the body of a member did not return")
+
+// ErrBodyAgain is returned by the end function of Run if the error of a body does not count, because of something that is
+// different when the batch runs again. The body then runs again with it.
+var ErrBodyAgain = errors.New("groupcommit: the body must run again")
 
 // ErrClosed is returned by Submit after Close.
 var ErrClosed = errors.New("groupcommit: the queue is closed")
@@ -88,9 +96,7 @@ func (q *Queue[T]) Submit(ctx context.Context, key string, alone bool, body func
 	for {
 		select {
 		case unit := <-m.start:
-			if err := m.run(unit, body); err != nil {
-				return err
-			}
+			m.run(unit, body) // the leader decides whether its error counts
 		case err := <-m.result:
 			return err
 		case <-gone:
@@ -103,11 +109,10 @@ func (q *Queue[T]) Submit(ctx context.Context, key string, alone bool, body func
 }
 
 // run runs the body and lets the leader know, whatever happens in it.
-func (m *member[T]) run(unit T, body func(T) error) (err error) {
-	err = ErrAbandoned // unless it returns
+func (m *member[T]) run(unit T, body func(T) error) {
+	err := ErrAbandoned // unless it returns
 	defer func() { m.ended <- err }()
 	err = body(unit)
-	return err
 }
 
 // open returns the line of a key.

@@ -28,10 +28,11 @@ func (s *State) Touched() bool { return s.touched }
 
 type lockKey struct{}
 
-// lock is the State of a database transaction that has locked it.
+// lock is the State of a database transaction that has locked it, or assumes that nobody else changes it.
 type lock struct {
 	state     State // as changed so far
-	stored    State // as the row says
+	stored    State // as the row says, or is assumed to say
+	assumed   bool  // the row was not read: it is what this node has committed last
 	scheduled bool  // write will run before the commit
 }
 
@@ -43,11 +44,24 @@ func Begin(ctx context.Context, tx *db.Tx) error {
 // Lock locks the row for the rest of the database transaction and returns its State. Every call in a transaction
 // returns the same State, so that numbers are assigned without gaps; if the write that assigned them fails, they are
 // assigned again. It returns a NotFound fault when the organization does not exist.
+//
+// A grouped write does not read the row if this node has committed it last: it assumes that the row is unchanged, and
+// updates it at its commit only if that is so. Otherwise the group runs again and locks the row.
 func Lock(ctx context.Context, tx *db.Tx) (*State, error) {
 	var err error
 	l := tx.Group().State(lockKey{}, func() any {
 		l := &lock{}
-		l.state, err = find(ctx, tx, "{for_update}")
+		switch {
+		case tx.Group().Shared() && tx.Group().Attempt() == 1:
+			l.state, l.assumed = rememberedOf(tx).get(tx)
+		case tx.Group().Shared():
+			rememberedOf(tx).distrust(tx) // the group was rolled back, perhaps because of what it assumed
+		}
+		if l.assumed {
+			tx.Group().Assume(l.confirm)
+		} else {
+			l.state, err = find(ctx, tx, "{for_update}")
+		}
 		l.stored = l.state
 		return l
 	}).(*lock)
@@ -78,12 +92,36 @@ func Touch(ctx context.Context, tx *db.Tx) (*State, error) {
 	return s, err
 }
 
+// confirm locks the row and compares it with what was assumed.
+func (l *lock) confirm(ctx context.Context, tx *db.Tx) error {
+	if !l.assumed {
+		return nil
+	}
+	found, err := find(ctx, tx, "{for_update}")
+	if err != nil {
+		return err
+	}
+	if found != l.stored {
+		rememberedOf(tx).distrust(tx)
+		return db.ErrRetry
+	}
+	l.assumed = false
+	return nil
+}
+
 // write updates the row if something changed.
 func (l *lock) write(ctx context.Context, tx *db.Tx) error {
 	l.scheduled = false
 	if l.state == l.stored {
 		return nil
 	}
-	l.stored = l.state
+	before, assumed := l.stored, l.assumed
+	l.stored, l.assumed = l.state, false
+	committed := l.state
+	committed.touched = false
+	tx.AfterCommit(func() { rememberedOf(tx).put(tx, committed) })
+	if assumed {
+		return updateFrom(ctx, tx, before, l.state)
+	}
 	return update(ctx, tx, l.state)
 }
