@@ -44,6 +44,7 @@ func TestABackupMadeDuringWritesContainsWhatWasAcknowledgedBefore(t *testing.T) 
 		t.Errorf("stdout has %q", r.out)
 	}
 	inside(on(c, "backup", copied)...).mustFail(t, 1, copied+" exists already")
+	inside(on(c, "backup", "-")...).mustFail(t, 2, "backup needs the name of a new file")
 	inside(on(restored, "verify")...).mustDo(t)
 	held := map[string]bool{}
 	for entry, err := range once(serve(t, restored).ready(t), key).AuditLog(t.Context(), nil) {

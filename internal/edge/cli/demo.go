@@ -55,12 +55,15 @@ func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	srv.announce = func(address string) {
 		fmt.Fprintf(s.out, `
 Bursar is running with the demo company %[1]q: two legal entities, 5,000 transactions from eight sources over two years.
-All of them are booked and all periods but the last two are closed. Some recent transactions and drafts wait for your review.
+Nearly all of them are booked and all periods but the last two are closed. Some recent transactions and drafts wait for your review.
 
 %[4]s
   Address  %[2]s
   API key  %[3]s
   Docs     %[2]s/docs
+
+For the guides, in another terminal:
+  export BURSAR_URL=%[2]s BURSAR_API_KEY=%[3]s
 
 Try:
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/balance-sheet?presentation_currency=USD&shape=compact'

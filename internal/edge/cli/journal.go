@@ -88,8 +88,9 @@ func (s *settings) importJournal() *cobra.Command {
 		Use:   "import FILE",
 		Short: "Import a journal in hledger, beancount or CSV format",
 		Long: "Import a journal: the whole file or nothing.\n\n" +
-			"Missing accounts, tags, accounting periods and exchange rates are created; legal entities must exist. Entries keep their\n" +
-			"ids, so that importing a file again adds nothing, and get new numbers. FILE may be - for standard input.\n" +
+			"Missing accounts, tags, accounting periods and exchange rates are created; legal entities must exist. Entries get new\n" +
+			"numbers. Entries exported by Bursar carry ids and are added once. Entries without ids, as in a journal written by hand,\n" +
+			"are added again at every import: use --dry-run first. FILE may be - for standard input.\n" +
 			"For a journal that uses more than plain entries, import the output of `hledger print -x`.\n\n" +
 			"Use `bursar import transactions` for exports of banks and exchanges, and `bursar import prices` for prices of assets.",
 		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  " +

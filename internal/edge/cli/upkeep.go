@@ -85,6 +85,9 @@ func (s *settings) backup() *cobra.Command {
 		Example: "  bursar backup bursar-$(date +%F).db",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if args[0] == "-" {
+				return &usageError{errors.New("backup needs the name of a new file; it cannot write to standard output"), "bursar backup"}
+			}
 			err := s.reading(c.Context(), func(a *app.App) error { return a.DB.Backup(c.Context(), args[0]) })
 			if err != nil {
 				return err

@@ -60,6 +60,11 @@ func follow(t *testing.T, name, url, key string) {
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+	for line := range strings.Lines(string(out)) {
+		if strings.TrimSpace(line) == "null" { // jq prints it where a command asks for a field that is not there
+			t.Errorf("a command of the guide prints null:\n%s", out)
+		}
+	}
 	t.Logf("%s", out)
 }
 

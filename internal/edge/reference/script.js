@@ -60,6 +60,9 @@
       return a;
     }));
     instant.hidden = results.length === 0;
+    const box = q.getBoundingClientRect(); // the list is wider than the column, which scrolls
+    instant.style.left = box.left + 'px';
+    instant.style.top = box.bottom + 4 + 'px';
   };
   q.oninput = () => {
     const turn = ++asked;
