@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -31,6 +32,9 @@ func (d *DB) begin(wait, ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done
 	}, nil
 }
 
+// errRolledBack is the error of a COMMIT that PostgreSQL answers with ROLLBACK, because a statement had failed before.
+var errRolledBack = errors.New("db: the transaction was rolled back instead of committed")
+
 // sendBatch runs statements in one round trip and returns the number of rows the last one changed. None runs after one
 // that fails.
 func (d *DB) sendBatch(ctx context.Context, org string, conn *sql.Conn, queue []queued) (rows int64, err error) {
@@ -43,6 +47,9 @@ func (d *DB) sendBatch(ctx context.Context, org string, conn *sql.Conn, queue []
 		for _, q := range queue {
 			began := time.Now()
 			tag, err := results.Exec()
+			if err == nil && q.text == commit.text && tag.String() != commit.text {
+				err = errRolledBack
+			}
 			if err := d.ran(ctx, org, q.text, began, tag.RowsAffected(), err); err != nil {
 				_ = results.Close() // returns the same error again
 				return q.failed(err)
@@ -93,7 +100,7 @@ func (d *DB) inTransaction(ctx context.Context, org string, fn func(*transaction
 	if len(t.queue) == 0 && !t.begun {
 		return nil
 	}
-	t.queue = append(t.queue, queued{text: "COMMIT"})
+	t.queue = append(t.queue, commit)
 	if _, err := t.sendQueue(ctx); err != nil {
 		return commitError(err)
 	}

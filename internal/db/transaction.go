@@ -36,8 +36,11 @@ type queued struct {
 	guard  bool // if it fails, something was assumed that is not so
 }
 
-// begin is the statement that begins a transaction on a connection of its own.
-var begin = queued{text: "BEGIN ISOLATION LEVEL READ COMMITTED"}
+// The statements that begin and end a transaction on a connection of its own.
+var (
+	begin  = queued{text: "BEGIN ISOLATION LEVEL READ COMMITTED"}
+	commit = queued{text: "COMMIT"}
+)
 
 // newTransaction returns a transaction of an organization with its main handle.
 func (d *DB) newTransaction(org string, stx *sql.Tx, conn *sql.Conn) *transaction {

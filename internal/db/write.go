@@ -106,7 +106,7 @@ func (d *DB) writePostgres(ctx context.Context, org string, attempt int, fn Func
 
 // commitError distinguishes a commit that the server refused from one whose answer was lost.
 func commitError(err error) error {
-	if sqlState(err) != "" && !isLost(err) {
+	if errors.Is(err, errRolledBack) || sqlState(err) != "" && !isLost(err) {
 		return err // it was refused: nothing has happened
 	}
 	return fault.UnavailableBecause(errors.Join(ErrCommitUnknown, err),

@@ -111,7 +111,7 @@ func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 		lot := measure.Lot{ID: held.LotID, Quantity: held.RemainingQuantity, Cost: held.RemainingBasis}
 		if quote := l.lowest(held.AssetType, held.AcquiredAt); quote != nil {
 			lot.Price = quote.Value
-			if quote != l.quotes[held.AssetType] && quote.PriceID != l.quotes[held.AssetType].PriceID {
+			if end := l.quotes[held.AssetType]; end == nil || quote.PriceID != end.PriceID {
 				l.prices[held.LotID] = quote
 			}
 		}

@@ -24,8 +24,9 @@ func ParseTimeBound(faults *fault.List, field, text string, above bool) time.Tim
 		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
 		return time.Time{}
 	}
-	if kept := clock.Stamp(t); !above && kept.Before(t) {
-		return kept.Add(time.Millisecond)
+	kept := clock.Stamp(t)
+	if next := kept.Add(time.Millisecond); !above && kept.Before(t) && next.UTC().Year() <= 9999 {
+		return next
 	}
-	return clock.Stamp(t)
+	return kept
 }
