@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 )
@@ -86,20 +87,12 @@ func (x *Explanation) noteMissingLots() {
 	}
 	// Under a weighted average each lot shows its share of the pool, rounded to the minor unit: the shares may miss the
 	// figure by half a unit each.
-	var rounding money.Decimal
+	rounding := money.Decimal{}
 	if places, fiat := money.MinorUnits(x.Unit); fiat {
-		rounding = money.FromInt(int64(len(x.Lots))).Quo(money.FromInt(2), 1).Mul(money.FromInt(1).Quo(powerOfTen(places), places))
+		half := money.MustParse("0." + strings.Repeat("0", int(places)) + "5")
+		rounding = money.FromInt(int64(len(x.Lots))).Mul(half)
 	}
 	if total.Sub(*x.Value).Abs().Cmp(rounding) > 0 {
 		x.note = fmt.Sprintf("; %s: the stored lots add up to %s", unexplained, x.Text(total))
 	}
-}
-
-// powerOfTen returns 10 to the power of n.
-func powerOfTen(n int32) money.Decimal {
-	out := money.FromInt(1)
-	for range n {
-		out = out.Mul(money.FromInt(10))
-	}
-	return out
 }
