@@ -97,7 +97,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Org:            organization.NewService(d, lots.MovePeriods),
 		Access:         access.NewService(d),
 		Audit:          audit.NewService(d),
-		Entities:       entity.NewService(d).WithDisposals(holdings.LastDisposal),
+		Entities:       entity.NewService(d).WithDisposals(lots.LastDisposal),
 		Accounts:       account.NewService(d),
 		Sources:        source.NewService(d, transfers.DeleteTransactionsOfSource, nil),
 		Tags:           tag.NewService(d),

@@ -30,7 +30,7 @@ type Config struct {
 	Clock         clock.Clock
 	Random        io.Reader
 	Log           *slog.Logger
-	SlowStatement time.Duration // how long a statement may take before it is logged; 0 means 200 ms, less than 0 means never
+	SlowStatement time.Duration // statements that take this long or longer are logged; 0 means none
 }
 
 // DB is the handle of a database. All packages of a process share one.
@@ -72,9 +72,6 @@ func Open(c Config) (*DB, error) {
 	}
 	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, woken: make(chan struct{}, 1),
 		slow: c.SlowStatement, stats: newStats()}
-	if d.slow == 0 {
-		d.slow = slowDefault
-	}
 	d.groups = d.newGroups()
 	d.closeOnce = sync.OnceValue(d.close)
 	var err error

@@ -45,8 +45,8 @@
 // # Nested writes
 //
 // Use cases call each other. A Write, GroupWrite or Read within another write takes part in its transaction. If a nested
-// write fails, everything it did is rolled back, in the database by a savepoint, and the outer write may handle the
-// error and go on. Only an error that asks for a retry (ErrRetry, a deadlock, a lost connection) always ends the whole.
+// write fails, the outer one must return its error. If it does not, it fails with a message that says so: nothing of a
+// transaction in which a write failed is committed.
 //
 // # Group commit
 //

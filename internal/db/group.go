@@ -28,7 +28,6 @@ func (g Group) State(key any, create func() any) any {
 			t.state = map[any]any{}
 		}
 		t.state[key] = v
-		t.stateKeys = append(t.stateKeys, key)
 	}
 	return v
 }
@@ -42,23 +41,19 @@ func (g Group) Discard(key any) { delete(g.tx.trans.state, key) }
 // registered it fails while others go on: it must write only what State holds then.
 func (g Group) BeforeCommit(fn Func) { g.tx.trans.beforeCommit = append(g.tx.trans.beforeCommit, fn) }
 
-// OnRollback runs fn if this write, or the nested write that is under way, is rolled back while others in the database
-// transaction go on. It undoes changes to values of State. The last function registered runs first.
+// OnRollback runs fn if this write is rolled back while others in the database transaction go on. It undoes changes to
+// values of State. The last function registered runs first.
 func (g Group) OnRollback(fn func()) {
-	if g.tx.shared || g.tx.depth > 0 { // otherwise nothing goes on, and a long write would collect functions for nothing
+	if g.tx.shared { // otherwise nothing goes on, and a long write would collect functions for nothing
 		g.tx.onRollback = append(g.tx.onRollback, fn)
 	}
 }
 
 // Flush runs the BeforeCommit functions registered so far, so that a long write does not hold everything in memory until
-// its end. In a nested write it does nothing, because the outer write may still roll the nested one back. In a
-// GroupWrite it is an error.
+// its end. In a GroupWrite it is an error.
 func (g Group) Flush(ctx context.Context) error {
-	switch {
-	case g.tx.shared:
+	if g.tx.shared {
 		return errors.New("db: the body of a grouped write cannot flush what the group shares")
-	case g.tx.depth > 0:
-		return nil
 	}
 	return g.tx.trans.flush(ctx)
 }

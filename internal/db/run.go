@@ -10,9 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// slowDefault is how long a statement may take before it is logged.
-const slowDefault = 200 * time.Millisecond
-
 // StatementError is an error of the database with the statement that caused it. Values are arguments and therefore
 // never part of the text.
 type StatementError struct {

@@ -165,11 +165,11 @@ func TestASlowStatementIsLoggedWithItsDurationRowsAndOrganization(t *testing.T) 
 	})
 }
 
-func TestTheSlowStatementLogCanBeTurnedOff(t *testing.T) {
+func TestWithoutAThresholdNoStatementIsLoggedAsSlow(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		var log logged
-		c.Log, c.SlowStatement = slog.New(slog.NewJSONHandler(&log, nil)), -1
+		c.Log, c.SlowStatement = slog.New(slog.NewJSONHandler(&log, nil)), 0
 		_ = newOrganization(t, dbtest.Open(t, c), "mine")
 		if lines := log.lines(t); len(lines) != 0 {
 			t.Errorf("%+v", lines)

@@ -18,15 +18,13 @@ type transaction struct {
 	main *Tx       // the handle that BeforeCommit functions get; in an ordinary write the body's own
 
 	state        map[any]any // values of Group.State
-	stateKeys    []any       // their keys, in the order they were created
 	beforeCommit []Func
 
-	queue      []queued
-	guard      *queued      // the statement of Group.Guard; it is sent before all that is queued
-	confirm    []Func       // functions of Group.Assume
-	begun      bool         // on a connection of its own: BEGIN was sent
-	savepoints []*savepoint // of the nested writes under way, the outermost first
-	broken     error        // the error that ended the transaction: PostgreSQL runs nothing after a statement that failed
+	queue   []queued
+	guard   *queued // the statement of Group.Guard; it is sent before all that is queued
+	confirm []Func  // functions of Group.Assume
+	begun   bool    // on a connection of its own: BEGIN was sent
+	broken  error   // the error that ended the transaction: PostgreSQL runs nothing after a statement that failed
 }
 
 // queued is a statement that waits to be sent with others.
@@ -88,9 +86,6 @@ func (t *transaction) sendQueue(ctx context.Context) (int64, error) {
 	if t.sql == nil && !t.begun {
 		queue, t.begun = slices.Insert(queue, 0, begin), true
 	}
-	for _, s := range t.savepoints {
-		s.sent = s.opened
-	}
 	n, err := t.db.sendBatch(ctx, t.main.org, t.conn, queue)
 	return n, t.note(err)
 }
@@ -128,8 +123,13 @@ func (t *transaction) runBeforeCommit(ctx context.Context) (err error) {
 
 // survived returns the error that keeps a transaction from being committed although its body has returned nil.
 func (t *transaction) survived(tx *Tx) error {
-	if tx.failed != nil {
+	switch {
+	case tx.failed == nil:
+	case endsTransaction(tx.failed):
 		return tx.failed
+	default: // the kind of the error must not become the answer: this is a defect
+		return fmt.Errorf("db: the transaction cannot be committed, because a nested write failed and the outer one did not return its error: %v",
+			tx.failed)
 	}
 	if t.broken != nil {
 		return fmt.Errorf("db: the transaction cannot be committed, because one of its statements failed: %w", t.broken)

@@ -18,14 +18,13 @@ type Tx struct {
 	trans *transaction // what is shared with the other writes of a group
 
 	readOnly bool
-	shared   bool // in a group: it may not write by itself
-	attempt  int  // 1, and more when the transaction runs again
-	changed  bool // an audited table was written
-	recorded bool // the audit log has the change
-	failed   error
+	shared   bool  // in a group: it may not write by itself
+	attempt  int   // 1, and more when the transaction runs again
+	changed  bool  // an audited table was written
+	recorded bool  // the audit log has the change
+	failed   error // of a nested write; the transaction cannot be committed
 
-	depth      int      // nested writes under way
-	onRollback []func() // of a member of a group or of nested writes
+	onRollback []func() // of a member of a group
 	after      []func()
 }
 
@@ -60,7 +59,7 @@ func (tx *Tx) SQL() *sql.Tx { return tx.trans.sql }
 
 // Exec runs a statement and returns the number of rows it changed. Queued statements run before it.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	st, values, err := tx.writing(ctx, query, args)
+	st, values, err := tx.writing(query, args)
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +75,7 @@ const queueMax = 1000
 // Exec or query, which therefore finds it done, or at the end of the transaction. An error it causes is returned
 // there. SQLite, which has no round trips, runs it at once.
 func (tx *Tx) Queue(ctx context.Context, query string, args ...any) error {
-	st, values, err := tx.writing(ctx, query, args)
+	st, values, err := tx.writing(query, args)
 	if err != nil {
 		return err
 	}
@@ -93,8 +92,8 @@ func (tx *Tx) Queue(ctx context.Context, query string, args ...any) error {
 	return nil
 }
 
-// writing compiles a statement that writes, for a transaction that may, and opens the savepoints it needs.
-func (tx *Tx) writing(ctx context.Context, query string, args []any) (*statement, []any, error) {
+// writing compiles a statement that writes, for a transaction that may.
+func (tx *Tx) writing(query string, args []any) (*statement, []any, error) {
 	st, values, err := tx.statement(query, args)
 	switch {
 	case err != nil:
@@ -104,7 +103,7 @@ func (tx *Tx) writing(ctx context.Context, query string, args []any) (*statement
 	case tx.shared:
 		return nil, nil, errors.New("db: the body of a grouped write cannot write by itself; use BeforeCommit or Precondition of tx.Group()")
 	}
-	return st, values, tx.trans.openSavepoints(ctx)
+	return st, values, nil
 }
 
 // query runs a statement that returns rows. Queued statements run before it.
@@ -114,7 +113,7 @@ func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, e
 		return nil, err
 	}
 	if st.writes { // RETURNING
-		if st, values, err = tx.writing(ctx, query, args); err != nil {
+		if st, values, err = tx.writing(query, args); err != nil {
 			return nil, err
 		}
 		tx.changed = tx.changed || st.changes

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -26,7 +27,7 @@ var ErrCommitUnknown = errors.New("db: the answer to COMMIT was lost")
 // Write runs fn in a transaction bound to an organization and commits it when fn returns nil.
 //
 // Within another write of the same organization fn becomes a nested write, so that use cases can call each other: it is
-// committed with the outer one. If it fails, what it did is rolled back, and the outer write may handle the error and go on.
+// committed with the outer one. If it fails, the outer write must return its error: it can no longer be committed.
 func (d *DB) Write(ctx context.Context, org string, fn Func) error {
 	if org == "" {
 		return errors.New("db: a write needs an organization; WriteAcross needs a reason")
@@ -139,4 +140,30 @@ func (tx *Tx) committed() {
 	for _, fn := range tx.after {
 		fn()
 	}
+}
+
+// nest runs fn as a nested write or read: part of the transaction under way. If it fails, the outer write has to return
+// its error, or cannot be committed.
+func (tx *Tx) nest(ctx context.Context, org string, fn Func) (err error) {
+	if org != tx.org {
+		return fmt.Errorf("db: a transaction of organization %q cannot hold one of %q", tx.org, org)
+	}
+	if tx.readOnly {
+		return fn(ctx, tx)
+	}
+	failed := errors.New("it panicked")
+	defer func() {
+		if failed != nil && tx.failed == nil {
+			tx.failed = failed
+		}
+	}()
+	failed = fn(ctx, tx)
+	return failed
+}
+
+// endsTransaction reports whether an error ends a transaction whatever the body makes of it: the whole has to run again, or
+// the database is lost.
+func endsTransaction(err error) bool {
+	var p *preconditionError
+	return isRetryable(err) || isLost(err) || errors.As(err, &p)
 }

@@ -81,7 +81,8 @@ func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *wor
 	}
 	w := &world{TB: t, db: d, clock: now, journal: journal.NewService(d), periods: period.NewService(d).WithTransit(holdings.InTransit),
 		links: transfers.NewService(d), txns: transaction.NewService(d),
-		entities: entity.NewService(d), all: source.NewService(d, nil, nil), prices: price.NewService(d), rates: fx.NewService(d),
+		entities: entity.NewService(d).WithDisposals(lots.LastDisposal),
+		all:      source.NewService(d, nil, nil), prices: price.NewService(d), rates: fx.NewService(d),
 		count: new(int)}
 	w.bookings = booking.NewService(d, w.journal)
 	w.picks, w.openings = lots.NewService(d), opening.NewService(d, w.journal, w.bookings.Load, w.bookings.Rebook)

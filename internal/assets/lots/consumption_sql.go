@@ -114,3 +114,13 @@ func deleteAtKeys(ctx context.Context, tx *db.Tx, from string, consumptions []Co
 	}
 	return nil
 }
+
+// LastDisposal returns when a legal entity last consumed lots, nil if it never did. Moves count too, because under another
+// election other lots would have moved. It reads the last consumption of every pool, because order keys sort by time. It is a
+// building block.
+func LastDisposal(ctx context.Context, tx *db.Tx, legalEntityID string) (*time.Time, error) {
+	return db.One[*time.Time](ctx, tx, "disposal",
+		`SELECT max(l.taken_at) FROM (SELECT (SELECT t.taken_at FROM lot_takes t WHERE t.organization_id = @org AND t.pool = p.pool
+			ORDER BY t.place DESC LIMIT 1) AS taken_at
+		FROM lot_pools p WHERE p.organization_id = @org AND p.legal_entity_id = ?) AS l`, legalEntityID)
+}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
@@ -38,7 +38,7 @@ func hold(t *testing.T, d *db.DB, zone string) holding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return holding{T: t, ctx: ctx, db: d, entities: entity.NewService(d).WithDisposals(holdings.LastDisposal), id: made.ID}
+	return holding{T: t, ctx: ctx, db: d, entities: entity.NewService(d).WithDisposals(lots.LastDisposal), id: made.ID}
 }
 
 func (h holding) exec(statement string, args ...any) {

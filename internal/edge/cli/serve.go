@@ -68,14 +68,12 @@ func (srv *server) flags(c *cobra.Command) {
 		"log database statements that take this long or longer; 0 turns the log off")
 }
 
-// slowStatement is the threshold of the log of slow statements; less than 0 means that there is none.
+// slowStatement returns the threshold of the log of slow statements; 0 means that there is none. Only a service has one: the
+// output of other commands is for the person who runs them.
 func (srv *server) slowStatement() (time.Duration, error) {
 	d, err := time.ParseDuration(srv.slow)
-	switch {
-	case err != nil || d < 0:
+	if err != nil || d < 0 {
 		return 0, &usageError{fmt.Errorf("--slow-statement must be a duration such as 200ms, or 0, but is %q", srv.slow), "bursar serve"}
-	case d == 0:
-		return -1, nil
 	}
 	return d, nil
 }
