@@ -24,6 +24,7 @@ const (
 var comparisons = []measurement{
 	{"posting-sqlite", onSQLite((*bench).comparePosting)},
 	{"posting-postgres", onPostgres((*bench).comparePosting)},
+	{"two-nodes-postgres", onPostgres((*bench).compareTwoNodes)},
 	{"balance-sheet-sqlite", onSQLite((*bench).compareSheets)},
 	{"balance-sheet-postgres", onPostgres((*bench).compareSheets)},
 	{"lists-sqlite", onSQLite((*bench).compareLists)},

@@ -48,6 +48,48 @@ func (b *bench) comparePosting(e engine) (figures []figure, err error) {
 	return figures, nil
 }
 
+// twoNodes are two services on one database, each with half of the clients.
+type twoNodes struct {
+	*ledgerOf
+	other *server
+}
+
+func (n *twoNodes) close() error { return errors.Join(n.ledgerOf.close(), n.other.stop()) }
+
+// openTwoNodes starts the service twice on a database.
+func (b *bench) openTwoNodes(d database) (*twoNodes, error) {
+	l, err := b.openLedger(d)
+	if err != nil {
+		return nil, err
+	}
+	other, err := b.serve(d)
+	if err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	for i, c := range l.connections.list {
+		if i%2 == 1 {
+			c.host = other.host
+		}
+	}
+	return &twoNodes{l, other}, nil
+}
+
+// compareTwoNodes compares posting to one organization through two nodes, which take turns at it.
+func (b *bench) compareTwoNodes(e engine) (figures []figure, err error) {
+	p, err := both(b, e, (*bench).openTwoNodes)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	slice := pick(b, 400*time.Millisecond, 200*time.Millisecond, 20*time.Millisecond)
+	f, err := compare(b, "posting on "+e.name+", an entry, 2 nodes with 16 clients each", againstWrites, p,
+		func(n *twoNodes) (time.Duration, error) {
+			t, err := n.connections.run(slice, n.post(b.spread()))
+			return t.each(1), err
+		})
+	return []figure{f}, err
+}
+
 // reader is a running service that is only read from.
 type reader struct {
 	*server
