@@ -1,5 +1,8 @@
 // Package apitest runs the whole service in a test, with a real database and real HTTP. When the test ends it verifies
 // every invariant of the data that the test wrote.
+//
+// The methods of Tenant create records with defaults for what a test does not care about (records_*.go), a Ledger creates
+// entries from a notation, and the functions named Want compare errors.
 package apitest
 
 import (
