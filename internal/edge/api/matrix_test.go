@@ -394,3 +394,22 @@ func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
 		}
 	})
 }
+
+// An operation that calls an external system opens several transactions, so an idempotency key cannot make it atomic.
+func TestNoRouteIsBothApartAndIdempotent(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		apart := 0
+		for _, r := range s.API.Routes() {
+			if r.OwnTransaction {
+				apart++
+			}
+			if r.OwnTransaction && (r.Idempotent || r.Grouped || r.Need.Class == actor.Read) {
+				t.Errorf("%s %s", r.Method, r.Path)
+			}
+		}
+		if apart == 0 {
+			t.Error("there is none")
+		}
+	})
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -214,25 +213,6 @@ func TestAKeyForSomeLegalEntitiesSeesTheirSourcesOnly(t *testing.T) {
 		}
 		if err := limited.DeleteSource(t.Context(), shown.ID); err != nil {
 			t.Error(err)
-		}
-	})
-}
-
-// An operation that calls an external system opens several transactions, so an idempotency key cannot make it atomic.
-func TestNoRouteIsBothApartAndIdempotent(t *testing.T) {
-	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		apart := 0
-		for _, r := range s.API.Routes() {
-			if r.OwnTransaction {
-				apart++
-			}
-			if r.OwnTransaction && (r.Idempotent || r.Grouped || r.Need.Class == actor.Read) {
-				t.Errorf("%s %s", r.Method, r.Path)
-			}
-		}
-		if apart == 0 {
-			t.Error("there is none")
 		}
 	})
 }
