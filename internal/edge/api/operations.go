@@ -78,7 +78,7 @@ func (a *API) operations() {
 	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		a.send(w, r, http.StatusOK, spec())
 	})
-	a.reference().Mount(a.mux)
+	a.docs().Mount(a.mux)
 }
 
 // OpenAPI returns the description in YAML, as it is stored in api/openapi.yaml.

@@ -1,4 +1,4 @@
-package reference
+package docs
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package reference_test
+package docs_test
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ import (
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
-	"github.com/bursarhq/bursar/internal/edge/reference"
+	"github.com/bursarhq/bursar/internal/edge/docs"
 )
 
 // methods says which method of the client makes a request, and which parameters it takes where that does not follow from their types. An
@@ -37,7 +37,7 @@ var methods = map[string]string{
 
 // snippet writes Go for one example.
 type snippet struct {
-	e      reference.Example
+	e      docs.Example
 	params map[string]string // of path and query
 	path   []string          // the values in the path
 	query  url.Values
@@ -46,7 +46,7 @@ type snippet struct {
 	file   string
 }
 
-func goSnippet(t *testing.T, a *api.API, e reference.Example) string {
+func goSnippet(t *testing.T, a *api.API, e docs.Example) string {
 	t.Helper()
 	s := snippet{e: e, params: map[string]string{}, query: url.Values{}}
 	u, err := url.Parse(e.Path)
@@ -318,10 +318,10 @@ func TestTheGoOfTheExamplesCompiles(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\t\"net/url\"\n\t\"os\"\n\t\"time\"\n\n" +
 		"\t\"github.com/bursarhq/bursar/client\"\n)\n\nvar _, _, _, _ = fmt.Println, url.Parse, os.Open, time.Now\n\nfunc main() {}\n")
-	for id, e := range reference.Examples() {
+	for id, e := range docs.Examples() {
 		fmt.Fprintf(&b, "\nfunc %s(ctx context.Context, c *client.Client) error {\n%s\n}\n", id, e.Go)
 	}
-	if len(reference.Examples()) == 0 {
+	if len(docs.Examples()) == 0 {
 		t.Fatal("there are no examples")
 	}
 	file := filepath.Join(t.TempDir(), "snippets.go")

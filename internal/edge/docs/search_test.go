@@ -1,4 +1,4 @@
-package reference_test
+package docs_test
 
 import (
 	"encoding/json"
@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/edge/reference"
+	"github.com/bursarhq/bursar/internal/edge/docs"
 )
 
-func search(t *testing.T, a http.Handler, query string) []reference.Result {
+func search(t *testing.T, a http.Handler, query string) []docs.Result {
 	t.Helper()
 	w := get(t, a, "/docs/search.json?q="+url.QueryEscape(query))
-	var out struct{ Results []reference.Result }
+	var out struct{ Results []docs.Result }
 	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code != http.StatusOK {
 		t.Fatalf("%d %v %s", w.Code, err, w.Body)
 	}

@@ -1,4 +1,4 @@
-package reference
+package docs
 
 import (
 	"bytes"
@@ -169,7 +169,7 @@ func digest(text []byte) string {
 func execute(name string, v view) []byte {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, name, v); err != nil {
-		panic(fmt.Sprintf("reference: %s: %v", v.Page, err)) // the templates and what they show are both ours
+		panic(fmt.Sprintf("docs: %s: %v", v.Page, err)) // the templates and what they show are both ours
 	}
 	return b.Bytes()
 }

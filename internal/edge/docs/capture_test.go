@@ -1,4 +1,4 @@
-package reference_test
+package docs_test
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
-	"github.com/bursarhq/bursar/internal/edge/reference"
+	"github.com/bursarhq/bursar/internal/edge/docs"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
@@ -64,7 +64,7 @@ func TestTheExamplesAreWhatTheServiceAnswers(t *testing.T) {
 	}
 	want, err := os.ReadFile(examplesFile)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("the examples are stale: run `go test ./internal/edge/reference -run Examples -update`, rebuild and commit them (%v)%s", err,
+		t.Errorf("the examples are stale: run `go test ./internal/edge/docs -run Examples -update`, rebuild and commit them (%v)%s", err,
 			firstDifference(got, want))
 	}
 	for _, r := range c.service.API.Routes() {
@@ -94,7 +94,7 @@ type capture struct {
 	values   map[string]string // what the scenario remembers
 	stable   map[string]string // stable texts by what they stand for
 	counts   map[string]int
-	examples []reference.Example
+	examples []docs.Example
 }
 
 // steady is a source of randomness that gives the same bytes in each run.
@@ -129,7 +129,7 @@ func newCapture(t *testing.T) *capture {
 }
 
 func (c *capture) captured(operation string) bool {
-	return slices.ContainsFunc(c.examples, func(e reference.Example) bool { return e.Operation == operation })
+	return slices.ContainsFunc(c.examples, func(e docs.Example) bool { return e.Operation == operation })
 }
 
 // run sends the request of a step and keeps its example.
@@ -142,7 +142,7 @@ func (c *capture) run(t *testing.T, s step) {
 	}
 	path, body := c.filled(t, s.path), c.filled(t, s.body)
 	req := apitest.Request{Method: s.method, Path: path, Key: c.key, Body: body}
-	e := reference.Example{Operation: s.operation, Method: s.method}
+	e := docs.Example{Operation: s.operation, Method: s.method}
 	for _, p := range s.form {
 		p.Value = c.filled(t, p.Value)
 		e.Form = append(e.Form, p)
@@ -175,7 +175,7 @@ func (c *capture) run(t *testing.T, s step) {
 	for i, p := range e.Form {
 		e.Form[i].Value = c.steady(p.Value)
 		if name, ok := strings.CutPrefix(p.Value, "@"); ok {
-			e.Files = append(e.Files, reference.File{Name: name, Text: c.scenario.files[name]})
+			e.Files = append(e.Files, docs.File{Name: name, Text: c.scenario.files[name]})
 		}
 	}
 	if len(a.Body) > 0 {
@@ -366,7 +366,7 @@ type scenario struct {
 
 type step struct {
 	operation, method, path, body string
-	form                          []reference.Part
+	form                          []docs.Part
 	keep                          []struct{ name, path string }
 	imports                       bool
 }
@@ -394,7 +394,7 @@ func parseScenario(t *testing.T, text string) scenario {
 			last.keep = append(last.keep, struct{ name, path string }{name, path})
 		case word == "form":
 			name, value, _ := strings.Cut(rest, "=")
-			last.form = append(last.form, reference.Part{Name: name, Value: value})
+			last.form = append(last.form, docs.Part{Name: name, Value: value})
 		case strings.HasPrefix(word, "{"):
 			last.body = line
 		default:
@@ -409,7 +409,7 @@ func parseScenario(t *testing.T, text string) scenario {
 }
 
 // formOf writes a form.
-func (s scenario) formOf(t *testing.T, parts []reference.Part) (body, contentType string) {
+func (s scenario) formOf(t *testing.T, parts []docs.Part) (body, contentType string) {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)

@@ -1,4 +1,4 @@
-package reference_test
+package docs_test
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
-	"github.com/bursarhq/bursar/internal/edge/reference"
+	"github.com/bursarhq/bursar/internal/edge/docs"
 )
 
 const pageMax = 200_000 // bytes, uncompressed; a tenth of it is sent. Reports is the largest, most others have a third of it.
@@ -371,7 +371,7 @@ func TestTheAnswersOfTheExamplesAreAsDescribed(t *testing.T) {
 	t.Parallel()
 	a := described(t)
 	for _, op := range operations(t, a) {
-		e := reference.Examples()[op.OperationID]
+		e := docs.Examples()[op.OperationID]
 		media := op.Responses[strconv.Itoa(e.Status)]
 		if media == nil {
 			t.Errorf("%s: the example has the status %d, which is not described", op.OperationID, e.Status)
