@@ -54,8 +54,8 @@ func newDisposal(t *testing.T, n *apitest.Tenant) (client.Asset, client.Disposit
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := map[string]any{"transaction_id": made.Data[0].ID, "transaction_type": "EXPENSE", "ledger_account_id": n.AccountByCode(t,
-		"6080").ID, "auto_post": true}
+	body := map[string]any{"transaction_id": made.Data[0].ID, "transaction_type": "EXPENSE",
+		"ledger_account_id": n.AccountByCode(t, "6080").ID, "auto_post": true}
 	if a := n.PostJSON(t, "/v1/journal-entries", body, nil); a.Status != http.StatusCreated {
 		t.Fatalf("%s", a.Body)
 	}

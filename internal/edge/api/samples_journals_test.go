@@ -88,9 +88,8 @@ func changed(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	line := func(code, side string) map[string]any {
 		return map[string]any{
-			"ledger_account_id": n.AccountByCode(t,
-				code).ID, "credit_or_debit": side, "amount": "12.50", "currency": "USD", "legal_entity_id": n.LegalEntity.ID,
-			"memo": "line", "tag_ids": []string{n.NewTag(t).ID},
+			"ledger_account_id": n.AccountByCode(t, code).ID, "credit_or_debit": side, "amount": "12.50", "currency": "USD",
+			"legal_entity_id": n.LegalEntity.ID, "memo": "line", "tag_ids": []string{n.NewTag(t).ID},
 		}
 	}
 	return map[string]any{
@@ -103,8 +102,8 @@ func changed(t *testing.T, n *apitest.Tenant) map[string]any {
 func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	return map[string]any{
-		"transaction_id": n.NewTransaction(t).ID, "transaction_type": "INVOICE", "ledger_account_id": n.AccountByCode(t,
-			"1310").ID, "offset_ledger_account_id": n.AccountByCode(t, "1010").ID,
+		"transaction_id": n.NewTransaction(t).ID, "transaction_type": "INVOICE",
+		"ledger_account_id": n.AccountByCode(t, "1310").ID, "offset_ledger_account_id": n.AccountByCode(t, "1010").ID,
 		"accounting_date": "2026-01-16", "memo": "Sample", "tag_ids": []string{n.NewTag(t).ID}, "vendor_name": "ACME", "auto_post": true,
 	}
 }

@@ -80,14 +80,14 @@ func TestATransactionIsBookedShownCorrectedAndReversed(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		h := hold(t, s.Found(t, "mine"))
-		contractors, marketing := h.Tenant.AccountByCode(t, "6020").ID, h.Tenant.AccountByCode(t, "6060").ID
+		contractors, marketing := h.AccountByCode(t, "6020").ID, h.AccountByCode(t, "6060").ID
 		out := h.out("2025-09-15", "0.5", "1200.00")
 		ask := client.BookTransaction{TransactionID: out.ID, TransactionType: "EXPENSE", LedgerAccountID: contractors, VendorName: "Ada"}
 		const want = "DEBIT 1200.00; CREDIT 750.00 for 0.5 ETH (FIFO: 0.5 @ 2025-01-10); CREDIT 450.00; dispose 0.5 ETH at 750.00 for " +
 			"1200.00, 450.00, short fifo"
-		before := h.Tenant.AuditCount(t)
+		before := h.AuditCount(t)
 		dry, err := h.Client.TryBooking(t.Context(), ask)
-		if err != nil || spelled(dry) != want || h.Tenant.AuditCount(t) != before {
+		if err != nil || spelled(dry) != want || h.AuditCount(t) != before {
 			t.Errorf("%s %v", spelled(dry), err)
 		}
 		draft := h.book(ask)
@@ -149,7 +149,7 @@ func TestALateTransactionSaysWhatItChanges(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		h := hold(t, s.Found(t, "mine"))
-		contractors, capital := h.Tenant.AccountByCode(t, "6020").ID, h.Tenant.AccountByCode(t, "3010").ID
+		contractors, capital := h.AccountByCode(t, "6020").ID, h.AccountByCode(t, "3010").ID
 		out := h.out("2025-09-15", "1", "2400.00")
 		sold := h.book(client.BookTransaction{TransactionID: out.ID, TransactionType: "EXPENSE", LedgerAccountID: contractors, AutoPost: true})
 		late := h.happens("credit", "2025-01-05", "1", "1000.00")
@@ -187,10 +187,10 @@ func TestAnAssetThatWasUsedIsChangedWithWhatFollowed(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		h := hold(t, s.Found(t, "mine"))
 		out := h.out("2025-09-15", "1.5", "3600.00")
-		sold := h.book(client.BookTransaction{TransactionID: out.ID, TransactionType: "EXPENSE", LedgerAccountID: h.Tenant.AccountByCode(t,
-			"6020").ID, AutoPost: true})
-		other := h.Tenant.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other"})
-		before := h.Tenant.AuditCount(t)
+		sold := h.book(client.BookTransaction{TransactionID: out.ID, TransactionType: "EXPENSE",
+			LedgerAccountID: h.AccountByCode(t, "6020").ID, AutoPost: true})
+		other := h.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other"})
+		before := h.AuditCount(t)
 		change := func(u client.UpdateAsset) error {
 			_, err := h.Client.UpdateAsset(t.Context(), h.asset.ID, u)
 			return err
@@ -199,7 +199,7 @@ func TestAnAssetThatWasUsedIsChangedWithWhatFollowed(t *testing.T) {
 		apitest.WantError(t, "less than was used", change(client.UpdateAsset{Quantity: text("1.4")}), 409, []string{"quantity"}, "1.5")
 		apitest.WantError(t, "another legal entity", change(client.UpdateAsset{LegalEntityID: &other.ID}), 400, []string{"legal_entity_id"}, "")
 		apitest.WantConflict(t, h.Client.DeleteAsset(t.Context(), h.asset.ID), "")
-		if h.Tenant.AuditCount(t) != before {
+		if h.AuditCount(t) != before {
 			t.Error("something was written")
 		}
 		if err := change(client.UpdateAsset{CostBasis: text("2000.00")}); err != nil {
@@ -215,10 +215,10 @@ func TestAnAssetThatWasUsedIsChangedWithWhatFollowed(t *testing.T) {
 		}
 		short := h.out("2025-10-01", "0.75", "1000.00")
 		_, err = h.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: short.ID, TransactionType: "EXPENSE",
-			LedgerAccountID: h.Tenant.AccountByCode(t, "6020").ID, AutoPost: true})
+			LedgerAccountID: h.AccountByCode(t, "6020").ID, AutoPost: true})
 		apitest.WantError(t, "more than there is", err, 409, []string{"quantity"}, "0.25 ETH are missing")
 		_, err = h.Client.BookTransactions(t.Context(), []client.BookTransaction{{TransactionID: short.ID, TransactionType: "EXPENSE",
-			LedgerAccountID: h.Tenant.AccountByCode(t, "6020").ID, AutoPost: true}})
+			LedgerAccountID: h.AccountByCode(t, "6020").ID, AutoPost: true}})
 		apitest.WantError(t, "more than there is, in a batch", err, 409, []string{"journal_entries[0].quantity"}, "0.25 ETH are missing")
 	})
 }
@@ -228,7 +228,7 @@ func TestConcurrentBookingsConsumeEachLotOnce(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		h := hold(t, s.Found(t, "mine"))
-		contractors := h.Tenant.AccountByCode(t, "6020").ID
+		contractors := h.AccountByCode(t, "6020").ID
 		var booking []func() error
 		var out []client.Transaction
 		for i := range 6 {
