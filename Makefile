@@ -38,7 +38,7 @@ openapi: ## Rewrite api/openapi.yaml from the routes
 	go test ./internal/edge/api -run OpenAPI -update
 
 examples: ## Capture the examples of the API reference again from the demo company
-	go test ./internal/edge/reference -run Examples -update
+	go test ./internal/edge/docs -run Examples -update
 
 clean: ## Remove what was built
 	rm -rf bin

@@ -32,7 +32,7 @@ var restrictions = []restriction{
 		because: "base/money alone decides how amounts are parsed, rounded and formatted"},
 	{pkg: "github.com/gofrs/uuid", allowed: []string{"internal/base/id"},
 		because: "ids have prefixes and come from an injected source: use base/id"},
-	{pkg: "github.com/danielgtaylor/huma", allowed: []string{"internal/edge/api", "internal/edge/reference"},
+	{pkg: "github.com/danielgtaylor/huma", allowed: []string{"internal/edge/api", "internal/edge/docs"},
 		because: "the web framework is a detail of the HTTP API"},
 	{pkg: "github.com/riverqueue", allowed: []string{"internal/db", "internal/app", "internal/kernel/outbox"},
 		because: "packages append events to the outbox; only the relay turns them into jobs"},

@@ -2,12 +2,12 @@ package api
 
 import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
-	"github.com/bursarhq/bursar/internal/edge/reference"
+	"github.com/bursarhq/bursar/internal/edge/docs"
 )
 
-// reference returns the site at /docs, which is generated from the OpenAPI description.
-func (a *API) reference() *reference.Site {
-	return reference.New(reference.Config{
+// docs returns the site at /docs, which is generated from the OpenAPI description.
+func (a *API) docs() *docs.Site {
+	return docs.New(docs.Config{
 		Spec: a.schemas.spec, Version: a.config.Version, RateLimit: a.config.RateLimit, BodyMax: wire.BodyMax,
 	})
 }

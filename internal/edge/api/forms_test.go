@@ -1,53 +1,16 @@
 package api_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
-	"mime/multipart"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
 func isForm(r wire.Route) bool {
 	return r.Operation.RequestBody != nil && r.Operation.RequestBody.Content["multipart/form-data"] != nil
-}
-
-// twice is a part that is sent again.
-type twice struct{ value any }
-
-// formOf encodes properties as the parts of a form: strings as they are and other values as JSON. The part named file is a file.
-func formOf(body map[string]any) (text, contentType string) {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	for _, name := range slices.Sorted(maps.Keys(body)) {
-		value := body[name]
-		if again, ok := value.(twice); ok {
-			value = again.value
-			writePart(w, name, value)
-		}
-		writePart(w, name, value)
-	}
-	_ = w.Close()
-	return b.String(), w.FormDataContentType()
-}
-
-func writePart(w *multipart.Writer, name string, value any) {
-	text, ok := value.(string)
-	if !ok {
-		encoded, _ := json.Marshal(value)
-		text = string(encoded)
-	}
-	if name != "file" {
-		_ = w.WriteField(name, text)
-		return
-	}
-	part, _ := w.CreateFormFile(name, "sample.csv")
-	_, _ = part.Write([]byte(text))
 }
 
 // part expects that faulty values of one part of a form are refused.
@@ -58,10 +21,10 @@ func (r refusal) part(p place) {
 		r.send(p.String()+" "+what, p.String(), r.own.with(p.steps, value).request(r.route, r.tenant.Key))
 	}
 	if p.required {
-		with("missing", absent{})
+		with("missing", apitest.Absent{})
 	}
 	if value, there := r.own.at(p.steps); there {
-		with("twice", twice{value})
+		with("twice", apitest.Twice{Value: value})
 	}
 	if p.schema.Format == "binary" {
 		return

@@ -28,16 +28,16 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		_, own := request(t, r, n) // created while there is one entity, which a sample need not name
-		other := newEntity(t, n, client.CreateLegalEntity{Name: "Other"}).ID
+		other := n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other"}).ID
 		key := n.Limited(t, append(entitiesOf(s, r, own), n.LegalEntity.ID)...)
 		want := http.StatusNotFound
 		if notForLimited[r.Method+" "+r.Path] {
 			want = http.StatusForbidden
 		}
-		before := entries(t, n)
+		before := n.AuditCount(t)
 		compare := func(place string, with func(id string) sample) {
 			tested.Add(1)
-			a, b := s.Send(t, with(other).request(r, key)), s.Send(t, with(strange(other)).request(r, key))
+			a, b := s.Send(t, with(other).request(r, key)), s.Send(t, with(apitest.UnknownID(other)).request(r, key))
 			if a.Status != want || b.Status != want {
 				t.Errorf("%s: other %d %s, unknown %d %s", place, a.Status, a.Body, b.Status, b.Body)
 			}
@@ -72,7 +72,7 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 				})
 			}
 		}
-		if after := entries(t, n); after != before {
+		if after := n.AuditCount(t); after != before {
 			t.Errorf("%d changes were made by refused requests", after-before)
 		}
 	})

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bursarhq/bursar/internal/base/clock"
-	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -79,7 +76,7 @@ func (s sample) request(r wire.Route, key string) apitest.Request {
 	out := apitest.Request{Method: r.Method, Path: path, Key: key}
 	switch {
 	case s.body != nil && isForm(r):
-		out.Body, out.ContentType = formOf(s.body)
+		out.Body, out.ContentType = apitest.Form(s.body)
 	case s.body != nil:
 		text, _ := json.Marshal(s.body)
 		out.Body = string(text)
@@ -227,13 +224,13 @@ func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testin
 			if !idName.MatchString(name) {
 				continue // symbols are not specific to an organization
 			}
-			compare("path "+name, own.withPath(name, theirs.path[name]), own.withPath(name, strange(theirs.path[name])))
+			compare("path "+name, own.withPath(name, theirs.path[name]), own.withPath(name, apitest.UnknownID(theirs.path[name])))
 		}
 		asked := ""
 		for i, form := range append([]sample{own}, own.also...) {
 			for pair := range strings.SplitSeq(append([]sample{theirs}, theirs.also...)[i].query, "&") {
 				if name, value, _ := strings.Cut(pair, "="); idName.MatchString(name) {
-					compare("query "+name, form.withQuery(name, value), form.withQuery(name, strange(value)))
+					compare("query "+name, form.withQuery(name, value), form.withQuery(name, apitest.UnknownID(value)))
 				}
 			}
 			asked += "&" + form.query
@@ -272,17 +269,11 @@ func strangers(known any) any {
 	if list, ok := known.([]any); ok {
 		out := make([]any, len(list))
 		for i, one := range list {
-			out[i] = strange(one.(string))
+			out[i] = apitest.UnknownID(one.(string))
 		}
 		return out
 	}
-	return strange(known.(string))
-}
-
-// strange returns an id of the same type that does not exist.
-func strange(known string) string {
-	prefix, _, _ := strings.Cut(known, "_")
-	return id.NewSource(clock.System{}, rand.Reader).New(id.Prefix(prefix))
+	return apitest.UnknownID(known.(string))
 }
 
 func strip(t *testing.T, a apitest.Answer) string {
@@ -315,7 +306,7 @@ func TestEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
 	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		_, own := request(t, r, n)
-		before := entries(t, n)
+		before := n.AuditCount(t)
 		refuse := refusal{T: t, service: s, tenant: n, route: r, own: own}
 		unknown := own.request(r, n.Key)
 		unknown.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(unknown.Path, "?")] + "surprise=1"
@@ -335,19 +326,10 @@ func TestEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
 				t.Errorf("a body where none is taken: %d %s", a.Status, a.Body)
 			}
 		}
-		if after := entries(t, n); after != before {
+		if after := n.AuditCount(t); after != before {
 			t.Errorf("%d changes were made by refused requests", after-before)
 		}
 	})
-}
-
-func entries(t *testing.T, n *apitest.Tenant) int64 {
-	t.Helper()
-	v, err := n.Client.VerifyAuditLog(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v.HeadSequenceNumber
 }
 
 func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
@@ -360,17 +342,17 @@ func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
 		theirs := s.Found(t, "foreign")
 		foreign, _ := request(t, r, theirs)
 		foreign.Header = http.Header{"Idempotency-Key": {"once"}}
-		before := entries(t, theirs)
+		before := theirs.AuditCount(t)
 		if a := s.Send(t, foreign); a.Status != r.Status || a.Header.Get("Idempotency-Replayed") != "" {
 			t.Fatalf("sent once: %d %s", a.Status, a.Body)
 		}
-		effect := entries(t, theirs) - before
+		effect := theirs.AuditCount(t) - before
 		if effect == 0 {
 			t.Error("the sample changes nothing, so nothing shows that it takes effect once")
 		}
 		n := s.Found(t, "mine")
 		req, own := request(t, r, n)
-		before = entries(t, n)
+		before = n.AuditCount(t)
 		req.Header = foreign.Header
 		answers := make([]apitest.Answer, retries)
 		var wg sync.WaitGroup
@@ -387,8 +369,8 @@ func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
 				fresh++
 			}
 		}
-		if fresh != 1 || entries(t, n) != before+effect {
-			t.Errorf("%d fresh answers and %d changes, want one and %d", fresh, entries(t, n)-before, effect)
+		if fresh != 1 || n.AuditCount(t) != before+effect {
+			t.Errorf("%d fresh answers and %d changes, want one and %d", fresh, n.AuditCount(t)-before, effect)
 		}
 		if own.another == nil && bodySchema(s, r).Properties["name"] != nil {
 			own.another = map[string]any{"name": "another"}
@@ -409,6 +391,25 @@ func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
 			if a := s.Send(t, req); a.Status != http.StatusBadRequest || !a.Blames(t, "Idempotency-Key") {
 				t.Errorf("a key of %d characters: %d %s", len(key), a.Status, a.Body)
 			}
+		}
+	})
+}
+
+// An operation that calls an external system opens several transactions, so an idempotency key cannot make it atomic.
+func TestNoRouteIsBothApartAndIdempotent(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		apart := 0
+		for _, r := range s.API.Routes() {
+			if r.OwnTransaction {
+				apart++
+			}
+			if r.OwnTransaction && (r.Idempotent || r.Grouped || r.Need.Class == actor.Read) {
+				t.Errorf("%s %s", r.Method, r.Path)
+			}
+		}
+		if apart == 0 {
+			t.Error("there is none")
 		}
 	})
 }

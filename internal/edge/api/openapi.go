@@ -163,6 +163,12 @@ func errorsOf(r *wire.Route) []errorText {
 	if r.Need.Class != actor.Read || r.Conflicts {
 		list = append(list, errorText{http.StatusConflict, "`CONFLICT`: the state of a record or an accounting rule prevents the operation."})
 	}
+	if r.Decoder.RequestBody() != nil {
+		list = append(list,
+			errorText{http.StatusRequestTimeout, "`VALIDATION_ERROR`: the body did not arrive in time. Send the request again."},
+			errorText{http.StatusRequestEntityTooLarge, "`VALIDATION_ERROR`: the body is too large."},
+			errorText{http.StatusUnsupportedMediaType, "`VALIDATION_ERROR`: the Content-Type of the body is not supported."})
+	}
 	return list
 }
 

@@ -78,11 +78,21 @@ func (a *API) operations() {
 	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		a.send(w, r, http.StatusOK, spec())
 	})
-	a.reference().Mount(a.mux)
+	a.docs().Mount(a.mux)
 }
 
 // OpenAPI returns the description in YAML, as it is stored in api/openapi.yaml.
 func (a *API) OpenAPI() ([]byte, error) { return a.schemas.spec.YAML() }
+
+// Operation returns the published description of an operation, for tests that compare answers with it.
+func (a *API) Operation(method, path string) *huma.Operation {
+	item := a.schemas.spec.Paths[path]
+	if item == nil {
+		return nil
+	}
+	return map[string]*huma.Operation{http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put,
+		http.MethodPatch: item.Patch, http.MethodDelete: item.Delete}[method]
+}
 
 // Registry resolves the references of the description, for tests that compare answers with it.
 func (a *API) Registry() huma.Registry { return a.schemas.registry }

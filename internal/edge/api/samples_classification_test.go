@@ -18,7 +18,7 @@ func init() {
 			return sample{query: "limit=1&status=pending"}
 		},
 		"POST /v1/classification-runs": func(t *testing.T, n *apitest.Tenant) sample {
-			made, other := newTransaction(t, n), newTransaction(t, n)
+			made, other := n.NewTransaction(t), n.NewTransaction(t)
 			filter := map[string]any{
 				"source_id": made.SourceID, "account_ids": []string{made.SourceID}, "legal_entity_ids": []string{made.LegalEntityID},
 				"transaction_ids":         []string{made.ID},
@@ -33,14 +33,14 @@ func init() {
 		"GET /v1/classification-runs/{classification_run_id}": one,
 		"GET /v1/classification-runs/{classification_run_id}/results": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)
-			s.query = "limit=1&outcome=skipped&rule_id=" + newRule(t, n).RuleID
+			s.query = "limit=1&outcome=skipped&rule_id=" + n.NewRule(t).RuleID
 			return s
 		},
 		"POST /v1/classification-runs/{classification_run_id}/cancel": one,
 		"POST /v1/memory/rules/test": func(t *testing.T, n *apitest.Tenant) sample {
-			rule := map[string]any{"rule_type": "classification", "memo_contains": "aws", "ledger_account_id": newAccount(t, n,
-				client.CreateLedgerAccount{Type: "Expense"}).ID, "tag_id": newTag(t, n).ID}
-			return sample{body: map[string]any{"rule_id": newRule(t, n).RuleID, "rule": rule, "start_date": "2026-01-01", "end_date": "2026-12-31"}}
+			rule := map[string]any{"rule_type": "classification", "memo_contains": "aws",
+				"ledger_account_id": n.NewAccount(t, client.CreateLedgerAccount{Type: "Expense"}).ID, "tag_id": n.NewTag(t).ID}
+			return sample{body: map[string]any{"rule_id": n.NewRule(t).RuleID, "rule": rule, "start_date": "2026-01-01", "end_date": "2026-12-31"}}
 		},
 		"POST /v1/classification-runs/{classification_run_id}/resume": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)
@@ -55,7 +55,7 @@ func init() {
 // newClassificationRun creates a run over one transaction, which does not start until the test runs it.
 func newClassificationRun(t *testing.T, n *apitest.Tenant) client.ClassificationRun {
 	t.Helper()
-	made := newTransaction(t, n)
+	made := n.NewTransaction(t)
 	r, err := n.Client.CreateClassificationRun(t.Context(), client.CreateClassificationRun{TransactionIDs: []string{made.ID},
 		Action: "suggest"})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	spare := func(t *testing.T, n *apitest.Tenant) sample {
-		return sample{path: map[string]string{"legal_entity_id": newEntity(t, n, client.CreateLegalEntity{}).ID}}
+		return sample{path: map[string]string{"legal_entity_id": n.NewLegalEntity(t, client.CreateLegalEntity{}).ID}}
 	}
 	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
 		"GET /v1/legal-entities":                   func(*testing.T, *apitest.Tenant) sample { return sample{query: "limit=1"} },
@@ -31,20 +31,4 @@ func init() {
 		},
 		"DELETE /v1/legal-entities/{legal_entity_id}": spare,
 	})
-}
-
-// newEntity creates a legal entity, by default named Test with books in dollars.
-func newEntity(t *testing.T, n *apitest.Tenant, e client.CreateLegalEntity) client.LegalEntity {
-	t.Helper()
-	if e.Name == "" {
-		e.Name = "Test"
-	}
-	if e.BaseCurrency == "" {
-		e.BaseCurrency = "USD"
-	}
-	made, err := n.Client.CreateLegalEntity(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
 }

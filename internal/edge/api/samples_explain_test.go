@@ -11,17 +11,17 @@ import (
 
 func init() {
 	samples["GET /v1/reports/explain"] = func(t *testing.T, n *apitest.Tenant) sample {
-		l := openLedger(t, n)
+		l := n.OpenLedger(t)
 		tag, err := n.Client.CreateTag(t.Context(), client.CreateTag{Name: client.NewIdempotencyKey(), Kind: "custom"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := l.postOf(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00 "+tag.ID+"; Cr 4010 100.00 "+tag.ID)
+		e := l.PostTo(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00 "+tag.ID+"; Cr 4010 100.00 "+tag.ID)
 		lot, gone := newDisposal(t, n)
 		place := "&asset_type=ETH&legal_entity_id=" + n.LegalEntity.ID + "&source_id=" + *lot.SourceID
 		return sample{
 			query: "limit=1&report=balance-sheet&column=debits&presentation_currency=USD&legal_entity_ids=" + n.LegalEntity.ID +
-				"&ledger_account_id=" + l.accounts["1010"] +
+				"&ledger_account_id=" + l.Accounts["1010"] +
 				"&accounting_period_id=" + *e.AccountingPeriodID + "&tag_id=" + tag.ID,
 			also: []sample{
 				{query: "report=general-ledger&column=running_balance&journal_entry_id=" + e.ID + "&journal_line_id=" + e.Lines[0].ID +
@@ -34,7 +34,7 @@ func init() {
 				{query: "report=schedule-of-dispositions&disposition_id=" + gone.ID},
 				{query: "report=schedule-of-dispositions&journal_entry_id=" + gone.JournalEntryID + place},
 				{query: "report=roll-forward&asset_type=ETH&accounting_period_id=" + gone.AccountingPeriodID + "&legal_entity_id=" + n.LegalEntity.ID},
-				{query: "report=revaluation&asset_type=EUR&kind=fx&revaluation_id=" + *newRevaluation(t, n).ID + "&legal_entity_id=" +
+				{query: "report=revaluation&asset_type=EUR&kind=fx&revaluation_id=" + *n.NewRevaluation(t).ID + "&legal_entity_id=" +
 					n.LegalEntity.ID},
 			},
 		}
@@ -44,7 +44,7 @@ func init() {
 // newDisposal creates an asset and disposes of a part of it.
 func newDisposal(t *testing.T, n *apitest.Tenant) (client.Asset, client.DispositionRow) {
 	t.Helper()
-	lot := newAsset(t, n, client.CreateAsset{})
+	lot := n.NewAsset(t, client.CreateAsset{})
 	quantity := "1"
 	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: *lot.SourceID,
 		ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
@@ -54,9 +54,9 @@ func newDisposal(t *testing.T, n *apitest.Tenant) (client.Asset, client.Disposit
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := map[string]any{"transaction_id": made.Data[0].ID, "transaction_type": "EXPENSE", "ledger_account_id": byCode(t, n,
-		"6080").ID, "auto_post": true}
-	if a := post(t, n, "/v1/journal-entries", body, nil); a.Status != http.StatusCreated {
+	body := map[string]any{"transaction_id": made.Data[0].ID, "transaction_type": "EXPENSE",
+		"ledger_account_id": n.AccountByCode(t, "6080").ID, "auto_post": true}
+	if a := n.PostJSON(t, "/v1/journal-entries", body, nil); a.Status != http.StatusCreated {
 		t.Fatalf("%s", a.Body)
 	}
 	for row, err := range n.Client.ScheduleOfDispositions(t.Context(), nil) {

@@ -11,9 +11,9 @@ import (
 func init() {
 	held := func(more string) func(t *testing.T, n *apitest.Tenant) sample {
 		return func(t *testing.T, n *apitest.Tenant) sample {
-			l := openLedger(t, n)
-			e := l.postOf(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00; Cr 4010 100.00")
-			query := "limit=1&asset_types=ETH&legal_entity_ids=" + n.LegalEntity.ID + "&source_ids=" + newSource(t, n, client.CreateSource{}).ID
+			l := n.OpenLedger(t)
+			e := l.PostTo(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00; Cr 4010 100.00")
+			query := "limit=1&asset_types=ETH&legal_entity_ids=" + n.LegalEntity.ID + "&source_ids=" + n.NewSource(t, client.CreateSource{}).ID
 			if more == "period" {
 				return sample{query: query + "&accounting_period_id=" + *e.AccountingPeriodID}
 			}

@@ -32,7 +32,7 @@ func init() {
 			return sample{query: "limit=1&status=posted&start_date=2026-01-01&end_date=2026-01-31&search=SAMPLE&legal_entity_ids=" +
 				e.LegalEntityID +
 				"&ledger_account_id=" + e.Lines[0].LedgerAccountID + "&accounting_period_id=" + *e.AccountingPeriodID + "&tag_id=" +
-				e.TagIDs[0] + "&transaction_id=" + newTransaction(t, n).ID}
+				e.TagIDs[0] + "&transaction_id=" + n.NewTransaction(t).ID}
 		},
 		"POST /v1/journal-entries": func(t *testing.T, n *apitest.Tenant) sample {
 			return sample{body: manual(t, n), also: []sample{{body: fromTransaction(t, n)}}, another: map[string]any{"memo": "another"}}
@@ -65,9 +65,9 @@ func init() {
 // newEntry creates a tagged entry in January.
 func newEntry(t *testing.T, n *apitest.Tenant, status string) client.JournalEntry {
 	t.Helper()
-	l := openLedger(t, n)
-	e := l.entry("2026-01-05", status, sale)
-	e.Memo, e.TagIDs, e.LegalEntityID = "Sample", []string{newTag(t, n).ID}, n.LegalEntity.ID
+	l := n.OpenLedger(t)
+	e := l.Entry("2026-01-05", status, apitest.Sale)
+	e.Memo, e.TagIDs, e.LegalEntityID = "Sample", []string{n.NewTag(t).ID}, n.LegalEntity.ID
 	made, err := n.Client.CreateJournalEntry(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
@@ -88,13 +88,12 @@ func changed(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	line := func(code, side string) map[string]any {
 		return map[string]any{
-			"ledger_account_id": byCode(t, n,
-				code).ID, "credit_or_debit": side, "amount": "12.50", "currency": "USD", "legal_entity_id": n.LegalEntity.ID,
-			"memo": "line", "tag_ids": []string{newTag(t, n).ID},
+			"ledger_account_id": n.AccountByCode(t, code).ID, "credit_or_debit": side, "amount": "12.50", "currency": "USD",
+			"legal_entity_id": n.LegalEntity.ID, "memo": "line", "tag_ids": []string{n.NewTag(t).ID},
 		}
 	}
 	return map[string]any{
-		"accounting_date": "2026-01-10", "legal_entity_id": n.LegalEntity.ID, "memo": "Sample", "tag_ids": []string{newTag(t, n).ID},
+		"accounting_date": "2026-01-10", "legal_entity_id": n.LegalEntity.ID, "memo": "Sample", "tag_ids": []string{n.NewTag(t).ID},
 		"lines": []map[string]any{line("1010", "DEBIT"), line("4010", "CREDIT")},
 	}
 }
@@ -103,9 +102,9 @@ func changed(t *testing.T, n *apitest.Tenant) map[string]any {
 func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	return map[string]any{
-		"transaction_id": newTransaction(t, n).ID, "transaction_type": "INVOICE", "ledger_account_id": byCode(t, n,
-			"1310").ID, "offset_ledger_account_id": byCode(t, n, "1010").ID,
-		"accounting_date": "2026-01-16", "memo": "Sample", "tag_ids": []string{newTag(t, n).ID}, "vendor_name": "ACME", "auto_post": true,
+		"transaction_id": n.NewTransaction(t).ID, "transaction_type": "INVOICE",
+		"ledger_account_id": n.AccountByCode(t, "1310").ID, "offset_ledger_account_id": n.AccountByCode(t, "1010").ID,
+		"accounting_date": "2026-01-16", "memo": "Sample", "tag_ids": []string{n.NewTag(t).ID}, "vendor_name": "ACME", "auto_post": true,
 	}
 }
 
@@ -113,13 +112,13 @@ func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 func rebooked(t *testing.T, n *apitest.Tenant) sample {
 	t.Helper()
 	e, err := n.Client.BookTransaction(t.Context(), client.BookTransaction{
-		TransactionID: newTransaction(t, n).ID, TransactionType: "INVOICE", LedgerAccountID: byCode(t, n, "1310").ID, AutoPost: true,
+		TransactionID: n.NewTransaction(t).ID, TransactionType: "INVOICE", LedgerAccountID: n.AccountByCode(t, "1310").ID, AutoPost: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sample{path: map[string]string{"journal_entry_id": e.ID}, body: map[string]any{
-		"transaction_type": "INCOME", "ledger_account_id": byCode(t, n, "4010").ID, "offset_ledger_account_id": byCode(t, n, "1010").ID,
-		"memo": "not an invoice", "accounting_date": "2026-01-17", "tag_ids": []string{newTag(t, n).ID},
+		"transaction_type": "INCOME", "ledger_account_id": n.AccountByCode(t, "4010").ID, "offset_ledger_account_id": n.AccountByCode(t, "1010").ID,
+		"memo": "not an invoice", "accounting_date": "2026-01-17", "tag_ids": []string{n.NewTag(t).ID},
 	}}
 }

@@ -25,27 +25,27 @@ func init() {
 			return sample{query: "limit=1&path=" + url.QueryEscape(newFile(t, n))}
 		},
 		"GET /v1/memory/file?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
-			return sample{query: "kind=rule&rule_id=" + newRule(t, n).RuleID}
+			return sample{query: "kind=rule&rule_id=" + n.NewRule(t).RuleID}
 		},
 		// A rule that needs no account comes first, because some of the tests leave out optional properties.
 		"PUT /v1/memory/file?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
-			query := "kind=rule&rule_id=" + newRule(t, n).RuleID
-			account := accountNamed(t, n, client.NewIdempotencyKey())
+			query := "kind=rule&rule_id=" + n.NewRule(t).RuleID
+			account := n.NewExpenseAccount(t, client.NewIdempotencyKey())
 			return sample{
 				query: query,
 				body: map[string]any{"rule_type": "cash_application", "name": "n", "statement": "s", "matcher": "m",
 					"action": "require_human_review", "match_mode": "exact",
 					"ledger_account_name": nil, "rationale": "because", "expected_version": "1"},
 				also: []sample{{query: query, body: map[string]any{"rule_type": "classification", "memo_contains": "x",
-					"ledger_account_id": account.ID, "tag_id": newTag(t, n).ID, "priority": 1,
+					"ledger_account_id": account.ID, "tag_id": n.NewTag(t).ID, "priority": 1,
 					"enabled": true, "expected_version": "1"}}},
 			}
 		},
 		"DELETE /v1/memory/file?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
-			return sample{query: "kind=rule&expected_version=1&rule_id=" + newRule(t, n).RuleID}
+			return sample{query: "kind=rule&expected_version=1&rule_id=" + n.NewRule(t).RuleID}
 		},
 		"GET /v1/memory/history?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
-			return sample{query: "kind=rule&version=1&rule_id=" + newRule(t, n).RuleID}
+			return sample{query: "kind=rule&version=1&rule_id=" + n.NewRule(t).RuleID}
 		},
 	})
 }
@@ -58,25 +58,4 @@ func newFile(t *testing.T, n *apitest.Tenant) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// newRule creates a rule for an account of its own.
-func newRule(t *testing.T, n *apitest.Tenant) client.MemoryRule {
-	t.Helper()
-	r, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: new("x"),
-		LedgerAccountID: new(accountNamed(t, n, client.NewIdempotencyKey()).ID)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// accountNamed creates an expense account.
-func accountNamed(t *testing.T, n *apitest.Tenant, name string) client.LedgerAccount {
-	t.Helper()
-	a, err := n.Client.CreateLedgerAccount(t.Context(), client.CreateLedgerAccount{Name: name, Type: "Expense"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }

@@ -11,16 +11,16 @@ import (
 func init() {
 	report := func(more string) func(t *testing.T, n *apitest.Tenant) sample {
 		return func(t *testing.T, n *apitest.Tenant) sample {
-			l := openLedger(t, n)
+			l := n.OpenLedger(t)
 			tag, err := n.Client.CreateTag(t.Context(), client.CreateTag{Name: client.NewIdempotencyKey(), Kind: "custom"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := l.postOf(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00 "+tag.ID+"; Cr 4010 100.00 "+tag.ID)
+			e := l.PostTo(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00 "+tag.ID+"; Cr 4010 100.00 "+tag.ID)
 			query := "legal_entity_ids=" + e.LegalEntityID + "&accounting_period_id=" + *e.AccountingPeriodID + "&accounting_period_ids=" +
 				*e.AccountingPeriodID + "&tag_id=" + tag.ID
 			if more == "ledger" {
-				return sample{query: query + "&limit=1&ledger_account_ids=" + l.accounts["1010"]}
+				return sample{query: query + "&limit=1&ledger_account_ids=" + l.Accounts["1010"]}
 			}
 			return sample{query: query + more}
 		}

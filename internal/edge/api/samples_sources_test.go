@@ -10,7 +10,7 @@ import (
 
 func init() {
 	one := func(t *testing.T, n *apitest.Tenant) sample {
-		return sample{path: map[string]string{"source_id": newSource(t, n, client.CreateSource{}).ID}}
+		return sample{path: map[string]string{"source_id": n.NewSource(t, client.CreateSource{}).ID}}
 	}
 	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
 		"GET /v1/sources": func(_ *testing.T, n *apitest.Tenant) sample {
@@ -18,35 +18,16 @@ func init() {
 		},
 		"POST /v1/sources": func(t *testing.T, n *apitest.Tenant) sample {
 			return sample{body: map[string]any{
-				"source_type": "wallet", "name": "Treasury", "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": byCode(t, n, "1210").ID,
+				"source_type": "wallet", "name": "Treasury", "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": n.AccountByCode(t, "1210").ID,
 				"chain": "ethereum", "address": "0x" + client.NewIdempotencyKey(), "currency": "ETH", "provider": "ethereum",
 			}}
 		},
 		"GET /v1/sources/{source_id}": one,
 		"PATCH /v1/sources/{source_id}": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)
-			s.body = map[string]any{"name": "New name", "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": byCode(t, n, "1210").ID}
+			s.body = map[string]any{"name": "New name", "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": n.AccountByCode(t, "1210").ID}
 			return s
 		},
 		"DELETE /v1/sources/{source_id}": one,
 	})
-}
-
-// newSource creates a source, by default a bank account named Test.
-func newSource(t *testing.T, n *apitest.Tenant, s client.CreateSource) client.Source {
-	t.Helper()
-	if s.Name == "" {
-		s.Name = "Test"
-	}
-	if s.SourceType == "" {
-		s.SourceType = "bank"
-	}
-	if s.LegalEntityID == "" {
-		s.LegalEntityID = n.LegalEntity.ID
-	}
-	made, err := n.Client.CreateSource(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
 }

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	one := func(t *testing.T, n *apitest.Tenant) sample {
-		return sample{path: map[string]string{"tag_id": newTag(t, n).ID}}
+		return sample{path: map[string]string{"tag_id": n.NewTag(t).ID}}
 	}
 	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
 		"GET /v1/tags":          func(*testing.T, *apitest.Tenant) sample { return sample{query: "limit=1&kind=supplier&search=a"} },
@@ -25,14 +25,4 @@ func init() {
 		},
 		"DELETE /v1/tags/{tag_id}": one,
 	})
-}
-
-// newTag creates a project with a unique name.
-func newTag(t *testing.T, n *apitest.Tenant) client.Tag {
-	t.Helper()
-	made, err := n.Client.CreateTag(t.Context(), client.CreateTag{Name: client.NewIdempotencyKey(), Kind: "project"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
 }

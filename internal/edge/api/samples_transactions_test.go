@@ -3,7 +3,6 @@ package api_test
 import (
 	"maps"
 	"testing"
-	"time"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
@@ -12,7 +11,7 @@ import (
 func init() {
 	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
 		"GET /v1/transactions": func(t *testing.T, n *apitest.Tenant) sample {
-			x := newTransaction(t, n)
+			x := n.NewTransaction(t)
 			return sample{query: "limit=1&source_class=fiat&include_spam=true&gross_price_min=1&gross_price_max=5000&" +
 				"gross_amount_min=1&gross_amount_max=5000&sort_by=gross_price&sort_order=asc" +
 				"&transaction_types=INVOICE,UNKNOWN&source_types=bank&asset_types=USD&chains=ethereum&addresses=0x1&" +
@@ -30,16 +29,16 @@ func init() {
 		"GET /v1/transactions/{transaction_id}": onTransaction(nil),
 		"PATCH /v1/transactions/{transaction_id}": onTransaction(func(t *testing.T, n *apitest.Tenant) map[string]any {
 			return map[string]any{"memo": "checked", "vendor": "Acme", "transaction_type": "INVOICE", "status": "pending",
-				"tag_ids": []string{newTag(t, n).ID}}
+				"tag_ids": []string{n.NewTag(t).ID}}
 		}),
 		"POST /v1/transactions/bulk-update": func(t *testing.T, n *apitest.Tenant) sample {
-			x, other := newTransaction(t, n), newTransaction(t, n)
+			x, other := n.NewTransaction(t), n.NewTransaction(t)
 			byFilter := func(memo string) map[string]any {
 				return map[string]any{"filter": map[string]any{
 					"source_id": x.SourceID, "account_ids": []string{*x.AccountID}, "legal_entity_ids": []string{n.LegalEntity.ID},
 					"transaction_ids":         []string{x.ID},
 					"exclude_transaction_ids": []string{other.ID},
-				}, "expected_count": 1, "changes": map[string]any{"memo": memo, "tag_ids": []string{newTag(t, n).ID}}, "dry_run": false}
+				}, "expected_count": 1, "changes": map[string]any{"memo": memo, "tag_ids": []string{n.NewTag(t).ID}}, "dry_run": false}
 			}
 			return sample{
 				body: byFilter("checked"), another: byFilter("another"),
@@ -51,7 +50,7 @@ func init() {
 
 func onTransaction(body func(t *testing.T, n *apitest.Tenant) map[string]any) func(t *testing.T, n *apitest.Tenant) sample {
 	return func(t *testing.T, n *apitest.Tenant) sample {
-		s := sample{path: map[string]string{"transaction_id": newTransaction(t, n).ID}}
+		s := sample{path: map[string]string{"transaction_id": n.NewTransaction(t).ID}}
 		if body != nil {
 			s.body = body(t, n)
 		}
@@ -63,9 +62,9 @@ func onTransaction(body func(t *testing.T, n *apitest.Tenant) map[string]any) fu
 func sampleTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	return map[string]any{
-		"source_id": newSource(t, n, client.CreateSource{}).ID, "external_id": client.NewIdempotencyKey(), "transaction_type": "INVOICE",
+		"source_id": n.NewSource(t, client.CreateSource{}).ID, "external_id": client.NewIdempotencyKey(), "transaction_type": "INVOICE",
 		"provider_category": "Sales", "vendor": "Acme", "memo": "from the fair",
-		"tag_ids": []string{newTag(t, n).ID},
+		"tag_ids": []string{n.NewTag(t).ID},
 		"external": map[string]any{
 			"timestamp": "2026-01-15T12:00:00Z", "description": "ACME INC", "direction": "credit", "quantity": "1200.00", "currency": "USD",
 			"value_fiat": map[string]any{"gross": "1200.00", "fee": "25.10", "net": "1174.90", "currency": "USD"},
@@ -78,21 +77,4 @@ func sampleTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 		"bank": map[string]any{"bank_name": "Mercury", "account_last4": "1234", "counterparty_name": "Acme Inc."},
 		"card": map[string]any{"merchant_name": "Acme", "merchant_category": "Retail", "cardholder_name": "Ann", "last4": "9999"},
 	}
-}
-
-// newTransaction creates a transaction of a bank account of its own.
-func newTransaction(t *testing.T, n *apitest.Tenant) client.Transaction {
-	t.Helper()
-	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{
-		SourceID: newSource(t, n, client.CreateSource{}).ID, ExternalID: client.NewIdempotencyKey(), ProviderCategory: "Sales",
-		TransactionType: "INVOICE",
-		External: client.CreateTransactionExternal{
-			Timestamp: time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC), Description: "ACME INC", Direction: "credit", Currency: "USD",
-			ValueFiat: &client.ValuedFiat{Gross: "1200.00", Fee: "25.10", Net: "1174.90", Currency: "USD"},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made.Data[0]
 }

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -102,25 +101,9 @@ func places(s *apitest.Service, r wire.Route, own sample) []place {
 	return out
 }
 
-// tree returns the body as decoded JSON, so that a sample may use any Go types.
-func (s sample) tree() any {
-	if s.body == nil {
-		return map[string]any{}
-	}
-	text, err := json.Marshal(s.body)
-	if err != nil {
-		panic(err)
-	}
-	var out any
-	if err := json.Unmarshal(text, &out); err != nil {
-		panic(err)
-	}
-	return out
-}
-
 // at returns the value at a place.
 func (s sample) at(steps []any) (v any, there bool) {
-	v = s.tree()
+	v = apitest.Decoded(s.body)
 	for _, step := range steps {
 		switch step := step.(type) {
 		case string:
@@ -139,34 +122,10 @@ func (s sample) at(steps []any) (v any, there bool) {
 	return v, true
 }
 
-// absent is the value of a property that is left out.
-type absent struct{}
-
 // with sets the value at a place.
 func (s sample) with(steps []any, value any) sample {
-	s.body = put(s.tree(), steps, value).(map[string]any)
+	s.body = apitest.With(s.body, steps, value)
 	return s
-}
-
-func put(v any, steps []any, value any) any {
-	if len(steps) == 0 {
-		return value
-	}
-	switch step := steps[0].(type) {
-	case string:
-		object, _ := v.(map[string]any)
-		if object == nil { // the sample does not have the object
-			object = map[string]any{}
-		}
-		if object[step] = put(object[step], steps[1:], value); object[step] == (absent{}) {
-			delete(object, step)
-		}
-		return object
-	case int:
-		list := v.([]any)
-		list[step] = put(list[step], steps[1:], value)
-	}
-	return v
 }
 
 // refusal sends requests with one fault each and expects each to be blamed by name.
@@ -201,7 +160,7 @@ func (r refusal) body(p place) {
 	if len(p.steps) > 0 {
 		r.null(p, with)
 		if _, listed := p.steps[len(p.steps)-1].(int); p.required && !listed {
-			with("missing", absent{})
+			with("missing", apitest.Absent{})
 		}
 	}
 	switch p.schema.Type {

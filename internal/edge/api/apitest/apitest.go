@@ -1,5 +1,8 @@
 // Package apitest runs the whole service in a test, with a real database and real HTTP. When the test ends it verifies
 // every invariant of the data that the test wrote.
+//
+// The methods of Tenant create records with defaults for what a test does not care about (records_*.go), a Ledger creates
+// entries from a notation, and the functions named Want compare errors.
 package apitest
 
 import (
@@ -38,7 +41,8 @@ func Each(t *testing.T, test func(t *testing.T, s *Service)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) { test(t, Start(t, d, api.Config{})) })
 }
 
-// Start runs a node on a database until the test ends. Then it verifies what the test wrote.
+// Start runs a node on a database until the test ends. Then it verifies what the test wrote. Every answer is compared with the
+// published description of the API.
 func Start(t *testing.T, d *db.DB, c api.Config) *Service {
 	t.Helper()
 	if c.Log == nil {
@@ -46,7 +50,7 @@ func Start(t *testing.T, d *db.DB, c api.Config) *Service {
 	}
 	a := app.New(d, c.Log)
 	handler := api.New(a, c)
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(newConforming(t, handler))
 	t.Cleanup(func() {
 		server.Close()
 		Verify(t, a)

@@ -1,0 +1,62 @@
+package apitest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api"
+)
+
+func TestAnAnswerThatDiffersFromThePublishedDescriptionIsReported(t *testing.T) {
+	t.Parallel()
+	d, err := db.Open(db.Config{URL: "postgres://nobody@127.0.0.1:1/none"}) // is never reached
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	c := newConforming(t, api.New(app.New(d, nil), api.Config{}))
+	const failure = `{"error":{"code":"CONFLICT","message":"no","request_id":"req_1"}}`
+	for name, x := range map[string]struct {
+		request, kind, body string
+		status              int
+		want                string // in the report; empty if the answer is right
+	}{
+		"an error":            {"GET /v1/tags", "application/json", failure, 404, ""},
+		"a list":              {"GET /v1/tags", "application/json", `{"data":[],"has_more":false,"next_cursor":null}`, 200, ""},
+		"a missing property":  {"GET /v1/tags", "application/json", `{"data":[],"next_cursor":null}`, 200, "has_more"},
+		"an unknown property": {"GET /v1/tags", "application/json", `{"data":[],"has_more":false,"next_cursor":null,"x":1}`, 200, "x"},
+		"another type":        {"GET /v1/tags", "application/json", `{"data":[],"has_more":"no","next_cursor":null}`, 200, "has_more"},
+		"null for a list":     {"GET /v1/tags", "application/json", `{"data":null,"has_more":false,"next_cursor":null}`, 200, "array"},
+		"null in an error": {"GET /v1/tags", "application/json",
+			`{"error":{"code":"CONFLICT","message":"no","request_id":"req_1","fields":null}}`, 404, "body.error.fields is null"},
+		"no decimal": {"GET /v1/fx-rates", "application/json", `{"data":[{"base_currency":"EUR","quote_currency":"USD",` +
+			`"date":"2026-01-31","rate":"1e3","source":null,"created_at":"2026-01-31T00:00:00Z","updated_at":null}],"has_more":false,` +
+			`"next_cursor":null}`, 200, `rate is not a decimal: "1e3"`},
+		"an undeclared status":  {"GET /v1/tags", "application/json", failure, 418, "does not declare the status"},
+		"another content type":  {"GET /v1/tags", "text/plain", failure, 404, "content type"},
+		"an incomplete error":   {"GET /v1/tags", "application/json", `{"error":{"code":"CONFLICT","message":"no"}}`, 404, "request_id"},
+		"text that is not JSON": {"GET /v1/tags", "application/json", `not found`, 404, "invalid character"},
+		"nothing":               {"DELETE /v1/ledger-accounts/lac_1", "", "", 204, ""},
+		"a body with a 204":     {"DELETE /v1/ledger-accounts/lac_1", "application/json", "{}", 204, "has a body"},
+		"an unknown path":       {"GET /v1/nowhere", "application/json", failure, 404, ""},
+		"an unknown method":     {"PUT /v1/tags", "application/json", failure, 405, ""},
+		"a path nobody wrote":   {"GET /v1/nowhere", "application/json", `{}`, 200, "no operation is described"},
+		"one of two answers":    {"GET /v1/memory/file?kind=rule", "application/json", `{"data":{}}`, 200, "matched none"},
+	} {
+		method, target, _ := strings.Cut(x.request, " ")
+		got := &recorder{ResponseWriter: httptest.NewRecorder(), status: x.status}
+		got.body.WriteString(x.body)
+		got.Header().Set("X-Request-Id", "req_1")
+		if x.kind != "" {
+			got.Header().Set("Content-Type", x.kind)
+		}
+		err := c.compare(httptest.NewRequest(method, target, http.NoBody), got)
+		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", name, err, x.want)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package apitest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// NewOutflow creates an outflow of ETH from a source with the current time.
+func (n *Tenant) NewOutflow(t *testing.T, sourceID, quantity string) client.Transaction {
+	t.Helper()
+	return n.NewCrypto(t, sourceID, "debit", "ETH", quantity, time.Now())
+}
+
+// NewCrypto creates a transaction of a crypto asset. The direction is credit for an inflow and debit for an outflow.
+func (n *Tenant) NewCrypto(t *testing.T, sourceID, direction, asset, quantity string, at time.Time) client.Transaction {
+	t.Helper()
+	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: sourceID,
+		ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
+			Timestamp: at, Description: "Payment", Direction: direction, Quantity: &quantity, Currency: asset,
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Data[0]
+}
+
+// BankStatement is a file with two valid rows and a faulty one.
+const BankStatement = "Transaction ID,Date,Description,Amount,Currency\n1,2026-01-31,Rent,-1200.50,USD\n2,2026-02-01,Invoice " +
+	"7,99,USD\n3,2026-02-30,No such day,1,USD\n"
+
+// NewImport uploads a file, which is not read until the test runs the import.
+func (n *Tenant) NewImport(t *testing.T) client.Import {
+	t.Helper()
+	made, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(BankStatement), FileName: "bank.csv",
+		SourceID: n.NewSource(t, client.CreateSource{}).ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// NewSource creates a source, by default a bank account named Test.
+func (n *Tenant) NewSource(t *testing.T, s client.CreateSource) client.Source {
+	t.Helper()
+	if s.Name == "" {
+		s.Name = "Test"
+	}
+	if s.SourceType == "" {
+		s.SourceType = "bank"
+	}
+	if s.LegalEntityID == "" {
+		s.LegalEntityID = n.LegalEntity.ID
+	}
+	made, err := n.Client.CreateSource(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// NewTransaction creates a transaction of a bank account of its own.
+func (n *Tenant) NewTransaction(t *testing.T) client.Transaction {
+	t.Helper()
+	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{
+		SourceID: n.NewSource(t, client.CreateSource{}).ID, ExternalID: client.NewIdempotencyKey(), ProviderCategory: "Sales",
+		TransactionType: "INVOICE",
+		External: client.CreateTransactionExternal{
+			Timestamp: time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC), Description: "ACME INC", Direction: "credit", Currency: "USD",
+			ValueFiat: &client.ValuedFiat{Gross: "1200.00", Fee: "25.10", Net: "1174.90", Currency: "USD"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Data[0]
+}
+
+// NewTransfer creates two transactions that are one transfer and returns their ids, the outflow first.
+func (n *Tenant) NewTransfer(t *testing.T) []string {
+	t.Helper()
+	at, quantity, hash := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), money.FromInt(5), client.NewIdempotencyKey()
+	var all []transaction.CreateParams
+	for _, direction := range []transaction.Direction{transaction.Debit, transaction.Credit} {
+		all = append(all, transaction.CreateParams{SourceID: n.NewSource(t, client.CreateSource{}).ID, Params: transaction.Params{
+			ExternalID: hash, At: at, Description: "Transfer", Direction: direction, Quantity: &quantity, Currency: "ETH",
+			Crypto: &transaction.Crypto{TransactionHash: hash},
+		}})
+	}
+	made, err := n.Service().App.Transactions.Create(n.Context(t), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{made.Transactions[0].ID, made.Transactions[1].ID}
+}

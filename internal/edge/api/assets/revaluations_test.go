@@ -1,0 +1,218 @@
+package assets_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+// treasury is an organization with a wallet whose transactions are booked.
+type treasury struct {
+	t      *testing.T
+	s      *apitest.Service
+	n      *apitest.Tenant
+	wallet client.Source
+}
+
+func openTreasury(t *testing.T, s *apitest.Service, policy client.UpdateLegalEntity) *treasury {
+	t.Helper()
+	n := s.Found(t, "mine")
+	if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID, policy); err != nil {
+		t.Fatal(err)
+	}
+	return &treasury{t, s, n, n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum"})}
+}
+
+// happens adds a transaction of the wallet and books it against an account: "2025-01-10 credit 2 ETH 3000 3010".
+func (w *treasury) happens(notation string) {
+	w.t.Helper()
+	f := strings.Fields(notation)
+	at, err := time.Parse(time.DateOnly, f[0])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	made, err := w.n.Client.CreateTransactions(w.t.Context(), client.CreateTransaction{SourceID: w.wallet.ID,
+		ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
+			Timestamp: at, Description: "x", Direction: f[1], Quantity: &f[2], Currency: f[3], ValueFiat: &client.ValuedFiat{Gross: f[4],
+				Fee: "0", Net: f[4], Currency: "USD"},
+		}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	body, err := json.Marshal(map[string]any{
+		"transaction_id": made.Data[0].ID, "transaction_type": map[string]string{"credit": "DEPOSIT",
+			"debit": "WITHDRAWAL"}[f[1]], "ledger_account_id": w.n.AccountByCode(w.t, f[5]).ID, "auto_post": true,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if a := w.s.Send(w.t, apitest.Request{Method: "POST", Path: "/v1/journal-entries", Key: w.n.Key, Body: string(body)}); a.Status != 201 {
+		w.t.Fatalf("%s: %d %s", notation, a.Status, a.Body)
+	}
+}
+
+func (w *treasury) month(key string) client.AccountingPeriod {
+	w.t.Helper()
+	for _, p := range w.n.Periods(w.t) {
+		if p.Key == key {
+			return p
+		}
+	}
+	w.t.Fatalf("there is no %s", key)
+	return client.AccountingPeriod{}
+}
+
+// measure stores a price for the last hour of a month and revalues the month.
+func (w *treasury) measure(key, asset, price string) client.Revaluation {
+	w.t.Helper()
+	month := w.month(key)
+	_, err := w.n.Client.CreatePrice(w.t.Context(), client.CreatePrice{AssetType: asset, Currency: "USD",
+		Timestamp: month.EndDateUTC.Add(-time.Hour).Format(time.RFC3339), Price: price})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := w.n.Client.CreateRevaluation(w.t.Context(), client.CreateRevaluation{AccountingPeriodID: month.ID})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// shownAssets formats the result of a revaluation: "5 ETH 9000.00 at 2450: 2000.00 to 3250.00, posted".
+func shownAssets(r client.Revaluation) string {
+	var out []string
+	for _, a := range r.Assets {
+		price := "none"
+		if a.Price != nil {
+			price = *a.Price
+		}
+		out = append(out, fmt.Sprintf("%s %s %s at %s: %s to %s, %s", a.Quantity, a.AssetType, a.CostBasis, price, a.PreviousAdjustment,
+			a.NewAdjustment, a.Outcome))
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestWhatTransactionsBroughtIsMeasuredAtFairValue(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: new("fair_value")})
+		w.happens("2025-01-10 credit 2 ETH 3000 3010")
+		w.happens("2025-06-01 credit 3 ETH 6000 3010")
+		august := w.measure("2025-08", "ETH", "2200")
+		september := w.measure("2025-09", "ETH", "2450")
+		w.happens("2025-10-05 debit 2.5 ETH 6250 1010")
+		october := w.measure("2025-10", "ETH", "2300")
+		for r, want := range map[*client.Revaluation]string{
+			&august:    "5 ETH 9000.00 at 2200: 0.00 to 2000.00, posted",
+			&september: "5 ETH 9000.00 at 2450: 2000.00 to 3250.00, posted",
+			&october:   "2.5 ETH 5000.00 at 2300: 3250.00 to 750.00, posted",
+		} {
+			if got := shownAssets(*r); got != want {
+				t.Errorf("%s: %s, want %s", r.PeriodKey, got, want)
+			}
+		}
+		if a := september.Assets[0]; a.FairValue != "12250.00" || a.Delta != "1250.00" || a.Kind != "fair_value" || len(a.Lines) != 2 ||
+			*a.Lines[0].Role != "fair_value_adjustment:ETH" ||
+			a.Lines[0].CreditOrDebit != "DEBIT" || a.Lines[0].Amount != "1250.00" || a.PriceID == nil || *a.PriceOrigin != "manual" ||
+			september.RowCount != 2 {
+			t.Errorf("%s", apitest.JSON(t, september))
+		}
+		e, err := w.n.Client.JournalEntry(t.Context(), *october.Assets[0].JournalEntryID)
+		if err != nil || e.OriginatedBy != "revaluation" || e.Status != "posted" || !e.AccountingDate.Equal(october.AsOf) ||
+			e.AccountingDate.Add(time.Millisecond) != w.month("2025-10").EndDateUTC {
+			t.Errorf("%s %v", apitest.JSON(t, e), err)
+		}
+		kept, err := w.n.Client.Revaluation(t.Context(), *october.ID)
+		if err != nil || apitest.JSON(t, kept) != apitest.JSON(t, october) {
+			t.Errorf("%v\n%s\n%s", err, apitest.JSON(t, kept), apitest.JSON(t, october))
+		}
+		rows := 0
+		for row, err := range w.n.Client.RevaluationRows(t.Context(), *september.ID, url.Values{"limit": {"1"}, "unit": {"ETH"},
+			"kind": {"fair_value"}}) {
+			if err != nil || row.AssetID == nil || row.CostBasis == nil {
+				t.Errorf("%s %v", apitest.JSON(t, row), err)
+			}
+			rows++
+		}
+		if rows != 2 {
+			t.Errorf("%d rows", rows)
+		}
+		told := 0
+		for _, err := range w.n.Client.AuditLog(t.Context(), url.Values{"action": {"revaluation.posted"}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			told++
+		}
+		if told != 3 {
+			t.Errorf("%d were told of", told)
+		}
+		back, err := w.n.Client.ReverseRevaluation(t.Context(), *october.ID)
+		if err != nil || back.Status != "reversed" || back.ReversedAt == nil {
+			t.Errorf("%s %v", apitest.JSON(t, back), err)
+		}
+	})
+}
+
+func TestLotsUnderAWeightedAverageAreWorthWhatTheAssetIs(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: new("fair_value"), Framework: new("ifrs"),
+			CostBasisMethod: new("weighted_average")})
+		w.happens("2025-01-10 credit 1 ETH 1000.01 3010")
+		w.happens("2025-01-11 credit 1 ETH 1500 3010")
+		w.happens("2025-01-12 credit 1 ETH 1700 3010")
+		if got := shownAssets(w.measure("2025-01", "ETH", "1600")); got != "3 ETH 4200.01 at 1600: 0.00 to 599.99, posted" {
+			t.Error(got)
+		}
+		w.happens("2025-02-05 debit 1 ETH 1650 1010")
+		r := w.measure("2025-02", "ETH", "1600")
+		if got := shownAssets(r); got != "2 ETH 2800.01 at 1600: 599.99 to 399.99, posted" || r.RowCount != 2 {
+			t.Error(got)
+		}
+		if lines := r.Assets[0].Lines; len(lines) < 4 || *lines[0].Role != "fair_value_adjustment:ETH" || lines[0].Amount != "200.00" {
+			t.Errorf("%s", apitest.JSON(t, lines))
+		}
+	})
+}
+
+func TestForeignMoneyIsRemeasuredAndShownAsSuch(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		if _, err := n.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2025-09-05 1.08", "EUR USD 2025-09-30 1.105 ECB")); err != nil {
+			t.Fatal(err)
+		}
+		bank, capital := n.AccountByCode(t, "1010").ID, n.AccountByCode(t, "3010").ID
+		_, err := n.Client.CreateJournalEntry(t.Context(), client.CreateJournalEntry{AccountingDate: "2025-09-05", Status: "posted",
+			Lines: []client.CreateJournalLine{
+				{LedgerAccountID: bank, CreditOrDebit: "DEBIT", Amount: "10000", Currency: "EUR"}, {LedgerAccountID: capital,
+					CreditOrDebit: "CREDIT", Amount: "10000", Currency: "EUR"},
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &treasury{t: t, s: s, n: n}
+		dry, err := n.Client.CreateRevaluation(t.Context(), client.CreateRevaluation{AccountingPeriodID: w.month("2025-09").ID, DryRun: true})
+		if err != nil || !dry.DryRun || dry.ID != nil || len(dry.FX) != 1 || dry.FX[0].JournalEntryID != nil {
+			t.Fatalf("%s %v", apitest.JSON(t, dry), err)
+		}
+		r, err := n.Client.CreateRevaluation(t.Context(), client.CreateRevaluation{AccountingPeriodID: w.month("2025-09").ID,
+			Kinds: []string{"fx"}})
+		if err != nil || len(r.FX) != 1 || len(r.Assets) != 0 {
+			t.Fatalf("%s %v", apitest.JSON(t, r), err)
+		}
+		if f := r.FX[0]; f.ForeignBalance != "10000.00" || f.BookBefore != "10800.00" || f.BookAfter != "11050.00" ||
+			f.Delta != "250.00" || *f.Rate != "1.105" || *f.RateDate != "2025-09-30" ||
+			*f.RateSource != "ECB" || f.Outcome != "posted" || *f.Lines[0].LedgerAccountID != bank || *f.Lines[1].Role != "fx_gain" ||
+			*r.Rows[0].LedgerAccountID != bank || r.Rows[0].AssetID != nil {
+			t.Errorf("%s", apitest.JSON(t, r))
+		}
+	})
+}

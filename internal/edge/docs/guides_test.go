@@ -1,0 +1,93 @@
+package docs_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bursarhq/bursar/docs/guides"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+var commands = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+func TestTheCommandsOfTheGuidesWork(t *testing.T) {
+	t.Parallel()
+	for _, name := range guides.Order {
+		if needsDemo(t, name) {
+			continue // the capture of the examples runs it, as it has the demo company
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := apitest.Start(t, dbtest.Open(t, dbtest.SQLite(t)), api.Config{})
+			work(t, s)
+			follow(t, name, s.URL, s.Found(t, "acme").Key)
+		})
+	}
+}
+
+func textOfGuide(t *testing.T, name string) string {
+	t.Helper()
+	text, err := guides.Files.ReadFile(name + ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// needsDemo tells whether the commands of a guide are about the demo company.
+func needsDemo(t *testing.T, name string) bool {
+	t.Helper()
+	return strings.Contains(textOfGuide(t, name), "`bursar demo`")
+}
+
+// follow runs the commands of a guide, in order, in one shell. Blocks marked "console" are not run.
+func follow(t *testing.T, name, url, key string) {
+	t.Helper()
+	script := "set -euo pipefail\n"
+	for _, block := range commands.FindAllStringSubmatch(textOfGuide(t, name), -1) {
+		script += block[1]
+	}
+	c := exec.CommandContext(t.Context(), "bash", "-c", script)
+	c.Dir, c.Env = t.TempDir(), append(os.Environ(), "BURSAR_URL="+url, "BURSAR_API_KEY="+key)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.TrimSpace(line) == "null" { // jq prints it where a command asks for a field that is not there
+			t.Errorf("a command of the guide prints null:\n%s", out)
+		}
+	}
+	t.Logf("%s", out)
+}
+
+// work runs the background work of a service for as long as the test runs.
+func work(t *testing.T, s *apitest.Service) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := s.App.Work(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+	})
+}
+
+func TestEveryGuideIsListed(t *testing.T) {
+	t.Parallel()
+	files, err := guides.Files.ReadDir(".")
+	if err != nil || len(files) != len(guides.Order) {
+		t.Errorf("there are %d guides, and %d are listed (%v)", len(files), len(guides.Order), err)
+	}
+}
