@@ -38,7 +38,7 @@ var inconsistencies = []struct{ kind, text, query string }{
 		WHERE b.organization_id = @org AND (e.transaction_id IS NULL OR e.transaction_id <> b.transaction_id) ORDER BY 1`},
 	{"entries without a booking", "the entry %s consumes or creates lots, but no booking is stored for it",
 		`SELECT x.journal_entry_id FROM (
-			SELECT t.journal_entry_id FROM lot_takes t WHERE t.organization_id = @org UNION SELECT l.journal_entry_id FROM lots l WHERE
+			SELECT t.journal_entry_id FROM lot_consumptions t WHERE t.organization_id = @org UNION SELECT l.journal_entry_id FROM lots l WHERE
 			l.organization_id = @org AND l.origin <> 'manual') AS x
 		WHERE NOT EXISTS (SELECT 1 FROM bookings b WHERE b.organization_id = @org AND b.journal_entry_id = x.journal_entry_id) ORDER BY 1`},
 }

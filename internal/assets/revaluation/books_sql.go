@@ -101,20 +101,7 @@ func selectLines(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]
 	return out, err
 }
 
-// origin is where a lot comes from.
-type origin struct {
-	LotID         string        `db:"asset_id"`
-	ParentID      *string       `db:"parent_asset_id"`
-	LegalEntityID string        `db:"legal_entity_id"`
-	AssetType     string        `db:"asset_type"`
-	Quantity      money.Decimal `db:"quantity"` // originally
-	EntryID       string        `db:"journal_entry_id"`
-}
-
-func selectOrigins(ctx context.Context, tx *db.Tx, lotIDs []string) ([]origin, error) {
-	return db.All[origin](ctx, tx, "SELECT "+db.Columns[origin]()+" FROM lots WHERE organization_id = @org AND asset_id {any}", lotIDs)
-}
-
+// convertedRow is the sum of what an entry converted of a lot.
 type convertedRow struct {
 	LotID    string        `db:"asset_id"`
 	EntryID  string        `db:"journal_entry_id"`
@@ -145,9 +132,9 @@ type missingEntryRow struct {
 // selectMissingEntries reads the items whose entry does not exist.
 func selectMissingEntries(ctx context.Context, tx *db.Tx) ([]missingEntryRow, error) {
 	return db.All[missingEntryRow](ctx, tx,
-		`SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items WHERE organization_id = @org AND journal_entry_id IS NOT
-			NULL AND NOT EXISTS
-		(SELECT 1 FROM journal_entries e WHERE e.organization_id = @org AND e.journal_entry_id = revaluation_items.journal_entry_id)`)
+		`SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items
+		WHERE organization_id = @org AND journal_entry_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM journal_entries e
+			WHERE e.organization_id = @org AND e.journal_entry_id = revaluation_items.journal_entry_id)`)
 }
 
 type sumRow struct {
@@ -162,9 +149,9 @@ type sumRow struct {
 // selectSums reads what items stand at, and what their rows do.
 func selectSums(ctx context.Context, tx *db.Tx) ([]sumRow, error) {
 	return db.All[sumRow](ctx, tx,
-		`SELECT revaluation_id, legal_entity_id, kind, unit, after, (SELECT {dec_sum}(r.after) FROM revaluation_rows r WHERE
-			r.organization_id = @org
-		AND r.revaluation_id = revaluation_items.revaluation_id AND r.legal_entity_id = revaluation_items.legal_entity_id AND r.kind =
-		revaluation_items.kind
-		AND r.unit = revaluation_items.unit) AS rows_after FROM revaluation_items WHERE organization_id = @org`)
+		`SELECT revaluation_id, legal_entity_id, kind, unit, after, (SELECT {dec_sum}(r.after) FROM revaluation_rows r
+			WHERE r.organization_id = @org AND r.revaluation_id = revaluation_items.revaluation_id
+			AND r.legal_entity_id = revaluation_items.legal_entity_id AND r.kind = revaluation_items.kind
+			AND r.unit = revaluation_items.unit) AS rows_after
+		FROM revaluation_items WHERE organization_id = @org`)
 }

@@ -96,7 +96,7 @@ func TestNoDamageMakesAnExplanationAddUpToSomethingElse(t *testing.T) {
 		w.autumn()
 		figures := w.oneOfEach()
 		for _, table := range []string{"journal_lines", "account_balances", "lots", "lot_uses", "lot_positions", "lot_gains", "lot_pools",
-			"prices", "bookings", "transactions", "lot_takes"} {
+			"prices", "bookings", "transactions", "lot_consumptions"} {
 			w.damage("DELETE FROM "+table+" WHERE organization_id = @org", func(ctx context.Context) {
 				for _, q := range figures {
 					x, err := w.Explain(ctx, q, page.Request{Limit: 100})
