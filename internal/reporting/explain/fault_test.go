@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 )
@@ -67,6 +68,40 @@ func TestMissingOrDamagedRowsBecomeAnExplicitDifference(t *testing.T) {
 					w.partsAddUp(x)
 				}
 			})
+		}
+	})
+}
+
+func TestLotsMayMissAFigureByTheRoundingOfAveragedSharesOnly(t *testing.T) {
+	each(t, func(w *world) {
+		const (
+			query    = "closing-positions source=A asset=ETH period=2025-11"
+			oneCent  = "UPDATE lot_positions SET basis = '100.01' WHERE organization_id = @org AND basis = '100'"
+			without  = "DELETE FROM lots WHERE organization_id = @org AND cost_basis = '70'"
+			addingUp = "; unexplained difference: the stored lots add up to "
+		)
+		for method, found := range map[string]map[string]string{
+			// Each of the three shares is 33.33, and that of a cent more 33.34.
+			entity.MethodWeightedAverage: {oneCent: "= 100.01", without: addingUp + "66.66"},
+			entity.MethodFIFO:            {oneCent: addingUp + "100.00", without: addingUp + "30.00"},
+		} {
+			w := newWorld(w.T, w.db)
+			_, err := entity.NewService(w.db).Update(w.ctx, w.us, entity.UpdateParams{CostBasisMethod: new(method)})
+			w.must(err)
+			w.book("2025-11-01 A in 1 ETH = 10.00 : SWAP against Bank", "2025-11-02 A in 1 ETH = 20.00 : SWAP against Bank",
+				"2025-11-03 A in 1 ETH = 70.00 : SWAP against Bank")
+			if got := w.formula(query); !strings.HasSuffix(got, "= 100.00") {
+				w.Errorf("%s: %s", method, got)
+			}
+			for damage, want := range found {
+				w.damage(damage, func(ctx context.Context) {
+					x, err := w.Explain(ctx, w.query(query), page.Request{Limit: 100})
+					w.must(err)
+					if !strings.HasSuffix(x.Formula, want) {
+						w.Errorf("%s after %s:\n\t%s\nwant\n\t%s", method, damage, x.Formula, want)
+					}
+				})
+			}
 		}
 	})
 }

@@ -193,7 +193,7 @@ func (i *inquiry) listLots(ctx context.Context, f holdings.Filter, end time.Time
 			ID: l.ID, Amount: &counts, AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: l.SourceID,
 			LedgerAccountID: l.LedgerAccountID, AcquiredAt: l.AcquiredAt,
 			Quantity: l.Quantity, RemainingQuantity: l.RemainingQuantity, CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis,
-			Currency: l.Currency, Origin: string(l.Origin), ParentID: l.ParentID, TransactionID: l.TransactionID,
+			Currency: l.Currency, Origin: string(l.Origin), ParentID: l.ParentID, TransactionID: l.TransactionID, averaged: l.Averaged,
 		})
 	}
 	return nil
