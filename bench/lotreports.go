@@ -183,9 +183,9 @@ func (h *lotService) fill(ctx context.Context, lots int) error {
 		fmt.Sprintf(" JOIN bench_sources AS s ON s.s = (x.i / %d) %% %d", lotsAssets, lotsSources)
 	whole := func(sum string) string { return n("sum(" + sum + ")") }
 	statements := []string{
-		"CREATE TABLE bench_numbers (i INTEGER)", fmt.Sprintf(
-			"INSERT INTO bench_numbers WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i FROM c",
-			few*lotsMonths-1),
+		"CREATE TABLE bench_numbers (i INTEGER)",
+		fmt.Sprintf("INSERT INTO bench_numbers WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < %d) "+
+			"SELECT i FROM c", few*lotsMonths-1),
 		"CREATE TABLE bench_months (m INTEGER PRIMARY KEY, key TEXT, period TEXT, interval_node INTEGER)",
 		"INSERT INTO bench_months VALUES " + months,
 		"CREATE TABLE bench_sources (s INTEGER PRIMARY KEY, id TEXT)", "INSERT INTO bench_sources VALUES " + h.numbered(),

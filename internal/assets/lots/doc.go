@@ -1,5 +1,6 @@
-// Package lots stores the lots of an organization: quantities acquired at one time and cost, where they are held, and
-// what was consumed of them since. On the wire a lot is an asset.
+// Package lots stores the lots of an organization in the database; package rules/lot computes which of them are consumed.
+// A lot is a quantity acquired at one time and cost. It is stored with where it is held and what was consumed from it
+// since. On the wire a lot is an asset.
 //
 // It is the only package that writes to the lot tables, with one exception: deleting a legal entity, which must not have
 // lots any more, deletes its rows in lot_pools, lot_positions and lot_gains (reference.DeleteDependents; the tables are

@@ -28,16 +28,16 @@ func (s postedItem) inForce() bool {
 
 const postedFrom = ` FROM revaluation_parts p
 	JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id
-	JOIN revaluation_items i ON i.organization_id = @org AND i.revaluation_id = p.revaluation_id AND i.legal_entity_id =
-	p.legal_entity_id AND i.kind = p.kind
+	JOIN revaluation_items i ON i.organization_id = @org AND i.revaluation_id = p.revaluation_id
+		AND i.legal_entity_id = p.legal_entity_id AND i.kind = p.kind
 	LEFT JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = i.journal_entry_id`
 
 // selectPosted reads the items of posted runs of a legal entity up to a period, the latest first.
 func selectPosted(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]postedItem, error) {
 	return db.All[postedItem](ctx, tx,
 		"SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+postedFrom+`
-		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key <= ? ORDER BY a.key DESC, i.kind,
-		i.unit`, legalEntityID, throughKey)
+		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key <= ?
+		ORDER BY a.key DESC, i.kind, i.unit`, legalEntityID, throughKey)
 }
 
 type stateRow struct {
