@@ -38,11 +38,12 @@ func (b *bench) importFigures(e engine, f *transactionService) ([]figure, error)
 	ratio := took.Seconds() / f.took.Seconds()
 	rate := func(d time.Duration) float64 { return float64(f.rows) / d.Seconds() }
 	return []figure{
-		{name: "import on " + e.name + ", of the database's own rate", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf(">= %.1f",
-			importRatioMin), verdict: b.judge(ratio >= importRatioMin),
+		{name: "import on " + e.name + ", of the database's own rate", value: fmt.Sprintf("%.2f", ratio),
+			target: fmt.Sprintf(">= %.1f", importRatioMin), verdict: b.judge(ratio >= importRatioMin),
 			note: fmt.Sprintf("%d rows of CSV: %.0f/s from upload to the last row, %.0f/s by %s", f.rows, rate(f.took), rate(took), how)},
-		{name: "import on " + e.name + ", memory", value: fmt.Sprintf("%.0f MB", f.resident), target: fmt.Sprintf("< %.0f MB",
-			importMemoryMax), verdict: b.judge(f.resident < importMemoryMax), note: "the most the process used"},
+		{name: "import on " + e.name + ", memory", value: fmt.Sprintf("%.0f MB", f.resident),
+			target: fmt.Sprintf("< %.0f MB", importMemoryMax), verdict: b.judge(f.resident < importMemoryMax),
+			note: "the most the process used"},
 	}, nil
 }
 

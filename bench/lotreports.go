@@ -183,21 +183,22 @@ func (h *lotService) fill(ctx context.Context, lots int) error {
 		fmt.Sprintf(" JOIN bench_sources AS s ON s.s = (x.i / %d) %% %d", lotsAssets, lotsSources)
 	whole := func(sum string) string { return n("sum(" + sum + ")") }
 	statements := []string{
-		"CREATE TABLE bench_numbers (i INTEGER)", fmt.Sprintf(
-			"INSERT INTO bench_numbers WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i FROM c",
-			few*lotsMonths-1),
-		"CREATE TABLE bench_months (m INTEGER PRIMARY KEY, key TEXT, period TEXT, life INTEGER)", "INSERT INTO bench_months VALUES " + months,
+		"CREATE TABLE bench_numbers (i INTEGER)",
+		fmt.Sprintf("INSERT INTO bench_numbers WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < %d) "+
+			"SELECT i FROM c", few*lotsMonths-1),
+		"CREATE TABLE bench_months (m INTEGER PRIMARY KEY, key TEXT, period TEXT, interval_node INTEGER)",
+		"INSERT INTO bench_months VALUES " + months,
 		"CREATE TABLE bench_sources (s INTEGER PRIMARY KEY, id TEXT)", "INSERT INTO bench_sources VALUES " + h.numbered(),
 		entry("je_a", "a"), entry("je_b", "z") + " WHERE NOT x.held",
-		"INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id, ledger_account_id, asset_type, " +
+		"INSERT INTO lots (organization_id, asset_id, pool, order_key, seq, legal_entity_id, source_id, ledger_account_id, asset_type, " +
 			"acquired_at, quantity, remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, " +
-			"origin, journal_entry_id, basis_pending, provisional, created_at, emptied_at, life) SELECT " + org +
+			"origin, journal_entry_id, basis_pending, provisional, created_at, emptied_at, interval_node) SELECT " + org +
 			", 'ast_' || x.id, s.id || ' C' || x.asset, x.id, x.i, '" + h.entity + "', s.id, '" + h.account + "', 'C' || x.asset, " +
 			at("a.key") + ", " +
 			n("10") + ", " + n("CASE WHEN x.held THEN 10 ELSE 0 END") + ", " + n("100 + x.i % 50") + ", " +
 			n("CASE WHEN x.held THEN 100 + x.i % 50 ELSE 0 END") + ", 'USD', x.id, x.held, 'transaction', 'je_a' || x.id, FALSE, FALSE, " +
-			at("a.key") + ", CASE WHEN x.held THEN NULL ELSE " + at("z.key") + " END, CASE WHEN x.held THEN 0 ELSE a.life END" + from,
-		"INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, " +
+			at("a.key") + ", CASE WHEN x.held THEN NULL ELSE " + at("z.key") + " END, CASE WHEN x.held THEN 0 ELSE a.interval_node END" + from,
+		"INSERT INTO lot_uses (organization_id, use_id, pool, order_key, position, asset_id, kind, is_correction, journal_entry_id, " +
 			"transaction_type, legal_entity_id, source_id, ledger_account_id, asset_type, accounting_date, " +
 			"accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method, " +
 			"lot_count) SELECT " + org + ", 'use_' || x.id, s.id || ' C' || x.asset, x.id, 0, 'ast_' || x.id, 'dispose', " +

@@ -52,8 +52,8 @@ func newPlainEntry(accounts choice) plainEntry {
 	debit, credit := accounts()
 	n := plainEntries.Add(1)
 	// Ids have the length and the order of the service's.
-	return plainEntry{number: n, id: fmt.Sprintf("%026d", n), debit: fmt.Sprintf("lac_%026d", debit), credit: fmt.Sprintf("lac_%026d",
-		credit), amount: fmt.Sprintf("%d.%02d", 1+rand.IntN(5000), rand.IntN(100))}
+	return plainEntry{number: n, id: fmt.Sprintf("%026d", n), debit: fmt.Sprintf("lac_%026d", debit),
+		credit: fmt.Sprintf("lac_%026d", credit), amount: fmt.Sprintf("%d.%02d", 1+rand.IntN(5000), rand.IntN(100))}
 }
 
 // statements returns the statements of one entry, with their arguments.

@@ -291,8 +291,8 @@ func (b *bench) listFigures(e engine, few, many *transactionService) ([]figure, 
 	return []figure{
 		hand.figure(b, "list on "+e.name+", to the same query in SQL"),
 		growth.figure(b, fmt.Sprintf("list on %s, %d transactions to %d", e.name, many.rows, few.rows)),
-		{name: "list on " + e.name + ", page 10,000 to page 1", value: fmt.Sprintf("%.2f", deepness), target: fmt.Sprintf("<= %.1f",
-			listDeepMax), verdict: b.judge(deepness <= listDeepMax), note: ""},
+		{name: "list on " + e.name + ", page 10,000 to page 1", value: fmt.Sprintf("%.2f", deepness),
+			target: fmt.Sprintf("<= %.1f", listDeepMax), verdict: b.judge(deepness <= listDeepMax), note: ""},
 	}, nil
 }
 

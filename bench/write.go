@@ -58,11 +58,11 @@ func measureWrite(b *bench) (figures []figure, err error) {
 	ratio, rawRate, p50, p99 := median(ratios), median(raws), together.at(0.50), together.at(0.99)
 	tail := p99.Seconds() / p50.Seconds()
 	return []figure{
-		{name: fmt.Sprintf("write, %d clients to 1", writeClients), value: fmt.Sprintf("%.1f", ratio), target: fmt.Sprintf(">= %.0f",
-			writeRatioMin), verdict: b.judge(ratio >= writeRatioMin),
+		{name: fmt.Sprintf("write, %d clients to 1", writeClients), value: fmt.Sprintf("%.1f", ratio),
+			target: fmt.Sprintf(">= %.0f", writeRatioMin), verdict: b.judge(ratio >= writeRatioMin),
 			note: fmt.Sprintf("PATCH %s %.0f/s with %d clients, %.0f/s with one", readPath, together.rate(), writeClients, alone.rate())},
-		{name: fmt.Sprintf("write, p99 to p50 at %d", writeClients), value: fmt.Sprintf("%.1f", tail), target: fmt.Sprintf("< %.0f",
-			writeTailMax), verdict: b.judge(tail < writeTailMax),
+		{name: fmt.Sprintf("write, p99 to p50 at %d", writeClients), value: fmt.Sprintf("%.1f", tail),
+			target: fmt.Sprintf("< %.0f", writeTailMax), verdict: b.judge(tail < writeTailMax),
 			note: fmt.Sprintf("p50 %s, p99 %s, slowest %s; one client p50 %s", rounded(p50), rounded(p99), rounded(together.at(1)),
 				rounded(alone.at(0.50)))},
 		{name: "write, of raw SQLite", value: fmt.Sprintf("%.2f", together.rate()/rawRate), target: "", verdict: noTarget,

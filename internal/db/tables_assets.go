@@ -37,39 +37,39 @@ var assetTables = []Table{
 			{Column: "legal_entity_id", To: "legal_entities", Fixes: []string{"base_currency", "cost_basis_scope"}},
 			// Somebody entered it, or a transaction brought it. Lots are indexed by legal entity.
 			{Column: "source_id", To: "sources",
-				Rows: `SELECT lot.asset_id AS example FROM sources place JOIN lots lot ON lot.organization_id = place.organization_id
-					AND lot.legal_entity_id = place.legal_entity_id AND lot.source_id = place.source_id
-					WHERE place.organization_id = @org AND place.source_id = {id}`},
+				Rows: `SELECT lot.asset_id AS example FROM sources source JOIN lots lot ON lot.organization_id = source.organization_id
+					AND lot.legal_entity_id = source.legal_entity_id AND lot.source_id = source.source_id
+					WHERE source.organization_id = @org AND source.source_id = {id}`},
 			{Column: "ledger_account_id", To: "ledger_accounts"},
 			{Column: "parent_asset_id", To: "lots"},
 			{Column: "transaction_id", To: "transactions"},
 			{Column: "journal_entry_id", To: "journal_entries"},
 		},
 		Unlinked: map[string]string{"token_id": tokenID}},
-	{Name: "lot_takes", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates what entries, which are audited, take from lots",
-		One: "entry that takes assets", Many: "entries that take assets", Example: "journal_entry_id",
+	{Name: "lot_consumptions", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates what entries, which are audited, consume from lots",
+		One: "entry that consumes assets", Many: "entries that consume assets", Example: "journal_entry_id",
 		References: []Link{
 			{Column: "journal_entry_id", To: "journal_entries"},
 			{Column: "transaction_id", To: "transactions"},
 			{Column: "source_id", To: "sources", Ignored: countsLots},
 			{Column: "ledger_account_id", To: "ledger_accounts", Unindexed: lotScan},
 		}},
-	{Name: "lot_uses", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates what entries, which are audited, take from lots",
+	{Name: "lot_uses", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates what entries, which are audited, consume from lots",
 		ID: "use_id", One: "use of assets", Many: "uses of assets", Example: "use_id",
 		References: []Link{
 			{Column: "asset_id", To: "lots"},
 			{Column: "journal_entry_id", To: "journal_entries"},
 			{Column: "transaction_id", To: "transactions"},
 			{Column: "legal_entity_id", To: "legal_entities", Fixes: []string{"cost_basis_scope"},
-				Rows: `SELECT taken.use_id AS example FROM lot_pools taken_from JOIN lot_uses taken
-					ON taken.organization_id = taken_from.organization_id AND taken.pool = taken_from.pool
-					WHERE taken_from.organization_id = @org AND taken_from.legal_entity_id = {id}`},
+				Rows: `SELECT used.use_id AS example FROM lot_pools pool JOIN lot_uses used
+					ON used.organization_id = pool.organization_id AND used.pool = pool.pool
+					WHERE pool.organization_id = @org AND pool.legal_entity_id = {id}`},
 			{Column: "source_id", To: "sources", Ignored: countsLots},
 			{Column: "ledger_account_id", To: "ledger_accounts", Unindexed: lotScan},
 			{Column: "accounting_period_id", To: "accounting_periods"},
 		},
 		Unlinked: map[string]string{"token_id": tokenID}},
-	{Name: "lot_positions", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates lots and what was taken from them",
+	{Name: "lot_positions", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates lots and what was consumed from them",
 		One: "position of an accounting period", Many: "positions of accounting periods", Example: "accounting_period_id", Shown: "of %s",
 		References: []Link{
 			{Column: "legal_entity_id", To: "legal_entities", Ignored: emptyPool, Cascades: true},
@@ -78,7 +78,7 @@ var assetTables = []Table{
 			{Column: "accounting_period_id", To: "accounting_periods"},
 		},
 		Unlinked: map[string]string{"token_id": tokenID}},
-	{Name: "lot_gains", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates what was taken from lots",
+	{Name: "lot_gains", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates what was consumed from lots",
 		References: []Link{
 			{Column: "legal_entity_id", To: "legal_entities", Ignored: emptyPool, Cascades: true},
 			{Column: "source_id", To: "sources", Ignored: countsLots},

@@ -35,18 +35,16 @@ func (w *world) holdsWhatSourcesDo(t *testing.T) {
 		h := holding{x.Source.ID, x.Currency}
 		want[h] = want[h].Add(change)
 	}
-	manual := 0
-	w.read(t, func(ctx context.Context, tx *db.Tx) error {
-		lots, err := lots.AllOpen(ctx, tx)
-		for _, l := range lots {
-			h := holding{l.SourceID, l.AssetType}
-			got[h] = got[h].Add(l.RemainingQuantity)
-			if l.RemainingQuantity.Sign() <= 0 || l.RemainingBasis.Sign() < 0 {
-				t.Errorf("%s of %s %s cost %s", l.RemainingQuantity, l.ID, l.AssetType, l.RemainingBasis)
-			}
+	manual, open := 0, true
+	for _, l := range everything(t, func(p page.Request) (page.Page[lots.Held], error) {
+		return w.app.Lots.List(w.ctx, lots.Filter{Open: &open}, p)
+	}) {
+		h := holding{l.SourceID, l.AssetType}
+		got[h] = got[h].Add(l.RemainingQuantity)
+		if l.RemainingQuantity.Sign() <= 0 || l.RemainingBasis.Sign() < 0 {
+			t.Errorf("%s of %s %s cost %s", l.RemainingQuantity, l.ID, l.AssetType, l.RemainingBasis)
 		}
-		return err
-	})
+	}
 	for _, h := range everything(t, func(p page.Request) (page.Page[lots.Held], error) {
 		return w.app.Lots.List(w.ctx, lots.Filter{}, p)
 	}) {

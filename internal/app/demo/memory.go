@@ -69,8 +69,8 @@ func (c *company) remember(ctx context.Context) error {
 	}
 	for _, r := range rules {
 		p := memory.RuleParams{
-			Type: memory.Classification, ProviderCategory: optional(r.category), MemoContains: optional(r.memo), AssetType: optional(
-				r.asset), Direction: optional(r.direction), TransactionType: optional(string(r.kind)),
+			Type: memory.Classification, ProviderCategory: optional(r.category), MemoContains: optional(r.memo),
+			AssetType: optional(r.asset), Direction: optional(r.direction), TransactionType: optional(string(r.kind)),
 			LedgerAccountID: optional(c.accounts[r.target]), PayeeName: optional(r.payee), TagID: optional(c.tags[r.tag]),
 		}
 		if _, err := c.app.Memory.PutRule(ctx, memory.PutRuleParams{Rule: p, Rationale: "As booked so far"}); err != nil {

@@ -82,8 +82,8 @@ func (c *company) openings(ctx context.Context) error {
 				continue
 			}
 			_, err := c.app.Assets.Create(ctx, opening.CreateParams{
-				AssetType: o.asset, Quantity: money.MustParse(o.quantity), CostBasis: money.MustParse(
-					o.cost), LegalEntityID: c.us, LedgerAccountID: s.LedgerAccountID, SourceID: s.ID,
+				AssetType: o.asset, Quantity: money.MustParse(o.quantity), CostBasis: money.MustParse(o.cost),
+				LegalEntityID: c.us, LedgerAccountID: s.LedgerAccountID, SourceID: s.ID,
 				DateReceived: calendar.DateOf(began.AddDate(0, -o.months, 9), time.UTC),
 			})
 			if err != nil {

@@ -85,8 +85,8 @@ var typeOf = map[string]transaction.Type{"network_fee": transaction.Fee, "refund
 // paramsOf returns a transaction as its source reports it.
 func paramsOf(x activity.Transaction) transaction.Params {
 	p := transaction.Params{
-		ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: transaction.Direction(
-			x.Direction), Quantity: &x.Quantity, Currency: x.Currency,
+		ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: transaction.Direction(x.Direction),
+		Quantity: &x.Quantity, Currency: x.Currency,
 		Category: x.Category, Vendor: x.Vendor, EventKey: x.TradeID, Type: typeOf[x.Category],
 	}
 	if v := x.Value; v != nil {

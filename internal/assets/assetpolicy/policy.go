@@ -16,8 +16,8 @@ import (
 // noun is what error messages call a policy.
 const noun = "asset policy"
 
-// SymbolMax is the maximum length of an asset type in characters, as in transactions.
-const SymbolMax = 100
+// symbolMax is the maximum length of an asset type in characters, as in transactions.
+const symbolMax = 100
 
 // Policy is the classification of an asset.
 type Policy struct {
@@ -79,8 +79,8 @@ func ForAssets(ctx context.Context, tx *db.Tx, assetTypes []string) (map[string]
 func (p Policy) validate() error {
 	var faults fault.List
 	switch n := utf8.RuneCountInString(p.AssetType); {
-	case n < 1 || n > SymbolMax:
-		faults.Addf("asset_type", "must have 1 to %d characters", SymbolMax)
+	case n < 1 || n > symbolMax:
+		faults.Addf("asset_type", "must have 1 to %d characters", symbolMax)
 	case strings.ContainsRune(p.AssetType, 0) || !utf8.ValidString(p.AssetType):
 		faults.Addf("asset_type", "must be UTF-8 without the character U+0000")
 	}

@@ -1,13 +1,10 @@
 package booking_test
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/base/money"
-	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -56,60 +53,4 @@ func TestBlockNumbersOfAnyWidthAreConsumedInTheirOrder(t *testing.T) {
 			t.Errorf("after the late acquisition %s is left", got)
 		}
 	})
-}
-
-// Versions before migration 17 stored block numbers of more than 12 digits as they are.
-func TestOrderKeysOfWideBlocksAreRewrittenByTheMigration(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		for i, block := range append([]int64{77}, wideBlocks...) {
-			day := fmt.Sprintf("2025-03-%02d", i+1)
-			w.book(w.addAt(day, "A in 1 ETH = 100.00", block), "DEPOSIT", "Paid-in capital")
-			w.book(w.addAt(day+"T13:00:00Z", "A out 0.5 ETH = 80.00", block), "EXPENSE", "Contractors")
-		}
-		w.verifyBooks()
-		before := w.everything()
-		w.asBefore17()
-		if err := w.db.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		w.verifyBooks()
-		after := w.everything()
-		for _, table := range []string{"lots", "lot_takes", "lot_uses", "lot_pools"} {
-			if fmt.Sprint(after[table]) != fmt.Sprint(before[table]) {
-				t.Errorf("%s is\n%v, was\n%v", table, after[table], before[table])
-			}
-		}
-		w.book(w.addAt("2025-03-02T12:30:00Z", "A in 1 ETH = 50.00", wideBlocks[1]), "DEPOSIT", "Paid-in capital")
-		w.verifyBooks()
-	})
-}
-
-// undoLaterMigrations are the Down statements of the migrations after 17, the last one first.
-var undoLaterMigrations = []string{
-	"ALTER TABLE transactions RENAME COLUMN visibility TO shelf",
-	"ALTER TABLE organization_state RENAME TO heads",
-}
-
-// asBefore17 brings the keys and the version of the schema back to those of an earlier version.
-func (w *world) asBefore17() {
-	w.Helper()
-	err := w.db.WriteAcross(w.ctx, "a test goes back to an earlier version", func(ctx context.Context, tx *db.Tx) error {
-		for table, column := range map[string]string{"lots": "place", "lot_takes": "place", "lot_uses": "place", "lot_pools": "last_place"} {
-			n, err := tx.Exec(ctx, fmt.Sprintf("UPDATE %s SET %s = substr(%s, 1, 19) || substr(%s, 21) WHERE substr(%s, 20, 1) BETWEEN 'a' AND 'g'",
-				table, column, column, column, column))
-			if err != nil || n == 0 {
-				w.Errorf("%s has %d wide keys, %v", table, n, err)
-			}
-		}
-		for _, statement := range undoLaterMigrations {
-			if _, err := tx.Exec(ctx, statement); err != nil {
-				return err
-			}
-		}
-		_, err := tx.Exec(ctx, "DELETE FROM goose_db_version WHERE version_id >= 17")
-		return err
-	})
-	if err != nil {
-		w.Fatal(err)
-	}
 }

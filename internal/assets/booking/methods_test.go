@@ -1,15 +1,14 @@
 package booking_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/entity"
-	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -106,15 +105,16 @@ func TestRounding(t *testing.T) {
 
 func (w *world) lotID(sourceName, day string) (found string) {
 	w.Helper()
-	w.read(func(ctx context.Context, tx *db.Tx) error {
-		all, err := lots.AllOpen(ctx, tx)
-		for _, l := range all {
-			if l.SourceID == w.source(sourceName).ID && l.AcquiredAt.Format("2006-01-02") == day {
-				found = l.ID
-			}
+	open := true
+	all, err := w.picks.List(w.ctx, lots.Filter{LegalEntityIDs: []string{w.us, w.sub}, Open: &open}, page.Request{Limit: 100})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, l := range all.Items {
+		if l.SourceID == w.source(sourceName).ID && l.AcquiredAt.Format("2006-01-02") == day {
+			found = l.ID
 		}
-		return err
-	})
+	}
 	if found == "" {
 		w.Fatalf("no lot of %s of %s", sourceName, day)
 	}

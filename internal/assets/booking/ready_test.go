@@ -33,8 +33,8 @@ func (w *world) month(key string) string {
 	return ""
 }
 
-// verdict returns the verdict of a readiness check for the first legal entity.
-func (w *world) verdict(s *period.Service, key, code string) period.CheckResult {
+// checkResult returns the result of a readiness check for the first legal entity.
+func (w *world) checkResult(s *period.Service, key, code string) period.CheckResult {
 	w.Helper()
 	r, err := s.Readiness(w.ctx, w.month(key), w.us)
 	if err != nil {
@@ -48,10 +48,10 @@ func (w *world) verdict(s *period.Service, key, code string) period.CheckResult 
 	return period.CheckResult{}
 }
 
-// expectVerdict compares the verdict of one readiness check.
-func (w *world) expectVerdict(s *period.Service, key, code string, outcome period.Outcome, count int64, says string) {
+// expectResult compares the result of one readiness check.
+func (w *world) expectResult(s *period.Service, key, code string, outcome period.Outcome, count int64, says string) {
 	w.Helper()
-	v := w.verdict(s, key, code)
+	v := w.checkResult(s, key, code)
 	if v.Outcome != outcome || v.Count != count || !strings.Contains(v.Message, says) {
 		w.Errorf("%s of %s: got %s, %d: %s", code, key, v.Outcome, v.Count, v.Message)
 	}
@@ -64,7 +64,7 @@ func TestAPeriodIsNotReadyWhileTransactionsAreNotPosted(t *testing.T) {
 		w.add("2025-12-01", "A in 7 ETH = 4000.00")    // of the next month
 		w.add("2025-11-11", "SubA in 7 ETH = 4000.00") // of somebody else
 		w.book(w.add("2025-11-12", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.expectVerdict(s, "2025-11", readiness.CodeUnposted, period.Fail, 1, bought.SequenceNumber())
+		w.expectResult(s, "2025-11", readiness.CodeUnposted, period.Fail, 1, bought.SequenceNumber())
 		id := w.month("2025-11")
 		if _, err := s.Close(w.ctx, id, w.us); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "override_reason") {
 			t.Errorf("close: %v", err)
@@ -116,16 +116,16 @@ func TestAPeriodIsNotReadyWhileLotsAreMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.book(w.add("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.expectVerdict(s, "2025-10", readiness.CodeLotDeficit, period.Pass, 0, "")
+		w.expectResult(s, "2025-10", readiness.CodeLotDeficit, period.Pass, 0, "")
 		short := w.book(w.add("2025-11-10", "A out 1.5 ETH = 3900.00"), "SWAP", "Bank")
-		w.expectVerdict(s, "2025-10", readiness.CodeLotDeficit, period.Pass, 0, "")
-		w.expectVerdict(s, "2025-11", readiness.CodeLotDeficit, period.Fail, 1, "0.5 ETH on 2025-11-10")
-		if v := w.verdict(s, "2025-11", readiness.CodeLotDeficit); len(v.SampleIDs) != 1 || v.SampleIDs[0] != short.ID {
+		w.expectResult(s, "2025-10", readiness.CodeLotDeficit, period.Pass, 0, "")
+		w.expectResult(s, "2025-11", readiness.CodeLotDeficit, period.Fail, 1, "0.5 ETH on 2025-11-10")
+		if v := w.checkResult(s, "2025-11", readiness.CodeLotDeficit); len(v.SampleIDs) != 1 || v.SampleIDs[0] != short.ID {
 			t.Errorf("got %v", v.SampleIDs)
 		}
-		w.expectVerdict(s, "2025-12", readiness.CodeLotDeficit, period.Fail, 1, "")
+		w.expectResult(s, "2025-12", readiness.CodeLotDeficit, period.Fail, 1, "")
 		w.book(w.add("2025-09-01", "A in 0.5 ETH = 700.00"), "SWAP", "Bank") // late
-		w.expectVerdict(s, "2025-11", readiness.CodeLotDeficit, period.Pass, 0, "")
+		w.expectResult(s, "2025-11", readiness.CodeLotDeficit, period.Pass, 0, "")
 	})
 }
 
@@ -134,17 +134,17 @@ func TestLotsOnTheirWayAreListedAndThoseOfUnknownCostPreventTheClose(t *testing.
 		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		w.book(w.add("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
 		w.book(w.add("2025-10-31", "A out 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
-		w.expectVerdict(s, "2025-10", period.CodeInTransit, period.Warn, 1, "0.5 ETH on")
-		w.expectVerdict(s, "2025-10", period.CodeClearing, period.Pass, 0, "")
+		w.expectResult(s, "2025-10", period.CodeInTransit, period.Warn, 1, "0.5 ETH on")
+		w.expectResult(s, "2025-10", period.CodeClearing, period.Pass, 0, "")
 		w.book(w.add("2025-11-01", "B in 0.5 ETH = 1500.00"), "INTERNAL TRANSFER", "")
-		w.expectVerdict(s, "2025-10", period.CodeInTransit, period.Warn, 1, "")
-		w.expectVerdict(s, "2025-11", period.CodeInTransit, "", 0, "")
-		w.expectVerdict(s, "2025-11", readiness.CodeBasisPending, period.Pass, 0, "")
+		w.expectResult(s, "2025-10", period.CodeInTransit, period.Warn, 1, "")
+		w.expectResult(s, "2025-11", period.CodeInTransit, "", 0, "")
+		w.expectResult(s, "2025-11", readiness.CodeBasisPending, period.Pass, 0, "")
 		w.book(w.add("2025-11-02", "B in 0.25 ETH = 750.00"), "INTERNAL TRANSFER", "") // from nowhere
-		w.expectVerdict(s, "2025-10", readiness.CodeBasisPending, period.Pass, 0, "")
-		w.expectVerdict(s, "2025-11", readiness.CodeBasisPending, period.Fail, 1, "0.25 ETH of 2025-11-02")
-		w.expectVerdict(s, "2025-11", period.CodeClearing, period.Fail, 1, "-750.00")
-		w.expectVerdict(s, "2025-11", readiness.CodeLotsDiffer, period.Pass, 0, "")
+		w.expectResult(s, "2025-10", readiness.CodeBasisPending, period.Pass, 0, "")
+		w.expectResult(s, "2025-11", readiness.CodeBasisPending, period.Fail, 1, "0.25 ETH of 2025-11-02")
+		w.expectResult(s, "2025-11", period.CodeClearing, period.Fail, 1, "-750.00")
+		w.expectResult(s, "2025-11", readiness.CodeLotsDiffer, period.Pass, 0, "")
 	})
 }
 
@@ -152,26 +152,26 @@ func TestWhatIsMeasuredNeedsAPriceAtTheEndOfThePeriod(t *testing.T) {
 	withOwnEntities(t, func(t *testing.T, w *world) {
 		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		w.book(w.add("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.expectVerdict(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "") // at cost
+		w.expectResult(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "") // at cost
 		fair := entity.MeasuredAtFairValue
 		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{Measurement: &fair}); err != nil {
 			t.Fatal(err)
 		}
-		w.expectVerdict(s, "2025-10", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
-		w.expectVerdict(s, "2025-12", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
+		w.expectResult(s, "2025-10", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
+		w.expectResult(s, "2025-12", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
 		if _, err := price.NewService(w.db).Create(w.ctx, price.Params{AssetType: "ETH", Currency: "USD",
 			Timestamp: "2025-10-31T23:00:00Z", Price: "2100"}); err != nil {
 			t.Fatal(err)
 		}
-		w.expectVerdict(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "")
-		w.expectVerdict(s, "2025-10", readiness.CodeRevaluation, period.Fail, 1, "ETH by 100.00 USD")
+		w.expectResult(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "")
+		w.expectResult(s, "2025-10", readiness.CodeRevaluation, period.Fail, 1, "ETH by 100.00 USD")
 		if _, err := revaluation.NewService(w.db, w.journal).Run(w.ctx, revaluation.RunParams{PeriodID: w.month("2025-10"),
 			LegalEntityIDs: []string{w.us}}); err != nil {
 			t.Fatal(err)
 		}
-		w.expectVerdict(s, "2025-10", readiness.CodeRevaluation, period.Pass, 0, "")
+		w.expectResult(s, "2025-10", readiness.CodeRevaluation, period.Pass, 0, "")
 		w.book(w.add("2025-11-01", "A out 1 ETH = 2200.00"), "SWAP", "Bank")
-		w.expectVerdict(s, "2025-11", readiness.CodeMissingPrice, period.Pass, 0, "") // nothing is held
+		w.expectResult(s, "2025-11", readiness.CodeMissingPrice, period.Pass, 0, "") // nothing is held
 	})
 }
 
@@ -179,7 +179,7 @@ func TestAPeriodIsNotReadyWhenLotsDifferFromTheBooks(t *testing.T) {
 	withOwnEntities(t, func(t *testing.T, w *world) {
 		s := period.NewService(w.db, readiness.Checks()...).WithTransit(holdings.InTransit)
 		w.book(w.add("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
-		w.expectVerdict(s, "2025-10", readiness.CodeLotsDiffer, period.Pass, 0, "")
+		w.expectResult(s, "2025-10", readiness.CodeLotsDiffer, period.Pass, 0, "")
 		_ = w.db.Write(w.ctx, actor.From(w.ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx, "UPDATE lot_positions SET basis = '1990' WHERE organization_id = @org"); err != nil {
 				t.Fatal(err)

@@ -229,7 +229,9 @@ func (w *world) expectModel(policy entity.CreateParams, all []operation) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		gains = gains.Add(result.Gain())
+		for _, u := range result.Uses {
+			gains = gains.Add(u.Gain)
+		}
 		if h.Kind == lot.Move {
 			for _, u := range result.Uses {
 				s := lot.Slice{Quantity: u.Quantity, Basis: u.Basis, AcquiredAt: u.AcquiredAt}

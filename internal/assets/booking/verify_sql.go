@@ -16,11 +16,12 @@ var inconsistencies = []struct{ kind, text, query string }{
 	{"transactions that contradict their entry", "%s does not match its journal entry", `SELECT 'OT-' || t.number FROM transactions t
 		LEFT JOIN journal_entries e ON e.organization_id = t.organization_id AND e.journal_entry_id = t.journal_entry_id
 		LEFT JOIN bookings b ON b.organization_id = t.organization_id AND b.journal_entry_id = t.journal_entry_id
-		WHERE t.organization_id = @org AND (t.status = 'posted' AND t.journal_entry_id IS NULL OR t.journal_entry_id IS NOT NULL AND
-		(e.journal_entry_id IS NULL OR NOT (` + entryInForce + `)
-			OR (t.status = 'posted') <> (e.status = 'posted') OR t.status = 'spam'
-			OR (e.transaction_id IS NULL OR e.transaction_id <> t.transaction_id) AND (b.partner_id IS NULL OR b.partner_id <>
-			t.transaction_id))) ORDER BY t.number`},
+		WHERE t.organization_id = @org AND (t.status = 'posted' AND t.journal_entry_id IS NULL
+			OR t.journal_entry_id IS NOT NULL AND (e.journal_entry_id IS NULL OR NOT (` + entryInForce + `)
+				OR (t.status = 'posted') <> (e.status = 'posted') OR t.status = 'spam'
+				OR (e.transaction_id IS NULL OR e.transaction_id <> t.transaction_id)
+					AND (b.partner_id IS NULL OR b.partner_id <> t.transaction_id)))
+		ORDER BY t.number`},
 	{"entries that their transaction does not name", "the transaction of the entry %s does not exist, or names another entry or none",
 		`SELECT 'JE-' || e.number FROM journal_entries e
 		LEFT JOIN transactions t ON t.organization_id = e.organization_id AND t.transaction_id = e.transaction_id
@@ -30,16 +31,16 @@ var inconsistencies = []struct{ kind, text, query string }{
 		`SELECT b.journal_entry_id FROM bookings b
 		JOIN journal_entries e ON e.organization_id = b.organization_id AND e.journal_entry_id = b.journal_entry_id AND ` + entryInForce + `
 		LEFT JOIN transactions t ON t.organization_id = b.organization_id AND t.transaction_id = b.partner_id
-		WHERE b.organization_id = @org AND b.partner_id IS NOT NULL AND (t.journal_entry_id IS NULL OR t.journal_entry_id <>
-		b.journal_entry_id) ORDER BY 1`},
+		WHERE b.organization_id = @org AND b.partner_id IS NOT NULL
+			AND (t.journal_entry_id IS NULL OR t.journal_entry_id <> b.journal_entry_id) ORDER BY 1`},
 	{"bookings without an entry", "a booking is stored for the entry %s, but there is no such entry of that transaction",
 		`SELECT b.journal_entry_id FROM bookings b
 		LEFT JOIN journal_entries e ON e.organization_id = b.organization_id AND e.journal_entry_id = b.journal_entry_id
 		WHERE b.organization_id = @org AND (e.transaction_id IS NULL OR e.transaction_id <> b.transaction_id) ORDER BY 1`},
 	{"entries without a booking", "the entry %s consumes or creates lots, but no booking is stored for it",
 		`SELECT x.journal_entry_id FROM (
-			SELECT t.journal_entry_id FROM lot_takes t WHERE t.organization_id = @org UNION SELECT l.journal_entry_id FROM lots l WHERE
-			l.organization_id = @org AND l.origin <> 'manual') AS x
+			SELECT c.journal_entry_id FROM lot_consumptions c WHERE c.organization_id = @org
+			UNION SELECT l.journal_entry_id FROM lots l WHERE l.organization_id = @org AND l.origin <> 'manual') AS x
 		WHERE NOT EXISTS (SELECT 1 FROM bookings b WHERE b.organization_id = @org AND b.journal_entry_id = x.journal_entry_id) ORDER BY 1`},
 }
 
@@ -47,7 +48,7 @@ var inconsistencies = []struct{ kind, text, query string }{
 func selectInForce(ctx context.Context, tx *db.Tx, after string, limit int) ([]bookingRow, error) {
 	return db.All[bookingRow](ctx, tx, "SELECT "+db.Columns[bookingRow]()+
 		` FROM bookings WHERE organization_id = @org AND journal_entry_id > ? AND EXISTS (
-		SELECT 1 FROM journal_entries e WHERE e.organization_id = bookings.organization_id AND e.journal_entry_id =
-		bookings.journal_entry_id AND e.status = 'posted' AND `+entryInForce+`)
+			SELECT 1 FROM journal_entries e WHERE e.organization_id = bookings.organization_id
+			AND e.journal_entry_id = bookings.journal_entry_id AND e.status = 'posted' AND `+entryInForce+`)
 		ORDER BY journal_entry_id LIMIT ?`, after, limit)
 }

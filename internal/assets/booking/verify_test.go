@@ -139,7 +139,7 @@ func TestVerifyFindsWhateverIsBroken(t *testing.T) {
 		lot := func(condition string) string { return one("lots", "asset_id", condition) }
 		use := func(condition string) string { return one("lot_uses", "use_id", condition) }
 		pool := one("lot_pools", "pool", "x.seq > 1")
-		take := one("lot_takes", "place", "x.kind = 'consume'")
+		take := one("lot_consumptions", "order_key", "x.kind = 'consume'")
 		booked := one("bookings", "journal_entry_id", "x.partner_id IS NOT NULL")
 		told := one("transactions", "transaction_id", "x.status = 'posted'")
 		const somewhere = " WHERE organization_id = @org AND quantity <> '0'"
@@ -179,17 +179,17 @@ func TestVerifyFindsWhateverIsBroken(t *testing.T) {
 			"UPDATE lot_pools SET basis = '99'" +
 				pool: "but recomputing it leaves",
 			"UPDATE lot_pools SET seq = 99" + pool: "in 99 lots",
-			"UPDATE lot_pools SET last_place = ''" +
+			"UPDATE lot_pools SET last_order_key = ''" +
 				pool: "but there is one at",
 			"UPDATE lot_pools SET legal_entity_id = 'le_x'" +
 				pool: "the legal entity of the pool",
-			"DELETE FROM lot_pools" + pool:                 "consumes from does not exist",
-			"UPDATE lot_takes SET quantity = '0.1'" + take: ", but should be 0.",
-			"UPDATE lot_takes SET proceeds = '1'" +
+			"DELETE FROM lot_pools" + pool:                        "consumes from does not exist",
+			"UPDATE lot_consumptions SET quantity = '0.1'" + take: ", but should be 0.",
+			"UPDATE lot_consumptions SET proceeds = '1'" +
 				take: "are not those that follow from its booking",
-			"UPDATE lot_takes SET journal_entry_id = 'je_x'" +
+			"UPDATE lot_consumptions SET journal_entry_id = 'je_x'" +
 				take: "consumes lots but does not exist",
-			"DELETE FROM lot_takes" + take:                                      "but no consumption is stored there",
+			"DELETE FROM lot_consumptions" + take:                               "but no consumption is stored there",
 			"UPDATE lot_uses SET quantity = '0.01'" + use("x.kind = 'dispose'"): ", but should be",
 			"UPDATE lot_uses SET basis = '1'" +
 				use("x.kind = 'move'"): "but its uses leave",

@@ -389,7 +389,7 @@ func (w *world) everything() map[string][]string {
 	w.Helper()
 	out := map[string][]string{}
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		for _, table := range []string{"bookings", "lot_pools", "lots", "lot_takes", "lot_uses", "lot_positions", "lot_gains",
+		for _, table := range []string{"bookings", "lot_pools", "lots", "lot_consumptions", "lot_uses", "lot_positions", "lot_gains",
 			"lot_selections", "account_units", "account_balances", "journal_entries", "journal_lines", "transactions"} {
 			rows, err := tx.SQL().QueryContext(ctx, "SELECT * FROM "+table+" WHERE organization_id = '"+actor.From(w.ctx).OrganizationID+"'")
 			if err != nil {

@@ -5,51 +5,46 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// pool is a pool under a weighted average.
-type pool struct {
-	id, legalEntityID, sourceID, assetType, chain string
-	quantity, basis                               money.Decimal
-}
-
 // applyAverages sets the basis of lots under a weighted average to their share of the basis of their pool: at an earlier time if
-// positions is not nil, else now.
-func applyAverages(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, positions func(Filter) ([]Position, error)) error {
-	f, err := averagedFilter(ctx, tx, end, lots)
+// positions is not nil, else now. It returns the IDs of these lots.
+func applyAverages(ctx context.Context, tx *db.Tx, end time.Time, held []lots.Lot,
+	positions func(Filter) ([]Position, error)) (averaged map[string]bool, err error) {
+	f, err := averagedFilter(ctx, tx, end, held)
 	if err != nil || len(f.LegalEntityIDs) == 0 {
-		return err
+		return nil, err
 	}
-	pools, err := selectPools(ctx, tx, f)
+	pools, err := lots.AveragedPools(ctx, tx, f.LegalEntityIDs, f.AssetTypes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if positions != nil {
-		held, err := positions(f)
+		then, err := positions(f)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		sumPositions(pools, held)
+		sumPositions(pools, then)
 	}
-	allocate(lots, pools)
-	return nil
+	return allocate(held, pools), nil
 }
 
 // averagedFilter returns a filter for the legal entities that use a weighted average at the time, and the assets of their lots.
-func averagedFilter(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) (f Filter, err error) {
-	verdicts := map[string]bool{}
-	for _, l := range lots {
-		is, known := verdicts[l.LegalEntityID]
+func averagedFilter(ctx context.Context, tx *db.Tx, end time.Time, held []lots.Lot) (f Filter, err error) {
+	averages := map[string]bool{}
+	for _, l := range held {
+		is, known := averages[l.LegalEntityID]
 		if !known {
 			method, err := methodAt(ctx, tx, l.LegalEntityID, end)
 			if err != nil {
 				return f, err
 			}
 			is = method == entity.MethodWeightedAverage
-			verdicts[l.LegalEntityID] = is
+			averages[l.LegalEntityID] = is
 			if is {
 				f.LegalEntityIDs = append(f.LegalEntityIDs, l.LegalEntityID)
 			}
@@ -79,9 +74,9 @@ func electedAt(elections []entity.Election, end time.Time) (out entity.Election)
 
 // sumPositions sets the sums of pools to those of their positions. A pool without a source has the positions of all sources that
 // have no pool of their own.
-func sumPositions(pools []pool, positions []Position) {
+func sumPositions(pools []lots.Pool, positions []Position) {
 	for i := range pools {
-		pools[i].quantity, pools[i].basis = money.Decimal{}, money.Decimal{}
+		pools[i].Quantity, pools[i].Basis = money.Decimal{}, money.Decimal{}
 	}
 	for _, p := range positions {
 		if p.SourceID == "" || p.TokenID != "" {
@@ -89,30 +84,34 @@ func sumPositions(pools []pool, positions []Position) {
 		}
 		best, rank := -1, -1
 		for i, pl := range pools {
-			if pl.legalEntityID != p.LegalEntityID || pl.assetType != p.AssetType || pl.sourceID != "" && pl.sourceID != p.SourceID ||
-				pl.chain != "" && pl.chain != p.Chain {
+			if pl.LegalEntityID != p.LegalEntityID || pl.AssetType != p.AssetType || pl.SourceID != "" && pl.SourceID != p.SourceID ||
+				pl.Chain != "" && pl.Chain != p.Chain {
 				continue
 			}
-			if r := len(pl.sourceID) + len(pl.chain); r > rank {
+			if r := len(pl.SourceID) + len(pl.Chain); r > rank {
 				best, rank = i, r
 			}
 		}
 		if best >= 0 {
-			pools[best].quantity, pools[best].basis = pools[best].quantity.Add(p.Quantity), pools[best].basis.Add(p.Basis)
+			pools[best].Quantity, pools[best].Basis = pools[best].Quantity.Add(p.Quantity), pools[best].Basis.Add(p.Basis)
 		}
 	}
 }
 
-// allocate allocates the basis of each pool to its lots by quantity. Lots of other pools keep their basis.
-func allocate(lots []LotState, pools []pool) {
-	byID := make(map[string]pool, len(pools))
+// allocate allocates the basis of each pool to its lots by quantity, and returns the IDs of these lots. Lots of other pools keep
+// their basis.
+func allocate(held []lots.Lot, pools []lots.Pool) map[string]bool {
+	averaged := map[string]bool{}
+	byKey := make(map[string]lots.Pool, len(pools))
 	for _, p := range pools {
-		byID[p.id] = p
+		byKey[p.Key] = p
 	}
-	for i, l := range lots {
-		if p := byID[l.Pool]; !p.quantity.IsZero() {
+	for i, l := range held {
+		if p := byKey[l.Pool]; !p.Quantity.IsZero() {
 			places, _ := money.MinorUnits(l.Currency)
-			lots[i].RemainingBasis = p.basis.Mul(l.RemainingQuantity).Quo(p.quantity, places)
+			held[i].RemainingBasis = p.Basis.Mul(l.RemainingQuantity).Quo(p.Quantity, places)
+			averaged[l.ID] = true
 		}
 	}
+	return averaged
 }

@@ -118,11 +118,11 @@ func TestVerifyFindsALotWithAWrongDateOfEmptying(t *testing.T) {
 			})
 		}
 		check(0)
-		w.exec("UPDATE lots SET life = 1 WHERE organization_id = @org AND asset_id = 'ast_L2'")
+		w.exec("UPDATE lots SET interval_node = 1 WHERE organization_id = @org AND asset_id = 'ast_L2'")
 		check(1)
 		w.exec("UPDATE lots SET emptied_at = ? WHERE organization_id = @org AND asset_id = 'ast_L0'", day("2025-10-01"))
 		check(2)
-		w.exec("UPDATE lots SET life = 0, emptied_at = NULL WHERE organization_id = @org")
+		w.exec("UPDATE lots SET interval_node = 0, emptied_at = NULL WHERE organization_id = @org")
 		check(0)
 		equal(t, "lots are found all the same",
 			w.taxLots(9, holdings.TaxLotsParams{AsOf: "2025-09-01", Filter: holdings.Filter{AssetTypes: []string{"ETH"}}}), []string{

@@ -48,8 +48,7 @@ type Disposition struct {
 // ScheduleOfDispositions returns a page of dispositions, lot by lot, by accounting date.
 func (s *Service) ScheduleOfDispositions(ctx context.Context, p DispositionsParams, pr page.Request) (page.Page[Disposition], error) {
 	key := func(d Disposition) []string { return []string{clock.Format(d.AccountingDate), d.ID} }
-	return report(ctx, s, "schedule-of-dispositions", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
-		limit int) ([]Disposition, error) {
+	read := func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Disposition, error) {
 		from, to, err := s.bounds(p.Span)
 		if err != nil {
 			return nil, err
@@ -62,5 +61,6 @@ func (s *Service) ScheduleOfDispositions(ctx context.Context, p DispositionsPara
 			return nil, fault.Invalidf("cursor", "is not a cursor of this list")
 		}
 		return selectDispositions(ctx, tx, s.Filter, at, to, after[1], limit)
-	})
+	}
+	return report(ctx, s, "schedule-of-dispositions", p, pr, key, read)
 }

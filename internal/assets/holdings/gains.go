@@ -41,8 +41,7 @@ func (g Gains) key() []string { return []string{g.Period.Key, g.LegalEntityID, g
 
 // RealizedGainsLosses returns a page of realized gains and losses, by period, legal entity and asset.
 func (s *Service) RealizedGainsLosses(ctx context.Context, p GainsParams, pr page.Request) (page.Page[Gains], error) {
-	return report(ctx, s, "realized-gains-losses", p, pr, Gains.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
-		limit int) ([]Gains, error) {
+	read := func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Gains, error) {
 		periods, err := s.periodsIn(p.Span)
 		if err != nil {
 			return nil, err
@@ -69,5 +68,6 @@ func (s *Service) RealizedGainsLosses(ctx context.Context, p GainsParams, pr pag
 			}
 		}
 		return out, nil
-	})
+	}
+	return report(ctx, s, "realized-gains-losses", p, pr, Gains.key, read)
 }

@@ -6,41 +6,14 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
-
-// OriginManual is the origin of opening balances.
-const OriginManual = string(lots.Manual)
-
-// LotState is a lot as it was at some time.
-type LotState struct {
-	LotID             string
-	Pool              string
-	LegalEntityID     string
-	SourceID          string // empty where it is parked
-	LedgerAccountID   string
-	AssetType         string
-	Chain             string
-	TokenID           string
-	AcquiredAt        time.Time
-	Quantity          money.Decimal
-	CostBasis         money.Decimal // of Quantity
-	RemainingQuantity money.Decimal // at that time
-	RemainingBasis    money.Decimal // at that time
-	Currency          string
-	Origin            string
-	ParentID          string
-	TransactionID     string
-	BasisPending      bool
-}
 
 // LotsAt returns the lots of a legal entity that were open at the end of an accounting period, given by its key, or the ones
 // that are open now without a key. Under a weighted average the basis of a lot is its share of the basis of its pool. It is a
 // building block and does not check what the actor may see.
-func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]LotState, error) {
+func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]lots.Lot, error) {
 	end, some, err := endOf(ctx, tx, periodKey)
 	if err != nil || !some {
 		return nil, err
@@ -54,7 +27,8 @@ func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]
 	if periodKey != "" {
 		positions = func(f Filter) ([]Position, error) { return Positions(ctx, tx, periodKey, f) }
 	}
-	return out, applyAverages(ctx, tx, end, out, positions)
+	_, err = applyAverages(ctx, tx, end, out, positions)
+	return out, err
 }
 
 // endOf returns the end of the last period up to a key, and reports whether there is one. Without a key it returns a zero time,
@@ -75,11 +49,9 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 // Verify returns a text for each lot that reports as of an earlier time would miss, because the date on which it was emptied
 // is stored wrong. It is a building block.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	err = forEachEmptied(ctx, tx, func(r lifetimeRow) {
-		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) ||
-			r.IntervalNode != calendar.IntervalNode(r.EnteredAt, *r.EmptiedAt) {
-			out = append(out, fmt.Sprintf("the date on which the lot %s was emptied, or its interval node, is stored wrong", r.ID))
-		}
-	})
+	wrong, err := lots.WrongLifetimes(ctx, tx)
+	for _, id := range wrong {
+		out = append(out, fmt.Sprintf("the date on which the lot %s was emptied, or its interval node, is stored wrong", id))
+	}
 	return out, err
 }

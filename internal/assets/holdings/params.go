@@ -16,8 +16,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// NamesMax is the maximum number of legal entities, sources or assets in a filter.
-const NamesMax = 100
+// namesMax is the maximum number of legal entities, sources or assets in a filter.
+const namesMax = 100
 
 // Span selects accounting periods: one by its ID, or those between two dates, both included. An empty span selects all.
 type Span struct {
@@ -32,8 +32,8 @@ func (f Filter) validate(faults *fault.List) {
 		field string
 		list  []string
 	}{{"legal_entity_ids", f.LegalEntityIDs}, {"asset_types", f.AssetTypes}, {"source_ids", f.SourceIDs}} {
-		if len(names.list) > NamesMax {
-			faults.Addf(names.field, "must have at most %d items", NamesMax)
+		if len(names.list) > namesMax {
+			faults.Addf(names.field, "must have at most %d items", namesMax)
 		}
 	}
 }

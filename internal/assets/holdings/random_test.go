@@ -86,7 +86,7 @@ func TestLotsAndBalancesOfAnyDayAreWhatHappenedUntilThen(t *testing.T) {
 				return s.AssetTaxLots(w.ctx, holdings.TaxLotsParams{AsOf: date}, pr)
 			})
 			for _, l := range lots {
-				name := strings.TrimPrefix(l.LotID, "ast_")
+				name := strings.TrimPrefix(l.ID, "ast_")
 				if h, held := want[name]; !held || !h[0].Equal(l.RemainingQuantity) || !h[1].Equal(l.RemainingBasis) {
 					t.Errorf("%s: %s has %s for %s, want %s for %s", date, name, l.RemainingQuantity, l.RemainingBasis, h[0], h[1])
 				}

@@ -231,7 +231,7 @@ func (w *world) taxLots(limit int, p holdings.TaxLotsParams) (out []string) {
 	w.t.Helper()
 	s := holdings.NewService(w.d)
 	for _, l := range all(w.t, limit, func(pr page.Request) (page.Page[holdings.TaxLot], error) { return s.AssetTaxLots(w.ctx, p, pr) }) {
-		out = append(out, fmt.Sprintf("%s %s %s %s of %s at %s cost %s of %s worth %s gain %s", strings.TrimPrefix(l.LotID, "ast_"),
+		out = append(out, fmt.Sprintf("%s %s %s %s of %s at %s cost %s of %s worth %s gain %s", strings.TrimPrefix(l.ID, "ast_"),
 			l.AssetType, l.Term, l.RemainingQuantity, l.Quantity, l.UnitCost, l.RemainingBasis, l.CostBasis, or(l.Worth.Value), or(l.Unrealized)))
 	}
 	return out

@@ -64,8 +64,7 @@ func (r RollForward) key() []string { return []string{r.LegalEntityID, r.AssetTy
 
 // RollForward returns a page of roll-forwards by legal entity and asset, as ASC 350-60 requires them to be disclosed.
 func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.Request) (page.Page[RollForward], error) {
-	return report(ctx, s, "roll-forward", p, pr, RollForward.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
-		limit int) ([]RollForward, error) {
+	read := func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]RollForward, error) {
 		var out []RollForward
 		for _, e := range s.entities {
 			from := ""
@@ -84,7 +83,8 @@ func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.
 			}
 		}
 		return out, nil
-	})
+	}
+	return report(ctx, s, "roll-forward", p, pr, RollForward.key, read)
 }
 
 func (p RollForwardParams) validate(faults *fault.List) {

@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
+// positionRow is a position added up over accounting periods; a row of the table is one period.
 type positionRow struct {
 	LegalEntityID   string        `db:"legal_entity_id"`
 	SourceID        string        `db:"source_id"`
@@ -25,15 +26,15 @@ const positionColumns = "p.legal_entity_id, p.source_id, p.ledger_account_id, p.
 
 // selectPositions sums up movements by position, in the order of their keys, all of them or a page, with or without empty
 // positions.
-func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter, after []string, limit int, empty bool) ([]Position,
-	error) {
+func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter, after []string, limit int,
+	empty bool) ([]Position, error) {
 	from := " FROM lot_positions AS p"
 	if periodKey != "" {
 		from += " JOIN accounting_periods AS a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id"
 	}
 	q := db.Select("SELECT " + positionColumns +
-		", (SELECT base_currency FROM legal_entities AS e WHERE e.organization_id = @org AND e.legal_entity_id = p.legal_entity_id) " +
-		"AS currency, " +
+		", (SELECT base_currency FROM legal_entities AS e " +
+		"WHERE e.organization_id = @org AND e.legal_entity_id = p.legal_entity_id) AS currency, " +
 		"{dec_sum}(p.quantity) AS quantity, {dec_sum}(p.basis) AS basis, CAST(sum(p.lot_count) AS BIGINT) AS lot_count" + from +
 		" WHERE p.organization_id = @org")
 	if periodKey != "" {
@@ -106,6 +107,7 @@ func selectBalances(ctx context.Context, tx *db.Tx, periodKey string, entities [
 	return out, err
 }
 
+// moveRow is a position added up over lots, or over uses, between two instants.
 type moveRow struct {
 	LegalEntityID   string        `db:"legal_entity_id"`
 	SourceID        string        `db:"source_id"`
@@ -121,10 +123,10 @@ type moveRow struct {
 type move struct{ quantity, basis money.Decimal }
 
 const (
-	movedColumns = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, x.ledger_account_id, x.asset_type, COALESCE(x.chain, " +
-		"'') AS chain, COALESCE(x.token_id, '') AS token_id, "
-	groupByPosition = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), x.ledger_account_id, x.asset_type, COALESCE(x.chain, ''), " +
-		"COALESCE(x.token_id, '')"
+	movedColumns = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, x.ledger_account_id, x.asset_type, " +
+		"COALESCE(x.chain, '') AS chain, COALESCE(x.token_id, '') AS token_id, "
+	groupByPosition = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), x.ledger_account_id, x.asset_type, " +
+		"COALESCE(x.chain, ''), COALESCE(x.token_id, '')"
 )
 
 // selectMoves sums up the movements between two instants by position: lots that entered, less uses. Uses without a lot are
@@ -134,8 +136,8 @@ func selectMoves(ctx context.Context, tx *db.Tx, from, to time.Time, f Filter) (
 		"FROM journal_entries AS e JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id "+
 		"WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ?", from, to)
 	used := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
-		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? AND (x.asset_id <> '' OR x.kind = "+
-		"'relocate')", from, to)
+		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? "+
+		"AND (x.asset_id <> '' OR x.kind = 'relocate')", from, to)
 	out := map[[6]string]move{}
 	for i, q := range []*db.Query{entered, used} {
 		f.narrow(q, "x.")

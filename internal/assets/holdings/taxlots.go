@@ -29,7 +29,8 @@ func (p TaxLotsParams) validate(faults *fault.List) { validateTime(faults, "as_o
 
 // TaxLot is an open lot with its value.
 type TaxLot struct {
-	LotState
+	lots.Lot
+	Averaged   bool     // RemainingBasis is its share of the basis of its pool, rounded
 	Term       lot.Term // of a disposal at that time
 	UnitCost   money.Decimal
 	Worth      Worth
@@ -41,21 +42,22 @@ const unitPlaces = 18
 
 // AssetTaxLots returns a page of the lots that were open, by legal entity, asset and date of acquisition.
 func (s *Service) AssetTaxLots(ctx context.Context, p TaxLotsParams, pr page.Request) (page.Page[TaxLot], error) {
-	key := func(l TaxLot) []string { return l.LotState.key() }
-	return report(ctx, s, "asset-tax-lots", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
-		limit int) ([]TaxLot, error) {
+	key := func(l TaxLot) []string { return lotKey(l.Lot) }
+	read := func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]TaxLot, error) {
 		end := s.endOf(p.AsOf, tx.Now())
 		w := lotReader{filter: s.Filter, end: end}
-		lots, err := w.readPage(ctx, tx, after, limit)
+		held, err := w.readPage(ctx, tx, after, limit)
 		if err != nil {
 			return nil, err
 		}
-		err = applyAverages(ctx, tx, end, lots, func(f Filter) ([]Position, error) { return s.positionsAt(ctx, tx, end, f, nil, 0) })
+		positions := func(f Filter) ([]Position, error) { return s.positionsAt(ctx, tx, end, f, nil, 0) }
+		averaged, err := applyAverages(ctx, tx, end, held, positions)
 		if err != nil {
 			return nil, err
 		}
-		return s.taxLots(ctx, tx, end, lots)
-	})
+		return s.taxLots(ctx, tx, end, held, averaged)
+	}
+	return report(ctx, s, "asset-tax-lots", p, pr, key, read)
 }
 
 // TaxLot returns one lot as AssetTaxLots would list it, even if it was empty. It returns an error of kind NotFound for a lot
@@ -75,22 +77,23 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 			return err
 		}
 		end = covered.endOf(asOf, tx.Now())
-		l, there, err := selectLot(ctx, tx, lotID, end)
+		l, there, err := lots.FindHeld(ctx, tx, lotID, end)
 		if err != nil {
 			return err
 		}
 		if !there {
 			return fault.Missing("asset")
 		}
-		lots := []LotState{l}
+		held := []lots.Lot{l}
+		var averaged map[string]bool
 		if l.RemainingQuantity.IsZero() {
-			lots[0].RemainingBasis = money.Decimal{}
-		} else if err := applyAverages(ctx, tx, end, lots, func(f Filter) ([]Position, error) {
+			held[0].RemainingBasis = money.Decimal{}
+		} else if averaged, err = applyAverages(ctx, tx, end, held, func(f Filter) ([]Position, error) {
 			return covered.positionsAt(ctx, tx, end, f, nil, 0)
 		}); err != nil {
 			return err
 		}
-		taxLots, err := covered.taxLots(ctx, tx, end, lots)
+		taxLots, err := covered.taxLots(ctx, tx, end, held, averaged)
 		if err == nil {
 			out = taxLots[0]
 		}
@@ -100,19 +103,20 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 }
 
 // taxLots adds values and terms to lots.
-func (s *scope) taxLots(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) ([]TaxLot, error) {
+func (s *scope) taxLots(ctx context.Context, tx *db.Tx, end time.Time, held []lots.Lot, averaged map[string]bool) ([]TaxLot, error) {
 	at := end.Add(-time.Millisecond)
 	var wanted []assetCurrency
-	for _, l := range lots {
+	for _, l := range held {
 		wanted = append(wanted, assetCurrency{l.AssetType, l.Currency})
 	}
 	prices, err := pricesAt(ctx, tx, at, wanted)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]TaxLot, len(lots))
-	for i, l := range lots {
-		t := TaxLot{LotState: l, Worth: worthOf(at, prices[assetCurrency{l.AssetType, l.Currency}], l.RemainingQuantity, l.Currency)}
+	out := make([]TaxLot, len(held))
+	for i, l := range held {
+		t := TaxLot{Lot: l, Averaged: averaged[l.ID],
+			Worth: worthOf(at, prices[assetCurrency{l.AssetType, l.Currency}], l.RemainingQuantity, l.Currency)}
 		_, t.Term = lot.HoldingPeriod(l.AcquiredAt, at, s.zone)
 		if !l.Quantity.IsZero() {
 			t.UnitCost = l.CostBasis.Quo(l.Quantity, unitPlaces)
@@ -123,13 +127,13 @@ func (s *scope) taxLots(ctx context.Context, tx *db.Tx, end time.Time, lots []Lo
 	return out, nil
 }
 
-// key returns the sort key of lots.
-func (l LotState) key() []string {
-	return []string{l.LegalEntityID, l.AssetType, clock.Format(l.AcquiredAt), l.LotID}
+// lotKey returns the sort key of lots.
+func lotKey(l lots.Lot) []string {
+	return []string{l.LegalEntityID, l.AssetType, clock.Format(l.AcquiredAt), l.ID}
 }
 
 // lotReader reads the lots that were held at a time: asset by asset, and of each asset those at the few interval nodes that contain the
-// time (see calendar.IntervalNode; the column is life).
+// time (see calendar.IntervalNode).
 type lotReader struct {
 	filter Filter
 	end    time.Time // the first instant after that time; zero to read the lots of now
@@ -137,20 +141,20 @@ type lotReader struct {
 }
 
 // readPage reads up to limit lots after a key, or all of them without a limit.
-func (w *lotReader) readPage(ctx context.Context, tx *db.Tx, after []string, limit int) ([]LotState, error) {
+func (w *lotReader) readPage(ctx context.Context, tx *db.Tx, after []string, limit int) ([]lots.Lot, error) {
 	if err := w.findNodes(ctx, tx); err != nil {
 		return nil, err
 	}
-	var from *lotCursor
+	var from *lots.HeldCursor
 	o := entityAsset{}
 	if after != nil {
 		at, err := time.Parse(time.RFC3339, after[2])
 		if err != nil {
 			return nil, fault.Invalidf("cursor", "is not a cursor of this list")
 		}
-		from, o = &lotCursor{at, after[3]}, entityAsset{after[0], after[1]}
+		from, o = &lots.HeldCursor{AcquiredAt: at, LotID: after[3]}, entityAsset{after[0], after[1]}
 	}
-	var out []LotState
+	var out []lots.Lot
 	for {
 		if from == nil {
 			var err error
@@ -160,11 +164,11 @@ func (w *lotReader) readPage(ctx context.Context, tx *db.Tx, after []string, lim
 				return nil, err
 			}
 		}
-		lots, err := w.readAsset(ctx, tx, o, from, limit-len(out))
+		held, err := w.readAsset(ctx, tx, o, from, limit-len(out))
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, lots...); limit > 0 && len(out) >= limit {
+		if out = append(out, held...); limit > 0 && len(out) >= limit {
 			return out, nil
 		}
 		from = nil
@@ -186,18 +190,9 @@ func (w *lotReader) findNodes(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// openNode is the node of open lots.
-const openNode = "0"
-
-// lotCursor is a position among the lots of an asset.
-type lotCursor struct {
-	acquiredAt time.Time
-	lotID      string
-}
-
 // readAsset reads the lots of one asset of a legal entity. It reads each node in order and merges the results.
-func (w *lotReader) readAsset(ctx context.Context, tx *db.Tx, o entityAsset, from *lotCursor, limit int) ([]LotState, error) {
-	nodes := []string{openNode}
+func (w *lotReader) readAsset(ctx context.Context, tx *db.Tx, o entityAsset, from *lots.HeldCursor, limit int) ([]lots.Lot, error) {
+	nodes := []string{lots.OpenNode}
 	if len(w.nodes) > 0 {
 		some, err := selectNodes(ctx, tx, o, w.nodes, w.end)
 		if err != nil {
@@ -205,28 +200,31 @@ func (w *lotReader) readAsset(ctx context.Context, tx *db.Tx, o entityAsset, fro
 		}
 		nodes = append(nodes, some...)
 	}
-	var out []LotState
+	var out []lots.Lot
 	for _, node := range nodes {
-		lots, err := w.readNode(ctx, tx, o, node, from, limit)
+		held, err := w.readNode(ctx, tx, o, node, from, limit)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, lots...)
+		out = append(out, held...)
 	}
-	slices.SortFunc(out, func(a, b LotState) int {
+	slices.SortFunc(out, func(a, b lots.Lot) int {
 		if c := a.AcquiredAt.Compare(b.AcquiredAt); c != 0 {
 			return c
 		}
-		return strings.Compare(a.LotID, b.LotID)
+		return strings.Compare(a.ID, b.ID)
 	})
 	return atMost(out, limit), nil
 }
 
 // readNode reads the lots at one node. Lots that were empty are left out, so it reads on until there are enough.
-func (w *lotReader) readNode(ctx context.Context, tx *db.Tx, o entityAsset, node string, from *lotCursor, limit int) ([]LotState, error) {
-	var out []LotState
+func (w *lotReader) readNode(ctx context.Context, tx *db.Tx, o entityAsset, node string, from *lots.HeldCursor,
+	limit int) ([]lots.Lot, error) {
+	filter := lots.HeldFilter{LegalEntityID: o.legalEntityID, AssetType: o.asset, SourceIDs: w.filter.SourceIDs, IntervalNode: node,
+		Before: w.end}
+	var out []lots.Lot
 	for {
-		rows, err := selectLots(ctx, tx, w, o, node, from, limit)
+		rows, err := lots.ListHeld(ctx, tx, filter, from, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -239,6 +237,6 @@ func (w *lotReader) readNode(ctx context.Context, tx *db.Tx, o entityAsset, node
 			return out, nil
 		}
 		last := rows[len(rows)-1]
-		from = &lotCursor{last.AcquiredAt, last.LotID}
+		from = &lots.HeldCursor{AcquiredAt: last.AcquiredAt, LotID: last.ID}
 	}
 }

@@ -21,8 +21,8 @@ type transitRow struct {
 func InTransit(ctx context.Context, tx *db.Tx, p period.Period, legalEntityIDs []string) (map[string][]period.InTransit, error) {
 	rows, err := db.All[transitRow](ctx, tx,
 		`SELECT l.legal_entity_id, l.ledger_account_id, l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis
-		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id =
-		l.accounting_period_id
+		FROM lot_positions l
+		JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id = l.accounting_period_id
 		WHERE l.organization_id = @org AND l.legal_entity_id {any} AND l.source_id = '' AND p.key <= ?
 		GROUP BY l.legal_entity_id, l.ledger_account_id, l.asset_type ORDER BY l.legal_entity_id, l.ledger_account_id, l.asset_type`,
 		legalEntityIDs, p.Key)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/period"
@@ -209,7 +210,7 @@ func (b *booking) writeUses() error {
 			b.gain(l, u, quantity, proceeds, fee, basis, gain)
 		}
 		held := day(u.date).Sub(day(l.acquired))
-		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind,
+		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, order_key, position, asset_id, kind,
 			is_correction, journal_entry_id, transaction_type, legal_entity_id, source_id,
 			ledger_account_id, chain, token_id, lot_count, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds,
 			fee, gain, currency, acquired_at, disposed_at, days_held, term, method)
@@ -251,10 +252,10 @@ func (b *booking) writeLots() error {
 		if l.parent != "" {
 			origin = "move"
 		}
-		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id,
+		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lots (organization_id, asset_id, pool, order_key, seq, legal_entity_id, source_id,
 			ledger_account_id, asset_type, chain, token_id, acquired_at, quantity,
 			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id,
-			basis_pending, provisional, created_at, emptied_at, life)
+			basis_pending, provisional, created_at, emptied_at, interval_node)
 			VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '', ?, ?, ?, ?, FALSE, FALSE, ?, ?, ?)`,
 			l.id, l.pool, fmt.Sprintf("%04d", i), int64(i), l.entity, db.OrNull(l.source), l.account, l.asset, db.OrNull(l.chain), db.OrNull(
 				l.token), day(l.acquired), dec(l.quantity),
@@ -308,7 +309,7 @@ func (b *booking) writeTotals() error {
 	for name, p := range pools {
 		l := first[name]
 		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_pools (organization_id, pool, legal_entity_id, source_id, asset_type, chain,
-			currency, quantity, basis, seq, last_place)
+			currency, quantity, basis, seq, last_order_key)
 			VALUES (@org, ?, ?, ?, ?, ?, 'USD', ?, ?, 0, '')`, name, l.entity, db.OrNull(l.source), l.asset, db.OrNull(l.chain), p[0],
 			p[1]); err != nil {
 			return err
@@ -324,9 +325,9 @@ func shownPositions(ps []holdings.Position) (out []string) {
 	return out
 }
 
-func shownLots(ls []holdings.LotState) (out []string) {
+func shownLots(ls []lots.Lot) (out []string) {
 	for _, l := range ls {
-		out = append(out, fmt.Sprintf("%s %s of %s, %s of %s", strings.TrimPrefix(l.LotID, "ast_"), l.RemainingQuantity, l.Quantity,
+		out = append(out, fmt.Sprintf("%s %s of %s, %s of %s", strings.TrimPrefix(l.ID, "ast_"), l.RemainingQuantity, l.Quantity,
 			l.RemainingBasis, l.CostBasis))
 	}
 	return out

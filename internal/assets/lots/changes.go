@@ -37,7 +37,7 @@ type Table string
 
 // The tables whose rows can be reassigned.
 const (
-	Consumptions Table = "lot_takes"
+	Consumptions Table = "lot_consumptions"
 	Uses         Table = "lot_uses"
 	Lots         Table = "lots"
 )
@@ -115,7 +115,7 @@ func (c *Changes) SaveLot(l *Lot, stored *Lot, now time.Time) {
 		l.enteredAt = c.entryDates[l.JournalEntryID]
 	}
 	if stored == nil { // it has no uses yet
-		l.lastUse = l.enteredAt
+		l.lastUsedAt = l.enteredAt
 	}
 	c.lots = append(c.lots, *l)
 	if l.RemainingQuantity.IsZero() || stored != nil && stored.RemainingQuantity.IsZero() {

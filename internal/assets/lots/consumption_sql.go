@@ -16,14 +16,14 @@ import (
 
 type consumptionRow struct {
 	Pool            string        `db:"pool"`
-	OrderKey        string        `db:"place"`
+	OrderKey        string        `db:"order_key"`
 	JournalEntryID  string        `db:"journal_entry_id"`
 	Position        int64         `db:"position"`
 	TransactionID   *string       `db:"transaction_id"`
 	SourceID        *string       `db:"source_id"`
 	LedgerAccountID string        `db:"ledger_account_id"`
 	Chain           *string       `db:"chain"`
-	At              time.Time     `db:"taken_at"`
+	At              time.Time     `db:"consumed_at"`
 	Block           int64         `db:"block_number"`
 	Number          int64         `db:"number"`
 	Kind            string        `db:"kind"`
@@ -32,7 +32,7 @@ type consumptionRow struct {
 	Proceeds        money.Decimal `db:"proceeds"`
 	FeeProceeds     money.Decimal `db:"fee_proceeds"`
 	Costs           money.Decimal `db:"costs"`
-	Net             bool          `db:"is_net"`
+	NetFees         bool          `db:"net_fees"`
 	Picks           *string       `db:"picks"`
 }
 
@@ -43,7 +43,7 @@ func consumptionsOf(rows []consumptionRow) ([]Consumption, error) {
 			Pool: r.Pool, OrderKey: lot.OrderKey(r.OrderKey), EntryID: r.JournalEntryID, Position: int(r.Position),
 			TransactionID: db.OrEmpty(r.TransactionID), SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: r.LedgerAccountID,
 			Chain: db.OrEmpty(r.Chain), At: r.At, Block: r.Block, Number: r.Number, Kind: posting.Kind(r.Kind), Quantity: r.Quantity,
-			FeeQuantity: r.FeeQuantity, Proceeds: r.Proceeds, FeeProceeds: r.FeeProceeds, Costs: r.Costs, NetFees: r.Net,
+			FeeQuantity: r.FeeQuantity, Proceeds: r.Proceeds, FeeProceeds: r.FeeProceeds, Costs: r.Costs, NetFees: r.NetFees,
 		}
 		if r.Picks != nil {
 			if err := json.Unmarshal([]byte(*r.Picks), &out[i].Picks); err != nil {
@@ -61,10 +61,11 @@ func insertConsumptions(ctx context.Context, tx *db.Tx, consumptions []Consumpti
 			Pool: t.Pool, OrderKey: string(t.OrderKey), JournalEntryID: t.EntryID, Position: int64(t.Position),
 			TransactionID: db.OrNull(t.TransactionID), SourceID: db.OrNull(t.SourceID), LedgerAccountID: t.LedgerAccountID,
 			Chain: db.OrNull(t.Chain), At: t.At, Block: t.Block, Number: t.Number, Kind: string(t.Kind), Quantity: t.Quantity,
-			FeeQuantity: t.FeeQuantity, Proceeds: t.Proceeds, FeeProceeds: t.FeeProceeds, Costs: t.Costs, Net: t.NetFees, Picks: picksText(t.Picks),
+			FeeQuantity: t.FeeQuantity, Proceeds: t.Proceeds, FeeProceeds: t.FeeProceeds, Costs: t.Costs, NetFees: t.NetFees,
+			Picks: picksText(t.Picks),
 		}
 	}
-	return db.Insert(ctx, tx, "lot_takes", rows...)
+	return db.Insert(ctx, tx, "lot_consumptions", rows...)
 }
 
 func picksText(picks []lot.Pick) *string {
@@ -78,12 +79,12 @@ func picksText(picks []lot.Pick) *string {
 	return db.OrNull(string(text))
 }
 
-const fromConsumptions = " FROM lot_takes WHERE organization_id = @org AND "
+const fromConsumptions = " FROM lot_consumptions WHERE organization_id = @org AND "
 
 // ConsumptionsSince returns the consumptions of a pool from an order key on, in order. It is a building block.
 func ConsumptionsSince(ctx context.Context, tx *db.Tx, pool string, from lot.OrderKey) ([]Consumption, error) {
 	rows, err := db.All[consumptionRow](ctx, tx, "SELECT "+db.Columns[consumptionRow]()+fromConsumptions+
-		"pool = ? AND place >= ? ORDER BY place", pool, string(from))
+		"pool = ? AND order_key >= ? ORDER BY order_key", pool, string(from))
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,8 @@ func ConsumptionsSince(ctx context.Context, tx *db.Tx, pool string, from lot.Ord
 // ConsumptionsOfEntry returns the consumptions of an entry, by position. It is a building block.
 func ConsumptionsOfEntry(ctx context.Context, tx *db.Tx, entryID string) ([]Consumption, error) {
 	rows, err := db.All[consumptionRow](ctx, tx, "SELECT "+db.Columns[consumptionRow]()+fromConsumptions+
-		"(pool, place) IN (SELECT t.pool, t.place FROM lot_takes AS t WHERE t.organization_id = @org AND t.journal_entry_id = ?)", entryID)
+		"(pool, order_key) IN (SELECT c.pool, c.order_key FROM lot_consumptions AS c "+
+		"WHERE c.organization_id = @org AND c.journal_entry_id = ?)", entryID)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func deleteAtKeys(ctx context.Context, tx *db.Tx, from string, consumptions []Co
 		byPool[c.Pool] = append(byPool[c.Pool], string(c.OrderKey))
 	}
 	for _, pool := range slices.Sorted(maps.Keys(byPool)) {
-		if err := tx.Queue(ctx, "DELETE"+from+"pool = ? AND place {any}", pool, byPool[pool]); err != nil {
+		if err := tx.Queue(ctx, "DELETE"+from+"pool = ? AND order_key {any}", pool, byPool[pool]); err != nil {
 			return err
 		}
 	}
@@ -120,7 +122,8 @@ func deleteAtKeys(ctx context.Context, tx *db.Tx, from string, consumptions []Co
 // building block.
 func LastDisposal(ctx context.Context, tx *db.Tx, legalEntityID string) (*time.Time, error) {
 	return db.One[*time.Time](ctx, tx, "disposal",
-		`SELECT max(l.taken_at) FROM (SELECT (SELECT t.taken_at FROM lot_takes t WHERE t.organization_id = @org AND t.pool = p.pool
-			ORDER BY t.place DESC LIMIT 1) AS taken_at
-		FROM lot_pools p WHERE p.organization_id = @org AND p.legal_entity_id = ?) AS l`, legalEntityID)
+		`SELECT max(l.consumed_at) FROM (
+			SELECT (SELECT c.consumed_at FROM lot_consumptions c WHERE c.organization_id = @org AND c.pool = p.pool
+				ORDER BY c.order_key DESC LIMIT 1) AS consumed_at
+			FROM lot_pools p WHERE p.organization_id = @org AND p.legal_entity_id = ?) AS l`, legalEntityID)
 }

@@ -1,5 +1,6 @@
-// Package lots stores the lots of an organization: quantities acquired at one time and cost, where they are held, and
-// what was consumed of them since. On the wire a lot is an asset.
+// Package lots stores the lots of an organization in the database; package rules/lot computes which of them are consumed.
+// A lot is a quantity acquired at one time and cost. It is stored with where it is held and what was consumed from it
+// since. On the wire a lot is an asset.
 //
 // It is the only package that writes to the lot tables, with one exception: deleting a legal entity, which must not have
 // lots any more, deletes its rows in lot_pools, lot_positions and lot_gains (reference.DeleteDependents; the tables are
@@ -13,18 +14,14 @@
 //
 //   - lot_pools: the lots that one disposal may choose from, with the sums of what is left of them and the order key of
 //     the last event.
-//   - lots: one row for each lot with what is left of it. Its order key (column place) says where it entered its pool.
+//   - lots: one row for each lot with what is left of it. Its order key says where it entered its pool.
 //     is_open and unit_key repeat what is left so that indexes find open lots by age and by unit cost; emptied_at,
-//     life, came_at and used_by let reports find the lots that were held at some time (see lifetime.go).
-//   - lot_takes: the requests of entries to consume from pools, one row for each Consumption.
+//     interval_node, entered_at and last_used_at let reports find the lots that were held at some time (see lifetime.go).
+//   - lot_consumptions: the requests of entries to consume from pools, one row for each Consumption.
 //   - lot_uses: the results, one row for each lot that a consumption drew from. asset_id is empty for a lot deficit. Uses
 //     in closed periods are never changed; corrections with the differences are added in later periods.
 //   - lot_positions and lot_gains: sums of lots and uses by accounting period (Totals), changed by the same Write.
 //   - lot_selections: the lots that a user selected for a transaction before it was posted.
-//
-// The names of the tables lot_takes and lot_uses and of the columns place, life, came_at and used_by are older than
-// the words Consumption, OrderKey, interval node, entry date and last use; they stay because renaming
-// them would rewrite every database for no gain.
 //
 // # Invariants
 //

@@ -14,10 +14,10 @@ import (
 // from enteredAt to emptiedAt (see calendar.IntervalNode). A nil time is not known; such a lot is treated as if it were
 // not empty, which only costs time.
 type lifetime struct {
-	enteredAt    *time.Time // accounting date of its entry (column came_at)
-	lastUse      *time.Time // no use is dated later (column used_by)
+	enteredAt    *time.Time // accounting date of its entry
+	lastUsedAt   *time.Time // no use is dated later
 	emptiedAt    *time.Time // set only if nothing is left
-	intervalNode int64      // set only if nothing is left (column life)
+	intervalNode int64      // set only if nothing is left
 }
 
 // setInterval sets from when to when a lot was held, or that it still is if either is nil.
@@ -34,9 +34,9 @@ type lifetimeRow struct {
 	EntryID      string     `db:"journal_entry_id"`
 	Open         bool       `db:"is_open"`
 	EmptiedAt    *time.Time `db:"emptied_at"`
-	IntervalNode int64      `db:"life"`
-	UsedBy       *time.Time `db:"used_by"`
-	EnteredAt    *time.Time `db:"came_at"`
+	IntervalNode int64      `db:"interval_node"`
+	LastUsedAt   *time.Time `db:"last_used_at"`
+	EnteredAt    *time.Time `db:"entered_at"`
 	LastUse      *time.Time `db:"last_use"` // among the uses that stay
 }
 
@@ -58,15 +58,15 @@ func (c *Changes) updateLifetimes(ctx context.Context, tx *db.Tx) error {
 			lookUp[id] = true
 		case !l.RemainingQuantity.IsZero():
 			l.setInterval(nil, nil)
-		case at != nil && l.enteredAt != nil && l.lastUse != nil && !at.Before(*l.lastUse):
+		case at != nil && l.enteredAt != nil && l.lastUsedAt != nil && !at.Before(*l.lastUsedAt):
 			l.setInterval(l.enteredAt, at)
 		default:
 			lookUp[id] = true
 		}
 	}
 	for id, l := range changed {
-		if l.lastUse != nil {
-			l.lastUse = later(l.lastUse, last[id])
+		if l.lastUsedAt != nil {
+			l.lastUsedAt = later(l.lastUsedAt, last[id])
 		}
 	}
 	maps.DeleteFunc(lookUp, func(id string, needed bool) bool { return id == "" || !needed })
@@ -90,7 +90,7 @@ func (c *Changes) updateLifetimes(ctx context.Context, tx *db.Tx) error {
 
 // updateLifetime updates the lifetime of a lot that is written anyway.
 func (c *Changes) updateLifetime(l *Lot, r lifetimeRow) {
-	l.lastUse = later(r.UsedBy, r.LastUse)
+	l.lastUsedAt = later(r.LastUsedAt, r.LastUse)
 	if l.enteredAt = c.entryDates[l.JournalEntryID]; l.JournalEntryID == r.EntryID {
 		l.enteredAt = r.EnteredAt
 	}
@@ -110,7 +110,7 @@ func (c *Changes) updateStoredLifetime(ctx context.Context, tx *db.Tx, r lifetim
 		l.setInterval(nil, nil)
 	}
 	if l.intervalNode == r.IntervalNode && (l.intervalNode == 0 || l.emptiedAt.Equal(*r.EmptiedAt)) &&
-		(l.lastUse == nil || r.UsedBy != nil && l.lastUse.Equal(*r.UsedBy)) {
+		(l.lastUsedAt == nil || r.LastUsedAt != nil && l.lastUsedAt.Equal(*r.LastUsedAt)) {
 		return nil
 	}
 	return saveLifetime(ctx, tx, r.ID, l.lifetime)

@@ -23,7 +23,7 @@ type poolRow struct {
 	Quantity        money.Decimal `db:"quantity"`
 	Basis           money.Decimal `db:"basis"`
 	Seq             int64         `db:"seq"`
-	LastKey         string        `db:"last_place"`
+	LastKey         string        `db:"last_order_key"`
 }
 
 // GetPool returns a stored pool, nil if there is none. It is a building block.
@@ -37,28 +37,38 @@ func GetPool(ctx context.Context, tx *db.Tx, key string) (*Pool, error) {
 }
 
 func (r poolRow) pool() Pool {
-	return Pool{Key: r.Key, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID),
-		LedgerAccountID: db.OrEmpty(r.LedgerAccountID), AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(
-			r.TokenID), Currency: r.Currency,
-		Quantity: r.Quantity, Basis: r.Basis, Seq: r.Seq, LastKey: lot.OrderKey(r.LastKey)}
+	return Pool{
+		Key: r.Key, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: db.OrEmpty(r.LedgerAccountID),
+		AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID), Currency: r.Currency,
+		Quantity: r.Quantity, Basis: r.Basis, Seq: r.Seq, LastKey: lot.OrderKey(r.LastKey),
+	}
+}
+
+func poolsOf(rows []poolRow) []Pool {
+	out := make([]Pool, len(rows))
+	for i, r := range rows {
+		out[i] = r.pool()
+	}
+	return out
 }
 
 func upsertPools(ctx context.Context, tx *db.Tx, pools []Pool) error {
 	rows := make([]poolRow, len(pools))
 	for i, p := range pools {
-		rows[i] = poolRow{Key: p.Key, LegalEntityID: p.LegalEntityID, SourceID: db.OrNull(p.SourceID),
-			LedgerAccountID: db.OrNull(p.LedgerAccountID), AssetType: p.AssetType, Chain: db.OrNull(p.Chain), TokenID: db.OrNull(
-				p.TokenID), Currency: p.Currency,
-			Quantity: p.Quantity, Basis: p.Basis, Seq: p.Seq, LastKey: string(p.LastKey)}
+		rows[i] = poolRow{
+			Key: p.Key, LegalEntityID: p.LegalEntityID, SourceID: db.OrNull(p.SourceID), LedgerAccountID: db.OrNull(p.LedgerAccountID),
+			AssetType: p.AssetType, Chain: db.OrNull(p.Chain), TokenID: db.OrNull(p.TokenID), Currency: p.Currency,
+			Quantity: p.Quantity, Basis: p.Basis, Seq: p.Seq, LastKey: string(p.LastKey),
+		}
 	}
 	return db.Upsert(ctx, tx, "lot_pools", rows, `ON CONFLICT (organization_id, pool) DO UPDATE SET
-		quantity = excluded.quantity, basis = excluded.basis, seq = excluded.seq, last_place = excluded.last_place`)
+		quantity = excluded.quantity, basis = excluded.basis, seq = excluded.seq, last_order_key = excluded.last_order_key`)
 }
 
 type lotRow struct {
 	ID                string        `db:"asset_id"`
 	Pool              string        `db:"pool"`
-	OrderKey          string        `db:"place"`
+	OrderKey          string        `db:"order_key"`
 	Seq               int64         `db:"seq"`
 	LegalEntityID     string        `db:"legal_entity_id"`
 	SourceID          *string       `db:"source_id"`
@@ -84,9 +94,9 @@ type lotRow struct {
 	CreatedAt         time.Time     `db:"created_at"`
 	UpdatedAt         *time.Time    `db:"updated_at"`
 	EmptiedAt         *time.Time    `db:"emptied_at"`
-	Life              int64         `db:"life"`
-	CameAt            *time.Time    `db:"came_at"`
-	UsedBy            *time.Time    `db:"used_by"`
+	IntervalNode      int64         `db:"interval_node"`
+	EnteredAt         *time.Time    `db:"entered_at"`
+	LastUsedAt        *time.Time    `db:"last_used_at"`
 }
 
 func (r lotRow) lot() Lot {
@@ -98,7 +108,7 @@ func (r lotRow) lot() Lot {
 		ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID,
 		OpenedIn: db.OrEmpty(r.OpenedIn), BasisPending: r.BasisPending, Provisional: r.Provisional, CreatedAt: r.CreatedAt,
 		UpdatedAt: r.UpdatedAt,
-		lifetime:  lifetime{enteredAt: r.CameAt, lastUse: r.UsedBy, emptiedAt: r.EmptiedAt, intervalNode: r.Life},
+		lifetime:  lifetime{enteredAt: r.EnteredAt, lastUsedAt: r.LastUsedAt, emptiedAt: r.EmptiedAt, intervalNode: r.IntervalNode},
 	}
 }
 
@@ -114,7 +124,7 @@ func toRow(l Lot) lotRow {
 		Open: l.RemainingQuantity.Sign() > 0, Origin: string(l.Origin), ParentID: db.OrNull(l.ParentID),
 		TransactionID: db.OrNull(l.TransactionID), JournalEntryID: l.JournalEntryID, OpenedIn: db.OrNull(l.OpenedIn),
 		BasisPending: l.BasisPending, Provisional: l.Provisional, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt,
-		EmptiedAt: l.emptiedAt, Life: l.intervalNode, CameAt: l.enteredAt, UsedBy: l.lastUse,
+		EmptiedAt: l.emptiedAt, IntervalNode: l.intervalNode, EnteredAt: l.enteredAt, LastUsedAt: l.lastUsedAt,
 	}
 	if r.Open {
 		r.UnitKey = l.RemainingBasis.Quo(l.RemainingQuantity, unitPlaces).SortKey()
@@ -136,16 +146,15 @@ func upsertLots(ctx context.Context, tx *db.Tx, lots []Lot) error {
 		rows[i] = toRow(l)
 	}
 	return db.Upsert(ctx, tx, "lots", rows, `ON CONFLICT (organization_id, asset_id) DO UPDATE SET
-		pool = excluded.pool, place = excluded.place, seq = excluded.seq, legal_entity_id = excluded.legal_entity_id, source_id =
-		excluded.source_id,
-		ledger_account_id = excluded.ledger_account_id, acquired_at = excluded.acquired_at,
-		quantity = excluded.quantity, remaining_quantity = excluded.remaining_quantity, cost_basis = excluded.cost_basis, remaining_basis
-		= excluded.remaining_basis,
+		pool = excluded.pool, order_key = excluded.order_key, seq = excluded.seq, legal_entity_id = excluded.legal_entity_id,
+		source_id = excluded.source_id, ledger_account_id = excluded.ledger_account_id, acquired_at = excluded.acquired_at,
+		quantity = excluded.quantity, remaining_quantity = excluded.remaining_quantity,
+		cost_basis = excluded.cost_basis, remaining_basis = excluded.remaining_basis,
 		opened_in = excluded.opened_in, unit_key = excluded.unit_key, is_open = excluded.is_open, origin = excluded.origin,
-		parent_asset_id = excluded.parent_asset_id,
-		journal_entry_id = excluded.journal_entry_id, basis_pending = excluded.basis_pending, provisional = excluded.provisional,
-		updated_at = excluded.updated_at,
-		emptied_at = excluded.emptied_at, life = excluded.life, came_at = excluded.came_at, used_by = excluded.used_by`)
+		parent_asset_id = excluded.parent_asset_id, journal_entry_id = excluded.journal_entry_id,
+		basis_pending = excluded.basis_pending, provisional = excluded.provisional, updated_at = excluded.updated_at,
+		emptied_at = excluded.emptied_at, interval_node = excluded.interval_node, entered_at = excluded.entered_at,
+		last_used_at = excluded.last_used_at`)
 }
 
 func deleteLots(ctx context.Context, tx *db.Tx, ids []string) error {
@@ -168,7 +177,7 @@ func ByID(ctx context.Context, tx *db.Tx, ids []string) ([]Lot, error) {
 
 // Entered returns the lots that entered a pool from an order key on, in order. It is a building block.
 func Entered(ctx context.Context, tx *db.Tx, pool string, from lot.OrderKey) ([]Lot, error) {
-	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"pool = ? AND place >= ? ORDER BY place, seq", pool,
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"pool = ? AND order_key >= ? ORDER BY order_key, seq", pool,
 		string(from))
 	return lotsOf(rows), err
 }

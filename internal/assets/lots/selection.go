@@ -21,8 +21,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// PicksMax is the maximum number of lots that may be selected for one disposal.
-const PicksMax = 1000
+// picksMax is the maximum number of lots that may be selected for one disposal.
+const picksMax = 1000
 
 // Selection is the lots that a user selected for a disposal before it was posted. Without picks there is none.
 type Selection struct {
@@ -125,8 +125,8 @@ func nilIfEmpty(facts map[string]any) any {
 // validatePicks returns an error with every fault that picks have by themselves.
 func validatePicks(picks []lot.Pick) error {
 	var faults fault.List
-	if len(picks) > PicksMax {
-		faults.Addf("selections", "must have at most %d items", PicksMax)
+	if len(picks) > picksMax {
+		faults.Addf("selections", "must have at most %d items", picksMax)
 	}
 	first := map[string]int{}
 	for i, p := range picks {

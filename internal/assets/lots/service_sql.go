@@ -125,15 +125,15 @@ func SelectedFor(ctx context.Context, tx *db.Tx, assetID string) ([]int64, error
 
 // selectLifetimes reads the data that lifetimes of lots are computed from, without uses that are about to be deleted.
 func selectLifetimes(ctx context.Context, tx *db.Tx, lotIDs, withoutUses []string) ([]lifetimeRow, error) {
-	return db.All[lifetimeRow](ctx, tx, `SELECT l.asset_id, l.journal_entry_id, l.is_open, l.emptied_at, l.life, l.used_by,
-		(SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id)
-		AS came_at,
-		(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id AND NOT u.use_id
-		{any} GROUP BY u.asset_id) AS last_use
+	return db.All[lifetimeRow](ctx, tx, `SELECT l.asset_id, l.journal_entry_id, l.is_open, l.emptied_at, l.interval_node, l.last_used_at,
+		(SELECT e.accounting_date FROM journal_entries AS e
+			WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) AS entered_at,
+		(SELECT max(u.accounting_date) FROM lot_uses AS u
+			WHERE u.organization_id = @org AND u.asset_id = l.asset_id AND NOT u.use_id {any} GROUP BY u.asset_id) AS last_use
 		FROM lots AS l WHERE l.organization_id = @org AND l.asset_id {any}`, withoutUses, lotIDs)
 }
 
 func saveLifetime(ctx context.Context, tx *db.Tx, lotID string, l lifetime) error {
-	return tx.Queue(ctx, "UPDATE lots SET emptied_at = ?, life = ?, used_by = ? WHERE organization_id = @org AND asset_id = ?",
-		l.emptiedAt, l.intervalNode, l.lastUse, lotID)
+	return tx.Queue(ctx, "UPDATE lots SET emptied_at = ?, interval_node = ?, last_used_at = ? WHERE organization_id = @org AND asset_id = ?",
+		l.emptiedAt, l.intervalNode, l.lastUsedAt, lotID)
 }

@@ -66,16 +66,17 @@ func addPositions(ctx context.Context, tx *db.Tx, positions map[PositionKey]Posi
 		if p.Quantity.IsZero() && p.Basis.IsZero() && p.AddedQuantity.IsZero() && p.AddedBasis.IsZero() && p.Lots == 0 {
 			continue
 		}
-		rows = append(rows, positionRow{LegalEntityID: k.LegalEntityID, SourceID: k.SourceID, LedgerAccountID: k.LedgerAccountID,
-			AssetType: k.AssetType,
-			Chain:     k.Chain, TokenID: k.TokenID, PeriodID: k.PeriodID, Quantity: p.Quantity, Basis: p.Basis, AddedQuantity: p.AddedQuantity,
-			AddedBasis: p.AddedBasis, Lots: p.Lots})
+		rows = append(rows, positionRow{
+			LegalEntityID: k.LegalEntityID, SourceID: k.SourceID, LedgerAccountID: k.LedgerAccountID, AssetType: k.AssetType, Chain: k.Chain,
+			TokenID: k.TokenID, PeriodID: k.PeriodID, Quantity: p.Quantity, Basis: p.Basis, AddedQuantity: p.AddedQuantity,
+			AddedBasis: p.AddedBasis, Lots: p.Lots,
+		})
 	}
 	return db.Upsert(ctx, tx, "lot_positions", rows,
 		`ON CONFLICT (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(lot_positions.quantity, excluded.quantity), basis = {dec_add}(lot_positions.basis, excluded.basis),
-		added_quantity = {dec_add}(lot_positions.added_quantity, excluded.added_quantity), added_basis =
-		{dec_add}(lot_positions.added_basis, excluded.added_basis),
+		added_quantity = {dec_add}(lot_positions.added_quantity, excluded.added_quantity),
+		added_basis = {dec_add}(lot_positions.added_basis, excluded.added_basis),
 		lot_count = lot_positions.lot_count + excluded.lot_count`)
 }
 
@@ -88,8 +89,8 @@ func addGains(ctx context.Context, tx *db.Tx, gains map[GainKey]Gain) error {
 	}
 	return db.Upsert(ctx, tx, "lot_gains", rows, `ON CONFLICT (organization_id, legal_entity_id, asset_type, source_id, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(lot_gains.quantity, excluded.quantity), proceeds = {dec_add}(lot_gains.proceeds, excluded.proceeds),
-		fee = {dec_add}(lot_gains.fee, excluded.fee), basis = {dec_add}(lot_gains.basis, excluded.basis), gain =
-		{dec_add}(lot_gains.gain, excluded.gain),
-		loss = {dec_add}(lot_gains.loss, excluded.loss), short_term = {dec_add}(lot_gains.short_term, excluded.short_term), long_term =
-		{dec_add}(lot_gains.long_term, excluded.long_term)`)
+		fee = {dec_add}(lot_gains.fee, excluded.fee), basis = {dec_add}(lot_gains.basis, excluded.basis),
+		gain = {dec_add}(lot_gains.gain, excluded.gain), loss = {dec_add}(lot_gains.loss, excluded.loss),
+		short_term = {dec_add}(lot_gains.short_term, excluded.short_term),
+		long_term = {dec_add}(lot_gains.long_term, excluded.long_term)`)
 }

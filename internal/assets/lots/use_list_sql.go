@@ -32,22 +32,13 @@ func (f UseFilter) conditions(q *db.Query) *db.Query {
 			q.And(column+" = ?", value)
 		}
 	}
-	among := func(column string, values []string) {
-		switch len(values) {
-		case 0:
-		case 1:
-			q.And(column+" = ?", values[0])
-		default:
-			q.And(column+" {any}", values)
-		}
-	}
 	equal("use_id", f.ID)
 	equal("asset_id", f.LotID)
 	equal("journal_entry_id", f.EntryID)
-	among("{unindexed}source_id", f.SourceIDs)
-	among("{unindexed}asset_type", f.AssetTypes)
+	among(q, "{unindexed}source_id", f.SourceIDs)
+	among(q, "{unindexed}asset_type", f.AssetTypes)
 	equal("{unindexed}accounting_period_id", f.PeriodID)
-	among("{unindexed}legal_entity_id", f.LegalEntityIDs)
+	among(q, "{unindexed}legal_entity_id", f.LegalEntityIDs)
 	if !f.From.IsZero() {
 		q.And("accounting_date >= ?", f.From)
 	}
@@ -58,6 +49,17 @@ func (f UseFilter) conditions(q *db.Query) *db.Query {
 		q.And("kind IN ('dispose', 'fee')")
 	}
 	return q
+}
+
+// among adds the condition that a column has one of some values, unless there are none.
+func among(q *db.Query, column string, values []string) {
+	switch len(values) {
+	case 0:
+	case 1:
+		q.And(column+" = ?", values[0])
+	default:
+		q.And(column+" {any}", values)
+	}
 }
 
 // ListUses returns uses by accounting date, beginning after a cursor unless that is nil. It is a building block.
@@ -115,8 +117,8 @@ type addedRow struct {
 func Added(ctx context.Context, tx *db.Tx, k PositionKey) (quantity, basis money.Decimal, err error) {
 	r, err := db.One[addedRow](ctx, tx, "position",
 		`SELECT {dec_sum}(added_quantity) AS quantity, {dec_sum}(added_basis) AS basis FROM lot_positions WHERE organization_id = @org
-		AND legal_entity_id = ? AND source_id = ? AND ledger_account_id = ? AND asset_type = ? AND chain = ? AND token_id = ? AND
-		accounting_period_id = ?`,
+		AND legal_entity_id = ? AND source_id = ? AND ledger_account_id = ? AND asset_type = ? AND chain = ? AND token_id = ?
+		AND accounting_period_id = ?`,
 		k.LegalEntityID, k.SourceID, k.LedgerAccountID, k.AssetType, k.Chain, k.TokenID, k.PeriodID)
 	return orZero(r.Quantity), orZero(r.Basis), err
 }

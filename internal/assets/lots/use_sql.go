@@ -15,7 +15,7 @@ import (
 type useRow struct {
 	ID              string        `db:"use_id"`
 	Pool            string        `db:"pool"`
-	OrderKey        string        `db:"place"`
+	OrderKey        string        `db:"order_key"`
 	Position        int64         `db:"position"`
 	LotID           string        `db:"asset_id"`
 	Kind            string        `db:"kind"`
@@ -81,14 +81,15 @@ const fromUses = " FROM lot_uses WHERE organization_id = @org AND "
 
 // UsesSince returns the uses of a pool at an order key or later, corrections too, in order. It is a building block.
 func UsesSince(ctx context.Context, tx *db.Tx, pool string, from lot.OrderKey) ([]Use, error) {
-	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+"pool = ? AND place >= ? ORDER BY place, use_id",
-		pool, string(from))
+	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+
+		"pool = ? AND order_key >= ? ORDER BY order_key, use_id", pool, string(from))
 	return usesOf(rows), err
 }
 
 // UsesAt returns the uses of one consumption, corrections too. It is a building block.
 func UsesAt(ctx context.Context, tx *db.Tx, pool string, at lot.OrderKey) ([]Use, error) {
-	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+"pool = ? AND place = ? ORDER BY use_id", pool, string(at))
+	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+
+		"pool = ? AND order_key = ? ORDER BY use_id", pool, string(at))
 	return usesOf(rows), err
 }
 
@@ -111,7 +112,7 @@ func deleteUses(ctx context.Context, tx *db.Tx, ids []string) error {
 func updateEntry(ctx context.Context, tx *db.Tx, r reassignment, date *time.Time) error {
 	set, args := "journal_entry_id = ?", []any{r.to}
 	if r.table == Lots {
-		set, args = set+", came_at = ?", append(args, date)
+		set, args = set+", entered_at = ?", append(args, date)
 	}
 	return tx.Queue(ctx, "UPDATE "+string(r.table)+" SET "+set+" WHERE organization_id = @org AND journal_entry_id = ?",
 		append(args, r.from)...)
@@ -131,12 +132,6 @@ func moveUses(ctx context.Context, tx *db.Tx, entryID string, to EntryRef) error
 		to.AccountingDate, to.PeriodID, entryID, false)
 }
 
-// AllOpen returns all open lots. It is a building block.
-func AllOpen(ctx context.Context, tx *db.Tx) ([]Lot, error) {
-	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"is_open = ? ORDER BY pool, acquired_at, seq", true)
-	return lotsOf(rows), err
-}
-
 // between selects rows of a period that are dated between two instants.
 const between = "accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?"
 
@@ -152,7 +147,7 @@ func moveUsesBetween(ctx context.Context, tx *db.Tx, m period.Reassignment) erro
 
 func selectLotsBetween(ctx context.Context, tx *db.Tx, m period.Reassignment) ([]Lot, error) {
 	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+`journal_entry_id IN (
-		SELECT e.journal_entry_id FROM journal_entries e WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date
-		< ? AND e.accounting_period_id = ?)`, m.Start, m.End, m.ToID)
+		SELECT e.journal_entry_id FROM journal_entries e WHERE e.organization_id = @org
+		AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_period_id = ?)`, m.Start, m.End, m.ToID)
 	return lotsOf(rows), err
 }

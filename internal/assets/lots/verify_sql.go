@@ -28,30 +28,30 @@ const noPool = " x WHERE x.organization_id = @org AND NOT EXISTS (SELECT 1 FROM 
 var orphans = []struct{ kind, text, query string }{
 	{"lots without a pool", "the pool of the lot %s does not exist", "SELECT x.asset_id FROM lots" + noPool},
 	{"consumptions without a pool", "the pool that the entry %s consumes from does not exist",
-		"SELECT x.journal_entry_id FROM lot_takes" + noPool},
+		"SELECT x.journal_entry_id FROM lot_consumptions" + noPool},
 	{"uses without a pool", "the pool of the use %s does not exist", "SELECT x.use_id FROM lot_uses" + noPool},
 	{"lots of entries that are not in force", "the entry of the lot %s does not exist, is not posted or is reversed",
 		"SELECT x.asset_id FROM lots" + joinEntry +
 			"(e.journal_entry_id IS NULL AND NOT (x.origin = 'manual' AND x.journal_entry_id = '') OR e.journal_entry_id IS NOT NULL " +
 			"AND NOT (" + entryInForce + ")) ORDER BY 1"},
 	{"consumptions of entries that are not in force", "the entry %s consumes lots but does not exist, is not posted or is reversed",
-		"SELECT x.journal_entry_id FROM lot_takes" + joinEntry +
+		"SELECT x.journal_entry_id FROM lot_consumptions" + joinEntry +
 			"(e.journal_entry_id IS NULL OR NOT (" + entryInForce + ")) ORDER BY 1"},
 	{"uses of entries that are not in force", "the entry of the use %s does not exist, is not posted or is reversed",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
 			`(e.journal_entry_id IS NULL OR e.status <> 'posted' OR NOT (` + entryInForce + `) AND NOT EXISTS (
-			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.place = x.place AND
-			y.is_correction)) ORDER BY 1`},
+			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.order_key = x.order_key
+			AND y.is_correction)) ORDER BY 1`},
 	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
 			"NOT x.is_correction AND (e.accounting_period_id <> x.accounting_period_id OR e.accounting_date <> x.accounting_date) ORDER BY 1"},
 	{"lots with a wrong entry date", "the lot %s is not stored with the accounting date of its entry",
 		"SELECT x.asset_id FROM lots" + joinEntry +
-			"x.came_at <> e.accounting_date ORDER BY 1"},
+			"x.entered_at <> e.accounting_date ORDER BY 1"},
 	{"lots with a wrong last use", "the lot %s has a use after the date that is stored as its last use",
 		`SELECT x.asset_id FROM lots x WHERE x.organization_id = @org AND EXISTS (
-		SELECT 1 FROM lot_uses u WHERE u.organization_id = x.organization_id AND u.asset_id = x.asset_id AND u.accounting_date >
-		x.used_by) ORDER BY 1`},
+		SELECT 1 FROM lot_uses u WHERE u.organization_id = x.organization_id AND u.asset_id = x.asset_id
+		AND u.accounting_date > x.last_used_at) ORDER BY 1`},
 }
 
 // FindOrphans adds a finding for each row whose pool does not exist or whose entry is not in force. It is a building block.
@@ -71,17 +71,13 @@ func FindOrphans(ctx context.Context, tx *db.Tx, found *finding.List) error {
 // Pools returns all pools. It is a building block.
 func Pools(ctx context.Context, tx *db.Tx) ([]Pool, error) {
 	rows, err := db.All[poolRow](ctx, tx, "SELECT "+db.Columns[poolRow]()+" FROM lot_pools WHERE organization_id = @org ORDER BY pool")
-	out := make([]Pool, len(rows))
-	for i, r := range rows {
-		out[i] = r.pool()
-	}
-	return out, err
+	return poolsOf(rows), err
 }
 
 // OfPool returns all lots of a pool in order, and the IDs of those whose columns is_open and unit_key, which repeat what
 // is left of them, are wrong. It is a building block.
 func OfPool(ctx context.Context, tx *db.Tx, pool string) (all []Lot, inconsistent map[string]bool, err error) {
-	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"pool = ? ORDER BY place, seq", pool)
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"pool = ? ORDER BY order_key, seq", pool)
 	all, inconsistent = lotsOf(rows), map[string]bool{}
 	for i, r := range rows {
 		if all[i].RemainingBasis.Sign() < 0 { // it has no unit cost, and is wrong anyway
@@ -99,8 +95,8 @@ func EntryPeriods(ctx context.Context, tx *db.Tx) (map[string]string, error) {
 	rows, err := db.All[struct {
 		EntryID  string `db:"journal_entry_id"`
 		PeriodID string `db:"accounting_period_id"`
-	}](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.accounting_period_id FROM lots x JOIN journal_entries e ON e.organization_id =
-		x.organization_id AND e.journal_entry_id = x.journal_entry_id
+	}](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.accounting_period_id FROM lots x
+		JOIN journal_entries e ON e.organization_id = x.organization_id AND e.journal_entry_id = x.journal_entry_id
 		WHERE x.organization_id = @org AND e.accounting_period_id IS NOT NULL`)
 	out := make(map[string]string, len(rows))
 	for _, r := range rows {
@@ -114,16 +110,16 @@ func EntryPeriods(ctx context.Context, tx *db.Tx) (map[string]string, error) {
 // so the query also looks at the sources of the transactions. It is a building block.
 func LateEntities(ctx context.Context, tx *db.Tx) (map[string]bool, error) {
 	ids, err := db.All[string](ctx, tx, `WITH late AS (
-			SELECT e.journal_entry_id, e.previous_entry_id, e.legal_entity_id FROM journal_entries e LEFT JOIN journal_entries p ON
-			p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
-			WHERE e.organization_id = @org AND e.status = 'posted' AND (e.originated_by = 'true_up' OR p.accounting_period_id <>
-			e.accounting_period_id))
+			SELECT e.journal_entry_id, e.previous_entry_id, e.legal_entity_id FROM journal_entries e
+			LEFT JOIN journal_entries p ON p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
+			WHERE e.organization_id = @org AND e.status = 'posted'
+			AND (e.originated_by = 'true_up' OR p.accounting_period_id <> e.accounting_period_id))
 		SELECT legal_entity_id FROM late
 		UNION SELECT l.legal_entity_id FROM late e JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
-		UNION SELECT s.legal_entity_id FROM late e JOIN bookings b ON b.organization_id = @org AND b.journal_entry_id IN
-		(e.journal_entry_id, e.previous_entry_id)
-			JOIN transactions t ON t.organization_id = @org AND t.transaction_id = b.partner_id JOIN sources s ON s.organization_id = @org
-			AND s.source_id = t.source_id
+		UNION SELECT s.legal_entity_id FROM late e
+			JOIN bookings b ON b.organization_id = @org AND b.journal_entry_id IN (e.journal_entry_id, e.previous_entry_id)
+			JOIN transactions t ON t.organization_id = @org AND t.transaction_id = b.partner_id
+			JOIN sources s ON s.organization_id = @org AND s.source_id = t.source_id
 		UNION SELECT u.legal_entity_id FROM lot_uses u WHERE u.organization_id = @org AND u.is_correction`)
 	out := map[string]bool{}
 	for _, id := range ids {
@@ -150,8 +146,9 @@ func ConsumptionsOfEntries(ctx context.Context, tx *db.Tx, entryIDs []string) (m
 // UsesOfConsumptions returns the uses of the consumptions of entries, including corrections, which are written under
 // other entries. It is a building block.
 func UsesOfConsumptions(ctx context.Context, tx *db.Tx, entryIDs []string) (map[ConsumptionKey][]Use, error) {
-	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+`(pool, place) IN (
-		SELECT t.pool, t.place FROM lot_takes t WHERE t.organization_id = @org AND t.journal_entry_id {any}) ORDER BY use_id`, entryIDs)
+	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+`(pool, order_key) IN (
+		SELECT c.pool, c.order_key FROM lot_consumptions c WHERE c.organization_id = @org AND c.journal_entry_id {any}) ORDER BY use_id`,
+		entryIDs)
 	out := map[ConsumptionKey][]Use{}
 	for _, u := range usesOf(rows) {
 		at := ConsumptionKey{u.Pool, u.OrderKey}

@@ -21,8 +21,8 @@ import (
 
 // The maximum lengths of texts in characters.
 const (
-	AssetTypeMax = 64
-	ChainMax     = source.ChainMax
+	assetTypeMax = 64
+	chainMax     = source.ChainMax
 )
 
 // CreateParams describe an asset to enter; empty fields get defaults.
@@ -82,8 +82,8 @@ func (p CreateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books)
 	o := &faultList{}
 	p.parseDate(o, &l, b.Zone, tx.Now())
 	validateSymbol(o, l.AssetType)
-	if utf8.RuneCountInString(l.Chain) > ChainMax || strings.ContainsFunc(l.Chain, unicode.IsSpace) {
-		o.faults.Addf("chain", "must have at most %d characters and no spaces", ChainMax)
+	if utf8.RuneCountInString(l.Chain) > chainMax || strings.ContainsFunc(l.Chain, unicode.IsSpace) {
+		o.faults.Addf("chain", "must have at most %d characters and no spaces", chainMax)
 	}
 	heldAt, err := source.Find(ctx, tx, p.SourceID)
 	switch {
@@ -120,8 +120,8 @@ const yearMin = 1970
 
 func validateSymbol(o *faultList, symbol string) {
 	switch n := utf8.RuneCountInString(symbol); {
-	case n < 1 || n > AssetTypeMax || strings.ContainsFunc(symbol, unicode.IsSpace):
-		o.faults.Addf("asset_type", "must have 1 to %d characters and no spaces", AssetTypeMax)
+	case n < 1 || n > assetTypeMax || strings.ContainsFunc(symbol, unicode.IsSpace):
+		o.faults.Addf("asset_type", "must have 1 to %d characters and no spaces", assetTypeMax)
 	case money.IsFiat(symbol):
 		o.faults.Addf("asset_type", "%s is money, which has no lots: post its opening balance with POST /v1/journal-entries", symbol)
 	}

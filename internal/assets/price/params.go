@@ -14,8 +14,8 @@ import (
 const (
 	// BatchMax is the maximum number of prices in one batch.
 	BatchMax = 1000
-	// NoteMax is the maximum length of a note in characters.
-	NoteMax = 500
+	// noteMax is the maximum length of a note in characters.
+	noteMax = 500
 	// symbolMax is the maximum length of the symbol of an asset, as in transactions.
 	symbolMax = 100
 	// yearMin and yearMax bound the year of a price.
@@ -88,7 +88,7 @@ func (p Price) validate(faults *fault.List, prefix string) {
 		faults.Addf(prefix+"price", "must be more than 0")
 	}
 	validateText(faults, prefix+"asset_type", p.AssetType, symbolMax)
-	validateText(faults, prefix+"note", p.Note, NoteMax)
+	validateText(faults, prefix+"note", p.Note, noteMax)
 }
 
 func validateCurrency(faults *fault.List, field, code string) {

@@ -22,8 +22,8 @@ const (
 	Provider    Origin = "provider"    // an external system delivered it
 )
 
-// Origins lists all origins.
-var Origins = []Origin{Manual, Import, Transaction, Provider}
+// origins lists all origins.
+var origins = []Origin{Manual, Import, Transaction, Provider}
 
 // Price is what one unit of an asset was worth at an instant.
 type Price struct {

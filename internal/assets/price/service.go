@@ -57,7 +57,7 @@ func (f *Filter) parse(zone *time.Location) error {
 	if f.Currency != "" {
 		validateCurrency(&r.faults, "currency", f.Currency)
 	}
-	if f.Origin != "" && !slices.Contains(Origins, f.Origin) {
+	if f.Origin != "" && !slices.Contains(origins, f.Origin) {
 		r.faults.Addf("origin", "must be one of manual, import, transaction, provider")
 	}
 	return r.faults.Err()
@@ -182,7 +182,7 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	err = forEach(ctx, tx, func(p Price) error {
 		var faults fault.List
 		p.validate(&faults, "")
-		if !slices.Contains(Origins, p.Origin) {
+		if !slices.Contains(origins, p.Origin) {
 			faults.Addf("origin", "must be one of manual, import, transaction, provider")
 		}
 		if faults.Err() != nil {

@@ -169,16 +169,16 @@ func (x *fixture) book(entries ...string) {
 	}
 }
 
-var tables = []string{"lot_pools", "lots", "lot_takes", "lot_uses", "lot_positions", "lot_gains"}
+var tables = []string{"lot_pools", "lots", "lot_consumptions", "lot_uses", "lot_positions", "lot_gains"}
 
 // stored is everything in the lot tables.
 func (x *fixture) stored() map[string]string {
 	x.Helper()
 	out := map[string]string{}
 	err := x.db.Read(x.ctx, actor.From(x.ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		for _, l := range []struct{ table, columns string }{{"lot_pools", "pool || quantity || basis || last_place"},
-			{"lots", "asset_id || place || remaining_quantity || remaining_basis"}, {"lot_takes", "place || quantity"},
-			{"lot_uses", "use_id || place || quantity || basis"}, {"lot_positions", "source_id || quantity || basis"},
+		for _, l := range []struct{ table, columns string }{{"lot_pools", "pool || quantity || basis || last_order_key"},
+			{"lots", "asset_id || order_key || remaining_quantity || remaining_basis"}, {"lot_consumptions", "order_key || quantity"},
+			{"lot_uses", "use_id || order_key || quantity || basis"}, {"lot_positions", "source_id || quantity || basis"},
 			{"lot_gains", "source_id || quantity || gain"}} {
 			rows, err := db.All[string](ctx, tx, "SELECT "+l.columns+" FROM "+l.table+" WHERE organization_id = @org ORDER BY 1")
 			if err != nil {

@@ -13,8 +13,8 @@ import (
 
 // VerifyEffects compares what is stored of the consumptions and lots of entries with their effects, and returns the
 // entries as they would be booked again from the lots they consumed. It is a building block.
-func VerifyEffects(ctx context.Context, tx *db.Tx, b *snapshot.Books, effects []Effect, found *finding.List) (map[string]posting.Entry,
-	error) {
+func VerifyEffects(ctx context.Context, tx *db.Tx, b *snapshot.Books, effects []Effect,
+	found *finding.List) (map[string]posting.Entry, error) {
 	ids := make([]string, len(effects))
 	for i, e := range effects {
 		ids[i] = e.EntryID

@@ -3,9 +3,11 @@ package replay
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
@@ -84,7 +86,7 @@ func (c *verification) verifyUses(s *session, k *consumption) {
 	}
 	if !lots.SameUses(k.before, k.after) {
 		c.found.Addf("consumptions of other lots", "the uses of the entry %s in the pool %s are %s, but should be %s", k.EntryID, s.Key,
-			describeUses(k.before), describeUses(k.after))
+			describeUses(k.before, k.after), describeUses(k.after, k.before))
 	}
 	if !moved.IsZero() {
 		c.found.Addf("relocations that lose their basis", "the entry %s relocates %s within the pool %s and loses %s of their basis", k.EntryID,
@@ -92,16 +94,59 @@ func (c *verification) verifyUses(s *session, k *consumption) {
 	}
 }
 
-// describeUses returns uses as text.
-func describeUses(uses []lots.Use) string {
+// describeUses returns uses as text: quantity, lot and basis of each, and whatever else differs from the use of the same lot in
+// another list.
+func describeUses(uses, others []lots.Use) string {
 	if len(uses) == 0 {
 		return "nothing"
 	}
 	parts := make([]string, len(uses))
 	for i, u := range uses {
 		parts[i] = u.Quantity.String() + " of " + u.LotID + " at " + u.Basis.String()
+		if u.LotID == "" {
+			parts[i] = u.Quantity.String() + " of no lot at " + u.Basis.String()
+		}
+		if other := counterpart(u, others); other != nil {
+			if differs := differingFields(u, *other); len(differs) > 0 {
+				parts[i] += " (" + strings.Join(differs, ", ") + ")"
+			}
+		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// counterpart returns the use in a list that has the same key as another one, or else one of the same lot, nil if there is none.
+func counterpart(u lots.Use, list []lots.Use) (found *lots.Use) {
+	for i := range list {
+		switch {
+		case list[i].Key() == u.Key():
+			return &list[i]
+		case found == nil && list[i].LotID == u.LotID:
+			found = &list[i]
+		}
+	}
+	return found
+}
+
+// differingFields describes the fields of a use that differ from another one, except quantity, lot and basis.
+func differingFields(u, other lots.Use) (out []string) {
+	for _, f := range []struct{ name, value, other string }{
+		{"kind", u.Kind, other.Kind},
+		{"source", u.SourceID, other.SourceID},
+		{"account", u.LedgerAccountID, other.LedgerAccountID},
+		{"proceeds", u.Proceeds.String(), other.Proceeds.String()},
+		{"fee", u.Fee.String(), other.Fee.String()},
+		{"gain", u.Gain.String(), other.Gain.String()},
+		{"acquired at", clock.Format(u.AcquiredAt), clock.Format(other.AcquiredAt)},
+		{"term", u.Term, other.Term},
+		{"method", u.Method, other.Method},
+		{"change in the number of lots", strconv.FormatInt(u.LotCount, 10), strconv.FormatInt(other.LotCount, 10)},
+	} {
+		if f.value != f.other {
+			out = append(out, f.name+" "+cmp.Or(f.value, "none"))
+		}
+	}
+	return out
 }
 
 // verifyRecomputed compares the recomputed lots and sums of a pool with the stored ones.

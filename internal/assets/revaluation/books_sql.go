@@ -28,16 +28,16 @@ func (s postedItem) inForce() bool {
 
 const postedFrom = ` FROM revaluation_parts p
 	JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id
-	JOIN revaluation_items i ON i.organization_id = @org AND i.revaluation_id = p.revaluation_id AND i.legal_entity_id =
-	p.legal_entity_id AND i.kind = p.kind
+	JOIN revaluation_items i ON i.organization_id = @org AND i.revaluation_id = p.revaluation_id
+		AND i.legal_entity_id = p.legal_entity_id AND i.kind = p.kind
 	LEFT JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = i.journal_entry_id`
 
 // selectPosted reads the items of posted runs of a legal entity up to a period, the latest first.
 func selectPosted(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]postedItem, error) {
 	return db.All[postedItem](ctx, tx,
 		"SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+postedFrom+`
-		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key <= ? ORDER BY a.key DESC, i.kind,
-		i.unit`, legalEntityID, throughKey)
+		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key <= ?
+		ORDER BY a.key DESC, i.kind, i.unit`, legalEntityID, throughKey)
 }
 
 type stateRow struct {
@@ -101,20 +101,7 @@ func selectLines(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]
 	return out, err
 }
 
-// origin is where a lot comes from.
-type origin struct {
-	LotID         string        `db:"asset_id"`
-	ParentID      *string       `db:"parent_asset_id"`
-	LegalEntityID string        `db:"legal_entity_id"`
-	AssetType     string        `db:"asset_type"`
-	Quantity      money.Decimal `db:"quantity"` // originally
-	EntryID       string        `db:"journal_entry_id"`
-}
-
-func selectOrigins(ctx context.Context, tx *db.Tx, lotIDs []string) ([]origin, error) {
-	return db.All[origin](ctx, tx, "SELECT "+db.Columns[origin]()+" FROM lots WHERE organization_id = @org AND asset_id {any}", lotIDs)
-}
-
+// convertedRow is the sum of what an entry converted of a lot.
 type convertedRow struct {
 	LotID    string        `db:"asset_id"`
 	EntryID  string        `db:"journal_entry_id"`
@@ -145,9 +132,9 @@ type missingEntryRow struct {
 // selectMissingEntries reads the items whose entry does not exist.
 func selectMissingEntries(ctx context.Context, tx *db.Tx) ([]missingEntryRow, error) {
 	return db.All[missingEntryRow](ctx, tx,
-		`SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items WHERE organization_id = @org AND journal_entry_id IS NOT
-			NULL AND NOT EXISTS
-		(SELECT 1 FROM journal_entries e WHERE e.organization_id = @org AND e.journal_entry_id = revaluation_items.journal_entry_id)`)
+		`SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items
+		WHERE organization_id = @org AND journal_entry_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM journal_entries e
+			WHERE e.organization_id = @org AND e.journal_entry_id = revaluation_items.journal_entry_id)`)
 }
 
 type sumRow struct {
@@ -162,9 +149,9 @@ type sumRow struct {
 // selectSums reads what items stand at, and what their rows do.
 func selectSums(ctx context.Context, tx *db.Tx) ([]sumRow, error) {
 	return db.All[sumRow](ctx, tx,
-		`SELECT revaluation_id, legal_entity_id, kind, unit, after, (SELECT {dec_sum}(r.after) FROM revaluation_rows r WHERE
-			r.organization_id = @org
-		AND r.revaluation_id = revaluation_items.revaluation_id AND r.legal_entity_id = revaluation_items.legal_entity_id AND r.kind =
-		revaluation_items.kind
-		AND r.unit = revaluation_items.unit) AS rows_after FROM revaluation_items WHERE organization_id = @org`)
+		`SELECT revaluation_id, legal_entity_id, kind, unit, after, (SELECT {dec_sum}(r.after) FROM revaluation_rows r
+			WHERE r.organization_id = @org AND r.revaluation_id = revaluation_items.revaluation_id
+			AND r.legal_entity_id = revaluation_items.legal_entity_id AND r.kind = revaluation_items.kind
+			AND r.unit = revaluation_items.unit) AS rows_after
+		FROM revaluation_items WHERE organization_id = @org`)
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/money"
-	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
@@ -108,20 +108,20 @@ func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 		return err
 	}
 	for _, held := range l.subject.lots {
-		lot := measure.Lot{ID: held.LotID, Quantity: held.RemainingQuantity, Cost: held.RemainingBasis}
+		lot := measure.Lot{ID: held.ID, Quantity: held.RemainingQuantity, Cost: held.RemainingBasis}
 		if quote := l.lowest(held.AssetType, held.AcquiredAt); quote != nil {
 			lot.Price = quote.Value
 			if end := l.quotes[held.AssetType]; end == nil || quote.PriceID != end.PriceID {
-				l.prices[held.LotID] = quote
+				l.prices[held.ID] = quote
 			}
 		}
-		if from, there := ancestors[held.LotID]; there {
+		if from, there := ancestors[held.ID]; there {
 			units := held.RemainingQuantity.Mul(from.factor)
 			if was := l.units[from.lot]; was == held.AssetType {
 				lot.Predecessor, lot.Units = from.lot, units
 			} else {
-				l.converted[held.LotID] = convertedLot{was, len(l.lots[was])}
-				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.LotID, Predecessor: from.lot, Units: units, Elsewhere: true})
+				l.converted[held.ID] = convertedLot{was, len(l.lots[was])}
+				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.ID, Predecessor: from.lot, Units: units, Elsewhere: true})
 			}
 		}
 		l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
@@ -137,8 +137,8 @@ func (l *lotMeasurer) inheritAdjustments() error {
 			carried[from.asset], _ = l.group.model.Lots(l.states[from.asset], l.lots[from.asset], money.Decimal{}, l.digits)
 		}
 	}
-	for asset, lots := range l.lots {
-		for i, lot := range lots {
+	for asset, measured := range l.lots {
+		for i, lot := range measured {
 			if from, is := l.converted[lot.ID]; is && !lot.Elsewhere {
 				l.lots[asset][i].Floor = carried[from.asset][from.index].Carried
 			}
@@ -192,51 +192,51 @@ func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]ancestor, error
 		return nil, err
 	}
 	for _, held := range l.subject.lots {
-		at, factor := held.LotID, money.FromInt(1)
+		at, factor := held.ID, money.FromInt(1)
 		for range generationsMax {
 			if _, measured := l.units[at]; measured {
-				out[held.LotID] = ancestor{at, factor}
+				out[held.ID] = ancestor{at, factor}
 				break
 			}
 			o, there := known[at]
-			if !there || o.ParentID == nil || o.LegalEntityID != l.ID {
+			if !there || o.ParentID == "" || o.LegalEntityID != l.ID {
 				break
 			}
-			if known[*o.ParentID].AssetType != o.AssetType {
+			if known[o.ParentID].AssetType != o.AssetType {
 				ratio, told := ratios[at]
 				if !told {
 					break
 				}
 				factor = factor.Mul(ratio).Round(factorDigits)
 			}
-			at = *o.ParentID
+			at = o.ParentID
 		}
 	}
 	return out, nil
 }
 
 // origins reads the chain of lots from those that are held to those that were measured.
-func (l *lotMeasurer) origins(ctx context.Context) (map[string]origin, error) {
-	known := map[string]origin{}
+func (l *lotMeasurer) origins(ctx context.Context) (map[string]lots.Lot, error) {
+	known := map[string]lots.Lot{}
 	var next []string
 	for _, held := range l.subject.lots {
-		if _, measured := l.units[held.LotID]; !measured && held.ParentID != "" {
-			next = append(next, held.LotID)
+		if _, measured := l.units[held.ID]; !measured && held.ParentID != "" {
+			next = append(next, held.ID)
 		}
 	}
 	for range generationsMax {
 		if len(next) == 0 {
 			break
 		}
-		found, err := selectOrigins(ctx, l.tx, next)
+		found, err := lots.ByID(ctx, l.tx, next)
 		if err != nil {
 			return nil, err
 		}
 		above := map[string]bool{}
 		for _, o := range found {
-			known[o.LotID] = o
-			if _, measured := l.units[o.LotID]; !measured && o.ParentID != nil {
-				above[*o.ParentID] = true
+			known[o.ID] = o
+			if _, measured := l.units[o.ID]; !measured && o.ParentID != "" {
+				above[o.ParentID] = true
 			}
 		}
 		next = nil
@@ -250,11 +250,11 @@ func (l *lotMeasurer) origins(ctx context.Context) (map[string]origin, error) {
 }
 
 // ratios returns, for lots that were created by a conversion, how much of the other asset one unit of them was.
-func (l *lotMeasurer) ratios(ctx context.Context, known map[string]origin) (map[string]money.Decimal, error) {
+func (l *lotMeasurer) ratios(ctx context.Context, known map[string]lots.Lot) (map[string]money.Decimal, error) {
 	var parents []string
 	for _, o := range known {
-		if above, there := known[db.OrEmpty(o.ParentID)]; there && above.AssetType != o.AssetType {
-			parents = append(parents, above.LotID)
+		if above, there := known[o.ParentID]; there && above.AssetType != o.AssetType {
+			parents = append(parents, above.ID)
 		}
 	}
 	if len(parents) == 0 {
@@ -270,10 +270,10 @@ func (l *lotMeasurer) ratios(ctx context.Context, known map[string]origin) (map[
 	}
 	out := map[string]money.Decimal{}
 	for _, o := range known {
-		above, there := known[db.OrEmpty(o.ParentID)]
-		if quantity, converted := used[[2]string{above.LotID, o.EntryID}]; there && converted && above.AssetType != o.AssetType &&
+		above, there := known[o.ParentID]
+		if quantity, converted := used[[2]string{above.ID, o.JournalEntryID}]; there && converted && above.AssetType != o.AssetType &&
 			!o.Quantity.IsZero() {
-			out[o.LotID] = quantity.Quo(o.Quantity, factorDigits)
+			out[o.ID] = quantity.Quo(o.Quantity, factorDigits)
 		}
 	}
 	return out, nil

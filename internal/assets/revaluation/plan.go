@@ -11,6 +11,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -78,7 +79,7 @@ type subject struct {
 	own      map[[2]string]postedItem // items of the last run of the period, by kind and unit
 	earlier  map[[2]string]postedItem // items of the last run of an earlier period
 	entries  map[string][]Line        // the lines of own entries
-	lots     []holdings.LotState      // read when they are needed
+	lots     []lots.Lot               // read when they are needed
 	lotsRead bool
 }
 

@@ -20,8 +20,8 @@ const (
 	Exchange    Kind = "fx"          // foreign currency at the closing rate
 )
 
-// Kinds lists all kinds.
-var Kinds = []Kind{FairValue, Revaluation, Impairment, Exchange}
+// kinds lists all kinds.
+var kinds = []Kind{FairValue, Revaluation, Impairment, Exchange}
 
 // Status is the state of a run, or of a part of it.
 type Status string
@@ -44,12 +44,12 @@ type Run struct {
 	ReversedAt *time.Time
 	Parts      []Part
 	Items      []Item
-	Rows       []Row // the first RowsMax of them
+	Rows       []Row // the first rowsMax of them
 	RowCount   int64
 }
 
-// RowsMax is the number of rows that Get returns with a run; Service.Rows lists all of them.
-const RowsMax = 1000
+// rowsMax is the number of rows that Get returns with a run; Service.Rows lists all of them.
+const rowsMax = 1000
 
 // Part is what a run measured for one legal entity and kind.
 type Part struct {

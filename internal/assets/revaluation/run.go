@@ -62,7 +62,7 @@ func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (m
 	var faults fault.List
 	for i, k := range p.Kinds {
 		switch {
-		case !slices.Contains(Kinds, k):
+		case !slices.Contains(kinds, k):
 			faults.Addf(fmt.Sprintf("kinds[%d]", i), "must be one of fair_value, revaluation, impairment, fx")
 		case slices.Contains(p.Kinds[:i], k):
 			faults.Addf(fmt.Sprintf("kinds[%d]", i), "is given twice")
@@ -130,7 +130,7 @@ func (p *planner) run(tx *db.Tx, userID string) Run {
 	for _, i := range p.items {
 		items[[3]string{i.LegalEntityID, string(i.Kind), i.Unit}] = i
 	}
-	shown := slices.Clone(p.rows[:min(len(p.rows), RowsMax)])
+	shown := slices.Clone(p.rows[:min(len(p.rows), rowsMax)])
 	for n, row := range shown {
 		if row.Price == nil {
 			shown[n].Price = items[[3]string{row.LegalEntityID, string(row.Kind), row.Unit}].Price

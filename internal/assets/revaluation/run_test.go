@@ -306,6 +306,22 @@ func TestARunThatIsMissingOrTooOldIsFound(t *testing.T) {
 	})
 }
 
+// Impairment goes by the lowest price of the month, which there may be although there is none at its end.
+func TestAMonthWithPricesButNoneAtItsEndIsReportedAsStale(t *testing.T) {
+	each(t, "us_gaap impairment", func(t *testing.T, w *world) {
+		w.buy("L1 ETH 2025-08-10 2 3000")
+		w.price("ETH 2025-09-02T00:00:00Z 1000")
+		month := w.period("2025-09")
+		w.read(func(ctx context.Context, tx *db.Tx) error {
+			missing, why, err := revaluation.Stale(ctx, tx, month, w.entity)
+			if err != nil || !missing || !strings.Contains(why, "ETH/USD has no price") {
+				t.Errorf("%v %s %v", missing, why, err)
+			}
+			return nil
+		})
+	})
+}
+
 func TestAKeySeesTheRunsOfItsLegalEntitiesOnly(t *testing.T) {
 	each(t, "us_gaap fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-09-10 2 3000")

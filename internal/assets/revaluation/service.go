@@ -137,7 +137,7 @@ func (r *Run) loadRows(ctx context.Context, tx *db.Tx) (err error) {
 	if r.RowCount, err = countRows(ctx, tx, r.ID, seen); err != nil {
 		return err
 	}
-	rows, err := selectRows(ctx, tx, r.ID, seen, RowFilter{}, nil, RowsMax)
+	rows, err := selectRows(ctx, tx, r.ID, seen, RowFilter{}, nil, rowsMax)
 	r.Rows = rowsOf(rows, r.Items)
 	return err
 }

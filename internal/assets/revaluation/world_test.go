@@ -195,7 +195,7 @@ func (w *world) add(name, parent, asset, acquired, entered string, quantity, bas
 	w.lots[name] = &lot{entity: w.entity, asset: asset, token: token, acquired: acquired, quantity: quantity, basis: basis}
 	at := w.account("1210").ID
 	w.write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id,
+		_, err := tx.Exec(ctx, `INSERT INTO lots (organization_id, asset_id, pool, order_key, seq, legal_entity_id, source_id,
 			ledger_account_id, asset_type, token_id, acquired_at, quantity,
 			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id,
 			basis_pending, provisional, created_at)
@@ -227,7 +227,7 @@ func (w *world) consume(name, kind, date string, quantity money.Decimal, entry s
 	w.uses++
 	at := w.account("1210").ID
 	w.write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction,
+		_, err := tx.Exec(ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, order_key, position, asset_id, kind, is_correction,
 			journal_entry_id, transaction_type, legal_entity_id, source_id,
 			ledger_account_id, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency,
 			acquired_at, disposed_at, days_held, term, method, lot_count)

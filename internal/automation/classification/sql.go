@@ -43,8 +43,8 @@ func jsonText(v any) string {
 
 func toRunRow(r Run) runRow {
 	row := runRow{
-		ID: r.ID, Action: string(r.Action), Dry: r.Dry, Filter: jsonText(r.Filter), LegalEntityIDs: strings.Join(r.LegalEntityIDs,
-			" "), Revision: r.Revision, UpTo: r.UpTo, Status: string(r.Status),
+		ID: r.ID, Action: string(r.Action), Dry: r.Dry, Filter: jsonText(r.Filter),
+		LegalEntityIDs: strings.Join(r.LegalEntityIDs, " "), Revision: r.Revision, UpTo: r.UpTo, Status: string(r.Status),
 		Learned: r.Learned, Total: r.Total, Counts: jsonText(r.Counts), Error: db.OrNull(r.Error),
 		UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID),
 		RequestID: db.OrNull(r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,

@@ -51,13 +51,13 @@ func (h holding) exec(statement string, args ...any) {
 
 func (h holding) pool(name string) {
 	h.Helper()
-	h.exec("INSERT INTO lot_pools (organization_id, pool, legal_entity_id, asset_type, currency, quantity, basis, seq, last_place) "+
+	h.exec("INSERT INTO lot_pools (organization_id, pool, legal_entity_id, asset_type, currency, quantity, basis, seq, last_order_key) "+
 		"VALUES (@org, ?, ?, 'ETH', 'USD', '0', '0', 0, '')", name, h.id)
 }
 
 func (h holding) lot(pool string) {
 	h.Helper()
-	h.exec("INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, ledger_account_id, asset_type, "+
+	h.exec("INSERT INTO lots (organization_id, asset_id, pool, order_key, seq, legal_entity_id, ledger_account_id, asset_type, "+
 		"acquired_at, quantity, remaining_quantity, cost_basis, remaining_basis, "+
 		"currency, unit_key, is_open, origin, journal_entry_id, basis_pending, provisional, created_at) "+
 		"VALUES (@org, 'ast_1', ?, '', 1, ?, '', 'ETH', ?, '1', '1', '1', '1', 'USD', '', ?, 'manual', '', ?, ?, ?)", pool, h.id,
@@ -70,8 +70,8 @@ func (h holding) take(pool, kind, at string) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	h.exec("INSERT INTO lot_takes (organization_id, pool, place, journal_entry_id, position, ledger_account_id, taken_at, "+
-		"block_number, number, kind, quantity, fee_quantity, proceeds, fee_proceeds, costs, is_net) "+
+	h.exec("INSERT INTO lot_consumptions (organization_id, pool, order_key, journal_entry_id, position, ledger_account_id, consumed_at, "+
+		"block_number, number, kind, quantity, fee_quantity, proceeds, fee_proceeds, costs, net_fees) "+
 		"VALUES (@org, ?, ?, '', 0, '', ?, 0, 0, ?, '1', '0', '1', '0', '0', ?)", pool, at, instant, kind, false)
 }
 
@@ -79,7 +79,7 @@ func (h holding) take(pool, kind, at string) {
 func (h holding) use(pool string) {
 	h.Helper()
 	err := h.db.WriteAcross(h.ctx, "a test takes what is not there", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, "+
+		_, err := tx.Exec(ctx, "INSERT INTO lot_uses (organization_id, use_id, pool, order_key, position, asset_id, kind, is_correction, "+
 			"journal_entry_id, transaction_type, legal_entity_id, "+
 			"ledger_account_id, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency, "+
 			"acquired_at, disposed_at, days_held, term, method, lot_count) "+

@@ -13,8 +13,8 @@ import (
 )
 
 // change runs a use case on an existing entry while it holds the lock on the organization state.
-func (s *Service) change(ctx context.Context, entryID string, do func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry,
-	error)) (g Guided, err error) {
+func (s *Service) change(ctx context.Context, entryID string,
+	do func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error)) (g Guided, err error) {
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)

@@ -92,6 +92,8 @@ type Lot struct {
 	ParentID          string
 	JournalEntryID    string
 	TransactionID     string
+
+	averaged bool // RemainingBasis is its share of the basis of its pool, rounded
 }
 
 // Use is a quantity consumed from a lot.

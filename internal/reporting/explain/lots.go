@@ -19,13 +19,13 @@ func (i *inquiry) lot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := i.showLotChain(ctx, l.LotID); err != nil {
+	if err := i.showLotChain(ctx, l.ID); err != nil {
 		return err
 	}
 	i.out.Lots[0].RemainingQuantity, i.out.Lots[0].RemainingBasis = l.RemainingQuantity, l.RemainingBasis
 	i.out.Price = l.Worth.Price
 	column := func(name string) *Query { return i.q.with("column", name) }
-	before := useFilter{lotID: l.LotID, until: end}
+	before := useFilter{lotID: l.ID, until: end}
 	switch i.q.Column {
 	case "quantity":
 		i.lotItself(l.Quantity, l.AssetType)

@@ -190,11 +190,10 @@ func (i *inquiry) listLots(ctx context.Context, f holdings.Filter, end time.Time
 		}
 		counts := figure(holdings.Position{Quantity: l.RemainingQuantity, Basis: l.RemainingBasis})
 		i.out.Lots = append(i.out.Lots, Lot{
-			ID: l.LotID, Amount: &counts, AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: l.SourceID,
+			ID: l.ID, Amount: &counts, AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: l.SourceID,
 			LedgerAccountID: l.LedgerAccountID, AcquiredAt: l.AcquiredAt,
 			Quantity: l.Quantity, RemainingQuantity: l.RemainingQuantity, CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis,
-			Currency: l.Currency, Origin: l.Origin, ParentID: l.ParentID,
-			TransactionID: l.TransactionID,
+			Currency: l.Currency, Origin: string(l.Origin), ParentID: l.ParentID, TransactionID: l.TransactionID, averaged: l.Averaged,
 		})
 	}
 	return nil

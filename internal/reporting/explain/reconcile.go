@@ -80,17 +80,21 @@ func (x *Explanation) noteMissingLots() {
 		return
 	}
 	var total money.Decimal
+	averaged := int64(0)
 	for _, l := range x.Lots {
 		if l.Amount != nil {
 			total = total.Add(*l.Amount)
 		}
+		if l.averaged {
+			averaged++
+		}
 	}
 	// Under a weighted average each lot shows its share of the pool, rounded to the minor unit: the shares may miss the
-	// figure by half a unit each.
+	// figure by half a unit each. The basis of other lots is exact.
 	rounding := money.Decimal{}
 	if places, fiat := money.MinorUnits(x.Unit); fiat {
 		half := money.MustParse("0." + strings.Repeat("0", int(places)) + "5")
-		rounding = money.FromInt(int64(len(x.Lots))).Mul(half)
+		rounding = money.FromInt(averaged).Mul(half)
 	}
 	if total.Sub(*x.Value).Abs().Cmp(rounding) > 0 {
 		x.note = fmt.Sprintf("; %s: the stored lots add up to %s", unexplained, x.Text(total))

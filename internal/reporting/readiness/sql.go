@@ -57,7 +57,7 @@ func selectDeficits(ctx context.Context, tx *db.Tx, p period.Period, legalEntity
 	rows, err := db.All[deficit](ctx, tx,
 		`SELECT min(u.journal_entry_id) AS journal_entry_id, u.asset_type, min(u.disposed_at) AS disposed_at, {dec_sum}(u.quantity) AS quantity
 		FROM lot_uses u JOIN lot_pools p ON p.organization_id = u.organization_id AND p.pool = u.pool AND NOT (`+parkedPool+`)
-		WHERE`+missing+` GROUP BY u.pool, u.place, u.asset_type HAVING min(u.accounting_date) < ? ORDER BY min(u.disposed_at), u.place`,
+		WHERE`+missing+` GROUP BY u.pool, u.order_key, u.asset_type HAVING min(u.accounting_date) < ? ORDER BY min(u.disposed_at), u.order_key`,
 		legalEntityID, p.End)
 	out := rows[:0]
 	for _, r := range rows {

@@ -13,11 +13,6 @@ type Checkpoint struct {
 	Quantity, Basis money.Decimal
 }
 
-// Checkpoint returns the state of the pool.
-func (p *Pool) Checkpoint() Checkpoint {
-	return Checkpoint{After: p.last, Seq: p.seq, Lots: p.Lots(), Quantity: p.quantity, Basis: p.basis}
-}
-
 // Restore returns a pool that continues from a checkpoint. The two share the slice of lots: the pool never writes to it,
 // and the caller must not either.
 func Restore(config Config, c Checkpoint) *Pool {

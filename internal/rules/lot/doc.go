@@ -1,4 +1,5 @@
-// Package lot decides which lots of an asset a disposal or transfer consumes, at what cost, and with what gain.
+// Package lot computes, as pure functions, which lots of an asset a disposal or transfer consumes, at what cost, and with
+// what gain; package assets/lots stores lots in the database.
 //
 // A Pool holds the lots of one scope: an asset of a legal entity, or of one of its sources. The caller keeps a pool for
 // each scope and applies events in the order of Compare, which OrderKey encodes for the database. Apply returns the

@@ -62,3 +62,26 @@ func (p *Pool) Replay(events []Event, each func(*Event, Result) error) error {
 	}
 	return nil
 }
+
+// Checkpoint returns the state of the pool.
+func (p *Pool) Checkpoint() Checkpoint {
+	return Checkpoint{After: p.last, Seq: p.seq, Lots: p.Lots(), Quantity: p.quantity, Basis: p.basis}
+}
+
+// Basis returns the cost basis of all uses.
+func (r Result) Basis() money.Decimal {
+	return r.total(func(u *Use) money.Decimal { return u.Basis })
+}
+
+// Gain returns the realized gain; a loss is negative.
+func (r Result) Gain() money.Decimal {
+	return r.total(func(u *Use) money.Decimal { return u.Gain })
+}
+
+func (r Result) total(of func(*Use) money.Decimal) money.Decimal {
+	var total money.Decimal
+	for i := range r.Uses {
+		total = total.Add(of(&r.Uses[i]))
+	}
+	return total
+}

@@ -40,24 +40,6 @@ type Result struct {
 	Dust money.Decimal
 }
 
-// Basis returns the cost basis of all uses.
-func (r Result) Basis() money.Decimal {
-	return r.total(func(u *Use) money.Decimal { return u.Basis })
-}
-
-// Gain returns the realized gain; a loss is negative.
-func (r Result) Gain() money.Decimal {
-	return r.total(func(u *Use) money.Decimal { return u.Gain })
-}
-
-func (r Result) total(of func(*Use) money.Decimal) money.Decimal {
-	var total money.Decimal
-	for i := range r.Uses {
-		total = total.Add(of(&r.Uses[i]))
-	}
-	return total
-}
-
 // realize allocates proceeds and fee to the uses by quantity and computes their gains and terms.
 func (c *Config) realize(e *Event, uses []Use, quantity money.Decimal) {
 	proceeds := allocator{e.Proceeds.Round(c.Places), quantity, c.Places}

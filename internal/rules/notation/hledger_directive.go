@@ -248,7 +248,7 @@ func (h *hledgerReader) priceDirective(rest string) error {
 	if after != "" || rate.currency == "" || rate.number.Sign() < 0 {
 		return h.errorf(h.line, "the price cannot be read; write it like P 2024-01-31 EUR 1.10 USD")
 	}
-	h.out.emit(Item{Price: &Price{Date: date, Base: base, Quote: rate.currency, Rate: rate.number, Source: decoded(own.pop(keySource),
-		escaped), Line: h.line}})
+	h.out.emit(Item{Price: &Price{Date: date, Base: base, Quote: rate.currency, Rate: rate.number,
+		Source: decoded(own.pop(keySource), escaped), Line: h.line}})
 	return nil
 }

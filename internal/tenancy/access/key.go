@@ -32,9 +32,8 @@ type Key struct {
 // facts returns the fields for the audit log and events.
 func (k Key) facts() map[string]any {
 	return map[string]any{
-		"id": k.ID, "name": k.Name, "user_id": db.OrNull(
-			k.UserID), "last_four": k.LastFour, "scopes": k.Scopes, "legal_entity_ids": k.LegalEntityIDs,
-		"expires_at": k.ExpiresAt, "revoked_at": k.RevokedAt, "created_at": k.CreatedAt,
+		"id": k.ID, "name": k.Name, "user_id": db.OrNull(k.UserID), "last_four": k.LastFour, "scopes": k.Scopes,
+		"legal_entity_ids": k.LegalEntityIDs, "expires_at": k.ExpiresAt, "revoked_at": k.RevokedAt, "created_at": k.CreatedAt,
 	}
 }
 

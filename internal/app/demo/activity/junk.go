@@ -27,8 +27,8 @@ func (m *maker) junk(n int) {
 	case 3: // dust with a price
 		h.source, h.asset, h.name, h.quantity = arbitrum, "MOONX", "Moon Express", cents(1)
 	case 4: // a tiny amount from a look-alike of a customer
-		h.source, h.asset, h.name, h.contract, h.quantity, h.other = arbitrum, "USDC", "USD Coin", usdcArbitrum, money.MustParse(
-			"0.000031"), alike(d, small)
+		h.source, h.asset, h.name, h.contract = arbitrum, "USDC", "USD Coin", usdcArbitrum
+		h.quantity, h.other = money.MustParse("0.000031"), alike(d, small)
 	case 5: // USDC of another contract
 		h.source, h.asset, h.name, h.quantity, h.unpriced = arbitrum, "USDC", "USD Coin", cents(d.between(400_000, 700_000)), true
 	}

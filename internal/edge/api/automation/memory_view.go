@@ -111,8 +111,8 @@ type PutMemoryRule struct {
 // TransformSchema adds an example of one of the two forms.
 func (PutMemoryRule) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Examples = []any{map[string]any{
-		"rule_type": "classification", "memo_contains": "hetzner", "direction": "WITHDRAWAL", "ledger_account_id": wire.ExampleID(
-			"lac"), "payee_name": "Hetzner Online",
+		"rule_type": "classification", "memo_contains": "hetzner", "direction": "WITHDRAWAL",
+		"ledger_account_id": wire.ExampleID("lac"), "payee_name": "Hetzner Online",
 	}}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
@@ -205,7 +206,7 @@ func viewRealizedGains(g holdings.Gains) RealizedGains {
 func viewAssetTaxLot(l holdings.TaxLot) AssetTaxLot {
 	return AssetTaxLot{
 		Priced:             viewPriced(l.Worth),
-		AssetID:            l.LotID,
+		AssetID:            l.ID,
 		AssetType:          l.AssetType,
 		Chain:              db.OrNull(l.Chain),
 		TokenID:            db.OrNull(l.TokenID),
@@ -224,7 +225,7 @@ func viewAssetTaxLot(l holdings.TaxLot) AssetTaxLot {
 		UnrealizedGainLoss: fixedOrNull(l.Unrealized, l.Currency),
 		TransactionID:      db.OrNull(l.TransactionID),
 		ParentAssetID:      db.OrNull(l.ParentID),
-		IsManual:           l.Origin == holdings.OriginManual,
+		IsManual:           l.Origin == lots.Manual,
 		BasisPending:       l.BasisPending,
 	}
 }

@@ -1,0 +1,141 @@
+package booking_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Versions before migration 17 stored block numbers of more than 12 digits as they are.
+func TestOrderKeysOfWideBlocksAreRewrittenByTheMigration(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for i, block := range append([]int64{77}, wideBlocks...) {
+			day := fmt.Sprintf("2025-03-%02d", i+1)
+			w.book(w.addAt(day, "A in 1 ETH = 100.00", block), "DEPOSIT", "Paid-in capital")
+			w.book(w.addAt(day+"T13:00:00Z", "A out 0.5 ETH = 80.00", block), "EXPENSE", "Contractors")
+		}
+		w.verifyBooks()
+		before := w.everything()
+		w.migrateDown(18, func(ctx context.Context, tx *db.Tx) error {
+			for table, column := range map[string]string{"lots": "place", "lot_takes": "place", "lot_uses": "place", "lot_pools": "last_place"} {
+				n, err := tx.Exec(ctx, fmt.Sprintf("UPDATE %s SET %s = substr(%s, 1, 19) || substr(%s, 21) WHERE substr(%s, 20, 1) BETWEEN 'a' AND 'g'",
+					table, column, column, column, column))
+				if err != nil || n == 0 {
+					w.Errorf("%s has %d wide keys, %v", table, n, err)
+				}
+			}
+			_, err := tx.Exec(ctx, "DELETE FROM goose_db_version WHERE version_id = 17")
+			return err
+		})
+		if err := w.db.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.verifyBooks()
+		w.unchanged(before)
+		w.book(w.addAt("2025-03-02T12:30:00Z", "A in 1 ETH = 50.00", wideBlocks[1]), "DEPOSIT", "Paid-in capital")
+		w.verifyBooks()
+	})
+}
+
+// Migration 20 renames tables, columns and indexes that have rows.
+func TestLotsKeepVerifyingWhenTheMigrationRenamesTheirTables(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bookSamples()
+		w.verifyBooks()
+		before, indexes := w.everything(), w.lotIndexes()
+		w.migrateDown(20, func(ctx context.Context, tx *db.Tx) error {
+			n, err := db.One[int64](ctx, tx, "consumption", "SELECT count(*) FROM lot_takes WHERE place <> '' AND NOT is_net")
+			if n == 0 {
+				t.Error("no consumption has its name of before")
+			}
+			return err
+		})
+		if old := w.lotIndexes(); !slices.Contains(old, "lots_by_place") || !slices.Contains(old, "lot_takes_by_entry") {
+			t.Errorf("the indexes of before are %v", old)
+		}
+		if err := w.db.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if now := w.lotIndexes(); !slices.Equal(now, indexes) {
+			t.Errorf("the indexes are %v, were %v", now, indexes)
+		}
+		for _, name := range indexes {
+			for _, old := range []string{"take", "place", "life"} {
+				if strings.Contains(name, old) {
+					t.Errorf("the index %s has its name of before", name)
+				}
+			}
+		}
+		if w.db.Engine() == db.SQLite {
+			w.read(func(ctx context.Context, tx *db.Tx) error {
+				found, err := db.All[string](ctx, tx, "PRAGMA integrity_check")
+				if fmt.Sprint(found) != "[ok]" {
+					t.Errorf("the file is not sound: %v", found)
+				}
+				return err
+			})
+		}
+		w.verifyBooks()
+		w.unchanged(before)
+		w.book(w.add("2025-01-02", "A in 1 ETH = 50.00"), "DEPOSIT", "Paid-in capital") // later disposals consume other lots
+		w.verifyBooks()
+	})
+}
+
+// lotIndexes returns the names of the indexes of the lot tables.
+func (w *world) lotIndexes() (names []string) {
+	w.Helper()
+	catalog := "SELECT indexname FROM pg_indexes WHERE schemaname = 'public' AND tablename LIKE 'lot%' ORDER BY indexname"
+	if w.db.Engine() == db.SQLite {
+		catalog = "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name LIKE 'lot%' ORDER BY name"
+	}
+	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		names, err = db.All[string](ctx, tx, catalog)
+		return err
+	})
+	return names
+}
+
+// migrateDown brings the schema back to what it was before a migration, by the Down statements of that and all later ones, and
+// then runs fn.
+func (w *world) migrateDown(version int, fn db.Func) {
+	w.Helper()
+	files, err := filepath.Glob("../../db/migrations/*.sql")
+	if err != nil || len(files) < version {
+		w.Fatalf("there are %d migrations, %v", len(files), err)
+	}
+	other := map[db.Engine]string{db.SQLite: "{postgres}", db.Postgres: "{sqlite}"}[w.db.Engine()]
+	err = w.db.WriteAcross(w.ctx, "a test goes back to an earlier version", func(ctx context.Context, tx *db.Tx) error {
+		for _, file := range slices.Backward(files[version-1:]) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			_, down, found := strings.Cut(string(text), "-- +goose Down\n")
+			if !found {
+				w.Fatalf("%s has no Down statements", file)
+			}
+			for line := range strings.Lines(down) { // each is a statement
+				if strings.TrimSpace(line) == "" || strings.HasPrefix(line, other) {
+					continue
+				}
+				if _, err := tx.Exec(ctx, strings.NewReplacer("{sqlite}", "", "{postgres}", "", ";", "").Replace(line)); err != nil {
+					return err
+				}
+			}
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM goose_db_version WHERE version_id >= ?", version); err != nil {
+			return err
+		}
+		return fn(ctx, tx)
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
