@@ -77,7 +77,7 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 			return err
 		}
 		end = covered.endOf(asOf, tx.Now())
-		l, there, err := lots.FindHeld(ctx, tx, lotID, end)
+		l, there, err := lots.GetHeld(ctx, tx, lotID, end)
 		if err != nil {
 			return err
 		}

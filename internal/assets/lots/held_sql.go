@@ -91,8 +91,8 @@ func ListHeld(ctx context.Context, tx *db.Tx, f HeldFilter, after *HeldCursor, l
 	return out, err
 }
 
-// FindHeld returns one lot as ListHeld does, and reports whether it existed just before an instant. It is a building block.
-func FindHeld(ctx context.Context, tx *db.Tx, lotID string, before time.Time) (Lot, bool, error) {
+// GetHeld returns one lot as ListHeld does, and reports whether it existed just before an instant. It is a building block.
+func GetHeld(ctx context.Context, tx *db.Tx, lotID string, before time.Time) (Lot, bool, error) {
 	q := heldBefore(before).And("l.asset_id = ?", lotID)
 	rows, err := db.All[heldRow](ctx, tx, q.Then(""), q.Args...)
 	if err != nil || len(rows) == 0 {

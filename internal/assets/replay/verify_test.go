@@ -86,7 +86,7 @@ func TestVerifyFindsEveryDifferenceOfAPoolToItsHistory(t *testing.T) {
 			"UPDATE lots SET acquired_at = '2026-01-01T00:00:00.000Z'" + ofMove: "cannot enter the pool",
 			"UPDATE lot_consumptions SET proceeds = '-1'" + ofSale:              "the entry sale cannot consume from the pool",
 			"DELETE FROM lot_consumptions" + ofSale:                             "1 of the lot LOT were consumed from the pool",
-			"UPDATE lot_uses SET days_held = 900" + ofSale:                      "was held for 374 days when the entry sale consumed it, but 900 are",
+			"UPDATE lot_uses SET days_held = 900" + ofSale:                      "was held for 374 days when the entry sale consumed it, but 900",
 			"UPDATE lots SET remaining_quantity = '0.25'" + ofFirst:             "the lot LOT is stored with 0.25 at 750 remaining, but",
 			"UPDATE lots SET remaining_basis = '1'" + ofFirst:                   "the lot LOT is stored with 0.5 at 1 remaining, but",
 			"UPDATE lot_pools SET basis = '99' WHERE organization_id = @org":    "stored as 0.5 at 99, but recomputing it leaves 0.5 at 750",
