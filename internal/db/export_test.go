@@ -2,6 +2,9 @@ package db
 
 import "strings"
 
+// IsDuplicate is isDuplicate.
+var IsDuplicate = isDuplicate
+
 // PreparedStatements returns how many statements are compiled.
 func PreparedStatements(d *DB) int {
 	d.prepared.mu.Lock()

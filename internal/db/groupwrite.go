@@ -110,7 +110,7 @@ func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
 		t.main.attempt = b.Attempt()
 		begin := func() (groupMember, error) {
 			tx := t.newTx(b.Key())
-			tx.shared, tx.attempt = true, b.Attempt()
+			tx.member, tx.attempt = true, b.Attempt()
 			return groupMember{ctx, tx}, nil
 		}
 		if err := b.Run(begin, func(m groupMember, err error) error { return endOfBody(ctx, m, err) }); err != nil || b.Size() == 0 {
@@ -122,7 +122,7 @@ func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
 		d.stats.committed(groupOfOrganization, b.Size())
 		t.main.committed()
 	}
-	if IsDuplicate(err) {
+	if isDuplicate(err) {
 		err = fmt.Errorf("%w: %w", ErrRetry, err)
 	}
 	if isRetryable(err) {

@@ -18,7 +18,7 @@ type Tx struct {
 	trans *transaction // what is shared with the other writes of a group
 
 	readOnly bool
-	shared   bool  // in a group: it may not write by itself
+	member   bool  // the body of a grouped write: it may not write by itself
 	attempt  int   // 1, and more when the transaction runs again
 	changed  bool  // an audited table was written
 	recorded bool  // the audit log has the change
@@ -100,7 +100,7 @@ func (tx *Tx) writing(query string, args []any) (*statement, []any, error) {
 		return nil, nil, err
 	case tx.readOnly:
 		return nil, nil, errors.New("db: a read transaction cannot write; use Write")
-	case tx.shared:
+	case tx.member:
 		return nil, nil, errors.New("db: the body of a grouped write cannot write by itself; use BeforeCommit or Precondition of tx.Group()")
 	}
 	return st, values, nil
