@@ -24,7 +24,7 @@ type Config struct {
 	URL           string // a postgres:// address; empty means SQLite
 	Dir           string // the folder of the SQLite file
 	AllowDataLoss bool   // run on a PostgreSQL that may lose acknowledged writes in a crash
-	MaxConns      int    // PostgreSQL connections; 0 means connsDefault
+	MaxConns      int    // PostgreSQL connections, at least connsMin; 0 means connsDefault
 	Clock         clock.Clock
 	Random        io.Reader
 	Log           *slog.Logger
@@ -79,7 +79,7 @@ func Open(c Config) (*DB, error) {
 	return d, nil
 }
 
-// Prepare connects to the database and brings the schema up to date. It returns an UnsafeError for a database that would
+// Prepare connects to the database and brings the schema up to date. It returns an unsafeError for a database that would
 // lose acknowledged writes in a crash.
 func (d *DB) Prepare(ctx context.Context) error {
 	if err := d.read.PingContext(ctx); err != nil {
@@ -145,8 +145,9 @@ func (d *DB) Value(key any, create func() any) any {
 	return v
 }
 
-// Close waits for the current write and closes the connections. Closing a second time does nothing and returns the same
-// error.
+// Close waits for the grouped writes that run and, on SQLite, for all others that do, and closes the connections. On
+// PostgreSQL an ordinary write that runs keeps its connection until it ends. Closing a second time does nothing and
+// returns the same error.
 func (d *DB) Close() error { return d.closeOnce() }
 
 func (d *DB) close() error {

@@ -102,10 +102,8 @@ func (d *DB) newGroups() *groupcommit.Queue[groupMember] {
 
 // commitGroup runs one attempt to commit a group.
 func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
-	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
-	defer cancel()
 	var t *transaction
-	err := d.inTransaction(ctx, b.Key(), func(began *transaction) error {
+	err := d.inTransaction(b.Key(), func(ctx context.Context, began *transaction) error {
 		t = began
 		t.main.attempt = b.Attempt()
 		begin := func() (groupMember, error) {

@@ -81,7 +81,7 @@ func Read(ctx context.Context, tx *db.Tx) (*Books, error) {
 	if !tx.ReadOnly() {
 		return Load(ctx, tx)
 	}
-	if tx.SQL() == nil { // each statement sees another moment, so that the version says nothing about what is loaded
+	if !tx.SeesOneSnapshot() { // each statement sees another moment, so that the version says nothing about what is loaded
 		return read(ctx, tx, false)
 	}
 	var err error
