@@ -69,17 +69,26 @@ func (q queued) failed(err error) error {
 	return err
 }
 
-// inTransaction runs fn in a database transaction of an organization and commits it. On PostgreSQL the statements that
-// fn has queued and COMMIT go out in one message, which saves each group a round trip.
-func (d *DB) inTransaction(ctx context.Context, org string, fn func(*transaction) error) error {
+// inTransaction runs fn in the database transaction of a group and commits it. On PostgreSQL the statements that fn has
+// queued and COMMIT go out in one message, which saves each group a round trip. It waits for a connection, or for SQLite's
+// writer, up to groupTimeout, and gives the transaction as long again.
+func (d *DB) inTransaction(org string, fn func(context.Context, *transaction) error) error {
+	wait, cancelWait := context.WithTimeout(context.Background(), groupTimeout)
+	defer cancelWait()
 	if d.engine == SQLite {
-		return d.inWriter(ctx, false, func(stx *sql.Tx) error { return fn(d.newTransaction(org, stx, nil)) })
+		return d.inWriter(wait, false, func(stx *sql.Tx) error {
+			ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
+			defer cancel()
+			return fn(ctx, d.newTransaction(org, stx, nil))
+		})
 	}
-	conn, err := d.write.Conn(ctx)
+	conn, err := d.write.Conn(wait)
 	if err != nil {
 		return fmt.Errorf("wait for a database connection: %w", err)
 	}
 	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
+	defer cancel()
 	t := d.newTransaction(org, nil, conn)
 	committed := false
 	defer func() {
@@ -91,7 +100,7 @@ func (d *DB) inTransaction(ctx context.Context, org string, fn func(*transaction
 			_ = conn.Raw(func(any) error { return sqldriver.ErrBadConn })
 		}
 	}()
-	if err := fn(t); err != nil {
+	if err := fn(ctx, t); err != nil {
 		return err
 	}
 	if t.guard != nil {

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +24,7 @@ type Config struct {
 	URL           string // a postgres:// address; empty means SQLite
 	Dir           string // the folder of the SQLite file
 	AllowDataLoss bool   // run on a PostgreSQL that may lose acknowledged writes in a crash
-	MaxConns      int    // PostgreSQL connections; 0 means connsDefault
+	MaxConns      int    // PostgreSQL connections, at least connsMin; 0 means connsDefault
 	Clock         clock.Clock
 	Random        io.Reader
 	Log           *slog.Logger
@@ -44,18 +42,13 @@ type DB struct {
 	write, read *sql.DB                         // the same pool on PostgreSQL
 	writer      *groupcommit.Queue[*sql.Tx]     // SQLite's only writer
 	groups      *groupcommit.Queue[groupMember] // grouped writes, by organization
-	woken       chan struct{}
-	wanted      struct {
-		mu   sync.Mutex
-		orgs map[string]bool
-	}
-	ready      atomic.Bool
-	closeOnce  func() error
-	statements statements
-	prepared   prepared
-	slow       time.Duration // at least 1 if slow statements are logged
-	stats      *stats
-	shared     sync.Map // values of Shared by key
+	ready       atomic.Bool
+	closeOnce   func() error
+	statements  statements
+	prepared    prepared
+	slow        time.Duration // at least 1 if slow statements are logged
+	stats       *stats
+	values      sync.Map // of Value, by key
 }
 
 // Open returns a handle. It does not wait for PostgreSQL to answer: Prepare does, and until then every use of the handle
@@ -70,8 +63,7 @@ func Open(c Config) (*DB, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, woken: make(chan struct{}, 1),
-		slow: c.SlowStatement, stats: newStats()}
+	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, slow: c.SlowStatement, stats: newStats()}
 	d.groups = d.newGroups()
 	d.closeOnce = sync.OnceValue(d.close)
 	var err error
@@ -87,7 +79,7 @@ func Open(c Config) (*DB, error) {
 	return d, nil
 }
 
-// Prepare connects to the database and brings the schema up to date. It returns an UnsafeError for a database that would
+// Prepare connects to the database and brings the schema up to date. It returns an unsafeError for a database that would
 // lose acknowledged writes in a crash.
 func (d *DB) Prepare(ctx context.Context) error {
 	if err := d.read.PingContext(ctx); err != nil {
@@ -143,43 +135,19 @@ func (d *DB) IDs() *id.Source { return d.ids }
 // Jobs returns the connection pool for the job queue. Everything else uses Write and Read.
 func (d *DB) Jobs() *sql.DB { return d.write }
 
-// Wake notifies the background work of this process that a commit has left work for an organization.
-func (d *DB) Wake(org string) {
-	d.wanted.mu.Lock()
-	if d.wanted.orgs == nil {
-		d.wanted.orgs = map[string]bool{}
-	}
-	d.wanted.orgs[org] = true
-	d.wanted.mu.Unlock()
-	select {
-	case d.woken <- struct{}{}:
-	default: // a notification is pending already
-	}
-}
-
-// Woken returns the channel that receives a value after Wake.
-func (d *DB) Woken() <-chan struct{} { return d.woken }
-
-// TakeWoken returns the organizations that were passed to Wake since the last call.
-func (d *DB) TakeWoken() []string {
-	d.wanted.mu.Lock()
-	defer d.wanted.mu.Unlock()
-	orgs := slices.Sorted(maps.Keys(d.wanted.orgs))
-	d.wanted.orgs = nil
-	return orgs
-}
-
-// Shared returns a value that all users of this handle share, such as a cache. The first call for a key creates it.
-func (d *DB) Shared(key any, create func() any) any {
-	if v, ok := d.shared.Load(key); ok {
+// Value returns a value that lasts as long as the handle, such as a cache, and that all its users share. The first call
+// for a key creates it.
+func (d *DB) Value(key any, create func() any) any {
+	if v, ok := d.values.Load(key); ok {
 		return v
 	}
-	v, _ := d.shared.LoadOrStore(key, create())
+	v, _ := d.values.LoadOrStore(key, create())
 	return v
 }
 
-// Close waits for the current write and closes the connections. Closing a second time does nothing and returns the same
-// error.
+// Close waits for the grouped writes that run and, on SQLite, for all others that do, and closes the connections. On
+// PostgreSQL an ordinary write that runs keeps its connection until it ends. Closing a second time does nothing and
+// returns the same error.
 func (d *DB) Close() error { return d.closeOnce() }
 
 func (d *DB) close() error {

@@ -21,8 +21,8 @@ import (
 // Errors are distinguished by SQLSTATE or SQLite's code, never by the name of a constraint: a distributed PostgreSQL
 // renames constraints per shard.
 
-// IsDuplicate reports whether an error means that a row violates a unique or primary key.
-func IsDuplicate(err error) bool {
+// isDuplicate reports whether an error means that a row violates a unique or primary key.
+func isDuplicate(err error) bool {
 	code, ok := sqliteCode(err)
 	if ok {
 		return code == sqlite3.SQLITE_CONSTRAINT_UNIQUE || code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY

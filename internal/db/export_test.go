@@ -2,6 +2,12 @@ package db
 
 import "strings"
 
+// IsDuplicate is isDuplicate.
+var IsDuplicate = isDuplicate
+
+// GroupedWritesWaiting returns how many grouped writes wait to be taken into a group.
+func GroupedWritesWaiting(d *DB) int { return d.groups.Len() }
+
 // PreparedStatements returns how many statements are compiled.
 func PreparedStatements(d *DB) int {
 	d.prepared.mu.Lock()

@@ -10,9 +10,9 @@ import (
 // shares with nobody, everything works the same, so that building blocks need not know where they run.
 type Group struct{ tx *Tx }
 
-// Shared reports whether this is the body of a GroupWrite. Such a body may read, but all writing is left to
+// IsMember reports whether this is the body of a GroupWrite. Such a body may read, but all writing is left to
 // BeforeCommit functions.
-func (g Group) Shared() bool { return g.tx.shared }
+func (g Group) IsMember() bool { return g.tx.member }
 
 // Attempt returns 1, and more when the database transaction was rolled back and runs again.
 func (g Group) Attempt() int { return g.tx.attempt }
@@ -44,7 +44,7 @@ func (g Group) BeforeCommit(fn Func) { g.tx.trans.beforeCommit = append(g.tx.tra
 // OnRollback runs fn if this write is rolled back while others in the database transaction go on. It undoes changes to
 // values of State. The last function registered runs first.
 func (g Group) OnRollback(fn func()) {
-	if g.tx.shared { // otherwise nothing goes on, and a long write would collect functions for nothing
+	if g.tx.member { // otherwise nothing goes on, and a long write would collect functions for nothing
 		g.tx.onRollback = append(g.tx.onRollback, fn)
 	}
 }
@@ -52,7 +52,7 @@ func (g Group) OnRollback(fn func()) {
 // Flush runs the BeforeCommit functions registered so far, so that a long write does not hold everything in memory until
 // its end. In a GroupWrite it is an error.
 func (g Group) Flush(ctx context.Context) error {
-	if g.tx.shared {
+	if g.tx.member {
 		return errors.New("db: the body of a grouped write cannot flush what the group shares")
 	}
 	return g.tx.trans.flush(ctx)
@@ -101,7 +101,7 @@ func (t *transaction) confirmAssumed(ctx context.Context) error {
 // body of a GroupWrite cannot write: it must return the error it gets from here; fn then runs in a transaction of its
 // own, is committed, and the body starts again.
 func (g Group) Precondition(ctx context.Context, fn Func) error {
-	if g.tx.shared {
+	if g.tx.member {
 		return &preconditionError{fn}
 	}
 	return fn(ctx, g.tx)

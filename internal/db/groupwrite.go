@@ -102,15 +102,13 @@ func (d *DB) newGroups() *groupcommit.Queue[groupMember] {
 
 // commitGroup runs one attempt to commit a group.
 func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
-	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
-	defer cancel()
 	var t *transaction
-	err := d.inTransaction(ctx, b.Key(), func(began *transaction) error {
+	err := d.inTransaction(b.Key(), func(ctx context.Context, began *transaction) error {
 		t = began
 		t.main.attempt = b.Attempt()
 		begin := func() (groupMember, error) {
 			tx := t.newTx(b.Key())
-			tx.shared, tx.attempt = true, b.Attempt()
+			tx.member, tx.attempt = true, b.Attempt()
 			return groupMember{ctx, tx}, nil
 		}
 		if err := b.Run(begin, func(m groupMember, err error) error { return endOfBody(ctx, m, err) }); err != nil || b.Size() == 0 {
@@ -122,7 +120,7 @@ func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
 		d.stats.committed(groupOfOrganization, b.Size())
 		t.main.committed()
 	}
-	if IsDuplicate(err) {
+	if isDuplicate(err) {
 		err = fmt.Errorf("%w: %w", ErrRetry, err)
 	}
 	if isRetryable(err) {

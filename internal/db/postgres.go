@@ -10,7 +10,9 @@ import (
 )
 
 const (
-	connsDefault   = 24
+	connsDefault = 24
+	// connsMin is what a migration needs: one connection holds the lock while another changes the schema.
+	connsMin       = 2
 	connectTimeout = 5 * time.Second
 )
 
@@ -31,6 +33,10 @@ func (d *DB) openPostgres() error {
 	if conns == 0 {
 		conns = connsDefault
 	}
+	if conns < connsMin {
+		return fmt.Errorf("db: %d is too small a number of PostgreSQL connections: set MaxConns to at least %d, or to 0 for the default of %d",
+			conns, connsMin, connsDefault)
+	}
 	pool := stdlib.OpenDB(*config)
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
@@ -39,15 +45,15 @@ func (d *DB) openPostgres() error {
 	return nil
 }
 
-// UnsafeError names a setting of PostgreSQL that would lose acknowledged writes in a crash.
-type UnsafeError struct{ Setting string }
+// unsafeError names a setting of PostgreSQL that would lose acknowledged writes in a crash.
+type unsafeError struct{ Setting string }
 
-func (e *UnsafeError) Error() string {
+func (e *unsafeError) Error() string {
 	return fmt.Sprintf("PostgreSQL has %s off: a crash would lose writes that were already acknowledged. Turn it on, or start with "+
 		"--allow-data-loss-on-crash", e.Setting)
 }
 
-// checkDurability returns an UnsafeError if a setting of PostgreSQL means that a commit may not survive a crash. SQLite's
+// checkDurability returns an unsafeError if a setting of PostgreSQL means that a commit may not survive a crash. SQLite's
 // settings are ours; see sqliteDSN.
 func (d *DB) checkDurability(ctx context.Context) error {
 	if d.engine == SQLite {
@@ -62,7 +68,7 @@ func (d *DB) checkDurability(ctx context.Context) error {
 			continue
 		}
 		if !d.config.AllowDataLoss {
-			return &UnsafeError{setting}
+			return &unsafeError{setting}
 		}
 		d.log.Warn("PostgreSQL may lose acknowledged writes in a crash", "setting", setting, "value", value)
 	}

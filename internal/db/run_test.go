@@ -13,7 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
@@ -177,47 +176,6 @@ func TestWithoutAThresholdNoStatementIsLoggedAsSlow(t *testing.T) {
 	})
 }
 
-func TestAWriteWaitsForAConnectionNoLongerThanItsDeadline(t *testing.T) {
-	t.Parallel()
-	c := dbtest.Postgres(t)
-	c.MaxConns = 2 // a migration needs two
-	d := dbtest.Open(t, c)
-	org := newOrganization(t, d, "before")
-	release := make(chan struct{})
-	var held, wg sync.WaitGroup
-	held.Add(c.MaxConns)
-	for range c.MaxConns {
-		wg.Go(func() {
-			err := d.Read(context.Background(), org, func(context.Context, *db.Tx) error {
-				held.Done()
-				<-release // no connection is left
-				return nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	defer wg.Wait()
-	defer close(release)
-	held.Wait()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- d.Write(ctx, org, func(context.Context, *db.Tx) error { return errors.New("it ran") })
-	}()
-	select {
-	case err := <-ended:
-		var f *fault.Error
-		if !errors.As(err, &f) || f.Kind != fault.Unavailable || f.RetryAfter <= 0 || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
-		}
-	case <-time.After(10 * time.Second):
-		t.Error("the write waits for a connection after its deadline")
-	}
-}
-
 func TestAWriteThatRunsIsNotCutOffByItsDeadline(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.Postgres(t))
@@ -232,25 +190,6 @@ func TestAWriteThatRunsIsNotCutOffByItsDeadline(t *testing.T) {
 	if err != nil || nameOf(t, d, org) != "after" {
 		t.Errorf("%v, %s", err, nameOf(t, d, org))
 	}
-}
-
-func TestClosingTwiceIsSafe(t *testing.T) {
-	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
-		d, err := db.Open(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var wg sync.WaitGroup
-		for range 3 {
-			wg.Go(func() {
-				if err := d.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-	})
 }
 
 func TestMoreStatementsThanStayCompiledAreRunWhileOthersReadTheirRows(t *testing.T) {

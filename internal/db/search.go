@@ -2,8 +2,8 @@ package db
 
 import "strings"
 
-// TrigramMin is the least number of letters of a text that an index can find.
-const TrigramMin = 3
+// trigramMin is the least number of letters of a text that an index can find.
+const trigramMin = 3
 
 // Contains returns a condition that a column contains a text, with regard to case: to search without regard to case, keep
 // the column in lower case. It uses no index.
@@ -20,8 +20,8 @@ func Contains(e Engine, column, text string) (condition string, arg any) {
 func Trigrams(e Engine, text string) (all []string) {
 	letters := []rune(text)
 	seen := map[string]bool{}
-	for i := 0; i+TrigramMin <= len(letters); i++ {
-		t := string(letters[i : i+TrigramMin])
+	for i := 0; i+trigramMin <= len(letters); i++ {
+		t := string(letters[i : i+trigramMin])
 		if seen[t] || e == Postgres && strings.ContainsFunc(t, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }) {
 			continue
 		}

@@ -18,7 +18,7 @@ type Tx struct {
 	trans *transaction // what is shared with the other writes of a group
 
 	readOnly bool
-	shared   bool  // in a group: it may not write by itself
+	member   bool  // the body of a grouped write: it may not write by itself
 	attempt  int   // 1, and more when the transaction runs again
 	changed  bool  // an audited table was written
 	recorded bool  // the audit log has the change
@@ -54,7 +54,14 @@ func (tx *Tx) Recorded() { tx.recorded = true }
 // AfterCommit runs fn after the transaction was committed, and not if it is rolled back or its outcome is unknown.
 func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
 
-// SQL returns the underlying transaction. It is for the job queue, which inserts its rows itself, and nothing else.
+// SeesOneSnapshot reports whether all statements of the transaction see the same committed data. Those of ReadOne and, on
+// PostgreSQL, those of a write see what others commit in between.
+func (tx *Tx) SeesOneSnapshot() bool {
+	return tx.trans.sql != nil && (tx.readOnly || tx.db.engine == SQLite)
+}
+
+// SQL returns the underlying transaction for the job queue, which inserts its rows itself; nothing else may use it. It is
+// nil in ReadOne, which has no transaction, and on PostgreSQL in a GroupWrite, which begins and commits on a connection.
 func (tx *Tx) SQL() *sql.Tx { return tx.trans.sql }
 
 // Exec runs a statement and returns the number of rows it changed. Queued statements run before it.
@@ -100,7 +107,7 @@ func (tx *Tx) writing(query string, args []any) (*statement, []any, error) {
 		return nil, nil, err
 	case tx.readOnly:
 		return nil, nil, errors.New("db: a read transaction cannot write; use Write")
-	case tx.shared:
+	case tx.member:
 		return nil, nil, errors.New("db: the body of a grouped write cannot write by itself; use BeforeCommit or Precondition of tx.Group()")
 	}
 	return st, values, nil

@@ -129,7 +129,7 @@ func (tx *Tx) run(ctx context.Context, fn Func) error {
 		}
 		return errors.New("db: a change without an audit record cannot be committed; call audit.Record")
 	}
-	if tx.shared {
+	if tx.member {
 		return nil
 	}
 	return tx.trans.flush(ctx)

@@ -109,8 +109,8 @@ func shown(p price.Price) string {
 func (w *world) records() (n int64) {
 	w.t.Helper()
 	err := w.db.Read(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) (err error) {
-		h, err := orgstate.Read(ctx, tx)
-		n = h.AuditSequence
+		state, err := orgstate.Read(ctx, tx)
+		n = state.AuditSequence
 		return err
 	})
 	if err != nil {

@@ -63,7 +63,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 	r = Run{Action: p.Action, Dry: p.Dry, LegalEntityIDs: who.LegalEntityIDs, Status: Pending, Counts: map[Outcome]int64{},
 		UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID}
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		h, err := orgstate.Lock(ctx, tx)
+		state, err := orgstate.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 		if r.Revision, err = memory.Revision(ctx, tx); err != nil {
 			return err
 		}
-		r.ID, r.CreatedAt, r.UpTo = tx.NewID(id.ClassificationRun), tx.Now(), h.TransactionNumber
+		r.ID, r.CreatedAt, r.UpTo = tx.NewID(id.ClassificationRun), tx.Now(), state.TransactionNumber
 		audit.Record(ctx, tx, audit.Change{Action: EventCreated, ResourceType: noun, ResourceID: r.ID, After: r.facts()})
 		return insertRun(ctx, tx, r)
 	})

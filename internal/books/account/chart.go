@@ -192,7 +192,7 @@ type seededFacts struct {
 
 // Seed creates the default chart of a new organization, with one audit record. It runs in the caller's transaction.
 func Seed(ctx context.Context, tx *db.Tx) error {
-	h, err := orgstate.Touch(ctx, tx)
+	state, err := orgstate.Touch(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -201,9 +201,9 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 	var add func(kind Type, parentID string, entries []chartEntry)
 	add = func(kind Type, parentID string, entries []chartEntry) {
 		for _, e := range entries {
-			h.AccountNumber++
+			state.AccountNumber++
 			a := e.account(kind)
-			a.ID, a.SequenceNumber, a.ParentID, a.CreatedAt = tx.NewID(id.LedgerAccount), h.AccountNumber, parentID, tx.Now()
+			a.ID, a.SequenceNumber, a.ParentID, a.CreatedAt = tx.NewID(id.LedgerAccount), state.AccountNumber, parentID, tx.Now()
 			chart = append(chart, a)
 			told = append(told, seededFacts{Code: a.Code, ID: a.ID, Clearing: a.Clearing, Postable: a.Postable, Name: a.Name,
 				Balance: a.NormalBalance, ParentID: db.OrNull(a.ParentID), Role: db.OrNull(a.Role), Number: a.SequenceNumber, Type: a.Type})
@@ -234,7 +234,7 @@ func (e chartEntry) account(kind Type) Account {
 // CreateIntercompany creates the accounts for what a new legal entity and the others owe each other. It runs in the caller's
 // transaction.
 func CreateIntercompany(ctx context.Context, tx *db.Tx, legalEntityID, name string) error {
-	h, err := orgstate.Touch(ctx, tx)
+	state, err := orgstate.Touch(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -247,9 +247,9 @@ func CreateIntercompany(ctx context.Context, tx *db.Tx, legalEntityID, name stri
 	}
 	accounts := make([]Account, 0, 2)
 	for _, g := range groups {
-		h.AccountNumber++
+		state.AccountNumber++
 		a := Account{
-			ID: tx.NewID(id.LedgerAccount), SequenceNumber: h.AccountNumber,
+			ID: tx.NewID(id.LedgerAccount), SequenceNumber: state.AccountNumber,
 			Name: truncate("Due from "+name, NameMax), Type: g.Type, NormalBalance: g.NormalBalance,
 			ParentID: g.ID, Postable: true, Role: RoleDueFrom(legalEntityID), CreatedAt: tx.Now(),
 		}

@@ -34,7 +34,7 @@ type CreateParams struct {
 
 // Create creates an account. It runs in the caller's transaction.
 func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
-	h, err := orgstate.Touch(ctx, tx)
+	state, err := orgstate.Touch(ctx, tx)
 	if err != nil {
 		return Account{}, err
 	}
@@ -49,8 +49,8 @@ func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
 	if err := a.validateInChart(ctx, tx, Account{}); err != nil {
 		return Account{}, err
 	}
-	h.AccountNumber++
-	a.ID, a.SequenceNumber = tx.NewID(id.LedgerAccount), h.AccountNumber
+	state.AccountNumber++
+	a.ID, a.SequenceNumber = tx.NewID(id.LedgerAccount), state.AccountNumber
 	if err := insert(ctx, tx, a); err != nil {
 		return Account{}, err
 	}

@@ -294,8 +294,8 @@ func TestVerifyReportsACounterThatWasSetBack(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := found(t, d)
 		w.write(func(ctx context.Context, tx *db.Tx) error {
-			h, err := orgstate.Lock(ctx, tx)
-			h.AccountNumber--
+			state, err := orgstate.Lock(ctx, tx)
+			state.AccountNumber--
 			return err
 		})
 		if texts := w.verify(); len(texts) != 1 || !strings.Contains(texts[0], "but the last one assigned is") {

@@ -13,7 +13,7 @@ import (
 
 // Verify recomputes the invariants of the chart of accounts and returns a sentence for each broken one.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
-	h, err := orgstate.Read(ctx, tx)
+	state, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	for _, a := range chart {
 		c.byID[a.ID] = a
 	}
-	c.verifyAccounts(h.AccountNumber)
+	c.verifyAccounts(state.AccountNumber)
 	c.verifyTree()
 	c.verifyRoles(entities)
 	strays, err := reference.FindDangling(ctx, tx, table)

@@ -184,12 +184,12 @@ func (w *world) logged(resourceID string) string {
 }
 
 // state reads the organization state.
-func (w *world) state() (h orgstate.State) {
+func (w *world) state() (state orgstate.State) {
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		h, err = orgstate.Read(ctx, tx)
+		state, err = orgstate.Read(ctx, tx)
 		return err
 	})
-	return h
+	return state
 }
 
 // refused checks that a change is refused with a kind and that its message has certain words.

@@ -73,8 +73,8 @@ func TestEveryChangeOfAnEntityRaisesTheVersionOfTheBooks(t *testing.T) {
 		s := entity.NewService(d)
 		version := func() (v int64) {
 			in(t, d, ctx, func(ctx context.Context, tx *db.Tx) error {
-				h, err := orgstate.Read(ctx, tx)
-				v = h.BooksVersion
+				state, err := orgstate.Read(ctx, tx)
+				v = state.BooksVersion
 				return err
 			})
 			return v

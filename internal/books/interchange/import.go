@@ -154,12 +154,12 @@ type importer struct {
 }
 
 func newImporter(ctx context.Context, tx *db.Tx, s *Service, src *source, found *survey) (*importer, error) {
-	h, err := orgstate.Lock(ctx, tx) // keeps what is read here from changing until the end
+	state, err := orgstate.Lock(ctx, tx) // keeps what is read here from changing until the end
 	if err != nil {
 		return nil, err
 	}
 	m := &importer{source: src, service: s, tx: tx, entities: map[string]entity.LegalEntity{}, tags: map[notation.Tag]string{},
-		chain: newChain(h.EntryNumber)}
+		chain: newChain(state.EntryNumber)}
 	if m.zone, err = period.Zone(ctx, tx); err != nil {
 		return nil, err
 	}

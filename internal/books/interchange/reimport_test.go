@@ -21,13 +21,13 @@ import (
 )
 
 // auditEnd returns the end of the organization's audit log: while it stays the same, nothing has changed.
-func (w *world) auditEnd() (h orgstate.State) {
+func (w *world) auditEnd() (state orgstate.State) {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		h, err = orgstate.Read(ctx, tx)
+		state, err = orgstate.Read(ctx, tx)
 		return err
 	})
-	return h
+	return state
 }
 
 // untouched fails the test if do changes the books.

@@ -127,14 +127,14 @@ func (s *Service) appendToChain(ctx context.Context, tx *db.Tx, c *composer, tai
 	if err := c.postCreatingPeriods(ctx, tx, s, &e); err != nil {
 		return e, err
 	}
-	h, err := orgstate.Lock(ctx, tx)
+	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return e, err
 	}
-	e.assignIdentity(tx, h.EntryNumber+1)
+	e.assignIdentity(tx, state.EntryNumber+1)
 	before := tail
 	tail.NextID, tail.UpdatedAt = e.ID, tx.Now()
-	addEntry(ctx, tx, h, e, &tail)
+	addEntry(ctx, tx, state, e, &tail)
 	if e.OriginatedBy == ByReversal {
 		record(ctx, tx, "journal_entry.reversed", before, tail)
 	}

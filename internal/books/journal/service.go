@@ -67,16 +67,16 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 		if err != nil {
 			return err
 		}
-		h, err := orgstate.Lock(ctx, tx)
+		state, err := orgstate.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}
-		number := h.EntryNumber
+		number := state.EntryNumber
 		for i := range entries {
 			number++
 			entries[i].assignIdentity(tx, number)
 			if !dry {
-				addEntry(ctx, tx, h, entries[i], nil)
+				addEntry(ctx, tx, state, entries[i], nil)
 			}
 			out = append(out, withGuidance(entries[i], b))
 		}
@@ -92,18 +92,18 @@ func (s *Service) CreateInTx(ctx context.Context, tx *db.Tx, ps []CreateParams, 
 	if err != nil {
 		return nil, err
 	}
-	h, err := orgstate.Lock(ctx, tx)
+	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	made := map[string]Entry{}
 	for i := range entries {
-		entries[i].assignIdentity(tx, h.EntryNumber+1)
+		entries[i].assignIdentity(tx, state.EntryNumber+1)
 		previous, err := linkPrevious(ctx, tx, entries[i], made)
 		if err != nil {
 			return nil, err
 		}
-		addEntry(ctx, tx, h, entries[i], previous)
+		addEntry(ctx, tx, state, entries[i], previous)
 		made[entries[i].ID] = entries[i]
 	}
 	return entries, nil
@@ -129,13 +129,13 @@ func (s *Service) Preview(ctx context.Context, tx *db.Tx, ps []CreateParams, at 
 	if err != nil {
 		return nil, err
 	}
-	h, err := orgstate.Lock(ctx, tx)
+	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Guided, len(entries))
 	for i := range entries {
-		entries[i].assignIdentity(tx, h.EntryNumber+int64(i)+1)
+		entries[i].assignIdentity(tx, state.EntryNumber+int64(i)+1)
 		out[i] = withGuidance(entries[i], b)
 	}
 	return out, nil
@@ -215,8 +215,8 @@ func (e *Entry) assignIdentity(tx *db.Tx, number int64) {
 }
 
 // addEntry adds an entry that has the next number to the journal and links the previous entry of its chain, if any.
-func addEntry(ctx context.Context, tx *db.Tx, h *orgstate.State, e Entry, previous *Entry) {
-	h.EntryNumber = e.Number
+func addEntry(ctx context.Context, tx *db.Tx, state *orgstate.State, e Entry, previous *Entry) {
+	state.EntryNumber = e.Number
 	pendingOf(tx).add(tx, e, previous)
 	action := "journal_entry.created"
 	if e.Status == Posted {
@@ -300,7 +300,7 @@ const noun = "journal entry"
 // Each calls do for every entry, drafts included, in the order of their numbers, with the number of the last one. It runs
 // in the caller's transaction.
 func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) error {
-	h, err := orgstate.Read(ctx, tx)
+	state, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) er
 			if r.Entry.Status == deleted {
 				continue
 			}
-			if err := do(r.Entry, h.EntryNumber); err != nil {
+			if err := do(r.Entry, state.EntryNumber); err != nil {
 				return err
 			}
 		}

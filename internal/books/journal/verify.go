@@ -22,7 +22,7 @@ type findings struct{ *finding.List }
 // lies in its period, numbers have no gaps, the links of chains match, the columns that lines and tags repeat from their
 // entry agree with it, all references exist, and the balances are the sums of the lines.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
-	h, err := orgstate.Read(ctx, tx)
+	state, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 			break
 		}
 	}
-	if next-1 != h.EntryNumber {
-		f.Addf("gaps", "the last entry is JE-%d, but the organization state says JE-%d", next-1, h.EntryNumber)
+	if next-1 != state.EntryNumber {
+		f.Addf("gaps", "the last entry is JE-%d, but the organization state says JE-%d", next-1, state.EntryNumber)
 	}
 	if err := f.verifyChains(ctx, tx); err != nil {
 		return nil, err

@@ -133,8 +133,8 @@ func (b *books) verify(t *testing.T) (out []string) {
 func (b *books) version(t *testing.T) (version int64) {
 	t.Helper()
 	b.read(t, func(ctx context.Context, tx *db.Tx) error {
-		h, err := orgstate.Read(ctx, tx)
-		version = h.BooksVersion
+		state, err := orgstate.Read(ctx, tx)
+		version = state.BooksVersion
 		return err
 	})
 	return version

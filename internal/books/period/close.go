@@ -87,7 +87,7 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do func(context.Context, *db.Tx, Period,
 	closeStatus) error) (state State, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		h, err := orgstate.Touch(ctx, tx)
+		orgState, err := orgstate.Touch(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do
 			return err
 		}
 		state, err = stateOf(ctx, tx, p)
-		state.Guidance.Version = strconv.FormatInt(h.BooksVersion, 10) // the new version, which is written before the commit
+		state.Guidance.Version = strconv.FormatInt(orgState.BooksVersion, 10) // the new version, which is written before the commit
 		return err
 	})
 	return state, err

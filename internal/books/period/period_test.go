@@ -28,8 +28,8 @@ func ensure(t *testing.T, d *db.DB, organizationID string, months ...calendar.Mo
 	})
 	if err == nil {
 		err = d.Read(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) error {
-			h, err := orgstate.Read(ctx, tx)
-			version = h.BooksVersion
+			state, err := orgstate.Read(ctx, tx)
+			version = state.BooksVersion
 			return err
 		})
 	}

@@ -102,8 +102,8 @@ func loadCloseStatus(ctx context.Context, tx *db.Tx, legalEntityID string) (o cl
 	if o.first, err = selectFirstKey(ctx, tx); err != nil {
 		return o, err
 	}
-	h, err := orgstate.Read(ctx, tx)
-	o.version = strconv.FormatInt(h.BooksVersion, 10)
+	state, err := orgstate.Read(ctx, tx)
+	o.version = strconv.FormatInt(state.BooksVersion, 10)
 	return o, err
 }
 

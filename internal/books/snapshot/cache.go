@@ -26,7 +26,7 @@ type cache struct {
 type cacheKey struct{}
 
 func cacheOf(tx *db.Tx) *cache {
-	return tx.DB().Shared(cacheKey{}, func() any { return &cache{byOrg: lru.New[string](rowsMax, (*Books).rows, nil)} }).(*cache)
+	return tx.DB().Value(cacheKey{}, func() any { return &cache{byOrg: lru.New[string](rowsMax, (*Books).rows, nil)} }).(*cache)
 }
 
 // get returns the snapshot of a version, if it is in memory.
@@ -50,13 +50,13 @@ func (c *cache) put(org string, b *Books) {
 
 // Lock locks the organization state and returns the books. No other transaction can change them until this one ends.
 func Lock(ctx context.Context, tx *db.Tx) (*Books, error) {
-	h, err := orgstate.Lock(ctx, tx)
+	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	c := cacheOf(tx)
-	if !h.Touched() {
-		if b := c.get(tx.Organization(), h.BooksVersion); b != nil {
+	if !state.Touched() {
+		if b := c.get(tx.Organization(), state.BooksVersion); b != nil {
 			return b, nil
 		}
 	}
@@ -64,8 +64,8 @@ func Lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Version = h.BooksVersion
-	if !h.Touched() { // the changes of this transaction may still be rolled back
+	b.Version = state.BooksVersion
+	if !state.Touched() { // the changes of this transaction may still be rolled back
 		c.put(tx.Organization(), b)
 	}
 	return b, nil
@@ -81,7 +81,7 @@ func Read(ctx context.Context, tx *db.Tx) (*Books, error) {
 	if !tx.ReadOnly() {
 		return Load(ctx, tx)
 	}
-	if tx.SQL() == nil { // each statement sees another moment, so that the version says nothing about what is loaded
+	if !tx.SeesOneSnapshot() { // each statement sees another moment, so that the version says nothing about what is loaded
 		return read(ctx, tx, false)
 	}
 	var err error

@@ -36,9 +36,9 @@ func TestEnsureFindsATagOrMakesItOnce(t *testing.T) {
 				if made, err = tag.Ensure(ctx, tx, kind, name); err != nil {
 					return err
 				}
-				h, err := orgstate.Lock(ctx, tx)
+				state, err := orgstate.Lock(ctx, tx)
 				if err == nil {
-					version = h.BooksVersion
+					version = state.BooksVersion
 				}
 				return err
 			})
@@ -99,11 +99,11 @@ func TestEveryChangeOfATagRaisesTheVersionOfTheBooks(t *testing.T) {
 		raised := func(what string, err error) {
 			t.Helper()
 			_ = d.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-				h, failed := orgstate.Read(ctx, tx)
-				if err != nil || failed != nil || h.BooksVersion <= before {
-					t.Errorf("%s: %d became %d, %v %v", what, before, h.BooksVersion, err, failed)
+				state, failed := orgstate.Read(ctx, tx)
+				if err != nil || failed != nil || state.BooksVersion <= before {
+					t.Errorf("%s: %d became %d, %v %v", what, before, state.BooksVersion, err, failed)
 				}
-				before = h.BooksVersion
+				before = state.BooksVersion
 				return nil
 			})
 		}

@@ -18,9 +18,9 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// URLVariable is the environment variable with the address of the PostgreSQL cluster in which tests create databases;
+// urlVariable is the environment variable with the address of the PostgreSQL cluster in which tests create databases;
 // make test and with-postgres set it.
-const URLVariable = "BURSAR_TEST_DATABASE_URL"
+const urlVariable = "BURSAR_TEST_DATABASE_URL"
 
 // Each runs a test on SQLite and on PostgreSQL, in parallel, each with an empty database of its own.
 func Each(t *testing.T, test func(t *testing.T, d *db.DB)) {
@@ -119,8 +119,8 @@ func EmptyPostgres(t *testing.T) db.Config {
 
 func requireCluster(t testing.TB) {
 	t.Helper()
-	if os.Getenv(URLVariable) == "" {
-		t.Fatalf("%s is not set: run `make test`, or `go run ./internal/db/dbtest/with-postgres -- go test ./...`", URLVariable)
+	if os.Getenv(urlVariable) == "" {
+		t.Fatalf("%s is not set: run `make test`, or `go run ./internal/db/dbtest/with-postgres -- go test ./...`", urlVariable)
 	}
 }
 
@@ -147,7 +147,7 @@ func migrate(c db.Config) error {
 
 // adminPool returns a connection pool to the cluster's own database.
 var adminPool = sync.OnceValues(func() (*sql.DB, error) {
-	pool, err := sql.Open("pgx", os.Getenv(URLVariable))
+	pool, err := sql.Open("pgx", os.Getenv(urlVariable))
 	if err == nil {
 		pool.SetMaxOpenConns(2)
 	}
@@ -172,7 +172,7 @@ func randomName(kind string) string {
 }
 
 func databaseURL(name string) string {
-	u, err := url.Parse(os.Getenv(URLVariable))
+	u, err := url.Parse(os.Getenv(urlVariable))
 	if err != nil {
 		panic(err)
 	}

@@ -3,7 +3,6 @@ package groupcommit
 import (
 	"cmp"
 	"errors"
-	"slices"
 )
 
 // Batch is the members that share a transaction. Only its leader uses it.
@@ -14,10 +13,12 @@ type Batch[T any] struct {
 	attempt int
 	taken   int  // members there ever were: a flood of failing ones must not put the commit off
 	alone   bool // its member shares with nobody
-	left    bool // a member left during this attempt
 
-	pending []*member[T] // whose bodies are to run
-	done    []*member[T] // whose bodies have returned nil
+	// Of the current attempt:
+	begun bool         // Run was called
+	left  bool         // a member left
+	done  []*member[T] // members whose bodies have returned nil
+	again []*member[T] // the member whose body must run again, if any
 }
 
 // Key is the key of the members.
@@ -29,11 +30,12 @@ func (b *Batch[T]) Attempt() int { return b.attempt }
 // Size is the number of members whose bodies have returned nil in this attempt.
 func (b *Batch[T]) Size() int { return len(b.done) }
 
-// Run runs the bodies of the members, and of those that come while it does, one after the other. begin is called
-// before each body and returns what the body gets; end is called after it with the error it returned, and undoes what a
+// Run takes members from the queue and runs their bodies, one after the other, also those of members that come while it
+// does. begin is called before each body and returns what the body gets; end is called after it with the error it returned, and undoes what a
 // failed body left behind. An error of begin or end means that the transaction cannot go on: Run stops and returns it.
 // So does a retryable error of a body, which runs again with the batch.
 func (b *Batch[T]) Run(begin func() (T, error), end func(T, error) error) error {
+	b.begun = true
 	for m := b.next(); m != nil; m = b.next() {
 		if err := m.ctx.Err(); err != nil {
 			b.drop(m, err)
@@ -48,12 +50,12 @@ func (b *Batch[T]) Run(begin func() (T, error), end func(T, error) error) error 
 		bodyErr := <-m.ended
 		endErr := end(unit, bodyErr)
 		switch {
-		case errors.Is(bodyErr, ErrAbandoned): // nobody waits for it
+		case errors.Is(bodyErr, errAbandoned): // nobody waits for it
 			b.left = true
 		case errors.Is(endErr, ErrBodyAgain):
-			b.pending = slices.Insert(b.pending, 0, m)
+			b.again = append(b.again, m)
 		case bodyErr != nil && b.retryable(bodyErr):
-			b.pending = slices.Insert(b.pending, 0, m)
+			b.again = append(b.again, m)
 			return cmp.Or(endErr, bodyErr)
 		case bodyErr != nil:
 			b.drop(m, bodyErr)
@@ -80,13 +82,8 @@ func (b *Batch[T]) drop(m *member[T], err error) {
 	m.result <- err
 }
 
-// next returns the member to run next: one of an earlier attempt, or one that waits.
+// next takes the first member that waits, or returns nil if nobody waits or may join the batch.
 func (b *Batch[T]) next() *member[T] {
-	if len(b.pending) > 0 {
-		m := b.pending[0]
-		b.pending = b.pending[1:]
-		return m
-	}
 	if b.alone || b.taken >= b.queue.options.Limit {
 		return nil
 	}
@@ -102,22 +99,35 @@ func (b *Batch[T]) next() *member[T] {
 	return m
 }
 
+// putBack lets the members of an attempt that failed wait for the next one, at the head of their line. While they wait they
+// can be withdrawn, like any other member.
+func (b *Batch[T]) putBack(members []*member[T]) {
+	b.queue.mu.Lock()
+	defer b.queue.mu.Unlock()
+	var live []*member[T]
+	for _, m := range members {
+		switch err := m.ctx.Err(); {
+		case err != nil: // its caller has noticed while the body ran, and does not look again
+			m.result <- err
+		case b.queue.closed:
+			m.result <- ErrClosed
+		default:
+			live = append(live, m)
+		}
+	}
+	b.line.waiting = append(live, b.line.waiting...)
+	b.taken -= len(live)
+	b.alone = false
+}
+
 // lead commits batch after batch until nobody waits.
 func (q *Queue[T]) lead(key string, l *line[T]) {
-	for {
-		b := &Batch[T]{queue: q, line: l, key: key}
-		if m := b.next(); m != nil {
-			b.pending = append(b.pending, m)
-			q.commit(b)
-			continue
-		}
-		if q.leave(l) {
-			return
-		}
+	for !q.leave(l) {
+		q.commit(&Batch[T]{queue: q, line: l, key: key})
 	}
 }
 
-// leave ends a leader, unless somebody has come in the meantime.
+// leave ends a leader, unless somebody waits.
 func (q *Queue[T]) leave(l *line[T]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -133,18 +143,23 @@ func (q *Queue[T]) leave(l *line[T]) bool {
 // commit attempts a batch until it is committed or given up, and tells its members.
 func (q *Queue[T]) commit(b *Batch[T]) {
 	for b.attempt = 1; ; {
-		b.left = false
+		b.begun, b.left, b.done, b.again = false, false, nil, nil
 		err := q.options.Commit(b)
-		members := append(b.done, b.pending...)
-		again := err != nil && len(members) > 0 && (b.attempt < q.options.Attempts || b.left) && q.options.Attempts > 1 &&
+		members := append(b.done, b.again...)
+		again := err != nil && (len(members) > 0 || !b.begun) && (b.attempt < q.options.Attempts || b.left) && q.options.Attempts > 1 &&
 			q.options.Retryable(err)
 		if !again {
+			if err != nil && !b.begun { // all who wait have waited for this transaction
+				for m := b.next(); m != nil; m = b.next() {
+					members = append(members, m)
+				}
+			}
 			for _, m := range members {
 				m.result <- err
 			}
 			return
 		}
-		b.pending, b.done = members, nil
+		b.putBack(members)
 		if !b.left { // each time a member leaves there are fewer, so that this ends
 			b.attempt++
 		}

@@ -16,7 +16,8 @@ type Options[T any] struct {
 	// Attempts is how often a batch is run; 1 means that it is never run again.
 	Attempts int
 	// Commit runs one attempt: it begins a transaction, calls Run, and commits. When it returns an error, nothing of the
-	// batch may have been committed, unless Retryable says no to that error.
+	// batch may have been committed, unless Retryable says no to that error. Members leave the queue in Run, so that a
+	// caller whose context ends while Commit waits for a transaction does not wait with it.
 	Commit func(b *Batch[T]) error
 	// Retryable reports whether a batch may run again whose attempt, or one of whose bodies, failed with an error. It is
 	// not called if Attempts is 1.
@@ -26,9 +27,9 @@ type Options[T any] struct {
 	Pause func(attempt int)
 }
 
-// ErrAbandoned is the error of a body that did not return, because it panicked or ended its goroutine. Only the leader
+// errAbandoned is the error of a body that did not return, because it panicked or ended its goroutine. Only the leader
 // sees it.
-var ErrAbandoned = errors.New("groupcommit: the body of a member did not return")
+var errAbandoned = errors.New("groupcommit: the body of a member did not return")
 
 // ErrBodyAgain is returned by the end function of Run if the error of a body does not count, because of something that is
 // different when the batch runs again. The body then runs again with it.
@@ -74,8 +75,8 @@ func New[T any](o Options[T]) *Queue[T] {
 }
 
 // Submit runs body as a member of a batch and returns when the batch is committed, or the body's error when it fails.
-// If the batch runs again, so does the body. When ctx ends before the body has begun, Submit returns its error; a body
-// that has begun is waited for, because the batch may commit. A member that is alone shares its batch with nobody.
+// If the batch runs again, so does the body. When ctx ends before the body has begun, or between two attempts, Submit
+// returns its error; otherwise it waits for the outcome, because the batch may commit. A member that is alone shares its batch with nobody.
 func (q *Queue[T]) Submit(ctx context.Context, key string, alone bool, body func(T) error) error {
 	l, err := q.open(key)
 	if err != nil {
@@ -110,7 +111,7 @@ func (q *Queue[T]) Submit(ctx context.Context, key string, alone bool, body func
 
 // run runs the body and lets the leader know, whatever happens in it.
 func (m *member[T]) run(unit T, body func(T) error) {
-	err := ErrAbandoned // unless it returns
+	err := errAbandoned // unless it returns
 	defer func() { m.ended <- err }()
 	err = body(unit)
 }
@@ -178,7 +179,7 @@ func (q *Queue[T]) Len() (n int) {
 	return n
 }
 
-// Close lets the batches under way finish and refuses the members that wait and all that come later. It may be called
+// Close lets the attempts under way finish and refuses the members that wait and all that come later. It may be called
 // more than once.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()

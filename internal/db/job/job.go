@@ -5,6 +5,7 @@ package job
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -70,8 +71,12 @@ func NewQueue(d *db.DB, w *Workers, log *slog.Logger) (*Queue, error) {
 	return &Queue{client}, nil
 }
 
-// Insert adds jobs to the queue if, and only if, the transaction commits.
+// Insert adds jobs to the queue if, and only if, the transaction commits. It returns an error in a GroupWrite, whose
+// members should append an event to the outbox instead.
 func (q *Queue) Insert(ctx context.Context, tx *db.Tx, jobs ...Args) error {
+	if tx.SQL() == nil || tx.Group().IsMember() {
+		return errors.New("job: a grouped write or a read cannot insert jobs; insert them in a Write, or append an event to the outbox")
+	}
 	params := make([]river.InsertManyParams, len(jobs))
 	for i, j := range jobs {
 		params[i].Args = j

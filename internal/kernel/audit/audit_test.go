@@ -122,7 +122,7 @@ func TestNoRowOfTheLogCanBeAlteredDroppedOrMovedUnseen(t *testing.T) {
 			}
 			err = d.Read(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) error {
 				texts, err := audit.Verify(ctx, tx)
-				if len(texts) != 1 || !strings.Contains(texts[0], fmt.Sprint("entry ", at)) {
+				if len(texts) != 1 || !strings.Contains(texts[0], fmt.Sprint("record ", at)) {
 					t.Errorf("%s: Verify returns %v", damage, texts)
 				}
 				return err

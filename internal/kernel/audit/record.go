@@ -71,23 +71,23 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 	if err != nil {
 		return err
 	}
-	entries := make([]Entry, len(changes))
+	records := make([]LogRecord, len(changes))
 	var events []outbox.Event
 	for i, c := range changes {
 		state.AuditSequence++
-		e := Entry{
+		r := LogRecord{
 			Sequence: state.AuditSequence, PreviousHash: state.AuditHash, CreatedAt: c.at,
 			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, RequestID: c.who.RequestID,
 			Action: c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID, Before: c.before, After: c.after,
 		}
-		e.Hash = e.chainHash(tx.Organization())
-		state.AuditHash, entries[i] = e.Hash, e
+		r.Hash = r.chainHash(tx.Organization())
+		state.AuditHash, records[i] = r.Hash, r
 		if !c.Silent {
 			state.EventSequence++
-			events = append(events, outbox.Event{Sequence: state.EventSequence, AuditSequence: e.Sequence, Type: c.Action, CreatedAt: c.at})
+			events = append(events, outbox.Event{Sequence: state.EventSequence, AuditSequence: r.Sequence, Type: c.Action, CreatedAt: c.at})
 		}
 	}
-	if err := insertEntries(ctx, tx, entries); err != nil {
+	if err := insertRecords(ctx, tx, records); err != nil {
 		return err
 	}
 	return outbox.Append(ctx, tx, events)

@@ -27,9 +27,9 @@ type Filter struct {
 }
 
 // List returns a page of records, newest first.
-func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Entry], error) {
-	newest := func(e Entry) []string { return []string{strconv.FormatInt(e.Sequence, 10)} }
-	return page.List("audit-log", f, p, newest, func(after []string, limit int) (rows []Entry, err error) {
+func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[LogRecord], error) {
+	newest := func(r LogRecord) []string { return []string{strconv.FormatInt(r.Sequence, 10)} }
+	return page.List("audit-log", f, p, newest, func(after []string, limit int) (rows []LogRecord, err error) {
 		below := int64(math.MaxInt64)
 		if after != nil {
 			if below, err = strconv.ParseInt(after[0], 10, 64); err != nil {
@@ -99,9 +99,9 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 	}
 	v := Verification{HeadSequence: state.AuditSequence, HeadHash: state.AuditHash, LastSequence: after}
 	if after > state.AuditSequence {
-		return v, fault.Invalidf("after", "is beyond the last entry, %d", state.AuditSequence)
+		return v, fault.Invalidf("after", "is beyond the last record, %d", state.AuditSequence)
 	}
-	previous := Entry{}
+	previous := LogRecord{}
 	if after > 0 {
 		// The record before the first one to check links it to the part that was checked earlier.
 		start, err := selectAfter(ctx, tx, after-1, 1)
@@ -109,7 +109,7 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 			return v, err
 		}
 		if len(start) == 0 || start[0].Sequence != after {
-			v.Break = &Break{after, "an entry is missing"}
+			v.Break = &Break{after, "a record is missing"}
 			return v, nil
 		}
 		previous = start[0]
@@ -119,13 +119,13 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 		if err != nil {
 			return v, err
 		}
-		for _, e := range chunk {
-			if v.Break = verifyLink(tx.Organization(), previous, e); v.Break != nil {
+		for _, r := range chunk {
+			if v.Break = verifyLink(tx.Organization(), previous, r); v.Break != nil {
 				return v, nil
 			}
-			previous = e
+			previous = r
 			v.Checked++
-			v.LastSequence = e.Sequence
+			v.LastSequence = r.Sequence
 		}
 		if len(chunk) < verifyChunk {
 			break
@@ -138,12 +138,12 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 }
 
 // verifyEnd verifies that the last record is the one the organization state names: a log that was cut short is still a chain.
-func verifyEnd(state orgstate.State, last Entry) *Break {
+func verifyEnd(state orgstate.State, last LogRecord) *Break {
 	if last.Sequence != state.AuditSequence {
-		return &Break{last.Sequence + 1, "an entry is missing"}
+		return &Break{last.Sequence + 1, "a record is missing"}
 	}
 	if last.Hash != state.AuditHash {
-		return &Break{last.Sequence, "the organization state names another entry as the last"}
+		return &Break{last.Sequence, "the organization state names another record as the last"}
 	}
 	return nil
 }
@@ -154,5 +154,5 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err != nil || v.Break == nil {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("audit chain broken at entry %d: %s", v.Break.Sequence, v.Break.Reason)}, nil
+	return []string{fmt.Sprintf("audit chain broken at record %d: %s", v.Break.Sequence, v.Break.Reason)}, nil
 }

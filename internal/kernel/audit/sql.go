@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-type entryRow struct {
+type recordRow struct {
 	Sequence     int64     `db:"sequence"`
 	CreatedAt    time.Time `db:"created_at"`
 	UserID       *string   `db:"user_id"`
@@ -22,21 +22,21 @@ type entryRow struct {
 	Hash         string    `db:"hash"`
 }
 
-func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
-	rows := make([]entryRow, len(entries))
-	for i, e := range entries {
-		rows[i] = entryRow{
-			Sequence: e.Sequence, CreatedAt: e.CreatedAt,
-			UserID: db.OrNull(e.UserID), APIKeyID: db.OrNull(e.APIKeyID), RequestID: db.OrNull(e.RequestID),
-			Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID,
-			Before: db.OrNull(e.Before), After: db.OrNull(e.After), PreviousHash: e.PreviousHash, Hash: e.Hash,
+func insertRecords(ctx context.Context, tx *db.Tx, records []LogRecord) error {
+	rows := make([]recordRow, len(records))
+	for i, r := range records {
+		rows[i] = recordRow{
+			Sequence: r.Sequence, CreatedAt: r.CreatedAt,
+			UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID), RequestID: db.OrNull(r.RequestID),
+			Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
+			Before: db.OrNull(r.Before), After: db.OrNull(r.After), PreviousHash: r.PreviousHash, Hash: r.Hash,
 		}
 	}
 	return db.Insert(ctx, tx, "audit_log", rows...)
 }
 
-func (r entryRow) entry() Entry {
-	return Entry{
+func (r recordRow) record() LogRecord {
+	return LogRecord{
 		Sequence: r.Sequence, CreatedAt: r.CreatedAt,
 		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID),
 		Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
@@ -45,10 +45,10 @@ func (r entryRow) entry() Entry {
 }
 
 // selectAfter reads records after a sequence number, oldest first.
-func selectAfter(ctx context.Context, tx *db.Tx, after int64, limit int) ([]Entry, error) {
-	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+
+func selectAfter(ctx context.Context, tx *db.Tx, after int64, limit int) ([]LogRecord, error) {
+	rows, err := db.All[recordRow](ctx, tx, "SELECT "+db.Columns[recordRow]()+
 		" FROM audit_log WHERE organization_id = @org AND sequence > ? ORDER BY sequence LIMIT ?", after, limit)
-	return entries(rows), err
+	return records(rows), err
 }
 
 // selectTouched reads the resources that some actions changed after a sequence number, oldest first.
@@ -59,8 +59,8 @@ func selectTouched(ctx context.Context, tx *db.Tx, actions []string, after int64
 }
 
 // selectPage reads records before a sequence number, newest first.
-func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int) ([]Entry, error) {
-	q := db.Select("SELECT "+db.Columns[entryRow]()+" FROM audit_log WHERE organization_id = @org").And("sequence < ?", below)
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int) ([]LogRecord, error) {
+	q := db.Select("SELECT "+db.Columns[recordRow]()+" FROM audit_log WHERE organization_id = @org").And("sequence < ?", below)
 	if f.ResourceID != "" {
 		q.And("resource_id = ?", f.ResourceID)
 	}
@@ -76,8 +76,8 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int
 	if !f.To.IsZero() {
 		q.And("created_at <= ?", f.To)
 	}
-	rows, err := db.All[entryRow](ctx, tx, q.Then("ORDER BY sequence DESC LIMIT ?", limit), q.Args...)
-	return entries(rows), err
+	rows, err := db.All[recordRow](ctx, tx, q.Then("ORDER BY sequence DESC LIMIT ?", limit), q.Args...)
+	return records(rows), err
 }
 
 // hasRecord reports whether the log has a record about a resource.
@@ -86,10 +86,10 @@ func hasRecord(ctx context.Context, tx *db.Tx, resourceID string) (bool, error) 
 	return len(found) > 0, err
 }
 
-func entries(rows []entryRow) []Entry {
-	out := make([]Entry, len(rows))
+func records(rows []recordRow) []LogRecord {
+	out := make([]LogRecord, len(rows))
 	for i, r := range rows {
-		out[i] = r.entry()
+		out[i] = r.record()
 	}
 	return out
 }

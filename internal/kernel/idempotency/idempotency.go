@@ -64,7 +64,7 @@ func (r Request) keyHash() string {
 // answered before; it waits for the same request under way elsewhere. It returns a Conflict fault when the key was used
 // for another request.
 func (r Request) Claim(ctx context.Context, tx *db.Tx) (*Answer, error) {
-	if tx.Group().Shared() {
+	if tx.Group().IsMember() {
 		return r.claimInGroup(ctx, tx)
 	}
 	fresh, err := claim(ctx, tx, r)
@@ -93,7 +93,7 @@ func (r Request) Store(ctx context.Context, tx *db.Tx, a Answer) error {
 	if err != nil {
 		return err
 	}
-	if tx.Group().Shared() {
+	if tx.Group().IsMember() {
 		claimsOf(tx).add(tx, row{KeyHash: r.keyHash(), RequestHash: r.hash, Status: int64(a.Status), Answer: sealed, CreatedAt: tx.Now()})
 		return nil
 	}

@@ -31,7 +31,7 @@ type memory struct {
 type rememberedKey struct{}
 
 func rememberedOf(tx *db.Tx) *remembered {
-	return tx.DB().Shared(rememberedKey{}, func() any {
+	return tx.DB().Value(rememberedKey{}, func() any {
 		return &remembered{byOrg: lru.New[string](rememberedMax, func(memory) int { return 1 }, nil)}
 	}).(*remembered)
 }

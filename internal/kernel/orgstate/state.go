@@ -52,9 +52,9 @@ func Lock(ctx context.Context, tx *db.Tx) (*State, error) {
 	l := tx.Group().State(lockKey{}, func() any {
 		l := &lock{}
 		switch {
-		case tx.Group().Shared() && tx.Group().Attempt() == 1:
+		case tx.Group().IsMember() && tx.Group().Attempt() == 1:
 			l.state, l.assumed = rememberedOf(tx).get(tx)
-		case tx.Group().Shared():
+		case tx.Group().IsMember():
 			rememberedOf(tx).distrust(tx) // the group was rolled back, perhaps because of what it assumed
 		}
 		if l.assumed {

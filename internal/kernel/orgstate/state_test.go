@@ -58,13 +58,13 @@ func TestTheStateIsWrittenCompletelyWhetherItIsLockedBeforeOrAfterAChangeIsRecor
 
 // numbered is a body that assigns the next entry number, and may then query the database, return an error or panic.
 func numbered(ctx context.Context, tx *db.Tx, queries, refused, panics bool) (int64, error) {
-	h, err := orgstate.Lock(ctx, tx)
+	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return 0, err
 	}
-	h.EntryNumber++
+	state.EntryNumber++
 	audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x",
-		After: map[string]any{"number": h.EntryNumber}})
+		After: map[string]any{"number": state.EntryNumber}})
 	if queries {
 		if _, err := db.All[int64](ctx, tx, "SELECT entry_number FROM organization_state WHERE organization_id = @org"); err != nil {
 			return 0, err
@@ -76,7 +76,7 @@ func numbered(ctx context.Context, tx *db.Tx, queries, refused, panics bool) (in
 	case panics:
 		panic("in a body")
 	}
-	return h.EntryNumber, nil
+	return state.EntryNumber, nil
 }
 
 var errRefused = errors.New("refused")
@@ -157,16 +157,16 @@ func TestGroupedWritesAssignEachNumberOnceAndRunOnce(t *testing.T) {
 	}
 }
 
-func readState(t *testing.T, d *db.DB, organizationID string) (h orgstate.State) {
+func readState(t *testing.T, d *db.DB, organizationID string) (state orgstate.State) {
 	t.Helper()
 	err := d.ReadOne(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		h, err = orgstate.Read(ctx, tx)
+		state, err = orgstate.Read(ctx, tx)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return state
 }
 
 func TestEveryWriteSeesTheStateThatTheWritesBeforeItLeft(t *testing.T) {
@@ -186,11 +186,11 @@ func TestEveryWriteSeesTheStateThatTheWritesBeforeItLeft(t *testing.T) {
 			}
 			var version int64
 			if err := d.Write(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-				h, err := orgstate.Touch(ctx, tx)
+				state, err := orgstate.Touch(ctx, tx)
 				if err != nil {
 					return err
 				}
-				version = h.BooksVersion
+				version = state.BooksVersion
 				_, err = numbered(ctx, tx, false, false, false)
 				return err
 			}); err != nil {
@@ -203,7 +203,7 @@ func TestEveryWriteSeesTheStateThatTheWritesBeforeItLeft(t *testing.T) {
 						if _, err := numbered(ctx, tx, false, false, false); err != nil {
 							return err
 						}
-						if h, err := orgstate.Lock(ctx, tx); err != nil || i > 0 && h.BooksVersion != version {
+						if state, err := orgstate.Lock(ctx, tx); err != nil || i > 0 && state.BooksVersion != version {
 							return errors.Join(err, errRefused)
 						}
 						return nil

@@ -20,7 +20,7 @@ type Event struct {
 	CreatedAt     time.Time
 }
 
-// Append inserts events in the database transaction of the changes they report and wakes the relay after the commit.
+// Append inserts events in the database transaction of the changes they report and notifies the relay after the commit.
 func Append(ctx context.Context, tx *db.Tx, events []Event) error {
 	if len(events) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func Append(ctx context.Context, tx *db.Tx, events []Event) error {
 	for i := range events {
 		events[i].ID = tx.NewID(id.Event)
 	}
-	d, organizationID := tx.DB(), tx.Organization()
-	tx.AfterCommit(func() { d.Wake(organizationID) })
+	relay, organizationID := notifierOf(tx.DB()), tx.Organization()
+	tx.AfterCommit(func() { relay.notify(organizationID) })
 	return insert(ctx, tx, events)
 }

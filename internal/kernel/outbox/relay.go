@@ -71,18 +71,18 @@ func (r *Relay) run(ctx context.Context, started func()) {
 // listen moves the events of this node as they are committed, until it is time to look for those of all nodes again. It
 // reports false when the context has ended.
 func (r *Relay) listen(ctx context.Context) bool {
-	again := time.After(relayPause)
+	again, committed := time.After(relayPause), notifierOf(r.db)
 	for {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-again:
 			return true
-		case <-r.db.Woken():
+		case <-committed.pending:
 			time.Sleep(relayGather)
 			for moved := relayMax; moved == relayMax; {
 				var err error
-				if moved, err = r.move(ctx, r.db.TakeWoken()); err != nil {
+				if moved, err = r.move(ctx, committed.take()); err != nil {
 					return true // the events are found again with those of all nodes
 				}
 			}

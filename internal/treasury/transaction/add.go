@@ -33,7 +33,7 @@ func Add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, error) {
 }
 
 func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, error) {
-	h, err := orgstate.Lock(ctx, tx)
+	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,8 +48,8 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 			out[i] = Outcome{existing, true}
 			continue
 		}
-		h.TransactionNumber++
-		t := n.transaction(tx, h.TransactionNumber)
+		state.TransactionNumber++
+		t := n.transaction(tx, state.TransactionNumber)
 		known[key], out[i] = t.ID, Outcome{ID: t.ID}
 		made = append(made, t)
 	}

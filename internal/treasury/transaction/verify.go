@@ -21,7 +21,7 @@ type findings struct{ *finding.List }
 // Verify recomputes the invariants of transactions: numbers have no gaps, visibility matches status, amounts are
 // possible, sources exist, and derived columns, tags and counts match the transactions.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
-	h, err := orgstate.Read(ctx, tx)
+	state, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,9 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 			break
 		}
 	}
-	if next-1 != h.TransactionNumber {
-		f.Addf("gaps", "the last number is %s, but the organization state says %s", SequenceNumber(next-1), SequenceNumber(h.TransactionNumber))
+	if next-1 != state.TransactionNumber {
+		f.Addf("gaps", "the last number is %s, but the organization state says %s", SequenceNumber(next-1),
+			SequenceNumber(state.TransactionNumber))
 	}
 	if err := f.verifyCounts(ctx, tx, k.counts); err != nil {
 		return nil, err

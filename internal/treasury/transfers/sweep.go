@@ -54,26 +54,26 @@ func (s *Service) matchNewOf(ctx context.Context, organizationID string) error {
 	var first, last time.Time
 	due := false
 	err := s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		h, err := orgstate.Read(ctx, tx)
+		state, err := orgstate.Read(ctx, tx)
 		if err != nil {
 			return err
 		}
 		done, err := selectMark(ctx, tx)
-		if err != nil || done >= h.TransactionNumber {
+		if err != nil || done >= state.TransactionNumber {
 			return err
 		}
 		oldest, err := transaction.CreatedAt(ctx, tx, done+1)
 		if err != nil {
 			return err
 		}
-		newest, err := transaction.CreatedAt(ctx, tx, h.TransactionNumber)
+		newest, err := transaction.CreatedAt(ctx, tx, state.TransactionNumber)
 		if err != nil {
 			return err
 		}
 		if now := tx.Now(); now.Sub(newest) < quietPeriod && now.Sub(oldest) < waitMax {
 			return nil
 		}
-		number, due = h.TransactionNumber, true
+		number, due = state.TransactionNumber, true
 		first, last, err = transaction.DateSpan(ctx, tx, done, number)
 		return err
 	})

@@ -49,7 +49,7 @@ func (h handlers) verifyAuditLog(ctx context.Context, in *struct {
 	return wire.DataOf(out), err
 }
 
-func viewAuditEntry(e audit.Entry) AuditEntry {
+func viewAuditEntry(r audit.LogRecord) AuditEntry {
 	raw := func(text string) json.RawMessage {
 		if text == "" {
 			return json.RawMessage("null")
@@ -57,17 +57,17 @@ func viewAuditEntry(e audit.Entry) AuditEntry {
 		return json.RawMessage(text)
 	}
 	return AuditEntry{
-		SequenceNumber: e.Sequence,
-		CreatedAt:      wire.Timestamp(e.CreatedAt),
-		Action:         e.Action,
-		ResourceType:   e.ResourceType,
-		ResourceID:     e.ResourceID,
-		UserID:         db.OrNull(e.UserID),
-		APIKeyID:       db.OrNull(e.APIKeyID),
-		RequestID:      db.OrNull(e.RequestID),
-		Before:         raw(e.Before),
-		After:          raw(e.After),
-		PreviousHash:   e.PreviousHash,
-		Hash:           e.Hash,
+		SequenceNumber: r.Sequence,
+		CreatedAt:      wire.Timestamp(r.CreatedAt),
+		Action:         r.Action,
+		ResourceType:   r.ResourceType,
+		ResourceID:     r.ResourceID,
+		UserID:         db.OrNull(r.UserID),
+		APIKeyID:       db.OrNull(r.APIKeyID),
+		RequestID:      db.OrNull(r.RequestID),
+		Before:         raw(r.Before),
+		After:          raw(r.After),
+		PreviousHash:   r.PreviousHash,
+		Hash:           r.Hash,
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 )
 
-// Entry is one record of the audit log.
-type Entry struct {
+// LogRecord is one record of the audit log.
+type LogRecord struct {
 	Sequence     int64
 	CreatedAt    time.Time
 	UserID       string
@@ -29,14 +29,14 @@ type Entry struct {
 // chainHash returns the hash of a record. It covers all fields, the organization and the previous hash, so that a record
 // that is altered, removed, moved or copied from another organization is noticed. Every part is preceded by its length,
 // so that no two records have the same encoding.
-func (e Entry) chainHash(organizationID string) string {
+func (r LogRecord) chainHash(organizationID string) string {
 	h := sha256.New()
 	writePart(h, "bursar audit 1")
-	writePart(h, e.PreviousHash)
+	writePart(h, r.PreviousHash)
 	writePart(h, organizationID)
-	_ = binary.Write(h, binary.BigEndian, e.Sequence)
-	for _, part := range []string{clock.Format(e.CreatedAt), e.UserID, e.APIKeyID, e.RequestID, e.Action, e.ResourceType, e.ResourceID,
-		e.Before, e.After} {
+	_ = binary.Write(h, binary.BigEndian, r.Sequence)
+	for _, part := range []string{clock.Format(r.CreatedAt), r.UserID, r.APIKeyID, r.RequestID, r.Action, r.ResourceType, r.ResourceID,
+		r.Before, r.After} {
 		writePart(h, part)
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -55,15 +55,15 @@ type Break struct {
 }
 
 // verifyLink verifies that next directly follows previous and returns nil if it does. For the first record of a log,
-// previous is the zero Entry.
-func verifyLink(organizationID string, previous, next Entry) *Break {
+// previous is the zero LogRecord.
+func verifyLink(organizationID string, previous, next LogRecord) *Break {
 	switch {
 	case next.Sequence != previous.Sequence+1:
-		return &Break{previous.Sequence + 1, "an entry is missing"}
+		return &Break{previous.Sequence + 1, "a record is missing"}
 	case next.PreviousHash != previous.Hash:
-		return &Break{next.Sequence, "the entry does not follow the one before it"}
+		return &Break{next.Sequence, "the record does not follow the one before it"}
 	case next.Hash != next.chainHash(organizationID):
-		return &Break{next.Sequence, "the entry was altered after it was written"}
+		return &Break{next.Sequence, "the record was altered after it was written"}
 	}
 	return nil
 }
