@@ -148,6 +148,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	text := fmt.Sprintf("%s has no command %q", c.CommandPath(), args[0])
+	c.SuggestionsMinimumDistance = 2 // letters that may differ
 	if similar := c.SuggestionsFor(args[0]); len(similar) > 0 {
 		text += "; did you mean " + strings.Join(similar, " or ") + "?"
 	}

@@ -98,7 +98,7 @@ func TestCSVMistakesAreNamedWithTheirLine(t *testing.T) {
 		{head + "1,2024-01-01\n", `:2: the row has 2 cells, but the header has 10; enclose cells that contain commas in quotation marks`},
 		{head + ",2024-01-01,a,1,,EUR,,,,\n", `:2: the row does not name its entry; fill in entry, entry_id or number`},
 		{head + "1,2024-13-01,a,1,,EUR,,,,\n", `:2: the date "2024-13-01" must be written like 2006-01-31`},
-		{head + "1,2024-01-01,a,1,,EUR,,,,\n1,2024-01-02,a,,1,EUR,,,,\n", `:3: date is "2024-01-02" here and "2024-01-01" on the first row`},
+		{head + "1,2024-01-01,a,1,,EUR,,,,\n1,2024-01-02,a,,1,EUR,,,,\n", `:3: date is "2024-01-02" here, but "2024-01-01" in the first row of the entry; all rows of an entry must have the same value`},
 		{head + "1,2024-01-01,a,1,1,EUR,,,,\n", `:2: exactly one of debit and credit must contain an amount`},
 		{head + "1,2024-01-01,a,,,EUR,,,,\n", `:2: exactly one of debit and credit must contain an amount`},
 		{head + "1,2024-01-01,a,\"1,5\",,EUR,,,,\n", `:2: the amount "1,5" must be a decimal string`},

@@ -53,12 +53,12 @@ func (k *keyCache) forget(hash string) {
 }
 
 // errBadKey is the same for a key that is unknown, expired or revoked, so that it does not reveal which keys exist.
-var errBadKey = fault.Unauthorizedf("the API key is not valid: it is unknown, expired or revoked; ask an owner or admin of the organization " +
-	"for a new one")
+var errBadKey = fault.Unauthorizedf("the API key is not valid: it is unknown, expired or revoked; " +
+	"ask an owner or admin of the organization for a new one")
 
 // errMalformedKey is for a text that cannot be a key.
-var errMalformedKey = fault.Unauthorizedf("the API key is not valid: a key is %s and %d letters and digits; check that it was copied as a whole",
-	keyPrefix, keyDigits)
+var errMalformedKey = fault.Unauthorizedf("the API key is not valid: a key is %s and %d letters and digits; "+
+	"check that it was copied as a whole", keyPrefix, keyDigits)
 
 // Authenticate returns the actor of an API key.
 func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Actor, error) {
