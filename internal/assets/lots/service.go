@@ -214,7 +214,7 @@ func (s *Service) Dispositions(ctx context.Context, assetID string, p page.Reque
 		var before useCursor
 		if after != nil {
 			if before.at, err = time.Parse(time.RFC3339, after[0]); err != nil {
-				return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+				return nil, page.ErrCursor()
 			}
 			before.id = after[1]
 		}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
 const (
@@ -23,6 +25,7 @@ const (
 // File is a file of prices, split into cells but not parsed further.
 type File struct {
 	lines  []line
+	clock  string      // the column of the times: timestamp or date
 	faults []lineFault // of lines that cannot be split into cells
 }
 
@@ -51,6 +54,11 @@ func ReadFile(in io.Reader) (*File, error) {
 	if mark, _ := text.Peek(3); string(mark) == "\ufeff" { // spreadsheets write a byte order mark before UTF-8
 		_, _ = text.Discard(3)
 	}
+	if head, _ := text.Peek(intake.BinaryHead); len(head) > 0 {
+		if problem := intake.DescribeBinary(head); problem != "" {
+			return nil, fault.Invalidf("file", "%s", problem)
+		}
+	}
 	cells := csv.NewReader(text)
 	cells.FieldsPerRecord, cells.TrimLeadingSpace = -1, true
 	names, err := cells.Read()
@@ -63,7 +71,10 @@ func ReadFile(in io.Reader) (*File, error) {
 	if err := validateHeader(names); err != nil {
 		return nil, err
 	}
-	f := &File{}
+	f := &File{clock: "timestamp"}
+	if slices.Contains(names, "date") {
+		f.clock = "date"
+	}
 	for {
 		row, err := cells.Read()
 		var broken *csv.ParseError
@@ -140,4 +151,18 @@ func (f *File) addRow(number int, names, row []string) {
 		*columns[name](&l.Params) = row[i]
 	}
 	f.lines = append(f.lines, l)
+}
+
+// locate returns a fault of a field as a fault of the cell that the field comes from, with the column of the file and the value.
+func (f *File) locate(l line, at fault.Field) lineFault {
+	prefix := lineName(l.number) + ", "
+	column := strings.TrimPrefix(at.Name, prefix)
+	content := "; the cell is empty"
+	if cell := *columns[column](&l.Params); cell != "" {
+		content = "; the cell contains " + strconv.Quote(cell)
+	}
+	if column == "timestamp" {
+		column = f.clock
+	}
+	return lineFault{l.number, fault.Field{Name: prefix + column, Message: at.Message + content}}
 }

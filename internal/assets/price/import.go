@@ -121,7 +121,7 @@ func (c *comparison) read(ctx context.Context, tx *db.Tx, f *File) (prices []Pri
 		p.Origin = Import
 		if faulty := new(fault.Error); errors.As(r.faults.Err(), &faulty) {
 			for _, field := range faulty.Fields {
-				c.faults = append(c.faults, lineFault{l.number, field})
+				c.faults = append(c.faults, f.locate(l, field))
 			}
 			continue
 		}

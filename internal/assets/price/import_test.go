@@ -110,7 +110,7 @@ func TestEveryFaultyLineIsNamedByItsNumber(t *testing.T) {
 			got = append(got, field.Name)
 		}
 		if want := []string{
-			"file, line 3, price", "file, line 4, price", "file, line 5", "file, line 7, timestamp", "file, line 7, asset_type",
+			"file, line 3, price", "file, line 4, price", "file, line 5", "file, line 7, date", "file, line 7, asset_type",
 			"file, line 7, currency", "file, line 7, price", "file, line 8", "file, line 9", "file, line 11, price",
 		}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q\n%v", got, want, err)

@@ -70,7 +70,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 		var below time.Time
 		if after != nil {
 			if below, err = time.Parse(time.RFC3339, after[0]); err != nil {
-				return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+				return nil, page.ErrCursor()
 			}
 		}
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {

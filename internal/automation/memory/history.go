@@ -34,7 +34,7 @@ func (s *Service) History(ctx context.Context, p HistoryParams, r page.Request) 
 	below := int64(0) // none
 	if after != nil {
 		if below, err = strconv.ParseInt(after[0], 10, 64); err != nil {
-			return out, fault.Invalidf("cursor", "is not a cursor of this service")
+			return out, page.ErrCursor()
 		}
 	}
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {

@@ -69,19 +69,21 @@ func Decode(fingerprint, cursor string, parts int) ([]string, error) {
 	}
 	found, key, ok := decodeCursor(cursor)
 	if !ok {
-		return nil, errForeign()
+		return nil, ErrCursor()
 	}
 	if found != fingerprint {
-		return nil, fault.Invalidf("cursor", "belongs to a list with other filters")
+		return nil, fault.Invalidf("cursor", "belongs to a list with other filters; keep the filters of the first page, "+
+			"or start again without a cursor")
 	}
 	if len(key) != parts {
-		return nil, errForeign()
+		return nil, ErrCursor()
 	}
 	return key, nil
 }
 
-func errForeign() error {
-	return fault.Invalidf("cursor", "is not a cursor of this service")
+// ErrCursor returns the error for a cursor that was not issued for the list.
+func ErrCursor() error {
+	return fault.Invalidf("cursor", "is not a cursor of this list; use next_cursor of the page before, or start again without a cursor")
 }
 
 // decodeCursor splits a cursor into its parts and fails on anything that Encode did not write.

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	notACursor   = "is not a cursor of this service"
-	otherFilters = "belongs to a list with other filters"
+	notACursor   = "is not a cursor of this list; use next_cursor of the page before, or start again without a cursor"
+	otherFilters = "belongs to a list with other filters; keep the filters of the first page, or start again without a cursor"
 )
 
 type filters struct {

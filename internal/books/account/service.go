@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -78,7 +77,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 		above := int64(0)
 		if after != nil {
 			if above, err = strconv.ParseInt(after[0], 10, 64); err != nil {
-				return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+				return nil, page.ErrCursor()
 			}
 		}
 		read := s.db.ReadOne

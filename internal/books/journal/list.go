@@ -142,11 +142,11 @@ func parseCursorKey(key []string) (*cursorKey, error) {
 	}
 	date, err := time.Parse(time.RFC3339, key[0])
 	if err != nil {
-		return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+		return nil, page.ErrCursor()
 	}
 	number, err := strconv.ParseInt(key[1], 10, 64)
 	if err != nil {
-		return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+		return nil, page.ErrCursor()
 	}
 	return &cursorKey{date, number}, nil
 }
@@ -188,7 +188,7 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 		position := int64(0)
 		if after != nil {
 			if position, err = strconv.ParseInt(after[2], 10, 64); err != nil {
-				return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+				return nil, page.ErrCursor()
 			}
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {

@@ -88,7 +88,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &response{ResponseWriter: w}
 	defer a.recoverPanic(out, r)
 	if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
-		a.fail(out, r, wire.ErrNoPath) // the mux would redirect with an answer that is not JSON
+		a.fail(out, r, wire.ErrNoPath(r.URL.Path)) // the mux would redirect with an answer that is not JSON
 		return
 	}
 	a.mux.ServeHTTP(out, r)
@@ -105,9 +105,9 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		a.fail(w, r, wire.ErrNoPath)
+		a.fail(w, r, wire.ErrNoPath(r.URL.Path))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	a.fail(w, r, wire.ErrNoMethod)
+	a.fail(w, r, wire.ErrNoMethod(r.Method, allowed))
 }

@@ -17,8 +17,14 @@ const (
 	organizationHeader = "X-Organization-Id"
 )
 
+// errNoKey tells a caller who sent no key how to send one.
+var errNoKey = fault.Unauthorizedf("the request has no API key; send one in the header %s", keyHeader)
+
 // authenticate returns the actor of a request.
 func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
+	if r.Header.Get(keyHeader) == "" {
+		return actor.Actor{}, errNoKey
+	}
 	who, err := a.app.Access.Authenticate(r.Context(), secret.New(r.Header.Get(keyHeader)))
 	if err != nil {
 		return who, err
@@ -26,7 +32,8 @@ func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 	who.RequestID = requestID(r.Context())
 	// A request that names an organization must not fall back to that of the key: it would act on the wrong books.
 	if named := r.Header.Get(organizationHeader); named != "" && named != who.OrganizationID {
-		return who, fault.Missing("organization")
+		return who, &fault.Error{Kind: fault.NotFound, Message: "organization not found: the header " + organizationHeader +
+			" does not name the organization of the API key; correct or remove it"}
 	}
 	return who, nil
 }

@@ -37,11 +37,12 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 		before := n.AuditCount(t)
 		compare := func(place string, with func(id string) sample) {
 			tested.Add(1)
-			a, b := s.Send(t, with(other).request(r, key)), s.Send(t, with(apitest.UnknownID(other)).request(r, key))
+			none := apitest.UnknownID(other)
+			a, b := s.Send(t, with(other).request(r, key)), s.Send(t, with(none).request(r, key))
 			if a.Status != want || b.Status != want {
 				t.Errorf("%s: other %d %s, unknown %d %s", place, a.Status, a.Body, b.Status, b.Body)
 			}
-			if x, y := strip(t, a), strip(t, b); x != y {
+			if x, y := strip(t, a, other), strip(t, b, none); x != y {
 				t.Errorf("%s: %s differs from %s", place, x, y)
 			}
 		}

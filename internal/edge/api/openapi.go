@@ -186,5 +186,14 @@ func needText(n actor.Need) string {
 	for i, r := range roles {
 		names[i] = string(r)
 	}
-	return text + " that belongs to a user with the role " + strings.Join(names, " or ") + "."
+	return text + " that belongs to a user with the role " + alternatives(names) + "."
+}
+
+// alternatives joins names as alternatives: owner, admin or auditor.
+func alternatives(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

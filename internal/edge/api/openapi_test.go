@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -125,6 +126,45 @@ func TestOpenAPIDeclaresServersAndTagsAndHasNoUnusedSchema(t *testing.T) {
 	for name := range a.Registry().Map() {
 		if !bytes.Contains(text, []byte("#/components/schemas/"+name+`"`)) {
 			t.Errorf("schema %s is not used", name)
+		}
+	}
+}
+
+// unidiomatic lists wordings that the description must not use, with what to write instead.
+var unidiomatic = map[string]string{
+	`\btakes? (no )?(new )?lines\b`:    "can be posted to",
+	`\btaken from\b`:                   "consumed from",
+	`(?i)\bcanceled\b`:                 "cancelled",
+	`(?i)\bpropos(e|ed|es|als?)\b`:     "suggest, suggestion",
+	`\d[eE]\+\d`:                       "a number without an exponent",
+	`(?i)\bexpected (string|length)\b`: "a sentence",
+}
+
+func TestOpenAPITextsFollowOneStyle(t *testing.T) {
+	t.Parallel()
+	a := described(t)
+	sentence := func(where, text string) {
+		if text != "" && !strings.HasSuffix(text, ".") {
+			t.Errorf("%s: %q should end with a full stop", where, text)
+		}
+		for pattern, better := range unidiomatic {
+			if regexp.MustCompile(pattern).MatchString(text) {
+				t.Errorf("%s: %q should say %s", where, text, better)
+			}
+		}
+	}
+	for _, r := range a.Routes() {
+		if strings.Contains(r.Operation.Summary, ".") {
+			t.Errorf("%s: the summary %q should be a phrase without a full stop", r, r.Operation.Summary)
+		}
+		sentence(r.String(), r.Operation.Description)
+		for _, p := range r.Operation.Parameters {
+			sentence(r.String()+" "+p.Name, p.Description)
+		}
+	}
+	for name, schema := range a.Registry().Map() {
+		for property, p := range schema.Properties {
+			sentence(name+"."+property, p.Description)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 	}
 	answer, replayed, err := a.answer(actor.With(req.Context(), who), r, who, keyed, in)
 	if err != nil {
-		return err
+		return r.Decoder.NameMissing(err, req, got)
 	}
 	if replayed {
 		w.Header().Set(idempotency.Replayed, "true")

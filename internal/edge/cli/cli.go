@@ -86,7 +86,7 @@ func (s *settings) root() *cobra.Command {
 			"  bursar init --organization \"Acme\" --email you@acme.example\n  bursar serve",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -120,6 +120,39 @@ func wrapArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		wrapArgs(sub)
 	}
+}
+
+// oneArg requires the one argument that the usage line of a command names.
+func oneArg(c *cobra.Command, args []string) error {
+	_, name, _ := strings.Cut(c.Use, " ")
+	switch {
+	case len(args) == 0:
+		return fmt.Errorf("%s needs one argument, %s", c.CommandPath(), name)
+	case len(args) > 1:
+		return fmt.Errorf("%s takes one argument, %s, but got %d: %s", c.CommandPath(), name, len(args), strings.Join(args, " "))
+	}
+	return nil
+}
+
+// noArgs refuses arguments.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes no arguments, but got %s", c.CommandPath(), strings.Join(args, " "))
+}
+
+// knownCommand refuses the name of a command that does not exist, and suggests similar ones.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%s has no command %q", c.CommandPath(), args[0])
+	c.SuggestionsMinimumDistance = 2 // letters that may differ
+	if similar := c.SuggestionsFor(args[0]); len(similar) > 0 {
+		text += "; did you mean " + strings.Join(similar, " or ") + "?"
+	}
+	return errors.New(text)
 }
 
 // text defines a flag whose value an environment variable can set; the flag takes precedence.

@@ -23,7 +23,7 @@ func (s *settings) demo() *cobra.Command {
 			"made from them. Prints an API key and commands to try.\n\n" +
 			"The data lives in a temporary folder and is deleted at the end, unless --data names a folder to keep.",
 		Example: "  bursar demo\n  bursar demo --addr 127.0.0.1:9000 --data ./demo",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !c.Flags().Changed("data") && s.databaseURL == "" {
 				dir, err := os.MkdirTemp("", "bursar-demo-")

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
 // standard is the argument that stands for standard input, or standard output.
@@ -45,6 +47,20 @@ func openInput(ctx context.Context, file string) (*input, error) {
 		return nil, errors.Join(err, in.Close())
 	}
 	return copyInput(ctx, in)
+}
+
+// requireText returns an error if the file is not text, with what to do instead. It leaves the file at its start.
+func (in *input) requireText(name string) error {
+	head := make([]byte, intake.BinaryHead)
+	n, err := io.ReadFull(in, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	if problem := intake.DescribeBinary(head[:n]); problem != "" {
+		return fmt.Errorf("%s %s", name, problem)
+	}
+	_, err = in.Seek(0, io.SeekStart)
+	return err
 }
 
 // copyInput copies what can be read only once to a temporary file and rewinds it.

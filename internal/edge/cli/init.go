@@ -20,17 +20,25 @@ func (s *settings) init() *cobra.Command {
 			"An empty database is set up first. A database can hold any number of organizations.",
 		Example: "  bursar init --organization \"Acme\" --email you@acme.example\n" +
 			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json",
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := p.Validate(); err != nil {
 				return sentences(err)
 			}
 			return s.with(c.Context(), func(a *app.App) error {
+				others, err := a.Org.IDs(c.Context())
+				if err != nil {
+					return err
+				}
 				f, err := a.Org.Create(c.Context(), p)
 				if err != nil {
 					return err
 				}
-				return s.printFounded(f, asJSON)
+				if err := s.printFounded(f, asJSON); err != nil {
+					return err
+				}
+				s.warnOfOthers(others)
+				return nil
 			})
 		},
 	}
@@ -43,6 +51,16 @@ func (s *settings) init() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	required(c, "organization", "email")
 	return c
+}
+
+// warnOfOthers explains that the database had organizations before, because who runs init again may only have wanted a new key.
+func (s *settings) warnOfOthers(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	fmt.Fprintf(s.err, "\nThis database already had %s. The new one has books of its own, and commands such as `bursar import`\n"+
+		"now need --organization. If you only wanted another API key for an organization that exists, run\n"+
+		"  bursar keys create%s --organization %s --scopes apis.all --user EMAIL\n", counted(len(ids), "organization"), s.flags(), ids[0])
 }
 
 // required turns a missing flag into a usage error.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,9 @@ func (x *journalFlags) formatOf(c *cobra.Command, file string) (notation.Format,
 	return f, nil
 }
 
+// organizationsShown limits how many organizations a message lists.
+const organizationsShown = 20
+
 // actor returns a context that acts for the organization that is named, or for the only one.
 func (x *journalFlags) actor(c *cobra.Command, a *app.App) (context.Context, error) {
 	act := func(organization string) (context.Context, error) {
@@ -70,14 +74,15 @@ func (x *journalFlags) actor(c *cobra.Command, a *app.App) (context.Context, err
 	case err != nil:
 		return nil, err
 	case x.organization != "" && !slices.Contains(ids, x.organization):
-		return nil, fault.Missing("organization")
+		return nil, fmt.Errorf("organization not found: %s; this database has\n  %s", x.organization,
+			cmp.Or(strings.Join(ids[:min(len(ids), organizationsShown)], "\n  "), "no organization yet: create one with `bursar init`"))
 	case x.organization != "":
 		return act(x.organization)
 	case len(ids) == 0:
 		return nil, errors.New("there is no organization yet: create one with `bursar init`")
 	case len(ids) > 1:
 		return nil, &usageError{fmt.Errorf("there are %d organizations: choose one with --organization:\n  %s", len(ids),
-			strings.Join(ids[:min(len(ids), 20)], "\n  ")), c.CommandPath()}
+			strings.Join(ids[:min(len(ids), organizationsShown)], "\n  ")), c.CommandPath()}
 	}
 	return act(ids[0])
 }
@@ -95,7 +100,7 @@ func (s *settings) importJournal() *cobra.Command {
 			"Use `bursar import transactions` for exports of banks and exchanges, and `bursar import prices` for prices of assets.",
 		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  " +
 			"hledger -f all.journal print -x | bursar import --format hledger -",
-		Args: cobra.ExactArgs(1),
+		Args: oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			p := interchange.ImportParams{Name: filepath.Base(args[0]), LegalEntity: x.entity, Dry: dry}
 			var err error
@@ -110,6 +115,9 @@ func (s *settings) importJournal() *cobra.Command {
 				return interrupted(err, "nothing was imported")
 			}
 			defer in.close()
+			if err := in.requireText(args[0]); err != nil {
+				return err
+			}
 			return s.with(c.Context(), func(a *app.App) error { return s.importInto(c, a, x, p, in) })
 		},
 	}
@@ -165,7 +173,7 @@ func (s *settings) exportJournal() *cobra.Command {
 		Example: "  bursar export --format hledger > books.journal && hledger -f books.journal balancesheet --cleared --cost\n" +
 			"  hledger -f books.journal incomestatement --cleared --cost tag:entity='^Acme GmbH$'\n" +
 			"  bursar export --output books.beancount --no-drafts\n  bursar export --format csv --legal-entity \"Acme GmbH\" --output acme.csv",
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			format, err := x.formatOf(c, output)
 			if err != nil {

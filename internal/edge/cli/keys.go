@@ -20,7 +20,7 @@ func (s *settings) keys() *cobra.Command {
 		Short:   "Manage API keys",
 		Long:    "Manage API keys. A running service also lists and revokes them, under /v1/api-keys.",
 		Example: "  bursar keys create --organization org_01jd… --scopes apis.read",
-		Args:    cobra.NoArgs,
+		Args:    knownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(s.createKey())
@@ -37,7 +37,7 @@ func (s *settings) createKey() *cobra.Command {
 			"that person.\nWithout it the key acts for nobody and cannot perform privileged operations.",
 		Example: "  bursar keys create --organization org_01jd… --scopes apis.read\n" +
 			"  bursar keys create --organization org_01jd… --scopes apis.all,write:memory --user you@acme.example --name \"Month-end script\"",
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p := access.CreateKeyParams{Name: name}
 			for _, text := range scopes {

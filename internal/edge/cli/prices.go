@@ -23,7 +23,7 @@ func (s *settings) importPrices() *cobra.Command {
 		Example: "  printf 'asset_type,currency,date,price\\nBTC,USD,2026-01-31,64250.12\\n' > prices.csv\n" +
 			"  bursar import prices prices.csv --dry-run\n  bursar import prices prices.csv\n  bursar import prices corrected.csv " +
 			"--replace\n  curl -s https://example.com/prices.csv | bursar import prices -",
-		Args: cobra.ExactArgs(1),
+		Args: oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := s.exists(); err != nil {
 				return err

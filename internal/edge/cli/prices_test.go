@@ -38,16 +38,25 @@ func TestAFileOfPricesIsCheckedInADryRunAndThenImportedOnce(t *testing.T) {
 				t.Errorf("%v: %q, want %q", step.args, got, step.want)
 			}
 		}
+		workbook := filepath.Join(t.TempDir(), "prices.xlsx")
+		if err := os.WriteFile(workbook, []byte("PK\x03\x04\x14\x00\x06\x00"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range []struct {
 			args  []string
 			wants []string
 		}{
 			{[]string{prices("BTC,USD,2026-01-31,1\n")}, []string{"line 2, price is 1, but the stored price pri_", "is 64000"}},
-			{[]string{prices("BTC,USD,x,1\nBTC,usd,2026-01-31,0\n")}, []string{"line 2, timestamp must be", "line 3, currency must be",
-				"line 3, price must be more than 0"}},
+			{[]string{prices("BTC,USD,x,1\nBTC,usd,2026-01-31,0\n")}, []string{
+				"line 2, date must be an RFC 3339 time such as 2026-01-31T23:59:59Z or a date such as 2026-01-31; the cell contains \"x\"\n",
+				"line 3, currency must be an ISO 4217 currency such as USD; the cell contains \"usd\"",
+				"line 3, price must be more than 0; the cell contains \"0\""}},
+			{[]string{prices("BTC,USD,,1\n")}, []string{"line 2, date must be", "the cell is empty"}},
 			{[]string{prices("")}, []string{"has no prices"}},
 			{[]string{"there-is-no-such-file.csv"}, []string{"there-is-no-such-file.csv"}},
-			{[]string{}, []string{"arg"}},
+			{[]string{workbook}, []string{"is an Excel workbook", "save the sheet as CSV"}},
+			{[]string{}, []string{"bursar import prices needs one argument, FILE"}},
+			{[]string{"a.csv", "b.csv"}, []string{"bursar import prices takes one argument, FILE, but got 2: a.csv b.csv"}},
 		} {
 			r := run(c.args...)
 			for _, want := range c.wants {

@@ -52,7 +52,7 @@ func (s *settings) serve() *cobra.Command {
 			"It migrates the database first if necessary, and waits for a database that is not reachable yet.",
 		Example: "  bursar serve\n  bursar serve --addr 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem\n" +
 			"  BURSAR_DATABASE_URL=postgres://bursar@db/bursar bursar serve",
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.run(c.Context(), srv) },
 	}
 	srv.flags(c)

@@ -48,10 +48,13 @@ func (s *settings) importTransactions() *cobra.Command {
 			"  bursar import transactions bank.csv --source \"Checking\" --mapping mapping.json\n" +
 			"  bursar import transactions --resume imp_01jd…",
 		Args: func(c *cobra.Command, args []string) error {
-			if b.resume != "" {
-				return cobra.NoArgs(c, args)
+			if b.resume != "" && len(args) > 0 {
+				return fmt.Errorf("%s --resume takes no file, but got %s", c.CommandPath(), strings.Join(args, " "))
 			}
-			return cobra.ExactArgs(1)(c, args)
+			if b.resume != "" {
+				return nil
+			}
+			return oneArg(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error { return s.importFile(c, b, args) },
 	}

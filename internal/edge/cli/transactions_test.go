@@ -142,7 +142,7 @@ func TestAnImportOfTransactionsThatCannotBeSaysWhatToDo(t *testing.T) {
 		texts []string
 	}{
 		{[]string{file}, 2, []string{"--source is required"}},
-		{[]string{"--source", "x"}, 2, []string{"accepts 1 arg"}},
+		{[]string{"--source", "x"}, 2, []string{"bursar import transactions needs one argument, FILE"}},
 		{[]string{file, "--source", "Savings"}, 1, []string{`no source "Savings"`, b.source + "  Checking"}},
 		{[]string{file + "x", "--source", b.source}, 1, []string{"no such file"}},
 		{[]string{file, "--source", b.source, "--format", "xls"}, 1, []string{"format must be csv, json or ofx"}},
@@ -150,7 +150,7 @@ func TestAnImportOfTransactionsThatCannotBeSaysWhatToDo(t *testing.T) {
 		{[]string{file, "--source", b.source, "--mapping", odd}, 1, []string{"is not a mapping", "colums", "--dry-run"}},
 		{[]string{open, "--source", b.source}, 1, []string{"mapping is required", "date_layouts", `"Date", "Amount"`}},
 		{[]string{"--resume", "imp_none"}, 1, []string{"import not found"}},
-		{[]string{file, "--resume", "imp_none"}, 2, []string{"unknown command"}},
+		{[]string{file, "--resume", "imp_none"}, 2, []string{"bursar import transactions --resume takes no file, but got "}},
 	} {
 		inside(on(c, append([]string{"import", "transactions"}, x.args...)...)...).mustFail(t, x.code, x.texts...)
 	}

@@ -21,7 +21,7 @@ func (s *settings) migrate() *cobra.Command {
 		Long: "Migrate the database to the schema of this version, and exit.\n" +
 			"`bursar serve` does the same when it starts. Nodes that start together wait for each other.",
 		Example: "  bursar migrate --database-url postgres://bursar@db/bursar",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.with(c.Context(), func(*app.App) error {
 				fmt.Fprintln(s.out, "The schema is up to date.")
@@ -38,7 +38,7 @@ func (s *settings) verify() *cobra.Command {
 		Long: "Recompute every invariant of every organization from the stored data: balances, entry numbers, the audit chain, lots\n" +
 			"and more. Prints every violation, and exits with 1 if there is one. It only reads, and can run beside the service.",
 		Example: "  bursar verify\n  bursar verify --database-url postgres://bursar@db/bursar",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.reading(c.Context(), func(a *app.App) error {
 				total := 0
@@ -83,7 +83,7 @@ func (s *settings) backup() *cobra.Command {
 			"To restore it, stop the service and put the file into the data folder as bursar.db.\n" +
 			"For PostgreSQL use pg_dump; see docs/OPERATIONS.md.",
 		Example: "  bursar backup bursar-$(date +%F).db",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			if args[0] == "-" {
 				return &usageError{errors.New("backup needs the name of a new file; it cannot write to standard output"), "bursar backup"}
@@ -108,7 +108,7 @@ func (s *settings) version() *cobra.Command {
 		Short:   "Print the version",
 		Long:    "Print the version of this program, the version of Go it was built with, and the platform.",
 		Example: "  bursar version",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		Run: func(*cobra.Command, []string) {
 			fmt.Fprintf(s.out, "bursar %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},

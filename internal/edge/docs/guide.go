@@ -55,8 +55,9 @@ func readGuide(name string, text []byte) Guide {
 	if lead, _, ok := strings.Cut(rest, "</p>"); ok {
 		g.Lead = plainOf(lead)
 	}
-	g.HTML = template.HTML(heading.ReplaceAllString(page,
-		`<h2 id="$1">$2<a class="anchor" href="#$1" aria-label="Link to this section">#</a></h2>`))
+	shown := heading.ReplaceAllString(page, `<h2 id="$1">$2<a class="anchor" href="#$1" aria-label="Link to this section">#</a></h2>`)
+	shown = strings.ReplaceAll(shown, "<pre>", `<figure><button type="button" class="copy" hidden>Copy</button><pre tabindex="0">`)
+	g.HTML = template.HTML(strings.ReplaceAll(shown, "</pre>", "</pre></figure>"))
 	at := heading.FindAllStringSubmatchIndex(page, -1)
 	begin, current := 0, section{Title: g.Title}
 	for _, m := range at {

@@ -91,3 +91,16 @@ func TestEveryGuideIsListed(t *testing.T) {
 		t.Errorf("there are %d guides, and %d are listed (%v)", len(files), len(guides.Order), err)
 	}
 }
+
+func TestTheCodeOfAGuideCanBeCopied(t *testing.T) {
+	t.Parallel()
+	a := described(t)
+	for _, name := range guides.Order {
+		text := get(t, a, "/docs/guides/"+name).Body.String()
+		blocks := strings.Count(text, "<pre")
+		if blocks == 0 || strings.Count(text, `<figure><button type="button" class="copy" hidden>Copy</button><pre tabindex="0">`) != blocks ||
+			strings.Count(text, "</pre></figure>") != blocks {
+			t.Errorf("%s has %d blocks of code, not all with a button to copy them", name, blocks)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -367,7 +366,9 @@ func (m *model) typeOf(s *huma.Schema) string {
 
 func limitsOf(s *huma.Schema) (list []string) {
 	between(&list, s.Minimum, s.Maximum, "", "")
-	between(&list, s.MinLength, s.MaxLength, " character", " characters")
+	if len(s.Enum) == 0 { // the values say more than their length
+		between(&list, s.MinLength, s.MaxLength, " character", " characters")
+	}
 	between(&list, s.MinItems, s.MaxItems, " item", " items")
 	between(&list, s.MinProperties, s.MaxProperties, " property", " properties")
 	if s.UniqueItems {
@@ -383,11 +384,11 @@ func between[N int | float64](list *[]string, low, high *N, one, many string) {
 	var text string
 	switch {
 	case low != nil && high != nil:
-		text = fmt.Sprint(*low, " to ", *high)
+		text = number(*low) + " to " + number(*high)
 	case low != nil:
-		text = fmt.Sprint("at least ", *low)
+		text = "at least " + number(*low)
 	case high != nil:
-		text = fmt.Sprint("at most ", *high)
+		text = "at most " + number(*high)
 	default:
 		return
 	}
@@ -395,4 +396,20 @@ func between[N int | float64](list *[]string, low, high *N, one, many string) {
 		many = one
 	}
 	*list = append(*list, text+many)
+}
+
+// number writes a limit without an exponent and with commas between thousands, such as 1,000,000.
+func number[N int | float64](n N) string {
+	whole, fraction, _ := strings.Cut(strconv.FormatFloat(float64(n), 'f', -1, 64), ".")
+	from := 0
+	if n < 0 {
+		from = 1
+	}
+	for i := len(whole) - 3; i > from; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		return whole + "." + fraction
+	}
+	return whole
 }

@@ -16,6 +16,14 @@
     });
   });
 
+  // The name of a field is a link to the field.
+  all('.props li[id] > .what > code').forEach((code) => {
+    const a = document.createElement('a');
+    a.href = '#' + code.closest('li').id;
+    code.replaceWith(a);
+    a.append(code);
+  });
+
   if (navigator.clipboard) all('.copy').forEach((button) => {
     button.hidden = false;
     button.onclick = async () => {

@@ -25,6 +25,7 @@ const (
 	resultsMax = 40
 	queryMax   = 200 // characters; the rest is ignored
 	textMax    = 220
+	sameMax    = 3 // how often a field with the same description is listed
 )
 
 // How much it counts where a word of the query is found, and how much a kind is favoured.
@@ -98,56 +99,79 @@ func tokens(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
 }
 
-// find returns what contains every word of the query, or words that begin with them, the best first.
+// stopWords are too common to tell anything about what is searched for.
+var stopWords = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields("a an and are as at be by can do does for from how i if in into is it its my of on or that the their " +
+		"there this to was we what when where which who why will with you your") {
+		out[w] = true
+	}
+	return out
+}()
+
+// significant returns the words that are neither stop words nor single characters, or all of them if there are no others.
+func significant(words []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return stopWords[w] || len(w) == 1 })
+	if len(kept) == 0 {
+		return words
+	}
+	return kept
+}
+
+// hit is a result with how many words of the query it contains, and how well.
+type hit struct {
+	r       Result
+	matched int
+	score   float64
+}
+
+// find returns what contains every word of the query, or words that begin with them, the best first. If nothing contains all of them,
+// it returns what contains the most.
 func (x index) find(query string) []Result {
 	query = strings.TrimSpace(query)
 	if len(query) > queryMax {
 		query = query[:queryMax]
 	}
-	words := tokens(query)
-	if len(words) == 0 {
-		return nil
-	}
-	type hit struct {
-		r     Result
-		score float64
-	}
-	var hits []hit
-	seen := map[string]int{}
-	for _, r := range x {
-		score := r.base
-		for _, w := range words {
-			points := max(points(r.title, w)*inTitle, points(r.other, w)*inOther, points(r.text, w)*inText)
-			if points == 0 {
-				score = 0
-				break
-			}
-			score += points
-		}
-		if score == 0 {
-			continue
-		}
-		if strings.EqualFold(r.Title, query) || slices.Equal(r.title, words) {
-			score += wholeTitle
-		}
-		if r.Kind == "field" { // the same field of twenty operations is shown a few times
-			key := r.Title + r.Text
-			if seen[key]++; seen[key] > 3 {
+	words := significant(tokens(query))
+	hits, most := x.match(query, words)
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return h.matched < most && most == len(words) })
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.matched, a.matched), cmp.Compare(b.score, a.score), cmp.Compare(a.r.order, b.r.order))
+	})
+	out, seen := make([]Result, 0, min(len(hits), resultsMax)), map[string]int{}
+	for _, h := range hits {
+		if key := h.r.Title + h.r.Text; h.r.Kind == "field" { // the same field of twenty operations is shown a few times
+			if seen[key]++; seen[key] > sameMax {
 				continue
 			}
-			score -= float64(seen[key])
 		}
-		hits = append(hits, hit{r, score})
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.r.order, b.r.order))
-	})
-	out := make([]Result, 0, min(len(hits), resultsMax))
-	for _, h := range hits[:min(len(hits), resultsMax)] {
 		h.r.Text = excerpt(h.r.Text, words)
-		out = append(out, h.r)
+		if out = append(out, h.r); len(out) == resultsMax {
+			break
+		}
 	}
 	return out
+}
+
+// match returns what contains any of the words, and how many of them the best results contain.
+func (x index) match(query string, words []string) (hits []hit, most int) {
+	for _, r := range x {
+		h := hit{r: r, score: r.base}
+		for _, w := range words {
+			if found := max(points(r.title, w)*inTitle, points(r.other, w)*inOther, points(r.text, w)*inText); found > 0 {
+				h.score += found
+				h.matched++
+			}
+		}
+		if h.matched == 0 {
+			continue
+		}
+		if strings.EqualFold(r.Title, query) || slices.Equal(significant(r.title), words) {
+			h.score += wholeTitle
+		}
+		hits, most = append(hits, h), max(most, h.matched)
+	}
+	return hits, most
 }
 
 // points is how well a word is found in a text: not at all, as the beginning of a word, or as a whole word.

@@ -41,9 +41,26 @@ func TestTheSearchFindsOperationsFieldsErrorsAndGuides(t *testing.T) {
 			t.Errorf("%q finds first %+v, want %s", query, got[:min(3, len(got))], want)
 		}
 	}
-	for _, query := range []string{"", "   ", "zzzqqq", "tag zzzqqq", strings.Repeat("a ", 5000)} {
+	for _, query := range []string{"", "   ", "zzzqqq", "the zzzqqq of a", strings.Repeat("a ", 5000)} {
 		if got := search(t, a, query); len(got) > 0 && !strings.HasPrefix(query, "a ") {
 			t.Errorf("%q finds %+v", query, got)
+		}
+	}
+}
+
+func TestTheSearchIgnoresStopWordsAndFallsBackToAnyWord(t *testing.T) {
+	t.Parallel()
+	a := described(t)
+	for query, want := range map[string]string{
+		"how do I close a month":             "/docs/guides/close-a-month",
+		"how can I create the journal entry": "/docs/journal-entries#createJournalEntry",
+		"what is the balance sheet":          "/docs/reports#getBalanceSheet",
+		"list tags zzzqqq":                   "/docs/tags#listTags",
+		"zzzqqq createJournalEntry":          "/docs/journal-entries#createJournalEntry",
+		"revoke my API key please":           "/docs/api-keys#revokeAPIKey",
+	} {
+		if got := search(t, a, query); len(got) == 0 || got[0].URL != want {
+			t.Errorf("%q finds first %+v, want %s", query, got[:min(3, len(got))], want)
 		}
 	}
 }

@@ -21,8 +21,9 @@ import (
 //go:embed templates/*.html style.css script.js
 var files embed.FS
 
-var pages = template.Must(template.New("").Funcs(template.FuncMap{"prose": prose, "lower": strings.ToLower, "slug": slug}).
-	ParseFS(files, "templates/*.html"))
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"prose": prose, "lower": strings.ToLower, "slug": slug, "source": source,
+}).ParseFS(files, "templates/*.html"))
 
 // Config is what the reference states about the service beyond its OpenAPI description.
 type Config struct {

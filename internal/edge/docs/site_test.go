@@ -22,7 +22,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/docs"
 )
 
-const pageMax = 200_000 // bytes, uncompressed; a tenth of it is sent. Reports is the largest, most others have a third of it.
+const pageMax = 150_000 // bytes, uncompressed; a tenth of it is sent. Most pages have a third of it.
 
 // described is an API that only describes itself: its database is never reached.
 func described(t *testing.T) *api.API {
@@ -327,6 +327,21 @@ func TestTheScopeOfAnOperationIsShownAsCode(t *testing.T) {
 	needs := elements(about, "class", "needs")
 	if len(needs) != 1 || len(slices.Collect(needs[0].Descendants())) < 2 || !strings.Contains(textOf(needs[0]), "apis.read") {
 		t.Error("the scope is not shown as code")
+	}
+}
+
+func TestLimitsAreWrittenForPeople(t *testing.T) {
+	t.Parallel()
+	exponent := regexp.MustCompile(`\d[eE]\+\d`)
+	for _, p := range allPages(t, described(t)) {
+		for _, rules := range elements(p.tree, "class", "rules") {
+			if text := textOf(rules); exponent.MatchString(text) {
+				t.Errorf("%s: %q has an exponent", p.path, text)
+			}
+			if values := rules.NextSibling; values != nil && attribute(values, "class") == "rules" && strings.Contains(textOf(rules), "characters") {
+				t.Errorf("%s: %q beside %q", p.path, textOf(rules), textOf(values))
+			}
+		}
 	}
 }
 

@@ -18,6 +18,11 @@ func prose(text string) template.HTML {
 	return template.HTML(backticks.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
 }
 
+var sourceEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// source shows a program or JSON between tags. It leaves quotation marks as they are, which would make the page much larger.
+func source(text string) template.HTML { return template.HTML(sourceEscapes.Replace(text)) }
+
 // bare removes the backticks.
 func bare(text string) string { return strings.ReplaceAll(text, "`", "") }
 

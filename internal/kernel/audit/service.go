@@ -33,7 +33,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 		below := int64(math.MaxInt64)
 		if after != nil {
 			if below, err = strconv.ParseInt(after[0], 10, 64); err != nil {
-				return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+				return nil, page.ErrCursor()
 			}
 		}
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {

@@ -62,16 +62,16 @@ func (c *csvReader) header() error {
 		name := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(cell)), " ", "_")
 		column := slices.Index(columnNames[:], name)
 		if column < 0 {
-			return c.errorf(1, "there is no column %q; the columns are %s, between commas", cell, strings.Join(columnNames[:], ", "))
+			return c.errorf(1, "the column %q is unknown; the columns are %s, separated by commas", cell, strings.Join(columnNames[:], ", "))
 		}
 		if c.places[column] >= 0 {
-			return c.errorf(1, "the column %q is there twice; remove one", cell)
+			return c.errorf(1, "the column %q occurs twice; remove one of them", cell)
 		}
 		c.places[column] = i
 	}
 	for _, column := range []int{colDate, colAccount, colDebit, colCredit, colCurrency} {
 		if c.places[column] < 0 {
-			return c.errorf(1, "the column %q is missing; add it", columnNames[column])
+			return c.errorf(1, "the column %q is missing; add it to the first row", columnNames[column])
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func (c *csvReader) row() error {
 				cell = strings.TrimSuffix(cell, "\r")
 			}
 			if strings.IndexByte(cell, '"') >= 0 {
-				return c.errorf(c.line, "the cell %q has a quote inside; put the cell in quotes and double the one inside", cell)
+				return c.errorf(c.line, "the cell %q contains a quotation mark; enclose the cell in quotation marks and double the one inside", cell)
 			}
 			c.cells = append(c.cells, cell)
 			if !more {
@@ -109,7 +109,7 @@ func (c *csvReader) row() error {
 			return nil
 		}
 		if after[0] != ',' {
-			return c.errorf(c.line, "a comma is missing behind the closing quote before %q", after)
+			return c.errorf(c.line, "a comma is missing between the closing quotation mark and %q", after)
 		}
 		rest = after[1:]
 	}
@@ -132,7 +132,7 @@ func (c *csvReader) quoted(rest string) (cell, after string, err error) {
 		}
 		if rest, err = c.raw(); err != nil {
 			if errors.Is(err, io.EOF) {
-				err = c.errorf(from, "the cell that begins here has no closing quote; add one")
+				err = c.errorf(from, "the cell that begins here has no closing quotation mark; add one")
 			}
 			return "", "", err
 		}
@@ -150,10 +150,11 @@ func (c *csvReader) cell(column int) string {
 // add adds a row to the current entry, or starts the next one with it.
 func (c *csvReader) add(line int) error {
 	if used := c.used(); len(c.cells) != used {
-		return c.errorf(line, "the row has %d cells and the header %d; quote cells that hold commas", len(c.cells), used)
+		return c.errorf(line, "the row has %d cells, but the header has %d; enclose cells that contain commas in quotation marks",
+			len(c.cells), used)
 	}
 	if c.cell(colEntry) == "" && c.cell(colEntryID) == "" && c.cell(colNumber) == "" {
-		return c.errorf(line, "the row does not say which entry it is of; fill in entry, entry_id or number")
+		return c.errorf(line, "the row does not name its entry; fill in entry, entry_id or number")
 	}
 	if !c.continues() {
 		c.finish()
@@ -166,7 +167,8 @@ func (c *csvReader) add(line int) error {
 	} else {
 		for i := colDate; i < firstLineColumn; i++ {
 			if cell := c.cell(i); cell != "" && cell != c.first[i] {
-				return c.errorf(line, "%s is %q here and %q on the first row of the entry; make them the same", columnNames[i], cell, c.first[i])
+				return c.errorf(line, "%s is %q here, but %q in the first row of the entry; all rows of an entry must have the same value",
+					columnNames[i], cell, c.first[i])
 			}
 		}
 	}
@@ -220,7 +222,7 @@ func (c *csvReader) start(line int) error {
 		e.Posted = true
 	case statusDraft:
 	default:
-		return c.errorf(line, "the status is %q; write posted or draft", status)
+		return c.errorf(line, "the status must be posted or draft, but is %q", status)
 	}
 	c.entry = e
 	return nil
@@ -231,7 +233,7 @@ func (c *csvReader) posting(line int) error {
 	if c.cell(colAccount) == "" {
 		for i := colAccount; i < columns; i++ {
 			if c.cell(i) != "" {
-				return c.errorf(line, "%s is there but no account; name one", columnNames[i])
+				return c.errorf(line, "the row has a %s but no account; fill in the account", columnNames[i])
 			}
 		}
 		return nil
@@ -243,7 +245,7 @@ func (c *csvReader) posting(line int) error {
 		Memo: c.cell(colLineMemo), Entity: c.cell(colLineEntity), Tags: splitTags(c.cell(colLineTags)), Line: line}
 	debit, credit := c.cell(colDebit), c.cell(colCredit)
 	if (debit == "") == (credit == "") {
-		return c.errorf(line, "either debit or credit must hold an amount, and not both")
+		return c.errorf(line, "exactly one of debit and credit must contain an amount")
 	}
 	p.Debit = debit != ""
 	var err error

@@ -52,14 +52,19 @@ func (k *keyCache) forget(hash string) {
 	delete(k.byHash, hash)
 }
 
-// errBadKey is the same for a key that is wrong, expired or revoked, so that it does not reveal which keys exist.
-var errBadKey = fault.Unauthorizedf("the API key is missing, invalid or expired")
+// errBadKey is the same for a key that is unknown, expired or revoked, so that it does not reveal which keys exist.
+var errBadKey = fault.Unauthorizedf("the API key is not valid: it is unknown, expired or revoked; " +
+	"ask an owner or admin of the organization for a new one")
+
+// errMalformedKey is for a text that cannot be a key.
+var errMalformedKey = fault.Unauthorizedf("the API key is not valid: a key is %s and %d letters and digits; "+
+	"check that it was copied as a whole", keyPrefix, keyDigits)
 
 // Authenticate returns the actor of an API key.
 func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Actor, error) {
 	plain := text.Reveal()
 	if !looksLikeKey(plain) {
-		return actor.Actor{}, errBadKey
+		return actor.Actor{}, errMalformedKey
 	}
 	hash, now := hashOf(plain), s.db.Clock().Now()
 	e, ok := s.known.get(hash, now)

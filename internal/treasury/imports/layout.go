@@ -38,6 +38,9 @@ func resolveLayout(p Params, s source.Source, file io.ReadSeeker, dry bool) (Lay
 		return Layout{}, err
 	}
 	head = head[:n]
+	if problem := intake.DescribeBinary(head); problem != "" {
+		return Layout{}, fault.Invalidf("file", "%s", problem)
+	}
 	l, guessed := Layout{Mapping: m}, false
 	if m.Preset == "" && len(m.Columns) == 0 {
 		found := intake.Detect(p.FileName, head)

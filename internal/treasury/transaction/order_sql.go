@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
 )
 
 // ordering is one sort order: columns that an index has after the visibility. The number of the transaction always comes
@@ -96,7 +97,7 @@ func (s sorting) after(position []string) (*condition, error) {
 			v, err = strconv.ParseInt(position[i], 10, 64)
 		}
 		if err != nil {
-			return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+			return nil, page.ErrCursor()
 		}
 		c.args = append(c.args, v)
 	}

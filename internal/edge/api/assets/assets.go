@@ -27,7 +27,7 @@ func (h handlers) listAssets(ctx context.Context, in *struct {
 	Chain           string   `query:"chain" minLength:"1" maxLength:"64" doc:"Return only lots on this blockchain; case-insensitive."`
 	TransactionID   string   `query:"transaction_id" minLength:"1" maxLength:"64" doc:"Return only lots acquired by this transaction."`
 	IsManual        *bool    `query:"is_manual" doc:"true: only lots created by hand. false: only lots acquired by transactions."`
-	HasRemaining    *bool    `query:"has_remaining" doc:"true: only lots with a remaining quantity. false: only lots that are used up."`
+	HasRemaining    *bool    `query:"has_remaining" doc:"true: only lots with a remaining quantity. false: only lots that have been consumed."`
 }) (wire.List[Asset], error) {
 	found, err := h.app.Lots.List(ctx, lots.Filter{
 		LegalEntityIDs:  in.LegalEntityIDs,

@@ -46,10 +46,10 @@ type CreateAsset struct {
 
 // UpdateAsset changes a lot.
 type UpdateAsset struct {
-	LedgerAccountID *string `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Ledger account that carries the cost. Can change only while nothing has been taken from the lot."`
+	LedgerAccountID *string `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Ledger account that carries the cost. Can change only while nothing has been consumed from the lot."`
 	CostBasis       *string `json:"cost_basis,omitempty" format:"decimal" doc:"Cost of the whole quantity acquired."`
-	Quantity        *string `json:"quantity,omitempty" format:"decimal" doc:"Original quantity; at least what has been taken already."`
-	LegalEntityID   *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity that owns the lot; must be that of the source. Can change only while nothing has been taken from the lot."`
+	Quantity        *string `json:"quantity,omitempty" format:"decimal" doc:"Original quantity; at least what has been consumed already."`
+	LegalEntityID   *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity that owns the lot; must be that of the source. Can change only while nothing has been consumed from the lot."`
 }
 
 // TransformSchema requires at least one property.
@@ -105,5 +105,5 @@ type StoreLotSelection struct {
 // StoreLotPicked selects one lot.
 type StoreLotPicked struct {
 	AssetID  string `json:"asset_id" minLength:"1" maxLength:"64" doc:"Lot of the same asset and legal entity as the transaction and, if lots are pooled by source, the same source. Must be acquired before the transaction."`
-	Quantity string `json:"quantity" format:"decimal" doc:"Quantity to take; more than 0 and at most what remains."`
+	Quantity string `json:"quantity" format:"decimal" doc:"Quantity to consume; more than 0 and at most what remains."`
 }

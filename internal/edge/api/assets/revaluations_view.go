@@ -6,7 +6,7 @@ type RevaluationSummary struct {
 	AccountingPeriodID string            `json:"accounting_period_id" doc:"Accounting period at whose end holdings were measured."`
 	PeriodKey          string            `json:"period_key" doc:"Month of the accounting period, such as 2026-01." example:"2026-01"`
 	AsOf               string            `json:"as_of" format:"date-time" doc:"Last instant of the accounting period: the date of the prices and of the journal entries."`
-	Status             string            `json:"status" enum:"posted,replaced,reversed" doc:"posted: in effect. replaced: a later revaluation of the period replaced all of it. reversed: it was reversed."`
+	Status             string            `json:"status" enum:"posted,replaced,reversed" doc:"posted: in effect. replaced: a later revaluation of the period replaced all of it. reversed: it was reversed. For a dry run, the status that the revaluation would have; nothing is posted."`
 	Parts              []RevaluationPart `json:"parts" doc:"What was measured, by legal entity and kind."`
 	CreatedBy          *string           `json:"created_by" doc:"User who created it; null for a key without a user."`
 	CreatedAt          string            `json:"created_at" format:"date-time" doc:"When it was run."`
@@ -17,7 +17,7 @@ type RevaluationSummary struct {
 type RevaluationPart struct {
 	LegalEntityID string `json:"legal_entity_id" doc:"Identifier of the legal entity."`
 	Kind          string `json:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"fair_value: changes in net income (ASU 2023-08). revaluation: excess over cost in equity (IAS 38). impairment: lower of cost and value. fx: foreign currency at the closing rate."`
-	Status        string `json:"status" enum:"posted,replaced,reversed" doc:"Whether this part is in effect."`
+	Status        string `json:"status" enum:"posted,replaced,reversed" doc:"Whether this part is in effect. For a dry run, the status that it would have."`
 }
 
 // Revaluation is a measurement of holdings at the end of an accounting period, with the entries that were posted.
@@ -33,8 +33,8 @@ type Revaluation struct {
 // Booked is what was posted for an asset or a currency.
 type Booked struct {
 	Delta           string            `json:"delta" format:"decimal" doc:"Amount to post: after less before."`
-	Outcome         string            `json:"outcome" enum:"none,posted,kept,replaced,reversed" doc:"none: nothing to post. posted: an entry was posted. kept: the entry of an earlier revaluation is still right. replaced: that entry was reversed and a new one posted. reversed: that entry was reversed."`
-	JournalEntryID  *string           `json:"journal_entry_id" doc:"Journal entry that was posted; null if none."`
+	Outcome         string            `json:"outcome" enum:"none,posted,kept,replaced,reversed" doc:"none: nothing to post. posted: an entry was posted. kept: the entry of an earlier revaluation is still right. replaced: that entry was reversed and a new one posted. reversed: that entry was reversed. For a dry run, what would be done."`
+	JournalEntryID  *string           `json:"journal_entry_id" doc:"Journal entry that was posted; null if none was, as in a dry run."`
 	ReversedEntryID *string           `json:"reversed_entry_id" doc:"Journal entry of an earlier revaluation that was reversed; null if none."`
 	Lines           []RevaluationLine `json:"lines" doc:"Lines of the journal entry."`
 }

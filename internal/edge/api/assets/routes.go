@@ -19,13 +19,13 @@ func Routes(a *app.App) []wire.Route {
 func (h handlers) assets() []wire.Route {
 	return wire.Tag{Name: "Assets", Description: "Lots: quantities acquired at one time and cost."}.Routes(
 		wire.Get("/v1/assets", h.listAssets, "List lots and their remaining quantities, newest first"),
-		wire.Post("/v1/assets", h.createAsset, "Create a lot from before the books began").
-			Describe("Posts its cost as an opening balance.").Creates(),
+		wire.Post("/v1/assets", h.createAsset, "Create a lot as an opening balance").
+			Describe("For what was held before the books began. Posts the cost of the lot as an opening balance.").Creates(),
 		wire.Get("/v1/assets/{asset_id}", h.getAsset, "Get a lot"),
-		wire.Patch("/v1/assets/{asset_id}", h.updateAsset, "Update a lot that was created by hand").
+		wire.Patch("/v1/assets/{asset_id}", h.updateAsset, "Update a lot that was created as an opening balance").
 			Describe("Corrects its journal entry and computes its disposals again."),
-		wire.Delete("/v1/assets/{asset_id}", h.deleteAsset, "Delete an untouched lot that was created by hand").
-			Describe("Reverses its journal entry. Fails if anything was taken from the lot."),
+		wire.Delete("/v1/assets/{asset_id}", h.deleteAsset, "Delete a lot that was created as an opening balance").
+			Describe("Reverses its journal entry. Fails if anything has been consumed from the lot."),
 		wire.Get("/v1/assets/{asset_id}/dispositions", h.listAssetDispositions, "List the disposals of a lot, latest first"),
 		wire.Get("/v1/assets/lot-selections", h.getLotSelection, "Get the lots selected for a transaction"),
 		wire.Post("/v1/assets/lot-selections", h.storeLotSelection, "Select the lots that a transaction will consume").
@@ -40,7 +40,8 @@ func (h handlers) assetPolicies() []wire.Route {
 		wire.Get("/v1/asset-policies/{asset_type}", h.getAssetPolicy, "Get the policy of an asset, or the default"),
 		wire.Put("/v1/asset-policies/{asset_type}", h.putAssetPolicy, "Create or replace an asset policy"),
 		wire.Delete("/v1/asset-policies/{asset_type}", h.deleteAssetPolicy,
-			"Delete an asset policy; the organization's default applies again."),
+			"Delete an asset policy").
+			Describe("The organization's default applies again."),
 	)
 }
 

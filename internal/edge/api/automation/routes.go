@@ -29,7 +29,7 @@ func (h handlers) classification() []wire.Route {
 			"List the results of a classification run").
 			Describe("One result per transaction, with its reasons, in the order of the transactions."),
 		wire.Post("/v1/classification-runs/{classification_run_id}/cancel", h.cancelClassificationRun, "Cancel a classification run").
-			Describe("What the run has done so far remains."),
+			Describe("Keeps what the run has done so far."),
 		wire.Post("/v1/classification-runs/{classification_run_id}/resume", h.resumeClassificationRun,
 			"Resume a cancelled or failed classification run").
 			Describe("The run continues where it stopped, with the rules it started with."),

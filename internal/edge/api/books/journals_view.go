@@ -64,7 +64,7 @@ type JournalLine struct {
 type EntryLot struct {
 	AssetID      *string `json:"asset_id" doc:"Identifier of the lot; null for a lot deficit."`
 	AssetType    string  `json:"asset_type" doc:"Identifier of the lot."`
-	Kind         string  `json:"kind" enum:"dispose,fee,move,convert,relocate" doc:"dispose and fee realize a gain or loss; move, convert and relocate carry cost and date on."`
+	Kind         string  `json:"kind" enum:"dispose,fee,move,convert,relocate" doc:"dispose and fee realize a gain or loss; move, convert and relocate keep cost and date."`
 	Quantity     string  `json:"quantity" format:"decimal" doc:"Quantity."`
 	CostBasis    string  `json:"cost_basis" format:"decimal" doc:"Cost of the quantity."`
 	Proceeds     string  `json:"proceeds" format:"decimal" doc:"Proceeds before the fee."`

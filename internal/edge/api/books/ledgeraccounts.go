@@ -12,7 +12,7 @@ type ledgerAccountsInput struct {
 	wire.Paging
 	Type     string `query:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Return only accounts of this type."`
 	Archived *bool  `query:"is_archived" doc:"true: only archived accounts. false: only active accounts."`
-	Postable *bool  `query:"is_postable" doc:"true: only postable accounts. false: only accounts that take no lines."`
+	Postable *bool  `query:"is_postable" doc:"true: only accounts that can be posted to. false: only groups and computed accounts."`
 	ParentID string `query:"parent_account_id" minLength:"1" maxLength:"64" doc:"Return only direct children of this account."`
 	Search   string `query:"search" minLength:"1" maxLength:"200" doc:"Return only accounts with this text in their code or name; case-insensitive."`
 }

@@ -15,9 +15,9 @@ type LedgerAccount struct {
 	Type              string  `json:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Account type."`
 	NormalBalance     string  `json:"normal_balance" enum:"debit,credit" doc:"Side on which the balance grows. A contra account has the opposite side of its type."`
 	ParentAccountID   *string `json:"parent_account_id" doc:"Parent account; null at the top level."`
-	IsPostable        bool    `json:"is_postable" doc:"Whether the account takes lines. False for groups and for computed accounts."`
+	IsPostable        bool    `json:"is_postable" doc:"Whether lines can be posted to the account. False for groups and for computed accounts."`
 	IsClearingAccount bool    `json:"is_clearing_account" doc:"Whether the balance should be zero when a period closes."`
-	IsArchived        bool    `json:"is_archived" doc:"Whether the account is archived and takes no new lines."`
+	IsArchived        bool    `json:"is_archived" doc:"Whether the account is archived, so that nothing can be posted to it."`
 	ArchivedAt        *string `json:"archived_at" format:"date-time" doc:"When the account was archived; null if it is active."`
 	AssetType         *string `json:"asset_type" doc:"Symbol of the asset that the account holds; null if none."`
 	Role              *string `json:"role" doc:"Role of a system account, such as realized_gain; null for other accounts. A system account can be renamed, renumbered and moved, but not deleted or archived."`
@@ -32,7 +32,7 @@ type CreateLedgerAccount struct {
 	Type              string           `json:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Account type."`
 	NormalBalance     *string          `json:"normal_balance,omitempty" enum:"debit,credit" doc:"Side on which the balance grows. Defaults to that of the type: debit for Asset and Expense, credit for the others."`
 	ParentAccountID   wire.Opt[string] `json:"parent_account_id,omitempty" maxLength:"64" doc:"Parent account; must have the same type. Omit or null for the top level."`
-	IsPostable        *bool            `json:"is_postable,omitempty" doc:"Whether the account takes lines. Defaults to true."`
+	IsPostable        *bool            `json:"is_postable,omitempty" doc:"Whether lines can be posted to the account. Defaults to true."`
 	IsClearingAccount *bool            `json:"is_clearing_account,omitempty" doc:"Whether the balance should be zero when a period closes. Defaults to false."`
 	AssetType         wire.Opt[string] `json:"asset_type,omitempty" maxLength:"64" doc:"Symbol of the asset that the account holds; null if none."`
 }
@@ -44,7 +44,7 @@ type UpdateLedgerAccount struct {
 	Type              *string          `json:"type,omitempty" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Account type. Cannot change once the account is used."`
 	NormalBalance     *string          `json:"normal_balance,omitempty" enum:"debit,credit" doc:"Side on which the balance grows. Cannot change once the account is used."`
 	ParentAccountID   wire.Opt[string] `json:"parent_account_id,omitempty" maxLength:"64" doc:"Parent account; must have the same type and must not be below this account. Null or an empty string moves the account to the top level."`
-	IsPostable        *bool            `json:"is_postable,omitempty" doc:"Whether the account takes new lines. Existing lines are kept."`
+	IsPostable        *bool            `json:"is_postable,omitempty" doc:"Whether new lines can be posted to the account. Existing lines are kept."`
 	IsClearingAccount *bool            `json:"is_clearing_account,omitempty" doc:"Whether the balance should be zero when a period closes."`
 	AssetType         wire.Opt[string] `json:"asset_type,omitempty" maxLength:"64" doc:"Symbol of the asset that the account holds; null or an empty string removes it."`
 }

@@ -23,7 +23,7 @@ type LegalEntity struct {
 	FeeTreatment         string  `json:"fee_treatment" enum:"expense,net,capitalize" doc:"How fees are treated. expense: as an expense. net: deducted from proceeds. capitalize: added to the cost of what is acquired."`
 	ShortDisposal        string  `json:"short_disposal" enum:"block,zero_basis" doc:"What to do about a lot deficit. block: do not post. zero_basis: assume a cost of zero for the missing quantity."`
 	IntercompanyBasis    string  `json:"intercompany_basis" enum:"carry_over,fair_value" doc:"Basis of transfers between legal entities. carry_over: original cost and date. fair_value: fair value, which realizes a gain or loss."`
-	LoansOut             string  `json:"loans_out" enum:"derecognize,park" doc:"What happens to the lots of an asset that is lent. derecognize: they are disposed of. park: they keep cost and date until they return."`
+	LoansOut             string  `json:"loans_out" enum:"derecognize,park" doc:"What happens to the lots of an asset that is lent. derecognize: they are disposed of. park: they keep their cost and date until they return."`
 	CreatedAt            string  `json:"created_at" format:"date-time" doc:"When the record was created."`
 	UpdatedAt            *string `json:"updated_at" format:"date-time" doc:"When the record was last updated; null if never."`
 }
@@ -58,7 +58,7 @@ type CreateLegalEntity struct {
 	FeeTreatment         string           `json:"fee_treatment,omitempty" enum:"expense,net,capitalize" default:"expense" doc:"How fees are treated. expense: as an expense. net: deducted from proceeds. capitalize: added to the cost of what is acquired."`
 	ShortDisposal        string           `json:"short_disposal,omitempty" enum:"block,zero_basis" default:"block" doc:"What to do about a lot deficit. block: do not post. zero_basis: assume a cost of zero for the missing quantity."`
 	IntercompanyBasis    string           `json:"intercompany_basis,omitempty" enum:"carry_over,fair_value" default:"carry_over" doc:"Basis of transfers between legal entities. carry_over: original cost and date. fair_value: fair value, which realizes a gain or loss."`
-	LoansOut             string           `json:"loans_out,omitempty" enum:"derecognize,park" default:"derecognize" doc:"What happens to the lots of an asset that is lent. derecognize: they are disposed of. park: they keep cost and date until they return."`
+	LoansOut             string           `json:"loans_out,omitempty" enum:"derecognize,park" default:"derecognize" doc:"What happens to the lots of an asset that is lent. derecognize: they are disposed of. park: they keep their cost and date until they return."`
 }
 
 // UpdateLegalEntity changes a legal entity.
@@ -77,7 +77,7 @@ type UpdateLegalEntity struct {
 	FeeTreatment         *string          `json:"fee_treatment,omitempty" enum:"expense,net,capitalize" doc:"How fees are treated. expense: as an expense. net: deducted from proceeds. capitalize: added to the cost of what is acquired."`
 	ShortDisposal        *string          `json:"short_disposal,omitempty" enum:"block,zero_basis" doc:"What to do about a lot deficit. block: do not post. zero_basis: assume a cost of zero for the missing quantity."`
 	IntercompanyBasis    *string          `json:"intercompany_basis,omitempty" enum:"carry_over,fair_value" doc:"Basis of transfers between legal entities. carry_over: original cost and date. fair_value: fair value, which realizes a gain or loss."`
-	LoansOut             *string          `json:"loans_out,omitempty" enum:"derecognize,park" doc:"What happens to the lots of an asset that is lent. derecognize: they are disposed of. park: they keep cost and date until they return."`
+	LoansOut             *string          `json:"loans_out,omitempty" enum:"derecognize,park" doc:"What happens to the lots of an asset that is lent. derecognize: they are disposed of. park: they keep their cost and date until they return."`
 }
 
 // TransformSchema requires at least one property.

@@ -19,7 +19,7 @@ type AccountingPeriod struct {
 // PeriodLegalEntity is the status of an accounting period for one legal entity.
 type PeriodLegalEntity struct {
 	LegalEntityID string  `json:"legal_entity_id" doc:"Identifier of the legal entity."`
-	Status        string  `json:"status" enum:"open,closed" doc:"Whether the period takes postings. Entries dated in a closed period are posted in the first open period after it."`
+	Status        string  `json:"status" enum:"open,closed" doc:"Whether entries can be posted in the period. Entries dated in a closed period are posted in the first open period after it."`
 	ClosedAt      *string `json:"closed_at" format:"date-time" doc:"When it was closed. Null if it is open, or was created after a later period had been closed."`
 	ClosedBy      *string `json:"closed_by" doc:"User who closed it; null if none."`
 }

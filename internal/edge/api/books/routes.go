@@ -38,7 +38,7 @@ func (h handlers) ledgerAccounts() []wire.Route {
 		wire.Delete("/v1/ledger-accounts/{ledger_account_id}", h.deleteLedgerAccount, "Delete an unused ledger account").
 			Describe("Deletes the accounts below it too. Fails if anything refers to one of them."),
 		wire.Post("/v1/ledger-accounts/{ledger_account_id}/archive", h.archiveLedgerAccount, "Archive a ledger account").
-			Describe("An archived account takes no new lines. Fails if the account has a balance, a draft or an active account below it."),
+			Describe("Nothing can be posted to an archived account. Fails if the account has a balance, a draft or an active account below it."),
 		wire.Post("/v1/ledger-accounts/{ledger_account_id}/unarchive", h.unarchiveLedgerAccount, "Restore an archived ledger account"),
 		wire.Get("/v1/ledger-accounts/{ledger_account_id}/lines", h.listLedgerAccountLines, "List the posted lines of a ledger account").
 			Describe("The latest accounting date comes first."),
@@ -69,9 +69,11 @@ func (h handlers) journalEntries() []wire.Route {
 		wire.Post("/v1/journal-entries/{journal_entry_id}/unpost", h.unpostJournalEntry, "Turn a posted entry back into a draft").
 			Describe("Possible while its accounting period is open and nothing depends on the entry."),
 		wire.Post("/v1/journal-entries/{journal_entry_id}/reverse", h.reverseJournalEntry,
-			"Reverse a posted entry. Returns the reversal."),
+			"Reverse a posted entry").
+			Describe("Returns the reversal."),
 		wire.Post("/v1/journal-entries/{journal_entry_id}/correct", h.correctJournalEntry,
-			"Reverse a posted entry and post a replacement. Returns the replacement."),
+			"Reverse a posted entry and post a replacement").
+			Describe("Returns the replacement."),
 	)
 }
 
@@ -95,7 +97,7 @@ func (h handlers) accountingPeriods() []wire.Route {
 func (h handlers) fxRates() []wire.Route {
 	return wire.Tag{Name: "FX rates", Description: "Exchange rates that amounts and statements are translated with."}.Routes(
 		wire.Get("/v1/fx-rates", h.listFXRates, "List exchange rates, latest date first"),
-		wire.Post("/v1/fx-rates", h.storeFXRates, "Store exchange rates of a date, all or none").
+		wire.Post("/v1/fx-rates", h.storeFXRates, "Store exchange rates, all or none").
 			Describe("A rate for the same date and pair of currencies replaces the earlier one.").Creates(),
 	)
 }

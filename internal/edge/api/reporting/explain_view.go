@@ -79,7 +79,7 @@ type ExplainedLot struct {
 type ExplainedDisposition struct {
 	ID              string  `json:"id" doc:"Identifier of the row."`
 	Amount          *string `json:"amount" format:"decimal" doc:"Signed amount in the figure. Null if the row is shown for information only."`
-	Kind            string  `json:"kind" enum:"dispose,fee,move,convert,relocate" doc:"dispose and fee realize a gain or loss; move, convert and relocate carry the cost on."`
+	Kind            string  `json:"kind" enum:"dispose,fee,move,convert,relocate" doc:"dispose and fee realize a gain or loss; move, convert and relocate keep the cost."`
 	AssetID         *string `json:"asset_id" doc:"Identifier of the lot; null for a lot deficit."`
 	AssetType       string  `json:"asset_type" doc:"Name of the part."`
 	JournalEntryID  string  `json:"journal_entry_id" doc:"Journal entry that consumed the lot."`

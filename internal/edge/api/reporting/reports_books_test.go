@@ -423,7 +423,7 @@ func TestTheGeneralLedgerShowsEachLineBetweenItsBalances(t *testing.T) {
 			}
 		}
 		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/general-ledger?ledger_account_ids=" + l.Accounts["1010"] +
-			"," + id0, Key: l.Key}); a.Status != 404 || a.Error(t).Message != "ledger account not found" {
+			"," + id0, Key: l.Key}); a.Status != 404 || a.Error(t).Message != "ledger account not found: one of "+l.Accounts["1010"]+", "+id0 {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	})

@@ -260,7 +260,7 @@ func TestAKeyOfSomeLegalEntitiesSeesTheirBooksOnly(t *testing.T) {
 		}
 		for _, path := range []string{"balance-sheet", "trial-balance", "income-statement", "general-ledger"} {
 			if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/" + path + "?legal_entity_ids=" + l.LegalEntity.ID,
-				Key: key.Key}); a.Status != 404 || a.Error(t).Message != "legal entity not found" {
+				Key: key.Key}); a.Status != 404 || a.Error(t).Message != "legal entity not found: "+l.LegalEntity.ID {
 				t.Errorf("%s: %d %s", path, a.Status, a.Body)
 			}
 		}

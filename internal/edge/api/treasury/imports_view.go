@@ -1,6 +1,7 @@
 package treasury
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -104,6 +105,31 @@ type ImportMapping struct {
 // ImportColumns holds the column of each field.
 type ImportColumns map[string]string
 
+// columnWords describes the fields whose names do not describe themselves.
+var columnWords = map[intake.Field]string{
+	intake.FieldID:               "identifier of the transaction",
+	intake.FieldTimestamp:        "date, or of date and time",
+	intake.FieldTime:             "time of day, if it is not in that of the date",
+	intake.FieldNet:              "amount after the fee",
+	intake.FieldFeeCurrency:      "asset or currency of the fee",
+	intake.FieldValueGross:       "value before the fee",
+	intake.FieldValueFee:         "value of the fee",
+	intake.FieldValueNet:         "value after the fee",
+	intake.FieldValueCurrency:    "currency of the value",
+	intake.FieldProviderCategory: "category given by the provider",
+	intake.FieldGroup:            "identifier that the rows of one transaction share",
+	intake.FieldChain:            "blockchain",
+	intake.FieldFrom:             "address of the sender",
+	intake.FieldTo:               "address of the recipient",
+	intake.FieldContract:         "contract of the token",
+	intake.FieldTokenID:          "token identifier of an NFT",
+	intake.FieldBankName:         "name of the bank",
+	intake.FieldAccount:          "account number",
+	intake.FieldCardholder:       "name of the cardholder",
+	intake.FieldCardLast4:        "last four digits of the card number",
+	intake.FieldType:             "transaction type",
+}
+
 // Schema lists the fields.
 func (ImportColumns) Schema(huma.Registry) *huma.Schema {
 	most := 500
@@ -112,7 +138,7 @@ func (ImportColumns) Schema(huma.Registry) *huma.Schema {
 		s.Properties[string(f)] = &huma.Schema{
 			Type:        huma.TypeString,
 			MaxLength:   &most,
-			Description: "The column of the " + strings.ReplaceAll(string(f), "_", " "),
+			Description: "Column of the " + cmp.Or(columnWords[f], strings.ReplaceAll(string(f), "_", " ")) + ".",
 		}
 	}
 	s.PrecomputeMessages()

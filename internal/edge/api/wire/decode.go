@@ -190,12 +190,12 @@ func parseScalar(t reflect.Type, text string) (any, string) {
 	case reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, "must be an integer"
+			return nil, "must be an integer, but is " + describeValue(text)
 		}
 		return n, ""
 	case reflect.Bool:
 		if text != "true" && text != "false" {
-			return nil, "must be true or false"
+			return nil, "must be true or false, but is " + describeValue(text)
 		}
 		return text == "true", ""
 	case reflect.String:

@@ -39,12 +39,16 @@ func (e *transportError) Error() string { return e.message }
 // CodeOf returns the code by which the API reports a kind of failure.
 func CodeOf(kind fault.Kind) string { return kinds[kind].code }
 
-// Failures of requests that reach no operation.
-var (
-	ErrNoPath   = fault.Missing("path")
-	ErrNoMethod = &transportError{http.StatusMethodNotAllowed,
-		"this path does not support the method of the request; the Allow header lists those it supports"}
-)
+// ErrNoPath returns the failure of a request for a path that has no operation.
+func ErrNoPath(path string) error {
+	return &fault.Error{Kind: fault.NotFound, Message: "path not found: " + idText(path) + "; the API reference at /docs lists all paths"}
+}
+
+// ErrNoMethod returns the failure of a request whose path does not support its method.
+func ErrNoMethod(method string, allowed []string) error {
+	return &transportError{http.StatusMethodNotAllowed, "this path does not support " + idText(method) + "; it supports " +
+		strings.Join(allowed, ", ")}
+}
 
 var (
 	errTooLarge     = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d MiB", BodyMax>>20)}

@@ -63,6 +63,7 @@ var UseStrictSchemas = sync.OnceFunc(func() {
 
 // Validate returns every fault of a value, each with its path from the root of the value, such as .lines[2].amount.
 func Validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field {
+	hideIncomparable(registry, schema, v)
 	var res huma.ValidateResult
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	huma.Validate(registry, schema, path, huma.ModeWriteToServer, v, &res)
@@ -78,29 +79,29 @@ func Validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field 
 	return slices.CompactFunc(out, func(a, b fault.Field) bool { return a.Name == b.Name })
 }
 
-// translateFault translates a fault of huma into our words and paths. For a missing property huma reports the object; we report the
-// property.
-func translateFault(d *huma.ErrorDetail) fault.Field {
-	name := d.Location
-	if name != "" && name[0] != '[' {
-		name = "." + name
+// hideIncomparable replaces the objects and lists in every list whose items must be unique by pointers. Such items are always faults,
+// because only strings and numbers are compared for uniqueness, but huma uses them as keys of a map before it looks at their type, which
+// panics. It finds that a pointer has the wrong type.
+func hideIncomparable(registry huma.Registry, schema *huma.Schema, v any) {
+	for schema.Ref != "" {
+		schema = registry.SchemaFromRef(schema.Ref)
 	}
-	message := d.Message
-	if rest, ok := strings.CutPrefix(message, "expected required property "); ok {
-		property, _, _ := strings.Cut(rest, " ")
-		return fault.Field{Name: name + "." + property, Message: "is required"}
+	switch t := v.(type) {
+	case map[string]any:
+		for name, value := range t {
+			if property := schema.Properties[name]; property != nil {
+				hideIncomparable(registry, property, value)
+			}
+		}
+	case []any:
+		for i, value := range t {
+			if schema.UniqueItems && (reflect.TypeOf(value) != nil && !reflect.TypeOf(value).Comparable()) {
+				t[i] = &value
+			} else if schema.Items != nil {
+				hideIncomparable(registry, schema.Items, value)
+			}
+		}
 	}
-	switch {
-	case strings.HasPrefix(message, "expected object with at least 1 "):
-		message = "must have at least one property"
-	case message == "unexpected property":
-		message = "is not a property of this request"
-	case strings.HasPrefix(message, "expected value to be one of "):
-		message = strings.ReplaceAll(strings.Replace(message, "expected value to be", "must be", 1), `"`, "")
-	case strings.HasPrefix(message, "expected "):
-		message = "must be " + strings.TrimPrefix(message, "expected ")
-	}
-	return fault.Field{Name: name, Message: message}
 }
 
 // whole is the field name of a fault that concerns the whole body.

@@ -1,0 +1,68 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+func TestAnUnknownCallerLearnsHowToSendAKeyAndNothingOfOtherKeys(t *testing.T) {
+	t.Parallel()
+	const (
+		unknown   = "the API key is not valid: it is unknown, expired or revoked; ask an owner or admin of the organization for a new one"
+		malformed = "the API key is not valid: a key is bur_ and 43 letters and digits; check that it was copied as a whole"
+	)
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		revoked := n.Member(t, actor.Owner, actor.Scopes...)
+		for k, err := range n.Client.APIKeys(t.Context()) {
+			if err == nil && strings.HasSuffix(revoked, k.LastFour) {
+				if err := n.Client.RevokeAPIKey(t.Context(), k.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for key, want := range map[string]string{
+			"":                               "the request has no API key; send one in the header X-API-Key",
+			"hello":                          malformed,
+			"bur_" + strings.Repeat("A", 43): unknown,
+			n.Expired(t):                     unknown,
+			revoked:                          unknown,
+		} {
+			if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/tags", Key: key}); a.Error(t).Message != want {
+				t.Errorf("%q: %s", key, a.Body)
+			}
+		}
+	})
+}
+
+func TestWhatIsNotFoundIsNamed(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		for _, c := range []struct{ method, path, body, want string }{
+			{"GET", "/v1/tags/tag_1", "", "tag not found: tag_1"},
+			{"GET", "/v1/tags/a%20b", "", `tag not found: "a b"`},
+			{"GET", "/v1/journal-entries?ledger_account_id=la_1", "", "ledger account not found: la_1"},
+			{"GET", "/v1/journal-entries?legal_entity_ids=le_1,le_2", "", "legal entity not found: one of le_1, le_2"},
+			{"GET", "/v1/memory/history?path=none.md", "", "document not found: none.md"},
+			{"POST", "/v1/transactions/link", `{"transaction_ids":["txn_1","txn_2"]}`, "transaction not found"},
+			{"POST", "/v1/ledger-accounts", `{"code":"1","name":"x","type":"Asset","parent_account_id":"lac_1"}`, "ledger account not found: lac_1"},
+			{"GET", "/v1/reports/trial-balance?accounting_period_id=ap_1&accounting_period_ids=ap_2", "",
+				"accounting period not found: one of ap_1, ap_2"},
+			{"GET", "/v1/nothing", "", "path not found: /v1/nothing; the API reference at /docs lists all paths"},
+		} {
+			a := s.Send(t, apitest.Request{Method: c.method, Path: c.path, Body: c.body, Key: n.Key})
+			if a.Status != 404 || a.Error(t).Message != c.want {
+				t.Errorf("%s %s: %d %s, want %s", c.method, c.path, a.Status, a.Body, c.want)
+			}
+		}
+		a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/tags?cursor=x", Key: n.Key})
+		if f := a.Error(t).Fields; len(f) != 1 ||
+			f[0].Message != "is not a cursor of this list; use next_cursor of the page before, or start again without a cursor" {
+			t.Errorf("%s", a.Body)
+		}
+	})
+}

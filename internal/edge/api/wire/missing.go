@@ -1,0 +1,172 @@
+package wire
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// namedBy lists the inputs that name a record where they are not called after it, as transaction_id is after a transaction.
+var namedBy = map[string][]string{
+	"asset policy":   {"asset_type"},
+	"document":       {"path"},
+	"ledger account": {"parent_account_id"},
+	"legal entity":   {"parent_legal_entity_id"},
+	"member":         {"user_id"},
+	"rule":           {"path"},
+	"version":        {"version"},
+}
+
+// rowNoun is what is not found if a report has no row for what was asked. Several inputs select a row together.
+const rowNoun = "row of the report"
+
+var rowInputs = []string{"row", "ledger_account_id", "journal_entry_id", "line_id", "legal_entity_id", "source_id", "asset_type",
+	"asset_id", "disposition_id", "revaluation_id"}
+
+// namedMax is how many ids a message about a record that was not found repeats.
+const namedMax = 5
+
+// NameMissing adds to a NotFound error the ids that the request asked for: "transaction not found: txn_…". They come from the request
+// and not from the use case, so that a record of another organization is reported like one that does not exist. It returns other errors
+// unchanged.
+func (d *Decoder) NameMissing(err error, r *http.Request, got Received) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.NotFound {
+		return err
+	}
+	body := got.tree()
+	named := *f
+	if len(f.Fields) == 0 {
+		named.Message += d.askedFor(strings.TrimSuffix(f.Message, " not found"), r, body)
+		return &named
+	}
+	named.Fields = make([]fault.Field, len(f.Fields))
+	for i, field := range f.Fields {
+		if id := listText(d.asked(field.Name, r, body)); id != "" && strings.HasSuffix(field.Message, "not found") {
+			field.Message += ": " + id
+			if len(f.Fields) == 1 {
+				named.Message += ": " + id
+			}
+		}
+		named.Fields[i] = field
+	}
+	return &named
+}
+
+// askedFor returns the ids of records of a kind in a request, to be added to a message.
+func (d *Decoder) askedFor(noun string, r *http.Request, body any) string {
+	if noun == rowNoun {
+		var given []string
+		for _, name := range rowInputs {
+			if text := listText(d.asked(name, r, body)); text != "" {
+				given = append(given, name+" "+text)
+			}
+		}
+		return " for " + strings.Join(given, ", ")
+	}
+	key := strings.ReplaceAll(strings.ToLower(noun), " ", "_")
+	var ids []string
+	for _, name := range append([]string{key + "_id", key + "_ids"}, namedBy[noun]...) {
+		ids = append(ids, d.asked(name, r, body)...)
+	}
+	if text := listText(ids); text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+// asked returns the texts that a request has at a path such as lines[2].tag_ids: those of its path, query or body.
+func (d *Decoder) asked(at string, r *http.Request, body any) []string {
+	for _, p := range d.params {
+		switch {
+		case p.name != at && !strings.HasPrefix(at, p.name+"["):
+		case p.in == "path":
+			return []string{r.PathValue(p.name)}
+		case r.URL.Query().Has(p.name):
+			list := []any{}
+			for _, value := range strings.Split(strings.Join(r.URL.Query()[p.name], ","), ",") {
+				list = append(list, value)
+			}
+			return textsOf(valueAt(map[string]any{p.name: list}, at))
+		}
+	}
+	return textsOf(valueAt(body, at))
+}
+
+// textsOf returns a text, or the texts of a list.
+func textsOf(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, one := range v {
+			out = append(out, textsOf(one)...)
+		}
+	}
+	return out
+}
+
+// stepRe matches a step of a path: a name or an index in brackets.
+var stepRe = regexp.MustCompile(`[^.\[\]]+`)
+
+// valueAt returns the value at a path of a body, or nil if there is none.
+func valueAt(v any, path string) any {
+	for _, step := range stepRe.FindAllString(path, -1) {
+		switch inner := v.(type) {
+		case map[string]any:
+			v = inner[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(inner) {
+				return nil
+			}
+			v = inner[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// listText returns an id, or a short list of ids of which one was not found. It returns "" if there are none or too many.
+func listText(ids []string) string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = idText(id)
+	}
+	if len(texts) < 2 {
+		return strings.Join(texts, "")
+	}
+	if len(texts) > namedMax {
+		return ""
+	}
+	return "one of " + strings.Join(texts, ", ")
+}
+
+// idText returns an id as it is, and any other text in quotation marks.
+func idText(text string) string {
+	if text == "" || plainID.MatchString(text) {
+		return text
+	}
+	return describeValue(text)
+}
+
+// plainID matches ids, symbols and paths of files.
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,100}$`)
+
+// tree returns the body of a request as far as it holds texts, or nil if it cannot be parsed.
+func (r Received) tree() any {
+	if r.form == nil {
+		body, _ := Parse(r.Body)
+		return body
+	}
+	parts := map[string]any{}
+	for name, texts := range r.form.texts {
+		parts[name] = texts[0]
+	}
+	return parts
+}
