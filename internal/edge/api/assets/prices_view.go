@@ -54,7 +54,7 @@ func (UpdatePrice) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 type ImportPrices struct {
 	File    *wire.File `json:"file" doc:"CSV file of up to 25,000 prices and 8 MiB. The first line names the columns in any order: asset_type, currency, timestamp or date (an RFC 3339 time, or a date for the close of that day in the organization's time zone), price, and optionally note." example:"prices.csv"`
 	DryRun  bool       `json:"dry_run,omitempty" doc:"If true, return what would be imported without writing anything. Defaults to false."`
-	Replace bool       `json:"replace,omitempty" doc:"If true, replace a stored price by that of the file. If false, a different price is an error. Defaults to false."`
+	Replace bool       `json:"replace,omitempty" doc:"If true, replace a stored price with that of the file. If false, a different price is an error. Defaults to false."`
 }
 
 // PriceImport is the result of an import of prices.

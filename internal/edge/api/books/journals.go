@@ -176,7 +176,7 @@ func (h handlers) listJournalEntries(ctx context.Context, in *struct {
 	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Return only entries of these legal entities."`
 	LedgerAccountID string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Return only entries with a line on this ledger account."`
 	PeriodID        string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Return only entries of this accounting period."`
-	Status          string   `query:"status" enum:"draft,posted" maxLength:"16" doc:"Return only drafts or only posted entries."`
+	Status          string   `query:"status" enum:"draft,posted" doc:"Return only drafts or only posted entries."`
 	TagID           string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Return only entries that have this tag, on the entry or on a line."`
 	TransactionID   string   `query:"transaction_id" minLength:"1" maxLength:"64" doc:"Return only entries of this transaction."`
 	StartDate       string   `query:"start_date" minLength:"1" maxLength:"64" doc:"Return only accounting dates at or after this time: an RFC 3339 time, or a date in the organization's time zone."`

@@ -31,7 +31,7 @@ type BalanceSheet struct {
 	ReportFrame
 	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"Asset, liability and equity accounts with figures, by sequence number. Two are computed: current earnings (income less expenses since the fiscal year began) and retained earnings (those of all earlier years)."`
 	Balances       SheetBalances         `json:"balances" doc:"Figures by ledger account identifier and period key. In the compact shape, arrays with one item per column by ledger account identifier; tag_balance is omitted because it equals closing_balance."`
-	DataQuality    SheetQuality          `json:"data_quality" doc:"Problems that the figures may have because of the data."`
+	DataQuality    SheetQuality          `json:"data_quality" doc:"Known problems of the data behind the figures."`
 }
 
 // SheetCell holds the figures of an account in a period.
@@ -92,7 +92,7 @@ type TrialBalance struct {
 	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"Accounts with figures, by sequence number. Income and expense accounts begin each fiscal year at zero; earlier earnings are in retained earnings."`
 	Balances       TrialBalances         `json:"balances" doc:"Figures by ledger account identifier and period key. In the compact shape, arrays with one item per column by ledger account identifier."`
 	Totals         TrialTotals           `json:"totals" doc:"Totals by period key; debits equal credits. In the compact shape, arrays with one item per column."`
-	DataQuality    TrialQuality          `json:"data_quality" doc:"Problems that the figures may have because of the data."`
+	DataQuality    TrialQuality          `json:"data_quality" doc:"Known problems of the data behind the figures."`
 }
 
 // TrialCell holds the figures of one account, or the totals, in a period.
@@ -130,7 +130,7 @@ type IncomeStatement struct {
 	GrossProfit     Amounts               `json:"gross_profit" doc:"Revenue less cost of revenue."`
 	OperatingIncome Amounts               `json:"operating_income" doc:"Gross profit less operating expense."`
 	NetIncome       Amounts               `json:"net_income" doc:"Operating income plus other income less other expense. Equals the change of current earnings on the balance sheet within a fiscal year."`
-	DataQuality     IncomeQuality         `json:"data_quality" doc:"Problems that the figures may have because of the data."`
+	DataQuality     IncomeQuality         `json:"data_quality" doc:"Known problems of the data behind the figures."`
 }
 
 // IncomeSection is a section of an income statement.

@@ -108,7 +108,7 @@ type ImportColumns map[string]string
 // columnWords describes the fields whose names do not describe themselves.
 var columnWords = map[intake.Field]string{
 	intake.FieldID:               "identifier of the transaction",
-	intake.FieldTimestamp:        "date, or of date and time",
+	intake.FieldTimestamp:        "date, or of the date and time",
 	intake.FieldTime:             "time of day, if it is not in that of the date",
 	intake.FieldNet:              "amount after the fee",
 	intake.FieldFeeCurrency:      "asset or currency of the fee",

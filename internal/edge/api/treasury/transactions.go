@@ -16,8 +16,8 @@ import (
 func (h handlers) listTransactions(ctx context.Context, in *struct {
 	wire.Paging
 	TransactionFilter
-	SortBy       string `query:"sort_by" enum:"transaction_date,created_at,updated_at,gross_amount,net_amount,gross_price,asset_type,chain" maxLength:"32" default:"transaction_date" doc:"Sort key. Records without a value come first in ascending order."`
-	SortOrder    string `query:"sort_order" enum:"asc,desc" maxLength:"4" default:"desc" doc:"Sort order. Equal keys are sorted by sequence number."`
+	SortBy       string `query:"sort_by" enum:"transaction_date,created_at,updated_at,gross_amount,net_amount,gross_price,asset_type,chain" default:"transaction_date" doc:"Sort key. Records without a value come first in ascending order."`
+	SortOrder    string `query:"sort_order" enum:"asc,desc" default:"desc" doc:"Sort order. Equal keys are sorted by sequence number."`
 	IncludeCount bool   `query:"include_count" doc:"If true, return the number of matching records too. Defaults to false."`
 	CountOnly    bool   `query:"count_only" doc:"If true, return only the number of matching records. Takes precedence over include_count. Defaults to false."`
 }) (wire.List[Transaction], error) {

@@ -214,8 +214,8 @@ type BulkUpdated struct {
 
 // TransactionFilter selects transactions, as parameters of a list or as part of a body.
 type TransactionFilter struct {
-	SourceClass           string   `query:"source_class" json:"source_class,omitempty" enum:"crypto,fiat,exchange,card,other" maxLength:"16" doc:"Return only transactions of sources of this class."`
-	Status                string   `query:"status" json:"status,omitempty" enum:"pending,posted,spam" maxLength:"16" doc:"Return only transactions with this status."`
+	SourceClass           string   `query:"source_class" json:"source_class,omitempty" enum:"crypto,fiat,exchange,card,other" doc:"Return only transactions of sources of this class."`
+	Status                string   `query:"status" json:"status,omitempty" enum:"pending,posted,spam" doc:"Return only transactions with this status."`
 	HasPostedJournalEntry *bool    `query:"has_posted_journal_entry" json:"has_posted_journal_entry,omitempty" doc:"true: only transactions with a posted journal entry. false: only those without."`
 	IncludeSpam           bool     `query:"include_spam" json:"include_spam,omitempty" doc:"If true, include spam. Use status=spam for spam only. Defaults to false."`
 	GrossPriceMin         string   `query:"gross_price_min" json:"gross_price_min,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"Minimum value before the fee, in the currency of the value." example:"1200.50"`
@@ -235,7 +235,7 @@ type TransactionFilter struct {
 	ProviderCategory      []string `query:"provider_category" json:"provider_category,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions whose category contains one of these texts; case-insensitive. Parts joined by ; must all occur."`
 	Search                string   `query:"search" json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Return only transactions with this text in a label or description; case-insensitive."`
 	SourceID              string   `query:"source_id" json:"source_id,omitempty" minLength:"1" maxLength:"64" doc:"Return only transactions of this source, by its identifier or that of its account."`
-	Direction             string   `query:"direction" json:"direction,omitempty" enum:"debit,credit" maxLength:"16" doc:"Return only inflows (credit) or outflows (debit)."`
+	Direction             string   `query:"direction" json:"direction,omitempty" enum:"debit,credit" doc:"Return only inflows (credit) or outflows (debit)."`
 	StartDate             string   `query:"start_date" json:"start_date,omitempty" minLength:"1" maxLength:"64" doc:"Return only transactions at or after this time: an RFC 3339 time, or a date in UTC."`
 	EndDate               string   `query:"end_date" json:"end_date,omitempty" minLength:"1" maxLength:"64" doc:"Return only transactions at or before this time: an RFC 3339 time, or a date in UTC."`
 	UpdatedSince          string   `query:"updated_since" json:"updated_since,omitempty" minLength:"1" maxLength:"64" doc:"Return only transactions changed at or after this time. When syncing, ignore records with an id and updated_at that you already have."`

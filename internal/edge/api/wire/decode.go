@@ -102,7 +102,7 @@ func (d *Decoder) Decode(r *http.Request, got Received) (any, error) {
 	in := reflect.New(d.in)
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, fault.Malformedf("the query string is not valid")
+		return nil, fault.Malformedf("the query string is not valid: %s", err)
 	}
 	d.unknownNames(query, &faults)
 	for _, p := range d.params {
@@ -217,13 +217,13 @@ func (p param) validate(registry huma.Registry, v any, faults *fault.List) bool 
 func (d *Decoder) decodeBody(r *http.Request, body []byte, in reflect.Value, faults *fault.List) error {
 	if d.body == nil {
 		if trimmed := strings.TrimSpace(string(body)); trimmed != "" && trimmed != "{}" {
-			return fault.Malformedf("this operation takes no body")
+			return fault.Malformedf("this operation takes no body; send the request without one")
 		}
 		return nil
 	}
 	if len(body) == 0 {
 		if !d.body.optional {
-			return fault.Malformedf("a JSON body is required")
+			return fault.Malformedf("a JSON body is required; the API reference at /docs describes it")
 		}
 		return nil
 	}

@@ -176,7 +176,7 @@ func (f *form) add(part *multipart.Part, plan *bodyPlan) error {
 		if n, err := io.CopyN(&text, from, partMax+1); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		} else if n > partMax {
-			return fault.Invalidf(name, "must have at most %d bytes", partMax)
+			return fault.Invalidf(name, "must have at most %d MiB", partMax>>20)
 		}
 		if plan.files[name] != nil {
 			f.texts[name] = append(f.texts[name], "") // decodeForm refuses a second file
