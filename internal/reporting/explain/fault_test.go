@@ -14,8 +14,8 @@ import (
 // oneOfEach returns a figure of each report.
 func (w *world) oneOfEach() (out []explain.Query) {
 	w.Helper()
-	gains, err := w.Explain(w.ctx, w.query("realized-gains-losses entity=us asset=ETH period=2025-11"), page.Request{Limit: 10})
-	w.must(err)
+	gains, err := w.Explain(w.Ctx, w.query("realized-gains-losses entity=us asset=ETH period=2025-11"), page.Request{Limit: 10})
+	w.Must(err)
 	for _, text := range []string{"balance-sheet account=Bank period=2025-11", "trial-balance account=Bank period=2025-11",
 		"income-statement account=4010 period=2025-11", "general-ledger entry=" + w.entries[2],
 		"closing-positions source=A asset=ETH period=2025-11", "closing-positions fair_value source=A asset=ETH period=2025-11",
@@ -52,7 +52,7 @@ func TestMissingOrDamagedRowsBecomeAnExplicitDifference(t *testing.T) {
 				"unknown: no price is stored"},
 		} {
 			lot := w.lotID()
-			w.damage(c.damage, func(ctx context.Context) {
+			w.Damage(c.damage, func(ctx context.Context) {
 				x, err := w.Explain(ctx, w.query(strings.ReplaceAll(c.query, "LOT", lot)), page.Request{Limit: 100})
 				got := ""
 				if err == nil {
@@ -86,8 +86,8 @@ func (w *world) partsAddUp(x *explain.Explanation) {
 // lotID returns the id of the first lot of wallet A.
 func (w *world) lotID() string {
 	w.Helper()
-	x, err := w.Explain(w.ctx, w.query("closing-positions source=A asset=ETH period=2025-11"), page.Request{Limit: 1})
-	w.must(err)
+	x, err := w.Explain(w.Ctx, w.query("closing-positions source=A asset=ETH period=2025-11"), page.Request{Limit: 1})
+	w.Must(err)
 	return x.Lots[0].ID
 }
 
@@ -97,7 +97,7 @@ func TestNoDamageMakesAnExplanationAddUpToSomethingElse(t *testing.T) {
 		figures := w.oneOfEach()
 		for _, table := range []string{"journal_lines", "account_balances", "lots", "lot_uses", "lot_positions", "lot_gains", "lot_pools",
 			"prices", "bookings", "transactions", "lot_takes"} {
-			w.damage("DELETE FROM "+table+" WHERE organization_id = @org", func(ctx context.Context) {
+			w.Damage("DELETE FROM "+table+" WHERE organization_id = @org", func(ctx context.Context) {
 				for _, q := range figures {
 					x, err := w.Explain(ctx, q, page.Request{Limit: 100})
 					if err == nil && x.Value != nil && (len(x.Parts) > 0 || !x.Value.IsZero()) {
@@ -113,9 +113,9 @@ func TestADatabaseErrorAtAnyStatementIsAnErrorAndNeverAPartialExplanation(t *tes
 	each(t, func(w *world) {
 		w.autumn()
 		for _, q := range w.oneOfEach() {
-			whole, err := w.Explain(w.ctx, q, page.Request{Limit: 100})
-			w.must(err)
-			dbtest.EachInterrupt(w.ctx, w.T, w.db, func(ctx context.Context) (*explain.Explanation, error) {
+			whole, err := w.Explain(w.Ctx, q, page.Request{Limit: 100})
+			w.Must(err)
+			dbtest.EachInterrupt(w.Ctx, w.T, w.DB, func(ctx context.Context) (*explain.Explanation, error) {
 				return w.Explain(ctx, q, page.Request{Limit: 100})
 			}, func(x *explain.Explanation) bool {
 				return x.Formula == whole.Formula && len(x.Lines) == len(whole.Lines) && len(x.Lots) == len(whole.Lots) &&
@@ -132,9 +132,9 @@ func TestAStatementThatTheDatabaseRefusesFailsTheExplanation(t *testing.T) {
 		failed := map[string]int{}
 		for _, table := range []string{"journal_lines", "account_balances", "lots", "lot_uses", "lot_positions", "lot_gains", "prices",
 			"bookings"} {
-			restore := dbtest.HideTable(w.T, w.db, table)
+			restore := dbtest.HideTable(w.T, w.DB, table)
 			for _, q := range figures {
-				x, err := w.Explain(w.ctx, q, page.Request{Limit: 100})
+				x, err := w.Explain(w.Ctx, q, page.Request{Limit: 100})
 				switch {
 				case err == nil:
 					w.addsUp(x)
