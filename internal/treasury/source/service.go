@@ -46,13 +46,8 @@ type Filter struct {
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Guided], error) {
 	who := actor.From(ctx)
 	f.Chain, f.limited = strings.ToLower(f.Chain), who.LegalEntityIDs
-	return page.List("sources", f, p, func(g Guided) []string {
-		return []string{g.ID}
-	}, func(after []string, limit int) (rows []Guided, err error) {
-		above := ""
-		if after != nil {
-			above = after[0]
-		}
+	key := func(g Guided) string { return g.ID }
+	return page.ListByKey("sources", f, p, "", key, func(above string, limit int) (rows []Guided, err error) {
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			for _, legalEntityID := range f.LegalEntityIDs {
 				if _, err := entity.Get(ctx, tx, legalEntityID); err != nil {

@@ -35,8 +35,8 @@ const (
 	Spam    Status = "spam"
 )
 
-// Statuses lists every status.
-var Statuses = []Status{Pending, Posted, Spam}
+// statuses lists every status.
+var statuses = []Status{Pending, Posted, Spam}
 
 // Type is the economic nature of a transaction. Booking it takes more: a ledger account.
 type Type string
