@@ -49,11 +49,11 @@ func (w *world) verdict(s *period.Service, key, code string) period.CheckResult 
 }
 
 // expectVerdict compares the verdict of one readiness check.
-func (w *world) expectVerdict(s *period.Service, key, code string, outcome period.Outcome, count int64, says string) {
+func (w *world) expectVerdict(s *period.Service, key, code string, outcome period.CheckStatus, count int64, says string) {
 	w.Helper()
 	v := w.verdict(s, key, code)
-	if v.Outcome != outcome || v.Count != count || !strings.Contains(v.Message, says) {
-		w.Errorf("%s of %s: got %s, %d: %s", code, key, v.Outcome, v.Count, v.Message)
+	if v.Status != outcome || v.Count != count || !strings.Contains(v.Message, says) {
+		w.Errorf("%s of %s: got %s, %d: %s", code, key, v.Status, v.Count, v.Message)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestAPeriodIsNotReadyWhenLotsDifferFromTheBooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, v := range r.Checks {
-				if v.Code == readiness.CodeLotsDiffer && (v.Outcome != period.Fail || !strings.Contains(v.Message,
+				if v.Code == readiness.CodeLotsDiffer && (v.Status != period.Fail || !strings.Contains(v.Message,
 					"2000.00 in the books, 1990.00 in lots")) {
 					t.Errorf("got %+v", v)
 				}

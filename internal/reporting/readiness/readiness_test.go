@@ -32,11 +32,11 @@ func TestUnpostedTransactionsOfThePeriodAreCountedAndTheFirstFiveNamed(t *testin
 		w.Transact("2025-10-05 A in 1 ETH = 100.00 : SWAP against Bank") // posted
 		w.fails("2025-10", readiness.CodeUnposted, 7, "transactions of the period are not posted: "+strings.Join(numbers[:5], ", ")+
 			" and 2 more"+postThem, ids[:5]...)
-		if !w.verdict(w.Ctx, "2025-10", readiness.CodeUnposted, w.EntityID).Overridable {
+		if !w.result(w.Ctx, "2025-10", readiness.CodeUnposted, w.EntityID).Overridable {
 			w.Error("unposted transactions may not be overridden")
 		}
 		w.Transact("2025-10-06 SubA in 1 ETH = 100.00")
-		if v := w.verdict(w.Ctx, "2025-10", readiness.CodeUnposted, w.SubsidiaryID); v.Count != 1 {
+		if v := w.result(w.Ctx, "2025-10", readiness.CodeUnposted, w.SubsidiaryID); v.Count != 1 {
 			w.Errorf("the other legal entity: %+v", v)
 		}
 	})
@@ -61,7 +61,7 @@ func TestALotWaitingForTheOtherHalfOfATransferFails(t *testing.T) {
 	each(t, func(w *world) {
 		w.passes("2025-11", readiness.CodeBasisPending)
 		w.Transact("2025-11-02 B in 0.25 ETH = 750.00 : INTERNAL TRANSFER")
-		v := w.verdict(w.Ctx, "2025-11", readiness.CodeBasisPending, w.EntityID)
+		v := w.result(w.Ctx, "2025-11", readiness.CodeBasisPending, w.EntityID)
 		w.fails("2025-11", readiness.CodeBasisPending, 1, "the cost basis of lots is unknown until the other half of their transfer is "+
 			"booked: 0.25 ETH of 2025-11-02. Post the other transaction, or book these as something else", v.SampleIDs...)
 		if len(v.SampleIDs) != 1 || !strings.HasPrefix(v.SampleIDs[0], "ast_") {
@@ -87,7 +87,7 @@ func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 		w.AddPrice("BTC", "2025-10-31", "9000")
 		w.passes("2025-10", readiness.CodeMissingPrice)
 		w.passes("2025-09", readiness.CodeMissingPrice) // nothing was held
-		if v := w.verdict(w.Ctx, "2025-10", readiness.CodeRevaluation, w.EntityID); v.Outcome != period.Fail || v.Count != 1 ||
+		if v := w.result(w.Ctx, "2025-10", readiness.CodeRevaluation, w.EntityID); v.Status != period.Fail || v.Count != 1 ||
 			!strings.Contains(v.Message, "ETH by 100.00 USD") {
 			w.Errorf("%+v", v)
 		}
@@ -106,8 +106,8 @@ func TestDamagedLotsFailTheCheckThatComparesThemWithTheBooks(t *testing.T) {
 			"DELETE FROM account_units WHERE organization_id = @org":                "(0.00 in the books, 2000.00 in lots)",
 		} {
 			w.Damage(statement, func(ctx context.Context) {
-				v := w.verdict(ctx, "2025-10", readiness.CodeLotsDiffer, w.EntityID)
-				if v.Outcome != period.Fail || v.Count != 1 || !strings.Contains(v.Message, want) || len(v.SampleIDs) != 1 ||
+				v := w.result(ctx, "2025-10", readiness.CodeLotsDiffer, w.EntityID)
+				if v.Status != period.Fail || v.Count != 1 || !strings.Contains(v.Message, want) || len(v.SampleIDs) != 1 ||
 					v.SampleIDs[0] != w.Source("A").LedgerAccountID {
 					w.Errorf("%s: %+v", statement, v)
 				}
@@ -128,7 +128,7 @@ func TestOnlyLegalEntitiesThatTheKeyMaySeeAreInspected(t *testing.T) {
 				w.Errorf("a check of another legal entity: %+v", v)
 			}
 		}
-		if v := w.verdict(ctx, "2025-10", readiness.CodeUnposted, w.SubsidiaryID); v.Count != 1 {
+		if v := w.result(ctx, "2025-10", readiness.CodeUnposted, w.SubsidiaryID); v.Count != 1 {
 			w.Errorf("%+v", v)
 		}
 		if _, err := w.periods.Readiness(ctx, w.Period("2025-10").ID, w.EntityID); fault.KindOf(err) != fault.NotFound {

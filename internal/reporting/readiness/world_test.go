@@ -49,8 +49,8 @@ func (w *world) revalue(key string) {
 	w.Must(err)
 }
 
-// verdict returns the result of a check for a legal entity.
-func (w *world) verdict(ctx context.Context, key, code, legalEntityID string) (found period.CheckResult) {
+// result returns the result of a check for a legal entity.
+func (w *world) result(ctx context.Context, key, code, legalEntityID string) (found period.CheckResult) {
 	w.Helper()
 	r, err := w.periods.Readiness(ctx, w.Period(key).ID, "")
 	w.Must(err)
@@ -65,8 +65,8 @@ func (w *world) verdict(ctx context.Context, key, code, legalEntityID string) (f
 // passes fails the test unless a check of the first legal entity passes.
 func (w *world) passes(key, code string) {
 	w.Helper()
-	v := w.verdict(w.Ctx, key, code, w.EntityID)
-	if v.Outcome != period.Pass || v.Count != 0 || len(v.SampleIDs) != 0 || v.Message == "" {
+	v := w.result(w.Ctx, key, code, w.EntityID)
+	if v.Status != period.Pass || v.Count != 0 || len(v.SampleIDs) != 0 || v.Message == "" {
 		w.Errorf("%s of %s should pass: %+v", code, key, v)
 	}
 }
@@ -74,11 +74,11 @@ func (w *world) passes(key, code string) {
 // fails fails the test unless a check of the first legal entity fails with this count, message and samples.
 func (w *world) fails(key, code string, count int64, message string, samples ...string) {
 	w.Helper()
-	v := w.verdict(w.Ctx, key, code, w.EntityID)
-	if v.Outcome != period.Fail || v.Count != count || v.Message != message || !slices.Equal(v.SampleIDs, samples) {
-		w.Errorf("%s of %s: %s, %d\n\t%s %v\nwant %d\n\t%s %v", code, key, v.Outcome, v.Count, v.Message, v.SampleIDs, count, message, samples)
+	v := w.result(w.Ctx, key, code, w.EntityID)
+	if v.Status != period.Fail || v.Count != count || v.Message != message || !slices.Equal(v.SampleIDs, samples) {
+		w.Errorf("%s of %s: %s, %d\n\t%s %v\nwant %d\n\t%s %v", code, key, v.Status, v.Count, v.Message, v.SampleIDs, count, message, samples)
 	}
-	if other := w.verdict(w.Ctx, key, code, w.SubsidiaryID); other.Outcome != period.Pass {
+	if other := w.result(w.Ctx, key, code, w.SubsidiaryID); other.Status != period.Pass {
 		w.Errorf("%s of %s also fails for the other legal entity: %+v", code, key, other)
 	}
 }

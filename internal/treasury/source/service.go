@@ -65,8 +65,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// searchChunk is how many sources are read at a time while searching.
-const searchChunk = 100
+// searchBatch is how many sources are read at a time while searching.
+const searchBatch = 100
 
 // read returns up to limit sources that match. The search is done here, because the databases differ in folding the case
 // of letters such as é.
@@ -75,18 +75,18 @@ func (f Filter) read(ctx context.Context, tx *db.Tx, above string, limit int) (f
 		return selectPage(ctx, tx, f, above, limit)
 	}
 	for {
-		chunk, err := selectPage(ctx, tx, f, above, searchChunk)
+		batch, err := selectPage(ctx, tx, f, above, searchBatch)
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range chunk {
+		for _, s := range batch {
 			if above = s.ID; f.matches(s) {
 				if found = append(found, s); len(found) == limit {
 					return found, nil
 				}
 			}
 		}
-		if len(chunk) < searchChunk {
+		if len(batch) < searchBatch {
 			return found, nil
 		}
 	}
