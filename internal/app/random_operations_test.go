@@ -54,9 +54,17 @@ func (h *history) createEntries(count int, dry bool) {
 	}
 }
 
+func (h *history) findEntry(id string) (g journal.Guided, err error) {
+	err = h.app.DB.Read(h.ctx, h.org, func(ctx context.Context, tx *db.Tx) error {
+		g, _, err = journal.FindGuided(ctx, tx, id)
+		return err
+	})
+	return g, err
+}
+
 // expectGuidance compares the guidance of an entry about an action with the outcome that the model predicts.
 func (h *history) expectGuidance(id, action string, out verdict) {
-	g, err := h.app.Journal.Get(h.ctx, id)
+	g, err := h.findEntry(id)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -113,7 +121,7 @@ func (h *history) deleteEntry() {
 	h.expectGuidance(e.id, "delete", verdict{kind: want})
 	if h.expect("delete", h.app.Journal.Delete(h.ctx, e.id), want) {
 		e.status = "deleted"
-		_, err := h.app.Journal.Get(h.ctx, e.id)
+		_, err := h.findEntry(e.id)
 		h.expect("get what is deleted", err, fault.NotFound)
 	}
 }
@@ -185,7 +193,7 @@ func (h *history) correct() {
 	if !h.expect("correct", err, out.kind) {
 		return
 	}
-	tail, err := h.app.Journal.Get(h.ctx, made.PreviousID)
+	tail, err := h.findEntry(made.PreviousID)
 	if err != nil {
 		h.Fatal(err)
 	}

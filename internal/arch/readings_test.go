@@ -7,18 +7,19 @@ var readings = []reading{
 	{"kernel/outbox", []string{"audit_log"}, "verify looks for events without their change"},
 
 	{"books/account", []string{"journal_entries", "journal_lines"},
-		"drafts keep an account from being archived; the journal is built on accounts"},
+		"drafts keep an account from being archived, and account cannot import journal, which imports it"},
 	{"books/account", []string{"legal_entities", "account_balances"},
-		"balances keep an account from being archived; legal entities are built on accounts"},
+		"the balances that keep an account from being archived are named with their legal entities, and account cannot import " +
+			"entity, which creates intercompany accounts"},
 	{"books/period", []string{"organizations"}, "organizations whose next month is missing are found in one statement"},
 	{"books/period", []string{"account_balances"}, "a close adds up balances by the order of periods"},
 	{"books/period", []string{"journal_entries", "journal_lines"},
-		"a close counts, adds up and hashes the entries of a period; the journal is built on periods"},
+		"a close counts, adds up and hashes the entries of a period, and period cannot import journal, which imports it"},
 
 	{"treasury/source", []string{"ledger_accounts"}, "verify compares sources with their accounts"},
 	{"treasury/source", []string{"transactions", "journal_entries"},
-		"a page of sources tells in one statement which have entries; transactions are built on sources"},
-	{"treasury/imports", []string{"sources"}, "a page of imports is narrowed to the legal entities of their sources"},
+		"the one statement that a page of sources needs also finds those with entries, by a join because a source may have millions of " +
+			"transactions; source cannot import transaction, which imports it"},
 	{"treasury/transfers", []string{"organization_state"}, "organizations with unmatched transactions are found by comparing two counters"},
 	{"treasury/transfers", []string{"transactions"}, "links and ambiguities are listed and verified with the transactions they are of"},
 
@@ -43,8 +44,6 @@ var readings = []reading{
 	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
 	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},
 		"an explanation pages through the lines behind a figure and adds up the rest in the database"},
-	{"reporting/readiness", []string{"transactions", "sources"},
-		"unposted transactions are counted by legal entity, which is that of their source"},
 	{"reporting/readiness", []string{"lots", "lot_uses", "lot_pools", "lot_positions", "journal_entries", "account_units",
 		"accounting_periods"},
 		"inspections compare lots with the books at the end of a period, in one statement each"},

@@ -49,11 +49,11 @@ func (w *world) checkResult(s *period.Service, key, code string) period.CheckRes
 }
 
 // expectResult compares the result of one readiness check.
-func (w *world) expectResult(s *period.Service, key, code string, outcome period.Outcome, count int64, says string) {
+func (w *world) expectResult(s *period.Service, key, code string, status period.CheckStatus, count int64, says string) {
 	w.Helper()
 	v := w.checkResult(s, key, code)
-	if v.Outcome != outcome || v.Count != count || !strings.Contains(v.Message, says) {
-		w.Errorf("%s of %s: got %s, %d: %s", code, key, v.Outcome, v.Count, v.Message)
+	if v.Status != status || v.Count != count || !strings.Contains(v.Message, says) {
+		w.Errorf("%s of %s: got %s, %d: %s", code, key, v.Status, v.Count, v.Message)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestAPeriodIsNotReadyWhenLotsDifferFromTheBooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, v := range r.Checks {
-				if v.Code == readiness.CodeLotsDiffer && (v.Outcome != period.Fail || !strings.Contains(v.Message,
+				if v.Code == readiness.CodeLotsDiffer && (v.Status != period.Fail || !strings.Contains(v.Message,
 					"2000.00 in the books, 1990.00 in lots")) {
 					t.Errorf("got %+v", v)
 				}

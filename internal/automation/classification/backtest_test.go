@@ -26,11 +26,11 @@ func TestARuleIsTestedOnHistory(t *testing.T) {
 		)
 		w.book(ids[0], "EXPENSE", "Software")
 		w.book(ids[1], "EXPENSE", "Travel")
-		_, err := w.transactions.Update(w.ctx, ids[7], transaction.UpdateParams{Status: new(transaction.Spam)})
-		w.fine(err)
+		_, err := w.Transactions.Update(w.Ctx, ids[7], transaction.UpdateParams{Status: new(transaction.Spam)})
+		w.Must(err)
 		p := w.ruleParams("memo=aws direction=WITHDRAWAL to=Software")
-		got, err := w.Test(w.ctx, classification.TestParams{Rule: &p, StartDate: "2025-10-01", EndDate: "2025-10-31"})
-		w.fine(err)
+		got, err := w.Test(w.Ctx, classification.TestParams{Rule: &p, StartDate: "2025-10-01", EndDate: "2025-10-31"})
+		w.Must(err)
 		if got.Matched != 5 || got.Decided != 4 || got.Agreeing != 1 || got.Differing != 1 || got.Pending != 2 || got.Changed != 2 ||
 			got.Truncated || got.Examined < 5 {
 			w.Errorf("%+v", got)
@@ -49,14 +49,14 @@ func TestARuleIsTestedOnHistory(t *testing.T) {
 		}
 		w.says("conflicts", conflicts, "cloud.1 matches 4, loses 4, wins 0, differs true", "narrow.1 matches 1, loses 0, wins 1, differs true")
 
-		saved, err := w.Test(w.ctx, classification.TestParams{RuleID: cloud})
-		w.fine(err)
+		saved, err := w.Test(w.Ctx, classification.TestParams{RuleID: cloud})
+		w.Must(err)
 		if saved.Matched != 4 || saved.Decided != 3 || len(saved.Conflicts) != 1 || saved.Conflicts[0].RuleID != narrow {
 			w.Errorf("a saved rule: %+v", saved)
 		}
 		instead := w.ruleParams("memo=aws_cloud to=Software")
-		edited, err := w.Test(w.ctx, classification.TestParams{RuleID: cloud, Rule: &instead})
-		w.fine(err)
+		edited, err := w.Test(w.Ctx, classification.TestParams{RuleID: cloud, Rule: &instead})
+		w.Must(err)
 		if edited.Matched != 4 || len(edited.Conflicts) != 1 || edited.Changed != 1 || edited.Changes[1].After.RuleID != cloud {
 			w.Errorf("a saved rule as it would be: %+v", edited)
 		}
@@ -69,7 +69,7 @@ func TestARuleIsTestedOnHistory(t *testing.T) {
 			"a faulty rule":      {classification.TestParams{Rule: &memory.RuleParams{Type: memory.Classification}}, fault.Invalid},
 			"days the wrong way": {classification.TestParams{RuleID: cloud, StartDate: "2025-11-01", EndDate: "2025-10-01"}, fault.Invalid},
 		} {
-			if _, err := w.Test(w.ctx, c.p); fault.KindOf(err) != c.kind {
+			if _, err := w.Test(w.Ctx, c.p); fault.KindOf(err) != c.kind {
 				w.Errorf("%s: %v", name, err)
 			}
 		}

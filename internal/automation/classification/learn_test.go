@@ -30,15 +30,15 @@ func TestTransactionsWithoutARuleGetSuggestionsFromPrecedents(t *testing.T) {
 			w.Errorf("%+v", s)
 		}
 		for _, id := range entries { // what is undone is unlearned
-			_, err := w.journal.Unpost(w.ctx, id)
-			w.fine(err)
+			_, err := w.Journal.Unpost(w.Ctx, id)
+			w.Must(err)
 		}
 		w.says("unlearned", w.resultLines(w.classify(classification.CreateParams{TransactionIDs: ids}).ID), "OT-6 unmatched", "OT-7 unmatched")
 		if s := w.get(ids[0]).Suggested; s != nil {
 			w.Errorf("what nothing speaks for any more is still suggested: %+v", s)
 		}
-		_, err := w.journal.Post(w.ctx, entries[0])
-		w.fine(err)
+		_, err := w.Journal.Post(w.Ctx, entries[0])
+		w.Must(err)
 		again := w.results(w.classify(classification.CreateParams{TransactionIDs: ids[:1]}).ID)[0]
 		if again.Outcome != classification.Suggested || again.Confidence >= got.Confidence || len(again.Examples) != 1 {
 			w.Errorf("from one of four: %+v, from four %d", again, got.Confidence)
@@ -60,8 +60,8 @@ func TestAPrecedentOnAnArchivedAccountIsNotSuggested(t *testing.T) {
 		entry := w.book(w.addTransactions("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
 		w.addTransactions("Bank 2025-11-03 -10 USD payee=Github_Inc")
 		w.says("in use", w.resultLines(w.classify(classification.CreateParams{}).ID), "OT-2 suggested EXPENSE Software")
-		_, err := w.journal.Reverse(w.ctx, entry, journal.ReverseParams{})
-		w.fine(err)
+		_, err := w.Journal.Reverse(w.Ctx, entry, journal.ReverseParams{})
+		w.Must(err)
 		w.book(w.list()[0].ID, "EXPENSE", "Travel")
 		w.says("corrected", w.resultLines(w.classify(classification.CreateParams{}).ID), "OT-2 suggested EXPENSE Travel")
 		w.book(w.addTransactions("Bank 2025-10-02 +10 USD text=zero")[0], "REFUND", "Travel")
@@ -74,7 +74,7 @@ func TestProcessedAuditRecordsAreNotProcessedAgain(t *testing.T) {
 	each(t, func(w *world) {
 		w.book(w.addTransactions("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
 		w.classify(classification.CreateParams{Dry: true})
-		w.read(func(ctx context.Context, tx *db.Tx) error {
+		w.Read(func(ctx context.Context, tx *db.Tx) error {
 			left, err := db.One[int64](ctx, tx, "count",
 				`SELECT count(*) FROM audit_log l WHERE l.organization_id = @org AND l.action LIKE 'transaction.%' AND l.action <> 'transaction.created'
 				AND l.sequence > coalesce((SELECT m.sequence FROM precedent_marks m WHERE m.organization_id = @org), 0)`)

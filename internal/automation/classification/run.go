@@ -37,8 +37,8 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Statuses lists every status.
-var Statuses = []Status{Pending, Running, Completed, Failed, Cancelled}
+// statuses lists every status.
+var statuses = []Status{Pending, Running, Completed, Failed, Cancelled}
 
 // Ended reports whether the run is over.
 func (s Status) Ended() bool { return s != Pending && s != Running }
@@ -53,8 +53,8 @@ const (
 	Post    Action = "post"
 )
 
-// Actions lists every action.
-var Actions = []Action{Suggest, Draft, Post}
+// actions lists every action.
+var actions = []Action{Suggest, Draft, Post}
 
 // Outcome is the result of a run for one transaction.
 type Outcome string
@@ -70,8 +70,8 @@ const (
 	Skipped    Outcome = "skipped"    // not eligible
 )
 
-// Outcomes lists every outcome.
-var Outcomes = []Outcome{Classified, Drafted, Posted, Refused, Suggested, Unmatched, Skipped}
+// outcomes lists every outcome.
+var outcomes = []Outcome{Classified, Drafted, Posted, Refused, Suggested, Unmatched, Skipped}
 
 // Run is one pass over the transactions that match a filter.
 type Run struct {

@@ -15,12 +15,11 @@ import (
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/task"
-	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
@@ -76,9 +75,9 @@ func TestTheMostSpecificRuleDecidesAndIsNamed(t *testing.T) {
 // list returns every transaction, the earliest first.
 func (w *world) list() []transaction.Transaction {
 	w.Helper()
-	got, err := w.transactions.List(w.ctx, transaction.ListParams{Sort: transaction.Sort{Order: "asc"}, Request: page.Request{Limit: 100},
+	got, err := w.Transactions.List(w.Ctx, transaction.ListParams{Sort: transaction.Sort{Order: "asc"}, Request: page.Request{Limit: 100},
 		Filter: transaction.Filter{IncludeSpam: true}})
-	w.fine(err)
+	w.Must(err)
 	return got.Items
 }
 
@@ -88,7 +87,7 @@ func TestADecisionIsBookedWithItsTagAndPayee(t *testing.T) {
 		ids := w.addTransactions("Bank 2025-11-03 -10 USD text=AWS_EMEA", "Bank 2025-11-04 -20 USD text=other")
 		for i, action := range []classification.Action{classification.Draft, classification.Post} {
 			if i == 1 {
-				w.fine(w.journal.Delete(w.ctx, w.get(ids[0]).JournalEntryID))
+				w.Must(w.Journal.Delete(w.Ctx, w.get(ids[0]).JournalEntryID))
 			}
 			r := w.classify(classification.CreateParams{Action: action})
 			outcome := map[classification.Action]string{classification.Draft: "drafted", classification.Post: "posted"}[action]
@@ -101,11 +100,12 @@ func TestADecisionIsBookedWithItsTagAndPayee(t *testing.T) {
 			if got := w.results(r.ID)[0]; got.JournalEntryID != one.JournalEntryID || got.JournalEntryID == "" {
 				w.Errorf("%s: the result has the entry %q, the transaction %q", action, got.JournalEntryID, one.JournalEntryID)
 			}
-			e, err := w.journal.Get(w.ctx, one.JournalEntryID)
-			if err != nil || !slices.Contains(e.TagIDs, w.tag("IT")) {
-				w.Errorf("%s: %+v %v", action, e.TagIDs, err)
-			}
-			w.read(func(ctx context.Context, tx *db.Tx) error {
+			tag := w.tag("IT")
+			w.Read(func(ctx context.Context, tx *db.Tx) error {
+				e, err := journal.Find(ctx, tx, one.JournalEntryID)
+				if err != nil || !slices.Contains(e.TagIDs, tag) {
+					w.Errorf("%s: %+v %v", action, e.TagIDs, err)
+				}
 				o, err := booking.OriginOf(ctx, tx, one.JournalEntryID)
 				if err == nil && (o == nil || o.RuleID != rule || o.RuleVersion != 1) {
 					w.Errorf("%s: the entry follows from %+v", action, o)
@@ -116,24 +116,19 @@ func TestADecisionIsBookedWithItsTagAndPayee(t *testing.T) {
 	})
 }
 
-func (w *world) read(fn db.Func) {
-	w.Helper()
-	w.fine(w.db.Read(w.ctx, w.org.Organization.ID, fn))
-}
-
 func TestARunSkipsTransactionsThatAreNotEligible(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("all", "memo=x to=Rent")
 		ids := w.addTransactions("Bank 2025-09-03 -10 USD text=x", "Bank 2025-11-03 -11 USD text=x", "Bank 2025-11-04 -12 USD text=x",
 			"Bank 2025-11-05 -13 USD text=x", "Bank 2025-11-06 -14 USD text=x")
-		_, err := w.transactions.Update(w.ctx, ids[1], transaction.UpdateParams{Status: new(transaction.Spam)})
-		w.fine(err)
+		_, err := w.Transactions.Update(w.Ctx, ids[1], transaction.UpdateParams{Status: new(transaction.Spam)})
+		w.Must(err)
 		w.book(ids[2], "EXPENSE", "Software")
-		made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: ids[3], Type: "EXPENSE",
+		made, err := w.Bookings.Create(w.Ctx, []booking.Params{{TransactionID: ids[3], Type: "EXPENSE",
 			LedgerAccountID: w.accounts["Travel"]}}, func(int) string {
 			return ""
 		}, false)
-		w.fine(err)
+		w.Must(err)
 		w.book(w.addTransactions("Bank 2025-09-01 -15 USD text=y")[0], "EXPENSE", "Rent")
 		w.closeThrough("2025-09")
 		r := w.classify(classification.CreateParams{TransactionIDs: ids, Action: classification.Post})
@@ -157,14 +152,14 @@ func TestARunSkipsTransactionsThatAreNotEligible(t *testing.T) {
 // closeThrough closes every month up to one.
 func (w *world) closeThrough(key string) {
 	w.Helper()
-	got, err := w.periods.List(w.ctx, period.Filter{}, page.Request{Limit: 100})
-	w.fine(err)
+	got, err := w.periods.List(w.Ctx, period.Filter{}, page.Request{Limit: 100})
+	w.Must(err)
 	for _, p := range slices.Backward(got.Items) {
 		if p.Key > key {
 			continue
 		}
-		_, err := w.periods.CloseWithOverride(w.ctx, p.ID, "", "a test")
-		w.fine(err)
+		_, err := w.periods.CloseWithOverride(w.Ctx, p.ID, "", "a test")
+		w.Must(err)
 	}
 }
 
@@ -199,18 +194,18 @@ func TestARunUsesTheRulesOfItsCreation(t *testing.T) {
 	each(t, func(w *world) {
 		rule := w.rule("one", "memo=x to=Rent")
 		w.addTransactions("Bank 2025-11-03 -10 USD text=x")
-		before, err := w.Create(w.ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest})
-		w.fine(err)
-		_, err = w.memory.PutRule(w.ctx, memory.PutRuleParams{RuleID: rule, ExpectedVersion: new("1"), Rule: w.ruleParams("memo=x to=Software")})
-		w.fine(err)
+		before, err := w.Create(w.Ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest})
+		w.Must(err)
+		_, err = w.memory.PutRule(w.Ctx, memory.PutRuleParams{RuleID: rule, ExpectedVersion: new("1"), Rule: w.ruleParams("memo=x to=Software")})
+		w.Must(err)
 		w.rule("other", "memo=x direction=WITHDRAWAL to=Travel")
 		w.addTransactions("Bank 2025-11-01 -11 USD text=x") // it came after the run was made
-		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, before.ID, nil)
-		w.fine(err)
+		_, err = w.Service.Run(w.T.Context(), w.OrganizationID, before.ID, nil)
+		w.Must(err)
 		w.says("before", w.resultLines(before.ID), "OT-1 classified EXPENSE Rent by one.1")
 		w.says("after", w.resultLines(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by other.1 not one",
 			"OT-1 classified EXPENSE Travel by other.1 not one")
-		w.fine(w.memory.DeleteRule(w.ctx, rule, "2", ""))
+		w.Must(w.memory.DeleteRule(w.Ctx, rule, "2", ""))
 		if got := w.resultLines(w.classify(classification.CreateParams{}).ID)[1]; got != "OT-1 classified EXPENSE Travel by other.1" {
 			w.Error(got)
 		}
@@ -226,37 +221,37 @@ func TestACancelledRunStopsAndContinuesWhenResumed(t *testing.T) {
 			lines = append(lines, "Bank 2025-11-03 -10 USD text=x")
 		}
 		w.addTransactions(lines...)
-		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Post})
-		w.fine(err)
-		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, func(classification.Run) {
-			_, err := w.Cancel(w.ctx, r.ID)
-			w.fine(err)
+		r, err := w.Create(w.Ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Post})
+		w.Must(err)
+		_, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, func(classification.Run) {
+			_, err := w.Cancel(w.Ctx, r.ID)
+			w.Must(err)
 		})
 		if !errors.Is(err, task.ErrClaimed) {
 			w.Fatal(err)
 		}
-		r, err = w.Get(w.ctx, r.ID)
+		r, err = w.Get(w.Ctx, r.ID)
 		if err != nil || r.Status != classification.Cancelled || r.Done() != 2 || r.FinishedAt == nil || r.Percent() != 40 {
 			w.Fatalf("%+v %v", r, err)
 		}
-		if again, err := w.Cancel(w.ctx, r.ID); err != nil || again.Status != classification.Cancelled {
+		if again, err := w.Cancel(w.Ctx, r.ID); err != nil || again.Status != classification.Cancelled {
 			w.Error(again.Status, err)
 		}
-		if _, err := w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil); !errors.Is(err, task.ErrClaimed) {
+		if _, err := w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil); !errors.Is(err, task.ErrClaimed) {
 			w.Error("a cancelled run was done:", err)
 		}
-		if r, err = w.Resume(w.ctx, r.ID); err != nil || r.Status != classification.Pending || r.FinishedAt != nil {
+		if r, err = w.Resume(w.Ctx, r.ID); err != nil || r.Status != classification.Pending || r.FinishedAt != nil {
 			w.Fatal(r.Status, err)
 		}
-		if r, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil); err != nil || r.Status != classification.Completed ||
+		if r, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil); err != nil || r.Status != classification.Completed ||
 			r.Counts[classification.Posted] != 5 {
 			w.Fatalf("%+v %v", r, err)
 		}
 		for _, turn := range []func(context.Context, string) (classification.Run, error){w.Cancel, w.Resume} {
-			if _, err := turn(w.ctx, r.ID); fault.KindOf(err) != fault.Conflict {
+			if _, err := turn(w.Ctx, r.ID); fault.KindOf(err) != fault.Conflict {
 				w.Error(err)
 			}
-			if _, err := turn(w.ctx, "cls_none"); fault.KindOf(err) != fault.NotFound {
+			if _, err := turn(w.Ctx, "cls_none"); fault.KindOf(err) != fault.NotFound {
 				w.Error(err)
 			}
 		}
@@ -282,12 +277,12 @@ func TestAnInterruptedRunEndsAsIfItHadNotBeen(t *testing.T) {
 		if !strings.Contains(strings.Join(want, "\n"), "suggested EXPENSE Travel") || !strings.HasSuffix(want[len(want)-1], "OT-8 unmatched") {
 			w.Fatal(want)
 		}
-		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Post})
-		w.fine(err)
+		r, err := w.Create(w.Ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Post})
+		w.Must(err)
 		killed := errors.New("killed")
 		for kills := 0; ; kills++ {
 			ctx, kill := context.WithCancelCause(w.T.Context())
-			done, err := w.Service.Run(ctx, w.org.Organization.ID, r.ID, func(so classification.Run) {
+			done, err := w.Service.Run(ctx, w.OrganizationID, r.ID, func(so classification.Run) {
 				if so.Done() < so.Total {
 					kill(killed)
 				}
@@ -299,7 +294,7 @@ func TestAnInterruptedRunEndsAsIfItHadNotBeen(t *testing.T) {
 			if kills > 20 {
 				w.Fatal("it never ends:", err)
 			}
-			w.clock.Advance(2 * task.Lease)
+			w.Clock.Advance(2 * task.Lease)
 		}
 		got := w.resultLines(r.ID)
 		for i := range want {
@@ -312,15 +307,10 @@ func TestAnInterruptedRunEndsAsIfItHadNotBeen(t *testing.T) {
 func TestARunCoversTheLegalEntitiesOfItsKey(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("x", "memo=x to=Rent")
-		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
-		w.fine(err)
-		theirs, err := w.all.Create(w.ctx, source.CreateParams{Name: "Theirs", Type: source.Bank, Currency: "USD", LegalEntityID: other.ID})
-		w.fine(err)
-		w.sources["Theirs"] = theirs.Source
-		ids := w.addTransactions("Bank 2025-11-03 -10 USD text=x", "Theirs 2025-11-04 -10 USD text=x")
+		w.AddSubsidiary()
+		ids := w.addTransactions("Bank 2025-11-03 -10 USD text=x", "SubBank 2025-11-04 -10 USD text=x")
 		whole := w.classify(classification.CreateParams{})
-		limited := actor.With(w.ctx, actor.Actor{OrganizationID: w.org.Organization.ID, UserID: w.org.Owner.UserID,
-			LegalEntityIDs: []string{other.ID}})
+		limited := w.Limited(w.SubsidiaryID)
 		if _, err := w.Get(limited, whole.ID); fault.KindOf(err) != fault.NotFound {
 			w.Error("a limited key sees a run over everything:", err)
 		}
@@ -329,9 +319,9 @@ func TestARunCoversTheLegalEntitiesOfItsKey(t *testing.T) {
 			w.Error("a limited key named what it does not see:", err)
 		}
 		r, err := w.Create(limited, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest})
-		w.fine(err)
-		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil)
-		w.fine(err)
+		w.Must(err)
+		_, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil)
+		w.Must(err)
 		w.says("limited", w.resultLines(r.ID), "OT-2 classified EXPENSE Rent by x.1")
 		got, err := w.List(limited, classification.Filter{}, page.Request{Limit: 10})
 		if err != nil || len(got.Items) != 1 || got.Items[0].ID != r.ID {
@@ -360,11 +350,11 @@ func TestAFaultyRunIsRefused(t *testing.T) {
 			"a foreign source": {classification.CreateParams{Action: classification.Draft,
 				Filter: &transaction.Filter{SourceID: "src_none"}}, fault.NotFound},
 		} {
-			if _, err := w.Create(w.ctx, c.p); fault.KindOf(err) != c.kind {
+			if _, err := w.Create(w.Ctx, c.p); fault.KindOf(err) != c.kind {
 				w.Errorf("%s: %v", name, err)
 			}
 		}
-		got, err := w.List(w.ctx, classification.Filter{}, page.Request{Limit: 10})
+		got, err := w.List(w.Ctx, classification.Filter{}, page.Request{Limit: 10})
 		if err != nil || len(got.Items) != 0 {
 			w.Errorf("%+v %v", got.Items, err)
 		}
@@ -374,8 +364,8 @@ func TestAFaultyRunIsRefused(t *testing.T) {
 // archive archives an account.
 func (w *world) archive(name string) {
 	w.Helper()
-	_, err := account.NewService(w.db).Archive(w.ctx, w.accounts[name])
-	w.fine(err)
+	_, err := account.NewService(w.DB).Archive(w.Ctx, w.accounts[name])
+	w.Must(err)
 }
 
 func TestTheTypeFollowsFromRuleSourceAccountAndDirection(t *testing.T) {
@@ -407,10 +397,9 @@ func TestTheTypeFollowsFromRuleSourceAccountAndDirection(t *testing.T) {
 func TestASideOfATransferIsNotClassifiedByRules(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("x", "memo=x to=Rent")
-		w.sources["Card"] = w.source("Card")
 		ids := w.addTransactions("Bank 2025-11-03 -10 USD text=x", "Card 2025-11-03 +10 USD text=x", "Bank 2025-11-04 -11 USD text=x")
-		_, err := transfers.NewService(w.db).Link(w.ctx, transfers.LinkParams{TransactionIDs: ids[:2]})
-		w.fine(err)
+		_, err := transfers.NewService(w.DB).Link(w.Ctx, transfers.LinkParams{TransactionIDs: ids[:2]})
+		w.Must(err)
 		r := w.classify(classification.CreateParams{Action: classification.Post})
 		w.says("linked", w.resultLines(r.ID), "OT-1 suggested INTERNAL TRANSFER  not x", "OT-2 suggested INTERNAL TRANSFER  not x",
 			"OT-3 posted EXPENSE Rent by x.1")
@@ -464,7 +453,7 @@ func TestVerifyFindsEveryKindOfDamage(t *testing.T) {
 // exec changes stored data directly, with an audit record so that it commits.
 func (w *world) exec(statement string) {
 	w.Helper()
-	w.fine(w.db.Write(w.ctx, w.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+	w.Must(w.DB.Write(w.Ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x", After: map[string]any{}})
 		_, err := tx.Exec(ctx, statement+" WHERE organization_id = @org")
 		return err
@@ -473,7 +462,7 @@ func (w *world) exec(statement string) {
 
 func (w *world) findings() (found []string) {
 	w.Helper()
-	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
+	w.Read(func(ctx context.Context, tx *db.Tx) (err error) {
 		found, err = classification.Verify(ctx, tx)
 		return err
 	})
@@ -510,20 +499,20 @@ func TestATransactionThatBlocksItsBatchIsFoundAndRefused(t *testing.T) {
 
 func TestARunThatCannotContinueSaysWhyAndCanBeResumed(t *testing.T) {
 	each(t, func(w *world) {
-		entities := entity.NewService(w.db)
-		other, err := entities.Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
-		w.fine(err)
-		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &transaction.Filter{LegalEntityIDs: []string{other.ID}},
+		entities := entity.NewService(w.DB)
+		other, err := entities.Create(w.Ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
+		w.Must(err)
+		r, err := w.Create(w.Ctx, classification.CreateParams{Filter: &transaction.Filter{LegalEntityIDs: []string{other.ID}},
 			Action: classification.Suggest})
-		w.fine(err)
-		w.fine(entities.Delete(w.ctx, other.ID))
+		w.Must(err)
+		w.Must(entities.Delete(w.Ctx, other.ID))
 		for range 2 {
-			r, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil)
+			r, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil)
 			if err != nil || r.Status != classification.Failed || !strings.Contains(r.Error, "legal entity") || r.FinishedAt == nil {
 				w.Fatalf("%+v %v", r, err)
 			}
 			w.sound()
-			if r, err = w.Resume(w.ctx, r.ID); err != nil || r.Status != classification.Pending || r.Error != "" {
+			if r, err = w.Resume(w.Ctx, r.ID); err != nil || r.Status != classification.Pending || r.Error != "" {
 				w.Fatalf("%+v %v", r, err)
 			}
 		}

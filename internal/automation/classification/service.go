@@ -48,7 +48,7 @@ func (p CreateParams) validate() error {
 	if n := len(p.TransactionIDs); p.TransactionIDs != nil && (n < 1 || n > transaction.IDsMax) {
 		faults.Addf("transaction_ids", "must have 1 to %d items", transaction.IDsMax)
 	}
-	if !slices.Contains(Actions, p.Action) {
+	if !slices.Contains(actions, p.Action) {
 		faults.Addf("action", "must be suggest, draft or post")
 	}
 	return faults.Err()
@@ -100,13 +100,8 @@ type Filter struct {
 // List returns runs, the newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Run], error) {
 	who := actor.From(ctx)
-	return page.List("classification runs", f, p, func(r Run) []string {
-		return []string{r.ID}
-	}, func(after []string, limit int) (rows []Run, err error) {
-		below := ""
-		if after != nil {
-			below = after[0]
-		}
+	key := func(r Run) string { return r.ID }
+	return page.ListByKey("classification runs", f, p, "", key, func(below string, limit int) (rows []Run, err error) {
 		err = s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			rows, err = selectRuns(ctx, tx, f, who.LegalEntityIDs, below, limit)
 			return err

@@ -42,12 +42,12 @@ func verifyRuns(ctx context.Context, tx *db.Tx, found *finding.List) error {
 				found.Addf("runs that contradict themselves", "run "+r.ID+": "+format, args...)
 			}
 		}
-		say(!slices.Contains(Statuses, r.Status), "its status %q is not a valid one", r.Status)
-		say(!slices.Contains(Actions, r.Action), "its action %q is not a valid one", r.Action)
+		say(!slices.Contains(statuses, r.Status), "its status %q is not a valid one", r.Status)
+		say(!slices.Contains(actions, r.Action), "its action %q is not a valid one", r.Action)
 		say(r.Status.Ended() != (r.FinishedAt != nil), "it must have an end time if, and only if, it has ended")
 		say((r.Status == Failed) != (r.Error != ""), "it must have an error message if, and only if, it failed")
 		say(r.Status == Completed && r.Total != r.Done(), "it is completed with %d of %d transactions", r.Done(), r.Total)
-		for _, outcome := range Outcomes {
+		for _, outcome := range outcomes {
 			c := counted[resultCount{r.ID, string(outcome)}]
 			say(c.Count != r.Counts[outcome], "%d results are %s, but its count is %d", c.Count, outcome, r.Counts[outcome])
 			delete(counted, resultCount{r.ID, string(outcome)})

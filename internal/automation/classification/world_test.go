@@ -7,113 +7,61 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
-	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/account"
-	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/db/dbtest"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
-	"github.com/bursarhq/bursar/internal/tenancy/organization"
-	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/tenancy/companytest"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// world is a company with a bank, a card and a wallet, and the rules it wrote.
+// world is a company with accounts for its rules.
 type world struct {
-	*testing.T
+	*companytest.Company
 	*classification.Service
-	db           *db.DB
-	clock        *clock.Manual
-	ctx          context.Context
-	org          organization.Created
-	memory       *memory.Service
-	transactions *transaction.Service
-	journal      *journal.Service
-	bookings     *booking.Service
-	periods      *period.Service
-	all          *source.Service
-	sources      map[string]source.Source
-	accounts     map[string]string // ids by name
-	names        map[string]string // of accounts, rules and tags, by id
-	tags         map[string]string
-	count        int
+	memory   *memory.Service
+	periods  *period.Service
+	accounts map[string]string // ids by name
+	names    map[string]string // of accounts, rules and tags, by id
+	tags     map[string]string
 }
-
-var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
 
 // each runs a test in a world of each engine, and verifies the data at the end.
 func each(t *testing.T, test func(w *world)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
-		now := clock.NewManual(today)
-		c.Clock = now
-		w := newWorld(t, dbtest.Open(t, c), now)
+	companytest.Each(t, func(c *companytest.Company) {
+		w := newWorld(c)
 		test(w)
 		w.sound()
 	})
 }
 
-func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
-	t.Helper()
-	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
-		Currency: "USD", Timezone: "UTC"})
+func newWorld(c *companytest.Company) *world {
+	c.Helper()
 	w := &world{
-		T: t, db: d, clock: now, org: f, memory: memory.NewService(d), transactions: transaction.NewService(d),
-		journal: journal.NewService(d), periods: period.NewService(d).WithTransit(holdings.InTransit), all: source.NewService(d, nil, nil),
-		sources: map[string]source.Source{}, accounts: map[string]string{}, names: map[string]string{}, tags: map[string]string{},
+		Company: c, Service: classification.NewService(c.DB, c.Bookings), memory: memory.NewService(c.DB),
+		periods:  period.NewService(c.DB).WithTransit(holdings.InTransit),
+		accounts: map[string]string{}, names: map[string]string{}, tags: map[string]string{},
 	}
-	w.fine(err)
-	w.bookings = booking.NewService(d, w.journal)
-	w.Service = classification.NewService(d, w.bookings)
-	w.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID})
-	chart := account.NewService(d)
+	chart := account.NewService(c.DB)
 	for _, a := range []struct {
 		name string
 		kind account.Type
 	}{{"Software", account.Expense}, {"Rent", account.Expense}, {"Travel", account.Expense}, {"Sales", account.Revenue},
 		{"Loans", account.Liability}} {
-		made, err := chart.Create(w.ctx, account.CreateParams{Name: a.name + " of tests", Type: a.kind})
-		w.fine(err)
+		made, err := chart.Create(w.Ctx, account.CreateParams{Name: a.name + " of tests", Type: a.kind})
+		w.Must(err)
 		w.accounts[a.name], w.names[made.ID] = made.ID, a.name
 	}
 	return w
-}
-
-func (w *world) fine(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
-}
-
-// source returns a source by its name, and creates it on first use.
-func (w *world) source(name string) source.Source {
-	w.Helper()
-	if s, there := w.sources[name]; there {
-		return s
-	}
-	p := source.CreateParams{Name: name, Type: source.Bank, Currency: "USD", LegalEntityID: w.org.LegalEntity.ID}
-	switch name {
-	case "Card":
-		p.Type = source.Card
-	case "Wallet":
-		p.Type, p.Currency, p.Chain, p.Address = source.Wallet, "", "ethereum", "0xaaaa000000000000000000000000000000000001"
-	}
-	made, err := w.all.Create(w.ctx, p)
-	w.fine(err)
-	w.sources[name] = made.Source
-	return made.Source
 }
 
 // addTransactions adds transactions, one per line: the source, the day, an amount with its sign and currency, and
@@ -122,12 +70,8 @@ func (w *world) addTransactions(lines ...string) (ids []string) {
 	w.Helper()
 	for _, line := range lines {
 		f := strings.Fields(line)
-		at, err := time.Parse(time.DateOnly, f[1])
-		w.fine(err)
-		w.count++
 		sign, amount := f[2][:1], money.MustParse(f[2][1:])
-		p := transaction.Params{ExternalID: fmt.Sprint("x", w.count), At: at.Add(12 * time.Hour), Quantity: &amount, Currency: f[3],
-			Direction: transaction.Debit}
+		p := transaction.Params{Quantity: &amount, Currency: f[3], Direction: transaction.Debit}
 		if sign == "+" {
 			p.Direction = transaction.Credit
 		}
@@ -161,9 +105,7 @@ func (w *world) addTransactions(lines ...string) (ids []string) {
 				w.Fatalf("%q says nothing", said)
 			}
 		}
-		made, err := w.transactions.Create(w.ctx, []transaction.CreateParams{{SourceID: w.source(f[0]).ID, Params: p}})
-		w.fine(err)
-		ids = append(ids, made.Transactions[0].ID)
+		ids = append(ids, w.AddTransaction(f[0], f[1], p).ID)
 	}
 	return ids
 }
@@ -171,8 +113,8 @@ func (w *world) addTransactions(lines ...string) (ids []string) {
 // rule writes a rule under a name: a line of name=value with _ for a blank, to= naming the account.
 func (w *world) rule(name, line string) string {
 	w.Helper()
-	r, err := w.memory.PutRule(w.ctx, memory.PutRuleParams{Rule: w.ruleParams(line)})
-	w.fine(err)
+	r, err := w.memory.PutRule(w.Ctx, memory.PutRuleParams{Rule: w.ruleParams(line)})
+	w.Must(err)
 	w.names[r.ID] = name
 	return r.ID
 }
@@ -203,10 +145,10 @@ func (w *world) ruleParams(line string) memory.RuleParams {
 			p.TagID = new(w.tag(value))
 		case "priority":
 			n, err := money.Parse(value)
-			w.fine(err)
+			w.Must(err)
 			var priority int64
 			_, err = fmt.Sscan(n.String(), &priority)
-			w.fine(err)
+			w.Must(err)
 			p.Priority = &priority
 		case "enabled":
 			p.Enabled = new(value == "true")
@@ -222,8 +164,8 @@ func (w *world) ruleParams(line string) memory.RuleParams {
 func (w *world) tag(name string) string {
 	w.Helper()
 	if w.tags[name] == "" {
-		made, err := tag.NewService(w.db).Create(w.ctx, tag.Department, name)
-		w.fine(err)
+		made, err := tag.NewService(w.DB).Create(w.Ctx, tag.Department, name)
+		w.Must(err)
 		w.tags[name], w.names[made.ID] = made.ID, name
 	}
 	return w.tags[name]
@@ -236,10 +178,10 @@ func (w *world) classify(p classification.CreateParams) classification.Run {
 		p.Filter = &transaction.Filter{}
 	}
 	p.Action = cmp.Or(p.Action, classification.Suggest)
-	r, err := w.Create(w.ctx, p)
-	w.fine(err)
-	done, err := w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil)
-	w.fine(err)
+	r, err := w.Create(w.Ctx, p)
+	w.Must(err)
+	done, err := w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil)
+	w.Must(err)
 	if done.Status != classification.Completed {
 		w.Fatalf("the run is %s: %s", done.Status, done.Error)
 	}
@@ -273,8 +215,8 @@ func (w *world) results(runID string) (out []classification.Result) {
 	w.Helper()
 	cursor := ""
 	for {
-		got, err := w.Results(w.ctx, classification.ResultFilter{RunID: runID}, page.Request{Limit: 100, Cursor: cursor})
-		w.fine(err)
+		got, err := w.Results(w.Ctx, classification.ResultFilter{RunID: runID}, page.Request{Limit: 100, Cursor: cursor})
+		w.Must(err)
 		out = append(out, got.Items...)
 		if cursor = got.NextCursor; cursor == "" {
 			return out
@@ -292,26 +234,21 @@ func (w *world) says(name string, got []string, want ...string) {
 // book posts the entry of a transaction.
 func (w *world) book(transactionID, kind, to string) string {
 	w.Helper()
-	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: transactionID, Type: kind, LedgerAccountID: w.accounts[to],
-		AutoPost: true}}, func(int) string {
-		return ""
-	}, false)
-	w.fine(err)
-	return made[0].ID
+	return w.Book(transactionID, kind, w.accounts[to])
 }
 
 // get returns a transaction.
 func (w *world) get(transactionID string) transaction.Transaction {
 	w.Helper()
-	t, err := w.transactions.Get(w.ctx, transactionID)
-	w.fine(err)
+	t, err := w.Transactions.Get(w.Ctx, transactionID)
+	w.Must(err)
 	return t
 }
 
 // sound fails the test unless all invariants hold.
 func (w *world) sound() {
 	w.Helper()
-	err := w.db.Read(w.T.Context(), w.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+	err := w.DB.Read(w.T.Context(), w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		for _, check := range []func(context.Context, *db.Tx) ([]string, error){classification.Verify, booking.Verify, transaction.Verify} {
 			found, err := check(ctx, tx)
 			if err != nil {
@@ -323,5 +260,5 @@ func (w *world) sound() {
 		}
 		return nil
 	})
-	w.fine(err)
+	w.Must(err)
 }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// PathMax is the maximum length of a path in characters.
-const PathMax = 512
+// pathMax is the maximum length of a path in characters.
+const pathMax = 512
 
 var (
 	markdownEnds = []string{".md", ".markdown"}
@@ -38,8 +38,8 @@ const firmText = "policy/, knowledge/, skills/, profile.md and clients.yaml"
 // validatePath returns why a document cannot have a path, or an empty text. It refuses paths that could be confused with
 // another one on any file system that documents may be exported to.
 func validatePath(path string) string {
-	if n := utf8.RuneCountInString(path); n < 1 || n > PathMax {
-		return fmt.Sprintf("must have 1 to %d characters", PathMax)
+	if n := utf8.RuneCountInString(path); n < 1 || n > pathMax {
+		return fmt.Sprintf("must have 1 to %d characters", pathMax)
 	}
 	if !utf8.ValidString(path) || !norm.NFC.IsNormalString(path) {
 		return "must be UTF-8 in the normal form NFC"

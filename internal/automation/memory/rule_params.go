@@ -17,14 +17,14 @@ import (
 
 // Maximum lengths of the texts of a rule in characters, and the maximum absolute priority.
 const (
-	MatchMax     = 200 // texts to match in a transaction
-	AddressMax   = 256
-	AssetTypeMax = 64
-	PayeeMax     = tag.NameMax // a payee becomes a supplier
-	RuleNameMax  = 200
-	StatementMax = 2000
-	MatcherMax   = 500
-	PriorityMax  = 1000
+	matchMax     = 200 // texts to match in a transaction
+	addressMax   = 256
+	assetTypeMax = 64
+	payeeMax     = tag.NameMax // a payee becomes a supplier
+	ruleNameMax  = 200
+	statementMax = 2000
+	matcherMax   = 500
+	priorityMax  = 1000
 )
 
 // RuleParams describe a rule; nil fields are not given.
@@ -122,11 +122,11 @@ func (p RuleParams) classification(t *textReader, r *Rule) {
 		"match_mode":          p.MatchMode != nil,
 		"ledger_account_name": p.LedgerAccountName != nil,
 	})
-	r.MemoContains = strings.ToLower(t.optional("memo_contains", p.MemoContains, MatchMax))
-	r.ProviderCategory = t.optional("provider_category", p.ProviderCategory, MatchMax)
-	r.Merchant = t.optional("merchant", p.Merchant, MatchMax)
-	r.Address = strings.ToLower(t.optional("address", p.Address, AddressMax))
-	r.AssetType = t.optional("asset_type", p.AssetType, AssetTypeMax)
+	r.MemoContains = strings.ToLower(t.optional("memo_contains", p.MemoContains, matchMax))
+	r.ProviderCategory = t.optional("provider_category", p.ProviderCategory, matchMax)
+	r.Merchant = t.optional("merchant", p.Merchant, matchMax)
+	r.Address = strings.ToLower(t.optional("address", p.Address, addressMax))
+	r.AssetType = t.optional("asset_type", p.AssetType, assetTypeMax)
 	if p.MemoContains == nil && p.ProviderCategory == nil && p.Merchant == nil && p.Address == nil && p.AssetType == nil {
 		for _, name := range matchFields {
 			t.faults.Addf(name, "is required, or another of %s", strings.Join(matchFields, ", "))
@@ -137,15 +137,15 @@ func (p RuleParams) classification(t *textReader, r *Rule) {
 	if p.TransactionType != nil {
 		r.TransactionType = t.oneOf("transaction_type", p.TransactionType, ruleTransactionTypes...)
 	}
-	r.PayeeName = t.optional("payee_name", p.PayeeName, PayeeMax)
+	r.PayeeName = t.optional("payee_name", p.PayeeName, payeeMax)
 	r.TagID = t.optional("tag_id", p.TagID, 64)
 	if p.LedgerAccountID == nil {
 		t.faults.Addf("ledger_account_id", "is required")
 	}
 	r.Enabled = p.Enabled == nil || *p.Enabled
 	if p.Priority != nil {
-		if r.Priority = *p.Priority; r.Priority < -PriorityMax || r.Priority > PriorityMax {
-			t.faults.Addf("priority", "must be from %d to %d", -PriorityMax, PriorityMax)
+		if r.Priority = *p.Priority; r.Priority < -priorityMax || r.Priority > priorityMax {
+			t.faults.Addf("priority", "must be from %d to %d", -priorityMax, priorityMax)
 		}
 	}
 }
@@ -168,9 +168,9 @@ func (p RuleParams) cashApplication(t *textReader, r *Rule) {
 		"payee_name": p.PayeeName != nil,
 		"tag_id":     p.TagID != nil, "priority": p.Priority != nil, "enabled": p.Enabled != nil,
 	})
-	r.Name = t.required("name", p.Name, RuleNameMax)
-	r.Statement = t.required("statement", p.Statement, StatementMax)
-	r.Matcher = t.required("matcher", p.Matcher, MatcherMax)
+	r.Name = t.required("name", p.Name, ruleNameMax)
+	r.Statement = t.required("statement", p.Statement, statementMax)
+	r.Matcher = t.required("matcher", p.Matcher, matcherMax)
 	r.Action = t.oneOf("action", p.Action, RouteToAccount, RequireHumanReview)
 	r.MatchMode = t.oneOf("match_mode", p.MatchMode, MatchContains, MatchExact)
 	r.LedgerAccountName = t.optional("ledger_account_name", p.LedgerAccountName, account.NameMax)

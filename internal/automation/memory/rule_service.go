@@ -69,13 +69,8 @@ const rulesPerPage = 50
 // ListRules returns rules in the order of their creation.
 func (s *Service) ListRules(ctx context.Context, cursor string) (page.Page[Rule], error) {
 	p := page.Request{Limit: rulesPerPage, Cursor: cursor}
-	return page.List("memory-rules", nil, p, func(r Rule) []string {
-		return []string{r.ID}
-	}, func(after []string, limit int) (out []Rule, err error) {
-		above := ""
-		if after != nil {
-			above = after[0]
-		}
+	key := func(r Rule) string { return r.ID }
+	return page.ListByKey("memory-rules", nil, p, "", key, func(above string, limit int) (out []Rule, err error) {
 		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			rows, err := selectRulePage(ctx, tx, above, limit)
 			if err == nil {
@@ -117,8 +112,8 @@ func (p PutRuleParams) validate(faults *fault.List) {
 
 // validateRationale requires a rationale that is not blank, if it is given or required.
 func validateRationale(faults *fault.List, text string, needed bool) {
-	if n := utf8.RuneCountInString(text); n > RationaleMax || (needed || n > 0) && strings.TrimSpace(text) == "" {
-		faults.Addf("rationale", "must have 1 to %d characters, and not only spaces", RationaleMax)
+	if n := utf8.RuneCountInString(text); n > rationaleMax || (needed || n > 0) && strings.TrimSpace(text) == "" {
+		faults.Addf("rationale", "must have 1 to %d characters, and not only spaces", rationaleMax)
 	}
 }
 

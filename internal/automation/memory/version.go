@@ -28,8 +28,8 @@ type Version struct {
 // versionText formats a version number for the API.
 func versionText(n int64) string { return strconv.FormatInt(n, 10) }
 
-// RationaleMax is the maximum length of a rationale in characters.
-const RationaleMax = 2000
+// rationaleMax is the maximum length of a rationale in characters.
+const rationaleMax = 2000
 
 // Revision returns the number of changes to documents and rules so far. It is a building block.
 func Revision(ctx context.Context, tx *db.Tx) (int64, error) { return selectRevision(ctx, tx) }

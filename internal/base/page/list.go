@@ -17,3 +17,16 @@ func List[T any](
 	}
 	return FromRows(rows, p.Limit, func(last T) string { return Encode(print, key(last)...) }), nil
 }
+
+// ListByKey is List for lists that are sorted by one column. On the first page fetch gets first, which lies before every key in the
+// order of the list: an empty text, or "~" if the list descends.
+func ListByKey[T any](
+	scope string, filters any, p Request, first string, key func(T) string, fetch func(after string, limit int) ([]T, error),
+) (Page[T], error) {
+	return List(scope, filters, p, func(row T) []string { return []string{key(row)} }, func(after []string, limit int) ([]T, error) {
+		if after == nil {
+			return fetch(first, limit)
+		}
+		return fetch(after[0], limit)
+	})
+}

@@ -68,3 +68,23 @@ func TestAListRefusesACursorThatIsNotItsOwnBeforeItReads(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestAListByKeyBeginsWithTheFirstKeyAndContinuesAfterTheLast(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	cursor := ""
+	for range 2 {
+		p, err := page.ListByKey("letters", nil, page.Request{Limit: 1, Cursor: cursor}, "~", func(s string) string { return s },
+			func(after string, limit int) ([]string, error) {
+				asked = append(asked, after)
+				return []string{"b", "a"}, nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cursor = p.NextCursor
+	}
+	if want := []string{"~", "b"}; !slices.Equal(asked, want) {
+		t.Errorf("the pages were read after %q, want %q", asked, want)
+	}
+}

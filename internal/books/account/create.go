@@ -15,8 +15,8 @@ import (
 // Limits of an account.
 const (
 	NameMax      = 200
-	CodeMax      = 32
-	AssetTypeMax = 64
+	codeMax      = 32
+	assetTypeMax = 64
 )
 
 // CreateParams describe a new account.
@@ -106,11 +106,11 @@ func (a Account) validateFields(faults *fault.List) {
 	if strings.TrimSpace(a.Name) == "" {
 		faults.Addf("name", "must not be empty")
 	}
-	validateLength(faults, "code", a.Code, CodeMax)
+	validateLength(faults, "code", a.Code, codeMax)
 	if a.Code != strings.TrimSpace(a.Code) {
 		faults.Addf("code", "must not begin or end with a space")
 	}
-	validateLength(faults, "asset_type", a.AssetType, AssetTypeMax)
+	validateLength(faults, "asset_type", a.AssetType, assetTypeMax)
 	if !a.Type.Valid() {
 		faults.Addf("type", "must be Asset, Liability, Equity, Revenue or Expense")
 	}

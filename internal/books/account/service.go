@@ -92,8 +92,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// searchChunk is how many accounts are read at a time while searching.
-const searchChunk = 100
+// searchBatch is how many accounts are read at a time while searching.
+const searchBatch = 100
 
 // read returns up to limit accounts that match. It searches here and not in the database, because the databases differ in how they
 // fold the case of letters such as é.
@@ -108,18 +108,18 @@ func (f Filter) read(ctx context.Context, tx *db.Tx, above int64, limit int) ([]
 	}
 	var found []Account
 	for {
-		chunk, err := selectPage(ctx, tx, f, above, searchChunk)
+		batch, err := selectPage(ctx, tx, f, above, searchBatch)
 		if err != nil {
 			return nil, err
 		}
-		for _, a := range chunk {
+		for _, a := range batch {
 			if above = a.SequenceNumber; f.matches(a) {
 				if found = append(found, a); len(found) == limit {
 					return found, nil
 				}
 			}
 		}
-		if len(chunk) < searchChunk {
+		if len(batch) < searchBatch {
 			return found, nil
 		}
 	}

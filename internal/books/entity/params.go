@@ -11,14 +11,14 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// NameMax is the maximum length of a name in characters.
-const NameMax = 200
+// nameMax is the maximum length of a name in characters.
+const nameMax = 200
 
 // The valid values, as in the API.
 var (
 	Methods      = []string{MethodFIFO, MethodLIFO, MethodHIFO, MethodLOFO, MethodWeightedAverage, MethodSpecificID}
 	Scopes       = []string{ScopeSource, ScopeLegalEntity}
-	Measurements = []string{MeasuredAtCost, MeasuredImpaired, MeasuredAtFairValue}
+	measurements = []string{MeasuredAtCost, MeasuredImpaired, MeasuredAtFairValue}
 )
 
 // CreateParams describe a new legal entity; empty fields get their defaults.
@@ -129,8 +129,8 @@ var (
 
 // validate adds every fault in the fields of a legal entity, without looking at other records.
 func (e LegalEntity) validate(faults *fault.List) {
-	if n := utf8.RuneCountInString(e.Name); n > NameMax || strings.TrimSpace(e.Name) == "" {
-		faults.Addf("name", "must have 1 to %d characters, not only spaces", NameMax)
+	if n := utf8.RuneCountInString(e.Name); n > nameMax || strings.TrimSpace(e.Name) == "" {
+		faults.Addf("name", "must have 1 to %d characters, not only spaces", nameMax)
 	}
 	if !money.IsFiat(e.BaseCurrency) {
 		faults.Addf("base_currency", mustBeCurrency)
@@ -156,9 +156,9 @@ func (e LegalEntity) validate(faults *fault.List) {
 		among        []string
 	}{
 		{"cost_basis_method", e.CostBasisMethod, Methods}, {"cost_basis_scope", e.CostBasisScope, Scopes},
-		{"measurement", e.Measurement, Measurements}, {"framework", e.Framework, Frameworks},
-		{"fee_treatment", e.FeeTreatment, FeeTreatments}, {"short_disposal", e.ShortDisposal, ShortDisposals},
-		{"intercompany_basis", e.IntercompanyBasis, IntercompanyBases}, {"loans_out", e.LoansOut, LoansOuts},
+		{"measurement", e.Measurement, measurements}, {"framework", e.Framework, frameworks},
+		{"fee_treatment", e.FeeTreatment, feeTreatments}, {"short_disposal", e.ShortDisposal, shortDisposals},
+		{"intercompany_basis", e.IntercompanyBasis, intercompanyBases}, {"loans_out", e.LoansOut, loansOuts},
 	} {
 		if !slices.Contains(choice.among, choice.value) {
 			faults.Addf(choice.field, "must be one of %s", strings.Join(choice.among, ", "))

@@ -33,11 +33,11 @@ const (
 
 // The valid values, as in the API.
 var (
-	Frameworks        = []string{FrameworkUSGAAP, FrameworkIFRS}
-	FeeTreatments     = []string{FeesExpensed, FeesNetted, FeesCapitalized}
-	ShortDisposals    = []string{ShortBlocked, ShortAtZeroBasis}
-	IntercompanyBases = []string{BasisCarriedOver, BasisAtFairValue}
-	LoansOuts         = []string{LoansDerecognized, LoansParked}
+	frameworks        = []string{FrameworkUSGAAP, FrameworkIFRS}
+	feeTreatments     = []string{FeesExpensed, FeesNetted, FeesCapitalized}
+	shortDisposals    = []string{ShortBlocked, ShortAtZeroBasis}
+	intercompanyBases = []string{BasisCarriedOver, BasisAtFairValue}
+	loansOuts         = []string{LoansDerecognized, LoansParked}
 )
 
 // defaultFramework returns US GAAP for books in dollars, and IFRS otherwise.

@@ -60,13 +60,8 @@ func (s *Service) Get(ctx context.Context, legalEntityID string) (d Detail, err 
 // List returns a page of the legal entities that the actor sees, in the order of their creation.
 func (s *Service) List(ctx context.Context, p page.Request) (page.Page[LegalEntity], error) {
 	who := actor.From(ctx)
-	return page.List("legal-entities", nil, p, func(e LegalEntity) []string {
-		return []string{e.ID}
-	}, func(after []string, limit int) (rows []LegalEntity, err error) {
-		above := ""
-		if after != nil {
-			above = after[0]
-		}
+	key := func(e LegalEntity) string { return e.ID }
+	return page.ListByKey("legal-entities", nil, p, "", key, func(above string, limit int) (rows []LegalEntity, err error) {
 		err = s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			rows, err = selectPage(ctx, tx, who.LegalEntityIDs, above, limit)
 			return err

@@ -75,12 +75,12 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, limit 
 
 // walk calls do for every rate in the order of its key and reads them in chunks.
 func walk(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
-	const chunk = 1000
+	const batch = 1000
 	var last Quotation
 	for {
 		rows, err := db.All[row](ctx, tx,
 			selectRows+" AND (base_currency, quote_currency, date) > (?, ?, ?) ORDER BY base_currency, quote_currency, date LIMIT ?",
-			last.Base, last.Quote, last.Date, chunk)
+			last.Base, last.Quote, last.Date, batch)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func walk(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
 				return err
 			}
 		}
-		if len(rows) < chunk {
+		if len(rows) < batch {
 			return nil
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // ids, so that importing a journal twice creates each entry once and references between entries stay valid.
 type chain struct {
 	last     int64                        // the number of the last entry before the import
-	known    map[string]journal.Link      // the entries of this chunk and their predecessors, by id
+	known    map[string]journal.Link      // the entries of this batch and their predecessors, by id
 	waiting  map[string][]*notation.Entry // entries that wait for their predecessor, by its id
 	orphaned map[string]bool              // entries whose predecessor is neither in the books nor in the file
 	ready    []*notation.Entry

@@ -65,7 +65,7 @@ func TestImportingBooksIntoThemselvesAddsNothing(t *testing.T) {
 	})
 }
 
-// manyEntries creates books with more entries than one chunk, the first corrected at the end and another reversed on an
+// manyEntries creates books with more entries than one batch, the first corrected at the end and another reversed on an
 // earlier date.
 func manyEntries(t rapid.TB, s *apitest.Service) *world {
 	t.Helper()

@@ -19,9 +19,9 @@ import (
 
 // Limits of an entry.
 const (
-	LinesMin = 2
-	LinesMax = 1000
-	BatchMax = 1000
+	linesMin = 2
+	linesMax = 1000
+	batchMax = 1000
 
 	yearMin    = 1970
 	yearsAhead = 10 // a later date is a typing error, and posting creates every period up to it
@@ -166,8 +166,8 @@ func (c *composer) requireUnique(field string, ids []string) {
 
 func (c *composer) composeLines(e *Entry, lines []LineParams) {
 	// A booking of something worthless moves lots but has no lines.
-	if n := len(lines); (n < LinesMin || n > LinesMax) && (n > 0 || e.TransactionID == "" || e.OriginatedBy == ByHand) {
-		c.fault("lines", fmt.Sprintf("must have %d to %d lines", LinesMin, LinesMax))
+	if n := len(lines); (n < linesMin || n > linesMax) && (n > 0 || e.TransactionID == "" || e.OriginatedBy == ByHand) {
+		c.fault("lines", fmt.Sprintf("must have %d to %d lines", linesMin, linesMax))
 		return
 	}
 	before := len(c.faults)

@@ -54,8 +54,8 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (Guided, error) {
 
 // CreateBatch creates several entries, all or none. If dry is set it returns what it would create and writes nothing.
 func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) ([]Guided, error) {
-	if n := len(ps); n < 1 || n > BatchMax {
-		return nil, fault.Invalidf("journal_entries", "must have 1 to %d entries", BatchMax)
+	if n := len(ps); n < 1 || n > batchMax {
+		return nil, fault.Invalidf("journal_entries", "must have 1 to %d entries", batchMax)
 	}
 	return s.create(ctx, ps, func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) }, dry)
 }
@@ -255,15 +255,6 @@ func reportUnknownTags(r *validation, at string, ids, known []string) {
 			r.notFound("tag", fmt.Sprintf("%stag_ids[%d]", at, i))
 		}
 	}
-}
-
-// Get returns an entry with its guidance.
-func (s *Service) Get(ctx context.Context, entryID string) (g Guided, err error) {
-	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		g, _, err = FindGuided(ctx, tx, entryID)
-		return err
-	})
-	return g, err
 }
 
 // FindGuided returns an entry with its guidance, if the actor may see it, and the books that the guidance follows from. It

@@ -83,7 +83,7 @@ func (f findings) verifyEntry(b *snapshot.Books, r storedEntry) {
 		return
 	}
 	bare := len(e.Lines) == 0 && e.TransactionID != "" // books something worthless
-	if len(e.Lines) < LinesMin && !bare || len(book.Differences(e.bookLines())) > 0 {
+	if len(e.Lines) < linesMin && !bare || len(book.Differences(e.bookLines())) > 0 {
 		f.Addf("unbalanced entries", "the entry %s does not balance", e.SequenceNumber())
 	}
 	if !r.linesAgree {

@@ -157,8 +157,8 @@ func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([
 	return closings, insertFrozen(ctx, tx, frozen)
 }
 
-// ReasonMax is the maximum length of the reason to reopen a period, or to close it with an override, in characters.
-const ReasonMax = 500
+// reasonMax is the maximum length of the reason to reopen a period, or to close it with an override, in characters.
+const reasonMax = 500
 
 // ReopenParams describe a reopening. An empty LegalEntityID means all that the actor sees and for which the period is closed.
 type ReopenParams struct {
@@ -197,8 +197,8 @@ func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (
 // validateReason returns a reason without surrounding blanks.
 func validateReason(field, reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
-	if n := utf8.RuneCountInString(reason); n < 1 || n > ReasonMax {
-		return "", fault.Invalidf(field, "must have 1 to %d characters, not counting spaces before and after", ReasonMax)
+	if n := utf8.RuneCountInString(reason); n < 1 || n > reasonMax {
+		return "", fault.Invalidf(field, "must have 1 to %d characters, not counting spaces before and after", reasonMax)
 	}
 	return reason, nil
 }

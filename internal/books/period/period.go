@@ -15,11 +15,11 @@ import (
 
 // Period is one month of an organization's books, from Start up to and without End.
 type Period struct {
-	ID        string    `db:"accounting_period_id"`
-	Key       string    `db:"key"`
-	Start     time.Time `db:"start_date_utc"`
-	End       time.Time `db:"end_date_utc"`
-	CreatedAt time.Time `db:"created_at"`
+	ID        string
+	Key       string
+	Start     time.Time
+	End       time.Time
+	CreatedAt time.Time
 }
 
 // Contains reports whether an instant lies in the period.
@@ -69,16 +69,16 @@ func Zone(ctx context.Context, tx *db.Tx) (*time.Location, error) {
 
 // The first and the last possible month: a mistyped date must not create periods for centuries.
 var (
-	MonthMin = calendar.Month{Year: 1900, Month: time.January}
-	MonthMax = calendar.Month{Year: 2199, Month: time.December}
+	monthMin = calendar.Month{Year: 1900, Month: time.January}
+	monthMax = calendar.Month{Year: 2199, Month: time.December}
 )
 
 // Ensure creates the requested months, the current one, and all months between them and the existing periods, and returns every
 // period. It writes nothing if none is missing. It runs in the caller's transaction.
 func Ensure(ctx context.Context, tx *db.Tx, months ...calendar.Month) ([]Period, error) {
 	for _, m := range months {
-		if m.Compare(MonthMin) < 0 || m.Compare(MonthMax) > 0 {
-			return nil, fault.Invalidf("accounting_date", "must be from %s to %s", MonthMin.Key(), MonthMax.Key())
+		if m.Compare(monthMin) < 0 || m.Compare(monthMax) > 0 {
+			return nil, fault.Invalidf("accounting_date", "must be from %s to %s", monthMin.Key(), monthMax.Key())
 		}
 	}
 	loc, err := Zone(ctx, tx)

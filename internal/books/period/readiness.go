@@ -24,7 +24,7 @@ func (r Readiness) Ready() bool { return len(failed(r.Checks)) == 0 }
 // CheckResult is the result of one readiness check, for one legal entity or, if LegalEntityID is empty, for all.
 type CheckResult struct {
 	Code          string
-	Outcome       Outcome
+	Status        CheckStatus
 	LegalEntityID string
 	Count         int64
 	Message       string
@@ -37,9 +37,9 @@ type ReadinessCheck func(ctx context.Context, tx *db.Tx, p Period, entities []en
 
 // NewCheckResult returns a result that passes if count is zero and fails otherwise.
 func NewCheckResult(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) CheckResult {
-	v := CheckResult{Code: code, Outcome: Pass, LegalEntityID: e.ID, Count: count, Message: passed, SampleIDs: samples}
+	v := CheckResult{Code: code, Status: Pass, LegalEntityID: e.ID, Count: count, Message: passed, SampleIDs: samples}
 	if count > 0 {
-		v.Outcome, v.Message = Fail, failed
+		v.Status, v.Message = Fail, failed
 	}
 	if v.SampleIDs == nil {
 		v.SampleIDs = []string{}
@@ -47,14 +47,14 @@ func NewCheckResult(e entity.LegalEntity, code string, count int64, samples []st
 	return v
 }
 
-// Outcome is the outcome of a check.
-type Outcome string
+// CheckStatus is the result of a check in one word.
+type CheckStatus string
 
-// The outcomes. Only a failed check prevents the close.
+// The statuses. Only a failed check prevents the close.
 const (
-	Pass Outcome = "pass"
-	Warn Outcome = "warn"
-	Fail Outcome = "fail"
+	Pass CheckStatus = "pass"
+	Warn CheckStatus = "warn"
+	Fail CheckStatus = "fail"
 )
 
 // The checks.
@@ -94,9 +94,9 @@ func (s *Service) Readiness(ctx context.Context, periodID, legalEntityID string)
 	return r, err
 }
 
-func failed(verdicts []CheckResult) (out []CheckResult) {
-	for _, v := range verdicts {
-		if v.Outcome == Fail {
+func failed(results []CheckResult) (out []CheckResult) {
+	for _, v := range results {
+		if v.Status == Fail {
 			out = append(out, v)
 		}
 	}
@@ -123,8 +123,8 @@ func (x *examination) addResult(e entity.LegalEntity, code string, count int64, 
 // override turns overridable failures into warnings.
 func (x *examination) override() {
 	for i, v := range x.results {
-		if v.Outcome == Fail && v.Overridable {
-			x.results[i].Outcome = Warn
+		if v.Status == Fail && v.Overridable {
+			x.results[i].Status = Warn
 		}
 	}
 }
@@ -150,11 +150,11 @@ func (s *Service) examine(ctx context.Context, tx *db.Tx, p Period, o closeStatu
 		}
 	}
 	for _, inspect := range s.extraChecks {
-		verdicts, err := inspect(ctx, tx, p, open)
+		results, err := inspect(ctx, tx, p, open)
 		if err != nil {
 			return nil, err
 		}
-		x.results = append(x.results, verdicts...)
+		x.results = append(x.results, results...)
 	}
 	return x, nil
 }
@@ -218,7 +218,7 @@ func idsAndNumbers(entries []entryRef) (ids, numbers []string) {
 // checkBalances checks clearing accounts, the trial balance, that balances are the sums of their lines, and that each entry
 // balances.
 func (x *examination) checkBalances(ctx context.Context, tx *db.Tx, _ closeStatus) error {
-	accounts, err := account.All(ctx, tx)
+	accounts, err := account.All(ctx, tx) // not from books/snapshot, which imports this package; the lines read below cost far more
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (x *examination) checkClearing(e entity.LegalEntity, accounts map[string]ac
 	if n := len(ids[2]); n > 0 {
 		v := NewCheckResult(e, CodeInTransit, int64(n), ids[2][:min(samplesMax, n)], "", "lots are in transit from one source to another: "+
 			joinFirst(texts[2], n))
-		v.Outcome = Warn
+		v.Status = Warn
 		x.results = append(x.results, v)
 	}
 }

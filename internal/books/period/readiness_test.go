@@ -62,7 +62,7 @@ func TestReadinessNamesWhatPreventsTheClose(t *testing.T) {
 			}
 			r := b.readiness(t, "2026-02", "")
 			v := find(t, r, code, entity)
-			if r.Ready() || v.Outcome != period.Fail || v.Count != count || len(v.SampleIDs) != samples {
+			if r.Ready() || v.Status != period.Fail || v.Count != count || len(v.SampleIDs) != samples {
 				t.Errorf("%s: %+v", code, v)
 			}
 			for _, w := range words {
@@ -71,7 +71,7 @@ func TestReadinessNamesWhatPreventsTheClose(t *testing.T) {
 				}
 			}
 			for _, other := range r.Checks {
-				if other.Code != code && other.Outcome != period.Pass {
+				if other.Code != code && other.Status != period.Pass {
 					t.Errorf("%s, but also %+v", code, other)
 				}
 			}
@@ -126,7 +126,7 @@ func TestReadinessFindsBooksThatDoNotAddUp(t *testing.T) {
 			b.damage(t, c.statement, b.org)
 			v := find(t, b.readiness(t, "2026-02", b.us), c.code, b.us)
 			want := map[string]string{"account": b.accounts["1010"], "entry": e.ID}[c.sample]
-			if v.Outcome != period.Fail || v.Count < 1 || want != "" && !slices.Contains(v.SampleIDs, want) {
+			if v.Status != period.Fail || v.Count < 1 || want != "" && !slices.Contains(v.SampleIDs, want) {
 				t.Errorf("%s: %+v", c.statement, v)
 			}
 			if _, err := b.periods.Close(b.ctx, b.id(t, "2026-02"), ""); fault.KindOf(err) != fault.Conflict ||
@@ -156,8 +156,8 @@ func TestReadinessChecksEachLegalEntityForWhichThePeriodIsOpen(t *testing.T) {
 		b.make(t, p)
 		id := b.id(t, "2026-02")
 		r := b.readiness(t, "2026-02", "")
-		if us, de := find(t, r, period.CodeDrafts, b.us), find(t, r, period.CodeDrafts, b.de); us.Outcome != period.Pass ||
-			de.Outcome != period.Fail || r.Ready() {
+		if us, de := find(t, r, period.CodeDrafts, b.us), find(t, r, period.CodeDrafts, b.de); us.Status != period.Pass ||
+			de.Status != period.Fail || r.Ready() {
 			t.Errorf("%+v %+v", us, de)
 		}
 		if _, err := b.periods.Close(b.ctx, id, ""); !refused(err, period.CodeDrafts) || !strings.Contains(err.Error(), "DE GmbH: ") {
@@ -171,7 +171,7 @@ func TestReadinessChecksEachLegalEntityForWhichThePeriodIsOpen(t *testing.T) {
 			t.Errorf("a legal entity for which the period is closed is checked: %+v", r)
 		}
 		r = b.readiness(t, "2026-02", b.us)
-		if v := find(t, r, period.CodeAlreadyClosed, ""); r.Ready() || v.Outcome != period.Fail || !slices.Equal(v.SampleIDs, []string{b.us}) {
+		if v := find(t, r, period.CodeAlreadyClosed, ""); r.Ready() || v.Status != period.Fail || !slices.Equal(v.SampleIDs, []string{b.us}) {
 			t.Errorf("%+v", r)
 		}
 		if r, err := b.periods.Readiness(b.limitedTo(b.us), id, ""); err != nil || len(r.Checks) != 1 {

@@ -52,12 +52,8 @@ type Filter struct {
 
 // List returns a page of periods, the latest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[State], error) {
-	latest := func(s State) []string { return []string{s.Key} }
-	return page.List("accounting-periods", f, p, latest, func(after []string, limit int) (states []State, err error) {
-		below := "~" // sorts after every key
-		if after != nil {
-			below = after[0]
-		}
+	latest := func(s State) string { return s.Key }
+	return page.ListByKey("accounting-periods", f, p, "~", latest, func(below string, limit int) (states []State, err error) {
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			r, err := f.span(ctx, tx)
 			if err != nil {

@@ -11,14 +11,39 @@ import (
 // noun names a period in messages.
 const noun = "accounting period"
 
-var periodQuery = "SELECT " + db.Columns[Period]() + " FROM accounting_periods WHERE organization_id = @org"
+type periodRow struct {
+	ID        string    `db:"accounting_period_id"`
+	Key       string    `db:"key"`
+	Start     time.Time `db:"start_date_utc"`
+	End       time.Time `db:"end_date_utc"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+var periodQuery = "SELECT " + db.Columns[periodRow]() + " FROM accounting_periods WHERE organization_id = @org"
+
+func periodsOf(rows []periodRow, err error) ([]Period, error) {
+	out := make([]Period, len(rows))
+	for i, r := range rows {
+		out[i] = Period(r)
+	}
+	return out, err
+}
+
+func rowsOf(periods []Period) []periodRow {
+	out := make([]periodRow, len(periods))
+	for i, p := range periods {
+		out[i] = periodRow(p)
+	}
+	return out
+}
 
 func selectAll(ctx context.Context, tx *db.Tx) ([]Period, error) {
-	return db.All[Period](ctx, tx, periodQuery+" ORDER BY key")
+	return periodsOf(db.All[periodRow](ctx, tx, periodQuery+" ORDER BY key"))
 }
 
 func selectOne(ctx context.Context, tx *db.Tx, periodID string) (Period, error) {
-	return db.One[Period](ctx, tx, noun, periodQuery+" AND accounting_period_id = ?", periodID)
+	r, err := db.One[periodRow](ctx, tx, noun, periodQuery+" AND accounting_period_id = ?", periodID)
+	return Period(r), err
 }
 
 // selectFirstKey returns the key of the first period, or an empty key if there is none.
@@ -38,11 +63,11 @@ func selectSpan(ctx context.Context, tx *db.Tx, r span, limit int) ([]Period, er
 	if !r.to.IsZero() {
 		q.And("start_date_utc <= ?", r.to)
 	}
-	return db.All[Period](ctx, tx, q.Then("ORDER BY key DESC LIMIT ?", limit), q.Args...)
+	return periodsOf(db.All[periodRow](ctx, tx, q.Then("ORDER BY key DESC LIMIT ?", limit), q.Args...))
 }
 
 func insertPeriods(ctx context.Context, tx *db.Tx, periods []Period) error {
-	return db.Insert(ctx, tx, "accounting_periods", periods...)
+	return db.Insert(ctx, tx, "accounting_periods", rowsOf(periods)...)
 }
 
 // selectOrganizationsEndingBy returns the organizations whose last period ends by a time.

@@ -86,7 +86,7 @@ func loadCloseStatus(ctx context.Context, tx *db.Tx, legalEntityID string) (o cl
 		}
 		o.entities = []entity.LegalEntity{e}
 	} else {
-		all, err := entity.All(ctx, tx)
+		all, err := entity.All(ctx, tx) // not from books/snapshot, which imports this package
 		if err != nil {
 			return o, err
 		}

@@ -94,6 +94,6 @@ func selectRangeUnits(ctx context.Context, tx *db.Tx, s dateRange) ([]rangeUnitR
 }
 
 func updateBounds(ctx context.Context, tx *db.Tx, periods []Period) error {
-	return db.Upsert(ctx, tx, "accounting_periods", periods, `ON CONFLICT (organization_id, accounting_period_id)
+	return db.Upsert(ctx, tx, "accounting_periods", rowsOf(periods), `ON CONFLICT (organization_id, accounting_period_id)
 		DO UPDATE SET start_date_utc = excluded.start_date_utc, end_date_utc = excluded.end_date_utc`)
 }

@@ -28,11 +28,8 @@ type Filter struct {
 
 // List returns a page of tags in the order of their creation.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Tag], error) {
-	return page.List("tags", f, p, func(t Tag) []string { return []string{t.ID} }, func(after []string, limit int) (rows []Tag, err error) {
-		above := ""
-		if after != nil {
-			above = after[0]
-		}
+	key := func(t Tag) string { return t.ID }
+	return page.ListByKey("tags", f, p, "", key, func(above string, limit int) (rows []Tag, err error) {
 		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			rows, err = selectPage(ctx, tx, f, above, limit)
 			return err
@@ -142,7 +139,7 @@ func (s *Service) Delete(ctx context.Context, tagID string) error {
 // normalize returns the tag as it is stored, or every fault in it.
 func (t Tag) normalize() (Tag, error) {
 	var faults fault.List
-	name, err := NormalizeName(t.Name)
+	name, err := normalizeName(t.Name)
 	if err := faults.Merge(err); err != nil {
 		return t, err
 	}

@@ -101,8 +101,8 @@ func create(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error)
 	return t, nil
 }
 
-// NormalizeName returns a name as it is stored and compared, or an error if it is too long or empty.
-func NormalizeName(name string) (string, error) {
+// normalizeName returns a name as it is stored and compared, or an error if it is too long or empty.
+func normalizeName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n < 1 || n > NameMax {
 		return "", fault.Invalidf("name", "must have 1 to %d characters, not counting spaces before and after", NameMax)

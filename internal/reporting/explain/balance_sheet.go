@@ -49,11 +49,20 @@ func (i *inquiry) sheetRow(ctx context.Context, q Query, a account.Account, mont
 	if err != nil {
 		return nil, r.Frame, err
 	}
-	n := slices.IndexFunc(r.Accounts, func(b account.Account) bool { return b.ID == a.ID })
-	if n < 0 {
-		return nil, r.Frame, fault.Missing("ledger account")
+	n, err := rowOf(r.Accounts, a)
+	if err != nil {
+		return nil, r.Frame, err
 	}
 	return r.Rows[n].Cells, r.Frame, nil
+}
+
+// rowOf returns the index of the row of an account in a report.
+func rowOf(accounts []account.Account, a account.Account) (int, error) {
+	n := slices.IndexFunc(accounts, func(b account.Account) bool { return b.ID == a.ID })
+	if n < 0 {
+		return 0, fault.Missing("ledger account")
+	}
+	return n, nil
 }
 
 // sheet explains a figure of the balance sheet.

@@ -55,7 +55,7 @@ func TestEachKindOfFigureIsExplainedInAnAccountantsWords(t *testing.T) {
 			"closing-positions adjustment source=A asset=ETH period=2025-11":           "the books do not adjust it",
 			"treasury-balances source=A asset=ETH":                                     "balance at the start of 2025-12 1 = 1",
 			"treasury-balances source=Bank asset=USD":                                  "balance at the start of 2025-12 8950.00 + lines since then 0.00 = 8950.00",
-			"roll-forward units entity=us asset=ETH period=2025-11":                    "held at " + w.source("A").ID + " 1 = 1",
+			"roll-forward units entity=us asset=ETH period=2025-11":                    "held at " + w.Source("A").ID + " 1 = 1",
 			"roll-forward realized_losses entity=us asset=ETH period=2025-11":          "2025-11 200.00 = 200.00",
 			"roll-forward opening_fair_value entity=us asset=ETH period=2025-11":       "1.5 ETH at 2200 3300.00 = 3300.00",
 		} {
@@ -69,12 +69,12 @@ func TestEachKindOfFigureIsExplainedInAnAccountantsWords(t *testing.T) {
 func TestARevaluationIsExplainedByItsLotsAndItsEntry(t *testing.T) {
 	each(t, func(w *world) {
 		framework, fair := "us_gaap", entity.MeasuredAtFairValue
-		_, err := entity.NewService(w.db).Update(w.ctx, w.us, entity.UpdateParams{Framework: &framework, Measurement: &fair})
-		w.must(err)
+		_, err := entity.NewService(w.DB).Update(w.Ctx, w.EntityID, entity.UpdateParams{Framework: &framework, Measurement: &fair})
+		w.Must(err)
 		w.autumn()
 		w.book("2025-10 revalue")
 		var run string
-		w.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		w.Read(func(ctx context.Context, tx *db.Tx) (err error) {
 			run, err = db.One[string](ctx, tx, "revaluation", "SELECT revaluation_id FROM revaluations WHERE organization_id = @org")
 			return err
 		})
@@ -95,10 +95,10 @@ func TestARevaluationIsExplainedByItsLotsAndItsEntry(t *testing.T) {
 func TestADispositionShowsItsLotItsElectionAndItsEntry(t *testing.T) {
 	each(t, func(w *world) {
 		w.autumn()
-		gains, err := w.Explain(w.ctx, w.query("realized-gains-losses entity=us asset=ETH period=2025-10"), page.Request{Limit: 10})
-		w.must(err)
-		x, err := w.Explain(w.ctx, *gains.Uses[0].Explain(), page.Request{Limit: 10})
-		w.must(err)
+		gains, err := w.Explain(w.Ctx, w.query("realized-gains-losses entity=us asset=ETH period=2025-10"), page.Request{Limit: 10})
+		w.Must(err)
+		x, err := w.Explain(w.Ctx, *gains.Uses[0].Explain(), page.Request{Limit: 10})
+		w.Must(err)
 		if want := "proceeds 1500.00 - cost basis 1000.00 = 500.00"; x.Formula != want {
 			w.Errorf("%s, want %s", x.Formula, want)
 		}
@@ -118,14 +118,14 @@ func TestAQueryThatNamesNoFigureIsRefusedFieldByField(t *testing.T) {
 		}{
 			{explain.Query{Report: "cash-flow"}, "report"},
 			{explain.Query{Report: "balance-sheet"}, "accounting_period_id ledger_account_id"},
-			{explain.Query{Report: "balance-sheet", Column: "net", Row: "assets", PeriodID: w.period("2025-10").ID}, "column"},
+			{explain.Query{Report: "balance-sheet", Column: "net", Row: "assets", PeriodID: w.Period("2025-10").ID}, "column"},
 			{w.query("balance-sheet row=equity period=2025-10"), "row"},
 			{w.query("balance-sheet account=4010 period=2025-10"), "ledger_account_id"},
 			{w.query("income-statement account=1010 period=2025-10"), "ledger_account_id"},
 			{w.query("general-ledger running_balance entry=" + w.entries[0]), "journal_line_id"},
 			{w.query("asset-tax-lots lot=ast_1 period=2025-10"), "accounting_period_id"},
 		} {
-			_, err := w.Explain(w.ctx, c.query, page.Request{Limit: 1})
+			_, err := w.Explain(w.Ctx, c.query, page.Request{Limit: 1})
 			var fields []string
 			if e := new(fault.Error); errors.As(err, &e) {
 				for _, f := range e.Fields {
@@ -140,13 +140,13 @@ func TestAQueryThatNamesNoFigureIsRefusedFieldByField(t *testing.T) {
 		for _, q := range []explain.Query{w.query("asset-tax-lots lot=ast_gone"), w.query("general-ledger entry=je_gone"),
 			w.query("general-ledger entry=" + w.entries[0] + " line=jel_gone"), w.query("closing-positions source=B asset=ETH period=2025-10"),
 			{Report: "balance-sheet", Row: "assets", PeriodID: "ap_gone"}} {
-			if _, err := w.Explain(w.ctx, q, page.Request{Limit: 1}); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.Explain(w.Ctx, q, page.Request{Limit: 1}); fault.KindOf(err) != fault.NotFound {
 				w.Errorf("%s: %v", q, err)
 			}
 		}
 		q := w.query("balance-sheet account=Bank period=2025-10")
 		for _, cursor := range []string{"x", "bm9uc2Vuc2U"} {
-			if _, err := w.Explain(w.ctx, q, page.Request{Limit: 1, Cursor: cursor}); fault.KindOf(err) != fault.Invalid {
+			if _, err := w.Explain(w.Ctx, q, page.Request{Limit: 1, Cursor: cursor}); fault.KindOf(err) != fault.Invalid {
 				w.Errorf("cursor %s: %v", cursor, err)
 			}
 		}
@@ -156,8 +156,8 @@ func TestAQueryThatNamesNoFigureIsRefusedFieldByField(t *testing.T) {
 func TestALineOfTheGeneralLedgerIsExplainedByTheLinesBeforeIt(t *testing.T) {
 	each(t, func(w *world) {
 		w.autumn()
-		x, err := w.Explain(w.ctx, w.query("balance-sheet account=Bank period=2025-11"), page.Request{Limit: 10})
-		w.must(err)
+		x, err := w.Explain(w.Ctx, w.query("balance-sheet account=Bank period=2025-11"), page.Request{Limit: 10})
+		w.Must(err)
 		var got []string
 		for _, l := range x.Lines {
 			for _, column := range []string{"opening_balance", "running_balance"} {

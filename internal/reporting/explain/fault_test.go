@@ -15,8 +15,8 @@ import (
 // oneOfEach returns a figure of each report.
 func (w *world) oneOfEach() (out []explain.Query) {
 	w.Helper()
-	gains, err := w.Explain(w.ctx, w.query("realized-gains-losses entity=us asset=ETH period=2025-11"), page.Request{Limit: 10})
-	w.must(err)
+	gains, err := w.Explain(w.Ctx, w.query("realized-gains-losses entity=us asset=ETH period=2025-11"), page.Request{Limit: 10})
+	w.Must(err)
 	for _, text := range []string{"balance-sheet account=Bank period=2025-11", "trial-balance account=Bank period=2025-11",
 		"income-statement account=4010 period=2025-11", "general-ledger entry=" + w.entries[2],
 		"closing-positions source=A asset=ETH period=2025-11", "closing-positions fair_value source=A asset=ETH period=2025-11",
@@ -53,7 +53,7 @@ func TestMissingOrDamagedRowsBecomeAnExplicitDifference(t *testing.T) {
 				"unknown: no price is stored"},
 		} {
 			lot := w.lotID()
-			w.damage(c.damage, func(ctx context.Context) {
+			w.Damage(c.damage, func(ctx context.Context) {
 				x, err := w.Explain(ctx, w.query(strings.ReplaceAll(c.query, "LOT", lot)), page.Request{Limit: 100})
 				got := ""
 				if err == nil {
@@ -73,37 +73,39 @@ func TestMissingOrDamagedRowsBecomeAnExplicitDifference(t *testing.T) {
 }
 
 func TestLotsMayMissAFigureByTheRoundingOfAveragedSharesOnly(t *testing.T) {
-	each(t, func(w *world) {
-		const (
-			query    = "closing-positions source=A asset=ETH period=2025-11"
-			oneCent  = "UPDATE lot_positions SET basis = '100.01' WHERE organization_id = @org AND basis = '100'"
-			without  = "DELETE FROM lots WHERE organization_id = @org AND cost_basis = '70'"
-			addingUp = "; unexplained difference: the stored lots add up to "
-		)
-		for method, found := range map[string]map[string]string{
-			// Each of the three shares is 33.33, and that of a cent more 33.34.
-			entity.MethodWeightedAverage: {oneCent: "= 100.01", without: addingUp + "66.66"},
-			entity.MethodFIFO:            {oneCent: addingUp + "100.00", without: addingUp + "30.00"},
-		} {
-			w := newWorld(w.T, w.db)
-			_, err := entity.NewService(w.db).Update(w.ctx, w.us, entity.UpdateParams{CostBasisMethod: new(method)})
-			w.must(err)
-			w.book("2025-11-01 A in 1 ETH = 10.00 : SWAP against Bank", "2025-11-02 A in 1 ETH = 20.00 : SWAP against Bank",
-				"2025-11-03 A in 1 ETH = 70.00 : SWAP against Bank")
-			if got := w.formula(query); !strings.HasSuffix(got, "= 100.00") {
-				w.Errorf("%s: %s", method, got)
-			}
-			for damage, want := range found {
-				w.damage(damage, func(ctx context.Context) {
-					x, err := w.Explain(ctx, w.query(query), page.Request{Limit: 100})
-					w.must(err)
-					if !strings.HasSuffix(x.Formula, want) {
-						w.Errorf("%s after %s:\n\t%s\nwant\n\t%s", method, damage, x.Formula, want)
-					}
-				})
-			}
-		}
-	})
+	const (
+		query    = "closing-positions source=A asset=ETH period=2025-11"
+		oneCent  = "UPDATE lot_positions SET basis = '100.01' WHERE organization_id = @org AND basis = '100'"
+		without  = "DELETE FROM lots WHERE organization_id = @org AND cost_basis = '70'"
+		addingUp = "; unexplained difference: the stored lots add up to "
+	)
+	t.Parallel()
+	for method, found := range map[string]map[string]string{
+		// Each of the three shares is 33.33, and that of a cent more 33.34.
+		entity.MethodWeightedAverage: {oneCent: "= 100.01", without: addingUp + "66.66"},
+		entity.MethodFIFO:            {oneCent: addingUp + "100.00", without: addingUp + "30.00"},
+	} {
+		t.Run(method, func(t *testing.T) {
+			each(t, func(w *world) {
+				_, err := entity.NewService(w.DB).Update(w.Ctx, w.EntityID, entity.UpdateParams{CostBasisMethod: new(method)})
+				w.Must(err)
+				w.book("2025-11-01 A in 1 ETH = 10.00 : SWAP against Bank", "2025-11-02 A in 1 ETH = 20.00 : SWAP against Bank",
+					"2025-11-03 A in 1 ETH = 70.00 : SWAP against Bank")
+				if got := w.formula(query); !strings.HasSuffix(got, "= 100.00") {
+					w.Errorf("%s", got)
+				}
+				for damage, want := range found {
+					w.Damage(damage, func(ctx context.Context) {
+						x, err := w.Explain(ctx, w.query(query), page.Request{Limit: 100})
+						w.Must(err)
+						if !strings.HasSuffix(x.Formula, want) {
+							w.Errorf("after %s:\n\t%s\nwant\n\t%s", damage, x.Formula, want)
+						}
+					})
+				}
+			})
+		})
+	}
 }
 
 // partsAddUp fails unless the parts add up to the figure, differences included.
@@ -121,8 +123,8 @@ func (w *world) partsAddUp(x *explain.Explanation) {
 // lotID returns the id of the first lot of wallet A.
 func (w *world) lotID() string {
 	w.Helper()
-	x, err := w.Explain(w.ctx, w.query("closing-positions source=A asset=ETH period=2025-11"), page.Request{Limit: 1})
-	w.must(err)
+	x, err := w.Explain(w.Ctx, w.query("closing-positions source=A asset=ETH period=2025-11"), page.Request{Limit: 1})
+	w.Must(err)
 	return x.Lots[0].ID
 }
 
@@ -132,7 +134,7 @@ func TestNoDamageMakesAnExplanationAddUpToSomethingElse(t *testing.T) {
 		figures := w.oneOfEach()
 		for _, table := range []string{"journal_lines", "account_balances", "lots", "lot_uses", "lot_positions", "lot_gains", "lot_pools",
 			"prices", "bookings", "transactions", "lot_consumptions"} {
-			w.damage("DELETE FROM "+table+" WHERE organization_id = @org", func(ctx context.Context) {
+			w.Damage("DELETE FROM "+table+" WHERE organization_id = @org", func(ctx context.Context) {
 				for _, q := range figures {
 					x, err := w.Explain(ctx, q, page.Request{Limit: 100})
 					if err == nil && x.Value != nil && (len(x.Parts) > 0 || !x.Value.IsZero()) {
@@ -148,9 +150,9 @@ func TestADatabaseErrorAtAnyStatementIsAnErrorAndNeverAPartialExplanation(t *tes
 	each(t, func(w *world) {
 		w.autumn()
 		for _, q := range w.oneOfEach() {
-			whole, err := w.Explain(w.ctx, q, page.Request{Limit: 100})
-			w.must(err)
-			dbtest.EachInterrupt(w.ctx, w.T, w.db, func(ctx context.Context) (*explain.Explanation, error) {
+			whole, err := w.Explain(w.Ctx, q, page.Request{Limit: 100})
+			w.Must(err)
+			dbtest.EachInterrupt(w.Ctx, w.T, w.DB, func(ctx context.Context) (*explain.Explanation, error) {
 				return w.Explain(ctx, q, page.Request{Limit: 100})
 			}, func(x *explain.Explanation) bool {
 				return x.Formula == whole.Formula && len(x.Lines) == len(whole.Lines) && len(x.Lots) == len(whole.Lots) &&
@@ -167,9 +169,9 @@ func TestAStatementThatTheDatabaseRefusesFailsTheExplanation(t *testing.T) {
 		failed := map[string]int{}
 		for _, table := range []string{"journal_lines", "account_balances", "lots", "lot_uses", "lot_positions", "lot_gains", "prices",
 			"bookings"} {
-			restore := dbtest.HideTable(w.T, w.db, table)
+			restore := dbtest.HideTable(w.T, w.DB, table)
 			for _, q := range figures {
-				x, err := w.Explain(w.ctx, q, page.Request{Limit: 100})
+				x, err := w.Explain(w.Ctx, q, page.Request{Limit: 100})
 				switch {
 				case err == nil:
 					w.addsUp(x)

@@ -95,8 +95,8 @@ type spec struct {
 	explain func(*inquiry, context.Context) error
 }
 
-// Reports lists the reports whose figures can be explained.
-func Reports() []string {
+// reports lists the reports whose figures can be explained.
+func reports() []string {
 	out := make([]string, 0, len(specs))
 	for name := range specs {
 		out = append(out, name)
@@ -109,7 +109,7 @@ func Reports() []string {
 func (q *Query) validate() (spec, error) {
 	s, known := specs[q.Report]
 	if !known {
-		return s, fault.Invalidf("report", "must be one of %s", strings.Join(Reports(), ", "))
+		return s, fault.Invalidf("report", "must be one of %s", strings.Join(reports(), ", "))
 	}
 	var faults fault.List
 	if q.Column == "" && len(s.columns) > 0 {

@@ -2,10 +2,8 @@ package explain
 
 import (
 	"context"
-	"slices"
 	"strings"
 
-	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/period"
@@ -63,15 +61,16 @@ func side(which string, balance money.Decimal) string {
 	return which + "_debit"
 }
 
+// trialRow reads the row of an account, with one cell per period.
 func (i *inquiry) trialRow(ctx context.Context, q Query, a account.Account, months ...*period.Period) ([]statement.TrialCell,
 	statements.Frame, error) {
 	r, err := i.reports.TrialBalance(ctx, params(q, a, months...))
 	if err != nil {
 		return nil, r.Frame, err
 	}
-	n := slices.IndexFunc(r.Accounts, func(b account.Account) bool { return b.ID == a.ID })
-	if n < 0 {
-		return nil, r.Frame, fault.Missing("ledger account")
+	n, err := rowOf(r.Accounts, a)
+	if err != nil {
+		return nil, r.Frame, err
 	}
 	return r.Rows[n].Cells, r.Frame, nil
 }

@@ -31,7 +31,7 @@ func (w *world) walk(roots ...string) map[string]int {
 			continue
 		}
 		seen[q.String()] = true
-		x, err := w.explained(w.ctx, q, 2)
+		x, err := w.explained(w.Ctx, q, 2)
 		if err != nil {
 			w.Errorf("%s: %v", q, err)
 			continue
@@ -113,7 +113,7 @@ func amounts(x *explain.Explanation, list explain.List) (out []*money.Decimal) {
 // isItsFigure fails unless a part is the figure that its query names, where both are in the same unit.
 func (w *world) isItsFigure(x *explain.Explanation, p explain.Part) {
 	w.Helper()
-	figure, err := w.Explain(w.ctx, *p.Explain, page.Request{Limit: 1})
+	figure, err := w.Explain(w.Ctx, *p.Explain, page.Request{Limit: 1})
 	switch {
 	case err != nil:
 		w.Errorf("%s, part %q: %s: %v", x.Query, p.Label, p.Explain, err)
@@ -182,11 +182,11 @@ func TestAFigureOfALegalEntityThatTheKeyMayNotSeeIsMissing(t *testing.T) {
 		w.book("2025-10-01 A in 2 ETH = 4000.00 : SWAP against Bank", "2025-10-02 SubA in 1 ETH = 1900.00 : SWAP against SubBank",
 			"2025-10-20 A out 1 ETH = 2500.00 : SWAP against Bank")
 		lot := w.query("closing-positions source=A asset=ETH period=2025-10")
-		all, err := w.Explain(w.ctx, lot, page.Request{Limit: 10})
-		w.must(err)
-		uses, err := w.Explain(w.ctx, w.query("realized-gains-losses entity=us asset=ETH period=2025-10"), page.Request{Limit: 10})
-		w.must(err)
-		ctx := w.limited(w.sub)
+		all, err := w.Explain(w.Ctx, lot, page.Request{Limit: 10})
+		w.Must(err)
+		uses, err := w.Explain(w.Ctx, w.query("realized-gains-losses entity=us asset=ETH period=2025-10"), page.Request{Limit: 10})
+		w.Must(err)
+		ctx := w.Limited(w.SubsidiaryID)
 		for _, q := range []explain.Query{lot, all.Lots[0].Explain(), *uses.Uses[0].Explain(), w.query("general-ledger entry=" + w.entries[0]),
 			w.query("realized-gains-losses entity=us asset=ETH period=2025-10"), w.query("roll-forward entity=us asset=ETH period=2025-10"),
 			w.query("treasury-balances source=A asset=ETH"), {Report: "schedule-of-dispositions", JournalEntryID: w.entries[2]}} {
@@ -195,12 +195,12 @@ func TestAFigureOfALegalEntityThatTheKeyMayNotSeeIsMissing(t *testing.T) {
 			}
 		}
 		x, err := w.Explain(ctx, w.query("balance-sheet row=assets period=2025-10"), page.Request{Limit: 10})
-		w.must(err)
+		w.Must(err)
 		if want := "0.00"; x.Text(*x.Value) != want {
 			w.Errorf("the subsidiary's assets are %s, want %s: %s", x.Text(*x.Value), want, x.Formula)
 		}
 		for _, p := range x.Parts {
-			if strings.Contains(p.Explain.String(), w.us) {
+			if strings.Contains(p.Explain.String(), w.EntityID) {
 				w.Errorf("a part leads to the other legal entity: %s", p.Explain)
 			}
 		}

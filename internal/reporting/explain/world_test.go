@@ -2,150 +2,34 @@ package explain_test
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
-	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
-	"github.com/bursarhq/bursar/internal/base/clock"
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
-	"github.com/bursarhq/bursar/internal/books/account"
-	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
-	"github.com/bursarhq/bursar/internal/books/period"
-	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/db/dbtest"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 	"github.com/bursarhq/bursar/internal/rules/book"
-	"github.com/bursarhq/bursar/internal/tenancy/organization"
-	"github.com/bursarhq/bursar/internal/treasury/source"
-	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/tenancy/companytest"
 )
 
-// world is an organization with two legal entities, whose books are kept by the real services.
+// world is a company with a subsidiary, and explanations of its figures.
 type world struct {
-	*testing.T
+	*companytest.Company
 	*explain.Service
-	db           *db.DB
-	ctx          context.Context // of an actor who sees everything
-	org          string
-	us, sub      string
-	journal      *journal.Service
-	bookings     *booking.Service
-	transactions *transaction.Service
-	sources      *source.Service
-	revaluations *revaluation.Service
-	byName       map[string]source.Source
-	entries      []string // in the order they were booked
-	count        int
+	entries []string // in the order they were booked
 }
-
-var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
 
 // each runs a test on each engine, with books of its own.
 func each(t *testing.T, test func(w *world)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
-		c.Clock = clock.NewManual(today)
-		test(newWorld(t, dbtest.Open(t, c)))
+	companytest.Each(t, func(c *companytest.Company) {
+		c.AddSubsidiary()
+		test(&world{Company: c, Service: explain.NewService(c.DB, statements.NewService(c.DB), holdings.NewService(c.DB), c.Revaluations)})
 	})
-}
-
-func newWorld(t *testing.T, d *db.DB) *world {
-	t.Helper()
-	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "Acme", Email: "a@example.com",
-		Currency: "USD", Timezone: "UTC"})
-	w := &world{T: t, db: d, journal: journal.NewService(d), transactions: transaction.NewService(d),
-		sources: source.NewService(d, nil, nil), byName: map[string]source.Source{}}
-	w.must(err)
-	w.org, w.us = f.Organization.ID, f.LegalEntity.ID
-	w.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: w.org, UserID: f.Owner.UserID})
-	w.bookings, w.revaluations = booking.NewService(d, w.journal), revaluation.NewService(d, w.journal)
-	w.Service = explain.NewService(d, statements.NewService(d), holdings.NewService(d), w.revaluations)
-	made, err := entity.NewService(d).Create(w.ctx, entity.CreateParams{Name: "Sub", BaseCurrency: "USD"})
-	w.must(err)
-	w.sub = made.ID
-	return w
-}
-
-func (w *world) must(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
-}
-
-func (w *world) read(fn db.Func) {
-	w.Helper()
-	w.must(w.db.Read(w.ctx, w.org, fn))
-}
-
-// source returns a source by its name and creates it on first use: banks and wallets, those of the subsidiary named Sub….
-func (w *world) source(name string) source.Source {
-	w.Helper()
-	if s, ok := w.byName[name]; ok {
-		return s
-	}
-	p := source.CreateParams{Name: name, Type: source.Wallet, Chain: "ethereum", LegalEntityID: w.us,
-		Address: fmt.Sprintf("0xaaaa%036d", len(w.byName))}
-	if strings.HasSuffix(name, "Bank") {
-		p.Type, p.Chain, p.Address, p.Currency = source.Bank, "", "", "USD"
-	}
-	if strings.HasPrefix(name, "Sub") {
-		p.LegalEntityID = w.sub
-	}
-	made, err := w.sources.Create(w.ctx, p)
-	w.must(err)
-	w.byName[name] = made.Source
-	return made.Source
-}
-
-// account finds a ledger account by the name of its source, its code or its role.
-func (w *world) account(name string) (found account.Account) {
-	w.Helper()
-	if strings.HasSuffix(name, "Bank") || slices.Contains([]string{"A", "B", "SubA"}, name) {
-		name = w.source(name).LedgerAccountID
-	}
-	w.read(func(ctx context.Context, tx *db.Tx) error {
-		all, err := account.All(ctx, tx)
-		for _, a := range all {
-			if a.ID == name || a.Code == name || a.Role == name {
-				found = a
-			}
-		}
-		return err
-	})
-	if found.ID == "" {
-		w.Fatalf("there is no account %s", name)
-	}
-	return found
-}
-
-// period finds an accounting period by its key.
-func (w *world) period(key string) (found period.Period) {
-	w.Helper()
-	w.read(func(ctx context.Context, tx *db.Tx) error {
-		all, err := period.All(ctx, tx)
-		for _, p := range all {
-			if p.Key == key {
-				found = p
-			}
-		}
-		return err
-	})
-	if found.ID == "" {
-		w.Fatalf("there is no period %s", key)
-	}
-	return found
 }
 
 // book books lines of an accountant's day book. A transaction at a source, with what it is booked as and against:
@@ -169,62 +53,31 @@ func (w *world) book(lines ...string) {
 		case "Dr", "Cr":
 			w.post(day, rest)
 		case "price":
-			_, err := price.NewService(w.db).Create(w.ctx, price.Params{AssetType: f[1], Currency: "USD",
-				Timestamp: day + "T23:00:00Z", Price: f[2]})
-			w.must(err)
+			w.AddPrice(f[1], day, f[2])
 		case "revalue":
-			_, err := w.revaluations.Run(w.ctx, revaluation.RunParams{PeriodID: w.period(day).ID})
-			w.must(err)
+			_, err := w.Revaluations.Run(w.Ctx, revaluation.RunParams{PeriodID: w.Period(day).ID})
+			w.Must(err)
 		default:
-			w.transact(day, f)
+			_, entryID := w.Transact(line)
+			w.entries = append(w.entries, entryID)
 		}
 	}
 }
 
 func (w *world) post(day, text string) {
 	w.Helper()
-	p := journal.CreateParams{LegalEntityID: w.us, AccountingDate: day, Status: journal.Posted, OriginatedBy: journal.ByHand}
+	p := journal.CreateParams{LegalEntityID: w.EntityID, AccountingDate: day, Status: journal.Posted, OriginatedBy: journal.ByHand}
 	for _, part := range strings.Split(text, ";") {
 		f := strings.Fields(part)
 		side := book.Debit
 		if f[0] == "Cr" {
 			side = book.Credit
 		}
-		p.Lines = append(p.Lines, journal.LineParams{LedgerAccountID: w.account(f[1]).ID, Side: side, Amount: f[2]})
+		p.Lines = append(p.Lines, journal.LineParams{LedgerAccountID: w.Account(f[1]).ID, Side: side, Amount: f[2]})
 	}
-	e, err := w.journal.Create(w.ctx, p)
-	w.must(err)
+	e, err := w.Journal.Create(w.Ctx, p)
+	w.Must(err)
 	w.entries = append(w.entries, e.ID)
-}
-
-func (w *world) transact(day string, f []string) {
-	w.Helper()
-	at, err := time.Parse(time.DateOnly, day)
-	w.must(err)
-	quantity := money.MustParse(f[2])
-	w.count++
-	p := transaction.Params{ExternalID: fmt.Sprint("x", w.count), At: at.Add(12 * time.Hour), Quantity: &quantity, Currency: f[3],
-		Direction: transaction.Debit}
-	if f[1] == "in" {
-		p.Direction = transaction.Credit
-	}
-	colon := slices.Index(f, ":")
-	if n := slices.Index(f, "="); n > 0 {
-		gross := money.MustParse(f[n+1])
-		p.Value = &transaction.ValueParams{Gross: gross, Net: gross, Currency: "USD"}
-	}
-	made, err := w.transactions.Create(w.ctx, []transaction.CreateParams{{SourceID: w.source(f[0]).ID, Params: p}})
-	w.must(err)
-	kind, against, _ := strings.Cut(strings.Join(f[colon+1:], " "), " against ")
-	b := booking.Params{TransactionID: made.Transactions[0].ID, Type: kind, AutoPost: true}
-	if against != "" {
-		b.LedgerAccountID = w.account(against).ID
-	}
-	booked, err := w.bookings.Create(w.ctx, []booking.Params{b}, func(int) string { return "" }, false)
-	if err != nil {
-		w.Fatalf("%v: %v", f, err)
-	}
-	w.entries = append(w.entries, booked[0].ID)
 }
 
 // query reads the notation "balance-sheet closing_balance account=1010 period=2025-10": a report, a column, and names
@@ -241,15 +94,15 @@ func (w *world) query(text string) explain.Query {
 		}
 		switch name {
 		case "account":
-			q.LedgerAccountID = w.account(value).ID
+			q.LedgerAccountID = w.Account(value).ID
 		case "period":
-			q.PeriodID = w.period(value).ID
+			q.PeriodID = w.Period(value).ID
 		case "row":
 			q.Row = value
 		case "source":
-			q.SourceID, q.LegalEntityID = w.source(value).ID, w.source(value).LegalEntityID
+			q.SourceID, q.LegalEntityID = w.Source(value).ID, w.Source(value).LegalEntityID
 		case "entity":
-			q.LegalEntityID = map[string]string{"us": w.us, "sub": w.sub}[value]
+			q.LegalEntityID = map[string]string{"us": w.EntityID, "sub": w.SubsidiaryID}[value]
 		case "asset":
 			q.AssetType = value
 		case "lot":
@@ -267,11 +120,6 @@ func (w *world) query(text string) explain.Query {
 		}
 	}
 	return q
-}
-
-// limited returns the context of a key for one legal entity only.
-func (w *world) limited(legalEntityID string) context.Context {
-	return actor.With(w.T.Context(), actor.Actor{OrganizationID: w.org, LegalEntityIDs: []string{legalEntityID}})
 }
 
 // explained explains a figure with all pages of its list.
@@ -292,28 +140,9 @@ func (w *world) explained(ctx context.Context, q explain.Query, limit int) (*exp
 // formula explains a figure and returns how it adds up, or the error.
 func (w *world) formula(text string) string {
 	w.Helper()
-	x, err := w.Explain(w.ctx, w.query(text), page.Request{Limit: 100})
+	x, err := w.Explain(w.Ctx, w.query(text), page.Request{Limit: 100})
 	if err != nil {
 		return err.Error()
 	}
 	return x.Formula
-}
-
-// damage runs a statement that damages stored data, and calls a function before everything is rolled back.
-func (w *world) damage(statement string, look func(ctx context.Context)) {
-	w.Helper()
-	err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, statement)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			w.Errorf("%s changed nothing", statement)
-		}
-		look(ctx)
-		return dbtest.ErrUndo
-	})
-	if err != dbtest.ErrUndo {
-		w.Errorf("%s: %v", statement, err)
-	}
 }

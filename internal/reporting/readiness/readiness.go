@@ -6,6 +6,8 @@ package readiness
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -66,28 +69,51 @@ func sample(names []string, count int) string {
 
 // inspectUnposted requires every transaction of the period to be posted, unless it is spam.
 func inspectUnposted(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.CheckResult, error) {
-	counts, err := countUnposted(ctx, tx, p)
+	unposted, err := countUnposted(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]period.CheckResult, len(entities))
 	for i, e := range entities {
 		var ids, numbers []string
-		if counts[e.ID] > 0 {
-			found, err := selectUnposted(ctx, tx, p, e.ID, samplesMax)
+		found := unposted[e.ID]
+		if found.count > 0 {
+			first, err := transaction.FirstPending(ctx, tx, p.Start, p.End, found.sources, samplesMax)
 			if err != nil {
 				return nil, err
 			}
-			for _, t := range found {
-				ids, numbers = append(ids, t.ID), append(numbers, transaction.SequenceNumber(t.Number))
+			for _, t := range first {
+				ids, numbers = append(ids, t.ID), append(numbers, t.SequenceNumber)
 			}
 		}
-		out[i] = period.NewCheckResult(e, CodeUnposted, counts[e.ID], ids, "all transactions of the period are posted or marked as spam",
-			"transactions of the period are not posted: "+sample(numbers, int(counts[e.ID]))+
+		out[i] = period.NewCheckResult(e, CodeUnposted, found.count, ids, "all transactions of the period are posted or marked as spam",
+			"transactions of the period are not posted: "+sample(numbers, int(found.count))+
 				". Post them, mark them as spam, or close with an override_reason")
 		out[i].Overridable = true
 	}
 	return out, nil
+}
+
+// unposted is how many transactions of a period are not posted, and the sources that have them.
+type unposted struct {
+	count   int64
+	sources []string
+}
+
+// countUnposted counts the unposted transactions of a period by legal entity, which is that of their source.
+func countUnposted(ctx context.Context, tx *db.Tx, p period.Period) (map[string]unposted, error) {
+	counts, err := transaction.CountPendingBySource(ctx, tx, p.Start, p.End)
+	if err != nil || len(counts) == 0 {
+		return nil, err
+	}
+	sources, err := source.FindSomeUnchecked(ctx, tx, slices.Sorted(maps.Keys(counts)))
+	out := map[string]unposted{}
+	for id, n := range counts {
+		u := out[sources[id].LegalEntityID]
+		u.count, u.sources = u.count+n, append(u.sources, id)
+		out[sources[id].LegalEntityID] = u
+	}
+	return out, err
 }
 
 // inspectDeficits requires every disposal to be covered by lots.

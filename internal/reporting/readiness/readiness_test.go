@@ -22,21 +22,21 @@ func TestUnpostedTransactionsOfThePeriodAreCountedAndTheFirstFiveNamed(t *testin
 		w.passes("2025-10", readiness.CodeUnposted)
 		var ids, numbers []string
 		for i := range 7 {
-			made, _ := w.transact(fmt.Sprintf("2025-10-%02d A in 1 ETH = 100.00", i+1))
+			made, _ := w.Transact(fmt.Sprintf("2025-10-%02d A in 1 ETH = 100.00", i+1))
 			ids, numbers = append(ids, made.ID), append(numbers, transaction.SequenceNumber(made.Number))
 			if i == 0 {
 				w.fails("2025-10", readiness.CodeUnposted, 1, "transactions of the period are not posted: "+numbers[0]+postThem, ids...)
 			}
 		}
-		w.transact("2025-11-01 A in 1 ETH = 100.00")                     // of the next period
-		w.transact("2025-10-05 A in 1 ETH = 100.00 : SWAP against Bank") // posted
+		w.Transact("2025-11-01 A in 1 ETH = 100.00")                     // of the next period
+		w.Transact("2025-10-05 A in 1 ETH = 100.00 : SWAP against Bank") // posted
 		w.fails("2025-10", readiness.CodeUnposted, 7, "transactions of the period are not posted: "+strings.Join(numbers[:5], ", ")+
 			" and 2 more"+postThem, ids[:5]...)
-		if !w.verdict(w.ctx, "2025-10", readiness.CodeUnposted, w.us).Overridable {
+		if !w.result(w.Ctx, "2025-10", readiness.CodeUnposted, w.EntityID).Overridable {
 			w.Error("unposted transactions may not be overridden")
 		}
-		w.transact("2025-10-06 SubA in 1 ETH = 100.00")
-		if v := w.verdict(w.ctx, "2025-10", readiness.CodeUnposted, w.sub); v.Count != 1 {
+		w.Transact("2025-10-06 SubA in 1 ETH = 100.00")
+		if v := w.result(w.Ctx, "2025-10", readiness.CodeUnposted, w.SubsidiaryID); v.Count != 1 {
 			w.Errorf("the other legal entity: %+v", v)
 		}
 	})
@@ -46,13 +46,13 @@ func TestADisposalWithoutLotsFailsUntilTheMissingAcquisitionIsPosted(t *testing.
 	each(t, func(w *world) {
 		zero := entity.ShortAtZeroBasis
 		w.policy(entity.UpdateParams{ShortDisposal: &zero})
-		w.transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
-		_, entry := w.transact("2025-11-10 A out 1.5 ETH = 3900.00 : SWAP against Bank")
+		w.Transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		_, entry := w.Transact("2025-11-10 A out 1.5 ETH = 3900.00 : SWAP against Bank")
 		w.passes("2025-10", readiness.CodeLotDeficit)
 		const message = "disposals exceed the lots held: 0.5 ETH on 2025-11-10. Import and post the missing acquisitions"
 		w.fails("2025-11", readiness.CodeLotDeficit, 1, message, entry)
 		w.fails("2025-12", readiness.CodeLotDeficit, 1, message, entry)
-		w.transact("2025-09-01 A in 0.5 ETH = 700.00 : SWAP against Bank")
+		w.Transact("2025-09-01 A in 0.5 ETH = 700.00 : SWAP against Bank")
 		w.passes("2025-11", readiness.CodeLotDeficit)
 	})
 }
@@ -60,8 +60,8 @@ func TestADisposalWithoutLotsFailsUntilTheMissingAcquisitionIsPosted(t *testing.
 func TestALotWaitingForTheOtherHalfOfATransferFails(t *testing.T) {
 	each(t, func(w *world) {
 		w.passes("2025-11", readiness.CodeBasisPending)
-		w.transact("2025-11-02 B in 0.25 ETH = 750.00 : INTERNAL TRANSFER")
-		v := w.verdict(w.ctx, "2025-11", readiness.CodeBasisPending, w.us)
+		w.Transact("2025-11-02 B in 0.25 ETH = 750.00 : INTERNAL TRANSFER")
+		v := w.result(w.Ctx, "2025-11", readiness.CodeBasisPending, w.EntityID)
 		w.fails("2025-11", readiness.CodeBasisPending, 1, "the cost basis of lots is unknown until the other half of their transfer is "+
 			"booked: 0.25 ETH of 2025-11-02. Post the other transaction, or book these as something else", v.SampleIDs...)
 		if len(v.SampleIDs) != 1 || !strings.HasPrefix(v.SampleIDs[0], "ast_") {
@@ -73,21 +73,21 @@ func TestALotWaitingForTheOtherHalfOfATransferFails(t *testing.T) {
 
 func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 	each(t, func(w *world) {
-		w.transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
-		w.transact("2025-10-02 A in 1 BTC = 9000.00 : SWAP against Bank")
+		w.Transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		w.Transact("2025-10-02 A in 1 BTC = 9000.00 : SWAP against Bank")
 		w.passes("2025-10", readiness.CodeMissingPrice) // carried at cost
 		w.passes("2025-10", readiness.CodeRevaluation)
 		fair := entity.MeasuredAtFairValue
 		w.policy(entity.UpdateParams{Measurement: &fair})
 		w.fails("2025-10", readiness.CodeMissingPrice, 2,
 			"no price in USD at the end of the period: BTC, ETH. Add the prices, then run the revaluation")
-		w.price("ETH", "2025-10-31", "2100")
+		w.AddPrice("ETH", "2025-10-31", "2100")
 		w.fails("2025-10", readiness.CodeMissingPrice, 1,
 			"no price in USD at the end of the period: BTC. Add the prices, then run the revaluation")
-		w.price("BTC", "2025-10-31", "9000")
+		w.AddPrice("BTC", "2025-10-31", "9000")
 		w.passes("2025-10", readiness.CodeMissingPrice)
 		w.passes("2025-09", readiness.CodeMissingPrice) // nothing was held
-		if v := w.verdict(w.ctx, "2025-10", readiness.CodeRevaluation, w.us); v.Outcome != period.Fail || v.Count != 1 ||
+		if v := w.result(w.Ctx, "2025-10", readiness.CodeRevaluation, w.EntityID); v.Status != period.Fail || v.Count != 1 ||
 			!strings.Contains(v.Message, "ETH by 100.00 USD") {
 			w.Errorf("%+v", v)
 		}
@@ -98,17 +98,17 @@ func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 
 func TestDamagedLotsFailTheCheckThatComparesThemWithTheBooks(t *testing.T) {
 	each(t, func(w *world) {
-		w.transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		w.Transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
 		w.passes("2025-10", readiness.CodeLotsDiffer)
 		for statement, want := range map[string]string{
 			"UPDATE lot_positions SET basis = '1990' WHERE organization_id = @org":  "(2000.00 in the books, 1990.00 in lots)",
 			"UPDATE account_units SET amount = '2010' WHERE organization_id = @org": "(2010.00 in the books, 2000.00 in lots)",
 			"DELETE FROM account_units WHERE organization_id = @org":                "(0.00 in the books, 2000.00 in lots)",
 		} {
-			w.damage(statement, func(ctx context.Context) {
-				v := w.verdict(ctx, "2025-10", readiness.CodeLotsDiffer, w.us)
-				if v.Outcome != period.Fail || v.Count != 1 || !strings.Contains(v.Message, want) || len(v.SampleIDs) != 1 ||
-					v.SampleIDs[0] != w.source("A").LedgerAccountID {
+			w.Damage(statement, func(ctx context.Context) {
+				v := w.result(ctx, "2025-10", readiness.CodeLotsDiffer, w.EntityID)
+				if v.Status != period.Fail || v.Count != 1 || !strings.Contains(v.Message, want) || len(v.SampleIDs) != 1 ||
+					v.SampleIDs[0] != w.Source("A").LedgerAccountID {
 					w.Errorf("%s: %+v", statement, v)
 				}
 			})
@@ -118,20 +118,20 @@ func TestDamagedLotsFailTheCheckThatComparesThemWithTheBooks(t *testing.T) {
 
 func TestOnlyLegalEntitiesThatTheKeyMaySeeAreInspected(t *testing.T) {
 	each(t, func(w *world) {
-		w.transact("2025-10-01 A in 1 ETH = 2000.00")
-		w.transact("2025-10-01 SubA in 1 ETH = 2000.00")
-		ctx := actor.With(w.T.Context(), actor.Actor{OrganizationID: w.org, LegalEntityIDs: []string{w.sub}})
-		r, err := w.periods.Readiness(ctx, w.period("2025-10"), "")
-		w.must(err)
+		w.Transact("2025-10-01 A in 1 ETH = 2000.00")
+		w.Transact("2025-10-01 SubA in 1 ETH = 2000.00")
+		ctx := actor.With(w.T.Context(), actor.Actor{OrganizationID: w.OrganizationID, LegalEntityIDs: []string{w.SubsidiaryID}})
+		r, err := w.periods.Readiness(ctx, w.Period("2025-10").ID, "")
+		w.Must(err)
 		for _, v := range r.Checks {
-			if v.LegalEntityID != w.sub && v.LegalEntityID != "" {
+			if v.LegalEntityID != w.SubsidiaryID && v.LegalEntityID != "" {
 				w.Errorf("a check of another legal entity: %+v", v)
 			}
 		}
-		if v := w.verdict(ctx, "2025-10", readiness.CodeUnposted, w.sub); v.Count != 1 {
+		if v := w.result(ctx, "2025-10", readiness.CodeUnposted, w.SubsidiaryID); v.Count != 1 {
 			w.Errorf("%+v", v)
 		}
-		if _, err := w.periods.Readiness(ctx, w.period("2025-10"), w.us); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.periods.Readiness(ctx, w.Period("2025-10").ID, w.EntityID); fault.KindOf(err) != fault.NotFound {
 			w.Errorf("another legal entity by name: %v", err)
 		}
 	})
@@ -141,17 +141,17 @@ func TestADatabaseErrorNeverMakesAPeriodReady(t *testing.T) {
 	each(t, func(w *world) {
 		fair := entity.MeasuredAtFairValue
 		w.policy(entity.UpdateParams{Measurement: &fair})
-		w.transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
-		w.transact("2025-10-02 A in 1 ETH = 2000.00")
-		id := w.period("2025-10")
-		whole, err := w.periods.Readiness(w.ctx, id, "")
-		w.must(err)
-		dbtest.EachInterrupt(w.ctx, w.T, w.db, func(ctx context.Context) (period.Readiness, error) {
+		w.Transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		w.Transact("2025-10-02 A in 1 ETH = 2000.00")
+		id := w.Period("2025-10").ID
+		whole, err := w.periods.Readiness(w.Ctx, id, "")
+		w.Must(err)
+		dbtest.EachInterrupt(w.Ctx, w.T, w.DB, func(ctx context.Context) (period.Readiness, error) {
 			return w.periods.Readiness(ctx, id, "")
 		}, func(r period.Readiness) bool { return fmt.Sprint(r.Checks) == fmt.Sprint(whole.Checks) })
 		for _, table := range []string{"transactions", "lot_uses", "lots", "lot_positions", "account_units", "prices", "journal_entries"} {
-			restore := dbtest.HideTable(w.T, w.db, table)
-			if r, err := w.periods.Readiness(w.ctx, id, ""); fault.KindOf(err) != fault.Internal || err == nil {
+			restore := dbtest.HideTable(w.T, w.DB, table)
+			if r, err := w.periods.Readiness(w.Ctx, id, ""); fault.KindOf(err) != fault.Internal || err == nil {
 				w.Errorf("without %s: %+v %v", table, r, err)
 			}
 			restore()

@@ -9,34 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// These queries read tables that the packages of transactions and lots own.
-
-// unposted selects the listed transactions of a period that are pending. An index serves it.
-const unposted = " FROM transactions t JOIN sources s ON s.organization_id = t.organization_id AND s.source_id = t.source_id " +
-	"WHERE t.organization_id = @org" +
-	" AND t.visibility = 0 AND t.status = 'pending' AND t.transaction_date >= ? AND t.transaction_date < ?"
-
-func countUnposted(ctx context.Context, tx *db.Tx, p period.Period) (map[string]int64, error) {
-	rows, err := db.All[struct {
-		LegalEntityID string `db:"legal_entity_id"`
-		Count         int64  `db:"count"`
-	}](ctx, tx, "SELECT s.legal_entity_id, count(*) AS count"+unposted+" GROUP BY s.legal_entity_id", p.Start, p.End)
-	out := map[string]int64{}
-	for _, r := range rows {
-		out[r.LegalEntityID] = r.Count
-	}
-	return out, err
-}
-
-type unpostedRow struct {
-	ID     string `db:"transaction_id"`
-	Number int64  `db:"number"`
-}
-
-func selectUnposted(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string, limit int) ([]unpostedRow, error) {
-	return db.All[unpostedRow](ctx, tx, "SELECT t.transaction_id, t.number"+unposted+
-		" AND s.legal_entity_id = ? ORDER BY t.transaction_date, t.number LIMIT ?", p.Start, p.End, legalEntityID, limit)
-}
+// These queries read tables that the package of lots owns.
 
 // missing selects uses that no lot covered.
 const missing = " u.organization_id = @org AND u.legal_entity_id = ? AND u.asset_id = '' AND u.kind <> 'relocate'"

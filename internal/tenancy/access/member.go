@@ -57,13 +57,8 @@ func (m Member) facts() map[string]any {
 
 // Members lists the members of the organization in the order in which they joined.
 func (s *Service) Members(ctx context.Context, p page.Request) (page.Page[Member], error) {
-	return page.List("members", nil, p, func(m Member) []string {
-		return []string{m.UserID}
-	}, func(after []string, limit int) (rows []Member, err error) {
-		above := ""
-		if after != nil {
-			above = after[0]
-		}
+	key := func(m Member) string { return m.UserID }
+	return page.ListByKey("members", nil, p, "", key, func(above string, limit int) (rows []Member, err error) {
 		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			rows, err = selectMembers(ctx, tx, above, limit)
 			return err

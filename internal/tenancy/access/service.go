@@ -119,13 +119,8 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
 
 // Keys lists the organization's keys, the newest first, including revoked ones.
 func (s *Service) Keys(ctx context.Context, p page.Request) (page.Page[Key], error) {
-	return page.List("api-keys", nil, p, func(k Key) []string {
-		return []string{k.ID}
-	}, func(after []string, limit int) (rows []Key, err error) {
-		below := "~" // sorts after every id
-		if after != nil {
-			below = after[0]
-		}
+	key := func(k Key) string { return k.ID }
+	return page.ListByKey("api-keys", nil, p, "~", key, func(below string, limit int) (rows []Key, err error) {
 		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			rows, err = selectKeys(ctx, tx, below, limit)
 			return err

@@ -20,8 +20,8 @@ import (
 
 // Maximum lengths in characters.
 const (
-	NameMax = 100
-	URLMax  = 2048
+	nameMax = 100
+	urlMax  = 2048
 )
 
 // UpdateParams are the requested changes; nil leaves a field as it is, and an empty address or logo clears it.
@@ -101,8 +101,8 @@ func (p UpdateParams) validate() error {
 		faults.Addf("time_format", "must be %s or %s", TimeFormat12, TimeFormat24)
 	}
 	for name, value := range map[string]*string{"web_address": p.WebAddress, "logo_url": p.LogoURL} {
-		if value != nil && utf8.RuneCountInString(*value) > URLMax {
-			faults.Addf(name, "must have at most %d characters", URLMax)
+		if value != nil && utf8.RuneCountInString(*value) > urlMax {
+			faults.Addf(name, "must have at most %d characters", urlMax)
 		}
 	}
 	return faults.Err()
@@ -123,8 +123,8 @@ func (p CreateParams) Validate() error {
 }
 
 func validateName(faults *fault.List, field, name string) {
-	if n := utf8.RuneCountInString(name); n > NameMax {
-		faults.Addf(field, "must have at most %d characters", NameMax)
+	if n := utf8.RuneCountInString(name); n > nameMax {
+		faults.Addf(field, "must have at most %d characters", nameMax)
 	}
 	if strings.TrimSpace(name) == "" {
 		faults.Addf(field, "must not be empty")

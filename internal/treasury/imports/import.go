@@ -27,8 +27,8 @@ const (
 	Failed    Status = "failed"
 )
 
-// Statuses are the states visible to users.
-var Statuses = []Status{Pending, Running, Completed, Failed}
+// statuses are the states visible to users.
+var statuses = []Status{Pending, Running, Completed, Failed}
 
 // Ended reports whether the import is in a final state.
 func (s Status) Ended() bool { return s == Completed || s == Failed }

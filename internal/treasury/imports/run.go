@@ -167,12 +167,12 @@ func (w *work) commit(ctx context.Context, b batch) error {
 		for i, p := range b.all {
 			news[i] = transaction.New{Source: src, Params: p}
 		}
-		outcomes, err := transaction.Add(ctx, tx, news)
+		added, err := transaction.Add(ctx, tx, news)
 		if err != nil {
 			return err
 		}
 		after = w.Import
-		after.add(b, outcomes)
+		after.add(b, added)
 		if err := insertFaults(ctx, tx, w.Import.ID, numberFaults(w.Counts.Faults, b.faults)); err != nil {
 			return err
 		}
@@ -186,11 +186,11 @@ func (w *work) commit(ctx context.Context, b batch) error {
 }
 
 // add adds the results of a batch to the counts.
-func (i *Import) add(b batch, outcomes []transaction.Outcome) {
+func (i *Import) add(b batch, added []transaction.Added) {
 	c := &i.Counts
 	c.Rows, c.Skipped = c.Rows+b.counts.Rows, c.Skipped+b.counts.Skipped
 	c.Faulty, c.Faults = c.Faulty+b.counts.Faulty, c.Faults+int64(len(b.faults))
-	for _, o := range outcomes {
+	for _, o := range added {
 		if o.Duplicate {
 			c.Duplicates++
 		} else {

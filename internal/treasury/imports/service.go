@@ -33,13 +33,8 @@ type Filter struct {
 // List returns imports, the newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Import], error) {
 	who := actor.From(ctx)
-	return page.List("imports", f, p, func(i Import) []string {
-		return []string{i.ID}
-	}, func(after []string, limit int) (rows []Import, err error) {
-		below := ""
-		if after != nil {
-			below = after[0]
-		}
+	key := func(i Import) string { return i.ID }
+	return page.ListByKey("imports", f, p, "", key, func(below string, limit int) (rows []Import, err error) {
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			wanted := f
 			if f.SourceID != "" {
@@ -49,7 +44,13 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 				}
 				wanted.SourceID = found.ID
 			}
-			rows, err = selectPage(ctx, tx, wanted, who.LegalEntityIDs, below, limit)
+			var sources []string
+			if len(who.LegalEntityIDs) > 0 {
+				if sources, err = source.IDsOfEntities(ctx, tx, who.LegalEntityIDs); err != nil {
+					return err
+				}
+			}
+			rows, err = selectPage(ctx, tx, wanted, sources, below, limit)
 			return err
 		})
 		return rows, err

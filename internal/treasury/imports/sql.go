@@ -87,8 +87,8 @@ func selectRow(ctx context.Context, tx *db.Tx, importID string) (row, error) {
 	return db.One[row](ctx, tx, noun, selectRows+" AND import_id = ?", importID)
 }
 
-// selectPage returns the newest imports first, of the sources of the given legal entities or of all.
-func selectPage(ctx context.Context, tx *db.Tx, f Filter, entities []string, below string, limit int) ([]Import, error) {
+// selectPage returns the newest imports first, of the given sources, or of all if sources is nil.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, sources []string, below string, limit int) ([]Import, error) {
 	q := db.Select(selectRows + " AND status <> 'uploading'")
 	if below != "" {
 		q.And("import_id < ?", below)
@@ -99,8 +99,8 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 	if f.Status != "" {
 		q.And("status = ?", string(f.Status))
 	}
-	if len(entities) > 0 {
-		q.And("source_id IN (SELECT s.source_id FROM sources s WHERE s.organization_id = @org AND s.legal_entity_id {any})", entities)
+	if sources != nil {
+		q.And("source_id {any}", sources)
 	}
 	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY import_id DESC LIMIT ?", limit), q.Args...)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // Verify reports violated invariants of the imports of an organization.
@@ -14,8 +15,18 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var sourceIDs []string
 	for _, r := range rows {
-		for _, text := range r.faults() {
+		sourceIDs = append(sourceIDs, r.SourceID)
+	}
+	slices.Sort(sourceIDs)
+	sources, err := source.FindSomeUnchecked(ctx, tx, slices.Compact(sourceIDs))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		_, exists := sources[r.SourceID]
+		for _, text := range r.faults(exists) {
 			out = append(out, fmt.Sprintf("import %s: %s", r.ID, text))
 		}
 	}
@@ -31,7 +42,8 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return out, nil
 }
 
-func (r verifyRow) faults() (out []string) {
+// faults returns the violated invariants of an import whose source exists or not.
+func (r verifyRow) faults(sourceExists bool) (out []string) {
 	i, err := r.imported()
 	report := func(broken bool, format string, args ...any) {
 		if broken {
@@ -41,8 +53,8 @@ func (r verifyRow) faults() (out []string) {
 	report(err != nil, "its mapping cannot be read")
 	report(err == nil && (string(i.Mapping.Format) != r.Format || i.Mapping.Preset != db.OrEmpty(r.Preset)),
 		"its format or preset differs from that of its mapping")
-	report(r.Source == 0 && i.Status != Uploading, "its source %s does not exist", r.SourceID)
-	report(i.Status != Uploading && !slices.Contains(Statuses, i.Status), "its status %q is unknown", r.Status)
+	report(!sourceExists && i.Status != Uploading, "its source %s does not exist", r.SourceID)
+	report(i.Status != Uploading && !slices.Contains(statuses, i.Status), "its status %q is unknown", r.Status)
 	kept := min(r.Faults, FaultsKept)
 	report(r.Kept != kept || r.Last != nil && *r.Last != kept, "%d faults are stored, but %d are counted", r.Kept, r.Faults)
 	report(r.Faulty > r.Faults || r.Faulty == 0 && r.Faults > 0 || r.Skipped+r.Faulty > r.Rows, "its counts contradict each other")

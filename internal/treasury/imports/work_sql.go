@@ -44,7 +44,6 @@ type verifyRow struct {
 	Stored int64  `db:"stored"`
 	Pieces int64  `db:"pieces"`
 	Top    *int64 `db:"top"`
-	Source int64  `db:"source"`
 }
 
 // selectForVerify reads every import with the counts that Verify compares.
@@ -55,8 +54,7 @@ func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
 		(SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id =
 		imports.import_id) AS stored,
 		(SELECT count(*) FROM import_chunks p WHERE p.organization_id = @org AND p.import_id = imports.import_id) AS pieces,
-		(SELECT max(t.position) FROM import_chunks t WHERE t.organization_id = @org AND t.import_id = imports.import_id) AS top,
-		(SELECT count(*) FROM sources s WHERE s.organization_id = @org AND s.source_id = imports.source_id) AS source
+		(SELECT max(t.position) FROM import_chunks t WHERE t.organization_id = @org AND t.import_id = imports.import_id) AS top
 		FROM imports WHERE organization_id = @org ORDER BY import_id`)
 }
 

@@ -99,12 +99,6 @@ func requireDeletable(ctx context.Context, tx *db.Tx, s Source) error {
 		"no longer used", s.Name, uses)
 }
 
-// entryUse is the number of journal entries made from transactions of a source, and the number of the first one.
-type entryUse struct {
-	Count int64  `db:"count"`
-	First *int64 `db:"first"`
-}
-
 // String returns, for example, "12 journal entries, for example JE-5".
 func (u entryUse) String() string {
 	text := fmt.Sprintf("%d journal entries", u.Count)

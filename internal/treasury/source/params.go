@@ -18,11 +18,11 @@ import (
 
 // Maximum lengths of texts in characters.
 const (
-	NameMax     = account.NameMax // the ledger account of a source has the name of the source
+	nameMax     = account.NameMax // the ledger account of a source has the name of the source
 	ChainMax    = 64
-	ProviderMax = 64
-	AddressMax  = 200
-	CurrencyMax = 64
+	providerMax = 64
+	addressMax  = 200
+	currencyMax = 64
 )
 
 // File is the provider of sources whose transactions are uploaded.
@@ -95,18 +95,18 @@ func (s Source) normalized() Source {
 
 // validate collects every fault of a source that does not depend on other records.
 func (s Source) validate(faults *fault.List) {
-	if !slices.Contains(Types, s.Type) {
+	if !slices.Contains(types, s.Type) {
 		faults.Addf("source_type", "must be wallet, exchange, bank, card or other")
 	}
-	if n := utf8.RuneCountInString(s.Name); n < 1 || n > NameMax {
-		faults.Addf("name", "must have 1 to %d characters, not counting leading and trailing spaces", NameMax)
+	if n := utf8.RuneCountInString(s.Name); n < 1 || n > nameMax {
+		faults.Addf("name", "must have 1 to %d characters, not counting leading and trailing spaces", nameMax)
 	}
 	s.validateLocation(faults)
 	switch fiat := s.Type == Bank || s.Type == Card; {
 	case fiat && s.Currency != "" && !money.IsFiat(s.Currency):
 		faults.Addf("currency", "must be an ISO 4217 currency such as USD")
-	case utf8.RuneCountInString(s.Currency) > CurrencyMax || strings.ContainsFunc(s.Currency, unicode.IsSpace):
-		faults.Addf("currency", "must have at most %d characters and no spaces", CurrencyMax)
+	case utf8.RuneCountInString(s.Currency) > currencyMax || strings.ContainsFunc(s.Currency, unicode.IsSpace):
+		faults.Addf("currency", "must have at most %d characters and no spaces", currencyMax)
 	}
 }
 
@@ -120,14 +120,14 @@ func (s Source) validateLocation(faults *fault.List) {
 	case s.Chain != "" && (len(s.Chain) > ChainMax || !word.MatchString(s.Chain)):
 		faults.Addf("chain", "must have at most %d letters, digits, dots, colons, dashes and underscores", ChainMax)
 	}
-	if s.Provider != s.Chain && (len(s.Provider) > ProviderMax || !word.MatchString(s.Provider)) {
-		faults.Addf("provider", "must have at most %d letters, digits, dots, colons, dashes and underscores", ProviderMax)
+	if s.Provider != s.Chain && (len(s.Provider) > providerMax || !word.MatchString(s.Provider)) {
+		faults.Addf("provider", "must have at most %d letters, digits, dots, colons, dashes and underscores", providerMax)
 	}
 	switch {
 	case s.Type != Wallet && s.Address != "":
 		faults.Addf("address", "must be omitted: only wallets have an address")
-	case utf8.RuneCountInString(s.Address) > AddressMax || strings.ContainsFunc(s.Address, unicode.IsSpace):
-		faults.Addf("address", "must have at most %d characters and no spaces", AddressMax)
+	case utf8.RuneCountInString(s.Address) > addressMax || strings.ContainsFunc(s.Address, unicode.IsSpace):
+		faults.Addf("address", "must have at most %d characters and no spaces", addressMax)
 	}
 }
 

@@ -46,13 +46,8 @@ type Filter struct {
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Guided], error) {
 	who := actor.From(ctx)
 	f.Chain, f.limited = strings.ToLower(f.Chain), who.LegalEntityIDs
-	return page.List("sources", f, p, func(g Guided) []string {
-		return []string{g.ID}
-	}, func(after []string, limit int) (rows []Guided, err error) {
-		above := ""
-		if after != nil {
-			above = after[0]
-		}
+	key := func(g Guided) string { return g.ID }
+	return page.ListByKey("sources", f, p, "", key, func(above string, limit int) (rows []Guided, err error) {
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			for _, legalEntityID := range f.LegalEntityIDs {
 				if _, err := entity.Get(ctx, tx, legalEntityID); err != nil {
@@ -70,8 +65,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// searchChunk is how many sources are read at a time while searching.
-const searchChunk = 100
+// searchBatch is how many sources are read at a time while searching.
+const searchBatch = 100
 
 // read returns up to limit sources that match. The search is done here, because the databases differ in folding the case
 // of letters such as é.
@@ -80,18 +75,18 @@ func (f Filter) read(ctx context.Context, tx *db.Tx, above string, limit int) (f
 		return selectPage(ctx, tx, f, above, limit)
 	}
 	for {
-		chunk, err := selectPage(ctx, tx, f, above, searchChunk)
+		batch, err := selectPage(ctx, tx, f, above, searchBatch)
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range chunk {
+		for _, s := range batch {
 			if above = s.ID; f.matches(s) {
 				if found = append(found, s); len(found) == limit {
 					return found, nil
 				}
 			}
 		}
-		if len(chunk) < searchChunk {
+		if len(batch) < searchBatch {
 			return found, nil
 		}
 	}

@@ -27,8 +27,8 @@ const (
 	Other    Type = "other"
 )
 
-// Types lists every type.
-var Types = []Type{Wallet, Exchange, Bank, Card, Other}
+// types lists every type.
+var types = []Type{Wallet, Exchange, Bank, Card, Other}
 
 // Class is the kind of transactions that a source has.
 type Class string
@@ -111,6 +111,12 @@ func AllUnchecked(ctx context.Context, tx *db.Tx) ([]Source, error) { return sel
 // FindSomeUnchecked returns sources by their own ids, deleted ones too. It is a building block.
 func FindSomeUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source, error) {
 	return selectSome(ctx, tx, ids)
+}
+
+// IDsOfEntities returns the ids of the sources of some legal entities, deleted ones too. It returns an empty list, not nil,
+// if there are none. It is a building block.
+func IDsOfEntities(ctx context.Context, tx *db.Tx, legalEntityIDs []string) ([]string, error) {
+	return selectIDsOfEntities(ctx, tx, legalEntityIDs)
 }
 
 // OfLedgerAccountUnchecked returns the sources that are booked to a ledger account. It does not check what the actor may

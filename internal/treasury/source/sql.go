@@ -105,6 +105,11 @@ func selectOfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID strin
 	return query(ctx, tx, selectActive+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
 }
 
+func selectIDsOfEntities(ctx context.Context, tx *db.Tx, legalEntityIDs []string) ([]string, error) {
+	ids, err := db.All[string](ctx, tx, "SELECT source_id FROM sources WHERE organization_id = @org AND legal_entity_id {any}", legalEntityIDs)
+	return append([]string{}, ids...), err
+}
+
 func selectByAddress(ctx context.Context, tx *db.Tx, key string) ([]Source, error) {
 	return query(ctx, tx, selectActive+" AND address_key = ? ORDER BY source_id", key)
 }
@@ -141,6 +146,12 @@ func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 
 // countMax bounds the count, because other writes of the organization wait for it.
 const countMax = 1000
+
+// entryUse is the number of journal entries made from transactions of a source, and the number of the first one.
+type entryUse struct {
+	Count int64  `db:"count"`
+	First *int64 `db:"first"`
+}
 
 // selectEntryUse counts the journal entries made from transactions of a source, drafts too.
 func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (entryUse, error) {

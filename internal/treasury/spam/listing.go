@@ -25,8 +25,8 @@ const (
 	Deny  Verdict = "deny"
 )
 
-// Verdicts lists every verdict.
-var Verdicts = []Verdict{Allow, Deny}
+// verdicts lists every verdict.
+var verdicts = []Verdict{Allow, Deny}
 
 // Kind is what a listing matches.
 type Kind string
@@ -38,15 +38,15 @@ const (
 	Symbol   Kind = "symbol"
 )
 
-// Kinds lists every kind.
-var Kinds = []Kind{Contract, Address, Symbol}
+// kinds lists every kind.
+var kinds = []Kind{Contract, Address, Symbol}
 
 const (
-	// ValueMax is the maximum length of a value in bytes: more than any chain's addresses have.
-	ValueMax = 128
-	// ChainMax and NoteMax are maximum lengths in characters.
-	ChainMax = 64
-	NoteMax  = 500
+	// valueMax is the maximum length of a value in bytes: more than any chain's addresses have.
+	valueMax = 128
+	// chainMax and NoteMax are maximum lengths in characters.
+	chainMax = 64
+	noteMax  = 500
 )
 
 // Listing always allows or always denies a contract, an address or a symbol. No two listings are for the same one.
@@ -73,26 +73,26 @@ func (l Listing) key() string {
 func (l Listing) normalized() (Listing, error) {
 	var faults fault.List
 	l.Value, l.Note, l.Chain = strings.TrimSpace(l.Value), strings.TrimSpace(l.Note), strings.ToLower(strings.TrimSpace(l.Chain))
-	if !slices.Contains(Verdicts, l.Verdict) {
+	if !slices.Contains(verdicts, l.Verdict) {
 		faults.Addf("verdict", "must be allow or deny")
 	}
-	if !slices.Contains(Kinds, l.Kind) {
+	if !slices.Contains(kinds, l.Kind) {
 		faults.Addf("kind", "must be contract, address or symbol")
 	}
 	switch {
-	case l.Value == "" || len(l.Value) > ValueMax:
-		faults.Addf("value", "must have 1 to %d bytes, not counting leading and trailing spaces", ValueMax)
+	case l.Value == "" || len(l.Value) > valueMax:
+		faults.Addf("value", "must have 1 to %d bytes, not counting leading and trailing spaces", valueMax)
 	case l.Kind != Symbol && !rules.HasOwner(l.Value):
 		faults.Addf("value", "is the zero address, which tokens are minted from and burned to: list a contract instead")
 	}
 	switch {
 	case l.Chain != "" && l.Kind != Contract:
 		faults.Addf("chain", "must be omitted: addresses and symbols apply to every chain")
-	case utf8.RuneCountInString(l.Chain) > ChainMax:
-		faults.Addf("chain", "must have at most %d characters", ChainMax)
+	case utf8.RuneCountInString(l.Chain) > chainMax:
+		faults.Addf("chain", "must have at most %d characters", chainMax)
 	}
-	if utf8.RuneCountInString(l.Note) > NoteMax {
-		faults.Addf("note", "must have at most %d characters", NoteMax)
+	if utf8.RuneCountInString(l.Note) > noteMax {
+		faults.Addf("note", "must have at most %d characters", noteMax)
 	}
 	return l, faults.Err()
 }

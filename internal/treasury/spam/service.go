@@ -26,13 +26,8 @@ type Filter struct {
 
 // List returns listings in the order of their creation.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Listing], error) {
-	return page.List("spam-listings", f, p, func(l Listing) []string {
-		return []string{l.ID}
-	}, func(after []string, limit int) (rows []Listing, err error) {
-		above := ""
-		if after != nil {
-			above = after[0]
-		}
+	key := func(l Listing) string { return l.ID }
+	return page.ListByKey("spam-listings", f, p, "", key, func(above string, limit int) (rows []Listing, err error) {
 		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			rows, err = selectPage(ctx, tx, f, above, limit)
 			return err

@@ -19,20 +19,20 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/spam"
 )
 
-// Outcome is the result of adding one transaction.
-type Outcome struct {
+// Added is the result of adding one transaction.
+type Added struct {
 	ID        string
 	Duplicate bool // it existed already, or was sent twice
 }
 
 // Add stores transactions in the order given, except those that their source reported before. They must have passed
 // Validate, and their tags must exist. It is a building block and locks the organization state.
-func Add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, error) {
-	outcomes, _, err := add(ctx, tx, all)
-	return outcomes, err
+func Add(ctx context.Context, tx *db.Tx, all []New) ([]Added, error) {
+	added, _, err := add(ctx, tx, all)
+	return added, err
 }
 
-func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, error) {
+func add(ctx context.Context, tx *db.Tx, all []New) ([]Added, []Transaction, error) {
 	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return nil, nil, err
@@ -41,16 +41,16 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 	if err != nil {
 		return nil, nil, err
 	}
-	out, made := make([]Outcome, len(all)), make([]Transaction, 0, len(all))
+	out, made := make([]Added, len(all)), make([]Transaction, 0, len(all))
 	for i, n := range all {
 		key := externalKey{n.Source.ID, n.ExternalID}
 		if existing := known[key]; existing != "" {
-			out[i] = Outcome{existing, true}
+			out[i] = Added{existing, true}
 			continue
 		}
 		state.TransactionNumber++
 		t := n.transaction(tx, state.TransactionNumber)
-		known[key], out[i] = t.ID, Outcome{ID: t.ID}
+		known[key], out[i] = t.ID, Added{ID: t.ID}
 		made = append(made, t)
 	}
 	if len(made) == 0 {
@@ -145,7 +145,7 @@ func judgeSpam(ctx context.Context, tx *db.Tx, made []Transaction) error {
 		if v.Score == 0 {
 			continue
 		}
-		verdict := Verdict{Score: v.Score, Reasons: make([]Reason, len(v.Reasons))}
+		verdict := SpamScore{Score: v.Score, Reasons: make([]Reason, len(v.Reasons))}
 		for n, r := range v.Reasons {
 			verdict.Reasons[n] = Reason{string(r.Code), r.Weight, r.Text}
 		}
@@ -233,24 +233,24 @@ func (s *Service) Create(ctx context.Context, all []CreateParams) (c Created, er
 		if err != nil {
 			return err
 		}
-		outcomes, made, err := add(ctx, tx, news)
+		added, made, err := add(ctx, tx, news)
 		if err != nil {
 			return err
 		}
-		c, err = created(ctx, tx, outcomes, made)
+		c, err = created(ctx, tx, added, made)
 		return err
 	})
 	return c, err
 }
 
 // created combines the transactions that were added with those that existed already.
-func created(ctx context.Context, tx *db.Tx, outcomes []Outcome, made []Transaction) (c Created, err error) {
-	byID := make(map[string]Transaction, len(outcomes))
+func created(ctx context.Context, tx *db.Tx, added []Added, made []Transaction) (c Created, err error) {
+	byID := make(map[string]Transaction, len(added))
 	for _, t := range made {
 		byID[t.ID] = t
 	}
 	var existing []string
-	for _, o := range outcomes {
+	for _, o := range added {
 		if _, new := byID[o.ID]; !new {
 			existing = append(existing, o.ID)
 		}
@@ -264,10 +264,10 @@ func created(ctx context.Context, tx *db.Tx, outcomes []Outcome, made []Transact
 			byID[t.ID] = t
 		}
 	}
-	for _, o := range outcomes {
+	for _, o := range added {
 		c.Transactions = append(c.Transactions, byID[o.ID])
 	}
-	return Created{c.Transactions, len(made), len(outcomes) - len(made)}, nil
+	return Created{c.Transactions, len(made), len(added) - len(made)}, nil
 }
 
 // resolve finds the sources and tags of transactions.

@@ -49,12 +49,12 @@ type Filter struct {
 const (
 	// IDsMax is the maximum number of ids in a filter.
 	IDsMax = 1000
-	// NumbersMax is the maximum number of sequence numbers in a filter.
-	NumbersMax = 100
-	// AddressesMax is the maximum number of addresses in a filter.
-	AddressesMax = 100
-	// SearchMax is the maximum length of a search text in characters.
-	SearchMax = 200
+	// numbersMax is the maximum number of sequence numbers in a filter.
+	numbersMax = 100
+	// addressesMax is the maximum number of addresses in a filter.
+	addressesMax = 100
+	// searchMax is the maximum length of a search text in characters.
+	searchMax = 200
 )
 
 var (
@@ -103,7 +103,7 @@ func (f Filter) validate() (q query, err error) {
 	oneOf("status", f.Status, "pending", "posted", "spam")
 	oneOf("direction", f.Direction, "debit", "credit")
 	for _, t := range f.TransactionTypes {
-		oneOf("transaction_types", t, Types...)
+		oneOf("transaction_types", t, types...)
 	}
 	for _, t := range f.SourceTypes {
 		oneOf("source_types", t, "wallet", "exchange", "bank", "card", "other")
@@ -115,8 +115,8 @@ func (f Filter) validate() (q query, err error) {
 	}
 	maxItems("transaction_ids", f.TransactionIDs, IDsMax)
 	maxItems("exclude_transaction_ids", f.ExcludeTransactionIDs, IDsMax)
-	maxItems("sequence_numbers", f.SequenceNumbers, NumbersMax)
-	maxItems("addresses", f.Addresses, AddressesMax)
+	maxItems("sequence_numbers", f.SequenceNumbers, numbersMax)
+	maxItems("addresses", f.Addresses, addressesMax)
 	for _, n := range f.SequenceNumbers {
 		number, err := strconv.ParseInt(strings.TrimPrefix(n, "OT-"), 10, 64)
 		switch {
@@ -129,7 +129,7 @@ func (f Filter) validate() (q query, err error) {
 			q.numbers = []int64{}
 		}
 	}
-	validateText(&faults, "search", f.Search, SearchMax)
+	validateText(&faults, "search", f.Search, searchMax)
 	q.price = f.bounds(&faults, "gross_price", f.GrossPriceMin, f.GrossPriceMax)
 	q.amount = f.bounds(&faults, "gross_amount", f.GrossAmountMin, f.GrossAmountMax)
 	q.first, q.last = page.ParseTimeBound(&faults, "start_date", f.StartDate, false), page.ParseTimeBound(&faults, "end_date", f.EndDate, true)

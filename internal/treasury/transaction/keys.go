@@ -107,15 +107,6 @@ func toJSON(v any) *string {
 	return nil
 }
 
-// countKey identifies one count that is kept: transactions of a source and status, in total or with one value of one
-// column.
-type countKey struct {
-	Facet    string `db:"facet"`
-	Value    string `db:"value"`
-	SourceID string `db:"source_id"`
-	Status   string `db:"status"`
-}
-
 // counts are changes to the counts that are kept.
 type counts map[countKey]int64
 

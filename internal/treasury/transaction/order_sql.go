@@ -31,8 +31,8 @@ var orderings = map[string]ordering{
 	"chain": {[]string{"chain", "transaction_date"}, func(t Transaction, k keys) []string { return []string{k.chain, clock.Format(t.At)} }},
 }
 
-// Sorts lists the valid values of sort_by.
-var Sorts = []string{"transaction_date", "created_at", "updated_at", "gross_amount", "net_amount", "gross_price", "asset_type", "chain"}
+// sorts lists the valid values of sort_by.
+var sorts = []string{"transaction_date", "created_at", "updated_at", "gross_amount", "net_amount", "gross_price", "asset_type", "chain"}
 
 // Sort is the order of a list; the zero value is by date, the latest first.
 type Sort struct {
@@ -54,7 +54,7 @@ func (s Sort) validate() (sorting, error) {
 	}
 	o, ok := orderings[s.By]
 	if !ok {
-		faults.Addf("sort_by", "must be one of %s", strings.Join(Sorts, ", "))
+		faults.Addf("sort_by", "must be one of %s", strings.Join(sorts, ", "))
 	}
 	if s.Order != "" && s.Order != "asc" && s.Order != "desc" {
 		faults.Addf("sort_order", "must be asc or desc")

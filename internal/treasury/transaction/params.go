@@ -12,15 +12,15 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// Types lists every type.
-var Types = intake.Types
+// types lists every type.
+var types = intake.Types
 
 const (
 	// AddMax is the maximum number of transactions in one request.
 	AddMax = 1000
 	// ExternalIDMax, TextMax and nameMax are the maximum lengths of texts in characters.
 	ExternalIDMax = 255
-	TextMax       = 2000
+	textMax       = 2000
 	nameMax       = 500
 	// symbolMax is lower, so that the fields that lists are sorted by fit into a cursor.
 	symbolMax = 100
@@ -76,11 +76,11 @@ func (p Params) Validate(faults *fault.List, at string) {
 		validateText(faults, at+field, value, most)
 	}
 	text("external_id", p.ExternalID, ExternalIDMax, true)
-	text("external.description", p.Description, TextMax, false)
+	text("external.description", p.Description, textMax, false)
 	text("external.currency", p.Currency, symbolMax, true)
 	text("provider_category", p.Category, nameMax, false)
 	text("vendor", p.Vendor, nameMax, false)
-	text("memo", p.Memo, TextMax, false)
+	text("memo", p.Memo, textMax, false)
 	if p.At.Before(earliest) || !p.At.Before(latest) {
 		faults.Addf(at+"external.timestamp", "must be between 1970 and 2200")
 	}
@@ -90,7 +90,7 @@ func (p Params) Validate(faults *fault.List, at string) {
 	if p.Quantity != nil && p.Quantity.Sign() < 0 {
 		faults.Addf(at+"external.quantity", "must not be negative: external.direction states the direction")
 	}
-	if p.Type != "" && !slices.Contains(Types, string(p.Type)) {
+	if p.Type != "" && !slices.Contains(types, string(p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
 	}
 	if len(p.TagIDs) > tagsMax {

@@ -143,6 +143,15 @@ func insertAll(ctx context.Context, tx *db.Tx, all []Transaction) error {
 	return db.Insert(ctx, tx, "transaction_tags", tagsOf(all)...)
 }
 
+// countKey identifies one count that is kept: transactions of a source and status, in total or with one value of one
+// column.
+type countKey struct {
+	Facet    string `db:"facet"`
+	Value    string `db:"value"`
+	SourceID string `db:"source_id"`
+	Status   string `db:"status"`
+}
+
 type countedRow struct {
 	countKey
 	Count int64 `db:"count"`

@@ -35,8 +35,8 @@ const (
 	Spam    Status = "spam"
 )
 
-// Statuses lists every status.
-var Statuses = []Status{Pending, Posted, Spam}
+// statuses lists every status.
+var statuses = []Status{Pending, Posted, Spam}
 
 // Type is the economic nature of a transaction. Booking it takes more: a ledger account.
 type Type string
@@ -79,7 +79,7 @@ type Transaction struct {
 	Type           Type
 	TypeBeforeSpam Type // the type before it was marked as spam
 	Status         Status
-	Spam           *Verdict    // of the spam filter; nil if it found nothing
+	Spam           *SpamScore  // of the spam filter; nil if it found nothing
 	Suggested      *Suggestion // by a classification run; nil once there is a journal entry
 	JournalEntryID string
 	TagIDs         []string
@@ -126,8 +126,8 @@ type Card struct {
 	Last4            string `json:"last4,omitempty"`
 }
 
-// Verdict is the result of the spam filter for one arrival, with its reasons.
-type Verdict struct {
+// SpamScore is the result of the spam filter for one arrival, with its reasons.
+type SpamScore struct {
 	Score   int      `json:"score"`
 	Reasons []Reason `json:"reasons"`
 }

@@ -27,12 +27,12 @@ type UpdateParams struct {
 // validate collects every fault of a change, such as a type that contradicts the status.
 func (p UpdateParams) validate(faults *fault.List, at string) {
 	if p.Memo != nil {
-		validateText(faults, at+"memo", *p.Memo, TextMax)
+		validateText(faults, at+"memo", *p.Memo, textMax)
 	}
 	if p.Vendor != nil {
 		validateText(faults, at+"vendor", *p.Vendor, nameMax)
 	}
-	if p.Type != nil && !slices.Contains(Types, string(*p.Type)) {
+	if p.Type != nil && !slices.Contains(types, string(*p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
 	}
 	if p.TagIDs != nil && len(*p.TagIDs) > tagsMax {

@@ -122,10 +122,10 @@ func (f findings) verifyState(r keyedRow) {
 	if spam {
 		visibility = spammed
 	}
-	if !slices.Contains(Statuses, Status(r.Status)) || r.Visibility != visibility && r.Visibility != deleted {
+	if !slices.Contains(statuses, Status(r.Status)) || r.Visibility != visibility && r.Visibility != deleted {
 		f.Addf("with the wrong visibility", "%s is %s, but has visibility %d", name, r.Status, r.Visibility)
 	}
-	if !slices.Contains(Types, r.Type) || spam != (Type(r.Type) == TypeSpam) || spam != (r.TypeBefore != nil) {
+	if !slices.Contains(types, r.Type) || spam != (Type(r.Type) == TypeSpam) || spam != (r.TypeBefore != nil) {
 		f.Addf("whose type and state differ", "%s is %s of the type %s, before spam %q", name, r.Status, r.Type, db.OrEmpty(r.TypeBefore))
 	}
 }

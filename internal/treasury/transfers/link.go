@@ -26,8 +26,8 @@ const (
 // Manual is the evidence for links made by a person.
 const Manual transfer.Evidence = "manual"
 
-// Kinds lists every kind.
-var Kinds = []transfer.Kind{transfer.Internal, transfer.Intercompany, transfer.Bridge, transfer.Swap}
+// kinds lists every kind.
+var kinds = []transfer.Kind{transfer.Internal, transfer.Intercompany, transfer.Bridge, transfer.Swap}
 
 // types are the transaction types of linked transactions, by kind.
 var types = map[transfer.Kind]transaction.Type{

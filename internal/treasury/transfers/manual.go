@@ -24,7 +24,7 @@ type LinkParams struct {
 
 // Link links two transactions on request. A dry run only validates.
 func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
-	if p.Kind != "" && !slices.Contains(Kinds, p.Kind) {
+	if p.Kind != "" && !slices.Contains(kinds, p.Kind) {
 		return g, fault.Invalidf("kind", "must be internal, intercompany, bridge or swap")
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -140,9 +140,6 @@ func chain(t transaction.Transaction) string {
 	}
 	return strings.ToLower(t.Crypto.Chain)
 }
-
-// UnlinkMax is the maximum number of transactions in one request.
-const UnlinkMax = 100
 
 // Unlink dissolves the groups of some transactions, restores their types and stores that they do not belong together, so
 // that matching does not link them again. It returns all transactions that were linked.

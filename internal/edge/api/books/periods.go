@@ -107,7 +107,7 @@ func viewReadiness(r period.Readiness) PeriodReadiness {
 	for i, v := range r.Checks {
 		out.Checks[i] = ReadinessCheck{
 			Code:          v.Code,
-			Status:        string(v.Outcome),
+			Status:        string(v.Status),
 			LegalEntityID: db.OrNull(v.LegalEntityID),
 			Count:         v.Count,
 			Message:       v.Message,
