@@ -35,6 +35,7 @@
 //	tx.Now, tx.NewID       give the time of the transaction and new identifiers
 //	tx.Organization, tx.DB return what the transaction is bound to
 //	tx.AfterCommit         runs a function after the commit, for effects outside the database
+//	tx.SeesOneSnapshot     reports whether all its statements see the same data
 //
 // The function may run more than once: PostgreSQL rolls back transactions that collide, and Write then runs the
 // function again, up to eight times in all. It must not have effects outside the database. A commit whose answer was
@@ -56,6 +57,7 @@
 //	State         a value that all of them share for as long as the transaction lasts
 //	OnRollback    undoes a change to such a value if the write that made it fails
 //	BeforeCommit  runs a function at the end of the transaction, once for all of them; only there they write
+//	Assume        lets them use what was not read, if Guard fails the commit should it be wrong
 //	Precondition  has something written and committed that a grouped write needs before it can run
 //
 // Everything built on these works in ordinary writes as well. On SQLite, ordinary writes of all organizations share

@@ -37,8 +37,9 @@ func (g Group) Discard(key any) { delete(g.tx.trans.state, key) }
 
 // BeforeCommit runs fn once, as one of the last things in the database transaction: what many writes need is then done
 // once for all of them, and a contended row is locked for a short time only. The last function registered runs first,
-// as with defer. If it fails, so do all writes that share the transaction. A function runs even if the write that
-// registered it fails while others go on: it must write only what State holds then.
+// as with defer. If it fails, so do all writes that share the transaction. It belongs to the transaction, not to the write
+// that registered it: it also runs if that write fails while others go on, because they may have added to the same State. So
+// it must write only what State holds when it runs.
 func (g Group) BeforeCommit(fn Func) { g.tx.trans.beforeCommit = append(g.tx.trans.beforeCommit, fn) }
 
 // OnRollback runs fn if this write is rolled back while others in the database transaction go on. It undoes changes to

@@ -31,9 +31,9 @@ func (b *Batch[T]) Attempt() int { return b.attempt }
 func (b *Batch[T]) Size() int { return len(b.done) }
 
 // Run takes members from the queue and runs their bodies, one after the other, also those of members that come while it
-// does. begin is called before each body and returns what the body gets; end is called after it with the error it returned, and undoes what a
-// failed body left behind. An error of begin or end means that the transaction cannot go on: Run stops and returns it.
-// So does a retryable error of a body, which runs again with the batch.
+// does. begin is called before each body and returns what the body gets; end is called after it with the error it
+// returned, and undoes what a failed body left behind. An error of begin or end means that the transaction cannot go on:
+// Run stops and returns it. So does a retryable error of a body, which runs again with the batch.
 func (b *Batch[T]) Run(begin func() (T, error), end func(T, error) error) error {
 	b.begun = true
 	for m := b.next(); m != nil; m = b.next() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -103,6 +104,20 @@ func TestAJobThatWillNotEndDoesNotKeepTheQueueFromStopping(t *testing.T) {
 			}
 		case <-time.After(15 * time.Second):
 			t.Fatal("Stop does not return")
+		}
+	})
+}
+
+func TestAGroupedWriteOrAReadCannotInsertAJob(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		q := running(t, d, func(context.Context, task) error { return nil })
+		defer func() { _ = q.Stop(context.Background()) }()
+		for name, run := range map[string]func(context.Context, string, db.Func) error{"grouped write": d.GroupWrite, "read": d.ReadOne} {
+			err := run(t.Context(), "org_1", func(ctx context.Context, tx *db.Tx) error { return q.Insert(ctx, tx, task{"refused"}) })
+			if err == nil || !strings.Contains(err.Error(), "append an event to the outbox") {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	})
 }
