@@ -60,6 +60,9 @@ func Lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 			return b, nil
 		}
 	}
+	if err := orgstate.Confirm(ctx, tx); err != nil { // what is loaded must be of the version it is kept under
+		return nil, err
+	}
 	b, err := Load(ctx, tx)
 	if err != nil {
 		return nil, err

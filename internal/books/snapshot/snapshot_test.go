@@ -14,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
@@ -102,6 +103,36 @@ func TestAReadSeesWhatAnotherNodeChanged(t *testing.T) {
 		a := create(t, there, f)
 		if after := charts(t, here, f); len(after) != len(before)+1 || after[a.ID].Name != a.Name {
 			t.Errorf("%d accounts before, %d after another node added one", len(before), len(after))
+		}
+	})
+}
+
+func TestAGroupedWriteDoesNotLoadTheBooksOfAnotherVersionThanItAssumes(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		here, there := dbtest.Open(t, c), dbtest.Open(t, c)
+		f := found(t, here)
+		first := charts(t, here, f)
+		create(t, here, f)  // this node remembers the version, but not the books
+		create(t, there, f) // and does not know of this one
+		var state orgstate.State
+		if err := there.Read(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
+			state, err = orgstate.Read(ctx, tx)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		err := here.GroupWrite(as(f), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			runs++
+			b, err := snapshot.Lock(ctx, tx)
+			if err == nil && (b.Version != state.BooksVersion || len(b.Accounts) != len(first)+2) {
+				t.Errorf("version %d has %d accounts, want %d of version %d", b.Version, len(b.Accounts), len(first)+2, state.BooksVersion)
+			}
+			return err
+		})
+		if err != nil || runs != 2 {
+			t.Errorf("%d runs, want 2: %v", runs, err)
 		}
 	})
 }

@@ -66,6 +66,26 @@ func TestAGroupThatAssumedAnOldStateRunsAgainOnTheNewOne(t *testing.T) {
 	})
 }
 
+func TestAGroupThatChangesNothingDoesNotAnswerFromAnOldState(t *testing.T) {
+	t.Parallel()
+	twoNodes(t, func(t *testing.T, a, b *db.DB, org string) {
+		if err := b.Write(t.Context(), org, assignNumber(nil)); err != nil {
+			t.Fatal(err)
+		}
+		var numbers []int64
+		err := a.GroupWrite(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			s, err := orgstate.Lock(ctx, tx)
+			if err == nil {
+				numbers = append(numbers, s.EntryNumber)
+			}
+			return err
+		})
+		if err != nil || numbers[len(numbers)-1] != 2 {
+			t.Errorf("it saw the numbers %v, want 2 at last: %v", numbers, err)
+		}
+	})
+}
+
 func TestAGroupDoesNotReadAStateThatItsNodeCommittedLast(t *testing.T) {
 	t.Parallel()
 	twoNodes(t, func(t *testing.T, a, _ *db.DB, org string) {

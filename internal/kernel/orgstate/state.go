@@ -92,6 +92,15 @@ func Touch(ctx context.Context, tx *db.Tx) (*State, error) {
 	return s, err
 }
 
+// Confirm makes sure that the State which Lock returned is what the row says. A write that keeps something beyond its
+// own transaction calls it first, because a grouped write may have assumed the State.
+func Confirm(ctx context.Context, tx *db.Tx) error {
+	if _, err := Lock(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Group().State(lockKey{}, nil).(*lock).confirm(ctx, tx)
+}
+
 // confirm locks the row and compares it with what was assumed.
 func (l *lock) confirm(ctx context.Context, tx *db.Tx) error {
 	if !l.assumed {
@@ -109,11 +118,11 @@ func (l *lock) confirm(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// write updates the row if something changed.
+// write updates the row if something changed. If nothing did, the answers may still depend on what was assumed.
 func (l *lock) write(ctx context.Context, tx *db.Tx) error {
 	l.scheduled = false
 	if l.state == l.stored {
-		return nil
+		return l.confirm(ctx, tx)
 	}
 	before, assumed := l.stored, l.assumed
 	l.stored, l.assumed = l.state, false
