@@ -60,7 +60,7 @@ func newActive(t *testing.T, d *db.DB) *active {
 }
 
 // spamOf classifies the activity in chronological order, in batches.
-func (a *active) spamOf(t *testing.T, size int) (verdicts []rules.Verdict) {
+func (a *active) spamOf(t *testing.T, size int) (verdicts []rules.Assessment) {
 	t.Helper()
 	var own []string
 	for _, s := range a.Activity.Sources {

@@ -55,7 +55,7 @@ func (p Span) validate(faults *fault.List) {
 // validateTime adds a fault for a text that is neither a date nor an instant.
 func validateTime(faults *fault.List, field, text string) {
 	if _, _, ok := parseTime(text); !ok && text != "" {
-		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+		faults.Addf(field, "%s", clock.Unreadable(text))
 	}
 }
 

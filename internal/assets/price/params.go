@@ -48,7 +48,7 @@ func (r *parser) instant(field, text string) time.Time {
 		at, err = endOfDay(text, r.zone)
 	}
 	if err != nil {
-		r.faults.Addf(field, "must be an RFC 3339 time such as 2026-01-31T23:59:59Z or a date such as 2026-01-31")
+		r.faults.Addf(field, "must be a time such as 2026-01-31T23:59:59Z or a date such as 2026-01-31")
 		return time.Date(yearMin, 1, 1, 0, 0, 0, 0, time.UTC) // valid, so that validate adds no second fault
 	}
 	return clock.Stamp(at)

@@ -47,11 +47,11 @@ func TestPricesAreListedTheLatestFirst(t *testing.T) {
 			}
 		}
 		for says, f := range map[string]price.Filter{
-			"currency must be an ISO 4217":                    {Currency: "BTC"},
-			"origin must be one of":                           {Origin: "guess"},
-			"start_date must not be after end_date":           {From: "2026-02-01", To: "2026-01-31"},
-			"start_date must be an RFC 3339":                  {From: "yesterday"},
-			"end_date must be an RFC 3339 time such as 2026-": {To: "2026-02-30"},
+			"currency must be an ISO 4217":          {Currency: "BTC"},
+			"origin must be one of":                 {Origin: "guess"},
+			"start_date must not be after end_date": {From: "2026-02-01", To: "2026-01-31"},
+			"start_date must be a time such":        {From: "yesterday"},
+			"end_date must be a time such as 2026-": {To: "2026-02-30"},
 		} {
 			if _, err := w.List(w.ctx, f, page.Request{Limit: 10}); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), says) {
 				t.Errorf("%+v: %v", f, err)
@@ -124,7 +124,7 @@ func TestEveryFaultOfPricesIsNamedAndNothingIsMade(t *testing.T) {
 			"prices[1].asset_type must be UTF-8":                  with(func(p *price.Params) { p.AssetType = "a\x00" }),
 			"prices[1].currency must be an ISO 4217":              with(func(p *price.Params) { p.Currency = "usd" }),
 			"prices[1].currency must differ from asset_type":      with(func(p *price.Params) { p.AssetType = "USD" }),
-			"prices[1].timestamp must be an RFC 3339":             with(func(p *price.Params) { p.Timestamp = "31.01.2026" }),
+			"prices[1].timestamp must be a time such":             with(func(p *price.Params) { p.Timestamp = "31.01.2026" }),
 			"prices[1].timestamp must lie between 1970 and 2199":  with(func(p *price.Params) { p.Timestamp = "1969-12-30" }),
 			"prices[1].timestamp must lie between 1970 and 2199 ": with(func(p *price.Params) { p.Timestamp = "2200-01-01T00:00:00Z" }),
 			"prices[1].timestamp is the same as in prices[0]":     with(func(p *price.Params) { p.Price = "2" }),

@@ -3,6 +3,7 @@
 package clock
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
@@ -37,6 +38,11 @@ func (m *Manual) Advance(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now = m.now.Add(d)
+}
+
+// Unreadable returns the message for a text that is neither a time nor a date.
+func Unreadable(text string) string {
+	return fmt.Sprintf("must be a time such as 2026-01-31T09:30:00Z or a date such as 2026-01-31, but is %q", text)
 }
 
 // wire is RFC 3339 in UTC with exactly three fractional digits: of fixed width, so that the text sorts by time.

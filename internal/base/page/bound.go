@@ -21,7 +21,7 @@ func ParseTimeBound(faults *fault.List, field, text string, above bool) time.Tim
 		}
 	}
 	if year := t.UTC().Year(); err != nil || year < 0 || year > 9999 {
-		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+		faults.Addf(field, "%s", clock.Unreadable(text))
 		return time.Time{}
 	}
 	kept := clock.Stamp(t)

@@ -102,7 +102,7 @@ func (c *composer) parseDate(field, text string) time.Time {
 		at, err = calendar.StartOfDay(text, c.books.Zone)
 	}
 	if err != nil {
-		c.fault(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+		c.fault(field, clock.Unreadable(text))
 		return c.now
 	}
 	at = clock.Stamp(at)

@@ -52,7 +52,7 @@ func (s *Span) resolve(loc *time.Location) error {
 		}
 		day, err := time.Parse(time.DateOnly, text)
 		if err != nil {
-			faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+			faults.Addf(field, "%s", clock.Unreadable(text))
 			return at
 		}
 		at, _ = calendar.StartOfDay(day.AddDate(0, 0, days).Format(time.DateOnly), loc)

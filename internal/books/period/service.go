@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -112,18 +113,16 @@ func (f Filter) span(ctx context.Context, tx *db.Tx) (r span, err error) {
 	var faults fault.List
 	if f.From != "" {
 		if r.from, err = parseInstant(f.From, loc); err != nil {
-			faults.Addf("start_date", "%s", mustBeDate)
+			faults.Addf("start_date", "%s", clock.Unreadable(f.From))
 		}
 	}
 	if f.To != "" {
 		if r.to, err = parseEnd(f.To, loc); err != nil {
-			faults.Addf("end_date", "%s", mustBeDate)
+			faults.Addf("end_date", "%s", clock.Unreadable(f.To))
 		}
 	}
 	return r, faults.Err()
 }
-
-const mustBeDate = "must be an RFC 3339 time or a date such as 2026-01-31"
 
 // parseInstant parses an instant, or a date, which stands for its first instant.
 func parseInstant(text string, loc *time.Location) (time.Time, error) {

@@ -48,7 +48,7 @@ func TestAFileOfPricesIsCheckedInADryRunAndThenImportedOnce(t *testing.T) {
 		}{
 			{[]string{prices("BTC,USD,2026-01-31,1\n")}, []string{"line 2, price is 1, but the stored price pri_", "is 64000"}},
 			{[]string{prices("BTC,USD,x,1\nBTC,usd,2026-01-31,0\n")}, []string{
-				"line 2, date must be an RFC 3339 time such as 2026-01-31T23:59:59Z or a date such as 2026-01-31; the cell contains \"x\"\n",
+				"line 2, date must be a time such as 2026-01-31T23:59:59Z or a date such as 2026-01-31; the cell contains \"x\"\n",
 				"line 3, currency must be an ISO 4217 currency such as USD; the cell contains \"usd\"",
 				"line 3, price must be more than 0; the cell contains \"0\""}},
 			{[]string{prices("BTC,USD,,1\n")}, []string{"line 2, date must be", "the cell is empty"}},

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/period"
@@ -125,7 +126,7 @@ func newBound(faults *fault.List, field, text string) *bound {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		faults.Addf(field, "must be a date such as 2026-01-31 or an RFC 3339 time")
+		faults.Addf(field, "%s", clock.Unreadable(text))
 		return nil
 	}
 	return &bound{at: at}

@@ -33,7 +33,8 @@ func TestFaultsAreFoundBeforeAnythingIsRead(t *testing.T) {
 		{statements.Params{FromInception: true, StartDate: "2026-01-01", EndDate: "2026-01-31"},
 			"from_inception cannot be combined with start_date; start_date cannot be combined with from_inception"},
 		{statements.Params{StartDate: "2026-02-30", EndDate: "2026-01-31T00:00:00"},
-			"start_date must be a date such as 2026-01-31 or an RFC 3339 time; end_date must be a date such as 2026-01-31 or an RFC 3339 time"},
+			"start_date must be a time such as 2026-01-31T09:30:00Z or a date such as 2026-01-31, but is \"2026-02-30\"; end_date must be a time " +
+				"such as 2026-01-31T09:30:00Z or a date such as 2026-01-31, but is \"2026-01-31T00:00:00\""},
 		{statements.Params{StartDate: "2026-02-01", EndDate: "2026-01-31"}, "start_date must not be after end_date"},
 		{statements.Params{LegalEntityIDs: many, PeriodIDs: many, PresentationCurrency: "usd"},
 			"legal_entity_ids must have at most 100 ids; accounting_period_ids must have at most 100 ids; presentation_currency must be " +

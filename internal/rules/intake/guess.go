@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Proposal is a mapping inferred from a file, with the reasons and with what the user must decide.
-type Proposal struct {
+// GuessedMapping is a mapping inferred from a file, with the reasons and with what the user must decide.
+type GuessedMapping struct {
 	Mapping Mapping `json:"mapping"`
 	// Reasons explain the decisions, one sentence each.
 	Reasons []string `json:"reasons"`
@@ -31,7 +31,7 @@ type Column struct {
 const samplesShown = 5
 
 // Guess proposes a mapping for a file from its head. It fails only if the head has no rows or objects.
-func Guess(head []byte) (Proposal, error) {
+func Guess(head []byte) (GuessedMapping, error) {
 	g := &guess{}
 	content := g.decode(head)
 	g.p.Mapping.Format = detectFormat("", content)
@@ -45,13 +45,13 @@ func Guess(head []byte) (Proposal, error) {
 			break
 		}
 		if len(header) == 0 {
-			return Proposal{}, errors.New("the file has no objects")
+			return GuessedMapping{}, errors.New("the file has no objects")
 		}
 		g.header, g.rows = header, rows
 		g.mapColumns()
 	default:
 		if err := g.guessCSV(content); err != nil {
-			return Proposal{}, err
+			return GuessedMapping{}, err
 		}
 	}
 	if g.p.Undecided == nil {
@@ -87,7 +87,7 @@ func (g *guess) decode(head []byte) []byte {
 
 // guess is a proposal being built.
 type guess struct {
-	p      Proposal
+	p      GuessedMapping
 	header []string
 	rows   []sheetRow
 	taken  map[int]bool

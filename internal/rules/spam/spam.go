@@ -44,8 +44,8 @@ const Threshold = 60
 
 const scoreMax = 100
 
-// Verdict is the result of Score.
-type Verdict struct {
+// Assessment is the result of Score.
+type Assessment struct {
 	Score   int // 0 to 100
 	Spam    bool
 	Reasons []Reason
@@ -106,7 +106,7 @@ const (
 )
 
 // Score scores one arrival. The allow-list overrides everything, the deny-list everything else.
-func Score(a Arrival, k *Knowledge) Verdict {
+func Score(a Arrival, k *Knowledge) Assessment {
 	s := scorer{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
 	if a.Class != ClassCrypto {
 		return s.final(0, Class, weightNever, "The source has the class "+quote(a.Class)+", to which strangers cannot send assets.")
@@ -128,16 +128,16 @@ func Score(a Arrival, k *Knowledge) Verdict {
 	return s.sum()
 }
 
-func (s *scorer) final(score int, code Code, weight int, text string) Verdict {
+func (s *scorer) final(score int, code Code, weight int, text string) Assessment {
 	s.add(code, weight, text)
-	return Verdict{Score: score, Spam: score >= Threshold, Reasons: s.reasons}
+	return Assessment{Score: score, Spam: score >= Threshold, Reasons: s.reasons}
 }
 
-func (s *scorer) sum() Verdict {
+func (s *scorer) sum() Assessment {
 	total := 0
 	for _, r := range s.reasons {
 		total += r.Weight
 	}
 	total = max(0, min(scoreMax, total))
-	return Verdict{Score: total, Spam: total >= Threshold, Reasons: s.reasons}
+	return Assessment{Score: total, Spam: total >= Threshold, Reasons: s.reasons}
 }

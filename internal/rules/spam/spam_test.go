@@ -56,17 +56,17 @@ func (m made) worth(value string) made {
 	return m
 }
 
-func (m made) on(chain string) made                  { m.Chain = chain; return m }
-func (m made) class(class string) made               { m.Class = class; return m }
-func (m made) named(name string) made                { m.TokenName = name; return m }
-func (m made) saying(text string) made               { m.Description = text; return m }
-func (m made) hash(hash string) made                 { m.Hash = hash; return m }
-func (m made) source(id string) made                 { m.SourceID = id; return m }
-func (m made) at(after time.Duration) made           { m.At = noon.Add(after); return m }
-func (m made) to(n int) made                         { m.Recipients = n; return m }
-func (m made) paid() made                            { m.PaidFee = true; return m }
-func (m made) nft(id string) made                    { m.TokenID = id; return m }
-func (m made) judged(k *spam.Knowledge) spam.Verdict { return spam.Score(spam.Arrival(m), k) }
+func (m made) on(chain string) made                     { m.Chain = chain; return m }
+func (m made) class(class string) made                  { m.Class = class; return m }
+func (m made) named(name string) made                   { m.TokenName = name; return m }
+func (m made) saying(text string) made                  { m.Description = text; return m }
+func (m made) hash(hash string) made                    { m.Hash = hash; return m }
+func (m made) source(id string) made                    { m.SourceID = id; return m }
+func (m made) at(after time.Duration) made              { m.At = noon.Add(after); return m }
+func (m made) to(n int) made                            { m.Recipients = n; return m }
+func (m made) paid() made                               { m.PaidFee = true; return m }
+func (m made) nft(id string) made                       { m.TokenID = id; return m }
+func (m made) judged(k *spam.Knowledge) spam.Assessment { return spam.Score(spam.Arrival(m), k) }
 
 func facts() spam.Facts {
 	return spam.Facts{

@@ -13,8 +13,8 @@ import (
 // and the other arrivals of the batch, and stores what it needs to judge later ones. Each arrival must be judged exactly
 // once, because it would be counted twice otherwise. Only crypto arrivals are judged; the verdict on others is
 // empty. It is a building block and locks the organization state.
-func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arrival) ([]rules.Verdict, error) {
-	verdicts := make([]rules.Verdict, len(arrivals))
+func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arrival) ([]rules.Assessment, error) {
+	verdicts := make([]rules.Assessment, len(arrivals))
 	var positions []int
 	var judged []rules.Arrival
 	for i, a := range arrivals {

@@ -40,7 +40,7 @@ func found(t *testing.T, d *db.DB) (context.Context, string) {
 	return actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID}), f.Organization.ID
 }
 
-func judge(ctx context.Context, t *testing.T, d *db.DB, organizationID string, arrivals ...rules.Arrival) (out []rules.Verdict) {
+func judge(ctx context.Context, t *testing.T, d *db.DB, organizationID string, arrivals ...rules.Arrival) (out []rules.Assessment) {
 	t.Helper()
 	err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 		out, err = spam.Judge(ctx, tx, []string{treasury}, arrivals)
@@ -65,7 +65,7 @@ func worth(a rules.Arrival, value string) rules.Arrival {
 	return a
 }
 
-func saw(v rules.Verdict, code rules.Code) bool {
+func saw(v rules.Assessment, code rules.Code) bool {
 	for _, r := range v.Reasons {
 		if r.Code == code {
 			return true
@@ -162,7 +162,7 @@ func TestBatchesAreJudgedAsByTheWholeHistory(t *testing.T) {
 			for n, v := range judge(ctx, t, d, mine, all...) {
 				want := rules.Score(all[n], k)
 				if all[n].Class != rules.ClassCrypto {
-					want = rules.Verdict{}
+					want = rules.Assessment{}
 				}
 				if !reflect.DeepEqual(v, want) {
 					t.Fatalf("%+v is %+v, by the whole past %+v", all[n], v, want)

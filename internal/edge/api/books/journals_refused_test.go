@@ -87,7 +87,7 @@ func faultyEntries(t *testing.T, l *ledger, foreign *ledger) []faulty {
 		{name: "a date in words", put: map[string]any{"accounting_date": "today"}, status: 400, fields: []string{"accounting_date"},
 			says: "date such as"},
 		{name: "a time without a zone", put: map[string]any{"accounting_date": "2026-01-05T10:00:00"}, status: 400,
-			fields: []string{"accounting_date"}, says: "RFC 3339"},
+			fields: []string{"accounting_date"}, says: "must be a time such as 2026-01-31T09:30:00Z or a date"},
 		{name: "a date long past", put: map[string]any{"accounting_date": "1969-12-31"}, status: 400, fields: []string{"accounting_date"},
 			says: "between 1970"},
 		{name: "a date far ahead", put: map[string]any{"accounting_date": "2206-01-05"}, status: 400, fields: []string{"accounting_date"},

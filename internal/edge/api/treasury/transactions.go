@@ -79,7 +79,7 @@ func (b CreateTransaction) params(faults *fault.List, at string) transaction.Cre
 	}
 	var err error
 	if p.At, err = time.Parse(time.RFC3339, e.Timestamp); err != nil {
-		faults.Addf(at+"external.timestamp", "must be an RFC 3339 time, such as 2026-01-31T09:30:00Z")
+		faults.Addf(at+"external.timestamp", "must be a time such as 2026-01-31T09:30:00Z, but is %q", e.Timestamp)
 	}
 	if v := e.ValueFiat.OrNil(); v != nil {
 		field := at + "external.value_fiat."
