@@ -66,6 +66,36 @@ func TestAGroupThatAssumedAnOldStateRunsAgainOnTheNewOne(t *testing.T) {
 	})
 }
 
+// The audit log has no record of the change, so that no unique key notices it: only the comparison at the commit does.
+func TestAGroupDoesNotOverwriteAVersionThatAnotherNodeHasChanged(t *testing.T) {
+	t.Parallel()
+	twoNodes(t, func(t *testing.T, a, b *db.DB, org string) {
+		var version int64
+		if err := b.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			s, err := orgstate.Touch(ctx, tx)
+			if err == nil {
+				version = s.BooksVersion
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		var numbers []int64
+		if err := a.GroupWrite(t.Context(), org, assignNumber(&numbers)); err != nil || len(numbers) != 2 {
+			t.Errorf("it ran with the numbers %v, want two runs: %v", numbers, err)
+		}
+		if err := b.Read(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			s, err := orgstate.Read(ctx, tx)
+			if s.BooksVersion != version {
+				t.Errorf("the books are of version %d, want %d", s.BooksVersion, version)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestAGroupThatChangesNothingDoesNotAnswerFromAnOldState(t *testing.T) {
 	t.Parallel()
 	twoNodes(t, func(t *testing.T, a, b *db.DB, org string) {
