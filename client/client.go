@@ -23,8 +23,8 @@ import (
 type Client struct {
 	// HTTP sends the requests; its Timeout limits each of them.
 	HTTP *http.Client
-	// Retries is how often a call is repeated when the service is rate limiting or unavailable. Only reads and calls with
-	// an idempotency key are repeated, because that is safe.
+	// Retries is how often a call is repeated when the service is rate limiting or unavailable, or does not answer. Only
+	// reads and calls with an idempotency key are repeated, because that is safe.
 	Retries int
 
 	base string
@@ -98,18 +98,27 @@ func (c *Client) Do(ctx context.Context, call Call, out any) error {
 	repeatable := call.Method == http.MethodGet || call.IdempotencyKey != ""
 	for try := 0; ; try++ {
 		err := c.once(ctx, call, body, out)
-		var e *Error
-		retry := repeatable && try < c.Retries && errors.As(err, &e) && (e.Status == http.StatusTooManyRequests ||
-			e.Status == http.StatusServiceUnavailable)
-		if !retry {
+		wait, again := pause(err)
+		if !again || !repeatable || try >= c.Retries || ctx.Err() != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(min(max(e.RetryAfter, time.Second), pauseMax)):
+		case <-time.After(wait):
 		}
 	}
+}
+
+// pause reports whether a call that failed may succeed if it is sent again, and after how long: the service is busy, or no
+// answer came.
+func pause(err error) (time.Duration, bool) {
+	if e, ok := errors.AsType[*Error](err); ok {
+		busy := e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable || e.Status == http.StatusRequestTimeout
+		return min(max(e.RetryAfter, time.Second), pauseMax), busy
+	}
+	_, lost := errors.AsType[*url.Error](err)
+	return time.Second, lost
 }
 
 func (c *Client) once(ctx context.Context, call Call, body []byte, out any) error {

@@ -18,7 +18,7 @@ import (
 	"github.com/bursarhq/bursar/client"
 )
 
-// answer is one answer of a service that is told beforehand what to say.
+// answer is one answer of a service that is told beforehand what to say. Without a status it closes the connection.
 type answer struct {
 	status     int
 	retryAfter string
@@ -56,6 +56,9 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, request{method: r.Method, uri: r.RequestURI, body: string(body), header: r.Header, at: time.Now()})
 	a := s.answers[min(len(s.requests), len(s.answers))-1]
+	if a.status == 0 {
+		panic(http.ErrAbortHandler) // closes the connection
+	}
 	if a.retryAfter != "" {
 		w.Header().Set("Retry-After", a.retryAfter)
 	}
@@ -175,6 +178,25 @@ func TestTheClientWaitsAsLongAsItIsTold(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+func TestACallWithoutAnAnswerIsRepeatedWithTheSameKey(t *testing.T) {
+	t.Parallel()
+	s := start(t, answer{}, answer{200, "", "{}"})
+	call := client.Call{Method: http.MethodPost, Path: "/v1/tags", Body: map[string]any{"name": "x"}, IdempotencyKey: "mine"}
+	if err := s.client.Do(t.Context(), call, nil); err != nil || len(s.requests) != 2 {
+		t.Fatalf("%d requests, %v", len(s.requests), err)
+	}
+	for _, r := range s.requests {
+		if r.header.Get("Idempotency-Key") != "mine" || r.body != `{"name":"x"}` {
+			t.Errorf("%+v", r)
+		}
+	}
+	s = start(t, answer{}, answer{200, "", "{}"})
+	call.IdempotencyKey = ""
+	if err := s.client.Do(t.Context(), call, nil); err == nil || len(s.requests) != 1 {
+		t.Errorf("a call without a key was sent %d times: %v", len(s.requests), err)
+	}
 }
 
 func TestTheClientGivesUpWithTheLastAnswer(t *testing.T) {

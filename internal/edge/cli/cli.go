@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -191,8 +192,12 @@ func (s *settings) exists() error {
 	if s.databaseURL != "" {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(s.data, db.File)); err != nil {
+	_, err := os.Stat(filepath.Join(s.data, db.File))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no database in %s: set its folder with --data, or create one with `bursar init`", s.data)
+	case err != nil:
+		return fmt.Errorf("the database in %s cannot be read: %w", s.data, err)
 	}
 	return nil
 }

@@ -66,6 +66,7 @@ func TestACommandCalledWronglySaysHowToCallIt(t *testing.T) {
 		{[]string{"serve", "--rate-limit", "many"}, "--rate-limit"},
 		{[]string{"serve", "--log-level", "loud"}, "--log-level"},
 		{[]string{"serve", "--slow-statement", "soon"}, "--slow-statement must be a duration"},
+		{[]string{"serve", "--rate-limit", "-5"}, "--rate-limit must be 0 or more, but is -5"},
 		{[]string{"serve", "--log-format", "xml"}, "--log-format"},
 		{[]string{"keys", "destroy"}, "destroy"},
 		{[]string{"init"}, "--organization is required"},

@@ -150,6 +150,8 @@ func TestAFileThatIsNotThereIsNamed(t *testing.T) {
 	if _, err := os.Stat(none.Dir); err == nil {
 		t.Error("they made a database")
 	}
+	file := db.Config{Dir: aJournal(t, "books.journal", 1)}
+	inside(on(file, "verify")...).mustFail(t, 1, "the database in "+file.Dir+" cannot be read: ", "not a directory")
 }
 
 func TestAFaultyFileIsRefusedWholeAndSaysWhereAndWhatToDo(t *testing.T) {

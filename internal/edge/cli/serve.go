@@ -102,6 +102,9 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	if s.slowStatement, err = srv.slowStatement(); err != nil {
 		return err
 	}
+	if srv.rateLimit < 0 {
+		return &usageError{fmt.Errorf("--rate-limit must be 0 or more, but is %d", srv.rateLimit), "bursar serve"}
+	}
 	d, err := s.open(log)
 	if err != nil {
 		return err

@@ -80,7 +80,8 @@ func (s *settings) backup() *cobra.Command {
 		Use:   "backup NEW-FILE",
 		Short: "Back up a SQLite database while it is in use",
 		Long: "Write a consistent copy of the SQLite database to a new file. The service can be running.\n" +
-			"To restore it, stop the service and put the file into the data folder as bursar.db.\n" +
+			"To restore it, stop the service, delete bursar.db, bursar.db-wal and bursar.db-shm in the data folder,\n" +
+			"and copy the file there as bursar.db. An old -wal file beside a restored database would damage it.\n" +
 			"For PostgreSQL use pg_dump; see docs/OPERATIONS.md.",
 		Example: "  bursar backup bursar-$(date +%F).db",
 		Args:    oneArg,

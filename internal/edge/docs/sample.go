@@ -24,7 +24,7 @@ func curl(e Example) string {
 	}
 	words := []string{command + " '" + Base + e.Path + "'", `-H "X-API-Key: $BURSAR_API_KEY"`}
 	if e.Key {
-		words = append(words, `-H "Idempotency-Key: $(uuidgen)"`)
+		words = append(words, `-H "Idempotency-Key: $(openssl rand -hex 16)"`)
 	}
 	if e.Body != nil {
 		body := strings.NewReplacer("'", `'\''`, "\n", "\n  ").Replace(pretty(e.Body))

@@ -79,9 +79,10 @@ func requestTopics(c Config) []topic {
 				"before they write them.", money.DigitsBeforeMax, money.DigitsAfterMax),
 		}, Caption: "Amounts are strings", Sample: "{\n  \"amount\": \"1200.50\",\n  \"quantity\": \"0.000000000000000001\"\n}"},
 		{ID: "times", Title: "Times and dates", Text: []string{
-			"Times are written as RFC 3339 and returned in UTC with milliseconds, so that sorting the text sorts the times. A " +
-				"date without a time is " +
-				"`YYYY-MM-DD`; as the upper bound of a range it stands for its last instant in UTC.",
+			"Times are written as RFC 3339 and returned in UTC with milliseconds, so that sorting the text sorts the times. A date " +
+				"without a time is `YYYY-MM-DD`; as the upper bound of a range it stands for its last instant. Dates of journal " +
+				"entries, periods, prices and reports are days in the organization's time zone; dates in filters of transactions " +
+				"and of the audit log are days in UTC. To select the same instants in both, send times.",
 		}, Caption: "A time and a date", Sample: "{\n  \"created_at\": \"2026-10-31T09:30:00.000Z\",\n  \"date\": \"2026-10-31\"\n}"},
 	}
 }
