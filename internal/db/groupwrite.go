@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -118,7 +119,9 @@ func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
 	})
 	if err == nil {
 		d.stats.committed(groupOfOrganization, b.Size())
-		t.main.committed()
+		if failed := t.main.committedSafely(); failed != nil {
+			d.log.Error("after the commit of a group", "error", failed)
+		}
 	}
 	if isDuplicate(err) {
 		err = fmt.Errorf("%w: %w", ErrRetry, err)
@@ -129,24 +132,38 @@ func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
 	return err
 }
 
-// endOfBody undoes what a failed body changed in memory. It returns an error if the body also ended the transaction
-// that the others share, by a statement that failed: they need another one.
-// It also returns an error if the body may have failed because the group assumed something that is not so.
-func endOfBody(ctx context.Context, m groupMember, bodyErr error) error {
-	if bodyErr != nil {
-		if err := m.tx.trans.confirmAssumed(ctx); err != nil {
-			return fmt.Errorf("%w: %w", groupcommit.ErrBodyAgain, err)
-		}
-		for _, fn := range slices.Backward(m.tx.onRollback) {
-			fn()
-		}
-	}
-	broken := m.tx.trans.broken
+// endOfBody undoes what a failed body changed in memory. It returns an error if the group has to run again: the body has
+// ended the transaction that the others share, by a statement that failed, or it may have failed because of something
+// that the group assumed.
+func endOfBody(ctx context.Context, m groupMember, bodyErr error) (err error) {
+	defer recoverAs(&err, "at the end of a grouped write")
+	t := m.tx.trans
+	broken := t.broken
 	if broken == nil && sqlState(bodyErr) != "" { // it failed while its rows were read
 		broken = bodyErr
 	}
 	if broken != nil {
-		return fmt.Errorf("%w: a statement in the body of one of its writes failed: %w", ErrRetry, broken)
+		err := fmt.Errorf("%w: a statement in the body of one of its writes failed: %w", ErrRetry, broken)
+		if len(t.confirm) > 0 { // the next attempt assumes nothing
+			err = fmt.Errorf("%w: %w", groupcommit.ErrBodyAgain, err)
+		}
+		return err
+	}
+	if bodyErr == nil {
+		return nil
+	}
+	if err := t.confirmAssumed(ctx); err != nil {
+		return fmt.Errorf("%w: %w", groupcommit.ErrBodyAgain, err)
+	}
+	for _, fn := range slices.Backward(m.tx.onRollback) {
+		fn()
 	}
 	return nil
+}
+
+// recoverAs turns a panic into an error. The leader of a group needs it, because nobody else would recover in its goroutine.
+func recoverAs(err *error, where string) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("db: panic %s: %v\n%s", where, p, debug.Stack())
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -305,29 +306,70 @@ func TestQueuedStatementsRunBeforeTheNextExecOrQuery(t *testing.T) {
 func TestABodyWhoseStatementFailsDoesNotFailTheOthersOfItsGroup(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		org := newOrganization(t, d, "x")
-		var wg sync.WaitGroup
-		for i := range 40 {
-			wg.Go(func() {
-				err := d.GroupWrite(context.Background(), org, func(ctx context.Context, tx *db.Tx) error {
-					if i%4 == 0 {
-						_, err := db.All[int64](ctx, tx, "SELECT count(*) FROM organizations WHERE organization_id = @org AND nothing = 1")
+		for _, assumes := range []bool{false, true} {
+			org := newOrganization(t, d, fmt.Sprint(assumes))
+			var wg sync.WaitGroup
+			for i := range 40 {
+				wg.Go(func() {
+					err := d.GroupWrite(context.Background(), org, func(ctx context.Context, tx *db.Tx) error {
+						if assumes && tx.Group().Attempt() == 1 {
+							tx.Group().Assume(func(ctx context.Context, tx *db.Tx) error {
+								_, err := db.All[string](ctx, tx, "SELECT name FROM tags WHERE organization_id = @org")
+								return err
+							})
+						}
+						if i%4 == 0 {
+							_, err := db.All[int64](ctx, tx, "SELECT count(*) FROM organizations WHERE organization_id = @org AND nothing = 1")
+							return err
+						}
+						_, err := number(ctx, tx, fmt.Sprint(i))
 						return err
+					})
+					if (err != nil) != (i%4 == 0) || err != nil && !strings.Contains(err.Error(), "nothing = 1") {
+						t.Errorf("%d, with an assumed state %v: %v", i, assumes, err)
 					}
-					_, err := number(ctx, tx, fmt.Sprint(i))
-					return err
 				})
-				if (err != nil) != (i%4 == 0) {
-					t.Errorf("%d: %v", i, err)
-				}
-			})
-		}
-		wg.Wait()
-		if n := len(marksOf(t, d, org)); n != 30 {
-			t.Errorf("%d rows of 30", n)
+			}
+			wg.Wait()
+			if n := len(marksOf(t, d, org)); n != 30 {
+				t.Errorf("%d rows of 30", n)
+			}
 		}
 	})
 }
+
+func TestAPanicOfAFunctionThatTheLeaderRunsDoesNotEndTheProgram(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := newOrganization(t, d, "x")
+		for name, register := range map[string]func(*db.Tx){
+			"OnRollback": func(tx *db.Tx) { tx.Group().OnRollback(func() { panic(name(tx)) }) },
+			"Assume":     func(tx *db.Tx) { tx.Group().Assume(func(_ context.Context, tx *db.Tx) error { panic(name(tx)) }) },
+		} {
+			err := d.GroupWrite(t.Context(), org, func(_ context.Context, tx *db.Tx) error {
+				register(tx)
+				return errRefused
+			})
+			if err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		}
+		err := d.GroupWrite(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			tx.Group().BeforeCommit(func(_ context.Context, tx *db.Tx) error {
+				tx.AfterCommit(func() { panic(name(tx)) })
+				return nil
+			})
+			_, err := number(ctx, tx, "kept")
+			return err
+		})
+		if got := names(t, d, org); err != nil || !slices.Equal(got, []string{"kept"}) {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+}
+
+// name returns a text to panic with.
+func name(tx *db.Tx) string { return "of a test of " + tx.Organization() }
 
 func TestAStatementBeforeTheCommitReportsTheRowsItChanged(t *testing.T) {
 	t.Parallel()

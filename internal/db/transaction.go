@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
@@ -104,11 +103,7 @@ func (t *transaction) flush(ctx context.Context) error {
 // runBeforeCommit runs the BeforeCommit functions, the last one registered first. A function may register others. It may
 // run in the goroutine of a group's leader, where nobody recovers from a panic: that becomes an error.
 func (t *transaction) runBeforeCommit(ctx context.Context) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("db: panic in a BeforeCommit function: %v\n%s", p, debug.Stack())
-		}
-	}()
+	defer recoverAs(&err, "in a BeforeCommit function")
 	ctx = context.WithValue(ctx, txKey{}, t.main)
 	for len(t.beforeCommit) > 0 {
 		last := len(t.beforeCommit) - 1

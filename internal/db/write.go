@@ -142,6 +142,13 @@ func (tx *Tx) committed() {
 	}
 }
 
+// committedSafely is committed for the leader of a group: a panic becomes an error.
+func (tx *Tx) committedSafely() (err error) {
+	defer recoverAs(&err, "in an AfterCommit function")
+	tx.committed()
+	return nil
+}
+
 // nest runs fn as a nested write or read: part of the transaction under way. If it fails, the outer write has to return
 // its error, or cannot be committed.
 func (tx *Tx) nest(ctx context.Context, org string, fn Func) (err error) {

@@ -41,8 +41,8 @@ func topicsOf(c Config) []topic {
 			"Keys are kept for at least 24 hours. The same key with a different request is refused with `CONFLICT`.",
 		}, Caption: "Safe to send twice", Shell: true, Sample: "curl -X POST '" + Base + "/v1/tags' \\\n  -H \"X-API-Key: " +
 			"$BURSAR_API_KEY\" \\\n" +
-			"  -H \"" + idempotency.Header + ": tag-lisbon-2026\" \\\n  -H 'Content-Type: application/json' \\\n" +
-			"  -d '{\"name\": \"Lisbon conference\", \"kind\": \"project\"}'"},
+			"  -H \"" + idempotency.Header + ": tag-berlin-2026\" \\\n  -H 'Content-Type: application/json' \\\n" +
+			"  -d '{\"name\": \"Berlin conference\", \"kind\": \"project\"}'"},
 		{ID: "errors", Title: "Errors", Errors: true, Text: []string{
 			"Every error has the same body. Programs should act on `code`; `message` is written for people. A validation error " +
 				"lists every " +
