@@ -30,6 +30,12 @@ type reading struct {
 // sqlTable matches a table in a statement; the words before it show whether it is written. The mark stands for what is not a literal.
 var sqlTable = regexp.MustCompile(`(?i)\b(DELETE\s+FROM|FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?([a-z_][a-z0-9_]*|` + unknown + `)`)
 
+// bound matches a statement that is tied to an organization, and sqlWord a name in it that no other name qualifies.
+var (
+	bound   = regexp.MustCompile(`@org\b`)
+	sqlWord = regexp.MustCompile(`\b[a-z_][a-z0-9_]*\b`)
+)
+
 // unknown marks the part of a text that is not known before the program runs.
 const unknown = "\x00"
 
@@ -52,8 +58,16 @@ func (s *source) mentions(constants map[string]string) (all []mention) {
 			switch {
 			case m[2] == unknown && strings.Contains(text, "organization_id"):
 				all = append(all, mention{writes: verb != "FROM" && verb != "JOIN", pos: e.Pos()})
-			case knownTable(m[2]) != "" && verb == m[1]:
+			case knownTable(m[2]) != "" && (verb == m[1] || bound.MatchString(text)):
 				all = append(all, mention{table: m[2], writes: verb != "FROM" && verb != "JOIN", pos: e.Pos()})
+			}
+		}
+		if bound.MatchString(text) { // after a comma, in quotes or in parentheses
+			for _, word := range sqlWord.FindAllString(text, -1) {
+				named := slices.ContainsFunc(all, func(m mention) bool { return m.table == word && m.pos == e.Pos() })
+				if knownTable(word) != "" && !named {
+					all = append(all, mention{table: word, pos: e.Pos()})
+				}
 			}
 		}
 		return false
@@ -214,6 +228,9 @@ func TestTheTableRuleFires(t *testing.T) {
 		sample{upper, text("`SELECT 1 FROM journal_lines`"), "reads journal_lines of books/journal: call"},
 		sample{upper, text("`SELECT 1 FROM x JOIN journal_lines l`"), "add the package to readings"},
 		sample{upper, text("\"SELECT 1 FROM \" +\n\"journal_lines\""), "reads journal_lines"},
+		sample{upper, text("`select 1 from journal_lines where organization_id = @org`"), "reads journal_lines"},
+		sample{upper, text("`SELECT 1 FROM x, journal_lines WHERE organization_id = @org`"), "reads journal_lines"},
+		sample{upper, text("`SELECT 1 FROM \"journal_lines\" WHERE organization_id = @org`"), "reads journal_lines"},
 		sample{upper, text("`SELECT 1 FROM ` + table"), "reads tags of books/tag"},
 		sample{upper, text("`SELECT 1 FROM ` + name + ` WHERE organization_id = @org`"), "from a variable"},
 		sample{upper, text("`DELETE FROM journal_lines`"), "writes journal_lines, which books/journal alone"},

@@ -38,8 +38,8 @@
 //	tx.SeesOneSnapshot     reports whether all its statements see the same data
 //
 // The function may run more than once: PostgreSQL rolls back transactions that collide, and Write then runs the
-// function again, up to eight times in all. It must not have effects outside the database. A commit whose answer was
-// lost is never repeated; its error is ErrCommitUnknown.
+// function again, up to eight times in all (a group more often, if a write that failed leaves it each time). It must not
+// have effects outside the database. A commit whose answer was lost is never repeated; its error is ErrCommitUnknown.
 //
 // A change to an audited table is committed only if the audit log has recorded it (audit.Record).
 //
@@ -47,7 +47,7 @@
 //
 // Use cases call each other. A Write, GroupWrite or Read within another write takes part in its transaction. If a nested
 // write fails, the outer one must return its error. If it does not, it fails with a message that says so: nothing of a
-// transaction in which a write failed is committed.
+// write in which a nested one failed is committed.
 //
 // # Group commit
 //
@@ -60,6 +60,6 @@
 //	Assume        lets them use what was not read, if Guard fails the commit should it be wrong
 //	Precondition  has something written and committed that a grouped write needs before it can run
 //
-// Everything built on these works in ordinary writes as well. On SQLite, ordinary writes of all organizations share
-// commits too, because there is one writer; that needs no care in use cases.
+// Except for Assume and Guard, which need a group, these work in ordinary writes as well. On SQLite, ordinary writes of all
+// organizations share commits too, because there is one writer; that needs no care in use cases.
 package db

@@ -7,7 +7,7 @@ import (
 )
 
 // Group is the part of a transaction's API that concerns the writes it is shared with. In an ordinary write, which
-// shares with nobody, everything works the same, so that building blocks need not know where they run.
+// shares with nobody, everything but Assume and Guard works the same, so that building blocks need not know where they run.
 type Group struct{ tx *Tx }
 
 // IsMember reports whether this is the body of a GroupWrite. Such a body may read, but all writing is left to

@@ -74,7 +74,8 @@ func (x *Explanation) sumUses() (total money.Decimal) {
 	return total
 }
 
-// noteMissingLots says in the formula if the lots held do not add up to the figure.
+// noteMissingLots says in the formula if the lots held do not add up to the figure. That need not be damage: an entry that
+// was reversed at a later date has no lots any more, but counts until that date.
 func (x *Explanation) noteMissingLots() {
 	if !x.lotsHeld {
 		return
@@ -97,6 +98,7 @@ func (x *Explanation) noteMissingLots() {
 		rounding = money.FromInt(averaged).Mul(half)
 	}
 	if total.Sub(*x.Value).Abs().Cmp(rounding) > 0 {
-		x.note = fmt.Sprintf("; %s: the stored lots add up to %s", unexplained, x.Text(total))
+		x.note = fmt.Sprintf("; because an entry was reversed later, or rows are missing (see bursar verify), the lots stored now add up to %s",
+			x.Text(total))
 	}
 }
