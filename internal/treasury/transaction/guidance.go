@@ -15,7 +15,7 @@ func (t Transaction) Guide() Guidance {
 	switch t.Status {
 	case Spam:
 		g.Allowed = append(g.Allowed, "unmark_spam")
-		g.Warnings = append(g.Warnings, "Spam is left out of the books: unmark it to record it.")
+		g.Warnings = append(g.Warnings, "Spam is not booked: unmark it first.")
 	case Posted:
 		g.Warnings = append(g.Warnings, "Its journal entry is posted: unpost or reverse that to change its type.")
 	default:
@@ -25,7 +25,7 @@ func (t Transaction) Guide() Guidance {
 			g.Allowed = append(g.Allowed, "unlink")
 		}
 		if t.Value == nil {
-			g.Warnings = append(g.Warnings, "Nobody knows what it was worth: it needs a price before it can be recorded.")
+			g.Warnings = append(g.Warnings, "It has no value_fiat: booking it needs a price or an exchange rate, unless it is in the base currency of its legal entity.")
 		}
 	}
 	return g
