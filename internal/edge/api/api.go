@@ -82,8 +82,13 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Request-Id", request)
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
 	// Deadlines belong to the connection, so that each request sets them again. The read deadline ends a body that arrives too slowly.
+	// Without a body, reading only detects that the caller has closed the connection; a deadline would look the same.
 	control, now := http.NewResponseController(w), time.Now()
-	_ = control.SetReadDeadline(now.Add(a.config.BodyTimeout))
+	bodyDeadline := time.Time{}
+	if r.ContentLength != 0 {
+		bodyDeadline = now.Add(a.config.BodyTimeout)
+	}
+	_ = control.SetReadDeadline(bodyDeadline)
 	_ = control.SetWriteDeadline(now.Add(wire.HandleTimeout + wire.SendTimeout))
 	out := &response{ResponseWriter: w}
 	defer a.recoverPanic(out, r)

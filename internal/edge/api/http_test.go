@@ -195,6 +195,36 @@ func TestASlowClientDelaysNobodyAndGetsATimeout(t *testing.T) {
 	})
 }
 
+func TestARequestWithoutABodyMayWaitLongerThanABodyMay(t *testing.T) {
+	t.Parallel()
+	c := dbtest.Postgres(t) // only there one can make authentication wait
+	d := dbtest.Open(t, c)
+	s := apitest.Start(t, d, api.Config{BodyTimeout: 200 * time.Millisecond})
+	n := s.Found(t, "mine")
+	key, err := n.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "not in the cache", Scopes: []string{"apis.read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked, done := make(chan struct{}), make(chan error)
+	go func() {
+		done <- dbtest.Open(t, c).WriteAcross(context.Background(), "a test locks a table", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+			close(locked)
+			time.Sleep(time.Second)
+			return err
+		})
+	}()
+	<-locked
+	began := time.Now()
+	a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: key.Key})
+	if waited := time.Since(began); a.Status != 200 || waited < 500*time.Millisecond {
+		t.Errorf("%d after %s: %s", a.Status, waited, a.Body)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestARevokedKeyStopsWorkingOnEveryNodeWithinASecond(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
