@@ -64,7 +64,7 @@ func (d *DB) sendBatch(ctx context.Context, org string, conn *sql.Conn, queue []
 // failed returns the error of a statement. The failure of a guard asks for the transaction to run again.
 func (q queued) failed(err error) error {
 	if q.guard && sqlState(err) != "" && !isLost(err) {
-		return fmt.Errorf("%w: what it assumed is not so: %w", ErrRetry, err)
+		return fmt.Errorf("%w: the assumed state is out of date: %w", ErrRetry, err)
 	}
 	return err
 }

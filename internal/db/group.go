@@ -65,7 +65,7 @@ func (g Group) Flush(ctx context.Context) error {
 func (g Group) Assume(confirm Func) { g.tx.trans.confirm = append(g.tx.trans.confirm, confirm) }
 
 // Guard runs a statement before all others that are queued. It must fail, by violating a constraint, if what was assumed
-// is not so: the group then runs again.
+// is wrong: the group then runs again.
 func (g Group) Guard(ctx context.Context, query string, args ...any) error {
 	st, values, err := g.tx.statement(query, args)
 	if err != nil {
@@ -78,7 +78,7 @@ func (g Group) Guard(ctx context.Context, query string, args ...any) error {
 	}
 	if _, err := t.execOne(ctx, q); err != nil {
 		if _, failed := sqliteCode(err); failed && !isLost(err) {
-			return fmt.Errorf("%w: what it assumed is not so: %w", ErrRetry, err)
+			return fmt.Errorf("%w: the assumed state is out of date: %w", ErrRetry, err)
 		}
 		return err
 	}

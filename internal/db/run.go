@@ -23,8 +23,8 @@ func (e *StatementError) Error() string { return e.Err.Error() + " [statement: "
 // Unwrap returns the database's error.
 func (e *StatementError) Unwrap() error { return e.Err }
 
-// A statement in an error or in the log is at most so long: the beginning names what it does, and the end of a long
-// SELECT names its tables and conditions.
+// The length of a statement in an error or in the log. The beginning names what it does, and the end of a long SELECT its
+// tables and conditions.
 const (
 	statementHead = 80
 	statementTail = 120

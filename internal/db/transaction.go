@@ -30,7 +30,7 @@ type transaction struct {
 type queued struct {
 	text   string
 	values []any
-	guard  bool // if it fails, something was assumed that is not so
+	guard  bool // if it fails, something that was assumed is wrong
 }
 
 // The statements that begin and end a transaction on a connection of its own.

@@ -330,7 +330,7 @@ func (l Link) AcceptsNext(originatedBy string) bool {
 	return l.Status == Posted && l.NextID == "" && (originatedBy == ByReversal) != (l.OriginatedBy == ByReversal)
 }
 
-// FindLinks returns those of some entries that exist, deleted ones included, by id. It runs in the caller's transaction.
+// FindLinks returns the given entries that exist, deleted ones included, by id. It runs in the caller's transaction.
 func FindLinks(ctx context.Context, tx *db.Tx, ids []string) (map[string]Link, error) {
 	links, err := selectLinks(ctx, tx, ids)
 	out := make(map[string]Link, len(links))

@@ -16,7 +16,7 @@ type Options[T any] struct {
 	// Attempts is how often a batch is run; 1 means that it is never run again.
 	Attempts int
 	// Commit runs one attempt: it begins a transaction, calls Run, and commits. When it returns an error, nothing of the
-	// batch may have been committed, unless Retryable says no to that error. Members leave the queue in Run, so that a
+	// batch may have been committed, unless Retryable returns false for that error. Members leave the queue in Run, so that a
 	// caller whose context ends while Commit waits for a transaction does not wait with it.
 	Commit func(b *Batch[T]) error
 	// Retryable reports whether a batch may run again whose attempt, or one of whose bodies, failed with an error. It is

@@ -27,7 +27,7 @@ type Member struct {
 func NormalEmail(text string) (string, error) {
 	address, err := mail.ParseAddress(text)
 	if err != nil || address.Address != strings.TrimSpace(text) {
-		return "", fault.Invalidf("email", "must be an email address")
+		return "", fault.Invalidf("email", "must be an email address such as ada@example.com, but is %q", text)
 	}
 	return strings.ToLower(address.Address), nil
 }

@@ -25,7 +25,8 @@ func (t Transaction) Guide() Guidance {
 			g.Allowed = append(g.Allowed, "unlink")
 		}
 		if t.Value == nil {
-			g.Warnings = append(g.Warnings, "It has no value_fiat: booking it needs a price or an exchange rate, unless it is in the base currency of its legal entity.")
+			g.Warnings = append(g.Warnings, "It has no value_fiat: booking it needs a price or an exchange rate, unless it is in the base "+
+				"currency of its legal entity.")
 		}
 	}
 	return g
