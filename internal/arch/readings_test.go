@@ -25,8 +25,8 @@ var readings = []reading{
 
 	{"assets/lots", []string{"journal_entries", "journal_lines", "transactions", "sources", "bookings"},
 		"disposals are ordered by the dates of their entries and transactions, and verified against them"},
-	{"assets/opening", []string{"journal_entries", "transactions", "sources"},
-		"an opening balance must lie before the first entry and the first transaction, which are found by one indexed look-up each"},
+	{"assets/opening", []string{"transactions", "sources"},
+		"an opening balance must lie before the first transaction of each source, which one statement finds for all sources"},
 	{"assets/booking", []string{"journal_entries", "transactions", "lots", "lot_consumptions"},
 		"verify compares bookings with entries, transactions and lots"},
 	{"assets/holdings", []string{"lots", "lot_uses", "lot_positions", "lot_gains"},
@@ -40,7 +40,6 @@ var readings = []reading{
 	{"assets/revaluation", []string{"journal_entries"}, "verify and the list of stale runs compare runs with their entries"},
 	{"assets/revaluation", []string{"lot_uses"}, "the adjustment of a lot follows it through conversions, many lots at once"},
 
-	{"reporting/statements", []string{"account_balances"}, "a report adds up balances in the database"},
 	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
 	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},
 		"an explanation pages through the lines behind a figure and adds up the rest in the database"},

@@ -127,16 +127,15 @@ func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityI
 			first = at
 		}
 	}
-	entries, err := selectFirstEntry(ctx, tx, legalEntityID)
-	if err != nil {
+	entry, err := journal.FindFirstPosted(ctx, tx, legalEntityID)
+	switch {
+	case err != nil:
 		return first, err
-	}
-	for _, e := range entries {
-		if e.OriginatedBy == journal.ByOpening {
-			earlier(e.At.Add(precision))
-		} else {
-			earlier(calendar.MonthOf(e.At, b.Zone).Start(b.Zone))
-		}
+	case entry == nil:
+	case entry.OriginatedBy == journal.ByOpening:
+		earlier(entry.At.Add(precision))
+	default:
+		earlier(calendar.MonthOf(entry.At, b.Zone).Start(b.Zone))
 	}
 	transactions, err := selectFirstTransactions(ctx, tx, legalEntityID)
 	for _, at := range transactions {

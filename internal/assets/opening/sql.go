@@ -7,19 +7,6 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// firstEntry is the earliest posted entry of a legal entity.
-type firstEntry struct {
-	At           time.Time `db:"accounting_date"`
-	OriginatedBy string    `db:"originated_by"`
-}
-
-// selectFirstEntry returns the earliest posted entry of a legal entity, if there is one.
-func selectFirstEntry(ctx context.Context, tx *db.Tx, legalEntityID string) ([]firstEntry, error) {
-	return db.All[firstEntry](ctx, tx,
-		"SELECT accounting_date, originated_by FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
-			"ORDER BY accounting_date, number LIMIT 1", legalEntityID)
-}
-
 // selectFirstTransactions returns when the first transaction of each source of a legal entity happened.
 func selectFirstTransactions(ctx context.Context, tx *db.Tx, legalEntityID string) ([]*time.Time, error) {
 	type row struct {

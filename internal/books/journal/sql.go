@@ -460,3 +460,24 @@ func selectLinks(ctx context.Context, tx *db.Tx, ids []string) ([]Link, error) {
 	}
 	return out, err
 }
+
+// FirstPosted is the earliest posted entry of a legal entity.
+type FirstPosted struct {
+	At           time.Time
+	OriginatedBy string
+}
+
+// FindFirstPosted returns the earliest posted entry of a legal entity, or nil if there is none. It is a building block.
+func FindFirstPosted(ctx context.Context, tx *db.Tx, legalEntityID string) (*FirstPosted, error) {
+	type row struct {
+		At           time.Time `db:"accounting_date"`
+		OriginatedBy string    `db:"originated_by"`
+	}
+	rows, err := db.All[row](ctx, tx,
+		"SELECT accounting_date, originated_by FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
+			"ORDER BY accounting_date, number LIMIT 1", legalEntityID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &FirstPosted{rows[0].At, rows[0].OriginatedBy}, nil
+}

@@ -155,8 +155,8 @@ func (w *ledgerReader) loadTotals(ctx context.Context, tx *db.Tx) error {
 		w.shown[c] = true
 	}
 	for i := range rows {
-		at := accountAt[rows[i].ledgerAccountID]*len(w.periods) + periodAt[rows[i].periodID]
-		w.nets[at] = w.nets[at].Add(rows[i].debits).Sub(rows[i].credits)
+		at := accountAt[rows[i].LedgerAccountID]*len(w.periods) + periodAt[rows[i].PeriodID]
+		w.nets[at] = w.nets[at].Add(rows[i].Debits).Sub(rows[i].Credits)
 		w.moved[at] = true
 	}
 	return nil

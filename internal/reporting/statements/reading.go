@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/period"
@@ -131,7 +132,7 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 	for i, e := range r.entities {
 		b.Entities[i] = statement.Entity{FiscalYearStart: int(e.FiscalYearStartMonth), Rates: rates[e.BaseCurrency]}
 	}
-	var totals []total
+	var totals []balance.Total
 	var closed []period.ClosedBalance
 	if len(r.columns) > 0 {
 		if totals, err = r.rows(ctx, tx, p.TagID); err != nil {
@@ -150,7 +151,7 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 
 // accounts returns the properties of the accounts that a statement needs. It leaves out accounts without postings if
 // zeros are left out.
-func (r *reading) accounts(totals []total, closed []period.ClosedBalance, omitZero bool) {
+func (r *reading) accounts(totals []balance.Total, closed []period.ClosedBalance, omitZero bool) {
 	sections := account.Sections(r.chart)
 	if len(r.only) > 0 {
 		r.chart = slices.DeleteFunc(r.chart, func(a account.Account) bool { return !r.wanted(a) })
@@ -158,7 +159,7 @@ func (r *reading) accounts(totals []total, closed []period.ClosedBalance, omitZe
 	if omitZero {
 		used := make(map[string]bool, len(r.chart))
 		for i := range totals {
-			used[totals[i].ledgerAccountID] = true
+			used[totals[i].LedgerAccountID] = true
 		}
 		for i := range closed {
 			used[closed[i].LedgerAccountID] = true
@@ -176,16 +177,16 @@ func (r *reading) accounts(totals []total, closed []period.ClosedBalance, omitZe
 }
 
 // fill stores the totals at the indexes of their legal entity, account and period.
-func (r *reading) fill(totals []total, closed []period.ClosedBalance) {
+func (r *reading) fill(totals []balance.Total, closed []period.ClosedBalance) {
 	entityAt, accountAt, periodAt := indexByID(r.entities, entityID), indexByID(r.chart, accountID), indexByID(r.periods, periodID)
 	for i := range totals {
 		t := &totals[i]
-		e := &r.books.Entities[entityAt[t.legalEntityID]]
+		e := &r.books.Entities[entityAt[t.LegalEntityID]]
 		if e.Totals == nil {
 			e.Totals = make([]statement.Total, 0, len(totals)/len(r.entities))
 		}
-		e.Totals = append(e.Totals, statement.Total{Account: accountAt[t.ledgerAccountID], Period: periodAt[t.periodID], Debits: t.debits,
-			Credits: t.credits})
+		e.Totals = append(e.Totals, statement.Total{Account: accountAt[t.LedgerAccountID], Period: periodAt[t.PeriodID], Debits: t.Debits,
+			Credits: t.Credits})
 	}
 	for _, c := range closed {
 		if at, shown := accountAt[c.LedgerAccountID]; shown {
@@ -195,7 +196,7 @@ func (r *reading) fill(totals []total, closed []period.ClosedBalance) {
 }
 
 // rows reads the totals that the report covers, up to the last period it shows.
-func (r *reading) rows(ctx context.Context, tx *db.Tx, tagID string) ([]total, error) {
+func (r *reading) rows(ctx context.Context, tx *db.Tx, tagID string) ([]balance.Total, error) {
 	var entities, periods []string
 	if !r.all {
 		entities = r.entityIDs()
@@ -205,7 +206,7 @@ func (r *reading) rows(ctx context.Context, tx *db.Tx, tagID string) ([]total, e
 			periods = append(periods, p.ID)
 		}
 	}
-	return selectTotals(ctx, tx, tagID, entities, periods, r.only)
+	return balance.Select(ctx, tx, tagID, entities, periods, r.only)
 }
 
 func (r *reading) entityIDs() []string {

@@ -2,7 +2,6 @@ package statements
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -10,55 +9,6 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 )
-
-// total is the sum of postings to an account of a legal entity in a period.
-type total struct {
-	legalEntityID, ledgerAccountID, periodID string
-	debits, credits                          money.Decimal
-}
-
-// selectTotals reads the totals that posting maintains; nil for entities, periods or accounts means all of them. The
-// database returns one text per account, which is several times faster than a row for each of its periods.
-func selectTotals(ctx context.Context, tx *db.Tx, tagID string, entities, periods, accounts []string) ([]total, error) {
-	q := db.Select("SELECT legal_entity_id, ledger_account_id, string_agg(accounting_period_id || ' ' || debits || ' ' || credits, "+
-		"';') AS texts FROM account_balances WHERE organization_id = @org").And("tag_id = ?", tagID)
-	if entities != nil {
-		q.And("legal_entity_id {any}", entities)
-	}
-	if periods != nil {
-		q.And("accounting_period_id {any}", periods)
-	}
-	if len(accounts) > 0 {
-		q.And("ledger_account_id {any}", accounts)
-	}
-	type row struct {
-		LegalEntityID   string `db:"legal_entity_id"`
-		LedgerAccountID string `db:"ledger_account_id"`
-		Texts           string `db:"texts"`
-	}
-	rows, err := db.All[row](ctx, tx, q.Then("GROUP BY legal_entity_id, ledger_account_id"), q.Args...)
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	for i := range rows {
-		n += 1 + strings.Count(rows[i].Texts, ";")
-	}
-	out := make([]total, 0, n)
-	for _, r := range rows {
-		for text := range strings.SplitSeq(r.Texts, ";") {
-			t := total{legalEntityID: r.LegalEntityID, ledgerAccountID: r.LedgerAccountID}
-			period, amounts, _ := strings.Cut(text, " ")
-			debits, credits, _ := strings.Cut(amounts, " ")
-			t.periodID = period
-			if err := errors.Join(t.debits.Scan(debits), t.credits.Scan(credits)); err != nil {
-				return nil, err
-			}
-			out = append(out, t)
-		}
-	}
-	return out, nil
-}
 
 // lineFilter selects lines of an account.
 type lineFilter struct {
