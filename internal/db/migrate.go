@@ -122,11 +122,20 @@ func (d *DB) withSchemaLock(ctx context.Context, fn func() error) error {
 	}
 	defer lock.Close()
 	tx, err := lock.BeginTx(ctx, nil)
+	for ctx.Err() == nil && isBusy(err) { // a migration may take longer than a connection waits for a lock
+		tx, err = lock.BeginTx(ctx, nil)
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
 	return fn()
+}
+
+// isBusy reports whether SQLite gave up waiting for a lock.
+func isBusy(err error) bool {
+	code, ok := sqliteCode(err)
+	return ok && code&0xff == sqlite3.SQLITE_BUSY
 }
 
 // expandedFS is a file system in whose files the fragments of an engine are expanded.
