@@ -5,7 +5,7 @@
 // commits them together. While it commits, the next members gather. Nobody waits for company: a lone member is a batch of one.
 //
 // Bodies run in the goroutine of the caller that submitted them, so that a panic stays with its caller. The leader only
-// says when.
+// decides when each body runs.
 //
 // States of a member:
 //

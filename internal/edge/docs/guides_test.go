@@ -1,12 +1,10 @@
 package docs_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/bursarhq/bursar/docs/guides"
@@ -26,7 +24,7 @@ func TestTheCommandsOfTheGuidesWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := apitest.Start(t, dbtest.Open(t, dbtest.SQLite(t)), api.Config{})
-			work(t, s)
+			s.Work(t)
 			follow(t, name, s.URL, s.Found(t, "acme").Key)
 		})
 	}
@@ -66,22 +64,6 @@ func follow(t *testing.T, name, url, key string) {
 		}
 	}
 	t.Logf("%s", out)
-}
-
-// work runs the background work of a service for as long as the test runs.
-func work(t *testing.T, s *apitest.Service) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := s.App.Work(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() {
-		cancel()
-		wg.Wait()
-	})
 }
 
 func TestEveryGuideIsListed(t *testing.T) {

@@ -1,7 +1,6 @@
 package treasury_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,22 +16,6 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
-
-// working runs the background work until the test ends.
-func working(t *testing.T, s *apitest.Service) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := s.App.Work(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() {
-		cancel()
-		wg.Wait()
-	})
-}
 
 // ended waits until an import is over and returns it.
 func ended(t *testing.T, n *apitest.Tenant, importID string) client.Import {
@@ -52,7 +34,7 @@ func ended(t *testing.T, n *apitest.Tenant, importID string) client.Import {
 func TestAFileIsReadInTheBackgroundAndItsRowsAreAnsweredFor(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		working(t, s)
+		s.Work(t)
 		n := s.Found(t, "mine")
 		made := n.NewImport(t)
 		if made.Status != "pending" || made.Format != "csv" || made.Progress.FileSize != int64(len(apitest.BankStatement)) ||
