@@ -3,6 +3,7 @@ package groupcommit
 import (
 	"cmp"
 	"errors"
+	"time"
 )
 
 // Batch is the members that share a transaction. Only its leader uses it.
@@ -120,10 +121,27 @@ func (b *Batch[T]) putBack(members []*member[T]) {
 	b.alone = false
 }
 
-// lead commits batch after batch until nobody waits.
-func (q *Queue[T]) lead(key string, l *line[T]) {
-	for !q.leave(l) {
-		q.commit(&Batch[T]{queue: q, line: l, key: key})
+// led is a line that needs a leader.
+type led[T any] struct {
+	key  string
+	line *line[T]
+}
+
+// lead leads a line, and then others that need a leader, until none has needed one for a while.
+func (q *Queue[T]) lead(l led[T]) {
+	patience := time.NewTimer(idleTime)
+	for {
+		for !q.leave(l.line) {
+			q.commit(&Batch[T]{queue: q, line: l.line, key: l.key})
+		}
+		patience.Reset(idleTime)
+		select {
+		case l = <-q.idle:
+		case <-patience.C:
+			return
+		case <-q.stopped:
+			return
+		}
 	}
 }
 
@@ -136,7 +154,7 @@ func (q *Queue[T]) leave(l *line[T]) bool {
 	}
 	l.led = false
 	q.leaders--
-	q.idle.Broadcast()
+	q.left.Broadcast()
 	return true
 }
 

@@ -5,7 +5,12 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 )
+
+// idleTime is how long the goroutine of a leader waits for another line to lead. Its stack has grown by then: a new
+// goroutine would have to copy its stack several times to get as deep into the database.
+const idleTime = time.Second
 
 // Options says how batches are committed.
 type Options[T any] struct {
@@ -42,9 +47,11 @@ var ErrClosed = errors.New("groupcommit: the queue is closed")
 // the other. T is what a body gets from the leader: a handle for the shared transaction.
 type Queue[T any] struct {
 	options Options[T]
+	idle    chan led[T]   // leads a line in a goroutine that is idle
+	stopped chan struct{} // closed by Close: idle goroutines end
 
 	mu      sync.Mutex
-	idle    sync.Cond // signalled when a leader ends
+	left    sync.Cond // signalled when a leader ends
 	lines   map[string]*line[T]
 	leaders int
 	closed  bool
@@ -69,8 +76,8 @@ type member[T any] struct {
 
 // New returns an empty queue.
 func New[T any](o Options[T]) *Queue[T] {
-	q := &Queue[T]{options: o, lines: map[string]*line[T]{}}
-	q.idle.L = &q.mu
+	q := &Queue[T]{options: o, idle: make(chan led[T]), stopped: make(chan struct{}), lines: map[string]*line[T]{}}
+	q.left.L = &q.mu
 	return q
 }
 
@@ -152,7 +159,11 @@ func (q *Queue[T]) enqueue(key string, l *line[T], m *member[T]) error {
 	if !l.led {
 		l.led = true
 		q.leaders++
-		go q.lead(key, l)
+		select {
+		case q.idle <- led[T]{key, l}:
+		default:
+			go q.lead(led[T]{key, l})
+		}
 	}
 	return nil
 }
@@ -184,6 +195,9 @@ func (q *Queue[T]) Len() (n int) {
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if !q.closed {
+		close(q.stopped)
+	}
 	q.closed = true
 	for _, l := range q.lines {
 		for _, m := range l.waiting {
@@ -192,6 +206,6 @@ func (q *Queue[T]) Close() {
 		l.waiting = nil
 	}
 	for q.leaders > 0 {
-		q.idle.Wait()
+		q.left.Wait()
 	}
 }
