@@ -35,7 +35,7 @@ func TestCloseEndsIdleGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledger{}
 		q := groupcommit.New(l.options())
-		if err := q.Submit(t.Context(), "a", false, func(*pending) error { return nil }); err != nil {
+		if err := q.Submit(t.Context(), "a", false, func(p *pending) error { p.rows = append(p.rows, "a"); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		before := time.Now()
