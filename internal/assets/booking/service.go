@@ -134,6 +134,25 @@ func previewEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect rep
 	return outcome.Added[key], err
 }
 
+// tryEffect computes an entry as posting it would. If that would be refused, it returns the reason, and what the entry would
+// consume and create regardless.
+func tryEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect replay.Effect) (added replay.Added, refused, err error) {
+	if effect.Type == string(posting.Unknown) {
+		refused = fault.Conflictf("%s", unknownRefusal)
+	} else {
+		const key = "posted"
+		r := replay.New(tx, b, loader(b), replay.Options{})
+		r.Add(key, effect)
+		outcome, err := r.Run(ctx)
+		if err == nil || !fault.Refused(err) {
+			return outcome.Added[key], nil, err
+		}
+		refused = err
+	}
+	added, err = previewEffect(ctx, tx, b, effect)
+	return added, refused, err
+}
+
 // setLines sets the lines of an entry: those of the outcome if it is posted, else those that the draft would have now.
 func (s *Service) setLines(ctx context.Context, tx *db.Tx, b *snapshot.Books, q *request, outcome *replay.Outcome) error {
 	if q.ByHand != nil || q.previewed {
@@ -141,11 +160,13 @@ func (s *Service) setLines(ctx context.Context, tx *db.Tx, b *snapshot.Books, q 
 	}
 	added := outcome.Added[q.key]
 	if !q.AutoPost {
-		var err error
-		if added, err = previewEffect(ctx, tx, b, q.event.effect); err != nil {
+		refused, err := error(nil), error(nil)
+		if added, refused, err = tryEffect(ctx, tx, b, q.event.effect); err != nil {
 			return err
 		}
-		q.previewed = true
+		if q.previewed = true; refused != nil {
+			q.blocked = refused.Error()
+		}
 	}
 	q.entry.Lines, q.uses = linesOf(added.Entry), added.Uses
 	return nil
@@ -156,7 +177,7 @@ func linesOf(e posting.Entry) []journal.LineParams {
 	out := make([]journal.LineParams, len(e.Lines))
 	for i, l := range e.Lines {
 		out[i] = journal.LineParams{LedgerAccountID: l.Account, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
-			LegalEntityID: l.Entity, Memo: l.Memo}
+			LegalEntityID: l.Entity, Memo: l.Memo, TagIDs: l.TagIDs}
 		if l.Unit != "" {
 			quantity := l.Quantity
 			out[i].Unit, out[i].Quantity = l.Unit, &quantity
@@ -185,6 +206,9 @@ func results(all []*request, guided []journal.Guided, changes []Change) []Booked
 		out[i] = Booked{Guided: guided[i], Lots: q.uses}
 		if out[i].Status == journal.Draft {
 			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missingWarnings(q.uses)...)
+		}
+		if q.blocked != "" {
+			out[i].Guidance.ForbidPosting(q.blocked)
 		}
 	}
 	out[0].Changes = changes

@@ -72,6 +72,7 @@ type Line struct {
 	// Unit and Quantity are set for a line in an asset or a foreign currency: its symbol and the quantity booked.
 	Unit     string
 	Quantity money.Decimal
+	TagIDs   []string // of its split; those of the entry apply to every line
 }
 
 // Lot is a lot that the entry creates: a new one, or one that continues a slice of another.
