@@ -112,6 +112,27 @@ func (e Entry) tags() []string {
 	return slices.Compact(out)
 }
 
+// followsFromTransaction reports whether the lines were computed from a transaction and not written by a person.
+func (e Entry) followsFromTransaction() bool {
+	return e.TransactionID != "" && e.OriginatedBy != ByHand
+}
+
+// tagLines gives the tags of an entry that follows from a transaction to its lines, besides those of their own.
+func (e *Entry) tagLines() {
+	if !e.followsFromTransaction() || len(e.TagIDs) == 0 {
+		return
+	}
+	for i, l := range e.Lines {
+		tags := slices.Clone(e.TagIDs)
+		for _, tag := range l.TagIDs {
+			if !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
+		e.Lines[i].TagIDs = tags
+	}
+}
+
 // bookLines converts the lines for package book, which does the arithmetic.
 func (e Entry) bookLines() []book.Line {
 	out := make([]book.Line, len(e.Lines))
@@ -155,6 +176,12 @@ type Guidance struct {
 	Allowed  []string
 	Warnings []string
 	Version  string
+}
+
+// ForbidPosting removes posting from the actions that are possible, and adds the reason as a warning.
+func (g *Guidance) ForbidPosting(why string) {
+	g.Allowed = slices.DeleteFunc(slices.Clone(g.Allowed), func(action string) bool { return action == "post" })
+	g.Warnings = append(g.Warnings, why)
 }
 
 // Guide returns the guidance for an entry, given the books.
