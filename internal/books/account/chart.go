@@ -46,7 +46,7 @@ var defaultChart = []struct {
 			{code: "1220", name: "Stablecoins"},
 			{code: "1230", name: "Staked digital assets"},
 			{code: "1240", name: "NFTs"},
-			{code: "1290", name: "Fair value adjustment", role: GroupFairValueAdjustment, traits: group | contra},
+			{code: "1290", name: "Fair value adjustment", role: GroupFairValueAdjustment, traits: group},
 		}},
 		{code: "1300", name: "Receivables", traits: group, children: []chartEntry{
 			{code: "1310", name: "Accounts receivable", role: RoleReceivable},
