@@ -28,7 +28,7 @@ type reading struct {
 	all      bool // the entities are all of the organization's
 	chart    []account.Account
 	only     []string        // the accounts requested; empty for all
-	periods  []period.Period // up to the last one shown
+	periods  []period.Period // the opening period, and the others up to the last one shown
 	later    bool            // there are later periods
 	columns  []int
 	closed   map[string]map[int]money.Decimal // by closing and account
@@ -56,9 +56,12 @@ func resolve(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error)
 		return nil, err
 	}
 	if n := len(r.columns); n > 0 {
-		r.periods = periods[:r.columns[n-1]+1]
+		r.periods = append([]period.Period{period.Opening(tx.Organization())}, periods[:r.columns[n-1]+1]...)
+		for i := range r.columns {
+			r.columns[i]++
+		}
+		r.later = len(r.periods)-1 < len(periods)
 	}
-	r.later = len(r.periods) < len(periods)
 	if r.chart, err = snapshot.Accounts(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -277,8 +280,10 @@ func (r *reading) rates(ctx context.Context, tx *db.Tx) (map[string]*statement.R
 	return out, nil
 }
 
+// ratesOf returns the rates of periods, of which the first is the opening period. Opening balances are translated at the rate at
+// the beginning of the first month or, if none is known, at that of its end.
 func ratesOf(ctx context.Context, tx *db.Tx, from, to string, periods []period.Period) (*statement.Rates, error) {
-	first, last := firstDay(periods[0]), lastDay(periods[len(periods)-1])
+	first, last := firstDay(periods[1]), lastDay(periods[len(periods)-1])
 	quoted, err := fx.ListBetween(ctx, tx, from, to, first, last)
 	if err != nil {
 		return nil, err
@@ -288,7 +293,13 @@ func ratesOf(ctx context.Context, tx *db.Tx, from, to string, periods []period.P
 		return nil, err
 	}
 	rates := &statement.Rates{Closing: make([]statement.Rate, len(periods)), Average: make([]statement.Rate, len(periods))}
+	if latest.Date != "" {
+		rates.Closing[0] = statement.Rate{Times: latest.Rate, Over: money.FromInt(1)}
+	}
 	for i, p := range periods {
+		if i == 0 {
+			continue
+		}
 		sum, n, end := money.Decimal{}, int64(0), lastDay(p)
 		for len(quoted) > 0 && quoted[0].Date <= end {
 			latest, quoted = quoted[0], quoted[1:]
@@ -300,6 +311,9 @@ func ratesOf(ctx context.Context, tx *db.Tx, from, to string, periods []period.P
 		if n > 0 {
 			rates.Average[i] = statement.Rate{Times: sum, Over: money.FromInt(n)}
 		}
+	}
+	if !rates.Closing[0].Known() {
+		rates.Closing[0] = rates.Closing[1]
 	}
 	return rates, nil
 }
@@ -318,7 +332,7 @@ func (r *reading) missingRate(err error) error {
 	if !errors.As(err, &missing) {
 		return err
 	}
-	from, to, p := r.entities[missing.Entity].BaseCurrency, r.books.Currency, r.periods[missing.Period]
+	from, to, p := r.entities[missing.Entity].BaseCurrency, r.books.Currency, r.periods[max(1, missing.Period)]
 	if missing.Average {
 		return fault.Conflictf("no rate from %s to %s is stored for a day from %s to %s, which the average of %s needs: store it with "+
 			"POST /v1/fx-rates", from, to, firstDay(p), lastDay(p), p.Key)
