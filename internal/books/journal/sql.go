@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -463,23 +464,17 @@ func selectLinks(ctx context.Context, tx *db.Tx, ids []string) ([]Link, error) {
 	return out, err
 }
 
-// FirstPosted is the earliest posted entry of a legal entity.
-type FirstPosted struct {
-	At           time.Time
-	OriginatedBy string
-}
-
-// FindFirstPosted returns the earliest posted entry of a legal entity, or nil if there is none. It is a building block.
-func FindFirstPosted(ctx context.Context, tx *db.Tx, legalEntityID string) (*FirstPosted, error) {
+// FirstPostedAt returns the date of the earliest posted entry of a legal entity, or nil if there is none. Opening balances do not
+// count. It is a building block.
+func FirstPostedAt(ctx context.Context, tx *db.Tx, legalEntityID string) (*time.Time, error) {
 	type row struct {
-		At           time.Time `db:"accounting_date"`
-		OriginatedBy string    `db:"originated_by"`
+		At time.Time `db:"accounting_date"`
 	}
 	rows, err := db.All[row](ctx, tx,
-		"SELECT accounting_date, originated_by FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
-			"ORDER BY accounting_date, number LIMIT 1", legalEntityID)
+		"SELECT accounting_date FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
+			"AND accounting_date > ? ORDER BY accounting_date, number LIMIT 1", legalEntityID, period.OpeningDate)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	return &FirstPosted{rows[0].At, rows[0].OriginatedBy}, nil
+	return &rows[0].At, nil
 }
