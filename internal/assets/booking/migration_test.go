@@ -3,12 +3,15 @@ package booking_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -75,17 +78,61 @@ func TestLotsKeepVerifyingWhenTheMigrationRenamesTheirTables(t *testing.T) {
 	})
 }
 
+// Migration 22 adds whether accounts are monetary, and the choices of measurement.
+func TestExistingAccountsGetTheDefaultsOfNewOnesWhenTheMigrationAddsMonetaryOnes(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bookSamples()
+		chart := account.NewService(w.db)
+		create := func(name string, kind account.Type, parentID string) string {
+			a, err := chart.Create(w.ctx, account.CreateParams{Name: name, Type: kind, ParentID: parentID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a.ID
+		}
+		create("Bank in euros", account.Asset, "")
+		create("Bridge loan", account.Liability, "")
+		create("Reserves", account.Equity, "")
+		create("Phones", account.Asset, create("Devices", account.Asset, w.accountID("Equipment")))
+		monetary := func() map[string]bool {
+			out := map[string]bool{}
+			w.read(func(ctx context.Context, tx *db.Tx) error {
+				all, err := account.All(ctx, tx)
+				for _, a := range all {
+					out[a.Name] = a.Monetary
+				}
+				return err
+			})
+			return out
+		}
+		before := monetary()
+		w.migrateDown(22, func(context.Context, *db.Tx) error { return nil })
+		if err := w.db.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if after := monetary(); !maps.Equal(after, before) || before["Phones"] || !before["Bank in euros"] || !before["Loans payable"] {
+			t.Errorf("%v became %v", before, after)
+		}
+		w.verifyBooks()
+		fair := entity.MeasuredAtFairValue
+		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // migrateDown brings the schema back to what it was before a migration, by the Down statements of that and all later ones, and
 // then runs fn.
 func (w *world) migrateDown(version int, fn db.Func) {
 	w.Helper()
 	files, err := filepath.Glob("../../db/migrations/*.sql")
-	if err != nil || len(files) < version {
+	first := slices.IndexFunc(files, func(file string) bool { return filepath.Base(file) >= fmt.Sprintf("%05d", version) })
+	if err != nil || first < 0 {
 		w.Fatalf("there are %d migrations, %v", len(files), err)
 	}
 	other := map[db.Engine]string{db.SQLite: "{postgres}", db.Postgres: "{sqlite}"}[w.db.Engine()]
 	err = w.db.WriteAcross(w.ctx, "a test goes back to an earlier version", func(ctx context.Context, tx *db.Tx) error {
-		for _, file := range slices.Backward(files[version-1:]) {
+		for _, file := range slices.Backward(files[first:]) {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				return err
