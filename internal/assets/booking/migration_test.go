@@ -3,6 +3,7 @@ package booking_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
@@ -108,6 +111,49 @@ func TestFairValueAdjustmentsAreShownAsAssetsAfterTheMigration(t *testing.T) {
 		}
 		w.verifyBooks()
 		w.unchanged(before)
+	})
+}
+
+// Migration 22 adds whether accounts are monetary, and the choices of measurement.
+func TestExistingAccountsGetTheDefaultsOfNewOnesWhenTheMigrationAddsMonetaryOnes(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bookSamples()
+		chart := account.NewService(w.db)
+		create := func(name string, kind account.Type, parentID string) string {
+			a, err := chart.Create(w.ctx, account.CreateParams{Name: name, Type: kind, ParentID: parentID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a.ID
+		}
+		create("Bank in euros", account.Asset, "")
+		create("Bridge loan", account.Liability, "")
+		create("Reserves", account.Equity, "")
+		create("Phones", account.Asset, create("Devices", account.Asset, w.accountID("Equipment")))
+		monetary := func() map[string]bool {
+			out := map[string]bool{}
+			w.read(func(ctx context.Context, tx *db.Tx) error {
+				all, err := account.All(ctx, tx)
+				for _, a := range all {
+					out[a.Name] = a.Monetary
+				}
+				return err
+			})
+			return out
+		}
+		before := monetary()
+		w.migrateDown(22, func(context.Context, *db.Tx) error { return nil })
+		if err := w.db.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if after := monetary(); !maps.Equal(after, before) || before["Phones"] || !before["Bank in euros"] || !before["Loans payable"] {
+			t.Errorf("%v became %v", before, after)
+		}
+		w.verifyBooks()
+		fair := entity.MeasuredAtFairValue
+		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")}); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

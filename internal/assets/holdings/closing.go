@@ -120,7 +120,11 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 	}
 	out := map[[6]string]money.Decimal{}
 	for o, balance := range balances {
-		for i, part := range splitAdjustment(s.entity(o.legalEntityID), places[o], balance) {
+		e := s.entity(o.legalEntityID)
+		if e.Measurement, _, err = entity.MeasurementOn(ctx, tx, e, periodKey+"-01"); err != nil {
+			return nil, err
+		}
+		for i, part := range splitAdjustment(e, places[o], balance) {
 			out[[6]string(places[o][i].key())] = part
 		}
 	}

@@ -64,6 +64,15 @@ func (b *Books) ClosedThrough(entities ...string) (key string) {
 	return key
 }
 
+// ClosedThrough returns the key of the last period that is closed for a legal entity, or an empty key if none is.
+func ClosedThrough(ctx context.Context, tx *db.Tx, legalEntityID string) (string, error) {
+	b, err := Read(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	return b.ClosedThrough(legalEntityID), nil
+}
+
 // Roles returns the id of the account of every role. Callers must not change the map.
 func (b *Books) Roles() map[string]string { return b.roles }
 
