@@ -78,7 +78,7 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.closed", ResourceType: "accounting_period", ResourceID: p.ID,
-			Before: p.facts(asOpen(closings)), After: p.facts(closings)})
+			Before: p.facts(asOpen(closings)), After: p.facts(closings), Parts: parts(closings)})
 		return nil
 	})
 }
@@ -189,7 +189,7 @@ func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (
 			}
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.reopened", ResourceType: "accounting_period", ResourceID: p.ID,
-			Before: p.facts(before), After: p.facts(after)})
+			Before: p.facts(before), After: p.facts(after), Parts: parts(after)})
 		return nil
 	})
 }
@@ -218,6 +218,15 @@ func (o closeStatus) requireReopenable(p Period, closed []entity.LegalEntity) er
 		return nil
 	}
 	return fault.Conflictf("the period %s cannot be reopened before later ones are: %s", p.Key, joinFirst(reasons, len(reasons)))
+}
+
+// parts returns the closings that a change of a period concerns, for the audit log.
+func parts(closings []Closing) []audit.Part {
+	out := make([]audit.Part, len(closings))
+	for i, c := range closings {
+		out[i] = audit.Part{Type: "period_closing", ID: c.ID}
+	}
+	return out
 }
 
 // facts describes a period and some of its closings in the audit log and in events.

@@ -18,6 +18,7 @@ type recordRow struct {
 	ResourceID   string    `db:"resource_id"`
 	Before       *string   `db:"before"`
 	After        *string   `db:"after"`
+	State        *string   `db:"state"`
 	PreviousHash string    `db:"previous_hash"`
 	Hash         string    `db:"hash"`
 }
@@ -29,7 +30,8 @@ func insertRecords(ctx context.Context, tx *db.Tx, records []LogRecord) error {
 			Sequence: r.Sequence, CreatedAt: r.CreatedAt,
 			UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID), RequestID: db.OrNull(r.RequestID),
 			Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
-			Before: db.OrNull(r.Before), After: db.OrNull(r.After), PreviousHash: r.PreviousHash, Hash: r.Hash,
+			Before: db.OrNull(r.Before), After: db.OrNull(r.After), State: db.OrNull(r.State),
+			PreviousHash: r.PreviousHash, Hash: r.Hash,
 		}
 	}
 	return db.Insert(ctx, tx, "audit_log", rows...)
@@ -40,7 +42,8 @@ func (r recordRow) record() LogRecord {
 		Sequence: r.Sequence, CreatedAt: r.CreatedAt,
 		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID),
 		Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
-		Before: db.OrEmpty(r.Before), After: db.OrEmpty(r.After), PreviousHash: r.PreviousHash, Hash: r.Hash,
+		Before: db.OrEmpty(r.Before), After: db.OrEmpty(r.After), State: db.OrEmpty(r.State),
+		PreviousHash: r.PreviousHash, Hash: r.Hash,
 	}
 }
 

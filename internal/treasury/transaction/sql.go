@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -118,6 +119,22 @@ func (r row) transaction(s source.Source) (Transaction, error) {
 	return t, nil
 }
 
+// digest returns the digest of what is stored of a transaction without links.
+func (r keyedRow) digest() string {
+	d := audit.NewDigest("transaction")
+	audit.AddRows(d, "transactions", r)
+	return d.Sum()
+}
+
+// state returns what is stored of a transaction, for the audit log, or an empty text if that has to be read, because the
+// transaction is linked.
+func (t Transaction) state() string {
+	if t.GroupID != "" {
+		return ""
+	}
+	return toRow(t).digest()
+}
+
 type tagRow struct {
 	TagID         string `db:"tag_id"`
 	TransactionID string `db:"transaction_id"`
@@ -132,15 +149,16 @@ func tagsOf(all []Transaction) (out []tagRow) {
 	return out
 }
 
-func insertAll(ctx context.Context, tx *db.Tx, all []Transaction) error {
+// insertAll stores transactions and returns the rows.
+func insertAll(ctx context.Context, tx *db.Tx, all []Transaction) ([]keyedRow, error) {
 	rows := make([]keyedRow, len(all))
 	for i, t := range all {
 		rows[i] = toRow(t)
 	}
 	if err := db.Insert(ctx, tx, "transactions", rows...); err != nil {
-		return err
+		return nil, err
 	}
-	return db.Insert(ctx, tx, "transaction_tags", tagsOf(all)...)
+	return rows, db.Insert(ctx, tx, "transaction_tags", tagsOf(all)...)
 }
 
 // countKey identifies one count that is kept: transactions of a source and status, in total or with one value of one
