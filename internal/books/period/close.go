@@ -61,6 +61,26 @@ func (s *Service) CloseWithOverride(ctx context.Context, periodID, legalEntityID
 	return s.close(ctx, periodID, legalEntityID, reason)
 }
 
+// actionClosed is the action of the audit record of a close, which serves as an anchor.
+const actionClosed = "accounting_period.closed"
+
+// Anchor returns the anchor in the audit log that the last close of a period set, or nil if there is none.
+func (s *Service) Anchor(ctx context.Context, organizationID string, p Period) (anchor *audit.Anchor, err error) {
+	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		anchor, err = lastAnchor(ctx, tx, p)
+		return err
+	})
+	return anchor, err
+}
+
+func lastAnchor(ctx context.Context, tx *db.Tx, p Period) (*audit.Anchor, error) {
+	anchor, err := audit.LastAnchor(ctx, tx, "accounting_period", p.ID, actionClosed)
+	if anchor != nil {
+		anchor.Period = p.Key
+	}
+	return anchor, err
+}
+
 func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string) (State, error) {
 	return s.change(ctx, periodID, legalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
 		x, err := s.examine(ctx, tx, p, o)
@@ -77,8 +97,17 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 		if err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.closed", ResourceType: "accounting_period", ResourceID: p.ID,
-			Before: p.facts(asOpen(closings)), After: p.facts(closings), Parts: parts(closings)})
+		state, err := orgstate.Lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		after := p.facts(closings)
+		after["anchored"] = audit.Counts{Entries: state.EntryNumber, Transactions: state.TransactionNumber}
+		audit.Record(ctx, tx, audit.Change{Action: actionClosed, ResourceType: "accounting_period", ResourceID: p.ID,
+			Before: p.facts(asOpen(closings)), After: after, Parts: parts(closings)})
+		if s.afterClose != nil {
+			tx.AfterCommit(func() { s.afterClose(tx.Organization(), p) })
+		}
 		return nil
 	})
 }

@@ -96,3 +96,8 @@ func records(rows []recordRow) []LogRecord {
 	}
 	return out
 }
+
+// selectSince reads the number of the first record at or after a time, or nil if there is none.
+func selectSince(ctx context.Context, tx *db.Tx, at time.Time) (*int64, error) {
+	return db.One[*int64](ctx, tx, "record", "SELECT min(sequence) FROM audit_log WHERE organization_id = @org AND created_at >= ?", at)
+}

@@ -11,10 +11,6 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Verify recomputes the whole audit chain of an organization and compares what is stored with what the audit log states: see
-// VerifySince.
-func Verify(ctx context.Context, tx *db.Tx) ([]string, error) { return VerifySince(ctx, tx, 0, nil) }
-
 // VerifySince recomputes the audit chain after a sequence number, and compares every resource that a record after it changed
 // with the last record that states it. From 0 on, it also finds rows that no record states. It returns a sentence for each
 // difference. If the chain is broken, it compares nothing: the log can no longer be relied on. It calls progress, if not nil,
