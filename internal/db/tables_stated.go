@@ -112,19 +112,19 @@ var StatedTables = []StatedTable{
 }
 
 // statedByResource has the stated tables of each type of resource.
-var statedByResource = func() map[string][]StatedTable {
-	m := map[string][]StatedTable{}
-	for _, t := range StatedTables {
+var statedByResource = func() map[string][]*StatedTable {
+	m := map[string][]*StatedTable{}
+	for i, t := range StatedTables {
 		TableNamed(t.Table)
-		m[t.Resource] = append(m[t.Resource], t)
+		m[t.Resource] = append(m[t.Resource], &StatedTables[i])
 	}
 	return m
 }()
 
 // StatedTablesOf returns the tables whose rows the audit records of a type of resource state.
-func StatedTablesOf(resource string) []StatedTable { return statedByResource[resource] }
+func StatedTablesOf(resource string) []*StatedTable { return statedByResource[resource] }
 
 // LeaveOut reports whether records do not state a column.
-func (t StatedTable) LeaveOut(column string) bool {
+func (t *StatedTable) LeaveOut(column string) bool {
 	return column == "organization_id" || column == "resource_id" || t.Unstated[column] != ""
 }

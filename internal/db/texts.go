@@ -112,19 +112,17 @@ func TextsOf(row any) TextRow {
 	return out
 }
 
-// AppendRow appends the row that a pointer points to, which is about to be written, to a buffer: its columns by name, except
-// empty values and the columns to leave out. AppendTexts appends the same bytes when the row has been read again.
-func AppendRow(buf []byte, row any, leaveOut func(column string) bool) []byte {
+// AppendRow appends the row that a pointer points to, which is about to be written to a stated table, to a buffer: its columns
+// by name, except empty values and the columns that records do not state. It runs for every entry that is posted, so how to
+// read a type of row is determined once.
+func AppendRow(buf []byte, row any, t *StatedTable) []byte {
 	v := reflect.ValueOf(row).Elem()
-	for _, f := range sortedFields(v.Type()) {
-		if leaveOut(f.column) {
-			continue
-		}
+	for _, f := range statedFields(v.Type(), t) {
 		field := v.FieldByIndex(f.index)
 		if isEmpty(field) {
 			continue
 		}
-		buf = append(append(buf, f.column...), '=')
+		buf = append(buf, f.prefix...)
 		start := len(buf)
 		buf, _ = appendText(buf, field)
 		buf = append(buf, 0)
@@ -133,11 +131,39 @@ func AppendRow(buf []byte, row any, leaveOut func(column string) bool) []byte {
 	return append(buf, '\n')
 }
 
+type statedField struct {
+	index  []int
+	prefix string // the column and =
+}
+
+type statedKey struct {
+	row   reflect.Type
+	table *StatedTable
+}
+
+var statedRows sync.Map // statedKey to []statedField
+
+// statedFields returns the fields of a row type whose columns records state, by column.
+func statedFields(row reflect.Type, t *StatedTable) []statedField {
+	key := statedKey{row, t}
+	if f, ok := statedRows.Load(key); ok {
+		return f.([]statedField)
+	}
+	var out []statedField
+	for _, f := range sortedFields(row) {
+		if !t.LeaveOut(f.column) {
+			out = append(out, statedField{f.index, f.column + "="})
+		}
+	}
+	statedRows.Store(key, out)
+	return out
+}
+
 // AppendTexts appends a row that was read to a buffer, as AppendRow does.
-func AppendTexts(buf []byte, row TextRow, leaveOut func(column string) bool) []byte {
+func AppendTexts(buf []byte, row TextRow, t *StatedTable) []byte {
 	columns := make([]string, 0, len(row))
-	for column, t := range row {
-		if !t.Empty && !leaveOut(column) {
+	for column, text := range row {
+		if !text.Empty && !t.LeaveOut(column) {
 			columns = append(columns, column)
 		}
 	}
@@ -173,14 +199,12 @@ func isEmpty(v reflect.Value) bool {
 	case reflect.Bool:
 		return !v.Bool()
 	case reflect.Pointer:
-		return v.IsNil() || v.Type() != reflect.PointerTo(decimalType) && v.Type() != timePointer && isEmpty(v.Elem())
+		return v.IsNil() || isEmpty(v.Elem())
 	case reflect.Slice:
 		return v.Len() == 0
 	}
 	return false // a time or a decimal
 }
-
-var timePointer = reflect.TypeFor[*time.Time]()
 
 // appendText appends the text of a field, or reports that it is NULL.
 func appendText(buf []byte, v reflect.Value) (text []byte, null bool) {
@@ -202,13 +226,23 @@ func appendText(buf []byte, v reflect.Value) (text []byte, null bool) {
 		}
 		return appendText(buf, v.Elem())
 	}
-	switch t := v.Interface().(type) {
-	case time.Time:
-		return append(buf, clock.Format(t)...), false
-	case money.Decimal:
+	if !v.CanAddr() {
+		return appendText(buf, addressable(v))
+	}
+	switch t := v.Addr().Interface().(type) { // a pointer, because the value itself would be copied to the heap
+	case *time.Time:
+		return append(buf, clock.Format(*t)...), false
+	case *money.Decimal:
 		return append(buf, t.String()...), false
 	}
 	panic(fmt.Sprintf("db: a %s has no text; add it to appendText", v.Type()))
+}
+
+// addressable returns a copy of a value that has an address.
+func addressable(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	return out
 }
 
 type columnsKey struct{}

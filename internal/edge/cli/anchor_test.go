@@ -13,7 +13,8 @@ import (
 // cutShort removes the last change of a log, a new key, with its record, its event and the end of the chain, so that what remains
 // is consistent.
 var cutShort = []string{
-	"DELETE FROM api_keys WHERE api_key_id = (SELECT resource_id FROM audit_log WHERE sequence = (SELECT audit_sequence FROM organization_state))",
+	"DELETE FROM api_keys WHERE api_key_id = " +
+		"(SELECT resource_id FROM audit_log WHERE sequence = (SELECT audit_sequence FROM organization_state))",
 	"DELETE FROM events WHERE audit_sequence = (SELECT audit_sequence FROM organization_state)",
 	"DELETE FROM audit_log WHERE sequence = (SELECT audit_sequence FROM organization_state)",
 	"UPDATE organization_state SET audit_sequence = audit_sequence - 1, event_sequence = event_sequence - 1, " +

@@ -252,7 +252,7 @@ func (c *comparison) compareTables(s statement, now stored) {
 }
 
 // compareRow compares the columns of a row that a record states. Columns that have been added since are not in the record.
-func (c *comparison) compareRow(s statement, t db.StatedTable, stated, now map[string]*string) {
+func (c *comparison) compareRow(s statement, t *db.StatedTable, stated, now map[string]*string) {
 	for _, column := range slices.Sorted(maps.Keys(stated)) {
 		found, there := now[column]
 		if !there || db.OrEmpty(stated[column]) == db.OrEmpty(found) && (stated[column] == nil) == (found == nil) {

@@ -104,7 +104,7 @@ func (c *comparison) compareFacts(s statement, now stored) (differs bool) {
 	return differs
 }
 
-func (c *comparison) compareRowFacts(s statement, t db.StatedTable, facts map[string]any, row db.TextRow) (differs bool) {
+func (c *comparison) compareRowFacts(s statement, t *db.StatedTable, facts map[string]any, row db.TextRow) (differs bool) {
 	for column, text := range row {
 		fact, stated := facts[column]
 		if !stated || t.LeaveOut(column) || slices.Contains(unlike, column) {

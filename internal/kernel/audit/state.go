@@ -12,7 +12,7 @@ import (
 )
 
 // The state of a record is what is stored of the resources that the change concerns, after the change: all columns of all
-// rows of the tables that db.StatedTables declares. Verification reads the same rows again and compares. It has one of two
+// rows of the tables that *db.StatedTables declares. Verification reads the same rows again and compares. It has one of two
 // forms: a digest of the rows of the record's own resource, or a document with the rows.
 
 // Part is a resource that a record speaks for beside its own, such as each account of a chart that is created at once.
@@ -73,7 +73,7 @@ func AddRows[T any](d *Digest, table string, rows ...T) {
 	t := statedTable(d.kind, table)
 	d.buf = append(append(d.buf, table...), '\n')
 	for i := range rows {
-		d.buf = db.AppendRow(d.buf, &rows[i], t.LeaveOut)
+		d.buf = db.AppendRow(d.buf, &rows[i], t)
 	}
 }
 
@@ -90,7 +90,7 @@ func RangeState(kind string, first int64, digests []string) string {
 	return encode(document{Range: &numbered{kind, first, strings.Join(digests, "")}})
 }
 
-func statedTable(kind, table string) db.StatedTable {
+func statedTable(kind, table string) *db.StatedTable {
 	for _, t := range db.StatedTablesOf(kind) {
 		if t.Table == table {
 			return t
@@ -118,13 +118,13 @@ func (s stored) digest(kind string) string {
 	return sum(buf)
 }
 
-func appendTable(buf []byte, t db.StatedTable, rows []db.TextRow) []byte {
+func appendTable(buf []byte, t *db.StatedTable, rows []db.TextRow) []byte {
 	if len(rows) == 0 {
 		return buf
 	}
 	buf = append(append(buf, t.Table...), '\n')
 	for _, r := range rows {
-		buf = db.AppendTexts(buf, r, t.LeaveOut)
+		buf = db.AppendTexts(buf, r, t)
 	}
 	return buf
 }
@@ -152,7 +152,7 @@ func (s stored) states(kind string) map[string]tableState {
 const longText = 256
 
 // statedColumns returns the columns of a row that records state.
-func statedColumns(t db.StatedTable, r db.TextRow) map[string]*string {
+func statedColumns(t *db.StatedTable, r db.TextRow) map[string]*string {
 	out := make(map[string]*string, len(r))
 	for column, text := range r {
 		if t.LeaveOut(column) {

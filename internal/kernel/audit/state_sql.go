@@ -37,7 +37,7 @@ func readNumbered(ctx context.Context, tx *db.Tx, kind string, first, last int64
 }
 
 // readTable adds the rows of a table that satisfy a condition.
-func readTable(ctx context.Context, tx *db.Tx, t db.StatedTable, condition string, into map[string]stored, args ...any) error {
+func readTable(ctx context.Context, tx *db.Tx, t *db.StatedTable, condition string, into map[string]stored, args ...any) error {
 	columns, err := db.ColumnsOf(ctx, tx, t.Table)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func readTable(ctx context.Context, tx *db.Tx, t db.StatedTable, condition strin
 }
 
 // countRows counts the rows of a table that records state.
-func countRows(ctx context.Context, tx *db.Tx, t db.StatedTable) (int64, error) {
+func countRows(ctx context.Context, tx *db.Tx, t *db.StatedTable) (int64, error) {
 	where := ""
 	if t.Where != "" {
 		where = " AND " + t.Where
@@ -71,7 +71,7 @@ func countRows(ctx context.Context, tx *db.Tx, t db.StatedTable) (int64, error) 
 }
 
 // selectIDs reads the ids of the resources that rows of a table belong to, in their order.
-func selectIDs(ctx context.Context, tx *db.Tx, t db.StatedTable, after string, limit int) ([]string, error) {
+func selectIDs(ctx context.Context, tx *db.Tx, t *db.StatedTable, after string, limit int) ([]string, error) {
 	where := ""
 	if t.Where != "" {
 		where = " AND " + t.Where

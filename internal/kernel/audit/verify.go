@@ -55,8 +55,9 @@ func (c *comparison) collect(ctx context.Context) error {
 // findUnstated finds rows of resources that no record states. Their number is that of all rows less those that were compared;
 // only if there are any, the log is read again to name them.
 func (c *comparison) findUnstated(ctx context.Context) error {
-	surplus := map[string]db.StatedTable{}
-	for _, t := range db.StatedTables {
+	surplus := map[string]*db.StatedTable{}
+	for i := range db.StatedTables {
+		t := &db.StatedTables[i]
 		n, err := countRows(ctx, c.tx, t)
 		if err != nil {
 			return err
@@ -80,7 +81,7 @@ func (c *comparison) findUnstated(ctx context.Context) error {
 }
 
 // nameUnstated names the resources of a table that no record states.
-func (c *comparison) nameUnstated(ctx context.Context, t db.StatedTable) error {
+func (c *comparison) nameUnstated(ctx context.Context, t *db.StatedTable) error {
 	for after := ""; ; {
 		ids, err := selectIDs(ctx, c.tx, t, after, readMax)
 		if err != nil {
