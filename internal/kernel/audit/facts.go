@@ -76,8 +76,9 @@ func listed(own resource, r *LogRecord) (out []statement) {
 	return out
 }
 
-// unlike are facts that have the name of a column and another value.
-var unlike = []string{"version"}
+// unlike are facts that have the name of a column and another value: the version of a document or a rule is a text, and a
+// migration has changed the normal balance of fair value adjustments.
+var unlike = []string{"version", "normal_balance"}
 
 // compareFacts compares the columns of a resource that its facts name, and reports whether one differs.
 func (c *comparison) compareFacts(s statement, now stored) (differs bool) {

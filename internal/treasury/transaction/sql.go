@@ -76,10 +76,10 @@ func toRow(t Transaction) keyedRow {
 		Asset: k.asset, Chain: k.chain, From: db.OrNull(k.from), To: db.OrNull(k.to), CategoryKey: db.OrNull(k.category),
 		GrossAmount: k.grossAmount, NetAmount: k.netAmount, GrossPrice: k.grossPrice, Search: k.search,
 	}
-	if t.Crypto != nil || t.Bank != nil || t.Card != nil {
+	if r.Details, r.Spam = t.details, t.spam; r.Details == nil && (t.Crypto != nil || t.Bank != nil || t.Card != nil) {
 		r.Details = toJSON(details{t.Crypto, t.Bank, t.Card})
 	}
-	if t.Spam != nil {
+	if r.Spam == nil && t.Spam != nil {
 		r.Spam = toJSON(t.Spam)
 	}
 	if v := t.Value; v != nil {
@@ -94,7 +94,7 @@ func (r row) transaction(s source.Source) (Transaction, error) {
 		Quantity: r.Quantity, Currency: r.Currency, Category: db.OrEmpty(r.Category), Vendor: db.OrEmpty(r.Vendor), Memo: db.OrEmpty(r.Memo),
 		EventKey: db.OrEmpty(r.EventKey), GroupID: db.OrEmpty(r.GroupID), Type: Type(r.Type), TypeBeforeSpam: Type(db.OrEmpty(r.TypeBefore)),
 		Status: Status(r.Status), JournalEntryID: db.OrEmpty(r.JournalEntryID), TagIDs: strings.Fields(r.TagIDs),
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, details: r.Details, spam: r.Spam,
 	}
 	if r.Gross != nil && r.Fee != nil && r.ValueCurrency != nil {
 		t.Value = &Value{*r.Gross, *r.Fee, *r.ValueCurrency}
