@@ -30,7 +30,7 @@ func TestADisposalUnderEntityScopeCreditsTheAccountOfTheConsumedLot(t *testing.T
 // After each step no account is overdrawn, and when all units are gone every account is at zero, whatever the method.
 func TestUnderEntityScopeEveryAccountIsEmptyWhenAllUnitsAreGone(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
-		for _, method := range []string{entity.MethodFIFO, entity.MethodLIFO, entity.MethodHIFO, entity.MethodLOFO, entity.MethodWeightedAverage} {
+		for _, method := range entity.Methods {
 			w := world.newEntities(t, entity.CreateParams{CostBasisScope: entity.ScopeLegalEntity, CostBasisMethod: method})
 			r := rand.New(rand.NewPCG(11, uint64(len(method))))
 			wallets, held := []string{"A", "B", "Kraken"}, map[string]int{}

@@ -50,7 +50,11 @@ func (s *Service) BeforePost(ctx context.Context, tx *db.Tx, draft journal.Entry
 	if err != nil {
 		return nil, nil, err
 	}
-	return linesOf(outcome.Added[draft.ID].Entry), func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
+	settled, err := newSettler(tx, b).settle(ctx, &e.effect, outcome.Added[draft.ID].Entry)
+	if err != nil {
+		return nil, nil, explain(err, "")
+	}
+	return linesOf(settled), func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
 		refs, _, err := s.rebook(ctx, tx, outcome.Changes)
 		if err != nil {
 			return err
@@ -64,6 +68,21 @@ func (s *Service) BeforePost(ctx context.Context, tx *db.Tx, draft journal.Entry
 		}
 		return s.editTransactions(ctx, tx, posted, post)
 	}, nil
+}
+
+// unknownRefusal is why a draft of a transaction of unknown type cannot be posted.
+const unknownRefusal = "a transaction of type UNKNOWN cannot be posted: delete the draft and book the transaction as another type"
+
+// PostRefusals returns why drafts cannot be posted, as far as their lots do not have to be computed: the type is UNKNOWN.
+func (s *Service) PostRefusals(ctx context.Context, tx *db.Tx, draftIDs []string) (map[string]string, error) {
+	rows, err := selectBookings(ctx, tx, draftIDs)
+	out := map[string]string{}
+	for _, r := range rows {
+		if r.Type == string(transaction.Unknown) {
+			out[r.EntryID] = unknownRefusal
+		}
+	}
+	return out, err
 }
 
 // BeforeLinesChange returns an error if a user edits lines that are computed from lots. Any other draft keeps the edited lines from then

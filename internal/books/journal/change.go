@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -30,8 +31,11 @@ func (s *Service) change(ctx context.Context, entryID string,
 		if e, err = do(ctx, tx, c, e); err != nil {
 			return err
 		}
-		g = withGuidance(e, c.books)
-		return nil
+		guided, err := s.guide(ctx, tx, c.books, []Entry{e})
+		if err == nil {
+			g = guided[0]
+		}
+		return err
 	})
 	return g, err
 }
@@ -93,6 +97,9 @@ func (e Entry) params() CreateParams {
 	for i, l := range e.Lines {
 		out.Lines[i] = LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
 			LegalEntityID: l.LegalEntityID, Memo: l.Memo, TagIDs: l.TagIDs, Base: nil, Unit: l.Unit, Quantity: l.Quantity}
+		if e.followsFromTransaction() { // those of the entry are added again, and may change
+			out.Lines[i].TagIDs = slices.DeleteFunc(slices.Clone(l.TagIDs), func(tag string) bool { return slices.Contains(e.TagIDs, tag) })
+		}
 		if l.Unit == l.Currency { // derived from the currency, which the request may change
 			out.Lines[i].Unit, out.Lines[i].Quantity = "", nil
 		}
@@ -245,7 +252,7 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		after.Lines = make([]Line, len(e.Lines))
 		for i, l := range e.Lines {
 			after.Lines[i] = l
-			after.Lines[i].Base = nil
+			after.Lines[i].Base, after.Lines[i].Rates = nil, ""
 		}
 		record(ctx, tx, "journal_entry.unposted", e, after)
 		if err := s.subledger.AfterUndo(ctx, tx, e, after, false); err != nil {

@@ -90,6 +90,7 @@ func (c *composer) compose(p CreateParams) Entry {
 	}
 	c.resolveEntity(&e, p)
 	c.composeLines(&e, p.Lines)
+	e.tagLines()
 	e.PeriodID = periodOf(c.books, e.AccountingDate)
 	return e
 }

@@ -274,6 +274,7 @@ func created(ctx context.Context, tx *db.Tx, added []Added, made []Transaction) 
 func resolve(ctx context.Context, tx *db.Tx, all []CreateParams) ([]New, error) {
 	sources, missing := map[string]source.Source{}, []string{}
 	var tags []string
+	var faults fault.List
 	news := make([]New, len(all))
 	for i, p := range all {
 		s, known := sources[p.SourceID]
@@ -284,11 +285,16 @@ func resolve(ctx context.Context, tx *db.Tx, all []CreateParams) ([]New, error) 
 			}
 			sources[p.SourceID] = s
 		}
+		news[i] = New{s, p.Params}
 		if s.ID == "" {
 			missing = append(missing, fmt.Sprintf("transactions[%d].source_id", i))
+		} else {
+			news[i].ValidateHolding(&faults, fmt.Sprintf("transactions[%d].", i))
 		}
-		news[i] = New{s, p.Params}
 		tags = append(tags, p.TagIDs...)
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
 	}
 	if len(missing) > 0 {
 		return nil, fault.MissingAt("source", missing...)
