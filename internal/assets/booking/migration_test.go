@@ -121,14 +121,46 @@ func TestExistingAccountsGetTheDefaultsOfNewOnesWhenTheMigrationAddsMonetaryOnes
 	})
 }
 
+// Migration 24 shows fair value adjustments as assets, and gives lines a column for the rates they keep.
+func TestFairValueAdjustmentsAreShownAsAssetsAfterTheMigration(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bookSamples()
+		before := w.everything()
+		const side = "SELECT normal_balance FROM ledger_accounts WHERE role = 'group:fair_value_adjustment'"
+		w.migrateDown(24, func(ctx context.Context, tx *db.Tx) error {
+			if was, err := db.One[string](ctx, tx, "account", side); err != nil || was != "credit" {
+				t.Errorf("it was shown on the side %s, %v", was, err)
+			}
+			return nil
+		})
+		if err := w.db.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		err := w.db.ReadAcross(t.Context(), "a test reads the chart", func(ctx context.Context, tx *db.Tx) error {
+			is, err := db.One[string](ctx, tx, "account", side)
+			if is != "debit" {
+				t.Errorf("it is shown on the side %s", is)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.verifyBooks()
+		w.unchanged(before)
+	})
+}
+
 // migrateDown brings the schema back to what it was before a migration, by the Down statements of that and all later ones, and
 // then runs fn.
 func (w *world) migrateDown(version int, fn db.Func) {
 	w.Helper()
 	files, err := filepath.Glob("../../db/migrations/*.sql")
-	first := slices.IndexFunc(files, func(file string) bool { return filepath.Base(file) >= fmt.Sprintf("%05d", version) })
+	first := slices.IndexFunc(files, func(file string) bool {
+		return filepath.Base(file) >= fmt.Sprintf("%05d", version)
+	})
 	if err != nil || first < 0 {
-		w.Fatalf("there are %d migrations, %v", len(files), err)
+		w.Fatalf("there is no migration %d among %d, %v", version, len(files), err)
 	}
 	other := map[db.Engine]string{db.SQLite: "{postgres}", db.Postgres: "{sqlite}"}[w.db.Engine()]
 	err = w.db.WriteAcross(w.ctx, "a test goes back to an earlier version", func(ctx context.Context, tx *db.Tx) error {

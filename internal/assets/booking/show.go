@@ -58,7 +58,7 @@ func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	e, err := rebuild(ctx, tx, b, stored)
 	var added replay.Added
 	if err == nil {
-		added, err = previewEffect(ctx, tx, b, e.effect)
+		added, err = previewEffect(ctx, tx, b, &e.effect)
 	}
 	switch kind := fault.KindOf(err); {
 	case err == nil:

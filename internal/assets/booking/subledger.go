@@ -50,7 +50,11 @@ func (s *Service) BeforePost(ctx context.Context, tx *db.Tx, draft journal.Entry
 	if err != nil {
 		return nil, nil, err
 	}
-	return linesOf(outcome.Added[draft.ID].Entry), func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
+	settled, err := newSettler(tx, b).settle(ctx, &e.effect, outcome.Added[draft.ID].Entry)
+	if err != nil {
+		return nil, nil, explain(err, "")
+	}
+	return linesOf(settled), func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
 		refs, _, err := s.rebook(ctx, tx, outcome.Changes)
 		if err != nil {
 			return err

@@ -47,7 +47,7 @@ var defaultChart = []struct {
 			{code: "1220", name: "Stablecoins"},
 			{code: "1230", name: "Staked digital assets"},
 			{code: "1240", name: "NFTs"},
-			{code: "1290", name: "Fair value adjustment", role: GroupFairValueAdjustment, traits: group | contra},
+			{code: "1290", name: "Fair value adjustment", role: GroupFairValueAdjustment, traits: group},
 		}},
 		{code: "1300", name: "Receivables", traits: group, children: []chartEntry{
 			{code: "1310", name: "Accounts receivable", role: RoleReceivable},
@@ -117,7 +117,7 @@ var defaultChart = []struct {
 			{code: "4510", name: "Realized gains", role: RoleRealizedGain},
 			{code: "4520", name: "Unrealized gains", role: RoleUnrealizedGain},
 			{code: "4530", name: "Foreign exchange gains", role: RoleFXGain},
-			{code: "4540", name: "Interest income"},
+			{code: "4540", name: "Interest income", role: RoleInterestIncome},
 			{code: "4590", name: "Other income"},
 		}},
 	}},
@@ -151,7 +151,7 @@ var defaultChart = []struct {
 			{code: "7020", name: "Unrealized losses", role: RoleUnrealizedLoss},
 			{code: "7030", name: "Impairment losses", role: RoleImpairmentLoss},
 			{code: "7040", name: "Foreign exchange losses", role: RoleFXLoss},
-			{code: "7050", name: "Interest expense"},
+			{code: "7050", name: "Interest expense", role: RoleInterestExpense},
 			{code: "7060", name: "Rounding differences", role: RoleRounding},
 			{code: "7070", name: "Income taxes"},
 			{code: "7090", name: "Other expenses"},
@@ -159,12 +159,39 @@ var defaultChart = []struct {
 	}},
 }
 
+// laterRoles are roles of the default chart that charts from before they existed lack, with the code and type of their accounts.
+var laterRoles = map[string]struct {
+	code string
+	kind Type
+}{
+	RoleInterestIncome: {"4540", Revenue}, RoleInterestExpense: {"7050", Expense},
+}
+
+// FindRoles returns the accounts of a chart by role. In a chart from before a role existed, the account that has the code of the
+// default chart takes its place.
+func FindRoles(chart []Account) map[string]string {
+	roles := map[string]string{}
+	for _, a := range chart {
+		if a.Role != "" {
+			roles[a.Role] = a.ID
+		}
+	}
+	for role, as := range laterRoles {
+		for _, a := range chart {
+			if roles[role] == "" && a.Role == "" && a.Code == as.code && a.Type == as.kind && a.Postable && !a.Archived() {
+				roles[role] = a.ID
+			}
+		}
+	}
+	return roles
+}
+
 // systemRoles are the roles every chart must have.
 var systemRoles = func() (roles []string) {
 	var walk func([]chartEntry)
 	walk = func(entries []chartEntry) {
 		for _, e := range entries {
-			if e.role != "" {
+			if _, later := laterRoles[e.role]; e.role != "" && !later {
 				roles = append(roles, e.role)
 			}
 			walk(e.children)

@@ -86,7 +86,7 @@ func TestEverySystemRoleIsOnAnAccountThatFitsIt(t *testing.T) {
 			"rounding":            "Expense debit postable",
 			"accounts_receivable": "Asset debit postable", "accounts_payable": "Liability credit postable",
 			"due_from:" + w.entity: "Asset debit postable", "due_to:" + w.entity: "Liability credit postable",
-			"group:fair_value_adjustment": "Asset credit", "group:due_from": "Asset debit", "group:due_to": "Liability credit",
+			"group:fair_value_adjustment": "Asset debit", "group:due_from": "Asset debit", "group:due_to": "Liability credit",
 		} {
 			w.read(func(ctx context.Context, tx *db.Tx) error {
 				a, err := account.ByRole(ctx, tx, role)

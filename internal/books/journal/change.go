@@ -244,7 +244,7 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		after.Lines = make([]Line, len(e.Lines))
 		for i, l := range e.Lines {
 			after.Lines[i] = l
-			after.Lines[i].Base = nil
+			after.Lines[i].Base, after.Lines[i].Rates = nil, ""
 		}
 		record(ctx, tx, "journal_entry.unposted", e, after)
 		if err := s.subledger.AfterUndo(ctx, tx, e, after, false); err != nil {

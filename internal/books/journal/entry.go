@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
@@ -79,6 +80,9 @@ type Line struct {
 	// Unit and Quantity are set for an asset or a foreign currency: what the line moves, and how much of it.
 	Unit     string
 	Quantity *money.Decimal
+	// Rates are the exchange rates of the accounting date from the legal entity's currency, by which a posted line on an equity
+	// account is translated for good.
+	Rates fx.Kept
 }
 
 // SequenceNumber returns the number that users see, such as JE-7.
@@ -238,6 +242,7 @@ type lineFacts struct {
 	Currency        string    `json:"currency"`
 	Memo            string    `json:"memo,omitempty"`
 	TagIDs          []string  `json:"tag_ids,omitempty"`
+	Rates           fx.Kept   `json:"rates,omitempty"`
 }
 
 func (e Entry) facts() facts {
@@ -248,7 +253,8 @@ func (e Entry) facts() facts {
 	}
 	for i, l := range e.Lines {
 		f.Lines[i] = lineFacts{LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: l.Side,
-			Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: nilIfEmpty(l.TagIDs)}
+			Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: nilIfEmpty(l.TagIDs),
+			Rates: l.Rates}
 	}
 	return f
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -86,12 +87,13 @@ type lineRow struct {
 	Posted          bool           `db:"is_posted"`
 	Unit            *string        `db:"unit"`
 	Quantity        *money.Decimal `db:"quantity"`
+	Rates           *string        `db:"rates"`
 }
 
 func (r lineRow) line() Line {
 	return Line{ID: r.ID, LedgerAccountID: r.LedgerAccountID, LegalEntityID: r.LegalEntityID, Side: book.Side(r.Side),
 		Amount: r.Amount, Currency: r.Currency, Base: r.Base, BaseCurrency: "", Memo: db.OrEmpty(r.Memo),
-		TagIDs: strings.Fields(r.TagIDs), Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity}
+		TagIDs: strings.Fields(r.TagIDs), Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity, Rates: fx.Kept(db.OrEmpty(r.Rates))}
 }
 
 type tagRow struct {
@@ -122,7 +124,7 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 				EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID,
 				Side: string(l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo),
 				TagIDs: strings.Join(l.TagIDs, " "), AccountingDate: e.AccountingDate, Number: e.Number,
-				Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity,
+				Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity, Rates: db.OrNull(string(l.Rates)),
 			})
 		}
 		for _, tag := range e.tags() {
@@ -239,9 +241,9 @@ func updatePosting(ctx context.Context, tx *db.Tx, e Entry) error {
 		return err
 	}
 	for i, l := range e.Lines {
-		err := tx.Queue(ctx, "UPDATE journal_lines SET base_amount = ?, accounting_date = ?, is_posted = ? WHERE organization_id = @org "+
-			"AND journal_entry_id = ? AND position = ?",
-			l.Base, e.AccountingDate, e.Status == Posted, e.ID, int64(i))
+		err := tx.Queue(ctx, "UPDATE journal_lines SET base_amount = ?, rates = ?, accounting_date = ?, is_posted = ? "+
+			"WHERE organization_id = @org AND journal_entry_id = ? AND position = ?",
+			l.Base, db.OrNull(string(l.Rates)), e.AccountingDate, e.Status == Posted, e.ID, int64(i))
 		if err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ func (b *Books) Roles() map[string]string { return b.roles }
 // calls Load, because it must not rely on what is in memory.
 func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
 	b := &Books{
-		Entities: map[string]entity.LegalEntity{}, Accounts: map[string]account.Account{}, roles: map[string]string{},
+		Entities: map[string]entity.LegalEntity{}, Accounts: map[string]account.Account{},
 		periods: map[string]period.Period{}, byID: map[string]period.Period{}, closedThrough: map[string]string{},
 	}
 	var err error
@@ -90,10 +90,8 @@ func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
 	}
 	for _, a := range b.chart {
 		b.Accounts[a.ID] = a
-		if a.Role != "" {
-			b.roles[a.Role] = a.ID
-		}
 	}
+	b.roles = account.FindRoles(b.chart)
 	if b.months, err = period.All(ctx, tx); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,9 @@
 // source. The suspense account does not count as a clearing account here, because what is booked there is not known to be
 // a transfer; unknown transactions are booked there unless the request names a target.
 //
+// Lines on the accounts of loans, receivables, payables and intercompany balances carry the units that moved. A line that
+// settles such a balance takes its carrying amount out in proportion to the units; see Settle.
+//
 // The balance of an account that carries lots always equals the basis of its lots. Therefore slices are credited to the
 // account that carries them, and only lots are booked to such an account.
 //

@@ -124,8 +124,8 @@ func (p *Plan) legs() []*Leg {
 	return legs
 }
 
-// Entry computes the entry from the answers, one for each lot request. Its errors are *Refusal: a missing role, or answers
-// that do not match the requests.
+// Entry computes the entry from the answers, one for each lot request, and settles the unit balances of the input. Its errors are
+// *Refusal: a missing role, or answers that do not match the requests.
 func (p *Plan) Entry(answers []Answer) (Entry, error) {
 	if len(answers) != len(p.LotRequests) {
 		return Entry{}, refuse(WrongAnswer, "", "the entry requests lots %d times and got %d answers", len(p.LotRequests), len(answers))
@@ -145,7 +145,30 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 		}
 		s.post(w, a)
 	}
-	return w.entry()
+	p.flagUnknownBasis(w.lots)
+	p.markUnits(w)
+	if w.err != nil {
+		return Entry{}, w.err
+	}
+	return p.Settle(Entry{Lots: w.lots, atValue: w.lines}, p.in.Outstanding)
+}
+
+// flagUnknownBasis marks the basis of lots that enter at 0.00 because no leg has a value. A lot of dust has a value, which
+// rounds to 0.00, and a token that the legal entity issues has no cost.
+func (p *Plan) flagUnknownBasis(lots []Lot) {
+	if !p.in.Units {
+		return
+	}
+	for _, l := range p.legs() {
+		if l.Value != nil && l.Value.Gross.Sign() > 0 {
+			return
+		}
+	}
+	for i, l := range lots {
+		if l.Kind == Created && l.Basis.IsZero() && !l.Asset.Own {
+			lots[i].BasisPending = true
+		}
+	}
 }
 
 // validate compares an answer with its request.
@@ -202,7 +225,7 @@ func (p *Plan) target() (string, error) {
 // targetAtValue returns the target of a movement that is booked at its value. It refuses an account that carries lots,
 // because its balance must equal their basis.
 func (p *Plan) targetAtValue() (string, error) {
-	if p.in.Target.Lots {
+	if p.in.Target.Lots || p.in.Target.Parked && p.in.Target.Grows != "" {
 		return "", refuse(WrongTarget, fieldTarget,
 			"the account carries lots, and %s would change its balance without changing the lots; choose another account",
 			p.in.Type)

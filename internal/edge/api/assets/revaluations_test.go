@@ -102,6 +102,43 @@ func shownAssets(r client.Revaluation) string {
 	return strings.Join(out, "; ")
 }
 
+func TestAFairValueGainIsAPositiveAssetAndALossANegativeOne(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: new("fair_value")})
+		w.happens("2025-01-10 credit 2 ETH 3000 3010")
+		w.measure("2025-01", "ETH", "2000") // worth 4000.00
+		w.measure("2025-02", "ETH", "1250") // worth 2500.00
+		filter := url.Values{"start_date": {"2025-01-01"}, "end_date": {"2025-02-28"}}
+		sheet, err := w.n.Client.BalanceSheet(t.Context(), filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial, err := w.n.Client.TrialBalance(t.Context(), filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range sheet.LedgerAccounts {
+			if a.Name != "Fair value adjustment ETH" {
+				continue
+			}
+			rows := trial.Balances[a.ID]
+			got := fmt.Sprint(a.Type, " ", a.NormalBalance, " ", sheet.Balances[a.ID]["2025-01"].CreditDebit.ClosingBalance.Value, " ",
+				sheet.Balances[a.ID]["2025-02"].CreditDebit.ClosingBalance.Value, " ", rows["2025-01"].ClosingDebit, " ", rows["2025-02"].ClosingCredit)
+			if want := "Asset debit 1000.00 -500.00 1000.00 500.00"; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			x, err := w.n.Client.Explain(t.Context(), url.Values{"report": {"balance-sheet"}, "ledger_account_id": {a.ID},
+				"accounting_period_id": {w.month("2025-01").ID}})
+			if err != nil || *x.Value != "1000.00" {
+				t.Errorf("%s %v", apitest.JSON(t, x), err)
+			}
+			return
+		}
+		t.Errorf("there is no adjustment: %s", apitest.JSON(t, sheet.LedgerAccounts))
+	})
+}
+
 func TestWhatTransactionsBroughtIsMeasuredAtFairValue(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {

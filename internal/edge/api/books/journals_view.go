@@ -56,7 +56,7 @@ type JournalLine struct {
 	BaseAmount      *string  `json:"base_amount" format:"decimal" doc:"Amount in the base currency of the legal entity; null until the entry is posted."`
 	Memo            *string  `json:"memo" doc:"Memo of the line; null if none."`
 	TagIDs          []string `json:"tag_ids" doc:"Tags of the line itself."`
-	Unit            *string  `json:"unit" doc:"Asset or foreign currency that the account holds; null if it is the base currency."`
+	Unit            *string  `json:"unit" doc:"Asset or foreign currency that the account holds, or in which a loan, a receivable, a payable or an intercompany balance is owed; null if it is the base currency."`
 	Quantity        *string  `json:"quantity" format:"decimal" doc:"Quantity."`
 }
 
