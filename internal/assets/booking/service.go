@@ -140,6 +140,29 @@ func previewEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect *re
 	return added, err
 }
 
+// tryEffect computes an entry as posting it would. If that would be refused, it returns the reason, and what the entry would
+// consume and create regardless.
+func tryEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect *replay.Effect) (added replay.Added, refused, err error) {
+	if effect.Type == string(posting.Unknown) {
+		refused = fault.Conflictf("%s", unknownRefusal)
+	} else {
+		const key = "posted"
+		r := replay.New(tx, b, loader(b), replay.Options{})
+		r.Add(key, *effect)
+		outcome, err := r.Run(ctx)
+		if err == nil {
+			added = outcome.Added[key]
+			added.Entry, err = newSettler(tx, b).settle(ctx, effect, added.Entry)
+		}
+		if err == nil || !fault.Refused(err) {
+			return added, nil, err
+		}
+		refused = err
+	}
+	added, err = previewEffect(ctx, tx, b, effect)
+	return added, refused, err
+}
+
 // setLines sets the lines of an entry: those of the outcome if it is posted, else those that the draft would have now.
 func (s *Service) setLines(ctx context.Context, balances *settler, q *request, outcome *replay.Outcome) (err error) {
 	if q.ByHand != nil || q.previewed {
@@ -149,8 +172,11 @@ func (s *Service) setLines(ctx context.Context, balances *settler, q *request, o
 	if q.AutoPost {
 		added.Entry, err = balances.settle(ctx, &q.event.effect, added.Entry)
 	} else {
-		added, err = previewEffect(ctx, balances.tx, balances.books, &q.event.effect)
-		q.previewed = err == nil
+		var refused error
+		added, refused, err = tryEffect(ctx, balances.tx, balances.books, &q.event.effect)
+		if q.previewed = err == nil; refused != nil {
+			q.blocked = refused.Error()
+		}
 	}
 	if err != nil {
 		return explain(err, "")
@@ -164,7 +190,7 @@ func linesOf(e posting.Entry) []journal.LineParams {
 	out := make([]journal.LineParams, len(e.Lines))
 	for i, l := range e.Lines {
 		out[i] = journal.LineParams{LedgerAccountID: l.Account, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
-			LegalEntityID: l.Entity, Memo: l.Memo}
+			LegalEntityID: l.Entity, Memo: l.Memo, TagIDs: l.TagIDs}
 		if l.Unit != "" {
 			quantity := l.Quantity
 			out[i].Unit, out[i].Quantity = l.Unit, &quantity
@@ -193,6 +219,9 @@ func results(all []*request, guided []journal.Guided, changes []Change) []Booked
 		out[i] = Booked{Guided: guided[i], Lots: q.uses}
 		if out[i].Status == journal.Draft {
 			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missingWarnings(q.uses)...)
+		}
+		if q.blocked != "" {
+			out[i].Guidance.ForbidPosting(q.blocked)
 		}
 	}
 	out[0].Changes = changes

@@ -131,6 +131,8 @@ func (w *world) source(name string) source.Source {
 		p.Type, p.Chain, p.Provider = source.Exchange, "", "kraken"
 	case "Bank", "SubBank":
 		p.Type, p.Chain, p.Currency = source.Bank, "", "USD"
+	case "Card":
+		p.Type, p.Chain, p.Currency = source.Card, "", "USD"
 	case "Euro":
 		p.Type, p.Chain, p.Currency = source.Bank, "", "EUR"
 	case "Stripe":

@@ -33,8 +33,9 @@ type Leg struct {
 	// Offset replaces the account of the source where the request names another. Lots are then consumed from that account only.
 	Offset string
 	Asset  Asset
-	// Quantity is the whole quantity that moved, including the fee. FeeQuantity is the part that the fee took, zero if that
-	// is not known. The difference is the net quantity of an inflow.
+	// Quantity is the whole quantity that moved, including the fee. FeeQuantity is the part that the fee took, zero if the
+	// fee is known by its value only: such a fee is booked, but takes nothing from the quantity. The difference is what
+	// lands of an inflow.
 	Quantity, FeeQuantity money.Decimal
 	Value                 *Value // nil if there is no price
 	// FeeRole is the role of the account that the fee is booked to, if it differs from the one that follows from the type.
@@ -72,8 +73,36 @@ type Target struct {
 	Grows book.Side `json:",omitempty"`
 	// Parked and Valued report how the account holds the asset that moves: as lots, or as units that were booked at their
 	// value. It cannot hold both, because only the balance of lots must equal their basis.
-	Parked bool `json:",omitempty"`
-	Valued bool `json:",omitempty"`
+	Parked  bool    `json:",omitempty"`
+	Valued  bool    `json:",omitempty"`
+	Holding Holding `json:",omitempty"` // what the sources of the account can hold; empty if it has none
+	// Splits replace the account: the amount is divided among several.
+	Splits []Split `json:",omitempty"`
+}
+
+// Holding is what a source can hold.
+type Holding string
+
+// The holdings.
+const (
+	HoldsMoney  Holding = "money"  // ISO 4217 money only: a bank account, a card, a processor
+	HoldsAssets Holding = "assets" // no money: a wallet
+	HoldsBoth   Holding = "both"   // an exchange account
+)
+
+// holds reports whether the sources of the target can hold an asset.
+func (t Target) holds(a Asset) bool {
+	return t.Holding != HoldsMoney && a.Lots || t.Holding != HoldsAssets && !a.Lots
+}
+
+// Split is a part of the amount of the target, which is booked to an account of its own: an amount in the currency of the
+// line, or a percentage.
+type Split struct {
+	Account string
+	Amount  *money.Decimal `json:",omitempty"`
+	Percent *money.Decimal `json:",omitempty"`
+	Memo    string         `json:",omitempty"`
+	TagIDs  []string       `json:",omitempty"`
 }
 
 // Policy holds the accounting choices of a legal entity. The zero value is the default: fees are expenses, intercompany
@@ -136,14 +165,5 @@ func (l *Leg) account() string {
 	return l.Account
 }
 
-// netQuantity returns the quantity of an inflow without the fee.
+// netQuantity returns the quantity without the fee: what lands of an inflow.
 func (l *Leg) netQuantity() money.Decimal { return l.Quantity.Sub(l.FeeQuantity) }
-
-// bookedQuantity returns the quantity of an inflow that is booked. For money whose platform does not report the quantity
-// of the fee, the fee is deducted by its share of the value.
-func (l *Leg) bookedQuantity() money.Decimal {
-	if l.Asset.Lots {
-		return l.netQuantity()
-	}
-	return l.Quantity.Sub(l.feeQuantity())
-}

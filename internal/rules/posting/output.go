@@ -76,6 +76,7 @@ type Line struct {
 	Quantity money.Decimal
 	// Effect is set for a line that opens or settles a unit balance.
 	Effect BalanceEffect
+	TagIDs []string // of its split; those of the entry apply to every line
 }
 
 // Lot is a lot that the entry creates: a new one, or one that continues a slice of another.

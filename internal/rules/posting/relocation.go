@@ -9,7 +9,7 @@ import (
 
 // receiveOrCarry plans an inflow: carried if the target makes it a transfer, received at its value otherwise.
 func receiveOrCarry(p *Plan) error {
-	if p.targetIsTransfer() {
+	if p.targetIsTransfer(p.in.In) {
 		return carryIn(p)
 	}
 	return receive(p)
@@ -17,7 +17,7 @@ func receiveOrCarry(p *Plan) error {
 
 // payOrCarry is the same for an outflow.
 func payOrCarry(p *Plan) error {
-	if p.targetIsTransfer() {
+	if p.targetIsTransfer(p.in.Out) {
 		return carryOut(p)
 	}
 	return pay(p)
@@ -70,7 +70,7 @@ func carryOut(p *Plan) error {
 			return err
 		}
 	}
-	l := relocation{asset: leg.Asset, fee: value.fee, request: leg.lotRequest(kind, leg.feeQuantity(), to)}
+	l := relocation{asset: leg.Asset, fee: value.fee, request: leg.lotRequest(kind, leg.FeeQuantity, to)}
 	l.quantity = l.request.Quantity.Sub(l.request.Fee)
 	return p.planRelocation(l, p.feeRole(leg))
 }
@@ -115,6 +115,9 @@ func (p *Plan) otherEnd(leg *Leg, parked Kind) (Place, Kind, error) {
 	if err != nil {
 		return Place{}, "", err
 	}
+	if err := p.requireTransferable(leg); err != nil {
+		return Place{}, "", err
+	}
 	t := p.in.Target
 	if t.Valued && leg.Asset.Lots {
 		return Place{}, "", refuse(WrongTarget, fieldTarget,
@@ -129,6 +132,15 @@ func (p *Plan) otherEnd(leg *Leg, parked Kind) (Place, Kind, error) {
 			"the account belongs to a source of another legal entity; book this as an INTERCOMPANY TRANSFER")
 	}
 	return Place{t.Source, account, leg.Entity}, Moved, nil
+}
+
+// carryOrExchange plans a pair whose type says no more than the direction: an exchange if money was given for an asset or an
+// asset for money, a transfer otherwise.
+func carryOrExchange(p *Plan) error {
+	if p.in.Out.Asset.Lots != p.in.In.Asset.Lots {
+		return exchange(p)
+	}
+	return carryPair(p)
 }
 
 // carryPair plans a transfer or a bridge. The quantity that did not arrive is the fee.
@@ -146,7 +158,7 @@ func carryPair(p *Plan) error {
 		if err != nil {
 			return err
 		}
-		o := outflow{leg: out, target: in.account(), value: value, ownFee: value.fee, amount: value.gross, received: in}
+		o := outflow{leg: out, target: counterpart{account: in.account()}, value: value, ownFee: value.fee, amount: value.gross, received: in}
 		return p.planOutflow(o, p.feeRole(out))
 	}
 	quantity, value, err := p.shortfall(out, in)
@@ -163,10 +175,10 @@ func convertPair(p *Plan) error {
 	if !out.Asset.Lots || !in.Asset.Lots {
 		return refuse(NotAPair, fieldType, "NON_TAXABLE_CONVERSION is for crypto assets only; use SWAP where money is exchanged")
 	}
-	fee := out.feeQuantity()
+	fee := out.FeeQuantity
 	var value valuation
 	for _, l := range []*Leg{out, in} {
-		if l.Value == nil && l.FeeQuantity.IsZero() {
+		if l.FeeQuantity.IsZero() {
 			continue
 		}
 		w, err := p.valueLeg(l)

@@ -28,7 +28,7 @@ func (p *Plan) markUnits(w *writer) {
 		return
 	}
 	if p.in.Type == Intercompany {
-		moved, accounts := p.in.In.bookedQuantity(), p.in.Books.Accounts
+		moved, accounts := p.in.In.netQuantity(), p.in.Books.Accounts
 		w.markLine(p.in.Out, accounts[dueFrom+p.in.In.Entity], moved, OpensBalance)
 		w.markLine(p.in.In, accounts[dueTo+p.in.Out.Entity], moved, OpensBalance)
 		return
@@ -40,7 +40,7 @@ func (p *Plan) markUnits(w *writer) {
 	leg, side := p.legs()[0], book.Credit
 	moved := leg.Quantity
 	if leg == p.in.Out {
-		side, moved = book.Debit, leg.Quantity.Sub(leg.feeQuantity())
+		side, moved = book.Debit, leg.Quantity.Sub(leg.FeeQuantity)
 	}
 	effect := SettlesBalance
 	if p.in.Type == Borrow || p.in.Type != Repayment && side == t.Grows {

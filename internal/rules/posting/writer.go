@@ -68,7 +68,7 @@ func (w *writer) writeHolding(
 		return
 	}
 	w.writeLine(c, side, account, amount, memo)
-	if asset.Lots || asset.Symbol != w.currency {
+	if asset.Lots || asset.Symbol != w.currency && asset.Symbol != "" {
 		last := &w.lines[len(w.lines)-1]
 		last.Unit, last.Quantity = asset.Symbol, quantity
 	}

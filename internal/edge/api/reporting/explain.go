@@ -187,6 +187,8 @@ func viewExplainedUse(x *explain.Explanation, u explain.Use) ExplainedDispositio
 		Fee:             u.Fee.Fixed(u.Currency),
 		CostBasis:       u.Basis.Fixed(u.Currency),
 		GainLoss:        u.Gain.Fixed(u.Currency),
+		BookGain:        u.BookGain.Fixed(u.Currency),
+		TaxGain:         u.Gain.Fixed(u.Currency),
 		Currency:        u.Currency,
 		Term:            u.Term,
 		Method:          u.Method,
