@@ -125,8 +125,8 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 
 // input returns the input of rules/posting.
 func (m builder) input(ctx context.Context, p Params, e *event, asked, at string) (posting.Input, error) {
-	in := posting.Input{Type: posting.Type(p.Type), Books: posting.Books{Accounts: m.books.Roles(), Currencies: map[string]string{},
-		Rates: map[posting.Rate]money.Decimal{}}}
+	in := posting.Input{Type: posting.Type(p.Type), Units: true, Books: posting.Books{Accounts: m.books.Roles(),
+		Currencies: map[string]string{}, Rates: map[posting.Rate]money.Decimal{}}}
 	for _, t := range e.transactions() {
 		leg, fee, err := m.leg(ctx, t, at)
 		if err != nil {
@@ -317,8 +317,10 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 		t.Source, t.Entity = sources[0].ID, sources[0].LegalEntityID
 	}
 	t.Holding = holdingOf(sources)
-	t.Lots, err = m.hasLots(ctx, e.first.Source.LegalEntityID, a.ID)
-	return t, err
+	if t.Lots, err = m.hasLots(ctx, e.first.Source.LegalEntityID, a.ID); err != nil || t.Clearing || len(sources) > 0 {
+		return t, err
+	}
+	return t, m.setUnits(ctx, &t, a, e.first.Source.LegalEntityID, e.first.Asset())
 }
 
 // holdingOf returns what the sources of an account can hold, empty if there are none.

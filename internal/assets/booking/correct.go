@@ -78,7 +78,9 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	}
 	q.entry = journal.CorrectionParams(was, p.Update)
 	q.entry.Classification = q.Type
-	q.entry.Lines, q.uses = linesOf(outcome.Added[q.key].Entry), outcome.Added[q.key].Uses
+	if err := s.setLines(ctx, newSettler(tx, b), q, outcome); err != nil {
+		return Booked{}, err
+	}
 	if p.Dry {
 		out, err := s.preview(ctx, tx, []*request{q}, outcome)
 		if err != nil {

@@ -59,7 +59,7 @@ func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	var added replay.Added
 	var refused error
 	if err == nil {
-		added, refused, err = tryEffect(ctx, tx, b, e.effect)
+		added, refused, err = tryEffect(ctx, tx, b, &e.effect)
 	}
 	switch kind := fault.KindOf(err); {
 	case err == nil:

@@ -19,6 +19,9 @@
 // The suspense account does not count as a clearing account here, because what is booked there is not known to be
 // a transfer; unknown transactions are booked there unless the request names a target.
 //
+// Lines on the accounts of loans, receivables, payables and intercompany balances carry the units that moved. A line that
+// settles such a balance takes its carrying amount out in proportion to the units; see Settle.
+//
 // The amount of the target may be split over several accounts where it is booked at its value.
 //
 // A quantity is never derived from values. What lands of an inflow is its quantity less that of the fee; a fee known by its

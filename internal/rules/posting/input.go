@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
 // Input is everything an entry is computed from. A single transaction is one leg, Out or In by its direction; a matched
@@ -19,6 +20,11 @@ type Input struct {
 	Target Target
 	Policy Policy
 	Books  Books
+	// Units is set since loans, receivables, payables and intercompany balances have units. What was booked before is computed
+	// again as it was.
+	Units bool `json:",omitempty"`
+	// Outstanding are the unit balances that the entry settles, as they stand before it.
+	Outstanding []UnitBalance `json:",omitempty"`
 }
 
 // Leg is one transaction: one asset and one direction.
@@ -62,7 +68,14 @@ type Target struct {
 	Lots     bool // It carries lots, so its balance must equal their basis.
 	// Source and Entity are set if it is the account of another source.
 	Source, Entity string
-	Holding        Holding `json:",omitempty"` // what the sources of the account can hold; empty if it has none
+	// Grows is the side on which an account with unit balances grows: an asset or a liability that is neither a clearing
+	// account nor the account of a source. Its lines carry the units that moved. It is empty for any other account.
+	Grows book.Side `json:",omitempty"`
+	// Parked and Valued report how the account holds the asset that moves: as lots, or as units that were booked at their
+	// value. It cannot hold both, because only the balance of lots must equal their basis.
+	Parked  bool    `json:",omitempty"`
+	Valued  bool    `json:",omitempty"`
+	Holding Holding `json:",omitempty"` // what the sources of the account can hold; empty if it has none
 	// Splits replace the account: the amount is divided among several.
 	Splits []Split `json:",omitempty"`
 }
@@ -133,6 +146,10 @@ const (
 	RealizedLoss     = "realized_loss"
 	FXGain           = "fx_gain"
 	FXLoss           = "fx_loss"
+	UnrealizedGain   = "unrealized_gain"
+	UnrealizedLoss   = "unrealized_loss"
+	InterestIncome   = "interest_income"
+	InterestExpense  = "interest_expense"
 	Suspense         = "suspense"
 	SwapClearing     = "swap_clearing"
 	TransferClearing = "transfer_clearing"

@@ -91,6 +91,8 @@ var roles = map[string]string{
 	posting.FeesNetwork: "Network fees", posting.FeesBank: "Bank fees", posting.FeesTrading: "Trading fees",
 	posting.RealizedGain: "Gain", posting.RealizedLoss: "Loss", posting.FXGain: "FX gain", posting.FXLoss: "FX loss",
 	posting.Suspense: "Suspense", posting.SwapClearing: "Swap clearing", posting.TransferClearing: "Transfer clearing",
+	posting.UnrealizedGain: "Unrealized gain", posting.UnrealizedLoss: "Unrealized loss",
+	posting.InterestIncome: "Interest income", posting.InterestExpense: "Interest expense",
 	"due_from:B": "DueFromB", "due_to:A": "DueToA", "due_from:A": "DueFromA", "due_to:B": "DueToB",
 }
 

@@ -127,8 +127,8 @@ func (p *Plan) legs() []*Leg {
 	return legs
 }
 
-// Entry computes the entry from the answers, one for each lot request. Its errors are *Refusal: a missing role, or answers
-// that do not match the requests.
+// Entry computes the entry from the answers, one for each lot request, and settles the unit balances of the input. Its errors are
+// *Refusal: a missing role, or answers that do not match the requests.
 func (p *Plan) Entry(answers []Answer) (Entry, error) {
 	if len(answers) != len(p.LotRequests) {
 		return Entry{}, refuse(WrongAnswer, "", "the entry requests lots %d times and got %d answers", len(p.LotRequests), len(answers))
@@ -148,7 +148,30 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 		}
 		s.post(w, a)
 	}
-	return w.entry()
+	p.flagUnknownBasis(w.lots)
+	p.markUnits(w)
+	if w.err != nil {
+		return Entry{}, w.err
+	}
+	return p.Settle(Entry{Lots: w.lots, atValue: w.lines}, p.in.Outstanding)
+}
+
+// flagUnknownBasis marks the basis of lots that enter at 0.00 because no leg has a value. A lot of dust has a value, which
+// rounds to 0.00, and a token that the legal entity issues has no cost.
+func (p *Plan) flagUnknownBasis(lots []Lot) {
+	if !p.in.Units {
+		return
+	}
+	for _, l := range p.legs() {
+		if l.Value != nil && l.Value.Gross.Sign() > 0 {
+			return
+		}
+	}
+	for i, l := range lots {
+		if l.Kind == Created && l.Basis.IsZero() && !l.Asset.Own {
+			lots[i].BasisPending = true
+		}
+	}
 }
 
 // validate compares an answer with its request.

@@ -31,9 +31,10 @@ func lend(p *Plan) error {
 	return pay(p)
 }
 
-// collectLoan plans the repayment of a loan that the legal entity granted.
+// collectLoan plans the repayment of a loan that the legal entity granted. How the account holds the loan decides; the policy
+// may have changed since.
 func collectLoan(p *Plan) error {
-	if p.in.Policy.ParkLoans {
+	if p.in.Target.Parked || p.in.Policy.ParkLoans && !p.in.Target.Valued {
 		return carryIn(p)
 	}
 	return receive(p)
@@ -90,7 +91,8 @@ func carryIn(p *Plan) error {
 			Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity,
 			From: from, AccountOnly: kind == Unparked, To: leg.place(), At: leg.At,
 		}}
-	valued := kind == Unparked && !p.in.Target.Lots // An account that carries lots must not be credited beyond them.
+	// What was never parked enters at its value, if that is known.
+	valued := kind == Unparked && (!p.in.Target.Lots || p.in.Units && leg.Value != nil)
 	if valued || !leg.FeeQuantity.IsZero() {
 		value, err := p.valueLeg(leg)
 		if err != nil {
@@ -100,7 +102,7 @@ func carryIn(p *Plan) error {
 		if valued {
 			l.targetValue = &value
 		}
-		if valued && leg.FeeQuantity.IsZero() {
+		if valued && leg.FeeQuantity.IsZero() && !p.in.Target.Lots {
 			l.externalFee = value.fee
 		}
 	}
@@ -117,6 +119,11 @@ func (p *Plan) otherEnd(leg *Leg, parked Kind) (Place, Kind, error) {
 		return Place{}, "", err
 	}
 	t := p.in.Target
+	if t.Valued && leg.Asset.Lots {
+		return Place{}, "", refuse(WrongTarget, fieldTarget,
+			"the account holds %s that was booked at its value, and %s would move lots at their cost; choose another account or type",
+			leg.Asset.Symbol, p.in.Type)
+	}
 	if t.Source == "" {
 		return Place{Account: account, Entity: leg.Entity}, parked, nil
 	}
@@ -255,7 +262,7 @@ func (p *Plan) writeRelocation(w *writer, l relocation, a Answer) {
 	if l.inflow {
 		there, here = sourceLine, targetLine
 	}
-	left := w.creditLots(here, t.From.Account, t.AccountOnly, t.Asset, a, missing.Add(unspent))
+	left := p.creditRelocated(w, here, l, a, missing.Add(unspent))
 	w.writeFees(l.costs)
 	w.writeGain(l.fee.Add(carried).Sub(left), RealizedGain, RealizedLoss)
 	if l.intercompany == nil {
@@ -265,6 +272,22 @@ func (p *Plan) writeRelocation(w *writer, l relocation, a Answer) {
 	}
 	w.writeLine(there, book.Debit, l.intercompany.dueFrom, carried, "")
 	p.writeIntercompanyArrival(w, l, a, carried)
+}
+
+// creditRelocated credits the accounts that the lots leave, with an extra amount for what no lot covers, and returns the
+// total. What a borrower gives back beyond the parked lots is interest.
+func (p *Plan) creditRelocated(w *writer, c class, l relocation, a Answer, extra money.Decimal) money.Decimal {
+	t := l.request
+	var missing money.Decimal
+	if p.in.Units && t.Kind == Unparked {
+		missing = t.Quantity.Sub(totalQuantity(a.Slices))
+	}
+	if p.in.Units && p.in.Type == Repayment && (p.in.Target.Parked || len(a.Slices) > 0) {
+		left := w.creditLots(c, t.From.Account, t.AccountOnly, t.Asset, a, uncovered{})
+		w.writeRole(c, book.Credit, InterestIncome, extra)
+		return left.Add(extra)
+	}
+	return w.creditLots(c, t.From.Account, t.AccountOnly, t.Asset, a, uncovered{extra, missing})
 }
 
 // missingFeeValue returns the value of the part of the fee that no lot covers. The covered part is valued by its shares,

@@ -34,7 +34,7 @@ func (p *Plan) targetAtValue(leg *Leg) (counterpart, error) {
 	switch {
 	case t.Holding == HoldsAssets && !leg.Asset.Lots:
 		return counterpart{}, p.missingLeg(leg)
-	case t.Lots:
+	case t.Lots || t.Parked && t.Grows != "":
 		return counterpart{}, refuse(WrongTarget, fieldTarget,
 			"the account carries lots, and %s would change its balance without changing the lots; choose another account",
 			p.in.Type)
