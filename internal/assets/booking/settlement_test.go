@@ -93,6 +93,23 @@ func TestABorrowedAssetIsRepaidAtItsCarryingAmount(t *testing.T) {
 	})
 }
 
+// Principal and interest may be named; each carries its part of the units.
+func TestASplitRepaymentSettlesTheUnitsOfItsPrincipal(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.book(w.add("2025-01-10", "A in 10 ETH = 20000.00"), "BORROW", "Loans payable")
+		w.book(w.add("2025-01-11", "A in 1 ETH = 2000.00"), "STAKING_REWARD", "Staking income")
+		made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: w.add("2025-02-10", "A out 10.5 ETH = 27300.00").ID,
+			Type: "REPAYMENT", AutoPost: true, Splits: []booking.Split{{LedgerAccountID: w.accountID("Loans payable"), Amount: "26000.00"},
+				{LedgerAccountID: w.accountID("Interest payable"), Amount: "1300.00"}}}}, noPrefix, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.expectUnits("split", made[0], "Dr Loans payable 20000.00 (10 ETH); Dr Interest payable 1300.00; Cr A 21000.00; "+
+			"Dr Unrealized losses 6000.00; Cr Realized gains 6300.00")
+		w.expectOutstanding("Loans payable", "ETH", "0 ETH 0.00")
+	})
+}
+
 // The worked example: 1 ETH is lent at 2,500.00 and comes back at 3,000.00.
 func TestALentAssetComesBackAtItsCarryingAmount(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
