@@ -40,6 +40,10 @@ var readings = []reading{
 	{"assets/revaluation", []string{"journal_entries"}, "verify and the list of stale runs compare runs with their entries"},
 	{"assets/revaluation", []string{"lot_uses"}, "the adjustment of a lot follows it through conversions, many lots at once"},
 
+	{"assets/realized", []string{"revaluation_parts", "revaluation_items", "revaluation_rows", "accounting_periods", "journal_entries"},
+		"corrections of realized gains are those of revaluations whose entries are in force, in the order of periods; realized cannot import " +
+			"revaluation, which imports holdings, which imports it"},
+
 	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
 	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},
 		"an explanation pages through the lines behind a figure and adds up the rest in the database"},
@@ -50,6 +54,7 @@ var readings = []reading{
 
 // computed are the packages whose statements take the name of a table from a variable, and why.
 var computed = map[string]string{
+	"kernel/audit":     "its statements follow from db.StatedTables",
 	"kernel/reference": "its statements follow from the references in db.Tables",
 	"kernel/task":      "it runs background tasks of several packages, each of which passes its own table",
 	"books/journal":    "verify counts the same in two of its tables",

@@ -142,7 +142,7 @@ func TestOpeningsThatCostNothing(t *testing.T) {
 			return made
 		}
 		dropped, costly, more, kept := open(), open(), open(), open()
-		w.add("2025-01-10", "A in 1 ETH = 100.00")
+		w.book(w.add("2025-01-10", "A in 1 ETH = 100.00"), "DEPOSIT", "Paid-in capital")
 		if err := w.openings.Delete(w.ctx, dropped.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -2,9 +2,11 @@ package memory
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
 type versionRow struct {
@@ -31,12 +33,21 @@ func (r versionRow) version() Version {
 }
 
 func insertVersion(ctx context.Context, tx *db.Tx, v Version) error {
-	return db.Insert(ctx, tx, "memory_versions", versionRow{
+	return db.Insert(ctx, tx, "memory_versions", toRow(v))
+}
+
+func toRow(v Version) versionRow {
+	return versionRow{
 		ItemID: v.ItemID, Version: v.Number, Revision: v.Revision, Content: v.Content,
 		Frontmatter: db.OrNull(v.Frontmatter), Size: v.Size, Deleted: v.Deleted, Rationale: db.OrNull(v.Rationale),
 		UserID:   db.OrNull(v.UserID),
 		APIKeyID: db.OrNull(v.APIKeyID), CreatedAt: v.CreatedAt,
-	})
+	}
+}
+
+// part returns what is stored of a version, for the audit log.
+func (v Version) part() audit.Part {
+	return audit.Part{Type: "memory_version", ID: v.ItemID + "/" + strconv.FormatInt(v.Number, 10), Table: "memory_versions", Row: toRow(v)}
 }
 
 func selectRevision(ctx context.Context, tx *db.Tx) (int64, error) {

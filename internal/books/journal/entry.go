@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
@@ -206,6 +207,8 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 		g.Warnings = append(g.Warnings, "the entry is reversed by another one: work on the last entry of its chain")
 	case e.OriginatedBy == ByReversal:
 		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: create a new entry")
+	case e.OriginatedBy == ByOpening || period.IsOpening(e.AccountingDate) || e.IntendedDate != nil && period.IsOpening(*e.IntendedDate):
+		g.Warnings = append(g.Warnings, "the entry books an opening balance: change or delete that asset instead")
 	case len(e.linesOnArchived(b)) > 0:
 		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.linesOnArchived(b)[0]].LedgerAccountID].String()+
 			" is archived: unarchive it to reverse, correct or unpost the entry")

@@ -110,6 +110,7 @@ func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineP
 	description.Lines = lines
 	if e.IntendedDate != nil { // the replacement stays in the same period, even if the requested one is open again
 		description.AccountingDate, description.IntendedDate = e.AccountingDate.Format(instantLayout), e.IntendedDate.Format(instantLayout)
+		description.Opening = false
 	}
 	again, err := s.PostReplacement(ctx, tx, reversal, description)
 	return again.Entry, err
@@ -195,7 +196,7 @@ func (s *Service) InClosedPeriod(ctx context.Context, tx *db.Tx, e Entry) (bool,
 	if err != nil {
 		return false, err
 	}
-	p, _ := b.PeriodByID(e.PeriodID)
+	p, _ := b.PeriodOfEntry(e.PeriodID)
 	return p.Key <= b.ClosedThrough(e.entities()...), nil
 }
 

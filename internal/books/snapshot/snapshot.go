@@ -32,7 +32,7 @@ type Books struct {
 	closedThrough map[string]string // by legal entity, the key of its last closed period
 }
 
-// Period returns the accounting period with a key such as 2026-03.
+// Period returns the accounting period with a key such as 2026-03, or the opening period with its key.
 func (b *Books) Period(key string) (period.Period, bool) {
 	p, ok := b.periods[key]
 	return p, ok
@@ -44,6 +44,17 @@ func (b *Books) PeriodByID(id string) (period.Period, bool) {
 	return p, ok
 }
 
+// PeriodOfEntry returns the accounting period with an id, which may be the opening period.
+func (b *Books) PeriodOfEntry(id string) (period.Period, bool) {
+	if p, ok := b.periods[period.OpeningKey]; ok && p.ID == id {
+		return p, true
+	}
+	return b.PeriodByID(id)
+}
+
+// FirstPeriod returns the first accounting period. An organization always has one.
+func (b *Books) FirstPeriod() period.Period { return b.months[0] }
+
 // ClosedThrough returns the key of the last period that is closed for any of some legal entities, or an empty key if none
 // is. Periods close in order, so that every month up to it is closed, even one that has no period yet.
 func (b *Books) ClosedThrough(entities ...string) (key string) {
@@ -51,6 +62,15 @@ func (b *Books) ClosedThrough(entities ...string) (key string) {
 		key = max(key, b.closedThrough[e])
 	}
 	return key
+}
+
+// ClosedThrough returns the key of the last period that is closed for a legal entity, or an empty key if none is.
+func ClosedThrough(ctx context.Context, tx *db.Tx, legalEntityID string) (string, error) {
+	b, err := Read(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	return b.ClosedThrough(legalEntityID), nil
 }
 
 // Roles returns the id of the account of every role. Callers must not change the map.
@@ -88,6 +108,13 @@ func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
 	}
 	for _, p := range b.months {
 		b.periods[p.Key], b.byID[p.ID] = p, p
+	}
+	opening, err := period.FindOpening(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if opening != nil {
+		b.periods[opening.Key] = *opening
 	}
 	b.closings, err = period.ActiveClosings(ctx, tx)
 	for _, c := range b.closings {

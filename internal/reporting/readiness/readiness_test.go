@@ -79,7 +79,7 @@ func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 		w.passes("2025-10", readiness.CodeMissingPrice) // carried at cost
 		w.passes("2025-10", readiness.CodeRevaluation)
 		fair := entity.MeasuredAtFairValue
-		w.policy(entity.UpdateParams{Measurement: &fair})
+		w.policy(entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")})
 		w.fails("2025-10", readiness.CodeMissingPrice, 2,
 			"no price in USD at the end of the period: BTC, ETH. Add the prices, then run the revaluation")
 		w.AddPrice("ETH", "2025-10-31", "2100")
@@ -141,7 +141,7 @@ func TestOnlyLegalEntitiesThatTheKeyMaySeeAreInspected(t *testing.T) {
 func TestADatabaseErrorNeverMakesAPeriodReady(t *testing.T) {
 	each(t, func(w *world) {
 		fair := entity.MeasuredAtFairValue
-		w.policy(entity.UpdateParams{Measurement: &fair})
+		w.policy(entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")})
 		w.Transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
 		w.Transact("2025-10-02 A in 1 ETH = 2000.00")
 		id := w.Period("2025-10").ID

@@ -85,6 +85,10 @@ type Transaction struct {
 	TagIDs         []string
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
+
+	// details and spam are the texts of columns as they were read. They never change, and an earlier version may have written them
+	// otherwise than this one would.
+	details, spam *string
 }
 
 // Value is the worth of a transaction in a fiat currency. For an inflow, gross is what the payer paid and net what

@@ -73,6 +73,8 @@ type AssetDisposition struct {
 	Fee             string  `json:"fee" format:"decimal" doc:"Fee of the disposal."`
 	CostBasis       string  `json:"cost_basis" format:"decimal" doc:"Cost of the quantity disposed of."`
 	GainLoss        string  `json:"gain_loss" format:"decimal" doc:"Proceeds less cost basis. Negative for a loss."`
+	BookGain        string  `json:"book_gain" format:"decimal" doc:"Gain in the books: proceeds less carrying amount, after impairment and revaluation (IAS 38). The revaluation of the period books the difference to gain_loss; until then they are the same."`
+	TaxGain         string  `json:"tax_gain" format:"decimal" doc:"Gain for tax: proceeds less cost. The same as gain_loss."`
 	Currency        string  `json:"currency" doc:"ISO 4217 currency of the amounts."`
 	Term            *string `json:"term" enum:"short,long" doc:"Holding period: long if more than one year. Null if nothing was realized."`
 	DaysHeld        *int64  `json:"days_held" doc:"Holding period in days. Null if nothing was realized."`

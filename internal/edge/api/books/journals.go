@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -316,6 +317,14 @@ func (h handlers) viewGuided(ctx context.Context, g journal.Guided, err error) (
 	return wire.DataOf(viewEntry(actor.From(ctx).OrganizationID, g)), nil
 }
 
+// accountingPeriodID returns the accounting period of an entry, or nil for an opening balance, which stands before all of them.
+func accountingPeriodID(e journal.Entry) *string {
+	if period.IsOpening(e.AccountingDate) {
+		return nil
+	}
+	return db.OrNull(e.PeriodID)
+}
+
 func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 	e := g.Entry
 	v := JournalEntry{
@@ -330,7 +339,7 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 		LegalEntityID:     e.LegalEntityID,
 		TransactionID:     db.OrNull(e.TransactionID),
 		TransactionNumber: transactionNumber(e),
-		PeriodID:          db.OrNull(e.PeriodID),
+		PeriodID:          accountingPeriodID(e),
 		Classification:    e.Classification,
 		TagIDs:            wire.NonNil(e.TagIDs),
 		ReversalChain:     ReversalChain{db.OrNull(e.PreviousID), db.OrNull(e.NextID)},

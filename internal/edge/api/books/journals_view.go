@@ -22,7 +22,7 @@ type JournalEntry struct {
 	LegalEntityID     string                     `json:"legal_entity_id" doc:"Legal entity of the entry. Lines may belong to other legal entities."`
 	TransactionID     *string                    `json:"transaction_id" doc:"Transaction that the entry records; null if none."`
 	TransactionNumber *string                    `json:"transaction_sequence_number" doc:"Sequence number of the transaction: OT- and a number. Null if none."`
-	PeriodID          *string                    `json:"accounting_period_id" doc:"Accounting period of the entry. For a draft, that of its date; null if there is none yet."`
+	PeriodID          *string                    `json:"accounting_period_id" doc:"Accounting period of the entry. For a draft, that of its date; null if there is none yet. Null for an opening balance, which stands before the first period."`
 	Classification    string                     `json:"classification" doc:"Transaction type; UNKNOWN if the entry records no transaction."`
 	TagIDs            []string                   `json:"tag_ids" doc:"Tags of the entry. They apply to all lines."`
 	ReversalChain     ReversalChain              `json:"reversal_chain" doc:"Neighbors in the chain of reversals and corrections."`
