@@ -292,6 +292,9 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 // target returns the target account with its source and its open lots.
 func (m builder) target(ctx context.Context, p Params, e *event, at string) (posting.Target, error) {
 	t := posting.Target{Account: p.LedgerAccountID, Splits: p.postingSplits()}
+	for i, s := range t.Splits {
+		t.Splits[i].Grows = growsOf(m.books.Accounts[s.Account])
+	}
 	a := m.books.Accounts[p.LedgerAccountID]
 	if t.Account == "" || e.partner != nil {
 		return t, nil

@@ -19,16 +19,23 @@ import (
 
 // setUnits sets how a target holds units.
 func (m builder) setUnits(ctx context.Context, t *posting.Target, a account.Account, legalEntityID, symbol string) error {
-	t.Grows = book.Debit
-	if a.NormalBalance == account.Credit {
-		t.Grows = book.Credit
-	}
-	if money.IsFiat(symbol) {
+	if t.Grows = growsOf(a); money.IsFiat(symbol) {
 		return nil
 	}
 	held, err := m.heldAs(ctx, legalEntityID, a.ID, symbol)
 	t.Parked, t.Valued = held.parked, held.valued
 	return err
+}
+
+// growsOf returns the side on which the unit balances of an account grow, empty if it has none.
+func growsOf(a account.Account) book.Side {
+	switch {
+	case a.Type != account.Asset && a.Type != account.Liability || a.Clearing:
+		return ""
+	case a.NormalBalance == account.Credit:
+		return book.Credit
+	}
+	return book.Debit
 }
 
 // heldAs is how an account holds an asset.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/balance"
@@ -90,6 +92,58 @@ func TestABorrowedAssetIsRepaidAtItsCarryingAmount(t *testing.T) {
 				"Cr Realized gains 6500.00")
 		w.expectOutstanding("Loans payable", "ETH", "0 ETH 0.00")
 		w.verifyBooks()
+	})
+}
+
+// The same with the revaluations that the worked example names: over the life of the loan there is no income.
+func TestABorrowedAssetLeavesNoIncomeOverItsLife(t *testing.T) {
+	withOwnEntities(t, func(t *testing.T, w *world) {
+		fair := entity.MeasuredAtFairValue
+		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{Measurement: &fair}); err != nil {
+			t.Fatal(err)
+		}
+		run := func(month string) {
+			w.Helper()
+			if _, err := revaluation.NewService(w.db, w.journal).Run(w.ctx, revaluation.RunParams{PeriodID: w.month(month),
+				LegalEntityIDs: []string{w.us}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		income := []string{"Realized gains", "Unrealized gains", "Unrealized losses"}
+		w.book(w.add("2025-10-10", "A in 10 ETH = 20000.00"), "BORROW", "Loans payable")
+		if _, err := w.prices.Create(w.ctx, price.Params{AssetType: "ETH", Currency: "USD", Timestamp: "2025-10-31T23:00:00Z",
+			Price: "2500"}); err != nil {
+			t.Fatal(err)
+		}
+		run("2025-10")
+		w.expectOutstanding("Loans payable", "ETH", "-10 ETH -25000.00")
+		if sum := w.balance(income...); sum != "0" || w.balance("Unrealized losses") != "5000" {
+			t.Errorf("in the first month the income is %s", sum)
+		}
+		w.expectUnits("repaid", w.book(w.add("2025-11-10", "A out 10 ETH = 26000.00"), "REPAYMENT", "Loans payable"),
+			"Dr Loans payable 25000.00 (10 ETH); Cr A 20000.00; Dr Unrealized losses 1000.00; Cr Realized gains 6000.00")
+		run("2025-11")
+		w.expectOutstanding("Loans payable", "ETH", "0 ETH 0.00")
+		if sum := w.balance(income...); sum != "0" || w.balance("Unrealized losses") != "11000" || w.balance("Loans payable") != "0" {
+			t.Errorf("over its life the income is %s", sum)
+		}
+	})
+}
+
+// Principal and interest may be named; each carries its part of the units.
+func TestASplitRepaymentSettlesTheUnitsOfItsPrincipal(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.book(w.add("2025-01-10", "A in 10 ETH = 20000.00"), "BORROW", "Loans payable")
+		w.book(w.add("2025-01-11", "A in 1 ETH = 2000.00"), "STAKING_REWARD", "Staking income")
+		made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: w.add("2025-02-10", "A out 10.5 ETH = 27300.00").ID,
+			Type: "REPAYMENT", AutoPost: true, Splits: []booking.Split{{LedgerAccountID: w.accountID("Loans payable"), Amount: "26000.00"},
+				{LedgerAccountID: w.accountID("Interest payable"), Amount: "1300.00"}}}}, noPrefix, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.expectUnits("split", made[0], "Dr Loans payable 20000.00 (10 ETH); Dr Interest payable 1300.00; Cr A 21000.00; "+
+			"Dr Unrealized losses 6000.00; Cr Realized gains 6300.00")
+		w.expectOutstanding("Loans payable", "ETH", "0 ETH 0.00")
 	})
 }
 

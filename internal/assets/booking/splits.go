@@ -126,6 +126,10 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 		if err != nil {
 			return err
 		}
+		held, err := m.heldAs(ctx, entity.ID, a.ID, e.first.Asset())
+		if err != nil {
+			return err
+		}
 		switch {
 		case len(sources) > 0:
 			blocked = append(blocked, fault.Field{Name: field, Message: fmt.Sprintf(
@@ -133,7 +137,7 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 		case a.Clearing && a.ID != m.books.Roles()[posting.Suspense]:
 			blocked = append(blocked, fault.Field{Name: field, Message: fmt.Sprintf(
 				"the ledger account %s is a clearing account: a transfer is booked without splits", a)})
-		case carries:
+		case carries || held.parked:
 			blocked = append(blocked, fault.Field{Name: field, Message: fmt.Sprintf(
 				"the ledger account %s carries lots: choose another account", a)})
 		}

@@ -103,6 +103,7 @@ type Split struct {
 	Percent *money.Decimal `json:",omitempty"`
 	Memo    string         `json:",omitempty"`
 	TagIDs  []string       `json:",omitempty"`
+	Grows   book.Side      `json:",omitempty"` // as that of a target
 }
 
 // Policy holds the accounting choices of a legal entity. The zero value is the default: fees are expenses, intercompany

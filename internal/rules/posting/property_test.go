@@ -100,8 +100,41 @@ func (w *world) input(kind posting.Type) posting.Input {
 		in.Target = posting.Target{Account: entity + " " + symbol + "3", Lots: asset(symbol).Lots}
 	case 3, 4:
 		in.Target = target("Target")
+		w.addUnits(&in, entity)
 	}
 	return in
+}
+
+// addUnits makes the target an account with a random balance of what moves.
+func (w *world) addUnits(in *posting.Input, entity string) {
+	in.Units, in.Target.Grows = w.IntN(4) > 0, []book.Side{"", book.Debit, book.Credit}[w.IntN(3)]
+	if w.IntN(2) == 0 {
+		return
+	}
+	sign := money.FromInt([]int64{1, -1}[w.IntN(2)])
+	for _, unit := range []string{"ETH", "USDC", "USD", "EUR", "NFTA"} {
+		in.Outstanding = append(in.Outstanding, posting.UnitBalance{Entity: entity, Account: "Target", Unit: unit,
+			Quantity: w.number(8).Mul(sign), Carrying: w.number(2).Mul(sign)})
+	}
+}
+
+// checkSettled checks that a line settles no more than is outstanding, and all of the carrying amount with the last unit.
+func checkSettled(in posting.Input, e booking) error {
+	for _, l := range e.Lines {
+		if l.Effect != posting.SettlesBalance || in.Type != posting.Repayment {
+			continue
+		}
+		for _, b := range in.Outstanding {
+			if b.Unit != l.Unit || l.Account != b.Account {
+				continue
+			}
+			left := b.Quantity.Abs().Sub(l.Quantity)
+			if left.Sign() < 0 || left.IsZero() && !b.Carrying.IsZero() && !b.Carrying.Abs().Equal(l.Amount) {
+				return fmt.Errorf("%s %s at %s settle %s at %s", l.Quantity, l.Unit, l.Amount, b.Quantity, b.Carrying)
+			}
+		}
+	}
+	return nil
 }
 
 func (w *world) balance(lines []posting.Line) {
@@ -173,6 +206,7 @@ func (w *world) happen(t *testing.T, in posting.Input) error {
 	w.balance(e.Lines)
 	after, basisAfter := w.total(func(l lot) money.Decimal { return l.quantity }), w.total(func(l lot) money.Decimal { return l.basis })
 	return errors.Join(checkLines(w.books, e), checkGains(in, e), w.checkSubLedger(), checkCarried(e, basisBefore, basisAfter),
+		checkSettled(in, e),
 		checkQuantities(in, e, before, after))
 }
 

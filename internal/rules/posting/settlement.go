@@ -1,6 +1,8 @@
 package posting
 
 import (
+	"slices"
+
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -24,40 +26,72 @@ const (
 
 // markUnits sets the units of the lines that are booked at their value to an account with unit balances.
 func (p *Plan) markUnits(w *writer) {
-	if !p.in.Units {
-		return
-	}
-	if p.in.Type == Intercompany {
+	switch {
+	case !p.in.Units || p.in.Type.isPurchase():
+	case p.in.Type == Intercompany:
 		moved, accounts := p.in.In.netQuantity(), p.in.Books.Accounts
-		w.markLine(p.in.Out, accounts[dueFrom+p.in.In.Entity], moved, OpensBalance)
-		w.markLine(p.in.In, accounts[dueTo+p.in.Out.Entity], moved, OpensBalance)
-		return
+		opens := func(string) BalanceEffect { return OpensBalance }
+		w.markLines(p.in.Out, moved, opens, accounts[dueFrom+p.in.In.Entity])
+		w.markLines(p.in.In, moved, opens, accounts[dueTo+p.in.Out.Entity])
+	case p.in.In == nil:
+		w.markLines(p.in.Out, p.in.Out.netQuantity(), p.effectOn(book.Debit), p.in.Target.accounts()...)
+	case p.in.Out == nil:
+		w.markLines(p.in.In, p.in.In.Quantity, p.effectOn(book.Credit), p.in.Target.accounts()...)
 	}
-	t := p.in.Target
-	if t.Grows == "" || p.in.Type.isPurchase() || len(p.legs()) != 1 {
-		return
-	}
-	leg, side := p.legs()[0], book.Credit
-	moved := leg.Quantity
-	if leg == p.in.Out {
-		side, moved = book.Debit, leg.Quantity.Sub(leg.FeeQuantity)
-	}
-	effect := SettlesBalance
-	if p.in.Type == Borrow || p.in.Type != Repayment && side == t.Grows {
-		effect = OpensBalance
-	}
-	w.markLine(leg, t.Account, moved, effect)
 }
 
-// markLine sets the units of the line on an account. A line that has units already moves lots, which have a cost of their own.
-func (w *writer) markLine(leg *Leg, account string, quantity money.Decimal, effect BalanceEffect) {
-	if quantity.Sign() <= 0 || !leg.Asset.Lots && leg.Asset.Symbol == w.books.Currencies[leg.Entity] {
+// accounts returns the accounts of the target: one, or those of its splits.
+func (t Target) accounts() []string {
+	if len(t.Splits) == 0 {
+		return []string{t.Account}
+	}
+	var out []string
+	for _, s := range t.Splits {
+		out = append(out, s.Account)
+	}
+	return out
+}
+
+// effectOn returns a function that returns the effect of a line of the target on an account, empty if it has no unit balances.
+// BORROW opens a balance and REPAYMENT settles one; other types do so by the side on which the account grows.
+func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
+	return func(account string) BalanceEffect {
+		grows := p.in.Target.Grows
+		for _, s := range p.in.Target.Splits {
+			if s.Account == account {
+				grows = s.Grows
+			}
+		}
+		switch {
+		case grows == "":
+			return ""
+		case p.in.Type == Borrow || p.in.Type != Repayment && side == grows:
+			return OpensBalance
+		}
+		return SettlesBalance
+	}
+}
+
+// markLines divides the units that moved among the lines on some accounts, in proportion to their amounts. Lines that have units
+// already move lots, which have a cost of their own.
+func (w *writer) markLines(leg *Leg, moved money.Decimal, effect func(account string) BalanceEffect, accounts ...string) {
+	if moved.Sign() <= 0 || !leg.Asset.Lots && leg.Asset.Symbol == w.books.Currencies[leg.Entity] {
 		return
 	}
+	var indexes []int
+	var amounts []money.Decimal
 	for i, l := range w.lines {
-		if l.Entity == leg.Entity && l.Account == account && l.Unit == "" {
-			w.lines[i].Unit, w.lines[i].Quantity, w.lines[i].Effect = leg.Asset.Symbol, quantity, effect
-			return
+		if l.Entity == leg.Entity && l.Unit == "" && slices.Contains(accounts, l.Account) {
+			indexes, amounts = append(indexes, i), append(amounts, l.Amount)
+		}
+	}
+	if len(indexes) == 0 {
+		return
+	}
+	for n, quantity := range money.Split(moved, amounts, quantityPlaces) {
+		l := &w.lines[indexes[n]]
+		if does := effect(l.Account); does != "" && quantity.Sign() > 0 {
+			l.Unit, l.Quantity, l.Effect = leg.Asset.Symbol, quantity, does
 		}
 	}
 }
@@ -78,6 +112,7 @@ func (e Entry) Settlements() (out []UnitBalance) {
 // units are outstanding, the balance is not in units: the line stays at its value and has none.
 func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 	w := &writer{books: p.in.Books, lots: e.Lots}
+	balances = slices.Clone(balances)
 	for _, l := range e.atValue {
 		w.setEntity(l.Entity, l.Currency)
 		if l.Effect == SettlesBalance {
@@ -93,7 +128,11 @@ func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 
 // settleLine writes a line that settles a unit balance, the interest in it, and the gain or loss.
 func (p *Plan) settleLine(w *writer, l formatLines, balances []UnitBalance) {
-	outstanding, carrying := l.outstanding(balances)
+	left := l.find(balances)
+	outstanding, carrying := left.Quantity, left.Carrying
+	if l.Side == book.Debit {
+		outstanding, carrying = outstanding.Neg(), carrying.Neg()
+	}
 	if outstanding.Sign() <= 0 {
 		l.Unit, l.Quantity, l.Effect = "", money.Decimal{}, ""
 		w.lines = append(w.lines, l)
@@ -112,6 +151,9 @@ func (p *Plan) settleLine(w *writer, l formatLines, balances []UnitBalance) {
 	excess, gain, interest := l.Amount.Sub(value), value.Sub(carrying), InterestIncome
 	if l.Side == book.Debit {
 		gain, interest = gain.Neg(), InterestExpense
+		left.Quantity, left.Carrying = left.Quantity.Add(settled), left.Carrying.Add(carrying)
+	} else {
+		left.Quantity, left.Carrying = left.Quantity.Sub(settled), left.Carrying.Sub(carrying)
 	}
 	if l.Amount = carrying; p.in.Type == Repayment {
 		l.Quantity = settled
@@ -127,16 +169,12 @@ func (p *Plan) settleLine(w *writer, l formatLines, balances []UnitBalance) {
 	}
 }
 
-// outstanding returns the units and the carrying amount that the line can settle, both positive if there are any.
-func (l formatLines) outstanding(balances []UnitBalance) (quantity, carrying money.Decimal) {
-	for _, b := range balances {
-		if b.Entity != l.Entity || b.Account != l.Account || b.Unit != l.Unit {
-			continue
+// find returns the unit balance that the line settles, or an empty one.
+func (l formatLines) find(balances []UnitBalance) *UnitBalance {
+	for i, b := range balances {
+		if b.Entity == l.Entity && b.Account == l.Account && b.Unit == l.Unit {
+			return &balances[i]
 		}
-		if l.Side == book.Debit {
-			return b.Quantity.Neg(), b.Carrying.Neg()
-		}
-		return b.Quantity, b.Carrying
 	}
-	return quantity, carrying
+	return &UnitBalance{}
 }

@@ -241,6 +241,42 @@ func TestAnAccountHoldsLotsOrUnitsAtTheirValue(t *testing.T) {
 	}
 }
 
+// A payment may name principal and interest. The units are divided like the amounts, and two parts of one balance are settled
+// one after the other.
+func TestSplitsCarryTheirPartOfTheUnits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ splits, lines string }{
+		{"LOAN 26000.00, Interest 1300.00",
+			"Dr LOAN 25000.00 (10 ETH); Dr Interest 1300.00; Cr Wallet 21000.00; Dr Unrealized loss 1000.00; Cr Gain 6300.00"},
+		{"LOAN 13000.00, Interest 1300.00, LOAN 13000.00", "Dr LOAN 12500.00 (5 ETH); Dr Interest 1300.00; Dr LOAN 12500.00 (5 ETH); " +
+			"Cr Wallet 21000.00; Dr Unrealized loss 1000.00; Cr Gain 6300.00"},
+		{"Interest 27300.00, LOAN 0.00", "Dr Interest 27300.00; Cr Wallet 21000.00; Cr Gain 6300.00"},
+	} {
+		x := settlementExample{example: example{kind: posting.Repayment, out: "Wallet: 10.5 ETH = 27300.00", target: "LOAN"},
+			before: []string{"LOAN: -10 ETH -25000.00"}}
+		in := x.input()
+		in.Target.Account = ""
+		for text := range strings.SplitSeq(c.splits, ", ") {
+			account, amount, _ := strings.Cut(text, " ")
+			part := dec(amount)
+			s := posting.Split{Account: account, Amount: &part}
+			if account == "LOAN" {
+				s.Grows = book.Credit
+			}
+			in.Target.Splits = append(in.Target.Splits, s)
+		}
+		s := base()
+		s.addLots("Wallet: 10.5 ETH 21000.00 2025-08-01")
+		e, err := bookInput(t, s, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.formatUnits(e); got != c.lines {
+			t.Errorf("lines\n  %s\nwant\n  %s", got, c.lines)
+		}
+	}
+}
+
 // Over a life in which every unit comes back, the account ends at 0.00, whatever the parts are.
 func TestABalanceEndsAtNothingInAnyParts(t *testing.T) {
 	t.Parallel()

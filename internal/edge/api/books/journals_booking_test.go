@@ -270,3 +270,24 @@ func TestConcurrentBookingsConsumeEachLotOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestLinesOfALoanShowItsUnits(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		h := hold(t, s.Found(t, "mine"))
+		loans := h.AccountByCode(t, "2220").ID
+		for _, x := range []struct{ direction, day, gross, kind, lines string }{
+			{"credit", "2025-09-15", "20000.00", "BORROW", "CREDIT 20000.00 for 10 ETH; DEBIT 20000.00 for 10 ETH"},
+			{"debit", "2025-09-20", "26000.00", "REPAYMENT", "DEBIT 20000.00 for 10 ETH; CREDIT 19000.00 for 10 ETH " +
+				"(FIFO: 2.0 @ 2025-01-10, 8.0 @ 2025-09-15); DEBIT 6000.00; CREDIT 7000.00"},
+		} {
+			made := h.book(client.BookTransaction{TransactionID: h.happens(x.direction, x.day, "10", x.gross).ID, TransactionType: x.kind,
+				LedgerAccountID: loans, AutoPost: true})
+			shown, err := h.Client.JournalEntry(t.Context(), made.ID)
+			shown.Lots = nil
+			if got := spelled(shown); err != nil || got != x.lines {
+				t.Errorf("%s: %s, %v\nwant %s", x.kind, got, err, x.lines)
+			}
+		}
+	})
+}
