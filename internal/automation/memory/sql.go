@@ -95,13 +95,47 @@ type ruleKeyRow struct {
 	TagID           *string `db:"tag_id"`
 }
 
+type ruleSplitRow struct {
+	RuleID          string `db:"rule_id"`
+	Position        int64  `db:"position"`
+	LedgerAccountID string `db:"ledger_account_id"`
+}
+
+// splitRows returns the rows of the splits of a rule.
+func (r Rule) splitRows() (out []ruleSplitRow) {
+	for i, s := range r.Splits {
+		out = append(out, ruleSplitRow{r.ID, int64(i), s.LedgerAccountID})
+	}
+	return out
+}
+
+func removeSplits(ctx context.Context, tx *db.Tx, ruleID string) error {
+	return tx.Queue(ctx, "DELETE FROM memory_rule_splits WHERE organization_id = @org AND rule_id = ?", ruleID)
+}
+
+func selectSplits(ctx context.Context, tx *db.Tx) ([]ruleSplitRow, error) {
+	return db.All[ruleSplitRow](ctx, tx, "SELECT "+db.Columns[ruleSplitRow]()+
+		" FROM memory_rule_splits WHERE organization_id = @org ORDER BY rule_id, position")
+}
+
 func upsertRule(ctx context.Context, tx *db.Tx, r Rule) error {
+	if err := removeSplits(ctx, tx, r.ID); err != nil {
+		return err
+	}
+	if rows := r.splitRows(); len(rows) > 0 {
+		if err := db.Insert(ctx, tx, "memory_rule_splits", rows...); err != nil {
+			return err
+		}
+	}
 	return db.Upsert(ctx, tx, "memory_rules", []ruleKeyRow{{r.ID, r.Version, db.OrNull(r.LedgerAccountID), db.OrNull(r.TagID)}},
 		"ON CONFLICT (organization_id, rule_id) DO UPDATE SET version = excluded.version, ledger_account_id = "+
 			"excluded.ledger_account_id, tag_id = excluded.tag_id")
 }
 
 func removeRule(ctx context.Context, tx *db.Tx, ruleID string) error {
+	if err := removeSplits(ctx, tx, ruleID); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, "DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?", ruleID)
 	return err
 }

@@ -253,7 +253,7 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 	}
 	// A new organization has no webhooks yet, so the audit record is silent: there is no event.
 	audit.Record(ctx, tx, audit.Change{Action: "ledger_accounts.seeded", ResourceType: "organization", ResourceID: tx.Organization(),
-		After: map[string]any{"ledger_accounts": told}, Silent: true, Parts: parts})
+		After: map[string]any{"ledger_accounts": told}, Silent: true, Parts: parts, PartsOnly: true})
 	return nil
 }
 

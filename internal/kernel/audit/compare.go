@@ -37,6 +37,9 @@ type comparison struct {
 // changed, so that what is to be stored follows from all records of that other resource.
 var folded = map[string]bool{"fx_rate": true, "period_closing": true}
 
+// folding are the types of these other resources.
+var folding = map[string]bool{"fx_rate": true, "accounting_period": true}
+
 // compare compares the resources that some records are the last to state with what is stored.
 func (c *comparison) compare(ctx context.Context, records []LogRecord) error {
 	var all []statement
@@ -117,6 +120,9 @@ func (c *comparison) latest(ctx context.Context, all []statement) ([]statement, 
 // statementsOf returns what a record states.
 func (c *comparison) statementsOf(ctx context.Context, r *LogRecord) ([]statement, error) {
 	own := resource{r.ResourceType, r.ResourceID}
+	if folding[own.kind] {
+		return c.fold(ctx, own, r)
+	}
 	d, err := parseState(r.State)
 	if err != nil {
 		return nil, err
@@ -125,14 +131,11 @@ func (c *comparison) statementsOf(ctx context.Context, r *LogRecord) ([]statemen
 		return c.earlier(ctx, own, r)
 	}
 	out := d.statements(own, r)
-	if d.Range != nil {
-		more, err := c.numbered(ctx, r, *d.Range)
-		return append(out, more...), err
-	}
-	if !slices.ContainsFunc(out, func(s statement) bool { return folded[s.kind] }) {
+	if d.Range == nil {
 		return out, nil
 	}
-	return c.fold(ctx, own, r)
+	more, err := c.numbered(ctx, r, *d.Range)
+	return append(out, more...), err
 }
 
 // statements returns what a state says about resources.

@@ -25,10 +25,7 @@ var factLists = map[string]struct{ list, kind string }{
 // earlier returns what a record of an earlier version states.
 func (c *comparison) earlier(ctx context.Context, own resource, r *LogRecord) ([]statement, error) {
 	facts := factsOf(r.After)
-	if l, ok := factLists[r.Action]; ok {
-		if folded[l.kind] {
-			return c.fold(ctx, own, r)
-		}
+	if _, ok := factLists[r.Action]; ok {
 		return listed(own, r), nil
 	}
 	if first, last := number(facts["first"]), number(facts["last"]); own.kind == "transaction" && first > 0 {

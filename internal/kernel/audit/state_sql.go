@@ -86,12 +86,14 @@ type lastRow struct {
 	Sequence int64  `db:"sequence"`
 }
 
-// selectLast reads the sequence number of the last record of each resource.
+// selectLast reads the sequence number of the last record of each resource, except of the record of a new chart, which is one of
+// the organization and says nothing about it.
 func selectLast(ctx context.Context, tx *db.Tx, ids []string) (map[resource]int64, error) {
 	out := make(map[resource]int64, len(ids))
 	for some := range slices.Chunk(ids, readMax) {
 		rows, err := db.All[lastRow](ctx, tx, "SELECT resource_type, resource_id, max(sequence) AS sequence FROM audit_log "+
-			"WHERE organization_id = @org AND resource_id {any} GROUP BY resource_type, resource_id", some)
+			"WHERE organization_id = @org AND resource_id {any} AND action <> 'ledger_accounts.seeded' GROUP BY resource_type, resource_id",
+			some)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
@@ -39,7 +40,7 @@ func company(t *testing.T, d *db.DB) (organizationID string) {
 	ctx := actor.With(t.Context(), actor.Actor{OrganizationID: organizationID, UserID: made.Owner.UserID, Role: actor.Owner})
 	var months []period.Period
 	err = d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		months, err = period.Ensure(ctx, tx)
+		months, err = period.Ensure(ctx, tx, calendar.Month{Year: 2026, Month: 1})
 		return err
 	})
 	if err != nil {

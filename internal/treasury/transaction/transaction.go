@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -151,12 +152,13 @@ func SequenceNumber(number int64) string { return "OT-" + strconv.FormatInt(numb
 
 // Suggestion is a classification proposed by a rule or by precedents. Nothing is booked from it without a request.
 type Suggestion struct {
-	RunID           string   `json:"run"`
-	LedgerAccountID string   `json:"account,omitempty"`
-	Type            Type     `json:"type,omitempty"`
-	Confidence      int64    `json:"confidence"` // percent
-	Reasons         []string `json:"reasons"`
-	RuleID          string   `json:"rule,omitempty"`
-	RuleVersion     int64    `json:"rule_version,omitempty"`
-	Examples        []string `json:"examples,omitempty"` // ids of the transactions that it is based on
+	RunID           string           `json:"run"`
+	LedgerAccountID string           `json:"account,omitempty"`
+	Splits          []classify.Split `json:"splits,omitempty"` // instead of LedgerAccountID
+	Type            Type             `json:"type,omitempty"`
+	Confidence      int64            `json:"confidence"` // percent
+	Reasons         []string         `json:"reasons"`
+	RuleID          string           `json:"rule,omitempty"`
+	RuleVersion     int64            `json:"rule_version,omitempty"`
+	Examples        []string         `json:"examples,omitempty"` // ids of the transactions that it is based on
 }

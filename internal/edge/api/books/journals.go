@@ -276,10 +276,10 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 		return wire.Data[JournalEntry]{}, fault.Invalidf("transaction_type", "cannot be combined with its former name classification")
 	case anew && (b.Lines != nil || b.LegalEntityID != nil):
 		return wire.Data[JournalEntry]{}, fault.Invalidf("lines",
-			"cannot be combined with transaction_type, ledger_account_id, splits or offset_ledger_account_id, from which they follow")
+			"cannot be combined with transaction_type, splits, ledger_account_id or offset_ledger_account_id, from which they follow")
 	case !anew && b.DryRun:
 		return wire.Data[JournalEntry]{}, fault.Invalidf("dry_run",
-			"requires transaction_type, ledger_account_id, splits or offset_ledger_account_id")
+			"requires transaction_type, splits, ledger_account_id or offset_ledger_account_id")
 	case !anew:
 		g, err := h.app.Journal.Correct(ctx, in.ID, b.UpdateJournalEntry.params())
 		return h.viewGuided(ctx, g, err)
