@@ -68,7 +68,9 @@ func (c *company) entriesOf(n int, paid money.Decimal) (out []journal.CreatePara
 	}
 	if n == 9 {
 		interest := amount(100 * activity.LoanInterest)
-		us(28, "Interest on the loan", c.line("Dr", "7050", interest), c.line("Cr", "2220", interest))
+		accrued := c.line("Cr", "2220", interest) // it is owed in the asset of the loan
+		accrued.Unit, accrued.Quantity = activity.LoanAsset, new(money.FromInt(activity.LoanInterest))
+		us(28, "Interest on the loan", c.line("Dr", "7050", interest), accrued)
 	}
 	us(28, "Depreciation", c.line("Dr", "6100", "500.00", "Engineering"), c.line("Cr", "1690", "500.00"))
 	out = append(out, journal.CreateParams{LegalEntityID: c.de, AccountingDate: c.day(n, 28), Memo: "Trade tax",

@@ -42,7 +42,10 @@ func (m *maker) ventures(n int) {
 	}
 }
 
-// LoanInterest is the interest on the loan, in dollars.
+// LoanAsset is the asset that is borrowed.
+const LoanAsset = "USDC"
+
+// LoanInterest is the interest on the loan, in units of the asset and in dollars.
 const LoanInterest = 60
 
 func (m *maker) picture() hop {
