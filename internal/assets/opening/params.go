@@ -91,6 +91,8 @@ func (p CreateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books)
 		o.addMissing("source", "source_id")
 	case err != nil:
 		return l, err
+	case !money.IsFiat(l.AssetType) && !heldAt.Type.Holds(l.AssetType):
+		o.faults.Addf("source_id", "%s", heldAt.RequireHolds(l.AssetType))
 	case l.Chain == "":
 		l.Chain = heldAt.Chain
 	}

@@ -63,7 +63,7 @@ func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (m
 	for i, k := range p.Kinds {
 		switch {
 		case !slices.Contains(kinds, k):
-			faults.Addf(fmt.Sprintf("kinds[%d]", i), "must be one of fair_value, revaluation, impairment, fx")
+			faults.Addf(fmt.Sprintf("kinds[%d]", i), "must be one of adoption, fair_value, revaluation, impairment, unit_balance, fx")
 		case slices.Contains(p.Kinds[:i], k):
 			faults.Addf(fmt.Sprintf("kinds[%d]", i), "is given twice")
 		}
@@ -137,8 +137,8 @@ func (p *planner) run(tx *db.Tx, userID string) Run {
 		}
 	}
 	return Run{
-		PeriodID: p.period.ID, PeriodKey: p.period.Key, AsOf: p.asOf, CreatedBy: userID, CreatedAt: tx.Now(), Parts: p.parts,
-		Items: p.items, Rows: shown, RowCount: int64(len(p.rows)),
+		PeriodID: p.period.ID, PeriodKey: p.period.Key, AsOf: p.asOf, begins: p.period.Start, CreatedBy: userID,
+		CreatedAt: tx.Now(), Parts: p.parts, Items: p.items, Rows: shown, RowCount: int64(len(p.rows)),
 	}
 }
 

@@ -3,11 +3,13 @@ package memory
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
@@ -39,6 +41,7 @@ type RuleParams struct {
 	Name, Statement, Action, Matcher, MatchMode, LedgerAccountName *string
 
 	LedgerAccountID *string
+	Splits          []classify.Split // instead of LedgerAccountID
 }
 
 // matchFields are the conditions of a classification rule, which needs at least one.
@@ -139,14 +142,50 @@ func (p RuleParams) classification(t *textReader, r *Rule) {
 	}
 	r.PayeeName = t.optional("payee_name", p.PayeeName, payeeMax)
 	r.TagID = t.optional("tag_id", p.TagID, 64)
-	if p.LedgerAccountID == nil {
-		t.faults.Addf("ledger_account_id", "is required")
-	}
+	p.splits(t, r)
 	r.Enabled = p.Enabled == nil || *p.Enabled
 	if p.Priority != nil {
 		if r.Priority = *p.Priority; r.Priority < -priorityMax || r.Priority > priorityMax {
 			t.faults.Addf("priority", "must be from %d to %d", -priorityMax, priorityMax)
 		}
+	}
+}
+
+// splitsMin and splitsMax bound the splits of a rule, as those of an entry.
+const splitsMin, splitsMax = 2, 100
+
+// splits reads the account of a rule, or the splits that replace it.
+func (p RuleParams) splits(t *textReader, r *Rule) {
+	switch n := len(p.Splits); {
+	case n == 0 && p.LedgerAccountID == nil:
+		t.faults.Addf("ledger_account_id", "is required, or splits")
+		return
+	case n == 0:
+		return
+	case p.LedgerAccountID != nil:
+		t.faults.Addf("splits", "cannot be combined with ledger_account_id, which they replace")
+	case n < splitsMin || n > splitsMax:
+		t.faults.Addf("splits", "must have %d to %d items", splitsMin, splitsMax)
+	}
+	var sum money.Decimal
+	valid := true
+	for i, s := range p.Splits {
+		percent, err := money.Parse(s.Percent)
+		field := fmt.Sprintf("splits[%d].percent", i)
+		switch {
+		case err != nil:
+			t.faults.Addf(field, "%v", err)
+			valid = false
+		case percent.Sign() <= 0:
+			t.faults.Addf(field, "must be positive")
+			valid = false
+		}
+		sum = sum.Add(percent)
+		r.Splits = append(r.Splits, classify.Split{LedgerAccountID: s.LedgerAccountID, Percent: s.Percent,
+			Memo: strings.TrimSpace(s.Memo)})
+	}
+	if valid && !sum.Equal(money.FromInt(100)) {
+		t.faults.Addf("splits", "add up to %s percent, but must add up to 100", sum)
 	}
 }
 
@@ -166,6 +205,7 @@ func (p RuleParams) cashApplication(t *textReader, r *Rule) {
 		"address":    p.Address != nil,
 		"asset_type": p.AssetType != nil, "direction": p.Direction != nil, "transaction_type": p.TransactionType != nil,
 		"payee_name": p.PayeeName != nil,
+		"splits":     p.Splits != nil,
 		"tag_id":     p.TagID != nil, "priority": p.Priority != nil, "enabled": p.Enabled != nil,
 	})
 	r.Name = t.required("name", p.Name, ruleNameMax)
@@ -195,20 +235,28 @@ func (p RuleParams) cashApplication(t *textReader, r *Rule) {
 // records, then conflicts.
 func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.List) error {
 	var missing, nouns []string
-	archived := ""
+	var archived []fault.Field
+	accounts := map[string]string{} // by field
+	for i, s := range r.Splits {
+		accounts[fmt.Sprintf("splits[%d].ledger_account_id", i)] = s.LedgerAccountID
+	}
 	if r.LedgerAccountID != "" {
-		a, err := account.Get(ctx, tx, r.LedgerAccountID)
+		accounts["ledger_account_id"] = r.LedgerAccountID
+	}
+	for _, field := range slices.Sorted(maps.Keys(accounts)) {
+		a, err := account.Get(ctx, tx, accounts[field])
 		switch {
 		case fault.KindOf(err) == fault.NotFound:
-			missing, nouns = append(missing, "ledger_account_id"), append(nouns, "ledger account")
+			missing, nouns = append(missing, field), append(nouns, "ledger account")
 		case err != nil:
 			return err
 		case !a.Postable:
-			faults.Addf("ledger_account_id", "the ledger account %s is not postable: choose one below it", a)
+			faults.Addf(field, "the ledger account %s is not postable: choose one below it", a)
 		case a.Archived():
-			archived = fmt.Sprintf("the ledger account %s is archived: unarchive it or choose another", a)
+			archived = append(archived, fault.Field{Name: field,
+				Message: fmt.Sprintf("the ledger account %s is archived: unarchive it or choose another", a)})
 		case r.Type == Classification && a.AssetType != "" && a.AssetType != r.AssetType:
-			faults.Addf("ledger_account_id", "the ledger account %s is for %s: give the rule that asset_type, or another account", a, a.AssetType)
+			faults.Addf(field, "the ledger account %s is for %s: give the rule that asset_type, or another account", a, a.AssetType)
 		case r.Type == CashApplication && r.LedgerAccountName != "" && a.Name != r.LedgerAccountName:
 			faults.Addf("ledger_account_name", "must be the name of the ledger account, which is %q", a.Name)
 		}
@@ -226,8 +274,8 @@ func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.L
 		return err
 	case len(missing) > 0:
 		return fault.MissingAt(nouns[0], missing...)
-	case archived != "":
-		return fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: archived}}, "%s", archived)
+	case len(archived) > 0:
+		return fault.ConflictAt(archived, "%s", archived[0].Message)
 	}
 	return nil
 }

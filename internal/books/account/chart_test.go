@@ -29,6 +29,7 @@ func drawn(chart []account.Account) string {
 			var marks []string
 			for mark, on := range map[string]bool{
 				"group": !a.Postable, "contra": a.NormalBalance != a.Type.NormalBalance(), "clearing": a.Clearing, "role " + a.Role: a.Role != "",
+				"not monetary": a.Type.Monetary() && !a.Monetary,
 			} {
 				if on {
 					marks = append(marks, mark)

@@ -54,7 +54,9 @@ func (q Quotation) validate(faults *fault.List, at string) {
 	if q.Base == q.Quote {
 		faults.Addf(at+"quote_currency", "must be another currency than base_currency")
 	}
-	validateDate(faults, at+"date", q.Date)
+	if validateDate(faults, at+"date", q.Date); q.Date < dateMin {
+		faults.Addf(at+"date", "must not be before %s", dateMin)
+	}
 	if q.Rate.Sign() <= 0 {
 		faults.Addf(at+"rate", "must be more than 0")
 	}
@@ -74,6 +76,9 @@ func validateDate(faults *fault.List, field, date string) {
 		faults.Addf(field, "must be a date such as 2026-01-31")
 	}
 }
+
+// dateMin is the earliest date that exports of the journal can write.
+const dateMin = "1000-01-01"
 
 // pair is a pair of currencies with the indexes of its rates in the request.
 type pair struct {
@@ -136,8 +141,18 @@ func (p *pair) store(ctx context.Context, tx *db.Tx, rates, out []Quotation) err
 	}
 	audit.Record(ctx, tx, audit.Change{
 		Action: "fx_rate.stored", ResourceType: "fx_rate", ResourceID: p.base + "/" + p.quote, Before: p.facts(before), After: p.facts(after),
+		Parts: parts(after), PartsOnly: true,
 	})
 	return nil
+}
+
+// parts returns what is stored of rates, for the audit log.
+func parts(rates []Quotation) []audit.Part {
+	out := make([]audit.Part, len(rates))
+	for i, q := range rates {
+		out[i] = audit.Part{Type: "fx_rate", ID: q.Base + "/" + q.Quote + " " + q.Date, Table: "fx_rates", Row: toRow(q)}
+	}
+	return out
 }
 
 // facts describes rates of a pair in the audit log and in events.

@@ -8,7 +8,9 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
@@ -96,6 +98,27 @@ func (r lineRow) line() Line {
 		TagIDs: strings.Fields(r.TagIDs), Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity, Rates: fx.Kept(db.OrEmpty(r.Rates))}
 }
 
+func (e Entry) lineRows() []lineRow {
+	rows := make([]lineRow, len(e.Lines))
+	for i, l := range e.Lines {
+		rows[i] = lineRow{
+			EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID,
+			Side: string(l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo),
+			TagIDs: strings.Join(l.TagIDs, " "), AccountingDate: e.AccountingDate, Number: e.Number,
+			Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity, Rates: db.OrNull(string(l.Rates)),
+		}
+	}
+	return rows
+}
+
+// state returns what is stored of an entry, for the audit log. It is computed from memory, because posting must not read.
+func (e Entry) state() string {
+	d := audit.NewDigest("journal_entry")
+	audit.AddRows(d, "journal_entries", toRow(e))
+	audit.AddRows(d, "journal_lines", e.lineRows()...)
+	return d.Sum()
+}
+
 type tagRow struct {
 	TagID          string    `db:"tag_id"`
 	EntryID        string    `db:"journal_entry_id"`
@@ -119,14 +142,7 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	var lines []lineRow
 	var tags []tagRow
 	for _, e := range entries {
-		for i, l := range e.Lines {
-			lines = append(lines, lineRow{
-				EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID,
-				Side: string(l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo),
-				TagIDs: strings.Join(l.TagIDs, " "), AccountingDate: e.AccountingDate, Number: e.Number,
-				Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity, Rates: db.OrNull(string(l.Rates)),
-			})
-		}
+		lines = append(lines, e.lineRows()...)
 		for _, tag := range e.tags() {
 			tags = append(tags, tagRow{tag, e.ID, e.AccountingDate, e.Number})
 		}
@@ -221,8 +237,8 @@ func deleteLines(ctx context.Context, tx *db.Tx, was Entry) error {
 }
 
 // markDeleted marks a draft as deleted and deletes its lines, so that nothing they referred to is in use by them.
-func markDeleted(ctx context.Context, tx *db.Tx, e Entry) error {
-	if err := deleteLines(ctx, tx, e); err != nil {
+func markDeleted(ctx context.Context, tx *db.Tx, was, e Entry) error {
+	if err := deleteLines(ctx, tx, was); err != nil {
 		return err
 	}
 	return tx.Queue(ctx, "UPDATE journal_entries SET status = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?",
@@ -463,23 +479,17 @@ func selectLinks(ctx context.Context, tx *db.Tx, ids []string) ([]Link, error) {
 	return out, err
 }
 
-// FirstPosted is the earliest posted entry of a legal entity.
-type FirstPosted struct {
-	At           time.Time
-	OriginatedBy string
-}
-
-// FindFirstPosted returns the earliest posted entry of a legal entity, or nil if there is none. It is a building block.
-func FindFirstPosted(ctx context.Context, tx *db.Tx, legalEntityID string) (*FirstPosted, error) {
+// FirstPostedAt returns the date of the earliest posted entry of a legal entity, or nil if there is none. Opening balances do not
+// count. It is a building block.
+func FirstPostedAt(ctx context.Context, tx *db.Tx, legalEntityID string) (*time.Time, error) {
 	type row struct {
-		At           time.Time `db:"accounting_date"`
-		OriginatedBy string    `db:"originated_by"`
+		At time.Time `db:"accounting_date"`
 	}
 	rows, err := db.All[row](ctx, tx,
-		"SELECT accounting_date, originated_by FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
-			"ORDER BY accounting_date, number LIMIT 1", legalEntityID)
+		"SELECT accounting_date FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
+			"AND accounting_date > ? ORDER BY accounting_date, number LIMIT 1", legalEntityID, period.OpeningDate)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	return &FirstPosted{rows[0].At, rows[0].OriginatedBy}, nil
+	return &rows[0].At, nil
 }

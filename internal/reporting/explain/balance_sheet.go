@@ -100,8 +100,7 @@ func (i *inquiry) sheet(ctx context.Context) error {
 		i.explainEffect(c, now)
 		return nil
 	case i.q.Column == openingBalance && c.account.Role != account.RoleTranslationAdjustment:
-		i.explainOpening(c, now.Opening)
-		return nil
+		return i.explainOpening(ctx, c, now.Opening)
 	case computed(c.account):
 		return i.computedSheet(ctx, c, now)
 	case c.translated && historical(c.account):
@@ -145,12 +144,29 @@ func (i *inquiry) explainEffect(c cell, now statement.Cell) {
 }
 
 // explainOpening explains an opening balance by the closing balance of the period before.
-func (i *inquiry) explainOpening(c cell, value money.Decimal) {
-	if c.before == nil {
+func (i *inquiry) explainOpening(ctx context.Context, c cell, value money.Decimal) error {
+	switch {
+	case c.before != nil:
+		i.out.add("closing balance of "+c.before.Key, value, i.q.with("accounting_period_id", c.before.ID, "column", closingBalance), NoList)
+		return nil
+	case value.IsZero():
 		i.out.Formula = "there is no earlier period, so the opening balance is zero"
-		return
+		return nil
 	}
-	i.out.add("closing balance of "+c.before.Key, value, i.q.with("accounting_period_id", c.before.ID, "column", closingBalance), NoList)
+	return i.explainOpeningBalances(ctx, c, value, c.account.NormalBalance == account.Credit)
+}
+
+// explainOpeningBalances explains the opening balance of the first period by the lines of the opening balances, which stand
+// before it. credits says that the figure grows by credits.
+func (i *inquiry) explainOpeningBalances(ctx context.Context, c cell, value money.Decimal, credits bool) error {
+	if c.translated || computed(c.account) {
+		i.out.add("opening balances", value, nil, NoList)
+		return nil
+	}
+	i.out.add("opening balances", value, nil, Lines)
+	f, opening := i.lines(c, ""), period.Opening(i.tx.Organization())
+	f.from, f.until = opening.Start, opening.End
+	return i.listLines(ctx, f, credits)
 }
 
 // explainPosted explains a figure of an account that has lines.

@@ -69,7 +69,8 @@ func TestEachKindOfFigureIsExplainedInAnAccountantsWords(t *testing.T) {
 func TestARevaluationIsExplainedByItsLotsAndItsEntry(t *testing.T) {
 	each(t, func(w *world) {
 		framework, fair := "us_gaap", entity.MeasuredAtFairValue
-		_, err := entity.NewService(w.DB).Update(w.Ctx, w.EntityID, entity.UpdateParams{Framework: &framework, Measurement: &fair})
+		_, err := entity.NewService(w.DB).Update(w.Ctx, w.EntityID, entity.UpdateParams{Framework: &framework, Measurement: &fair,
+			MeasurementFrom: new("2025-01-01")})
 		w.Must(err)
 		w.autumn()
 		w.book("2025-10 revalue")

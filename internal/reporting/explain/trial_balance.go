@@ -157,8 +157,7 @@ func (i *inquiry) explainSide(ctx context.Context, c cell) error {
 // fiscal year.
 func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statement.TrialCell) error {
 	if c.before == nil {
-		i.out.Formula = "there is no earlier period"
-		return nil
+		return i.explainOpeningBalances(ctx, c, *i.out.Value, i.q.Column == openingCredit)
 	}
 	i.out.addNonZero("closing balance of "+c.before.Key, onSide(before.Closing, i.q.Column), i.q.with("accounting_period_id", c.before.ID,
 		"column", side("closing", before.Closing)))

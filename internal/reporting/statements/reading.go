@@ -25,7 +25,7 @@ type reading struct {
 	all      bool // the entities are all of the organization's
 	chart    []account.Account
 	only     []string        // the accounts requested; empty for all
-	periods  []period.Period // up to the last one shown
+	periods  []period.Period // the opening period, and the others up to the last one shown
 	later    bool            // there are later periods
 	columns  []int
 	closed   map[string]map[int]money.Decimal // by closing and account
@@ -56,9 +56,12 @@ func resolve(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error)
 		return nil, err
 	}
 	if n := len(r.columns); n > 0 {
-		r.periods = periods[:r.columns[n-1]+1]
+		r.periods = append([]period.Period{period.Opening(tx.Organization())}, periods[:r.columns[n-1]+1]...)
+		for i := range r.columns {
+			r.columns[i]++
+		}
+		r.later = len(r.periods)-1 < len(periods)
 	}
-	r.later = len(r.periods) < len(periods)
 	if r.chart, err = snapshot.Accounts(ctx, tx); err != nil {
 		return nil, err
 	}

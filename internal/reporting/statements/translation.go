@@ -34,7 +34,8 @@ func (r *reading) readQuotes(ctx context.Context, tx *db.Tx) (map[string][]fx.Qu
 	return out, nil
 }
 
-// rates returns the rates of each period from a currency, or nil if it is that of the report.
+// rates returns the rates of each period from a currency, or nil if it is that of the report. The first period is the opening
+// period, whose rate is that of the beginning of the books.
 func (r *reading) rates(currency string) *statement.Rates {
 	if currency == r.books.Currency || len(r.periods) == 0 {
 		return nil
@@ -57,7 +58,20 @@ func (r *reading) rates(currency string) *statement.Rates {
 			rates.Average[i] = statement.Rate{Times: sum, Over: money.FromInt(n)}
 		}
 	}
+	if rate, there := r.rateOn(currency, r.beginning(currency)); there {
+		rates.Closing[0] = exact(rate)
+	}
 	return rates
+}
+
+// beginning returns the date at whose rate opening balances are translated: the first day of the first month or, if no rate is
+// stored for that or a day before it, the last one.
+func (r *reading) beginning(currency string) string {
+	first := r.periods[1]
+	if _, there := r.rateOn(currency, firstDay(first)); there {
+		return firstDay(first)
+	}
+	return lastDay(first)
 }
 
 func exact(rate money.Decimal) statement.Rate {
@@ -137,6 +151,9 @@ func (r *reading) rateOf(l equityRow, currency string, zone *time.Location) (mon
 		return rate, err
 	}
 	date := calendar.DateOf(l.Date, zone)
+	if period.IsOpening(l.Date) {
+		date = r.beginning(currency)
+	}
 	rate, there := r.rateOn(currency, date)
 	if !there {
 		return rate, fault.Conflictf("no rate from %s to %s is stored for %s or a day before it, at which the line of JE-%d on an equity "+
@@ -159,7 +176,7 @@ func (r *reading) missingRate(err error) error {
 	if !errors.As(err, &missing) {
 		return err
 	}
-	from, to, p := r.entities[missing.Entity].BaseCurrency, r.books.Currency, r.periods[missing.Period]
+	from, to, p := r.entities[missing.Entity].BaseCurrency, r.books.Currency, r.periods[min(max(1, missing.Period), len(r.periods)-1)]
 	if missing.Average {
 		return fault.Conflictf("no rate from %s to %s is stored for a day from %s to %s, which the average of %s needs: store it with "+
 			"POST /v1/fx-rates", from, to, firstDay(p), lastDay(p), p.Key)

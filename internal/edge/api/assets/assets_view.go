@@ -25,7 +25,7 @@ type Asset struct {
 	JournalEntryID     *string `json:"journal_entry_id" doc:"Journal entry that recorded the lot; null if it was created by hand at no cost."`
 	ParentAssetID      *string `json:"parent_asset_id" doc:"Lot from which this one was moved or converted, keeping cost and date; null if none."`
 	IsManual           bool    `json:"is_manual" doc:"Whether the lot was created by hand. Only such lots can be updated."`
-	BasisPending       bool    `json:"basis_pending" doc:"Whether the cost is provisional until the other half of a transfer is found."`
+	BasisPending       bool    `json:"basis_pending" doc:"Whether the cost is provisional until the other half of a transfer is found, or the value of what arrived is stated."`
 	Provisional        bool    `json:"provisional" doc:"Whether the transaction of the lot is not classified yet."`
 	CreatedAt          *string `json:"created_at" format:"date-time" doc:"When the record was created."`
 	UpdatedAt          *string `json:"updated_at" format:"date-time" doc:"When the record was last updated by hand; null if never."`

@@ -109,7 +109,7 @@ type AssetTaxLot struct {
 	TransactionID      *string `json:"transaction_id" doc:"Transaction that acquired the lot; null if it was created by hand."`
 	ParentAssetID      *string `json:"parent_asset_id" doc:"Lot from which this one was split by a transfer; null if none."`
 	IsManual           bool    `json:"is_manual" doc:"Whether the lot was created by hand as an opening balance."`
-	BasisPending       bool    `json:"basis_pending" doc:"Whether the cost is provisional until the other half of a transfer is found."`
+	BasisPending       bool    `json:"basis_pending" doc:"Whether the cost is provisional until the other half of a transfer is found, or the value of what arrived is stated."`
 }
 
 // DispositionRow is a disposal from one lot.
