@@ -220,3 +220,61 @@ func shaped(path string, query url.Values, shape string) Call {
 	q.Set("shape", shape)
 	return Call{Method: http.MethodGet, Path: path, Query: q}
 }
+
+// FinancialInsights holds key figures of a company at the end of an accounting period.
+type FinancialInsights struct {
+	Currency                      string            `json:"currency"`
+	AccountingPeriodID            *string           `json:"accounting_period_id"`
+	Period                        *string           `json:"period"`
+	LegalEntityIDs                []string          `json:"legal_entity_ids"`
+	Months                        int64             `json:"months"`
+	Cash                          InsightFigure     `json:"cash"`
+	DigitalAssets                 InsightFigure     `json:"digital_assets"`
+	GrossBurn                     InsightFigure     `json:"gross_burn"`
+	NetBurn                       InsightFigure     `json:"net_burn"`
+	RunwayMonths                  InsightFigure     `json:"runway_months"`
+	RunwayMonthsWithDigitalAssets InsightFigure     `json:"runway_months_with_digital_assets"`
+	LargestShare                  InsightFigure     `json:"largest_share"`
+	Concentration                 []InsightHolding  `json:"concentration"`
+	LargestMovements              []InsightMovement `json:"largest_movements"`
+	LargestMovementsReason        *string           `json:"largest_movements_reason"`
+}
+
+// InsightFigure is a derived figure with what it was computed from. Value is nil if it is unknown, for a Reason.
+type InsightFigure struct {
+	Value   *string       `json:"value"`
+	Reason  *string       `json:"reason"`
+	Formula *string       `json:"formula"`
+	Parts   []InsightPart `json:"parts"`
+}
+
+// InsightPart is a figure of a report. Explain is its query for Client.Explain.
+type InsightPart struct {
+	Label   string `json:"label"`
+	Value   string `json:"value"`
+	Explain string `json:"explain"`
+}
+
+// InsightHolding is cash, or a digital asset, with its share of both together.
+type InsightHolding struct {
+	AssetType string        `json:"asset_type"`
+	IsCash    bool          `json:"is_cash"`
+	Value     string        `json:"value"`
+	Share     *string       `json:"share"`
+	Parts     []InsightPart `json:"parts"`
+}
+
+// InsightMovement is the change of a ledger account in the period.
+type InsightMovement struct {
+	LedgerAccountID   string  `json:"ledger_account_id"`
+	LedgerAccountName string  `json:"ledger_account_name"`
+	Type              string  `json:"type"`
+	Amount            string  `json:"amount"`
+	PreviousAmount    *string `json:"previous_amount"`
+	Explain           string  `json:"explain"`
+}
+
+// FinancialInsights returns key figures. The query takes the parameters of GET /v1/reports/financial-insights.
+func (c *Client) FinancialInsights(ctx context.Context, query url.Values) (FinancialInsights, error) {
+	return one[FinancialInsights](ctx, c, Call{Method: http.MethodGet, Path: "/v1/reports/financial-insights", Query: query})
+}

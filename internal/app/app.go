@@ -32,6 +32,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
+	"github.com/bursarhq/bursar/internal/reporting/insights"
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
@@ -67,6 +68,7 @@ type App struct {
 	Reports        *statements.Service
 	Holdings       *holdings.Service
 	Explain        *explain.Service
+	Insights       *insights.Service
 	Periods        *period.Service
 	Assets         *opening.Service
 	Lots           *lots.Service
@@ -116,6 +118,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Reports:        reports,
 		Holdings:       held,
 		Explain:        explain.NewService(d, reports, held, measures),
+		Insights:       insights.NewService(d, reports, held),
 		Periods:        period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit),
 		log:            log,
 		Classification: classification.NewService(d, bookings),

@@ -422,6 +422,10 @@ func TestTheGeneralLedgerShowsEachLineBetweenItsBalances(t *testing.T) {
 				}
 			}
 		}
+		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/general-ledger?limit=1", Key: l.Key}); a.Status != 200 ||
+			!strings.Contains(string(a.Body), `"tag_ids":[]`) {
+			t.Errorf("a line without tags: %d %s", a.Status, a.Body)
+		}
 		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/general-ledger?ledger_account_ids=" + l.Accounts["1010"] +
 			"," + id0, Key: l.Key}); a.Status != 404 || a.Error(t).Message != "ledger account not found: one of "+l.Accounts["1010"]+", "+id0 {
 			t.Errorf("%d %s", a.Status, a.Body)

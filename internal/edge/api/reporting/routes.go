@@ -34,6 +34,8 @@ func (h handlers) reports() []wire.Route {
 			"List the schedule of dispositions: disposals lot by lot, by accounting date"),
 		wire.Get("/v1/reports/roll-forward", h.listRollForward, "List the roll-forward of each asset over a year").
 			Describe("Reconciles the fair value at the beginning of the year with that at its end, as ASC 350-60 requires."),
+		wire.Get("/v1/reports/financial-insights", h.getFinancialInsights, "Get financial insights").
+			Describe("Cash, burn, runway, concentration and the largest movements, each with the queries that explain it."),
 	)
 }
 

@@ -1,0 +1,292 @@
+package insights
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/reporting/explain"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
+	"github.com/bursarhq/bursar/internal/rules/statement"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+)
+
+// sharePlaces and runwayPlaces are the decimal places of shares and of months.
+const (
+	sharePlaces  = 4
+	runwayPlaces = 1
+)
+
+// deriveHoldings computes cash, digital assets and their concentration. Cash is what stands on the asset accounts of sources
+// besides the cost of digital assets.
+func (i *inquiry) deriveHoldings(ctx context.Context, sheet *statements.BalanceSheet) error {
+	positions, err := i.positions(ctx)
+	if err != nil {
+		return err
+	}
+	held, err := i.sourceAccounts(ctx, sheet)
+	if err != nil {
+		return err
+	}
+	rates := map[string]statement.Rate{}
+	for n, id := range sheet.LegalEntityIDs {
+		rates[id], _ = sheet.Rates(n, len(i.compared)-1)
+	}
+	x, costs := i.out, i.translatedCosts(positions, rates)
+	cash := Holding{Name: x.Currency, Cash: true}
+	for n, a := range sheet.Accounts {
+		if !held[a.ID] || a.Type != account.Asset {
+			continue
+		}
+		value := sheet.Rows[n].Cells[len(i.compared)-1].Closing
+		if a.NormalBalance == account.Credit {
+			value = value.Neg()
+		}
+		if value = value.Sub(costs[a.ID]); !value.IsZero() {
+			cash.Value = cash.Value.Add(value)
+			cash.Parts = append(cash.Parts, Part{a.String(), value, i.queryWith("balance-sheet", "closing_balance", func(q *explain.Query) {
+				q.LedgerAccountID = a.ID
+			})})
+		}
+	}
+	switch {
+	case len(held) == 0:
+		x.Cash.Reason = "no source has a ledger account, so it is not known which accounts hold cash: create a source"
+	default:
+		x.Cash = Figure{Value: &cash.Value, Formula: "balances of the accounts of sources less the cost of digital assets on them",
+			Parts: cash.Parts}
+	}
+	assets := i.digitalAssets(positions, rates)
+	total := money.Decimal{}
+	for _, a := range assets {
+		total = total.Add(a.Value)
+		x.DigitalAssets.Parts = append(x.DigitalAssets.Parts, a.Parts...)
+	}
+	x.DigitalAssets.Value, x.DigitalAssets.Formula = &total, "carrying amounts of digital assets"
+	x.cashValue, x.digitalAssetValue = cash.Value, total
+	i.concentrate(append(assets, cash), len(held) > 0)
+	return nil
+}
+
+// positions reads the holdings of digital assets at the end of the period.
+func (i *inquiry) positions(ctx context.Context) (out []holdings.Closing, err error) {
+	p := holdings.ClosingParams{Filter: holdings.Filter{LegalEntityIDs: i.p.LegalEntityIDs}, PeriodID: i.out.Period.ID}
+	for pr := (page.Request{Limit: page.LimitMax}); ; {
+		found, err := i.holdings.ClosingPositions(ctx, p, pr)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, found.Items...); !found.HasMore {
+			return out, nil
+		}
+		pr.Cursor = found.NextCursor
+	}
+}
+
+// sourceAccounts returns the ledger accounts of the sources of the legal entities.
+func (i *inquiry) sourceAccounts(ctx context.Context, sheet *statements.BalanceSheet) (map[string]bool, error) {
+	sources, err := source.AllUnchecked(ctx, i.tx)
+	out := map[string]bool{}
+	for _, s := range sources {
+		if slices.Contains(sheet.LegalEntityIDs, s.LegalEntityID) && s.LedgerAccountID != "" {
+			out[s.LedgerAccountID] = true
+		}
+	}
+	return out, err
+}
+
+// translatedCosts returns the cost of digital assets by ledger account. It is translated once for each legal entity and account,
+// as the balance of the account is.
+func (i *inquiry) translatedCosts(positions []holdings.Closing, rates map[string]statement.Rate) map[string]money.Decimal {
+	costs := map[[2]string]money.Decimal{}
+	for _, p := range positions {
+		k := [2]string{p.LegalEntityID, p.LedgerAccountID}
+		costs[k] = costs[k].Add(p.Basis)
+	}
+	out := map[string]money.Decimal{}
+	for k, cost := range costs {
+		out[k[1]] = out[k[1]].Add(i.convert(cost, rates[k[0]]))
+	}
+	return out
+}
+
+// convert translates an amount. A rate of one leaves it as it is.
+func (i *inquiry) convert(amount money.Decimal, rate statement.Rate) money.Decimal {
+	if !rate.Known() || rate.Times.Equal(rate.Over) {
+		return amount
+	}
+	return rate.Convert(amount, i.out.places)
+}
+
+// digitalAssets returns the digital assets at their carrying amounts, by symbol.
+func (i *inquiry) digitalAssets(positions []holdings.Closing, rates map[string]statement.Rate) []Holding {
+	byAsset := map[string]*Holding{}
+	for _, p := range positions {
+		value := i.convert(p.Carrying, rates[p.LegalEntityID])
+		if value.IsZero() {
+			continue
+		}
+		if byAsset[p.AssetType] == nil {
+			byAsset[p.AssetType] = &Holding{Name: p.AssetType}
+		}
+		h := byAsset[p.AssetType]
+		h.Value = h.Value.Add(value)
+		h.Parts = append(h.Parts, Part{p.Quantity.String() + " " + p.AssetType, value, &explain.Query{Report: "closing-positions",
+			Column: "carrying_amount", PeriodID: i.out.Period.ID, LegalEntityID: p.LegalEntityID, AssetType: p.AssetType, SourceID: p.SourceID,
+			LedgerAccountID: p.LedgerAccountID, Chain: p.Chain, TokenID: p.TokenID}})
+	}
+	var out []Holding
+	for _, name := range slices.Sorted(maps.Keys(byAsset)) {
+		out = append(out, *byAsset[name])
+	}
+	return out
+}
+
+// concentrate computes what share of all holdings each one is, the largest first.
+func (i *inquiry) concentrate(all []Holding, cashKnown bool) {
+	x := i.out
+	all = slices.DeleteFunc(all, func(h Holding) bool { return h.Value.IsZero() })
+	slices.SortStableFunc(all, func(a, b Holding) int { return cmp.Or(b.Value.Cmp(a.Value), cmp.Compare(a.Name, b.Name)) })
+	x.Holdings = all
+	total := money.Decimal{}
+	for _, h := range all {
+		total = total.Add(h.Value)
+	}
+	switch {
+	case !cashKnown:
+		x.LargestShare.Reason = x.Cash.Reason
+		return
+	case total.Sign() <= 0:
+		x.LargestShare.Reason = "cash and digital assets are not positive in total, so that there are no shares of them"
+		return
+	}
+	for n := range all {
+		share := all[n].Value.Quo(total, sharePlaces)
+		all[n].Share = &share
+	}
+	x.LargestShare = Figure{Value: all[0].Share, Formula: fmt.Sprintf("%s %s / total %s", all[0].Name, all[0].Value.Fixed(x.Currency),
+		total.Fixed(x.Currency)), Parts: all[0].Parts}
+}
+
+// deriveBurn averages operating costs, and operating costs less revenue, over the months.
+func (i *inquiry) deriveBurn(ctx context.Context) error {
+	x := i.out
+	income, err := i.reports.IncomeStatement(ctx, statements.Params{LegalEntityIDs: i.p.LegalEntityIDs, PeriodIDs: periodIDs(i.months),
+		PresentationCurrency: i.p.PresentationCurrency})
+	if fault.KindOf(err) == fault.Conflict {
+		x.GrossBurn.Reason, x.NetBurn.Reason = err.Error(), err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var gross, net money.Decimal
+	for n, m := range i.months {
+		explained := func(row string) *explain.Query {
+			return i.queryWith("income-statement", "amount", func(q *explain.Query) { q.PeriodID, q.Row = m.ID, row })
+		}
+		for s, section := range income.Sections {
+			if section.Section != statement.SectionCostOfRevenue && section.Section != statement.SectionOperatingExpense {
+				continue
+			}
+			amount := income.Sections[s].Totals[n]
+			gross = gross.Add(amount)
+			x.GrossBurn.Parts = append(x.GrossBurn.Parts, Part{m.Key + " " + strings.ReplaceAll(string(section.Section), "_", " "), amount,
+				explained(string(section.Section))})
+		}
+		net = net.Sub(income.OperatingIncome[n])
+		x.NetBurn.Parts = append(x.NetBurn.Parts, Part{m.Key + " operating income, negated", income.OperatingIncome[n].Neg(),
+			explained("operating_income")})
+	}
+	count := money.FromInt(int64(len(i.months)))
+	average := func(sum money.Decimal) *money.Decimal {
+		value := sum.Quo(count, x.places)
+		return &value
+	}
+	x.GrossBurn.Value, x.NetBurn.Value, x.sumNetBurn = average(gross), average(net), &net
+	x.GrossBurn.Formula = fmt.Sprintf("cost of revenue and operating expenses %s / %s months", gross.Fixed(x.Currency), count)
+	x.NetBurn.Formula = fmt.Sprintf("operating costs less revenue %s / %s months", net.Fixed(x.Currency), count)
+	return nil
+}
+
+// deriveRunway computes for how many months cash lasts, alone and with digital assets, if they go on like the last ones.
+func (i *inquiry) deriveRunway() {
+	x := i.out
+	for _, r := range []struct {
+		into  *Figure
+		label string
+		funds money.Decimal
+	}{{&x.Runway, "cash", x.cashValue}, {&x.RunwayWithAssets, "cash and digital assets", x.cashValue.Add(x.digitalAssetValue)}} {
+		switch {
+		case x.Cash.Value == nil:
+			r.into.Reason = x.Cash.Reason
+		case x.sumNetBurn == nil:
+			r.into.Reason = x.NetBurn.Reason
+		case x.sumNetBurn.Sign() <= 0:
+			r.into.Reason = "revenue covers operating costs, so that nothing is being burned"
+		default:
+			value := money.Decimal{}
+			if r.funds.Sign() > 0 {
+				value = r.funds.Mul(money.FromInt(int64(len(i.months)))).Quo(*x.sumNetBurn, runwayPlaces)
+			}
+			parts := append(slices.Clone(x.Cash.Parts), x.NetBurn.Parts...)
+			if r.into == &x.RunwayWithAssets {
+				parts = append(parts, x.DigitalAssets.Parts...)
+			}
+			*r.into = Figure{Value: &value, Parts: parts, Formula: fmt.Sprintf("%s %s / net burn %s a month", r.label, r.funds.Fixed(x.Currency),
+				x.NetBurn.Value.Fixed(x.Currency))}
+		}
+	}
+}
+
+// deriveMovements finds the accounts that moved most in the period. Accounts that are computed from others do not count.
+func (i *inquiry) deriveMovements(ctx context.Context, sheet *statements.BalanceSheet) error {
+	x, at := i.out, len(i.compared)-1
+	income, err := i.reports.IncomeStatement(ctx, statements.Params{LegalEntityIDs: i.p.LegalEntityIDs, PeriodIDs: periodIDs(i.compared),
+		PresentationCurrency: i.p.PresentationCurrency})
+	if fault.KindOf(err) == fault.Conflict {
+		x.MovementsReason = err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	add := func(a account.Account, report, column string, amount func(period int) money.Decimal) {
+		m := Movement{Account: a, Amount: amount(at), Explain: *i.queryWith(report, column, func(q *explain.Query) { q.LedgerAccountID = a.ID })}
+		if at > 0 {
+			previous := amount(at - 1)
+			m.Previous = &previous
+		}
+		if !m.Amount.IsZero() {
+			x.Movements = append(x.Movements, m)
+		}
+	}
+	for n, a := range sheet.Accounts {
+		switch a.Role {
+		case account.RoleCurrentEarnings, account.RoleRetainedEarnings, account.RoleTranslationAdjustment:
+			continue
+		}
+		add(a, "balance-sheet", "closing_balance", func(period int) money.Decimal {
+			c := sheet.Rows[n].Cells[period]
+			return c.Closing.Sub(c.Opening)
+		})
+	}
+	for s, section := range income.Sections {
+		for n, row := range section.Rows {
+			add(income.Accounts[s][n], "income-statement", "amount", func(period int) money.Decimal { return row.Amounts[period] })
+		}
+	}
+	slices.SortStableFunc(x.Movements, func(a, b Movement) int {
+		return cmp.Or(b.Amount.Abs().Cmp(a.Amount.Abs()), cmp.Compare(a.Account.SequenceNumber, b.Account.SequenceNumber))
+	})
+	x.Movements = x.Movements[:min(len(x.Movements), movementsMax)]
+	return nil
+}

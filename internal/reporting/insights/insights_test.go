@@ -1,0 +1,182 @@
+package insights_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/reporting/explain"
+	"github.com/bursarhq/bursar/internal/reporting/insights"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/tenancy/companytest"
+)
+
+// world is a company with insights into its books.
+type world struct {
+	*companytest.Company
+	insights *insights.Service
+	explain  *explain.Service
+}
+
+// each runs a test on each engine. It is 15 December 2025.
+func each(t *testing.T, test func(w *world)) {
+	t.Helper()
+	companytest.Each(t, func(c *companytest.Company) {
+		reports, held := statements.NewService(c.DB), holdings.NewService(c.DB)
+		test(&world{c, insights.NewService(c.DB, reports, held), explain.NewService(c.DB, reports, held, c.Revaluations)})
+	})
+}
+
+func (w *world) get(p insights.Params) *insights.Insights {
+	w.Helper()
+	if p.Months == 0 {
+		p.Months = insights.MonthsDefault
+	}
+	x, err := w.insights.Get(w.Ctx, p)
+	w.Must(err)
+	return x
+}
+
+// shown writes a figure, or why it is unknown.
+func shown(f insights.Figure) string {
+	if f.Value == nil {
+		return "? " + f.Reason
+	}
+	return f.Value.String()
+}
+
+// autumn books three months of a company that spends more than it earns.
+func (w *world) autumn() {
+	for _, line := range []string{
+		"2025-09-01 Bank in 10000.00 USD : DEPOSIT against 3010",
+		"2025-09-10 Bank out 1000.00 USD : EXPENSE against 6080",
+		"2025-10-05 Bank in 300.00 USD : INCOME against 4010",
+		"2025-10-06 Bank out 1300.00 USD : EXPENSE against 6080",
+		"2025-10-07 A in 1 ETH = 2000.00 : SWAP against Bank",
+		"2025-11-10 Bank out 2000.00 USD : EXPENSE against 6080",
+	} {
+		w.Transact(line)
+	}
+}
+
+func TestInsightsAreThoseThatAnAccountantComputesByHand(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		w.autumn()
+		x := w.get(insights.Params{})
+		for name, c := range map[string]struct {
+			figure insights.Figure
+			want   string
+		}{
+			"cash":               {x.Cash, "4000"},            // 10000 - 1000 + 300 - 1300 - 2000 - 2000
+			"digital assets":     {x.DigitalAssets, "2000"},   // at cost
+			"gross burn":         {x.GrossBurn, "1433.33"},    // (1000 + 1300 + 2000) / 3
+			"net burn":           {x.NetBurn, "1333.33"},      // (1000 + 1000 + 2000) / 3
+			"runway":             {x.Runway, "3"},             // 4000 / 1333.33…
+			"runway with assets": {x.RunwayWithAssets, "4.5"}, // 6000 / 1333.33…
+			"largest share":      {x.LargestShare, "0.6667"},  // 4000 / 6000
+		} {
+			if got := shown(c.figure); got != c.want {
+				w.Errorf("%s is %s, want %s", name, got, c.want)
+			}
+		}
+		if x.Period.Key != "2025-11" || x.Currency != "USD" || x.Months != 3 || len(x.LegalEntityIDs) != 1 {
+			w.Errorf("%+v", x)
+		}
+		var held []string
+		for _, h := range x.Holdings {
+			held = append(held, fmt.Sprintf("%s %s %s", h.Name, h.Value, h.Share))
+		}
+		if got := strings.Join(held, ", "); got != "USD 4000 0.6667, ETH 2000 0.3333" {
+			w.Error(got)
+		}
+		var moved []string
+		for _, m := range x.Movements {
+			moved = append(moved, fmt.Sprintf("%s %s after %s", m.Account.Name, m.Amount, m.Previous))
+		}
+		if got := strings.Join(moved, ", "); got != "Rent and office 2000 after 1300, Bank -2000 after -3000" {
+			w.Error(got)
+		}
+		w.explains(x)
+		if one := w.get(insights.Params{Months: 1, PeriodID: w.Period("2025-10").ID}); shown(one.NetBurn) != "1000" || shown(one.Runway) != "6" {
+			w.Errorf("October: burn %s, runway %s", shown(one.NetBurn), shown(one.Runway))
+		}
+	})
+}
+
+// explains fails unless the query of every part and movement leads to its figure.
+func (w *world) explains(x *insights.Insights) {
+	w.Helper()
+	parts := append(append(append(x.Cash.Parts, x.DigitalAssets.Parts...), x.GrossBurn.Parts...), x.NetBurn.Parts...)
+	for _, m := range x.Movements {
+		if figure, err := w.explain.Explain(w.Ctx, m.Explain, page.Request{Limit: 10}); err != nil || figure.Value == nil {
+			w.Errorf("%s: %v", m.Explain, err)
+		}
+	}
+	if len(x.Runway.Parts) == 0 || len(x.LargestShare.Parts) == 0 {
+		w.Error("the runway or the largest share has no parts")
+	}
+	for _, p := range parts {
+		figure, err := w.explain.Explain(w.Ctx, *p.Explain, page.Request{Limit: 10})
+		if err != nil || figure.Value == nil || !figure.Value.Abs().Equal(p.Value.Abs()) {
+			w.Errorf("%s is %s, but %s: %+v %v", p.Label, p.Value, p.Explain, figure, err)
+		}
+	}
+}
+
+func TestAnInsightThatIsUnknownHasAReasonAndNoValue(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		if x := w.get(insights.Params{}); x.Period != nil && x.Cash.Value != nil || x.Runway.Value != nil || x.Runway.Reason == "" {
+			w.Errorf("before there are books: %+v", x)
+		}
+		post := func(day, debit, credit, amount string) {
+			_, err := w.Journal.Create(w.Ctx, journal.CreateParams{LegalEntityID: w.EntityID, AccountingDate: day, Status: journal.Posted,
+				OriginatedBy: journal.ByHand, Lines: []journal.LineParams{{LedgerAccountID: w.Account(debit).ID, Side: book.Debit, Amount: amount},
+					{LedgerAccountID: w.Account(credit).ID, Side: book.Credit, Amount: amount}}})
+			w.Must(err)
+		}
+		post("2025-11-01", "1010", "4010", "70.00")
+		x := w.get(insights.Params{})
+		if got := shown(x.Cash); !strings.HasPrefix(got, "? no source has a ledger account") || shown(x.Runway) != got ||
+			shown(x.LargestShare) != got || shown(x.NetBurn) != "-70" || x.Months != 1 {
+			w.Errorf("without sources: cash %s, runway %s, burn %s over %d", got, shown(x.Runway), shown(x.NetBurn), x.Months)
+		}
+		w.Transact("2025-11-02 Bank in 500.00 USD : INCOME against 4010")
+		if x = w.get(insights.Params{}); shown(x.Cash) != "500" || !strings.HasPrefix(shown(x.Runway), "? revenue covers operating costs") {
+			w.Errorf("with a profit: cash %s, runway %s", shown(x.Cash), shown(x.Runway))
+		}
+		x = w.get(insights.Params{PresentationCurrency: "EUR"})
+		for _, f := range []insights.Figure{x.Cash, x.DigitalAssets, x.GrossBurn, x.NetBurn, x.Runway, x.RunwayWithAssets, x.LargestShare} {
+			if got := shown(f); !strings.Contains(got, "no rate from USD to EUR is stored") {
+				w.Errorf("without a rate: %s", got)
+			}
+		}
+		if x.Currency != "EUR" || len(x.LegalEntityIDs) != 1 || len(x.Movements) != 0 || x.MovementsReason == "" {
+			w.Errorf("without a rate: %+v", x)
+		}
+	})
+}
+
+func TestParametersOfInsightsAreBlamedTogether(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		_, err := w.insights.Get(w.Ctx, insights.Params{Months: 25, PresentationCurrency: "BTC"})
+		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "months") ||
+			!strings.Contains(err.Error(), "presentation_currency") {
+			w.Error(err)
+		}
+		if _, err := w.insights.Get(w.Ctx, insights.Params{Months: 3, PeriodID: "ap_gone"}); fault.KindOf(err) != fault.NotFound {
+			w.Error(err)
+		}
+		if _, err := w.insights.Get(w.Limited("le_gone"), insights.Params{Months: 3, LegalEntityIDs: []string{w.EntityID}}); fault.KindOf(err) !=
+			fault.NotFound {
+			w.Error(err)
+		}
+	})
+}
