@@ -45,30 +45,20 @@ func (p Params) validate(b *snapshot.Books, at string) error {
 	if !slices.Contains(posting.Types, posting.Type(p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
 	}
-	var missing []string
-	var blocked []fault.Field
 	for _, a := range []struct{ field, id string }{{"ledger_account_id", p.LedgerAccountID}, {"offset_ledger_account_id", p.OffsetAccountID}} {
 		if a.id == "" {
 			continue
 		}
 		switch found, there := b.Accounts[a.id]; {
 		case !there:
-			missing = append(missing, at+a.field)
+			faults.AddMissing("ledger account", at+a.field)
 		case found.ArchivedAt != nil:
-			blocked = append(blocked, fault.Field{Name: at + a.field, Message: "the ledger account " + found.String() + " is archived"})
+			faults.AddConflictf(at+a.field, "the ledger account %s is archived", found)
 		case !found.Postable:
 			faults.Addf(at+a.field, "the ledger account %s is not postable: choose one below it", found)
 		}
 	}
-	switch {
-	case faults.Err() != nil:
-		return faults.Err()
-	case len(missing) > 0:
-		return fault.MissingAt("ledger account", missing...)
-	case len(blocked) > 0:
-		return fault.ConflictAt(blocked, "%s", blocked[0].Message)
-	}
-	return nil
+	return faults.Err()
 }
 
 // validateAccountAsset returns an error if an account is restricted to another asset.
@@ -108,8 +98,40 @@ type request struct {
 	previewed bool // a draft has its lines already
 }
 
+// validateRequest returns an error with every fault of a request that can be found before its entry is computed.
+func (m builder) validateRequest(ctx context.Context, q *request) error {
+	entry, transactionID := journal.CreateParams{AccountingDate: q.AccountingDate}, q.TransactionID
+	if q.TagIDs != nil {
+		entry.TagIDs = *q.TagIDs
+	}
+	found := []error{}
+	if q.ByHand != nil {
+		entry, transactionID = *q.ByHand, q.ByHand.TransactionID
+	} else {
+		found = append(found, q.Params.validate(m.books, q.prefix))
+	}
+	if transactionID != "" || q.ByHand == nil {
+		_, err := m.transaction(transactionID, q.prefix)
+		found = append(found, err)
+	}
+	found = append(found, journal.Validate(ctx, m.tx, m.books, entry, q.prefix))
+	if q.VendorName != "" {
+		found = append(found, fault.PrefixFields(q.prefix+"vendor_", tag.ValidateSupplierName(q.VendorName)))
+	}
+	var faults fault.List
+	for _, err := range found {
+		if err := faults.Merge(err); err != nil {
+			return err
+		}
+	}
+	return faults.Err()
+}
+
 // prepareRequest looks up the transaction of a request and everything else its entry is computed from.
 func (m builder) prepareRequest(ctx context.Context, q *request) error {
+	if err := m.validateRequest(ctx, q); err != nil {
+		return err
+	}
 	if q.ByHand != nil {
 		q.entry = *q.ByHand
 		if q.ByHand.TransactionID == "" {
@@ -158,11 +180,6 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 	}
 	if _, err := m.transactions[q.TransactionID].WithNotes(q.Vendor, q.AddTagIDs); err != nil {
 		return fault.PrefixFields(q.prefix, err)
-	}
-	if q.VendorName != "" {
-		if err := tag.ValidateSupplierName(q.VendorName); err != nil {
-			return fault.PrefixFields(q.prefix+"vendor_", err)
-		}
 	}
 	return m.requireOpenPeriod(q)
 }

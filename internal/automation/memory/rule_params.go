@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -191,22 +190,19 @@ func (p RuleParams) cashApplication(t *textReader, r *Rule) {
 	}
 }
 
-// validateReferences verifies the records that a rule refers to. It returns all faults of the input first, then missing
-// records, then conflicts.
+// validateReferences verifies the records that a rule refers to. It returns their faults together with those of the input.
 func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.List) error {
-	var missing, nouns []string
-	archived := ""
 	if r.LedgerAccountID != "" {
 		a, err := account.Get(ctx, tx, r.LedgerAccountID)
-		switch {
-		case fault.KindOf(err) == fault.NotFound:
-			missing, nouns = append(missing, "ledger_account_id"), append(nouns, "ledger account")
-		case err != nil:
+		if err := faults.MergeMissing(err, "ledger_account_id"); err != nil {
 			return err
+		}
+		switch {
+		case err != nil: // it does not exist
 		case !a.Postable:
 			faults.Addf("ledger_account_id", "the ledger account %s is not postable: choose one below it", a)
 		case a.Archived():
-			archived = fmt.Sprintf("the ledger account %s is archived: unarchive it or choose another", a)
+			faults.AddConflictf("ledger_account_id", "the ledger account %s is archived: unarchive it or choose another", a)
 		case r.Type == Classification && a.AssetType != "" && a.AssetType != r.AssetType:
 			faults.Addf("ledger_account_id", "the ledger account %s is for %s: give the rule that asset_type, or another account", a, a.AssetType)
 		case r.Type == CashApplication && r.LedgerAccountName != "" && a.Name != r.LedgerAccountName:
@@ -214,20 +210,10 @@ func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.L
 		}
 	}
 	if r.TagID != "" {
-		switch _, err := tag.Get(ctx, tx, r.TagID); {
-		case fault.KindOf(err) == fault.NotFound:
-			missing, nouns = append(missing, "tag_id"), append(nouns, "tag")
-		case err != nil:
+		_, err := tag.Get(ctx, tx, r.TagID)
+		if err := faults.MergeMissing(err, "tag_id"); err != nil {
 			return err
 		}
 	}
-	switch err := faults.Err(); {
-	case err != nil:
-		return err
-	case len(missing) > 0:
-		return fault.MissingAt(nouns[0], missing...)
-	case archived != "":
-		return fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: archived}}, "%s", archived)
-	}
-	return nil
+	return faults.Err()
 }
