@@ -70,6 +70,8 @@ type AssetDisposition struct {
 	Fee             string    `json:"fee"`
 	CostBasis       string    `json:"cost_basis"`
 	GainLoss        string    `json:"gain_loss"`
+	BookGain        string    `json:"book_gain"`
+	TaxGain         string    `json:"tax_gain"`
 	Currency        string    `json:"currency"`
 	Term            *string   `json:"term"`
 	DaysHeld        *int64    `json:"days_held"`

@@ -92,6 +92,8 @@ type ExplainedDisposition struct {
 	Fee             string    `json:"fee"`
 	CostBasis       string    `json:"cost_basis"`
 	GainLoss        string    `json:"gain_loss"`
+	BookGain        string    `json:"book_gain"`
+	TaxGain         string    `json:"tax_gain"`
 	Currency        string    `json:"currency"`
 	Term            string    `json:"term"`
 	Method          string    `json:"method"`

@@ -79,6 +79,8 @@ type RealizedGains struct {
 	RealizedGain       string `json:"realized_gain"`
 	RealizedLoss       string `json:"realized_loss"`
 	Net                string `json:"net"`
+	BookGain           string `json:"book_gain"`
+	TaxGain            string `json:"tax_gain"`
 	ShortTerm          string `json:"short_term"`
 	LongTerm           string `json:"long_term"`
 }
@@ -127,6 +129,8 @@ type DispositionRow struct {
 	Fee                string    `json:"fee"`
 	CostBasis          string    `json:"cost_basis"`
 	GainLoss           string    `json:"gain_loss"`
+	BookGain           string    `json:"book_gain"`
+	TaxGain            string    `json:"tax_gain"`
 	Currency           string    `json:"currency"`
 	Term               string    `json:"term"`
 	DaysHeld           int64     `json:"days_held"`

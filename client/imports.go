@@ -22,6 +22,7 @@ type Import struct {
 	Status     string          `json:"status"`
 	Progress   ImportProgress  `json:"progress"`
 	Counts     ImportCounts    `json:"counts"`
+	Warnings   []ImportError   `json:"warnings"` // the first rows whose stated balance does not follow from the rows
 	Error      *string         `json:"error"`
 	CreatedBy  *string         `json:"created_by"`
 	CreatedAt  time.Time       `json:"created_at"`
@@ -45,6 +46,7 @@ type ImportCounts struct {
 	Skipped    int64 `json:"skipped"`
 	FaultyRows int64 `json:"faulty_rows"`
 	Errors     int64 `json:"errors"`
+	Warnings   int64 `json:"warnings"`
 }
 
 // ImportError is one fault of a row.
@@ -69,7 +71,8 @@ type ImportPreview struct {
 		ExternalID string          `json:"external_id"`
 		External   json.RawMessage `json:"external"`
 	} `json:"rows"`
-	Errors []ImportError `json:"errors"`
+	Errors   []ImportError `json:"errors"`
+	Warnings []ImportError `json:"warnings"`
 }
 
 // CreateImport is a file to import; the service detects what is left empty.

@@ -96,6 +96,7 @@ type BookTransaction struct {
 	TransactionID         string    `json:"transaction_id"`
 	TransactionType       string    `json:"transaction_type"`
 	LedgerAccountID       string    `json:"ledger_account_id,omitempty"`        // optional where the type determines it
+	Splits                []Split   `json:"splits,omitempty"`                   // instead of LedgerAccountID
 	OffsetLedgerAccountID string    `json:"offset_ledger_account_id,omitempty"` // instead of that of the source
 	AccountingDate        string    `json:"accounting_date,omitempty"`          // by default, that of the transaction
 	Memo                  *string   `json:"memo,omitempty"`
@@ -104,11 +105,22 @@ type BookTransaction struct {
 	AutoPost              bool      `json:"auto_post,omitempty"`
 }
 
+// Split is the part of an amount that is booked to one of several accounts: an Amount in the base currency of the legal entity, or
+// a Percent of the whole. Either all splits of an entry are amounts or all are percentages.
+type Split struct {
+	LedgerAccountID string   `json:"ledger_account_id"`
+	Amount          string   `json:"amount,omitempty"`
+	Percent         string   `json:"percent,omitempty"`
+	Memo            string   `json:"memo,omitempty"`
+	TagIDs          []string `json:"tag_ids,omitempty"`
+}
+
 // CorrectBooking describes what the entry of a transaction should have been; nil leaves a field as it is.
 type CorrectBooking struct {
 	UpdateJournalEntry
 	TransactionType       string  `json:"transaction_type,omitempty"`
 	LedgerAccountID       *string `json:"ledger_account_id,omitempty"`
+	Splits                []Split `json:"splits,omitempty"`
 	OffsetLedgerAccountID *string `json:"offset_ledger_account_id,omitempty"`
 	DryRun                bool    `json:"dry_run,omitempty"`
 }

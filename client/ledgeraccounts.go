@@ -19,6 +19,7 @@ type LedgerAccount struct {
 	ParentAccountID   *string    `json:"parent_account_id"`
 	IsPostable        bool       `json:"is_postable"`
 	IsClearingAccount bool       `json:"is_clearing_account"`
+	IsMonetary        bool       `json:"is_monetary"`
 	IsArchived        bool       `json:"is_archived"`
 	ArchivedAt        *time.Time `json:"archived_at"`
 	AssetType         *string    `json:"asset_type"`
@@ -36,6 +37,7 @@ type CreateLedgerAccount struct {
 	ParentAccountID   string `json:"parent_account_id,omitempty"`
 	IsPostable        *bool  `json:"is_postable,omitempty"`
 	IsClearingAccount bool   `json:"is_clearing_account,omitempty"`
+	IsMonetary        *bool  `json:"is_monetary,omitempty"`
 	AssetType         string `json:"asset_type,omitempty"`
 }
 
@@ -48,6 +50,7 @@ type UpdateLedgerAccount struct {
 	ParentAccountID   *string `json:"parent_account_id,omitempty"`
 	IsPostable        *bool   `json:"is_postable,omitempty"`
 	IsClearingAccount *bool   `json:"is_clearing_account,omitempty"`
+	IsMonetary        *bool   `json:"is_monetary,omitempty"`
 	AssetType         *string `json:"asset_type,omitempty"`
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// LegalEntity is a legal entity. CostBasisHistory is set for a single one, not in lists.
+// LegalEntity is a legal entity. CostBasisHistory and MeasurementHistory are set for a single one, not in lists.
 type LegalEntity struct {
 	ID                   string              `json:"id"`
 	Name                 string              `json:"name"`
@@ -20,6 +20,7 @@ type LegalEntity struct {
 	CostBasisFrom        *string             `json:"cost_basis_from"`
 	CostBasisScope       string              `json:"cost_basis_scope"`
 	Measurement          string              `json:"measurement"`
+	MeasurementFrom      *string             `json:"measurement_from"`
 	FiscalYearStartMonth int64               `json:"fiscal_year_start_month"`
 	Framework            string              `json:"framework"`
 	FeeTreatment         string              `json:"fee_treatment"`
@@ -29,6 +30,14 @@ type LegalEntity struct {
 	CreatedAt            time.Time           `json:"created_at"`
 	UpdatedAt            *time.Time          `json:"updated_at"`
 	CostBasisHistory     []CostBasisElection `json:"cost_basis_history"`
+	MeasurementHistory   []MeasurementChoice `json:"measurement_history"`
+}
+
+// MeasurementChoice is a choice of measurement, and the date from which it applies.
+type MeasurementChoice struct {
+	Measurement string    `json:"measurement"`
+	From        *string   `json:"from"`
+	CreatedAt   time.Time `json:"created_at"`
 }
 
 // CostBasisElection is an elected method and scope, and the date from which it applies.
@@ -69,6 +78,7 @@ type UpdateLegalEntity struct {
 	CostBasisFrom        *Nullable[string] `json:"cost_basis_from,omitempty"`
 	CostBasisScope       *string           `json:"cost_basis_scope,omitempty"`
 	Measurement          *string           `json:"measurement,omitempty"`
+	MeasurementFrom      *Nullable[string] `json:"measurement_from,omitempty"`
 	FiscalYearStartMonth *int64            `json:"fiscal_year_start_month,omitempty"`
 	Framework            *string           `json:"framework,omitempty"`
 	FeeTreatment         *string           `json:"fee_treatment,omitempty"`

@@ -52,6 +52,7 @@ type CreditDebit struct {
 	CurrentBalance Figure     `json:"current_balance"`
 	Debits         Figure     `json:"debits"`
 	Credits        Figure     `json:"credits"`
+	FXEffect       *Figure    `json:"fx_effect"` // nil unless the report is translated
 	StartDateUTC   *time.Time `json:"accounting_period_start_date_utc"`
 	LegalEntityIDs []string   `json:"legal_entity_ids"`
 }
@@ -67,6 +68,7 @@ type CompactCells struct {
 	Debits         []string `json:"debits"`
 	Credits        []string `json:"credits"`
 	ClosingBalance []string `json:"closing_balance"`
+	FXEffect       []string `json:"fx_effect"` // nil unless the report is translated
 	CurrentBalance []string `json:"current_balance"`
 }
 
@@ -111,6 +113,7 @@ type TrialCell struct {
 	Credits       string `json:"credits"`
 	ClosingDebit  string `json:"closing_debit"`
 	ClosingCredit string `json:"closing_credit"`
+	FXEffect      string `json:"fx_effect"` // empty in totals, and unless the report is translated
 }
 
 // CompactTrialCells is one account, or all, over all columns.
@@ -121,6 +124,7 @@ type CompactTrialCells struct {
 	Credits       []string `json:"credits"`
 	ClosingDebit  []string `json:"closing_debit"`
 	ClosingCredit []string `json:"closing_credit"`
+	FXEffect      []string `json:"fx_effect"` // nil in totals, and unless the report is translated
 }
 
 // TrialQuality lists warnings about a trial balance.

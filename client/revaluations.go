@@ -21,6 +21,7 @@ type Revaluation struct {
 	ReversedAt         *time.Time           `json:"reversed_at"`
 	DryRun             bool                 `json:"dry_run"`
 	Assets             []RevaluedAsset      `json:"assets"`
+	Balances           []RemeasuredBalance  `json:"balances"`
 	FX                 []RemeasuredCurrency `json:"fx"`
 	RowCount           int64                `json:"row_count"`
 	Rows               []RevaluationRow     `json:"rows"`
@@ -87,7 +88,19 @@ type RemeasuredCurrency struct {
 	Booked
 }
 
-// RevaluationRow is a lot, or an account in foreign currency.
+// RemeasuredBalance is what a legal entity owes or may claim of a digital asset and no lots carry, debits less credits.
+type RemeasuredBalance struct {
+	LegalEntityID string `json:"legal_entity_id"`
+	AssetType     string `json:"asset_type"`
+	Currency      string `json:"currency"`
+	Quantity      string `json:"quantity"`
+	BookBefore    string `json:"book_before"`
+	BookAfter     string `json:"book_after"`
+	FrozenPrice
+	Booked
+}
+
+// RevaluationRow is a lot, or an account with a balance.
 type RevaluationRow struct {
 	LegalEntityID   string  `json:"legal_entity_id"`
 	Kind            string  `json:"kind"`

@@ -58,6 +58,22 @@ func (c *Client) Source(ctx context.Context, id string) (Source, error) {
 	return one[Source](ctx, c, Call{Method: http.MethodGet, Path: "/v1/sources/" + url.PathEscape(id)})
 }
 
+// SourceBalance is how much of an asset or a currency a source holds. Observed and Difference are nil if no provider reports it.
+type SourceBalance struct {
+	AssetType       string  `json:"asset_type"`
+	Chain           *string `json:"chain"`
+	TokenID         *string `json:"token_id"`
+	LedgerAccountID string  `json:"ledger_account_id"`
+	Book            string  `json:"book"`
+	Observed        *string `json:"observed"`
+	Difference      *string `json:"difference"`
+}
+
+// SourceBalances iterates over what a source holds, by asset.
+func (c *Client) SourceBalances(ctx context.Context, id string) iter.Seq2[SourceBalance, error] {
+	return each[SourceBalance](ctx, c, "/v1/sources/"+url.PathEscape(id)+"/balances", nil)
+}
+
 // CreateSource creates a source.
 func (c *Client) CreateSource(ctx context.Context, source CreateSource) (Source, error) {
 	return one[Source](ctx, c, Call{Method: http.MethodPost, Path: "/v1/sources", Body: source, IdempotencyKey: NewIdempotencyKey()})

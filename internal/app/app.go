@@ -24,6 +24,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/interchange"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -97,7 +98,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Org:            organization.NewService(d, lots.MovePeriods),
 		Access:         access.NewService(d),
 		Audit:          audit.NewService(d),
-		Entities:       entity.NewService(d).WithDisposals(lots.LastDisposal),
+		Entities:       entity.NewService(d).WithDisposals(lots.LastDisposal).WithClosings(snapshot.ClosedThrough),
 		Accounts:       account.NewService(d),
 		Sources:        source.NewService(d, transfers.DeleteTransactionsOfSource, nil),
 		Tags:           tag.NewService(d),

@@ -40,6 +40,10 @@ var readings = []reading{
 	{"assets/revaluation", []string{"journal_entries"}, "verify and the list of stale runs compare runs with their entries"},
 	{"assets/revaluation", []string{"lot_uses"}, "the adjustment of a lot follows it through conversions, many lots at once"},
 
+	{"assets/realized", []string{"revaluation_parts", "revaluation_items", "revaluation_rows", "accounting_periods", "journal_entries"},
+		"corrections of realized gains are those of revaluations whose entries are in force, in the order of periods; realized cannot import " +
+			"revaluation, which imports holdings, which imports it"},
+
 	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
 	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},
 		"an explanation pages through the lines behind a figure and adds up the rest in the database"},

@@ -34,9 +34,9 @@ var assetTables = []Table{
 	{Name: "lots", Kind: Tenant, Owner: "assets/lots", Unaudited: "lots follow from entries, which are audited", ID: "asset_id",
 		One: "asset", Many: "assets", Example: "asset_id",
 		References: []Link{
-			{Column: "legal_entity_id", To: "legal_entities", Fixes: []string{"base_currency", "cost_basis_scope"}},
+			{Column: "legal_entity_id", To: "legal_entities", Fixes: []string{"base_currency", "cost_basis_scope", "measurement"}},
 			// Somebody entered it, or a transaction brought it. Lots are indexed by legal entity.
-			{Column: "source_id", To: "sources",
+			{Column: "source_id", To: "sources", Fixes: []string{"legal_entity_id"},
 				Rows: `SELECT lot.asset_id AS example FROM sources source JOIN lots lot ON lot.organization_id = source.organization_id
 					AND lot.legal_entity_id = source.legal_entity_id AND lot.source_id = source.source_id
 					WHERE source.organization_id = @org AND source.source_id = {id}`},

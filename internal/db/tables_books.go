@@ -17,6 +17,8 @@ var booksTables = []Table{
 			Ignored: "books/entity names the legal entities below one only to those who may see them"}}},
 	{Name: "cost_basis_elections", Kind: Tenant, Owner: "books/entity",
 		References: []Link{{Column: "legal_entity_id", To: "legal_entities", Ignored: "it is part of its legal entity", Cascades: true}}},
+	{Name: "measurement_elections", Kind: Tenant, Owner: "books/entity",
+		References: []Link{{Column: "legal_entity_id", To: "legal_entities", Ignored: "it is part of its legal entity", Cascades: true}}},
 	{Name: "tags", Kind: Tenant, Owner: "books/tag", ID: "tag_id", One: "tag", Many: "tags", Guarded: true},
 	{Name: "ledger_accounts", Kind: Tenant, Owner: "books/account", ID: "ledger_account_id", One: "ledger account",
 		Many: "ledger accounts", Example: "name", Guarded: true,

@@ -29,9 +29,9 @@ func TestFeeOfWhatWasNeverParked(t *testing.T) {
 		w = world.newEntities(t, park)
 		w.base()
 		w.book(w.add("2025-07-01", "A out 0.3 ETH = 700.00"), "BORROW", "Loans receivable")
-		w.expect("what was not lent cost nothing, and so did its fee",
+		w.expect("what was not lent is interest, and so is its fee",
 			w.book(w.add("2025-07-02", "A in 1 ETH = 2400.00 fee 1200.00 (0.5)"), "REPAYMENT", "Loans receivable"),
-			"Cr Loans receivable 450.00; Dr Network fees 720.00; Cr Realized gains 270.00")
+			"Cr Loans receivable 450.00; Cr Interest income 1680.00; Dr Network fees 1200.00; Dr A 1200.00; Cr Realized gains 270.00")
 		w.verifyBooks()
 	})
 }
@@ -142,7 +142,7 @@ func TestOpeningsThatCostNothing(t *testing.T) {
 			return made
 		}
 		dropped, costly, more, kept := open(), open(), open(), open()
-		w.add("2025-01-10", "A in 1 ETH = 100.00")
+		w.book(w.add("2025-01-10", "A in 1 ETH = 100.00"), "DEPOSIT", "Paid-in capital")
 		if err := w.openings.Delete(w.ctx, dropped.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestCirclesAtOneInstant(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w.expectLots("it came from there", "A 0.6 ETH 600.00 2025-01-10; A 0.1 ETH 0.00 2025-09-15 ?; A 0.4 ETH 400.00 2025-01-10")
+				w.expectLots("it came from there", "A 0.6 ETH 600.00 2025-01-10; A 0.1 ETH 180.00 2025-09-15 ?; A 0.4 ETH 400.00 2025-01-10")
 				w.verifyBooks()
 				continue
 			}

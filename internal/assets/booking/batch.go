@@ -98,8 +98,9 @@ func (r *batchFilter) filter(ctx context.Context) ([]*request, *replay.Outcome, 
 			return nil, nil, err
 		}
 		before := len(r.faults)
-		for _, q := range kept {
-			if err := r.recordFault(q, r.setLines(ctx, r.tx, r.books, q, outcome)); err != nil {
+		balances := newSettler(r.tx, r.books)
+		for _, q := range byTime(kept) {
+			if err := r.recordFault(q, r.setLines(ctx, balances, q, outcome)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -183,8 +184,7 @@ func (r *batchFilter) bisect(ctx context.Context, left []*request) error {
 		}
 		return errors.Join(add(more[:len(more)/2]), add(more[len(more)/2:]))
 	}
-	ordered := slices.DeleteFunc(slices.Clone(left), func(q *request) bool { return q.event == nil })
-	slices.SortStableFunc(ordered, func(a, b *request) int { return a.event.first.At.Compare(b.event.first.At) })
+	ordered := byTime(left)
 	if len(ordered) == 0 {
 		return nil
 	}

@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/assets/price"
@@ -68,6 +69,9 @@ func (m builder) build(ctx context.Context, p Params, at string) (*event, error)
 			return nil, err
 		}
 	}
+	if err := m.validateSplitTargets(ctx, p, e, at); err != nil {
+		return nil, err
+	}
 	in, err := m.input(ctx, p, e, asked.ID, at)
 	if err != nil {
 		return nil, err
@@ -121,17 +125,17 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 
 // input returns the input of rules/posting.
 func (m builder) input(ctx context.Context, p Params, e *event, asked, at string) (posting.Input, error) {
-	in := posting.Input{Type: posting.Type(p.Type), Books: posting.Books{Accounts: m.books.Roles(), Currencies: map[string]string{},
-		Rates: map[posting.Rate]money.Decimal{}}}
+	in := posting.Input{Type: posting.Type(p.Type), Units: true, Books: posting.Books{Accounts: m.books.Roles(),
+		Currencies: map[string]string{}, Rates: map[posting.Rate]money.Decimal{}}}
 	for _, t := range e.transactions() {
-		leg, fee, err := m.leg(ctx, t)
+		leg, fee, err := m.leg(ctx, t, at)
 		if err != nil {
 			return in, err
 		}
 		if t.ID == asked && p.OffsetAccountID != t.Source.LedgerAccountID {
 			leg.Offset = p.OffsetAccountID
 		}
-		if err := m.validateLegAccount(leg, t, at); err != nil {
+		if err := m.validateLegAccount(ctx, leg, t, at); err != nil {
 			return in, err
 		}
 		in.Books.Currencies[leg.Entity] = m.books.Entities[leg.Entity].BaseCurrency
@@ -156,27 +160,48 @@ func (m builder) input(ctx context.Context, p Params, e *event, asked, at string
 	return in, nil
 }
 
-// validateLegAccount returns an error if the account of a leg is for another asset.
-func (m builder) validateLegAccount(leg *posting.Leg, t transaction.Transaction, at string) error {
-	if !leg.Asset.Lots {
+// validateLegAccount returns an error if the account of a leg is for another asset, or belongs to a source that cannot hold it.
+func (m builder) validateLegAccount(ctx context.Context, leg *posting.Leg, t transaction.Transaction, at string) error {
+	if leg.Offset != "" {
+		field := at + "offset_ledger_account_id"
+		if leg.Asset.Lots {
+			if err := validateAccountAsset(m.books.Accounts[leg.Offset], leg.Asset.Symbol, field); err != nil {
+				return err
+			}
+		}
+		sources, err := m.sourcesOf(ctx, leg.Offset)
+		if err != nil {
+			return err
+		}
+		if len(sources) > 0 && !slices.ContainsFunc(sources, func(s source.Source) bool { return s.Type.Holds(leg.Asset.Symbol) }) {
+			why := sources[0].RequireHolds(leg.Asset.Symbol)
+			return fault.ConflictAt([]fault.Field{{Name: field, Message: why}}, "%s", why)
+		}
 		return nil
 	}
-	if leg.Offset != "" {
-		return validateAccountAsset(m.books.Accounts[leg.Offset], leg.Asset.Symbol, at+"offset_ledger_account_id")
-	}
-	if a := m.books.Accounts[t.Source.LedgerAccountID]; a.AssetType != "" && a.AssetType != leg.Asset.Symbol {
+	if a := m.books.Accounts[t.Source.LedgerAccountID]; leg.Asset.Lots && a.AssetType != "" && a.AssetType != leg.Asset.Symbol {
 		return fault.Conflictf("the ledger account %s of the source %s is for %s, not for %s: name another as offset_ledger_account_id",
 			a, t.Source.Name, a.AssetType, leg.Asset.Symbol)
 	}
 	return nil
 }
 
-// shareDigits is the number of decimal places of a fee quantity that is computed from its value.
-const shareDigits = 18
+// requireHolds returns an error if the source of a transaction cannot hold an asset. Transactions from before this was required
+// may be of such an asset.
+func requireHolds(t transaction.Transaction, symbol, at string) error {
+	why := t.Source.RequireHolds(symbol)
+	if why == "" {
+		return nil
+	}
+	return fault.ConflictAt([]fault.Field{{Name: at + "transaction_id", Message: why}}, "%s cannot be booked: %s", t.SequenceNumber(), why)
+}
 
 // leg returns a transaction as a leg of rules/posting, and a second leg for a fee in another asset.
-func (m builder) leg(ctx context.Context, t transaction.Transaction) (*posting.Leg, *posting.Leg, error) {
+func (m builder) leg(ctx context.Context, t transaction.Transaction, at string) (*posting.Leg, *posting.Leg, error) {
 	symbol := t.Asset()
+	if err := requireHolds(t, symbol, at); err != nil {
+		return nil, nil, err
+	}
 	l := &posting.Leg{
 		Place: posting.Place{Source: t.Source.ID, Account: t.Source.LedgerAccountID, Entity: t.Source.LegalEntityID},
 		Asset: posting.Asset{Symbol: symbol, Chain: chainOf(t), Lots: !money.IsFiat(symbol)}, At: t.At,
@@ -199,7 +224,10 @@ func (m builder) leg(ctx context.Context, t transaction.Transaction) (*posting.L
 	} else if err := m.value(ctx, l); err != nil {
 		return nil, nil, err
 	}
-	fee, err := m.fee(ctx, t, l)
+	if v := l.Value; !l.Asset.Lots && v != nil && v.Currency == symbol { // money that is valued in itself
+		l.Quantity, l.FeeQuantity = v.Gross, v.Fee
+	}
+	fee, err := m.fee(ctx, t, l, at)
 	return l, fee, err
 }
 
@@ -233,27 +261,23 @@ func (m builder) value(ctx context.Context, l *posting.Leg) error {
 	return nil
 }
 
-// fee sets the fee quantity of the leg, or returns a leg for a fee in another asset.
-func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.Leg) (*posting.Leg, error) {
-	var quantity money.Decimal
-	symbol := ""
-	if t.Crypto != nil && t.Crypto.FeeQuantity != nil {
-		quantity, symbol = *t.Crypto.FeeQuantity, t.Crypto.FeeAssetType
+// fee sets the fee quantity of the leg, or returns a leg for a fee in another asset. A fee that is known by its value only takes
+// nothing from the quantity.
+func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.Leg, at string) (*posting.Leg, error) {
+	if t.Crypto == nil || t.Crypto.FeeQuantity == nil || t.Crypto.FeeQuantity.Sign() <= 0 {
+		return nil, nil
 	}
+	quantity, symbol := *t.Crypto.FeeQuantity, t.Crypto.FeeAssetType
 	if symbol == "" || symbol == l.Asset.Symbol {
-		valued := l.Value != nil && l.Value.Fee.Sign() > 0
-		switch {
-		case !transaction.IsInflow(t.Direction):
-			l.FeeQuantity = quantity
-		case valued && quantity.Sign() > 0:
-			l.FeeQuantity = quantity
-		case valued && l.Asset.Lots: // the quantity that arrives is net of the fee
-			l.FeeQuantity = l.Quantity.Mul(l.Value.Fee).Quo(l.Value.Gross, shareDigits)
+		l.FeeQuantity = quantity
+		if v := l.Value; v != nil && v.Fee.IsZero() && l.Quantity.Cmp(quantity) >= 0 { // It is worth as much as the rest.
+			l.Value = &posting.Value{Gross: v.Gross, Fee: v.Gross.Mul(quantity).Quo(l.Quantity, money.DigitsAfterMax).RoundTo(v.Currency),
+				Currency: v.Currency}
 		}
 		return nil, nil
 	}
-	if quantity.Sign() <= 0 || transaction.IsInflow(t.Direction) && (l.Value == nil || l.Value.Fee.IsZero()) { // the other side paid the fee
-		return nil, nil
+	if err := requireHolds(t, symbol, at); err != nil {
+		return nil, err
 	}
 	paid := &posting.Leg{Place: l.Place, Asset: posting.Asset{Symbol: symbol, Chain: l.Asset.Chain, Lots: !money.IsFiat(symbol)},
 		Quantity: quantity, At: l.At}
@@ -267,7 +291,7 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 
 // target returns the target account with its source and its open lots.
 func (m builder) target(ctx context.Context, p Params, e *event, at string) (posting.Target, error) {
-	t := posting.Target{Account: p.LedgerAccountID}
+	t := posting.Target{Account: p.LedgerAccountID, Splits: p.postingSplits()}
 	a := m.books.Accounts[p.LedgerAccountID]
 	if t.Account == "" || e.partner != nil {
 		return t, nil
@@ -292,8 +316,28 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 	if len(sources) == 1 && sources[0].ID != e.first.Source.ID {
 		t.Source, t.Entity = sources[0].ID, sources[0].LegalEntityID
 	}
-	t.Lots, err = m.hasLots(ctx, e.first.Source.LegalEntityID, a.ID)
-	return t, err
+	t.Holding = holdingOf(sources)
+	if t.Lots, err = m.hasLots(ctx, e.first.Source.LegalEntityID, a.ID); err != nil || t.Clearing || len(sources) > 0 {
+		return t, err
+	}
+	return t, m.setUnits(ctx, &t, a, e.first.Source.LegalEntityID, e.first.Asset())
+}
+
+// holdingOf returns what the sources of an account can hold, empty if there are none.
+func holdingOf(sources []source.Source) posting.Holding {
+	const asset = "BTC" // stands for all that is not money
+	can := func(symbol string) bool {
+		return slices.ContainsFunc(sources, func(s source.Source) bool { return s.Type.Holds(symbol) })
+	}
+	switch {
+	case len(sources) == 0:
+		return ""
+	case !can(asset):
+		return posting.HoldsMoney
+	case !can("USD"):
+		return posting.HoldsAssets
+	}
+	return posting.HoldsBoth
 }
 
 // rateTries bounds how many exchange rates are looked up for an entry.

@@ -2,6 +2,7 @@ package booking
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/replay"
@@ -18,6 +19,7 @@ import (
 type CorrectParams struct {
 	Type            string
 	LedgerAccountID *string
+	Splits          []Split // instead of LedgerAccountID; nil keeps those of the entry unless LedgerAccountID is given
 	OffsetAccountID *string
 	Update          journal.UpdateParams // date, memo and tags
 	Dry             bool
@@ -52,7 +54,10 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	if err := s.journal.RequireReversible(ctx, tx, was); err != nil {
 		return Booked{}, err
 	}
-	q := &request{key: "new", Params: p.apply(stored)}
+	q := &request{key: "new"}
+	if q.Params, err = p.apply(stored); err != nil {
+		return Booked{}, err
+	}
 	m, err := newBuilder(ctx, tx, b, q.Params)
 	if err != nil {
 		return Booked{}, err
@@ -76,7 +81,9 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	}
 	q.entry = journal.CorrectionParams(was, p.Update)
 	q.entry.Classification = q.Type
-	q.entry.Lines, q.uses = linesOf(outcome.Added[q.key].Entry), outcome.Added[q.key].Uses
+	if err := s.setLines(ctx, newSettler(tx, b), q, outcome); err != nil {
+		return Booked{}, err
+	}
 	if p.Dry {
 		out, err := s.preview(ctx, tx, []*request{q}, outcome)
 		if err != nil {
@@ -88,24 +95,34 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 }
 
 // apply returns the parameters of the booking with the changes.
-func (p CorrectParams) apply(r *bookingRow) Params {
-	out := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID),
-		OffsetAccountID: db.OrEmpty(r.OffsetID), AutoPost: true}
+func (p CorrectParams) apply(r *bookingRow) (Params, error) {
+	before, err := r.params()
+	if err != nil {
+		return before, err
+	}
+	out := before
+	out.AutoPost = true
 	if p.Type != "" {
 		out.Type = p.Type
 	}
 	if p.LedgerAccountID != nil {
-		out.LedgerAccountID = *p.LedgerAccountID
+		out.LedgerAccountID, out.Splits = *p.LedgerAccountID, nil
+	}
+	if p.Splits != nil {
+		out.Splits = p.Splits
+		if p.LedgerAccountID == nil {
+			out.LedgerAccountID = ""
+		}
 	}
 	if p.OffsetAccountID != nil {
 		out.OffsetAccountID = *p.OffsetAccountID
 	}
 	// The rule is kept if the type and the accounts are still those that it set.
-	if r.RuleID != nil && out.Type == r.Type && out.LedgerAccountID == db.OrEmpty(r.AccountID) &&
-		out.OffsetAccountID == db.OrEmpty(r.OffsetID) {
+	if r.RuleID != nil && out.Type == before.Type && out.LedgerAccountID == before.LedgerAccountID &&
+		out.OffsetAccountID == before.OffsetAccountID && reflect.DeepEqual(out.Splits, before.Splits) {
 		out.RuleID, out.RuleVersion = *r.RuleID, *r.RuleVersion
 	}
-	return out
+	return out, nil
 }
 
 // replace posts the reversal and the replacement.

@@ -57,7 +57,8 @@ func (s *Service) updateDrafts(ctx context.Context, tx *db.Tx, b *snapshot.Books
 		return err
 	}
 	for _, id := range ids {
-		added, err := previewEffect(ctx, tx, b, effects[id])
+		effect := effects[id]
+		added, err := previewEffect(ctx, tx, b, &effect)
 		if err != nil {
 			if fault.KindOf(err) == fault.Conflict { // it cannot be posted as it is; Get shows the reason as a warning
 				continue

@@ -60,9 +60,9 @@ func TestParkedInPart(t *testing.T) {
 		w.base()
 		w.book(w.add("2025-07-01", "A out 1 ETH = 2400.00"), "BORROW", "Loans receivable")
 		w.expect("repaid with interest", w.book(w.add(eventDay, "A in 1.1 ETH = 2640.00"), "REPAYMENT", "Loans receivable"),
-			"Cr Loans receivable 1500.00; Dr A 1500.00")
-		w.expectLots("the interest cost nothing",
-			"A 0.1 ETH 0.00 2025-09-15; A 1 ETH 1500.00 2025-01-10; A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01")
+			"Cr Loans receivable 1500.00; Cr Interest income 240.00; Dr A 1740.00")
+		w.expectLots("the interest has its value",
+			"A 0.1 ETH 240.00 2025-09-15; A 1 ETH 1500.00 2025-01-10; A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01")
 		w.verifyBooks()
 	})
 }

@@ -2,8 +2,6 @@ package booking
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -31,9 +29,9 @@ func OriginOf(ctx context.Context, tx *db.Tx, entryID string) (*Origin, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	var f storedInput
-	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
-		return nil, fmt.Errorf("booking: read the booking of %s: %w", entryID, err)
+	f, err := r.decode()
+	if err != nil {
+		return nil, err
 	}
 	o := &Origin{TransactionID: r.TransactionID, PartnerID: db.OrEmpty(r.PartnerID), Type: r.Type,
 		LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID),
@@ -95,8 +93,10 @@ func loader(b *snapshot.Books) replay.Loader {
 
 // rebuild collects everything that a draft is computed from, as it is now.
 func rebuild(ctx context.Context, tx *db.Tx, b *snapshot.Books, r *bookingRow) (*event, error) {
-	p := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID),
-		OffsetAccountID: db.OrEmpty(r.OffsetID)}
+	p, err := r.params()
+	if err != nil {
+		return nil, err
+	}
 	m, err := newBuilder(ctx, tx, b, p)
 	if err != nil {
 		return nil, err

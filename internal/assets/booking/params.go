@@ -21,9 +21,10 @@ import (
 type Params struct {
 	TransactionID   string
 	Type            string
-	LedgerAccountID string // the target; may be empty if the type implies it
-	OffsetAccountID string // instead of that of the source
-	AccountingDate  string // default: that of the transaction
+	LedgerAccountID string  // the target; may be empty if the type implies it
+	Splits          []Split // several targets instead
+	OffsetAccountID string  // instead of that of the source
+	AccountingDate  string  // default: that of the transaction
 	Memo            *string
 	TagIDs          *[]string
 	VendorName      string
@@ -45,17 +46,23 @@ func (p Params) validate(b *snapshot.Books, at string) error {
 	if !slices.Contains(posting.Types, posting.Type(p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
 	}
-	for _, a := range []struct{ field, id string }{{"ledger_account_id", p.LedgerAccountID}, {"offset_ledger_account_id", p.OffsetAccountID}} {
+	p.validateSplits(&faults, at)
+	type reference struct{ field, id string }
+	accounts := []reference{{at + "ledger_account_id", p.LedgerAccountID}, {at + "offset_ledger_account_id", p.OffsetAccountID}}
+	for i, s := range p.Splits {
+		accounts = append(accounts, reference{splitField(at, i, "ledger_account_id"), s.LedgerAccountID})
+	}
+	for _, a := range accounts {
 		if a.id == "" {
 			continue
 		}
 		switch found, there := b.Accounts[a.id]; {
 		case !there:
-			faults.AddMissing("ledger account", at+a.field)
+			faults.AddMissing("ledger account", a.field)
 		case found.ArchivedAt != nil:
-			faults.AddConflictf(at+a.field, "the ledger account %s is archived", found)
+			faults.AddConflictf(a.field, "the ledger account %s is archived", found)
 		case !found.Postable:
-			faults.Addf(at+a.field, "the ledger account %s is not postable: choose one below it", found)
+			faults.Addf(a.field, "the ledger account %s is not postable: choose one below it", found)
 		}
 	}
 	return faults.Err()
@@ -76,7 +83,7 @@ func explain(err error, at string) error {
 		return err
 	}
 	switch r.Reason {
-	case posting.NoTarget:
+	case posting.NoTarget, posting.BadSplits:
 		return fault.Invalidf(at+r.Field, "%s", r.Message)
 	case posting.MissingRate:
 		return fault.ConflictAt([]fault.Field{{Name: at + r.Field, Message: r.Message}}, "%s: store it with POST /v1/fx-rates", r.Message)
@@ -95,7 +102,8 @@ type request struct {
 	event     *event // nil without a transaction
 	entry     journal.CreateParams
 	uses      []lots.Use
-	previewed bool // a draft has its lines already
+	previewed bool   // a draft has its lines already
+	blocked   string // why a draft cannot be posted as it is; empty if it can
 }
 
 // validateRequest returns an error with every fault of a request that can be found before its entry is computed.

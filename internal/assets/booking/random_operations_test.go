@@ -26,19 +26,33 @@ import (
 // quarters returns n quarters as a quantity.
 func quarters(n int) string { return money.FromInt(int64(n)).Quo(money.FromInt(4), 2).String() }
 
-// worth returns the value of n quarters in the notation of add, with or without a fee.
-func (l *randomHistory) worth(n int, out bool) string {
+// worth returns the value of n quarters in the notation of add, with or without a fee: taken from the quantity, known by its value
+// only, without a value, or paid in another asset.
+func (l *randomHistory) worth(n int) string {
 	gross := money.FromInt(int64(n*rapid.IntRange(1, 40).Draw(l.T, "price")*2500+rapid.IntRange(0, 3).Draw(l.T,
 		"cents"))).Quo(money.FromInt(100), 2)
 	text := " = " + gross.String()
-	switch pick(l.T, "fee", "", "", "", "taken", "gas") {
+	taken := " (" + money.FromInt(int64(n)).Quo(money.FromInt(40), 3).String() + ")"
+	switch pick(l.T, "fee", "", "", "", "taken", "by value", "by quantity", "gas", "gas without a value") {
 	case "taken":
+		text += " fee " + gross.Quo(money.FromInt(10), 2).String() + taken
+	case "by value":
 		text += " fee " + gross.Quo(money.FromInt(10), 2).String()
-		if out {
-			text += " (" + money.FromInt(int64(n)).Quo(money.FromInt(40), 3).String() + ")"
-		}
+	case "by quantity":
+		text += taken
 	case "gas":
 		text += " fee 0.50 gas 0.01 " + pick(l.T, "gas", "ETH", "BNB")
+	case "gas without a value":
+		text += " gas 0.01 " + pick(l.T, "gas", "ETH", "BNB")
+	}
+	return text
+}
+
+// money returns a movement of money of a bank account, a card, a processor or an exchange.
+func (l *randomHistory) money(n int, direction string) string {
+	text := fmt.Sprint(pick(l.T, "holder", "Bank", "Bank", "Card", "Stripe", "Kraken"), " ", direction, " ", 100*n, " USD")
+	if rapid.Bool().Draw(l.T, "charged") {
+		text += fmt.Sprint(" = ", 100*n, ".00 fee ", n, ".25")
 	}
 	return text
 }
@@ -52,8 +66,10 @@ func (l *randomHistory) addTransaction() {
 	}
 	text := fmt.Sprint(pick(l.T, "source", "A", "A", "A", "B", "Kraken", "SubA"), " ", direction, " ", quarters(n), " ",
 		pick(l.T, "asset", "ETH", "ETH", "ETH", "USDC", "BNB"))
-	if rapid.IntRange(0, 9).Draw(l.T, "valued") > 0 {
-		text += l.worth(n, out)
+	if rapid.IntRange(0, 4).Draw(l.T, "money") == 0 {
+		text = l.money(n, direction)
+	} else if rapid.IntRange(0, 9).Draw(l.T, "valued") > 0 {
+		text += l.worth(n)
 	}
 	at := l.instant()
 	l.Logf("add %s %s", at, l.add(at, text).Description)
@@ -72,9 +88,15 @@ func (l *randomHistory) addPair() {
 	if rapid.Bool().Draw(l.T, "less arrives") {
 		in = fmt.Sprint(to, " in ", money.MustParse(quarters(n)).Sub(money.MustParse("0.01")), " ", arrives)
 	}
-	out += l.worth(n, true)
+	out += l.worth(n)
 	if rapid.Bool().Draw(l.T, "both valued") {
-		in += l.worth(n, false)
+		in += l.worth(n)
+	}
+	switch pick(l.T, "exchanged", "", "", "", "sale", "purchase") {
+	case "sale":
+		in = l.money(n, "in")
+	case "purchase":
+		out, in = l.money(n, "out"), fmt.Sprint(to, " in ", quarters(n), " ", leaves)
 	}
 	at := l.instant()
 	left, _ := time.Parse(time.RFC3339, at)
@@ -94,17 +116,19 @@ var bookableTypes = map[string][][2]string{
 	"in": {
 		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"DEPOSIT", "Paid-in capital"}, {"INCOME", "Sales"}, {"STAKING_REWARD",
 			"Staking income"}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
-		{"NON_TAXABLE_CONVERSION", ""}, {"DEPOSIT", "B"}, {"DEPOSIT", "Transfer clearing"}, {"BORROW", "Loans payable"}, {"REPAYMENT",
+		{"NON_TAXABLE_CONVERSION", ""}, {"DEPOSIT", "B"}, {"DEPOSIT", "Bank"}, {"DEPOSIT", "Kraken"}, {"INTERNAL TRANSFER", "Stripe"},
+		{"UNKNOWN", "Sales"}, {"DEPOSIT", "Transfer clearing"}, {"BORROW", "Loans payable"}, {"REPAYMENT",
 			"Loans receivable"}, {"RESERVES CHANGE", "Reserves held by processors"},
 	},
 	"out": {
 		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"EXPENSE", "Contractors"}, {"EXPENSE", "Contractors"}, {"WITHDRAWAL",
 			"Contractors"}, {"FEE", ""}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
-		{"NON_TAXABLE_CONVERSION", ""}, {"WITHDRAWAL", "B"}, {"WITHDRAWAL", "Transfer clearing"}, {"BORROW",
+		{"NON_TAXABLE_CONVERSION", ""}, {"WITHDRAWAL", "B"}, {"WITHDRAWAL", "Bank"}, {"WITHDRAWAL", "Kraken"}, {"WITHDRAWAL", "Stripe"},
+		{"INTERNAL TRANSFER", "Bank"}, {"WITHDRAWAL", "Transfer clearing"}, {"BORROW",
 			"Loans receivable"}, {"REPAYMENT", "Loans payable"}, {"RESERVES CHANGE", "Reserves held by processors"},
 	},
 	"pair": {{"INTERNAL TRANSFER", ""}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"INTERCOMPANY TRANSFER", ""},
-		{"INTERCOMPANY TRANSFER", ""}, {"SWAP", ""}, {"NON_TAXABLE_CONVERSION", ""}, {"NFT", ""}},
+		{"INTERCOMPANY TRANSFER", ""}, {"SWAP", ""}, {"SWAP", ""}, {"WITHDRAWAL", ""}, {"NON_TAXABLE_CONVERSION", ""}, {"NFT", ""}},
 }
 
 func (l *randomHistory) kindOf(t transaction.Transaction) (kind, target string) {
@@ -117,6 +141,12 @@ func (l *randomHistory) kindOf(t transaction.Transaction) (kind, target string) 
 	}
 	as := pick(l.T, "type", bookableTypes[direction]...)
 	return as[0], as[1]
+}
+
+// someSplits returns the splits of an entry by percent, with memos.
+func (l *randomHistory) someSplits() []booking.Split {
+	return l.splits(pick(l.T, "splits", "Contractors 33.3333% + Sales 33.3333% + Prepaid expenses 33.3334%",
+		"Loans payable 90% + Contractors 10%", "Bank 50% + Sales 50%", "Sales 12.5% + Sales 87.5%"))
 }
 
 func noPrefix(int) string { return "" }
@@ -135,13 +165,16 @@ func (l *randomHistory) bookTransactions(most int) {
 		p := booking.Params{TransactionID: t.ID, Type: kind, LedgerAccountID: l.accountID(target),
 			AutoPost: rapid.IntRange(0, 4).Draw(l.T, "post") > 0}
 		if rapid.IntRange(0, 9).Draw(l.T, "offset") == 0 {
-			p.OffsetAccountID = l.accountID("Prepaid expenses")
+			p.OffsetAccountID = l.accountID(pick(l.T, "instead", "Prepaid expenses", "Prepaid expenses", "Bank", "B"))
+		}
+		if rapid.IntRange(0, 4).Draw(l.T, "split") == 0 {
+			p.LedgerAccountID, p.Splits = "", l.someSplits()
 		}
 		if rapid.IntRange(0, 9).Draw(l.T, "dated") == 0 {
 			p.AccountingDate = l.instant()
 		}
-		ps, what = append(ps, p), append(what, fmt.Sprintf("%s %s as %s to %q, posted %t, offset %t", t.SequenceNumber(), t.Description,
-			kind, target, p.AutoPost, p.OffsetAccountID != ""))
+		ps, what = append(ps, p), append(what, fmt.Sprintf("%s %s as %s to %q, %d splits, posted %t, offset %t", t.SequenceNumber(),
+			t.Description, kind, target, len(p.Splits), p.AutoPost, p.OffsetAccountID != ""))
 	}
 	if dry := rapid.IntRange(0, 9).Draw(l.T, "dry") == 0; dry {
 		before := l.everything()
@@ -205,7 +238,9 @@ func (l *randomHistory) correctType() {
 	e := l.someEntry(func(e journal.Entry) bool { return inForce(e) && e.TransactionID != "" })
 	kind, target := l.kindOf(l.reload(transaction.Transaction{ID: e.TransactionID}))
 	account, p := l.accountID(target), booking.CorrectParams{Type: kind}
-	p.LedgerAccountID = &account
+	if p.LedgerAccountID = &account; rapid.IntRange(0, 4).Draw(l.T, "split") == 0 {
+		p.LedgerAccountID, p.Splits = nil, l.someSplits()
+	}
 	if rapid.IntRange(0, 4).Draw(l.T, "dated") == 0 {
 		date := l.instant()
 		p.Update.AccountingDate = &date

@@ -154,7 +154,7 @@ func TestWhatIsMeasuredNeedsAPriceAtTheEndOfThePeriod(t *testing.T) {
 		w.book(w.add("2025-10-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
 		w.expectResult(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "") // at cost
 		fair := entity.MeasuredAtFairValue
-		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{Measurement: &fair}); err != nil {
+		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")}); err != nil {
 			t.Fatal(err)
 		}
 		w.expectResult(s, "2025-10", readiness.CodeMissingPrice, period.Fail, 1, "ETH")

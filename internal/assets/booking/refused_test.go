@@ -38,6 +38,7 @@ func TestRefused(t *testing.T) {
 		noPrice, noRate, none := w.add(eventDay, "A in 5 DOGE"), w.add(eventDay, "Euro in 10 EUR"), w.add(eventDay, "A out 1 DOGE = 5.00")
 		swapOut, swapIn := w.add(eventDay, "A out 1 ETH = 2400.00"), w.add(eventDay, "A in 2400 USDC = 2400.00")
 		w.link(swapOut, swapIn)
+		w.book(w.add("2025-02-02", "Kraken in 1 ETH = 2000.00"), "INCOME", "Sales")
 		toSub, subIn := w.add(eventDay, "A out 1 ETH = 2400.00"), w.add(eventDay, "SubA in 1 ETH = 2400.00")
 		w.link(toSub, subIn)
 		before := w.everything()
@@ -83,8 +84,18 @@ func TestRefused(t *testing.T) {
 				fault.Invalid, []string{"ledger_account_id", "BTC", "ETH"}},
 			"an offset account of another": {booking.Params{TransactionID: in.ID, Type: "INCOME", LedgerAccountID: w.accountID("Sales"),
 				OffsetAccountID: btc.ID}, fault.Invalid, []string{"offset_ledger_account_id", "BTC", "ETH"}},
-			"an account that carries lots": {booking.Params{TransactionID: money.ID, Type: "INCOME", LedgerAccountID: w.accountID("A")},
+			"an account that carries lots": {booking.Params{TransactionID: money.ID, Type: "INCOME", LedgerAccountID: w.accountID("Kraken")},
 				fault.Conflict, []string{"ledger_account_id", "lots"}},
+			"money from a wallet": {booking.Params{TransactionID: money.ID, Type: "DEPOSIT", LedgerAccountID: w.accountID("A")},
+				fault.Conflict, []string{"ledger_account_id", "the asset that was sold left the wallet is missing"}},
+			"an asset to a bank account": {booking.Params{TransactionID: out.ID, Type: "INTERNAL TRANSFER",
+				LedgerAccountID: w.accountID("Bank")}, fault.Conflict, []string{"ledger_account_id", "ETH cannot move to it"}},
+			"the account of a bank instead of that of the wallet": {booking.Params{TransactionID: in.ID, Type: "INCOME",
+				LedgerAccountID: w.accountID("Sales"), OffsetAccountID: w.accountID("Bank")}, fault.Conflict,
+				[]string{"offset_ledger_account_id", "ISO 4217 currencies only, not ETH"}},
+			"the account of a wallet instead of that of the bank": {booking.Params{TransactionID: money.ID, Type: "INCOME",
+				LedgerAccountID: w.accountID("Sales"), OffsetAccountID: w.accountID("A")}, fault.Conflict,
+				[]string{"offset_ledger_account_id", "a wallet, which cannot hold USD"}},
 			"the lots of an account not at all": {booking.Params{TransactionID: out.ID, Type: "EXPENSE",
 				LedgerAccountID: w.accountID("Contractors"), OffsetAccountID: w.accountID("Stablecoins"), AutoPost: true}, fault.Conflict,
 				[]string{"1 ETH are missing"}},

@@ -107,8 +107,9 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	if err := s.requireOpenChanges(ctx, tx, all, outcome.Changes); err != nil {
 		return nil, err
 	}
-	for _, q := range all {
-		if err := s.setLines(ctx, tx, b, q, outcome); err != nil {
+	balances := newSettler(tx, b)
+	for _, q := range byTime(all) {
+		if err := s.setLines(ctx, balances, q, outcome); err != nil {
 			return nil, fault.PrefixFields(q.prefix, err)
 		}
 	}
@@ -129,27 +130,60 @@ func newReplay(tx *db.Tx, b *snapshot.Books, all []*request, options replay.Opti
 	return r
 }
 
-// previewEffect computes what an entry would consume and create, without refusing anything for lack of lots.
-func previewEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect replay.Effect) (replay.Added, error) {
+// previewEffect computes what an entry would consume, settle and create, without refusing anything for lack of lots.
+func previewEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect *replay.Effect) (replay.Added, error) {
 	const key = "preview"
 	r := replay.New(tx, b, loader(b), replay.Options{Preview: true})
-	r.Add(key, effect)
+	r.Add(key, *effect)
 	outcome, err := r.Run(ctx)
-	return outcome.Added[key], err
+	if err != nil {
+		return replay.Added{}, err
+	}
+	added := outcome.Added[key]
+	added.Entry, err = newSettler(tx, b).settle(ctx, effect, added.Entry)
+	return added, err
+}
+
+// tryEffect computes an entry as posting it would. If that would be refused, it returns the reason, and what the entry would
+// consume and create regardless.
+func tryEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect *replay.Effect) (added replay.Added, refused, err error) {
+	if effect.Type == string(posting.Unknown) {
+		refused = fault.Conflictf("%s", unknownRefusal)
+	} else {
+		const key = "posted"
+		r := replay.New(tx, b, loader(b), replay.Options{})
+		r.Add(key, *effect)
+		outcome, err := r.Run(ctx)
+		if err == nil {
+			added = outcome.Added[key]
+			added.Entry, err = newSettler(tx, b).settle(ctx, effect, added.Entry)
+		}
+		if err == nil || !fault.Refused(err) {
+			return added, nil, err
+		}
+		refused = err
+	}
+	added, err = previewEffect(ctx, tx, b, effect)
+	return added, refused, err
 }
 
 // setLines sets the lines of an entry: those of the outcome if it is posted, else those that the draft would have now.
-func (s *Service) setLines(ctx context.Context, tx *db.Tx, b *snapshot.Books, q *request, outcome *replay.Outcome) error {
+func (s *Service) setLines(ctx context.Context, balances *settler, q *request, outcome *replay.Outcome) (err error) {
 	if q.ByHand != nil || q.previewed {
 		return nil
 	}
 	added := outcome.Added[q.key]
-	if !q.AutoPost {
-		var err error
-		if added, err = previewEffect(ctx, tx, b, q.event.effect); err != nil {
-			return err
+	if q.AutoPost {
+		added.Entry, err = balances.settle(ctx, &q.event.effect, added.Entry)
+	} else {
+		var refused error
+		added, refused, err = tryEffect(ctx, balances.tx, balances.books, &q.event.effect)
+		if q.previewed = err == nil; refused != nil {
+			q.blocked = refused.Error()
 		}
-		q.previewed = true
+	}
+	if err != nil {
+		return explain(err, "")
 	}
 	q.entry.Lines, q.uses = linesOf(added.Entry), added.Uses
 	return nil
@@ -160,7 +194,7 @@ func linesOf(e posting.Entry) []journal.LineParams {
 	out := make([]journal.LineParams, len(e.Lines))
 	for i, l := range e.Lines {
 		out[i] = journal.LineParams{LedgerAccountID: l.Account, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
-			LegalEntityID: l.Entity, Memo: l.Memo}
+			LegalEntityID: l.Entity, Memo: l.Memo, TagIDs: l.TagIDs}
 		if l.Unit != "" {
 			quantity := l.Quantity
 			out[i].Unit, out[i].Quantity = l.Unit, &quantity
@@ -189,6 +223,9 @@ func results(all []*request, guided []journal.Guided, changes []Change) []Booked
 		out[i] = Booked{Guided: guided[i], Lots: q.uses}
 		if out[i].Status == journal.Draft {
 			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missingWarnings(q.uses)...)
+		}
+		if q.blocked != "" {
+			out[i].Guidance.ForbidPosting(q.blocked)
 		}
 	}
 	out[0].Changes = changes

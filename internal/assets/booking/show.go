@@ -57,19 +57,23 @@ func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	}
 	e, err := rebuild(ctx, tx, b, stored)
 	var added replay.Added
+	var refused error
 	if err == nil {
-		added, err = previewEffect(ctx, tx, b, e.effect)
+		added, refused, err = tryEffect(ctx, tx, b, &e.effect)
 	}
 	switch kind := fault.KindOf(err); {
 	case err == nil:
 	case kind == fault.Conflict || kind == fault.Invalid || kind == fault.NotFound:
-		m.Guidance.Warnings = append(m.Guidance.Warnings, err.Error())
+		m.Guidance.ForbidPosting(err.Error())
 		return nil
 	default:
 		return err
 	}
 	m.Lots = added.Uses
 	m.Guidance.Warnings = append(m.Guidance.Warnings, missingWarnings(m.Lots)...)
+	if refused != nil {
+		m.Guidance.ForbidPosting(refused.Error())
+	}
 	if lines := difference(linesOf(added.Entry), paramsOf(m.Lines)); len(lines) > 0 {
 		m.Guidance.Warnings = append(m.Guidance.Warnings,
 			"the draft would consume other lots now than when it was created: posting recomputes its lines")

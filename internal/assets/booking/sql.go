@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/assets/replay"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/posting"
@@ -25,8 +26,13 @@ type bookingRow struct {
 	RuleVersion   *int64  `db:"rule_version"`
 }
 
+// inputVersion is the version of the stored input. Before version 1, the quantity of a fee that was known by its value only
+// was not stored: it was computed as the share of the value.
+const inputVersion = 1
+
 // storedInput is the JSON in the column input: what an entry was computed from.
 type storedInput struct {
+	Version           int           `json:"version,omitempty"`
 	Number            int64         `json:"number"`
 	Label             string        `json:"label"`
 	Block             int64         `json:"block,omitempty"`
@@ -40,9 +46,8 @@ func (e *event) encode() (string, error) {
 	w := e.effect
 	in := w.Input
 	in.Books.Accounts = nil // the roles of the chart at the time of reading apply
-	text, err := json.Marshal(storedInput{Number: w.Number, Label: w.Label, Block: w.Block, SeparateAccountID: w.SeparateAccountID,
-		LotsTransactionID: w.LotsTransactionID,
-		Picks:             w.Picks, Input: in})
+	text, err := json.Marshal(storedInput{Version: inputVersion, Number: w.Number, Label: w.Label, Block: w.Block,
+		SeparateAccountID: w.SeparateAccountID, LotsTransactionID: w.LotsTransactionID, Picks: w.Picks, Input: in})
 	return string(text), err
 }
 
@@ -106,11 +111,46 @@ func copyBookings(ctx context.Context, tx *db.Tx, copies map[string]string) erro
 	return db.Insert(ctx, tx, "bookings", rows...)
 }
 
-// effect returns the effect of the entry on lots, without the accounts of roles and without a plan.
-func (r *bookingRow) effect() (replay.Effect, error) {
+// decode returns the stored input.
+func (r *bookingRow) decode() (storedInput, error) {
 	var f storedInput
 	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
-		return replay.Effect{}, fmt.Errorf("booking: read the booking of %s: %w", r.EntryID, err)
+		return f, fmt.Errorf("booking: read the booking of %s: %w", r.EntryID, err)
+	}
+	if f.Version == 0 {
+		restoreFeeQuantities(&f.Input)
+	}
+	return f, nil
+}
+
+// restoreFeeQuantities sets the fee quantities that earlier versions computed, so that their entries keep their lots and lines.
+func restoreFeeQuantities(in *posting.Input) {
+	restore := func(l *posting.Leg) {
+		if l.FeeQuantity.IsZero() && l.Value != nil && !l.Value.Gross.IsZero() {
+			l.FeeQuantity = l.Quantity.Mul(l.Value.Fee).Quo(l.Value.Gross, money.DigitsAfterMax)
+		}
+	}
+	transfer := in.Out != nil && in.In != nil && in.Out.Asset.Symbol == in.In.Asset.Symbol
+	if in.Out != nil && in.Out.Asset.Lots {
+		restore(in.Out)
+	}
+	if in.In != nil && !in.In.Asset.Lots && !transfer {
+		restore(in.In)
+	}
+}
+
+// params returns the request that the entry was computed from.
+func (r *bookingRow) params() (Params, error) {
+	f, err := r.decode()
+	return Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID),
+		Splits: splitsOf(f.Input.Target.Splits), OffsetAccountID: db.OrEmpty(r.OffsetID)}, err
+}
+
+// effect returns the effect of the entry on lots, without the accounts of roles and without a plan.
+func (r *bookingRow) effect() (replay.Effect, error) {
+	f, err := r.decode()
+	if err != nil {
+		return replay.Effect{}, err
 	}
 	return replay.Effect{EntryID: r.EntryID, TransactionID: r.TransactionID, Type: r.Type, Label: f.Label, Number: f.Number,
 		Block: f.Block, SeparateAccountID: f.SeparateAccountID, LotsTransactionID: f.LotsTransactionID, Picks: f.Picks,

@@ -50,7 +50,11 @@ func (s *Service) BeforePost(ctx context.Context, tx *db.Tx, draft journal.Entry
 	if err != nil {
 		return nil, nil, err
 	}
-	return linesOf(outcome.Added[draft.ID].Entry), func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
+	settled, err := newSettler(tx, b).settle(ctx, &e.effect, outcome.Added[draft.ID].Entry)
+	if err != nil {
+		return nil, nil, explain(err, "")
+	}
+	return linesOf(settled), func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
 		refs, _, err := s.rebook(ctx, tx, outcome.Changes)
 		if err != nil {
 			return err
@@ -66,10 +70,28 @@ func (s *Service) BeforePost(ctx context.Context, tx *db.Tx, draft journal.Entry
 	}, nil
 }
 
+// unknownRefusal is why a draft of a transaction of unknown type cannot be posted.
+const unknownRefusal = "a transaction of type UNKNOWN cannot be posted: delete the draft and book the transaction as another type"
+
+// PostRefusals returns why drafts cannot be posted, as far as their lots do not have to be computed: the type is UNKNOWN.
+func (s *Service) PostRefusals(ctx context.Context, tx *db.Tx, draftIDs []string) (map[string]string, error) {
+	rows, err := selectBookings(ctx, tx, draftIDs)
+	out := map[string]string{}
+	for _, r := range rows {
+		if r.Type == string(transaction.Unknown) {
+			out[r.EntryID] = unknownRefusal
+		}
+	}
+	return out, err
+}
+
 // BeforeLinesChange returns an error if a user edits lines that are computed from lots. Any other draft keeps the edited lines from then
 // on: its booking is deleted.
 func (s *Service) BeforeLinesChange(ctx context.Context, tx *db.Tx, e journal.Entry) error {
 	if err := refuseTrueUp(e); err != nil {
+		return err
+	}
+	if err := refuseOpening(ctx, tx, e); err != nil {
 		return err
 	}
 	stored, err := selectBooking(ctx, tx, e.ID)
@@ -119,9 +141,25 @@ func refuseTrueUp(e journal.Entry) error {
 		e.SequenceNumber(), transaction.SequenceNumber(e.TransactionNo))
 }
 
+// refuseOpening returns an error for the entry of an opening balance, which changes only with its lot.
+func refuseOpening(ctx context.Context, tx *db.Tx, e journal.Entry) error {
+	if e.TransactionID != "" {
+		return nil
+	}
+	created, err := lots.OfEntries(ctx, tx, e.ID)
+	if err != nil || len(created) == 0 {
+		return err
+	}
+	return fault.Conflictf("the entry %s belongs to the opening balance %s: change or delete that asset instead", e.SequenceNumber(),
+		created[0].ID)
+}
+
 // AfterUndo restores what an entry consumed, deletes the lots it created, and recomputes everything after it.
 func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entry, cascade bool) error {
 	if err := refuseTrueUp(was); err != nil {
+		return err
+	}
+	if err := refuseOpening(ctx, tx, was); err != nil {
 		return err
 	}
 	unposted := by.ID == was.ID
@@ -139,10 +177,7 @@ func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entr
 		return err
 	}
 	for _, l := range created {
-		switch {
-		case l.Origin == lots.Manual:
-			return fault.Conflictf("the entry %s belongs to the opening balance %s: change or delete that asset instead", was.SequenceNumber(), l.ID)
-		case !cascade && !l.RemainingQuantity.Equal(l.Quantity):
+		if !cascade && !l.RemainingQuantity.Equal(l.Quantity) {
 			return fault.Conflictf("%s of the %s %s that the entry %s brought in is used by later entries: reverse those first, or "+
 				"reverse this one with cascade=replay",
 				l.Quantity.Sub(l.RemainingQuantity), l.Quantity, l.AssetType, was.SequenceNumber())
@@ -204,6 +239,9 @@ func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was, reversal jour
 // AfterCorrect moves the lots and transactions of an entry to the entry that corrected it.
 func (s *Service) AfterCorrect(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
 	if err := refuseTrueUp(was); err != nil {
+		return err
+	}
+	if err := refuseOpening(ctx, tx, was); err != nil {
 		return err
 	}
 	if by.PeriodID != was.PeriodID && was.TransactionID != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // verifyChunk is the number of entries that are verified together.
@@ -18,7 +19,8 @@ const verifyChunk = 500
 
 // Verify compares transactions, entries and lots, and returns a text for every difference: a transaction must have one
 // entry in force and the same status, and an entry that is booked again from its stored booking and the lots it consumed
-// must have the same lines, consumptions and lots. It is a building block.
+// must have the same lines, consumptions and lots. No account of a source may show what its source cannot hold. It is a
+// building block.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.New("bookings")
 	for _, s := range inconsistencies {
@@ -34,12 +36,16 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	sources, err := findUnholdable(ctx, tx, b, found)
+	if err != nil {
+		return nil, err
+	}
 	for after := ""; ; {
 		rows, err := selectInForce(ctx, tx, after, verifyChunk)
 		if err != nil {
 			return nil, err
 		}
-		if err := verifyEntries(ctx, tx, b, rows, found); err != nil {
+		if err := verifyEntries(ctx, tx, b, sources, rows, found); err != nil {
 			return nil, err
 		}
 		if len(rows) < verifyChunk {
@@ -50,7 +56,8 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 }
 
 // verifyEntries books entries again and compares them with those that are stored.
-func verifyEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []bookingRow, found *finding.List) error {
+func verifyEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, sources map[string]source.Source, rows []bookingRow,
+	found *finding.List) error {
 	var effects []replay.Effect
 	for _, r := range rows {
 		e, err := r.effect()
@@ -63,6 +70,7 @@ func verifyEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []boo
 			continue
 		}
 		effects = append(effects, e)
+		findUnholdableLegs(e, sources, found)
 	}
 	made, err := replay.VerifyEffects(ctx, tx, b, effects, found)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -81,7 +82,7 @@ func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *wor
 	}
 	w := &world{TB: t, db: d, clock: now, journal: journal.NewService(d), periods: period.NewService(d).WithTransit(holdings.InTransit),
 		links: transfers.NewService(d), txns: transaction.NewService(d),
-		entities: entity.NewService(d).WithDisposals(lots.LastDisposal),
+		entities: entity.NewService(d).WithDisposals(lots.LastDisposal).WithClosings(snapshot.ClosedThrough),
 		all:      source.NewService(d, nil, nil), prices: price.NewService(d), rates: fx.NewService(d),
 		count: new(int)}
 	w.bookings = booking.NewService(d, w.journal)
@@ -130,6 +131,8 @@ func (w *world) source(name string) source.Source {
 		p.Type, p.Chain, p.Provider = source.Exchange, "", "kraken"
 	case "Bank", "SubBank":
 		p.Type, p.Chain, p.Currency = source.Bank, "", "USD"
+	case "Card":
+		p.Type, p.Chain, p.Currency = source.Card, "", "USD"
 	case "Euro":
 		p.Type, p.Chain, p.Currency = source.Bank, "", "EUR"
 	case "Stripe":

@@ -120,7 +120,11 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 	}
 	out := map[[6]string]money.Decimal{}
 	for o, balance := range balances {
-		for i, part := range splitAdjustment(s.entity(o.legalEntityID), places[o], balance) {
+		e := s.entity(o.legalEntityID)
+		if e.Measurement, _, err = entity.MeasurementOn(ctx, tx, e, periodKey+"-01"); err != nil {
+			return nil, err
+		}
+		for i, part := range splitAdjustment(e, places[o], balance) {
 			out[[6]string(places[o][i].key())] = part
 		}
 	}
@@ -128,7 +132,8 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 }
 
 // splitAdjustment allocates an adjustment to positions. At fair value the carrying amount is allocated by quantity, because
-// every unit is worth the same whatever it cost; otherwise the adjustment is allocated by cost.
+// every unit is worth the same whatever it cost; otherwise the adjustment is allocated by cost. A position that is overdrawn, as
+// one of a source can be in a pool of its legal entity, gets no share.
 func splitAdjustment(e entity.LegalEntity, places []Position, balance money.Decimal) []money.Decimal {
 	weights := make([]money.Decimal, len(places))
 	carried, quantity, basis := balance, money.Decimal{}, money.Decimal{}
@@ -138,7 +143,7 @@ func splitAdjustment(e entity.LegalEntity, places []Position, balance money.Deci
 	digits, _ := money.MinorUnits(e.BaseCurrency)
 	if e.Measurement != entity.MeasuredAtFairValue && basis.Sign() > 0 || quantity.Sign() <= 0 {
 		for i, p := range places {
-			weights[i] = p.Basis
+			weights[i] = orZero(p.Basis)
 		}
 		if basis.Sign() <= 0 {
 			return weights[:0] // there is nothing to adjust
@@ -146,11 +151,19 @@ func splitAdjustment(e entity.LegalEntity, places []Position, balance money.Deci
 		return money.Split(balance, weights, digits)
 	}
 	for i, p := range places {
-		weights[i] = p.Quantity
+		weights[i] = orZero(p.Quantity)
 	}
 	parts := money.Split(carried, weights, digits)
 	for i, p := range places {
 		parts[i] = parts[i].Sub(p.Basis)
 	}
 	return parts
+}
+
+// orZero returns an amount, or zero instead of a negative one.
+func orZero(d money.Decimal) money.Decimal {
+	if d.Sign() < 0 {
+		return money.Decimal{}
+	}
+	return d
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/realized"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // DispositionsParams select dispositions by accounting date.
@@ -35,7 +38,8 @@ type Disposition struct {
 	Proceeds        money.Decimal // before the fee
 	Fee             money.Decimal
 	Basis           money.Decimal
-	Gain            money.Decimal
+	Gain            money.Decimal // for tax: proceeds less cost
+	BookGain        money.Decimal // in the books: proceeds less carrying amount
 	Currency        string
 	Term            string
 	Days            int64
@@ -43,6 +47,19 @@ type Disposition struct {
 	TransactionID   string
 	JournalEntryID  string
 	Correction      bool // quantities and amounts are differences to a use in a closed period
+}
+
+// BookGains returns the gains of uses in the books, proceeds less carrying amount, in the order of the uses.
+func (s *Service) BookGains(ctx context.Context, uses []lots.Use) (out []money.Decimal, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		added, err := realized.OfUses(ctx, tx, uses)
+		out = make([]money.Decimal, len(uses))
+		for i, u := range uses {
+			out[i] = u.Gain.Add(added[u.ID])
+		}
+		return err
+	})
+	return out, err
 }
 
 // ScheduleOfDispositions returns a page of dispositions, lot by lot, by accounting date.

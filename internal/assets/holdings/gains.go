@@ -2,7 +2,9 @@ package holdings
 
 import (
 	"context"
+	"slices"
 
+	"github.com/bursarhq/bursar/internal/assets/realized"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -32,9 +34,13 @@ type Gains struct {
 	Loss          money.Decimal // positive
 	ShortTerm     money.Decimal // gains less losses
 	LongTerm      money.Decimal
+	Released      money.Decimal // what revaluations added to the gains, because of the adjustments of what was disposed of
 }
 
-// Net returns gains less losses.
+// BookGain returns gains less losses in the books: proceeds less carrying amounts.
+func (g Gains) BookGain() money.Decimal { return g.Net().Add(g.Released) }
+
+// Net returns gains less losses for tax: proceeds less cost.
 func (g Gains) Net() money.Decimal { return g.Gain.Sub(g.Loss) }
 
 func (g Gains) key() []string { return []string{g.Period.Key, g.LegalEntityID, g.AssetType} }
@@ -55,7 +61,7 @@ func (s *Service) RealizedGainsLosses(ctx context.Context, p GainsParams, pr pag
 			case after != nil && month.Key == after[0]:
 				from = after[1:]
 			}
-			rows, err := selectGains(ctx, tx, month, s.Filter, from, limit-len(out))
+			rows, err := s.gains(ctx, tx, month, from, limit-len(out))
 			if err != nil {
 				return nil, err
 			}
@@ -70,4 +76,33 @@ func (s *Service) RealizedGainsLosses(ctx context.Context, p GainsParams, pr pag
 		return out, nil
 	}
 	return report(ctx, s, "realized-gains-losses", p, pr, Gains.key, read)
+}
+
+// gains returns what was realized in a period, by legal entity and asset. An asset of which nothing was disposed of has a row
+// too if a revaluation corrected a gain of before.
+func (s *scope) gains(ctx context.Context, tx *db.Tx, month period.Period, after []string, limit int) ([]Gains, error) {
+	rows, err := selectGains(ctx, tx, month, s.Filter, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	released, err := realized.InPeriod(ctx, tx, month, realized.Filter{LegalEntityIDs: s.LegalEntityIDs, AssetTypes: s.AssetTypes,
+		SourceIDs: s.SourceIDs})
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		k := realized.Key{LegalEntityID: rows[i].LegalEntityID, AssetType: rows[i].AssetType}
+		rows[i].Released = released[k]
+		delete(released, k)
+	}
+	full := len(rows) == limit
+	for k, amount := range released {
+		g := Gains{Period: month, LegalEntityID: k.LegalEntityID, AssetType: k.AssetType, Released: amount}
+		if after != nil && slices.Compare(g.key()[1:], after) <= 0 || full && slices.Compare(g.key(), rows[limit-1].key()) > 0 {
+			continue // it is on another page
+		}
+		rows = append(rows, g)
+	}
+	slices.SortFunc(rows, func(a, b Gains) int { return slices.Compare(a.key(), b.key()) })
+	return rows[:min(len(rows), limit)], nil
 }

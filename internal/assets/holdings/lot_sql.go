@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/realized"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
@@ -100,9 +101,14 @@ func selectDispositions(ctx context.Context, tx *db.Tx, f Filter, from, to time.
 		after = &lots.UseCursor{Date: from, ID: afterID}
 	}
 	uses, err := lots.ListUses(ctx, tx, filter, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	added, err := realized.OfUses(ctx, tx, uses)
 	out := make([]Disposition, len(uses))
 	for i, u := range uses {
 		out[i] = dispositionOf(u)
+		out[i].BookGain = u.Gain.Add(added[u.ID])
 	}
 	return out, err
 }

@@ -125,6 +125,21 @@ func HasOpenLots(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID 
 	return len(found) > 0, err
 }
 
+// HasPosition reports whether lots of an asset are or were held on an account of a legal entity. It is a building block.
+func HasPosition(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID, assetType string) (bool, error) {
+	found, err := db.All[string](ctx, tx, `SELECT asset_type FROM lot_positions WHERE organization_id = @org AND legal_entity_id = ?
+		AND ledger_account_id = ? AND asset_type = ? LIMIT 1`, legalEntityID, ledgerAccountID, assetType)
+	return len(found) > 0, err
+}
+
+// HasParkedPool reports whether lots of an asset are parked under an account of a legal entity, or were expected to be. It is a
+// building block.
+func HasParkedPool(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID, assetType string) (bool, error) {
+	found, err := db.All[string](ctx, tx, `SELECT pool FROM lot_pools WHERE organization_id = @org AND ledger_account_id = ?
+		AND source_id IS NULL AND legal_entity_id = ? AND asset_type = ? LIMIT 1`, ledgerAccountID, legalEntityID, assetType)
+	return len(found) > 0, err
+}
+
 // moveUses sets the date and the period of the uses of an entry to those of another one.
 func moveUses(ctx context.Context, tx *db.Tx, entryID string, to EntryRef) error {
 	return tx.Queue(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND "+

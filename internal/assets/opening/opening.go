@@ -93,18 +93,16 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err 
 		if err != nil {
 			return err
 		}
-		opening, err := openingDate(ctx, tx, b, l.LegalEntityID)
-		if err != nil {
-			return err
-		}
-		if err := requireOpenPeriod(b, l.LegalEntityID, opening); err != nil {
+		if err := requireOpenBooks(b, l.LegalEntityID); err != nil {
 			return err
 		}
 		l.ID, l.CreatedAt = tx.NewID(id.Asset), tx.Now()
 		if l.AcquiredAt.IsZero() {
-			l.AcquiredAt = opening
+			if l.AcquiredAt, err = beginning(ctx, tx, b, l.LegalEntityID); err != nil {
+				return err
+			}
 		}
-		periodID, err := s.postOpening(ctx, tx, &l, opening)
+		periodID, err := s.postOpening(ctx, tx, &l)
 		if err != nil {
 			return err
 		}
@@ -118,70 +116,56 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err 
 	return h, err
 }
 
-// openingDate returns the last instant before the first accounting period of a legal entity: the month of its first entry or
-// transaction, booked or not. If the first entry is an opening balance, further ones get the same date.
-func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityID string) (time.Time, error) {
-	first := time.Time{}
-	earlier := func(at time.Time) {
-		if first.IsZero() || at.Before(first) {
-			first = at
+// beginning returns the last instant before the first accounting period of a legal entity: the month of its first entry or
+// transaction, booked or not. An asset that was received on an unknown date is as old as that.
+func beginning(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityID string) (time.Time, error) {
+	posted, err := journal.FirstPostedAt(ctx, tx, legalEntityID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	dates, err := selectFirstTransactions(ctx, tx, legalEntityID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	first := tx.Now()
+	for _, at := range append(dates, posted) {
+		if at != nil && at.Before(first) {
+			first = *at
 		}
 	}
-	entry, err := journal.FindFirstPosted(ctx, tx, legalEntityID)
-	switch {
-	case err != nil:
-		return first, err
-	case entry == nil:
-	case entry.OriginatedBy == journal.ByOpening:
-		earlier(entry.At.Add(precision))
-	default:
-		earlier(calendar.MonthOf(entry.At, b.Zone).Start(b.Zone))
-	}
-	transactions, err := selectFirstTransactions(ctx, tx, legalEntityID)
-	for _, at := range transactions {
-		if at != nil {
-			earlier(calendar.MonthOf(*at, b.Zone).Start(b.Zone))
-		}
-	}
-	if first.IsZero() {
-		first = calendar.MonthOf(tx.Now(), b.Zone).Start(b.Zone)
-	}
-	return first.Add(-precision), err
+	return calendar.MonthOf(first, b.Zone).Start(b.Zone).Add(-precision), nil
 }
 
 // precision is the precision at which times are stored.
 const precision = time.Millisecond
 
-// requireOpenPeriod returns an error if the first period of a legal entity is closed, because its opening balances cannot
-// change then.
-func requireOpenPeriod(b *snapshot.Books, legalEntityID string, opening time.Time) error {
-	month := calendar.MonthOf(opening, b.Zone)
-	if month.Key() > b.ClosedThrough(legalEntityID) {
+// requireOpenBooks returns an error if the first period of a legal entity is closed, because its opening balances, which stand
+// before that, cannot change then.
+func requireOpenBooks(b *snapshot.Books, legalEntityID string) error {
+	if b.ClosedThrough(legalEntityID) == "" {
 		return nil
 	}
 	return fault.Conflictf("the first period of %s, %s, is closed, so that its opening balances cannot change: reopen it first",
-		b.Entities[legalEntityID].Name, month.Next().Key())
+		b.Entities[legalEntityID].Name, b.FirstPeriod().Key)
 }
 
 // requireOpenLot returns an error for a lot without an entry that is counted in a closed period: no entry would say what
 // changed.
-func requireOpenLot(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot) error {
-	all, err := period.All(ctx, tx)
-	for _, p := range all {
-		if p.ID == l.OpenedIn && p.Key <= b.ClosedThrough(l.LegalEntityID) {
-			return fault.Conflictf("the asset is an opening balance of %s in %s, which is closed: reopen it first",
-				b.Entities[l.LegalEntityID].Name, p.Key)
-		}
+func requireOpenLot(b *snapshot.Books, l *lots.Lot) error {
+	through := b.ClosedThrough(l.LegalEntityID)
+	if p, there := b.PeriodOfEntry(l.OpenedIn); !there || p.Key > through {
+		return nil
 	}
-	return err
+	return fault.Conflictf("the asset is an opening balance of %s, whose books are closed through %s: reopen its periods first",
+		b.Entities[l.LegalEntityID].Name, through)
 }
 
 // postOpening posts the opening entry of a lot and returns its accounting period. A lot that cost nothing gets no entry, only
 // the period.
-func (s *Service) postOpening(ctx context.Context, tx *db.Tx, l *lots.Lot, at time.Time) (periodID string, err error) {
+func (s *Service) postOpening(ctx context.Context, tx *db.Tx, l *lots.Lot) (periodID string, err error) {
 	if l.CostBasis.IsZero() {
 		l.JournalEntryID = ""
-		_, l.OpenedIn, err = s.entries.ResolvePostingPeriod(ctx, tx, at, l.LegalEntityID)
+		_, l.OpenedIn, err = s.entries.ResolvePostingPeriod(ctx, tx, period.OpeningDate, l.LegalEntityID)
 		return l.OpenedIn, err
 	}
 	lines, err := openingLines(ctx, tx, l)
@@ -189,7 +173,7 @@ func (s *Service) postOpening(ctx context.Context, tx *db.Tx, l *lots.Lot, at ti
 		return "", err
 	}
 	made, err := s.entries.CreateInTx(ctx, tx, []journal.CreateParams{{
-		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " + l.AssetType,
+		LegalEntityID: l.LegalEntityID, Opening: true, Memo: "Opening balance of " + l.AssetType,
 		OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
@@ -267,7 +251,7 @@ func (s *Service) remove(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lo
 // reverse reverses the entry of a lot, if it has one, and returns the accounting period in which the lot is removed.
 func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lots.Lot) (periodID string, err error) {
 	if l.JournalEntryID == "" {
-		return l.OpenedIn, requireOpenLot(ctx, tx, b, &l)
+		return l.OpenedIn, requireOpenLot(b, &l)
 	}
 	e, err := journal.FindUnchecked(ctx, tx, l.JournalEntryID)
 	if err != nil {

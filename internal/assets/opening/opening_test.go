@@ -237,7 +237,7 @@ func TestAConsumedOpeningAssetCannotBeMovedOrDeleted(t *testing.T) {
 		refused(t, "less", update(first.ID, opening.UpdateParams{Quantity: new(money.MustParse("0.4"))}), fault.Conflict,
 			"0.5 of the asset are consumed already")
 		refused(t, "another account", update(first.ID, opening.UpdateParams{LedgerAccountID: &elsewhere.ID}), fault.Conflict, "consumed already")
-		refused(t, "another entity", update(first.ID, opening.UpdateParams{LegalEntityID: &other.ID}), fault.Conflict, "consumed already")
+		refused(t, "another entity", update(first.ID, opening.UpdateParams{LegalEntityID: &other.ID}), fault.Conflict, "INTERCOMPANY TRANSFER")
 		refused(t, "none at all", h.Delete(h.ctx, first.ID), fault.Conflict, "0.5 ETH of the asset are consumed already")
 		h.expectHeld(t, "4.5", "7500")
 		if err := update(second.ID, opening.UpdateParams{LedgerAccountID: &elsewhere.ID}); err != nil {

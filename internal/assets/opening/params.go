@@ -54,6 +54,9 @@ func (p CreateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books)
 	if err := o.MergeMissing(err, "source_id"); err != nil {
 		return l, err
 	}
+	if err == nil && !money.IsFiat(l.AssetType) && !heldAt.Type.Holds(l.AssetType) {
+		o.Addf("source_id", "%s", heldAt.RequireHolds(l.AssetType))
+	}
 	if l.Chain == "" {
 		l.Chain = heldAt.Chain
 	}

@@ -85,7 +85,9 @@ func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 	}
 	moved, elsewhere := after.LegalEntityID != before.LegalEntityID, after.LedgerAccountID != before.LedgerAccountID
 	if moved && !consumed.IsZero() {
-		o.AddConflictf("legal_entity_id", "%s of the asset are consumed already: it cannot move to another legal entity", consumed)
+		o.AddConflictf("legal_entity_id", "%s of the asset are consumed already: it cannot move to another legal entity. Move what is "+
+			"left by an INTERCOMPANY TRANSFER", consumed)
+		moved, after.LegalEntityID = false, before.LegalEntityID // so that only the other fields are checked
 	}
 	// What was consumed left the old account. If the rest moved to another one, a replay that gives it back would leave
 	// both accounts wrong.
@@ -120,17 +122,13 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, b *snapshot.Books, befo
 
 // moveToEntity makes the lot an opening balance of another legal entity.
 func (s *Service) moveToEntity(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot, after *lots.Lot) error {
-	opening, err := openingDate(ctx, tx, b, after.LegalEntityID)
-	if err != nil {
-		return err
-	}
-	if err := requireOpenPeriod(b, after.LegalEntityID, opening); err != nil {
+	if err := requireOpenBooks(b, after.LegalEntityID); err != nil {
 		return err
 	}
 	if err := s.remove(ctx, tx, b, before); err != nil {
 		return err
 	}
-	periodID, err := s.postOpening(ctx, tx, after, opening)
+	periodID, err := s.postOpening(ctx, tx, after)
 	if err != nil {
 		return err
 	}
@@ -162,20 +160,11 @@ func (s *Service) correctEntry(ctx context.Context, tx *db.Tx, b *snapshot.Books
 		after.JournalEntryID, after.OpenedIn = "", left
 		return left, left, nil
 	}
-	entered, err = s.postFirst(ctx, tx, b, after)
+	if err := requireOpenBooks(b, after.LegalEntityID); err != nil {
+		return "", "", err
+	}
+	entered, err = s.postOpening(ctx, tx, after)
 	return left, entered, err
-}
-
-// postFirst posts the opening entry of a lot that had none.
-func (s *Service) postFirst(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot) (periodID string, err error) {
-	opening, err := openingDate(ctx, tx, b, l.LegalEntityID)
-	if err != nil {
-		return "", err
-	}
-	if err := requireOpenPeriod(b, l.LegalEntityID, opening); err != nil {
-		return "", err
-	}
-	return s.postOpening(ctx, tx, l, opening)
 }
 
 // restate corrects the opening entry of a lot and returns its accounting period.

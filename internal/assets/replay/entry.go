@@ -32,6 +32,14 @@ func (e *Effect) ConsumedPools(b *snapshot.Books) (out []string) {
 	return out
 }
 
+// At returns when the transaction happened: the outflow, if there are two.
+func (e *Effect) At() time.Time {
+	if e.Input.Out != nil {
+		return e.Input.Out.At
+	}
+	return e.Input.In.At
+}
+
 // arrivesAt returns when a moved asset arrives: at the later of the two legs.
 func (e *Effect) arrivesAt() time.Time {
 	var at time.Time

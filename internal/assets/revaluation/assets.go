@@ -2,6 +2,7 @@ package revaluation
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -22,9 +23,11 @@ func (s *subject) candidates(f assetGroup) []string {
 		}
 	}
 	prefix := f.role("")
-	for role, id := range s.roles {
-		if asset, is := strings.CutPrefix(role, prefix); is && !s.balances[id].IsZero() {
-			found[asset] = true
+	for _, roles := range []iter.Seq[string]{maps.Keys(s.roles), maps.Keys(s.adopted)} {
+		for role := range roles {
+			if asset, is := strings.CutPrefix(role, prefix); is && !s.adjustment(role).IsZero() {
+				found[asset] = true
+			}
 		}
 	}
 	for key, own := range s.own {
@@ -67,19 +70,24 @@ func (s *subject) prices(ctx context.Context, f assetGroup, units []string) (map
 			wanted = append(wanted, price.Query{AssetType: unit, Currency: s.BaseCurrency, At: s.asOf})
 		}
 	}
+	out := map[string]*Quote{}
+	return out, s.addPrices(ctx, wanted, out)
+}
+
+// addPrices adds the prices that are wanted to quotes, by asset. Those that there are none of are noted as missing.
+func (s *subject) addPrices(ctx context.Context, wanted []price.Query, quotes map[string]*Quote) error {
 	found, err := price.LatestBatch(ctx, s.tx, wanted)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := map[string]*Quote{}
 	for i, w := range wanted {
 		if found[i] == nil {
-			s.addMissingPrice(w.AssetType, w.Currency)
+			s.addMissingPrice(w)
 			continue
 		}
-		out[w.AssetType] = &Quote{found[i].Value, found[i].ID, found[i].At, string(found[i].Origin)}
+		quotes[w.AssetType] = &Quote{found[i].Value, found[i].ID, found[i].At, string(found[i].Origin)}
 	}
-	return out, nil
+	return nil
 }
 
 // asset plans one asset.
@@ -87,7 +95,7 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 	h, role := s.held[unit], f.role(unit)
 	accountID := s.roles[role]
 	i := Item{Kind: f.kind, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Price: quote}
-	i.Before = s.balances[accountID].Sub(s.ownOn(f.kind, unit, accountID))
+	i.Before = s.adjustment(role).Sub(s.ownOn(f.kind, unit, accountID))
 	var effect measure.Effect
 	var rows []Row
 	switch {

@@ -3,6 +3,7 @@ package revaluation
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -48,13 +49,22 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, r Run, i *Item) error 
 	return err
 }
 
-// entry returns the parameters of the entry of an item. Lines on accounts of a foreign currency have a quantity of zero, because
-// only the value in the base currency changes.
+// dateOf returns the accounting date of entries of a kind: the last instant of the period, or of an adoption its first one.
+func (r Run) dateOf(k Kind) time.Time {
+	if k == Adoption {
+		return r.begins
+	}
+	return r.AsOf
+}
+
+// entry returns the parameters of the entry of an item. Lines on accounts whose balance is measured have a quantity of zero, because
+// only its value in the base currency changes.
 func (i Item) entry(r Run) journal.CreateParams {
-	what := map[Kind]string{FairValue: "Fair value of %s", Revaluation: "Revaluation of %s", Impairment: "Impairment of %s",
-		Exchange: "%s at the closing rate"}[i.Kind]
+	what := map[Kind]string{Adoption: "Adoption of fair value for %s", FairValue: "Fair value of %s", Revaluation: "Revaluation of %s",
+		Impairment: "Impairment of %s",
+		Exchange:   "%s at the closing rate", UnitBalance: "Balances in %s at the closing price"}[i.Kind]
 	out := journal.CreateParams{
-		LegalEntityID: i.LegalEntityID, AccountingDate: clock.Format(r.AsOf), Memo: fmt.Sprintf(what, i.Unit) + ", " +
+		LegalEntityID: i.LegalEntityID, AccountingDate: clock.Format(r.dateOf(i.Kind)), Memo: fmt.Sprintf(what, i.Unit) + ", " +
 			r.PeriodKey, Status: journal.Posted,
 		OriginatedBy: journal.ByRevaluation, Lines: make([]journal.LineParams, len(i.Lines)),
 	}

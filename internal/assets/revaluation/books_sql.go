@@ -54,13 +54,6 @@ func selectStates(ctx context.Context, tx *db.Tx, runID, legalEntityID string, k
 		AND unit {any} ORDER BY unit, subject_id`, runID, legalEntityID, string(kind), units)
 }
 
-type unitRow struct {
-	AccountID string        `db:"ledger_account_id"`
-	Unit      string        `db:"unit"`
-	Quantity  money.Decimal `db:"quantity"`
-	Amount    money.Decimal `db:"amount"`
-}
-
 // selectUnits reads the balances of the accounts of a legal entity at the end of a period, by unit other than its base currency.
 func selectUnits(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]unitRow, error) {
 	return db.All[unitRow](ctx, tx,

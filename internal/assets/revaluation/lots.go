@@ -42,12 +42,20 @@ func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	return nil
 }
 
-// readStates reads the adjustments of lots after the last run of an earlier period.
+// readStates reads the adjustments of lots after the last run of an earlier period. An asset for which fair value was adopted at the
+// beginning of this period has those of the adoption, and nothing of how it was measured before.
 func (l *lotMeasurer) readStates(ctx context.Context, _ []string) error {
 	byRun := map[string][]string{}
 	for key, at := range l.earlier {
-		if key[0] == string(l.group.kind) {
+		if key[0] == string(l.group.kind) && !l.precedes(at) {
 			byRun[at.RunID] = append(byRun[at.RunID], at.Unit)
+		}
+	}
+	if l.group.kind == FairValue {
+		for unit, rows := range l.opening {
+			for _, r := range rows {
+				l.addState(unit, r.SubjectID, r.Quantity, r.After)
+			}
 		}
 	}
 	for runID, units := range byRun {
@@ -56,11 +64,15 @@ func (l *lotMeasurer) readStates(ctx context.Context, _ []string) error {
 			return err
 		}
 		for _, r := range rows {
-			l.units[r.LotID] = r.Unit
-			l.states[r.Unit] = append(l.states[r.Unit], measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After})
+			l.addState(r.Unit, r.LotID, r.Quantity, r.After)
 		}
 	}
 	return nil
+}
+
+func (l *lotMeasurer) addState(unit, lotID string, quantity, adjustment money.Decimal) {
+	l.units[lotID] = unit
+	l.states[unit] = append(l.states[unit], measure.State{Lot: lotID, Quantity: quantity, Adjustment: adjustment})
 }
 
 // readLows reads the prices of the period if the lowest one counts.

@@ -3,7 +3,6 @@ package revaluation
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -33,11 +33,12 @@ type planner struct {
 	kinds    []Kind // all if empty
 	withLots bool   // with the lots of assets at fair value, which nothing but the record needs
 
-	roles   map[string]string // accounts by role
-	missing []fault.Field     // prices and rates
-	parts   []Part
-	items   []Item
-	rows    []Row
+	roles    map[string]string // accounts by role
+	missing  []fault.Field     // prices and rates
+	unpriced []string          // assets without a price
+	parts    []Part
+	items    []Item
+	rows     []Row
 }
 
 func newPlanner(tx *db.Tx, b *snapshot.Books, p period.Period, kinds []Kind) *planner {
@@ -60,10 +61,10 @@ func (p *planner) err() error {
 	return fault.ConflictAt(p.missing, "prices or rates at the end of %s are missing", p.period.Key)
 }
 
-func (p *planner) addMissing(from, to, message string) {
-	name := from + "/" + to
-	if !slices.ContainsFunc(p.missing, func(f fault.Field) bool { return f.Name == name }) {
-		p.missing = append(p.missing, fault.Field{Name: name, Message: message})
+// addMissing notes a pair of an asset or currency and the base currency that has no price or rate.
+func (p *planner) addMissing(pair fault.Field) {
+	if !slices.Contains(p.missing, pair) {
+		p.missing = append(p.missing, pair)
 	}
 }
 
@@ -74,6 +75,8 @@ type subject struct {
 	digits int32
 
 	held     map[string]holding
+	carried  map[accountUnit]lotBalance
+	units    []unitRow // read when they are needed
 	policies map[string]assetpolicy.Policy
 	balances map[string]money.Decimal // of adjustment accounts, by account
 	own      map[[2]string]postedItem // items of the last run of the period, by kind and unit
@@ -81,6 +84,8 @@ type subject struct {
 	entries  map[string][]Line        // the lines of own entries
 	lots     []lots.Lot               // read when they are needed
 	lotsRead bool
+	adopted  map[string]money.Decimal // by role of an adjustment account: what an adoption that is not booked yet adds to it
+	opening  map[string][]Row         // by asset: the lots as they were measured when fair value was adopted
 }
 
 // holding is the quantity and the cost of an asset.
@@ -88,12 +93,12 @@ type holding struct{ quantity, cost money.Decimal }
 
 // measure plans the items of a legal entity.
 func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
-	places, _ := money.MinorUnits(e.BaseCurrency)
-	s := &subject{planner: p, LegalEntity: e, digits: places}
-	for _, step := range []func(context.Context) error{s.readHoldings, s.readBalances, s.readPosted, s.readPolicies} {
-		if err := step(ctx); err != nil {
-			return err
-		}
+	s, err := p.read(ctx, e)
+	if err != nil {
+		return err
+	}
+	if err := s.adopt(ctx); err != nil {
+		return err
 	}
 	for _, group := range s.groups() {
 		if !p.includes(group.kind) {
@@ -107,18 +112,45 @@ func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
 			p.parts = append(p.parts, Part{e.ID, group.kind, Posted})
 		}
 	}
-	if !p.includes(Exchange) {
-		return nil
+	for _, kind := range []Kind{UnitBalance, Exchange} {
+		if !p.includes(kind) {
+			continue
+		}
+		planned, err := s.remeasure(ctx, kind)
+		if err != nil {
+			return err
+		}
+		if planned || kind == Exchange {
+			p.parts = append(p.parts, Part{e.ID, kind, Posted})
+		}
 	}
-	p.parts = append(p.parts, Part{e.ID, Exchange, Posted})
-	return s.exchange(ctx)
+	return nil
 }
 
-// readHoldings sums up the positions by asset. NFTs have no price of their own and stay at cost.
+// read reads what there is to measure of a legal entity, under the measurement of the period.
+func (p *planner) read(ctx context.Context, e entity.LegalEntity) (*subject, error) {
+	places, _ := money.MinorUnits(e.BaseCurrency)
+	s := &subject{planner: p, LegalEntity: e, digits: places, adopted: map[string]money.Decimal{}, opening: map[string][]Row{}}
+	var err error
+	if s.Measurement, s.MeasurementFrom, err = entity.MeasurementOn(ctx, p.tx, e, p.period.Key+"-01"); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{s.readHoldings, s.readBalances, s.readPosted, s.readPolicies} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// readHoldings sums up the positions by asset, and by account. NFTs have no price of their own and stay at cost.
 func (s *subject) readHoldings(ctx context.Context) error {
 	positions, err := holdings.Positions(ctx, s.tx, s.period.Key, holdings.Filter{LegalEntityIDs: []string{s.ID}})
-	s.held = map[string]holding{}
+	s.held, s.carried = map[string]holding{}, map[accountUnit]lotBalance{}
 	for _, p := range positions {
+		at := accountUnit{p.LedgerAccountID, p.AssetType}
+		c := s.carried[at]
+		s.carried[at] = lotBalance{holding{c.quantity.Add(p.Quantity), c.cost.Add(p.Basis)}, c.atSource || p.SourceID != ""}
 		if p.TokenID == "" {
 			h := s.held[p.AssetType]
 			s.held[p.AssetType] = holding{h.quantity.Add(p.Quantity), h.cost.Add(p.Basis)}
@@ -261,6 +293,14 @@ func (s *subject) ownOn(kind Kind, unit, accountID string) (sum money.Decimal) {
 	return sum
 }
 
+// adjustment returns the balance of the adjustment account of a role, with an adoption that is not booked yet.
+func (s *subject) adjustment(role string) money.Decimal {
+	if id := s.roles[role]; id != "" {
+		return s.balances[id].Add(s.adopted[role])
+	}
+	return s.adopted[role]
+}
+
 // signedAmount returns the amount, negative for a credit.
 func (l Line) signedAmount() money.Decimal {
 	if l.Side == book.Credit {
@@ -283,6 +323,9 @@ func (p *planner) sort() {
 	})
 }
 
-func (p *planner) addMissingPrice(asset, currency string) {
-	p.addMissing(asset, currency, fmt.Sprintf("has no price at %s", clock.Format(p.asOf)))
+func (p *planner) addMissingPrice(q price.Query) {
+	p.addMissing(fault.Field{Name: q.AssetType + "/" + q.Currency, Message: "has no price at " + clock.Format(q.At)})
+	if !slices.Contains(p.unpriced, q.AssetType) {
+		p.unpriced = append(p.unpriced, q.AssetType)
+	}
 }

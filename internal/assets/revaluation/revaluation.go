@@ -17,11 +17,18 @@ const (
 	FairValue   Kind = "fair_value"  // ASU 2023-08: changes in net income
 	Revaluation Kind = "revaluation" // IAS 38: the excess over cost is a surplus in equity
 	Impairment  Kind = "impairment"  // the lower of cost and value
+	Adoption    Kind = "adoption"    // ASU 2023-08 in the first period: the difference at its beginning goes to retained earnings
 	Exchange    Kind = "fx"          // foreign currency at the closing rate
+	// UnitBalance is digital assets that no lots carry, such as loans and intercompany balances, at the closing price. It applies
+	// however the legal entity measures its holdings: what it owes is no asset at cost.
+	UnitBalance Kind = "unit_balance"
 )
 
 // kinds lists all kinds.
-var kinds = []Kind{FairValue, Revaluation, Impairment, Exchange}
+var kinds = []Kind{Adoption, FairValue, Revaluation, Impairment, UnitBalance, Exchange}
+
+// ByAccount reports whether rows of the kind are accounts, and not lots.
+func (k Kind) ByAccount() bool { return k == Exchange || k == UnitBalance }
 
 // Status is the state of a run, or of a part of it.
 type Status string
@@ -39,6 +46,7 @@ type Run struct {
 	PeriodID   string
 	PeriodKey  string
 	AsOf       time.Time // the last instant of the period
+	begins     time.Time // the first instant of the period; set for a run that is being made
 	CreatedBy  string
 	CreatedAt  time.Time
 	ReversedAt *time.Time
@@ -95,15 +103,15 @@ type Quote struct {
 	Origin  string
 }
 
-// Item is an asset or a foreign currency of a legal entity.
+// Item is an asset, or a unit of which accounts have balances, of a legal entity.
 type Item struct {
 	LegalEntityID string
 	Kind          Kind
 	Unit          string // the asset, or the foreign currency
 	Currency      string
 	Quantity      money.Decimal
-	Cost          *money.Decimal // nil for a foreign currency
-	Before        money.Decimal  // the adjustment before the run, or the balance of the foreign currency
+	Cost          *money.Decimal // nil for balances of accounts
+	Before        money.Decimal  // the adjustment before the run, or the carrying amount of the balances
 	Price         *Quote         // nil if nothing is held
 	Value         money.Decimal
 	After         money.Decimal
@@ -113,18 +121,18 @@ type Item struct {
 	Lines         []Line
 }
 
-// Delta returns the amount that is booked on the adjustment account, or on the accounts of the foreign currency.
+// Delta returns the amount that is booked on the adjustment account, or on the accounts themselves.
 func (i Item) Delta() money.Decimal { return i.After.Sub(i.Before) }
 
 // Line is a line of the entry of an item.
 type Line struct {
 	AccountID string        `json:"account_id,omitempty"` // empty for an account that is created when it is first used
-	Role      string        `json:"role,omitempty"`       // empty for an account of a foreign currency
+	Role      string        `json:"role,omitempty"`       // empty for an account whose balance is measured
 	Side      book.Side     `json:"side"`
 	Amount    money.Decimal `json:"amount"`
 }
 
-// Row is a part of an item: a lot, or an account with foreign currency.
+// Row is a part of an item: a lot, or an account with a balance.
 type Row struct {
 	LegalEntityID string
 	Kind          Kind

@@ -63,7 +63,7 @@ func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (m
 	for i, k := range p.Kinds {
 		switch {
 		case !slices.Contains(kinds, k):
-			faults.Addf(fmt.Sprintf("kinds[%d]", i), "must be one of fair_value, revaluation, impairment, fx")
+			faults.Addf(fmt.Sprintf("kinds[%d]", i), "must be one of adoption, fair_value, revaluation, impairment, unit_balance, fx")
 		case slices.Contains(p.Kinds[:i], k):
 			faults.Addf(fmt.Sprintf("kinds[%d]", i), "is given twice")
 		}
@@ -129,8 +129,8 @@ func (p *planner) run(tx *db.Tx, userID string) Run {
 		}
 	}
 	return Run{
-		PeriodID: p.period.ID, PeriodKey: p.period.Key, AsOf: p.asOf, CreatedBy: userID, CreatedAt: tx.Now(), Parts: p.parts,
-		Items: p.items, Rows: shown, RowCount: int64(len(p.rows)),
+		PeriodID: p.period.ID, PeriodKey: p.period.Key, AsOf: p.asOf, begins: p.period.Start, CreatedBy: userID,
+		CreatedAt: tx.Now(), Parts: p.parts, Items: p.items, Rows: shown, RowCount: int64(len(p.rows)),
 	}
 }
 
@@ -175,16 +175,17 @@ func (p *planner) createAccounts(ctx context.Context) error {
 	return nil
 }
 
-// createAccount creates the adjustment account of an asset.
+// createAccount creates the adjustment account of an asset. A fair value adjustment is shown as an asset, positive for a gain;
+// accumulated impairment is a contra account.
 func createAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.Account, error) {
 	group, err := account.ByRole(ctx, tx, account.GroupFairValueAdjustment)
 	if err != nil {
 		return account.Account{}, err
 	}
-	name := "Fair value adjustment " + asset
+	p := account.CreateParams{Name: "Fair value adjustment " + asset, Type: group.Type, NormalBalance: group.Type.NormalBalance(),
+		ParentID: group.ID, Role: role}
 	if role == account.RoleAccumulatedImpairment(asset) {
-		name = "Accumulated impairment " + asset
+		p.Name, p.NormalBalance = "Accumulated impairment "+asset, group.Type.NormalBalance().Contra()
 	}
-	return account.Create(ctx, tx, account.CreateParams{Name: name, Type: group.Type, NormalBalance: group.NormalBalance,
-		ParentID: group.ID, Role: role})
+	return account.Create(ctx, tx, p)
 }

@@ -279,9 +279,9 @@ func TestARunThatIsMissingOrTooOldIsFound(t *testing.T) {
 			t.Helper()
 			month := w.period("2025-09")
 			w.read(func(ctx context.Context, tx *db.Tx) error {
-				missing, why, err := revaluation.Stale(ctx, tx, month, w.entity)
-				if err != nil || missing != (says != "") || !strings.Contains(why, says) {
-					t.Errorf("%v %s %v, want %s", missing, why, err, says)
+				found, err := revaluation.Inspect(ctx, tx, month, w.entity)
+				if err != nil || (found.Stale != "") != (says != "") || !strings.Contains(found.Stale, says) {
+					t.Errorf("%+v %v, want %s", found, err, says)
 				}
 				return nil
 			})
@@ -313,9 +313,9 @@ func TestAMonthWithPricesButNoneAtItsEndIsReportedAsStale(t *testing.T) {
 		w.price("ETH 2025-09-02T00:00:00Z 1000")
 		month := w.period("2025-09")
 		w.read(func(ctx context.Context, tx *db.Tx) error {
-			missing, why, err := revaluation.Stale(ctx, tx, month, w.entity)
-			if err != nil || !missing || !strings.Contains(why, "ETH/USD has no price") {
-				t.Errorf("%v %s %v", missing, why, err)
+			found, err := revaluation.Inspect(ctx, tx, month, w.entity)
+			if err != nil || !slices.Equal(found.Unpriced, []string{"ETH"}) || !strings.Contains(found.Stale, "ETH/USD has no price") {
+				t.Errorf("%+v %v", found, err)
 			}
 			return nil
 		})

@@ -136,7 +136,7 @@ func (w *world) account(name string) (a account.Account) {
 	return a
 }
 
-// post books lines such as "1210 +3000" and "3010 -3000 EUR"; a plus is a debit.
+// post books lines such as "1210 +3000", "3010 -3000 EUR" and "2220 -20000 10 ETH", which is 20000 for 10 ETH; a plus is a debit.
 func (w *world) post(date string, lines ...string) string {
 	w.t.Helper()
 	p := journal.CreateParams{LegalEntityID: w.entity, AccountingDate: date, Status: journal.Posted, OriginatedBy: journal.ByHand}
@@ -150,8 +150,11 @@ func (w *world) post(date string, lines ...string) string {
 			continue
 		}
 		l := journal.LineParams{LedgerAccountID: w.account(f[0]).ID, Side: side, Amount: amount}
-		if len(f) > 2 {
+		switch len(f) {
+		case 3:
 			l.Currency = f[2]
+		case 4:
+			l.Quantity, l.Unit = new(dec(f[2])), f[3]
 		}
 		p.Lines = append(p.Lines, l)
 	}

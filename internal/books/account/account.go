@@ -19,6 +19,7 @@ type Account struct {
 	ParentID       string // empty at the top
 	Postable       bool
 	Clearing       bool
+	Monetary       bool // balances in other units than the base currency are remeasured at the end of a period
 	ArchivedAt     *time.Time
 	AssetType      string
 	Role           string // empty unless the service itself uses the account
@@ -60,6 +61,10 @@ func (t Type) Valid() bool {
 	return t == Asset || t == Liability || t == Equity || t == Revenue || t == Expense
 }
 
+// Monetary reports whether accounts of the type are monetary unless they or an account above them say otherwise: assets and
+// liabilities are. Equity, revenue and expenses keep the rate of their day and are never monetary.
+func (t Type) Monetary() bool { return t == Asset || t == Liability }
+
 // Contra returns the other side.
 func (b Balance) Contra() Balance {
 	if b == Debit {
@@ -84,7 +89,7 @@ func (a Account) facts() map[string]any {
 	return map[string]any{
 		"id": a.ID, "sequence_number": a.SequenceNumber, "code": db.OrNull(a.Code), "name": a.Name, "type": a.Type,
 		"normal_balance": a.NormalBalance, "parent_account_id": db.OrNull(a.ParentID), "is_postable": a.Postable,
-		"is_clearing_account": a.Clearing, "archived_at": a.ArchivedAt,
+		"is_clearing_account": a.Clearing, "is_monetary": a.Monetary, "archived_at": a.ArchivedAt,
 		"asset_type": db.OrNull(a.AssetType), "role": db.OrNull(a.Role),
 	}
 }

@@ -22,9 +22,16 @@ func TestANewAccountIsAsItWasAskedForOrAsItsTypeSays(t *testing.T) {
 			want account.Account
 		}{
 			{account.CreateParams{Name: "a", Type: account.Asset}, account.Account{Name: "a", Type: account.Asset,
-				NormalBalance: account.Debit, Postable: true}},
+				NormalBalance: account.Debit, Postable: true, Monetary: true}},
 			{account.CreateParams{Name: "b", Type: account.Liability}, account.Account{Name: "b", Type: account.Liability,
-				NormalBalance: account.Credit, Postable: true}},
+				NormalBalance: account.Credit, Postable: true, Monetary: true}},
+			{account.CreateParams{Name: "land", Type: account.Asset, Monetary: ptr(false)}, account.Account{Name: "land", Type: account.Asset,
+				NormalBalance: account.Debit, Postable: true}},
+			{account.CreateParams{Name: "laptops", Type: account.Asset, ParentID: w.named("Fixed assets").ID}, account.Account{Name: "laptops",
+				Type: account.Asset, ParentID: w.named("Fixed assets").ID, NormalBalance: account.Debit, Postable: true}},
+			{account.CreateParams{Name: "lease", Type: account.Asset, ParentID: w.named("Fixed assets").ID, Monetary: ptr(true)},
+				account.Account{Name: "lease", Type: account.Asset, ParentID: w.named("Fixed assets").ID, NormalBalance: account.Debit, Postable: true,
+					Monetary: true}},
 			{account.CreateParams{Name: "c", Type: account.Equity}, account.Account{Name: "c", Type: account.Equity,
 				NormalBalance: account.Credit, Postable: true}},
 			{account.CreateParams{Name: "d", Type: account.Revenue}, account.Account{Name: "d", Type: account.Revenue,
@@ -32,14 +39,14 @@ func TestANewAccountIsAsItWasAskedForOrAsItsTypeSays(t *testing.T) {
 			{account.CreateParams{Name: "e", Type: account.Expense}, account.Account{Name: "e", Type: account.Expense,
 				NormalBalance: account.Debit, Postable: true}},
 			{account.CreateParams{Name: "contra", Type: account.Asset, NormalBalance: account.Credit}, account.Account{Name: "contra",
-				Type: account.Asset, NormalBalance: account.Credit, Postable: true}},
+				Type: account.Asset, NormalBalance: account.Credit, Postable: true, Monetary: true}},
 			{account.CreateParams{Name: "group", Type: account.Asset, Postable: ptr(false)}, account.Account{Name: "group",
-				Type: account.Asset, NormalBalance: account.Debit}},
+				Type: account.Asset, NormalBalance: account.Debit, Monetary: true}},
 			{
 				account.CreateParams{Name: "all", Code: "9.1", Type: account.Asset, ParentID: w.named("Vault").ID, Postable: ptr(true),
 					Clearing: true, AssetType: "BTC", Role: "fair_value_adjustment:BTC"},
 				account.Account{Name: "all", Code: "9.1", Type: account.Asset, NormalBalance: account.Debit, ParentID: w.named("Vault").ID,
-					Postable: true, Clearing: true, AssetType: "BTC", Role: "fair_value_adjustment:BTC"},
+					Postable: true, Clearing: true, Monetary: true, AssetType: "BTC", Role: "fair_value_adjustment:BTC"},
 			},
 		} {
 			before := w.state()
@@ -77,6 +84,8 @@ func TestABadAccountIsRefusedWithEveryFaultAndLeavesNothing(t *testing.T) {
 				AssetType: strings.Repeat("x", 65), ParentID: bank},
 				fault.Invalid, []string{"name must not be empty", "code must have at most 32", "type must be Asset,",
 					"normal_balance must be debit or credit", "asset_type must have at most 64"}},
+			"monetary equity": {account.CreateParams{Name: "a", Type: account.Equity, Monetary: ptr(true)}, fault.Invalid,
+				[]string{"is_monetary must be false for an account of type Equity"}},
 			"a long name": {account.CreateParams{Name: strings.Repeat("é", 201), Type: account.Asset}, fault.Invalid,
 				[]string{"name must have at most 200"}},
 			"a code with a space": {account.CreateParams{Name: "a", Code: "1 ", Type: account.Asset}, fault.Invalid,
@@ -136,9 +145,11 @@ func TestAnAccountChangesAsAskedAndWhatChangesNothingIsNotRecorded(t *testing.T)
 			{"asset type", account.UpdateParams{AssetType: ptr("ETH")}, func(a *account.Account) { a.AssetType = "ETH" }},
 			{"no asset type", account.UpdateParams{AssetType: ptr("")}, func(a *account.Account) { a.AssetType = "" }},
 			{"clearing", account.UpdateParams{Clearing: ptr(true)}, func(a *account.Account) { a.Clearing = true }},
+			{"not monetary", account.UpdateParams{Monetary: ptr(false)}, func(a *account.Account) { a.Monetary = false }},
+			{"monetary", account.UpdateParams{Monetary: ptr(true)}, func(a *account.Account) { a.Monetary = true }},
 			{"no lines", account.UpdateParams{Postable: ptr(false)}, func(a *account.Account) { a.Postable = false }},
 			{"type", account.UpdateParams{Type: ptr(account.Equity)}, func(a *account.Account) {
-				a.Type, a.NormalBalance = account.Equity, account.Credit
+				a.Type, a.NormalBalance, a.Monetary = account.Equity, account.Credit, false
 			}},
 			{"contra", account.UpdateParams{NormalBalance: ptr(account.Debit)}, func(a *account.Account) { a.NormalBalance = account.Debit }},
 			{"type of a contra account", account.UpdateParams{Type: ptr(account.Expense)}, func(a *account.Account) {
@@ -148,7 +159,7 @@ func TestAnAccountChangesAsAskedAndWhatChangesNothingIsNotRecorded(t *testing.T)
 				a.Type, a.NormalBalance = account.Revenue, account.Debit
 			}},
 			{"type and parent", account.UpdateParams{Type: ptr(account.Asset), ParentID: &vault.ID}, func(a *account.Account) {
-				a.Type, a.NormalBalance, a.ParentID = account.Asset, account.Credit, vault.ID
+				a.Type, a.NormalBalance, a.ParentID, a.Monetary = account.Asset, account.Credit, vault.ID, true
 			}},
 		} {
 			step.change(&a)

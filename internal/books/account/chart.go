@@ -22,9 +22,10 @@ type chartEntry struct {
 type traits int
 
 const (
-	group    traits = 1 << iota // not postable
-	contra                      // has the other normal balance
-	clearing                    // has a balance of zero once everything is booked
+	group       traits = 1 << iota // not postable
+	contra                         // has the other normal balance
+	clearing                       // has a balance of zero once everything is booked
+	nonmonetary                    // keeps the rate of the day, as does every account below it
 )
 
 // defaultChart is the chart of a new organization by type.
@@ -39,14 +40,14 @@ var defaultChart = []struct {
 		}},
 		{code: "1100", name: "Exchange balances", traits: group, children: []chartEntry{
 			{code: "1110", name: "Cash on exchanges"},
-			{code: "1120", name: "Digital assets on exchanges"},
+			{code: "1120", name: "Digital assets on exchanges", traits: nonmonetary},
 		}},
-		{code: "1200", name: "Digital assets", traits: group, children: []chartEntry{
+		{code: "1200", name: "Digital assets", traits: group | nonmonetary, children: []chartEntry{
 			{code: "1210", name: "Digital assets at cost"},
 			{code: "1220", name: "Stablecoins"},
 			{code: "1230", name: "Staked digital assets"},
 			{code: "1240", name: "NFTs"},
-			{code: "1290", name: "Fair value adjustment", role: GroupFairValueAdjustment, traits: group | contra},
+			{code: "1290", name: "Fair value adjustment", role: GroupFairValueAdjustment, traits: group},
 		}},
 		{code: "1300", name: "Receivables", traits: group, children: []chartEntry{
 			{code: "1310", name: "Accounts receivable", role: RoleReceivable},
@@ -56,11 +57,11 @@ var defaultChart = []struct {
 			{code: "1390", name: "Allowance for doubtful accounts", traits: contra},
 		}},
 		{code: "1400", name: "Other current assets", traits: group, children: []chartEntry{
-			{code: "1410", name: "Prepaid expenses"},
+			{code: "1410", name: "Prepaid expenses", traits: nonmonetary},
 			{code: "1420", name: "Reserves held by processors"},
 		}},
 		{code: "1500", name: "Due from group companies", role: GroupDueFrom, traits: group},
-		{code: "1600", name: "Fixed assets", traits: group, children: []chartEntry{
+		{code: "1600", name: "Fixed assets", traits: group | nonmonetary, children: []chartEntry{
 			{code: "1610", name: "Equipment"},
 			{code: "1690", name: "Accumulated depreciation", traits: contra},
 		}},
@@ -80,7 +81,7 @@ var defaultChart = []struct {
 		}},
 		{code: "2100", name: "Customer balances", traits: group, children: []chartEntry{
 			{code: "2110", name: "Unapplied cash", role: RoleUnappliedCash},
-			{code: "2120", name: "Deferred revenue"},
+			{code: "2120", name: "Deferred revenue", traits: nonmonetary},
 		}},
 		{code: "2200", name: "Loans", traits: group, children: []chartEntry{
 			{code: "2210", name: "Loans payable"},
@@ -116,7 +117,7 @@ var defaultChart = []struct {
 			{code: "4510", name: "Realized gains", role: RoleRealizedGain},
 			{code: "4520", name: "Unrealized gains", role: RoleUnrealizedGain},
 			{code: "4530", name: "Foreign exchange gains", role: RoleFXGain},
-			{code: "4540", name: "Interest income"},
+			{code: "4540", name: "Interest income", role: RoleInterestIncome},
 			{code: "4590", name: "Other income"},
 		}},
 	}},
@@ -150,7 +151,7 @@ var defaultChart = []struct {
 			{code: "7020", name: "Unrealized losses", role: RoleUnrealizedLoss},
 			{code: "7030", name: "Impairment losses", role: RoleImpairmentLoss},
 			{code: "7040", name: "Foreign exchange losses", role: RoleFXLoss},
-			{code: "7050", name: "Interest expense"},
+			{code: "7050", name: "Interest expense", role: RoleInterestExpense},
 			{code: "7060", name: "Rounding differences", role: RoleRounding},
 			{code: "7070", name: "Income taxes"},
 			{code: "7090", name: "Other expenses"},
@@ -158,12 +159,39 @@ var defaultChart = []struct {
 	}},
 }
 
+// laterRoles are roles of the default chart that charts from before they existed lack, with the code and type of their accounts.
+var laterRoles = map[string]struct {
+	code string
+	kind Type
+}{
+	RoleInterestIncome: {"4540", Revenue}, RoleInterestExpense: {"7050", Expense},
+}
+
+// FindRoles returns the accounts of a chart by role. In a chart from before a role existed, the account that has the code of the
+// default chart takes its place.
+func FindRoles(chart []Account) map[string]string {
+	roles := map[string]string{}
+	for _, a := range chart {
+		if a.Role != "" {
+			roles[a.Role] = a.ID
+		}
+	}
+	for role, as := range laterRoles {
+		for _, a := range chart {
+			if roles[role] == "" && a.Role == "" && a.Code == as.code && a.Type == as.kind && a.Postable && !a.Archived() {
+				roles[role] = a.ID
+			}
+		}
+	}
+	return roles
+}
+
 // systemRoles are the roles every chart must have.
 var systemRoles = func() (roles []string) {
 	var walk func([]chartEntry)
 	walk = func(entries []chartEntry) {
 		for _, e := range entries {
-			if e.role != "" {
+			if _, later := laterRoles[e.role]; e.role != "" && !later {
 				roles = append(roles, e.role)
 			}
 			walk(e.children)
@@ -181,6 +209,7 @@ type seededFacts struct {
 	Code     string  `json:"code"`
 	ID       string  `json:"id"`
 	Clearing bool    `json:"is_clearing_account"`
+	Monetary bool    `json:"is_monetary"`
 	Postable bool    `json:"is_postable"`
 	Name     string  `json:"name"`
 	Balance  Balance `json:"normal_balance"`
@@ -198,20 +227,22 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 	}
 	var chart []Account
 	var told []seededFacts
-	var add func(kind Type, parentID string, entries []chartEntry)
-	add = func(kind Type, parentID string, entries []chartEntry) {
+	var add func(kind Type, parent Account, entries []chartEntry)
+	add = func(kind Type, parent Account, entries []chartEntry) {
 		for _, e := range entries {
 			state.AccountNumber++
 			a := e.account(kind)
-			a.ID, a.SequenceNumber, a.ParentID, a.CreatedAt = tx.NewID(id.LedgerAccount), state.AccountNumber, parentID, tx.Now()
+			a.ID, a.SequenceNumber, a.ParentID, a.CreatedAt = tx.NewID(id.LedgerAccount), state.AccountNumber, parent.ID, tx.Now()
+			a.Monetary = a.InheritedMonetary(parent) && e.traits&nonmonetary == 0
 			chart = append(chart, a)
-			told = append(told, seededFacts{Code: a.Code, ID: a.ID, Clearing: a.Clearing, Postable: a.Postable, Name: a.Name,
-				Balance: a.NormalBalance, ParentID: db.OrNull(a.ParentID), Role: db.OrNull(a.Role), Number: a.SequenceNumber, Type: a.Type})
-			add(kind, a.ID, e.children)
+			told = append(told, seededFacts{Code: a.Code, ID: a.ID, Clearing: a.Clearing, Monetary: a.Monetary, Postable: a.Postable,
+				Name: a.Name, Balance: a.NormalBalance, ParentID: db.OrNull(a.ParentID), Role: db.OrNull(a.Role), Number: a.SequenceNumber,
+				Type: a.Type})
+			add(kind, a, e.children)
 		}
 	}
 	for _, c := range defaultChart {
-		add(c.kind, "", c.entries)
+		add(c.kind, Account{}, c.entries)
 	}
 	if err := insert(ctx, tx, chart...); err != nil {
 		return err
@@ -251,7 +282,7 @@ func CreateIntercompany(ctx context.Context, tx *db.Tx, legalEntityID, name stri
 		a := Account{
 			ID: tx.NewID(id.LedgerAccount), SequenceNumber: state.AccountNumber,
 			Name: truncate("Due from "+name, NameMax), Type: g.Type, NormalBalance: g.NormalBalance,
-			ParentID: g.ID, Postable: true, Role: RoleDueFrom(legalEntityID), CreatedAt: tx.Now(),
+			ParentID: g.ID, Postable: true, Monetary: g.Monetary, Role: RoleDueFrom(legalEntityID), CreatedAt: tx.Now(),
 		}
 		if g.Role == GroupDueTo {
 			a.Name, a.Role = truncate("Due to "+name, NameMax), RoleDueTo(legalEntityID)

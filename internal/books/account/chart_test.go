@@ -29,6 +29,7 @@ func drawn(chart []account.Account) string {
 			var marks []string
 			for mark, on := range map[string]bool{
 				"group": !a.Postable, "contra": a.NormalBalance != a.Type.NormalBalance(), "clearing": a.Clearing, "role " + a.Role: a.Role != "",
+				"not monetary": a.Type.Monetary() && !a.Monetary,
 			} {
 				if on {
 					marks = append(marks, mark)
@@ -85,7 +86,7 @@ func TestEverySystemRoleIsOnAnAccountThatFitsIt(t *testing.T) {
 			"rounding":            "Expense debit postable",
 			"accounts_receivable": "Asset debit postable", "accounts_payable": "Liability credit postable",
 			"due_from:" + w.entity: "Asset debit postable", "due_to:" + w.entity: "Liability credit postable",
-			"group:fair_value_adjustment": "Asset credit", "group:due_from": "Asset debit", "group:due_to": "Liability credit",
+			"group:fair_value_adjustment": "Asset debit", "group:due_from": "Asset debit", "group:due_to": "Liability credit",
 		} {
 			w.read(func(ctx context.Context, tx *db.Tx) error {
 				a, err := account.ByRole(ctx, tx, role)

@@ -28,6 +28,7 @@ type CreateParams struct {
 	ParentID      string
 	Postable      *bool // nil: true
 	Clearing      bool
+	Monetary      *bool // nil: that of the parent account, or of the type
 	AssetType     string
 	Role          string // only for accounts that the service creates for its own use
 }
@@ -46,6 +47,11 @@ func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
 	if a.NormalBalance == "" {
 		a.NormalBalance = a.Type.NormalBalance()
 	}
+	if p.Monetary != nil {
+		a.Monetary = *p.Monetary
+	} else if a.Monetary, err = inheritedMonetary(ctx, tx, a); err != nil {
+		return Account{}, err
+	}
 	if err := a.validateInChart(ctx, tx, Account{}); err != nil {
 		return Account{}, err
 	}
@@ -56,6 +62,28 @@ func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
 	}
 	recordCreated(ctx, tx, a)
 	return a, nil
+}
+
+// InheritedMonetary reports whether an account is monetary if nobody says so: as the account above it, which is the zero Account
+// for none, or as its type.
+func (a Account) InheritedMonetary(parent Account) bool {
+	if parent.ID != "" {
+		return parent.Monetary
+	}
+	return a.Type.Monetary()
+}
+
+// inheritedMonetary returns InheritedMonetary by the stored parent. A parent that does not exist or has another type is a fault that
+// validateInChart reports.
+func inheritedMonetary(ctx context.Context, tx *db.Tx, a Account) (bool, error) {
+	if a.ParentID == "" {
+		return a.Type.Monetary(), nil
+	}
+	parent, err := find(ctx, tx, a.ParentID)
+	if fault.KindOf(err) == fault.NotFound || err == nil && parent.Type != a.Type {
+		return a.Type.Monetary(), nil
+	}
+	return a.InheritedMonetary(parent), err
 }
 
 func recordCreated(ctx context.Context, tx *db.Tx, a Account) {
@@ -115,6 +143,9 @@ func (a Account) validateFields(faults *fault.List) {
 	}
 	if a.NormalBalance != Debit && a.NormalBalance != Credit {
 		faults.Addf("normal_balance", "must be debit or credit")
+	}
+	if a.Monetary && a.Type.Valid() && !a.Type.Monetary() {
+		faults.Addf("is_monetary", "must be false for an account of type %s: only assets and liabilities are monetary", a.Type)
 	}
 }
 

@@ -25,6 +25,8 @@ const (
 	RoleSwapClearing           = "swap_clearing"
 	RoleTransferClearing       = "transfer_clearing"
 	RoleUnappliedCash          = "unapplied_cash"
+	RoleInterestIncome         = "interest_income"
+	RoleInterestExpense        = "interest_expense"
 	RoleReceivable             = "accounts_receivable"
 	RolePayable                = "accounts_payable"
 )

@@ -20,6 +20,7 @@ type row struct {
 	ParentID       *string    `db:"parent_account_id"`
 	Postable       bool       `db:"is_postable"`
 	Clearing       bool       `db:"is_clearing_account"`
+	Monetary       bool       `db:"is_monetary"`
 	ArchivedAt     *time.Time `db:"archived_at"`
 	AssetType      *string    `db:"asset_type"`
 	Role           *string    `db:"role"`
@@ -33,7 +34,8 @@ func toRow(a Account) row {
 	return row{
 		ID: a.ID, SequenceNumber: a.SequenceNumber, Code: db.OrNull(a.Code), Name: a.Name, Type: string(a.Type),
 		NormalBalance: string(a.NormalBalance), ParentID: db.OrNull(a.ParentID), Postable: a.Postable, Clearing: a.Clearing,
-		ArchivedAt: a.ArchivedAt, AssetType: db.OrNull(a.AssetType), Role: db.OrNull(a.Role), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		Monetary: a.Monetary, ArchivedAt: a.ArchivedAt, AssetType: db.OrNull(a.AssetType), Role: db.OrNull(a.Role),
+		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 
@@ -41,7 +43,8 @@ func (r row) account() Account {
 	return Account{
 		ID: r.ID, SequenceNumber: r.SequenceNumber, Code: db.OrEmpty(r.Code), Name: r.Name, Type: Type(r.Type),
 		NormalBalance: Balance(r.NormalBalance), ParentID: db.OrEmpty(r.ParentID), Postable: r.Postable, Clearing: r.Clearing,
-		ArchivedAt: r.ArchivedAt, AssetType: db.OrEmpty(r.AssetType), Role: db.OrEmpty(r.Role), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Monetary: r.Monetary, ArchivedAt: r.ArchivedAt, AssetType: db.OrEmpty(r.AssetType), Role: db.OrEmpty(r.Role),
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 
@@ -110,9 +113,9 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, above int64, limit int
 func update(ctx context.Context, tx *db.Tx, a Account) error {
 	r := toRow(a)
 	_, err := tx.Exec(ctx, `UPDATE ledger_accounts SET code = ?, name = ?, type = ?, normal_balance = ?, parent_account_id = ?,
-		is_postable = ?,
-		is_clearing_account = ?, archived_at = ?, asset_type = ?, updated_at = ? WHERE organization_id = @org AND ledger_account_id = ?`,
-		r.Code, r.Name, r.Type, r.NormalBalance, r.ParentID, r.Postable, r.Clearing, r.ArchivedAt, r.AssetType, r.UpdatedAt, r.ID)
+		is_postable = ?, is_clearing_account = ?, is_monetary = ?, archived_at = ?, asset_type = ?, updated_at = ?
+		WHERE organization_id = @org AND ledger_account_id = ?`,
+		r.Code, r.Name, r.Type, r.NormalBalance, r.ParentID, r.Postable, r.Clearing, r.Monetary, r.ArchivedAt, r.AssetType, r.UpdatedAt, r.ID)
 	return err
 }
 

@@ -20,6 +20,7 @@ type UpdateParams struct {
 	ParentID      *string
 	Postable      *bool
 	Clearing      *bool
+	Monetary      *bool
 	AssetType     *string
 }
 
@@ -58,7 +59,7 @@ func store(ctx context.Context, tx *db.Tx, action string, before, after Account)
 }
 
 func (p UpdateParams) apply(a Account) Account {
-	contra := a.NormalBalance != a.Type.NormalBalance()
+	was, contra := a.Type, a.NormalBalance != a.Type.NormalBalance()
 	set(&a.Name, p.Name)
 	set(&a.Code, p.Code)
 	if set(&a.Type, p.Type); p.Type != nil && p.NormalBalance == nil {
@@ -71,6 +72,10 @@ func (p UpdateParams) apply(a Account) Account {
 	set(&a.ParentID, p.ParentID)
 	set(&a.Postable, p.Postable)
 	set(&a.Clearing, p.Clearing)
+	if a.Type.Monetary() != was.Monetary() {
+		a.Monetary = a.Type.Monetary()
+	}
+	set(&a.Monetary, p.Monetary)
 	set(&a.AssetType, p.AssetType)
 	return a
 }

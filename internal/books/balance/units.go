@@ -12,6 +12,9 @@ type UnitKey struct{ Entity, Account, Unit, Period string }
 // Unit is a quantity and its amount in the base currency, both debits less credits.
 type Unit struct{ Quantity, Amount money.Decimal }
 
+// HasBalance reports whether there is a quantity or an amount.
+func (u Unit) HasBalance() bool { return !u.Quantity.IsZero() || !u.Amount.IsZero() }
+
 // Units are movements or balances of assets and foreign currencies.
 type Units map[UnitKey]Unit
 

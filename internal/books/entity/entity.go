@@ -28,6 +28,7 @@ type LegalEntity struct {
 	CostBasisFrom        string // the first day of the election, YYYY-MM-DD; empty means from the beginning
 	CostBasisScope       string
 	Measurement          string
+	MeasurementFrom      string // the first day on which the measurement applies, YYYY-MM-DD; empty means from the beginning
 	FiscalYearStartMonth int64
 	Framework            string
 	FeeTreatment         string
@@ -81,9 +82,9 @@ func (e LegalEntity) facts() map[string]any {
 		"id": e.ID, "name": e.Name, "base_currency": e.BaseCurrency, "country": db.OrNull(e.Country),
 		"parent_legal_entity_id": db.OrNull(e.ParentID), "ownership_percent": decimalFact(e.OwnershipPercent),
 		"cost_basis_method": e.CostBasisMethod, "cost_basis_from": db.OrNull(e.CostBasisFrom),
-		"cost_basis_scope": e.CostBasisScope, "measurement": e.Measurement, "fiscal_year_start_month": e.FiscalYearStartMonth,
-		"framework": e.Framework, "fee_treatment": e.FeeTreatment, "short_disposal": e.ShortDisposal, "intercompany_basis": e.IntercompanyBasis,
-		"loans_out": e.LoansOut,
+		"cost_basis_scope": e.CostBasisScope, "measurement": e.Measurement, "measurement_from": db.OrNull(e.MeasurementFrom),
+		"fiscal_year_start_month": e.FiscalYearStartMonth, "framework": e.Framework, "fee_treatment": e.FeeTreatment,
+		"short_disposal": e.ShortDisposal, "intercompany_basis": e.IntercompanyBasis, "loans_out": e.LoansOut,
 	}
 }
 
@@ -124,6 +125,9 @@ func create(ctx context.Context, tx *db.Tx, e LegalEntity) (LegalEntity, error) 
 		return e, err
 	}
 	if err := insertElection(ctx, tx, e.ID, 1, e.election(e.CreatedAt)); err != nil {
+		return e, err
+	}
+	if err := insertMeasurement(ctx, tx, e.ID, 1, e.measured(e.CreatedAt)); err != nil {
 		return e, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.created", ResourceType: "legal_entity", ResourceID: e.ID, After: e.facts()})

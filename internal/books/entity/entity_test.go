@@ -116,6 +116,9 @@ func TestVerifyReportsEveryKindOfDamage(t *testing.T) {
 			"UPDATE legal_entities SET cost_basis_from = '2025-01-01' WHERE organization_id = @org AND legal_entity_id = ?":           "latest election",
 			"DELETE FROM cost_basis_elections WHERE organization_id = @org AND legal_entity_id = ?":                                   "latest election",
 			"DELETE FROM legal_entities WHERE organization_id = @org AND legal_entity_id = ?":                                         "has none",
+			"UPDATE legal_entities SET measurement = 'impairment' WHERE organization_id = @org AND legal_entity_id = ?":               "its measurement differs from its latest election",
+			"UPDATE legal_entities SET measurement_from = '2025-01-02' WHERE organization_id = @org AND legal_entity_id = ?":          "measurement_from must be the first day",
+			"DELETE FROM measurement_elections WHERE organization_id = @org AND legal_entity_id = ?":                                  "its measurement differs from its latest election",
 			"UPDATE cost_basis_elections SET legal_entity_id = 'le_gone' WHERE organization_id = @org AND legal_entity_id = ?":        "cost_basis_elections: the legal entity le_gone does not exist",
 			"INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, " +
 				"credits) SELECT @org, '', 'le_gone', legal_entity_id, '', '0', '0' FROM legal_entities e WHERE e.organization_id = @org AND " +

@@ -44,6 +44,13 @@ func (s *Service) validateFixedFields(ctx context.Context, tx *db.Tx, before, af
 		}
 		blame("cost_basis_from", why)
 	}
+	if before.changesMeasurement(after) {
+		why, err := s.reasonNotFrom(ctx, tx, after)
+		if err != nil {
+			return err
+		}
+		blame("measurement_from", why)
+	}
 	if len(fields) == 0 {
 		return nil
 	}

@@ -58,7 +58,8 @@ func (p CreateParams) entity() (LegalEntity, error) {
 	return u.apply(withDefaults(p.Name, p.BaseCurrency))
 }
 
-// UpdateParams are the requested changes; nil leaves a field unchanged, and an empty country, parent, percentage or first day clears it.
+// UpdateParams are the requested changes; nil leaves a field unchanged, and an empty country, parent, percentage or first day clears
+// it. A measurement without a first day applies from the beginning.
 type UpdateParams struct {
 	Name                 *string
 	BaseCurrency         *string
@@ -69,6 +70,7 @@ type UpdateParams struct {
 	CostBasisFrom        *string
 	CostBasisScope       *string
 	Measurement          *string
+	MeasurementFrom      *string
 	FiscalYearStartMonth *int64
 	Framework            *string
 	FeeTreatment         *string
@@ -90,7 +92,7 @@ func (p UpdateParams) apply(e LegalEntity) (LegalEntity, error) {
 	set(&e.CostBasisMethod, p.CostBasisMethod)
 	set(&e.CostBasisFrom, p.CostBasisFrom)
 	set(&e.CostBasisScope, p.CostBasisScope)
-	set(&e.Measurement, p.Measurement)
+	p.applyMeasurement(&faults, &e)
 	set(&e.FiscalYearStartMonth, p.FiscalYearStartMonth)
 	set(&e.Framework, p.Framework)
 	set(&e.FeeTreatment, p.FeeTreatment)
@@ -150,6 +152,9 @@ func (e LegalEntity) validate(faults *fault.List) {
 		if _, err := time.Parse(time.DateOnly, e.CostBasisFrom); err != nil {
 			faults.Addf("cost_basis_from", "must be a date such as 2026-01-01")
 		}
+	}
+	if at, err := time.Parse(time.DateOnly, e.MeasurementFrom); e.MeasurementFrom != "" && (err != nil || at.Day() != 1) {
+		faults.Addf("measurement_from", "must be the first day of a month such as 2026-01-01")
 	}
 	for _, choice := range []struct {
 		field, value string

@@ -15,13 +15,15 @@ import (
 
 // Service holds the use cases.
 type Service struct {
-	db           *db.DB
-	lastDisposal LastDisposal
+	db            *db.DB
+	lastDisposal  LastDisposal
+	closedThrough ClosedThrough
 }
 
 // NewService returns a Service.
 func NewService(d *db.DB) *Service {
-	return &Service{d, func(context.Context, *db.Tx, string) (*time.Time, error) { return nil, nil }}
+	return &Service{d, func(context.Context, *db.Tx, string) (*time.Time, error) { return nil, nil },
+		func(context.Context, *db.Tx, string) (string, error) { return "", nil }}
 }
 
 // LastDisposal returns the time of the last disposal of a legal entity, or nil if there is none.
@@ -33,15 +35,29 @@ func (s *Service) WithDisposals(last LastDisposal) *Service {
 	return s
 }
 
+// ClosedThrough returns the key of the last period that is closed for a legal entity, or nothing if none is.
+type ClosedThrough func(ctx context.Context, tx *db.Tx, legalEntityID string) (string, error)
+
+// WithClosings sets the function that finds closed periods, which a package above this one provides. It returns the service.
+func (s *Service) WithClosings(through ClosedThrough) *Service {
+	s.closedThrough = through
+	return s
+}
+
 // Detail is a legal entity with its elections.
 type Detail struct {
 	LegalEntity
-	History []Election // the oldest first
+	History      []Election // the oldest first
+	Measurements []Measured // the oldest first
 }
 
 func loadDetail(ctx context.Context, tx *db.Tx, e LegalEntity) (Detail, error) {
 	history, err := Elections(ctx, tx, e.ID)
-	return Detail{e, history}, err
+	if err != nil {
+		return Detail{}, err
+	}
+	measurements, err := selectMeasurements(ctx, tx, e.ID)
+	return Detail{e, history, measurements}, err
 }
 
 // Get returns a legal entity.
@@ -122,7 +138,7 @@ func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdatePara
 	return d, err
 }
 
-// change validates and writes a changed legal entity, and its new election if there is one.
+// change validates and writes a changed legal entity, and its new elections if there are any.
 func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEntity) (LegalEntity, error) {
 	if err := s.validateFixedFields(ctx, tx, before, after); err != nil {
 		return after, err
@@ -138,6 +154,15 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEnti
 			return after, err
 		}
 		if err := insertElection(ctx, tx, after.ID, int64(len(history))+1, after.election(now)); err != nil {
+			return after, err
+		}
+	}
+	if before.changesMeasurement(after) {
+		history, err := selectMeasurements(ctx, tx, after.ID)
+		if err != nil {
+			return after, err
+		}
+		if err := insertMeasurement(ctx, tx, after.ID, int64(len(history))+1, after.measured(now)); err != nil {
 			return after, err
 		}
 	}

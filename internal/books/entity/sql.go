@@ -22,6 +22,7 @@ type row struct {
 	CostBasisFrom        *string        `db:"cost_basis_from"`
 	CostBasisScope       string         `db:"cost_basis_scope"`
 	Measurement          string         `db:"measurement"`
+	MeasurementFrom      *string        `db:"measurement_from"`
 	FiscalYearStartMonth int64          `db:"fiscal_year_start_month"`
 	Framework            string         `db:"framework"`
 	FeeTreatment         string         `db:"fee_treatment"`
@@ -36,9 +37,10 @@ func toRow(e LegalEntity) row {
 	return row{
 		ID: e.ID, Name: e.Name, BaseCurrency: e.BaseCurrency, Country: db.OrNull(e.Country), ParentID: db.OrNull(e.ParentID),
 		OwnershipPercent: e.OwnershipPercent, CostBasisMethod: e.CostBasisMethod, CostBasisFrom: db.OrNull(e.CostBasisFrom),
-		CostBasisScope: e.CostBasisScope, Measurement: e.Measurement, FiscalYearStartMonth: e.FiscalYearStartMonth,
-		Framework: e.Framework, FeeTreatment: e.FeeTreatment, ShortDisposal: e.ShortDisposal, IntercompanyBasis: e.IntercompanyBasis,
-		LoansOut: e.LoansOut, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
+		CostBasisScope: e.CostBasisScope, Measurement: e.Measurement, MeasurementFrom: db.OrNull(e.MeasurementFrom),
+		FiscalYearStartMonth: e.FiscalYearStartMonth, Framework: e.Framework, FeeTreatment: e.FeeTreatment,
+		ShortDisposal: e.ShortDisposal, IntercompanyBasis: e.IntercompanyBasis, LoansOut: e.LoansOut,
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
 	}
 }
 
@@ -46,9 +48,10 @@ func (r row) entity() LegalEntity {
 	return LegalEntity{
 		ID: r.ID, Name: r.Name, BaseCurrency: r.BaseCurrency, Country: db.OrEmpty(r.Country), ParentID: db.OrEmpty(r.ParentID),
 		OwnershipPercent: r.OwnershipPercent, CostBasisMethod: r.CostBasisMethod, CostBasisFrom: db.OrEmpty(r.CostBasisFrom),
-		CostBasisScope: r.CostBasisScope, Measurement: r.Measurement, FiscalYearStartMonth: r.FiscalYearStartMonth,
-		Framework: r.Framework, FeeTreatment: r.FeeTreatment, ShortDisposal: r.ShortDisposal, IntercompanyBasis: r.IntercompanyBasis,
-		LoansOut: r.LoansOut, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		CostBasisScope: r.CostBasisScope, Measurement: r.Measurement, MeasurementFrom: db.OrEmpty(r.MeasurementFrom),
+		FiscalYearStartMonth: r.FiscalYearStartMonth, Framework: r.Framework, FeeTreatment: r.FeeTreatment,
+		ShortDisposal: r.ShortDisposal, IntercompanyBasis: r.IntercompanyBasis, LoansOut: r.LoansOut,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 
@@ -90,10 +93,11 @@ func update(ctx context.Context, tx *db.Tx, e LegalEntity) error {
 	r := toRow(e)
 	_, err := tx.Exec(ctx, "UPDATE legal_entities SET name = ?, base_currency = ?, country = ?, parent_legal_entity_id = ?, "+
 		"ownership_percent = ?, cost_basis_method = ?, "+
-		"cost_basis_from = ?, cost_basis_scope = ?, measurement = ?, fiscal_year_start_month = ?, framework = ?, fee_treatment = ?, "+
+		"cost_basis_from = ?, cost_basis_scope = ?, measurement = ?, measurement_from = ?, "+
+		"fiscal_year_start_month = ?, framework = ?, fee_treatment = ?, "+
 		"short_disposal = ?, intercompany_basis = ?, loans_out = ?, updated_at = ? WHERE organization_id = @org AND legal_entity_id = ?",
 		r.Name, r.BaseCurrency, r.Country, r.ParentID, r.OwnershipPercent, r.CostBasisMethod,
-		r.CostBasisFrom, r.CostBasisScope, r.Measurement, r.FiscalYearStartMonth, r.Framework, r.FeeTreatment,
+		r.CostBasisFrom, r.CostBasisScope, r.Measurement, r.MeasurementFrom, r.FiscalYearStartMonth, r.Framework, r.FeeTreatment,
 		r.ShortDisposal, r.IntercompanyBasis, r.LoansOut, r.UpdatedAt, r.ID)
 	return err
 }
@@ -133,6 +137,29 @@ func selectAllElections(ctx context.Context, tx *db.Tx) (map[string][]Election, 
 	out := map[string][]Election{}
 	for _, r := range rows {
 		out[r.LegalEntityID] = append(out[r.LegalEntityID], Election{r.Method, r.Scope, db.OrEmpty(r.From), r.CreatedAt})
+	}
+	return out, err
+}
+
+type measurementRow struct {
+	LegalEntityID string    `db:"legal_entity_id"`
+	Sequence      int64     `db:"sequence"`
+	Measurement   string    `db:"measurement"`
+	From          *string   `db:"effective_from"`
+	CreatedAt     time.Time `db:"created_at"`
+}
+
+func insertMeasurement(ctx context.Context, tx *db.Tx, legalEntityID string, sequence int64, m Measured) error {
+	return db.Insert(ctx, tx, "measurement_elections", measurementRow{LegalEntityID: legalEntityID, Sequence: sequence,
+		Measurement: m.Measurement, From: db.OrNull(m.From), CreatedAt: m.CreatedAt})
+}
+
+func selectMeasurements(ctx context.Context, tx *db.Tx, legalEntityID string) ([]Measured, error) {
+	rows, err := db.All[measurementRow](ctx, tx, "SELECT "+db.Columns[measurementRow]()+
+		" FROM measurement_elections WHERE organization_id = @org AND legal_entity_id = ? ORDER BY sequence", legalEntityID)
+	out := make([]Measured, len(rows))
+	for i, r := range rows {
+		out[i] = Measured{r.Measurement, db.OrEmpty(r.From), r.CreatedAt}
 	}
 	return out, err
 }

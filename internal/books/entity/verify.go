@@ -37,6 +37,15 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			out = append(out, fmt.Sprintf("legal entity %s: its cost basis differs from its latest election", e.ID))
 		}
 	}
+	for _, e := range all {
+		history, err := selectMeasurements(ctx, tx, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(history); n == 0 || history[n-1] != e.measured(history[n-1].CreatedAt) {
+			out = append(out, fmt.Sprintf("legal entity %s: its measurement differs from its latest election", e.ID))
+		}
+	}
 	strays, err := reference.FindDangling(ctx, tx, table)
 	for _, s := range strays {
 		out = append(out, fmt.Sprintf("%s: the legal entity %s does not exist", s.Table, s.ID))

@@ -51,5 +51,10 @@ func ListBetween(ctx context.Context, tx *db.Tx, base, quote, from, to string) (
 	return selectBetween(ctx, tx, base, quote, from, to)
 }
 
+// OfDay returns the rates of a day from a currency into every other one, by currency. It runs in the caller's transaction.
+func OfDay(ctx context.Context, tx *db.Tx, base, date string) ([]Quotation, error) {
+	return selectDay(ctx, tx, base, date)
+}
+
 // Each calls do for every rate, by pair and day. It runs in the caller's transaction.
 func Each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error { return walk(ctx, tx, do) }

@@ -129,6 +129,7 @@ func TestTheServiceNamesEveryFaultOnce(t *testing.T) {
 		for says, params := range map[string][]fx.StoreParams{
 			"rates must have 1 to 1000 items":  nil,
 			"rates must have 1 to 1000 items ": many,
+			"rates[0].date must not be before": {{Base: "EUR", Quote: "USD", Date: "0999-12-31", Rate: "1"}},
 			"rates[0].rate must be a decimal":  {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "1e3"}},
 			"rates[0].rate must be more than 0; rates[1].date must": {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "0"},
 				{Base: "EUR", Quote: "USD", Date: "x", Rate: "1"}},

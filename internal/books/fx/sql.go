@@ -56,6 +56,11 @@ func selectLatest(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string
 	return quotationsOf(rows), err
 }
 
+func selectDay(ctx context.Context, tx *db.Tx, base, date string) ([]Quotation, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND date = ? AND base_currency = ? ORDER BY quote_currency", date, base)
+	return quotationsOf(rows), err
+}
+
 // selectPage reads rates by day, the newest first, and by pair within a day.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, limit int) ([]Quotation, error) {
 	q := db.Select(selectRows)

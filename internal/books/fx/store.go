@@ -54,7 +54,9 @@ func (q Quotation) validate(faults *fault.List, at string) {
 	if q.Base == q.Quote {
 		faults.Addf(at+"quote_currency", "must be another currency than base_currency")
 	}
-	validateDate(faults, at+"date", q.Date)
+	if validateDate(faults, at+"date", q.Date); q.Date < dateMin {
+		faults.Addf(at+"date", "must not be before %s", dateMin)
+	}
 	if q.Rate.Sign() <= 0 {
 		faults.Addf(at+"rate", "must be more than 0")
 	}
@@ -74,6 +76,9 @@ func validateDate(faults *fault.List, field, date string) {
 		faults.Addf(field, "must be a date such as 2026-01-31")
 	}
 }
+
+// dateMin is the earliest date that exports of the journal can write.
+const dateMin = "1000-01-01"
 
 // pair is a pair of currencies with the indexes of its rates in the request.
 type pair struct {

@@ -156,6 +156,9 @@ func (m *importer) createAccount(ctx context.Context, kind account.Type, written
 		}
 		postable := tagValue(d, factPostable) != no
 		p.Postable, p.Clearing, p.AssetType = &postable, tagValue(d, factClearing) == yes, tagValue(d, factAssetType)
+		if monetary := tagValue(d, factMonetary); monetary == yes && kind.Monetary() || monetary == no {
+			p.Monetary = new(monetary == yes)
+		}
 	}
 	made, err := account.Create(ctx, m.tx, p)
 	if err != nil {

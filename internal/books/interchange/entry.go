@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/notation"
@@ -35,6 +36,9 @@ func (m *importer) entryParams(ctx context.Context, e *notation.Entry) (p journa
 	}
 	if p.AccountingDate, err = m.accountingInstant(e); err != nil {
 		return p, nil, err
+	}
+	if at, err := time.Parse(time.RFC3339, p.AccountingDate); err == nil {
+		p.Opening = period.IsOpening(at)
 	}
 	if e.Posted {
 		p.Status = journal.Posted

@@ -129,11 +129,14 @@ func findEntity(entities []entity.LegalEntity, wanted string) (string, error) {
 
 // writeDeclarations writes the accounts, in the order of the chart, and the exchange rates.
 func (x *exporter) writeDeclarations(ctx context.Context, tx *db.Tx, w *notation.Writer) error {
-	roles := rolesOf(x.labels)
+	roles, byID := rolesOf(x.labels), map[string]account.Account{}
+	for _, a := range x.accounts {
+		byID[a.ID] = a
+	}
 	for _, a := range x.accounts {
 		path := x.paths[a.ID]
 		if err := w.Account(&notation.Account{Path: path, Type: string(a.Type), Code: a.Code, ID: a.ID,
-			Tags: factsOf(a, path, roles)}); err != nil {
+			Tags: factsOf(a, byID[a.ParentID], path, roles)}); err != nil {
 			return err
 		}
 	}

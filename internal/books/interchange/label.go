@@ -73,6 +73,7 @@ const (
 	factNormalBalance = "normal-balance"
 	factPostable      = "postable"
 	factClearing      = "clearing"
+	factMonetary      = "monetary" // if it differs from that of the account above, or of the type
 	factAssetType     = "asset-type"
 	factRole          = "role"
 	factArchived      = "archived"
@@ -80,8 +81,8 @@ const (
 	yes, no = "yes", "no"
 )
 
-// factsOf returns the tags of an account declaration.
-func factsOf(a account.Account, path []string, roles map[string]string) (out []notation.Tag) {
+// factsOf returns the tags of the declaration of an account. Parent is the account above it, or zero.
+func factsOf(a, parent account.Account, path []string, roles map[string]string) (out []notation.Tag) {
 	add := func(kind, name string, when bool) {
 		if when {
 			out = append(out, notation.Tag{Kind: kind, Name: name})
@@ -91,6 +92,7 @@ func factsOf(a account.Account, path []string, roles map[string]string) (out []n
 	add(factNormalBalance, string(a.NormalBalance), a.NormalBalance != a.Type.NormalBalance())
 	add(factPostable, no, !a.Postable)
 	add(factClearing, yes, a.Clearing)
+	add(factMonetary, map[bool]string{true: yes, false: no}[a.Monetary], a.Monetary != a.InheritedMonetary(parent))
 	add(factAssetType, a.AssetType, a.AssetType != "")
 	role, about := roles[a.Role]
 	if !about {

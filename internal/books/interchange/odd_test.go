@@ -77,6 +77,9 @@ func (w *world) oddAccounts() {
 			p.NormalBalance = account.Credit
 		}
 		p.Clearing = i%5 == 0
+		if i%4 == 0 {
+			p.Monetary = new(i%8 == 0)
+		}
 		if i%7 == 0 {
 			p.AssetType = "ETH; wrapped"
 		}

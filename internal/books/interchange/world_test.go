@@ -184,8 +184,8 @@ func (w *world) content(entriesOnly bool) (c content) {
 			return err
 		}
 		for _, a := range accounts {
-			c.accounts = append(c.accounts, fmt.Sprintf("%s: %s %s postable=%t clearing=%t archived=%t asset=%q role=%q", n.accounts[a.ID],
-				a.Type, a.NormalBalance, a.Postable, a.Clearing,
+			c.accounts = append(c.accounts, fmt.Sprintf("%s: %s %s postable=%t clearing=%t monetary=%t archived=%t asset=%q role=%q",
+				n.accounts[a.ID], a.Type, a.NormalBalance, a.Postable, a.Clearing, a.Monetary,
 				a.Archived(), a.AssetType, n.role(a.Role)))
 		}
 		if err := fx.Each(ctx, tx, func(q fx.Quotation) error {

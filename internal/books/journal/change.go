@@ -3,9 +3,11 @@ package journal
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -29,8 +31,11 @@ func (s *Service) change(ctx context.Context, entryID string,
 		if e, err = do(ctx, tx, c, e); err != nil {
 			return err
 		}
-		g = withGuidance(e, c.books)
-		return nil
+		guided, err := s.guide(ctx, tx, c.books, []Entry{e})
+		if err == nil {
+			g = guided[0]
+		}
+		return err
 	})
 	return g, err
 }
@@ -64,7 +69,7 @@ func (p UpdateParams) applyTo(e Entry) CreateParams {
 		}
 	}
 	if p.AccountingDate != nil {
-		out.AccountingDate = *p.AccountingDate
+		out.AccountingDate, out.Opening = *p.AccountingDate, false
 	}
 	if p.Memo != nil {
 		out.Memo = *p.Memo
@@ -81,17 +86,20 @@ func (p UpdateParams) applyTo(e Entry) CreateParams {
 // params returns the request that would create the entry.
 func (e Entry) params() CreateParams {
 	out := CreateParams{
-		LegalEntityID: e.LegalEntityID, AccountingDate: e.AccountingDate.Format(instantLayout),
+		LegalEntityID: e.LegalEntityID, AccountingDate: e.AccountingDate.Format(instantLayout), Opening: period.IsOpening(e.AccountingDate),
 		Memo: e.Memo, TagIDs: e.TagIDs, OriginatedBy: e.OriginatedBy,
 		TransactionID: e.TransactionID, TransactionNo: e.TransactionNo, Classification: e.Classification,
 		Lines: make([]LineParams, len(e.Lines)),
 	}
 	if e.IntendedDate != nil {
-		out.AccountingDate = e.IntendedDate.Format(instantLayout)
+		out.AccountingDate, out.Opening = e.IntendedDate.Format(instantLayout), period.IsOpening(*e.IntendedDate)
 	}
 	for i, l := range e.Lines {
 		out.Lines[i] = LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
 			LegalEntityID: l.LegalEntityID, Memo: l.Memo, TagIDs: l.TagIDs, Base: nil, Unit: l.Unit, Quantity: l.Quantity}
+		if e.followsFromTransaction() { // those of the entry are added again, and may change
+			out.Lines[i].TagIDs = slices.DeleteFunc(slices.Clone(l.TagIDs), func(tag string) bool { return slices.Contains(e.TagIDs, tag) })
+		}
 		if l.Unit == l.Currency { // derived from the currency, which the request may change
 			out.Lines[i].Unit, out.Lines[i].Quantity = "", nil
 		}
@@ -222,14 +230,14 @@ func (c *composer) postCreatingPeriods(ctx context.Context, tx *db.Tx, s *Servic
 // Unpost turns a posted entry back into a draft. It refuses an entry that is part of a chain or lies in a closed period.
 func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
-		period, _ := c.books.PeriodByID(e.PeriodID)
+		in, _ := c.books.PeriodOfEntry(e.PeriodID)
 		switch {
 		case e.Status != Posted:
 			return e, fault.Conflictf("the entry %s is a draft already", e.SequenceNumber())
 		case e.PreviousID != "" || e.NextID != "":
 			return e, fault.Conflictf("the entry %s is part of a chain of corrections: reverse it instead", e.SequenceNumber())
-		case period.Key <= c.books.ClosedThrough(e.entities()...):
-			return e, fault.Conflictf("the period %s is closed: reverse the entry instead", period.Key)
+		case in.Key <= c.books.ClosedThrough(e.entities()...):
+			return e, fault.Conflictf("the period %s is closed: reverse the entry instead", in.Key)
 		}
 		if err := c.requireNoArchivedAccounts(e); err != nil {
 			return e, err
@@ -244,7 +252,7 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		after.Lines = make([]Line, len(e.Lines))
 		for i, l := range e.Lines {
 			after.Lines[i] = l
-			after.Lines[i].Base = nil
+			after.Lines[i].Base, after.Lines[i].Rates = nil, ""
 		}
 		record(ctx, tx, "journal_entry.unposted", e, after)
 		if err := s.subledger.AfterUndo(ctx, tx, e, after, false); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -34,6 +35,7 @@ type CreateParams struct {
 	LegalEntityID  string // empty: derived from the lines, or the only one there is
 	AutoEntity     bool   // the caller derived the legal entity
 	AccountingDate string // an instant, or a date in the organization's time zone
+	Opening        bool   // an opening balance: it is dated before every accounting period, and AccountingDate is ignored
 	Memo           string
 	TagIDs         []string
 	Status         Status
@@ -78,13 +80,19 @@ func (c *composer) compose(p CreateParams) Entry {
 		TagIDs: p.TagIDs, ID: p.ID, PreviousID: p.PreviousID,
 		TransactionID: p.TransactionID, TransactionNo: p.TransactionNo}
 	c.requireUnique("tag_ids", p.TagIDs)
-	e.AccountingDate = c.parseDate("accounting_date", p.AccountingDate)
+	if e.AccountingDate = period.OpeningDate; !p.Opening {
+		e.AccountingDate = c.parseDate("accounting_date", p.AccountingDate)
+	}
 	if p.IntendedDate != "" {
-		intended := c.parseDate("intended_accounting_date", p.IntendedDate)
+		intended, err := time.Parse(time.RFC3339, p.IntendedDate)
+		if err != nil || !period.IsOpening(intended) {
+			intended = c.parseDate("intended_accounting_date", p.IntendedDate)
+		}
 		e.IntendedDate = &intended
 	}
 	c.resolveEntity(&e, p)
 	c.composeLines(&e, p.Lines)
+	e.tagLines()
 	e.PeriodID = periodOf(c.books, e.AccountingDate)
 	return e
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
@@ -79,6 +81,9 @@ type Line struct {
 	// Unit and Quantity are set for an asset or a foreign currency: what the line moves, and how much of it.
 	Unit     string
 	Quantity *money.Decimal
+	// Rates are the exchange rates of the accounting date from the legal entity's currency, by which a posted line on an equity
+	// account is translated for good.
+	Rates fx.Kept
 }
 
 // SequenceNumber returns the number that users see, such as JE-7.
@@ -106,6 +111,27 @@ func (e Entry) tags() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// followsFromTransaction reports whether the lines were computed from a transaction and not written by a person.
+func (e Entry) followsFromTransaction() bool {
+	return e.TransactionID != "" && e.OriginatedBy != ByHand
+}
+
+// tagLines gives the tags of an entry that follows from a transaction to its lines, besides those of their own.
+func (e *Entry) tagLines() {
+	if !e.followsFromTransaction() || len(e.TagIDs) == 0 {
+		return
+	}
+	for i, l := range e.Lines {
+		tags := slices.Clone(e.TagIDs)
+		for _, tag := range l.TagIDs {
+			if !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
+		e.Lines[i].TagIDs = tags
+	}
 }
 
 // bookLines converts the lines for package book, which does the arithmetic.
@@ -153,6 +179,12 @@ type Guidance struct {
 	Version  string
 }
 
+// ForbidPosting removes posting from the actions that are possible, and adds the reason as a warning.
+func (g *Guidance) ForbidPosting(why string) {
+	g.Allowed = slices.DeleteFunc(slices.Clone(g.Allowed), func(action string) bool { return action == "post" })
+	g.Warnings = append(g.Warnings, why)
+}
+
 // Guide returns the guidance for an entry, given the books.
 func (e Entry) Guide(b *snapshot.Books) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: clock.Format(e.UpdatedAt)}
@@ -175,6 +207,8 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 		g.Warnings = append(g.Warnings, "the entry is reversed by another one: work on the last entry of its chain")
 	case e.OriginatedBy == ByReversal:
 		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: create a new entry")
+	case e.OriginatedBy == ByOpening || period.IsOpening(e.AccountingDate) || e.IntendedDate != nil && period.IsOpening(*e.IntendedDate):
+		g.Warnings = append(g.Warnings, "the entry books an opening balance: change or delete that asset instead")
 	case len(e.linesOnArchived(b)) > 0:
 		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.linesOnArchived(b)[0]].LedgerAccountID].String()+
 			" is archived: unarchive it to reverse, correct or unpost the entry")
@@ -238,6 +272,7 @@ type lineFacts struct {
 	Currency        string    `json:"currency"`
 	Memo            string    `json:"memo,omitempty"`
 	TagIDs          []string  `json:"tag_ids,omitempty"`
+	Rates           fx.Kept   `json:"rates,omitempty"`
 }
 
 func (e Entry) facts() facts {
@@ -248,7 +283,8 @@ func (e Entry) facts() facts {
 	}
 	for i, l := range e.Lines {
 		f.Lines[i] = lineFacts{LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: l.Side,
-			Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: nilIfEmpty(l.TagIDs)}
+			Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: nilIfEmpty(l.TagIDs),
+			Rates: l.Rates}
 	}
 	return f
 }

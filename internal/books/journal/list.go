@@ -81,9 +81,10 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 				return err
 			}
 			entries, err := selectPage(ctx, tx, f, below, limit)
-			for _, e := range entries {
-				rows = append(rows, withGuidance(e, b))
+			if err != nil {
+				return err
 			}
+			rows, err = s.guide(ctx, tx, b, entries)
 			return err
 		})
 		return rows, err

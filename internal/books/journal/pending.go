@@ -29,7 +29,7 @@ type pendingKey struct{}
 
 // pendingOf returns the pending writes of a transaction. Additions are removed again if the write is rolled back.
 func pendingOf(tx *db.Tx) *pendingWrites {
-	p := tx.Group().State(pendingKey{}, func() any { return &pendingWrites{} }).(*pendingWrites)
+	p := stateOf(tx)
 	if len(p.entries)+len(p.links)+len(p.movements) == 0 {
 		tx.Group().BeforeCommit(p.flush)
 	}
@@ -38,6 +38,11 @@ func pendingOf(tx *db.Tx) *pendingWrites {
 		p.entries, p.links, p.movements = p.entries[:entries], p.links[:links], p.movements[:movements]
 	})
 	return p
+}
+
+// stateOf returns the pending writes of a transaction for reading.
+func stateOf(tx *db.Tx) *pendingWrites {
+	return tx.Group().State(pendingKey{}, func() any { return &pendingWrites{} }).(*pendingWrites)
 }
 
 // add adds a new entry and links the previous entry of its chain to it.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
@@ -39,6 +40,9 @@ func (c *composer) postingMonth(at time.Time, entities []string) (calendar.Month
 func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) (missing []calendar.Month, err error) {
 	month, at := c.postingMonth(e.AccountingDate, e.entities())
 	if err := c.translate(ctx, tx, e, at); err != nil || !c.ok() {
+		return nil, err
+	}
+	if err := c.keepRates(ctx, tx, e, at); err != nil {
 		return nil, err
 	}
 	if !at.Equal(e.AccountingDate) {
@@ -106,6 +110,31 @@ func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.T
 	}
 	if len(open) < len(lines) {
 		c.requireBalancedBase(lines)
+	}
+	return nil
+}
+
+// keepRates sets the rates of the day on lines of equity accounts, into every currency for which one is stored. Reports in
+// another currency translate these lines at the kept rates, whatever is stored for the day later. A reversal has the rates of
+// the entry that it reverses, so that both together are zero in every currency.
+func (c *composer) keepRates(ctx context.Context, tx *db.Tx, e *Entry, at time.Time) error {
+	if e.OriginatedBy == ByReversal {
+		return nil
+	}
+	day, kept := calendar.DateOf(at, c.books.Zone), map[string]fx.Kept{}
+	for i, l := range e.Lines {
+		if c.books.Accounts[l.LedgerAccountID].Type != account.Equity {
+			continue
+		}
+		base := c.books.Entities[l.LegalEntityID].BaseCurrency
+		if _, known := kept[base]; !known {
+			rates, err := fx.OfDay(ctx, tx, base, day)
+			if err != nil {
+				return err
+			}
+			kept[base] = fx.Keep(rates)
+		}
+		e.Lines[i].Rates = kept[base]
 	}
 	return nil
 }

@@ -45,6 +45,6 @@ func SideAmounts(ctx context.Context, tx *db.Tx, entryIDs []string) ([]SideAmoun
 func HasPostingsBefore(ctx context.Context, tx *db.Tx, legalEntityID string, before time.Time) (bool, error) {
 	found, err := db.All[string](ctx, tx,
 		`SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND accounting_date < ?
-		AND status = 'posted' AND originated_by <> 'opening' LIMIT 1`, legalEntityID, before)
+		AND accounting_date > ? AND status = 'posted' AND originated_by <> 'opening' LIMIT 1`, legalEntityID, before, period.OpeningDate)
 	return len(found) > 0, err
 }

@@ -43,6 +43,27 @@ func withGuidance(e Entry, b *snapshot.Books) Guided {
 	return Guided{e, e.Guide(b)}
 }
 
+// guide adds what is not stored to entries, as withGuidance does. Drafts that the subledger would refuse cannot be posted.
+func (s *Service) guide(ctx context.Context, tx *db.Tx, b *snapshot.Books, entries []Entry) ([]Guided, error) {
+	out := make([]Guided, len(entries))
+	var drafts []string
+	for i, e := range entries {
+		if out[i] = withGuidance(e, b); e.Status == Draft && e.followsFromTransaction() {
+			drafts = append(drafts, e.ID)
+		}
+	}
+	if len(drafts) == 0 {
+		return out, nil
+	}
+	refused, err := s.subledger.PostRefusals(ctx, tx, drafts)
+	for i := range out {
+		if why := refused[out[i].ID]; why != "" {
+			out[i].Guidance.ForbidPosting(why)
+		}
+	}
+	return out, err
+}
+
 // Create creates an entry, as a draft or posted.
 func (s *Service) Create(ctx context.Context, p CreateParams) (Guided, error) {
 	made, err := s.create(ctx, []CreateParams{p}, func(int) string { return "" }, false)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -86,12 +88,13 @@ type lineRow struct {
 	Posted          bool           `db:"is_posted"`
 	Unit            *string        `db:"unit"`
 	Quantity        *money.Decimal `db:"quantity"`
+	Rates           *string        `db:"rates"`
 }
 
 func (r lineRow) line() Line {
 	return Line{ID: r.ID, LedgerAccountID: r.LedgerAccountID, LegalEntityID: r.LegalEntityID, Side: book.Side(r.Side),
 		Amount: r.Amount, Currency: r.Currency, Base: r.Base, BaseCurrency: "", Memo: db.OrEmpty(r.Memo),
-		TagIDs: strings.Fields(r.TagIDs), Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity}
+		TagIDs: strings.Fields(r.TagIDs), Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity, Rates: fx.Kept(db.OrEmpty(r.Rates))}
 }
 
 type tagRow struct {
@@ -122,7 +125,7 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 				EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID,
 				Side: string(l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo),
 				TagIDs: strings.Join(l.TagIDs, " "), AccountingDate: e.AccountingDate, Number: e.Number,
-				Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity,
+				Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity, Rates: db.OrNull(string(l.Rates)),
 			})
 		}
 		for _, tag := range e.tags() {
@@ -239,9 +242,9 @@ func updatePosting(ctx context.Context, tx *db.Tx, e Entry) error {
 		return err
 	}
 	for i, l := range e.Lines {
-		err := tx.Queue(ctx, "UPDATE journal_lines SET base_amount = ?, accounting_date = ?, is_posted = ? WHERE organization_id = @org "+
-			"AND journal_entry_id = ? AND position = ?",
-			l.Base, e.AccountingDate, e.Status == Posted, e.ID, int64(i))
+		err := tx.Queue(ctx, "UPDATE journal_lines SET base_amount = ?, rates = ?, accounting_date = ?, is_posted = ? "+
+			"WHERE organization_id = @org AND journal_entry_id = ? AND position = ?",
+			l.Base, db.OrNull(string(l.Rates)), e.AccountingDate, e.Status == Posted, e.ID, int64(i))
 		if err != nil {
 			return err
 		}
@@ -461,23 +464,17 @@ func selectLinks(ctx context.Context, tx *db.Tx, ids []string) ([]Link, error) {
 	return out, err
 }
 
-// FirstPosted is the earliest posted entry of a legal entity.
-type FirstPosted struct {
-	At           time.Time
-	OriginatedBy string
-}
-
-// FindFirstPosted returns the earliest posted entry of a legal entity, or nil if there is none. It is a building block.
-func FindFirstPosted(ctx context.Context, tx *db.Tx, legalEntityID string) (*FirstPosted, error) {
+// FirstPostedAt returns the date of the earliest posted entry of a legal entity, or nil if there is none. Opening balances do not
+// count. It is a building block.
+func FirstPostedAt(ctx context.Context, tx *db.Tx, legalEntityID string) (*time.Time, error) {
 	type row struct {
-		At           time.Time `db:"accounting_date"`
-		OriginatedBy string    `db:"originated_by"`
+		At time.Time `db:"accounting_date"`
 	}
 	rows, err := db.All[row](ctx, tx,
-		"SELECT accounting_date, originated_by FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
-			"ORDER BY accounting_date, number LIMIT 1", legalEntityID)
+		"SELECT accounting_date FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
+			"AND accounting_date > ? ORDER BY accounting_date, number LIMIT 1", legalEntityID, period.OpeningDate)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	return &FirstPosted{rows[0].At, rows[0].OriginatedBy}, nil
+	return &rows[0].At, nil
 }

@@ -19,6 +19,8 @@ type Subledger interface {
 	// BeforePost is called before a draft is posted. It returns the lines to post, or nil to post those of the draft, and a function to
 	// call after posting, or nil.
 	BeforePost(ctx context.Context, tx *db.Tx, draft Entry) (lines []LineParams, posted func(context.Context, *db.Tx, Entry) error, err error)
+	// PostRefusals returns why drafts cannot be posted as they are, by their ids, as far as that is known without computing their lots.
+	PostRefusals(ctx context.Context, tx *db.Tx, draftIDs []string) (map[string]string, error)
 	// BeforeLinesChange is called before the lines or the legal entity of a draft are edited, or those of a posted entry corrected.
 	BeforeLinesChange(ctx context.Context, tx *db.Tx, draft Entry) error
 	// BeforeDelete is called before a draft is deleted.
@@ -40,6 +42,9 @@ func (noSubledger) FindTransaction(context.Context, *db.Tx, string) error {
 
 func (noSubledger) BeforePost(context.Context, *db.Tx, Entry) ([]LineParams, func(context.Context, *db.Tx, Entry) error, error) {
 	return nil, nil, nil
+}
+func (noSubledger) PostRefusals(context.Context, *db.Tx, []string) (map[string]string, error) {
+	return nil, nil
 }
 func (noSubledger) BeforeLinesChange(context.Context, *db.Tx, Entry) error                { return nil }
 func (noSubledger) BeforeDelete(context.Context, *db.Tx, Entry) error                     { return nil }
@@ -105,6 +110,7 @@ func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineP
 	description.Lines = lines
 	if e.IntendedDate != nil { // the replacement stays in the same period, even if the requested one is open again
 		description.AccountingDate, description.IntendedDate = e.AccountingDate.Format(instantLayout), e.IntendedDate.Format(instantLayout)
+		description.Opening = false
 	}
 	again, err := s.PostReplacement(ctx, tx, reversal, description)
 	return again.Entry, err
@@ -190,7 +196,7 @@ func (s *Service) InClosedPeriod(ctx context.Context, tx *db.Tx, e Entry) (bool,
 	if err != nil {
 		return false, err
 	}
-	p, _ := b.PeriodByID(e.PeriodID)
+	p, _ := b.PeriodOfEntry(e.PeriodID)
 	return p.Key <= b.ClosedThrough(e.entities()...), nil
 }
 

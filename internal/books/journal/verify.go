@@ -103,7 +103,7 @@ func (f findings) verifyEntry(b *snapshot.Books, r storedEntry) {
 	if e.Status != Posted {
 		return
 	}
-	p, there := b.PeriodByID(e.PeriodID)
+	p, there := b.PeriodOfEntry(e.PeriodID)
 	if !there || !p.Contains(e.AccountingDate) {
 		f.Addf("entries outside their period", "the entry %s is not in its period", e.SequenceNumber())
 	}

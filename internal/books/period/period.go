@@ -50,7 +50,7 @@ type Closing struct {
 	OverrideReason string
 }
 
-// All returns every period in order. It runs in the caller's transaction.
+// All returns every period in order, without the opening period. It runs in the caller's transaction.
 func All(ctx context.Context, tx *db.Tx) ([]Period, error) { return selectAll(ctx, tx) }
 
 // ActiveClosings returns the closings that have not been reopened. It runs in the caller's transaction.
@@ -69,15 +69,16 @@ func Zone(ctx context.Context, tx *db.Tx) (*time.Location, error) {
 
 // The first and the last possible month: a mistyped date must not create periods for centuries.
 var (
-	monthMin = calendar.Month{Year: 1900, Month: time.January}
+	monthMin = calendar.Month{Year: 1969, Month: time.December} // 1970 begins in it west of Greenwich
 	monthMax = calendar.Month{Year: 2199, Month: time.December}
 )
 
 // Ensure creates the requested months, the current one, and all months between them and the existing periods, and returns every
-// period. It writes nothing if none is missing. It runs in the caller's transaction.
+// period. The month of the opening period stands for that period alone. Ensure writes nothing if none is missing. It runs in the
+// caller's transaction.
 func Ensure(ctx context.Context, tx *db.Tx, months ...calendar.Month) ([]Period, error) {
 	for _, m := range months {
-		if m.Compare(monthMin) < 0 || m.Compare(monthMax) > 0 {
+		if m != openingMonth && (m.Compare(monthMin) < 0 || m.Compare(monthMax) > 0) {
 			return nil, fault.Invalidf("accounting_date", "must be from %s to %s", monthMin.Key(), monthMax.Key())
 		}
 	}
@@ -116,6 +117,10 @@ func findMissing(ctx context.Context, tx *db.Tx, loc *time.Location, months []ca
 	if existing, err = selectAll(ctx, tx); err != nil {
 		return nil, nil, err
 	}
+	opening, err := FindOpening(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
 	known := map[string]bool{}
 	first := calendar.MonthOf(tx.Now(), loc)
 	last := first
@@ -128,11 +133,18 @@ func findMissing(ctx context.Context, tx *db.Tx, loc *time.Location, months []ca
 		}
 	}
 	for _, m := range months {
-		include(m)
+		if m != openingMonth {
+			include(m)
+		}
 	}
 	for _, p := range existing {
 		known[p.Key] = true
 		include(p.month())
+	}
+	if opening != nil {
+		existing = append([]Period{*opening}, existing...)
+	} else if slices.Contains(months, openingMonth) {
+		missing = append(missing, newOpening(tx))
 	}
 	for m := first; m.Compare(last) <= 0; m = m.Next() {
 		if !known[m.Key()] {

@@ -19,7 +19,8 @@ type periodRow struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-var periodQuery = "SELECT " + db.Columns[periodRow]() + " FROM accounting_periods WHERE organization_id = @org"
+var periodQuery = "SELECT " + db.Columns[periodRow]() + " FROM accounting_periods WHERE organization_id = @org AND key > '" +
+	OpeningKey + "'"
 
 func periodsOf(rows []periodRow, err error) ([]Period, error) {
 	out := make([]Period, len(rows))
@@ -41,6 +42,11 @@ func selectAll(ctx context.Context, tx *db.Tx) ([]Period, error) {
 	return periodsOf(db.All[periodRow](ctx, tx, periodQuery+" ORDER BY key"))
 }
 
+func selectOpening(ctx context.Context, tx *db.Tx) ([]Period, error) {
+	return periodsOf(db.All[periodRow](ctx, tx, "SELECT "+db.Columns[periodRow]()+
+		" FROM accounting_periods WHERE organization_id = @org AND key = ?", OpeningKey))
+}
+
 func selectOne(ctx context.Context, tx *db.Tx, periodID string) (Period, error) {
 	r, err := db.One[periodRow](ctx, tx, noun, periodQuery+" AND accounting_period_id = ?", periodID)
 	return Period(r), err
@@ -48,7 +54,8 @@ func selectOne(ctx context.Context, tx *db.Tx, periodID string) (Period, error) 
 
 // selectFirstKey returns the key of the first period, or an empty key if there is none.
 func selectFirstKey(ctx context.Context, tx *db.Tx) (string, error) {
-	return db.One[string](ctx, tx, noun, "SELECT COALESCE(min(key), '') FROM accounting_periods WHERE organization_id = @org")
+	return db.One[string](ctx, tx, noun, "SELECT COALESCE(min(key), '') FROM accounting_periods WHERE organization_id = @org AND key > ?",
+		OpeningKey)
 }
 
 // selectSpan reads the periods of a span, the latest first.

@@ -32,7 +32,7 @@ type Books struct {
 	closedThrough map[string]string // by legal entity, the key of its last closed period
 }
 
-// Period returns the accounting period with a key such as 2026-03.
+// Period returns the accounting period with a key such as 2026-03, or the opening period with its key.
 func (b *Books) Period(key string) (period.Period, bool) {
 	p, ok := b.periods[key]
 	return p, ok
@@ -44,6 +44,17 @@ func (b *Books) PeriodByID(id string) (period.Period, bool) {
 	return p, ok
 }
 
+// PeriodOfEntry returns the accounting period with an id, which may be the opening period.
+func (b *Books) PeriodOfEntry(id string) (period.Period, bool) {
+	if p, ok := b.periods[period.OpeningKey]; ok && p.ID == id {
+		return p, true
+	}
+	return b.PeriodByID(id)
+}
+
+// FirstPeriod returns the first accounting period. An organization always has one.
+func (b *Books) FirstPeriod() period.Period { return b.months[0] }
+
 // ClosedThrough returns the key of the last period that is closed for any of some legal entities, or an empty key if none
 // is. Periods close in order, so that every month up to it is closed, even one that has no period yet.
 func (b *Books) ClosedThrough(entities ...string) (key string) {
@@ -53,6 +64,15 @@ func (b *Books) ClosedThrough(entities ...string) (key string) {
 	return key
 }
 
+// ClosedThrough returns the key of the last period that is closed for a legal entity, or an empty key if none is.
+func ClosedThrough(ctx context.Context, tx *db.Tx, legalEntityID string) (string, error) {
+	b, err := Read(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	return b.ClosedThrough(legalEntityID), nil
+}
+
 // Roles returns the id of the account of every role. Callers must not change the map.
 func (b *Books) Roles() map[string]string { return b.roles }
 
@@ -60,7 +80,7 @@ func (b *Books) Roles() map[string]string { return b.roles }
 // calls Load, because it must not rely on what is in memory.
 func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
 	b := &Books{
-		Entities: map[string]entity.LegalEntity{}, Accounts: map[string]account.Account{}, roles: map[string]string{},
+		Entities: map[string]entity.LegalEntity{}, Accounts: map[string]account.Account{},
 		periods: map[string]period.Period{}, byID: map[string]period.Period{}, closedThrough: map[string]string{},
 	}
 	var err error
@@ -81,15 +101,20 @@ func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
 	}
 	for _, a := range b.chart {
 		b.Accounts[a.ID] = a
-		if a.Role != "" {
-			b.roles[a.Role] = a.ID
-		}
 	}
+	b.roles = account.FindRoles(b.chart)
 	if b.months, err = period.All(ctx, tx); err != nil {
 		return nil, err
 	}
 	for _, p := range b.months {
 		b.periods[p.Key], b.byID[p.ID] = p, p
+	}
+	opening, err := period.FindOpening(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if opening != nil {
+		b.periods[opening.Key] = *opening
 	}
 	b.closings, err = period.ActiveClosings(ctx, tx)
 	for _, c := range b.closings {

@@ -20,7 +20,7 @@ func init() {
 		"POST /v1/ledger-accounts": func(t *testing.T, n *apitest.Tenant) sample {
 			return sample{body: map[string]any{
 				"name": "Bitcoin", "code": client.NewIdempotencyKey(), "type": "Asset", "normal_balance": "debit", "parent_account_id": n.AccountByCode(t, "1200").ID,
-				"is_postable": true, "is_clearing_account": false, "asset_type": "BTC",
+				"is_postable": true, "is_clearing_account": false, "is_monetary": false, "asset_type": "BTC",
 			}}
 		},
 		"GET /v1/ledger-accounts/{ledger_account_id}": account,

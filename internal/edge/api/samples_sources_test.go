@@ -23,6 +23,10 @@ func init() {
 			}}
 		},
 		"GET /v1/sources/{source_id}": one,
+		"GET /v1/sources/{source_id}/balances": func(t *testing.T, n *apitest.Tenant) sample {
+			a := n.NewAsset(t, client.CreateAsset{})
+			return sample{path: map[string]string{"source_id": *a.SourceID}, query: "limit=1"}
+		},
 		"PATCH /v1/sources/{source_id}": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)
 			s.body = map[string]any{"name": "New name", "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": n.AccountByCode(t, "1210").ID}

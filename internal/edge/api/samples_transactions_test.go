@@ -58,11 +58,11 @@ func onTransaction(body func(t *testing.T, n *apitest.Tenant) map[string]any) fu
 	}
 }
 
-// sampleTransaction returns a transaction with all properties, of a bank account of its own.
+// sampleTransaction returns a transaction with all properties, of an exchange account of its own.
 func sampleTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	return map[string]any{
-		"source_id": n.NewSource(t, client.CreateSource{}).ID, "external_id": client.NewIdempotencyKey(), "transaction_type": "INVOICE",
+		"source_id": n.NewSource(t, client.CreateSource{SourceType: "exchange"}).ID, "external_id": client.NewIdempotencyKey(), "transaction_type": "INVOICE",
 		"provider_category": "Sales", "vendor": "Acme", "memo": "from the fair",
 		"tag_ids": []string{n.NewTag(t).ID},
 		"external": map[string]any{

@@ -18,9 +18,10 @@ const (
 	currentBalance = "current_balance"
 	debits         = "debits"
 	credits        = "credits"
+	fxEffect       = "fx_effect"
 )
 
-var sheetColumns = []string{closingBalance, openingBalance, currentBalance, debits, credits}
+var sheetColumns = []string{closingBalance, openingBalance, currentBalance, debits, credits, fxEffect}
 
 // The rows of a balance sheet that are totals of others.
 const (
@@ -38,6 +39,8 @@ func sheetFigure(c statement.Cell, column string) money.Decimal {
 		return c.Debits
 	case credits:
 		return c.Credits
+	case fxEffect:
+		return c.FXEffect
 	}
 	return c.Closing
 }
@@ -93,11 +96,15 @@ func (i *inquiry) sheet(ctx context.Context) error {
 			}
 			return sheetFigure(cells[0], q.Column), nil
 		})
-	case i.q.Column == openingBalance && c.account.Role != account.RoleTranslationAdjustment:
-		i.explainOpening(c, now.Opening)
+	case i.q.Column == fxEffect:
+		i.explainEffect(c, now)
 		return nil
+	case i.q.Column == openingBalance && c.account.Role != account.RoleTranslationAdjustment:
+		return i.explainOpening(ctx, c, now.Opening)
 	case computed(c.account):
 		return i.computedSheet(ctx, c, now)
+	case c.translated && historical(c.account):
+		return i.explainHistorical(ctx, c, now)
 	case c.translated:
 		books, _, err := i.sheetRow(ctx, *i.q.booked(), c.account, c.at)
 		if err != nil {
@@ -110,13 +117,56 @@ func (i *inquiry) sheet(ctx context.Context) error {
 	return i.explainPosted(ctx, c, now)
 }
 
-// explainOpening explains an opening balance by the closing balance of the period before.
-func (i *inquiry) explainOpening(c cell, value money.Decimal) {
-	if c.before == nil {
-		i.out.Formula = "there is no earlier period, so the opening balance is zero"
-		return
+// explainHistorical explains a translated figure of an equity account, whose lines keep the rates of their dates.
+func (i *inquiry) explainHistorical(ctx context.Context, c cell, now statement.Cell) error {
+	if i.q.Column == debits || i.q.Column == credits {
+		books, _, err := i.sheetRow(ctx, *i.q.booked(), c.account, c.at)
+		if err != nil {
+			return err
+		}
+		i.translateLines(c, sheetFigure(books[0], i.q.Column))
+		return nil
 	}
-	i.out.add("closing balance of "+c.before.Key, value, i.q.with("accounting_period_id", c.before.ID, "column", closingBalance), NoList)
+	i.addOpening(c, now)
+	i.out.add("debits", inNormalSign(c.account, now.Debits), i.q.with("column", debits), NoList)
+	i.out.add("credits", inNormalSign(c.account, now.Credits.Neg()), i.q.with("column", credits), NoList)
+	i.out.addRemainder("difference from the closed balance")
+	return nil
+}
+
+// explainEffect explains by how much a balance moved because the rate did: the part of its change that was not booked.
+func (i *inquiry) explainEffect(c cell, now statement.Cell) {
+	i.out.add("closing balance", now.Closing, i.q.with("column", closingBalance), NoList)
+	i.out.add("opening balance", now.Opening.Neg(), i.q.with("column", openingBalance), NoList)
+	i.out.add("debits", inNormalSign(c.account, now.Debits).Neg(), i.q.with("column", debits), NoList)
+	i.out.add("credits", inNormalSign(c.account, now.Credits), i.q.with("column", credits), NoList)
+	i.out.addRemainder("difference from the closed balance")
+}
+
+// explainOpening explains an opening balance by the closing balance of the period before.
+func (i *inquiry) explainOpening(ctx context.Context, c cell, value money.Decimal) error {
+	switch {
+	case c.before != nil:
+		i.out.add("closing balance of "+c.before.Key, value, i.q.with("accounting_period_id", c.before.ID, "column", closingBalance), NoList)
+		return nil
+	case value.IsZero():
+		i.out.Formula = "there is no earlier period, so the opening balance is zero"
+		return nil
+	}
+	return i.explainOpeningBalances(ctx, c, value, c.account.NormalBalance == account.Credit)
+}
+
+// explainOpeningBalances explains the opening balance of the first period by the lines of the opening balances, which stand
+// before it. credits says that the figure grows by credits.
+func (i *inquiry) explainOpeningBalances(ctx context.Context, c cell, value money.Decimal, credits bool) error {
+	if c.translated || computed(c.account) {
+		i.out.add("opening balances", value, nil, NoList)
+		return nil
+	}
+	i.out.add("opening balances", value, nil, Lines)
+	f, opening := i.lines(c, ""), period.Opening(i.tx.Organization())
+	f.from, f.until = opening.Start, opening.End
+	return i.listLines(ctx, f, credits)
 }
 
 // explainPosted explains a figure of an account that has lines.

@@ -21,10 +21,19 @@ import (
 )
 
 var (
-	dispositionColumns = []string{"gain_loss", "quantity", "proceeds", "fee", "cost_basis"}
+	dispositionColumns = []string{"gain_loss", "quantity", "proceeds", "fee", "cost_basis", bookGain, taxGain}
 	gainColumns        = []string{"net", "units", "proceeds", "fees", "cost_basis", "realized_gain", "realized_loss", "short_term",
-		"long_term"}
+		"long_term", bookGain, taxGain}
 )
+
+// The columns for the gain in the books and for tax.
+const (
+	bookGain = "book_gain"
+	taxGain  = "tax_gain"
+)
+
+// released is the label of what a revaluation added to a gain.
+const released = "correction of the gain by revaluation, from cost to carrying amount"
 
 // amountOf returns what a disposition adds to a column.
 func (u Use) amountOf(column string) money.Decimal {
@@ -47,6 +56,8 @@ func (u Use) amountOf(column string) money.Decimal {
 		return onlyIf(!long, u.Gain)
 	case "long_term":
 		return onlyIf(long, u.Gain)
+	case bookGain:
+		return u.BookGain
 	}
 	return u.Gain
 }
@@ -106,14 +117,19 @@ func (i *inquiry) gains(ctx context.Context) error {
 	g := found.Items[0]
 	value := map[string]money.Decimal{
 		"net": g.Net(), "units": g.Quantity, "proceeds": g.Proceeds, "fees": g.Fee, "cost_basis": g.Basis, "realized_gain": g.Gain,
-		"realized_loss": g.Loss, "short_term": g.ShortTerm, "long_term": g.LongTerm,
+		"realized_loss": g.Loss, "short_term": g.ShortTerm, "long_term": g.LongTerm, bookGain: g.BookGain(), taxGain: g.Net(),
 	}[i.q.Column]
 	i.out.setValue(value, g.Currency)
 	if i.q.Column == "units" {
 		i.out.Unit = g.AssetType
 	}
+	column := i.q.Column
+	if column == bookGain {
+		column, value = taxGain, g.Net()
+		i.out.addNonZero(released, g.Released, nil)
+	}
 	i.out.add("dispositions of "+at.Key, value, nil, Dispositions)
-	return i.listUses(ctx, f, func(u Use) money.Decimal { return u.amountOf(i.q.Column) })
+	return i.listUses(ctx, f, func(u Use) money.Decimal { return u.amountOf(column) })
 }
 
 // disposition explains one row of the schedule, or the total of the rows of an entry or a period.
@@ -134,6 +150,11 @@ func (i *inquiry) disposition(ctx context.Context) error {
 	}
 	if currency == "" && i.q.Column != "quantity" {
 		return fault.Invalidf("legal_entity_id", "is required, because the legal entities keep their books in different currencies")
+	}
+	if i.q.Column == bookGain {
+		if total[bookGain], err = sumBookGains(ctx, i.tx, f); err != nil {
+			return err
+		}
 	}
 	i.out.setValue(total[i.q.Column], currency)
 	if i.q.Column == "quantity" {
@@ -189,7 +210,10 @@ func (i *inquiry) explainDisposition(ctx context.Context) error {
 	u := rows[0]
 	i.out.setValue(u.amountOf(i.q.Column), u.Currency)
 	switch i.q.Column {
-	case "gain_loss":
+	case bookGain:
+		i.out.add("gain for tax", u.Gain, i.q.with("column", taxGain), NoList)
+		i.out.addRemainder(released)
+	case "gain_loss", taxGain:
 		i.out.add("proceeds", u.Proceeds, i.q.with("column", "proceeds"), NoList)
 		i.out.add("cost basis", u.Basis.Neg(), i.q.with("column", "cost_basis"), NoList)
 		i.out.addRemainder("fee and rounding")

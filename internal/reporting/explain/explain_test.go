@@ -69,7 +69,8 @@ func TestEachKindOfFigureIsExplainedInAnAccountantsWords(t *testing.T) {
 func TestARevaluationIsExplainedByItsLotsAndItsEntry(t *testing.T) {
 	each(t, func(w *world) {
 		framework, fair := "us_gaap", entity.MeasuredAtFairValue
-		_, err := entity.NewService(w.DB).Update(w.Ctx, w.EntityID, entity.UpdateParams{Framework: &framework, Measurement: &fair})
+		_, err := entity.NewService(w.DB).Update(w.Ctx, w.EntityID, entity.UpdateParams{Framework: &framework, Measurement: &fair,
+			MeasurementFrom: new("2025-01-01")})
 		w.Must(err)
 		w.autumn()
 		w.book("2025-10 revalue")
@@ -89,6 +90,35 @@ func TestARevaluationIsExplainedByItsLotsAndItsEntry(t *testing.T) {
 		}
 		w.walk("revaluation"+item, "revaluation value"+item, "revaluation cost_basis"+item, "revaluation quantity"+item,
 			"closing-positions carrying_amount source=A asset=ETH period=2025-10")
+	})
+}
+
+func TestTheGainInTheBooksIsTheGainForTaxAndItsCorrectionByRevaluation(t *testing.T) {
+	each(t, func(w *world) {
+		framework, impaired := "ifrs", "impairment"
+		_, err := entity.NewService(w.DB).Update(w.Ctx, w.EntityID, entity.UpdateParams{Framework: &framework, Measurement: &impaired})
+		w.Must(err)
+		w.book("2025-10-05 A in 1 ETH = 100.00 : DEPOSIT against 3010", "2025-10-31 price ETH 70", "2025-10 revalue",
+			"2025-11-20 A out 0.5 ETH = 45.00 : SWAP against Bank", "2025-11-30 price ETH 70", "2025-11 revalue")
+		gains := "realized-gains-losses book_gain entity=us asset=ETH period=2025-11"
+		const correction = "correction of the gain by revaluation, from cost to carrying amount 15.00"
+		for query, want := range map[string]string{
+			gains: correction + " - dispositions of 2025-11 5.00 = 10.00",
+			"realized-gains-losses tax_gain entity=us asset=ETH period=2025-11": "-dispositions of 2025-11 5.00 = -5.00",
+			"schedule-of-dispositions book_gain period=2025-11":                 "dispositions 10.00 = 10.00",
+		} {
+			if got := w.formula(query); got != want {
+				w.Errorf("%s:\n\t%s\nwant\n\t%s", query, got, want)
+			}
+		}
+		x, err := w.Explain(w.Ctx, w.query(gains), page.Request{Limit: 10})
+		w.Must(err)
+		row := x.Uses[0].Explain()
+		row.Column = "book_gain"
+		if x, err = w.Explain(w.Ctx, *row, page.Request{Limit: 10}); err != nil || x.Formula != "-gain for tax 5.00 + "+correction+" = 10.00" {
+			w.Errorf("%v: %v", x, err)
+		}
+		w.walk(gains, "schedule-of-dispositions book_gain period=2025-11")
 	})
 }
 

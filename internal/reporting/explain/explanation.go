@@ -113,7 +113,8 @@ type Use struct {
 	Basis           money.Decimal
 	Proceeds        money.Decimal
 	Fee             money.Decimal
-	Gain            money.Decimal
+	Gain            money.Decimal // for tax: proceeds less cost
+	BookGain        money.Decimal // in the books: proceeds less carrying amount
 	Currency        string
 	Term            string
 	Method          string

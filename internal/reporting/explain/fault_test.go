@@ -112,7 +112,7 @@ func TestLotsMayMissAFigureByTheRoundingOfAveragedSharesOnly(t *testing.T) {
 
 func TestAnEntryReversedLaterIsNotCalledDamage(t *testing.T) {
 	each(t, func(w *world) {
-		w.book("2025-10-10 A in 1 ETH = 2000.00 : INCOME against Revenue")
+		w.book("2025-10-10 A in 1 ETH = 2000.00 : INCOME against 4010")
 		_, err := w.Journal.Reverse(w.Ctx, w.entries[0], journal.ReverseParams{AccountingDate: "2025-12-10"})
 		w.Must(err)
 		got := w.formula("closing-positions source=A asset=ETH period=2025-11")

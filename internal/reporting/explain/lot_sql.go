@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/realized"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -34,9 +35,14 @@ func (f useFilter) filter() lots.UseFilter {
 // selectUses reads uses by accounting date, beginning after a cursor unless that is nil.
 func selectUses(ctx context.Context, tx *db.Tx, f useFilter, after *lots.UseCursor, limit int) ([]Use, error) {
 	rows, err := lots.ListUses(ctx, tx, f.filter(), after, limit)
+	if err != nil {
+		return nil, err
+	}
+	added, err := realized.OfUses(ctx, tx, rows)
 	out := make([]Use, len(rows))
 	for i, u := range rows {
 		out[i] = useOf(u)
+		out[i].BookGain = u.Gain.Add(added[u.ID])
 	}
 	return out, err
 }
@@ -50,5 +56,23 @@ func sumUses(ctx context.Context, tx *db.Tx, f useFilter) (sums, string, error) 
 	if err != nil || !s.Found {
 		return nil, "", err
 	}
-	return sums{"quantity": s.Quantity, "proceeds": s.Proceeds, "fee": s.Fee, "cost_basis": s.Basis, "gain_loss": s.Gain}, s.Currency, nil
+	return sums{"quantity": s.Quantity, "proceeds": s.Proceeds, "fee": s.Fee, "cost_basis": s.Basis, "gain_loss": s.Gain,
+		taxGain: s.Gain}, s.Currency, nil
+}
+
+// sumBookGains adds up the gains of uses in the books.
+func sumBookGains(ctx context.Context, tx *db.Tx, f useFilter) (total money.Decimal, err error) {
+	const batch = 1000
+	var after *lots.UseCursor
+	for {
+		uses, err := selectUses(ctx, tx, f, after, batch)
+		for _, u := range uses {
+			total = total.Add(u.BookGain)
+		}
+		if err != nil || len(uses) < batch {
+			return total, err
+		}
+		last := uses[len(uses)-1]
+		after = &lots.UseCursor{Date: last.Date, ID: last.ID}
+	}
 }

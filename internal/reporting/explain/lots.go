@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/realized"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 )
@@ -128,8 +129,14 @@ func (i *inquiry) showLotsOf(ctx context.Context, entryID string) error {
 		i.out.Lots = append(i.out.Lots, lotOf(l))
 	}
 	taken, err := lots.UsesOfEntry(ctx, i.tx, entryID)
+	if err != nil {
+		return err
+	}
+	added, err := realized.OfUses(ctx, i.tx, taken)
 	for _, u := range taken {
-		i.out.Uses = append(i.out.Uses, useOf(u))
+		use := useOf(u)
+		use.BookGain = u.Gain.Add(added[u.ID])
+		i.out.Uses = append(i.out.Uses, use)
 	}
 	return err
 }

@@ -155,12 +155,22 @@ func (i *inquiry) explainHeld(ctx context.Context, f holdings.Filter, p holdings
 			i.out.add("held at the start of "+at.Key, figure(c.Position), i.q.with("accounting_period_id", before.ID), NoList)
 		}
 	}
-	quantity, basis, err := lots.Added(ctx, i.tx, lots.PositionKey{LegalEntityID: p.LegalEntityID, SourceID: p.SourceID,
-		LedgerAccountID: p.LedgerAccountID, AssetType: p.AssetType, Chain: p.Chain, TokenID: p.TokenID, PeriodID: at.ID})
-	if err != nil {
-		return err
+	entered := []period.Period{at}
+	if before == nil {
+		entered = []period.Period{period.Opening(i.tx.Organization()), at}
 	}
-	i.out.addNonZero("acquired", figure(holdings.Position{Quantity: quantity, Basis: basis}), nil)
+	for _, in := range entered {
+		quantity, basis, err := lots.Added(ctx, i.tx, lots.PositionKey{LegalEntityID: p.LegalEntityID, SourceID: p.SourceID,
+			LedgerAccountID: p.LedgerAccountID, AssetType: p.AssetType, Chain: p.Chain, TokenID: p.TokenID, PeriodID: in.ID})
+		if err != nil {
+			return err
+		}
+		label := "acquired"
+		if in.Key == period.OpeningKey {
+			label = "opening balances"
+		}
+		i.out.addNonZero(label, figure(holdings.Position{Quantity: quantity, Basis: basis}), nil)
+	}
 	if p.SourceID != "" {
 		gone := &Query{Report: "schedule-of-dispositions", Column: i.q.Column, PeriodID: at.ID, LegalEntityID: p.LegalEntityID,
 			SourceID: p.SourceID, AssetType: p.AssetType}

@@ -48,7 +48,7 @@ func (m measured) figure(column string) (money.Decimal, bool) {
 	return m.after.Sub(m.before), true
 }
 
-// revaluation explains a figure of a revaluation: of an asset or a currency of a legal entity, or of one of its lots or
+// revaluation explains a figure of a revaluation: of an asset or a unit of balances of a legal entity, or of one of its lots or
 // accounts.
 func (i *inquiry) revaluation(ctx context.Context) error {
 	run, err := i.revaluations.Get(ctx, i.q.RevaluationID)
@@ -113,7 +113,7 @@ func (i *inquiry) setMeasured(m measured) money.Decimal {
 	return value
 }
 
-// explainItem explains a figure of an asset or a currency by its lots or accounts.
+// explainItem explains a figure of an asset or a unit of balances by its lots or accounts.
 func (i *inquiry) explainItem(ctx context.Context, item revaluation.Item, m measured, rows []revaluation.Row) error {
 	value := i.setMeasured(m)
 	if i.out.Value == nil {
@@ -128,7 +128,7 @@ func (i *inquiry) explainItem(ctx context.Context, item revaluation.Item, m meas
 		return i.showBooking(ctx, item)
 	}
 	name := "asset_id"
-	if item.Kind == revaluation.Exchange {
+	if item.Kind.ByAccount() {
 		name = "ledger_account_id"
 	}
 	for _, r := range rows {
@@ -183,7 +183,11 @@ func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item rev
 		i.explainDelta(m)
 		return i.showBooking(ctx, item)
 	case "quantity":
-		i.out.add("remaining quantity at the time", value, lot("remaining_quantity"), NoList)
+		label := "remaining quantity at the time"
+		if item.Kind.ByAccount() {
+			label = "balance of the account at the time"
+		}
+		i.out.add(label, value, lot("remaining_quantity"), NoList)
 	case "cost_basis":
 		i.out.add("remaining basis at the time", value, lot("remaining_basis"), NoList)
 	case "value":

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
@@ -76,21 +75,31 @@ func (i *inquiry) roll(ctx context.Context) error {
 
 // explainByLocation explains the holding of a legal entity by location.
 func (i *inquiry) explainByLocation(ctx context.Context, f holdings.Filter, at *period.Period, column string) error {
-	if at == nil {
-		i.out.Formula = "there is no earlier period"
-		return nil
-	}
-	rows, err := i.closings(ctx, f, at.ID)
-	for _, c := range rows {
-		p := c.Position
+	rows, err := i.heldBy(ctx, f, at)
+	for _, p := range rows {
 		value := p.Quantity
 		if column == "cost_basis" {
 			value = p.Basis
 		}
-		i.out.addNonZero(fmt.Sprintf("held at %s", named(p)), value, locationQuery(p, at.ID, column))
+		i.out.addNonZero("held at "+named(p), value, locationQuery(p, at, column))
+	}
+	if at == nil && len(rows) == 0 {
+		i.out.Formula = "there is no earlier period"
 	}
 	i.out.addRemainder(unexplained)
 	return err
+}
+
+// heldBy returns the positions at the end of a period or, if it is nil, the opening balances, which stand before all periods.
+func (i *inquiry) heldBy(ctx context.Context, f holdings.Filter, at *period.Period) (out []holdings.Position, err error) {
+	if at == nil {
+		return holdings.Positions(ctx, i.tx, period.OpeningKey, f)
+	}
+	rows, err := i.closings(ctx, f, at.ID)
+	for _, c := range rows {
+		out = append(out, c.Position)
+	}
+	return out, err
 }
 
 func named(p holdings.Position) string {
@@ -100,9 +109,13 @@ func named(p holdings.Position) string {
 	return p.SourceID
 }
 
-func locationQuery(p holdings.Position, periodID, column string) *Query {
+// locationQuery returns the query for a position at the end of a period, or nil without one: no report shows opening balances alone.
+func locationQuery(p holdings.Position, at *period.Period, column string) *Query {
+	if at == nil {
+		return nil
+	}
 	return &Query{
-		Report: "closing-positions", Column: column, PeriodID: periodID, LegalEntityID: p.LegalEntityID, SourceID: p.SourceID,
+		Report: "closing-positions", Column: column, PeriodID: at.ID, LegalEntityID: p.LegalEntityID, SourceID: p.SourceID,
 		LedgerAccountID: p.LedgerAccountID, AssetType: p.AssetType, Chain: p.Chain,
 		TokenID: p.TokenID,
 	}
@@ -134,15 +147,12 @@ func (i *inquiry) realized(ctx context.Context, f holdings.Filter, r holdings.Ro
 func (i *inquiry) explainTransfers(ctx context.Context, f holdings.Filter, r holdings.RollForward, before *period.Period) error {
 	i.out.add("cost basis at the end", r.Cost, i.q.with("column", "cost"), NoList)
 	i.out.add("acquired", r.Additions.Neg(), i.q.with("column", "additions"), NoList)
-	if before != nil {
-		rows, err := i.closings(ctx, f, before.ID)
-		if err != nil {
-			return err
-		}
-		for _, c := range rows {
-			i.out.addNonZero("cost basis at the start, held at "+named(c.Position), c.Basis.Neg(),
-				locationQuery(c.Position, before.ID, "cost_basis"))
-		}
+	rows, err := i.heldBy(ctx, f, before)
+	if err != nil {
+		return err
+	}
+	for _, p := range rows {
+		i.out.addNonZero("cost basis at the start, held at "+named(p), p.Basis.Neg(), locationQuery(p, before, "cost_basis"))
 	}
 	i.out.addRemainder("cost of disposals")
 	return nil

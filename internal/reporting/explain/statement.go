@@ -38,6 +38,10 @@ func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
 	for _, e := range c.entities {
 		c.translated = c.translated || i.q.PresentationCurrency != "" && e.BaseCurrency != i.q.PresentationCurrency
 	}
+	if i.q.Column == fxEffect && !c.translated {
+		return c, fault.Invalidf("column", "fx_effect exists only in a translated report: send presentation_currency with another "+
+			"currency than that of the books")
+	}
 	if i.q.LedgerAccountID != "" {
 		c.account, err = account.Get(ctx, i.tx, i.q.LedgerAccountID)
 	}
@@ -74,6 +78,9 @@ func (i *inquiry) findEntities(ctx context.Context) (out []entity.LegalEntity, a
 func computed(a account.Account) bool {
 	return a.Role == account.RoleCurrentEarnings || a.Role == account.RoleRetainedEarnings || a.Role == account.RoleTranslationAdjustment
 }
+
+// historical reports whether the lines of an account keep the rates of their dates in a translation.
+func historical(a account.Account) bool { return a.Type == account.Equity && !computed(a) }
 
 func permanent(a account.Account) bool { return a.Type != account.Revenue && a.Type != account.Expense }
 
@@ -162,6 +169,14 @@ func (i *inquiry) translate(c cell, value money.Decimal, rate statement.Rate) {
 		text = rate.Times.Quo(rate.Over, ratePlaces).String()
 	}
 	i.out.add(fmt.Sprintf("%s %s at %s", value.Fixed(e.BaseCurrency), e.BaseCurrency, text), *i.out.Value, i.q.booked(), NoList)
+}
+
+// translateLines explains the debits or credits of an equity account by the untranslated ones, each line of which was
+// translated at the rate of its date.
+func (i *inquiry) translateLines(c cell, value money.Decimal) {
+	e := c.entities[0]
+	i.out.add(fmt.Sprintf("%s %s at the rates of the lines' dates", value.Fixed(e.BaseCurrency), e.BaseCurrency), *i.out.Value, i.q.booked(),
+		NoList)
 }
 
 // ratePlaces is the number of decimals of an average rate.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/period"
@@ -20,7 +21,7 @@ const (
 	rowTotal = "total"
 )
 
-var trialColumns = []string{closingDebit, closingCredit, openingDebit, openingCredit, debits, credits}
+var trialColumns = []string{closingDebit, closingCredit, openingDebit, openingCredit, debits, credits, fxEffect}
 
 // trialBalance returns the balance behind a column, as debits less credits.
 func trialBalance(c statement.TrialCell, column string) money.Decimal {
@@ -37,6 +38,8 @@ func trialFigure(c statement.TrialCell, column string) money.Decimal {
 		return c.Debits
 	case credits:
 		return c.Credits
+	case fxEffect:
+		return c.FXEffect
 	}
 	balance := onSide(trialBalance(c, column), column)
 	if balance.Sign() < 0 {
@@ -92,6 +95,9 @@ func (i *inquiry) trial(ctx context.Context) error {
 	if c.before != nil {
 		before = cells[0]
 	}
+	if i.q.Column == fxEffect {
+		return i.trialEffect(ctx, c, now, frame.Currency)
+	}
 	i.out.setValue(trialFigure(now, i.q.Column), frame.Currency)
 	moved := i.q.Column == debits || i.q.Column == credits
 	switch {
@@ -108,10 +114,31 @@ func (i *inquiry) trial(ctx context.Context) error {
 		return i.explainSide(ctx, c)
 	case i.q.Column == openingDebit || i.q.Column == openingCredit:
 		return i.trialOpening(ctx, c, before, now)
-	case c.translated && permanent(c.account) && !computed(c.account):
+	case c.translated && permanent(c.account) && c.account.Type != account.Equity:
 		return i.trialTranslated(ctx, c, frame)
 	}
 	return i.trialClosing(ctx, c, now)
+}
+
+// trialEffect explains by how much a balance moved because the rate did: the part of its change that was not booked.
+func (i *inquiry) trialEffect(ctx context.Context, c cell, now statement.TrialCell, currency string) error {
+	normal := func(balance money.Decimal) money.Decimal { return inNormalSign(c.account, balance) }
+	i.out.setValue(normal(now.FXEffect), currency)
+	if len(c.entities) > 1 {
+		return i.byEntity(c, func(q Query) (money.Decimal, error) {
+			cells, _, err := i.trialRow(ctx, q, c.account, c.at)
+			if err != nil {
+				return money.Decimal{}, err
+			}
+			return normal(cells[0].FXEffect), nil
+		})
+	}
+	i.out.add("closing balance", normal(now.Closing), i.q.with("column", side("closing", now.Closing)), NoList)
+	i.out.add("opening balance", normal(now.Opening).Neg(), i.q.with("column", side("opening", now.Opening)), NoList)
+	i.out.add("debits", normal(now.Debits).Neg(), i.q.with("column", debits), NoList)
+	i.out.add("credits", normal(now.Credits), i.q.with("column", credits), NoList)
+	i.out.addRemainder("difference from the closed balance")
+	return nil
 }
 
 // explainSide explains the debits or the credits of an account by its lines.
@@ -130,8 +157,7 @@ func (i *inquiry) explainSide(ctx context.Context, c cell) error {
 // fiscal year.
 func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statement.TrialCell) error {
 	if c.before == nil {
-		i.out.Formula = "there is no earlier period"
-		return nil
+		return i.explainOpeningBalances(ctx, c, *i.out.Value, i.q.Column == openingCredit)
 	}
 	i.out.addNonZero("closing balance of "+c.before.Key, onSide(before.Closing, i.q.Column), i.q.with("accounting_period_id", c.before.ID,
 		"column", side("closing", before.Closing)))
@@ -204,6 +230,10 @@ func (i *inquiry) trialTranslated(ctx context.Context, c cell, frame statements.
 	if err != nil {
 		return err
 	}
+	if historical(c.account) {
+		i.translateLines(c, trialFigure(books[0], i.q.Column))
+		return nil
+	}
 	rate, average := frame.Rates(0, len(frame.Periods)-1)
 	if !permanent(c.account) {
 		rate = average
@@ -241,8 +271,11 @@ func (i *inquiry) trialAdjustment(ctx context.Context, c cell) error {
 
 // trialTotal explains the total of a column.
 func (i *inquiry) trialTotal(ctx context.Context, c cell) error {
-	if i.q.Row != rowTotal {
+	switch {
+	case i.q.Row != rowTotal:
 		return unknownRow(rowTotal)
+	case i.q.Column == fxEffect:
+		return fault.Invalidf("column", "fx_effect has no total: ask for it by ledger_account_id")
 	}
 	r, err := i.reports.TrialBalance(ctx, params(i.q, account.Account{}, c.at))
 	if err != nil {

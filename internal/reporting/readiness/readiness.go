@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
-	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
@@ -38,8 +36,8 @@ const samplesMax = 5
 
 // Checks returns the checks of this package.
 func Checks() []period.ReadinessCheck {
-	return []period.ReadinessCheck{inspectUnposted, forEach(inspectDeficits), forEach(inspectPendingBasis), forEach(inspectPrices),
-		forEach(inspectLotBalances), forEach(inspectRevaluation)}
+	return []period.ReadinessCheck{inspectUnposted, forEach(inspectDeficits), forEach(inspectPendingBasis), forEach(inspectLotBalances),
+		inspectMeasurement}
 }
 
 // forEach returns a check that runs a function for each legal entity.
@@ -141,58 +139,8 @@ func inspectPendingBasis(ctx context.Context, tx *db.Tx, p period.Period, e enti
 		ids, texts = append(ids, l.ID), append(texts, fmt.Sprintf("%s %s of %s", l.Quantity, l.AssetType, l.At.Format(time.DateOnly)))
 	}
 	return period.NewCheckResult(e, CodeBasisPending, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the cost basis of every lot is known",
-		"the cost basis of lots is unknown until the other half of their transfer is booked: "+sample(texts, len(texts))+
-			". Post the other transaction, or book these as something else"), nil
-}
-
-// inspectPrices requires a price for every asset that is measured at the end of the period. An asset carried at cost
-// needs none, nor does one without cost basis where it is only tested for impairment.
-func inspectPrices(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.CheckResult, error) {
-	wanted, err := measured(ctx, tx, p, e)
-	if err != nil {
-		return period.CheckResult{}, err
-	}
-	found, err := price.LatestBatch(ctx, tx, wanted)
-	if err != nil {
-		return period.CheckResult{}, err
-	}
-	var missing []string
-	for i, q := range found {
-		if q == nil {
-			missing = append(missing, wanted[i].AssetType)
-		}
-	}
-	return period.NewCheckResult(e, CodeMissingPrice, int64(len(missing)), nil,
-		"every asset that is measured has a price at the end of the period",
-		fmt.Sprintf("no price in %s at the end of the period: %s. Add the prices, then run the revaluation", e.BaseCurrency,
-			sample(missing, len(missing)))), nil
-}
-
-// measured lists the prices that the measurement of a legal entity needs.
-func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (wanted []price.Query, err error) {
-	if e.Measurement == entity.MeasuredAtCost {
-		return nil, nil
-	}
-	if begun, err := journal.HasPostingsBefore(ctx, tx, e.ID, p.End); err != nil || !begun {
-		return nil, err
-	}
-	held, err := selectHeld(ctx, tx, p, e.ID)
-	if err != nil {
-		return nil, err
-	}
-	symbols := make([]string, len(held))
-	for i, h := range held {
-		symbols[i] = h.AssetType
-	}
-	policies, err := assetpolicy.ForAssets(ctx, tx, symbols)
-	for _, h := range held {
-		policy := policies[h.AssetType]
-		fair := e.Measurement == entity.MeasuredAtFairValue && (policy.InScope || e.Framework == entity.FrameworkIFRS)
-		if !policy.OwnToken && (fair || !h.Basis.IsZero()) {
-			wanted = append(wanted, price.Query{AssetType: h.AssetType, Currency: e.BaseCurrency, At: p.End.Add(-time.Millisecond)})
-		}
-	}
-	return wanted, err
+		"the cost basis of lots is unknown until the other half of their transfer is booked or their value is stated: "+
+			sample(texts, len(texts))+". Post the other transaction, state the value, or book these as something else"), nil
 }
 
 // inspectLotBalances requires the balances of asset accounts to equal the cost basis of their lots.
@@ -222,19 +170,28 @@ func inspectLotBalances(ctx context.Context, tx *db.Tx, p period.Period, e entit
 			". Correct manual entries on these accounts, or run bursar verify"), nil
 }
 
-// inspectRevaluation requires the revaluation of the period to be up to date. Before the first entry there is nothing to measure.
-func inspectRevaluation(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.CheckResult, error) {
-	begun, err := journal.HasPostingsBefore(ctx, tx, e.ID, p.End)
-	if err != nil {
-		return period.CheckResult{}, err
+// inspectMeasurement requires a price for everything that is measured at the end of the period, and a revaluation that is up to
+// date. Before the first entry there is nothing to measure.
+func inspectMeasurement(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.CheckResult, error) {
+	var out []period.CheckResult
+	for _, e := range entities {
+		var found revaluation.Finding
+		begun, err := journal.HasPostingsBefore(ctx, tx, e.ID, p.End)
+		if err == nil && begun {
+			found, err = revaluation.Inspect(ctx, tx, p, e.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+		stale := int64(0)
+		if found.Stale != "" {
+			stale = 1
+		}
+		out = append(out, period.NewCheckResult(e, CodeMissingPrice, int64(len(found.Unpriced)), nil,
+			"everything that is measured has a price at the end of the period",
+			fmt.Sprintf("no price in %s at the end of the period: %s. Add the prices, then run the revaluation", e.BaseCurrency,
+				sample(found.Unpriced, len(found.Unpriced)))),
+			period.NewCheckResult(e, CodeRevaluation, stale, nil, "the revaluation of the period is up to date", found.Stale))
 	}
-	stale, why, err := revaluation.Stale(ctx, tx, p, e.ID)
-	if err != nil {
-		return period.CheckResult{}, err
-	}
-	count := int64(0)
-	if stale && begun {
-		count = 1
-	}
-	return period.NewCheckResult(e, CodeRevaluation, count, nil, "the revaluation of the period is up to date", why), nil
+	return out, nil
 }

@@ -63,7 +63,8 @@ func TestALotWaitingForTheOtherHalfOfATransferFails(t *testing.T) {
 		w.Transact("2025-11-02 B in 0.25 ETH = 750.00 : INTERNAL TRANSFER")
 		v := w.result(w.Ctx, "2025-11", readiness.CodeBasisPending, w.EntityID)
 		w.fails("2025-11", readiness.CodeBasisPending, 1, "the cost basis of lots is unknown until the other half of their transfer is "+
-			"booked: 0.25 ETH of 2025-11-02. Post the other transaction, or book these as something else", v.SampleIDs...)
+			"booked or their value is stated: 0.25 ETH of 2025-11-02. Post the other transaction, state the value, or book these as "+
+			"something else", v.SampleIDs...)
 		if len(v.SampleIDs) != 1 || !strings.HasPrefix(v.SampleIDs[0], "ast_") {
 			w.Errorf("the samples are %v", v.SampleIDs)
 		}
@@ -78,7 +79,7 @@ func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 		w.passes("2025-10", readiness.CodeMissingPrice) // carried at cost
 		w.passes("2025-10", readiness.CodeRevaluation)
 		fair := entity.MeasuredAtFairValue
-		w.policy(entity.UpdateParams{Measurement: &fair})
+		w.policy(entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")})
 		w.fails("2025-10", readiness.CodeMissingPrice, 2,
 			"no price in USD at the end of the period: BTC, ETH. Add the prices, then run the revaluation")
 		w.AddPrice("ETH", "2025-10-31", "2100")
@@ -140,7 +141,7 @@ func TestOnlyLegalEntitiesThatTheKeyMaySeeAreInspected(t *testing.T) {
 func TestADatabaseErrorNeverMakesAPeriodReady(t *testing.T) {
 	each(t, func(w *world) {
 		fair := entity.MeasuredAtFairValue
-		w.policy(entity.UpdateParams{Measurement: &fair})
+		w.policy(entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")})
 		w.Transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
 		w.Transact("2025-10-02 A in 1 ETH = 2000.00")
 		id := w.Period("2025-10").ID

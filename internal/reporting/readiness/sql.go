@@ -56,28 +56,6 @@ func selectPending(ctx context.Context, tx *db.Tx, p period.Period, legalEntityI
 		BY e.accounting_date, l.asset_id`, legalEntityID, p.End)
 }
 
-type holding struct {
-	AssetType string        `db:"asset_type"`
-	Quantity  money.Decimal `db:"quantity"`
-	Basis     money.Decimal `db:"basis"`
-}
-
-// selectHeld returns the holdings at the end of a period. Unique tokens have no price and are left out.
-func selectHeld(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]holding, error) {
-	rows, err := db.All[holding](ctx, tx, `SELECT l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis
-		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id =
-		l.accounting_period_id
-		WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.token_id = '' AND p.key <= ? GROUP BY l.asset_type ORDER BY
-		l.asset_type`, legalEntityID, p.Key)
-	out := rows[:0]
-	for _, r := range rows {
-		if !r.Quantity.IsZero() {
-			out = append(out, r)
-		}
-	}
-	return out, err
-}
-
 type difference struct {
 	LedgerAccountID string        `db:"ledger_account_id"`
 	Unit            string        `db:"unit"`

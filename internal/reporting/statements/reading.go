@@ -2,10 +2,8 @@ package statements
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -18,7 +16,6 @@ import (
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
-	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/statement"
 )
 
@@ -28,11 +25,14 @@ type reading struct {
 	all      bool // the entities are all of the organization's
 	chart    []account.Account
 	only     []string        // the accounts requested; empty for all
-	periods  []period.Period // up to the last one shown
+	periods  []period.Period // the opening period, and the others up to the last one shown
 	later    bool            // there are later periods
 	columns  []int
 	closed   map[string]map[int]money.Decimal // by closing and account
+	quotes   map[string][]fx.Quotation        // by currency that is translated, the rates into the report's currency by date
 	books    statement.Books
+
+	unknownRate error // a line on an equity account cannot be translated
 }
 
 // resolve finds the legal entities, periods and accounts that a report covers. A requested one that does not exist is
@@ -56,9 +56,12 @@ func resolve(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error)
 		return nil, err
 	}
 	if n := len(r.columns); n > 0 {
-		r.periods = periods[:r.columns[n-1]+1]
+		r.periods = append([]period.Period{period.Opening(tx.Organization())}, periods[:r.columns[n-1]+1]...)
+		for i := range r.columns {
+			r.columns[i]++
+		}
+		r.later = len(r.periods)-1 < len(periods)
 	}
-	r.later = len(r.periods) < len(periods)
 	if r.chart, err = snapshot.Accounts(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -125,12 +128,11 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 	for i, p := range r.periods {
 		b.Periods[i] = p.Key
 	}
-	rates, err := r.rates(ctx, tx)
-	if err != nil {
+	if r.quotes, err = r.readQuotes(ctx, tx); err != nil {
 		return nil, err
 	}
 	for i, e := range r.entities {
-		b.Entities[i] = statement.Entity{FiscalYearStart: int(e.FiscalYearStartMonth), Rates: rates[e.BaseCurrency]}
+		b.Entities[i] = statement.Entity{FiscalYearStart: int(e.FiscalYearStartMonth), Rates: r.rates(e.BaseCurrency)}
 	}
 	var totals []balance.Total
 	var closed []period.ClosedBalance
@@ -145,7 +147,11 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 		}
 	}
 	r.accounts(totals, closed, p.OmitZero)
-	r.fill(totals, closed)
+	historical, err := r.historical(ctx, tx, p.TagID)
+	if err != nil {
+		return nil, err
+	}
+	r.fill(totals, closed, historical)
 	return r, nil
 }
 
@@ -177,7 +183,7 @@ func (r *reading) accounts(totals []balance.Total, closed []period.ClosedBalance
 }
 
 // fill stores the totals at the indexes of their legal entity, account and period.
-func (r *reading) fill(totals []balance.Total, closed []period.ClosedBalance) {
+func (r *reading) fill(totals []balance.Total, closed []period.ClosedBalance, historical map[totalKey]statement.Sides) {
 	entityAt, accountAt, periodAt := indexByID(r.entities, entityID), indexByID(r.chart, accountID), indexByID(r.periods, periodID)
 	for i := range totals {
 		t := &totals[i]
@@ -186,7 +192,7 @@ func (r *reading) fill(totals []balance.Total, closed []period.ClosedBalance) {
 			e.Totals = make([]statement.Total, 0, len(totals)/len(r.entities))
 		}
 		e.Totals = append(e.Totals, statement.Total{Account: accountAt[t.LedgerAccountID], Period: periodAt[t.PeriodID], Debits: t.Debits,
-			Credits: t.Credits})
+			Credits: t.Credits, Historical: historical[totalKey{t.LegalEntityID, t.LedgerAccountID, t.PeriodID}]})
 	}
 	for _, c := range closed {
 		if at, shown := accountAt[c.LedgerAccountID]; shown {
@@ -259,69 +265,4 @@ func (r *reading) closings(ctx context.Context, tx *db.Tx) ([]period.ClosedBalan
 		return nil, nil
 	}
 	return period.ClosedBalances(ctx, tx, slices.Sorted(maps.Keys(r.closed)))
-}
-
-// rates reads the rates of every currency that is translated.
-func (r *reading) rates(ctx context.Context, tx *db.Tx) (map[string]*statement.Rates, error) {
-	out := map[string]*statement.Rates{}
-	for _, e := range r.entities {
-		if e.BaseCurrency == r.books.Currency || out[e.BaseCurrency] != nil || len(r.periods) == 0 {
-			continue
-		}
-		rates, err := ratesOf(ctx, tx, e.BaseCurrency, r.books.Currency, r.periods)
-		if err != nil {
-			return nil, err
-		}
-		out[e.BaseCurrency] = rates
-	}
-	return out, nil
-}
-
-func ratesOf(ctx context.Context, tx *db.Tx, from, to string, periods []period.Period) (*statement.Rates, error) {
-	first, last := firstDay(periods[0]), lastDay(periods[len(periods)-1])
-	quoted, err := fx.ListBetween(ctx, tx, from, to, first, last)
-	if err != nil {
-		return nil, err
-	}
-	latest, _, err := fx.Latest(ctx, tx, from, to, first)
-	if err != nil {
-		return nil, err
-	}
-	rates := &statement.Rates{Closing: make([]statement.Rate, len(periods)), Average: make([]statement.Rate, len(periods))}
-	for i, p := range periods {
-		sum, n, end := money.Decimal{}, int64(0), lastDay(p)
-		for len(quoted) > 0 && quoted[0].Date <= end {
-			latest, quoted = quoted[0], quoted[1:]
-			sum, n = sum.Add(latest.Rate), n+1
-		}
-		if latest.Date != "" {
-			rates.Closing[i] = statement.Rate{Times: latest.Rate, Over: money.FromInt(1)}
-		}
-		if n > 0 {
-			rates.Average[i] = statement.Rate{Times: sum, Over: money.FromInt(n)}
-		}
-	}
-	return rates, nil
-}
-
-func firstDay(p period.Period) string { return p.Key + "-01" }
-
-// lastDay returns the last date of a period.
-func lastDay(p period.Period) string {
-	m, _ := calendar.ParseKey(p.Key)
-	return time.Date(m.Year, m.Month+1, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
-}
-
-// missingRate returns the error for a missing rate.
-func (r *reading) missingRate(err error) error {
-	var missing *statement.MissingRate
-	if !errors.As(err, &missing) {
-		return err
-	}
-	from, to, p := r.entities[missing.Entity].BaseCurrency, r.books.Currency, r.periods[missing.Period]
-	if missing.Average {
-		return fault.Conflictf("no rate from %s to %s is stored for a day from %s to %s, which the average of %s needs: store it with "+
-			"POST /v1/fx-rates", from, to, firstDay(p), lastDay(p), p.Key)
-	}
-	return fault.Conflictf("no rate from %s to %s is stored for %s or a day before it: store it with POST /v1/fx-rates", from, to, lastDay(p))
 }

@@ -1,8 +1,10 @@
 package statements
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -29,8 +31,13 @@ type Frame struct {
 	rates   []*statement.Rates // by legal entity; nil for books that are in the currency of the report
 }
 
-// Rates returns the rates by which a legal entity's figures of a column were translated: balances at the rate at the end
-// of the period, income and expenses at the average of the period.
+// Translated reports whether the books of any legal entity are in another currency than the report.
+func (f *Frame) Translated() bool {
+	return slices.ContainsFunc(f.rates, func(r *statement.Rates) bool { return r != nil })
+}
+
+// Rates returns the rates by which a legal entity's figures of a column were translated: assets and liabilities at the rate at
+// the end of the period, income and expenses at the average of the period. Equity is translated line by line.
 func (f *Frame) Rates(entity, column int) (closing, average statement.Rate) {
 	r := f.rates[entity]
 	if r == nil {
@@ -80,7 +87,7 @@ type IncomeStatement struct {
 func (s *Service) BalanceSheet(ctx context.Context, p Params) (out BalanceSheet, err error) {
 	err = s.read(ctx, p, func(r *reading) error {
 		sheet, err := statement.BalanceSheet(&r.books)
-		if err != nil {
+		if err = cmp.Or(err, r.unknownRate); err != nil {
 			return err
 		}
 		out = BalanceSheet{Frame: r.frame(sheet.Alarms)}
@@ -109,7 +116,7 @@ func (s *Service) BalanceSheet(ctx context.Context, p Params) (out BalanceSheet,
 func (s *Service) TrialBalance(ctx context.Context, p Params) (out TrialBalance, err error) {
 	err = s.read(ctx, p, func(r *reading) error {
 		trial, err := statement.TrialBalance(&r.books)
-		if err != nil {
+		if err = cmp.Or(err, r.unknownRate); err != nil {
 			return err
 		}
 		out = TrialBalance{Frame: r.frame(trial.Alarms), Totals: trial.Totals}

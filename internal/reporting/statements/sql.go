@@ -73,3 +73,38 @@ func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *position, 
 	}
 	return db.All[lineRow](ctx, tx, q.Then("ORDER BY l.accounting_date, l.number, l.position LIMIT ?", int64(limit)), q.Args...)
 }
+
+// equityFilter selects lines on equity accounts.
+type equityFilter struct {
+	entities, accounts []string
+	tagID              string
+	until              time.Time
+}
+
+// equityRow is a posted line on an equity account. Date is the accounting date, for a reversal that of the entry it reverses.
+type equityRow struct {
+	LegalEntityID   string        `db:"legal_entity_id"`
+	LedgerAccountID string        `db:"ledger_account_id"`
+	PeriodID        string        `db:"accounting_period_id"`
+	Number          int64         `db:"number"`
+	Side            string        `db:"credit_or_debit"`
+	Amount          money.Decimal `db:"amount"`
+	Rates           *string       `db:"rates"`
+	Date            time.Time     `db:"accounting_date"`
+}
+
+// selectEquity reads the posted lines on equity accounts before an instant.
+func selectEquity(ctx context.Context, tx *db.Tx, f equityFilter) ([]equityRow, error) {
+	q := db.Select(`SELECT l.legal_entity_id, l.ledger_account_id, e.accounting_period_id, l.number, l.credit_or_debit,
+		COALESCE(l.base_amount, l.amount) AS amount, l.rates, COALESCE(o.accounting_date, l.accounting_date) AS accounting_date
+		FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
+		LEFT JOIN journal_entries o ON o.organization_id = e.organization_id AND o.journal_entry_id = e.previous_entry_id
+			AND e.originated_by = 'reversal'
+		WHERE l.organization_id = @org`).
+		And("l.ledger_account_id {any}", f.accounts).And("l.is_posted = ?", true).And("l.accounting_date < ?", f.until).
+		And("l.legal_entity_id {any}", f.entities)
+	if f.tagID != "" {
+		q.And("(' ' || e.tag_ids || ' ' LIKE ? OR ' ' || l.tag_ids || ' ' LIKE ?)", "% "+f.tagID+" %", "% "+f.tagID+" %")
+	}
+	return db.All[equityRow](ctx, tx, q.Then(""), q.Args...)
+}

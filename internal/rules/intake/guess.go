@@ -288,7 +288,7 @@ func (g *guess) suits(field Field, i int) bool {
 		return f.dates.notDates == 0 && (f.dates.dates > 0 || f.filled == 0)
 	case FieldTime:
 		return f.clocks == f.filled && f.filled > 0
-	case FieldAmount, FieldDebit, FieldCredit, FieldFee, FieldNet, FieldValueGross:
+	case FieldAmount, FieldDebit, FieldCredit, FieldFee, FieldNet, FieldBalance, FieldValueGross:
 		return f.numbers.notNumbers == 0 && (f.numbers.numbers > 0 || field != FieldAmount)
 	case FieldCurrency, FieldFeeCurrency:
 		return f.codes == f.filled

@@ -62,7 +62,7 @@ func TestBankFilesInFourLanguagesAreGuessed(t *testing.T) {
 	for _, c := range []struct{ name, file, mapping, undecided, reads string }{
 		{"English, signed", "Account statement\nPeriod: January\n\nTransaction " +
 			"Date,Description,Amount,Balance\n01/13/2024,Coffee,-4.50,95.50\n01/14/2024,Salary,\"1,000.00\",1095.50\n",
-			`{"format":"csv","delimiter":",","header_row":4,"columns":{"amount":"Amount","description":"Description","timestamp":"Transaction Date"},"direction":"sign"}`,
+			`{"format":"csv","delimiter":",","header_row":4,"columns":{"amount":"Amount","balance":"Balance","description":"Description","timestamp":"Transaction Date"},"direction":"sign"}`,
 			"the file does not say its currency; state currency", ""},
 		{"English, two columns", "Date|Details|Money Out|Money In|Currency\n05/01/2024|Rent|1200.00||GBP\n25/01/2024|Pay||3000.00|GBP\n",
 			`{"format":"csv","delimiter":"|","header_row":1,"columns":{"credit":"Money In","currency":"Currency","debit":"Money Out","description":"Details","timestamp":"Date"},"direction":"columns"}`,

@@ -24,6 +24,7 @@ var synonyms = []struct {
 		"betrag|umsatz|menge|summe|montant|somme|quantite|importe|monto|cantidad"},
 	{FieldFee, "fee|fees|fee amount|commission|charges|transaction fee|gebuhr|gebuhren|entgelt|frais|commissions|comision|comisiones|tarifa"},
 	{FieldNet, "net|net amount|netto|nettobetrag|net recu|montant net|neto|importe neto"},
+	{FieldBalance, "balance|running balance|account balance|balance after|saldo|kontostand|saldo nach buchung|solde|solde apres operation"},
 	{FieldCurrency, "currency|asset|coin|ccy|currency code|amount currency|symbol|token|wahrung|waehrung|devise|monnaie|moneda|divisa"},
 	{FieldFeeCurrency, "fee currency|fee asset|fee coin|gebuhrenwahrung|devise des frais|moneda de comision"},
 	{FieldDirection, "direction|debit credit|credit debit|dr cr|cr dr|d c|credit or debit|transaction direction|side|soll " +

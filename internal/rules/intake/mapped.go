@@ -34,7 +34,7 @@ type textColumn struct {
 
 // moneyFields are the fields that hold numbers; fields in one group share a decimal separator.
 var moneyFields = [][]Field{
-	{FieldAmount}, {FieldDebit, FieldCredit}, {FieldFee}, {FieldNet}, {FieldValueGross}, {FieldValueFee}, {FieldValueNet},
+	{FieldAmount}, {FieldDebit, FieldCredit}, {FieldFee}, {FieldNet}, {FieldBalance}, {FieldValueGross}, {FieldValueFee}, {FieldValueNet},
 }
 
 // newMapped resolves the columns of a mapping, and infers from the samples what the mapping leaves open.
@@ -160,6 +160,9 @@ func (p *mapped) interpret(e *entry) ([]Record, string) {
 			fee.currency = own
 		}
 		r.Currency = own
+	}
+	if balance := p.numbers[FieldBalance]; balance.index >= 0 {
+		e.stateBalance(balance, e.text(p.indexOf(FieldAccount)), r.Currency)
 	}
 	if amount == nil && len(e.faults) == 0 {
 		e.faultf(p.amountIndex(), "is empty; every row needs an amount")

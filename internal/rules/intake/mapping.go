@@ -90,6 +90,7 @@ const (
 	FieldDirection        Field = "direction"
 	FieldFee              Field = "fee"
 	FieldNet              Field = "net"
+	FieldBalance          Field = "balance"
 	FieldCurrency         Field = "currency"
 	FieldFeeCurrency      Field = "fee_currency"
 	FieldValueGross       Field = "value_gross"
@@ -120,7 +121,7 @@ const (
 // Fields are all fields, in the order in which to offer them.
 var Fields = []Field{
 	FieldID, FieldTimestamp, FieldTime, FieldDescription, FieldAmount, FieldDebit, FieldCredit, FieldDirection, FieldFee,
-	FieldNet, FieldCurrency, FieldFeeCurrency, FieldValueGross, FieldValueFee, FieldValueNet, FieldValueCurrency,
+	FieldNet, FieldBalance, FieldCurrency, FieldFeeCurrency, FieldValueGross, FieldValueFee, FieldValueNet, FieldValueCurrency,
 	FieldProviderCategory, FieldVendor, FieldMemo, FieldType, FieldGroup, FieldChain, FieldTransactionHash,
 	FieldBlockNumber, FieldFrom, FieldTo, FieldContract, FieldTokenID, FieldBankName, FieldAccount, FieldCounterparty,
 	FieldMerchant, FieldMerchantCategory, FieldCardholder, FieldCardLast4,

@@ -19,7 +19,7 @@ var kraken = &preset{
 		k := &krakenRow{clock: o.Mapping.clock(), id: s.find("txid"), ref: s.find("refid"), time: s.find("time"), kind: s.find("type"),
 			subtype: s.find("subtype"), asset: s.find("asset"), wallet: s.find("wallet"), amount: pointColumn(s.find("amount")),
 			fee: pointColumn(s.find("fee")), feeCurrency: s.find("feecurrency"), usd: pointColumn(s.find("amountusd")),
-			feeUSD: pointColumn(s.find("feeusd"))}
+			feeUSD: pointColumn(s.find("feeusd")), balance: pointColumn(s.find("balance"))}
 		return k.interpret
 	},
 }
@@ -30,6 +30,7 @@ type krakenRow struct {
 	subtype, asset, wallet   int
 	feeCurrency              int
 	amount, fee, usd, feeUSD numeric
+	balance                  numeric
 }
 
 func (k *krakenRow) interpret(e *entry) ([]Record, string) {
@@ -57,6 +58,7 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 		return nil, ""
 	}
 	r.Type = krakenType(fold(kind), fold(subtype), amount.Sign())
+	e.stateBalance(k.balance, e.text(k.wallet)+" "+e.text(k.asset), r.Currency)
 	if paidIn := krakenAsset(e.text(k.feeCurrency)); paidIn != "" && paidIn != r.Currency && !fee.IsZero() {
 		return k.foreignFee(r, *amount, fee, paidIn), ""
 	}
@@ -69,11 +71,11 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 
 // value sets the value in USD, if the export has it, for assets that are not fiat.
 func (k *krakenRow) value(e *entry, r *Record) {
-	amount, fee := e.number(k.usd, "USD"), deref(e.number(k.feeUSD, "USD")).Abs()
-	if amount == nil || r.Value != nil || len(e.faults) > 0 {
-		return
+	amount, charged := e.number(k.usd, "USD"), e.number(k.feeUSD, "USD")
+	if amount == nil || r.Value != nil || len(e.faults) > 0 || charged == nil && !r.feeQuantity().IsZero() {
+		return // The value of a fee that is not stated is not zero.
 	}
-	gross := amount.Abs()
+	gross, fee := amount.Abs(), deref(charged).Abs()
 	if !r.Inflow {
 		gross = gross.Add(fee)
 	}

@@ -217,9 +217,10 @@ func (in *Reader) row(rows rowReader, s *sheet, interpret interpreter) (Row, err
 		if len(e.faults) == 0 {
 			e.rejectDuplicates(out.Records)
 		}
+		out.Balance = e.balance
 	}
 	if len(e.faults) > 0 {
-		out.Records, out.Skipped, out.Faults = nil, "", e.faults
+		out.Records, out.Skipped, out.Faults, out.Balance = nil, "", e.faults, nil
 	}
 	return out, nil
 }

@@ -82,6 +82,7 @@ type Row struct {
 	Records []Record
 	Faults  []Fault
 	Skipped string
+	Balance *Balance // What the file states to be held after the row; nil if it does not.
 }
 
 // Types are the valid transaction types.

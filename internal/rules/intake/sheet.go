@@ -99,6 +99,17 @@ type entry struct {
 	ids      *ids
 	derived  bool // The id was derived from the content of the row, so it is unique.
 	idColumn int  // The column of the row's own id, or -1.
+	balance  *Balance
+}
+
+// stateBalance stores the balance that a cell states. A cell that is not a number is no fault, because nothing is imported
+// from it.
+func (e *entry) stateBalance(c numeric, account, currency string) {
+	before := len(e.faults)
+	amount := e.number(c, currency)
+	if e.faults = e.faults[:before]; amount != nil {
+		e.balance = &Balance{Account: account, Currency: currency, Amount: *amount, column: e.sheet.name(c.index)}
+	}
 }
 
 // faultf adds a fault to a column, or to the row if index is -1.

@@ -20,6 +20,14 @@ func Exchange(quantity, rate, book money.Decimal, places int32) (value money.Dec
 	return value, e
 }
 
+// UnitBalance measures a balance or debt in a digital asset at the closing price, as Exchange does with foreign currency. The
+// change is an unrealized gain or loss.
+func UnitBalance(quantity, price, book money.Decimal, places int32) (value money.Decimal, e Effect) {
+	value, e = Exchange(quantity, price, book, places)
+	e.Unrealized, e.Exchange = e.Exchange, money.Decimal{}
+	return value, e
+}
+
 // Add returns the sum of two effects.
 func (e Effect) Add(other Effect) Effect {
 	return Effect{

@@ -37,3 +37,20 @@ func TestForeignMoneyIsWorthWhatTheClosingRateSays(t *testing.T) {
 		}
 	}
 }
+
+func TestAClaimOrDebtInAnAssetIsWorthWhatTheClosingPriceSays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ quantity, price, book, value, want string }{
+		{"-10", "2500", "-20000", "-25000", "Cr adjustment 5000.00, Dr unrealized_loss 5000.00"}, // a loan of 10 ETH
+		{"-10", "2500", "-25000", "-25000", ""},
+		{"-10", "1900", "-25000", "-19000", "Dr adjustment 6000.00, Cr unrealized_gain 6000.00"},
+		{"1", "3000", "2500", "3000", "Dr adjustment 500.00, Cr unrealized_gain 500.00"}, // 1 ETH was lent
+		{"0", "3000", "-0.01", "0", "Dr adjustment 0.01, Cr unrealized_gain 0.01"},       // all is repaid, and a difference is left
+		{"0.333", "0.025", "0", "0.01", "Dr adjustment 0.01, Cr unrealized_gain 0.01"},
+	} {
+		value, effect := measure.UnitBalance(d(c.quantity), d(c.price), d(c.book), 2)
+		if formatLines(effect) != c.want || !value.Equal(d(c.value)) {
+			t.Errorf("%+v: %s %s", c, value, formatLines(effect))
+		}
+	}
+}

@@ -15,8 +15,17 @@
 // carry: lots move at their basis and no gain is realized. A leg without a partner is booked against the target account,
 // which is a clearing account unless the request names another, and its lots are parked under that account. A deposit, a
 // withdrawal or an unknown transaction is carried too if its target is a clearing account or the account of another
-// source. The suspense account does not count as a clearing account here, because what is booked there is not known to be
+// source that can hold what moved. To the account of a source that holds money only, an asset is sold, and from it bought.
+// The suspense account does not count as a clearing account here, because what is booked there is not known to be
 // a transfer; unknown transactions are booked there unless the request names a target.
+//
+// Lines on the accounts of loans, receivables, payables and intercompany balances carry the units that moved. A line that
+// settles such a balance takes its carrying amount out in proportion to the units; see Settle.
+//
+// The amount of the target may be split over several accounts where it is booked at its value.
+//
+// A quantity is never derived from values. What lands of an inflow is its quantity less that of the fee; a fee known by its
+// value only is booked as a fee and takes nothing from the quantity.
 //
 // The balance of an account that carries lots always equals the basis of its lots. Therefore slices are credited to the
 // account that carries them, and only lots are booked to such an account.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
 // Input is everything an entry is computed from. A single transaction is one leg, Out or In by its direction; a matched
@@ -19,6 +20,11 @@ type Input struct {
 	Target Target
 	Policy Policy
 	Books  Books
+	// Units is set since loans, receivables, payables and intercompany balances have units. What was booked before is computed
+	// again as it was.
+	Units bool `json:",omitempty"`
+	// Outstanding are the unit balances that the entry settles, as they stand before it.
+	Outstanding []UnitBalance `json:",omitempty"`
 }
 
 // Leg is one transaction: one asset and one direction.
@@ -27,8 +33,9 @@ type Leg struct {
 	// Offset replaces the account of the source where the request names another. Lots are then consumed from that account only.
 	Offset string
 	Asset  Asset
-	// Quantity is the whole quantity that moved, including the fee. FeeQuantity is the part that the fee took, zero if that
-	// is not known. The difference is the net quantity of an inflow.
+	// Quantity is the whole quantity that moved, including the fee. FeeQuantity is the part that the fee took, zero if the
+	// fee is known by its value only: such a fee is booked, but takes nothing from the quantity. The difference is what
+	// lands of an inflow.
 	Quantity, FeeQuantity money.Decimal
 	Value                 *Value // nil if there is no price
 	// FeeRole is the role of the account that the fee is booked to, if it differs from the one that follows from the type.
@@ -61,6 +68,41 @@ type Target struct {
 	Lots     bool // It carries lots, so its balance must equal their basis.
 	// Source and Entity are set if it is the account of another source.
 	Source, Entity string
+	// Grows is the side on which an account with unit balances grows: an asset or a liability that is neither a clearing
+	// account nor the account of a source. Its lines carry the units that moved. It is empty for any other account.
+	Grows book.Side `json:",omitempty"`
+	// Parked and Valued report how the account holds the asset that moves: as lots, or as units that were booked at their
+	// value. It cannot hold both, because only the balance of lots must equal their basis.
+	Parked  bool    `json:",omitempty"`
+	Valued  bool    `json:",omitempty"`
+	Holding Holding `json:",omitempty"` // what the sources of the account can hold; empty if it has none
+	// Splits replace the account: the amount is divided among several.
+	Splits []Split `json:",omitempty"`
+}
+
+// Holding is what a source can hold.
+type Holding string
+
+// The holdings.
+const (
+	HoldsMoney  Holding = "money"  // ISO 4217 money only: a bank account, a card, a processor
+	HoldsAssets Holding = "assets" // no money: a wallet
+	HoldsBoth   Holding = "both"   // an exchange account
+)
+
+// holds reports whether the sources of the target can hold an asset.
+func (t Target) holds(a Asset) bool {
+	return t.Holding != HoldsMoney && a.Lots || t.Holding != HoldsAssets && !a.Lots
+}
+
+// Split is a part of the amount of the target, which is booked to an account of its own: an amount in the currency of the
+// line, or a percentage.
+type Split struct {
+	Account string
+	Amount  *money.Decimal `json:",omitempty"`
+	Percent *money.Decimal `json:",omitempty"`
+	Memo    string         `json:",omitempty"`
+	TagIDs  []string       `json:",omitempty"`
 }
 
 // Policy holds the accounting choices of a legal entity. The zero value is the default: fees are expenses, intercompany
@@ -104,6 +146,10 @@ const (
 	RealizedLoss     = "realized_loss"
 	FXGain           = "fx_gain"
 	FXLoss           = "fx_loss"
+	UnrealizedGain   = "unrealized_gain"
+	UnrealizedLoss   = "unrealized_loss"
+	InterestIncome   = "interest_income"
+	InterestExpense  = "interest_expense"
 	Suspense         = "suspense"
 	SwapClearing     = "swap_clearing"
 	TransferClearing = "transfer_clearing"
@@ -119,14 +165,5 @@ func (l *Leg) account() string {
 	return l.Account
 }
 
-// netQuantity returns the quantity of an inflow without the fee.
+// netQuantity returns the quantity without the fee: what lands of an inflow.
 func (l *Leg) netQuantity() money.Decimal { return l.Quantity.Sub(l.FeeQuantity) }
-
-// bookedQuantity returns the quantity of an inflow that is booked. For money whose platform does not report the quantity
-// of the fee, the fee is deducted by its share of the value.
-func (l *Leg) bookedQuantity() money.Decimal {
-	if l.Asset.Lots {
-		return l.netQuantity()
-	}
-	return l.Quantity.Sub(l.feeQuantity())
-}

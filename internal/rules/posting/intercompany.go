@@ -59,7 +59,7 @@ func betweenEntities(p *Plan) error {
 // the receivable, so that they eliminate each other; otherwise the payable is the value that arrived.
 func (p *Plan) planIntercompanySale(o outflow, between *intercompanyAccounts) error {
 	in := p.in.In
-	o.target, o.amount = between.dueFrom, o.value.gross
+	o.target, o.amount = counterpart{account: between.dueFrom}, o.value.gross
 	if err := p.planOutflow(o, p.feeRole(o.leg)); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p *Plan) planIntercompanySale(o outflow, between *intercompanyAccounts) er
 		}
 	}
 	p.addStep(func(w *writer, _ Answer) {
-		w.writeOwed(in.place(), between, owed, in.Asset, in.bookedQuantity())
+		w.writeOwed(in.place(), between, owed, in.Asset, in.netQuantity())
 		if in.Asset.Lots {
 			w.createLot(in, in.account(), owed, false)
 		}

@@ -91,6 +91,8 @@ var roles = map[string]string{
 	posting.FeesNetwork: "Network fees", posting.FeesBank: "Bank fees", posting.FeesTrading: "Trading fees",
 	posting.RealizedGain: "Gain", posting.RealizedLoss: "Loss", posting.FXGain: "FX gain", posting.FXLoss: "FX loss",
 	posting.Suspense: "Suspense", posting.SwapClearing: "Swap clearing", posting.TransferClearing: "Transfer clearing",
+	posting.UnrealizedGain: "Unrealized gain", posting.UnrealizedLoss: "Unrealized loss",
+	posting.InterestIncome: "Interest income", posting.InterestExpense: "Interest expense",
 	"due_from:B": "DueFromB", "due_to:A": "DueToA", "due_from:A": "DueFromA", "due_to:B": "DueToB",
 }
 
@@ -173,14 +175,39 @@ func leg(text string) *posting.Leg {
 	return l
 }
 
-// target parses the name of an account; with "@" it is the account of another source.
+// target parses the name of an account; with "@" it is the account of another source, which holds money if it is a bank, both
+// if it is an exchange, and assets otherwise. Splits are separated by plus signs: "Rent 60% + Travel 40%: to Berlin".
 func target(text string) posting.Target {
+	if strings.Contains(text, " + ") {
+		return posting.Target{Splits: splits(text)}
+	}
 	account, source := strings.CutPrefix(text, "@")
 	t := posting.Target{Account: account, Clearing: strings.HasSuffix(account, "clearing") || account == "Suspense"}
 	if source {
-		t.Source, t.Entity = "src "+account, "A"
+		t.Source, t.Entity, t.Holding = "src "+account, "A", posting.HoldsAssets
+		if strings.HasPrefix(account, "Bank") {
+			t.Holding = posting.HoldsMoney
+		} else if account == "Exchange" {
+			t.Holding = posting.HoldsBoth
+		}
 	}
 	return t
+}
+
+func splits(text string) (out []posting.Split) {
+	for part := range strings.SplitSeq(text, " + ") {
+		part, memo, _ := strings.Cut(part, ": ")
+		account, number, _ := strings.Cut(part, " ")
+		s := posting.Split{Account: account, Memo: memo}
+		digits, percent := strings.CutSuffix(number, "%")
+		if amount := dec(digits); percent {
+			s.Percent = &amount
+		} else {
+			s.Amount = &amount
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // booking holds the lot requests, their answers and the entry.

@@ -17,7 +17,7 @@ const (
 // outflow is an asset or money that leaves a source at its value, in exchange for something else.
 type outflow struct {
 	leg         *Leg
-	target      string
+	target      counterpart
 	value       valuation     // the proceeds, and the fees in them
 	ownFee      money.Decimal // the part of the fees that was paid out of the outflow itself
 	feeQuantity money.Decimal // and its quantity
@@ -32,14 +32,20 @@ type outflow struct {
 func receive(p *Plan) error {
 	leg := p.in.In
 	if p.in.Type == Minting && leg.Asset.Own {
+		if len(p.in.Target.Splits) > 0 {
+			return refuseSplits("a token of the legal entity's own is not booked to an account")
+		}
 		return p.planOwnToken(leg)
 	}
-	target, err := p.targetAtValue()
+	target, err := p.targetAtValue(leg)
 	if err != nil {
 		return err
 	}
 	value, err := p.valueLeg(leg)
 	if err != nil {
+		return err
+	}
+	if err := target.divide(value.gross, p.currency(leg)); err != nil {
 		return err
 	}
 	others, err := p.planFees()
@@ -56,8 +62,8 @@ func receive(p *Plan) error {
 		} else {
 			w.writeFees(costs)
 		}
-		w.writeLine(targetLine, book.Credit, target, value.gross, "")
-		w.writeHolding(sourceLine, book.Debit, leg.account(), landed, "", leg.Asset, leg.bookedQuantity())
+		w.writeTarget(book.Credit, target, value.gross)
+		w.writeHolding(sourceLine, book.Debit, leg.account(), landed, "", leg.Asset, leg.netQuantity())
 		if leg.Asset.Lots {
 			w.createLot(leg, leg.account(), landed, p.in.Type == Unknown)
 		}
@@ -86,14 +92,14 @@ func (p *Plan) planOwnToken(leg *Leg) error {
 	if err != nil {
 		return err
 	}
-	o := outflow{leg: out, target: account, value: valuation{gross: value.gross}, amount: value.gross, feeOnly: true}
+	o := outflow{leg: out, target: counterpart{account: account}, value: valuation{gross: value.gross}, amount: value.gross, feeOnly: true}
 	return p.planOutflow(o, p.feeRole(out))
 }
 
 // pay plans an outflow to the target.
 func pay(p *Plan) error {
 	leg := p.in.Out
-	target, err := p.targetAtValue()
+	target, err := p.targetAtValue(leg)
 	if err != nil {
 		return err
 	}
@@ -101,10 +107,13 @@ func pay(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	o := outflow{leg: leg, target: target, value: value, ownFee: value.fee, feeQuantity: leg.feeQuantity(), amount: value.gross,
+	o := outflow{leg: leg, target: target, value: value, ownFee: value.fee, feeQuantity: leg.FeeQuantity, amount: value.gross,
 		feeOnly: p.in.Type == TypeFee}
 	if o.feeOnly {
 		o.value.fee = money.Decimal{} // The target account is the fee account.
+	}
+	if err := o.target.divide(o.value.net(), p.currency(leg)); err != nil {
+		return err
 	}
 	return p.planOutflow(o, p.feeRole(leg))
 }
@@ -120,7 +129,7 @@ func exchange(p *Plan) error {
 		return err
 	}
 	// The proceeds are the value received plus the fee that was paid out of the outflow.
-	o := outflow{leg: out, target: in.account(), ownFee: paid.fee, feeQuantity: out.feeQuantity(), amount: paid.gross,
+	o := outflow{leg: out, target: counterpart{account: in.account()}, ownFee: paid.fee, feeQuantity: out.FeeQuantity, amount: paid.gross,
 		value: valuation{received.gross.Add(paid.fee), paid.fee.Add(received.fee)}, received: in}
 	if in.Asset.Lots && (p.in.Policy.Capitalize || p.in.Policy.NetFees && !out.Asset.Lots) {
 		o.treatment = capitalized
@@ -180,7 +189,9 @@ func (p *Plan) planOutflow(o outflow, role string) error {
 		o.feeQuantity = o.leg.Quantity
 	}
 	t := o.leg.lotRequest(Consumed, o.feeQuantity, Place{})
-	t.FeeProceeds = o.ownFee
+	if t.Fee.Sign() > 0 { // A fee known by its value only is a cost of what was sold.
+		t.FeeProceeds = o.ownFee
+	}
 	if t.Fee.Equal(t.Quantity) {
 		t.FeeProceeds = o.value.gross
 	}
@@ -208,11 +219,11 @@ func (p *Plan) writeOutflow(w *writer, o outflow, a Answer) {
 		amount = amount.Add(total(o.costs))
 	}
 	if o.received == nil {
-		w.writeLine(targetLine, book.Debit, o.target, amount, "")
+		w.writeTarget(book.Debit, o.target, amount)
 	} else {
-		w.writeHolding(targetLine, book.Debit, o.target, amount, "", o.received.Asset, o.received.bookedQuantity())
+		w.writeHolding(targetLine, book.Debit, o.target.account, amount, "", o.received.Asset, o.received.netQuantity())
 		if o.received.Asset.Lots {
-			w.createLot(o.received, o.target, amount, false)
+			w.createLot(o.received, o.target.account, amount, false)
 		}
 	}
 	if !o.leg.Asset.Lots {

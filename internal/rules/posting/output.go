@@ -60,6 +60,8 @@ type Slice struct {
 type Entry struct {
 	Lines []Line
 	Lots  []Lot
+
+	atValue []formatLines // the lines before unit balances are settled
 }
 
 // Line is one line of the entry. Its amount is positive.
@@ -72,6 +74,9 @@ type Line struct {
 	// Unit and Quantity are set for a line in an asset or a foreign currency: its symbol and the quantity booked.
 	Unit     string
 	Quantity money.Decimal
+	// Effect is set for a line that opens or settles a unit balance.
+	Effect BalanceEffect
+	TagIDs []string // of its split; those of the entry apply to every line
 }
 
 // Lot is a lot that the entry creates: a new one, or one that continues a slice of another.
@@ -84,7 +89,7 @@ type Lot struct {
 	Basis      money.Decimal
 	Currency   string
 	AcquiredAt time.Time
-	// BasisPending marks a basis that is an estimate until the other leg of a transfer is known; Provisional one that is an
-	// estimate until the type of the transaction is known.
+	// BasisPending marks a basis that is an estimate until the other leg of a transfer, or the value, is known; Provisional one
+	// that is an estimate until the type of the transaction is known.
 	BasisPending, Provisional bool
 }

@@ -53,6 +53,9 @@ func (p *Plan) selectPlanner() (planner, error) {
 	var chosen planner
 	switch out, in := p.in.Out, p.in.In; {
 	case out != nil && in != nil:
+		if len(p.in.Target.Splits) > 0 {
+			return nil, refuseSplits("a linked transaction is booked against the account of the other one; remove the link or the splits")
+		}
 		if chosen = p.rule.pair; chosen == nil {
 			return nil, refuse(NotAPair, fieldType, "%s cannot be booked with a linked transaction; remove the link or change the type", p.in.Type)
 		}
@@ -124,8 +127,8 @@ func (p *Plan) legs() []*Leg {
 	return legs
 }
 
-// Entry computes the entry from the answers, one for each lot request. Its errors are *Refusal: a missing role, or answers
-// that do not match the requests.
+// Entry computes the entry from the answers, one for each lot request, and settles the unit balances of the input. Its errors are
+// *Refusal: a missing role, or answers that do not match the requests.
 func (p *Plan) Entry(answers []Answer) (Entry, error) {
 	if len(answers) != len(p.LotRequests) {
 		return Entry{}, refuse(WrongAnswer, "", "the entry requests lots %d times and got %d answers", len(p.LotRequests), len(answers))
@@ -145,7 +148,30 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 		}
 		s.post(w, a)
 	}
-	return w.entry()
+	p.flagUnknownBasis(w.lots)
+	p.markUnits(w)
+	if w.err != nil {
+		return Entry{}, w.err
+	}
+	return p.Settle(Entry{Lots: w.lots, atValue: w.lines}, p.in.Outstanding)
+}
+
+// flagUnknownBasis marks the basis of lots that enter at 0.00 because no leg has a value. A lot of dust has a value, which
+// rounds to 0.00, and a token that the legal entity issues has no cost.
+func (p *Plan) flagUnknownBasis(lots []Lot) {
+	if !p.in.Units {
+		return
+	}
+	for _, l := range p.legs() {
+		if l.Value != nil && l.Value.Gross.Sign() > 0 {
+			return
+		}
+	}
+	for i, l := range lots {
+		if l.Kind == Created && l.Basis.IsZero() && !l.Asset.Own {
+			lots[i].BasisPending = true
+		}
+	}
 }
 
 // validate compares an answer with its request.
@@ -184,36 +210,6 @@ func (b Books) role(role string) (string, error) {
 	r := refuse(MissingRole, "", "no ledger account has the role %s", role)
 	r.Role = role
 	return "", r
-}
-
-// target returns the account on the other side of a leg.
-func (p *Plan) target() (string, error) {
-	switch {
-	case p.in.Target.Account != "":
-		return p.in.Target.Account, nil
-	case p.rule.targetRole != "":
-		return p.in.Books.role(p.rule.targetRole)
-	case p.in.Type == TypeFee:
-		return p.in.Books.role(p.feeRole(p.in.Out))
-	}
-	return "", refuse(NoTarget, fieldTarget, "%s needs the ledger account to book it to", p.in.Type)
-}
-
-// targetAtValue returns the target of a movement that is booked at its value. It refuses an account that carries lots,
-// because its balance must equal their basis.
-func (p *Plan) targetAtValue() (string, error) {
-	if p.in.Target.Lots {
-		return "", refuse(WrongTarget, fieldTarget,
-			"the account carries lots, and %s would change its balance without changing the lots; choose another account",
-			p.in.Type)
-	}
-	return p.target()
-}
-
-// targetIsTransfer reports whether the target makes a deposit, a withdrawal or an unknown transaction a transfer.
-func (p *Plan) targetIsTransfer() bool {
-	t := p.in.Target
-	return t.Source != "" || t.Clearing && t.Account != p.in.Books.Accounts[Suspense]
 }
 
 // feeRole returns the role of the account that the fee of a leg is booked to.

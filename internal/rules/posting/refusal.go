@@ -26,11 +26,13 @@ const (
 	MissingRate    Reason = "missing_rate"
 	WrongEntity    Reason = "wrong_entity"
 	WrongAnswer    Reason = "wrong_answer"
+	BadSplits      Reason = "bad_splits"
 	fieldType             = "transaction_type"
 	fieldValue            = "value_fiat"
 	fieldQuantity         = "quantity"
 	fieldTarget           = "ledger_account_id"
 	fieldPartner          = "transaction_id"
+	fieldSplits           = "splits"
 )
 
 // Refusal says why a transaction cannot be booked and names the field at fault, if there is one. It unwraps to a conflict,

@@ -9,7 +9,7 @@ import (
 
 // receiveOrCarry plans an inflow: carried if the target makes it a transfer, received at its value otherwise.
 func receiveOrCarry(p *Plan) error {
-	if p.targetIsTransfer() {
+	if p.targetIsTransfer(p.in.In) {
 		return carryIn(p)
 	}
 	return receive(p)
@@ -17,7 +17,7 @@ func receiveOrCarry(p *Plan) error {
 
 // payOrCarry is the same for an outflow.
 func payOrCarry(p *Plan) error {
-	if p.targetIsTransfer() {
+	if p.targetIsTransfer(p.in.Out) {
 		return carryOut(p)
 	}
 	return pay(p)
@@ -31,9 +31,10 @@ func lend(p *Plan) error {
 	return pay(p)
 }
 
-// collectLoan plans the repayment of a loan that the legal entity granted.
+// collectLoan plans the repayment of a loan that the legal entity granted. How the account holds the loan decides; the policy
+// may have changed since.
 func collectLoan(p *Plan) error {
-	if p.in.Policy.ParkLoans {
+	if p.in.Target.Parked || p.in.Policy.ParkLoans && !p.in.Target.Valued {
 		return carryIn(p)
 	}
 	return receive(p)
@@ -69,7 +70,7 @@ func carryOut(p *Plan) error {
 			return err
 		}
 	}
-	l := relocation{asset: leg.Asset, fee: value.fee, request: leg.lotRequest(kind, leg.feeQuantity(), to)}
+	l := relocation{asset: leg.Asset, fee: value.fee, request: leg.lotRequest(kind, leg.FeeQuantity, to)}
 	l.quantity = l.request.Quantity.Sub(l.request.Fee)
 	return p.planRelocation(l, p.feeRole(leg))
 }
@@ -90,7 +91,8 @@ func carryIn(p *Plan) error {
 			Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity,
 			From: from, AccountOnly: kind == Unparked, To: leg.place(), At: leg.At,
 		}}
-	valued := kind == Unparked && !p.in.Target.Lots // An account that carries lots must not be credited beyond them.
+	// What was never parked enters at its value, if that is known.
+	valued := kind == Unparked && (!p.in.Target.Lots || p.in.Units && leg.Value != nil)
 	if valued || !leg.FeeQuantity.IsZero() {
 		value, err := p.valueLeg(leg)
 		if err != nil {
@@ -100,7 +102,7 @@ func carryIn(p *Plan) error {
 		if valued {
 			l.targetValue = &value
 		}
-		if valued && leg.FeeQuantity.IsZero() {
+		if valued && leg.FeeQuantity.IsZero() && !p.in.Target.Lots {
 			l.externalFee = value.fee
 		}
 	}
@@ -113,7 +115,15 @@ func (p *Plan) otherEnd(leg *Leg, parked Kind) (Place, Kind, error) {
 	if err != nil {
 		return Place{}, "", err
 	}
+	if err := p.requireTransferable(leg); err != nil {
+		return Place{}, "", err
+	}
 	t := p.in.Target
+	if t.Valued && leg.Asset.Lots {
+		return Place{}, "", refuse(WrongTarget, fieldTarget,
+			"the account holds %s that was booked at its value, and %s would move lots at their cost; choose another account or type",
+			leg.Asset.Symbol, p.in.Type)
+	}
 	if t.Source == "" {
 		return Place{Account: account, Entity: leg.Entity}, parked, nil
 	}
@@ -122,6 +132,15 @@ func (p *Plan) otherEnd(leg *Leg, parked Kind) (Place, Kind, error) {
 			"the account belongs to a source of another legal entity; book this as an INTERCOMPANY TRANSFER")
 	}
 	return Place{t.Source, account, leg.Entity}, Moved, nil
+}
+
+// carryOrExchange plans a pair whose type says no more than the direction: an exchange if money was given for an asset or an
+// asset for money, a transfer otherwise.
+func carryOrExchange(p *Plan) error {
+	if p.in.Out.Asset.Lots != p.in.In.Asset.Lots {
+		return exchange(p)
+	}
+	return carryPair(p)
 }
 
 // carryPair plans a transfer or a bridge. The quantity that did not arrive is the fee.
@@ -139,7 +158,7 @@ func carryPair(p *Plan) error {
 		if err != nil {
 			return err
 		}
-		o := outflow{leg: out, target: in.account(), value: value, ownFee: value.fee, amount: value.gross, received: in}
+		o := outflow{leg: out, target: counterpart{account: in.account()}, value: value, ownFee: value.fee, amount: value.gross, received: in}
 		return p.planOutflow(o, p.feeRole(out))
 	}
 	quantity, value, err := p.shortfall(out, in)
@@ -156,10 +175,10 @@ func convertPair(p *Plan) error {
 	if !out.Asset.Lots || !in.Asset.Lots {
 		return refuse(NotAPair, fieldType, "NON_TAXABLE_CONVERSION is for crypto assets only; use SWAP where money is exchanged")
 	}
-	fee := out.feeQuantity()
+	fee := out.FeeQuantity
 	var value valuation
 	for _, l := range []*Leg{out, in} {
-		if l.Value == nil && l.FeeQuantity.IsZero() {
+		if l.FeeQuantity.IsZero() {
 			continue
 		}
 		w, err := p.valueLeg(l)
@@ -243,7 +262,7 @@ func (p *Plan) writeRelocation(w *writer, l relocation, a Answer) {
 	if l.inflow {
 		there, here = sourceLine, targetLine
 	}
-	left := w.creditLots(here, t.From.Account, t.AccountOnly, t.Asset, a, missing.Add(unspent))
+	left := p.creditRelocated(w, here, l, a, missing.Add(unspent))
 	w.writeFees(l.costs)
 	w.writeGain(l.fee.Add(carried).Sub(left), RealizedGain, RealizedLoss)
 	if l.intercompany == nil {
@@ -253,6 +272,22 @@ func (p *Plan) writeRelocation(w *writer, l relocation, a Answer) {
 	}
 	w.writeLine(there, book.Debit, l.intercompany.dueFrom, carried, "")
 	p.writeIntercompanyArrival(w, l, a, carried)
+}
+
+// creditRelocated credits the accounts that the lots leave, with an extra amount for what no lot covers, and returns the
+// total. What a borrower gives back beyond the parked lots is interest.
+func (p *Plan) creditRelocated(w *writer, c class, l relocation, a Answer, extra money.Decimal) money.Decimal {
+	t := l.request
+	var missing money.Decimal
+	if p.in.Units && t.Kind == Unparked {
+		missing = t.Quantity.Sub(totalQuantity(a.Slices))
+	}
+	if p.in.Units && p.in.Type == Repayment && (p.in.Target.Parked || len(a.Slices) > 0) {
+		left := w.creditLots(c, t.From.Account, t.AccountOnly, t.Asset, a, uncovered{})
+		w.writeRole(c, book.Credit, InterestIncome, extra)
+		return left.Add(extra)
+	}
+	return w.creditLots(c, t.From.Account, t.AccountOnly, t.Asset, a, uncovered{extra, missing})
 }
 
 // missingFeeValue returns the value of the part of the fee that no lot covers. The covered part is valued by its shares,

@@ -50,8 +50,8 @@ type bookingRule struct {
 }
 
 var bookingRules = map[Type]bookingRule{
-	Deposit:         {in: receiveOrCarry, pair: carryPair},
-	Withdrawal:      {out: payOrCarry, pair: carryPair},
+	Deposit:         {in: receiveOrCarry, pair: carryOrExchange},
+	Withdrawal:      {out: payOrCarry, pair: carryOrExchange},
 	Swap:            {in: receive, out: pay, pair: exchange, targetRole: SwapClearing, tradingFee: true},
 	Conversion:      {in: carryIn, out: carryOut, pair: convertPair, targetRole: SwapClearing},
 	Bridge:          {in: carryIn, out: carryOut, pair: carryPair, targetRole: TransferClearing},
@@ -73,7 +73,7 @@ var bookingRules = map[Type]bookingRule{
 	Refund:          {in: receive, out: pay},
 	Chargeback:      {in: receive, out: pay},
 	NFT:             {in: receive, out: pay, pair: exchange, targetRole: SwapClearing, tradingFee: true},
-	Unknown:         {in: receiveOrCarry, out: payOrCarry, pair: carryPair, targetRole: Suspense},
+	Unknown:         {in: receiveOrCarry, out: payOrCarry, pair: carryOrExchange, targetRole: Suspense},
 }
 
 // isPurchase reports whether an inflow of the type was bought, so that a fee may be added to its basis.

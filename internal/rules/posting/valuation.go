@@ -53,15 +53,6 @@ const (
 	unitPlaces = 18
 )
 
-// feeQuantity returns the part of an outflow that its fee took. If the platform does not report it, it is the fee's share
-// of the value.
-func (l *Leg) feeQuantity() money.Decimal {
-	if !l.FeeQuantity.IsZero() || l.Value == nil || l.Value.Gross.IsZero() {
-		return l.FeeQuantity
-	}
-	return l.Quantity.Mul(l.Value.Fee).Quo(l.Value.Gross, quantityPlaces)
-}
-
 // share returns the part of an amount that is due to part of a whole, or 0 if the whole is 0.
 func share(amount, part, whole money.Decimal, currency string) money.Decimal {
 	if whole.IsZero() {

@@ -68,7 +68,7 @@ func (w *writer) writeHolding(
 		return
 	}
 	w.writeLine(c, side, account, amount, memo)
-	if asset.Lots || asset.Symbol != w.currency {
+	if asset.Lots || asset.Symbol != w.currency && asset.Symbol != "" {
 		last := &w.lines[len(w.lines)-1]
 		last.Unit, last.Quantity = asset.Symbol, quantity
 	}
@@ -104,12 +104,15 @@ func (w *writer) writeGain(amount money.Decimal, gain, loss string) {
 
 // creditSource credits the accounts of an outflow's lots with their basis and returns the total.
 func (w *writer) creditSource(leg *Leg, a Answer) money.Decimal {
-	return w.creditLots(sourceLine, leg.account(), leg.Offset != "", leg.Asset, a, money.Decimal{})
+	return w.creditLots(sourceLine, leg.account(), leg.Offset != "", leg.Asset, a, uncovered{})
 }
 
+// uncovered is what leaves an account without a lot.
+type uncovered struct{ amount, quantity money.Decimal }
+
 // creditLots credits the accounts that carry the slices, or the named account, with their basis, and the account of the
-// source with an extra amount that no lot covers. It returns the total.
-func (w *writer) creditLots(c class, account string, named bool, asset Asset, a Answer, extra money.Decimal) money.Decimal {
+// source with what no lot covers. It returns the total.
+func (w *writer) creditLots(c class, account string, named bool, asset Asset, a Answer, extra uncovered) money.Decimal {
 	var accounts []string
 	amounts, parts := map[string]money.Decimal{}, map[string][]Slice{}
 	add := func(account string, amount money.Decimal) {
@@ -126,11 +129,15 @@ func (w *writer) creditLots(c class, account string, named bool, asset Asset, a 
 		add(at, s.Basis)
 		parts[at] = append(parts[at], s)
 	}
-	add(account, extra)
+	add(account, extra.amount)
 	var total money.Decimal
 	for _, at := range accounts {
 		total = total.Add(amounts[at])
-		w.writeHolding(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]), asset, totalQuantity(parts[at]))
+		quantity := totalQuantity(parts[at])
+		if at == account {
+			quantity = quantity.Add(extra.quantity)
+		}
+		w.writeHolding(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]), asset, quantity)
 	}
 	return total
 }

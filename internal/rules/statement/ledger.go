@@ -13,19 +13,28 @@ type ledger struct {
 	debits, credits []money.Decimal
 	live            []money.Decimal // balances that follow from the lines
 	frozen          []money.Decimal // balances that continue from closed periods; the same slice as live if nothing differs
+	historical      []Sides         // of equity, translated; empty unless the books are translated
 	first           []int           // by account, the first period with a posting
 	fiscal          []int           // by period, the first period of its fiscal year
 	spare           []money.Decimal
+	columns         []figures // returned by translate
 }
 
 // load reads the books of an entity and compares closed balances with current ones.
 func (l *ledger) load(b *Books, entity int) []Alarm {
 	e := &b.Entities[entity]
 	l.clear(len(b.Accounts), len(b.Periods))
+	l.historical = nil
+	if e.Rates != nil {
+		l.historical = make([]Sides, len(l.live))
+	}
 	for i := range e.Totals {
 		t := &e.Totals[i]
 		at := l.at(t.Account, t.Period)
 		l.debits[at], l.credits[at] = t.Debits, t.Credits
+		if e.Rates != nil {
+			l.historical[at] = t.Historical
+		}
 		l.first[t.Account] = min(l.first[t.Account], t.Period)
 	}
 	for a := range b.Accounts {

@@ -32,6 +32,12 @@ func drawBooks(t *rapid.T, translated bool) *statement.Books {
 		}
 		if translated && rapid.Bool().Draw(t, "foreign") {
 			e.Rates = &statement.Rates{Closing: drawRates(t, n), Average: drawRates(t, n)}
+			for i := range e.Totals {
+				if total := &e.Totals[i]; b.Accounts[total.Account].Type == statement.Equity {
+					at := drawRates(t, 1)[0]
+					total.Historical = statement.Sides{Debits: at.Convert(total.Debits, 2), Credits: at.Convert(total.Credits, 2)}
+				}
+			}
 		}
 		b.Entities = append(b.Entities, e)
 	}
@@ -68,7 +74,7 @@ func sheetOf(t *rapid.T, b *statement.Books) *statement.Sheet {
 func TestASheetBalancesAndEveryBalanceFollowsFromTheOneBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		b := drawBooks(t, false)
+		b := drawBooks(t, rapid.Bool().Draw(t, "translated"))
 		s := sheetOf(t, b)
 		for i, total := range s.Totals {
 			if !total.Difference.IsZero() {
@@ -81,7 +87,8 @@ func TestASheetBalancesAndEveryBalanceFollowsFromTheOneBefore(t *testing.T) {
 				if b.Accounts[row.Account].Credit {
 					moved = moved.Neg()
 				}
-				if !c.Closing.Equal(c.Opening.Add(moved)) || !c.Current.Equal(c.Closing) || c.Debits.Sign() < 0 || c.Credits.Sign() < 0 {
+				if !c.Closing.Equal(money.Sum(c.Opening, moved, c.FXEffect)) || !c.Current.Equal(c.Closing) || c.Debits.Sign() < 0 ||
+					c.Credits.Sign() < 0 {
 					t.Fatalf("%s %s: %+v", chart[row.Account].name, b.Periods[i], c)
 				}
 				if i > 0 && !c.Opening.Equal(row.Cells[i-1].Closing) || i == 0 && !c.Opening.IsZero() {
@@ -113,6 +120,17 @@ func TestATrialBalanceHasEqualSidesAndTheEarningsOfTheSheet(t *testing.T) {
 			if own := s.Rows[5].Cells[i]; !income.NetIncome[i].Equal(earned) {
 				t.Fatalf("%s: net income %s, earnings moved by %s, %+v", b.Periods[i], income.NetIncome[i], earned, own)
 			}
+			var effects money.Decimal
+			for _, row := range trial.Rows {
+				c := row.Cells[i]
+				effects = effects.Add(c.FXEffect)
+				if !c.Closing.Equal(c.Opening.Add(c.Debits).Sub(c.Credits).Add(c.FXEffect)) {
+					t.Fatalf("%s %s of the trial balance: %+v", chart[row.Account].name, b.Periods[i], c)
+				}
+			}
+			if !effects.IsZero() {
+				t.Fatalf("%s: the FX effects of the trial balance add up to %s", b.Periods[i], effects)
+			}
 			sum := income.GrossProfit[i].Sub(income.Sections[2].Totals[i]).Add(income.Sections[3].Totals[i]).Sub(income.Sections[4].Totals[i])
 			if !income.NetIncome[i].Equal(sum) {
 				t.Fatalf("%s: the sections do not add up", b.Periods[i])
@@ -139,7 +157,7 @@ func TestEntitiesTogetherAreTheSumOfEachAlone(t *testing.T) {
 				for _, s := range alone {
 					c := s.Rows[r].Cells[i]
 					sum.Opening, sum.Closing, sum.Current = sum.Opening.Add(c.Opening), sum.Closing.Add(c.Closing), sum.Current.Add(c.Current)
-					sum.Debits, sum.Credits = sum.Debits.Add(c.Debits), sum.Credits.Add(c.Credits)
+					sum.Debits, sum.Credits, sum.FXEffect = sum.Debits.Add(c.Debits), sum.Credits.Add(c.Credits), sum.FXEffect.Add(c.FXEffect)
 				}
 				if translation { // its gains and losses net out
 					sum.Debits, sum.Credits = row.Cells[i].Debits, row.Cells[i].Credits
@@ -154,7 +172,7 @@ func TestEntitiesTogetherAreTheSumOfEachAlone(t *testing.T) {
 
 func same(a, b statement.Cell) bool {
 	return a.Opening.Equal(b.Opening) && a.Closing.Equal(b.Closing) && a.Current.Equal(b.Current) && a.Debits.Equal(b.Debits) &&
-		a.Credits.Equal(b.Credits)
+		a.Credits.Equal(b.Credits) && a.FXEffect.Equal(b.FXEffect)
 }
 
 // Some columns say what they say among all, also when periods are closed and only some closings are looked at.

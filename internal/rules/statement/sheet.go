@@ -7,6 +7,7 @@ type Cell struct {
 	Opening, Closing money.Decimal
 	Current          money.Decimal // the closing balance that follows from the lines
 	Debits, Credits  money.Decimal
+	FXEffect         money.Decimal // what the balance moved by because the rate did; zero unless translated
 }
 
 // Row is one account over the columns.
@@ -58,7 +59,7 @@ func BalanceSheet(b *Books) (*Sheet, error) {
 			}
 			row.Since[e] = l.first[a]
 			if l.first[a] != never {
-				row.post(b, &l, t, a)
+				row.post(b.Accounts[a], l.translate(b, t, a))
 			}
 			switch account.Role {
 			case CurrentEarnings:
@@ -111,17 +112,14 @@ func (s *Sheet) newRows(b *Books) []*Row {
 }
 
 // post adds the postings of an entity to the account itself.
-func (r *Row) post(b *Books, l *ledger, t *translator, a int) {
-	account := b.Accounts[a]
-	for i, p := range b.Columns {
-		c, at := &r.Cells[i], l.at(a, p)
-		if p > 0 {
-			add(&c.Opening, account.natural(t.closing(l.frozen[at-1], p-1)))
-		}
-		add(&c.Closing, account.natural(t.closing(l.frozen[at], p)))
-		add(&c.Current, account.natural(t.closing(l.live[at], p)))
-		add(&c.Debits, t.closing(l.debits[at], p))
-		add(&c.Credits, t.closing(l.credits[at], p))
+func (r *Row) post(account Account, columns []figures) {
+	for i := range columns {
+		c, f := &r.Cells[i], &columns[i]
+		add(&c.Opening, account.natural(f.opening))
+		add(&c.Closing, account.natural(f.closing))
+		add(&c.Current, account.natural(f.current))
+		add(&c.FXEffect, account.natural(f.effect))
+		c.addMovement(f.debits, f.credits)
 	}
 }
 

@@ -2,6 +2,11 @@
 // sheet, the trial balance and the income statement, of one legal entity or of several together, in their own
 // currency or translated into another.
 //
+// Translation uses the rate at the end of the period for assets and liabilities, the average rate of the month for income
+// and expenses, and the rate of each line's date for equity. Earnings are sums of translated months. The translation
+// adjustment is the rest that makes the sheet balance. A balance that is translated at a new rate in each period moves without
+// a posting; that part is the FX effect of its row: opening + debits - credits + FX effect = closing.
+//
 // There are no closing entries at the end of a year. Earnings are computed: current earnings are income less expenses since
 // the fiscal year began, retained earnings those of all years before. The first period of a year shows the transfer from
 // current to retained earnings as if it had been posted.
@@ -79,6 +84,20 @@ type Entity struct {
 type Total struct {
 	Account, Period int
 	Debits, Credits money.Decimal
+	Historical      Sides // the same in the statement's currency; only for equity of an entity with Rates
+}
+
+// Sides holds debits and credits that were translated line by line, each at the rate of its date. They keep these rates, so
+// that contributed capital, dividends and other entries in equity never change with the exchange rate.
+type Sides struct{ Debits, Credits money.Decimal }
+
+// Add adds one line to the sum of its side.
+func (s *Sides) Add(debit bool, amount money.Decimal) {
+	if debit {
+		s.Debits = s.Debits.Add(amount)
+		return
+	}
+	s.Credits = s.Credits.Add(amount)
 }
 
 // Closing holds the balances that a period was closed with: debits less credits by account; accounts without a balance may
@@ -90,7 +109,7 @@ type Closing struct {
 
 // Rates are an entity's rates into the statement's currency, by period.
 type Rates struct {
-	Closing []Rate // at the end of the period: for balances
+	Closing []Rate // at the end of the period: for assets and liabilities
 	Average []Rate // over the period: for income and expenses
 }
 
@@ -100,6 +119,11 @@ type Rate struct{ Times, Over money.Decimal }
 
 // Known reports whether the rate is known.
 func (r Rate) Known() bool { return !r.Over.IsZero() }
+
+// Convert converts an amount and rounds it to decimal places. The rate must be known.
+func (r Rate) Convert(amount money.Decimal, places int32) money.Decimal {
+	return amount.Mul(r.Times).Quo(r.Over, places)
+}
 
 // MissingRate is the error of a translation that lacks a rate.
 type MissingRate struct {
@@ -155,7 +179,7 @@ func (t *translator) convert(amount money.Decimal, r Rate, period int, average b
 		}
 		return money.Decimal{}
 	}
-	return amount.Mul(r.Times).Quo(r.Over, t.places)
+	return r.Convert(amount, t.places)
 }
 
 func (t *translator) err() error {

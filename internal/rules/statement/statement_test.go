@@ -92,11 +92,28 @@ func post(e *statement.Entity, account, period int, amount money.Decimal) {
 	}
 }
 
-// line writes a row of a balance sheet: "opening +debits -credits = closing" in each column.
+// keep translates the lines of equity at the rates of their dates: "2025-01 Capital 1.10".
+func keep(b *statement.Books, rates ...string) {
+	for _, text := range rates {
+		words := strings.Fields(text)
+		at, account, p := rate(words[2], 1), place(words[1]), slices.Index(b.Periods, words[0])
+		for i := range b.Entities[0].Totals {
+			if t := &b.Entities[0].Totals[i]; t.Account == account && t.Period == p {
+				t.Historical = statement.Sides{Debits: at.Convert(t.Debits, 2), Credits: at.Convert(t.Credits, 2)}
+			}
+		}
+	}
+}
+
+// line writes a row of a balance sheet: "opening +debits -credits ~fx effect = closing" in each column, without an effect of zero.
 func line(cells []statement.Cell) string {
 	var out []string
 	for _, c := range cells {
-		text := fmt.Sprintf("%s +%s -%s = %s", c.Opening, c.Debits, c.Credits, c.Closing)
+		text := fmt.Sprintf("%s +%s -%s", c.Opening, c.Debits, c.Credits)
+		if !c.FXEffect.IsZero() {
+			text += fmt.Sprintf(" ~%s", c.FXEffect)
+		}
+		text += fmt.Sprintf(" = %s", c.Closing)
 		if !c.Current.Equal(c.Closing) {
 			text += fmt.Sprintf(" (%s)", c.Current)
 		}
@@ -315,6 +332,56 @@ func rate(times string, over int64) statement.Rate {
 	return statement.Rate{Times: money.MustParse(times), Over: money.FromInt(over)}
 }
 
+// The worked example of translation: a subsidiary in EUR, its capital paid in at 1.10.
+func subsidiary() *statement.Books {
+	b := ledger("2025-01", "2026-01", "2025-01 Cash 1000 Capital -1000", "2025-02 Cash 100 Sales -100", "2026-01 Rent 40 Cash -40")
+	keep(b, "2025-01 Capital 1.10")
+	rates := &statement.Rates{Closing: make([]statement.Rate, 13), Average: make([]statement.Rate, 13)}
+	for p := range rates.Closing {
+		rates.Closing[p] = rate("1.15", 1)
+	}
+	rates.Closing[11], rates.Closing[12] = rate("1.20", 1), rate("1.25", 1)
+	rates.Average[1], rates.Average[12] = rate("1.13", 1), rate("1.235", 1)
+	b.Entities[0].Rates = rates
+	b.Columns = []int{11, 12}
+	return b
+}
+
+func TestContributedCapitalKeepsItsRateAndEarningsThoseOfTheirMonths(t *testing.T) {
+	t.Parallel()
+	b := subsidiary()
+	s := balanceSheet(t, b)
+	wantRows(t, s, map[string]string{
+		"Cash":        "1265 +0 -0 ~55 = 1320 | 1320 +0 -50 ~55 = 1325",
+		"Capital":     "1100 +0 -0 = 1100 | 1100 +0 -0 = 1100",
+		"Current":     "113 +0 -0 = 113 | 113 +162.4 -0 = -49.4",
+		"Retained":    "0 +0 -0 = 0 | 0 +0 -113 = 113",
+		"Translation": "52 +0 -55 = 107 | 107 +0 -54.4 = 161.4",
+	})
+	trial, err := statement.TrialBalance(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"Cash": "1265 +0 -0 ~55 = 1320 | 1320 +0 -50 ~55 = 1325", "Capital": "-1100 +0 -0 ~0 = -1100 | -1100 +0 -0 ~0 = -1100",
+		"Sales": "-113 +0 -0 ~0 = -113 | 0 +0 -0 ~0 = 0", "Rent": "0 +0 -0 ~0 = 0 | 0 +49.4 -0 ~0 = 49.4",
+		"Retained": "0 +0 -0 ~0 = 0 | -113 +0 -0 ~0 = -113", "Translation": "-52 +0 -0 ~-55 = -107 | -107 +0.6 -0 ~-55 = -161.4",
+	} {
+		var got []string
+		for _, c := range trial.Rows[place(name)].Cells {
+			got = append(got, fmt.Sprintf("%s +%s -%s ~%s = %s", c.Opening, c.Debits, c.Credits, c.FXEffect, c.Closing))
+		}
+		if strings.Join(got, " | ") != want {
+			t.Errorf("trial balance, %s: %s, want %s", name, strings.Join(got, " | "), want)
+		}
+	}
+	for i := range trial.Totals {
+		if !trial.Totals[i].Balanced() || !s.Totals[i].Difference.IsZero() {
+			t.Errorf("column %d does not balance: %+v %+v", i, trial.Totals[i], s.Totals[i])
+		}
+	}
+}
+
 func TestTranslationUsesClosingAndAverageRatesAndPutsTheRestInEquity(t *testing.T) {
 	t.Parallel()
 	b := ledger("2025-01", "2025-02", "2025-01 Cash 100 Capital -100", "2025-01 Cash 10 Sales -10", "2025-02 Cash 20 Sales -20")
@@ -322,12 +389,13 @@ func TestTranslationUsesClosingAndAverageRatesAndPutsTheRestInEquity(t *testing.
 		Closing: []statement.Rate{rate("1.1", 1), rate("1.2", 1)},
 		Average: []statement.Rate{rate("2.1", 2), rate("3.45", 3)}, // 1.05 and 1.15
 	}
+	keep(b, "2025-01 Capital 1.02")
 	s := balanceSheet(t, b)
 	wantRows(t, s, map[string]string{
-		"Cash":        "0 +121 -0 = 121 | 121 +24 -0 = 156",
-		"Capital":     "0 +0 -110 = 110 | 110 +0 -0 = 120",
+		"Cash":        "0 +121 -0 = 121 | 121 +24 -0 ~11 = 156",
+		"Capital":     "0 +0 -102 = 102 | 102 +0 -0 = 102",
 		"Current":     "0 +0 -10.5 = 10.5 | 10.5 +0 -23 = 33.5",
-		"Translation": "0 +0 -0.5 = 0.5 | 0.5 +0 -2 = 2.5",
+		"Translation": "0 +0 -8.5 = 8.5 | 8.5 +0 -12 = 20.5",
 	})
 	if since := sheetRow(t, s, "Translation").Since[0]; since != 0 {
 		t.Errorf("translation since %d", since)
@@ -339,7 +407,7 @@ func TestTranslationUsesClosingAndAverageRatesAndPutsTheRestInEquity(t *testing.
 	}
 	trial, err := statement.TrialBalance(b)
 	if err != nil || !trial.Totals[0].Balanced() || !trial.Totals[1].Balanced() ||
-		trial.Rows[place("Translation")].Cells[1].Closing.String() != "-2.5" {
+		trial.Rows[place("Translation")].Cells[1].Closing.String() != "-20.5" {
 		t.Errorf("trial balance %+v, %v", trial, err)
 	}
 }
@@ -351,6 +419,7 @@ func TestBooksThatDoNotBalanceAreSeenThroughATranslation(t *testing.T) {
 		t.Errorf("%+v", s.Totals[0])
 	}
 	b.Entities[0].Rates = &statement.Rates{Closing: []statement.Rate{rate("2", 1)}, Average: []statement.Rate{{}}}
+	keep(b, "2025-01 Capital 2")
 	if s := balanceSheet(t, b); s.Totals[0].Difference.String() != "20" || !sheetRow(t, s, "Translation").Zero() {
 		t.Errorf("%+v", s.Totals[0])
 	}

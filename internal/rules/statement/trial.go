@@ -2,8 +2,8 @@ package statement
 
 import "github.com/bursarhq/bursar/internal/base/money"
 
-// TrialCell is one account in one period: balances as debits less credits.
-type TrialCell struct{ Opening, Debits, Credits, Closing money.Decimal }
+// TrialCell is one account in one period: balances, and what the rate moved them by, as debits less credits.
+type TrialCell struct{ Opening, Debits, Credits, Closing, FXEffect money.Decimal }
 
 // TrialRow is one account over the columns.
 type TrialRow struct {
@@ -60,7 +60,7 @@ func TrialBalance(b *Books) (*Trial, error) {
 			switch {
 			case l.first[a] == never:
 			case account.Type.permanent():
-				row.post(b, &l, t)
+				row.post(l.translate(b, t, a))
 			default:
 				row.accrue(b, &l, t)
 			}
@@ -88,15 +88,14 @@ func TrialBalance(b *Books) (*Trial, error) {
 	return s, nil
 }
 
-func (r *TrialRow) post(b *Books, l *ledger, t *translator) {
-	for i, p := range b.Columns {
-		c, at := &r.Cells[i], l.at(r.Account, p)
-		if p > 0 {
-			add(&c.Opening, t.closing(l.frozen[at-1], p-1))
-		}
-		add(&c.Debits, t.closing(l.debits[at], p))
-		add(&c.Credits, t.closing(l.credits[at], p))
-		add(&c.Closing, t.closing(l.frozen[at], p))
+func (r *TrialRow) post(columns []figures) {
+	for i := range columns {
+		c, f := &r.Cells[i], &columns[i]
+		add(&c.Opening, f.opening)
+		add(&c.Debits, f.debits)
+		add(&c.Credits, f.credits)
+		add(&c.Closing, f.closing)
+		add(&c.FXEffect, f.effect)
 	}
 }
 
@@ -125,7 +124,7 @@ func (r *TrialRow) accrue(b *Books, l *ledger, t *translator) {
 }
 
 // addTranslationAdjustment adds what the other rows lack to make debits and credits equal, except for the imbalance of the
-// books themselves.
+// books themselves. Its debits and credits make up for movements at different rates, its FX effect for the other changes.
 func (s *Trial) addTranslationAdjustment(into *TrialRow, unbalanced []Cell) {
 	for i := range into.Cells {
 		var rest TrialCell
@@ -145,6 +144,7 @@ func (s *Trial) addTranslationAdjustment(into *TrialRow, unbalanced []Cell) {
 		} else {
 			add(&c.Debits, moved.Neg())
 		}
+		c.FXEffect = c.Closing.Sub(c.Opening).Sub(c.Debits.Sub(c.Credits))
 	}
 }
 

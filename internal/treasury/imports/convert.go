@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -56,7 +57,7 @@ func shortenID(text string) string {
 }
 
 // readRow returns the transactions of a row, or its faults, or neither if the row is skipped.
-func readRow(row intake.Row, m intake.Mapping) (all []transaction.Params, faults []intake.Fault) {
+func readRow(row intake.Row, m intake.Mapping, src source.Source) (all []transaction.Params, faults []intake.Fault) {
 	if len(row.Faults) > 0 {
 		return nil, row.Faults
 	}
@@ -64,6 +65,7 @@ func readRow(row intake.Row, m intake.Mapping) (all []transaction.Params, faults
 		p := convert(record)
 		var list fault.List
 		p.Validate(&list, "")
+		transaction.New{Source: src, Params: p}.ValidateHolding(&list, "")
 		faults = append(faults, rowFaults(list.Err(), row.Line, m)...)
 		all = append(all, p)
 	}

@@ -40,6 +40,8 @@ const (
 	nameMax = 255
 	// FaultsKept is how many faults of an import are stored; all are counted.
 	FaultsKept = 10_000
+	// warningsKept is how many warnings of an import are stored; all are counted.
+	warningsKept = 20
 	// FaultsShown is how many faults are returned with an import.
 	FaultsShown = 100
 	// chunkSize is the size of a chunk in bytes, and chunksTogether how many chunks are written in one database
@@ -58,8 +60,9 @@ type Import struct {
 	FileSize   int64
 	BytesRead  int64
 	Counts     Counts
-	Error      string // why it failed, and what to do
-	UserID     string // the user who uploaded the file
+	Warnings   []intake.Fault // the first rows whose stated balance does not follow from the rows
+	Error      string         // why it failed, and what to do
+	UserID     string         // the user who uploaded the file
 	APIKeyID   string
 	RequestID  string
 	CreatedAt  time.Time
@@ -75,6 +78,7 @@ type Counts struct {
 	Skipped    int64 // rows skipped on purpose
 	Faulty     int64 // rows rejected because of faults
 	Faults     int64 // faults of all rows
+	Warnings   int64 // rows whose stated balance does not follow from the rows
 }
 
 // Percent returns how much of the file has been processed.
@@ -91,6 +95,6 @@ func (i Import) facts() map[string]any {
 		"id": i.ID, "source_id": i.SourceID, "file_name": i.FileName, "file_size": i.FileSize, "format": i.Mapping.Format,
 		"preset": db.OrNull(i.Mapping.Preset), "status": i.Status,
 		"rows_read": i.Counts.Rows, "created": i.Counts.Created, "duplicates": i.Counts.Duplicates, "skipped": i.Counts.Skipped,
-		"faulty": i.Counts.Faulty, "error": db.OrNull(i.Error),
+		"faulty": i.Counts.Faulty, "warnings": i.Counts.Warnings, "error": db.OrNull(i.Error),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/intake"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 func TestEachLayoutIsImportedCompletelyAndOnce(t *testing.T) {
@@ -306,6 +307,42 @@ func TestAnImportIsOfItsSourcesLegalEntity(t *testing.T) {
 					t.Error(err)
 				}
 			}
+		}
+	})
+}
+
+func TestAnImportNamesTheRowsWhoseBalanceDoesNotFollow(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		co := newCompany(t, d)
+		content := "txid,refid,time,type,subtype,aclass,asset,wallet,amount,fee,balance\n" +
+			"A,A,2025-05-01 08:00:00,deposit,,currency,USDT,spot,100,10.87,89.13\n" +
+			"B,B,2025-05-02 08:00:00,withdrawal,,currency,USDT,spot,-80,0.32,8.81\n" +
+			"C,C,2025-05-03 08:00:00,withdrawal,,currency,USDT,spot,-8,0,0.80\n"
+		i := co.run(t, co.createImport(t, "ledgers.csv", content, nil).ID)
+		stored, _, err := co.Get(co.ctx, i.ID)
+		if err != nil || stored.Counts.Warnings != 1 || len(stored.Warnings) != 1 || stored.Warnings[0].Line != 4 ||
+			!strings.Contains(stored.Warnings[0].Message, "states a balance of 0.8 USDT, but its rows yield 0.81") || stored.Counts.Created != 3 {
+			t.Errorf("%+v %v", stored, err)
+		}
+		file := strings.NewReader(content)
+		draft, err := co.Prepare(co.ctx, imports.Params{SourceID: co.source.ID, FileName: "ledgers.csv"}, file, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := co.Preview(co.ctx, draft, file, nil); err != nil || p.Counts.Warnings != 1 || len(p.Warnings) != 1 {
+			t.Errorf("preview: %+v %v", p, err)
+		}
+		wallet := co.newSource(t, source.Source{ID: "src_w", AccountID: "wal_w", Type: source.Wallet})
+		draft, err = co.Prepare(co.ctx, imports.Params{SourceID: wallet.ID, FileName: "bank.csv"},
+			strings.NewReader(header+"1,2026-01-31,x,5,USD\n"), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := co.Preview(co.ctx, draft, strings.NewReader(header+"1,2026-01-31,x,5,USD\n"), nil)
+		if err != nil || p.Counts.Created != 0 || len(p.Faults) != 1 ||
+			!strings.Contains(p.Faults[0].Message, "a wallet, which cannot hold USD") {
+			t.Errorf("money in a wallet: %+v %v", p, err)
 		}
 	})
 }

@@ -23,7 +23,9 @@ type Preview struct {
 	Draft
 	Rows   []PreviewRow   // the first previewRows transactions
 	Faults []intake.Fault // the first previewFaults faults
-	Counts Counts
+	// Warnings are the first rows whose stated balance does not follow from the rows.
+	Warnings []intake.Fault
+	Counts   Counts
 }
 
 // PreviewRow is a transaction as it would be created.
@@ -41,13 +43,14 @@ func (s *Service) Preview(ctx context.Context, d Draft, file io.Reader, progress
 		return p, asFileFault(err)
 	}
 	var all []PreviewRow
+	balances := intake.NewBalances()
 	for end := false; !end; {
 		row, err := in.Next()
 		if end = errors.Is(err, io.EOF); err != nil && !end {
 			return p, asFileFault(err)
 		}
 		if !end {
-			all = p.count(row, all)
+			all = p.count(row, balances, all)
 		}
 		if len(all) < batchRecords && !end {
 			continue
@@ -64,8 +67,13 @@ func (s *Service) Preview(ctx context.Context, d Draft, file io.Reader, progress
 }
 
 // count counts a row and queues its transactions for comparison.
-func (p *Preview) count(row intake.Row, all []PreviewRow) []PreviewRow {
-	params, faults := readRow(row, p.Mapping)
+func (p *Preview) count(row intake.Row, balances *intake.Balances, all []PreviewRow) []PreviewRow {
+	if differs := balances.Compare(row); differs != nil {
+		if p.Counts.Warnings++; len(p.Warnings) < warningsKept {
+			p.Warnings = append(p.Warnings, *differs)
+		}
+	}
+	params, faults := readRow(row, p.Mapping, p.Source)
 	p.Counts.Rows++
 	p.Counts.Faults += int64(len(faults))
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -78,15 +79,18 @@ func (w *work) read(ctx context.Context, progress func(Import)) error {
 	if err != nil {
 		return err
 	}
+	balances := intake.NewBalances()
 	for range w.Counts.Rows {
-		if _, err := in.Next(); err != nil {
+		row, err := in.Next()
+		if err != nil {
 			return fmt.Errorf("find the row to resume at: %w", err)
 		}
+		balances.Compare(row)
 	}
 	for end := false; !end; {
 		var b batch
 		var broken error
-		if end, broken = b.gather(ctx, in, w.Mapping, w.s.batch); broken != nil && fault.KindOf(broken) != fault.Invalid {
+		if end, broken = b.gather(ctx, in, balances, w.Mapping, src, w.s.batch); broken != nil && fault.KindOf(broken) != fault.Invalid {
 			return broken
 		}
 		if err := w.commit(ctx, b); err != nil { // also the rows before the point at which the file is broken
@@ -123,12 +127,15 @@ func (w *work) source(ctx context.Context, tx *db.Tx) (source.Source, error) {
 type batch struct {
 	all    []transaction.Params
 	faults []intake.Fault
-	counts Counts
-	offset int64
+	// warnings are the rows whose stated balance does not follow from the rows.
+	warnings []intake.Fault
+	counts   Counts
+	offset   int64
 }
 
 // gather reads the next rows and reports whether they are the last.
-func (b *batch) gather(ctx context.Context, in *intake.Reader, m intake.Mapping, records int) (end bool, err error) {
+func (b *batch) gather(ctx context.Context, in *intake.Reader, balances *intake.Balances, m intake.Mapping, src source.Source,
+	records int) (end bool, err error) {
 	for len(b.all) < records && b.counts.Rows < batchRows && len(b.faults) < batchFaults {
 		row, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -138,7 +145,10 @@ func (b *batch) gather(ctx context.Context, in *intake.Reader, m intake.Mapping,
 		if err != nil {
 			return false, err
 		}
-		all, faults := readRow(row, m)
+		all, faults := readRow(row, m, src)
+		if differs := balances.Compare(row); differs != nil {
+			b.warnings = append(b.warnings, *differs)
+		}
 		b.counts.Rows++
 		b.all, b.faults = append(b.all, all...), append(b.faults, faults...)
 		switch {
@@ -190,6 +200,8 @@ func (i *Import) add(b batch, added []transaction.Added) {
 	c := &i.Counts
 	c.Rows, c.Skipped = c.Rows+b.counts.Rows, c.Skipped+b.counts.Skipped
 	c.Faulty, c.Faults = c.Faulty+b.counts.Faulty, c.Faults+int64(len(b.faults))
+	c.Warnings += int64(len(b.warnings))
+	i.Warnings = append(slices.Clip(i.Warnings), b.warnings[:min(len(b.warnings), max(0, warningsKept-len(i.Warnings)))]...)
 	for _, o := range added {
 		if o.Duplicate {
 			c.Duplicates++

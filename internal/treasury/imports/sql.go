@@ -27,6 +27,7 @@ type row struct {
 	Skipped    int64      `db:"skipped_count"`
 	Faulty     int64      `db:"faulty_count"`
 	Faults     int64      `db:"fault_count"`
+	Warnings   *string    `db:"warnings"`
 	Error      *string    `db:"error_message"`
 	UserID     *string    `db:"user_id"`
 	APIKeyID   *string    `db:"api_key_id"`
@@ -39,11 +40,15 @@ type row struct {
 
 func toRow(i Import) (row, error) {
 	mapping, err := json.Marshal(i.Mapping)
+	if err != nil {
+		return row{}, err
+	}
+	warnings, err := i.encodeWarnings()
 	return row{
 		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(i.Mapping.Preset),
 		Mapping: string(mapping), Status: string(i.Status), FileSize: i.FileSize, BytesRead: i.BytesRead,
 		Rows: i.Counts.Rows, Created: i.Counts.Created, Duplicates: i.Counts.Duplicates, Skipped: i.Counts.Skipped,
-		Faulty: i.Counts.Faulty, Faults: i.Counts.Faults, Error: db.OrNull(i.Error),
+		Faulty: i.Counts.Faulty, Faults: i.Counts.Faults, Warnings: warnings, Error: db.OrNull(i.Error),
 		UserID: db.OrNull(i.UserID), APIKeyID: db.OrNull(i.APIKeyID), RequestID: db.OrNull(i.RequestID),
 		CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
 	}, err
@@ -60,7 +65,30 @@ func (r row) imported() (Import, error) {
 	if err := json.Unmarshal([]byte(r.Mapping), &i.Mapping); err != nil {
 		return i, fmt.Errorf("imports: the mapping of %s: %w", r.ID, err)
 	}
+	if r.Warnings == nil {
+		return i, nil
+	}
+	var w storedWarnings
+	if err := json.Unmarshal([]byte(*r.Warnings), &w); err != nil {
+		return i, fmt.Errorf("imports: the warnings of %s: %w", r.ID, err)
+	}
+	i.Counts.Warnings, i.Warnings = w.Count, w.First
 	return i, nil
+}
+
+// storedWarnings is the JSON in the column warnings.
+type storedWarnings struct {
+	Count int64          `json:"count"`
+	First []intake.Fault `json:"first"`
+}
+
+// encodeWarnings returns the warnings of an import as they are stored, nil if there are none.
+func (i Import) encodeWarnings() (*string, error) {
+	if i.Counts.Warnings == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(storedWarnings{i.Counts.Warnings, i.Warnings})
+	return db.OrNull(string(text)), err
 }
 
 func errNotFound() error { return fault.Missing(noun) }

@@ -10,11 +10,16 @@ import (
 // advance stores the progress or the end of an import, if the claim is still held; it reports whether it was.
 func advance(ctx context.Context, tx *db.Tx, i Import, claim string) (bool, error) {
 	c := i.Counts
+	warnings, err := i.encodeWarnings()
+	if err != nil {
+		return false, err
+	}
 	n, err := tx.Exec(ctx, `UPDATE imports SET status = ?, bytes_read = ?, rows_read = ?, created_count = ?, duplicate_count = ?,
 		skipped_count = ?, faulty_count = ?, fault_count = ?,
-		error_message = ?, finished_at = ?, tries = 0 WHERE organization_id = @org AND import_id = ? AND claim = ? AND status = 'running'`,
-		string(i.Status), i.BytesRead, c.Rows, c.Created, c.Duplicates, c.Skipped, c.Faulty, c.Faults, db.OrNull(i.Error), i.FinishedAt,
-		i.ID, claim)
+		warnings = ?, error_message = ?, finished_at = ?, tries = 0
+		WHERE organization_id = @org AND import_id = ? AND claim = ? AND status = 'running'`,
+		string(i.Status), i.BytesRead, c.Rows, c.Created, c.Duplicates, c.Skipped, c.Faulty, c.Faults, warnings,
+		db.OrNull(i.Error), i.FinishedAt, i.ID, claim)
 	return n == 1, err
 }
 

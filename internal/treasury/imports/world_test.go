@@ -39,7 +39,7 @@ func newCompany(t *testing.T, d *db.DB) *company {
 	}
 	c := &company{Service: imports.NewService(d), db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID,
 		UserID: f.Owner.UserID}), org: f, source: source.Source{}}
-	c.source = c.newSource(t, source.Source{ID: "src_1", AccountID: "wal_1", Type: source.Wallet, Address: wallet,
+	c.source = c.newSource(t, source.Source{ID: "src_1", AccountID: "wal_1", Type: source.Exchange, Address: wallet,
 		LegalEntityID: f.LegalEntity.ID})
 	return c
 }

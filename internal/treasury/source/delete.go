@@ -96,7 +96,7 @@ func requireDeletable(ctx context.Context, tx *db.Tx, s Source) error {
 		return err
 	}
 	return fault.Conflictf("the source %s is in use by %s: its records are kept, so keep the source, and rename it if it is "+
-		"no longer used", s.Name, uses)
+		"no longer used. Assets move to a source of another legal entity by an INTERCOMPANY TRANSFER", s.Name, uses)
 }
 
 // String returns, for example, "12 journal entries, for example JE-5".

@@ -188,7 +188,8 @@ func save(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) 
 	return after, nil
 }
 
-// requireNoTransactions returns a conflict for fields that cannot change once the source has transactions.
+// requireNoTransactions returns a conflict for fields that cannot change once the source has transactions or, for its legal
+// entity, assets.
 func requireNoTransactions(ctx context.Context, tx *db.Tx, before, after Source) error {
 	var fields []fault.Field
 	for _, f := range []struct{ name, was, is string }{
@@ -205,6 +206,11 @@ func requireNoTransactions(ctx context.Context, tx *db.Tx, before, after Source)
 	uses, err := reference.Fixing(ctx, tx, table, fields[0].Name, after.ID)
 	if err != nil || len(uses) == 0 {
 		return err
+	}
+	if before.LegalEntityID != after.LegalEntityID {
+		fields[0].Message = "cannot change once the source has transactions or assets"
+		return fault.ConflictAt(fields, "the legal entity of a source cannot change once it has transactions or assets, and %s has %s: create a "+
+			"source of the other legal entity, and move the assets there by an INTERCOMPANY TRANSFER", before.Name, uses)
 	}
 	return fault.ConflictAt(fields,
 		"once a source has transactions, only its name and its ledger account can change, and this one has %s: create another source instead",

@@ -281,10 +281,12 @@ func resolve(ctx context.Context, tx *db.Tx, all []CreateParams, faults fault.Li
 			}
 			sources[p.SourceID] = s
 		}
+		news[i] = New{s, p.Params}
 		if s.ID == "" {
 			faults.AddMissing("source", fmt.Sprintf("transactions[%d].source_id", i))
+		} else {
+			news[i].ValidateHolding(&faults, fmt.Sprintf("transactions[%d].", i))
 		}
-		news[i] = New{s, p.Params}
 		if len(p.TagIDs) <= tagsMax { // a list that is too long is refused as such
 			tags = append(tags, p.TagIDs...)
 		}

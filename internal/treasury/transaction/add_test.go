@@ -20,7 +20,7 @@ import (
 func TestATransactionReportedTwiceIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
-		c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Wallet})
+		c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Exchange})
 		c.source(t, source.Source{ID: "src_b", Type: source.Card})
 		changed := plain("wal_a", "1")
 		changed.Description = "told otherwise"
@@ -89,7 +89,7 @@ func TestATransactionIsStoredAsItWasReported(t *testing.T) {
 func TestTheLongestTransactionIsStoredAndListed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
-		c.source(t, source.Source{ID: "src_a", Type: source.Wallet})
+		c.source(t, source.Source{ID: "src_a", Type: source.Exchange})
 		text := func(n, seed int) string {
 			var out strings.Builder
 			for i := range n {
@@ -129,7 +129,7 @@ func TestTheLongestTransactionIsStoredAndListed(t *testing.T) {
 func TestARefusedRequestAddsNothingAndUsesNoNumber(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
-		c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Wallet})
+		c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Exchange})
 		other := c.source(t, source.Source{ID: "src_o", Type: source.Bank, LegalEntityID: c.entity(t, "other")})
 		tagID := c.tag(t, "one")
 		c.create(t, plain("src_a", "1"))

@@ -93,7 +93,7 @@ func TestPagesStayWhileTransactionsArrive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			each(t, func(t *testing.T, c company) {
-				c.source(t, source.Source{ID: "src_a", Type: source.Bank})
+				c.source(t, source.Source{ID: "src_a", Type: source.Exchange})
 				r := rand.New(rand.NewPCG(3, 4))
 				arrive := func(n int, prefix string) []transaction.Transaction {
 					var all []transaction.CreateParams

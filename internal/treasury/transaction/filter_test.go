@@ -101,9 +101,9 @@ func TestSourcesAndLegalEntitiesThatDoNotExistAreReported(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		other := c.entity(t, "other")
-		c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Wallet})
+		c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Exchange})
 		foreign := found(t, c.db)
-		foreign.source(t, source.Source{ID: "src_f", AccountID: "wal_f", Type: source.Wallet})
+		foreign.source(t, source.Source{ID: "src_f", AccountID: "wal_f", Type: source.Exchange})
 		for _, missing := range []struct {
 			field string
 			f     transaction.Filter

@@ -125,6 +125,24 @@ func (p Params) Validate(faults *fault.List, at string) {
 	}
 }
 
+// ValidateHolding collects a fault if the source cannot hold the asset that moved or that the fee was paid in. Field names
+// begin with the prefix at.
+func (n New) ValidateHolding(faults *fault.List, at string) {
+	field, symbol := at+"external.currency", n.Currency
+	if n.Crypto != nil && n.Crypto.AssetType != "" {
+		field, symbol = at+"crypto.asset_type", n.Crypto.AssetType
+	}
+	if why := n.Source.RequireHolds(symbol); why != "" && symbol != "" {
+		faults.Addf(field, "%s", why)
+	}
+	if n.Crypto == nil || n.Crypto.FeeAssetType == "" || n.Crypto.FeeAssetType == symbol {
+		return
+	}
+	if why := n.Source.RequireHolds(n.Crypto.FeeAssetType); why != "" {
+		faults.Addf(at+"crypto.fee_asset_type", "%s", why)
+	}
+}
+
 // validateText refuses texts that are too long or that the databases cannot store.
 func validateText(faults *fault.List, field, value string, most int) {
 	switch {

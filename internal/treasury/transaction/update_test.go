@@ -78,7 +78,7 @@ func TestAChangeIsStoredFoundCountedAndAudited(t *testing.T) {
 func TestUnmarkingSpamRestoresTheType(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
-		c.source(t, source.Source{ID: "src_a", Type: source.Wallet})
+		c.source(t, source.Source{ID: "src_a", Type: source.Exchange})
 		swap, born := plain("src_a", "1"), plain("src_a", "2")
 		swap.Type, born.Type = transaction.Swap, transaction.TypeSpam
 		made := c.create(t, swap, born)
@@ -117,7 +117,7 @@ func TestUnmarkingSpamRestoresTheType(t *testing.T) {
 func TestAChangeThatTheStateForbidsIsRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
-		c.source(t, source.Source{ID: "src_a", Type: source.Wallet})
+		c.source(t, source.Source{ID: "src_a", Type: source.Exchange})
 		other := c.entity(t, "other")
 		made := c.create(t, plain("src_a", "1"), plain("src_a", "2"), plain("src_a", "3"))
 		pending, posted, linked := made[0], made[1], made[2]
@@ -175,7 +175,7 @@ func TestAChangeThatTheStateForbidsIsRefused(t *testing.T) {
 func TestABulkChangeIsAllOrNone(t *testing.T) {
 	t.Parallel()
 	eachTimed(t, func(t *testing.T, c company) {
-		c.source(t, source.Source{ID: "src_a", Type: source.Wallet})
+		c.source(t, source.Source{ID: "src_a", Type: source.Exchange})
 		other := c.source(t, source.Source{ID: "src_o", Type: source.Bank, LegalEntityID: c.entity(t, "other")})
 		made := c.create(t, plain("src_a", "1"), plain("src_a", "2"), plain("src_a", "3"), plain("src_o", "4"))
 		c.post(t, made[2])

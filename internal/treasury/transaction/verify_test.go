@@ -20,7 +20,7 @@ import (
 // createFour creates OT-1 pending with every field, OT-2 spam, OT-3 posted and OT-4 with only the required fields.
 func createFour(t *testing.T, c company) (tagID string) {
 	t.Helper()
-	c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Wallet, Address: "0xABC"})
+	c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Exchange, Address: "0xABC"})
 	tagID = c.tag(t, "one")
 	full := plain("src_a", "1")
 	full.Value = &transaction.ValueParams{Gross: *dec("10"), Fee: *dec("1"), Net: *dec("9"), Currency: "USD"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,6 +70,11 @@ func newWorld(t *testing.T, c company, count int) *world {
 	return w
 }
 
+// held returns the symbols of a pool that a source can hold.
+func held(s source.Source, pool []string) []string {
+	return slices.DeleteFunc(slices.Clone(pool), func(symbol string) bool { return !s.Type.Holds(symbol) })
+}
+
 // odd returns a transaction that shares many values with others.
 func (w *world) odd(r *rand.Rand, externalID string, tags []string) transaction.CreateParams {
 	s := pick(r, w.sources)
@@ -76,7 +82,7 @@ func (w *world) odd(r *rand.Rand, externalID string, tags []string) transaction.
 		ExternalID: externalID, At: time.Date(2026, 1, 1+r.IntN(4), r.IntN(2)*23, 59, 59, r.IntN(3)*499_500_000,
 			time.UTC), Description: pick(r, textPool),
 		Direction: pick(r, []transaction.Direction{transaction.Credit, transaction.Debit}), Currency: pick(r,
-			currencyPool), Category: pick(r, categoryPool), Vendor: pick(r, textPool), Memo: pick(r, textPool),
+			held(s, currencyPool)), Category: pick(r, categoryPool), Vendor: pick(r, textPool), Memo: pick(r, textPool),
 		Type: pick(r, typePool), EventKey: pick(r, []string{"", "e1"}),
 	}}
 	if r.IntN(4) > 0 {
@@ -88,9 +94,9 @@ func (w *world) odd(r *rand.Rand, externalID string, tags []string) transaction.
 	}
 	if r.IntN(2) == 0 {
 		p.Crypto = &transaction.Crypto{Chain: pick(r, chainPool), From: pick(r, addressPool), To: pick(r, addressPool),
-			AssetType: pick(r, []string{"", "", "ETH", "usdc", "USDC"})}
+			AssetType: pick(r, append(held(s, []string{"ETH", "usdc", "USDC"}), "", ""))}
 		if r.IntN(2) == 0 {
-			p.Crypto.FeeQuantity, p.Crypto.FeeAssetType = dec(pick(r, amountPool)), pick(r, currencyPool)
+			p.Crypto.FeeQuantity, p.Crypto.FeeAssetType = dec(pick(r, amountPool)), pick(r, held(s, currencyPool))
 		}
 	}
 	if r.IntN(4) == 0 {

@@ -105,7 +105,7 @@ func (g *Group) resolveKind(wanted transfer.Kind) error {
 		g.Kind = wanted
 	case apart:
 		g.Kind = transfer.Intercompany
-	case home:
+	case home, money.IsFiat(asset(out)) != money.IsFiat(asset(in)): // a purchase or a sale, between sources too
 		g.Kind = transfer.Swap
 	case chain(out) != "" && chain(in) != "" && chain(out) != chain(in):
 		g.Kind = transfer.Bridge

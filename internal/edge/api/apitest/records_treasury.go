@@ -83,11 +83,12 @@ func (n *Tenant) NewTransaction(t *testing.T) client.Transaction {
 // NewTransfer creates two transactions that are one transfer and returns their ids, the outflow first.
 func (n *Tenant) NewTransfer(t *testing.T) []string {
 	t.Helper()
-	at, quantity, hash := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), money.FromInt(5), client.NewIdempotencyKey()
+	when, quantity, hash := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), money.FromInt(5), client.NewIdempotencyKey()
 	var all []transaction.CreateParams
 	for _, direction := range []transaction.Direction{transaction.Debit, transaction.Credit} {
-		all = append(all, transaction.CreateParams{SourceID: n.NewSource(t, client.CreateSource{}).ID, Params: transaction.Params{
-			ExternalID: hash, At: at, Description: "Transfer", Direction: direction, Quantity: &quantity, Currency: "ETH",
+		at := n.NewSource(t, client.CreateSource{SourceType: "exchange"})
+		all = append(all, transaction.CreateParams{SourceID: at.ID, Params: transaction.Params{
+			ExternalID: hash, At: when, Description: "Transfer", Direction: direction, Quantity: &quantity, Currency: "ETH",
 			Crypto: &transaction.Crypto{TransactionHash: hash},
 		}})
 	}

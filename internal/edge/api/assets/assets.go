@@ -103,7 +103,22 @@ func (h handlers) listAssetDispositions(ctx context.Context, in *struct {
 	wire.Paging
 }) (wire.List[AssetDisposition], error) {
 	found, err := h.app.Lots.Dispositions(ctx, in.ID, in.Request())
-	return wire.ListOf(found, viewAssetDisposition), err
+	if err != nil {
+		return wire.List[AssetDisposition]{}, err
+	}
+	uses := make([]lots.Use, len(found.Items))
+	for i, d := range found.Items {
+		uses[i] = d.Use
+	}
+	booked, err := h.app.Holdings.BookGains(ctx, uses)
+	if err != nil {
+		return wire.List[AssetDisposition]{}, err
+	}
+	out := wire.ListOf(found, viewAssetDisposition)
+	for i, gain := range booked {
+		out.Data[i].BookGain = gain.Fixed(uses[i].Currency)
+	}
+	return out, nil
 }
 
 func (h handlers) getLotSelection(ctx context.Context, in *struct {
@@ -152,6 +167,7 @@ func viewAsset(h lots.Held) Asset {
 	}
 }
 
+// viewAssetDisposition leaves out the gain in the books.
 func viewAssetDisposition(u lots.Disposition) AssetDisposition {
 	out := AssetDisposition{
 		ID:              u.ID,
@@ -168,6 +184,7 @@ func viewAssetDisposition(u lots.Disposition) AssetDisposition {
 		Fee:             u.Fee.Fixed(u.Currency),
 		CostBasis:       u.Basis.Fixed(u.Currency),
 		GainLoss:        u.Gain.Fixed(u.Currency),
+		TaxGain:         u.Gain.Fixed(u.Currency),
 		Currency:        u.Currency,
 		Method:          u.Method,
 		IsCorrection:    u.Correction,

@@ -137,7 +137,8 @@ func TestLotsAreSelectedOnlyForDisposalsThatAllowIt(t *testing.T) {
 		later := at.AddDate(0, 0, 2)
 		apitest.WantError(t, "an inflow", choose(n.NewCrypto(t, *a.SourceID, "credit", "ETH", "1", later)), 400,
 			[]string{"transaction_id"}, "is an inflow")
-		apitest.WantError(t, "money", choose(n.NewCrypto(t, *a.SourceID, "debit", "USD", "1", later)), 400, []string{"transaction_id"}, "no lots")
+		apitest.WantError(t, "money", choose(n.NewCrypto(t, n.NewSource(t, client.CreateSource{SourceType: "exchange"}).ID, "debit", "USD",
+			"1", later)), 400, []string{"transaction_id"}, "no lots")
 		spam := n.NewCrypto(t, *a.SourceID, "debit", "ETH", "1", later)
 		if _, err := n.Client.UpdateTransaction(t.Context(), spam.ID, client.UpdateTransaction{Status: new("spam")}); err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ type Asset struct {
 	JournalEntryID     *string `json:"journal_entry_id" doc:"Journal entry that recorded the lot; null if it was created by hand at no cost."`
 	ParentAssetID      *string `json:"parent_asset_id" doc:"Lot from which this one was moved or converted, keeping cost and date; null if none."`
 	IsManual           bool    `json:"is_manual" doc:"Whether the lot was created by hand. Only such lots can be updated."`
-	BasisPending       bool    `json:"basis_pending" doc:"Whether the cost is provisional until the other half of a transfer is found."`
+	BasisPending       bool    `json:"basis_pending" doc:"Whether the cost is provisional until the other half of a transfer is found, or the value of what arrived is stated."`
 	Provisional        bool    `json:"provisional" doc:"Whether the transaction of the lot is not classified yet."`
 	CreatedAt          *string `json:"created_at" format:"date-time" doc:"When the record was created."`
 	UpdatedAt          *string `json:"updated_at" format:"date-time" doc:"When the record was last updated by hand; null if never."`
@@ -73,6 +73,8 @@ type AssetDisposition struct {
 	Fee             string  `json:"fee" format:"decimal" doc:"Fee of the disposal."`
 	CostBasis       string  `json:"cost_basis" format:"decimal" doc:"Cost of the quantity disposed of."`
 	GainLoss        string  `json:"gain_loss" format:"decimal" doc:"Proceeds less cost basis. Negative for a loss."`
+	BookGain        string  `json:"book_gain" format:"decimal" doc:"Gain in the books: proceeds less carrying amount, after impairment and revaluation (IAS 38). The revaluation of the period books the difference to gain_loss; until then they are the same."`
+	TaxGain         string  `json:"tax_gain" format:"decimal" doc:"Gain for tax: proceeds less cost. The same as gain_loss."`
 	Currency        string  `json:"currency" doc:"ISO 4217 currency of the amounts."`
 	Term            *string `json:"term" enum:"short,long" doc:"Holding period: long if more than one year. Null if nothing was realized."`
 	DaysHeld        *int64  `json:"days_held" doc:"Holding period in days. Null if nothing was realized."`

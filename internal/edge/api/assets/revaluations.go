@@ -47,7 +47,7 @@ func (h handlers) reverseRevaluation(ctx context.Context, in *struct{ revaluatio
 func (h handlers) listRevaluationRows(ctx context.Context, in *struct {
 	revaluationPath
 	wire.Paging
-	Kind string `query:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"Return only rows of this kind."`
+	Kind string `query:"kind" enum:"adoption,fair_value,revaluation,impairment,unit_balance,fx" doc:"Return only rows of this kind."`
 	Unit string `query:"unit" minLength:"1" maxLength:"100" doc:"Return only rows of this asset or foreign currency." example:"ETH"`
 }) (wire.List[RevaluationRow], error) {
 	rows, err := h.app.Revaluations.Rows(ctx, in.ID, revaluation.RowFilter{Kind: revaluation.Kind(in.Kind), Unit: in.Unit}, in.Request())
@@ -77,14 +77,18 @@ func viewRevaluation(r revaluation.Run) Revaluation {
 		RevaluationSummary: viewRevaluationSummary(r),
 		DryRun:             r.ID == "",
 		Assets:             []RevaluedAsset{},
+		Balances:           []RemeasuredBalance{},
 		FX:                 []RemeasuredCurrency{},
 		RowCount:           r.RowCount,
 		Rows:               []RevaluationRow{},
 	}
 	for _, i := range r.Items {
-		if i.Kind == revaluation.Exchange {
+		switch i.Kind {
+		case revaluation.Exchange:
 			out.FX = append(out.FX, viewRemeasured(i))
-		} else {
+		case revaluation.UnitBalance:
+			out.Balances = append(out.Balances, viewRemeasuredBalance(i))
+		default:
 			out.Assets = append(out.Assets, viewRevalued(i))
 		}
 	}
@@ -127,6 +131,19 @@ func viewRevalued(i revaluation.Item) RevaluedAsset {
 	return out
 }
 
+func viewRemeasuredBalance(i revaluation.Item) RemeasuredBalance {
+	return RemeasuredBalance{
+		LegalEntityID: i.LegalEntityID,
+		AssetType:     i.Unit,
+		Currency:      i.Currency,
+		Quantity:      i.Quantity.String(),
+		BookBefore:    i.Before.Fixed(i.Currency),
+		BookAfter:     i.After.Fixed(i.Currency),
+		FrozenPrice:   viewQuote(i.Price),
+		Booked:        viewBooked(i),
+	}
+}
+
 func viewRemeasured(i revaluation.Item) RemeasuredCurrency {
 	out := RemeasuredCurrency{
 		LegalEntityID:   i.LegalEntityID,
@@ -166,7 +183,7 @@ func viewRevaluationRow(r revaluation.Row) RevaluationRow {
 		FrozenPrice:   viewQuote(r.Price),
 	}
 	subject := r.SubjectID
-	if r.Kind == revaluation.Exchange {
+	if r.Kind.ByAccount() {
 		out.LedgerAccountID = &subject
 	} else {
 		out.AssetID = &subject

@@ -9,7 +9,11 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
 // treasury is an organization with a wallet whose transactions are booked.
@@ -96,6 +100,43 @@ func shownAssets(r client.Revaluation) string {
 			a.NewAdjustment, a.Outcome))
 	}
 	return strings.Join(out, "; ")
+}
+
+func TestAFairValueGainIsAPositiveAssetAndALossANegativeOne(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: new("fair_value")})
+		w.happens("2025-01-10 credit 2 ETH 3000 3010")
+		w.measure("2025-01", "ETH", "2000") // worth 4000.00
+		w.measure("2025-02", "ETH", "1250") // worth 2500.00
+		filter := url.Values{"start_date": {"2025-01-01"}, "end_date": {"2025-02-28"}}
+		sheet, err := w.n.Client.BalanceSheet(t.Context(), filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial, err := w.n.Client.TrialBalance(t.Context(), filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range sheet.LedgerAccounts {
+			if a.Name != "Fair value adjustment ETH" {
+				continue
+			}
+			rows := trial.Balances[a.ID]
+			got := fmt.Sprint(a.Type, " ", a.NormalBalance, " ", sheet.Balances[a.ID]["2025-01"].CreditDebit.ClosingBalance.Value, " ",
+				sheet.Balances[a.ID]["2025-02"].CreditDebit.ClosingBalance.Value, " ", rows["2025-01"].ClosingDebit, " ", rows["2025-02"].ClosingCredit)
+			if want := "Asset debit 1000.00 -500.00 1000.00 500.00"; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			x, err := w.n.Client.Explain(t.Context(), url.Values{"report": {"balance-sheet"}, "ledger_account_id": {a.ID},
+				"accounting_period_id": {w.month("2025-01").ID}})
+			if err != nil || *x.Value != "1000.00" {
+				t.Errorf("%s %v", apitest.JSON(t, x), err)
+			}
+			return
+		}
+		t.Errorf("there is no adjustment: %s", apitest.JSON(t, sheet.LedgerAccounts))
+	})
 }
 
 func TestWhatTransactionsBroughtIsMeasuredAtFairValue(t *testing.T) {
@@ -213,6 +254,111 @@ func TestForeignMoneyIsRemeasuredAndShownAsSuch(t *testing.T) {
 			*f.RateSource != "ECB" || f.Outcome != "posted" || *f.Lines[0].LedgerAccountID != bank || *f.Lines[1].Role != "fx_gain" ||
 			*r.Rows[0].LedgerAccountID != bank || r.Rows[0].AssetID != nil {
 			t.Errorf("%s", apitest.JSON(t, r))
+		}
+	})
+}
+
+// owes books a debt in an asset by hand, against capital: "2025-01-10 10 ETH 20000".
+func (w *treasury) owes(notation string) {
+	w.t.Helper()
+	f := strings.Fields(notation)
+	ctx := actor.With(w.t.Context(), actor.Actor{OrganizationID: w.n.Organization.ID, Role: actor.Owner})
+	_, err := w.s.App.Journal.Create(ctx, journal.CreateParams{
+		LegalEntityID: w.n.LegalEntity.ID, AccountingDate: f[0], Status: journal.Posted, OriginatedBy: journal.ByHand,
+		Lines: []journal.LineParams{{LedgerAccountID: w.n.AccountByCode(w.t, "3010").ID, Side: book.Debit, Amount: f[3]},
+			{LedgerAccountID: w.n.AccountByCode(w.t, "2220").ID, Side: book.Credit, Amount: f[3], Unit: f[2], Quantity: new(money.MustParse(f[1]))}},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestALoanInAnAssetIsRemeasuredShownAndExplained(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: new("fair_value")})
+		w.happens("2025-01-10 credit 10 ETH 20000 3010")
+		w.owes("2025-01-10 10 ETH 20000")
+		month := w.month("2025-01")
+		for _, dry := range []string{"true", "false"} {
+			a, _ := s.SendJSON(t, w.n.Key, "POST", "/v1/revaluations",
+				`{"accounting_period_id":"`+month.ID+`","kinds":["unit_balance"],"dry_run":`+dry+`}`)
+			if a.Status != 409 || !a.Blames(t, "ETH/USD") {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		}
+		r := w.measure("2025-01", "ETH", "2500")
+		if got := shownAssets(r); got != "10 ETH 20000.00 at 2500: 0.00 to 5000.00, posted" || len(r.Balances) != 1 || len(r.FX) != 0 {
+			t.Fatalf("%s", apitest.JSON(t, r))
+		}
+		loan := w.n.AccountByCode(t, "2220").ID
+		b := r.Balances[0]
+		if b.Quantity != "-10" || b.BookBefore != "-20000.00" || b.BookAfter != "-25000.00" || b.Delta != "-5000.00" || *b.Price != "2500" ||
+			b.PriceID == nil || b.Outcome != "posted" || *b.Lines[0].LedgerAccountID != loan || b.Lines[0].CreditOrDebit != "CREDIT" ||
+			b.Lines[0].Amount != "5000.00" || *b.Lines[1].Role != "unrealized_loss" {
+			t.Errorf("%s", apitest.JSON(t, b))
+		}
+		e, err := w.n.Client.JournalEntry(t.Context(), *b.JournalEntryID)
+		if err != nil || *e.Lines[0].Unit != "ETH" || *e.Lines[0].Quantity != "0" || e.Lines[1].Unit != nil {
+			t.Errorf("%s %v", apitest.JSON(t, e), err)
+		}
+		name := "report=revaluation&kind=unit_balance&revaluation_id=" + *r.ID + "&legal_entity_id=" + w.n.LegalEntity.ID + "&asset_type=ETH"
+		for query, want := range map[string]string{"delta": b.Delta, "before": b.BookBefore, "after": b.BookAfter, "quantity": b.Quantity,
+			"price": *b.Price, "quantity&ledger_account_id=" + loan: "-10", "value&ledger_account_id=" + loan: "-25000.00"} {
+			a, data := s.SendJSON(t, w.n.Key, "GET", "/v1/reports/explain?"+name+"&column="+query, "")
+			if a.Status != 200 || string(data["value"]) != `"`+want+`"` {
+				t.Errorf("%s: %d %s, want %s", query, a.Status, a.Body, want)
+			}
+		}
+		rows := 0
+		for row, err := range w.n.Client.RevaluationRows(t.Context(), *r.ID, url.Values{"kind": {"unit_balance"}}) {
+			if err != nil || *row.LedgerAccountID != loan || row.AssetID != nil || row.CostBasis != nil || row.Delta != "-5000.00" {
+				t.Errorf("%s %v", apitest.JSON(t, row), err)
+			}
+			rows++
+		}
+		if rows != 1 {
+			t.Errorf("%d rows", rows)
+		}
+	})
+}
+
+func TestFairValueIsAdoptedThroughRetainedEarningsOrOnAnotherDay(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := openTreasury(t, s, client.UpdateLegalEntity{FiscalYearStartMonth: new(int64(4))})
+		w.happens("2025-01-10 credit 10 ETH 20000 3010")
+		path := "/v1/legal-entities/" + w.n.LegalEntity.ID
+		for _, body := range []string{`{"measurement":"fair_value"}`, `{"measurement":"fair_value","measurement_from":"2025-05-01"}`} {
+			a, _ := s.SendJSON(t, w.n.Key, "PATCH", path, body)
+			if a.Status != 409 || !a.Blames(t, "measurement_from") || !strings.Contains(string(a.Body), "-04-01 is possible") {
+				t.Errorf("%s: %d %s", body, a.Status, a.Body)
+			}
+		}
+		for _, body := range []string{`{"measurement":"fair_value","measurement_from":"2025-04-02"}`, `{"measurement_from":"2025-04-01"}`} {
+			if a, _ := s.SendJSON(t, w.n.Key, "PATCH", path, body); a.Status != 400 || !a.Blames(t, "measurement_from") {
+				t.Errorf("%s: %d %s", body, a.Status, a.Body)
+			}
+		}
+		e, err := w.n.Client.UpdateLegalEntity(t.Context(), w.n.LegalEntity.ID, client.UpdateLegalEntity{Measurement: new("fair_value"),
+			MeasurementFrom: client.Set("2025-04-01")})
+		if err != nil || *e.MeasurementFrom != "2025-04-01" || len(e.MeasurementHistory) != 2 || e.MeasurementHistory[0].Measurement != "cost" ||
+			*e.MeasurementHistory[1].From != "2025-04-01" {
+			t.Fatalf("%s %v", apitest.JSON(t, e), err)
+		}
+		if got := shownAssets(w.measure("2025-03", "ETH", "2100")); got != "" {
+			t.Errorf("March is at cost: %s", got)
+		}
+		r := w.measure("2025-04", "ETH", "2200")
+		if got := shownAssets(r); got != "10 ETH 20000.00 at 2100: 0.00 to 1000.00, posted; 10 ETH 20000.00 at 2200: 1000.00 to 2000.00, posted" {
+			t.Error(got)
+		}
+		if a := r.Assets[0]; a.Kind != "adoption" || *a.Lines[1].Role != "retained_earnings_posted" || a.Lines[1].CreditOrDebit != "CREDIT" ||
+			a.Lines[1].Amount != "1000.00" {
+			t.Errorf("%s", apitest.JSON(t, a))
+		}
+		if a := r.Assets[1]; a.Kind != "fair_value" || *a.Lines[1].Role != "unrealized_gain" || a.Lines[1].Amount != "1000.00" {
+			t.Errorf("%s", apitest.JSON(t, a))
 		}
 	})
 }

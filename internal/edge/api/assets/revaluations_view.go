@@ -16,7 +16,7 @@ type RevaluationSummary struct {
 // RevaluationPart is the part of a revaluation for one legal entity and kind.
 type RevaluationPart struct {
 	LegalEntityID string `json:"legal_entity_id" doc:"Identifier of the legal entity."`
-	Kind          string `json:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"fair_value: changes in net income (ASU 2023-08). revaluation: excess over cost in equity (IAS 38). impairment: lower of cost and value. fx: foreign currency at the closing rate."`
+	Kind          string `json:"kind" enum:"adoption,fair_value,revaluation,impairment,unit_balance,fx" doc:"adoption: difference at the beginning of the period in retained earnings, when fair_value is adopted. fair_value: changes in net income (ASU 2023-08). revaluation: excess over cost in equity (IAS 38). impairment: lower of cost and value. unit_balance: loans, claims and intercompany balances in digital assets, which no lots carry, at the closing price. fx: foreign currency at the closing rate."`
 	Status        string `json:"status" enum:"posted,replaced,reversed" doc:"Whether this part is in effect. For a dry run, the status that it would have."`
 }
 
@@ -25,6 +25,7 @@ type Revaluation struct {
 	RevaluationSummary
 	DryRun   bool                 `json:"dry_run" doc:"Whether this was a dry run, in which nothing was written."`
 	Assets   []RevaluedAsset      `json:"assets" doc:"Holdings, by legal entity, kind and asset."`
+	Balances []RemeasuredBalance  `json:"balances" doc:"Balances in digital assets that no lots carry, such as loans and intercompany balances, by legal entity and asset."`
 	FX       []RemeasuredCurrency `json:"fx" doc:"Foreign currency balances, by legal entity and currency."`
 	RowCount int64                `json:"row_count" doc:"Number of rows."`
 	Rows     []RevaluationRow     `json:"rows" doc:"The first 1,000 lots and accounts that were measured. GET /v1/revaluations/{revaluation_id}/rows lists all of them."`
@@ -42,7 +43,7 @@ type Booked struct {
 // RevaluationLine is a line of a journal entry.
 type RevaluationLine struct {
 	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account. Null in a dry run if the account would be created."`
-	Role            *string `json:"role" doc:"Role of the ledger account; null for a foreign currency account." example:"fair_value_adjustment:ETH"`
+	Role            *string `json:"role" doc:"Role of the ledger account; null for an account whose balance is measured." example:"fair_value_adjustment:ETH"`
 	CreditOrDebit   string  `json:"credit_or_debit" enum:"CREDIT,DEBIT" doc:"Debit or credit."`
 	Amount          string  `json:"amount" format:"decimal" doc:"Amount; always positive."`
 }
@@ -58,7 +59,7 @@ type FrozenPrice struct {
 // RevaluedAsset is the measurement of an asset of a legal entity.
 type RevaluedAsset struct {
 	LegalEntityID      string `json:"legal_entity_id" doc:"Identifier of the legal entity."`
-	Kind               string `json:"kind" enum:"fair_value,revaluation,impairment" doc:"How the asset is measured."`
+	Kind               string `json:"kind" enum:"adoption,fair_value,revaluation,impairment" doc:"How the asset is measured."`
 	AssetType          string `json:"asset_type" doc:"Identifier of the lot." example:"ETH"`
 	Currency           string `json:"currency" doc:"ISO 4217 currency of the amounts." example:"USD"`
 	Quantity           string `json:"quantity" format:"decimal" doc:"Quantity held."`
@@ -84,15 +85,27 @@ type RemeasuredCurrency struct {
 	Booked
 }
 
-// RevaluationRow is the measurement of a lot or of a foreign currency account.
+// RemeasuredBalance is the measurement of the balances of a legal entity in a digital asset that no lots carry.
+type RemeasuredBalance struct {
+	LegalEntityID string `json:"legal_entity_id" doc:"Identifier of the legal entity."`
+	AssetType     string `json:"asset_type" doc:"Symbol of the asset." example:"ETH"`
+	Currency      string `json:"currency" doc:"Base currency of the legal entity." example:"USD"`
+	Quantity      string `json:"quantity" format:"decimal" doc:"Balance of the accounts in the asset, debits less credits: negative if more is owed than is claimed."`
+	FrozenPrice
+	BookBefore string `json:"book_before" format:"decimal" doc:"Carrying amount before, debits less credits."`
+	BookAfter  string `json:"book_after" format:"decimal" doc:"Carrying amount after, debits less credits: the quantity at the price."`
+	Booked
+}
+
+// RevaluationRow is the measurement of a lot or of the balance of an account.
 type RevaluationRow struct {
 	LegalEntityID   string  `json:"legal_entity_id" doc:"Identifier of the legal entity."`
-	Kind            string  `json:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"How the asset is measured."`
+	Kind            string  `json:"kind" enum:"adoption,fair_value,revaluation,impairment,unit_balance,fx" doc:"How the asset or balance is measured."`
 	Unit            string  `json:"unit" doc:"Symbol of the asset, or ISO 4217 code of the foreign currency." example:"ETH"`
 	AssetID         *string `json:"asset_id" doc:"Identifier of the lot; null for an account."`
-	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account of the foreign currency; null for a lot."`
+	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account of the balance; null for a lot."`
 	Currency        string  `json:"currency" doc:"ISO 4217 currency of the amounts." example:"USD"`
-	Quantity        string  `json:"quantity" format:"decimal" doc:"Remaining quantity of the lot, or balance of the account in the foreign currency."`
+	Quantity        string  `json:"quantity" format:"decimal" doc:"Remaining quantity of the lot, or balance of the account in the asset or foreign currency."`
 	CostBasis       *string `json:"cost_basis" format:"decimal" doc:"Cost of that quantity; null for an account."`
 	Before          string  `json:"before" format:"decimal" doc:"Adjustment of the lot, or carrying amount of the account, before."`
 	FrozenPrice
@@ -105,6 +118,6 @@ type RevaluationRow struct {
 type CreateRevaluation struct {
 	AccountingPeriodID string   `json:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Accounting period at whose end to measure. It must be over, and open for every legal entity of the request."`
 	LegalEntityIDs     []string `json:"legal_entity_ids,omitempty" minItems:"1" maxItems:"100" doc:"Legal entities to measure. Defaults to all for which the period is open."`
-	Kinds              []string `json:"kinds,omitempty" minItems:"1" maxItems:"4" enum:"fair_value,revaluation,impairment,fx" doc:"Kinds to measure. Defaults to all that apply."`
+	Kinds              []string `json:"kinds,omitempty" minItems:"1" maxItems:"6" enum:"adoption,fair_value,revaluation,impairment,unit_balance,fx" doc:"Kinds to measure. Defaults to all that apply."`
 	DryRun             bool     `json:"dry_run,omitempty" doc:"If true, return what would be posted without writing anything. Defaults to false."`
 }

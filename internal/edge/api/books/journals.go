@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -91,6 +92,7 @@ func (b CreateJournalEntry) params(at string, faults *fault.List) booking.Params
 		{"transaction_type", b.TransactionType != ""},
 		{"classification", b.Classification != ""},
 		{"ledger_account_id", b.LedgerAccountID != ""},
+		{"splits", b.Splits != nil},
 		{"offset_ledger_account_id", b.OffsetLedgerAccountID != ""},
 		{"vendor_name", b.VendorName.Set},
 		{"auto_post", b.AutoPost != nil},
@@ -129,7 +131,7 @@ func (b CreateJournalEntry) params(at string, faults *fault.List) booking.Params
 // fromTransaction reports whether the request has the form for an entry that is computed from a transaction.
 func (b CreateJournalEntry) fromTransaction() bool {
 	byHand := b.Lines != nil || b.Status != "" || b.LegalEntityID != ""
-	return !byHand && (b.TransactionID != "" || b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != "" ||
+	return !byHand && (b.TransactionID != "" || b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != "" || b.Splits != nil ||
 		b.OffsetLedgerAccountID != "" || b.VendorName.Set || b.AutoPost != nil)
 }
 
@@ -149,6 +151,7 @@ func (b CreateJournalEntry) transactionForm(at string, faults *fault.List) booki
 		TransactionID:   b.TransactionID,
 		Type:            cmp.Or(b.TransactionType, b.Classification),
 		LedgerAccountID: b.LedgerAccountID,
+		Splits:          splitParams(b.Splits),
 		OffsetAccountID: b.OffsetLedgerAccountID,
 		AccountingDate:  b.AccountingDate,
 		VendorName:      b.VendorName.Value,
@@ -161,6 +164,14 @@ func (b CreateJournalEntry) transactionForm(at string, faults *fault.List) booki
 		p.TagIDs = &b.TagIDs
 	}
 	return p
+}
+
+func splitParams(splits []CreateSplit) (out []booking.Split) {
+	for _, s := range splits {
+		out = append(out, booking.Split{LedgerAccountID: s.LedgerAccountID, Amount: s.Amount, Percent: s.Percent, Memo: s.Memo.Value,
+			TagIDs: s.TagIDs})
+	}
+	return out
 }
 
 func lineParams(lines []CreateJournalLine) []journal.LineParams {
@@ -275,15 +286,17 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 }) (wire.Data[JournalEntry], error) {
 	b := in.Body
 	var faults fault.List
-	anew := b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != nil || b.OffsetLedgerAccountID != nil
+	anew := b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != nil || b.Splits != nil ||
+		b.OffsetLedgerAccountID != nil
 	if b.TransactionType != "" && b.Classification != "" {
 		faults.Addf("transaction_type", "cannot be combined with its former name classification")
 	}
 	if anew && (b.Lines != nil || b.LegalEntityID != nil) {
-		faults.Addf("lines", "cannot be combined with transaction_type, ledger_account_id or offset_ledger_account_id, from which they follow")
+		faults.Addf("lines", "cannot be combined with transaction_type, ledger_account_id, splits or offset_ledger_account_id, "+
+			"from which they follow")
 	}
 	if !anew && b.DryRun {
-		faults.Addf("dry_run", "requires transaction_type, ledger_account_id or offset_ledger_account_id")
+		faults.Addf("dry_run", "requires transaction_type, ledger_account_id, splits or offset_ledger_account_id")
 	}
 	if !anew {
 		g, err := h.app.Journal.Correct(ctx, in.ID, b.UpdateJournalEntry.params())
@@ -292,6 +305,7 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 	m, err := h.app.Bookings.Correct(ctx, in.ID, booking.CorrectParams{
 		Type:            cmp.Or(b.TransactionType, b.Classification),
 		LedgerAccountID: b.LedgerAccountID,
+		Splits:          splitParams(b.Splits),
 		OffsetAccountID: b.OffsetLedgerAccountID,
 		Update:          b.UpdateJournalEntry.params(),
 		Dry:             b.DryRun,
@@ -324,6 +338,14 @@ func (h handlers) viewGuided(ctx context.Context, g journal.Guided, err error) (
 	return wire.DataOf(viewEntry(actor.From(ctx).OrganizationID, g)), nil
 }
 
+// accountingPeriodID returns the accounting period of an entry, or nil for an opening balance, which stands before all of them.
+func accountingPeriodID(e journal.Entry) *string {
+	if period.IsOpening(e.AccountingDate) {
+		return nil
+	}
+	return db.OrNull(e.PeriodID)
+}
+
 func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 	e := g.Entry
 	v := JournalEntry{
@@ -338,7 +360,7 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 		LegalEntityID:     e.LegalEntityID,
 		TransactionID:     db.OrNull(e.TransactionID),
 		TransactionNumber: transactionNumber(e),
-		PeriodID:          db.OrNull(e.PeriodID),
+		PeriodID:          accountingPeriodID(e),
 		Classification:    e.Classification,
 		TagIDs:            wire.NonNil(e.TagIDs),
 		ReversalChain:     ReversalChain{db.OrNull(e.PreviousID), db.OrNull(e.NextID)},

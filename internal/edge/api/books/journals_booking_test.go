@@ -198,7 +198,7 @@ func TestAnAssetThatWasUsedIsChangedWithWhatFollowed(t *testing.T) {
 		text := func(s string) *string { return &s }
 		apitest.WantError(t, "less than was used", change(client.UpdateAsset{Quantity: text("1.4")}), 409, []string{"quantity"}, "1.5")
 		apitest.WantError(t, "another legal entity", change(client.UpdateAsset{LegalEntityID: &other.ID}), 409, []string{"legal_entity_id"},
-			"consumed already")
+			"INTERCOMPANY TRANSFER")
 		apitest.WantConflict(t, h.Client.DeleteAsset(t.Context(), h.asset.ID), "")
 		if h.AuditCount(t) != before {
 			t.Error("something was written")

@@ -22,7 +22,7 @@ type JournalEntry struct {
 	LegalEntityID     string                     `json:"legal_entity_id" doc:"Legal entity of the entry. Lines may belong to other legal entities."`
 	TransactionID     *string                    `json:"transaction_id" doc:"Transaction that the entry records; null if none."`
 	TransactionNumber *string                    `json:"transaction_sequence_number" doc:"Sequence number of the transaction: OT- and a number. Null if none."`
-	PeriodID          *string                    `json:"accounting_period_id" doc:"Accounting period of the entry. For a draft, that of its date; null if there is none yet."`
+	PeriodID          *string                    `json:"accounting_period_id" doc:"Accounting period of the entry. For a draft, that of its date; null if there is none yet. Null for an opening balance, which stands before the first period."`
 	Classification    string                     `json:"classification" enum:"{transaction_types}" doc:"Transaction type; UNKNOWN if the entry records no transaction."`
 	TagIDs            []string                   `json:"tag_ids" doc:"Tags of the entry. They apply to all lines."`
 	ReversalChain     ReversalChain              `json:"reversal_chain" doc:"Neighbors in the chain of reversals and corrections."`
@@ -55,8 +55,8 @@ type JournalLine struct {
 	Currency        string   `json:"currency" doc:"ISO 4217 currency of the amount."`
 	BaseAmount      *string  `json:"base_amount" format:"decimal" doc:"Amount in the base currency of the legal entity; null until the entry is posted."`
 	Memo            *string  `json:"memo" doc:"Memo of the line; null if none."`
-	TagIDs          []string `json:"tag_ids" doc:"Tags of the line itself."`
-	Unit            *string  `json:"unit" doc:"Asset or foreign currency that the account holds; null if it is the base currency."`
+	TagIDs          []string `json:"tag_ids" doc:"Tags of the line. For an entry from a transaction, they include the tags of the entry."`
+	Unit            *string  `json:"unit" doc:"Asset or foreign currency that the account holds, or in which a loan, a receivable, a payable or an intercompany balance is owed; null if it is the base currency."`
 	Quantity        *string  `json:"quantity" format:"decimal" doc:"Quantity."`
 }
 
@@ -100,20 +100,31 @@ type CreateJournalEntry struct {
 	TransactionType       string           `json:"transaction_type,omitempty" enum:"{transaction_types}" doc:"Entry from a transaction: its transaction type."`
 	Classification        string           `json:"classification,omitempty" enum:"{transaction_types}" doc:"Entry from a transaction: former name of transaction_type."`
 	LedgerAccountID       string           `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the offsetting ledger account."`
+	Splits                []CreateSplit    `json:"splits,omitempty" minItems:"2" maxItems:"100" doc:"Entry from a transaction, instead of ledger_account_id: the offsetting ledger accounts, such as principal and interest of one payment. Either all splits are amounts, which add up to what is booked to them, or all are percentages, which add up to 100."`
 	OffsetLedgerAccountID string           `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: ledger account to use in place of that of the source."`
 	VendorName            wire.Opt[string] `json:"vendor_name,omitempty" maxLength:"200" doc:"Entry from a transaction: name of a supplier. The tag is created if it does not exist."`
 	AutoPost              *bool            `json:"auto_post,omitempty" doc:"Entry from a transaction: if true, post the entry. Defaults to false."`
 	DryRun                bool             `json:"dry_run,omitempty" doc:"Entry from a transaction: if true, return what would be created, and which later entries would consume other lots, without writing anything. Defaults to false."`
 }
 
+// CreateSplit is the part of an amount that is booked to one of several offsetting ledger accounts.
+type CreateSplit struct {
+	LedgerAccountID string           `json:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Postable ledger account that is not archived, belongs to no source and is no clearing account."`
+	Amount          string           `json:"amount,omitempty" format:"decimal" minLength:"1" maxLength:"80" doc:"Amount in the base currency of the legal entity; positive. Either amount or percent is required."`
+	Percent         string           `json:"percent,omitempty" format:"decimal" minLength:"1" maxLength:"80" doc:"Percentage of the whole; positive. The amount is rounded to the minor unit, and the parts add up to the whole."`
+	Memo            wire.Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"Memo of the line; null if none."`
+	TagIDs          []string         `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags of the line, besides those of the entry."`
+}
+
 // CorrectJournalEntry describes the replacement of an entry: by hand or, for an entry from a transaction, by its type or ledger account.
 type CorrectJournalEntry struct {
 	UpdateJournalEntry
-	TransactionType       string  `json:"transaction_type,omitempty" enum:"{transaction_types}" doc:"Entry from a transaction: the right transaction type. Lines and lots are determined again."`
-	Classification        string  `json:"classification,omitempty" enum:"{transaction_types}" doc:"Former name of transaction_type."`
-	LedgerAccountID       *string `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the right offsetting ledger account."`
-	OffsetLedgerAccountID *string `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: ledger account to use in place of that of the source."`
-	DryRun                bool    `json:"dry_run,omitempty" doc:"With a type or a ledger account: if true, return what would be created without writing anything. Defaults to false."`
+	TransactionType       string        `json:"transaction_type,omitempty" enum:"{transaction_types}" doc:"Entry from a transaction: the right transaction type. Lines and lots are determined again."`
+	Classification        string        `json:"classification,omitempty" enum:"{transaction_types}" doc:"Former name of transaction_type."`
+	LedgerAccountID       *string       `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the right offsetting ledger account. Replaces splits."`
+	Splits                []CreateSplit `json:"splits,omitempty" minItems:"2" maxItems:"100" doc:"Entry from a transaction: the right offsetting ledger accounts, instead of ledger_account_id. If neither is given, those of the entry are kept."`
+	OffsetLedgerAccountID *string       `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: ledger account to use in place of that of the source."`
+	DryRun                bool          `json:"dry_run,omitempty" doc:"With a type or a ledger account: if true, return what would be created without writing anything. Defaults to false."`
 }
 
 // TransformSchema requires at least one property.

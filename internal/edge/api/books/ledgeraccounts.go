@@ -33,6 +33,7 @@ func (h handlers) createLedgerAccount(ctx context.Context, in *struct{ Body Crea
 		ParentID:      b.ParentAccountID.Value,
 		Postable:      b.IsPostable,
 		Clearing:      b.IsClearingAccount != nil && *b.IsClearingAccount,
+		Monetary:      b.IsMonetary,
 		AssetType:     b.AssetType.Value,
 	}
 	return accountData(h.app.Accounts.Create(ctx, p))
@@ -59,6 +60,7 @@ func (h handlers) updateLedgerAccount(ctx context.Context, in *struct {
 		ParentID:      b.ParentAccountID.OrZero(),
 		Postable:      b.IsPostable,
 		Clearing:      b.IsClearingAccount,
+		Monetary:      b.IsMonetary,
 		AssetType:     b.AssetType.OrZero(),
 	}
 	return accountData(h.app.Accounts.Update(ctx, in.ID, p))
@@ -91,6 +93,7 @@ func ViewLedgerAccount(a account.Account) LedgerAccount {
 		ParentAccountID:   db.OrNull(a.ParentID),
 		IsPostable:        a.Postable,
 		IsClearingAccount: a.Clearing,
+		IsMonetary:        a.Monetary,
 		IsArchived:        a.Archived(),
 		ArchivedAt:        wire.TimestampOrNull(a.ArchivedAt),
 		AssetType:         db.OrNull(a.AssetType),

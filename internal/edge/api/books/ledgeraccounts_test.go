@@ -15,7 +15,7 @@ import (
 
 // ledgerAccountFields are the contract's, and code, role and updated_at.
 var ledgerAccountFields = []string{
-	"archived_at", "asset_type", "code", "created_at", "id", "is_archived", "is_clearing_account", "is_postable", "name",
+	"archived_at", "asset_type", "code", "created_at", "id", "is_archived", "is_clearing_account", "is_monetary", "is_postable", "name",
 	"normal_balance", "parent_account_id",
 	"role", "sequence_number", "type", "updated_at",
 }
@@ -45,7 +45,7 @@ func TestALedgerAccountOnTheWire(t *testing.T) {
 		}
 		for field, want := range map[string]any{
 			"name": "Bitcoin", "type": "Asset", "normal_balance": "debit", "is_postable": true, "is_clearing_account": false, "is_archived": false,
-			"code": nil, "parent_account_id": nil, "asset_type": nil, "role": nil, "archived_at": nil, "updated_at": nil,
+			"is_monetary": true, "code": nil, "parent_account_id": nil, "asset_type": nil, "role": nil, "archived_at": nil, "updated_at": nil,
 		} {
 			if plain[field] != want {
 				t.Errorf("%s is %v, want %v", field, plain[field], want)
@@ -53,11 +53,11 @@ func TestALedgerAccountOnTheWire(t *testing.T) {
 		}
 		path := "/" + plain["id"].(string)
 		full := account(t, send("PATCH", path, `{"name":"BTC","code":"1211","normal_balance":"credit","parent_account_id":"`+parent.ID+
-			`","is_postable":false,"is_clearing_account":true,"asset_type":"BTC"}`))
+			`","is_postable":false,"is_clearing_account":true,"is_monetary":false,"asset_type":"BTC"}`))
 		for field, want := range map[string]any{
 			"id": plain["id"], "sequence_number": plain["sequence_number"], "name": "BTC", "type": "Asset", "normal_balance": "credit",
 			"is_postable":         false,
-			"is_clearing_account": true, "is_archived": false, "code": "1211", "parent_account_id": parent.ID, "asset_type": "BTC",
+			"is_clearing_account": true, "is_monetary": false, "is_archived": false, "code": "1211", "parent_account_id": parent.ID, "asset_type": "BTC",
 			"created_at": plain["created_at"],
 		} {
 			if full[field] != want || full["updated_at"] == nil {

@@ -17,6 +17,7 @@ type LedgerAccount struct {
 	ParentAccountID   *string `json:"parent_account_id" doc:"Parent account; null at the top level."`
 	IsPostable        bool    `json:"is_postable" doc:"Whether lines can be posted to the account. False for groups and for computed accounts."`
 	IsClearingAccount bool    `json:"is_clearing_account" doc:"Whether the balance should be zero when a period closes."`
+	IsMonetary        bool    `json:"is_monetary" doc:"Whether balances in foreign currency and in digital assets that no lots carry are remeasured at the end of a period: cash, receivables, payables, loans. False for equipment, prepaid expenses, deferred revenue and holdings of digital assets, and for equity, revenue and expenses."`
 	IsArchived        bool    `json:"is_archived" doc:"Whether the account is archived, so that nothing can be posted to it."`
 	ArchivedAt        *string `json:"archived_at" format:"date-time" doc:"When the account was archived; null if it is active."`
 	AssetType         *string `json:"asset_type" doc:"Symbol of the asset that the account holds; null if none."`
@@ -34,6 +35,7 @@ type CreateLedgerAccount struct {
 	ParentAccountID   wire.Opt[string] `json:"parent_account_id,omitempty" maxLength:"64" doc:"Parent account; must have the same type. Omit or null for the top level."`
 	IsPostable        *bool            `json:"is_postable,omitempty" doc:"Whether lines can be posted to the account. Defaults to true."`
 	IsClearingAccount *bool            `json:"is_clearing_account,omitempty" doc:"Whether the balance should be zero when a period closes. Defaults to false."`
+	IsMonetary        *bool            `json:"is_monetary,omitempty" doc:"Whether balances in foreign currency and in digital assets that no lots carry are remeasured at the end of a period. Defaults to that of the parent account, or without one to true for Asset and Liability; false for the other types."`
 	AssetType         wire.Opt[string] `json:"asset_type,omitempty" maxLength:"64" doc:"Symbol of the asset that the account holds; null if none."`
 }
 
@@ -46,6 +48,7 @@ type UpdateLedgerAccount struct {
 	ParentAccountID   wire.Opt[string] `json:"parent_account_id,omitempty" maxLength:"64" doc:"Parent account; must have the same type and must not be below this account. Null or an empty string moves the account to the top level."`
 	IsPostable        *bool            `json:"is_postable,omitempty" doc:"Whether new lines can be posted to the account. Existing lines are kept."`
 	IsClearingAccount *bool            `json:"is_clearing_account,omitempty" doc:"Whether the balance should be zero when a period closes."`
+	IsMonetary        *bool            `json:"is_monetary,omitempty" doc:"Whether balances in foreign currency and in digital assets that no lots carry are remeasured at the end of a period. The next revaluation of an open period follows it."`
 	AssetType         wire.Opt[string] `json:"asset_type,omitempty" maxLength:"64" doc:"Symbol of the asset that the account holds; null or an empty string removes it."`
 }
 

@@ -60,6 +60,7 @@ func (h handlers) updateLegalEntity(ctx context.Context, in *struct {
 		CostBasisFrom:        b.CostBasisFrom.OrZero(),
 		CostBasisScope:       b.CostBasisScope,
 		Measurement:          b.Measurement,
+		MeasurementFrom:      b.MeasurementFrom.OrZero(),
 		FiscalYearStartMonth: b.FiscalYearStartMonth,
 		Framework:            b.Framework,
 		FeeTreatment:         b.FeeTreatment,
@@ -87,6 +88,7 @@ func viewLegalEntity(e entity.LegalEntity) LegalEntity {
 		CostBasisFrom:        db.OrNull(e.CostBasisFrom),
 		CostBasisScope:       e.CostBasisScope,
 		Measurement:          e.Measurement,
+		MeasurementFrom:      db.OrNull(e.MeasurementFrom),
 		FiscalYearStartMonth: e.FiscalYearStartMonth,
 		Framework:            e.Framework,
 		FeeTreatment:         e.FeeTreatment,
@@ -99,9 +101,13 @@ func viewLegalEntity(e entity.LegalEntity) LegalEntity {
 }
 
 func viewLegalEntityDetail(d entity.Detail) LegalEntityDetail {
-	out := LegalEntityDetail{viewLegalEntity(d.LegalEntity), make([]CostBasisElection, len(d.History))}
+	out := LegalEntityDetail{viewLegalEntity(d.LegalEntity), make([]CostBasisElection, len(d.History)),
+		make([]MeasurementElection, len(d.Measurements))}
 	for i, e := range d.History {
 		out.CostBasisHistory[i] = CostBasisElection{e.Method, e.Scope, db.OrNull(e.From), wire.Timestamp(e.CreatedAt)}
+	}
+	for i, m := range d.Measurements {
+		out.MeasurementHistory[i] = MeasurementElection{m.Measurement, db.OrNull(m.From), wire.Timestamp(m.CreatedAt)}
 	}
 	return out
 }

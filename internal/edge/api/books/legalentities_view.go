@@ -18,6 +18,7 @@ type LegalEntity struct {
 	CostBasisFrom        *string `json:"cost_basis_from" format:"date" doc:"First day on which method and scope apply; null for the beginning."`
 	CostBasisScope       string  `json:"cost_basis_scope" enum:"source,legal_entity" doc:"Whether lots of an asset are pooled by source (wallet, exchange, bank) or by legal entity."`
 	Measurement          string  `json:"measurement" enum:"cost,impairment,fair_value" doc:"How digital assets are measured at the end of a period."`
+	MeasurementFrom      *string `json:"measurement_from" format:"date" doc:"First day on which the measurement applies; null for the beginning."`
 	FiscalYearStartMonth int64   `json:"fiscal_year_start_month" minimum:"1" maximum:"12" doc:"First month of the fiscal year, 1 to 12." example:"1"`
 	Framework            string  `json:"framework" enum:"us_gaap,ifrs" doc:"Accounting framework of the financial statements."`
 	FeeTreatment         string  `json:"fee_treatment" enum:"expense,net,capitalize" doc:"How fees are treated. expense: as an expense. net: deducted from proceeds. capitalize: added to the cost of what is acquired."`
@@ -28,10 +29,18 @@ type LegalEntity struct {
 	UpdatedAt            *string `json:"updated_at" format:"date-time" doc:"When the record was last updated; null if never."`
 }
 
-// LegalEntityDetail is a legal entity with its cost basis elections.
+// LegalEntityDetail is a legal entity with its elections of cost basis and measurement.
 type LegalEntityDetail struct {
 	LegalEntity
-	CostBasisHistory []CostBasisElection `json:"cost_basis_history" doc:"Every cost basis election, earliest first. Each applies from its first day until the next one does."`
+	CostBasisHistory   []CostBasisElection   `json:"cost_basis_history" doc:"Every cost basis election, earliest first. Each applies from its first day until the next one does."`
+	MeasurementHistory []MeasurementElection `json:"measurement_history" doc:"Every choice of measurement, earliest first. Each applies from its first day until a later one does."`
+}
+
+// MeasurementElection is a choice of measurement.
+type MeasurementElection struct {
+	Measurement string  `json:"measurement" enum:"cost,impairment,fair_value" doc:"How digital assets are measured."`
+	From        *string `json:"from" format:"date" doc:"First day on which it applies; null for the beginning."`
+	CreatedAt   string  `json:"created_at" format:"date-time" doc:"When it was chosen."`
 }
 
 // CostBasisElection is an election of cost basis method and scope.
@@ -71,7 +80,8 @@ type UpdateLegalEntity struct {
 	CostBasisMethod      *string          `json:"cost_basis_method,omitempty" enum:"fifo,lifo,hifo,lofo,weighted_average,specific_id" doc:"Cost basis method. A change of method, scope or first day is stored as a new election."`
 	CostBasisFrom        wire.Opt[string] `json:"cost_basis_from,omitempty" format:"date" doc:"First day on which method and scope apply; null for the beginning. A new election must begin after the date of the last disposal."`
 	CostBasisScope       *string          `json:"cost_basis_scope,omitempty" enum:"source,legal_entity" doc:"Whether lots of an asset are pooled by source or by legal entity. Cannot change once there are lots."`
-	Measurement          *string          `json:"measurement,omitempty" enum:"cost,impairment,fair_value" doc:"How digital assets are measured at the end of a period."`
+	Measurement          *string          `json:"measurement,omitempty" enum:"cost,impairment,fair_value" doc:"How digital assets are measured at the end of a period. A change applies to every open period, or from measurement_from on. Under us_gaap, a legal entity with lots adopts fair_value on the first day of a fiscal year: the difference is booked to opening retained earnings by the revaluation of that month."`
+	MeasurementFrom      wire.Opt[string] `json:"measurement_from,omitempty" format:"date" doc:"First day on which the measurement applies: the first day of a month that is open. Sent together with measurement; null for the beginning."`
 	FiscalYearStartMonth *int64           `json:"fiscal_year_start_month,omitempty" minimum:"1" maximum:"12" doc:"First month of the fiscal year, 1 to 12."`
 	Framework            *string          `json:"framework,omitempty" enum:"us_gaap,ifrs" doc:"Accounting framework of the financial statements."`
 	FeeTreatment         *string          `json:"fee_treatment,omitempty" enum:"expense,net,capitalize" doc:"How fees are treated. expense: as an expense. net: deducted from proceeds. capitalize: added to the cost of what is acquired."`

@@ -37,7 +37,7 @@ type explainInput struct {
 	TokenID              string   `query:"token_id" minLength:"1" maxLength:"200" doc:"Holdings: token identifier of an NFT."`
 	AssetID              string   `query:"asset_id" minLength:"1" maxLength:"64" doc:"asset-tax-lots: the lot."`
 	RevaluationID        string   `query:"revaluation_id" minLength:"1" maxLength:"64" doc:"revaluation: identifier of the revaluation. Its figures are selected by legal_entity_id and asset_type, which may be a foreign currency; asset_id or ledger_account_id selects a single row."`
-	Kind                 string   `query:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"revaluation: kind of measurement, if there are several."`
+	Kind                 string   `query:"kind" enum:"adoption,fair_value,revaluation,impairment,unit_balance,fx" doc:"revaluation: kind of measurement, if there are several."`
 	DispositionID        string   `query:"disposition_id" minLength:"1" maxLength:"64" doc:"schedule-of-dispositions: the row."`
 }
 
@@ -187,6 +187,8 @@ func viewExplainedUse(x *explain.Explanation, u explain.Use) ExplainedDispositio
 		Fee:             u.Fee.Fixed(u.Currency),
 		CostBasis:       u.Basis.Fixed(u.Currency),
 		GainLoss:        u.Gain.Fixed(u.Currency),
+		BookGain:        u.BookGain.Fixed(u.Currency),
+		TaxGain:         u.Gain.Fixed(u.Currency),
 		Currency:        u.Currency,
 		Term:            u.Term,
 		Method:          u.Method,

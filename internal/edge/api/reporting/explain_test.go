@@ -123,6 +123,9 @@ func statementFigures(t *testing.T, c *client.Client, filter string, periods []c
 			add("balance-sheet", row, "current_balance", f.CurrentBalance.Value)
 			add("balance-sheet", row, "debits", f.Debits.Value)
 			add("balance-sheet", row, "credits", f.Credits.Value)
+			if f.FXEffect != nil {
+				add("balance-sheet", row, "fx_effect", f.FXEffect.Value)
+			}
 		}
 		trial, err := c.TrialBalance(t.Context(), q)
 		if err != nil {
@@ -137,6 +140,9 @@ func statementFigures(t *testing.T, c *client.Client, filter string, periods []c
 			for column, value := range map[string]string{"opening_debit": f.OpeningDebit, "opening_credit": f.OpeningCredit,
 				"debits": f.Debits, "credits": f.Credits, "closing_debit": f.ClosingDebit, "closing_credit": f.ClosingCredit} {
 				add("trial-balance", row, column, value)
+			}
+			if f.FXEffect != "" {
+				add("trial-balance", row, "fx_effect", f.FXEffect)
 			}
 		}
 		income, err := c.IncomeStatement(t.Context(), q)
@@ -280,6 +286,8 @@ func TestAFigureIsNamedRightOrRefused(t *testing.T) {
 				period: "400 ledger_account_id row",
 			"report=balance-sheet&row=nothing&accounting_period_id=" +
 				period: "400 row",
+			"report=balance-sheet&column=fx_effect&ledger_account_id=" + cash + "&accounting_period_id=" +
+				period: "400 column", // it is not translated
 			"report=trial-balance&row=assets&accounting_period_id=" +
 				period: "400 row",
 			"report=income-statement&row=assets&accounting_period_id=" +

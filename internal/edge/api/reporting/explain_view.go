@@ -92,6 +92,8 @@ type ExplainedDisposition struct {
 	Fee             string  `json:"fee" format:"decimal" doc:"Fee."`
 	CostBasis       string  `json:"cost_basis" format:"decimal" doc:"Cost of the quantity disposed of."`
 	GainLoss        string  `json:"gain_loss" format:"decimal" doc:"Proceeds less cost."`
+	BookGain        string  `json:"book_gain" format:"decimal" doc:"Proceeds less carrying amount, after impairment and revaluation (IAS 38)."`
+	TaxGain         string  `json:"tax_gain" format:"decimal" doc:"Proceeds less cost. The same as gain_loss."`
 	Currency        string  `json:"currency" doc:"ISO 4217 currency of the amounts."`
 	Term            string  `json:"term" doc:"Holding period: short or long. Null if nothing was realized."`
 	Method          string  `json:"method" doc:"Cost basis method that selected the lot; null if none."`

@@ -198,6 +198,8 @@ func viewRealizedGains(g holdings.Gains) RealizedGains {
 		RealizedGain:       fixed(g.Gain),
 		RealizedLoss:       fixed(g.Loss),
 		Net:                fixed(g.Net()),
+		BookGain:           fixed(g.BookGain()),
+		TaxGain:            fixed(g.Net()),
 		ShortTerm:          fixed(g.ShortTerm),
 		LongTerm:           fixed(g.LongTerm),
 	}
@@ -248,6 +250,8 @@ func viewDisposition(d holdings.Disposition) DispositionRow {
 		Fee:                d.Fee.Fixed(d.Currency),
 		CostBasis:          d.Basis.Fixed(d.Currency),
 		GainLoss:           d.Gain.Fixed(d.Currency),
+		BookGain:           d.BookGain.Fixed(d.Currency),
+		TaxGain:            d.Gain.Fixed(d.Currency),
 		Currency:           d.Currency,
 		Term:               d.Term,
 		DaysHeld:           d.Days,

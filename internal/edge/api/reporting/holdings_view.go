@@ -80,6 +80,8 @@ type RealizedGains struct {
 	RealizedGain       string `json:"realized_gain" format:"decimal" doc:"Sum of gains."`
 	RealizedLoss       string `json:"realized_loss" format:"decimal" doc:"Sum of losses, as a positive number."`
 	Net                string `json:"net" format:"decimal" doc:"Gains less losses. Equals the sum of gain_loss in the schedule of dispositions."`
+	BookGain           string `json:"book_gain" format:"decimal" doc:"Gains less losses in the books: proceeds less carrying amounts, after impairment and revaluation (IAS 38). Equals the movement of the realized gain and loss accounts in the period. A gain that is corrected in a later period is corrected there, in a row without units if nothing else was disposed of."`
+	TaxGain            string `json:"tax_gain" format:"decimal" doc:"Gains less losses for tax: proceeds less cost. The same as net."`
 	ShortTerm          string `json:"short_term" format:"decimal" doc:"Part of net held for one year or less."`
 	LongTerm           string `json:"long_term" format:"decimal" doc:"Part of net held for more than one year."`
 }
@@ -107,7 +109,7 @@ type AssetTaxLot struct {
 	TransactionID      *string `json:"transaction_id" doc:"Transaction that acquired the lot; null if it was created by hand."`
 	ParentAssetID      *string `json:"parent_asset_id" doc:"Lot from which this one was split by a transfer; null if none."`
 	IsManual           bool    `json:"is_manual" doc:"Whether the lot was created by hand as an opening balance."`
-	BasisPending       bool    `json:"basis_pending" doc:"Whether the cost is provisional until the other half of a transfer is found."`
+	BasisPending       bool    `json:"basis_pending" doc:"Whether the cost is provisional until the other half of a transfer is found, or the value of what arrived is stated."`
 }
 
 // DispositionRow is a disposal from one lot.
@@ -128,6 +130,8 @@ type DispositionRow struct {
 	Fee                string  `json:"fee" format:"decimal" doc:"Fee."`
 	CostBasis          string  `json:"cost_basis" format:"decimal" doc:"Cost of the quantity disposed of."`
 	GainLoss           string  `json:"gain_loss" format:"decimal" doc:"Proceeds less cost basis, and less the fee if the legal entity deducts fees from proceeds."`
+	BookGain           string  `json:"book_gain" format:"decimal" doc:"Gain in the books: proceeds less carrying amount, after impairment and revaluation (IAS 38). The revaluation of the period books the difference to gain_loss; until then they are the same."`
+	TaxGain            string  `json:"tax_gain" format:"decimal" doc:"Gain for tax: proceeds less cost. The same as gain_loss."`
 	Currency           string  `json:"currency" example:"USD" doc:"ISO 4217 currency of the amounts."`
 	Term               string  `json:"term" enum:"short,long" doc:"Holding period; long if more than one year."`
 	DaysHeld           int64   `json:"days_held" doc:"Holding period in days."`

@@ -38,7 +38,7 @@ type statementInput struct {
 	reportInput
 	OmitZero             bool   `query:"omit_zero_accounts" default:"true" doc:"If true, omit accounts with neither a balance nor a movement in any column. Defaults to true."`
 	Shape                string `query:"shape" enum:"faithful,compact" default:"faithful" doc:"faithful: one object per account and period. compact: the same figures as arrays, one item per column in the order of periods, at about a sixth of the size."`
-	PresentationCurrency string `query:"presentation_currency" minLength:"3" maxLength:"3" doc:"Presentation currency (ISO 4217); required if the legal entities have different base currencies. Balances are translated at the latest rate on or before the end of each period; income, expenses and the earnings computed from them at the average of the stored rates of the period. Figures are rounded to the minor unit; the difference is the row Translation adjustment in equity. If a rate is missing, the answer is 409."`
+	PresentationCurrency string `query:"presentation_currency" minLength:"3" maxLength:"3" doc:"Presentation currency (ISO 4217); required if the legal entities have different base currencies. Assets and liabilities are translated at the latest rate on or before the end of each period; income, expenses and the earnings computed from them at the average of the stored rates of the month; equity line by line at the rate of the line's date, which is kept when the line is posted, or else the latest stored rate up to that date. Figures are rounded to the minor unit; the difference is the row Translation adjustment in equity. If a rate is missing, the answer is 409 and names it."`
 }
 
 const compactShape = "compact"

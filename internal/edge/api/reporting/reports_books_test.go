@@ -354,9 +354,9 @@ func TestEntitiesOfDifferentCurrenciesAreTranslated(t *testing.T) {
 		sheet := sheetOf(t, l, months+"&presentation_currency=USD")
 		for code, want := range map[string]string{
 			"1010": "0.00 +155.00 -0.00 = 155.00 | 155.00 +40.00 -0.00 = 210.00",
-			"3010": "0.00 +0.00 -105.00 = 105.00 | 105.00 +0.00 -0.00 = 120.00",
-			"3300": "0.00 +0.00 -50.00 = 50.00 | 50.00 +0.00 -38.33 = 88.33", // 33.33 at 1.15
-			"3500": "0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -1.67 = 1.67",
+			"3010": "0.00 +0.00 -105.00 = 105.00 | 105.00 +0.00 -0.00 = 105.00", // at the last rate before it was paid in
+			"3300": "0.00 +0.00 -50.00 = 50.00 | 50.00 +0.00 -38.33 = 88.33",    // 33.33 at 1.15
+			"3500": "0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -16.67 = 16.67",
 		} {
 			if got := row(l, sheet, code); got != want {
 				t.Errorf("%s:\n got %s\nwant %s", code, got, want)

@@ -29,7 +29,7 @@ type ReportPeriod struct {
 // BalanceSheet holds assets, liabilities and equity by period.
 type BalanceSheet struct {
 	ReportFrame
-	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"Asset, liability and equity accounts with figures, by sequence number. Two are computed: current earnings (income less expenses since the fiscal year began) and retained earnings (those of all earlier years)."`
+	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"Asset, liability and equity accounts with figures, by sequence number. Two are computed: current earnings (income less expenses since the fiscal year began) and retained earnings (those of all earlier years). A translated report has a third: the translation adjustment, which is what the other rows lack to balance because they are translated at different rates."`
 	Balances       SheetBalances         `json:"balances" doc:"Figures by ledger account identifier and period key. In the compact shape, arrays with one item per column by ledger account identifier; tag_balance is omitted because it equals closing_balance."`
 	DataQuality    SheetQuality          `json:"data_quality" doc:"Known problems of the data behind the figures."`
 }
@@ -43,10 +43,11 @@ type SheetCell struct {
 // CreditDebit holds the figures of an account in a period.
 type CreditDebit struct {
 	OpeningBalance Figure   `json:"opening_balance" doc:"Closing balance of the previous period. Positive if on the side of normal_balance."`
-	ClosingBalance Figure   `json:"closing_balance" doc:"Balance at the end: opening balance plus movement. For a closed period, the balance at the close."`
+	ClosingBalance Figure   `json:"closing_balance" doc:"Balance at the end: opening balance plus movement and, if translated, fx_effect. For a closed period, the balance at the close."`
 	CurrentBalance Figure   `json:"current_balance" doc:"Closing balance computed from the posted lines now. data_quality warns if it differs from the balance at the close."`
 	Debits         Figure   `json:"debits" doc:"Sum of debit lines. In the first period of a fiscal year, current earnings are transferred to retained earnings by a debit or credit of both."`
 	Credits        Figure   `json:"credits" doc:"Sum of credit lines, including the transfer described for debits."`
+	FXEffect       *Figure  `json:"fx_effect,omitempty" doc:"In a translated report, what the balance moved by because the exchange rate did: closing balance less opening balance less movement, positive if on the side of normal_balance. Zero for equity, whose lines keep the rates of their dates. Omitted if no legal entity is translated."`
 	StartDateUTC   *string  `json:"accounting_period_start_date_utc" format:"date-time" doc:"First instant of the period."`
 	LegalEntityIDs []string `json:"legal_entity_ids" doc:"Legal entities with activity in the account up to the end of the period."`
 }
@@ -62,6 +63,7 @@ type CompactCells struct {
 	Debits         []string `json:"debits" doc:"One decimal per column."`
 	Credits        []string `json:"credits" doc:"One decimal per column."`
 	ClosingBalance []string `json:"closing_balance" doc:"One decimal per column."`
+	FXEffect       []string `json:"fx_effect,omitempty" doc:"One decimal per column. Omitted if no legal entity is translated."`
 	CurrentBalance []string `json:"current_balance,omitempty" doc:"One decimal per column. Omitted if equal to the closing balance in every column."`
 }
 
@@ -103,6 +105,7 @@ type TrialCell struct {
 	Credits       string `json:"credits" format:"decimal" doc:"Sum of credit lines."`
 	ClosingDebit  string `json:"closing_debit" format:"decimal" doc:"Balance at the end if it is a debit balance, otherwise zero."`
 	ClosingCredit string `json:"closing_credit" format:"decimal" doc:"Balance at the end if it is a credit balance, otherwise zero."`
+	FXEffect      string `json:"fx_effect,omitempty" format:"decimal" doc:"In a translated report, what the balance moved by because the exchange rate did, positive if on the side of normal_balance: closing balance less opening balance less movement. Omitted in totals, and if no legal entity is translated."`
 }
 
 // CompactTrialCells holds the figures of one account, or the totals, in all columns.
@@ -113,6 +116,7 @@ type CompactTrialCells struct {
 	Credits       []string `json:"credits" doc:"One decimal per column."`
 	ClosingDebit  []string `json:"closing_debit" doc:"One decimal per column."`
 	ClosingCredit []string `json:"closing_credit" doc:"One decimal per column."`
+	FXEffect      []string `json:"fx_effect,omitempty" doc:"One decimal per column. Omitted in totals, and if no legal entity is translated."`
 }
 
 // TrialQuality holds warnings about a trial balance.

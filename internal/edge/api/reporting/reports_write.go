@@ -2,6 +2,7 @@ package reporting
 
 import (
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 	"github.com/bursarhq/bursar/internal/rules/statement"
@@ -33,7 +34,7 @@ func (f ReportFrame) AppendJSON(b []byte) []byte {
 
 // Approximate sizes in JSON, used to allocate memory once.
 const (
-	sheetCellBytes = 420
+	sheetCellBytes = 450
 	trialCellBytes = 180
 	figureBytes    = 16
 )
@@ -44,6 +45,7 @@ func (s SheetBalances) AppendJSON(b []byte) []byte {
 	}
 	b = grow(b, len(s.report.Rows)*len(s.report.Periods)*sheetCellBytes)
 	places, _ := money.MinorUnits(s.report.Currency)
+	translated := s.report.Translated()
 	// What comes before the first figure of a column and after the last is the same in every row.
 	heads, tails := make([]string, len(s.report.Periods)), make([]string, len(s.report.Periods))
 	for i, p := range s.report.Periods {
@@ -64,6 +66,9 @@ func (s SheetBalances) AppendJSON(b []byte) []byte {
 			b = c.Current.AppendFixed(append(b, `"},"current_balance":{"value":"`...), places)
 			b = c.Debits.AppendFixed(append(b, `"},"debits":{"value":"`...), places)
 			b = c.Credits.AppendFixed(append(b, `"},"credits":{"value":"`...), places)
+			if translated {
+				b = c.FXEffect.AppendFixed(append(b, `"},"fx_effect":{"value":"`...), places)
+			}
 			b = appendEntities(append(b, tails[i]...), &s.report.Frame, row, i)
 			b = c.Closing.AppendFixed(append(b, `]},"tag_balance":{"value":"`...), places)
 			b = append(b, `"}}`...)
@@ -108,6 +113,9 @@ func (s SheetBalances) appendCompact(b []byte) []byte {
 		b = appendSeries(b, `,"debits":[`, cells, places, func(c *statement.Cell) money.Decimal { return c.Debits })
 		b = appendSeries(b, `,"credits":[`, cells, places, func(c *statement.Cell) money.Decimal { return c.Credits })
 		b = appendSeries(b, `,"closing_balance":[`, cells, places, func(c *statement.Cell) money.Decimal { return c.Closing })
+		if s.report.Translated() {
+			b = appendSeries(b, `,"fx_effect":[`, cells, places, func(c *statement.Cell) money.Decimal { return c.FXEffect })
+		}
 		for i := range cells {
 			if !cells[i].Current.Equal(cells[i].Closing) {
 				b = appendSeries(b, `,"current_balance":[`, cells, places, func(c *statement.Cell) money.Decimal { return c.Current })
@@ -156,17 +164,32 @@ func (s TrialBalances) AppendJSON(b []byte) []byte {
 		clear(sides)
 		s.report.Rows[r].AddTo(sides)
 		b = appendKey(b, r, s.report.Accounts[r].ID)
-		b = append(appendTrial(b, &s.report.Frame, sides, s.compact), '}')
+		b = append(appendTrial(b, &s.report.Frame, sides, s.effects(r), s.compact), '}')
 	}
 	return append(b, '}')
 }
 
 func (s TrialTotals) AppendJSON(b []byte) []byte {
-	return append(appendTrial(append(b, '{'), &s.report.Frame, s.report.Totals, s.compact), '}')
+	return append(appendTrial(append(b, '{'), &s.report.Frame, s.report.Totals, nil, s.compact), '}')
 }
 
-// appendTrial writes what is inside the object of an account, or of the totals.
-func appendTrial(b []byte, f *statements.Frame, cells []statement.TrialTotal, compact bool) []byte {
+// effects returns the FX effects of a row in the natural sign of its account, or nil if the report is not translated.
+func (s TrialBalances) effects(row int) []money.Decimal {
+	if !s.report.Translated() {
+		return nil
+	}
+	out := make([]money.Decimal, len(s.report.Periods))
+	for i, c := range s.report.Rows[row].Cells {
+		out[i] = c.FXEffect
+		if s.report.Accounts[row].NormalBalance == account.Credit {
+			out[i] = out[i].Neg()
+		}
+	}
+	return out
+}
+
+// appendTrial writes what is inside the object of an account, or of the totals, which have no FX effects.
+func appendTrial(b []byte, f *statements.Frame, cells []statement.TrialTotal, effects []money.Decimal, compact bool) []byte {
 	places, _ := money.MinorUnits(f.Currency)
 	if compact {
 		for i, figure := range trialFigures {
@@ -174,6 +197,9 @@ func appendTrial(b []byte, f *statements.Frame, cells []statement.TrialTotal, co
 				b = append(b, ',')
 			}
 			b = appendSeries(b, figure.name+"[", cells, places, figure.of)
+		}
+		if effects != nil {
+			b = appendSeries(b, `,"fx_effect":[`, effects, places, func(d *money.Decimal) money.Decimal { return *d })
 		}
 		return b
 	}
@@ -188,6 +214,9 @@ func appendTrial(b []byte, f *statements.Frame, cells []statement.TrialTotal, co
 			}
 			b = append(append(b, figure.name...), '"')
 			b = append(figure.of(&cells[i]).AppendFixed(b, places), '"')
+		}
+		if effects != nil {
+			b = append(effects[i].AppendFixed(append(b, `,"fx_effect":"`...), places), '"')
 		}
 		b = append(b, '}')
 	}

@@ -81,6 +81,7 @@ func viewImport(i imports.Import) Import {
 		Status:     string(i.Status),
 		Progress:   ImportProgress{i.BytesRead, i.FileSize, i.Percent(), i.Counts.Rows},
 		Counts:     viewCounts(i.Counts),
+		Warnings:   viewFaults(i.Warnings),
 		Error:      db.OrNull(i.Error),
 		CreatedBy:  db.OrNull(i.UserID),
 		CreatedAt:  wire.Timestamp(i.CreatedAt),
@@ -90,7 +91,8 @@ func viewImport(i imports.Import) Import {
 }
 
 func viewCounts(c imports.Counts) ImportCounts {
-	return ImportCounts{Created: c.Created, Duplicates: c.Duplicates, Skipped: c.Skipped, FaultyRows: c.Faulty, Errors: c.Faults}
+	return ImportCounts{Created: c.Created, Duplicates: c.Duplicates, Skipped: c.Skipped, FaultyRows: c.Faulty, Errors: c.Faults,
+		Warnings: c.Warnings}
 }
 
 func viewFaults(all []intake.Fault) []ImportError {
@@ -119,6 +121,7 @@ func viewPreview(p imports.Preview) ImportPreview {
 		Counts:    viewCounts(p.Counts),
 		Rows:      make([]ImportTransaction, len(p.Rows)),
 		Errors:    viewFaults(p.Faults),
+		Warnings:  viewFaults(p.Warnings),
 	}
 	for i, c := range p.Columns {
 		out.Columns[i] = ImportFileColumn{int64(c.Number), c.Name, wire.NonNil(c.Samples)}

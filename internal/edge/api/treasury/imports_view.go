@@ -22,6 +22,7 @@ type Import struct {
 	Status     string         `json:"status" enum:"pending,running,completed,failed" doc:"Status. Rows with errors do not make the import fail."`
 	Progress   ImportProgress `json:"progress" doc:"Progress of the import."`
 	Counts     ImportCounts   `json:"counts" doc:"Counts of rows so far."`
+	Warnings   []ImportError  `json:"warnings" doc:"First 20 rows whose balance, as the file states it, does not follow from the rows: rows are missing, or a fee is read wrongly."`
 	Error      *string        `json:"error" doc:"Why it failed and what to do next; null if it did not fail."`
 	CreatedBy  *string        `json:"created_by" doc:"User who created the import; null if the API key belongs to no user."`
 	CreatedAt  string         `json:"created_at" format:"date-time" doc:"When the import was created."`
@@ -50,6 +51,7 @@ type ImportCounts struct {
 	Skipped    int64 `json:"skipped" minimum:"0" doc:"Number of rows skipped on purpose, such as declined payments."`
 	FaultyRows int64 `json:"faulty_rows" minimum:"0" doc:"Number of rows skipped because of errors."`
 	Errors     int64 `json:"errors" minimum:"0" doc:"Number of errors. The first 10,000 are stored."`
+	Warnings   int64 `json:"warnings" minimum:"0" doc:"Number of rows whose balance, as the file states it, does not follow from the rows."`
 }
 
 // ImportError is an error of a row.
@@ -111,6 +113,7 @@ var columnWords = map[intake.Field]string{
 	intake.FieldTimestamp:        "date, or of the date and time",
 	intake.FieldTime:             "time of day, if it is not in that of the date",
 	intake.FieldNet:              "amount after the fee",
+	intake.FieldBalance:          "balance after the transaction, which is compared with the rows",
 	intake.FieldFeeCurrency:      "asset or currency of the fee",
 	intake.FieldValueGross:       "value before the fee",
 	intake.FieldValueFee:         "value of the fee",
@@ -172,6 +175,7 @@ type ImportPreview struct {
 	Counts    ImportCounts        `json:"counts" doc:"Counts of rows as they would be."`
 	Rows      []ImportTransaction `json:"rows" doc:"First 20 transactions as they would be created."`
 	Errors    []ImportError       `json:"errors" doc:"First 1,000 errors."`
+	Warnings  []ImportError       `json:"warnings" doc:"First 20 rows whose balance, as the file states it, does not follow from the rows: rows are missing, or a fee is read wrongly."`
 }
 
 // ImportFileColumn is a column of a file.

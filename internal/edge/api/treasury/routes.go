@@ -22,8 +22,12 @@ func (h handlers) sources() []wire.Route {
 		wire.Post("/v1/sources", h.createSource, "Create a source").
 			Describe("Creates a ledger account for it unless the request names one.").Creates(),
 		wire.Get("/v1/sources/{source_id}", h.getSource, "Get a source by its identifier or by that of its account"),
+		wire.Get("/v1/sources/{source_id}/balances", h.listSourceBalances, "List what a source holds, in the books and as observed").
+			Describe("One row for each asset and currency. What no provider reports is not known to be zero: observed and difference are then "+
+				"null."),
 		wire.Patch("/v1/sources/{source_id}", h.updateSource, "Update a source").
-			Describe("Once the source has transactions, only its name and ledger account can change."),
+			Describe("Once the source has transactions, only its name and ledger account can change. The legal entity of a source that has "+
+				"assets cannot change either: move the assets by an INTERCOMPANY TRANSFER."),
 		wire.Delete("/v1/sources/{source_id}", h.deleteSource, "Delete a source").
 			Describe("Deletes an unused source that was created by hand, or an account of a bank aggregator with its transactions. "+
 				"If the request fails, send it again.").OwnTransactions(),

@@ -3,6 +3,8 @@ package treasury
 import (
 	"context"
 
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -28,6 +30,24 @@ func (h handlers) listSources(ctx context.Context, in *struct {
 func (h handlers) getSource(ctx context.Context, in *struct{ sourcePath }) (wire.Data[Source], error) {
 	s, err := h.app.Sources.Get(ctx, in.ID)
 	return wire.DataOf(viewSource(s)), err
+}
+
+func (h handlers) listSourceBalances(ctx context.Context, in *struct {
+	sourcePath
+	wire.Paging
+}) (wire.List[SourceBalance], error) {
+	p := holdings.TreasuryParams{Filter: holdings.Filter{SourceIDs: []string{in.ID}}}
+	balances, err := h.app.Holdings.TreasuryBalances(ctx, p, in.Request())
+	return wire.ListOf(balances, viewSourceBalance), err
+}
+
+func viewSourceBalance(b holdings.Balance) SourceBalance {
+	v := SourceBalance{AssetType: b.AssetType, Chain: db.OrNull(b.Chain), TokenID: db.OrNull(b.TokenID), LedgerAccountID: b.LedgerAccountID,
+		Book: b.Quantity.String()}
+	if money.IsFiat(b.AssetType) {
+		v.Book = b.Quantity.Fixed(b.AssetType)
+	}
+	return v
 }
 
 func (h handlers) createSource(ctx context.Context, in *struct{ Body CreateSource }) (wire.Data[Source], error) {

@@ -216,3 +216,62 @@ func TestAKeyForSomeLegalEntitiesSeesTheirSourcesOnly(t *testing.T) {
 		}
 	})
 }
+
+func TestASourceThatHoldsAssetsKeepsItsLegalEntityAndCannotBeDeleted(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		other := n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other"})
+		wallet := n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum"})
+		asset := n.NewAsset(t, client.CreateAsset{SourceID: wallet.ID})
+		before := n.AuditCount(t)
+		_, err := n.Client.UpdateSource(t.Context(), wallet.ID, client.UpdateSource{LegalEntityID: &other.ID})
+		apitest.WantConflict(t, err, "1 asset, for example "+asset.ID, "INTERCOMPANY TRANSFER")
+		apitest.WantConflict(t, n.Client.DeleteSource(t.Context(), wallet.ID), "1 asset, for example "+asset.ID, "INTERCOMPANY TRANSFER")
+		if n.AuditCount(t) != before {
+			t.Error("something was written")
+		}
+		if err := n.Client.DeleteAsset(t.Context(), asset.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Client.UpdateSource(t.Context(), wallet.ID, client.UpdateSource{LegalEntityID: &other.ID}); err != nil {
+			t.Errorf("a source that holds nothing any more: %v", err)
+		}
+	})
+}
+
+func TestTheBalancesOfASourceAreThoseOfTheBooksByAsset(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		wallet := n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum"})
+		bank := n.NewSource(t, client.CreateSource{SourceType: "bank", LedgerAccountID: n.AccountByCode(t, "1010").ID})
+		n.NewAsset(t, client.CreateAsset{SourceID: wallet.ID, Quantity: "2.5", CostBasis: "6000.00"})
+		n.NewAsset(t, client.CreateAsset{SourceID: wallet.ID, Quantity: "0.75", CostBasis: "100.00"})
+		n.NewAsset(t, client.CreateAsset{SourceID: wallet.ID, AssetType: "UNI", Quantity: "300", CostBasis: "1830.00"})
+		n.NewAsset(t, client.CreateAsset{AssetType: "BTC", Quantity: "1", CostBasis: "30000.00"}) // at another source
+		l := n.OpenLedger(t)
+		l.Post(t, "2026-01-05", "Dr 1010 100.50; Cr 4010 100.50")
+		l.Post(t, "2026-01-06", "Dr 6020 20.25; Cr 1010 20.25")
+		for id, want := range map[string]string{wallet.ID: "ETH 3.25; UNI 300", *wallet.AccountID: "ETH 3.25; UNI 300", bank.ID: "USD 80.25"} {
+			var got []string
+			for b, err := range n.Client.SourceBalances(t.Context(), id) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b.Observed != nil || b.Difference != nil {
+					t.Errorf("%+v: nobody observed it", b)
+				}
+				got = append(got, b.AssetType+" "+b.Book)
+			}
+			if strings.Join(got, "; ") != want {
+				t.Errorf("%s holds %s, want %s", id, strings.Join(got, "; "), want)
+			}
+		}
+		for _, err := range n.Client.SourceBalances(t.Context(), "src_none") {
+			if !client.IsNotFound(err) {
+				t.Errorf("a source that does not exist: %v", err)
+			}
+		}
+	})
+}

@@ -24,6 +24,17 @@ type Source struct {
 	UpdatedAt       *string       `json:"updated_at" format:"date-time" doc:"When the record was last updated; null if never."`
 }
 
+// SourceBalance is how much of an asset or a currency a source holds.
+type SourceBalance struct {
+	AssetType       string  `json:"asset_type" doc:"Asset or ISO 4217 currency." example:"ETH"`
+	Chain           *string `json:"chain" doc:"Blockchain of the asset; null if none." example:"ethereum"`
+	TokenID         *string `json:"token_id" doc:"Number of a unique token; null for other assets."`
+	LedgerAccountID string  `json:"ledger_account_id" doc:"Ledger account that the balance is on."`
+	Book            string  `json:"book" format:"decimal" doc:"Quantity in the books: what posted entries added less what they consumed." example:"2.5"`
+	Observed        *string `json:"observed" format:"decimal" doc:"Quantity that the provider of the source reports; null if no provider does."`
+	Difference      *string `json:"difference" format:"decimal" doc:"observed less book; null if observed is."`
+}
+
 // CreateSource describes a new source.
 type CreateSource struct {
 	Type            string           `json:"source_type" enum:"wallet,exchange,bank,card,other" doc:"Type of source. Cannot change."`
@@ -46,7 +57,7 @@ func (CreateSource) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schem
 // UpdateSource changes a source.
 type UpdateSource struct {
 	Name            *string          `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Name. Leading and trailing spaces are removed." example:"Treasury"`
-	LegalEntityID   *string          `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity that owns the source. Cannot change once there are transactions."`
+	LegalEntityID   *string          `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity that owns the source. Cannot change once there are transactions or assets."`
 	LedgerAccountID *string          `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Postable ledger account of type Asset or Liability. Posted lines stay on the previous account."`
 	Chain           wire.Opt[string] `json:"chain,omitempty" minLength:"1" maxLength:"64" doc:"Blockchain of a wallet. Cannot change once there are transactions." example:"ethereum"`
 	Address         wire.Opt[string] `json:"address,omitempty" minLength:"1" maxLength:"200" doc:"Address of a wallet. Cannot change once there are transactions. Null removes it."`

@@ -36,7 +36,7 @@ type TransactionExternal struct {
 	Timestamp   string                  `json:"timestamp" format:"date-time" doc:"When the change was made."`
 	Description string                  `json:"description" doc:"Description given by the provider."`
 	Direction   string                  `json:"direction" enum:"debit,credit" doc:"As on a statement: credit for inflows, debit for outflows."`
-	Quantity    *string                 `json:"quantity" format:"decimal" doc:"Quantity moved, including a fee in the same asset; null if unknown."`
+	Quantity    *string                 `json:"quantity" format:"decimal" doc:"Quantity moved, including a fee in the same asset: an inflow adds the quantity less crypto.fee_quantity to what the source holds, and an outflow takes all of it. Null if unknown."`
 	Currency    string                  `json:"currency" doc:"ISO 4217 currency or symbol of the asset."`
 	ValueFiat   wire.OrNull[ValuedFiat] `json:"value_fiat" doc:"Value in fiat currency; null if unknown."`
 }
@@ -59,7 +59,7 @@ type TransactionCrypto struct {
 	AssetType       *string `json:"asset_type" doc:"Symbol of the asset; null if unknown."`
 	ContractAddress *string `json:"contract_address" doc:"Contract of the token; null for the native coin of the blockchain."`
 	TokenID         *string `json:"token_id" doc:"Token identifier within an NFT contract; null for fungible assets."`
-	FeeQuantity     *string `json:"fee_quantity" format:"decimal" doc:"Fee of the network or exchange; null if none."`
+	FeeQuantity     *string `json:"fee_quantity" format:"decimal" doc:"Fee that the source paid to the network or exchange, in fee_asset_type; null if none. A fee known by its value only takes nothing from the quantity."`
 	FeeAssetType    *string `json:"fee_asset_type" doc:"Asset in which the fee was paid; null if none."`
 }
 
@@ -150,7 +150,7 @@ type CreateTransactionCrypto struct {
 	AssetType       wire.Opt[string] `json:"asset_type,omitempty" maxLength:"100" doc:"Symbol of the asset. Defaults to external.currency."`
 	ContractAddress wire.Opt[string] `json:"contract_address,omitempty" maxLength:"500" doc:"Contract of the token. Omit or null for the native coin of the blockchain."`
 	TokenID         wire.Opt[string] `json:"token_id,omitempty" maxLength:"500" doc:"Token identifier within an NFT contract; null for fungible assets."`
-	FeeQuantity     wire.Opt[string] `json:"fee_quantity,omitempty" format:"decimal" doc:"Fee of the network or exchange; null if none."`
+	FeeQuantity     wire.Opt[string] `json:"fee_quantity,omitempty" format:"decimal" doc:"Fee that the source paid to the network or exchange, in fee_asset_type; null if none. A fee known by its value only takes nothing from the quantity."`
 	FeeAssetType    wire.Opt[string] `json:"fee_asset_type,omitempty" maxLength:"100" doc:"Asset in which the fee was paid; null if none."`
 }
 

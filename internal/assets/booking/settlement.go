@@ -1,0 +1,99 @@
+package booking
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/replay"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/balance"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// setUnits sets how a target holds units.
+func (m builder) setUnits(ctx context.Context, t *posting.Target, a account.Account, legalEntityID, symbol string) error {
+	t.Grows = book.Debit
+	if a.NormalBalance == account.Credit {
+		t.Grows = book.Credit
+	}
+	if money.IsFiat(symbol) {
+		return nil
+	}
+	held, err := m.heldAs(ctx, legalEntityID, a.ID, symbol)
+	t.Parked, t.Valued = held.parked, held.valued
+	return err
+}
+
+// heldAs is how an account holds an asset.
+type heldAs struct{ parked, valued bool }
+
+// heldAs returns whether an account holds or held lots of an asset of a legal entity, or units that were booked at their value. Units
+// that came out of an account before they were parked there are waiting for their lots.
+func (f *lookups) heldAs(ctx context.Context, legalEntityID, ledgerAccountID, symbol string) (heldAs, error) {
+	return cached(f.held, [3]string{legalEntityID, ledgerAccountID, symbol}, func() (heldAs, error) {
+		parked, err := lots.HasPosition(ctx, f.tx, legalEntityID, ledgerAccountID, symbol)
+		if err != nil || parked {
+			return heldAs{parked: parked}, err
+		}
+		units, err := balance.UnitsOf(ctx, f.tx, legalEntityID, ledgerAccountID, symbol)
+		if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(units)), balance.Unit.HasBalance) {
+			return heldAs{}, err
+		}
+		awaited, err := lots.HasParkedPool(ctx, f.tx, legalEntityID, ledgerAccountID, symbol)
+		return heldAs{parked: awaited, valued: !awaited}, err
+	})
+}
+
+// settler settles the unit balances of entries that are about to be booked together, in the order of their transactions.
+type settler struct {
+	tx      *db.Tx
+	books   *snapshot.Books
+	changed balance.Units // by the entries before
+}
+
+func newSettler(tx *db.Tx, b *snapshot.Books) *settler {
+	return &settler{tx: tx, books: b, changed: balance.Units{}}
+}
+
+// settle returns an entry that settles unit balances as they stand at the time of its transaction, and stores them in the
+// effect.
+func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.Entry) (posting.Entry, error) {
+	outstanding := e.Settlements()
+	for i := range outstanding {
+		u := &outstanding[i]
+		held, err := journal.UnitBalance(ctx, s.tx, s.books, journal.UnitQuery{LegalEntityID: u.Entity, LedgerAccountID: u.Account,
+			Unit: u.Unit, At: effect.At(), ExceptTransactionID: effect.TransactionID})
+		if err != nil {
+			return e, err
+		}
+		more := s.changed[balance.UnitKey{Entity: u.Entity, Account: u.Account, Unit: u.Unit}]
+		u.Quantity, u.Carrying = held.Quantity.Add(more.Quantity), held.Amount.Add(more.Amount)
+	}
+	effect.Input.Outstanding = outstanding
+	e, err := effect.Plan.Settle(e, outstanding)
+	for _, l := range e.Lines {
+		if l.Unit == "" {
+			continue
+		}
+		quantity, amount := l.Quantity, l.Amount
+		if l.Side == book.Credit {
+			quantity, amount = quantity.Neg(), amount.Neg()
+		}
+		s.changed.AddMovement(balance.UnitKey{Entity: l.Entity, Account: l.Account, Unit: l.Unit}, quantity, amount)
+	}
+	return e, err
+}
+
+// byTime returns requests in the order of their transactions.
+func byTime(all []*request) []*request {
+	ordered := slices.DeleteFunc(slices.Clone(all), func(q *request) bool { return q.event == nil })
+	slices.SortStableFunc(ordered, func(a, b *request) int { return a.event.first.At.Compare(b.event.first.At) })
+	return ordered
+}

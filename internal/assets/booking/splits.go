@@ -1,0 +1,181 @@
+package booking
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// Split is a part of the amount that is booked to the target: an amount in the base currency of the legal entity, or a
+// percentage. The text of the other one is empty.
+type Split struct {
+	LedgerAccountID string
+	Amount, Percent string
+	Memo            string
+	TagIDs          []string
+}
+
+// The number of splits that an entry may have.
+const (
+	SplitsMin = 2
+	SplitsMax = 100
+)
+
+// splitField returns the name of a field of a split.
+func splitField(at string, i int, field string) string {
+	return fmt.Sprintf("%ssplits[%d].%s", at, i, field)
+}
+
+// validateSplits collects the faults of the splits that follow from the splits themselves.
+func (p Params) validateSplits(faults *fault.List, at string) {
+	if len(p.Splits) == 0 {
+		return
+	}
+	if n := len(p.Splits); n < SplitsMin || n > SplitsMax {
+		faults.Addf(at+"splits", "must have %d to %d items", SplitsMin, SplitsMax)
+	}
+	if p.LedgerAccountID != "" {
+		faults.Addf(at+"splits", "cannot be combined with ledger_account_id, which they replace")
+	}
+	byPercent, sum, valid := p.Splits[0].Percent != "", money.Decimal{}, true
+	for i, s := range p.Splits {
+		field, text := "amount", s.Amount
+		if byPercent {
+			field, text = "percent", s.Percent
+		}
+		name := splitField(at, i, field)
+		part, err := money.Parse(text)
+		switch {
+		case s.LedgerAccountID == "":
+			faults.Addf(splitField(at, i, "ledger_account_id"), "is required")
+		case len(slices.Compact(slices.Sorted(slices.Values(s.TagIDs)))) < len(s.TagIDs):
+			faults.Addf(splitField(at, i, "tag_ids"), "must not name a tag twice")
+		}
+		switch {
+		case (s.Amount == "") == (s.Percent == ""):
+			faults.Addf(name, "is required, or %s, but not both", map[bool]string{true: "amount", false: "percent"}[byPercent])
+		case text == "":
+			faults.Addf(name, "is required, as in the first split: either all splits are amounts or all are percentages")
+		case err != nil:
+			faults.Addf(name, "%v", err)
+		case part.Sign() <= 0:
+			faults.Addf(name, "must be positive")
+		default:
+			sum = sum.Add(part)
+			continue
+		}
+		valid = false
+	}
+	if hundred := money.FromInt(100); byPercent && valid && !sum.Equal(hundred) {
+		faults.Addf(at+"splits", "add up to %s percent, but must add up to 100", sum)
+	}
+}
+
+// postingSplits returns the splits for rules/posting. They must be valid.
+func (p Params) postingSplits() []posting.Split {
+	var out []posting.Split
+	for _, s := range p.Splits {
+		split := posting.Split{Account: s.LedgerAccountID, Memo: s.Memo, TagIDs: s.TagIDs}
+		if s.Percent != "" {
+			percent := money.MustParse(s.Percent)
+			split.Percent = &percent
+		} else {
+			amount := money.MustParse(s.Amount)
+			split.Amount = &amount
+		}
+		out = append(out, split)
+	}
+	return out
+}
+
+// splitsOf returns stored splits as parameters.
+func splitsOf(stored []posting.Split) []Split {
+	var out []Split
+	for _, s := range stored {
+		split := Split{LedgerAccountID: s.Account, Memo: s.Memo, TagIDs: s.TagIDs}
+		if s.Percent != nil {
+			split.Percent = s.Percent.String()
+		} else {
+			split.Amount = s.Amount.String()
+		}
+		out = append(out, split)
+	}
+	return out
+}
+
+// validateSplitTargets returns an error with every split whose account, amount or tag cannot be used. The account of a source
+// or a clearing account makes a movement a transfer, which is booked by itself.
+func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, at string) error {
+	var faults fault.List
+	var blocked []fault.Field
+	var tags []string
+	entity := m.books.Entities[e.first.Source.LegalEntityID]
+	for i, s := range p.Splits {
+		field := splitField(at, i, "ledger_account_id")
+		a := m.books.Accounts[s.LedgerAccountID]
+		sources, err := m.sourcesOf(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		carries, err := m.hasLots(ctx, entity.ID, a.ID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(sources) > 0:
+			blocked = append(blocked, fault.Field{Name: field, Message: fmt.Sprintf(
+				"the ledger account %s belongs to the source %s: a transfer is booked without splits", a, sources[0].Name)})
+		case a.Clearing && a.ID != m.books.Roles()[posting.Suspense]:
+			blocked = append(blocked, fault.Field{Name: field, Message: fmt.Sprintf(
+				"the ledger account %s is a clearing account: a transfer is booked without splits", a)})
+		case carries:
+			blocked = append(blocked, fault.Field{Name: field, Message: fmt.Sprintf(
+				"the ledger account %s carries lots: choose another account", a)})
+		}
+		if symbol := e.first.Asset(); !money.IsFiat(symbol) && a.AssetType != "" && a.AssetType != symbol {
+			faults.Addf(field, "the ledger account %s is for %s, not for %s", a, a.AssetType, symbol)
+		}
+		if s.Amount != "" && !money.MustParse(s.Amount).RoundTo(entity.BaseCurrency).Equal(money.MustParse(s.Amount)) {
+			faults.Addf(splitField(at, i, "amount"), "must be in %s, with no more decimal places than that has", entity.BaseCurrency)
+		}
+		tags = append(tags, s.TagIDs...)
+	}
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	if err := m.requireSplitTags(ctx, p, tags, at); err != nil {
+		return err
+	}
+	if len(blocked) > 0 {
+		return fault.ConflictAt(blocked, "%s", blocked[0].Message)
+	}
+	return nil
+}
+
+// requireSplitTags returns an error with every tag of a split that does not exist.
+func (m builder) requireSplitTags(ctx context.Context, p Params, tags []string, at string) error {
+	if len(tags) == 0 {
+		return nil
+	}
+	found, err := tag.ExistingIDs(ctx, m.tx, tags)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for i, s := range p.Splits {
+		for n, id := range s.TagIDs {
+			if !slices.Contains(found, id) {
+				missing = append(missing, splitField(at, i, fmt.Sprintf("tag_ids[%d]", n)))
+			}
+		}
+	}
+	if len(missing) > 0 {
+		return fault.MissingAt("tag", missing...)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package revaluation
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/rules/measure"
+)
+
+// adopt plans the entries with which a legal entity adopts fair value at the beginning of the period: the difference between the fair
+// value and the carrying amount of what it held then goes to retained earnings. Entries of an adoption that was moved to another day
+// are withdrawn.
+func (s *subject) adopt(ctx context.Context) error {
+	adopts, err := entity.AdoptsFairValueOn(ctx, s.tx, s.LegalEntity, s.period.Key+"-01")
+	if err != nil || !s.includes(Adoption) {
+		return err
+	}
+	count := len(s.items)
+	if adopts {
+		if err := s.adoptAssets(ctx); err != nil {
+			return err
+		}
+	}
+	for key, own := range s.own {
+		if _, planned := s.opening[key[1]]; key[0] == string(Adoption) && own.EntryID != nil && !planned {
+			s.addAdoption(Item{Kind: Adoption, Unit: key[1], Cost: &money.Decimal{}}, money.Decimal{}, money.Decimal{}, nil)
+		}
+	}
+	if adopts || len(s.items) > count {
+		s.parts = append(s.parts, Part{s.ID, Adoption, Posted})
+	}
+	return nil
+}
+
+// adoptAssets plans the adoption for every asset that was held at the beginning of the period and is measured at fair value from then
+// on. What was booked as its impairment is released.
+func (s *subject) adoptAssets(ctx context.Context) error {
+	before, err := s.atOpening(ctx)
+	if err != nil {
+		return err
+	}
+	fair := before.groups()[0]
+	units := before.candidates(fair)
+	quotes, err := before.prices(ctx, fair, units)
+	if err != nil {
+		return err
+	}
+	for _, f := range before.missing {
+		s.addMissing(f)
+	}
+	s.unpriced = append(s.unpriced, before.unpriced...)
+	lots := &lotMeasurer{subject: before, group: assetGroup{kind: Impairment, model: measure.Revalued}, quotes: quotes}
+	if s.withLots {
+		if err := lots.read(ctx, units); err != nil {
+			return err
+		}
+	}
+	for _, unit := range units {
+		h := before.held[unit]
+		adjusted := before.adjustment(account.RoleFairValueAdjustment(unit))
+		impaired := before.adjustment(account.RoleAccumulatedImpairment(unit))
+		value, effect := measure.FairValue(h.quantity, quotes[unit].valueOr(money.Decimal{}), h.cost, adjusted, s.digits)
+		rows, _ := lots.measure(unit, measure.Revalued, adjusted.Add(impaired))
+		s.addAdoption(Item{Kind: Adoption, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Before: adjusted.Add(impaired),
+			Price: quotes[unit], Value: value, After: value.Sub(h.cost)}, effect.Adjustment, impaired.Neg(), rows)
+	}
+	return nil
+}
+
+// atOpening returns the legal entity as it was at the end of the period before, to be measured at fair value.
+func (s *subject) atOpening(ctx context.Context) (*subject, error) {
+	month, err := calendar.ParseKey(s.period.Key)
+	if err != nil {
+		return nil, err
+	}
+	p := &planner{tx: s.tx, books: s.books, period: s.period, asOf: s.period.Start.Add(-time.Millisecond), roles: s.roles}
+	p.period.Key = month.Prev().Key()
+	out, err := p.read(ctx, s.LegalEntity)
+	if err != nil {
+		return nil, err
+	}
+	out.Measurement, out.own, out.earlier = entity.MeasuredAtFairValue, nil, s.earlier
+	return out, nil
+}
+
+// addAdoption adds the adoption for an asset to the plan. Adjustment and impairment are the amounts that are debited to its adjustment
+// accounts; retained earnings are credited with both.
+func (s *subject) addAdoption(i Item, adjustment, impairment money.Decimal, rows []Row) {
+	for role, amount := range map[string]money.Decimal{account.RoleFairValueAdjustment(i.Unit): adjustment,
+		account.RoleAccumulatedImpairment(i.Unit): impairment} {
+		s.adopted[role] = amount.Sub(s.ownOn(Adoption, i.Unit, s.roles[role]))
+	}
+	i.Lines = s.lines(measure.Effect{Adjustment: adjustment}, account.RoleFairValueAdjustment(i.Unit))
+	i.Lines = append(i.Lines, s.lines(measure.Effect{Adjustment: impairment}, account.RoleAccumulatedImpairment(i.Unit))...)
+	i.Lines = append(i.Lines, s.lines(measure.Effect{Retained: adjustment.Add(impairment)}, "")...)
+	s.opening[i.Unit] = rows
+	s.setOutcome(i, rows)
+}
+
+// precedes reports whether an item is of a period before the legal entity adopted fair value for its unit, so that the adoption has
+// released what it adjusted.
+func (s *subject) precedes(at postedItem) bool {
+	return s.MeasurementFrom != "" && s.Framework == entity.FrameworkUSGAAP && at.Key+"-01" < s.MeasurementFrom &&
+		s.isMeasured(s.groups()[0], at.Unit)
+}

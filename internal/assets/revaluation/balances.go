@@ -1,0 +1,174 @@
+package revaluation
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/rules/measure"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+)
+
+// unitRow is the balance of an account in a unit other than the base currency, debits less credits.
+type unitRow struct {
+	AccountID string        `db:"ledger_account_id"`
+	Unit      string        `db:"unit"`
+	Quantity  money.Decimal `db:"quantity"`
+	Amount    money.Decimal `db:"amount"`
+}
+
+// accountUnit is a unit on an account.
+type accountUnit struct{ accountID, unit string }
+
+// lotBalance is what the lots on an account are of a balance.
+type lotBalance struct {
+	holding
+	atSource bool // some are held at a source, and not only parked on the account
+}
+
+// remeasure plans the balances that are measured on their own accounts, with one item for each unit: foreign currency at the closing
+// rate, or digital assets that no lots carry at the closing price. It reports whether there were any.
+func (s *subject) remeasure(ctx context.Context, kind Kind) (bool, error) {
+	found, err := s.monetaryBalances(ctx, kind)
+	if err != nil {
+		return false, err
+	}
+	byUnit := map[string][]unitRow{}
+	var units []string
+	for _, u := range found {
+		u.Amount = u.Amount.Sub(s.ownOn(kind, u.Unit, u.AccountID))
+		if _, known := byUnit[u.Unit]; !known {
+			units = append(units, u.Unit)
+		}
+		byUnit[u.Unit] = append(byUnit[u.Unit], u)
+	}
+	for key, own := range s.own { // units that are no longer held but have an entry
+		if _, known := byUnit[key[1]]; key[0] == string(kind) && own.EntryID != nil && !known {
+			units = append(units, key[1])
+		}
+	}
+	quotes, err := s.closingQuotes(ctx, kind, units, byUnit)
+	if err != nil {
+		return false, err
+	}
+	for _, unit := range units {
+		s.balance(kind, unit, byUnit[unit], quotes[unit])
+	}
+	return len(units) > 0, nil
+}
+
+// monetaryBalances returns the balances of monetary accounts that a kind measures.
+func (s *subject) monetaryBalances(ctx context.Context, kind Kind) (out []unitRow, err error) {
+	if s.units == nil {
+		if s.units, err = selectUnits(ctx, s.tx, s.ID, s.period.Key); err != nil {
+			return nil, err
+		}
+	}
+	for _, u := range s.units {
+		if u.Unit == s.BaseCurrency || !s.books.Accounts[u.AccountID].Monetary || money.IsFiat(u.Unit) != (kind == Exchange) {
+			continue
+		}
+		if kind == UnitBalance {
+			without, some, err := s.withoutLots(ctx, u)
+			if err != nil {
+				return nil, err
+			}
+			if !some {
+				continue
+			}
+			u = without
+		}
+		out = append(out, u)
+	}
+	return out, nil
+}
+
+// withoutLots returns the part of a balance in a digital asset that no lots carry, and reports whether it can have one. What is on
+// the account of a source or on a clearing account is lots, or becomes lots when the missing transaction is booked. Lots that were
+// lent and are parked on the account are measured as lots.
+func (s *subject) withoutLots(ctx context.Context, u unitRow) (unitRow, bool, error) {
+	lots := s.carried[accountUnit{u.AccountID, u.Unit}]
+	if lots.atSource || s.books.Accounts[u.AccountID].Clearing {
+		return u, false, nil
+	}
+	sources, err := source.OfLedgerAccountUnchecked(ctx, s.tx, u.AccountID)
+	u.Quantity, u.Amount = u.Quantity.Sub(lots.quantity), u.Amount.Sub(lots.cost)
+	return u, len(sources) == 0, err
+}
+
+// balance plans the accounts with one unit.
+func (s *subject) balance(kind Kind, unit string, accounts []unitRow, quote *Quote) {
+	i := Item{Kind: kind, Unit: unit, Price: quote}
+	var rows []Row
+	var total measure.Effect
+	for _, a := range accounts {
+		if a.Quantity.IsZero() && a.Amount.IsZero() {
+			continue
+		}
+		remeasured := measure.UnitBalance
+		if kind == Exchange {
+			remeasured = measure.Exchange
+		}
+		value, effect := remeasured(a.Quantity, quote.valueOr(money.Decimal{}), a.Amount, s.digits)
+		rows = append(rows, Row{SubjectID: a.AccountID, Quantity: a.Quantity, Before: a.Amount, Value: value, After: value})
+		i.Quantity, i.Before, i.Value = i.Quantity.Add(a.Quantity), i.Before.Add(a.Amount), i.Value.Add(value)
+		total = total.Add(effect)
+		side := book.Debit
+		if effect.Adjustment.Sign() < 0 {
+			side = book.Credit
+		}
+		if !effect.Adjustment.IsZero() {
+			i.Lines = append(i.Lines, Line{AccountID: a.AccountID, Side: side, Amount: effect.Adjustment.Abs()})
+		}
+	}
+	i.After = i.Value
+	total.Adjustment = money.Decimal{} // it is booked on the accounts themselves
+	i.Lines = append(i.Lines, s.lines(total, "")...)
+	if len(rows) > 0 || s.own[[2]string{string(kind), unit}].EntryID != nil {
+		s.setOutcome(i, rows)
+	}
+}
+
+// closingQuotes returns the rates or prices at the end of the period. A unit of which no account has a quantity needs none.
+func (s *subject) closingQuotes(ctx context.Context, kind Kind, units []string, byUnit map[string][]unitRow) (map[string]*Quote, error) {
+	out := map[string]*Quote{}
+	var wanted []price.Query
+	for _, unit := range units {
+		needed := false
+		for _, a := range byUnit[unit] {
+			needed = needed || !a.Quantity.IsZero()
+		}
+		switch {
+		case !needed:
+		case kind == UnitBalance:
+			wanted = append(wanted, price.Query{AssetType: unit, Currency: s.BaseCurrency, At: s.asOf})
+		default:
+			rate, err := s.rate(ctx, unit)
+			if err != nil {
+				return nil, err
+			}
+			out[unit] = rate
+		}
+	}
+	return out, s.addPrices(ctx, wanted, out)
+}
+
+// rate returns the exchange rate of the last day of the period, or nil if there is none, which is noted as missing.
+func (s *subject) rate(ctx context.Context, currency string) (*Quote, error) {
+	day := calendar.DateOf(s.asOf, s.books.Zone)
+	found, err := fx.ListBetween(ctx, s.tx, currency, s.BaseCurrency, day, day)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		s.addMissing(fault.Field{Name: currency + "/" + s.BaseCurrency, Message: "has no rate of " + day})
+		return nil, nil
+	}
+	at, err := calendar.StartOfDay(found[0].Date, time.UTC)
+	return &Quote{Value: found[0].Rate, At: at, Origin: found[0].Source}, err
+}

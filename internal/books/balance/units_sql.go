@@ -1,0 +1,24 @@
+package balance
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// UnitsOf returns the quantities of one asset or foreign currency on an account of a legal entity, by accounting period. It runs in
+// the caller's transaction.
+func UnitsOf(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID, unit string) (map[string]Unit, error) {
+	rows, err := db.All[struct {
+		PeriodID string        `db:"accounting_period_id"`
+		Quantity money.Decimal `db:"quantity"`
+		Amount   money.Decimal `db:"amount"`
+	}](ctx, tx, `SELECT accounting_period_id, quantity, amount FROM account_units
+		WHERE organization_id = @org AND legal_entity_id = ? AND ledger_account_id = ? AND unit = ?`, legalEntityID, ledgerAccountID, unit)
+	out := make(map[string]Unit, len(rows))
+	for _, r := range rows {
+		out[r.PeriodID] = Unit{r.Quantity, r.Amount}
+	}
+	return out, err
+}

@@ -1,0 +1,261 @@
+package posting_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// settlementExample is an example in books with unit balances. Before lists what is outstanding, debits less credits, as
+// "account: quantity unit carrying". Lines show the units on the accounts that it names, and on due-from and due-to accounts.
+type settlementExample struct {
+	example
+	grows  book.Side
+	parked bool
+	valued bool
+	before []string
+}
+
+var settlementExamples = []settlementExample{
+	{example: example{name: "borrowed", kind: posting.Borrow, in: "Wallet: 10 ETH = 20000.00", target: "LOAN",
+		lines: "Cr LOAN 20000.00 (10 ETH); Dr Wallet 20000.00", lots: "Wallet 10 ETH 20000.00 2025-09-15"}, grows: book.Credit},
+	{example: example{name: "repaid after a revaluation", kind: posting.Repayment, out: "Wallet: 10 ETH = 26000.00", target: "LOAN",
+		holds: []string{"Wallet: 10 ETH 20000.00 2025-08-01"},
+		lines: "Dr LOAN 25000.00 (10 ETH); Cr Wallet 20000.00; Dr Unrealized loss 1000.00; Cr Gain 6000.00"},
+		grows: book.Credit, before: []string{"LOAN: -10 ETH -25000.00"}},
+	{example: example{name: "repaid in part", kind: posting.Repayment, out: "Wallet: 4 ETH = 10400.00", target: "LOAN",
+		holds: []string{"Wallet: 10 ETH 20000.00 2025-08-01"},
+		lines: "Dr LOAN 10000.00 (4 ETH); Cr Wallet 8000.00; Dr Unrealized loss 400.00; Cr Gain 2400.00"},
+		grows: book.Credit, before: []string{"LOAN: -10 ETH -25000.00"}},
+	{example: example{name: "a third, rounded", kind: posting.Repayment, out: "Wallet: 1 ETH = 3.00", target: "LOAN",
+		holds: []string{"Wallet: 1 ETH 3.00 2025-08-01"},
+		lines: "Dr LOAN 3.33 (1 ETH); Cr Wallet 3.00; Cr Unrealized gain 0.33"},
+		grows: book.Credit, before: []string{"LOAN: -3 ETH -10.00"}},
+	{example: example{name: "repaid with interest in kind", kind: posting.Repayment, out: "Wallet: 10.5 ETH = 27300.00", target: "LOAN",
+		holds: []string{"Wallet: 10.5 ETH 21000.00 2025-08-01"},
+		lines: "Dr LOAN 25000.00 (10 ETH); Dr Interest expense 1300.00; Cr Wallet 21000.00; Dr Unrealized loss 1000.00; Cr Gain 6300.00"},
+		grows: book.Credit, before: []string{"LOAN: -10 ETH -25000.00"}},
+	{example: example{name: "repaid net of the gas", kind: posting.Repayment, out: "Wallet: 10.1 ETH fee 0.1 = 26260.00 fee 260.00",
+		target: "LOAN", holds: []string{"Wallet: 10.1 ETH 20200.00 2025-08-01"},
+		lines: "Dr LOAN 25000.00 (10 ETH); Dr Network fees 260.00; Cr Wallet 20200.00; Dr Unrealized loss 1000.00; Cr Gain 6060.00"},
+		grows: book.Credit, before: []string{"LOAN: -10 ETH -25000.00"}},
+	{example: example{name: "repaid what was booked before units", kind: posting.Repayment, out: "Wallet: 10 ETH = 26000.00", target: "LOAN",
+		holds: []string{"Wallet: 10 ETH 20000.00 2025-08-01"},
+		lines: "Dr LOAN 26000.00; Cr Wallet 20000.00; Cr Gain 6000.00"}, grows: book.Credit},
+	{example: example{name: "repaid what has contradictory units", kind: posting.Repayment, out: "Wallet: 10 ETH = 26000.00", target: "LOAN",
+		holds: []string{"Wallet: 10 ETH 20000.00 2025-08-01"},
+		lines: "Dr LOAN 26000.00 (10 ETH); Cr Wallet 20000.00; Cr Gain 6000.00"}, grows: book.Credit,
+		before: []string{"LOAN: -10 ETH 5.00"}},
+	{example: example{name: "lent", kind: posting.Borrow, out: "ETH: 1 ETH = 2500.00", target: "LREC",
+		lines: "Dr LREC 2500.00 (1 ETH); Cr ETH 1500.00; Cr Gain 1000.00"}, grows: book.Debit},
+	{example: example{name: "back at a higher price", kind: posting.Repayment, in: "ETH: 1 ETH = 3000.00", target: "LREC",
+		lines: "Cr LREC 2500.00 (1 ETH); Dr ETH 3000.00; Cr Unrealized gain 500.00", lots: "ETH 1 ETH 3000.00 2025-09-15"},
+		grows: book.Debit, before: []string{"LREC: 1 ETH 2500.00"}},
+	{example: example{name: "back after the revaluation booked it", kind: posting.Repayment, in: "ETH: 1 ETH = 3000.00", target: "LREC",
+		lines: "Cr LREC 3000.00 (1 ETH); Dr ETH 3000.00", lots: "ETH 1 ETH 3000.00 2025-09-15"},
+		grows: book.Debit, before: []string{"LREC: 1 ETH 3000.00"}},
+	{example: example{name: "back with interest in kind", kind: posting.Repayment, in: "ETH: 1.05 ETH = 3150.00", target: "LREC",
+		lines: "Cr LREC 2500.00 (1 ETH); Cr Interest income 150.00; Dr ETH 3150.00; Cr Unrealized gain 500.00",
+		lots:  "ETH 1.05 ETH 3150.00 2025-09-15"}, grows: book.Debit, before: []string{"LREC: 1 ETH 2500.00"}},
+	{example: example{name: "back under a policy that parks now", kind: posting.Repayment, in: "ETH: 1 ETH = 3000.00", target: "LREC",
+		policy: posting.Policy{ParkLoans: true},
+		lines:  "Cr LREC 2500.00 (1 ETH); Dr ETH 3000.00; Cr Unrealized gain 500.00", lots: "ETH 1 ETH 3000.00 2025-09-15"},
+		grows: book.Debit, valued: true, before: []string{"LREC: 1 ETH 2500.00"}},
+	{example: example{name: "parked, back with interest in kind", kind: posting.Repayment, in: "ETH: 1.05 ETH = 3150.00", target: "Loan",
+		policy: posting.Policy{ParkLoans: true}, holds: []string{"Loan: 1 ETH 2000.00 2025-01-09"},
+		lines: "Cr Loan 2000.00 (1 ETH); Cr Interest income 150.00; Dr ETH 2150.00",
+		lots:  "ETH 1 ETH 2000.00 2025-01-09; ETH 0.05 ETH 150.00 2025-09-15"}, grows: book.Debit, parked: true},
+	{example: example{name: "parked, back under a policy that derecognizes now", kind: posting.Repayment, in: "ETH: 1 ETH = 3000.00",
+		target: "Loan", holds: []string{"Loan: 1 ETH 2000.00 2025-01-09"},
+		lines: "Cr Loan 2000.00 (1 ETH); Dr ETH 2000.00", lots: "ETH 1 ETH 2000.00 2025-01-09"}, grows: book.Debit, parked: true},
+	{example: example{name: "interest after everything parked is back", kind: posting.Repayment, in: "ETH: 0.05 ETH = 150.00", target: "Loan",
+		lines: "Cr Interest income 150.00; Dr ETH 150.00", lots: "ETH 0.05 ETH 150.00 2025-09-15"}, grows: book.Debit, parked: true},
+	{example: example{name: "interest in kind without a price", kind: posting.Repayment, in: "ETH: 1.05 ETH", target: "Loan",
+		holds: []string{"Loan: 1 ETH 2000.00 2025-01-09"}, lines: "Cr Loan 2000.00 (1 ETH); Dr ETH 2000.00",
+		lots: "ETH 1 ETH 2000.00 2025-01-09; ETH 0.05 ETH 0.00 2025-09-15 ?"}, grows: book.Debit, parked: true},
+	{example: example{name: "more comes out of a reserve than was parked", kind: posting.ReservesChange, in: "ETH: 1.05 ETH = 3150.00",
+		target: "Loan", holds: []string{"Loan: 1 ETH 2000.00 2025-01-09"},
+		lines: "Cr Loan 2150.00 (1.05 ETH); Dr ETH 2150.00", lots: "ETH 1 ETH 2000.00 2025-01-09; ETH 0.05 ETH 150.00 2025-09-15 ?"},
+		grows: book.Debit, parked: true},
+	{example: example{name: "more arrives than left", kind: posting.Internal, in: "ETH: 1.05 ETH = 3150.00", target: "Transfer clearing",
+		holds: []string{"Transfer clearing: 1 ETH 2000.00 2025-01-09"},
+		lines: "Cr Transfer clearing 2150.00 (1.05 ETH); Dr ETH 2150.00",
+		lots:  "ETH 1 ETH 2000.00 2025-01-09; ETH 0.05 ETH 150.00 2025-09-15 ?"}, parked: true},
+	{example: example{name: "collateral given", kind: posting.ReservesChange, out: "ETH: 1 ETH = 2400.00", target: "Loan",
+		lines: "Dr Loan 1500.00 (1 ETH); Cr ETH 1500.00", lots: "Loan 1 ETH 1500.00 2025-01-10"}, grows: book.Debit},
+	{example: example{name: "collateral back", kind: posting.ReservesChange, in: "ETH: 1 ETH = 9999.00", target: "Loan",
+		holds: []string{"Loan: 1 ETH 1500.00 2025-01-09"},
+		lines: "Cr Loan 1500.00 (1 ETH); Dr ETH 1500.00", lots: "ETH 1 ETH 1500.00 2025-01-09"}, grows: book.Debit, parked: true},
+	{example: example{name: "borrowed euros repaid", kind: posting.Repayment, out: "Bank EUR: 1000 EUR = 1150.00", target: "LOAN",
+		lines: "Dr LOAN 1080.00 (1000 EUR); Cr Bank EUR 1150.00; Dr FX loss 70.00"},
+		grows: book.Credit, before: []string{"LOAN: -1000 EUR -1080.00", "LOAN: -10 ETH -25000.00"}},
+	{example: example{name: "borrowed dollars repaid", kind: posting.Repayment, out: "Bank: 1000 USD = 1000.00", target: "LOAN",
+		lines: "Dr LOAN 1000.00; Cr Bank 1000.00"}, grows: book.Credit, before: []string{"LOAN: -1000 EUR -1080.00"}},
+	{example: example{name: "reserve in euros held", kind: posting.ReservesChange, out: "Stripe: 500 EUR = 540.00", target: "Reserve",
+		lines: "Dr Reserve 540.00 (500 EUR); Cr Stripe 540.00"}, grows: book.Debit},
+	{example: example{name: "reserve in euros released", kind: posting.ReservesChange, in: "Stripe: 200 EUR = 220.00", target: "Reserve",
+		lines: "Cr Reserve 216.00 (200 EUR); Dr Stripe 220.00; Cr FX gain 4.00"}, grows: book.Debit,
+		before: []string{"Reserve: 500 EUR 540.00"}},
+	{example: example{name: "invoice in kind", kind: posting.Invoice, in: "ETH: 2 ETH = 4800.00", target: "AR",
+		lines: "Cr AR 5000.00 (2 ETH); Dr ETH 4800.00; Dr Unrealized loss 200.00", lots: "ETH 2 ETH 4800.00 2025-09-15"},
+		grows: book.Debit, before: []string{"AR: 2 ETH 5000.00"}},
+	{example: example{name: "invoice in kind overpaid", kind: posting.Invoice, in: "ETH: 3 ETH = 7200.00", target: "AR",
+		lines: "Cr AR 7400.00 (3 ETH); Dr ETH 7200.00; Dr Unrealized loss 200.00", lots: "ETH 3 ETH 7200.00 2025-09-15"},
+		grows: book.Debit, before: []string{"AR: 2 ETH 5000.00"}},
+	{example: example{name: "invoice in dollars paid in kind", kind: posting.Invoice, in: "ETH: 2 ETH = 4800.00", target: "AR",
+		lines: "Cr AR 4800.00; Dr ETH 4800.00", lots: "ETH 2 ETH 4800.00 2025-09-15"}, grows: book.Debit},
+	{example: example{name: "bill in kind", kind: posting.Bill, out: "ETH: 1 ETH = 2400.00", target: "AP",
+		lines: "Dr AP 2000.00 (1 ETH); Cr ETH 1500.00; Dr Unrealized loss 400.00; Cr Gain 900.00"},
+		grows: book.Credit, before: []string{"AP: -2 ETH -4000.00"}},
+	{example: example{name: "deposit of a customer", kind: posting.Deposit, in: "ETH: 1 ETH = 2400.00", target: "Deposits",
+		lines: "Cr Deposits 2400.00 (1 ETH); Dr ETH 2400.00", lots: "ETH 1 ETH 2400.00 2025-09-15"}, grows: book.Credit},
+	{example: example{name: "purchase on account", kind: posting.Swap, in: "ETH: 1 ETH = 2400.00", target: "AP",
+		lines: "Cr AP 2400.00; Dr ETH 2400.00", lots: "ETH 1 ETH 2400.00 2025-09-15"}, grows: book.Credit},
+	{example: example{name: "intercompany, basis carried over", kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00",
+		in: "B/BETH: 0.9 ETH = 2160.00",
+		lines: "Dr DueFromB 1350.00 (0.9 ETH); Dr Network fees 240.00; Cr ETH 1500.00; Cr Gain 90.00; Dr BETH 1350.00; " +
+			"Cr DueToA 1350.00 (0.9 ETH)",
+		lots: "BETH 0.9 ETH 1350.00 2025-01-10"}},
+	{example: example{name: "intercompany at fair value", kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH",
+		policy: posting.Policy{FairValue: true},
+		lines:  "Dr DueFromB 2400.00 (1 ETH); Cr ETH 1500.00; Cr Gain 900.00; Dr BETH 2400.00; Cr DueToA 2400.00 (1 ETH)",
+		lots:   "BETH 1 ETH 2400.00 2025-09-15"}},
+	{example: example{name: "euros to another legal entity", kind: posting.Intercompany, out: "Bank EUR: 100 EUR = 108.00",
+		in:    "B/Bank B: 100 EUR = 109.00",
+		lines: "Dr DueFromB 108.00 (100 EUR); Cr Bank EUR 108.00; Dr Bank B 108.00; Cr DueToA 108.00 (100 EUR)"}},
+	{example: example{name: "dollars to another legal entity", kind: posting.Intercompany, out: "Bank: 100 USD = 100.00",
+		in:    "B/Bank B: 100 USD = 100.00",
+		lines: "Dr DueFromB 100.00; Cr Bank 100.00; Dr Bank B 100.00; Cr DueToA 100.00"}},
+	{example: example{name: "a value of exactly nothing is not known", kind: posting.ClaimReward, in: "ETH: 1 ETH = 0.00", target: "Rewards",
+		lots: "ETH 1 ETH 0.00 2025-09-15 ?"}},
+	{example: example{name: "dust is worth something", kind: posting.ClaimReward, in: "ETH: 0.000001 ETH = 0.0024", target: "Rewards",
+		lots: "ETH 0.000001 ETH 0.00 2025-09-15"}},
+	{example: example{name: "one's own token has no cost", kind: posting.Minting, in: "Own: 1000 OWN", lots: "Own 1000 OWN 0.00 2025-09-15"}},
+	{example: example{name: "a free mint costs its gas", kind: posting.Minting, out: "ETH: 0.005 ETH fee 0.005 = 12.00 fee 12.00",
+		in: "NFT: 1 NFTA", lines: "Dr Network fees 12.00; Cr ETH 7.50; Cr Gain 4.50", lots: "NFT 1 NFTA 0.00 2025-09-15"}},
+}
+
+// input returns the input of the example, and what is outstanding before it.
+func (x settlementExample) input() posting.Input {
+	in := x.example.input()
+	in.Units, in.Target.Grows, in.Target.Parked, in.Target.Valued = true, x.grows, x.parked, x.valued
+	in.Target.Lots = len(x.holds) > 0 && x.parked
+	for _, text := range x.before {
+		account, rest, _ := strings.Cut(text, ": ")
+		f := strings.Fields(rest)
+		in.Outstanding = append(in.Outstanding,
+			posting.UnitBalance{Entity: "A", Account: account, Unit: f[1], Quantity: dec(f[0]), Carrying: dec(f[2])})
+	}
+	return in
+}
+
+// formatUnits formats lines with the units on the target and on intercompany accounts.
+func (x settlementExample) formatUnits(e booking) string {
+	texts := strings.Split(formatLines(e), "; ")
+	for i, l := range e.Lines {
+		if (l.Account == x.target || strings.HasPrefix(l.Account, "Due")) && l.Unit != "" {
+			texts[i] += " (" + l.Quantity.String() + " " + l.Unit + ")"
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+func TestBalancesHaveUnitsAndAreSettledByThem(t *testing.T) {
+	t.Parallel()
+	for _, x := range settlementExamples {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			s := base()
+			s.addLots(x.holds...)
+			e, err := bookInput(t, s, x.input())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := x.formatUnits(e); got != x.lines {
+				t.Errorf("lines\n  %s\nwant\n  %s", got, x.lines)
+			}
+			var made []lot
+			for _, l := range e.Lots {
+				made = append(made, lot{Place: l.Place, asset: l.Asset, quantity: l.Quantity, basis: l.Basis, at: l.AcquiredAt,
+					pending: l.BasisPending})
+			}
+			if got := formatLots(made); got != x.lots {
+				t.Errorf("lots\n  %s\nwant\n  %s", got, x.lots)
+			}
+		})
+	}
+}
+
+// What is outstanding is known only after the lots of all entries of a batch, so an entry can be settled again with others.
+func TestAnEntryIsSettledAgainFromItsValue(t *testing.T) {
+	t.Parallel()
+	x := settlementExamples[1]
+	in := x.input()
+	outstanding := in.Outstanding
+	in.Outstanding = nil
+	plan, err := posting.Prepare(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := base()
+	s.addLots(x.holds...)
+	e, err := plan.Entry(s.answer(plan.LotRequests, func(string) string { return "USD" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of := e.Settlements(); len(of) != 1 || of[0].Entity+" "+of[0].Account+" "+of[0].Unit != "A LOAN ETH" {
+		t.Errorf("it settles %v", of)
+	}
+	for range 2 {
+		settled, err := plan.Settle(e, outstanding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.formatUnits(booking{Entry: settled}); got != x.lines {
+			t.Errorf("lines\n  %s\nwant\n  %s", got, x.lines)
+		}
+		if e, err = plan.Settle(settled, nil); err != nil || x.formatUnits(booking{Entry: e}) !=
+			"Dr LOAN 26000.00; Cr Wallet 20000.00; Cr Gain 6000.00" {
+			t.Errorf("with nothing outstanding: %s, %v", formatLines(booking{Entry: e}), err)
+		}
+	}
+}
+
+func TestAnAccountHoldsLotsOrUnitsAtTheirValue(t *testing.T) {
+	t.Parallel()
+	for _, x := range []settlementExample{
+		{example: example{kind: posting.Borrow, out: "ETH: 1 ETH = 2400.00", target: "LREC"}, grows: book.Debit, parked: true},
+		{example: example{kind: posting.Invoice, in: "ETH: 1 ETH = 2400.00", target: "LREC"}, grows: book.Debit, parked: true},
+		{example: example{kind: posting.ReservesChange, out: "ETH: 1 ETH", target: "LREC"}, grows: book.Debit, valued: true},
+		{example: example{kind: posting.ReservesChange, in: "ETH: 1 ETH = 2400.00", target: "LREC"}, grows: book.Debit, valued: true},
+		{example: example{kind: posting.Borrow, out: "ETH: 1 ETH", target: "LREC", policy: posting.Policy{ParkLoans: true}},
+			grows: book.Debit, valued: true},
+	} {
+		_, err := posting.Prepare(x.input())
+		if r, is := err.(*posting.Refusal); !is || r.Reason != posting.WrongTarget {
+			t.Errorf("%s is not refused: %v", x.kind, err)
+		}
+	}
+}
+
+// Over a life in which every unit comes back, the account ends at 0.00, whatever the parts are.
+func TestABalanceEndsAtNothingInAnyParts(t *testing.T) {
+	t.Parallel()
+	quantity, carrying := dec("7"), dec("10.00")
+	for _, part := range []string{"1", "2", "0.5", "3", "0.5"} {
+		in := settlementExample{example: example{kind: posting.Repayment, in: "ETH: " + part + " ETH = 1.23", target: "LREC"},
+			grows: book.Debit}.input()
+		in.Outstanding = []posting.UnitBalance{{Entity: "A", Account: "LREC", Unit: "ETH", Quantity: quantity, Carrying: carrying}}
+		e, err := bookInput(t, &fifoEngine{}, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		quantity, carrying = quantity.Sub(e.Lines[0].Quantity), carrying.Sub(e.Lines[0].Amount)
+	}
+	if !quantity.IsZero() || !carrying.Equal(money.Decimal{}) {
+		t.Errorf("%s units are left at %s", quantity, carrying)
+	}
+}

@@ -1,0 +1,145 @@
+package posting
+
+import (
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+// counterpart is the other side of a movement at value: an account, or the splits of the amount.
+type counterpart struct {
+	account  string
+	splits   []Split
+	amounts  []money.Decimal // of the splits
+	unit     Asset           // the money that the account receives or gives, if it belongs to a source
+	quantity money.Decimal
+}
+
+// target returns the account on the other side of a leg, empty if the amount is split.
+func (p *Plan) target() (string, error) {
+	switch {
+	case p.in.Target.Account != "" || len(p.in.Target.Splits) > 0:
+		return p.in.Target.Account, nil
+	case p.rule.targetRole != "":
+		return p.in.Books.role(p.rule.targetRole)
+	case p.in.Type == TypeFee:
+		return p.in.Books.role(p.feeRole(p.in.Out))
+	}
+	return "", refuse(NoTarget, fieldTarget, "%s needs the ledger account to book it to", p.in.Type)
+}
+
+// targetAtValue returns the target of a movement that is booked at its value. It refuses an account that carries lots,
+// because its balance must equal their basis, and the account of a source that holds no money.
+func (p *Plan) targetAtValue(leg *Leg) (counterpart, error) {
+	t := p.in.Target
+	switch {
+	case t.Holding == HoldsAssets && !leg.Asset.Lots:
+		return counterpart{}, p.missingLeg(leg)
+	case t.Lots || t.Parked && t.Grows != "":
+		return counterpart{}, refuse(WrongTarget, fieldTarget,
+			"the account carries lots, and %s would change its balance without changing the lots; choose another account",
+			p.in.Type)
+	case t.Holding == HoldsAssets:
+		return counterpart{}, refuse(WrongTarget, fieldTarget,
+			"the account belongs to a wallet, and %s would change its balance without moving %s to it; "+
+				"use INTERNAL TRANSFER or choose another account", p.in.Type, leg.Asset.Symbol)
+	}
+	account, err := p.target()
+	c := counterpart{account: account, splits: t.Splits}
+	switch {
+	case t.Holding != "" && !leg.Asset.Lots:
+		c.unit, c.quantity = leg.Asset, leg.netQuantity()
+		if leg == p.in.In {
+			c.quantity = leg.Quantity
+		}
+	case t.Holding == HoldsMoney && leg.Value != nil: // a purchase or a sale
+		c.unit, c.quantity = Asset{Symbol: leg.Value.Currency}, leg.Value.Gross
+		if leg == p.in.Out {
+			c.quantity = leg.Value.Gross.Sub(leg.Value.Fee)
+		}
+	}
+	return c, err
+}
+
+// missingLeg refuses money that is booked to the account of a wallet, which cannot hold it: it was paid or received for an
+// asset, whose own transaction is missing.
+func (p *Plan) missingLeg(leg *Leg) error {
+	missing := "in which the asset that was bought came into the wallet"
+	if leg == p.in.In {
+		missing = "in which the asset that was sold left the wallet"
+	}
+	return refuse(NoPartner, fieldTarget, "the account belongs to a wallet, which cannot hold %s; the transaction %s is missing: "+
+		"import it, link it to this one with POST /v1/transactions/link, and book both as SWAP", leg.Asset.Symbol, missing)
+}
+
+// targetIsTransfer reports whether the target makes a deposit, a withdrawal or an unknown transaction a transfer: it is a
+// clearing account, or the account of a source that can hold what moved. What moved to a source that cannot hold it was
+// bought or sold.
+func (p *Plan) targetIsTransfer(leg *Leg) bool {
+	t := p.in.Target
+	return t.Source != "" && t.holds(leg.Asset) || t.Clearing && t.Account != p.in.Books.Accounts[Suspense]
+}
+
+// requireTransferable refuses to carry something to a target that is split or whose source cannot hold it.
+func (p *Plan) requireTransferable(leg *Leg) error {
+	switch t := p.in.Target; {
+	case t.holds(leg.Asset):
+	case !leg.Asset.Lots:
+		return p.missingLeg(leg)
+	case leg == p.in.In:
+		return refuse(WrongTarget, fieldTarget,
+			"the account belongs to a source that holds money only, so %s cannot come from it; book a purchase as DEPOSIT or SWAP", leg.Asset.Symbol)
+	default:
+		return refuse(WrongTarget, fieldTarget,
+			"the account belongs to a source that holds money only, so %s cannot move to it; book a sale as WITHDRAWAL or SWAP", leg.Asset.Symbol)
+	}
+	if len(p.in.Target.Splits) > 0 && leg.Asset.Lots {
+		return refuseSplits("a movement that keeps the cost of its lots has one account; book it without splits or as another type")
+	}
+	return nil
+}
+
+// divide divides the amount of the target among its splits, so that the parts add up to it: the last takes the remainder.
+func (c *counterpart) divide(amount money.Decimal, currency string) error {
+	if len(c.splits) == 0 {
+		return nil
+	}
+	places, _ := money.MinorUnits(currency)
+	var weights []money.Decimal
+	var sum money.Decimal
+	for _, s := range c.splits {
+		part := s.Amount
+		if part == nil {
+			part = s.Percent
+		}
+		weights, sum = append(weights, *part), sum.Add(*part)
+	}
+	if c.splits[0].Percent != nil {
+		c.amounts = money.Split(amount, weights, places)
+		return nil
+	}
+	if !sum.Equal(amount) {
+		return refuseSplits("add up to %s %s, but %s %s are booked to them", sum.Fixed(currency), currency, amount.Fixed(currency), currency)
+	}
+	c.amounts = weights
+	return nil
+}
+
+// refuseSplits refuses splits.
+func refuseSplits(format string, args ...any) error {
+	return refuse(BadSplits, fieldSplits, format, args...)
+}
+
+// writeTarget writes the line of the target, or one for each split.
+func (w *writer) writeTarget(side book.Side, c counterpart, amount money.Decimal) {
+	if len(c.splits) == 0 {
+		w.writeHolding(targetLine, side, c.account, amount, "", c.unit, c.quantity)
+		return
+	}
+	for i, s := range c.splits {
+		before := len(w.lines)
+		w.writeLine(targetLine, side, s.Account, c.amounts[i], s.Memo)
+		if len(w.lines) > before {
+			w.lines[before].TagIDs = s.TagIDs
+		}
+	}
+}

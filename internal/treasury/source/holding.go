@@ -1,0 +1,33 @@
+package source
+
+import (
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// Holds reports whether a type of source can hold an asset or currency: bank accounts, cards and payment processors hold
+// ISO 4217 money only, wallets hold none, and exchange accounts hold both.
+func (t Type) Holds(symbol string) bool {
+	switch t {
+	case Exchange:
+		return true
+	case Wallet:
+		return !money.IsFiat(symbol)
+	}
+	return money.IsFiat(symbol)
+}
+
+// RequireHolds returns why the source cannot hold an asset or currency, and what to do; an empty text if it can.
+func (s Source) RequireHolds(symbol string) string {
+	switch {
+	case s.Type.Holds(symbol):
+		return ""
+	case s.Type == Wallet:
+		return fmt.Sprintf("the source %s is a wallet, which cannot hold %s: use a bank or exchange account, or, for a token that is called "+
+			"like a currency, its contract address as the symbol", s.Name, symbol)
+	}
+	what := map[Type]string{Bank: "bank account", Card: "card", Other: "payment processor"}[s.Type]
+	return fmt.Sprintf("the source %s is a %s, which holds ISO 4217 currencies only, not %s: use a wallet or an exchange account",
+		s.Name, what, symbol)
+}
