@@ -94,6 +94,8 @@ var suite = []measurement{
 	{"post-postgres", onPostgres((*bench).postPostgres)},
 	{"post-sqlite", onSQLite((*bench).postSQLite)},
 	{"balance-sheet", onSQLite((*bench).balanceSheet)},
+	{"verify-sqlite", onSQLite((*bench).verify)},
+	{"verify-postgres", onPostgres((*bench).verify)},
 	{"lots-sqlite", onSQLite((*bench).lots)},
 	{"lots-postgres", onPostgres((*bench).lots)},
 	{"transactions-sqlite", onSQLite((*bench).transactions)},

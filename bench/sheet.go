@@ -70,7 +70,10 @@ func (b *bench) balanceSheet(e engine) (figures []figure, err error) {
 func (b *bench) sheetEntries() int { return pick(b, sheetEntries, sheetEntries, 200) }
 
 // fillSheet posts entries over all accounts and months.
-func (b *bench) fillSheet(k database) (err error) {
+func (b *bench) fillSheet(k database) error { return b.fillEntries(k, b.sheetEntries()) }
+
+// fillEntries posts entries to new accounts over three years.
+func (b *bench) fillEntries(k database, total int) (err error) {
 	s, err := b.serve(k)
 	if err != nil {
 		return err
@@ -86,8 +89,8 @@ func (b *bench) fillSheet(k database) (err error) {
 		}
 		accounts = append(accounts, a.ID)
 	}
-	for from := 0; from < b.sheetEntries(); from += postBatch {
-		entries := make([]client.CreateJournalEntry, min(postBatch, b.sheetEntries()))
+	for from := 0; from < total; from += postBatch {
+		entries := make([]client.CreateJournalEntry, min(postBatch, total))
 		for i := range entries {
 			n := from + i
 			month := n % sheetMonths

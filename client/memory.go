@@ -37,53 +37,62 @@ type PutMemoryDocument struct {
 
 // MemoryRule is a rule. The fields of the other type are nil.
 type MemoryRule struct {
-	RuleID            string    `json:"rule_id"`
-	Version           string    `json:"version"`
-	RuleType          string    `json:"rule_type"`
-	MemoContains      *string   `json:"memo_contains"`
-	ProviderCategory  *string   `json:"provider_category"`
-	Merchant          *string   `json:"merchant"`
-	Address           *string   `json:"address"`
-	AssetType         *string   `json:"asset_type"`
-	Direction         *string   `json:"direction"`
-	TransactionType   *string   `json:"transaction_type"`
-	PayeeName         *string   `json:"payee_name"`
-	TagID             *string   `json:"tag_id"`
-	Priority          *int64    `json:"priority"`
-	Enabled           *bool     `json:"enabled"`
-	Name              *string   `json:"name"`
-	Statement         *string   `json:"statement"`
-	Action            *string   `json:"action"`
-	Matcher           *string   `json:"matcher"`
-	MatchMode         *string   `json:"match_mode"`
-	LedgerAccountID   *string   `json:"ledger_account_id"`
-	LedgerAccountName *string   `json:"ledger_account_name"`
-	UpdatedAt         time.Time `json:"updated_at"`
+	RuleID            string      `json:"rule_id"`
+	Version           string      `json:"version"`
+	RuleType          string      `json:"rule_type"`
+	MemoContains      *string     `json:"memo_contains"`
+	ProviderCategory  *string     `json:"provider_category"`
+	Merchant          *string     `json:"merchant"`
+	Address           *string     `json:"address"`
+	AssetType         *string     `json:"asset_type"`
+	Direction         *string     `json:"direction"`
+	TransactionType   *string     `json:"transaction_type"`
+	PayeeName         *string     `json:"payee_name"`
+	TagID             *string     `json:"tag_id"`
+	Priority          *int64      `json:"priority"`
+	Enabled           *bool       `json:"enabled"`
+	Name              *string     `json:"name"`
+	Statement         *string     `json:"statement"`
+	Action            *string     `json:"action"`
+	Matcher           *string     `json:"matcher"`
+	MatchMode         *string     `json:"match_mode"`
+	LedgerAccountID   *string     `json:"ledger_account_id"`
+	Splits            []RuleSplit `json:"splits"`
+	LedgerAccountName *string     `json:"ledger_account_name"`
+	UpdatedAt         time.Time   `json:"updated_at"`
+}
+
+// RuleSplit is the share of an amount that a rule books to one of several ledger accounts.
+type RuleSplit struct {
+	LedgerAccountID string `json:"ledger_account_id"`
+	Percent         string `json:"percent"`
+	Memo            string `json:"memo,omitempty"`
 }
 
 // PutMemoryRule describes a rule; nil means the default. ExpectedVersion is for replacing one.
 type PutMemoryRule struct {
-	RuleType          string  `json:"rule_type"`
-	MemoContains      *string `json:"memo_contains,omitempty"`
-	ProviderCategory  *string `json:"provider_category,omitempty"`
-	Merchant          *string `json:"merchant,omitempty"`
-	Address           *string `json:"address,omitempty"`
-	AssetType         *string `json:"asset_type,omitempty"`
-	Direction         *string `json:"direction,omitempty"`
-	TransactionType   *string `json:"transaction_type,omitempty"`
-	PayeeName         *string `json:"payee_name,omitempty"`
-	TagID             *string `json:"tag_id,omitempty"`
-	Priority          *int64  `json:"priority,omitempty"`
-	Enabled           *bool   `json:"enabled,omitempty"`
-	Name              *string `json:"name,omitempty"`
-	Statement         *string `json:"statement,omitempty"`
-	Action            *string `json:"action,omitempty"`
-	Matcher           *string `json:"matcher,omitempty"`
-	MatchMode         *string `json:"match_mode,omitempty"`
-	LedgerAccountID   *string `json:"ledger_account_id,omitempty"`
-	LedgerAccountName *string `json:"ledger_account_name,omitempty"`
-	Rationale         *string `json:"rationale,omitempty"`
-	ExpectedVersion   *string `json:"expected_version,omitempty"`
+	RuleType          string      `json:"rule_type"`
+	MemoContains      *string     `json:"memo_contains,omitempty"`
+	ProviderCategory  *string     `json:"provider_category,omitempty"`
+	Merchant          *string     `json:"merchant,omitempty"`
+	Address           *string     `json:"address,omitempty"`
+	AssetType         *string     `json:"asset_type,omitempty"`
+	Direction         *string     `json:"direction,omitempty"`
+	TransactionType   *string     `json:"transaction_type,omitempty"`
+	PayeeName         *string     `json:"payee_name,omitempty"`
+	TagID             *string     `json:"tag_id,omitempty"`
+	Priority          *int64      `json:"priority,omitempty"`
+	Enabled           *bool       `json:"enabled,omitempty"`
+	Name              *string     `json:"name,omitempty"`
+	Statement         *string     `json:"statement,omitempty"`
+	Action            *string     `json:"action,omitempty"`
+	Matcher           *string     `json:"matcher,omitempty"`
+	MatchMode         *string     `json:"match_mode,omitempty"`
+	LedgerAccountID   *string     `json:"ledger_account_id,omitempty"`
+	Splits            []RuleSplit `json:"splits,omitempty"` // instead of LedgerAccountID
+	LedgerAccountName *string     `json:"ledger_account_name,omitempty"`
+	Rationale         *string     `json:"rationale,omitempty"`
+	ExpectedVersion   *string     `json:"expected_version,omitempty"`
 }
 
 // MemoryVersion is a version of a document or a rule. Content is set for a single version.

@@ -59,6 +59,19 @@ type ClosePackage struct {
 	StartDateUTC       time.Time            `json:"start_date_utc"`
 	EndDateUTC         time.Time            `json:"end_date_utc"`
 	LegalEntities      []LegalEntityPackage `json:"legal_entities"`
+	Anchor             *Anchor              `json:"anchor"`
+}
+
+// Anchor is a record of the audit log, to be kept elsewhere and compared later with bursar verify --anchor.
+type Anchor struct {
+	OrganizationID   string    `json:"organization_id"`
+	Organization     string    `json:"organization"`
+	SequenceNumber   int64     `json:"sequence_number"`
+	Hash             string    `json:"hash"`
+	CreatedAt        time.Time `json:"created_at"`
+	JournalEntries   int64     `json:"journal_entries"`
+	Transactions     int64     `json:"transactions"`
+	AccountingPeriod string    `json:"accounting_period"`
 }
 
 // LegalEntityPackage is one legal entity's part of it. Closing is nil while the period is open.

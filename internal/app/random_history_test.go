@@ -348,7 +348,7 @@ func (h *history) compareWithModel() {
 	if !maps.Equal(totals, sums) {
 		h.Fatalf("the totals are\n%v\nthe model says\n%v", totals, sums)
 	}
-	findings, err := h.app.VerifyOne(h.ctx, h.org)
+	findings, err := h.app.VerifyOrganization(h.ctx, h.org)
 	if err != nil || len(findings) > 0 {
 		h.Fatalf("verify: %v %v", findings, err)
 	}

@@ -132,7 +132,7 @@ func (h *history) copyBooks(format notation.Format) {
 			h.Fatalf("%s: %d are %d", format, len(want), len(got))
 		}
 	}
-	findings, err := h.app.VerifyOne(there.ctx, there.org)
+	findings, err := h.app.VerifyOrganization(there.ctx, there.org)
 	if err != nil || len(findings) > 0 {
 		h.Fatalf("verify: %v %v", findings, err)
 	}

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,8 +118,19 @@ func (c *company) paramsFor(n int) booking.Params {
 	if supplied[t.kind] && x.Bank != nil {
 		p.VendorName = x.Vendor
 	}
+	if x.Category == sharedCost && n == slices.IndexFunc(c.activity.Transactions, func(x activity.Transaction) bool {
+		return x.Category == sharedCost
+	}) {
+		p.LedgerAccountID, p.Splits = "", []booking.Split{
+			{LedgerAccountID: c.accounts[t.target], Percent: "65", Memo: "Desks of Engineering", TagIDs: []string{c.tags["Engineering"]}},
+			{LedgerAccountID: c.accounts[t.target], Percent: "35", Memo: "Desks of Sales", TagIDs: []string{c.tags["Sales"]}},
+		}
+	}
 	return p
 }
+
+// sharedCost is the category of costs of which the first is split between two departments.
+const sharedCost = "rent"
 
 // pair finds the partner of each transaction that has one, and links the pairs that the matcher could not.
 func (c *company) pair(ctx context.Context) error {

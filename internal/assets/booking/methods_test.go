@@ -191,7 +191,7 @@ func TestEntityScope(t *testing.T) {
 		made := w.book(out, "INTERNAL TRANSFER", "")
 		w.expectBooked(made.Entry, out, in)
 		w.verifyBooks()
-		w.runSteps(step{"2025-09-15", "B out 1 ETH = 2400.00", "Dr Contractors 2400.00; Cr B 1500.00; Cr Realized gains 900.00", ""},
+		w.runSteps(step{"2025-09-15", "B out 1 ETH = 2400.00", "Dr Contractors 2400.00; Cr A 1500.00; Cr Realized gains 900.00", ""},
 			step{"2025-09-16", "A out 1 ETH = 2400.00", "Dr Contractors 2400.00; Cr A 1502.50; Cr Realized gains 897.50", ""})
 		w.verifyBooks()
 		w.runSteps(step{"2025-01-05", "B in 1 ETH = 1000.00", "", ""})

@@ -86,6 +86,7 @@ func TestSoakRandomHistoriesVerifyAtEveryStep(t *testing.T) {
 				"reopen":      operation((*randomHistory).reopenPeriod),
 				"price":       operation((*randomHistory).createPrice),
 				"policy":      operation((*randomHistory).changePolicy),
+				"time zone":   operation((*randomHistory).changeTimezone),
 			})
 		})
 	})

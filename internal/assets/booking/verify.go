@@ -69,6 +69,10 @@ func verifyEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, sources ma
 			found.Addf("entries that cannot be booked again", "the entry %s cannot be booked again from its stored booking: %v", r.EntryID, err)
 			continue
 		}
+		if target := e.Input.Target.Account; r.AccountID != nil && target != "" && target != *r.AccountID {
+			found.Addf("bookings to another account", "the booking of the entry %s names the account %s, but was made for %s", r.EntryID,
+				*r.AccountID, target)
+		}
 		effects = append(effects, e)
 		findUnholdableLegs(e, sources, found)
 	}

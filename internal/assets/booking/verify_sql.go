@@ -33,6 +33,10 @@ var inconsistencies = []struct{ kind, text, query string }{
 		LEFT JOIN transactions t ON t.organization_id = b.organization_id AND t.transaction_id = b.partner_id
 		WHERE b.organization_id = @org AND b.partner_id IS NOT NULL
 			AND (t.journal_entry_id IS NULL OR t.journal_entry_id <> b.journal_entry_id) ORDER BY 1`},
+	{"bookings of another type", "the booking of the entry %s has another transaction type than the entry",
+		`SELECT b.journal_entry_id FROM bookings b
+		JOIN journal_entries e ON e.organization_id = b.organization_id AND e.journal_entry_id = b.journal_entry_id AND ` + entryInForce + `
+		WHERE b.organization_id = @org AND b.transaction_type <> e.classification ORDER BY 1`},
 	{"bookings without an entry", "a booking is stored for the entry %s, but there is no such entry of that transaction",
 		`SELECT b.journal_entry_id FROM bookings b
 		LEFT JOIN journal_entries e ON e.organization_id = b.organization_id AND e.journal_entry_id = b.journal_entry_id

@@ -225,6 +225,8 @@ func TestVerifyFindsWhateverIsBroken(t *testing.T) {
 			"UPDATE lot_gains SET long_term = '77' WHERE organization_id = @org": "or to other terms",
 			"DELETE FROM lot_gains WHERE organization_id = @org":                 "are stored as 0 less losses of 0",
 			"UPDATE account_units SET amount = '77'" + somewhere:                 "changed by 77 in",
+			"UPDATE sources SET legal_entity_id = '" + w.sub + "' WHERE organization_id = @org AND source_id = '" + w.sources["A"].ID +
+				"'": "is at a source that belongs to another legal entity than the lot",
 			"UPDATE bookings SET input = 'x'" +
 				booked: "cannot be booked again from its stored booking",
 			"UPDATE bookings SET transaction_id = 'txn_x'" +

@@ -59,6 +59,21 @@ func ReadTotals(ctx context.Context, tx *db.Tx) (Totals, error) {
 	return t, err
 }
 
+// BasisByAccount returns the basis of the lots of a pool of a legal entity by the ledger account that it stands on. It is a building
+// block.
+func BasisByAccount(ctx context.Context, tx *db.Tx, p *Pool) (map[string]money.Decimal, error) {
+	rows, err := db.All[struct {
+		LedgerAccountID string        `db:"ledger_account_id"`
+		Basis           money.Decimal `db:"basis"`
+	}](ctx, tx, `SELECT ledger_account_id, {dec_sum}(basis) AS basis FROM lot_positions WHERE organization_id = @org AND legal_entity_id = ?
+		AND source_id <> '' AND asset_type = ? AND token_id = ? GROUP BY ledger_account_id`, p.LegalEntityID, p.AssetType, p.TokenID)
+	out := make(map[string]money.Decimal, len(rows))
+	for _, r := range rows {
+		out[r.LedgerAccountID] = r.Basis
+	}
+	return out, err
+}
+
 func addPositions(ctx context.Context, tx *db.Tx, positions map[PositionKey]Position) error {
 	var rows []positionRow
 	for _, k := range slices.SortedFunc(maps.Keys(positions), ComparePositions) {

@@ -16,6 +16,7 @@ type consumption struct {
 	before  []lots.Use    // stored, with corrections applied
 	after   []lots.Use    // as computed
 	done    bool          // after is known
+	named   bool          // the request named the account that it leaves; known for new and loaded entries
 	to      posting.Place // destination of a relocation, once it is known
 	toChain string
 }
@@ -27,7 +28,7 @@ func newConsumption(e *Effect, position int, t posting.LotRequest, p lots.Pool) 
 		LedgerAccountID: t.From.Account, Chain: t.Asset.Chain, At: t.At, Block: e.Block, Number: e.Number, Kind: t.Kind,
 		Quantity: t.Quantity, FeeQuantity: t.Fee, Proceeds: t.Proceeds, FeeProceeds: t.FeeProceeds, Costs: t.Costs,
 		NetFees: e.Input.Policy.NetFees,
-	}}
+	}, named: t.AccountOnly}
 	if t.Kind != posting.Unparked && len(e.Picks) > 0 && c.Principal().Sign() > 0 {
 		c.Picks = e.Picks
 	}

@@ -23,6 +23,7 @@ func (r *run) rewind(ctx context.Context, s *session) error {
 		}
 		for _, l := range entered {
 			quantity, basis, s.seq = quantity.Sub(l.Quantity), basis.Sub(l.CostBasis), s.seq-1
+			s.standing.add(l.LedgerAccountID, l.CostBasis.Neg())
 		}
 		r.addEntered(s, entered)
 		uses, err := r.addConsumptions(ctx, s)
@@ -30,6 +31,7 @@ func (r *run) rewind(ctx context.Context, s *session) error {
 			return err
 		}
 		for _, u := range uses {
+			s.standing.add(u.LedgerAccountID, u.Basis)
 			if u.LotID == "" {
 				continue
 			}

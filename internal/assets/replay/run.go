@@ -89,6 +89,12 @@ func (r *run) consume(ctx context.Context, s *session, e *event) error {
 		}
 		c.setDestination(&e.entry.Effect)
 	}
+	if s.Wide() && !e.entry.isNew { // it may leave other accounts than before, unless the request named one
+		if err := r.loadEffect(ctx, s, e.entry); err != nil {
+			return err
+		}
+		c.named = e.entry.Plan.LotRequests[c.Position].AccountOnly
+	}
 	if err := s.consume(c); err != nil {
 		return r.refuse(e, r.explain(ctx, s, e, err))
 	}

@@ -30,6 +30,7 @@ type session struct {
 	last       lot.OrderKey         // of the last event
 	busy       bool                 // an event is being applied
 	prefetch   int                  // how many effects were loaded at once
+	standing   standing             // of a pool of a legal entity, else nil
 }
 
 // event is an event of a pool: a consumption, or lots that enter.
@@ -79,6 +80,11 @@ func (r *run) open(ctx context.Context, p lots.Pool, from lot.OrderKey) (*sessio
 	s := &session{
 		Pool: stored, config: poolConfig(r.books, stored, !r.options.Preview), lots: map[string]*lots.Lot{},
 		stored: map[string]lots.Lot{}, last: stored.LastKey, lastStored: stored.LastKey,
+	}
+	if s.Wide() {
+		if s.standing, err = lots.BasisByAccount(ctx, r.tx, s.Pool); err != nil {
+			return nil, err
+		}
 	}
 	s.from = s.start(from)
 	r.sessions[p.Key] = s
@@ -143,10 +149,16 @@ func (s *session) consume(c *consumption) error {
 				u.Proceeds, u.Fee, u.Gain = money.Decimal{}, money.Decimal{}, money.Decimal{}
 			}
 			use := c.use(s.Pool, u)
-			if l := s.lots[u.Lot]; l != nil && !s.Wide() {
+			l := s.lots[u.Lot]
+			switch {
+			case l == nil:
+				c.after = append(c.after, use)
+			case s.Wide():
+				c.after = append(c.after, s.standing.credit(c, use, l.LedgerAccountID, s.config.Places)...)
+			default:
 				use.LedgerAccountID = l.LedgerAccountID
+				c.after = append(c.after, use)
 			}
-			c.after = append(c.after, use)
 		}
 	}
 	if c.Kind == lots.Relocated && c.Principal().Sign() > 0 {
@@ -155,8 +167,8 @@ func (s *session) consume(c *consumption) error {
 	return nil
 }
 
-// relocate moves a quantity within the pool, at most what is held. Its basis is its share of the pool, and does not change once
-// it is booked.
+// relocate moves a quantity within the pool, at most what is held. Its basis is its share of the pool, at most what stands on the
+// account that it leaves, and does not change once it is booked.
 func (s *session) relocate(c *consumption) error {
 	quantity, held := c.Principal(), s.engine.Quantity()
 	if missing := quantity.Sub(held); missing.Sign() > 0 {
@@ -168,24 +180,25 @@ func (s *session) relocate(c *consumption) error {
 	if quantity.IsZero() {
 		return nil
 	}
-	for _, u := range c.before {
-		if u.Kind == lots.Relocated && u.Quantity.Abs().Equal(quantity) {
-			c.after = append(c.after, u)
-		}
-	}
-	if slices.ContainsFunc(c.after, func(u lots.Use) bool { return u.Kind == lots.Relocated }) {
+	booked := slices.DeleteFunc(slices.Clone(c.before), func(u lots.Use) bool {
+		return u.Kind != lots.Relocated || !u.Quantity.Abs().Equal(quantity)
+	})
+	if len(booked) > 0 && s.standing.covers(booked) {
+		c.after = append(c.after, booked...)
+		s.standing.subtract(booked...)
 		return nil
 	}
 	leaves := lots.Use{
 		Pool: c.Pool, OrderKey: c.OrderKey, Position: int64(c.Position), Kind: lots.Relocated, TransactionID: c.TransactionID,
 		LegalEntityID: s.LegalEntityID, SourceID: c.SourceID, LedgerAccountID: c.LedgerAccountID, AssetType: s.AssetType,
 		Chain: c.Chain, Quantity: quantity, Currency: s.Currency, AcquiredAt: c.At, DisposedAt: c.At,
-		Basis: s.engine.Basis().Mul(quantity).Quo(held, s.config.Places),
+		Basis: s.standing.most(c.LedgerAccountID, s.engine.Basis().Mul(quantity).Quo(held, s.config.Places)),
 	}
 	arrives := leaves
 	arrives.SourceID, arrives.LedgerAccountID, arrives.Chain = c.to.Source, c.to.Account, c.toChain
 	arrives.Quantity, arrives.Basis = leaves.Quantity.Neg(), leaves.Basis.Neg()
 	c.after = append(c.after, leaves, arrives)
+	s.standing.subtract(leaves, arrives)
 	return nil
 }
 
@@ -217,6 +230,7 @@ func (s *session) accept(e *event, entering []*lots.Lot) error {
 		l.Seq, l.Pool, l.OrderKey = s.seq, s.Key, e.key
 		l.RemainingQuantity, l.RemainingBasis = l.Quantity, l.CostBasis
 		s.lots[l.ID] = l
+		s.standing.add(l.LedgerAccountID, l.CostBasis)
 	}
 	return nil
 }

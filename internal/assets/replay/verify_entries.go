@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -64,7 +65,9 @@ func (e *Effect) rebuild(b *snapshot.Books, stored []lots.Consumption, uses map[
 		}
 		c.setOrderKey()
 		wrong = wrong || !c.Equal(&k)
-		answers[i] = answer(lots.Effective(uses[lots.ConsumptionKey{Pool: k.Pool, OrderKey: k.OrderKey}]))
+		stored := uses[lots.ConsumptionKey{Pool: k.Pool, OrderKey: k.OrderKey}]
+		wrong = wrong || !e.isOf(k, stored)
+		answers[i] = answer(lots.Effective(stored))
 	}
 	if wrong {
 		found.Addf("entries with other consumptions", "the stored consumptions of the entry %s are not those that follow from its booking",
@@ -76,6 +79,19 @@ func (e *Effect) rebuild(b *snapshot.Books, stored []lots.Consumption, uses map[
 		found.Addf("entries that cannot be booked again", "the entry %s cannot be booked again from the lots it consumed: %v", e.EntryID, err)
 	}
 	return entry, err == nil
+}
+
+// isOf reports whether the uses of a consumption repeat its transaction, position, time and type. Uses that were corrected, in a
+// closed period, may be of another type.
+func (e *Effect) isOf(k lots.Consumption, uses []lots.Use) bool {
+	corrected := slices.ContainsFunc(uses, func(u lots.Use) bool { return u.Correction })
+	for _, u := range uses {
+		if u.TransactionID != e.TransactionID || u.Position != int64(k.Position) ||
+			!corrected && (u.TransactionType != e.Type || !u.DisposedAt.Equal(k.At)) {
+			return false
+		}
+	}
+	return true
 }
 
 // verifyCreated compares the stored lots of an entry with those it creates.
@@ -94,7 +110,8 @@ func (e *Effect) verifyCreated(entry posting.Entry, stored []lots.Lot, found *fi
 		l := same[0]
 		left[m.Parent] = same[1:]
 		wrong = wrong || !l.Quantity.Equal(m.Quantity) || !l.CostBasis.Equal(m.Basis) || !l.AcquiredAt.Equal(m.AcquiredAt) ||
-			l.SourceID != m.Source || l.LedgerAccountID != m.Account || l.LegalEntityID != m.Entity || l.AssetType != m.Asset.Symbol
+			l.SourceID != m.Source || l.LedgerAccountID != m.Account || l.LegalEntityID != m.Entity || l.AssetType != m.Asset.Symbol ||
+			l.TransactionID != cmp.Or(e.LotsTransactionID, e.TransactionID)
 	}
 	for _, more := range left {
 		wrong = wrong || len(more) > 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -20,15 +21,6 @@ type unitRow struct {
 	Unit      string        `db:"unit"`
 	Quantity  money.Decimal `db:"quantity"`
 	Amount    money.Decimal `db:"amount"`
-}
-
-// accountUnit is a unit on an account.
-type accountUnit struct{ accountID, unit string }
-
-// lotBalance is what the lots on an account are of a balance.
-type lotBalance struct {
-	holding
-	atSource bool // some are held at a source, and not only parked on the account
 }
 
 // remeasure plans the balances that are measured on their own accounts, with one item for each unit: foreign currency at the closing
@@ -74,31 +66,31 @@ func (s *subject) monetaryBalances(ctx context.Context, kind Kind) (out []unitRo
 			continue
 		}
 		if kind == UnitBalance {
-			without, some, err := s.withoutLots(ctx, u)
+			carries, err := s.carriesLots(ctx, u.AccountID, u.Unit)
 			if err != nil {
 				return nil, err
 			}
-			if !some {
+			if carries {
 				continue
 			}
-			u = without
 		}
 		out = append(out, u)
 	}
 	return out, nil
 }
 
-// withoutLots returns the part of a balance in a digital asset that no lots carry, and reports whether it can have one. What is on
-// the account of a source or on a clearing account is lots, or becomes lots when the missing transaction is booked. Lots that were
-// lent and are parked on the account are measured as lots.
-func (s *subject) withoutLots(ctx context.Context, u unitRow) (unitRow, bool, error) {
-	lots := s.carried[accountUnit{u.AccountID, u.Unit}]
-	if lots.atSource || s.books.Accounts[u.AccountID].Clearing {
-		return u, false, nil
+// carriesLots reports whether what is on an account of a digital asset is lots, or becomes lots when the missing transaction is
+// booked: the account belongs to a source or is a clearing account, or lots were parked on it.
+func (s *subject) carriesLots(ctx context.Context, accountID, asset string) (bool, error) {
+	sources, err := source.OfLedgerAccountUnchecked(ctx, s.tx, accountID)
+	if err != nil || len(sources) > 0 || s.books.Accounts[accountID].Clearing {
+		return true, err
 	}
-	sources, err := source.OfLedgerAccountUnchecked(ctx, s.tx, u.AccountID)
-	u.Quantity, u.Amount = u.Quantity.Sub(lots.quantity), u.Amount.Sub(lots.cost)
-	return u, len(sources) == 0, err
+	held, err := lots.HasPosition(ctx, s.tx, s.ID, accountID, asset)
+	if err != nil || held {
+		return held, err
+	}
+	return lots.HasParkedPool(ctx, s.tx, s.ID, accountID, asset)
 }
 
 // balance plans the accounts with one unit.

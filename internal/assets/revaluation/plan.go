@@ -75,7 +75,6 @@ type subject struct {
 	digits int32
 
 	held     map[string]holding
-	carried  map[accountUnit]lotBalance
 	units    []unitRow // read when they are needed
 	policies map[string]assetpolicy.Policy
 	balances map[string]money.Decimal // of adjustment accounts, by account
@@ -143,14 +142,11 @@ func (p *planner) read(ctx context.Context, e entity.LegalEntity) (*subject, err
 	return s, nil
 }
 
-// readHoldings sums up the positions by asset, and by account. NFTs have no price of their own and stay at cost.
+// readHoldings sums up the positions by asset. NFTs have no price of their own and stay at cost.
 func (s *subject) readHoldings(ctx context.Context) error {
 	positions, err := holdings.Positions(ctx, s.tx, s.period.Key, holdings.Filter{LegalEntityIDs: []string{s.ID}})
-	s.held, s.carried = map[string]holding{}, map[accountUnit]lotBalance{}
+	s.held = map[string]holding{}
 	for _, p := range positions {
-		at := accountUnit{p.LedgerAccountID, p.AssetType}
-		c := s.carried[at]
-		s.carried[at] = lotBalance{holding{c.quantity.Add(p.Quantity), c.cost.Add(p.Basis)}, c.atSource || p.SourceID != ""}
 		if p.TokenID == "" {
 			h := s.held[p.AssetType]
 			s.held[p.AssetType] = holding{h.quantity.Add(p.Quantity), h.cost.Add(p.Basis)}

@@ -253,7 +253,7 @@ func (t *tester) testOne(one transaction.Transaction, booked booking.Target) {
 
 // decided returns what a rule decides about a transaction.
 func (d *decider) decided(t transaction.Transaction, r *classify.Rule) Decided {
-	return Decided{r.LedgerAccountID, typeFor(r.TransactionType, t, d.books.Accounts[r.LedgerAccountID].Type), r.ID}
+	return Decided{r.LedgerAccountID, d.typeOf(r, t), r.ID}
 }
 
 // addConflicts counts the other rules that match a transaction. matched is in order of precedence.

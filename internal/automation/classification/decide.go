@@ -63,17 +63,34 @@ func (d *decider) rule(t transaction.Transaction) Result {
 	r.Outcome, r.RuleID, r.RuleVersion, r.Specificity, r.LedgerAccountID, r.PayeeName, r.TagID =
 		Classified, rule.ID, rule.Version, int64(rule.Specificity()), rule.LedgerAccountID, rule.PayeeName, rule.TagID
 	r.Confidence, r.Reasons = 100, []string{fmt.Sprintf("The rule %s, version %d, matches: %s.", rule.ID, rule.Version, rule.Text())}
-	a, ok := d.books.Accounts[rule.LedgerAccountID]
-	r.Type = typeFor(rule.TransactionType, t, a.Type)
-	switch {
-	case !ok:
-		r.Outcome, r.Message = Refused, "the ledger account of the rule no longer exists"
-	case a.ArchivedAt != nil:
-		r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is archived", a)
-	case !a.Postable:
-		r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is not postable", a)
+	r.Splits, r.Type = rule.Splits, d.typeOf(rule, t)
+	for _, id := range accountsOf(rule) {
+		switch a, ok := d.books.Accounts[id]; {
+		case !ok:
+			r.Outcome, r.Message = Refused, "the ledger account of the rule no longer exists"
+		case a.ArchivedAt != nil:
+			r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is archived", a)
+		case !a.Postable:
+			r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is not postable", a)
+		}
 	}
 	return r
+}
+
+// accountsOf returns the account of a rule, or those of its splits.
+func accountsOf(r *classify.Rule) (out []string) {
+	for _, s := range r.Splits {
+		out = append(out, s.LedgerAccountID)
+	}
+	if len(out) == 0 {
+		out = []string{r.LedgerAccountID}
+	}
+	return out
+}
+
+// typeOf returns the type that a rule gives to a transaction. Of several accounts the first one counts.
+func (d *decider) typeOf(r *classify.Rule, t transaction.Transaction) string {
+	return typeFor(r.TransactionType, t, d.books.Accounts[accountsOf(r)[0]].Type)
 }
 
 // setOthers stores the other rules that matched.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/task"
+	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -137,19 +138,20 @@ type Result struct {
 	hadSuggestion bool                 // the transaction has an earlier suggestion
 	position      transaction.Position // of the transaction
 
-	RuleVersion     int64    `json:"version,omitempty"`
-	Specificity     int64    `json:"specificity,omitempty"`
-	Others          []Match  `json:"others,omitempty"`       // other rules that matched, in order of precedence
-	OthersCount     int64    `json:"others_count,omitempty"` // how many matched in all
-	LedgerAccountID string   `json:"account,omitempty"`
-	Type            string   `json:"type,omitempty"`
-	PayeeName       string   `json:"payee,omitempty"`
-	TagID           string   `json:"tag,omitempty"`
-	Confidence      int64    `json:"confidence,omitempty"`
-	Reasons         []string `json:"reasons,omitempty"`
-	Examples        []string `json:"examples,omitempty"`
-	JournalEntryID  string   `json:"entry,omitempty"`
-	Message         string   `json:"message,omitempty"` // why it was skipped or refused
+	RuleVersion     int64            `json:"version,omitempty"`
+	Specificity     int64            `json:"specificity,omitempty"`
+	Others          []Match          `json:"others,omitempty"`       // other rules that matched, in order of precedence
+	OthersCount     int64            `json:"others_count,omitempty"` // how many matched in all
+	LedgerAccountID string           `json:"account,omitempty"`
+	Splits          []classify.Split `json:"splits,omitempty"`
+	Type            string           `json:"type,omitempty"`
+	PayeeName       string           `json:"payee,omitempty"`
+	TagID           string           `json:"tag,omitempty"`
+	Confidence      int64            `json:"confidence,omitempty"`
+	Reasons         []string         `json:"reasons,omitempty"`
+	Examples        []string         `json:"examples,omitempty"`
+	JournalEntryID  string           `json:"entry,omitempty"`
+	Message         string           `json:"message,omitempty"` // why it was skipped or refused
 }
 
 // othersKept is how many other matching rules a result lists.
@@ -159,7 +161,7 @@ const othersKept = 20
 func (r Result) suggestion(runID string) *transaction.Suggestion {
 	switch r.Outcome {
 	case Classified, Refused, Suggested:
-		return &transaction.Suggestion{RunID: runID, LedgerAccountID: r.LedgerAccountID, Type: transaction.Type(r.Type),
+		return &transaction.Suggestion{RunID: runID, LedgerAccountID: r.LedgerAccountID, Splits: r.Splits, Type: transaction.Type(r.Type),
 			Confidence: r.Confidence, Reasons: r.Reasons, RuleID: r.RuleID,
 			RuleVersion: r.RuleVersion, Examples: r.Examples}
 	default:

@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -68,6 +69,46 @@ func TestTheMostSpecificRuleDecidesAndIsNamed(t *testing.T) {
 			if one.Suggested != nil || one.Status != transaction.Pending {
 				w.Errorf("a dry run changed %s", one.SequenceNumber())
 			}
+		}
+	})
+}
+
+func TestARuleMaySplitByPercent(t *testing.T) {
+	each(t, func(w *world) {
+		for line, want := range map[string]string{
+			"memo=rent split=Rent:60+Travel:30":           "splits add up to 90 percent",
+			"memo=rent to=Rent split=Rent:60+Travel:40":   "splits cannot be combined with ledger_account_id",
+			"memo=rent split=Rent:100":                    "splits must have 2 to 100 items",
+			"memo=rent split=Rent:-1+Travel:x":            "splits[1].percent",
+			"memo=rent split=Rent:50+lac_none:50":         "splits[1].ledger_account_id",
+			"memo=rent direction=WITHDRAWAL type=EXPENSE": "ledger_account_id is required, or splits",
+		} {
+			if _, err := w.memory.PutRule(w.Ctx, memory.PutRuleParams{Rule: w.ruleParams(line)}); err == nil ||
+				!strings.Contains(err.Error(), want) {
+				w.Errorf("%s: %v, want %s", line, err, want)
+			}
+		}
+		w.rule("shared", "memo=rent split=Rent:66.6667+Travel:33.3333")
+		ids := w.addTransactions("Bank 2025-11-03 -100 USD text=rent")
+		w.classify(classification.CreateParams{Action: classification.Suggest})
+		if s := w.list()[0].Suggested; s == nil || len(s.Splits) != 2 || s.Splits[0].Percent != "66.6667" || s.Type != "EXPENSE" {
+			w.Errorf("suggested %+v", s)
+		}
+		w.classify(classification.CreateParams{Action: classification.Post})
+		var lines []string
+		err := w.DB.Read(w.Ctx, actor.From(w.Ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			paid, err := transaction.Find(ctx, tx, ids[0])
+			if err != nil {
+				return err
+			}
+			e, err := journal.Find(ctx, tx, paid.JournalEntryID)
+			for _, l := range e.Lines {
+				lines = append(lines, fmt.Sprint(l.Side, " ", w.names[l.LedgerAccountID], " ", l.Amount.Fixed("USD"), " ", l.Memo))
+			}
+			return err
+		})
+		if w.Must(err); len(lines) != 3 || lines[0] != "DEBIT Rent 66.67 share" || lines[1] != "DEBIT Travel 33.33 share" {
+			w.Errorf("lines %q", lines)
 		}
 	})
 }

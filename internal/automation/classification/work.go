@@ -211,6 +211,9 @@ func (w *work) book(ctx context.Context, tx *db.Tx, results []Result) error {
 		}
 		p := booking.Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: r.LedgerAccountID, AutoPost: w.Action == Post,
 			OpenOnly: true, RuleID: r.RuleID, RuleVersion: r.RuleVersion, Vendor: r.PayeeName}
+		for _, s := range r.Splits {
+			p.Splits = append(p.Splits, booking.Split{LedgerAccountID: s.LedgerAccountID, Percent: s.Percent, Memo: s.Memo})
+		}
 		if r.TagID != "" {
 			p.AddTagIDs = []string{r.TagID}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/tenancy/companytest"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -152,6 +153,11 @@ func (w *world) ruleParams(line string) memory.RuleParams {
 			p.Priority = &priority
 		case "enabled":
 			p.Enabled = new(value == "true")
+		case "split": // Rent:60+Travel:40
+			for part := range strings.SplitSeq(value, "+") {
+				name, percent, _ := strings.Cut(part, ":")
+				p.Splits = append(p.Splits, classify.Split{LedgerAccountID: cmp.Or(w.accounts[name], name), Percent: percent, Memo: "share"})
+			}
 		case "to":
 			p.LedgerAccountID = new(cmp.Or(w.accounts[value], value))
 		default:

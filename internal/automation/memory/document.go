@@ -164,6 +164,7 @@ func (e entry) change(ctx context.Context, tx *db.Tx, v Version) error {
 	if err := upsertDocument(ctx, tx, after.documentRow); err != nil {
 		return err
 	}
+	c.Parts = []audit.Part{v.part()}
 	audit.Record(ctx, tx, c)
 	return nil
 }

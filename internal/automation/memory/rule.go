@@ -57,7 +57,8 @@ type Rule struct {
 	MatchMode         string `json:"match_mode"`
 	LedgerAccountName string `json:"ledger_account_name"`
 
-	LedgerAccountID string `json:"ledger_account_id"`
+	LedgerAccountID string           `json:"ledger_account_id"`
+	Splits          []classify.Split `json:"splits"` // instead of LedgerAccountID
 }
 
 // ruleNoun names a rule in errors.
@@ -82,6 +83,9 @@ func (r Rule) conditions() []condition {
 		if s.value != "" {
 			out = append(out, s)
 		}
+	}
+	if len(r.Splits) > 0 {
+		out = append(out, condition{"splits", r.Splits})
 	}
 	if r.Type == Classification {
 		out = append(out, condition{"priority", r.Priority}, condition{"enabled", r.Enabled})
@@ -122,6 +126,6 @@ func (r Rule) Matching() classify.Rule {
 		ID: r.ID, Version: r.Version, Priority: r.Priority,
 		MemoContains: r.MemoContains, Category: r.ProviderCategory, Merchant: r.Merchant, Address: r.Address, Asset: r.AssetType,
 		Direction:       r.Direction,
-		LedgerAccountID: r.LedgerAccountID, TransactionType: r.TransactionType, PayeeName: r.PayeeName, TagID: r.TagID,
+		LedgerAccountID: r.LedgerAccountID, Splits: r.Splits, TransactionType: r.TransactionType, PayeeName: r.PayeeName, TagID: r.TagID,
 	}
 }

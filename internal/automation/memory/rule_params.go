@@ -2,11 +2,14 @@ package memory
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
@@ -38,6 +41,7 @@ type RuleParams struct {
 	Name, Statement, Action, Matcher, MatchMode, LedgerAccountName *string
 
 	LedgerAccountID *string
+	Splits          []classify.Split // instead of LedgerAccountID
 }
 
 // matchFields are the conditions of a classification rule, which needs at least one.
@@ -138,14 +142,50 @@ func (p RuleParams) classification(t *textReader, r *Rule) {
 	}
 	r.PayeeName = t.optional("payee_name", p.PayeeName, payeeMax)
 	r.TagID = t.optional("tag_id", p.TagID, 64)
-	if p.LedgerAccountID == nil {
-		t.faults.Addf("ledger_account_id", "is required")
-	}
+	p.splits(t, r)
 	r.Enabled = p.Enabled == nil || *p.Enabled
 	if p.Priority != nil {
 		if r.Priority = *p.Priority; r.Priority < -priorityMax || r.Priority > priorityMax {
 			t.faults.Addf("priority", "must be from %d to %d", -priorityMax, priorityMax)
 		}
+	}
+}
+
+// splitsMin and splitsMax bound the splits of a rule, as those of an entry.
+const splitsMin, splitsMax = 2, 100
+
+// splits reads the account of a rule, or the splits that replace it.
+func (p RuleParams) splits(t *textReader, r *Rule) {
+	switch n := len(p.Splits); {
+	case n == 0 && p.LedgerAccountID == nil:
+		t.faults.Addf("ledger_account_id", "is required, or splits")
+		return
+	case n == 0:
+		return
+	case p.LedgerAccountID != nil:
+		t.faults.Addf("splits", "cannot be combined with ledger_account_id, which they replace")
+	case n < splitsMin || n > splitsMax:
+		t.faults.Addf("splits", "must have %d to %d items", splitsMin, splitsMax)
+	}
+	var sum money.Decimal
+	valid := true
+	for i, s := range p.Splits {
+		percent, err := money.Parse(s.Percent)
+		field := fmt.Sprintf("splits[%d].percent", i)
+		switch {
+		case err != nil:
+			t.faults.Addf(field, "%v", err)
+			valid = false
+		case percent.Sign() <= 0:
+			t.faults.Addf(field, "must be positive")
+			valid = false
+		}
+		sum = sum.Add(percent)
+		r.Splits = append(r.Splits, classify.Split{LedgerAccountID: s.LedgerAccountID, Percent: s.Percent,
+			Memo: strings.TrimSpace(s.Memo)})
+	}
+	if valid && !sum.Equal(money.FromInt(100)) {
+		t.faults.Addf("splits", "add up to %s percent, but must add up to 100", sum)
 	}
 }
 
@@ -165,6 +205,7 @@ func (p RuleParams) cashApplication(t *textReader, r *Rule) {
 		"address":    p.Address != nil,
 		"asset_type": p.AssetType != nil, "direction": p.Direction != nil, "transaction_type": p.TransactionType != nil,
 		"payee_name": p.PayeeName != nil,
+		"splits":     p.Splits != nil,
 		"tag_id":     p.TagID != nil, "priority": p.Priority != nil, "enabled": p.Enabled != nil,
 	})
 	r.Name = t.required("name", p.Name, ruleNameMax)
@@ -192,19 +233,26 @@ func (p RuleParams) cashApplication(t *textReader, r *Rule) {
 
 // validateReferences verifies the records that a rule refers to. It returns their faults together with those of the input.
 func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.List) error {
+	accounts := map[string]string{} // by field
+	for i, s := range r.Splits {
+		accounts[fmt.Sprintf("splits[%d].ledger_account_id", i)] = s.LedgerAccountID
+	}
 	if r.LedgerAccountID != "" {
-		a, err := account.Get(ctx, tx, r.LedgerAccountID)
-		if err := faults.MergeMissing(err, "ledger_account_id"); err != nil {
+		accounts["ledger_account_id"] = r.LedgerAccountID
+	}
+	for _, field := range slices.Sorted(maps.Keys(accounts)) {
+		a, err := account.Get(ctx, tx, accounts[field])
+		if err := faults.MergeMissing(err, field); err != nil {
 			return err
 		}
 		switch {
 		case err != nil: // it does not exist
 		case !a.Postable:
-			faults.Addf("ledger_account_id", "the ledger account %s is not postable: choose one below it", a)
+			faults.Addf(field, "the ledger account %s is not postable: choose one below it", a)
 		case a.Archived():
-			faults.AddConflictf("ledger_account_id", "the ledger account %s is archived: unarchive it or choose another", a)
+			faults.AddConflictf(field, "the ledger account %s is archived: unarchive it or choose another", a)
 		case r.Type == Classification && a.AssetType != "" && a.AssetType != r.AssetType:
-			faults.Addf("ledger_account_id", "the ledger account %s is for %s: give the rule that asset_type, or another account", a, a.AssetType)
+			faults.Addf(field, "the ledger account %s is for %s: give the rule that asset_type, or another account", a, a.AssetType)
 		case r.Type == CashApplication && r.LedgerAccountName != "" && a.Name != r.LedgerAccountName:
 			faults.Addf("ledger_account_name", "must be the name of the ledger account, which is %q", a.Name)
 		}

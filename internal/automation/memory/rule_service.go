@@ -147,13 +147,14 @@ func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error
 		change.Before = before.facts()
 	}
 	r.ID, r.Version, r.UpdatedAt = before.ID, before.Version+1, tx.Now()
-	if _, err := addVersion(ctx, tx, Version{ItemID: r.ID, Number: r.Version, Content: r.text(), Rationale: p.Rationale}); err != nil {
+	v, err := addVersion(ctx, tx, Version{ItemID: r.ID, Number: r.Version, Content: r.text(), Rationale: p.Rationale})
+	if err != nil {
 		return r, err
 	}
 	if err := upsertRule(ctx, tx, r); err != nil {
 		return r, err
 	}
-	change.ResourceID, change.After = r.ID, r.facts()
+	change.ResourceID, change.After, change.Parts = r.ID, r.facts(), []audit.Part{v.part()}
 	audit.Record(ctx, tx, change)
 	return r, nil
 }
@@ -183,13 +184,15 @@ func (s *Service) DeleteRule(ctx context.Context, ruleID, expectedVersion, ratio
 		if err := r.requireVersion(expectedVersion); err != nil {
 			return err
 		}
-		if _, err := addVersion(ctx, tx, Version{ItemID: r.ID, Number: r.Version + 1, Deleted: true, Rationale: rationale}); err != nil {
+		v, err := addVersion(ctx, tx, Version{ItemID: r.ID, Number: r.Version + 1, Deleted: true, Rationale: rationale})
+		if err != nil {
 			return err
 		}
 		if err := removeRule(ctx, tx, r.ID); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "rule.updated", ResourceType: ruleNoun, ResourceID: r.ID, Before: r.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "rule.updated", ResourceType: ruleNoun, ResourceID: r.ID, Before: r.facts(),
+			Parts: []audit.Part{v.part()}})
 		return nil
 	})
 }

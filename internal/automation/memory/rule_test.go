@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -123,7 +124,7 @@ func TestARevisionHasTheRulesOfItsTime(t *testing.T) {
 		}
 		first := h.rules(t, 1)[0]
 		if want := (classify.Rule{ID: one.ID, Version: 1, Priority: 3, MemoContains: "aws", Direction: classify.Any,
-			LedgerAccountID: h.accounts["plain"].ID, TagID: h.tag.ID}); first != want {
+			LedgerAccountID: h.accounts["plain"].ID, TagID: h.tag.ID}); !reflect.DeepEqual(first, want) {
 			t.Errorf("%+v, want %+v", first, want)
 		}
 		h.read(t, func(ctx context.Context, tx *db.Tx) error {

@@ -2,9 +2,11 @@ package memory
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
 type versionRow struct {
@@ -31,12 +33,21 @@ func (r versionRow) version() Version {
 }
 
 func insertVersion(ctx context.Context, tx *db.Tx, v Version) error {
-	return db.Insert(ctx, tx, "memory_versions", versionRow{
+	return db.Insert(ctx, tx, "memory_versions", toRow(v))
+}
+
+func toRow(v Version) versionRow {
+	return versionRow{
 		ItemID: v.ItemID, Version: v.Number, Revision: v.Revision, Content: v.Content,
 		Frontmatter: db.OrNull(v.Frontmatter), Size: v.Size, Deleted: v.Deleted, Rationale: db.OrNull(v.Rationale),
 		UserID:   db.OrNull(v.UserID),
 		APIKeyID: db.OrNull(v.APIKeyID), CreatedAt: v.CreatedAt,
-	})
+	}
+}
+
+// part returns what is stored of a version, for the audit log.
+func (v Version) part() audit.Part {
+	return audit.Part{Type: "memory_version", ID: v.ItemID + "/" + strconv.FormatInt(v.Number, 10), Table: "memory_versions", Row: toRow(v)}
 }
 
 func selectRevision(ctx context.Context, tx *db.Tx) (int64, error) {
@@ -84,13 +95,47 @@ type ruleKeyRow struct {
 	TagID           *string `db:"tag_id"`
 }
 
+type ruleSplitRow struct {
+	RuleID          string `db:"rule_id"`
+	Position        int64  `db:"position"`
+	LedgerAccountID string `db:"ledger_account_id"`
+}
+
+// splitRows returns the rows of the splits of a rule.
+func (r Rule) splitRows() (out []ruleSplitRow) {
+	for i, s := range r.Splits {
+		out = append(out, ruleSplitRow{r.ID, int64(i), s.LedgerAccountID})
+	}
+	return out
+}
+
+func removeSplits(ctx context.Context, tx *db.Tx, ruleID string) error {
+	return tx.Queue(ctx, "DELETE FROM memory_rule_splits WHERE organization_id = @org AND rule_id = ?", ruleID)
+}
+
+func selectSplits(ctx context.Context, tx *db.Tx) ([]ruleSplitRow, error) {
+	return db.All[ruleSplitRow](ctx, tx, "SELECT "+db.Columns[ruleSplitRow]()+
+		" FROM memory_rule_splits WHERE organization_id = @org ORDER BY rule_id, position")
+}
+
 func upsertRule(ctx context.Context, tx *db.Tx, r Rule) error {
+	if err := removeSplits(ctx, tx, r.ID); err != nil {
+		return err
+	}
+	if rows := r.splitRows(); len(rows) > 0 {
+		if err := db.Insert(ctx, tx, "memory_rule_splits", rows...); err != nil {
+			return err
+		}
+	}
 	return db.Upsert(ctx, tx, "memory_rules", []ruleKeyRow{{r.ID, r.Version, db.OrNull(r.LedgerAccountID), db.OrNull(r.TagID)}},
 		"ON CONFLICT (organization_id, rule_id) DO UPDATE SET version = excluded.version, ledger_account_id = "+
 			"excluded.ledger_account_id, tag_id = excluded.tag_id")
 }
 
 func removeRule(ctx context.Context, tx *db.Tx, ruleID string) error {
+	if err := removeSplits(ctx, tx, ruleID); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, "DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?", ruleID)
 	return err
 }

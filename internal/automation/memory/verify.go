@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -40,7 +42,29 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(out, verifyRules(rows, keys)...), nil
+	splits, err := selectSplits(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, append(verifyRules(rows, keys), verifySplits(rows, splits)...)...), nil
+}
+
+// verifySplits compares the stored accounts of splits with the versions of the rules.
+func verifySplits(rows []ruleRow, stored []ruleSplitRow) (out []string) {
+	of := map[string][]ruleSplitRow{}
+	for _, s := range stored {
+		of[s.RuleID] = append(of[s.RuleID], s)
+	}
+	for _, row := range rows {
+		if r, err := row.rule(); err == nil && !slices.Equal(r.splitRows(), of[row.ID]) {
+			out = append(out, fmt.Sprintf("rule %s: its stored splits are not those of its last version", row.ID))
+		}
+		delete(of, row.ID)
+	}
+	for _, id := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, fmt.Sprintf("rule %s: it has splits, but does not exist", id))
+	}
+	return out
 }
 
 // faults returns the violated invariants of the version numbers of an item.

@@ -247,9 +247,13 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 	if err := insert(ctx, tx, chart...); err != nil {
 		return err
 	}
+	parts := make([]audit.Part, len(chart))
+	for i, a := range chart {
+		parts[i] = audit.Part{Type: "ledger_account", ID: a.ID}
+	}
 	// A new organization has no webhooks yet, so the audit record is silent: there is no event.
 	audit.Record(ctx, tx, audit.Change{Action: "ledger_accounts.seeded", ResourceType: "organization", ResourceID: tx.Organization(),
-		After: map[string]any{"ledger_accounts": told}, Silent: true})
+		After: map[string]any{"ledger_accounts": told}, Silent: true, Parts: parts, PartsOnly: true})
 	return nil
 }
 

@@ -23,6 +23,11 @@ func (r row) quotation() Quotation {
 		UpdatedAt: r.UpdatedAt}
 }
 
+func toRow(q Quotation) row {
+	return row{Base: q.Base, Quote: q.Quote, Date: q.Date, Rate: q.Rate, Source: db.OrNull(q.Source), CreatedAt: q.CreatedAt,
+		UpdatedAt: q.UpdatedAt}
+}
+
 func quotationsOf(rows []row) []Quotation {
 	out := make([]Quotation, len(rows))
 	for i, r := range rows {
@@ -36,8 +41,7 @@ var selectRows = "SELECT " + db.Columns[row]() + " FROM fx_rates WHERE organizat
 func upsert(ctx context.Context, tx *db.Tx, rates []Quotation) error {
 	rows := make([]row, len(rates))
 	for i, q := range rates {
-		rows[i] = row{Base: q.Base, Quote: q.Quote, Date: q.Date, Rate: q.Rate, Source: db.OrNull(q.Source), CreatedAt: q.CreatedAt,
-			UpdatedAt: q.UpdatedAt}
+		rows[i] = toRow(q)
 	}
 	return db.Upsert(ctx, tx, "fx_rates", rows,
 		"ON CONFLICT (organization_id, base_currency, quote_currency, date) DO UPDATE SET rate = excluded.rate, source = "+

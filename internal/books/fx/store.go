@@ -141,8 +141,18 @@ func (p *pair) store(ctx context.Context, tx *db.Tx, rates, out []Quotation) err
 	}
 	audit.Record(ctx, tx, audit.Change{
 		Action: "fx_rate.stored", ResourceType: "fx_rate", ResourceID: p.base + "/" + p.quote, Before: p.facts(before), After: p.facts(after),
+		Parts: parts(after), PartsOnly: true,
 	})
 	return nil
+}
+
+// parts returns what is stored of rates, for the audit log.
+func parts(rates []Quotation) []audit.Part {
+	out := make([]audit.Part, len(rates))
+	for i, q := range rates {
+		out[i] = audit.Part{Type: "fx_rate", ID: q.Base + "/" + q.Quote + " " + q.Date, Table: "fx_rates", Row: toRow(q)}
+	}
+	return out
 }
 
 // facts describes rates of a pair in the audit log and in events.

@@ -43,7 +43,7 @@ func (s *Service) change(ctx context.Context, entryID string,
 // record writes an audit record of a change to an entry.
 func record(ctx context.Context, tx *db.Tx, action string, before, after Entry) {
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: before.ID, Before: before.facts(),
-		After: after.facts()})
+		After: after.facts(), State: after.state()})
 }
 
 // UpdateParams are the requested changes; nil leaves a part unchanged.
@@ -160,9 +160,11 @@ func (s *Service) Delete(ctx context.Context, entryID string) error {
 		if err := s.subledger.BeforeDelete(ctx, tx, e); err != nil {
 			return e, err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "journal_entry.deleted", ResourceType: "journal_entry", ResourceID: e.ID, Before: e.facts()})
-		e.Status, e.UpdatedAt = deleted, tx.Now()
-		return e, markDeleted(ctx, tx, e)
+		before := e
+		e.Status, e.Lines, e.UpdatedAt = deleted, nil, tx.Now()
+		audit.Record(ctx, tx, audit.Change{Action: "journal_entry.deleted", ResourceType: "journal_entry", ResourceID: e.ID,
+			Before: before.facts(), State: e.state()})
+		return e, markDeleted(ctx, tx, before, e)
 	})
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
@@ -97,6 +98,27 @@ func (r lineRow) line() Line {
 		TagIDs: strings.Fields(r.TagIDs), Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity, Rates: fx.Kept(db.OrEmpty(r.Rates))}
 }
 
+func (e Entry) lineRows() []lineRow {
+	rows := make([]lineRow, len(e.Lines))
+	for i, l := range e.Lines {
+		rows[i] = lineRow{
+			EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID,
+			Side: string(l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo),
+			TagIDs: strings.Join(l.TagIDs, " "), AccountingDate: e.AccountingDate, Number: e.Number,
+			Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity, Rates: db.OrNull(string(l.Rates)),
+		}
+	}
+	return rows
+}
+
+// state returns what is stored of an entry, for the audit log. It is computed from memory, because posting must not read.
+func (e Entry) state() string {
+	d := audit.NewDigest("journal_entry")
+	audit.AddRows(d, "journal_entries", toRow(e))
+	audit.AddRows(d, "journal_lines", e.lineRows()...)
+	return d.Sum()
+}
+
 type tagRow struct {
 	TagID          string    `db:"tag_id"`
 	EntryID        string    `db:"journal_entry_id"`
@@ -120,14 +142,7 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	var lines []lineRow
 	var tags []tagRow
 	for _, e := range entries {
-		for i, l := range e.Lines {
-			lines = append(lines, lineRow{
-				EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID,
-				Side: string(l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo),
-				TagIDs: strings.Join(l.TagIDs, " "), AccountingDate: e.AccountingDate, Number: e.Number,
-				Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity, Rates: db.OrNull(string(l.Rates)),
-			})
-		}
+		lines = append(lines, e.lineRows()...)
 		for _, tag := range e.tags() {
 			tags = append(tags, tagRow{tag, e.ID, e.AccountingDate, e.Number})
 		}
@@ -222,8 +237,8 @@ func deleteLines(ctx context.Context, tx *db.Tx, was Entry) error {
 }
 
 // markDeleted marks a draft as deleted and deletes its lines, so that nothing they referred to is in use by them.
-func markDeleted(ctx context.Context, tx *db.Tx, e Entry) error {
-	if err := deleteLines(ctx, tx, e); err != nil {
+func markDeleted(ctx context.Context, tx *db.Tx, was, e Entry) error {
+	if err := deleteLines(ctx, tx, was); err != nil {
 		return err
 	}
 	return tx.Queue(ctx, "UPDATE journal_entries SET status = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?",

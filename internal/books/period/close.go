@@ -58,6 +58,26 @@ func (s *Service) CloseWithOverride(ctx context.Context, periodID, legalEntityID
 	return s.close(ctx, periodID, legalEntityID, reason, invalid)
 }
 
+// actionClosed is the action of the audit record of a close, which serves as an anchor.
+const actionClosed = "accounting_period.closed"
+
+// Anchor returns the anchor in the audit log that the last close of a period set, or nil if there is none.
+func (s *Service) Anchor(ctx context.Context, organizationID string, p Period) (anchor *audit.Anchor, err error) {
+	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		anchor, err = lastAnchor(ctx, tx, p)
+		return err
+	})
+	return anchor, err
+}
+
+func lastAnchor(ctx context.Context, tx *db.Tx, p Period) (*audit.Anchor, error) {
+	anchor, err := audit.LastAnchor(ctx, tx, "accounting_period", p.ID, actionClosed)
+	if anchor != nil {
+		anchor.Period = p.Key
+	}
+	return anchor, err
+}
+
 func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string, invalid error) (State, error) {
 	return s.change(ctx, periodID, legalEntityID, invalid, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
 		x, err := s.examine(ctx, tx, p, o)
@@ -74,8 +94,17 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 		if err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.closed", ResourceType: "accounting_period", ResourceID: p.ID,
-			Before: p.facts(asOpen(closings)), After: p.facts(closings)})
+		state, err := orgstate.Lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		after := p.facts(closings)
+		after["anchored"] = audit.Counts{Entries: state.EntryNumber, Transactions: state.TransactionNumber}
+		audit.Record(ctx, tx, audit.Change{Action: actionClosed, ResourceType: "accounting_period", ResourceID: p.ID,
+			Before: p.facts(asOpen(closings)), After: after, Parts: parts(closings)})
+		if s.afterClose != nil {
+			tx.AfterCommit(func() { s.afterClose(tx.Organization(), p) })
+		}
 		return nil
 	})
 }
@@ -191,7 +220,7 @@ func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (
 			}
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.reopened", ResourceType: "accounting_period", ResourceID: p.ID,
-			Before: p.facts(before), After: p.facts(after)})
+			Before: p.facts(before), After: p.facts(after), Parts: parts(after)})
 		return nil
 	})
 }
@@ -220,6 +249,15 @@ func (o closeStatus) requireReopenable(p Period, closed []entity.LegalEntity) er
 		return nil
 	}
 	return fault.Conflictf("the period %s cannot be reopened before later ones are: %s", p.Key, joinFirst(reasons, len(reasons)))
+}
+
+// parts returns the closings that a change of a period concerns, for the audit log.
+func parts(closings []Closing) []audit.Part {
+	out := make([]audit.Part, len(closings))
+	for i, c := range closings {
+		out[i] = audit.Part{Type: "period_closing", ID: c.ID}
+	}
+	return out
 }
 
 // facts describes a period and some of its closings in the audit log and in events.

@@ -7,12 +7,14 @@ import (
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
 // Package is what was stored when a period was closed, by legal entity.
 type Package struct {
 	Period   Period
 	Entities []EntityPackage
+	Anchor   *audit.Anchor // of the last close; nil if there is none, or the actor does not see the whole organization
 }
 
 // EntityPackage is the part of one legal entity: the active closing, if there is one, and those that were reopened.
@@ -39,7 +41,10 @@ func (s *Service) Package(ctx context.Context, periodID, legalEntityID string) (
 		if err != nil {
 			return err
 		}
-		out.Entities, err = packages(ctx, tx, out.Period, o.entities)
+		if out.Entities, err = packages(ctx, tx, out.Period, o.entities); err != nil || len(actor.From(ctx).LegalEntityIDs) > 0 {
+			return err
+		}
+		out.Anchor, err = lastAnchor(ctx, tx, out.Period)
 		return err
 	})
 	return out, err

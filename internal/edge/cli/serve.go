@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -41,6 +43,7 @@ type server struct {
 	rateLimit int
 	announce  func(address string) // called when the service is ready
 	slow      string
+	anchors   string
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -64,6 +67,8 @@ func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.tlsCert, "tls-cert", "BURSAR_TLS_CERT", "", "certificate file; enables HTTPS")
 	text(c.Flags(), &srv.tlsKey, "tls-key", "BURSAR_TLS_KEY", "", "private key file of the certificate")
 	c.Flags().IntVar(&srv.rateLimit, "rate-limit", 500, "requests per second that each API key may send to this node; 0 means no limit")
+	text(c.Flags(), &srv.anchors, "anchors", "BURSAR_ANCHORS", "",
+		"folder to which every close writes an anchor of the audit log; by default, anchors in the data folder")
 	text(c.Flags(), &srv.slow, "slow-statement", "BURSAR_SLOW_STATEMENT", "200ms",
 		"log database statements that take this long or longer; 0 turns the log off")
 }
@@ -111,6 +116,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	}
 	defer d.Close()
 	a := app.New(d, log)
+	a.KeepAnchors(cmp.Or(srv.anchors, filepath.Join(s.data, app.AnchorsFolder)))
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Log: log, Metrics: metrics, Version: version})

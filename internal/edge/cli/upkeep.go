@@ -31,39 +31,6 @@ func (s *settings) migrate() *cobra.Command {
 	}
 }
 
-func (s *settings) verify() *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify",
-		Short: "Verify all invariants of the stored data",
-		Long: "Recompute every invariant of every organization from the stored data: balances, entry numbers, the audit chain, lots\n" +
-			"and more. Prints every violation, and exits with 1 if there is one. It only reads, and can run beside the service.",
-		Example: "  bursar verify\n  bursar verify --database-url postgres://bursar@db/bursar",
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return s.reading(c.Context(), func(a *app.App) error {
-				total := 0
-				progress := s.bar("of organizations verified")
-				findings, err := a.Verify(c.Context(), func(done, all int) {
-					total = all
-					progress.show(int64(done), int64(all))
-				})
-				progress.end()
-				if err != nil {
-					return err
-				}
-				for _, f := range findings {
-					fmt.Fprintf(s.out, "%s: %s\n", f.OrganizationID, f.Text)
-				}
-				if len(findings) > 0 {
-					return fmt.Errorf("found %s; see docs/OPERATIONS.md", counted(len(findings), "violation"))
-				}
-				fmt.Fprintf(s.out, "All invariants hold in %s.\n", counted(total, "organization"))
-				return nil
-			})
-		},
-	}
-}
-
 // counted returns a number with its noun, in the singular or the plural.
 func counted(n int, noun string) string {
 	if n == 1 {

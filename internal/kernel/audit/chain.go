@@ -22,6 +22,7 @@ type LogRecord struct {
 	ResourceID   string
 	Before       string // JSON, empty for a resource that was created
 	After        string // JSON, empty for a resource that was deleted
+	State        string // what is stored after the change; empty in records of earlier versions
 	PreviousHash string
 	Hash         string
 }
@@ -38,6 +39,9 @@ func (r LogRecord) chainHash(organizationID string) string {
 	for _, part := range []string{clock.Format(r.CreatedAt), r.UserID, r.APIKeyID, r.RequestID, r.Action, r.ResourceType, r.ResourceID,
 		r.Before, r.After} {
 		writePart(h, part)
+	}
+	if r.State != "" {
+		writePart(h, r.State)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -21,6 +22,14 @@ type Change struct {
 	Before       any
 	After        any
 	Silent       bool // no event is written to the outbox
+
+	// State is what is stored of the resource after the change, from a Digest or RangeState. If it is empty, what is stored is read
+	// before the commit.
+	State string
+
+	// Parts are further resources that the change concerns. PartsOnly means that nothing is stored of the resource itself.
+	Parts     []Part
+	PartsOnly bool
 }
 
 // log collects the changes of a database transaction. They are written just before the commit, so that the
@@ -71,6 +80,10 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 	if err != nil {
 		return err
 	}
+	states, err := statesOf(ctx, tx, changes)
+	if err != nil {
+		return err
+	}
 	records := make([]LogRecord, len(changes))
 	var events []outbox.Event
 	for i, c := range changes {
@@ -79,6 +92,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 			Sequence: state.AuditSequence, PreviousHash: state.AuditHash, CreatedAt: c.at,
 			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, RequestID: c.who.RequestID,
 			Action: c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID, Before: c.before, After: c.after,
+			State: states[i],
 		}
 		r.Hash = r.chainHash(tx.Organization())
 		state.AuditHash, records[i] = r.Hash, r
@@ -91,6 +105,58 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 		return err
 	}
 	return outbox.Append(ctx, tx, events)
+}
+
+// statesOf returns the state of each change. It reads what the changes do not bring along, with one query for each table.
+func statesOf(ctx context.Context, tx *db.Tx, changes []change) ([]string, error) {
+	wanted := map[string][]string{}
+	for _, c := range changes {
+		if c.State == "" && !c.PartsOnly {
+			wanted[c.ResourceType] = append(wanted[c.ResourceType], c.ResourceID)
+		}
+		for _, p := range c.Parts {
+			if p.Row == nil {
+				wanted[p.Type] = append(wanted[p.Type], p.ID)
+			}
+		}
+	}
+	found := make(map[string]map[string]stored, len(wanted))
+	for kind, ids := range wanted {
+		slices.Sort(ids)
+		var err error
+		if found[kind], err = readStored(ctx, tx, kind, slices.Compact(ids)); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]string, len(changes))
+	for i, c := range changes {
+		out[i] = c.state(found)
+	}
+	return out, nil
+}
+
+// state returns the state of a change, given what was read.
+func (c change) state(found map[string]map[string]stored) string {
+	own := resource{c.ResourceType, c.ResourceID}
+	if c.State == "" && isDigested(own.kind) {
+		c.State = found[own.kind][own.id].digest(own.kind)
+	}
+	stated := c.State == "" && !c.PartsOnly && len(db.StatedTablesOf(own.kind)) > 0
+	if len(c.Parts) == 0 && !stated {
+		return c.State
+	}
+	d := document{Digest: c.State}
+	if stated {
+		d.put(own, found[own.kind][own.id])
+	}
+	for _, p := range c.Parts {
+		s := found[p.Type][p.ID]
+		if p.Row != nil {
+			s = stored{p.Table: {db.TextsOf(p.Row)}}
+		}
+		d.put(resource{p.Type, p.ID}, s)
+	}
+	return encode(d)
 }
 
 // encode returns facts as JSON. Keys of maps are sorted, so that the same facts always result in the same bytes.

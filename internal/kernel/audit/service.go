@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -84,7 +83,7 @@ func (v Verification) Complete() bool { return v.Break == nil && v.LastSequence 
 // to go on.
 func (s *Service) Verify(ctx context.Context, after int64) (v Verification, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		v, err = verifyFrom(ctx, tx, after, verifyMax)
+		v, err = verifyFrom(ctx, tx, after, verifyMax, nil)
 		return err
 	})
 	return v, err
@@ -92,7 +91,9 @@ func (s *Service) Verify(ctx context.Context, after int64) (v Verification, err 
 
 const verifyChunk = 1000
 
-func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verification, error) {
+// verifyFrom recomputes up to limit links of the chain after a sequence number. It calls each, if not nil, with records whose
+// links are intact.
+func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64, each func([]LogRecord, Verification) error) (Verification, error) {
 	state, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return Verification{}, err
@@ -127,6 +128,11 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 			v.Checked++
 			v.LastSequence = r.Sequence
 		}
+		if each != nil {
+			if err := each(chunk, v); err != nil {
+				return v, err
+			}
+		}
 		if len(chunk) < verifyChunk {
 			break
 		}
@@ -146,13 +152,4 @@ func verifyEnd(state orgstate.State, last LogRecord) *Break {
 		return &Break{last.Sequence, "the organization state names another record as the last"}
 	}
 	return nil
-}
-
-// Verify recomputes the whole audit chain of an organization for `bursar verify` and describes the first break.
-func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
-	v, err := verifyFrom(ctx, tx, 0, math.MaxInt64)
-	if err != nil || v.Break == nil {
-		return nil, err
-	}
-	return []string{fmt.Sprintf("audit chain broken at record %d: %s", v.Break.Sequence, v.Break.Reason)}, nil
 }

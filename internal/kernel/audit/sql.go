@@ -18,6 +18,7 @@ type recordRow struct {
 	ResourceID   string    `db:"resource_id"`
 	Before       *string   `db:"before"`
 	After        *string   `db:"after"`
+	State        *string   `db:"state"`
 	PreviousHash string    `db:"previous_hash"`
 	Hash         string    `db:"hash"`
 }
@@ -29,7 +30,8 @@ func insertRecords(ctx context.Context, tx *db.Tx, records []LogRecord) error {
 			Sequence: r.Sequence, CreatedAt: r.CreatedAt,
 			UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID), RequestID: db.OrNull(r.RequestID),
 			Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
-			Before: db.OrNull(r.Before), After: db.OrNull(r.After), PreviousHash: r.PreviousHash, Hash: r.Hash,
+			Before: db.OrNull(r.Before), After: db.OrNull(r.After), State: db.OrNull(r.State),
+			PreviousHash: r.PreviousHash, Hash: r.Hash,
 		}
 	}
 	return db.Insert(ctx, tx, "audit_log", rows...)
@@ -40,7 +42,8 @@ func (r recordRow) record() LogRecord {
 		Sequence: r.Sequence, CreatedAt: r.CreatedAt,
 		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID),
 		Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
-		Before: db.OrEmpty(r.Before), After: db.OrEmpty(r.After), PreviousHash: r.PreviousHash, Hash: r.Hash,
+		Before: db.OrEmpty(r.Before), After: db.OrEmpty(r.After), State: db.OrEmpty(r.State),
+		PreviousHash: r.PreviousHash, Hash: r.Hash,
 	}
 }
 
@@ -92,4 +95,9 @@ func records(rows []recordRow) []LogRecord {
 		out[i] = r.record()
 	}
 	return out
+}
+
+// selectSince reads the number of the first record at or after a time, or nil if there is none.
+func selectSince(ctx context.Context, tx *db.Tx, at time.Time) (*int64, error) {
+	return db.One[*int64](ctx, tx, "record", "SELECT min(sequence) FROM audit_log WHERE organization_id = @org AND created_at >= ?", at)
 }

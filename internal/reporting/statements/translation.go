@@ -35,7 +35,7 @@ func (r *reading) readQuotes(ctx context.Context, tx *db.Tx) (map[string][]fx.Qu
 }
 
 // rates returns the rates of each period from a currency, or nil if it is that of the report. The first period is the opening
-// period. Its balances are translated at the rate at the beginning of the first month or, if none is known, at that of its end.
+// period, whose rate is that of the beginning of the books.
 func (r *reading) rates(currency string) *statement.Rates {
 	if currency == r.books.Currency || len(r.periods) == 0 {
 		return nil
@@ -44,9 +44,6 @@ func (r *reading) rates(currency string) *statement.Rates {
 	rates := &statement.Rates{Closing: make([]statement.Rate, len(r.periods)), Average: make([]statement.Rate, len(r.periods))}
 	var latest *fx.Quotation
 	for i, p := range r.periods {
-		if i == 0 {
-			continue
-		}
 		sum, n, start, end := money.Decimal{}, int64(0), firstDay(p), lastDay(p)
 		for len(quotes) > 0 && quotes[0].Date <= end {
 			latest, quotes = &quotes[0], quotes[1:]
@@ -61,22 +58,20 @@ func (r *reading) rates(currency string) *statement.Rates {
 			rates.Average[i] = statement.Rate{Times: sum, Over: money.FromInt(n)}
 		}
 	}
-	if rate, there := r.openingRate(currency); there {
+	if rate, there := r.rateOn(currency, r.beginning(currency)); there {
 		rates.Closing[0] = exact(rate)
 	}
 	return rates
 }
 
-// openingRate returns the rate at which opening balances are translated.
-func (r *reading) openingRate(currency string) (money.Decimal, bool) {
-	if len(r.periods) < 2 {
-		return money.Decimal{}, false
+// beginning returns the date at whose rate opening balances are translated: the first day of the first month or, if no rate is
+// stored for that or a day before it, the last one.
+func (r *reading) beginning(currency string) string {
+	first := r.periods[1]
+	if _, there := r.rateOn(currency, firstDay(first)); there {
+		return firstDay(first)
 	}
-	rate, there := r.rateOn(currency, firstDay(r.periods[1]))
-	if !there {
-		rate, there = r.rateOn(currency, lastDay(r.periods[1]))
-	}
-	return rate, there
+	return lastDay(first)
 }
 
 func exact(rate money.Decimal) statement.Rate {
@@ -156,11 +151,10 @@ func (r *reading) rateOf(l equityRow, currency string, zone *time.Location) (mon
 		return rate, err
 	}
 	date := calendar.DateOf(l.Date, zone)
-	rate, there := r.rateOn(currency, date)
 	if period.IsOpening(l.Date) {
-		rate, there = r.openingRate(currency)
-		date = firstDay(r.periods[min(1, len(r.periods)-1)])
+		date = r.beginning(currency)
 	}
+	rate, there := r.rateOn(currency, date)
 	if !there {
 		return rate, fault.Conflictf("no rate from %s to %s is stored for %s or a day before it, at which the line of JE-%d on an equity "+
 			"account is translated: store it with POST /v1/fx-rates", currency, r.books.Currency, date, l.Number)

@@ -35,9 +35,17 @@ type Rule struct {
 	Direction    Direction // empty is Any
 
 	LedgerAccountID string
-	TransactionType string // empty if it follows from the account and the direction
+	Splits          []Split // several accounts instead
+	TransactionType string  // empty if it follows from the account and the direction
 	PayeeName       string
 	TagID           string
+}
+
+// Split is the share of an amount that a rule books to one of several accounts.
+type Split struct {
+	LedgerAccountID string `json:"ledger_account_id"`
+	Percent         string `json:"percent"`
+	Memo            string `json:"memo,omitempty"`
 }
 
 // Subject holds the fields of a transaction that rules and precedents use. Texts are unmodified; this package folds them.

@@ -59,7 +59,8 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Added, []Transaction, err
 	if err := judgeSpam(ctx, tx, made); err != nil {
 		return nil, nil, err
 	}
-	if err := insertAll(ctx, tx, made); err != nil {
+	rows, err := insertAll(ctx, tx, made)
+	if err != nil {
 		return nil, nil, err
 	}
 	c := counts{}
@@ -69,7 +70,7 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Added, []Transaction, err
 	if err := addCounts(ctx, tx, c); err != nil {
 		return nil, nil, err
 	}
-	record(ctx, tx, made)
+	record(ctx, tx, made, rows)
 	return out, made, nil
 }
 
@@ -186,18 +187,21 @@ func arrivals(made []Transaction) []rules.Arrival {
 	return all
 }
 
-// record writes one audit record for all transactions that were added. What the source reported is in the rows
-// themselves, which never change, and an audit record for each would cost as much as the transaction.
-func record(ctx context.Context, tx *db.Tx, made []Transaction) {
+// record writes one audit record for all transactions that were added, with a digest of each: a record for each would cost as
+// much as the transaction.
+func record(ctx context.Context, tx *db.Tx, made []Transaction, rows []keyedRow) {
 	first, last := made[0], made[len(made)-1]
 	var sources []string
-	for _, t := range made {
+	digests := make([]string, len(made))
+	for i, t := range made {
+		digests[i] = rows[i].digest()
 		if !slices.Contains(sources, t.Source.ID) {
 			sources = append(sources, t.Source.ID)
 		}
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "transaction.created", ResourceType: noun, ResourceID: first.ID,
-		After: map[string]any{"count": len(made), "first": first.SequenceNumber(), "last": last.SequenceNumber(), "source_ids": sources}})
+		After: map[string]any{"count": len(made), "first": first.SequenceNumber(), "last": last.SequenceNumber(), "source_ids": sources},
+		State: audit.RangeState("transaction", first.Number, digests)})
 }
 
 // CreateParams is a transaction sent by a client, with the id of its source or of its source's account.

@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -75,10 +76,10 @@ func toRow(t Transaction) keyedRow {
 		Asset: k.asset, Chain: k.chain, From: db.OrNull(k.from), To: db.OrNull(k.to), CategoryKey: db.OrNull(k.category),
 		GrossAmount: k.grossAmount, NetAmount: k.netAmount, GrossPrice: k.grossPrice, Search: k.search,
 	}
-	if t.Crypto != nil || t.Bank != nil || t.Card != nil {
+	if r.Details, r.Spam = t.details, t.spam; r.Details == nil && (t.Crypto != nil || t.Bank != nil || t.Card != nil) {
 		r.Details = toJSON(details{t.Crypto, t.Bank, t.Card})
 	}
-	if t.Spam != nil {
+	if r.Spam == nil && t.Spam != nil {
 		r.Spam = toJSON(t.Spam)
 	}
 	if v := t.Value; v != nil {
@@ -93,7 +94,7 @@ func (r row) transaction(s source.Source) (Transaction, error) {
 		Quantity: r.Quantity, Currency: r.Currency, Category: db.OrEmpty(r.Category), Vendor: db.OrEmpty(r.Vendor), Memo: db.OrEmpty(r.Memo),
 		EventKey: db.OrEmpty(r.EventKey), GroupID: db.OrEmpty(r.GroupID), Type: Type(r.Type), TypeBeforeSpam: Type(db.OrEmpty(r.TypeBefore)),
 		Status: Status(r.Status), JournalEntryID: db.OrEmpty(r.JournalEntryID), TagIDs: strings.Fields(r.TagIDs),
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, details: r.Details, spam: r.Spam,
 	}
 	if r.Gross != nil && r.Fee != nil && r.ValueCurrency != nil {
 		t.Value = &Value{*r.Gross, *r.Fee, *r.ValueCurrency}
@@ -118,6 +119,22 @@ func (r row) transaction(s source.Source) (Transaction, error) {
 	return t, nil
 }
 
+// digest returns the digest of what is stored of a transaction without links.
+func (r keyedRow) digest() string {
+	d := audit.NewDigest("transaction")
+	audit.AddRows(d, "transactions", r)
+	return d.Sum()
+}
+
+// state returns what is stored of a transaction, for the audit log, or an empty text if that has to be read, because the
+// transaction is linked.
+func (t Transaction) state() string {
+	if t.GroupID != "" {
+		return ""
+	}
+	return toRow(t).digest()
+}
+
 type tagRow struct {
 	TagID         string `db:"tag_id"`
 	TransactionID string `db:"transaction_id"`
@@ -132,15 +149,16 @@ func tagsOf(all []Transaction) (out []tagRow) {
 	return out
 }
 
-func insertAll(ctx context.Context, tx *db.Tx, all []Transaction) error {
+// insertAll stores transactions and returns the rows.
+func insertAll(ctx context.Context, tx *db.Tx, all []Transaction) ([]keyedRow, error) {
 	rows := make([]keyedRow, len(all))
 	for i, t := range all {
 		rows[i] = toRow(t)
 	}
 	if err := db.Insert(ctx, tx, "transactions", rows...); err != nil {
-		return err
+		return nil, err
 	}
-	return db.Insert(ctx, tx, "transaction_tags", tagsOf(all)...)
+	return rows, db.Insert(ctx, tx, "transaction_tags", tagsOf(all)...)
 }
 
 // countKey identifies one count that is kept: transactions of a source and status, in total or with one value of one

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -85,6 +86,10 @@ type Transaction struct {
 	TagIDs         []string
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
+
+	// details and spam are the texts of columns as they were read. They never change, and an earlier version may have written them
+	// otherwise than this one would.
+	details, spam *string
 }
 
 // Value is the worth of a transaction in a fiat currency. For an inflow, gross is what the payer paid and net what
@@ -147,12 +152,13 @@ func SequenceNumber(number int64) string { return "OT-" + strconv.FormatInt(numb
 
 // Suggestion is a classification proposed by a rule or by precedents. Nothing is booked from it without a request.
 type Suggestion struct {
-	RunID           string   `json:"run"`
-	LedgerAccountID string   `json:"account,omitempty"`
-	Type            Type     `json:"type,omitempty"`
-	Confidence      int64    `json:"confidence"` // percent
-	Reasons         []string `json:"reasons"`
-	RuleID          string   `json:"rule,omitempty"`
-	RuleVersion     int64    `json:"rule_version,omitempty"`
-	Examples        []string `json:"examples,omitempty"` // ids of the transactions that it is based on
+	RunID           string           `json:"run"`
+	LedgerAccountID string           `json:"account,omitempty"`
+	Splits          []classify.Split `json:"splits,omitempty"` // instead of LedgerAccountID
+	Type            Type             `json:"type,omitempty"`
+	Confidence      int64            `json:"confidence"` // percent
+	Reasons         []string         `json:"reasons"`
+	RuleID          string           `json:"rule,omitempty"`
+	RuleVersion     int64            `json:"rule_version,omitempty"`
+	Examples        []string         `json:"examples,omitempty"` // ids of the transactions that it is based on
 }

@@ -169,7 +169,7 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 			action = ActionClassified
 		}
 		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(),
-			After: e.After.facts()})
+			After: e.After.facts(), State: e.After.state()})
 	}
 	return changed, addCounts(ctx, tx, c)
 }

@@ -132,3 +132,31 @@ func TestTheEntryOfAnOpeningAssetCannotBeCorrected(t *testing.T) {
 		apitest.WantConflict(t, err, "change or delete that asset instead")
 	})
 }
+
+func TestOpeningAssetsAreTranslatedAtTheRateOfTheFirstDayOfTheBooks(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		sub := n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Sub", BaseCurrency: "EUR"})
+		if _, err := n.Client.StoreFXRates(t.Context(), []client.StoreFXRate{
+			{BaseCurrency: "EUR", QuoteCurrency: "USD", Date: "2026-01-31", Rate: "1.10"},
+			{BaseCurrency: "EUR", QuoteCurrency: "USD", Date: "2026-02-28", Rate: "1.20"},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		l := n.OpenLedger(t)
+		l.PostTo(t, sub.ID, "2026-02-05", "Dr 1010 1; Cr 3010 1")
+		asset := n.NewAsset(t, client.CreateAsset{LegalEntityID: sub.ID, Quantity: "1", CostBasis: "1000.00"})
+		sheet, err := n.Client.BalanceSheet(t.Context(), url.Values{"accounting_period_ids": {l.Period(t, "2026-02").ID},
+			"legal_entity_ids": {sub.ID}, "presentation_currency": {"USD"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cell := sheet.Balances[asset.LedgerAccountID]["2026-02"].CreditDebit
+		equity := sheet.Balances[n.AccountByCode(t, equityCode(t, n)).ID]["2026-02"].CreditDebit
+		if cell.OpeningBalance.Value != "1100.00" || cell.ClosingBalance.Value != "1200.00" || equity.OpeningBalance.Value != "1100.00" ||
+			equity.ClosingBalance.Value != "1100.00" {
+			t.Errorf("%+v and %+v", cell, equity)
+		}
+	})
+}

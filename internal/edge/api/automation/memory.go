@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/rules/classify"
 )
 
 // documentKind and ruleKind are the parameter that distinguishes the two kinds of memory.
@@ -184,7 +185,15 @@ func (b PutMemoryRule) params() memory.RuleParams {
 		MatchMode:         b.MatchMode.OrNil(),
 		LedgerAccountID:   b.LedgerAccountID.OrNil(),
 		LedgerAccountName: b.LedgerAccountName.OrNil(),
+		Splits:            ruleSplits(b.Splits),
 	}
+}
+
+func ruleSplits(splits []RuleSplit) (out []classify.Split) {
+	for _, s := range splits {
+		out = append(out, classify.Split{LedgerAccountID: s.LedgerAccountID, Percent: s.Percent, Memo: s.Memo})
+	}
+	return out
 }
 
 func (h handlers) deleteMemoryRule(ctx context.Context, in *struct {
@@ -218,6 +227,9 @@ func viewMemoryRule(r memory.Rule) MemoryRule {
 		LedgerAccountID:   db.OrNull(r.LedgerAccountID),
 		LedgerAccountName: db.OrNull(r.LedgerAccountName),
 		UpdatedAt:         wire.Timestamp(r.UpdatedAt),
+	}
+	for _, s := range r.Splits {
+		out.Splits = append(out.Splits, RuleSplit{s.LedgerAccountID, s.Percent, s.Memo})
 	}
 	if r.Type == memory.Classification {
 		out.Priority, out.Enabled = &r.Priority, &r.Enabled

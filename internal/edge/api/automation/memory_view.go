@@ -51,28 +51,36 @@ type MemoryDocumentDeleted struct {
 
 // MemoryRule is a rule. Properties of the other type of rule are null.
 type MemoryRule struct {
-	RuleID            string  `json:"rule_id" doc:"Identifier: rul_ and 26 characters."`
-	Version           string  `json:"version" doc:"Version number. Increases with each change. Send it as expected_version to replace the rule." example:"1"`
-	RuleType          string  `json:"rule_type" enum:"classification,cash_application" doc:"What the rule is for."`
-	MemoContains      *string `json:"memo_contains" doc:"Text that the memo or the payee contains, in lower case. Matching is case-insensitive. Null if not used."`
-	ProviderCategory  *string `json:"provider_category" doc:"Category given by the source; null if not used."`
-	Merchant          *string `json:"merchant" doc:"Merchant of a card transaction; null if not used."`
-	Address           *string `json:"address" doc:"Blockchain address of the sender or recipient, in lower case. Matching is case-insensitive. Null if not used."`
-	AssetType         *string `json:"asset_type" doc:"Symbol of the asset; null if not used."`
-	Direction         *string `json:"direction" enum:"ANY,DEPOSIT,WITHDRAWAL" doc:"Direction of the transaction."`
-	TransactionType   *string `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type to assign. Null if it follows from account and direction."`
-	PayeeName         *string `json:"payee_name" doc:"Payee name to assign; null if none."`
-	TagID             *string `json:"tag_id" doc:"Tag to assign; null if none."`
-	Priority          *int64  `json:"priority" minimum:"-1000" maximum:"1000" doc:"Priority. Of equally specific rules the one with the highest priority applies."`
-	Enabled           *bool   `json:"enabled" doc:"Whether classification runs use the rule."`
-	Name              *string `json:"name" doc:"Name of the rule."`
-	Statement         *string `json:"statement" doc:"The rule in words."`
-	Action            *string `json:"action" enum:"route_to_account,require_human_review" doc:"What the rule does."`
-	Matcher           *string `json:"matcher" doc:"Phrase that invoice lines are matched against."`
-	MatchMode         *string `json:"match_mode" enum:"contains,exact" doc:"Whether a line must contain the phrase or be equal to it."`
-	LedgerAccountID   *string `json:"ledger_account_id" doc:"Ledger account to book to; null if none."`
-	LedgerAccountName *string `json:"ledger_account_name" doc:"Name of the ledger account, for display and audit."`
-	UpdatedAt         string  `json:"updated_at" format:"date-time" doc:"When this version was written."`
+	RuleID            string      `json:"rule_id" doc:"Identifier: rul_ and 26 characters."`
+	Version           string      `json:"version" doc:"Version number. Increases with each change. Send it as expected_version to replace the rule." example:"1"`
+	RuleType          string      `json:"rule_type" enum:"classification,cash_application" doc:"What the rule is for."`
+	MemoContains      *string     `json:"memo_contains" doc:"Text that the memo or the payee contains, in lower case. Matching is case-insensitive. Null if not used."`
+	ProviderCategory  *string     `json:"provider_category" doc:"Category given by the source; null if not used."`
+	Merchant          *string     `json:"merchant" doc:"Merchant of a card transaction; null if not used."`
+	Address           *string     `json:"address" doc:"Blockchain address of the sender or recipient, in lower case. Matching is case-insensitive. Null if not used."`
+	AssetType         *string     `json:"asset_type" doc:"Symbol of the asset; null if not used."`
+	Direction         *string     `json:"direction" enum:"ANY,DEPOSIT,WITHDRAWAL" doc:"Direction of the transaction."`
+	TransactionType   *string     `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type to assign. Null if it follows from account and direction."`
+	PayeeName         *string     `json:"payee_name" doc:"Payee name to assign; null if none."`
+	TagID             *string     `json:"tag_id" doc:"Tag to assign; null if none."`
+	Priority          *int64      `json:"priority" minimum:"-1000" maximum:"1000" doc:"Priority. Of equally specific rules the one with the highest priority applies."`
+	Enabled           *bool       `json:"enabled" doc:"Whether classification runs use the rule."`
+	Name              *string     `json:"name" doc:"Name of the rule."`
+	Statement         *string     `json:"statement" doc:"The rule in words."`
+	Action            *string     `json:"action" enum:"route_to_account,require_human_review" doc:"What the rule does."`
+	Matcher           *string     `json:"matcher" doc:"Phrase that invoice lines are matched against."`
+	MatchMode         *string     `json:"match_mode" enum:"contains,exact" doc:"Whether a line must contain the phrase or be equal to it."`
+	LedgerAccountID   *string     `json:"ledger_account_id" doc:"Ledger account to book to; null if none."`
+	Splits            []RuleSplit `json:"splits,omitempty" doc:"Ledger accounts to divide the amount among, in place of ledger_account_id; omitted if none."`
+	LedgerAccountName *string     `json:"ledger_account_name" doc:"Name of the ledger account, for display and audit."`
+	UpdatedAt         string      `json:"updated_at" format:"date-time" doc:"When this version was written."`
+}
+
+// RuleSplit is the share of an amount that a rule books to one of several ledger accounts.
+type RuleSplit struct {
+	LedgerAccountID string `json:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Postable ledger account."`
+	Percent         string `json:"percent" format:"decimal" minLength:"1" maxLength:"80" doc:"Percentage of the amount; positive." example:"60"`
+	Memo            string `json:"memo,omitempty" maxLength:"2000" doc:"Memo of the line; omitted if none."`
 }
 
 // MemoryRules is one page of rules.
@@ -103,6 +111,7 @@ type PutMemoryRule struct {
 	Matcher           wire.Opt[string] `json:"matcher,omitempty" minLength:"1" maxLength:"500" doc:"cash_application, required: phrase that descriptions of invoice lines and product names are matched against, word by word."`
 	MatchMode         wire.Opt[string] `json:"match_mode,omitempty" enum:"contains,exact" doc:"cash_application: whether a line must contain the phrase or be equal to it. Defaults to contains."`
 	LedgerAccountID   wire.Opt[string] `json:"ledger_account_id,omitempty" maxLength:"64" doc:"Postable ledger account to book to. Optional for a cash_application rule with require_human_review."`
+	Splits            []RuleSplit      `json:"splits,omitempty" minItems:"2" maxItems:"100" doc:"classification, in place of ledger_account_id: ledger accounts to divide the amount among, by percentages that add up to 100."`
 	LedgerAccountName wire.Opt[string] `json:"ledger_account_name,omitempty" minLength:"1" maxLength:"200" doc:"cash_application, with ledger_account_id: exact name of the ledger account, for display and audit."`
 	Rationale         wire.Opt[string] `json:"rationale,omitempty" minLength:"1" maxLength:"2000" doc:"Reason; stored with this version."`
 	ExpectedVersion   wire.Opt[string] `json:"expected_version,omitempty" maxLength:"20" doc:"Required with rule_id: version that you last read. If another version is stored, the answer is 409."`

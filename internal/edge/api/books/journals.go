@@ -292,11 +292,11 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 		faults.Addf("transaction_type", "cannot be combined with its former name classification")
 	}
 	if anew && (b.Lines != nil || b.LegalEntityID != nil) {
-		faults.Addf("lines", "cannot be combined with transaction_type, ledger_account_id, splits or offset_ledger_account_id, "+
+		faults.Addf("lines", "cannot be combined with transaction_type, splits, ledger_account_id or offset_ledger_account_id, "+
 			"from which they follow")
 	}
 	if !anew && b.DryRun {
-		faults.Addf("dry_run", "requires transaction_type, ledger_account_id, splits or offset_ledger_account_id")
+		faults.Addf("dry_run", "requires transaction_type, splits, ledger_account_id or offset_ledger_account_id")
 	}
 	if !anew {
 		g, err := h.app.Journal.Correct(ctx, in.ID, b.UpdateJournalEntry.params())

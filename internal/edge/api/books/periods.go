@@ -125,6 +125,18 @@ func viewClosePackage(p period.Package) ClosePackage {
 		EndDateUTC:         wire.Timestamp(p.Period.End),
 		LegalEntities:      make([]LegalEntityPackage, len(p.Entities)),
 	}
+	if a := p.Anchor; a != nil {
+		out.Anchor.Value = &Anchor{
+			OrganizationID:   a.OrganizationID,
+			Organization:     a.Organization,
+			SequenceNumber:   a.Sequence,
+			Hash:             a.Hash,
+			CreatedAt:        wire.Timestamp(a.At),
+			JournalEntries:   a.Entries,
+			Transactions:     a.Transactions,
+			AccountingPeriod: a.Period,
+		}
+	}
 	for i, e := range p.Entities {
 		currency := e.Entity.BaseCurrency
 		view := LegalEntityPackage{

@@ -61,6 +61,19 @@ type ClosePackage struct {
 	StartDateUTC       string               `json:"start_date_utc" format:"date-time" doc:"First instant of the month in the organization's time zone."`
 	EndDateUTC         string               `json:"end_date_utc" format:"date-time" doc:"First instant after the month."`
 	LegalEntities      []LegalEntityPackage `json:"legal_entities" doc:"Close packages of the legal entities."`
+	Anchor             wire.OrNull[Anchor]  `json:"anchor" doc:"Record of the last close in the audit log. Keep it elsewhere, and compare it later with bursar verify --anchor. Null if the period was not closed, or for a key that is limited to some legal entities."`
+}
+
+// Anchor is a record of the audit log by which a log that was cut short or rewritten is recognized.
+type Anchor struct {
+	OrganizationID   string `json:"organization_id" doc:"Identifier of the organization."`
+	Organization     string `json:"organization" doc:"Name of the organization."`
+	SequenceNumber   int64  `json:"sequence_number" doc:"Sequence number of the audit record."`
+	Hash             string `json:"hash" doc:"SHA-256 (hexadecimal) of the audit record and the previous hash."`
+	CreatedAt        string `json:"created_at" format:"date-time" doc:"When the record was written."`
+	JournalEntries   int64  `json:"journal_entries" minimum:"0" doc:"Number of journal entries that had been created, deleted ones included."`
+	Transactions     int64  `json:"transactions" minimum:"0" doc:"Number of transactions that had been created, deleted ones included."`
+	AccountingPeriod string `json:"accounting_period" doc:"Month that was closed, such as 2026-01."`
 }
 
 // LegalEntityPackage is the part of one legal entity.

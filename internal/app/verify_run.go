@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// VerifyOptions say what Verify verifies.
+type VerifyOptions struct {
+	// Since leaves out what has not changed after an audit record, or since a time: only the audit log from there on is verified, and
+	// the resources that its records state.
+	Since Since
+
+	// Anchors are compared with the audit logs of their organizations.
+	Anchors []audit.Anchor
+
+	// Progress is called with how much is done, of a total; nil means that it is not.
+	Progress func(done, total int64)
+
+	// Verified is called for each organization with the number of audit records that were read; nil means that it is not.
+	Verified func(organizationID string, records int64)
+}
+
+// Since is where a verification starts in the audit log; the zero value is its beginning.
+type Since struct {
+	Sequence int64
+	Time     time.Time
+}
+
+// Finding is one broken invariant.
+type Finding struct {
+	OrganizationID string
+	Text           string
+}
+
+// Verify recomputes every invariant of every organization, or what the options say.
+func (a *App) Verify(ctx context.Context, o *VerifyOptions) ([]Finding, error) {
+	if o == nil {
+		o = &VerifyOptions{}
+	}
+	ids, err := a.Org.IDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, anchor := range o.Anchors {
+		if !slices.Contains(ids, anchor.OrganizationID) {
+			return nil, fmt.Errorf("%s is of the organization %s (%s), which is not in this database", anchor, anchor.OrganizationID,
+				anchor.Organization)
+		}
+	}
+	var out []Finding
+	for i, id := range ids {
+		v := verifier{VerifyOptions: *o, organizationID: id, base: int64(i) * stepsEach, total: int64(len(ids)) * stepsEach}
+		err := a.DB.Read(ctx, id, v.run)
+		if out = append(out, v.found...); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// VerifyOrganization recomputes every invariant of an organization.
+func (a *App) VerifyOrganization(ctx context.Context, organizationID string) ([]Finding, error) {
+	v := verifier{organizationID: organizationID}
+	err := a.DB.Read(ctx, organizationID, v.run)
+	return v.found, err
+}
+
+// stepsEach is how finely the progress of one organization is reported.
+const stepsEach = 1000
+
+// verifier verifies one organization.
+type verifier struct {
+	VerifyOptions
+	organizationID string
+	found          []Finding
+	base, total    int64 // of the progress
+}
+
+// report reports the progress within one of the checks.
+func (v *verifier) report(check int, done, of int64) {
+	if v.Progress != nil {
+		v.Progress(v.base+(int64(check)*stepsEach+stepsEach*done/max(of, 1))/int64(len(checks)+1), v.total)
+	}
+}
+
+func (v *verifier) run(ctx context.Context, tx *db.Tx) error {
+	for _, anchor := range v.Anchors {
+		if anchor.OrganizationID == v.organizationID {
+			if err := v.check(ctx, tx, anchor.Verify); err != nil {
+				return err
+			}
+		}
+	}
+	after, err := v.start(ctx, tx)
+	if err != nil || after < 0 {
+		return err
+	}
+	err = v.check(ctx, tx, func(ctx context.Context, tx *db.Tx) ([]string, error) {
+		return audit.VerifySince(ctx, tx, after, func(done, of int64) { v.report(0, done, of) })
+	})
+	if err != nil || v.Since != (Since{}) {
+		return err
+	}
+	for i, check := range checks {
+		if err := v.check(ctx, tx, check); err != nil {
+			return err
+		}
+		v.report(i+1, 1, 1)
+	}
+	return nil
+}
+
+// start returns the number of the audit record after which to verify, or -1 if there is nothing to verify.
+func (v *verifier) start(ctx context.Context, tx *db.Tx) (after int64, err error) {
+	s, err := orgstate.Read(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	if after = v.Since.Sequence; !v.Since.Time.IsZero() {
+		if after, err = audit.SequenceBefore(ctx, tx, v.Since.Time); err != nil {
+			return 0, err
+		}
+	}
+	if after > s.AuditSequence {
+		v.found = append(v.found, Finding{v.organizationID, fmt.Sprintf("audit log: the last record is %d, before the record %d from which to "+
+			"verify: records were removed, or that is a record of another organization", s.AuditSequence, after)})
+		return -1, nil
+	}
+	if v.Verified != nil {
+		v.Verified(v.organizationID, s.AuditSequence-after)
+	}
+	return after, nil
+}
+
+// check runs a check. Data that it cannot even read, because somebody has damaged them, are a finding like others.
+func (v *verifier) check(ctx context.Context, tx *db.Tx, check func(context.Context, *db.Tx) ([]string, error)) (err error) {
+	add := func(texts ...string) {
+		for _, text := range texts {
+			v.found = append(v.found, Finding{v.organizationID, text})
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			add(fmt.Sprintf("something stored cannot be read: %v", p))
+			err = nil
+		}
+	}()
+	texts, err := check(ctx, tx)
+	add(texts...)
+	if err == nil || ctx.Err() != nil || fault.KindOf(err) == fault.Unavailable {
+		return err
+	}
+	add(fmt.Sprintf("something stored cannot be read: %v", err))
+	return nil
+}

@@ -1,0 +1,130 @@
+package db
+
+// StatedTable says that audit records state the rows of a table: with each change of a resource, the audit log keeps what is
+// stored of it, and verification compares that with what is stored later. See the package kernel/audit.
+type StatedTable struct {
+	Table string
+
+	// Resource is the type of the resource that a row belongs to, and Key the expression of that resource's id.
+	Resource, Key string
+
+	// Order lists the columns by which the rows of one resource sort; empty where there is one row at most.
+	Order string
+
+	// Where is a condition on the rows; empty means all.
+	Where string
+
+	// Digest means that records state a digest of the rows instead of the rows, because there are too many.
+	Digest bool
+
+	// Facts is the list in the facts of the resource that has an item for each row; empty where the facts themselves describe the row.
+	Facts string
+
+	// Unstated has the reason for each column that records do not state.
+	Unstated map[string]string
+}
+
+const (
+	searchText = "it is derived from other columns, which verification computes again"
+	derived    = "verification computes it again"
+	written    = "it only says when the row was written last"
+)
+
+// StatedTables lists the tables whose rows audit records state.
+var StatedTables = []StatedTable{
+	{Table: "organizations", Resource: "organization", Key: "organization_id"},
+	{Table: "members", Resource: "member", Key: "user_id"},
+	{Table: "api_keys", Resource: "api_key", Key: "api_key_id"},
+
+	{Table: "legal_entities", Resource: "legal_entity", Key: "legal_entity_id"},
+	{Table: "cost_basis_elections", Resource: "legal_entity", Key: "legal_entity_id", Order: "sequence"},
+	{Table: "tags", Resource: "tag", Key: "tag_id"},
+	{Table: "ledger_accounts", Resource: "ledger_account", Key: "ledger_account_id"},
+	{Table: "period_closings", Resource: "period_closing", Key: "period_closing_id"},
+	{Table: "period_closing_balances", Resource: "period_closing", Key: "period_closing_id", Order: "ledger_account_id"},
+	{Table: "fx_rates", Resource: "fx_rate", Key: "base_currency || '/' || quote_currency || ' ' || date"},
+	{Table: "journal_entries", Resource: "journal_entry", Key: "journal_entry_id", Digest: true,
+		Unstated: map[string]string{
+			"accounting_period_id": "it follows from the date and the time zone, and a change of that moves entries",
+			"next_entry_id":        "it repeats previous_entry_id of the next entry",
+			"search":               searchText,
+			"updated_at":           "an entry that follows in a chain and a change of the time zone set it",
+		}},
+	{Table: "journal_lines", Resource: "journal_entry", Key: "journal_entry_id", Order: "position", Digest: true, Facts: "lines",
+		Unstated: map[string]string{
+			"accounting_date": "it repeats that of the entry",
+			"number":          "it repeats that of the entry",
+			"is_posted":       "it repeats the status of the entry",
+		}},
+
+	{Table: "sources", Resource: "source", Key: "source_id"},
+	{Table: "aggregator_items", Resource: "aggregator_item", Key: "item_id"},
+	{Table: "transactions", Resource: "transaction", Key: "transaction_id", Digest: true,
+		Unstated: map[string]string{
+			"row_key":          "it identifies the row in the full-text index",
+			"visibility":       "it follows from the status and from the source",
+			"suggested":        "nothing is booked from a suggestion",
+			"updated_at":       "deleting the source sets it",
+			"asset_type":       derived,
+			"chain":            derived,
+			"from_key":         derived,
+			"to_key":           derived,
+			"category_key":     derived,
+			"gross_amount_key": derived,
+			"net_amount_key":   derived,
+			"gross_price_key":  derived,
+			"search":           searchText,
+		}},
+	{Table: "transaction_links", Resource: "transaction", Key: "transaction_id", Order: "group_id", Digest: true},
+	{Table: "spam_listings", Resource: "spam_listing", Key: "listing_id"},
+
+	{Table: "prices", Resource: "price", Key: "price_id"},
+	{Table: "asset_policies", Resource: "asset_policy", Key: "asset_type"},
+	{Table: "lots", Resource: "asset", Key: "asset_id", Where: "origin = 'manual'",
+		Unstated: map[string]string{
+			"pool":               derived,
+			"order_key":          derived,
+			"seq":                derived,
+			"remaining_quantity": derived,
+			"remaining_basis":    derived,
+			"unit_key":           derived,
+			"is_open":            derived,
+			"opened_in":          derived,
+			"provisional":        derived,
+			"basis_pending":      derived,
+			"emptied_at":         derived,
+			"interval_node":      derived,
+			"entered_at":         derived,
+			"last_used_at":       derived,
+			"updated_at":         written,
+		}},
+	{Table: "lot_selections", Resource: "lot_selection", Key: "transaction_id", Order: "position"},
+	{Table: "revaluations", Resource: "revaluation", Key: "revaluation_id"},
+	{Table: "revaluation_parts", Resource: "revaluation", Key: "revaluation_id", Order: "legal_entity_id, kind",
+		Unstated: map[string]string{"status": "later runs replace earlier ones, which verification computes again"}},
+	{Table: "revaluation_items", Resource: "revaluation", Key: "revaluation_id", Order: "legal_entity_id, kind, unit"},
+	{Table: "revaluation_rows", Resource: "revaluation", Key: "revaluation_id", Order: "legal_entity_id, kind, unit, subject_id",
+		Digest: true},
+
+	{Table: "memory_documents", Resource: "memory", Key: "path"},
+	{Table: "memory_rules", Resource: "rule", Key: "rule_id"},
+	{Table: "memory_versions", Resource: "memory_version", Key: "item_id || '/' || version"},
+}
+
+// statedByResource has the stated tables of each type of resource.
+var statedByResource = func() map[string][]*StatedTable {
+	m := map[string][]*StatedTable{}
+	for i, t := range StatedTables {
+		TableNamed(t.Table)
+		m[t.Resource] = append(m[t.Resource], &StatedTables[i])
+	}
+	return m
+}()
+
+// StatedTablesOf returns the tables whose rows the audit records of a type of resource state.
+func StatedTablesOf(resource string) []*StatedTable { return statedByResource[resource] }
+
+// LeaveOut reports whether records do not state a column.
+func (t *StatedTable) LeaveOut(column string) bool {
+	return column == "organization_id" || column == "resource_id" || t.Unstated[column] != ""
+}

@@ -1,0 +1,421 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
+)
+
+// unnoticed has the tables and columns whose change verification does not notice, with the reason. A column of all tables has
+// an asterisk as its table.
+var unnoticed = map[string]string{
+	"organization_state.account_number": counter,
+	"organization_state.books_version":  counter,
+	"organization_state deleted":        "nothing can be read without it, so that verification fails",
+	"organization_state copied":         oneRow,
+	"organizations deleted":             "the database refuses",
+	"organizations copied":              "another organization is not part of this one",
+
+	"events":                 "it restates audit records, for those who follow changes",
+	"relays":                 counter,
+	"idempotency_keys":       "it holds answers, not facts",
+	"imports":                progress,
+	"import_chunks":          progress,
+	"import_faults":          progress,
+	"classification_runs":    progress,
+	"classification_results": progress,
+	"precedents":             learned,
+	"precedent_features":     learned,
+	"precedent_marks":        learned,
+	"spam_dealings":          learned,
+	"spam_sightings":         learned,
+	"spam_bursts":            learned,
+	"transfer_ambiguities":   learned,
+	"transfer_refusals":      learned,
+	"transfer_marks":         learned,
+	"aggregator_items":       "no provider is configured here, and it is stated like the other tables",
+
+	"accounting_periods.accounting_period_id": unusedMonth,
+	"accounting_periods.created_at":           written,
+	"accounting_periods deleted":              unusedMonth,
+	"accounting_periods copied":               refused,
+	"period_closings copied":                  refused,
+	"journal_entries.updated_at":              written,
+	"transactions.updated_at":                 written,
+	"lots.updated_at":                         written,
+	"lots.last_used_at":                       "it bounds the uses of the lot from above, for an index",
+	"lot_pools.chain":                         "it repeats the chain of the lots, for a list",
+	"lot_pools.last_order_key":                "it bounds the events of the pool from above",
+	"lot_uses.use_id":                         "nothing refers to it",
+	"lot_uses.days_held":                      "days are counted in a time zone that may have changed, so that one day is tolerated",
+	"lot_uses.is_correction":                  "it says which of several entries a use is shown with, and their sum is verified",
+	"lots.order_key":                          "only the order that it results in matters, and that is verified",
+	"lots.basis_pending":                      estimated,
+	"lots.provisional":                        estimated,
+	"bookings.rule_id":                        ruled,
+	"bookings.rule_version":                   ruled,
+}
+
+const (
+	counter     = "it is a counter, which nothing is reported from"
+	estimated   = "it marks an estimate until something is classified or linked, which later bookings of other entries decide"
+	learned     = "it says what was noticed or learned, from which nothing is booked"
+	oneRow      = "there is one row at most"
+	progress    = "it says how far a task came, and what it did is audited"
+	refused     = "the database refuses"
+	ruled       = "it says which rule proposed the booking, and nothing is booked or reported from it"
+	unusedMonth = "nothing is in this month, and it follows from the calendar"
+	written     = "it says when the row was written, and nothing is reported from it"
+)
+
+// tampered is a company with at least one row in every table that verification covers.
+func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
+	t.Helper()
+	n := s.Found(t, "tampered")
+	must := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	l := n.OpenLedger(t)
+	l.AddEntity(t, "DE", "EUR")
+	l.AddTag(t, "#rent")
+	_, err := n.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-01-01 1.08 ECB", "EUR USD 2026-01-11 1.08 ECB",
+		"EUR USD 2026-02-28 1.09 ECB"))
+	must("rates", err)
+	_, err = n.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-02-28 1.10"))
+	must("rates", err)
+	l.PostTo(t, l.Names["DE"], "2026-01-10", "Dr 1010 100.00 EUR #rent; Cr 4010 100.00 EUR")
+	l.PostTo(t, l.Names["US"], "2026-01-11", "Dr 1010 50.00 EUR #rent; Cr 4010 50.00 EUR")
+	corrected := l.PostTo(t, l.Names["US"], "2026-02-11", "Dr 1010 70.00; Cr 4010 70.00")
+	_, err = n.Client.CorrectJournalEntry(t.Context(), corrected.ID, client.UpdateJournalEntry{Memo: new("better")})
+	must("correct", err)
+	draft := l.Entry("2026-02-12", "draft", apitest.Sale)
+	draft.LegalEntityID = l.Names["US"]
+	l.Create(t, draft)
+	must("delete", n.Client.DeleteJournalEntry(t.Context(), l.Create(t, draft).ID))
+
+	_, err = n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID, client.UpdateLegalEntity{CostBasisMethod: new("specific_id"),
+		Measurement: new("fair_value")})
+	must("entity", err)
+	wallet := n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Wallet"})
+	second := n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Cold"})
+	opening := n.NewAsset(t, client.CreateAsset{SourceID: wallet.ID, DateReceived: "2025-06-01"})
+	n.NewAsset(t, client.CreateAsset{SourceID: second.ID, AssetType: "BTC", Quantity: "1", CostBasis: "100.00", DateReceived: "2025-06-01"})
+	prices := []client.CreatePrice{}
+	for _, day := range []string{"2026-01-31T23:59:59Z", "2026-02-28T23:59:59Z"} {
+		prices = append(prices, client.CreatePrice{AssetType: "ETH", Currency: "USD", Timestamp: day, Price: "2500", Note: new("seen")},
+			client.CreatePrice{AssetType: "BTC", Currency: "USD", Timestamp: day, Price: "90000"})
+	}
+	_, err = n.Client.CreatePrices(t.Context(), prices)
+	must("prices", err)
+	_, err = n.Client.PutAssetPolicy(t.Context(), "ETH", client.PutAssetPolicy{})
+	must("policy", err)
+	tamperedTransactions(t, n, wallet, second, opening)
+
+	periods := map[string]string{}
+	for _, p := range n.Periods(t) {
+		periods[p.Key] = p.ID
+	}
+	for range 2 {
+		_, err = n.Client.CreateRevaluation(t.Context(), client.CreateRevaluation{AccountingPeriodID: periods["2026-02"],
+			LegalEntityIDs: []string{n.LegalEntity.ID}})
+		must("revaluation", err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(periods)) {
+		if key <= "2026-02" {
+			l.Close(t, "DE", key)
+		}
+	}
+	_, err = n.Client.ReopenAccountingPeriod(t.Context(), periods["2026-02"], client.ReopenAccountingPeriod{Reason: "late",
+		LegalEntityID: l.Names["DE"]})
+	must("reopen", err)
+
+	n.NewRule(t)
+	n.NewTag(t)
+	must("document", n.Client.PutMemory(t.Context(), "notes.md", client.PutMemoryDocument{Rationale: "because",
+		Content: strings.Repeat("Rent is paid late. ", 20)}))
+	must("document", n.Client.DeleteMemory(t.Context(), newFile(t, n), "1"))
+	n.PostJSON(t, "/v1/spam-listings", map[string]any{"verdict": "deny", "kind": "symbol", "value": "SCAM"}, nil)
+	key, err := n.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "Second", Scopes: []string{"apis.read"}})
+	must("key", err)
+	must("revoke", n.Client.RevokeAPIKey(t.Context(), key.ID))
+	return n
+}
+
+// tamperedTransactions adds transactions: booked, linked, with selected lots, spam and pending ones.
+func tamperedTransactions(t *testing.T, n *apitest.Tenant, wallet, second client.Source, opening client.Asset) {
+	t.Helper()
+	must := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	at := time.Date(2026, 2, 10, 12, 0, 0, 0, time.UTC)
+	quantity := "1"
+	made, err := n.Client.CreateTransactions(t.Context(),
+		client.CreateTransaction{SourceID: wallet.ID, ExternalID: "in", TagIDs: []string{n.NewTag(t).ID}, Vendor: "Customer",
+			Memo: "first", ProviderCategory: "Sales",
+			External: client.CreateTransactionExternal{Timestamp: at, Description: "Sale", Direction: "credit", Quantity: &quantity,
+				Currency: "ETH", ValueFiat: &client.ValuedFiat{Gross: "2400.00", Fee: "0.00", Net: "2400.00", Currency: "USD"}},
+			Crypto: &client.TransactionCrypto{}},
+		client.CreateTransaction{SourceID: second.ID, ExternalID: "pending", External: client.CreateTransactionExternal{Timestamp: at,
+			Description: "Something", Direction: "credit", Quantity: &quantity, Currency: "USDC"}},
+		client.CreateTransaction{SourceID: second.ID, ExternalID: "spam", TransactionType: "SPAM", External: client.CreateTransactionExternal{
+			Timestamp: at, Description: "Visit us", Direction: "credit", Quantity: &quantity, Currency: "SCAM"}})
+	must("transactions", err)
+	income, fees := n.AccountByCode(t, "4010"), n.NewExpenseAccount(t, "Services")
+	_, err = n.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: made.Data[0].ID, TransactionType: "INVOICE",
+		LedgerAccountID: income.ID, AutoPost: true})
+	must("book", err)
+	out, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: wallet.ID, ExternalID: "out",
+		External: client.CreateTransactionExternal{Timestamp: at.AddDate(0, 0, 2), Description: "Audit", Direction: "debit", Quantity: &quantity,
+			Currency: "ETH", ValueFiat: &client.ValuedFiat{Gross: "2600.00", Fee: "0.00", Net: "2600.00", Currency: "USD"}}})
+	must("transactions", err)
+	_, err = n.Client.SelectLots(t.Context(), out.Data[0].ID, client.LotPicked{AssetID: opening.ID, Quantity: "1"})
+	must("lots", err)
+	_, err = n.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: out.Data[0].ID, TransactionType: "EXPENSE",
+		LedgerAccountID: fees.ID, AutoPost: true})
+	must("book", err)
+	_, err = n.Service().App.Transfers.Link(n.Context(t), transfers.LinkParams{TransactionIDs: n.NewTransfer(t)})
+	must("link", err)
+}
+
+// errTampered rolls a change back.
+var errTampered = errors.New("rolled back by the test")
+
+// tamper makes a change past the program, verifies, and rolls the change back. It returns what was found, or an error if the
+// database does not accept the change.
+func tamper(t *testing.T, n *apitest.Tenant, statement string, args ...any) (found []string, err error) {
+	t.Helper()
+	a := n.Service().App
+	err = a.DB.WriteAlone(t.Context(), n.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+		changed, err := tx.Exec(ctx, statement, args...)
+		if err != nil {
+			return err
+		}
+		if changed != 1 {
+			return fmt.Errorf("%s changed %d rows", statement, changed)
+		}
+		// Most changes are noticed here, and the rest is verified only if this one is not.
+		if found, err = audit.VerifySince(ctx, tx, 0, nil); err == nil && len(found) > 0 {
+			return errTampered
+		}
+		findings, err := a.VerifyOrganization(ctx, n.Organization.ID)
+		if err != nil {
+			return err
+		}
+		for _, f := range findings {
+			found = append(found, f.Text)
+		}
+		return errTampered
+	})
+	if errors.Is(err, errTampered) {
+		err = nil
+	}
+	return found, err
+}
+
+// tamperedTable is a table as the test sees it.
+type tamperedTable struct {
+	db.Table
+	columns []string
+	key     []string
+	rows    []db.TextRow
+}
+
+func (x tamperedTable) where(row db.TextRow) (condition string, args []any) {
+	for _, column := range x.key {
+		condition += " AND " + column + " = ?"
+		args = append(args, *row[column].Value)
+	}
+	return condition, args
+}
+
+func TestEveryChangePastTheProgramIsNamed(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		s := apitest.Start(t, d, api.Config{})
+		n := tampered(t, s)
+		for _, table := range db.Tables {
+			if table.Kind == db.Local || table.Kind == db.Reference && table.Name != "api_keys" || unnoticed[table.Name] != "" {
+				continue
+			}
+			x := readTampered(t, n, table)
+			if len(x.rows) == 0 {
+				t.Errorf("%s has no rows: let tampered create one, or say in unnoticed why nobody needs to notice", table.Name)
+				continue
+			}
+			for _, column := range x.columns {
+				if column == "organization_id" || unnoticed["*."+column] != "" || unnoticed[table.Name+"."+column] != "" {
+					continue
+				}
+				changeColumn(t, n, x, column)
+			}
+			deleteRow(t, n, x)
+			copyRow(t, n, x)
+		}
+	})
+}
+
+// readTampered reads a table.
+func readTampered(t *testing.T, n *apitest.Tenant, table db.Table) (x tamperedTable) {
+	t.Helper()
+	x.Table = table
+	err := n.Service().App.DB.Read(t.Context(), n.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
+		if x.columns, err = db.ColumnsOf(ctx, tx, table.Name); err != nil {
+			return err
+		}
+		x.key = slices.DeleteFunc(keyOf(t, ctx, tx, table.Name), func(c string) bool { return c == "organization_id" || c == "row_key" })
+		if len(x.key) == 0 && table.ID != "" {
+			x.key = []string{table.ID}
+		}
+		x.rows, err = db.Texts(ctx, tx, "SELECT * FROM "+table.Name+" WHERE organization_id = @org")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// keyOf returns the columns of the primary key of a table.
+func keyOf(t *testing.T, ctx context.Context, tx *db.Tx, table string) []string {
+	t.Helper()
+	query := "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk"
+	if tx.DB().Engine() == db.Postgres {
+		query = "SELECT a.attname::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) " +
+			"WHERE i.indrelid = to_regclass(?) AND i.indisprimary"
+	}
+	key, err := db.All[string](ctx, tx, query, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// otherValues returns expressions for values of a column that differ from that of a row: a value of another row first.
+func (x tamperedTable) otherValues(row db.TextRow, column string) (out []string) {
+	value := row[column].Value
+	for _, other := range x.rows {
+		if v := other[column].Value; v != nil && (value == nil || *v != *value) {
+			out = append(out, "'"+strings.ReplaceAll(*v, "'", "''")+"'")
+			break
+		}
+	}
+	if value == nil {
+		return append(out, "'x'", "'7'", "'2026-01-01T00:00:00.000Z'", "true", "1")
+	}
+	return append(out, column+" || 'x'", column+" + 1", "NOT "+column, "1 - "+column, column+" + interval '1 hour'",
+		"'2026-01-01T00:00:00.000Z'", "'7'")
+}
+
+// changeColumn changes one column of a row, which should have a value.
+func changeColumn(t *testing.T, n *apitest.Tenant, x tamperedTable, column string) {
+	t.Helper()
+	row := x.rows[0]
+	for _, r := range x.rows {
+		if !r[column].Empty {
+			row = r
+			break
+		}
+	}
+	condition, args := x.where(row)
+	var last error
+	for _, value := range x.otherValues(row, column) {
+		found, err := tamper(t, n, "UPDATE "+x.Name+" SET "+column+" = "+value+" WHERE organization_id = @org"+condition, args...)
+		if err != nil {
+			last = err
+			continue
+		}
+		switch {
+		case len(found) == 0:
+			t.Errorf("nothing names that %s.%s was set to %s", x.Name, column, value)
+		case !x.names(row, column, found):
+			t.Errorf("%s.%s was set to %s, but nothing names the row: %s", x.Name, column, value, strings.Join(found, "\n"))
+		}
+		return
+	}
+	t.Errorf("%s.%s cannot be changed: %v", x.Name, column, last)
+}
+
+// names reports whether a finding about a column that records state names the resource of a row.
+func (x tamperedTable) names(row db.TextRow, changed string, found []string) bool {
+	stated := slices.IndexFunc(db.StatedTables, func(s db.StatedTable) bool { return s.Table == x.Name })
+	if stated < 0 || db.StatedTables[stated].Where != "" || db.StatedTables[stated].LeaveOut(changed) {
+		return true
+	}
+	for column, text := range row {
+		if strings.Contains(db.StatedTables[stated].Key, column) && strings.Contains(strings.Join(found, " "), *text.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+func deleteRow(t *testing.T, n *apitest.Tenant, x tamperedTable) {
+	t.Helper()
+	if unnoticed[x.Name+" deleted"] != "" {
+		return
+	}
+	condition, args := x.where(x.rows[0])
+	found, err := tamper(t, n, "DELETE FROM "+x.Name+" WHERE organization_id = @org"+condition, args...)
+	if err != nil || len(found) == 0 {
+		t.Errorf("nothing names that a row of %s was deleted: %v", x.Name, err)
+	}
+}
+
+// copyRow inserts a row again under another key.
+func copyRow(t *testing.T, n *apitest.Tenant, x tamperedTable) {
+	t.Helper()
+	if unnoticed[x.Name+" copied"] != "" {
+		return
+	}
+	condition, args := x.where(x.rows[0])
+	last := error(nil)
+	for _, changed := range slices.Backward(x.key) {
+		for _, value := range []string{changed + " || 'x'", changed + " + 1000"} {
+			columns := slices.DeleteFunc(slices.Clone(x.columns), func(c string) bool { return c == "organization_id" })
+			values := slices.Clone(columns)
+			for i, c := range columns {
+				switch {
+				case c == changed:
+					values[i] = value
+				case slices.Contains([]string{"number", "sequence_number", "row_key", "revision"}, c):
+					values[i] = c + " + 1000"
+				case c == x.ID || slices.Contains([]string{"name", "external_id", "key_hash", "account_id", "path", "address", "code", "value_key"}, c):
+					values[i] = c + " || 'x'"
+				case c == "priced_at" && x.Name == "prices":
+					values[i] = "created_at"
+				}
+			}
+			found, err := tamper(t, n, "INSERT INTO "+x.Name+" (organization_id, "+strings.Join(columns, ", ")+") SELECT @org, "+
+				strings.Join(values, ", ")+" FROM "+x.Name+
+				" WHERE organization_id = @org"+condition, args...)
+			if err != nil {
+				last = err
+				continue
+			}
+			if len(found) == 0 {
+				t.Errorf("nothing names that a row of %s was inserted", x.Name)
+			}
+			return
+		}
+	}
+	t.Errorf("a row of %s cannot be copied: %v", x.Name, last)
+}

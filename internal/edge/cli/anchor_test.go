@@ -1,0 +1,113 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+// cutShort removes the last change of a log, a new key, with its record, its event and the end of the chain, so that what remains
+// is consistent.
+var cutShort = []string{
+	"DELETE FROM api_keys WHERE api_key_id = " +
+		"(SELECT resource_id FROM audit_log WHERE sequence = (SELECT audit_sequence FROM organization_state))",
+	"DELETE FROM events WHERE audit_sequence = (SELECT audit_sequence FROM organization_state)",
+	"DELETE FROM audit_log WHERE sequence = (SELECT audit_sequence FROM organization_state)",
+	"UPDATE organization_state SET audit_sequence = audit_sequence - 1, event_sequence = event_sequence - 1, " +
+		"audit_hash = (SELECT hash FROM audit_log WHERE sequence = audit_sequence - 1)",
+}
+
+func TestALogThatWasCutShortOrRewrittenIsFoundByAnAnchor(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		f := found(t, c)
+		keep(t, c, f, 2)
+		file := filepath.Join(t.TempDir(), "anchor.json")
+		inside(on(c, "anchor", "--file", file)...).mustDo(t)
+		if r := inside(on(c, "anchor", "--file", file)...); r.code != 1 || !strings.Contains(r.err, "exists already") {
+			t.Errorf("an anchor was overwritten: %+v", r)
+		}
+		if r := inside(on(c, "verify", "--anchor", file)...).mustDo(t); !strings.Contains(r.out, "holds 1 anchor") {
+			t.Errorf("%s", r.out)
+		}
+		keep(t, c, f, 1) // the log goes on, and still holds the anchor
+		inside(on(c, "verify", "--anchor", filepath.Dir(file))...).mustDo(t)
+
+		damage(t, c, cutShort...)
+		inside(on(c, "verify", "--anchor", file)...).mustDo(t)
+		damage(t, c, cutShort...)
+		inside(on(c, "verify")...).mustDo(t)
+		r := inside(on(c, "verify", "--anchor", file)...)
+		if r.code != 1 || !strings.Contains(r.out, f.OrganizationID+": audit log: it ends at record") {
+			t.Errorf("a log that was cut short: %+v", r)
+		}
+		keep(t, c, f, 1) // another record takes the place of the removed one
+		inside(on(c, "verify")...).mustDo(t)
+		r = inside(on(c, "verify", "--anchor", file)...)
+		if r.code != 1 || !strings.Contains(r.out, "the log was rewritten at this record or before") {
+			t.Errorf("a log that was rewritten: %+v", r)
+		}
+	})
+}
+
+func TestAFileThatIsNoAnchorIsRefused(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		f := found(t, c)
+		text := inside(on(c, "anchor")...).mustDo(t).out
+		for name, wrong := range map[string]struct{ content, says string }{
+			"empty":      {"", "it is empty"},
+			"text":       {"Dear auditor", "it is not written by"},
+			"json":       {`{"balance": 12}`, "it is not written by"},
+			"incomplete": {`{"organization_id": "org_x"}`, "it lacks"},
+			"another organization": {strings.ReplaceAll(text, f.OrganizationID, "org_01m7ex1624ezcs9eyj82ymzae2"),
+				"of the organization org_01m7ex1624ezcs9eyj82ymzae2 (Acme), which is not in this database"},
+		} {
+			file := filepath.Join(t.TempDir(), "anchor.json")
+			if err := os.WriteFile(file, []byte(wrong.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if r := inside(on(c, "verify", "--anchor", file)...); r.code != 1 || !strings.Contains(r.err, wrong.says) {
+				t.Errorf("%s: %+v, want %q", name, r, wrong.says)
+			}
+		}
+		if r := inside(on(c, "verify", "--anchor", "nowhere.json")...); r.code != 1 || !strings.Contains(r.err, "nowhere.json") {
+			t.Errorf("a file that does not exist: %+v", r)
+		}
+	})
+}
+
+func TestVerifySinceChecksWhatChangedSinceAndSaysWhatItDidNot(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		f := found(t, c)
+		keep(t, c, f, 3) // records 8 to 10
+		for since, says := range map[string]string{
+			"8": "2 audit records in 1 organization", "10": "0 audit records in 1 organization", "2020-01-01": "10 audit records",
+			"2100-01-31": "0 audit records", "2020-01-01T00:00:00Z": "Not verified: earlier records",
+		} {
+			if r := inside(on(c, "verify", "--since", since)...).mustDo(t); !strings.Contains(r.out, says) {
+				t.Errorf("--since %s: %s, want %q", since, r.out, says)
+			}
+		}
+		if r := inside(on(c, "verify", "--since", "11")...); r.code != 1 || !strings.Contains(r.out, "the last record is 10") {
+			t.Errorf("--since 11: %+v", r)
+		}
+		for _, wrong := range []string{"0", "-1", "yesterday"} {
+			if r := inside(on(c, "verify", "--since", wrong)...); r.code != 2 || !strings.Contains(r.err, "--since") {
+				t.Errorf("--since %s: %+v", wrong, r)
+			}
+		}
+		damage(t, c, "UPDATE api_keys SET scopes = 'apis.all' WHERE name = 'Key 2'")
+		r := inside(on(c, "verify", "--since", "9")...)
+		if r.code != 1 || !strings.Contains(r.out, `scopes of api_keys is "apis.all", but the audit record 10`) ||
+			!strings.Contains(r.out, `states "apis.read"`) {
+			t.Errorf("a changed key: %+v", r)
+		}
+		inside(on(c, "verify", "--since", "10")...).mustDo(t)
+	})
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+)
+
+// verification holds the flags of verify.
+type verification struct {
+	anchors []string
+	since   string
+}
+
+func (s *settings) verify() *cobra.Command {
+	v := &verification{}
+	c := &cobra.Command{
+		Use:   "verify",
+		Short: "Verify all invariants of the stored data",
+		Long: "Recompute every invariant of every organization from the stored data: balances, entry numbers, the audit chain, lots\n" +
+			"and more, and compare everything that is stored with what the audit log states. A change made past the program is named,\n" +
+			"with the record, the column, and what is stored and stated. Prints every violation, and exits with 1 if there is one.\n" +
+			"It only reads, and can run beside the service.\n\n" +
+			"An audit log that was cut short or rewritten as a whole is found with anchors: files that `bursar anchor` and every close\n" +
+			"write. Those in the folder anchors of the data folder are compared always, others with --anchor. Keep copies where nobody\n" +
+			"who can write to the database can change them.",
+		Example: "  bursar verify\n  bursar verify --anchor /mnt/auditor/2026-01.json\n  bursar verify --since 2026-01-31\n" +
+			"  bursar verify --since 120000 --database-url postgres://bursar@db/bursar",
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o, err := v.options(s)
+			if err != nil {
+				return err
+			}
+			return s.reading(c.Context(), func(a *app.App) error { return s.runVerify(c, a, o) })
+		},
+	}
+	c.Flags().StringArrayVar(&v.anchors, "anchor", nil,
+		"file of an anchor, or folder of such files, to compare the audit log with; may be repeated")
+	c.Flags().StringVar(&v.since, "since", "", "verify only what audit records after this one changed: a sequence number, a date or a time")
+	return c
+}
+
+// options reads the anchors and the start.
+func (v *verification) options(s *settings) (*app.VerifyOptions, error) {
+	o := &app.VerifyOptions{}
+	if v.since != "" {
+		var err error
+		if o.Since, err = parseSince(v.since); err != nil {
+			return nil, &usageError{err, "bursar verify"}
+		}
+	}
+	paths := v.anchors
+	if folder := filepath.Join(s.data, app.AnchorsFolder); app.HasAnchors(folder) {
+		paths = append(paths, folder)
+	}
+	for _, path := range paths {
+		some, err := app.ReadAnchors(path)
+		if err != nil {
+			return nil, fmt.Errorf("--anchor: %w", err)
+		}
+		o.Anchors = append(o.Anchors, some...)
+	}
+	return o, nil
+}
+
+// parseSince parses a sequence number, a date in UTC or a time.
+func parseSince(text string) (app.Since, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
+		return app.Since{Sequence: n}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return app.Since{Time: at.UTC()}, nil
+		}
+	}
+	return app.Since{}, fmt.Errorf("--since %s; or it is the number of an audit record, such as 120000", clock.Unreadable(text))
+}
+
+func (s *settings) runVerify(c *cobra.Command, a *app.App, o *app.VerifyOptions) error {
+	organizations, records := 0, int64(0)
+	progress := s.bar("verified")
+	o.Progress = progress.show
+	o.Verified = func(_ string, n int64) { organizations, records = organizations+1, records+n }
+	findings, err := a.Verify(c.Context(), o)
+	progress.end()
+	if err != nil {
+		return err
+	}
+	for _, f := range findings {
+		fmt.Fprintf(s.out, "%s: %s\n", f.OrganizationID, f.Text)
+	}
+	if len(findings) > 0 {
+		return fmt.Errorf("found %s; docs/OPERATIONS.md says what to do", counted(len(findings), "violation"))
+	}
+	if n := len(o.Anchors); n > 0 {
+		fmt.Fprintf(s.out, "The audit log holds %s.\n", counted(n, "anchor"))
+	}
+	if o.Since != (app.Since{}) {
+		fmt.Fprintf(s.out, "%s in %s, and what they state, are intact.\nNot verified: earlier records, what has not changed since, and "+
+			"balances, lots and other totals. Run `bursar verify` without --since for these.\n", counted(int(records), "audit record"),
+			counted(organizations, "organization"))
+		return nil
+	}
+	fmt.Fprintf(s.out, "All invariants hold in %s.\n", counted(organizations, "organization"))
+	return nil
+}
+
+func (s *settings) anchor() *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use:   "anchor",
+		Short: "Write an anchor of the audit log, to be kept elsewhere",
+		Long: "Write an anchor for every organization: the number and hash of the last record of its audit log, and how many journal\n" +
+			"entries and transactions there are. Keep it where nobody who can write to the database can change it, such as with the\n" +
+			"auditor. `bursar verify --anchor` later finds whether the log was cut short or rewritten. Every close writes one by itself,\n" +
+			"to the folder anchors in the data folder.",
+		Example: "  bursar anchor --file bursar-$(date +%F).json\n  bursar anchor | mail -s \"Anchor of our books\" auditor@example.com",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.reading(c.Context(), func(a *app.App) error {
+				anchors, err := a.Anchors(c.Context())
+				if err != nil {
+					return err
+				}
+				if file == "" {
+					return writeAnchors(s.out, anchors)
+				}
+				if err := createAnchors(file, anchors); err != nil {
+					return err
+				}
+				fmt.Fprintf(s.out, "Wrote %s to %s. Keep it outside this machine.\n", counted(len(anchors), "anchor"), file)
+				return nil
+			})
+		},
+	}
+	c.Flags().StringVar(&file, "file", "", "new file to write to, instead of standard output")
+	return c
+}
+
+// createAnchors writes anchors to a file that must not exist yet, because an anchor is worth most when it is old.
+func createAnchors(file string, anchors []audit.Anchor) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s exists already: anchors are not overwritten, so name a new file", file)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return writeAnchors(f, anchors)
+}
+
+func writeAnchors(w io.Writer, anchors []audit.Anchor) error {
+	for _, a := range anchors {
+		text, err := json.MarshalIndent(a, "", "  ")
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s\n", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
