@@ -131,8 +131,8 @@ func (b CreateJournalEntry) params(at string, faults *fault.List) booking.Params
 // fromTransaction reports whether the request has the form for an entry that is computed from a transaction.
 func (b CreateJournalEntry) fromTransaction() bool {
 	byHand := b.Lines != nil || b.Status != "" || b.LegalEntityID != ""
-	return !byHand && (b.TransactionID != "" || b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != "" || b.Splits != nil ||
-		b.OffsetLedgerAccountID != "" || b.VendorName.Set || b.AutoPost != nil)
+	return !byHand && (b.TransactionID != "" || b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != "" ||
+		b.Splits != nil || b.OffsetLedgerAccountID != "" || b.VendorName.Set || b.AutoPost != nil)
 }
 
 // namesTransaction reports whether the entry belongs to a transaction, or should.
