@@ -38,3 +38,9 @@ func (c *Client) StoreFXRates(ctx context.Context, rates []StoreFXRate) ([]FXRat
 	body := map[string][]StoreFXRate{"rates": rates}
 	return one[[]FXRate](ctx, c, Call{Method: http.MethodPost, Path: "/v1/fx-rates", Body: body, IdempotencyKey: NewIdempotencyKey()})
 }
+
+// PreviewFXRates returns what StoreFXRates would return, without storing anything.
+func (c *Client) PreviewFXRates(ctx context.Context, rates []StoreFXRate) ([]FXRate, error) {
+	body := map[string]any{"rates": rates, "dry_run": true}
+	return one[[]FXRate](ctx, c, Call{Method: http.MethodPost, Path: "/v1/fx-rates", Body: body})
+}

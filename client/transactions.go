@@ -187,6 +187,17 @@ func (c *Client) CreateTransactions(ctx context.Context, all ...CreateTransactio
 	return out, err
 }
 
+// PreviewTransactions returns what CreateTransactions would return, without creating anything.
+func (c *Client) PreviewTransactions(ctx context.Context, all ...CreateTransaction) (CreatedTransactions, error) {
+	var out CreatedTransactions
+	body := struct {
+		Transactions []CreateTransaction `json:"transactions"`
+		DryRun       bool                `json:"dry_run"`
+	}{all, true}
+	err := c.Do(ctx, Call{Method: http.MethodPost, Path: "/v1/transactions", Body: body}, &out)
+	return out, err
+}
+
 // UpdateTransaction changes the internal fields of a transaction.
 func (c *Client) UpdateTransaction(ctx context.Context, id string, changes UpdateTransaction) (Transaction, error) {
 	return one[Transaction](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/transactions/" + url.PathEscape(id), Body: changes})

@@ -51,10 +51,6 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	if stored == nil {
 		return Booked{}, fault.Conflictf("the entry %s does not follow from a transaction: correct its lines", was.SequenceNumber())
 	}
-	if p.Type == string(posting.Unknown) {
-		return Booked{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}},
-			"a posted transaction cannot be corrected to the type UNKNOWN")
-	}
 	if err := s.journal.RequireReversible(ctx, tx, was); err != nil {
 		return Booked{}, err
 	}
@@ -67,6 +63,13 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 		return Booked{}, err
 	}
 	m.rebooked = entryID
+	if err := m.validateCorrection(ctx, q, p.Update); err != nil {
+		return Booked{}, err
+	}
+	if p.Type == string(posting.Unknown) {
+		return Booked{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}},
+			"a posted transaction cannot be corrected to the type UNKNOWN")
+	}
 	if q.event, err = m.build(ctx, q.Params, ""); err != nil {
 		return Booked{}, err
 	}
@@ -157,4 +160,14 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was
 		return Booked{}, err
 	}
 	return Booked{Guided: guided, Lots: q.uses, Changes: changes}, nil
+}
+
+// validateCorrection returns an error with every fault of a correction that can be found before the new entry is computed.
+func (m builder) validateCorrection(ctx context.Context, q *request, u journal.UpdateParams) error {
+	checked := *q
+	checked.Params.TagIDs = u.TagIDs
+	if checked.AccountingDate = ""; u.AccountingDate != nil {
+		checked.AccountingDate = *u.AccountingDate
+	}
+	return m.validateRequest(ctx, &checked)
 }

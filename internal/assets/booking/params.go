@@ -52,30 +52,20 @@ func (p Params) validate(b *snapshot.Books, at string) error {
 	for i, s := range p.Splits {
 		accounts = append(accounts, reference{splitField(at, i, "ledger_account_id"), s.LedgerAccountID})
 	}
-	var missing []string
-	var blocked []fault.Field
 	for _, a := range accounts {
 		if a.id == "" {
 			continue
 		}
 		switch found, there := b.Accounts[a.id]; {
 		case !there:
-			missing = append(missing, a.field)
+			faults.AddMissing("ledger account", a.field)
 		case found.ArchivedAt != nil:
-			blocked = append(blocked, fault.Field{Name: a.field, Message: "the ledger account " + found.String() + " is archived"})
+			faults.AddConflictf(a.field, "the ledger account %s is archived", found)
 		case !found.Postable:
 			faults.Addf(a.field, "the ledger account %s is not postable: choose one below it", found)
 		}
 	}
-	switch {
-	case faults.Err() != nil:
-		return faults.Err()
-	case len(missing) > 0:
-		return fault.MissingAt("ledger account", missing...)
-	case len(blocked) > 0:
-		return fault.ConflictAt(blocked, "%s", blocked[0].Message)
-	}
-	return nil
+	return faults.Err()
 }
 
 // validateAccountAsset returns an error if an account is restricted to another asset.
@@ -116,8 +106,40 @@ type request struct {
 	blocked   string // why a draft cannot be posted as it is; empty if it can
 }
 
+// validateRequest returns an error with every fault of a request that can be found before its entry is computed.
+func (m builder) validateRequest(ctx context.Context, q *request) error {
+	entry, transactionID := journal.CreateParams{AccountingDate: q.AccountingDate}, q.TransactionID
+	if q.TagIDs != nil {
+		entry.TagIDs = *q.TagIDs
+	}
+	found := []error{}
+	if q.ByHand != nil {
+		entry, transactionID = *q.ByHand, q.ByHand.TransactionID
+	} else {
+		found = append(found, q.Params.validate(m.books, q.prefix))
+	}
+	if transactionID != "" || q.ByHand == nil {
+		_, err := m.transaction(transactionID, q.prefix)
+		found = append(found, err)
+	}
+	found = append(found, journal.Validate(ctx, m.tx, m.books, entry, q.prefix))
+	if q.VendorName != "" {
+		found = append(found, fault.PrefixFields(q.prefix+"vendor_", tag.ValidateSupplierName(q.VendorName)))
+	}
+	var faults fault.List
+	for _, err := range found {
+		if err := faults.Merge(err); err != nil {
+			return err
+		}
+	}
+	return faults.Err()
+}
+
 // prepareRequest looks up the transaction of a request and everything else its entry is computed from.
 func (m builder) prepareRequest(ctx context.Context, q *request) error {
+	if err := m.validateRequest(ctx, q); err != nil {
+		return err
+	}
 	if q.ByHand != nil {
 		q.entry = *q.ByHand
 		if q.ByHand.TransactionID == "" {
@@ -166,11 +188,6 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 	}
 	if _, err := m.transactions[q.TransactionID].WithNotes(q.Vendor, q.AddTagIDs); err != nil {
 		return fault.PrefixFields(q.prefix, err)
-	}
-	if q.VendorName != "" {
-		if err := tag.ValidateSupplierName(q.VendorName); err != nil {
-			return fault.PrefixFields(q.prefix+"vendor_", err)
-		}
 	}
 	return m.requireOpenPeriod(q)
 }

@@ -81,12 +81,16 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 		return nil, err
 	}
 	all := make([]*request, len(ps))
+	var faults fault.List
 	for i, p := range ps {
 		q := &request{Params: p, prefix: at(i), index: i, key: fmt.Sprintf("new %d", i)}
-		if err := m.prepareRequest(ctx, q); err != nil {
+		if err := faults.Merge(m.prepareRequest(ctx, q)); err != nil {
 			return nil, err
 		}
 		all[i] = q
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
 	}
 	if i, earlier := duplicate(all); i >= 0 {
 		return nil, all[i].bookedBy(all[earlier])

@@ -78,9 +78,6 @@ func (s *Service) Selection(ctx context.Context, transactionID string) (c Select
 // SelectLots stores the lots that a disposal will consume, in place of an earlier selection. Without picks it deletes the
 // selection. If nothing changes, nothing is written.
 func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []lot.Pick) (after Selection, err error) {
-	if err := validatePicks(picks); err != nil {
-		return after, err
-	}
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -122,9 +119,8 @@ func nilIfEmpty(facts map[string]any) any {
 	return facts
 }
 
-// validatePicks returns an error with every fault that picks have by themselves.
-func validatePicks(picks []lot.Pick) error {
-	var faults fault.List
+// validatePicks returns every fault that picks have by themselves.
+func validatePicks(picks []lot.Pick) (faults fault.List) {
 	if len(picks) > picksMax {
 		faults.Addf("selections", "must have at most %d items", picksMax)
 	}
@@ -139,20 +135,23 @@ func validatePicks(picks []lot.Pick) error {
 			first[p.Lot] = i
 		}
 	}
-	return faults.Err()
+	return faults
 }
 
 // validateSelection returns an error with every reason why lots cannot be selected for a transaction.
 func validateSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transactionID string, picks []lot.Pick) error {
+	faults := validatePicks(picks)
 	t, err := transaction.Find(ctx, tx, transactionID)
-	if fault.KindOf(err) == fault.NotFound {
-		return fault.MissingAt("transaction", "transaction_id")
-	}
-	if err != nil {
+	if err := faults.MergeMissing(err, "transaction_id"); err != nil {
 		return err
 	}
-	if err := validateSelectable(t); err != nil || len(picks) == 0 {
-		return err
+	if err == nil {
+		if err := faults.Merge(validateSelectable(t)); err != nil {
+			return err
+		}
+	}
+	if len(picks) == 0 {
+		return faults.Err()
 	}
 	ids := make([]string, len(picks))
 	for i, p := range picks {
@@ -166,14 +165,13 @@ func validateSelection(ctx context.Context, tx *db.Tx, b *snapshot.Books, transa
 	for _, l := range found {
 		lots[l.ID] = l
 	}
-	var missing []string
 	for i, id := range ids {
 		if l, there := lots[id]; !there || !actor.From(ctx).Sees(l.LegalEntityID) {
-			missing = append(missing, fmt.Sprintf("selections[%d].asset_id", i))
+			faults.AddMissing(Noun, fmt.Sprintf("selections[%d].asset_id", i))
 		}
 	}
-	if len(missing) > 0 {
-		return fault.MissingAt(Noun, missing...)
+	if err := faults.Err(); err != nil {
+		return err
 	}
 	if err := validateMethod(b, t.Source.LegalEntityID, t.At); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -78,20 +79,20 @@ func sameParams(a, b *lots.Lot) bool {
 
 // resolve returns the lot with the changes, or an error with all of their faults.
 func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot) (lots.Lot, error) {
-	after, consumed, o := p.apply(before), before.Consumed(), &faultList{}
+	after, consumed, o := p.apply(before), before.Consumed(), &fault.List{}
 	if after.Quantity.Sign() > 0 && after.Quantity.Cmp(consumed) < 0 {
-		o.addConflict("quantity", "%s of the asset are consumed already: the quantity cannot be less", consumed)
+		o.AddConflictf("quantity", "%s of the asset are consumed already: the quantity cannot be less", consumed)
 	}
 	moved, elsewhere := after.LegalEntityID != before.LegalEntityID, after.LedgerAccountID != before.LedgerAccountID
 	if moved && !consumed.IsZero() {
-		o.addConflict("legal_entity_id", "%s of the asset are consumed already: it cannot move to another legal entity. Move what is "+
+		o.AddConflictf("legal_entity_id", "%s of the asset are consumed already: it cannot move to another legal entity. Move what is "+
 			"left by an INTERCOMPANY TRANSFER", consumed)
 		moved, after.LegalEntityID = false, before.LegalEntityID // so that only the other fields are checked
 	}
 	// What was consumed left the old account. If the rest moved to another one, a replay that gives it back would leave
 	// both accounts wrong.
 	if elsewhere && !consumed.IsZero() {
-		o.addConflict("ledger_account_id", "%s of the asset are consumed already: it cannot move to another ledger account", consumed)
+		o.AddConflictf("ledger_account_id", "%s of the asset are consumed already: it cannot move to another ledger account", consumed)
 	}
 	var heldAt source.Source // fields that do not change are not checked again
 	if moved || elsewhere {

@@ -73,15 +73,16 @@ func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (m
 			faults.Addf(fmt.Sprintf("legal_entity_ids[%d]", i), "is given twice")
 		}
 	}
+	month, there := b.PeriodByID(p.PeriodID)
+	if !there {
+		faults.AddMissing("accounting period", "accounting_period_id")
+	}
+	out = p.entities(ctx, b, month, &faults)
 	if err := faults.Err(); err != nil {
 		return month, nil, err
 	}
-	month, there := b.PeriodByID(p.PeriodID)
-	if !there {
-		return month, nil, fault.MissingAt("accounting period", "accounting_period_id")
-	}
-	if out, err = p.entities(ctx, b, month); err != nil {
-		return month, nil, err
+	if len(out) == 0 {
+		return month, nil, fault.Conflictf("the period %s is closed: reopen it first", month.Key)
 	}
 	if tx.Now().Before(month.End) {
 		return month, nil, fault.Conflictf("the period %s is not over: run the revaluation after its end", month.Key)
@@ -89,18 +90,17 @@ func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (m
 	return month, out, nil
 }
 
-func (p RunParams) entities(ctx context.Context, b *snapshot.Books, month period.Period) (out []entity.LegalEntity, err error) {
+// entities returns the legal entities to revalue. It adds those that do not exist, and those for which the period is closed, to faults.
+func (p RunParams) entities(ctx context.Context, b *snapshot.Books, month period.Period, faults *fault.List) (out []entity.LegalEntity) {
 	who := actor.From(ctx)
-	var missing []string
-	var closed []fault.Field
 	for i, entityID := range p.LegalEntityIDs {
 		field := fmt.Sprintf("legal_entity_ids[%d]", i)
 		e, there := b.Entities[entityID]
 		switch {
 		case !there || !who.Sees(entityID):
-			missing = append(missing, field)
-		case month.Key <= b.ClosedThrough(entityID):
-			closed = append(closed, fault.Field{Name: field, Message: "the period " + month.Key + " is closed for it"})
+			faults.AddMissing("legal entity", field)
+		case month.ID != "" && month.Key <= b.ClosedThrough(entityID):
+			faults.AddConflictf(field, "the period %s is closed for it: reopen it first", month.Key)
 		default:
 			out = append(out, e)
 		}
@@ -113,15 +113,7 @@ func (p RunParams) entities(ctx context.Context, b *snapshot.Books, month period
 		}
 		slices.SortFunc(out, func(a, b entity.LegalEntity) int { return strings.Compare(a.ID, b.ID) })
 	}
-	switch {
-	case len(missing) > 0:
-		return nil, fault.MissingAt("legal entity", missing...)
-	case len(closed) > 0:
-		return nil, fault.ConflictAt(closed, "the period %s is closed: reopen it first", month.Key)
-	case len(out) == 0:
-		return nil, fault.Conflictf("the period %s is closed: reopen it first", month.Key)
-	}
-	return out, nil
+	return out
 }
 
 // run returns the plan as a run that is not stored yet.

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/automation/memory"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -82,8 +83,14 @@ func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error
 		return out, fault.Invalidf("rule", "is required unless rule_id is given")
 	}
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		var faults fault.List
+		page.ParseTimeBound(&faults, "start_date", p.StartDate, false)
+		page.ParseTimeBound(&faults, "end_date", p.EndDate, true)
 		t, err := newTester(ctx, tx, p)
-		if err != nil {
+		if err := faults.Merge(err); err != nil {
+			return err
+		}
+		if err := faults.Err(); err != nil {
 			return err
 		}
 		f := narrow(t.rule)
@@ -118,21 +125,26 @@ func newTester(ctx context.Context, tx *db.Tx, p TestParams) (*tester, error) {
 		return nil, err
 	}
 	t := &tester{conflicts: map[string]*TestConflict{}}
+	var faults fault.List
 	if p.RuleID != "" {
 		saved, err := memory.FindRule(ctx, tx, p.RuleID)
-		if err != nil {
+		if err := faults.MergeMissing(err, "rule_id"); err != nil {
 			return nil, err
 		}
-		if saved.Type != memory.Classification {
-			return nil, fault.Invalidf("rule_id", "is a rule for cash application: only classification rules can be tested")
+		if err == nil && saved.Type != memory.Classification {
+			faults.Addf("rule_id", "is a rule for cash application: only classification rules can be tested")
 		}
 		t.rule = saved.Matching()
 	}
 	if p.Rule != nil {
-		if t.rule, err = memory.ValidateRule(ctx, tx, *p.Rule); err != nil {
-			return nil, fault.PrefixFields("rule.", err)
+		t.rule, err = memory.ValidateRule(ctx, tx, *p.Rule)
+		if err := faults.Merge(fault.PrefixFields("rule.", err)); err != nil {
+			return nil, err
 		}
 		t.rule.ID = cmp.Or(p.RuleID, unsaved)
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
 	}
 	others := slices.DeleteFunc(rules, func(r classify.Rule) bool { return r.ID == t.rule.ID })
 	b, err := snapshot.Read(ctx, tx)

@@ -40,8 +40,7 @@ type CreateParams struct {
 	Dry            bool
 }
 
-func (p CreateParams) validate() error {
-	var faults fault.List
+func (p CreateParams) validate() (faults fault.List) {
 	if (p.Filter == nil) == (p.TransactionIDs == nil) {
 		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
 	}
@@ -51,18 +50,16 @@ func (p CreateParams) validate() error {
 	if !slices.Contains(actions, p.Action) {
 		faults.Addf("action", "must be suggest, draft or post")
 	}
-	return faults.Err()
+	return faults
 }
 
 // Create creates a run, which a background task executes. It uses the rules and the transactions of this moment.
 func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error) {
-	if err := p.validate(); err != nil {
-		return r, err
-	}
 	who := actor.From(ctx)
 	r = Run{Action: p.Action, Dry: p.Dry, LegalEntityIDs: who.LegalEntityIDs, Status: Pending, Counts: map[Outcome]int64{},
 		UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID}
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		faults := p.validate()
 		state, err := orgstate.Lock(ctx, tx)
 		if err != nil {
 			return err
@@ -71,12 +68,17 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 			r.Filter = *p.Filter
 		} else {
 			r.Filter = transaction.Filter{TransactionIDs: p.TransactionIDs, IncludeSpam: true}
-			if _, err := transaction.FindByIDs(ctx, tx, p.TransactionIDs); err != nil {
+			_, err := transaction.FindByIDs(ctx, tx, p.TransactionIDs)
+			if err := faults.Merge(err); err != nil {
 				return err
 			}
 		}
-		if r.Total, err = transaction.CountUnposted(ctx, tx, r.Filter); err != nil {
-			return fault.PrefixFields("filter.", err)
+		r.Total, err = transaction.CountUnposted(ctx, tx, r.Filter)
+		if err := faults.Merge(fault.PrefixFields("filter.", err)); err != nil {
+			return err
+		}
+		if err := faults.Err(); err != nil {
+			return err
 		}
 		if p.Expected != nil && *p.Expected != r.Total {
 			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now matches %d", r.Total)}},

@@ -231,11 +231,8 @@ func (p RuleParams) cashApplication(t *textReader, r *Rule) {
 	}
 }
 
-// validateReferences verifies the records that a rule refers to. It returns all faults of the input first, then missing
-// records, then conflicts.
+// validateReferences verifies the records that a rule refers to. It returns their faults together with those of the input.
 func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.List) error {
-	var missing, nouns []string
-	var archived []fault.Field
 	accounts := map[string]string{} // by field
 	for i, s := range r.Splits {
 		accounts[fmt.Sprintf("splits[%d].ledger_account_id", i)] = s.LedgerAccountID
@@ -245,16 +242,15 @@ func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.L
 	}
 	for _, field := range slices.Sorted(maps.Keys(accounts)) {
 		a, err := account.Get(ctx, tx, accounts[field])
-		switch {
-		case fault.KindOf(err) == fault.NotFound:
-			missing, nouns = append(missing, field), append(nouns, "ledger account")
-		case err != nil:
+		if err := faults.MergeMissing(err, field); err != nil {
 			return err
+		}
+		switch {
+		case err != nil: // it does not exist
 		case !a.Postable:
 			faults.Addf(field, "the ledger account %s is not postable: choose one below it", a)
 		case a.Archived():
-			archived = append(archived, fault.Field{Name: field,
-				Message: fmt.Sprintf("the ledger account %s is archived: unarchive it or choose another", a)})
+			faults.AddConflictf(field, "the ledger account %s is archived: unarchive it or choose another", a)
 		case r.Type == Classification && a.AssetType != "" && a.AssetType != r.AssetType:
 			faults.Addf(field, "the ledger account %s is for %s: give the rule that asset_type, or another account", a, a.AssetType)
 		case r.Type == CashApplication && r.LedgerAccountName != "" && a.Name != r.LedgerAccountName:
@@ -262,20 +258,10 @@ func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.L
 		}
 	}
 	if r.TagID != "" {
-		switch _, err := tag.Get(ctx, tx, r.TagID); {
-		case fault.KindOf(err) == fault.NotFound:
-			missing, nouns = append(missing, "tag_id"), append(nouns, "tag")
-		case err != nil:
+		_, err := tag.Get(ctx, tx, r.TagID)
+		if err := faults.MergeMissing(err, "tag_id"); err != nil {
 			return err
 		}
 	}
-	switch err := faults.Err(); {
-	case err != nil:
-		return err
-	case len(missing) > 0:
-		return fault.MissingAt(nouns[0], missing...)
-	case len(archived) > 0:
-		return fault.ConflictAt(archived, "%s", archived[0].Message)
-	}
-	return nil
+	return faults.Err()
 }

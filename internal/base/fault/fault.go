@@ -5,6 +5,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -103,21 +104,42 @@ func Conflictf(format string, args ...any) error { return newf(Conflict, format,
 // Missing returns a NotFound error. It names only the kind of record, so that a record of another organization is reported
 // like one that does not exist.
 func Missing(noun string) error {
-	return &Error{Kind: NotFound, Message: noun + " not found"}
+	return &Error{Kind: NotFound, Message: noun + " " + notFound}
 }
+
+// notFound is what is wrong with a field that names a record that does not exist.
+const notFound = "not found"
+
+// nounOf returns the kind of record that a NotFound error is about.
+func nounOf(e *Error) string { return strings.TrimSuffix(e.Message, " "+notFound) }
 
 // MissingAt is Missing with the fields that named the record.
 func MissingAt(noun string, fields ...string) error {
-	e := &Error{Kind: NotFound, Message: noun + " not found"}
-	for _, f := range fields {
-		e.Fields = append(e.Fields, Field{f, "not found"})
-	}
-	return e
+	var l List
+	l.AddMissing(noun, fields...)
+	return l.Err()
 }
 
 // ConflictAt is Conflictf with the fields in conflict.
 func ConflictAt(fields []Field, format string, args ...any) error {
 	return &Error{Kind: Conflict, Message: fmt.Sprintf(format, args...), Fields: fields}
+}
+
+// RenameField returns an error in which a field at fault has another name, and with it all that is within the field. Other errors are
+// returned unchanged.
+func RenameField(err error, from, to string) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	renamed := *e
+	renamed.Fields = slices.Clone(e.Fields)
+	for i, f := range renamed.Fields {
+		if within(f.Name, from) {
+			renamed.Fields[i].Name = to + strings.TrimPrefix(f.Name, from)
+		}
+	}
+	return &renamed
 }
 
 // PrefixFields prepends a path such as "filter." to the names of the fields at fault. Errors without fields are returned

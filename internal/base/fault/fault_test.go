@@ -85,3 +85,65 @@ func TestOnlyFaultsOfTheRequestAreRefusals(t *testing.T) {
 		t.Error("nothing is refused by nothing")
 	}
 }
+
+func TestAListHasTheGravestKindAndTheFieldsOfAll(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		add  func(l *fault.List)
+		kind fault.Kind
+		text string
+	}{
+		{func(l *fault.List) { l.AddConflictf("c", "is closed") }, fault.Conflict, "is closed: c is closed"},
+		{func(l *fault.List) { l.AddConflictf("c", "is closed"); l.AddMissing("tag", "b") }, fault.NotFound,
+			"tag not found: b not found; c is closed"},
+		{func(l *fault.List) {
+			l.AddMissing("tag", "b")
+			l.AddConflictf("c", "is closed")
+			l.Addf("a", "is wrong")
+		}, fault.Invalid,
+			"the request is not valid: a is wrong; b not found; c is closed"},
+		// A field that cannot be changed at all is not invalid as well.
+		{func(l *fault.List) { l.AddConflictf("c", "is closed"); l.Addf("c", "is wrong") }, fault.Conflict, "is closed: c is closed"},
+		{func(l *fault.List) { _ = l.MergeMissing(fault.Missing("tag"), "tag_id") }, fault.NotFound, "tag not found: tag_id not found"},
+		{func(l *fault.List) { _ = l.Merge(fault.MissingAt("tag", "b")); l.Addf("a", "is wrong") }, fault.Invalid,
+			"the request is not valid: a is wrong; b not found"},
+	} {
+		var l fault.List
+		if c.add(&l); fault.KindOf(l.Err()) != c.kind || l.Err().Error() != c.text || l.Empty() {
+			t.Errorf("%v: %v, want %v: %s", fault.KindOf(l.Err()), l.Err(), c.kind, c.text)
+		}
+	}
+}
+
+func TestAListLeavesOutWhatMayFollowFromItsFaults(t *testing.T) {
+	t.Parallel()
+	later := fault.List{}
+	for _, field := range []string{"lines", "lines[0].amount", "lines[0].amount.x", "lines[1].amount", "lines_total", "memo"} {
+		later.Addf(field, "is wrong")
+	}
+	known := fault.List{}
+	known.Addf("lines[0].amount", "is no decimal")
+	want := "the request is not valid: lines[0].amount is no decimal; lines[1].amount is wrong; lines_total is wrong; memo is wrong"
+	if got := known.With(later.Err()); got.Error() != want {
+		t.Errorf("%v\nwant %s", got, want)
+	}
+	conflict := fault.Conflictf("no")
+	if known.With(conflict) == conflict || new(fault.List).With(conflict) != conflict || new(fault.List).With(nil) != nil {
+		t.Error("an empty list must return the error as it is, and another one its faults")
+	}
+}
+
+func TestRenameFieldNamesAFieldAsItWasSent(t *testing.T) {
+	t.Parallel()
+	var l fault.List
+	l.Addf("type", "is wrong")
+	l.Addf("type.x", "is wrong")
+	l.Addf("types", "is wrong")
+	got := fault.RenameField(l.Err(), "type", "kind").Error()
+	if got != "the request is not valid: kind is wrong; kind.x is wrong; types is wrong" {
+		t.Error(got)
+	}
+	if fault.RenameField(nil, "a", "b") != nil {
+		t.Error("nothing became an error")
+	}
+}

@@ -98,8 +98,9 @@ func (a Account) validateInChart(ctx context.Context, tx *db.Tx, before Account)
 	var above Account
 	var missing error
 	if a.ParentID != "" && (a.ParentID != before.ParentID || a.Type != before.Type) {
-		if above, missing = find(ctx, tx, a.ParentID); missing != nil && fault.KindOf(missing) != fault.NotFound {
-			return missing
+		above, missing = find(ctx, tx, a.ParentID)
+		if err := faults.MergeMissing(missing, "parent_account_id"); err != nil {
+			return err
 		}
 		if missing == nil && a.Type.Valid() && above.Type != a.Type {
 			if a.ParentID != before.ParentID {
@@ -118,12 +119,10 @@ func (a Account) validateInChart(ctx context.Context, tx *db.Tx, before Account)
 			faults.Addf("parent_account_id", "must not be the account itself or one below it")
 		}
 	}
-	switch err := faults.Err(); {
-	case err != nil:
+	if err := faults.Err(); err != nil {
 		return err
-	case missing != nil:
-		return missing
-	case above.Archived() && !a.Archived():
+	}
+	if above.Archived() && !a.Archived() {
 		return fault.Conflictf("the parent account %s is archived; unarchive it first", above)
 	}
 	return a.requireFreeCode(ctx, tx)

@@ -92,15 +92,12 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (d Detail, err err
 	if len(who.LegalEntityIDs) > 0 {
 		return d, fault.Forbiddenf("an API key that is limited to some legal entities cannot create another")
 	}
-	e, err := p.entity()
-	if err != nil {
-		return d, err
-	}
+	e, invalid := p.entity()
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
-		if err := validateParent(ctx, tx, e); err != nil {
+		if err := validateWithParent(ctx, tx, e, invalid); err != nil {
 			return err
 		}
 		made, err := create(ctx, tx, e)
@@ -123,9 +120,12 @@ func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdatePara
 		if err != nil {
 			return err
 		}
-		after, err := p.apply(before)
-		if err != nil {
-			return err
+		after, invalid := p.apply(before)
+		if before.ParentID != after.ParentID {
+			invalid = validateWithParent(ctx, tx, after, invalid)
+		}
+		if invalid != nil {
+			return invalid
 		}
 		if !reflect.DeepEqual(before.facts(), after.facts()) {
 			if after, err = s.change(ctx, tx, before, after); err != nil {
@@ -140,11 +140,6 @@ func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdatePara
 
 // change validates and writes a changed legal entity, and its new elections if there are any.
 func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEntity) (LegalEntity, error) {
-	if before.ParentID != after.ParentID {
-		if err := validateParent(ctx, tx, after); err != nil {
-			return after, err
-		}
-	}
 	if err := s.validateFixedFields(ctx, tx, before, after); err != nil {
 		return after, err
 	}
@@ -176,13 +171,28 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEnti
 	return after, nil
 }
 
+// validateWithParent returns an error with every fault of a legal entity: those found before, and those of its parent.
+func validateWithParent(ctx context.Context, tx *db.Tx, e LegalEntity, invalid error) error {
+	var faults fault.List
+	for _, err := range []error{invalid, validateParent(ctx, tx, e)} {
+		if err := faults.Merge(err); err != nil {
+			return err
+		}
+	}
+	return faults.Err()
+}
+
 // validateParent returns an error if the parent of a legal entity does not exist, or is the legal entity itself or below it.
 func validateParent(ctx context.Context, tx *db.Tx, e LegalEntity) error {
 	if e.ParentID == "" {
 		return nil
 	}
+	var faults fault.List
 	if _, err := Get(ctx, tx, e.ParentID); err != nil {
-		return err
+		if err := faults.MergeMissing(err, "parent_legal_entity_id"); err != nil {
+			return err
+		}
+		return faults.Err()
 	}
 	all, err := All(ctx, tx)
 	if err != nil {

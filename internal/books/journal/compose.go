@@ -2,6 +2,7 @@ package journal
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
@@ -93,6 +95,25 @@ func (c *composer) compose(p CreateParams) Entry {
 	e.tagLines()
 	e.PeriodID = periodOf(c.books, e.AccountingDate)
 	return e
+}
+
+// Validate returns an error with every fault of an entry that is to be created, or of its date and tags only if its lines are not known
+// yet. It is a building block.
+func Validate(ctx context.Context, tx *db.Tx, b *snapshot.Books, p CreateParams, at string) error {
+	c := &composer{b, actor.From(ctx), tx.Now(), &validation{at: at}}
+	e := Entry{TagIDs: p.TagIDs}
+	if p.OriginatedBy == ByHand {
+		e = c.compose(p)
+	} else {
+		c.requireUnique("tag_ids", p.TagIDs)
+		if p.AccountingDate != "" {
+			c.parseDate("accounting_date", p.AccountingDate)
+		}
+	}
+	if err := resolveTags(ctx, tx, c.validation, []Entry{e}, func(int) string { return at }); err != nil {
+		return err
+	}
+	return c.err()
 }
 
 // periodOf returns the id of the period that a date lies in, or an empty string if that period does not exist yet.

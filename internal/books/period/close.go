@@ -49,16 +49,13 @@ func differingAccounts(a, b map[string]movement) (ids []string) {
 // Close closes a period for one legal entity or, if none is named, for all that the actor sees and for which it is open.
 // It stores the balances and a digest of the entries.
 func (s *Service) Close(ctx context.Context, periodID, legalEntityID string) (State, error) {
-	return s.close(ctx, periodID, legalEntityID, "")
+	return s.close(ctx, periodID, legalEntityID, "", nil)
 }
 
 // CloseWithOverride closes a period as Close does, even if overridable readiness checks fail. The reason is stored with the closing.
 func (s *Service) CloseWithOverride(ctx context.Context, periodID, legalEntityID, reason string) (State, error) {
-	reason, err := validateReason("override_reason", reason)
-	if err != nil {
-		return State{}, err
-	}
-	return s.close(ctx, periodID, legalEntityID, reason)
+	reason, invalid := validateReason("override_reason", reason)
+	return s.close(ctx, periodID, legalEntityID, reason, invalid)
 }
 
 // actionClosed is the action of the audit record of a close, which serves as an anchor.
@@ -81,8 +78,8 @@ func lastAnchor(ctx context.Context, tx *db.Tx, p Period) (*audit.Anchor, error)
 	return anchor, err
 }
 
-func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string) (State, error) {
-	return s.change(ctx, periodID, legalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
+func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string, invalid error) (State, error) {
+	return s.change(ctx, periodID, legalEntityID, invalid, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
 		x, err := s.examine(ctx, tx, p, o)
 		if err != nil {
 			return err
@@ -112,8 +109,9 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 	})
 }
 
-// change runs a use case on a period while it holds the lock on the organization state, and returns the new state of the period.
-func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do func(context.Context, *db.Tx, Period,
+// change runs a use case on a period while it holds the lock on the organization state, and returns the new state of the period. What
+// is invalid in the request is reported together with a legal entity that does not exist.
+func (s *Service) change(ctx context.Context, periodID, legalEntityID string, invalid error, do func(context.Context, *db.Tx, Period,
 	closeStatus) error) (state State, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		orgState, err := orgstate.Touch(ctx, tx)
@@ -124,8 +122,15 @@ func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do
 		if err != nil {
 			return err
 		}
+		var faults fault.List
 		o, err := loadCloseStatus(ctx, tx, legalEntityID)
-		if err != nil {
+		if err := faults.MergeMissing(err, "legal_entity_id"); err != nil {
+			return err
+		}
+		if err := faults.Merge(invalid); err != nil {
+			return err
+		}
+		if err := faults.Err(); err != nil {
 			return err
 		}
 		if err := do(ctx, tx, p, o); err != nil {
@@ -197,11 +202,8 @@ type ReopenParams struct {
 
 // Reopen opens a closed period again. The closing is kept as history.
 func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (State, error) {
-	reason, err := validateReason("reason", p.Reason)
-	if err != nil {
-		return State{}, err
-	}
-	return s.change(ctx, periodID, p.LegalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
+	reason, invalid := validateReason("reason", p.Reason)
+	return s.change(ctx, periodID, p.LegalEntityID, invalid, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
 		_, closed := o.partition(p)
 		if err := o.requireReopenable(p, closed); err != nil {
 			return err

@@ -59,6 +59,7 @@ func New(a *app.App, c Config) *API {
 		r.Prepare(api.schemas.registry)
 		r.Operation = api.schemas.describe(r)
 	}
+	api.schemas.complete(api.list)
 	api.register()
 	api.schemas.finish(api.list)
 	api.operations()

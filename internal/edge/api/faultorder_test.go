@@ -21,7 +21,7 @@ func (f filler) value(schema *huma.Schema) any {
 	schema, _ = resolve(f.service, schema)
 	switch {
 	case len(schema.Enum) > 0:
-		return schema.Enum[len(schema.Enum)-1]
+		return slices.DeleteFunc(slices.Clone(schema.Enum), func(v any) bool { return v == nil })[0]
 	case schema.Type == huma.TypeObject:
 		return f.object(schema)
 	case schema.Type == huma.TypeArray:

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,6 +64,30 @@ func TestWhatIsNotFoundIsNamed(t *testing.T) {
 		if f := a.Error(t).Fields; len(f) != 1 ||
 			f[0].Message != "is not a cursor of this list; use next_cursor of the page before, or start again without a cursor" {
 			t.Errorf("%s", a.Body)
+		}
+	})
+}
+
+func TestATypeIsBlamedUnderTheNameThatWasSent(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		x := n.NewTransaction(t)
+		for name, other := range map[string]string{"classification": "transaction_type", "transaction_type": "classification"} {
+			one := `{"transaction_id":"` + x.ID + `","` + name + `":"%s","ledger_account_id":"` + n.AccountByCode(t, "1310").ID + `","auto_post":true}`
+			for _, c := range []struct {
+				path, body, field string
+				status            int
+			}{
+				{"/v1/journal-entries", fmt.Sprintf(one, "SURPRISE"), name, 400},
+				{"/v1/journal-entries", fmt.Sprintf(one, "UNKNOWN"), name, 409},
+				{"/v1/journal-entries/batch", `{"journal_entries":[` + fmt.Sprintf(one, "UNKNOWN") + `]}`, "journal_entries[0]." + name, 409},
+			} {
+				a := s.Send(t, apitest.Request{Method: "POST", Path: c.path, Body: c.body, Key: n.Key})
+				if a.Status != c.status || !a.Blames(t, c.field) || a.Blames(t, other) {
+					t.Errorf("%s: %d %s", c.body, a.Status, a.Body)
+				}
+			}
 		}
 	})
 }

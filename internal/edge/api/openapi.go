@@ -60,41 +60,54 @@ func (s *schemas) finish(routes []wire.Route) {
 		}
 	}
 	used := map[string]bool{}
-	for _, r := range routes {
-		for _, p := range r.Operation.Parameters {
-			s.markUsed(p.Schema, used)
-		}
-		if r.Operation.RequestBody != nil {
-			s.markUsed(schemaOf(r.Operation.RequestBody.Content), used)
-		}
-		for _, response := range r.Operation.Responses {
-			s.markUsed(schemaOf(response.Content), used)
-		}
+	for schema := range s.all(routes) {
+		used[path.Base(schema.Ref)] = true
 	}
 	maps.DeleteFunc(s.registry.Map(), func(name string, _ *huma.Schema) bool { return !used[name] })
 }
 
-// markUsed adds the names of all schemas that a schema refers to.
-func (s *schemas) markUsed(schema *huma.Schema, used map[string]bool) {
-	if schema == nil {
-		return
+// complete completes the enums of all schemas of the routes.
+func (s *schemas) complete(routes []wire.Route) {
+	for schema := range s.all(routes) {
+		wire.CompleteEnum(schema)
 	}
-	if schema.Ref != "" {
-		if name := path.Base(schema.Ref); !used[name] {
-			used[name] = true
-			s.markUsed(s.registry.SchemaFromRef(schema.Ref), used)
+}
+
+// all returns every schema of the routes once: those of their parameters, bodies and answers, and all within them.
+func (s *schemas) all(routes []wire.Route) map[*huma.Schema]bool {
+	found := map[*huma.Schema]bool{}
+	for _, r := range routes {
+		for _, p := range r.Operation.Parameters {
+			s.collect(p.Schema, found)
 		}
+		if r.Operation.RequestBody != nil {
+			s.collect(schemaOf(r.Operation.RequestBody.Content), found)
+		}
+		for _, response := range r.Operation.Responses {
+			s.collect(schemaOf(response.Content), found)
+		}
+	}
+	return found
+}
+
+// collect adds a schema and all within it.
+func (s *schemas) collect(schema *huma.Schema, found map[*huma.Schema]bool) {
+	if schema == nil || found[schema] {
 		return
 	}
-	s.markUsed(schema.Items, used)
+	found[schema] = true
+	if schema.Ref != "" {
+		s.collect(s.registry.SchemaFromRef(schema.Ref), found)
+	}
+	s.collect(schema.Items, found)
 	for _, property := range schema.Properties {
-		s.markUsed(property, used)
+		s.collect(property, found)
 	}
 	if values, ok := schema.AdditionalProperties.(*huma.Schema); ok {
-		s.markUsed(values, used)
+		s.collect(values, found)
 	}
 	for _, alternative := range slices.Concat(schema.OneOf, schema.AnyOf, schema.AllOf) {
-		s.markUsed(alternative, used)
+		s.collect(alternative, found)
 	}
 }
 

@@ -3,16 +3,20 @@ package api_test
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -72,6 +76,108 @@ func TestOpenAPIDocumentsEveryFieldParameterAndAnswer(t *testing.T) {
 			if p.Description == "" {
 				t.Errorf("%s.%s says nothing", name, property)
 			}
+		}
+	}
+}
+
+// In JSON Schema, null must be among the values of an enum to be allowed, whatever the type says.
+func TestOpenAPIEnumsOfNullableValuesContainNull(t *testing.T) {
+	t.Parallel()
+	text, err := described(t).OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec any
+	if err := yaml.Unmarshal(text, &spec); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			kinds, _ := v["type"].([]any)
+			if values, ok := v["enum"].([]any); ok && slices.Contains(kinds, any("null")) {
+				if found++; !slices.Contains(values, nil) {
+					t.Errorf("%s may be null, but its enum has only %v", at, values)
+				}
+			}
+			for name, inner := range v {
+				walk(at+"."+name, inner)
+			}
+		case []any:
+			for i, inner := range v {
+				walk(fmt.Sprintf("%s[%d]", at, i), inner)
+			}
+		}
+	}
+	walk("", spec)
+	if found < 13 {
+		t.Errorf("only %d nullable enums were found", found)
+	}
+}
+
+func TestOpenAPIListsTheTransactionTypesWhereverThereIsOne(t *testing.T) {
+	t.Parallel()
+	a := described(t)
+	found := 0
+	check := func(where string, s *huma.Schema) {
+		if s.Items != nil {
+			s = s.Items
+		}
+		found++
+		for _, kind := range posting.Types {
+			if !slices.Contains(s.Enum, any(string(kind))) {
+				t.Errorf("%s does not list %s", where, kind)
+			}
+		}
+	}
+	for name, schema := range a.Registry().Map() {
+		for property, p := range schema.Properties {
+			if property == "transaction_type" || property == "transaction_types" || property == "classification" {
+				if !strings.HasPrefix(name, "ImportMapping") { // the name of a column
+					check(name+"."+property, p)
+				}
+			}
+		}
+	}
+	for _, r := range a.Routes() {
+		for _, p := range r.Operation.Parameters {
+			switch p.Name {
+			case "transaction_types":
+				check(r.String(), p.Schema)
+			case "sequence_numbers":
+				if p.Schema.Items.Pattern != `^OT-\d+$` {
+					t.Errorf("%s: sequence_numbers have the pattern %q", r, p.Schema.Items.Pattern)
+				}
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d were found", found)
+	}
+}
+
+// A pattern in a message means nothing to most people.
+func TestOpenAPIPatternsAreDescribedInWords(t *testing.T) {
+	t.Parallel()
+	a := described(t)
+	check := func(where string, s *huma.Schema) {
+		if s.Items != nil {
+			s = s.Items
+		}
+		if s.Pattern != "" && s.PatternDescription == "" {
+			t.Errorf("%s has the pattern %s without a description", where, s.Pattern)
+		}
+	}
+	for name, schema := range a.Registry().Map() {
+		for property, p := range schema.Properties {
+			check(name+"."+property, p)
+		}
+	}
+	for _, r := range a.Routes() {
+		for _, p := range r.Operation.Parameters {
+			check(r.String()+" "+p.Name, p.Schema)
 		}
 	}
 }

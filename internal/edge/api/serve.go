@@ -64,15 +64,12 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 		return err
 	}
 	defer got.Close()
-	in, err := r.Decoder.Decode(req, got)
-	if err != nil {
-		return err
+	inputs, err := r.Decoder.Decode(req, got)
+	keyed, badKey := idempotencyKey(r, req, got.Body)
+	if err != nil || badKey != nil {
+		return a.findOtherFaults(req.WithContext(actor.With(req.Context(), who)), r, got, inputs, err, badKey)
 	}
-	keyed, err := idempotencyKey(r, req, got.Body)
-	if err != nil {
-		return err
-	}
-	answer, replayed, err := a.answer(actor.With(req.Context(), who), r, who, keyed, in)
+	answer, replayed, err := a.answer(actor.With(req.Context(), who), r, who, keyed, inputs[0])
 	if err != nil {
 		return r.Decoder.NameMissing(err, req, got)
 	}
@@ -130,6 +127,10 @@ func (a *API) answer(ctx context.Context, r *wire.Route, who actor.Actor, keyed 
 // ownTransaction is implemented by inputs of which some cannot share a database transaction with other requests.
 type ownTransaction interface{ NeedsOwnTransaction() bool }
 
+// dryRun is implemented by inputs that may ask for what an operation would do. It is performed and rolled back, so that the answer is
+// exactly that of the operation.
+type dryRun interface{ IsDryRun() bool }
+
 // perform runs the handler. A write runs in one database transaction that also claims the idempotency key and stores the answer,
 // unless the handler opens its own transactions.
 func (a *API) perform(ctx context.Context, r *wire.Route, who actor.Actor, keyed *idempotency.Request,
@@ -145,6 +146,12 @@ func (a *API) perform(ctx context.Context, r *wire.Route, who actor.Actor, keyed
 	if r.Need.Class == actor.Read || r.OwnTransaction {
 		err = run(ctx)
 		return answer, false, err
+	}
+	if one, ok := in.(dryRun); ok && one.IsDryRun() {
+		if err := a.discard(ctx, run); err != nil {
+			return answer, false, err
+		}
+		run = func(context.Context) error { return nil } // the answer is known, and only the idempotency key is to be stored
 	}
 	open := a.app.DB.Write
 	if one, ok := in.(ownTransaction); r.Grouped && !(ok && one.NeedsOwnTransaction()) {

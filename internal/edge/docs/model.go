@@ -312,7 +312,9 @@ func (m *model) field(above, name string, s *huma.Schema, required bool, objects
 		f.Default = plainText(s.Default)
 	}
 	for _, v := range scalar.Enum {
-		f.Values = append(f.Values, plainText(v))
+		if v != nil { // the type says that null is allowed
+			f.Values = append(f.Values, plainText(v))
+		}
 	}
 	return f
 }

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -54,14 +55,18 @@ func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Act
 			return fault.Forbiddenf("a key without the scope %s cannot create a key that has it", scope)
 		}
 	}
+	var faults fault.List
 	if p.ExpiresAt != nil && !p.ExpiresAt.After(tx.Now()) {
-		return fault.Invalidf("expires_at", "must be in the future")
+		faults.Addf("expires_at", "must be in the future")
 	}
 	if p.UserID != "" && p.UserID != who.UserID {
-		if _, err := selectRole(ctx, tx, p.UserID); err != nil {
+		_, err := selectRole(ctx, tx, p.UserID)
+		if err := faults.MergeMissing(err, "user_id"); err != nil {
 			return err
 		}
-		return fault.Forbiddenf("a key can be created for yourself or for no user, but not for another user")
+		if err == nil {
+			return fault.Forbiddenf("a key can be created for yourself or for no user, but not for another user")
+		}
 	}
 	if len(p.LegalEntityIDs) == 0 && len(who.LegalEntityIDs) > 0 {
 		return fault.Forbiddenf("a key limited to some legal entities cannot create a key for all of them")
@@ -71,12 +76,13 @@ func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Act
 			return err
 		}
 	}
-	for _, le := range p.LegalEntityIDs {
-		if _, err := entity.Get(ctx, tx, le); err != nil {
+	for i, le := range p.LegalEntityIDs {
+		_, err := entity.Get(ctx, tx, le)
+		if err := faults.MergeMissing(err, fmt.Sprintf("legal_entity_ids[%d]", i)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return faults.Err()
 }
 
 // IssueKey creates a key without authorizing the actor. It is a building block.

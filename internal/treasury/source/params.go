@@ -131,46 +131,37 @@ func (s Source) validateLocation(faults *fault.List) {
 	}
 }
 
-// resolve normalizes a source, fills in defaults and returns it as it is stored. It returns every fault of the input,
-// then missing records, then conflicts. before is the stored source, empty for a new one. The caller holds the lock on
+// resolve normalizes a source, fills in defaults and returns it as it is stored, or an error with every fault: of the input, of the records
+// that it refers to, and conflicts. before is the stored source, empty for a new one. The caller holds the lock on
 // the organization state.
 func resolve(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
 	s = s.normalized()
 	var faults fault.List
-	var missing, archived []string
 	e, err := entity.Get(ctx, tx, s.LegalEntityID)
-	switch {
-	case fault.KindOf(err) == fault.NotFound:
-		missing = append(missing, "legal_entity_id")
-	case err != nil:
+	if err := faults.MergeMissing(err, "legal_entity_id"); err != nil {
 		return s, err
-	case s.Currency == "" && (s.Type == Bank || s.Type == Card):
+	}
+	if err == nil && s.Currency == "" && (s.Type == Bank || s.Type == Card) {
 		s.Currency = e.BaseCurrency
 	}
 	s.validate(&faults)
 	if s.LedgerAccountID != "" && s.LedgerAccountID != before.LedgerAccountID {
 		a, err := account.Get(ctx, tx, s.LedgerAccountID)
-		switch {
-		case fault.KindOf(err) == fault.NotFound:
-			missing = append(missing, "ledger_account_id")
-		case err != nil:
+		if err := faults.MergeMissing(err, "ledger_account_id"); err != nil {
 			return s, err
+		}
+		switch {
+		case err != nil: // it does not exist
 		case a.Type != account.Asset && a.Type != account.Liability:
 			faults.Addf("ledger_account_id", "must be an account of type Asset or Liability: %s is of type %s", a, a.Type)
 		case !a.Postable:
 			faults.Addf("ledger_account_id", "the ledger account %s is not postable: choose one below it", a)
 		case a.Archived():
-			archived = append(archived, fmt.Sprintf("the ledger account %s is archived: unarchive it or choose another", a))
+			faults.AddConflictf("ledger_account_id", "the ledger account %s is archived: unarchive it or choose another", a)
 		}
 	}
-	switch err := faults.Err(); {
-	case err != nil:
+	if err := faults.Err(); err != nil {
 		return s, err
-	case len(missing) > 0:
-		return s, fault.MissingAt(map[string]string{"legal_entity_id": "legal entity", "ledger_account_id": "ledger account"}[missing[0]],
-			missing...)
-	case len(archived) > 0:
-		return s, fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: archived[0]}}, "%s", archived[0])
 	}
 	return s, s.requireFreeAddress(ctx, tx)
 }

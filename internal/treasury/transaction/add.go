@@ -226,14 +226,11 @@ func (s *Service) Create(ctx context.Context, all []CreateParams) (c Created, er
 	for i, p := range all {
 		p.Validate(&faults, fmt.Sprintf("transactions[%d].", i))
 	}
-	if err := faults.Err(); err != nil {
-		return c, err
-	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // no source may be deleted while transactions are added to it
 			return err
 		}
-		news, err := resolve(ctx, tx, all)
+		news, err := resolve(ctx, tx, all, faults)
 		if err != nil {
 			return err
 		}
@@ -274,11 +271,10 @@ func created(ctx context.Context, tx *db.Tx, added []Added, made []Transaction) 
 	return Created{c.Transactions, len(made), len(added) - len(made)}, nil
 }
 
-// resolve finds the sources and tags of transactions.
-func resolve(ctx context.Context, tx *db.Tx, all []CreateParams) ([]New, error) {
-	sources, missing := map[string]source.Source{}, []string{}
+// resolve finds the sources and tags of transactions. It returns those that do not exist together with the faults that were found before.
+func resolve(ctx context.Context, tx *db.Tx, all []CreateParams, faults fault.List) ([]New, error) {
+	sources := map[string]source.Source{}
 	var tags []string
-	var faults fault.List
 	news := make([]New, len(all))
 	for i, p := range all {
 		s, known := sources[p.SourceID]
@@ -291,20 +287,16 @@ func resolve(ctx context.Context, tx *db.Tx, all []CreateParams) ([]New, error) 
 		}
 		news[i] = New{s, p.Params}
 		if s.ID == "" {
-			missing = append(missing, fmt.Sprintf("transactions[%d].source_id", i))
+			faults.AddMissing("source", fmt.Sprintf("transactions[%d].source_id", i))
 		} else {
 			news[i].ValidateHolding(&faults, fmt.Sprintf("transactions[%d].", i))
 		}
-		tags = append(tags, p.TagIDs...)
-	}
-	if err := faults.Err(); err != nil {
-		return nil, err
-	}
-	if len(missing) > 0 {
-		return nil, fault.MissingAt("source", missing...)
+		if len(p.TagIDs) <= tagsMax { // a list that is too long is refused as such
+			tags = append(tags, p.TagIDs...)
+		}
 	}
 	if len(tags) == 0 {
-		return news, nil
+		return news, faults.Err()
 	}
 	found, err := tag.ExistingIDs(ctx, tx, tags)
 	if err != nil {
@@ -312,13 +304,10 @@ func resolve(ctx context.Context, tx *db.Tx, all []CreateParams) ([]New, error) 
 	}
 	for i, p := range all {
 		for n, tagID := range p.TagIDs {
-			if !slices.Contains(found, tagID) {
-				missing = append(missing, fmt.Sprintf("transactions[%d].tag_ids[%d]", i, n))
+			if !slices.Contains(found, tagID) && len(p.TagIDs) <= tagsMax {
+				faults.AddMissing("tag", fmt.Sprintf("transactions[%d].tag_ids[%d]", i, n))
 			}
 		}
 	}
-	if len(missing) > 0 {
-		return nil, fault.MissingAt("tag", missing...)
-	}
-	return news, nil
+	return news, faults.Err()
 }

@@ -215,8 +215,10 @@ func lower(list []string) (out []string) {
 // nothing had happened.
 func (f Filter) resolve(ctx context.Context, tx *db.Tx, q *query) error {
 	who := actor.From(ctx)
-	narrow := f.SourceClass != "" || len(f.SourceTypes)+len(f.AccountIDs)+len(f.LegalEntityIDs) > 0 || f.SourceID != "" ||
-		len(who.LegalEntityIDs) > 0
+	// With addresses, account_ids name further transactions: those that touch an address or belong to one of the accounts.
+	either := len(f.Addresses) > 0 && len(f.AccountIDs) > 0
+	narrow := f.SourceClass != "" || len(f.SourceTypes)+len(f.LegalEntityIDs) > 0 || f.SourceID != "" || len(who.LegalEntityIDs) > 0 ||
+		len(f.AccountIDs) > 0 && !either
 	if narrow || len(f.Addresses) > 0 {
 		all, err := source.AllUnchecked(ctx, tx)
 		if err != nil {
@@ -231,10 +233,11 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, q *query) error {
 		}
 		q.sources = []string{}
 		for _, s := range all {
-			if f.acceptsSource(s) && who.Sees(s.LegalEntityID) {
+			named := len(f.AccountIDs) == 0 || slices.Contains(f.AccountIDs, s.ID) || slices.Contains(f.AccountIDs, s.AccountID)
+			if f.acceptsSource(s) && (named || either) && who.Sees(s.LegalEntityID) {
 				q.sources = append(q.sources, s.ID)
 			}
-			if s.Address != "" && slices.Contains(q.addresses, source.AddressKey(s.Address)) {
+			if either && named || s.Address != "" && slices.Contains(q.addresses, source.AddressKey(s.Address)) {
 				q.owners = append(q.owners, s.ID)
 			}
 		}
@@ -295,35 +298,31 @@ func (f Filter) requireKnown(ctx context.Context, tx *db.Tx, all []source.Source
 	named := func(id string) bool {
 		return slices.ContainsFunc(all, func(s source.Source) bool { return (s.ID == id || s.AccountID == id) && who.Sees(s.LegalEntityID) })
 	}
-	var missing []string
+	var faults fault.List
 	if f.SourceID != "" && !named(f.SourceID) {
-		missing = append(missing, "source_id")
+		faults.AddMissing("source", "source_id")
 	}
 	if slices.ContainsFunc(f.AccountIDs, func(id string) bool { return !named(id) }) {
-		missing = append(missing, "account_ids")
-	}
-	if len(missing) > 0 {
-		return fault.MissingAt("source", missing...)
+		faults.AddMissing("source", "account_ids")
 	}
 	if len(f.LegalEntityIDs) == 0 {
-		return nil
+		return faults.Err()
 	}
 	existing, err := entity.ExistingIDs(ctx, tx, f.LegalEntityIDs)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(f.LegalEntityIDs, func(id string) bool { return !slices.Contains(existing, id) || !who.Sees(id) }) {
-		return fault.MissingAt("legal entity", "legal_entity_ids")
+		faults.AddMissing("legal entity", "legal_entity_ids")
 	}
-	return nil
+	return faults.Err()
 }
 
-// acceptsSource reports whether a source satisfies the conditions of the filter on sources.
+// acceptsSource reports whether a source satisfies the conditions of the filter on sources, except account_ids.
 func (f Filter) acceptsSource(s source.Source) bool {
 	return (f.SourceClass == "" || f.SourceClass == string(s.Type.Class())) &&
 		(len(f.SourceTypes) == 0 || slices.Contains(f.SourceTypes, string(s.Type))) &&
 		(len(f.LegalEntityIDs) == 0 || slices.Contains(f.LegalEntityIDs, s.LegalEntityID)) &&
-		(len(f.AccountIDs) == 0 || slices.Contains(f.AccountIDs, s.ID) || slices.Contains(f.AccountIDs, s.AccountID)) &&
 		(f.SourceID == "" || f.SourceID == s.ID || f.SourceID == s.AccountID)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -232,11 +233,15 @@ func (f Filter) unposted(ctx context.Context, tx *db.Tx) (query, error) {
 
 // query validates and resolves the filter.
 func (f Filter) query(ctx context.Context, tx *db.Tx) (query, error) {
+	var faults fault.List
 	q, err := f.validate()
-	if err == nil {
-		err = f.resolve(ctx, tx, &q)
+	if err := faults.Merge(err); err != nil {
+		return q, err
 	}
-	return q, err
+	if err := faults.Merge(f.resolve(ctx, tx, &q)); err != nil {
+		return q, err
+	}
+	return q, faults.Err()
 }
 
 // SetSuggestions stores suggestions by the ids of their transactions; nil clears one. It is a building block.

@@ -161,7 +161,6 @@ func (p Params) validateValue(faults *fault.List, field string) {
 	}
 	if !money.IsFiat(v.Currency) {
 		faults.Addf(field+".currency", "must be an ISO 4217 currency")
-		return
 	}
 	for _, part := range []struct {
 		name   string

@@ -50,7 +50,7 @@ func passesSource(t transaction.Transaction, f transaction.Filter) bool {
 	return (f.SourceClass == "" || f.SourceClass == class) &&
 		(len(f.SourceTypes) == 0 || slices.Contains(f.SourceTypes, string(t.Source.Type))) &&
 		(f.SourceID == "" || isSource(f.SourceID)) &&
-		(len(f.AccountIDs) == 0 || slices.ContainsFunc(f.AccountIDs, isSource)) &&
+		(len(f.AccountIDs) == 0 || len(f.Addresses) > 0 || slices.ContainsFunc(f.AccountIDs, isSource)) &&
 		(len(f.LegalEntityIDs) == 0 || slices.Contains(f.LegalEntityIDs, t.Source.LegalEntityID))
 }
 
@@ -62,6 +62,7 @@ func passesSelf(t transaction.Transaction, f transaction.Filter) bool {
 		same := func(own string) bool { return own != "" && strings.EqualFold(own, address) }
 		return t.Crypto != nil && (same(t.Crypto.From) || same(t.Crypto.To)) || same(t.Source.Address)
 	}
+	isSource := func(id string) bool { return id == t.Source.ID || id == t.Source.AccountID }
 	isIn := func(value string) bool {
 		for label := range strings.SplitSeq(value, ";") {
 			if t.Category == "" || !strings.Contains(strings.ToLower(t.Category), strings.ToLower(label)) {
@@ -76,7 +77,7 @@ func passesSelf(t transaction.Transaction, f transaction.Filter) bool {
 		(len(f.TransactionTypes) == 0 || slices.Contains(f.TransactionTypes, string(t.Type))) &&
 		(len(f.AssetTypes) == 0 || slices.Contains(f.AssetTypes, asset(t))) &&
 		alike(f.Chains, chain(t)) &&
-		(len(f.Addresses) == 0 || slices.ContainsFunc(f.Addresses, touches)) &&
+		(len(f.Addresses) == 0 || slices.ContainsFunc(f.Addresses, touches) || slices.ContainsFunc(f.AccountIDs, isSource)) &&
 		(len(f.ProviderCategory) == 0 || slices.ContainsFunc(f.ProviderCategory, isIn)) &&
 		(f.Search == "" || says(t, f.Search)) &&
 		(f.Direction == "" || f.Direction == string(t.Direction))

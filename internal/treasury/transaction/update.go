@@ -176,10 +176,6 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 
 // Update changes one transaction.
 func (s *Service) Update(ctx context.Context, transactionID string, p UpdateParams) (t Transaction, err error) {
-	var faults fault.List
-	if p.validate(&faults, ""); faults.Err() != nil {
-		return t, faults.Err()
-	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
@@ -188,7 +184,7 @@ func (s *Service) Update(ctx context.Context, transactionID string, p UpdatePara
 		if err != nil {
 			return err
 		}
-		if err := p.requireTags(ctx, tx, ""); err != nil {
+		if err := p.validateWithTags(ctx, tx, ""); err != nil {
 			return err
 		}
 		after, refused := p.apply(before)
@@ -203,24 +199,22 @@ func (s *Service) Update(ctx context.Context, transactionID string, p UpdatePara
 	return t, err
 }
 
-func (p UpdateParams) requireTags(ctx context.Context, tx *db.Tx, at string) error {
-	if p.TagIDs == nil || len(*p.TagIDs) == 0 {
-		return nil
+// validateWithTags returns an error with every fault of the changes, tags that do not exist included.
+func (p UpdateParams) validateWithTags(ctx context.Context, tx *db.Tx, at string) error {
+	var faults fault.List
+	if p.validate(&faults, at); p.TagIDs == nil || len(*p.TagIDs) == 0 || len(*p.TagIDs) > tagsMax {
+		return faults.Err()
 	}
 	found, err := tag.ExistingIDs(ctx, tx, *p.TagIDs)
 	if err != nil {
 		return err
 	}
-	var missing []string
 	for i, tagID := range *p.TagIDs {
 		if !slices.Contains(found, tagID) {
-			missing = append(missing, fmt.Sprintf("%stag_ids[%d]", at, i))
+			faults.AddMissing("tag", fmt.Sprintf("%stag_ids[%d]", at, i))
 		}
 	}
-	if len(missing) > 0 {
-		return fault.MissingAt("tag", missing...)
-	}
-	return nil
+	return faults.Err()
 }
 
 const (
@@ -247,28 +241,32 @@ type Bulk struct {
 // BulkUpdate changes many transactions, all or none.
 func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err error) {
 	var faults fault.List
-	p.Changes.validate(&faults, "changes.")
 	if (p.Filter == nil) == (p.TransactionIDs == nil) {
 		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
 	}
 	if n := len(p.TransactionIDs); p.TransactionIDs != nil && (n < 1 || n > BulkMax) {
 		faults.Addf("transaction_ids", "must have 1 to %d items", BulkMax)
 	}
+	selected := faults.Empty()
 	if p.Filter != nil && p.Expected == nil && !p.Dry {
 		faults.Addf("expected_count", "is required with filter: send a dry run first to learn how many transactions match")
 	}
-	if err := faults.Err(); err != nil {
-		return b, err
-	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		faults := faults // a write that is retried starts with the same
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		found, err := p.resolve(ctx, tx)
-		if err != nil {
+		if err := faults.Merge(p.Changes.validateWithTags(ctx, tx, "changes.")); err != nil {
 			return err
 		}
-		if err := p.Changes.requireTags(ctx, tx, "changes."); err != nil {
+		var found []Transaction
+		if selected {
+			var err error
+			if found, err = p.resolve(ctx, tx); faults.Merge(err) != nil {
+				return err
+			}
+		}
+		if err := faults.Err(); err != nil {
 			return err
 		}
 		edits, err := p.edits(found)

@@ -24,19 +24,24 @@ type LinkParams struct {
 
 // Link links two transactions on request. A dry run only validates.
 func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
+	var faults fault.List
 	if p.Kind != "" && !slices.Contains(kinds, p.Kind) {
-		return g, fault.Invalidf("kind", "must be internal, intercompany, bridge or swap")
+		faults.Addf("kind", "must be internal, intercompany, bridge or swap")
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		faults := faults // a write that is retried starts with the same
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
 		found, err := transaction.FindByIDs(ctx, tx, p.TransactionIDs)
-		if err != nil {
+		if err := faults.Merge(err); err != nil {
 			return err
 		}
-		if len(found) != 2 {
-			return fault.Invalidf("transaction_ids", "must be two different transactions")
+		if err == nil && len(found) != 2 {
+			faults.Addf("transaction_ids", "must be two different transactions")
+		}
+		if err := faults.Err(); err != nil {
+			return err
 		}
 		if err := requireLinkable(found); err != nil {
 			return err

@@ -32,10 +32,16 @@ func TestAnAnswerThatDiffersFromThePublishedDescriptionIsReported(t *testing.T) 
 		"another type":        {"GET /v1/tags", "application/json", `{"data":[],"has_more":"no","next_cursor":null}`, 200, "has_more"},
 		"null for a list":     {"GET /v1/tags", "application/json", `{"data":null,"has_more":false,"next_cursor":null}`, 200, "array"},
 		"null in an error": {"GET /v1/tags", "application/json",
-			`{"error":{"code":"CONFLICT","message":"no","request_id":"req_1","fields":null}}`, 404, "body.error.fields is null"},
+			`{"error":{"code":"CONFLICT","message":"no","request_id":"req_1","fields":null}}`, 404, "at '/error/fields': got null"},
 		"no decimal": {"GET /v1/fx-rates", "application/json", `{"data":[{"base_currency":"EUR","quote_currency":"USD",` +
 			`"date":"2026-01-31","rate":"1e3","source":null,"created_at":"2026-01-31T00:00:00Z","updated_at":null}],"has_more":false,` +
-			`"next_cursor":null}`, 200, `rate is not a decimal: "1e3"`},
+			`"next_cursor":null}`, 200, "at '/data/0/rate': '1e3' is not valid decimal"},
+		"a value beside the enum": {"GET /v1/tags", "application/json", `{"data":[{"id":"tag_1","name":"x","kind":"none",` +
+			`"created_at":"2026-01-31T00:00:00Z","updated_at":null}],"has_more":false,"next_cursor":null}`, 200, "at '/data/0/kind'"},
+		"null for a value of an enum": {"GET /v1/tags", "application/json", `{"data":[{"id":"tag_1","name":"x","kind":null,` +
+			`"created_at":"2026-01-31T00:00:00Z","updated_at":null}],"has_more":false,"next_cursor":null}`, 200, "at '/data/0/kind'"},
+		"no time": {"GET /v1/tags", "application/json", `{"data":[{"id":"tag_1","name":"x","kind":"custom",` +
+			`"created_at":"yesterday","updated_at":null}],"has_more":false,"next_cursor":null}`, 200, "at '/data/0/created_at'"},
 		"an undeclared status":  {"GET /v1/tags", "application/json", failure, 418, "does not declare the status"},
 		"another content type":  {"GET /v1/tags", "text/plain", failure, 404, "content type"},
 		"an incomplete error":   {"GET /v1/tags", "application/json", `{"error":{"code":"CONFLICT","message":"no"}}`, 404, "request_id"},
@@ -45,7 +51,7 @@ func TestAnAnswerThatDiffersFromThePublishedDescriptionIsReported(t *testing.T) 
 		"an unknown path":       {"GET /v1/nowhere", "application/json", failure, 404, ""},
 		"an unknown method":     {"PUT /v1/tags", "application/json", failure, 405, ""},
 		"a path nobody wrote":   {"GET /v1/nowhere", "application/json", `{}`, 200, "no operation is described"},
-		"one of two answers":    {"GET /v1/memory/file?kind=rule", "application/json", `{"data":{}}`, 200, "matched none"},
+		"one of two answers":    {"GET /v1/memory/file?kind=rule", "application/json", `{"data":{}}`, 200, "oneOf"},
 	} {
 		method, target, _ := strings.Cut(x.request, " ")
 		got := &recorder{ResponseWriter: httptest.NewRecorder(), status: x.status}

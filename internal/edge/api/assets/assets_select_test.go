@@ -210,6 +210,9 @@ func TestTheSelectedLotsAreConsumedAtTheirCost(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		apitest.WantConflict(t, n.Client.DeleteAsset(t.Context(), second.ID), "1 ETH of the asset are consumed already")
+		other := n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other", BaseCurrency: "EUR"})
+		_, err = n.Client.UpdateAsset(t.Context(), second.ID, client.UpdateAsset{LegalEntityID: &other.ID})
+		apitest.WantConflict(t, err, "1 of the asset are consumed already: it cannot move to another legal entity")
 		_, err = n.Client.ReverseJournalEntry(t.Context(), *first.JournalEntryID, client.ReverseJournalEntry{})
 		apitest.WantConflict(t, err, "opening balance "+first.ID)
 	})

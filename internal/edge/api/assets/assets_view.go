@@ -67,7 +67,7 @@ type AssetDisposition struct {
 	LegalEntityID   string  `json:"legal_entity_id" doc:"Legal entity that owned the lot."`
 	DateAcquired    string  `json:"date_acquired" format:"date-time" doc:"When the lot was acquired."`
 	DateDisposed    string  `json:"date_disposed" format:"date-time" doc:"When the quantity left the lot."`
-	TransactionType string  `json:"transaction_type" doc:"Transaction type: what happened economically."`
+	TransactionType string  `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type: what happened economically."`
 	Quantity        string  `json:"quantity" format:"decimal" doc:"Quantity disposed of. For a correction, the change of that quantity."`
 	Proceeds        string  `json:"proceeds" format:"decimal" doc:"Proceeds before the fee."`
 	Fee             string  `json:"fee" format:"decimal" doc:"Fee of the disposal."`

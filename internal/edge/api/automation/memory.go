@@ -41,7 +41,7 @@ type deletion struct {
 func (h handlers) getMemory(ctx context.Context, in *struct {
 	documentKind
 	Path   string `query:"path" minLength:"1" maxLength:"512" doc:"Path of a file, or of a folder if it ends in a slash. Omit for all files."`
-	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the previous page. The path must be the same."`
+	Cursor string `query:"cursor" minLength:"1" maxLength:"256" doc:"The next_cursor of the previous page. The path must be the same."`
 }) (MemoryFiles, error) {
 	found, err := h.app.Memory.List(ctx, in.Path, in.Cursor)
 	out := MemoryFiles{
@@ -130,7 +130,7 @@ func (h handlers) history(ctx context.Context, p memory.HistoryParams, r page.Re
 func (h handlers) getMemoryRules(ctx context.Context, in *struct {
 	ruleKind
 	RuleID string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Return only this rule."`
-	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the previous page."`
+	Cursor string `query:"cursor" minLength:"1" maxLength:"256" doc:"The next_cursor of the previous page."`
 }) (out MemoryRules, err error) {
 	out = MemoryRules{Success: true, Rules: []MemoryRule{}}
 	if in.RuleID != "" {

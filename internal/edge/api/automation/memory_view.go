@@ -60,7 +60,7 @@ type MemoryRule struct {
 	Address           *string     `json:"address" doc:"Blockchain address of the sender or recipient, in lower case. Matching is case-insensitive. Null if not used."`
 	AssetType         *string     `json:"asset_type" doc:"Symbol of the asset; null if not used."`
 	Direction         *string     `json:"direction" enum:"ANY,DEPOSIT,WITHDRAWAL" doc:"Direction of the transaction."`
-	TransactionType   *string     `json:"transaction_type" doc:"Transaction type to assign. Null if it follows from account and direction."`
+	TransactionType   *string     `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type to assign. Null if it follows from account and direction."`
 	PayeeName         *string     `json:"payee_name" doc:"Payee name to assign; null if none."`
 	TagID             *string     `json:"tag_id" doc:"Tag to assign; null if none."`
 	Priority          *int64      `json:"priority" minimum:"-1000" maximum:"1000" doc:"Priority. Of equally specific rules the one with the highest priority applies."`
@@ -100,7 +100,7 @@ type PutMemoryRule struct {
 	Address           wire.Opt[string] `json:"address,omitempty" minLength:"1" maxLength:"256" doc:"classification: blockchain address of the sender or recipient; case-insensitive."`
 	AssetType         wire.Opt[string] `json:"asset_type,omitempty" minLength:"1" maxLength:"64" doc:"classification: symbol of the asset. Required to book to an account that is for one asset."`
 	Direction         wire.Opt[string] `json:"direction,omitempty" enum:"ANY,DEPOSIT,WITHDRAWAL" doc:"classification: direction of the transaction. Defaults to ANY."`
-	TransactionType   wire.Opt[string] `json:"transaction_type,omitempty" maxLength:"32" doc:"classification: transaction type to assign, except SPAM and UNKNOWN. If omitted, it follows from account and direction."`
+	TransactionType   wire.Opt[string] `json:"transaction_type,omitempty" enum:"{transaction_types}" doc:"classification: transaction type to assign, except SPAM and UNKNOWN. If omitted, it follows from account and direction."`
 	PayeeName         wire.Opt[string] `json:"payee_name,omitempty" minLength:"1" maxLength:"100" doc:"classification: payee name to assign."`
 	TagID             wire.Opt[string] `json:"tag_id,omitempty" maxLength:"64" doc:"classification: tag to assign."`
 	Priority          wire.Opt[int64]  `json:"priority,omitempty" minimum:"-1000" maximum:"1000" doc:"classification: priority. Of equally specific rules the one with the highest priority applies. Defaults to 0."`

@@ -20,7 +20,13 @@ func (h handlers) listFXRates(ctx context.Context, in *struct {
 	return wire.ListOf(rates, viewFXRate), err
 }
 
-func (h handlers) storeFXRates(ctx context.Context, in *struct{ Body StoreFXRates }) (FXRates, error) {
+// storesFXRates is a request to store rates.
+type storesFXRates struct{ Body StoreFXRates }
+
+// IsDryRun reports whether nothing is to be written.
+func (s *storesFXRates) IsDryRun() bool { return s.Body.DryRun }
+
+func (h handlers) storeFXRates(ctx context.Context, in *storesFXRates) (FXRates, error) {
 	params := make([]fx.StoreParams, len(in.Body.Rates))
 	for i, r := range in.Body.Rates {
 		params[i] = fx.StoreParams{Base: r.BaseCurrency, Quote: r.QuoteCurrency, Date: r.Date, Rate: r.Rate, Source: r.Source.Value}

@@ -17,7 +17,8 @@ type FXRate struct {
 
 // StoreFXRates holds rates to store, all or none.
 type StoreFXRates struct {
-	Rates []StoreFXRate `json:"rates" minItems:"1" maxItems:"1000" doc:"The rates, at most one per date and pair. A rate that is already stored is replaced."`
+	Rates  []StoreFXRate `json:"rates" minItems:"1" maxItems:"1000" doc:"The rates, at most one per date and pair. A rate that is already stored is replaced."`
+	DryRun bool          `json:"dry_run,omitempty" doc:"If true, return what would be stored without writing anything. Defaults to false."`
 }
 
 // StoreFXRate is a rate to store: one unit of base_currency is worth rate units of quote_currency.

@@ -21,29 +21,34 @@ import (
 // runs in a database transaction of its own.
 type entryRequest struct{ Body CreateJournalEntry }
 
-func (r *entryRequest) NeedsOwnTransaction() bool { return r.Body.TransactionID != "" }
+func (r *entryRequest) NeedsOwnTransaction() bool { return r.Body.namesTransaction() }
 
 type entriesRequest struct{ Body CreateJournalEntries }
 
 func (r *entriesRequest) NeedsOwnTransaction() bool {
-	return slices.ContainsFunc(r.Body.JournalEntries, func(b CreateJournalEntry) bool { return b.TransactionID != "" })
+	return slices.ContainsFunc(r.Body.JournalEntries, CreateJournalEntry.namesTransaction)
 }
 
 func (h handlers) createJournalEntry(ctx context.Context, in *entryRequest) (wire.Data[JournalEntry], error) {
 	var faults fault.List
 	p := in.Body.params("", &faults)
-	if err := faults.Err(); err != nil {
-		return wire.Data[JournalEntry]{}, err
-	}
 	if in.NeedsOwnTransaction() {
 		made, err := h.app.Bookings.Create(ctx, []booking.Params{p}, func(int) string { return "" }, in.Body.DryRun)
-		if err != nil {
+		if err := in.Body.blameSent("", faults.With(err)); err != nil {
 			return wire.Data[JournalEntry]{}, err
 		}
 		return wire.DataOf(viewMade(actor.From(ctx).OrganizationID, made[0])), nil
 	}
 	g, err := h.app.Journal.Create(ctx, *p.ByHand)
-	return h.viewGuided(ctx, g, err)
+	return h.viewGuided(ctx, g, faults.With(err))
+}
+
+// blameSent names the type in an error as the request does: it may use the former name classification.
+func (b CreateJournalEntry) blameSent(at string, err error) error {
+	if b.Classification == "" || b.TransactionType != "" {
+		return err
+	}
+	return fault.RenameField(err, at+"transaction_type", at+"classification")
 }
 
 func (h handlers) createJournalEntries(ctx context.Context, in *entriesRequest) (JournalEntries, error) {
@@ -55,11 +60,12 @@ func (h handlers) createJournalEntries(ctx context.Context, in *entriesRequest) 
 			byHand[i] = *ps[i].ByHand
 		}
 	}
-	if err := faults.Err(); err != nil {
-		return JournalEntries{}, err
-	}
 	if in.NeedsOwnTransaction() {
 		made, err := h.app.Bookings.Create(ctx, ps, at, in.Body.DryRun)
+		err = faults.With(err)
+		for i, b := range in.Body.JournalEntries {
+			err = b.blameSent(at(i), err)
+		}
 		out := JournalEntries{make([]JournalEntry, len(made))}
 		for i, m := range made {
 			out.Data[i] = viewMade(actor.From(ctx).OrganizationID, m)
@@ -67,7 +73,7 @@ func (h handlers) createJournalEntries(ctx context.Context, in *entriesRequest) 
 		return out, err
 	}
 	made, err := h.app.Journal.CreateBatch(ctx, byHand, in.Body.DryRun)
-	if err != nil {
+	if err := faults.With(err); err != nil {
 		return JournalEntries{}, err
 	}
 	out := JournalEntries{make([]JournalEntry, len(made))}
@@ -92,14 +98,12 @@ func (b CreateJournalEntry) params(at string, faults *fault.List) booking.Params
 		{"auto_post", b.AutoPost != nil},
 	}
 	byHand := b.Lines != nil || b.Status != "" || b.LegalEntityID != ""
-	other := false
 	for _, property := range fromTransaction {
-		other = other || property.given
 		if property.given && byHand {
 			faults.Addf(at+property.name, "is for entries from a transaction and cannot be combined with lines, status or legal_entity_id")
 		}
 	}
-	if !byHand && (other || b.TransactionID != "") {
+	if b.fromTransaction() {
 		return b.transactionForm(at, faults)
 	}
 	if b.DryRun {
@@ -122,6 +126,18 @@ func (b CreateJournalEntry) params(at string, faults *fault.List) booking.Params
 		Lines:          lineParams(b.Lines),
 	}
 	return booking.Params{ByHand: &p}
+}
+
+// fromTransaction reports whether the request has the form for an entry that is computed from a transaction.
+func (b CreateJournalEntry) fromTransaction() bool {
+	byHand := b.Lines != nil || b.Status != "" || b.LegalEntityID != ""
+	return !byHand && (b.TransactionID != "" || b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != "" ||
+		b.Splits != nil || b.OffsetLedgerAccountID != "" || b.VendorName.Set || b.AutoPost != nil)
+}
+
+// namesTransaction reports whether the entry belongs to a transaction, or should.
+func (b CreateJournalEntry) namesTransaction() bool {
+	return b.TransactionID != "" || b.fromTransaction()
 }
 
 func (b CreateJournalEntry) transactionForm(at string, faults *fault.List) booking.Params {
@@ -269,20 +285,22 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 	Body CorrectJournalEntry
 }) (wire.Data[JournalEntry], error) {
 	b := in.Body
+	var faults fault.List
 	anew := b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != nil || b.Splits != nil ||
 		b.OffsetLedgerAccountID != nil
-	switch {
-	case b.TransactionType != "" && b.Classification != "":
-		return wire.Data[JournalEntry]{}, fault.Invalidf("transaction_type", "cannot be combined with its former name classification")
-	case anew && (b.Lines != nil || b.LegalEntityID != nil):
-		return wire.Data[JournalEntry]{}, fault.Invalidf("lines",
-			"cannot be combined with transaction_type, splits, ledger_account_id or offset_ledger_account_id, from which they follow")
-	case !anew && b.DryRun:
-		return wire.Data[JournalEntry]{}, fault.Invalidf("dry_run",
-			"requires transaction_type, splits, ledger_account_id or offset_ledger_account_id")
-	case !anew:
+	if b.TransactionType != "" && b.Classification != "" {
+		faults.Addf("transaction_type", "cannot be combined with its former name classification")
+	}
+	if anew && (b.Lines != nil || b.LegalEntityID != nil) {
+		faults.Addf("lines", "cannot be combined with transaction_type, splits, ledger_account_id or offset_ledger_account_id, "+
+			"from which they follow")
+	}
+	if !anew && b.DryRun {
+		faults.Addf("dry_run", "requires transaction_type, splits, ledger_account_id or offset_ledger_account_id")
+	}
+	if !anew {
 		g, err := h.app.Journal.Correct(ctx, in.ID, b.UpdateJournalEntry.params())
-		return h.viewGuided(ctx, g, err)
+		return h.viewGuided(ctx, g, faults.With(err))
 	}
 	m, err := h.app.Bookings.Correct(ctx, in.ID, booking.CorrectParams{
 		Type:            cmp.Or(b.TransactionType, b.Classification),
@@ -292,6 +310,9 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 		Update:          b.UpdateJournalEntry.params(),
 		Dry:             b.DryRun,
 	})
+	if err = faults.With(err); b.TransactionType == "" && b.Classification != "" {
+		err = fault.RenameField(err, "transaction_type", "classification")
+	}
 	if err != nil {
 		return wire.Data[JournalEntry]{}, err
 	}

@@ -23,7 +23,7 @@ type JournalEntry struct {
 	TransactionID     *string                    `json:"transaction_id" doc:"Transaction that the entry records; null if none."`
 	TransactionNumber *string                    `json:"transaction_sequence_number" doc:"Sequence number of the transaction: OT- and a number. Null if none."`
 	PeriodID          *string                    `json:"accounting_period_id" doc:"Accounting period of the entry. For a draft, that of its date; null if there is none yet. Null for an opening balance, which stands before the first period."`
-	Classification    string                     `json:"classification" doc:"Transaction type; UNKNOWN if the entry records no transaction."`
+	Classification    string                     `json:"classification" enum:"{transaction_types}" doc:"Transaction type; UNKNOWN if the entry records no transaction."`
 	TagIDs            []string                   `json:"tag_ids" doc:"Tags of the entry. They apply to all lines."`
 	ReversalChain     ReversalChain              `json:"reversal_chain" doc:"Neighbors in the chain of reversals and corrections."`
 	PeriodReassigned  bool                       `json:"period_auto_reassigned" doc:"Whether the period of the accounting date was closed, so that the entry is in a later period."`
@@ -97,8 +97,8 @@ type CreateJournalEntry struct {
 	TransactionID  string              `json:"transaction_id,omitempty" minLength:"1" maxLength:"64" doc:"Transaction that the entry records; null if none."`
 	Lines          []CreateJournalLine `json:"lines,omitempty" maxItems:"1000" doc:"Entry by hand: 2 to 1,000 lines that balance by legal entity and currency."`
 
-	TransactionType       string           `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: its transaction type."`
-	Classification        string           `json:"classification,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: former name of transaction_type."`
+	TransactionType       string           `json:"transaction_type,omitempty" enum:"{transaction_types}" doc:"Entry from a transaction: its transaction type."`
+	Classification        string           `json:"classification,omitempty" enum:"{transaction_types}" doc:"Entry from a transaction: former name of transaction_type."`
 	LedgerAccountID       string           `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the offsetting ledger account."`
 	Splits                []CreateSplit    `json:"splits,omitempty" minItems:"2" maxItems:"100" doc:"Entry from a transaction, instead of ledger_account_id: the offsetting ledger accounts, such as principal and interest of one payment. Either all splits are amounts, which add up to what is booked to them, or all are percentages, which add up to 100."`
 	OffsetLedgerAccountID string           `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: ledger account to use in place of that of the source."`
@@ -119,8 +119,8 @@ type CreateSplit struct {
 // CorrectJournalEntry describes the replacement of an entry: by hand or, for an entry from a transaction, by its type or ledger account.
 type CorrectJournalEntry struct {
 	UpdateJournalEntry
-	TransactionType       string        `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the right transaction type. Lines and lots are determined again."`
-	Classification        string        `json:"classification,omitempty" minLength:"1" maxLength:"64" doc:"Former name of transaction_type."`
+	TransactionType       string        `json:"transaction_type,omitempty" enum:"{transaction_types}" doc:"Entry from a transaction: the right transaction type. Lines and lots are determined again."`
+	Classification        string        `json:"classification,omitempty" enum:"{transaction_types}" doc:"Former name of transaction_type."`
 	LedgerAccountID       *string       `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the right offsetting ledger account. Replaces splits."`
 	Splits                []CreateSplit `json:"splits,omitempty" minItems:"2" maxItems:"100" doc:"Entry from a transaction: the right offsetting ledger accounts, instead of ledger_account_id. If neither is given, those of the entry are kept."`
 	OffsetLedgerAccountID *string       `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: ledger account to use in place of that of the source."`

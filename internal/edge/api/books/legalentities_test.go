@@ -73,7 +73,7 @@ func TestALegalEntityAcceptsValidValuesAndNamesEveryInvalidOne(t *testing.T) {
 		}{
 			{`{"name":"` + long + `","base_currency":"USD"}`, ""},
 			{`{"name":"` + long + `é","base_currency":"USD"}`, "name"},
-			{`{"name":"   ","base_currency":"usd","country":"ch"}`, "country"},
+			{`{"name":"   ","base_currency":"usd","country":"ch"}`, "name base_currency country"},
 			{`{"name":"   ","base_currency":"usd"}`, "name base_currency"},
 			{`{"name":"A","base_currency":"BTC"}`, "base_currency"},
 			{`{"name":"A","base_currency":"XAU"}`, "base_currency"},

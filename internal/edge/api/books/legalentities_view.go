@@ -55,7 +55,7 @@ type CostBasisElection struct {
 type CreateLegalEntity struct {
 	Name                 string           `json:"name" minLength:"1" maxLength:"200" doc:"Name of the company." example:"Acme Labs AG"`
 	BaseCurrency         string           `json:"base_currency" minLength:"3" maxLength:"3" doc:"Base currency (ISO 4217) in which the books are kept. Cannot change once there are journal lines or lots." example:"CHF"`
-	Country              wire.Opt[string] `json:"country,omitempty" minLength:"2" maxLength:"2" pattern:"^[A-Z]{2}$" doc:"Country of incorporation (ISO 3166-1 alpha-2); null if unknown."`
+	Country              wire.Opt[string] `json:"country,omitempty" minLength:"2" maxLength:"2" pattern:"^[A-Z]{2}$" patternDescription:"a country code of two capital letters such as CH" doc:"Country of incorporation (ISO 3166-1 alpha-2); null if unknown."`
 	ParentLegalEntityID  wire.Opt[string] `json:"parent_legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Parent legal entity; null if none."`
 	OwnershipPercent     wire.Opt[string] `json:"ownership_percent,omitempty" format:"decimal" doc:"Percentage that the parent owns: more than 0 and at most 100. Requires a parent."`
 	CostBasisMethod      string           `json:"cost_basis_method,omitempty" enum:"fifo,lifo,hifo,lofo,weighted_average,specific_id" default:"fifo" doc:"Cost basis method."`
@@ -74,7 +74,7 @@ type CreateLegalEntity struct {
 type UpdateLegalEntity struct {
 	Name                 *string          `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Name of the company." example:"Acme Labs AG"`
 	BaseCurrency         *string          `json:"base_currency,omitempty" minLength:"3" maxLength:"3" doc:"Base currency (ISO 4217) in which the books are kept. Cannot change once there are journal lines or lots." example:"CHF"`
-	Country              wire.Opt[string] `json:"country,omitempty" minLength:"2" maxLength:"2" pattern:"^[A-Z]{2}$" doc:"Country of incorporation (ISO 3166-1 alpha-2); null removes it."`
+	Country              wire.Opt[string] `json:"country,omitempty" minLength:"2" maxLength:"2" pattern:"^[A-Z]{2}$" patternDescription:"a country code of two capital letters such as CH" doc:"Country of incorporation (ISO 3166-1 alpha-2); null removes it."`
 	ParentLegalEntityID  wire.Opt[string] `json:"parent_legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Parent legal entity; must not be below this one. Null removes it and ownership_percent."`
 	OwnershipPercent     wire.Opt[string] `json:"ownership_percent,omitempty" format:"decimal" doc:"Percentage that the parent owns: more than 0 and at most 100. Requires a parent. Null removes it."`
 	CostBasisMethod      *string          `json:"cost_basis_method,omitempty" enum:"fifo,lifo,hifo,lofo,weighted_average,specific_id" doc:"Cost basis method. A change of method, scope or first day is stored as a new election."`

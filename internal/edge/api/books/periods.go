@@ -12,8 +12,8 @@ type periodsInput struct {
 	wire.Paging
 	Status        string `query:"status" enum:"open,partly_closed,closed" doc:"Return only periods with this status for the selected legal entities."`
 	LegalEntityID string `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Consider only this legal entity. Defaults to all that the API key has access to."`
-	StartDate     string `query:"start_date" maxLength:"40" doc:"Return only periods that end after this time: an RFC 3339 time, or a date in the organization's time zone."`
-	EndDate       string `query:"end_date" maxLength:"40" doc:"Return only periods that begin at or before this time: an RFC 3339 time, or a date in the organization's time zone."`
+	StartDate     string `query:"start_date" minLength:"1" maxLength:"40" doc:"Return only periods that end after this time: an RFC 3339 time, or a date in the organization's time zone."`
+	EndDate       string `query:"end_date" minLength:"1" maxLength:"40" doc:"Return only periods that begin at or before this time: an RFC 3339 time, or a date in the organization's time zone."`
 }
 
 // periodPath is the parameter of operations on one accounting period.

@@ -84,7 +84,7 @@ type ExplainedDisposition struct {
 	AssetType       string  `json:"asset_type" doc:"Name of the part."`
 	JournalEntryID  string  `json:"journal_entry_id" doc:"Journal entry that consumed the lot."`
 	TransactionID   *string `json:"transaction_id" doc:"Transaction of the disposal; null if none."`
-	TransactionType string  `json:"transaction_type" doc:"Transaction type; null if none."`
+	TransactionType string  `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type; null if none."`
 	AccountingDate  string  `json:"accounting_date" format:"date-time" doc:"Accounting date."`
 	DateDisposed    string  `json:"date_disposed" format:"date-time" doc:"When the quantity left the lot."`
 	Quantity        string  `json:"quantity" format:"decimal" doc:"Quantity."`
@@ -127,7 +127,7 @@ type ExplainedElection struct {
 type ExplainedBooking struct {
 	TransactionID         string          `json:"transaction_id" doc:"Identifier of the transaction."`
 	PartnerTransactionID  *string         `json:"partner_transaction_id" doc:"The other transaction of a transfer; null if none."`
-	TransactionType       string          `json:"transaction_type" doc:"Transaction type as booked."`
+	TransactionType       string          `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type as booked."`
 	LedgerAccountID       *string         `json:"ledger_account_id" doc:"Ledger account that was given; null if none."`
 	OffsetLedgerAccountID *string         `json:"offset_ledger_account_id" doc:"Ledger account that was given in place of that of the source; null if none."`
 	RuleID                *string         `json:"rule_id" doc:"Classification rule that booked it; null if it was booked or corrected by hand."`

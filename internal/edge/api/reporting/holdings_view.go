@@ -124,7 +124,7 @@ type DispositionRow struct {
 	AccountingPeriodID string  `json:"accounting_period_id" doc:"Accounting period of the accounting date."`
 	DateAcquired       string  `json:"date_acquired" format:"date-time" doc:"When the lot was acquired."`
 	DateDisposed       string  `json:"date_disposed" format:"date-time" doc:"When it was disposed of."`
-	TransactionType    string  `json:"transaction_type" doc:"Transaction type; null if none."`
+	TransactionType    string  `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type; null if none."`
 	Quantity           string  `json:"quantity" format:"decimal" doc:"Quantity disposed of. For a correction, this and the amounts are differences and may be negative."`
 	Proceeds           string  `json:"proceeds" format:"decimal" doc:"Proceeds before the fee."`
 	Fee                string  `json:"fee" format:"decimal" doc:"Fee."`

@@ -13,11 +13,11 @@ import (
 
 type auditLogInput struct {
 	wire.Paging
-	Action     string `query:"action" maxLength:"100" doc:"Return only records of this action, such as organization.updated."`
-	ResourceID string `query:"resource_id" maxLength:"512" doc:"Return only changes of this record."`
-	UserID     string `query:"user_id" maxLength:"64" doc:"Return only changes made by this user."`
-	StartDate  string `query:"start_date" maxLength:"40" doc:"Return only changes at or after this time: an RFC 3339 time, or a date in UTC."`
-	EndDate    string `query:"end_date" maxLength:"40" doc:"Return only changes at or before this time: an RFC 3339 time, or a date in UTC, which means its end."`
+	Action     string `query:"action" minLength:"1" maxLength:"100" doc:"Return only records of this action, such as organization.updated."`
+	ResourceID string `query:"resource_id" minLength:"1" maxLength:"512" doc:"Return only changes of this record."`
+	UserID     string `query:"user_id" minLength:"1" maxLength:"64" doc:"Return only changes made by this user."`
+	StartDate  string `query:"start_date" minLength:"1" maxLength:"40" doc:"Return only changes at or after this time: an RFC 3339 time, or a date in UTC."`
+	EndDate    string `query:"end_date" minLength:"1" maxLength:"40" doc:"Return only changes at or before this time: an RFC 3339 time, or a date in UTC, which means its end."`
 }
 
 func (h handlers) listAuditLog(ctx context.Context, in *auditLogInput) (wire.List[AuditEntry], error) {

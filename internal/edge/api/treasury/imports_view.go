@@ -197,5 +197,5 @@ type ImportTransaction struct {
 	ProviderCategory *string                        `json:"provider_category" doc:"Category given by the provider; null if none."`
 	Vendor           *string                        `json:"vendor" doc:"Counterparty; null if unknown."`
 	Memo             *string                        `json:"memo" doc:"Memo; null if none."`
-	TransactionType  *string                        `json:"transaction_type" doc:"Transaction type, if the file contains it; null otherwise."`
+	TransactionType  *string                        `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type, if the file contains it; null otherwise."`
 }

@@ -10,7 +10,7 @@ import (
 // Decision is a ledger account and a transaction type, with the rule that determines them.
 type Decision struct {
 	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account; null if none."`
-	TransactionType *string `json:"transaction_type" doc:"Transaction type: what happened economically."`
+	TransactionType *string `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type: what happened economically."`
 	RuleID          *string `json:"rule_id" doc:"Rule that matched; null if none."`
 }
 

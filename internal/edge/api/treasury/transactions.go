@@ -42,17 +42,20 @@ func (h handlers) getTransaction(ctx context.Context, in *struct{ transactionPat
 	return viewedTransaction(ctx, t, err)
 }
 
-func (h handlers) createTransactions(ctx context.Context, in *struct{ Body CreateTransactions }) (CreatedTransactions, error) {
+// createsTransactions is a request to create transactions.
+type createsTransactions struct{ Body CreateTransactions }
+
+// IsDryRun reports whether nothing is to be written.
+func (c *createsTransactions) IsDryRun() bool { return c.Body.DryRun }
+
+func (h handlers) createTransactions(ctx context.Context, in *createsTransactions) (CreatedTransactions, error) {
 	var faults fault.List
 	all := make([]transaction.CreateParams, len(in.Body.Transactions))
 	for i, t := range in.Body.Transactions {
 		all[i] = t.params(&faults, fmt.Sprintf("transactions[%d].", i))
 	}
-	if err := faults.Err(); err != nil {
-		return CreatedTransactions{}, err
-	}
 	c, err := h.app.Transactions.Create(ctx, all)
-	if err != nil {
+	if err := faults.With(err); err != nil {
 		return CreatedTransactions{}, err
 	}
 	out := CreatedTransactions{make([]Transaction, len(c.Transactions)), int64(c.Created), int64(c.Duplicates)}

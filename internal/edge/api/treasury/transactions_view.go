@@ -80,7 +80,7 @@ type TransactionCard struct {
 
 // TransactionInternal is what people and rules added to a transaction.
 type TransactionInternal struct {
-	TransactionType string                   `json:"transaction_type" doc:"Transaction type: what happened economically."`
+	TransactionType string                   `json:"transaction_type" enum:"{transaction_types}" doc:"Transaction type: what happened economically."`
 	Status          string                   `json:"status" enum:"pending,posted,spam" doc:"posted while the journal entry of the transaction is posted."`
 	Memo            *string                  `json:"memo" doc:"Memo; null if none."`
 	JournalEntryID  *string                  `json:"journal_entry_id" doc:"Journal entry that records the transaction; null if none."`
@@ -104,6 +104,7 @@ type SpamReason struct {
 // CreateTransactions holds up to 1,000 transactions.
 type CreateTransactions struct {
 	Transactions []CreateTransaction `json:"transactions" minItems:"1" maxItems:"1000" doc:"The transactions."`
+	DryRun       bool                `json:"dry_run,omitempty" doc:"If true, return what would be created without writing anything: identifiers and sequence numbers in the answer are not reserved. Defaults to false."`
 }
 
 // CreateTransaction is a transaction as reported by a source.
@@ -117,7 +118,7 @@ type CreateTransaction struct {
 	ProviderCategory wire.Opt[string]                  `json:"provider_category,omitempty" maxLength:"500" doc:"Category given by the provider; null if none."`
 	Vendor           wire.Opt[string]                  `json:"vendor,omitempty" maxLength:"500" doc:"Counterparty; null if unknown."`
 	Memo             wire.Opt[string]                  `json:"memo,omitempty" maxLength:"2000" doc:"Memo; null if none."`
-	TransactionType  string                            `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Transaction type, if the source knows it. Defaults to UNKNOWN."`
+	TransactionType  string                            `json:"transaction_type,omitempty" enum:"{transaction_types}" doc:"Transaction type, if the source knows it. Defaults to UNKNOWN."`
 	TagIDs           []string                          `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags."`
 }
 
@@ -178,7 +179,7 @@ type CreatedTransactions struct {
 // UpdateTransaction changes what people added to a transaction. Omitted properties stay as they are.
 type UpdateTransaction struct {
 	Memo            wire.Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"Memo; null or an empty string removes it."`
-	TransactionType *string          `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Transaction type. SPAM marks the transaction as spam."`
+	TransactionType *string          `json:"transaction_type,omitempty" enum:"{transaction_types}" doc:"Transaction type. SPAM marks the transaction as spam."`
 	TagIDs          *[]string        `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags; replaces the whole list."`
 	Vendor          wire.Opt[string] `json:"vendor,omitempty" maxLength:"500" doc:"Name of the counterparty; null or an empty string removes it."`
 	Status          *string          `json:"status,omitempty" enum:"spam,pending" doc:"spam marks the transaction as spam; pending restores it."`
@@ -218,20 +219,20 @@ type TransactionFilter struct {
 	Status                string   `query:"status" json:"status,omitempty" enum:"pending,posted,spam" doc:"Return only transactions with this status."`
 	HasPostedJournalEntry *bool    `query:"has_posted_journal_entry" json:"has_posted_journal_entry,omitempty" doc:"true: only transactions with a posted journal entry. false: only those without."`
 	IncludeSpam           bool     `query:"include_spam" json:"include_spam,omitempty" doc:"If true, include spam. Use status=spam for spam only. Defaults to false."`
-	GrossPriceMin         string   `query:"gross_price_min" json:"gross_price_min,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"Minimum value before the fee, in the currency of the value." example:"1200.50"`
-	GrossPriceMax         string   `query:"gross_price_max" json:"gross_price_max,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"Maximum value before the fee, in the currency of the value." example:"1200.50"`
-	GrossAmountMin        string   `query:"gross_amount_min" json:"gross_amount_min,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"Minimum quantity of the asset or, for fiat currency, minimum amount." example:"1200.50"`
-	GrossAmountMax        string   `query:"gross_amount_max" json:"gross_amount_max,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"Maximum quantity of the asset or, for fiat currency, maximum amount." example:"1200.50"`
+	GrossPriceMin         string   `query:"gross_price_min" json:"gross_price_min,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" patternDescription:"a decimal number without a sign, such as 1200.50" doc:"Minimum value before the fee, in the currency of the value." example:"1200.50"`
+	GrossPriceMax         string   `query:"gross_price_max" json:"gross_price_max,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" patternDescription:"a decimal number without a sign, such as 1200.50" doc:"Maximum value before the fee, in the currency of the value." example:"1200.50"`
+	GrossAmountMin        string   `query:"gross_amount_min" json:"gross_amount_min,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" patternDescription:"a decimal number without a sign, such as 1200.50" doc:"Minimum quantity of the asset or, for fiat currency, minimum amount." example:"1200.50"`
+	GrossAmountMax        string   `query:"gross_amount_max" json:"gross_amount_max,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" patternDescription:"a decimal number without a sign, such as 1200.50" doc:"Maximum quantity of the asset or, for fiat currency, maximum amount." example:"1200.50"`
 	LegalEntityIDs        []string `query:"legal_entity_ids" json:"legal_entity_ids,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions of these legal entities. Defaults to all that the API key has access to."`
 	TransactionIDs        []string `query:"transaction_ids" json:"transaction_ids,omitempty" minItems:"1" maxItems:"1000" doc:"Return only these transactions. Cannot be combined with has_posted_journal_entry, status=posted or status=pending."`
 	ExcludeTransactionIDs []string `query:"exclude_transaction_ids" json:"exclude_transaction_ids,omitempty" minItems:"1" maxItems:"1000" doc:"Exclude these transactions."`
-	SequenceNumbers       []string `query:"sequence_numbers" json:"sequence_numbers,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions with these sequence numbers, such as OT-17. Cannot be combined with has_posted_journal_entry=false."`
-	AccountIDs            []string `query:"account_ids" json:"account_ids,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions of these sources, by their identifiers or those of their accounts."`
-	TransactionTypes      []string `query:"transaction_types" json:"transaction_types,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions of these types."`
+	SequenceNumbers       []string `query:"sequence_numbers" json:"sequence_numbers,omitempty" minItems:"1" maxItems:"100" pattern:"^OT-\\d+$" patternDescription:"a number such as OT-17" doc:"Return only transactions with these sequence numbers, such as OT-17. Cannot be combined with has_posted_journal_entry=false."`
+	AccountIDs            []string `query:"account_ids" json:"account_ids,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions of these sources, by their identifiers or those of their accounts. With addresses, a transaction matches if it belongs to one of them or touches one of the addresses."`
+	TransactionTypes      []string `query:"transaction_types" json:"transaction_types,omitempty" enum:"{transaction_types}" minItems:"1" maxItems:"100" doc:"Return only transactions of these types."`
 	SourceTypes           []string `query:"source_types" json:"source_types,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions of sources of these types: wallet, exchange, bank, card, other."`
 	AssetTypes            []string `query:"asset_types" json:"asset_types,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions of these assets or currencies."`
 	Chains                []string `query:"chains" json:"chains,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions on these blockchains."`
-	Addresses             []string `query:"addresses" json:"addresses,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions from or to these addresses, or of a source with one of them; case-insensitive."`
+	Addresses             []string `query:"addresses" json:"addresses,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions from or to these addresses, or of a source with one of them; case-insensitive. With account_ids, transactions of those accounts are returned too."`
 	ProviderCategory      []string `query:"provider_category" json:"provider_category,omitempty" minItems:"1" maxItems:"100" doc:"Return only transactions whose category contains one of these texts; case-insensitive. Parts joined by ; must all occur."`
 	Search                string   `query:"search" json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Return only transactions with this text in a label or description; case-insensitive."`
 	SourceID              string   `query:"source_id" json:"source_id,omitempty" minLength:"1" maxLength:"64" doc:"Return only transactions of this source, by its identifier or that of its account."`

@@ -21,7 +21,7 @@ type TransactionLeg struct {
 	TransactionID   string `json:"transaction_id" doc:"Identifier of the transaction."`
 	SequenceNumber  string `json:"sequence_number" doc:"Sequence number." example:"OT-12"`
 	Side            string `json:"side" enum:"out,in" doc:"Direction of the transaction."`
-	TransactionType string `json:"transaction_type" doc:"Current transaction type."`
+	TransactionType string `json:"transaction_type" enum:"{transaction_types}" doc:"Current transaction type."`
 }
 
 // UnlinkTransactions names the transactions to unlink.

@@ -96,15 +96,29 @@ func newDecoder(registry huma.Registry, in reflect.Type) *Decoder {
 	return d
 }
 
-// Decode fills the input of the operation from a request and returns a pointer to it.
-func (d *Decoder) Decode(r *http.Request, got Received) (any, error) {
-	var faults fault.List
-	in := reflect.New(d.in)
+// Decode fills the input of the operation from a request. It returns one input, a pointer, if the request is valid. Otherwise it returns
+// all faults and two inputs that are valid and differ only in what was put in place of the faulty values; none if it finds no valid ones.
+func (d *Decoder) Decode(r *http.Request, got Received) ([]any, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, fault.Malformedf("the query string is not valid: %s", err)
 	}
+	var faults fault.List
 	d.unknownNames(query, &faults)
+	in, err := d.fill(r, query, got, leftOut, &faults)
+	if err != nil || faults.Empty() {
+		return []any{in}, err
+	}
+	other, err := d.fill(r, query, got, replaced, new(fault.List))
+	if err != nil || in == nil || other == nil {
+		return nil, faults.Err()
+	}
+	return []any{in, other}, faults.Err()
+}
+
+// fill returns an input with the values of the request, or nil if no valid one is left without the faulty values.
+func (d *Decoder) fill(r *http.Request, query url.Values, got Received, how substitution, faults *fault.List) (any, error) {
+	in, usable := reflect.New(d.in), true
 	for _, p := range d.params {
 		values, given := query[p.name]
 		if p.in == "path" {
@@ -113,23 +127,37 @@ func (d *Decoder) Decode(r *http.Request, got Received) (any, error) {
 		if !given && p.initial != "" {
 			values, given = []string{p.initial}, true
 		}
-		if !given {
-			if p.required {
-				faults.Addf(p.name, "is required")
-			}
-			continue
+		field := in.Elem().FieldByIndex(p.index)
+		switch {
+		case given && p.set(d.registry, field, values, faults):
+		case !given && p.required:
+			faults.Addf(p.name, "is required")
+			usable = false
+		case given:
+			usable = p.substitute(d.registry, field, how) && usable
 		}
-		p.set(d.registry, in.Elem().FieldByIndex(p.index), values, &faults)
 	}
+	if !faults.Empty() {
+		d.clearCursor(in.Elem())
+	}
+	decode := d.decodeBody
 	if got.form != nil {
-		err = d.decodeForm(got.form, in.Elem(), &faults)
-	} else {
-		err = d.decodeBody(r, got.Body, in.Elem(), &faults)
+		decode = d.decodeForm
 	}
-	if err != nil {
+	valid, err := decode(r, got, in.Elem(), how, faults)
+	if err != nil || !valid || !usable {
 		return nil, err
 	}
-	return in.Interface(), faults.Err()
+	return in.Interface(), nil
+}
+
+// clearCursor removes the cursor, which is bound to the other parameters and not valid without a faulty one.
+func (d *Decoder) clearCursor(in reflect.Value) {
+	for _, p := range d.params {
+		if p.name == "cursor" {
+			in.FieldByIndex(p.index).SetZero()
+		}
+	}
 }
 
 // unknownNames adds a fault for each name in the query that is not a parameter.
@@ -141,44 +169,46 @@ func (d *Decoder) unknownNames(query url.Values, faults *fault.List) {
 	}
 }
 
-// set parses one parameter into its field. A list may be repeated or separated by commas.
-func (p param) set(registry huma.Registry, field reflect.Value, values []string, faults *fault.List) {
+// set parses one parameter into its field and reports whether it is valid. A list may be repeated or separated by commas.
+func (p param) set(registry huma.Registry, field reflect.Value, values []string, faults *fault.List) bool {
 	for _, v := range values {
 		if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
 			faults.Addf(p.name, "must be UTF-8 without the character U+0000")
-			return
+			return false
 		}
 	}
 	if field.Kind() == reflect.Slice {
 		list := strings.Split(strings.Join(values, ","), ",")
 		if slices.Contains(list, "") {
 			faults.Addf(p.name, "must not be empty")
-			return
+			return false
 		}
-		if p.validate(registry, list, faults) {
-			field.Set(reflect.ValueOf(list))
+		if !p.validate(registry, list, faults) {
+			return false
 		}
-		return
+		field.Set(reflect.ValueOf(list))
+		return true
 	}
 	if len(values) > 1 {
 		faults.Addf(p.name, "is given more than once")
-		return
+		return false
 	}
 	v, problem := parseScalar(field.Type(), values[0])
 	if problem != "" {
 		faults.Addf(p.name, "%s", problem)
-		return
+		return false
 	}
 	if !p.validate(registry, v, faults) {
-		return
+		return false
 	}
 	if field.Kind() == reflect.Pointer {
 		pointer := reflect.New(field.Type().Elem())
 		pointer.Elem().Set(reflect.ValueOf(v).Convert(field.Type().Elem()))
 		field.Set(pointer)
-		return
+		return true
 	}
 	field.Set(reflect.ValueOf(v).Convert(field.Type()))
+	return true
 }
 
 // parseScalar parses the text of a parameter. It returns a problem in words if the text has the wrong form.
@@ -213,40 +243,47 @@ func (p param) validate(registry huma.Registry, v any, faults *fault.List) bool 
 	return len(found) == 0
 }
 
-// decodeBody validates a body against its schema and unmarshals it into the input. Its faults are added to those of the parameters.
-func (d *Decoder) decodeBody(r *http.Request, body []byte, in reflect.Value, faults *fault.List) error {
+// decodeBody validates a body against its schema and unmarshals it into the input. Its faults are added to those of the parameters, and the
+// faulty values are substituted. It reports whether the input is valid then.
+func (d *Decoder) decodeBody(r *http.Request, got Received, in reflect.Value, how substitution, faults *fault.List) (bool, error) {
+	body := got.Body
 	if d.body == nil {
 		if trimmed := strings.TrimSpace(string(body)); trimmed != "" && trimmed != "{}" {
-			return fault.Malformedf("this operation takes no body; send the request without one")
+			return false, fault.Malformedf("this operation takes no body; send the request without one")
 		}
-		return nil
+		return true, nil
 	}
 	if len(body) == 0 {
 		if !d.body.optional {
-			return fault.Malformedf("a JSON body is required; the API reference at /docs describes it")
+			return false, fault.Malformedf("a JSON body is required; the API reference at /docs describes it")
 		}
-		return nil
+		return true, nil
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Header.Get("Content-Type") != "" &&
 		(err != nil || kind != "application/json") {
-		return errMediaType
+		return false, errMediaType
 	}
 	tree, err := Parse(body)
 	if err := faults.Merge(err); err != nil {
-		return err
+		return false, err
 	}
 	if err != nil { // the text itself is at fault, so that its values are not validated
-		return nil
+		return false, nil
 	}
 	found := Validate(d.registry, d.body.schema, tree)
 	for _, f := range found {
 		faults.Addf(cmp.Or(strings.TrimPrefix(f.Name, "."), whole), "%s", f.Message)
 	}
 	if len(found) > 0 {
-		return nil
+		if !how.repair(d.registry, d.body.schema, tree, found) {
+			return false, nil
+		}
+		if body, err = json.Marshal(tree); err != nil {
+			return false, err
+		}
 	}
 	if err := json.Unmarshal(body, in.FieldByIndex(d.body.index).Addr().Interface()); err != nil {
-		return fault.Malformedf("the body does not match its description: %s", err)
+		return false, fault.Malformedf("the body does not match its description: %s", err)
 	}
-	return nil
+	return true, nil
 }

@@ -95,8 +95,15 @@ func Describe(err error) (int, ErrorDetail) {
 	slices.SortStableFunc(detail.Fields, func(a, b ErrorField) int {
 		return cmp.Or(ComparePaths(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
+	if more := len(detail.Fields) - fieldsMax; more > 0 {
+		detail.Fields = detail.Fields[:fieldsMax]
+		detail.Message += fmt.Sprintf(": %d faults are listed, and %d more", fieldsMax, more)
+	}
 	return kind.status, detail
 }
+
+// fieldsMax is how many faults an answer lists.
+const fieldsMax = 100
 
 // ComparePaths orders paths of inputs so that the same faults are always reported in the same order: lines[2] before lines[10], and
 // lines before lines[0].amount.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -33,5 +34,18 @@ func TestSeveralFaultsOfOneFieldAreReportedInTheOrderOfTheirMessages(t *testing.
 	faults.Addf("name", "is taken")
 	if _, detail := Describe(faults.Err()); detail.Fields[0].Message != "is taken" {
 		t.Errorf("%+v", detail.Fields)
+	}
+}
+
+func TestAnAnswerListsAtMostAHundredFaultsAndSaysHowManyThereAre(t *testing.T) {
+	t.Parallel()
+	var faults fault.List
+	for i := range 123 {
+		faults.Addf(fmt.Sprintf("lines[%d].amount", i), "is wrong")
+	}
+	_, detail := Describe(faults.Err())
+	if len(detail.Fields) != 100 || detail.Fields[99].Field != "lines[99].amount" ||
+		detail.Message != "the request is not valid: 100 faults are listed, and 23 more" {
+		t.Errorf("%d %s", len(detail.Fields), detail.Message)
 	}
 }

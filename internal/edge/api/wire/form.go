@@ -187,8 +187,10 @@ func (f *form) add(part *multipart.Part, plan *bodyPlan) error {
 	return nil
 }
 
-// decodeForm turns a form into the equivalent of a JSON body, validates it against the schema and unmarshals it into the input.
-func (d *Decoder) decodeForm(f *form, in reflect.Value, faults *fault.List) error {
+// decodeForm turns a form into the equivalent of a JSON body, validates it against the schema and unmarshals it into the input. It reports
+// whether the form is valid.
+func (d *Decoder) decodeForm(_ *http.Request, got Received, in reflect.Value, _ substitution, faults *fault.List) (bool, error) {
+	f := got.form
 	schema := d.body.schema
 	for schema.Ref != "" {
 		schema = d.registry.SchemaFromRef(schema.Ref)
@@ -211,20 +213,20 @@ func (d *Decoder) decodeForm(f *form, in reflect.Value, faults *fault.List) erro
 		}
 	}
 	if len(found) > 0 || len(misread) > 0 {
-		return nil
+		return false, nil
 	}
 	text, err := json.Marshal(tree)
 	if err != nil {
-		return err
+		return false, err
 	}
 	target := in.FieldByIndex(d.body.index)
 	if err := json.Unmarshal(text, target.Addr().Interface()); err != nil {
-		return fault.Malformedf("the form does not match its description: %s", err)
+		return false, fault.Malformedf("the form does not match its description: %s", err)
 	}
 	for name, file := range f.files {
 		target.FieldByIndex(d.body.files[name]).Set(reflect.ValueOf(file))
 	}
-	return nil
+	return true, nil
 }
 
 // partValue parses the text of a part according to its schema. It returns a problem in words if the text has the wrong form.

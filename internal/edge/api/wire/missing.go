@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,17 +31,17 @@ var rowInputs = []string{"row", "ledger_account_id", "journal_entry_id", "line_i
 // namedMax is how many ids a message about a record that was not found repeats.
 const namedMax = 5
 
-// NameMissing adds to a NotFound error the ids that the request asked for: "transaction not found: txn_…". They come from the request
-// and not from the use case, so that a record of another organization is reported like one that does not exist. It returns other errors
-// unchanged.
+// NameMissing adds to an error about records that do not exist the ids that the request asked for: "transaction not found: txn_…". They
+// come from the request and not from the use case, so that a record of another organization is reported like one that does not exist. It
+// returns other errors unchanged.
 func (d *Decoder) NameMissing(err error, r *http.Request, got Received) error {
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.NotFound {
+	if !errors.As(err, &f) || f.Kind != fault.NotFound && f.Kind != fault.Invalid {
 		return err
 	}
 	body := got.tree()
 	named := *f
-	if len(f.Fields) == 0 {
+	if len(f.Fields) == 0 && f.Kind == fault.NotFound {
 		named.Message += d.askedFor(strings.TrimSuffix(f.Message, " not found"), r, body)
 		return &named
 	}
@@ -48,7 +49,7 @@ func (d *Decoder) NameMissing(err error, r *http.Request, got Received) error {
 	for i, field := range f.Fields {
 		if id := listText(d.asked(field.Name, r, body)); id != "" && strings.HasSuffix(field.Message, "not found") {
 			field.Message += ": " + id
-			if len(f.Fields) == 1 {
+			if len(f.Fields) == 1 && f.Kind == fault.NotFound {
 				named.Message += ": " + id
 			}
 		}
@@ -68,15 +69,44 @@ func (d *Decoder) askedFor(noun string, r *http.Request, body any) string {
 		}
 		return " for " + strings.Join(given, ", ")
 	}
-	key := strings.ReplaceAll(strings.ToLower(noun), " ", "_")
 	var ids []string
-	for _, name := range append([]string{key + "_id", key + "_ids"}, namedBy[noun]...) {
+	for _, name := range inputsFor(noun) {
 		ids = append(ids, d.asked(name, r, body)...)
 	}
 	if text := listText(ids); text != "" {
 		return ": " + text
 	}
 	return ""
+}
+
+// inputsFor returns the names of the inputs that may name a record of a kind.
+func inputsFor(noun string) []string {
+	key := strings.ReplaceAll(strings.ToLower(noun), " ", "_")
+	return append([]string{key + "_id", key + "_ids"}, namedBy[noun]...)
+}
+
+// BlameMissing returns a NotFound error that names no field with the input of the request that named the record. It returns other errors
+// unchanged, and also one for which no input, or more than one, comes into question. A record that the path names comes first, because use
+// cases name the field of any other.
+func (d *Decoder) BlameMissing(err error, r *http.Request, got Received) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.NotFound || len(f.Fields) > 0 {
+		return err
+	}
+	noun, body := strings.TrimSuffix(f.Message, " not found"), got.tree()
+	var names []string
+	for _, name := range inputsFor(noun) {
+		if slices.ContainsFunc(d.params, func(p param) bool { return p.in == "path" && p.name == name }) {
+			return fault.MissingAt(noun, name)
+		}
+		if len(d.asked(name, r, body)) > 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) != 1 {
+		return err
+	}
+	return fault.MissingAt(noun, names[0])
 }
 
 // asked returns the texts that a request has at a path such as lines[2].tag_ids: those of its path, query or body.

@@ -83,9 +83,7 @@ func Validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field 
 // because only strings and numbers are compared for uniqueness, but huma uses them as keys of a map before it looks at their type, which
 // panics. It finds that a pointer has the wrong type.
 func hideIncomparable(registry huma.Registry, schema *huma.Schema, v any) {
-	for schema.Ref != "" {
-		schema = registry.SchemaFromRef(schema.Ref)
-	}
+	schema = resolve(registry, schema)
 	switch t := v.(type) {
 	case map[string]any:
 		for name, value := range t {

@@ -59,7 +59,7 @@ func (o OrNull[T]) Schema(r huma.Registry) *huma.Schema {
 // Paging holds the parameters that every list has.
 type Paging struct {
 	Limit  int64  `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Maximum number of records per page."`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"The next_cursor of the previous page. The filters must be the same."`
+	Cursor string `query:"cursor" minLength:"1" maxLength:"1024" doc:"The next_cursor of the previous page. The filters must be the same."`
 }
 
 // Request returns the parameters as the domain takes them.
