@@ -38,6 +38,7 @@ var StatedTables = []StatedTable{
 
 	{Table: "legal_entities", Resource: "legal_entity", Key: "legal_entity_id"},
 	{Table: "cost_basis_elections", Resource: "legal_entity", Key: "legal_entity_id", Order: "sequence"},
+	{Table: "measurement_elections", Resource: "legal_entity", Key: "legal_entity_id", Order: "sequence"},
 	{Table: "tags", Resource: "tag", Key: "tag_id"},
 	{Table: "ledger_accounts", Resource: "ledger_account", Key: "ledger_account_id"},
 	{Table: "period_closings", Resource: "period_closing", Key: "period_closing_id"},

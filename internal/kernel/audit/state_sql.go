@@ -80,6 +80,9 @@ func selectIDs(ctx context.Context, tx *db.Tx, t *db.StatedTable, after string, 
 		" > ?"+where+" ORDER BY resource_id LIMIT ?", after, limit)
 }
 
+// chartCreated is the action of the record of a new chart.
+const chartCreated = "ledger_accounts.seeded"
+
 type lastRow struct {
 	Type     string `db:"resource_type"`
 	ID       string `db:"resource_id"`
@@ -92,8 +95,8 @@ func selectLast(ctx context.Context, tx *db.Tx, ids []string) (map[resource]int6
 	out := make(map[resource]int64, len(ids))
 	for some := range slices.Chunk(ids, readMax) {
 		rows, err := db.All[lastRow](ctx, tx, "SELECT resource_type, resource_id, max(sequence) AS sequence FROM audit_log "+
-			"WHERE organization_id = @org AND resource_id {any} AND action <> 'ledger_accounts.seeded' GROUP BY resource_type, resource_id",
-			some)
+			"WHERE organization_id = @org AND resource_id {any} AND action <> ? GROUP BY resource_type, resource_id",
+			some, chartCreated)
 		if err != nil {
 			return nil, err
 		}
