@@ -1,14 +1,17 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/yaml"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -69,7 +72,7 @@ func (a *API) operations() {
 	})
 	a.mux.Handle("GET /metrics", promhttp.HandlerFor(a.config.Metrics, promhttp.HandlerOpts{}))
 	spec := sync.OnceValue(func() []byte {
-		text, err := json.Marshal(a.schemas.spec)
+		text, err := a.openAPIJSON()
 		if err != nil {
 			panic(err)
 		}
@@ -82,7 +85,24 @@ func (a *API) operations() {
 }
 
 // OpenAPI returns the description in YAML, as it is stored in api/openapi.yaml.
-func (a *API) OpenAPI() ([]byte, error) { return a.schemas.spec.YAML() }
+func (a *API) OpenAPI() ([]byte, error) {
+	text, err := a.openAPIJSON()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = yaml.Convert(&out, bytes.NewReader(text))
+	return out.Bytes(), err
+}
+
+// patternDescription is a property that huma adds to schemas for its messages. OpenAPI does not have it.
+var patternDescription = regexp.MustCompile(`,"patternDescription":"(?:[^"\\]|\\.)*"`)
+
+// openAPIJSON returns the description in JSON.
+func (a *API) openAPIJSON() ([]byte, error) {
+	text, err := json.Marshal(a.schemas.spec)
+	return patternDescription.ReplaceAll(text, nil), err
+}
 
 // Operation returns the published description of an operation, for tests that compare answers with it.
 func (a *API) Operation(method, path string) *huma.Operation {
