@@ -53,8 +53,11 @@ func (t Target) accounts() []string {
 }
 
 // effectOn returns a function that returns the effect of a line of the target on an account, empty if it has no unit balances.
-// BORROW opens a balance and REPAYMENT settles one; other types do so by the side on which the account grows.
+// BORROW opens a balance and REPAYMENT settles one; other types do so by the side on which the account grows. Of digital assets
+// only BORROW, RESERVES CHANGE and a DEPOSIT to a liability open one: what else goes to such an account is exchanged for
+// something that is not owed in units, such as the money on a bank account.
 func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
+	leg := p.legs()[0]
 	return func(account string) BalanceEffect {
 		grows := p.in.Target.Grows
 		for _, s := range p.in.Target.Splits {
@@ -65,10 +68,12 @@ func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
 		switch {
 		case grows == "":
 			return ""
-		case p.in.Type == Borrow || p.in.Type != Repayment && side == grows:
-			return OpensBalance
+		case p.in.Type == Repayment || p.in.Type != Borrow && side != grows:
+			return SettlesBalance
+		case leg.Asset.Lots && p.in.Type != Borrow && p.in.Type != ReservesChange && p.in.Type != Deposit:
+			return ""
 		}
-		return SettlesBalance
+		return OpensBalance
 	}
 }
 

@@ -127,7 +127,7 @@ func TestATransactionIsBookedShownCorrectedAndReversed(t *testing.T) {
 		_, err = h.Client.CorrectBooking(t.Context(), now.ID, client.CorrectBooking{DryRun: true,
 			UpdateJournalEntry: client.UpdateJournalEntry{Memo: &memo}})
 		apitest.WantError(t, "a dry run of nothing", err, 400, []string{"dry_run"},
-			"requires transaction_type, ledger_account_id or offset_ledger_account_id")
+			"requires transaction_type, splits, ledger_account_id or offset_ledger_account_id")
 		_, err = h.Client.CorrectBooking(t.Context(), now.ID, client.CorrectBooking{LedgerAccountID: &contractors,
 			UpdateJournalEntry: client.UpdateJournalEntry{Lines: &[]client.CreateJournalLine{}}})
 		apitest.WantError(t, "lines too", err, 400, []string{"lines"}, "")

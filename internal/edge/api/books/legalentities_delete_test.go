@@ -120,6 +120,7 @@ func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
 			"closed_at, entry_count, hash, reopened_at) SELECT organization_id, 'apc_x', accounting_period_id, ?, created_at, 0, '', "+
 			"created_at FROM accounting_periods WHERE organization_id = ? AND key = '2026-01'", closed, n.Organization.ID)
 		refuse(closed, "1 period closing, for example apc_x")
+		damage(t, s, "DELETE FROM period_closings WHERE period_closing_id = 'apc_x'") // no audit record states it
 
 		limited := spare("Limited")
 		key, err := n.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "k", Scopes: []string{"apis.read"},

@@ -13,11 +13,11 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.reports(), h.explanations())
+	return slices.Concat(h.reports(), h.assetReports(), h.explanations())
 }
 
 func (h handlers) reports() []wire.Route {
-	return wire.Tag{Name: "Reports", Description: "Financial statements, holdings, gains and losses."}.Routes(
+	return wire.Tag{Name: "Reports", Description: "Financial statements, the general ledger and financial insights."}.Routes(
 		wire.Get("/v1/reports/balance-sheet", h.getBalanceSheet, "Get the balance sheet").
 			Describe("Assets, liabilities and equity at the end of each period.").MayConflict(),
 		wire.Get("/v1/reports/trial-balance", h.getTrialBalance, "Get the trial balance").
@@ -26,6 +26,13 @@ func (h handlers) reports() []wire.Route {
 			Describe("Income and expenses of each period by section.").MayConflict(),
 		wire.Get("/v1/reports/general-ledger", h.listGeneralLedger, "List the lines of the general ledger").
 			Describe("Posted lines by account, with the balance before and after each line."),
+		wire.Get("/v1/reports/financial-insights", h.getFinancialInsights, "Get financial insights").
+			Describe("Cash, burn, runway, concentration and the largest movements, each with the queries that explain it."),
+	)
+}
+
+func (h handlers) assetReports() []wire.Route {
+	return wire.Tag{Name: "Asset reports", Description: "Holdings, lots, gains and losses."}.Routes(
 		wire.Get("/v1/reports/closing-positions", h.listClosingPositions, "List holdings at the end of a period at cost and fair value"),
 		wire.Get("/v1/reports/treasury-balances", h.listTreasuryBalances, "List balances by source and asset, including fiat currency"),
 		wire.Get("/v1/reports/realized-gains-losses", h.listRealizedGains, "List realized gains and losses by period and asset"),
@@ -34,8 +41,6 @@ func (h handlers) reports() []wire.Route {
 			"List the schedule of dispositions: disposals lot by lot, by accounting date"),
 		wire.Get("/v1/reports/roll-forward", h.listRollForward, "List the roll-forward of each asset over a year").
 			Describe("Reconciles the fair value at the beginning of the year with that at its end, as ASC 350-60 requires."),
-		wire.Get("/v1/reports/financial-insights", h.getFinancialInsights, "Get financial insights").
-			Describe("Cash, burn, runway, concentration and the largest movements, each with the queries that explain it."),
 	)
 }
 
