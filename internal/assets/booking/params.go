@@ -116,7 +116,7 @@ func (m builder) validateRequest(ctx context.Context, q *request) error {
 	if q.ByHand != nil {
 		entry, transactionID = *q.ByHand, q.ByHand.TransactionID
 	} else {
-		found = append(found, q.Params.validate(m.books, q.prefix))
+		found = append(found, q.Params.validate(m.books, q.prefix), m.requireSplitTags(ctx, q.Params, q.prefix))
 	}
 	if transactionID != "" || q.ByHand == nil {
 		_, err := m.transaction(transactionID, q.prefix)

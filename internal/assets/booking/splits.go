@@ -42,7 +42,7 @@ func (p Params) validateSplits(faults *fault.List, at string) {
 	if p.LedgerAccountID != "" {
 		faults.Addf(at+"splits", "cannot be combined with ledger_account_id, which they replace")
 	}
-	byPercent, sum, valid := p.Splits[0].Percent != "", money.Decimal{}, true
+	byPercent, sum, valid := p.splitByPercent(), money.Decimal{}, true
 	for i, s := range p.Splits {
 		field, text := "amount", s.Amount
 		if byPercent {
@@ -60,7 +60,7 @@ func (p Params) validateSplits(faults *fault.List, at string) {
 		case (s.Amount == "") == (s.Percent == ""):
 			faults.Addf(name, "is required, or %s, but not both", map[bool]string{true: "amount", false: "percent"}[byPercent])
 		case text == "":
-			faults.Addf(name, "is required, as in the first split: either all splits are amounts or all are percentages")
+			faults.Addf(name, "is required, as in the others: either all splits are amounts or all are percentages")
 		case err != nil:
 			faults.Addf(name, "%v", err)
 		case part.Sign() <= 0:
@@ -74,6 +74,16 @@ func (p Params) validateSplits(faults *fault.List, at string) {
 	if hundred := money.FromInt(100); byPercent && valid && !sum.Equal(hundred) {
 		faults.Addf(at+"splits", "add up to %s percent, but must add up to 100", sum)
 	}
+}
+
+// splitByPercent reports whether the first split that has one of the two is a percentage.
+func (p Params) splitByPercent() bool {
+	for _, s := range p.Splits {
+		if (s.Amount == "") != (s.Percent == "") {
+			return s.Percent != ""
+		}
+	}
+	return false
 }
 
 // postingSplits returns the splits for rules/posting. They must be valid.
@@ -108,12 +118,11 @@ func splitsOf(stored []posting.Split) []Split {
 	return out
 }
 
-// validateSplitTargets returns an error with every split whose account, amount or tag cannot be used. The account of a source
+// validateSplitTargets returns an error with every split whose account or amount cannot be used. The account of a source
 // or a clearing account makes a movement a transfer, which is booked by itself.
 func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, at string) error {
 	var faults fault.List
 	var blocked []fault.Field
-	var tags []string
 	entity := m.books.Entities[e.first.Source.LegalEntityID]
 	for i, s := range p.Splits {
 		field := splitField(at, i, "ledger_account_id")
@@ -147,12 +156,8 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 		if s.Amount != "" && !money.MustParse(s.Amount).RoundTo(entity.BaseCurrency).Equal(money.MustParse(s.Amount)) {
 			faults.Addf(splitField(at, i, "amount"), "must be in %s, with no more decimal places than that has", entity.BaseCurrency)
 		}
-		tags = append(tags, s.TagIDs...)
 	}
 	if err := faults.Err(); err != nil {
-		return err
-	}
-	if err := m.requireSplitTags(ctx, p, tags, at); err != nil {
 		return err
 	}
 	if len(blocked) > 0 {
@@ -162,7 +167,11 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 }
 
 // requireSplitTags returns an error with every tag of a split that does not exist.
-func (m builder) requireSplitTags(ctx context.Context, p Params, tags []string, at string) error {
+func (m builder) requireSplitTags(ctx context.Context, p Params, at string) error {
+	var tags []string
+	for _, s := range p.Splits {
+		tags = append(tags, s.TagIDs...)
+	}
 	if len(tags) == 0 {
 		return nil
 	}

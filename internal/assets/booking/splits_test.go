@@ -127,7 +127,7 @@ func TestFaultySplitsAreNamedAndChangeNothing(t *testing.T) {
 			{with("Contractors 50.00 + Prepaid expenses 49.99", nil), fault.Invalid, []string{"splits add up to 99.99 USD, but 100.00 USD"}},
 			{with("Contractors 50.005 + Prepaid expenses 49.995", nil), fault.Invalid, []string{"splits[0].amount", "splits[1].amount"}},
 			{with("Contractors -50% + Prepaid expenses 50.00", nil), fault.Invalid,
-				[]string{"splits[0].percent must be positive", "splits[1].percent is required, as in the first split"}},
+				[]string{"splits[0].percent must be positive", "splits[1].percent is required, as in the others"}},
 			{with(two, func(s []booking.Split) { s[0].Percent, s[1].Amount = "", "5" }), fault.Invalid,
 				[]string{"splits[0].amount is required, or percent", "splits[1].amount is required, or percent, but not both"}},
 			{with(two, func(s []booking.Split) { s[0].Percent, s[1].LedgerAccountID = "half", "" }), fault.Invalid,

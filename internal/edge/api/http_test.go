@@ -21,6 +21,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
 func TestAnInvalidBodyIsRefusedWithTheErrorBodyAndChangesNothing(t *testing.T) {
@@ -261,8 +262,13 @@ func TestAPersonWhoIsNoLongerAMemberHasNoKeys(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		key := n.Member(t, actor.Admin, actor.ScopeAll)
-		err := s.App.DB.WriteAcross(t.Context(), "a test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, "DELETE FROM members WHERE organization_id = ? AND role = 'admin'", n.Organization.ID)
+		err := s.App.DB.Write(t.Context(), n.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			id, err := db.One[string](ctx, tx, "member", "SELECT user_id FROM members WHERE organization_id = @org AND role = 'admin'")
+			if err != nil {
+				return err
+			}
+			audit.Record(ctx, tx, audit.Change{Action: "member.removed", ResourceType: "member", ResourceID: id})
+			_, err = tx.Exec(ctx, "DELETE FROM members WHERE organization_id = @org AND role = 'admin'")
 			return err
 		})
 		if err != nil {

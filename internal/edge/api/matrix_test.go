@@ -338,9 +338,7 @@ func TestEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
 				refuse.parameter(p)
 			}
 		}
-		for _, p := range places(s, r, own) {
-			refuse.body(p)
-		}
+		refuse.bodies()
 		if r.Operation.RequestBody == nil {
 			body := own.request(r, n.Key)
 			body.Body = `{"surprise":1}`

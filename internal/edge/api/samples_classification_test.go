@@ -40,7 +40,9 @@ func init() {
 		"POST /v1/memory/rules/test": func(t *testing.T, n *apitest.Tenant) sample {
 			rule := map[string]any{"rule_type": "classification", "memo_contains": "aws",
 				"ledger_account_id": n.NewAccount(t, client.CreateLedgerAccount{Type: "Expense"}).ID, "tag_id": n.NewTag(t).ID}
-			return sample{body: map[string]any{"rule_id": n.NewRule(t).RuleID, "rule": rule, "start_date": "2026-01-01", "end_date": "2026-12-31"}}
+			split := map[string]any{"rule_type": "classification", "memo_contains": "aws", "splits": ruleSplits(t, n)}
+			return sample{body: map[string]any{"rule_id": n.NewRule(t).RuleID, "rule": rule, "start_date": "2026-01-01", "end_date": "2026-12-31"},
+				also: []sample{{body: map[string]any{"rule": split}}}}
 		},
 		"POST /v1/classification-runs/{classification_run_id}/resume": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)

@@ -35,14 +35,16 @@ func init() {
 				e.TagIDs[0] + "&transaction_id=" + n.NewTransaction(t).ID}
 		},
 		"POST /v1/journal-entries": func(t *testing.T, n *apitest.Tenant) sample {
-			return sample{body: manual(t, n), also: []sample{{body: fromTransaction(t, n)}}, another: map[string]any{"memo": "another"}}
+			return sample{body: manual(t, n), also: []sample{{body: fromTransaction(t, n)}, {body: splitted(t, n, fromTransaction(t, n))}},
+				another: map[string]any{"memo": "another"}}
 		},
 		"POST /v1/journal-entries/batch": func(t *testing.T, n *apitest.Tenant) sample {
 			batch := func(e ...map[string]any) map[string]any {
 				return map[string]any{"journal_entries": e, "dry_run": false}
 			}
 			return sample{
-				body: batch(manual(t, n), manual(t, n)), also: []sample{{body: batch(fromTransaction(t, n))}}, another: batch(manual(t, n)),
+				body: batch(manual(t, n), manual(t, n)), another: batch(manual(t, n)),
+				also: []sample{{body: batch(fromTransaction(t, n))}, {body: batch(splitted(t, n, fromTransaction(t, n)))}},
 			}
 		},
 		"GET /v1/journal-entries/{journal_entry_id}":         on("draft"),
@@ -52,7 +54,9 @@ func init() {
 		"POST /v1/journal-entries/{journal_entry_id}/unpost": on("posted"),
 		"POST /v1/journal-entries/{journal_entry_id}/correct": func(t *testing.T, n *apitest.Tenant) sample {
 			s := with("posted", changed)(t, n)
-			s.also = []sample{rebooked(t, n)}
+			split := rebooked(t, n)
+			split.body = splitted(t, n, split.body)
+			s.also = []sample{rebooked(t, n), split}
 			return s
 		},
 		"POST /v1/journal-entries/{journal_entry_id}/reverse": with("posted", func(*testing.T, *apitest.Tenant) map[string]any {
@@ -106,6 +110,17 @@ func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 		"ledger_account_id": n.AccountByCode(t, "1310").ID, "offset_ledger_account_id": n.AccountByCode(t, "1010").ID,
 		"accounting_date": "2026-01-16", "memo": "Sample", "tag_ids": []string{n.NewTag(t).ID}, "vendor_name": "ACME", "auto_post": true,
 	}
+}
+
+// splitted returns a booking whose amount is split over two accounts.
+func splitted(t *testing.T, n *apitest.Tenant, body map[string]any) map[string]any {
+	t.Helper()
+	part := func(code string) map[string]any {
+		return map[string]any{"ledger_account_id": n.AccountByCode(t, code).ID, "percent": "50", "memo": "half", "tag_ids": []string{n.NewTag(t).ID}}
+	}
+	delete(body, "ledger_account_id")
+	body["splits"] = []map[string]any{part("4010"), part("4020")}
+	return body
 }
 
 // rebooked returns the entry of a transaction, and what it should have been.

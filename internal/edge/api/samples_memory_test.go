@@ -38,7 +38,9 @@ func init() {
 					"ledger_account_name": nil, "rationale": "because", "expected_version": "1"},
 				also: []sample{{query: query, body: map[string]any{"rule_type": "classification", "memo_contains": "x",
 					"ledger_account_id": account.ID, "tag_id": n.NewTag(t).ID, "priority": 1,
-					"enabled": true, "expected_version": "1"}}},
+					"enabled": true, "expected_version": "1"}},
+					{query: query, body: map[string]any{"rule_type": "classification", "memo_contains": "x", "expected_version": "1",
+						"splits": ruleSplits(t, n)}}},
 			}
 		},
 		"DELETE /v1/memory/file?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
@@ -48,6 +50,15 @@ func init() {
 			return sample{query: "kind=rule&version=1&rule_id=" + n.NewRule(t).RuleID}
 		},
 	})
+}
+
+// ruleSplits returns the splits of a rule.
+func ruleSplits(t *testing.T, n *apitest.Tenant) []map[string]any {
+	t.Helper()
+	part := func() map[string]any {
+		return map[string]any{"ledger_account_id": n.NewExpenseAccount(t, client.NewIdempotencyKey()).ID, "percent": "50", "memo": "half"}
+	}
+	return []map[string]any{part(), part()}
 }
 
 // newFile creates a document and returns its path.

@@ -258,6 +258,32 @@ func (r refusal) text(p place, with func(string, any)) {
 	}
 }
 
+// bodies tests every place of the body, in the first of the sample's forms that has it.
+func (r refusal) bodies() {
+	r.Helper()
+	forms := append([]sample{r.own}, r.own.also...)
+	tested := map[string]bool{}
+	for i, form := range forms {
+		form.also = forms
+		of := r
+		of.own = form
+		for _, p := range places(r.service, r.route, form) {
+			if _, there := form.at(p.steps); (there || i == 0) && !tested[p.String()] {
+				tested[p.String()] = true
+				of.body(p)
+			}
+		}
+	}
+}
+
+// inAnyForm reports whether a form of the sample has a value at a place.
+func (s sample) inAnyForm(steps []any) bool {
+	return slices.ContainsFunc(append([]sample{s}, s.also...), func(form sample) bool {
+		_, there := form.at(steps)
+		return there
+	})
+}
+
 func (r refusal) list(p place, with func(string, any)) {
 	r.Helper()
 	with("a string", "x")
@@ -281,7 +307,7 @@ func (r refusal) list(p place, with func(string, any)) {
 		}
 		with("too long", many)
 	}
-	if _, there := r.own.at(p.within(0)); !there && items.Type == huma.TypeObject {
+	if !r.own.inAnyForm(p.within(0)) && items.Type == huma.TypeObject {
 		r.Errorf("the sample lacks items in %s, so that nothing in them is tested", p)
 	}
 }
