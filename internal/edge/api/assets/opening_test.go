@@ -109,6 +109,25 @@ func TestAMonthOfOlderHistoryIsMeasuredWithTheOpeningAssets(t *testing.T) {
 	})
 }
 
+func TestAnOpeningAssetIsMeasuredInMonthsBeforeItsDateOfAcquisition(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		for _, measurement := range []string{"impairment", "fair_value"} {
+			w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: &measurement})
+			w.n.NewAsset(t, client.CreateAsset{SourceID: w.wallet.ID, Quantity: "10", CostBasis: "10000.00", DateReceived: "2025-11-20"})
+			w.happens("2025-08-05 credit 1 ETH 1500 3010")
+			r := w.measure("2025-08", "ETH", "3000")
+			want := map[string]string{"impairment": "0.00 to 0.00, none", "fair_value": "0.00 to 21500.00, posted"}[measurement]
+			if got := shownAssets(r); got != "11 ETH 11500.00 at 3000: "+want {
+				t.Errorf("%s: %s", measurement, got)
+			}
+			if len(r.Rows) != 2 || *r.Rows[0].CostBasis == *r.Rows[1].CostBasis {
+				t.Errorf("%s: %s", measurement, apitest.JSON(t, r.Rows))
+			}
+		}
+	})
+}
+
 func TestTheEntryOfAnOpeningAssetCannotBeCorrected(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
