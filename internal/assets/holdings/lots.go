@@ -31,13 +31,16 @@ func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]
 	return out, err
 }
 
-// endOf returns the end of the last period up to a key, and reports whether there is one. Without a key it returns a zero time,
-// which means that nothing comes after.
+// endOf returns the end of the last period up to a key, and reports whether there is one: opening balances were held before the
+// first one. Without a key it returns a zero time, which means that nothing comes after.
 func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, some bool, err error) {
 	if periodKey == "" {
 		return end, true, nil
 	}
 	periods, err := snapshot.Periods(ctx, tx)
+	if len(periods) > 0 {
+		end, some = periods[0].Start, true
+	}
 	for _, p := range periods {
 		if p.Key <= periodKey {
 			end, some = p.End, true

@@ -128,6 +128,33 @@ func TestAnOpeningAssetIsMeasuredInMonthsBeforeItsDateOfAcquisition(t *testing.T
 	})
 }
 
+func TestFairValueIsAdoptedForOpeningAssetsBeforeTheFirstMonth(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: new("cost")})
+		w.n.NewAsset(t, client.CreateAsset{SourceID: w.wallet.ID, Quantity: "1", CostBasis: "1000.00", DateReceived: "2025-06-01"})
+		if _, err := w.n.Client.CreatePrice(t.Context(), client.CreatePrice{AssetType: "ETH", Currency: "USD",
+			Timestamp: "2025-12-31T23:00:00Z", Price: "3000"}); err != nil {
+			t.Fatal(err)
+		}
+		w.happens("2026-01-05 credit 1 ETH 3100 3010")
+		if _, err := w.n.Client.UpdateLegalEntity(t.Context(), w.n.LegalEntity.ID, client.UpdateLegalEntity{Measurement: new("fair_value"),
+			MeasurementFrom: client.Set("2026-01-01")}); err != nil {
+			t.Fatal(err)
+		}
+		r := w.measure("2026-01", "ETH", "3200")
+		var adopted int
+		for _, row := range r.Rows {
+			if row.Kind == "adoption" && row.Quantity == "1" && row.After == "2000.00" {
+				adopted++
+			}
+		}
+		if adopted != 1 {
+			t.Errorf("%s", apitest.JSON(t, r))
+		}
+	})
+}
+
 func TestTheEntryOfAnOpeningAssetCannotBeCorrected(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
