@@ -122,7 +122,6 @@ func splitsOf(stored []posting.Split) []Split {
 // or a clearing account makes a movement a transfer, which is booked by itself.
 func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, at string) error {
 	var faults fault.List
-	var blocked []fault.Field
 	entity := m.books.Entities[e.first.Source.LegalEntityID]
 	for i, s := range p.Splits {
 		field := splitField(at, i, "ledger_account_id")
@@ -141,14 +140,11 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 		}
 		switch {
 		case len(sources) > 0:
-			blocked = append(blocked, fault.Field{Name: field, Message: fmt.Sprintf(
-				"the ledger account %s belongs to the source %s: a transfer is booked without splits", a, sources[0].Name)})
+			faults.AddConflictf(field, "the ledger account %s belongs to the source %s: a transfer is booked without splits", a, sources[0].Name)
 		case a.Clearing && a.ID != m.books.Roles()[posting.Suspense]:
-			blocked = append(blocked, fault.Field{Name: field, Message: fmt.Sprintf(
-				"the ledger account %s is a clearing account: a transfer is booked without splits", a)})
+			faults.AddConflictf(field, "the ledger account %s is a clearing account: a transfer is booked without splits", a)
 		case carries || held.parked:
-			blocked = append(blocked, fault.Field{Name: field, Message: fmt.Sprintf(
-				"the ledger account %s carries lots: choose another account", a)})
+			faults.AddConflictf(field, "the ledger account %s carries lots: choose another account", a)
 		}
 		if symbol := e.first.Asset(); !money.IsFiat(symbol) && a.AssetType != "" && a.AssetType != symbol {
 			faults.Addf(field, "the ledger account %s is for %s, not for %s", a, a.AssetType, symbol)
@@ -157,13 +153,7 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 			faults.Addf(splitField(at, i, "amount"), "must be in %s, with no more decimal places than that has", entity.BaseCurrency)
 		}
 	}
-	if err := faults.Err(); err != nil {
-		return err
-	}
-	if len(blocked) > 0 {
-		return fault.ConflictAt(blocked, "%s", blocked[0].Message)
-	}
-	return nil
+	return faults.Err()
 }
 
 // requireSplitTags returns an error with every tag of a split that does not exist.
@@ -179,16 +169,13 @@ func (m builder) requireSplitTags(ctx context.Context, p Params, at string) erro
 	if err != nil {
 		return err
 	}
-	var missing []string
+	var faults fault.List
 	for i, s := range p.Splits {
 		for n, id := range s.TagIDs {
 			if !slices.Contains(found, id) {
-				missing = append(missing, splitField(at, i, fmt.Sprintf("tag_ids[%d]", n)))
+				faults.AddMissing("tag", splitField(at, i, fmt.Sprintf("tag_ids[%d]", n)))
 			}
 		}
 	}
-	if len(missing) > 0 {
-		return fault.MissingAt("tag", missing...)
-	}
-	return nil
+	return faults.Err()
 }

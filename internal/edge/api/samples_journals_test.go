@@ -35,7 +35,7 @@ func init() {
 				e.TagIDs[0] + "&transaction_id=" + n.NewTransaction(t).ID}
 		},
 		"POST /v1/journal-entries": func(t *testing.T, n *apitest.Tenant) sample {
-			return sample{body: manual(t, n), also: []sample{{body: fromTransaction(t, n)}, {body: splitted(t, n, fromTransaction(t, n))}},
+			return sample{body: manual(t, n), also: []sample{{body: fromTransaction(t, n)}, {body: withSplits(t, n, fromTransaction(t, n))}},
 				another: map[string]any{"memo": "another"}}
 		},
 		"POST /v1/journal-entries/batch": func(t *testing.T, n *apitest.Tenant) sample {
@@ -44,7 +44,7 @@ func init() {
 			}
 			return sample{
 				body: batch(manual(t, n), manual(t, n)), another: batch(manual(t, n)),
-				also: []sample{{body: batch(fromTransaction(t, n))}, {body: batch(splitted(t, n, fromTransaction(t, n)))}},
+				also: []sample{{body: batch(fromTransaction(t, n))}, {body: batch(withSplits(t, n, fromTransaction(t, n)))}},
 			}
 		},
 		"GET /v1/journal-entries/{journal_entry_id}":         on("draft"),
@@ -55,7 +55,7 @@ func init() {
 		"POST /v1/journal-entries/{journal_entry_id}/correct": func(t *testing.T, n *apitest.Tenant) sample {
 			s := with("posted", changed)(t, n)
 			split := rebooked(t, n)
-			split.body = splitted(t, n, split.body)
+			split.body = withSplits(t, n, split.body)
 			s.also = []sample{rebooked(t, n), split}
 			return s
 		},
@@ -112,8 +112,8 @@ func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	}
 }
 
-// splitted returns a booking whose amount is split over two accounts.
-func splitted(t *testing.T, n *apitest.Tenant, body map[string]any) map[string]any {
+// withSplits returns a booking whose amount is split over two accounts.
+func withSplits(t *testing.T, n *apitest.Tenant, body map[string]any) map[string]any {
 	t.Helper()
 	part := func(code string) map[string]any {
 		return map[string]any{"ledger_account_id": n.AccountByCode(t, code).ID, "percent": "50", "memo": "half", "tag_ids": []string{n.NewTag(t).ID}}
