@@ -34,15 +34,15 @@ func usedSince(what, name string) string {
 		".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
-// heldBefore returns a query for the lots that existed just before an instant, as they were then. Opening balances existed
-// before everything, whatever their date of acquisition is. The entry is read by a scalar
-// subquery for each lot, because PostgreSQL would turn an EXISTS into a join with all entries.
+// heldBefore returns a query for the lots that existed just before an instant, as they were then: those whose entry is dated
+// before it, and opening balances, which existed before everything and have no entry if they cost nothing. The date of
+// acquisition does not matter: that of an opening balance, or of a part of one that was moved, can be later. The entry is
+// read by a scalar subquery for each lot, because PostgreSQL would turn an EXISTS into a join with all entries.
 func heldBefore(end time.Time) *db.Query {
 	return db.Select("SELECT "+heldColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+
 		usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
-		" FROM lots AS l WHERE l.organization_id = @org AND (l.acquired_at < ? OR l.origin = 'manual') "+
-		"AND (SELECT e.accounting_date FROM journal_entries AS e "+
-		"WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?", end, end, end, end)
+		" FROM lots AS l WHERE l.organization_id = @org AND (l.journal_entry_id = '' OR (SELECT e.accounting_date FROM journal_entries AS e "+
+		"WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?)", end, end, end)
 }
 
 // OpenNode is the interval node of open lots.
