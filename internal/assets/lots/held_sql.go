@@ -135,7 +135,8 @@ func WrongLifetimes(ctx context.Context, tx *db.Tx) (lotIDs []string, err error)
 	for {
 		rows, err := db.All[lifetimeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.interval_node,
 			e.accounting_date AS entered_at,
-			(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) AS last_use
+			(SELECT max({unindexed}u.accounting_date) FROM lot_uses AS u
+				WHERE u.organization_id = @org AND {rare}(u.asset_id = l.asset_id)) AS last_use
 			FROM lots AS l JOIN journal_entries AS e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
 			WHERE l.organization_id = @org AND l.asset_id > ? AND (l.interval_node <> 0 OR l.emptied_at IS NOT NULL)
 			ORDER BY l.asset_id LIMIT ?`, last, int64(chunk))
