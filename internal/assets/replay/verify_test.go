@@ -83,7 +83,7 @@ func TestVerifyFindsEveryDifferenceOfAPoolToItsHistory(t *testing.T) {
 		x.bookSamples()
 		for damage, says := range map[string]string{
 			"UPDATE lots SET order_key = 'x'" + ofFirst:                         "the lot LOT cannot enter the pool",
-			"UPDATE lots SET acquired_at = '2026-01-01T00:00:00.000Z'" + ofMove: "cannot enter the pool",
+			"UPDATE lots SET acquired_at = '2026-01-01T00:00:00.000Z'" + ofMove: "is not a slice, with the same date, of the lot",
 			"UPDATE lot_consumptions SET proceeds = '-1'" + ofSale:              "the entry sale cannot consume from the pool",
 			"DELETE FROM lot_consumptions" + ofSale:                             "1 of the lot LOT were consumed from the pool",
 			"UPDATE lot_uses SET days_held = 900" + ofSale:                      "was held for 374 days when the entry sale consumed it, but 900",
