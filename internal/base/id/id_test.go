@@ -73,3 +73,12 @@ func TestOtherTextIsNotAnID(t *testing.T) {
 		}
 	}
 }
+
+func TestADerivedIDIsAValidOneThatFollowsFromItsContent(t *testing.T) {
+	t.Parallel()
+	derive := func(content string) string { return id.Derive(id.JournalEntry, []byte(content)) }
+	one, same, other := derive("a"), derive("a"), derive("b")
+	if one != same || one == other || !id.Valid(id.JournalEntry, one) || !id.Valid(id.JournalEntry, other) {
+		t.Errorf("%s %s %s", one, same, other)
+	}
+}
