@@ -50,10 +50,20 @@ type Lot struct {
 	lifetime
 }
 
-// AssignPool sets the pool and the order key of an opening balance, which enters its pool when it was acquired.
+// AssignPool sets the pool and the order key of an opening balance, which enters its pool before everything else, whenever it
+// was acquired.
 func (l *Lot) AssignPool(b *snapshot.Books) {
 	l.Pool = l.PoolIn(b).Key
-	l.OrderKey = (&lot.Place{At: l.AcquiredAt, Kind: lot.Acquire, ID: l.ID}).OrderKey()
+	l.OrderKey = (&lot.Place{Kind: lot.Acquire, ID: l.ID}).OrderKey()
+}
+
+// heldSince returns when the lot entered its pool; the zero time for an opening balance, which is older than everything.
+func (l *Lot) heldSince() time.Time {
+	place, err := l.OrderKey.Place()
+	if err != nil {
+		return l.AcquiredAt
+	}
+	return place.At
 }
 
 // PoolIn returns the pool of a lot that is booked to the account of its source.

@@ -215,7 +215,8 @@ func (s *session) accept(e *event, entering []*lots.Lot) error {
 	place.ID = first.ID
 	entry := lot.Event{Place: place}
 	if place.Kind == lot.Acquire {
-		entry.Lot, entry.Quantity, entry.Basis, entry.Marks = first.ID, first.Quantity, first.CostBasis, first.Marks()
+		entry.Lot, entry.AcquiredAt, entry.Marks = first.ID, first.AcquiredAt, first.Marks()
+		entry.Quantity, entry.Basis = first.Quantity, first.CostBasis
 	} else {
 		for _, l := range entering {
 			entry.Slices = append(entry.Slices, lot.Slice{Lot: l.ID, Parent: l.ParentID, Quantity: l.Quantity, Basis: l.CostBasis,
