@@ -1,8 +1,9 @@
 // Package id creates and validates identifiers: a type prefix and a UUIDv7 in lower-case Crockford base32 (the TypeID
-// form), so that ids sort by creation.
+// form), so that ids sort by creation. Ids that are derived from contents are the exception.
 package id
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"strings"
@@ -54,6 +55,8 @@ const (
 const (
 	alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 	digits   = 26
+
+	uuidOfContent = 8 // the version of a UUID whose bits are chosen by whoever creates it
 )
 
 // Source creates ids from a clock and a source of randomness.
@@ -70,6 +73,15 @@ func (s *Source) New(p Prefix) string {
 	if err != nil {
 		panic(fmt.Sprintf("id: no randomness: %v", err))
 	}
+	return string(p) + "_" + encode(u)
+}
+
+// Derive returns the id that belongs to a content, which is the same every time. It has the form of a UUIDv8 and does not sort by creation.
+func Derive(p Prefix, content []byte) string {
+	sum := sha256.Sum256(content)
+	u := uuid.UUID(sum[:uuid.Size])
+	u.SetVersion(uuidOfContent)
+	u.SetVariant(uuid.VariantRFC9562)
 	return string(p) + "_" + encode(u)
 }
 

@@ -47,7 +47,7 @@ func differingAccounts(a, b map[string]movement) (ids []string) {
 }
 
 // Close closes a period for one legal entity or, if none is named, for all that the actor sees and for which it is open.
-// It stores the balances and a digest of the entries.
+// It stores the balances, a digest of the entries, and the exchange rates by which reports translate the period.
 func (s *Service) Close(ctx context.Context, periodID, legalEntityID string) (State, error) {
 	return s.close(ctx, periodID, legalEntityID, "", nil)
 }
@@ -169,7 +169,7 @@ func (x *examination) conflict() error {
 	return fault.ConflictAt(fields, "the period %s cannot be closed: %s", x.period.Key, strings.Join(reasons, "; "))
 }
 
-// freeze stores a closing for each legal entity, with the balances of the period.
+// freeze stores a closing for each legal entity, with the balances of the period and the rates that it is translated by.
 func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([]Closing, error) {
 	var closings []Closing
 	var frozen []frozenRow
@@ -188,7 +188,10 @@ func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([
 	if err := insertClosings(ctx, tx, closings); err != nil {
 		return nil, err
 	}
-	return closings, insertFrozen(ctx, tx, frozen)
+	if err := insertFrozen(ctx, tx, frozen); err != nil {
+		return nil, err
+	}
+	return closings, x.keepRates(ctx, tx, closings)
 }
 
 // reasonMax is the maximum length of the reason to reopen a period, or to close it with an override, in characters.

@@ -35,6 +35,7 @@ var unnoticed = map[string]string{
 	"imports":                progress,
 	"import_chunks":          progress,
 	"import_faults":          progress,
+	"stated_balances":        "it holds what files state, from which nothing is booked",
 	"classification_runs":    progress,
 	"classification_results": progress,
 	"precedents":             learned,
