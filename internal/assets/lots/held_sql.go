@@ -34,15 +34,13 @@ func usedSince(what, name string) string {
 		".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
-// heldBefore returns a query for the lots that existed just before an instant, as they were then. Opening balances existed
-// before everything, whatever their date of acquisition is. The entry is read by a scalar
+// heldBefore returns a query for the lots whose entry was before an instant, as they were then. The entry is read by a scalar
 // subquery for each lot, because PostgreSQL would turn an EXISTS into a join with all entries.
 func heldBefore(end time.Time) *db.Query {
 	return db.Select("SELECT "+heldColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+
 		usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
-		" FROM lots AS l WHERE l.organization_id = @org AND (l.acquired_at < ? OR l.origin = 'manual') "+
-		"AND (SELECT e.accounting_date FROM journal_entries AS e "+
-		"WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?", end, end, end, end)
+		" FROM lots AS l WHERE l.organization_id = @org AND (SELECT e.accounting_date FROM journal_entries AS e "+
+		"WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?", end, end, end)
 }
 
 // OpenNode is the interval node of open lots.
@@ -67,14 +65,29 @@ type HeldCursor struct {
 // What remains of them is as of the time of the filter. Lots that did not exist then are left out; empty ones may be included.
 // Fields that reports do not need, such as the order key, are not set. It is a building block.
 func ListHeld(ctx context.Context, tx *db.Tx, f HeldFilter, after *HeldCursor, limit int) ([]Lot, error) {
-	var q *db.Query
 	if f.Before.IsZero() {
-		q = db.Select("SELECT " + heldColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
-	} else {
-		q = heldBefore(f.Before)
-		if f.IntervalNode != OpenNode {
-			q.And("l.emptied_at >= ?", f.Before)
-		}
+		open := db.Select("SELECT " + heldColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
+		return listHeld(ctx, tx, open, f, after, limit)
+	}
+	out, err := listHeld(ctx, tx, heldBefore(f.Before).And("l.acquired_at < ?", f.Before), f, after, limit)
+	if err != nil || limit > 0 && len(out) == limit {
+		return out, err
+	}
+	// Opening balances existed before everything, whatever their date of acquisition is. A query with OR would read all lots acquired since.
+	if limit > 0 {
+		limit -= len(out)
+	}
+	openings, err := listHeld(ctx, tx, heldBefore(f.Before).And("l.acquired_at >= ? AND "+isOpening, f.Before), f, after, limit)
+	return append(out, openings...), err
+}
+
+// isOpening selects the lots of opening balances. It is the condition of the index lots_of_openings.
+const isOpening = "l.origin = 'manual'"
+
+// listHeld returns the lots of a query that a filter selects.
+func listHeld(ctx context.Context, tx *db.Tx, q *db.Query, f HeldFilter, after *HeldCursor, limit int) ([]Lot, error) {
+	if !f.Before.IsZero() && f.IntervalNode != OpenNode {
+		q.And("l.emptied_at >= ?", f.Before)
 	}
 	q.And("l.legal_entity_id = ? AND l.asset_type = ? AND l.interval_node = CAST(? AS BIGINT)", f.LegalEntityID, f.AssetType, f.IntervalNode)
 	among(q, "l.source_id", f.SourceIDs)
@@ -95,7 +108,7 @@ func ListHeld(ctx context.Context, tx *db.Tx, f HeldFilter, after *HeldCursor, l
 
 // GetHeld returns one lot as ListHeld does, and reports whether it existed just before an instant. It is a building block.
 func GetHeld(ctx context.Context, tx *db.Tx, lotID string, before time.Time) (Lot, bool, error) {
-	q := heldBefore(before).And("l.asset_id = ?", lotID)
+	q := heldBefore(before).And("l.asset_id = ? AND (l.acquired_at < ? OR "+isOpening+")", lotID, before)
 	rows, err := db.All[heldRow](ctx, tx, q.Then(""), q.Args...)
 	if err != nil || len(rows) == 0 {
 		return Lot{}, false, err
@@ -122,7 +135,8 @@ func WrongLifetimes(ctx context.Context, tx *db.Tx) (lotIDs []string, err error)
 	for {
 		rows, err := db.All[lifetimeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.interval_node,
 			e.accounting_date AS entered_at,
-			(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) AS last_use
+			(SELECT max({unindexed}u.accounting_date) FROM lot_uses AS u
+				WHERE u.organization_id = @org AND {rare}(u.asset_id = l.asset_id)) AS last_use
 			FROM lots AS l JOIN journal_entries AS e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
 			WHERE l.organization_id = @org AND l.asset_id > ? AND (l.interval_node <> 0 OR l.emptied_at IS NOT NULL)
 			ORDER BY l.asset_id LIMIT ?`, last, int64(chunk))

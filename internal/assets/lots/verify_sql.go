@@ -40,7 +40,7 @@ var orphans = []struct{ kind, text, query string }{
 	{"uses of entries that are not in force", "the entry of the use %s does not exist, is not posted or is reversed",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
 			`(e.journal_entry_id IS NULL OR e.status <> 'posted' OR NOT (` + entryInForce + `) AND NOT EXISTS (
-			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.order_key = x.order_key
+			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND {rare}(y.order_key = x.order_key)
 			AND y.is_correction)) ORDER BY 1`},
 	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
@@ -59,8 +59,8 @@ var orphans = []struct{ kind, text, query string }{
 			"x.entered_at <> e.accounting_date ORDER BY 1"},
 	{"lots with a wrong last use", "the lot %s has a use after the date that is stored as its last use",
 		`SELECT x.asset_id FROM lots x WHERE x.organization_id = @org AND EXISTS (
-		SELECT 1 FROM lot_uses u WHERE u.organization_id = x.organization_id AND u.asset_id = x.asset_id
-		AND u.accounting_date > x.last_used_at) ORDER BY 1`},
+		SELECT 1 FROM lot_uses u WHERE u.organization_id = x.organization_id AND {rare}(u.asset_id = x.asset_id)
+		AND {unindexed}u.accounting_date > x.last_used_at) ORDER BY 1`},
 }
 
 // FindOrphans adds a finding for each row whose pool does not exist or whose entry is not in force. It is a building block.

@@ -22,6 +22,10 @@ import (
 // make test and with-postgres set it.
 const urlVariable = "BURSAR_TEST_DATABASE_URL"
 
+// folderVariable is the environment variable with the folder for the files of SQLite; with-postgres sets it to one in memory if there
+// is room, where tests need not wait for the disk.
+const folderVariable = "BURSAR_TEST_FOLDER"
+
 // Each runs a test on SQLite and on PostgreSQL, in parallel, each with an empty database of its own.
 func Each(t *testing.T, test func(t *testing.T, d *db.DB)) {
 	t.Helper()
@@ -75,7 +79,15 @@ func SQLite(t testing.TB) db.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp(os.Getenv(folderVariable), "bursar-sqlite-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := os.WriteFile(filepath.Join(dir, db.File), template, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -158,9 +158,12 @@ func TestEveryRouteRefusesAMissingScopeRoleOrUser(t *testing.T) {
 		if r.Need.Scope == actor.ScopeRead {
 			enough = append(enough, actor.ScopeAll)
 		}
+		_, own := request(t, r, n)
 		check := func(what, key string, allowed bool) {
-			_, own := request(t, r, n)
 			a := s.Send(t, own.withoutOptionalIDs(bodySchema(s, r)).request(r, key))
+			if a.Status < 300 && r.Method != http.MethodGet {
+				_, own = request(t, r, n) // the records of the sample have changed
+			}
 			if allowed && a.Status != r.Status || !allowed && (a.Status != http.StatusForbidden || a.Error(t).Code != "FORBIDDEN") {
 				t.Errorf("%s: %d %s", what, a.Status, a.Body)
 			}

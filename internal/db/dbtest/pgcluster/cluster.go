@@ -69,6 +69,9 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	return c, nil
 }
 
+// Folder returns the folder of the cluster, which is in memory if there is room. It is removed by Close, with everything in it.
+func (c *Cluster) Folder() string { return c.folder.path }
+
 // URL returns the address of a database of the cluster, for a superuser without a password.
 func (c *Cluster) URL(database string) string {
 	u := url.URL{

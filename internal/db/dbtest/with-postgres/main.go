@@ -29,7 +29,7 @@ func run(args []string) int {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "usage: with-postgres -- COMMAND [ARGUMENT...]\nsets BURSAR_TEST_DATABASE_URL for it")
+		fmt.Fprintln(os.Stderr, "usage: with-postgres -- COMMAND [ARGUMENT...]\nsets BURSAR_TEST_DATABASE_URL and BURSAR_TEST_FOLDER for it")
 		return exitUsage
 	}
 	// Signals are caught before the server starts, so that none can end this program without closing it.
@@ -40,7 +40,7 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "with-postgres:", err)
 		return exitFailed
 	}
-	code := command(args, cluster.URL("postgres"), signals)
+	code := command(args, []string{"BURSAR_TEST_DATABASE_URL=" + cluster.URL("postgres"), "BURSAR_TEST_FOLDER=" + cluster.Folder()}, signals)
 	if err := cluster.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, "with-postgres:", err)
 		return max(code, exitFailed)
@@ -49,10 +49,10 @@ func run(args []string) int {
 }
 
 // command runs the command to its end, passing signals on, and returns its exit code as a shell would.
-func command(args []string, url string, signals <-chan os.Signal) int {
+func command(args, env []string, signals <-chan os.Signal) int {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "BURSAR_TEST_DATABASE_URL="+url)
+	cmd.Env = append(os.Environ(), env...)
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, "with-postgres:", err)
 		return exitFailed

@@ -179,8 +179,11 @@ func (w *controller) follow(p client.AccountingPeriod, c client.ReadinessCheck) 
 	switch c.Code {
 	case "unposted_transactions": // when everything else is done
 	case "drafts": // "post or delete them"
-		for _, id := range c.SampleIDs {
-			if _, err := w.c.PostJournalEntry(w.Context(), id); err != nil {
+		for e, err := range w.c.JournalEntries(w.Context(), url.Values{"status": {"draft"}, "accounting_period_id": {p.ID}}) {
+			if err != nil {
+				w.Fatal(err)
+			}
+			if _, err := w.c.PostJournalEntry(w.Context(), e.ID); err != nil {
 				w.Errorf("%s: %v", c.Message, err)
 			}
 		}
