@@ -61,7 +61,7 @@ type JournalLine struct {
 	Memo            *string  `json:"memo"`
 	TagIDs          []string `json:"tag_ids"`
 	Unit            *string  `json:"unit"`
-	Quantity        *string  `json:"quantity"`
+	UnitQuantity    *string  `json:"unit_quantity"`
 }
 
 // EntryLot is what an entry consumes of one lot.

@@ -63,7 +63,6 @@ var treasuryTables = []Table{
 			{Column: "source_id", To: "sources", Ignored: countsTransactions},
 		}},
 	{Name: "transfer_refusals", Kind: Tenant, Owner: "treasury/transfers",
-		Unaudited:  "it restates that a link was undone, which is audited",
 		References: []Link{{Column: "out_id", To: "transactions"}, {Column: "in_id", To: "transactions"}}},
 	{Name: "transfer_marks", Kind: Tenant, Owner: "treasury/transfers", Unaudited: "it says how far new transactions were matched"},
 	{Name: "imports", Kind: Tenant, Owner: "treasury/imports", ID: "import_id", One: "import", Many: "imports", Example: "import_id",

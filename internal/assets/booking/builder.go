@@ -293,7 +293,8 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 func (m builder) target(ctx context.Context, p Params, e *event, at string) (posting.Target, error) {
 	t := posting.Target{Account: p.LedgerAccountID, Splits: p.postingSplits()}
 	for i, s := range t.Splits {
-		t.Splits[i].Grows = growsOf(m.books.Accounts[s.Account])
+		a := m.books.Accounts[s.Account]
+		t.Splits[i].Grows, t.Splits[i].Owed = growsOf(a), m.isOwed(a)
 	}
 	a := m.books.Accounts[p.LedgerAccountID]
 	if t.Account == "" || e.partner != nil {
@@ -328,16 +329,12 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 
 // holdingOf returns what the sources of an account can hold, empty if there are none.
 func holdingOf(sources []source.Source) posting.Holding {
-	const asset = "BTC" // stands for all that is not money
-	can := func(symbol string) bool {
-		return slices.ContainsFunc(sources, func(s source.Source) bool { return s.Type.Holds(symbol) })
-	}
 	switch {
 	case len(sources) == 0:
 		return ""
-	case !can(asset):
+	case !slices.ContainsFunc(sources, func(s source.Source) bool { return s.Type.HoldsAssets() }):
 		return posting.HoldsMoney
-	case !can("USD"):
+	case !slices.ContainsFunc(sources, func(s source.Source) bool { return s.Type.HoldsMoney() }):
 		return posting.HoldsAssets
 	}
 	return posting.HoldsBoth

@@ -7,6 +7,8 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/transfer"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
@@ -20,6 +22,7 @@ type example struct {
 	target string
 	policy entity.CreateParams
 	holds  []string // what came in before, besides the base
+	owed   string   // the balance of the target before, debits less credits
 	lines  string
 	lots   string // everything that is left; nothing means that the base is as it was
 }
@@ -143,10 +146,10 @@ var examples = []example{
 	{name: "lent and kept", kind: "BORROW", legs: []string{"A out 1 ETH = 2400.00"}, target: "Loans receivable", policy: park,
 		lines: "Dr Loans receivable 1500.00; Cr A 1500.00",
 		lots:  "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; Loans receivable 1 ETH 1500.00 2025-01-10"},
-	{name: "repaid", kind: "REPAYMENT", legs: []string{"A out 10050 USDC = 10050.00"}, target: "Loans payable",
+	{name: "repaid", kind: "REPAYMENT", legs: []string{"A out 10050 USDC = 10050.00"}, target: "Loans payable", owed: "-10050.00",
 		holds: []string{"A in 10050 USDC = 10048.50"},
 		lines: "Dr Loans payable 10050.00; Cr A 10048.50; Cr Realized gains 1.50"},
-	{name: "repaid to us", kind: "REPAYMENT", legs: []string{"A in 1 ETH = 2400.00"}, target: "Loans receivable",
+	{name: "repaid to us", kind: "REPAYMENT", legs: []string{"A in 1 ETH = 2400.00"}, target: "Loans receivable", owed: "2400.00",
 		lines: "Cr Loans receivable 2400.00; Dr A 2400.00", lots: "A 1 ETH 2400.00 2025-09-15; " + untouched},
 	{name: "reserve held", kind: "RESERVES CHANGE", legs: []string{"Stripe out 500 USD = 500.00"}, target: "Reserves held by processors",
 		lines: "Dr Reserves held by processors 500.00; Cr Stripe 500.00"},
@@ -258,6 +261,22 @@ func (w *world) batch(kind, target string, all ...transaction.Transaction) []boo
 	return made
 }
 
+// owes posts the balance of an account from before the books began: debits less credits.
+func (w *world) owes(target, amount string) {
+	w.Helper()
+	side, other := book.Debit, book.Credit
+	if strings.HasPrefix(amount, "-") {
+		side, other, amount = other, side, amount[1:]
+	}
+	_, err := w.bookings.Create(w.ctx, []booking.Params{{ByHand: &journal.CreateParams{LegalEntityID: w.us, AccountingDate: holdDay,
+		Status: journal.Posted, Lines: []journal.LineParams{
+			{LedgerAccountID: w.accountID(target), Side: side, Amount: amount, Currency: "USD"},
+			{LedgerAccountID: w.accountID("Opening balance equity"), Side: other, Amount: amount, Currency: "USD"}}}}}, noPrefix, false)
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
 // addTo adds the transactions of an example and links them.
 func (e example) addTo(w *world, day string) []transaction.Transaction {
 	w.Helper()
@@ -289,6 +308,9 @@ func TestExamples(t *testing.T) {
 				t.Run(strings.Join([]string{x.name, text}, ": "), func(t *testing.T) {
 					w := world.newEntities(t, x.policy)
 					w.base(x.holds...)
+					if x.owed != "" {
+						w.owes(x.target, x.owed)
+					}
 					legs := x.addTo(w, eventDay)
 					made := w.book(legs[asked], x.kind, x.target)
 					if got := w.lines(made.Entry); got != x.lines {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -14,9 +15,14 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -54,7 +60,10 @@ func TestSoakRandomHistoriesVerifyAtEveryStep(t *testing.T) {
 		c.Clock = now
 		d := dbtest.Open(t, c)
 		rapid.Check(t, func(r *rapid.T) {
-			l := &randomHistory{newWorld(t.Context(), r, d, now).newEntities(r, somePolicy(r), somePolicy(r)), r}
+			subsidiary := somePolicy(r)
+			subsidiary.BaseCurrency = pick(r, "currency", "USD", "EUR")
+			l := &randomHistory{newWorld(t.Context(), r, d, now).newEntities(r, somePolicy(r), subsidiary), r}
+			l.storeRates()
 			for range 6 { // rapid gives up if too many of the first operations are skipped
 				l.addTransaction()
 			}
@@ -68,6 +77,8 @@ func TestSoakRandomHistoriesVerifyAtEveryStep(t *testing.T) {
 				"":            operation((*randomHistory).verify),
 				"add":         operation((*randomHistory).addTransaction),
 				"add a pair":  operation((*randomHistory).addPair),
+				"add between": operation((*randomHistory).addBetweenEntities),
+				"add a token": operation((*randomHistory).addToken),
 				"book":        operation(func(l *randomHistory) { l.bookTransactions(1) }),
 				"book 2":      operation(func(l *randomHistory) { l.bookTransactions(1) }),
 				"book many":   operation(func(l *randomHistory) { l.bookTransactions(4) }),
@@ -134,13 +145,75 @@ func (l *randomHistory) verify() {
 			return err
 		}
 		realized, err := l.realized(ctx, tx)
-		found = append(found, realized...)
+		if err != nil {
+			return err
+		}
+		between, err := l.betweenEntities(ctx, tx)
+		found = slices.Concat(found, realized, between)
 		if len(found) > 0 {
 			l.Logf("found:\n%s", l.withNames(strings.Join(found, "\n")))
 			l.Fatal("verify found something")
 		}
 		return err
 	})
+}
+
+// storeRates stores exchange rates of the days on which something happens.
+func (l *randomHistory) storeRates() {
+	var all []fx.StoreParams
+	for day := range 26 {
+		date := time.Date(2025, 1, 1+5*day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+		for i, base := range []string{"USD", "EUR"} {
+			all = append(all, fx.StoreParams{Base: base, Quote: []string{"EUR", "USD"}[i], Date: date, Source: "test",
+				Rate: fmt.Sprintf("%d.%02d", i, 90-80*i+day%7)})
+		}
+	}
+	if _, err := l.rates.Store(l.ctx, all); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// betweenEntities compares what one legal entity is owed by the other, in each unit, with what that owes.
+func (l *randomHistory) betweenEntities(ctx context.Context, tx *db.Tx) (found []string, err error) {
+	for _, pair := range [][2]string{{l.us, l.sub}, {l.sub, l.us}} {
+		creditor, debtor := pair[0], pair[1]
+		claim, err := account.ByRole(ctx, tx, account.RoleDueFrom(debtor))
+		if err != nil {
+			return nil, err
+		}
+		debt, err := account.ByRole(ctx, tx, account.RoleDueTo(creditor))
+		if err != nil {
+			return nil, err
+		}
+		for _, unit := range []string{"ETH", "USDC", "PUNK", "EUR", "USD"} {
+			owed, owes, err := l.outstanding(ctx, tx, unit, [2]string{creditor, claim.ID}, [2]string{debtor, debt.ID})
+			if err != nil {
+				return nil, err
+			}
+			if !owed.Equal(owes.Neg()) {
+				found = append(found, fmt.Sprintf("%s is owed %s %s by %s, which owes %s", creditor, owed, unit, debtor, owes.Neg()))
+			}
+		}
+	}
+	return found, nil
+}
+
+// outstanding returns the balances of a unit on two accounts, each of a legal entity.
+func (l *randomHistory) outstanding(ctx context.Context, tx *db.Tx, unit string, a, b [2]string) (x, y money.Decimal, err error) {
+	books, err := snapshot.Read(ctx, tx)
+	for i, at := range [][2]string{a, b} {
+		if err != nil {
+			return x, y, err
+		}
+		var sum balance.Unit
+		sum, err = journal.UnitBalance(ctx, tx, books, journal.UnitQuery{LegalEntityID: at[0], LedgerAccountID: at[1], Unit: unit, At: today})
+		if i == 0 {
+			x = sum.Quantity
+		} else {
+			y = sum.Quantity
+		}
+	}
+	return x, y, err
 }
 
 // withNames replaces the IDs of entries, accounts and sources in a text by numbers and names.

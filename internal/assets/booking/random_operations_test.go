@@ -76,10 +76,10 @@ func (l *randomHistory) addTransaction() {
 	l.Logf("add %s %s", at, l.add(at, text).Description)
 }
 
-// addPair adds an outflow and an inflow, which are linked in most cases.
+// addPair adds a transfer, a conversion, a sale or a purchase.
 func (l *randomHistory) addPair() {
 	n := rapid.IntRange(1, 6).Draw(l.T, "quarters")
-	from, to := pick(l.T, "from", "A", "A", "B", "Kraken"), pick(l.T, "to", "A", "B", "B", "SubA", "SubB")
+	from, to := pick(l.T, "from", "A", "A", "B", "Kraken", "SubA"), pick(l.T, "to", "A", "B", "B", "SubA", "SubB")
 	leaves, arrives := pick(l.T, "leaves", "ETH", "ETH", "USDC"), "ETH"
 	if arrives = leaves; from == to {
 		arrives = "STETH"
@@ -99,6 +99,43 @@ func (l *randomHistory) addPair() {
 	case "purchase":
 		out, in = l.money(n, "out"), fmt.Sprint(to, " in ", quarters(n), " ", leaves)
 	}
+	l.addLinked(out, in)
+}
+
+// addBetweenEntities adds a transfer of an asset or of money from one legal entity to the other, in either direction.
+func (l *randomHistory) addBetweenEntities() {
+	n := rapid.IntRange(1, 6).Draw(l.T, "quarters")
+	moved := quarters(n) + " " + pick(l.T, "asset", "ETH", "ETH", "USDC")
+	from, to, worth := pick(l.T, "from", "A", "B"), "SubA", fmt.Sprint(" = ", 100*n, ".00")
+	if rapid.IntRange(0, 2).Draw(l.T, "money") == 0 {
+		moved, from, to, worth = fmt.Sprint(100*n, " ", pick(l.T, "currency", "USD", "EUR")), "Bank", "SubBank", ""
+	}
+	if rapid.Bool().Draw(l.T, "back") {
+		from, to = to, from
+	}
+	l.addLinked(from+" out "+moved+worth, to+" in "+moved)
+}
+
+// addToken adds a movement of an NFT: one that is bought, sold, or moved to another wallet or legal entity.
+func (l *randomHistory) addToken() {
+	token := " 1 PUNK = " + fmt.Sprint(100*rapid.IntRange(1, 9).Draw(l.T, "price"), ".00") + " token " + pick(l.T, "token", "1", "2")
+	from := pick(l.T, "from", "A", "A", "SubA")
+	switch pick(l.T, "movement", "in", "in", "out", "move", "move", "sale", "purchase") {
+	case "in":
+		l.add(l.instant(), from+" in"+token)
+	case "out":
+		l.add(l.instant(), from+" out"+token)
+	case "move":
+		l.addLinked(from+" out"+token, pick(l.T, "to", "B", "SubA", "A")+" in"+token)
+	case "sale":
+		l.addLinked(from+" out"+token, l.money(3, "in"))
+	case "purchase":
+		l.addLinked(l.money(3, "out"), from+" in"+token)
+	}
+}
+
+// addLinked adds an outflow and an inflow, which are linked in most cases.
+func (l *randomHistory) addLinked(out, in string) {
 	at := l.instant()
 	left, _ := time.Parse(time.RFC3339, at)
 	arrived := left.Add(pick(l.T, "later", 0, 0, 5*time.Minute, -5*time.Minute, 5*24*time.Hour)).Format(time.RFC3339)
@@ -119,7 +156,7 @@ var bookableTypes = map[string][][2]string{
 			"Staking income"}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
 		{"NON_TAXABLE_CONVERSION", ""}, {"DEPOSIT", "B"}, {"DEPOSIT", "Bank"}, {"DEPOSIT", "Kraken"}, {"INTERNAL TRANSFER", "Stripe"},
 		{"UNKNOWN", "Sales"}, {"DEPOSIT", "Transfer clearing"}, {"BORROW", "Loans payable"}, {"REPAYMENT",
-			"Loans receivable"}, {"RESERVES CHANGE", "Reserves held by processors"},
+			"Loans receivable"}, {"RESERVES CHANGE", "Reserves held by processors"}, {"INCOME", "Loans payable"},
 	},
 	"out": {
 		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"EXPENSE", "Contractors"}, {"EXPENSE", "Contractors"}, {"WITHDRAWAL",
@@ -127,6 +164,7 @@ var bookableTypes = map[string][][2]string{
 		{"NON_TAXABLE_CONVERSION", ""}, {"WITHDRAWAL", "B"}, {"WITHDRAWAL", "Bank"}, {"WITHDRAWAL", "Kraken"}, {"WITHDRAWAL", "Stripe"},
 		{"INTERNAL TRANSFER", "Bank"}, {"WITHDRAWAL", "Transfer clearing"}, {"BORROW",
 			"Loans receivable"}, {"REPAYMENT", "Loans payable"}, {"RESERVES CHANGE", "Reserves held by processors"},
+		{"WITHDRAWAL", "Loans receivable"}, {"EXPENSE", "Other receivables"},
 	},
 	"pair": {{"INTERNAL TRANSFER", ""}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"INTERCOMPANY TRANSFER", ""},
 		{"INTERCOMPANY TRANSFER", ""}, {"SWAP", ""}, {"SWAP", ""}, {"WITHDRAWAL", ""}, {"NON_TAXABLE_CONVERSION", ""}, {"NFT", ""}},

@@ -164,7 +164,7 @@ func TestWhatIsMeasuredNeedsAPriceAtTheEndOfThePeriod(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.expectResult(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "")
-		w.expectResult(s, "2025-10", readiness.CodeRevaluation, period.Fail, 1, "ETH by 100.00 USD")
+		w.expectResult(s, "2025-10", readiness.CodeRevaluation, period.Fail, 1, "1 ETH in the holdings by 100.00 USD")
 		if _, err := revaluation.NewService(w.db, w.journal).Run(w.ctx, revaluation.RunParams{PeriodID: w.month("2025-10"),
 			LegalEntityIDs: []string{w.us}}); err != nil {
 			t.Fatal(err)

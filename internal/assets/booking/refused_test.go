@@ -87,7 +87,7 @@ func TestRefused(t *testing.T) {
 			"an account that carries lots": {booking.Params{TransactionID: money.ID, Type: "INCOME", LedgerAccountID: w.accountID("Kraken")},
 				fault.Conflict, []string{"ledger_account_id", "lots"}},
 			"money from a wallet": {booking.Params{TransactionID: money.ID, Type: "DEPOSIT", LedgerAccountID: w.accountID("A")},
-				fault.Conflict, []string{"ledger_account_id", "the asset that was sold left the wallet is missing"}},
+				fault.Conflict, []string{"ledger_account_id", "the asset that was sold left the wallet", "import it", "reverse its entry"}},
 			"an asset to a bank account": {booking.Params{TransactionID: out.ID, Type: "INTERNAL TRANSFER",
 				LedgerAccountID: w.accountID("Bank")}, fault.Conflict, []string{"ledger_account_id", "ETH cannot move to it"}},
 			"the account of a bank instead of that of the wallet": {booking.Params{TransactionID: in.ID, Type: "INCOME",

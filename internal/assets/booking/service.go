@@ -140,7 +140,9 @@ func previewEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect *re
 		return replay.Added{}, err
 	}
 	added := outcome.Added[key]
-	added.Entry, err = newSettler(tx, b).settle(ctx, effect, added.Entry)
+	balances := newSettler(tx, b)
+	balances.preview = true
+	added.Entry, err = balances.settle(ctx, effect, added.Entry)
 	return added, err
 }
 

@@ -15,11 +15,12 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // setUnits sets how a target holds units.
 func (m builder) setUnits(ctx context.Context, t *posting.Target, a account.Account, legalEntityID, symbol string) error {
-	if t.Grows = growsOf(a); money.IsFiat(symbol) {
+	if t.Grows, t.Owed = growsOf(a), m.isOwed(a); money.IsFiat(symbol) {
 		return nil
 	}
 	held, err := m.heldAs(ctx, legalEntityID, a.ID, symbol)
@@ -36,6 +37,20 @@ func growsOf(a account.Account) book.Side {
 		return book.Credit
 	}
 	return book.Debit
+}
+
+// isOwed reports whether an account has claims or obligations. Other monetary accounts are cash: those in the groups in which
+// sources have theirs, and payments of customers that are to be applied to invoices.
+func (m builder) isOwed(a account.Account) bool {
+	if growsOf(a) == "" || !a.Monetary || a.NormalBalance != a.Type.NormalBalance() || a.Role == account.RoleUnappliedCash {
+		return false
+	}
+	for a.ParentID != "" {
+		if a = m.books.Accounts[a.ParentID]; a.Type == account.Asset && source.IsGroup(a.Code) {
+			return false
+		}
+	}
+	return true
 }
 
 // heldAs is how an account holds an asset.
@@ -63,6 +78,7 @@ type settler struct {
 	tx      *db.Tx
 	books   *snapshot.Books
 	changed balance.Units // by the entries before
+	preview bool          // nothing is refused for lack of a balance
 }
 
 func newSettler(tx *db.Tx, b *snapshot.Books) *settler {
@@ -70,7 +86,7 @@ func newSettler(tx *db.Tx, b *snapshot.Books) *settler {
 }
 
 // settle returns an entry that settles unit balances as they stand at the time of its transaction, and stores them in the
-// effect.
+// effect. It refuses a repayment of what is not outstanding.
 func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.Entry) (posting.Entry, error) {
 	outstanding := e.Settlements()
 	for i := range outstanding {
@@ -83,17 +99,23 @@ func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.E
 		more := s.changed[balance.UnitKey{Entity: u.Entity, Account: u.Account, Unit: u.Unit}]
 		u.Quantity, u.Carrying = held.Quantity.Add(more.Quantity), held.Amount.Add(more.Amount)
 	}
+	if !s.preview {
+		name := func(accountID string) string { return s.books.Accounts[accountID].String() }
+		if err := effect.Plan.RequireOutstanding(e, outstanding, name); err != nil {
+			return e, err
+		}
+	}
 	effect.Input.Outstanding = outstanding
 	e, err := effect.Plan.Settle(e, outstanding)
 	for _, l := range e.Lines {
-		if l.Unit == "" {
-			continue
+		unit, quantity, amount := l.Unit, l.Quantity, l.Amount
+		if unit == "" {
+			unit, quantity = l.Currency, amount
 		}
-		quantity, amount := l.Quantity, l.Amount
 		if l.Side == book.Credit {
 			quantity, amount = quantity.Neg(), amount.Neg()
 		}
-		s.changed.AddMovement(balance.UnitKey{Entity: l.Entity, Account: l.Account, Unit: l.Unit}, quantity, amount)
+		s.changed.AddMovement(balance.UnitKey{Entity: l.Entity, Account: l.Account, Unit: unit}, quantity, amount)
 	}
 	return e, err
 }

@@ -20,12 +20,6 @@ type Split struct {
 	TagIDs          []string
 }
 
-// The number of splits that an entry may have.
-const (
-	SplitsMin = 2
-	SplitsMax = 100
-)
-
 // splitField returns the name of a field of a split.
 func splitField(at string, i int, field string) string {
 	return fmt.Sprintf("%ssplits[%d].%s", at, i, field)
@@ -36,54 +30,20 @@ func (p Params) validateSplits(faults *fault.List, at string) {
 	if len(p.Splits) == 0 {
 		return
 	}
-	if n := len(p.Splits); n < SplitsMin || n > SplitsMax {
-		faults.Addf(at+"splits", "must have %d to %d items", SplitsMin, SplitsMax)
-	}
 	if p.LedgerAccountID != "" {
 		faults.Addf(at+"splits", "cannot be combined with ledger_account_id, which they replace")
 	}
-	byPercent, sum, valid := p.splitByPercent(), money.Decimal{}, true
+	shares := make([]posting.Share, len(p.Splits))
 	for i, s := range p.Splits {
-		field, text := "amount", s.Amount
-		if byPercent {
-			field, text = "percent", s.Percent
-		}
-		name := splitField(at, i, field)
-		part, err := money.Parse(text)
+		shares[i] = posting.Share{Amount: s.Amount, Percent: s.Percent}
 		switch {
 		case s.LedgerAccountID == "":
 			faults.Addf(splitField(at, i, "ledger_account_id"), "is required")
 		case len(slices.Compact(slices.Sorted(slices.Values(s.TagIDs)))) < len(s.TagIDs):
 			faults.Addf(splitField(at, i, "tag_ids"), "must not name a tag twice")
 		}
-		switch {
-		case (s.Amount == "") == (s.Percent == ""):
-			faults.Addf(name, "is required, or %s, but not both", map[bool]string{true: "amount", false: "percent"}[byPercent])
-		case text == "":
-			faults.Addf(name, "is required, as in the others: either all splits are amounts or all are percentages")
-		case err != nil:
-			faults.Addf(name, "%v", err)
-		case part.Sign() <= 0:
-			faults.Addf(name, "must be positive")
-		default:
-			sum = sum.Add(part)
-			continue
-		}
-		valid = false
 	}
-	if hundred := money.FromInt(100); byPercent && valid && !sum.Equal(hundred) {
-		faults.Addf(at+"splits", "add up to %s percent, but must add up to 100", sum)
-	}
-}
-
-// splitByPercent reports whether the first split that has one of the two is a percentage.
-func (p Params) splitByPercent() bool {
-	for _, s := range p.Splits {
-		if (s.Amount == "") != (s.Percent == "") {
-			return s.Percent != ""
-		}
-	}
-	return false
+	posting.ValidateShares(faults, at, shares, false)
 }
 
 // postingSplits returns the splits for rules/posting. They must be valid.

@@ -240,8 +240,8 @@ func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lo
 			faults.Addf(at+"asset_id", "is held by another source than that of %s", t.SequenceNumber())
 		case l.Pool != from.Key:
 			faults.Addf(at+"asset_id", "is on another chain than %s, or on a separate ledger account", t.SequenceNumber())
-		case l.AcquiredAt.After(t.At):
-			faults.Addf(at+"asset_id", "was acquired on %s, after %s of %s", clock.Format(l.AcquiredAt), t.SequenceNumber(), clock.Format(t.At))
+		case l.heldSince().After(t.At):
+			faults.Addf(at+"asset_id", "is held since %s, after %s of %s", clock.Format(l.heldSince()), t.SequenceNumber(), clock.Format(t.At))
 		case p.Quantity.Cmp(l.RemainingQuantity) > 0:
 			faults.Addf(at+"quantity", "is more than the %s that are left", l.RemainingQuantity)
 		}

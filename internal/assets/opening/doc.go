@@ -3,6 +3,7 @@
 //
 // An opening balance is a lot without a transaction. Its cost is posted against opening balance equity in the opening
 // period, which stands before every month (period.Opening); a lot that cost nothing has no entry. It enters its
-// pool on the date on which it was received, even if it is created long after that date. Everything that was consumed since
-// is then computed again (package replay), and the entries that change are corrected.
+// pool before everything else, so that every disposal can consume it; the date on which it was received only determines the
+// order among lots and the holding period. Everything that was consumed from the pool is computed again when it is created,
+// changed or deleted (package replay), and the entries that change are corrected.
 package opening

@@ -60,8 +60,8 @@ func (r *run) outcome() *Outcome {
 		if s.from > s.lastStored {
 			continue
 		}
-		o.Recomputed[key] = time.Unix(0, 0).UTC() // if it begins with the pool
-		if place, err := s.from.Place(); err == nil {
+		o.Recomputed[key] = time.Unix(0, 0).UTC() // if it begins with the pool, or with its opening balances
+		if place, err := s.from.Place(); err == nil && !place.At.IsZero() {
 			o.Recomputed[key] = place.At
 		}
 	}

@@ -93,11 +93,12 @@ func (s *subject) carriesLots(ctx context.Context, accountID, asset string) (boo
 	return lots.HasParkedPool(ctx, s.tx, s.ID, accountID, asset)
 }
 
-// balance plans the accounts with one unit.
+// balance plans the accounts with one unit. Each balance is measured by itself: the gain on one and the loss on another are booked
+// apart, though they are of the same unit.
 func (s *subject) balance(kind Kind, unit string, accounts []unitRow, quote *Quote) {
 	i := Item{Kind: kind, Unit: unit, Price: quote}
 	var rows []Row
-	var total measure.Effect
+	var gains, losses measure.Effect
 	for _, a := range accounts {
 		if a.Quantity.IsZero() && a.Amount.IsZero() {
 			continue
@@ -109,18 +110,19 @@ func (s *subject) balance(kind Kind, unit string, accounts []unitRow, quote *Quo
 		value, effect := remeasured(a.Quantity, quote.valueOr(money.Decimal{}), a.Amount, s.digits)
 		rows = append(rows, Row{SubjectID: a.AccountID, Quantity: a.Quantity, Before: a.Amount, Value: value, After: value})
 		i.Quantity, i.Before, i.Value = i.Quantity.Add(a.Quantity), i.Before.Add(a.Amount), i.Value.Add(value)
-		total = total.Add(effect)
-		side := book.Debit
-		if effect.Adjustment.Sign() < 0 {
-			side = book.Credit
-		}
-		if !effect.Adjustment.IsZero() {
-			i.Lines = append(i.Lines, Line{AccountID: a.AccountID, Side: side, Amount: effect.Adjustment.Abs()})
+		change := effect.Adjustment
+		effect.Adjustment = money.Decimal{} // it is booked on the account itself
+		switch change.Sign() {
+		case 1:
+			gains = gains.Add(effect)
+			i.Lines = append(i.Lines, Line{AccountID: a.AccountID, Side: book.Debit, Amount: change})
+		case -1:
+			losses = losses.Add(effect)
+			i.Lines = append(i.Lines, Line{AccountID: a.AccountID, Side: book.Credit, Amount: change.Abs()})
 		}
 	}
 	i.After = i.Value
-	total.Adjustment = money.Decimal{} // it is booked on the accounts themselves
-	i.Lines = append(i.Lines, s.lines(total, "")...)
+	i.Lines = append(append(i.Lines, s.lines(gains, "")...), s.lines(losses, "")...)
 	if len(rows) > 0 || s.own[[2]string{string(kind), unit}].EntryID != nil {
 		s.setOutcome(i, rows)
 	}

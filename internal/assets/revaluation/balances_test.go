@@ -73,12 +73,12 @@ func TestAnObligationIsRemeasuredHoweverHoldingsAreMeasured(t *testing.T) {
 				w.post("2025-01-11", "1330 +1000 0.5 ETH", "1010 -1000")
 				w.closing("ETH", "2025-01", "2500.01")
 				w.say("January", w.run("2025-01"), "ETH unit_balance -19000 to -23750.1: posted")
-				w.say("a claim gains and a debt loses, net", w.moved("2025-01"), "unrealized_loss -4750.1")
+				w.say("a claim gains and a debt loses", w.moved("2025-01"), "unrealized_gain 250, unrealized_loss -5000.1")
 				w.say("the debt", w.balance("2220"), "-25000.1")
 				w.say("the claim", w.balance("1330"), "1250")
 				w.closing("ETH", "2025-02", "2000")
 				w.say("February", w.run("2025-02"), "ETH unit_balance -23750.1 to -19000: posted")
-				w.say("February", w.moved("2025-02"), "unrealized_gain 4750.1")
+				w.say("February", w.moved("2025-02"), "unrealized_gain 5000.1, unrealized_loss -250")
 			})
 		})
 	}
@@ -99,6 +99,21 @@ func TestARunClearsWhatIsLeftOnAnAccountWithoutUnits(t *testing.T) {
 	})
 }
 
+// A loan and a claim in the same asset are two balances: what is lost on one is not set off against what is gained on the other.
+func TestGainsAndLossesOnDifferentBalancesAreBookedApart(t *testing.T) {
+	each(t, "us_gaap cost", func(t *testing.T, w *world) {
+		w.post("2025-01-10", "1010 +20000", "2220 -20000 10 ETH")
+		w.post("2025-01-11", "1330 +8000 4 ETH", "1010 -8000")
+		w.foreign("1310 2025-01-05 EUR 1000 1.0800")
+		w.foreign("2010 2025-01-06 EUR -400 1.0800")
+		w.closing("ETH", "2025-01", "2500")
+		w.closing("EUR", "2025-01", "1.1000")
+		w.say("January", w.run("2025-01"), "EUR fx 648 to 660: posted, ETH unit_balance -12000 to -15000: posted")
+		w.say("January", w.moved("2025-01"),
+			"accounts_payable 440, accounts_receivable -1100, fx_gain 20, fx_loss -8, unrealized_gain 2000, unrealized_loss -5000")
+	})
+}
+
 func TestARemeasuredBalanceIsReplacedWithdrawnAndReversedLikeEverythingElse(t *testing.T) {
 	each(t, "us_gaap cost", func(t *testing.T, w *world) {
 		loan := w.post("2025-01-10", "1010 +20000", "2220 -20000 10 ETH")
@@ -113,7 +128,8 @@ func TestARemeasuredBalanceIsReplacedWithdrawnAndReversedLikeEverythingElse(t *t
 		w.inspects("2025-01", revaluation.Finding{Unpriced: []string{"ETH"},
 			Stale: "prices or rates at the end of 2025-01 are missing: ETH/USD has no price at 2025-01-31T23:59:59.999Z"})
 		w.closing("ETH", "2025-01", "2500")
-		w.inspects("2025-01", revaluation.Finding{Stale: "no revaluation was run; one would adjust ETH by -5000.00 USD"})
+		w.inspects("2025-01", revaluation.Finding{Stale: "no revaluation of Acme was run; one would adjust -10 ETH on " +
+			"2220 Digital asset loans payable by -5000.00 USD. Run it with POST /v1/revaluations"})
 		only := func(p *revaluation.RunParams) { p.Kinds = []revaluation.Kind{revaluation.UnitBalance} }
 		first, err := w.try("2025-01", only)
 		if err != nil || told(first) != "ETH unit_balance -20000 to -25000: posted" || len(first.Parts) != 1 || first.RowCount != 1 {

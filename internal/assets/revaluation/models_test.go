@@ -95,13 +95,13 @@ func TestForeignMoneyIsRemeasuredAtTheClosingRate(t *testing.T) {
 		w.foreign("4010 2025-09-06 EUR -100 1.0800") // what was earned is not remeasured
 		w.closing("EUR", "2025-09", "1.1050")
 		w.say("September", w.run("2025-09"), "EUR fx 10260 to 10497.5: posted")
-		w.say("September", w.moved("2025-09"), "accounts_payable 552.5, fx_gain 237.5")
+		w.say("September", w.moved("2025-09"), "accounts_payable 552.5, fx_gain 250, fx_loss -12.5")
 		w.say("again", w.run("2025-09"), "EUR fx 10260 to 10497.5: kept")
 		w.closing("EUR", "2025-10", "1.0800")
 		w.say("October follows on September", w.run("2025-10"), "EUR fx 10497.5 to 10260: posted")
 		w.closing("EUR", "2025-11", "1.0800")
 		w.say("November", w.run("2025-11"), "EUR fx 10260 to 10260: none")
-		w.say("October", w.moved("2025-10"), "accounts_payable -12.5, fx_loss -237.5")
+		w.say("October", w.moved("2025-10"), "accounts_payable -12.5, fx_gain 12.5, fx_loss -250")
 	})
 }
 

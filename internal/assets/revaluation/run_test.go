@@ -293,16 +293,16 @@ func TestARunThatIsMissingOrTooOldIsFound(t *testing.T) {
 		w.closing("ETH", "2025-09", "1500")
 		stale("") // worth what it cost
 		w.price("ETH 2025-09-30T23:30:00Z 1600")
-		stale("no revaluation was run; one would adjust ETH by 200.00 USD")
+		stale("was run; one would adjust 2 ETH in the holdings by 200.00 USD. Run it with POST /v1/revaluations")
 		w.run("2025-09")
 		stale("")
 		w.sell("L1 2025-09-20 1 1600")
-		stale("is out of date; running it again would adjust ETH to 100.00 USD")
+		stale("is out of date; running it again would adjust 1 ETH in the holdings to 100.00 USD")
 		w.run("2025-09")
 		stale("")
 		w.foreign("1010 2025-09-05 EUR 1000 1.08")
 		w.closing("EUR", "2025-09", "1.10")
-		stale("EUR by 20.00 USD")
+		stale("1000 EUR on 1010 Bank accounts by 20.00 USD")
 	})
 }
 

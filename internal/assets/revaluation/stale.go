@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
@@ -38,19 +39,19 @@ func Inspect(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID stri
 	if err := plan.err(); err != nil {
 		return Finding{plan.unpriced, err.Error()}, nil
 	}
-	return Finding{Stale: plan.stale()}, nil
+	return Finding{Stale: plan.stale(e.Name)}, nil
 }
 
-// stale returns what a run would book that is not booked, in words.
-func (p *planner) stale() string {
+// stale returns what a run would book for a legal entity that is not booked, in words.
+func (p *planner) stale(entityName string) string {
 	var open []string
 	again := false
 	for _, i := range p.items {
 		switch i.Outcome {
 		case EntryPosted:
-			open = append(open, fmt.Sprintf("%s by %s %s", i.Unit, i.Delta().Fixed(i.Currency), i.Currency))
+			open = append(open, p.describe(i, false)...)
 		case EntryReplaced, EntryWithdrawn:
-			open, again = append(open, fmt.Sprintf("%s to %s %s", i.Unit, i.After.Fixed(i.Currency), i.Currency)), true
+			open, again = append(open, p.describe(i, true)...), true
 		}
 	}
 	if len(open) == 0 {
@@ -60,8 +61,31 @@ func (p *planner) stale() string {
 	if more := len(open) - namedMax; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)
 	}
+	const next = ". Run it with POST /v1/revaluations"
 	if again {
-		return "the revaluation is out of date; running it again would adjust " + named
+		return "the revaluation of " + entityName + " is out of date; running it again would adjust " + named + next
 	}
-	return "no revaluation was run; one would adjust " + named
+	return "no revaluation of " + entityName + " was run; one would adjust " + named + next
+}
+
+// describe returns what an item adjusts: what is held of an asset, or each account that has a balance of it, with its quantity. If
+// something is booked already, it says what to, and by how much otherwise.
+func (p *planner) describe(i Item, booked bool) (out []string) {
+	amount := func(before, after money.Decimal) string {
+		if booked {
+			return "to " + after.Fixed(i.Currency) + " " + i.Currency
+		}
+		return "by " + after.Sub(before).Fixed(i.Currency) + " " + i.Currency
+	}
+	if i.Kind.ByAccount() {
+		for _, r := range p.rows {
+			if r.Kind == i.Kind && r.Unit == i.Unit && (booked || !r.Before.Equal(r.After)) {
+				out = append(out, fmt.Sprintf("%s %s on %s %s", r.Quantity, r.Unit, p.books.Accounts[r.SubjectID], amount(r.Before, r.After)))
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return []string{fmt.Sprintf("%s %s in the holdings %s", i.Quantity, i.Unit, amount(i.Before, i.After))}
 }

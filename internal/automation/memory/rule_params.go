@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
@@ -151,9 +150,6 @@ func (p RuleParams) classification(t *textReader, r *Rule) {
 	}
 }
 
-// splitsMin and splitsMax bound the splits of a rule, as those of an entry.
-const splitsMin, splitsMax = 2, 100
-
 // splits reads the account of a rule, or the splits that replace it.
 func (p RuleParams) splits(t *textReader, r *Rule) {
 	switch n := len(p.Splits); {
@@ -164,29 +160,14 @@ func (p RuleParams) splits(t *textReader, r *Rule) {
 		return
 	case p.LedgerAccountID != nil:
 		t.faults.Addf("splits", "cannot be combined with ledger_account_id, which they replace")
-	case n < splitsMin || n > splitsMax:
-		t.faults.Addf("splits", "must have %d to %d items", splitsMin, splitsMax)
 	}
-	var sum money.Decimal
-	valid := true
+	shares := make([]posting.Share, len(p.Splits))
 	for i, s := range p.Splits {
-		percent, err := money.Parse(s.Percent)
-		field := fmt.Sprintf("splits[%d].percent", i)
-		switch {
-		case err != nil:
-			t.faults.Addf(field, "%v", err)
-			valid = false
-		case percent.Sign() <= 0:
-			t.faults.Addf(field, "must be positive")
-			valid = false
-		}
-		sum = sum.Add(percent)
+		shares[i] = posting.Share{Percent: s.Percent}
 		r.Splits = append(r.Splits, classify.Split{LedgerAccountID: s.LedgerAccountID, Percent: s.Percent,
 			Memo: strings.TrimSpace(s.Memo)})
 	}
-	if valid && !sum.Equal(money.FromInt(100)) {
-		t.faults.Addf("splits", "add up to %s percent, but must add up to 100", sum)
-	}
+	posting.ValidateShares(&t.faults, "", shares, true)
 }
 
 // ruleTransactionTypes are the types that a rule may set: all but spam, which is detected separately, and UNKNOWN.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -98,6 +99,20 @@ func Valid(p Prefix, text string) bool {
 		}
 	}
 	return true
+}
+
+// Time returns when an id was created, to the millisecond, and whether the text is an id at all.
+func Time(text string) (time.Time, bool) {
+	prefix, rest, _ := strings.Cut(text, "_")
+	if !Valid(Prefix(prefix), text) {
+		return time.Time{}, false
+	}
+	// The first 48 of 128 bits are the time, in the top 50 of 130: ten digits.
+	var millis int64
+	for _, c := range []byte(rest[:10]) {
+		millis = millis<<5 | int64(strings.IndexByte(alphabet, c))
+	}
+	return time.UnixMilli(millis).UTC(), true
 }
 
 // encode encodes 128 bits as 26 digits of five bits; the first digit holds the top three.

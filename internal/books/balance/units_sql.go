@@ -22,3 +22,19 @@ func UnitsOf(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID, uni
 	}
 	return out, err
 }
+
+// AmountsInUnits returns the amounts of all units but one on an account of a legal entity, debits less credits, by accounting
+// period. It runs in the caller's transaction.
+func AmountsInUnits(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID, exceptUnit string) (map[string]money.Decimal, error) {
+	rows, err := db.All[struct {
+		PeriodID string        `db:"accounting_period_id"`
+		Amount   money.Decimal `db:"amount"`
+	}](ctx, tx, `SELECT accounting_period_id, {dec_sum}(amount) AS amount FROM account_units
+		WHERE organization_id = @org AND legal_entity_id = ? AND ledger_account_id = ? AND unit <> ? GROUP BY accounting_period_id`,
+		legalEntityID, ledgerAccountID, exceptUnit)
+	out := make(map[string]money.Decimal, len(rows))
+	for _, r := range rows {
+		out[r.PeriodID] = r.Amount
+	}
+	return out, err
+}

@@ -10,7 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// UnitQuery asks for the balance of an asset or a foreign currency on an account of a legal entity.
+// UnitQuery asks for the balance of an asset or a currency on an account of a legal entity. What is booked without a unit is in
+// the base currency.
 type UnitQuery struct {
 	LegalEntityID, LedgerAccountID, Unit string
 	// At is the time up to which entries count. If its period is closed, it is the beginning of the first open period, where an
@@ -33,7 +34,8 @@ func UnitBalance(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery)
 		q.At = month.Start(b.Zone)
 	}
 	var sum balance.Unit
-	before, err := balance.UnitsOf(ctx, tx, q.LegalEntityID, q.LedgerAccountID, q.Unit)
+	inBase := q.Unit == b.Entities[q.LegalEntityID].BaseCurrency
+	before, err := balancesOf(ctx, tx, q, inBase)
 	if err != nil {
 		return sum, err
 	}
@@ -42,11 +44,11 @@ func UnitBalance(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery)
 			sum.Quantity, sum.Amount = sum.Quantity.Add(u.Quantity), sum.Amount.Add(u.Amount)
 		}
 	}
-	within, err := selectUnitLines(ctx, tx, q, month.Start(b.Zone))
+	within, err := selectUnitLines(ctx, tx, q, inBase, month.Start(b.Zone))
 	if err != nil {
 		return sum, err
 	}
-	own, err := selectUnitLinesOf(ctx, tx, q)
+	own, err := selectUnitLinesOf(ctx, tx, q, inBase)
 	if err != nil {
 		return sum, err
 	}
@@ -56,16 +58,51 @@ func UnitBalance(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery)
 	for _, r := range own {
 		sum = r.addTo(sum, -1)
 	}
-	pending := balance.Units{}
 	for _, e := range stateOf(tx).entries { // entries that are not written yet
 		if e.Status == Posted && !e.AccountingDate.After(q.At) && (e.TransactionID == "" || e.TransactionID != q.ExceptTransactionID) {
-			e.addUnits(pending, false)
-		}
-	}
-	for k, u := range pending {
-		if k.Entity == q.LegalEntityID && k.Account == q.LedgerAccountID && k.Unit == q.Unit {
-			sum.Quantity, sum.Amount = sum.Quantity.Add(u.Quantity), sum.Amount.Add(u.Amount)
+			sum = q.addLines(sum, e, inBase)
 		}
 	}
 	return sum, nil
+}
+
+// addLines adds the lines of an entry that the query asks for.
+func (q UnitQuery) addLines(sum balance.Unit, e Entry, inBase bool) balance.Unit {
+	for _, l := range e.Lines {
+		if l.LegalEntityID != q.LegalEntityID || l.LedgerAccountID != q.LedgerAccountID || l.Base == nil {
+			continue
+		}
+		side := unitSide{Side: string(l.Side), Amount: *l.Base}
+		switch {
+		case inBase && l.Unit == "":
+			side.Quantity = *l.Base
+		case l.Unit == q.Unit && l.Quantity != nil:
+			side.Quantity = *l.Quantity
+		default:
+			continue
+		}
+		sum = side.addTo(sum, 1)
+	}
+	return sum
+}
+
+// balancesOf returns the balances of periods. What is in the base currency is what no unit accounts for.
+func balancesOf(ctx context.Context, tx *db.Tx, q UnitQuery, inBase bool) (map[string]balance.Unit, error) {
+	if !inBase {
+		return balance.UnitsOf(ctx, tx, q.LegalEntityID, q.LedgerAccountID, q.Unit)
+	}
+	totals, err := balance.Select(ctx, tx, "", []string{q.LegalEntityID}, nil, []string{q.LedgerAccountID})
+	if err != nil {
+		return nil, err
+	}
+	inUnits, err := balance.AmountsInUnits(ctx, tx, q.LegalEntityID, q.LedgerAccountID, q.Unit)
+	if err != nil {
+		return nil, err
+	}
+	rest := make(map[string]balance.Unit, len(totals))
+	for _, t := range totals {
+		amount := t.Debits.Sub(t.Credits).Sub(inUnits[t.PeriodID])
+		rest[t.PeriodID] = balance.Unit{Quantity: amount, Amount: amount}
+	}
+	return rest, nil
 }

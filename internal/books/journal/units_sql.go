@@ -25,19 +25,29 @@ func (r unitSide) addTo(sum balance.Unit, sign int64) balance.Unit {
 	return balance.Unit{Quantity: sum.Quantity.Add(r.Quantity.Mul(n)), Amount: sum.Amount.Add(r.Amount.Mul(n))}
 }
 
+// unitOf returns the condition on the lines of a query, and their quantity. Lines in the base currency have no unit.
+func unitOf(inBase bool) (condition, quantity string) {
+	if inBase {
+		return "(l.unit IS NULL OR l.unit = ?)", "l.base_amount"
+	}
+	return "l.unit = ?", "l.quantity"
+}
+
 // selectUnitLines adds up the lines of posted entries from a time on.
-func selectUnitLines(ctx context.Context, tx *db.Tx, q UnitQuery, from time.Time) ([]unitSide, error) {
-	return db.All[unitSide](ctx, tx, `SELECT credit_or_debit, {dec_sum}(quantity) AS quantity, {dec_sum}(base_amount) AS amount
-		FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ? AND accounting_date >= ? AND accounting_date <= ?
-		AND {unindexed}legal_entity_id = ? AND unit = ? AND is_posted GROUP BY credit_or_debit`,
+func selectUnitLines(ctx context.Context, tx *db.Tx, q UnitQuery, inBase bool, from time.Time) ([]unitSide, error) {
+	condition, quantity := unitOf(inBase)
+	return db.All[unitSide](ctx, tx, `SELECT l.credit_or_debit, {dec_sum}(`+quantity+`) AS quantity, {dec_sum}(l.base_amount) AS amount
+		FROM journal_lines AS l WHERE l.organization_id = @org AND l.ledger_account_id = ? AND l.accounting_date >= ?
+		AND l.accounting_date <= ? AND {unindexed}l.legal_entity_id = ? AND `+condition+` AND l.is_posted GROUP BY l.credit_or_debit`,
 		q.LedgerAccountID, from, q.At, q.LegalEntityID, q.Unit)
 }
 
 // selectUnitLinesOf adds up the lines of posted entries of the transaction that does not count.
-func selectUnitLinesOf(ctx context.Context, tx *db.Tx, q UnitQuery) ([]unitSide, error) {
-	return db.All[unitSide](ctx, tx, `SELECT l.credit_or_debit, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.base_amount) AS amount
+func selectUnitLinesOf(ctx context.Context, tx *db.Tx, q UnitQuery, inBase bool) ([]unitSide, error) {
+	condition, quantity := unitOf(inBase)
+	return db.All[unitSide](ctx, tx, `SELECT l.credit_or_debit, {dec_sum}(`+quantity+`) AS quantity, {dec_sum}(l.base_amount) AS amount
 		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
 		WHERE e.organization_id = @org AND e.transaction_id = ? AND l.accounting_date <= ? AND l.ledger_account_id = ?
-		AND l.legal_entity_id = ? AND l.unit = ? AND l.is_posted GROUP BY l.credit_or_debit`,
+		AND l.legal_entity_id = ? AND `+condition+` AND l.is_posted GROUP BY l.credit_or_debit`,
 		q.ExceptTransactionID, q.At, q.LedgerAccountID, q.LegalEntityID, q.Unit)
 }

@@ -89,7 +89,7 @@ func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 		w.passes("2025-10", readiness.CodeMissingPrice)
 		w.passes("2025-09", readiness.CodeMissingPrice) // nothing was held
 		if v := w.result(w.Ctx, "2025-10", readiness.CodeRevaluation, w.EntityID); v.Status != period.Fail || v.Count != 1 ||
-			!strings.Contains(v.Message, "ETH by 100.00 USD") {
+			!strings.Contains(v.Message, "1 ETH in the holdings by 100.00 USD") {
 			w.Errorf("%+v", v)
 		}
 		w.revalue("2025-10")

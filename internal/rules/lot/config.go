@@ -63,10 +63,11 @@ const dayMax, dayMin = 367, 365
 
 // holdingPeriod counts the calendar days between two instants. The term is long once a full year has passed since the day
 // after the acquisition, where the IRS starts counting: a lot acquired on 2023-02-28 is long from 2024-03-01, not from
-// 2024-02-29.
+// 2024-02-29. An opening balance that was disposed of before the date of acquisition that it was entered with counts as held
+// for no days.
 func (c *Config) holdingPeriod(acquired, disposed time.Time) (days int, term Term) {
 	from, to := c.day(acquired), c.day(disposed)
-	days = int((to.Unix() - from.Unix()) / (24 * 60 * 60))
+	days = max(0, int((to.Unix()-from.Unix())/(24*60*60)))
 	// Only periods near the anniversary need exact date arithmetic.
 	long := days >= dayMax
 	if !long && days >= dayMin {

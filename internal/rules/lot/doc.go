@@ -6,7 +6,8 @@
 // uses, one per lot, or an error. The uses are a pure function of the Config and the events, so that a pool can be
 // replayed from any Checkpoint.
 //
-//   - Acquire creates a lot: a purchase, a reward, an opening balance.
+//   - Acquire creates a lot: a purchase, a reward, an opening balance. An opening balance enters at the zero time, before
+//     everything else, so that every disposal can consume it.
 //   - Dispose and Fee consume lots and realize gains. The fee part of an event comes before its principal.
 //   - Move and Convert consume lots without a gain. The slices enter another pool by Arrive, with their basis and dates.
 //

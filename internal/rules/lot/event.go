@@ -34,6 +34,9 @@ type Event struct {
 	Fee money.Decimal
 	// Lot is the id of the acquired lot. If empty, it is the id of the event. Ids are unique within a pool.
 	Lot string
+	// AcquiredAt is when the lot was acquired, if not at the time of the event: an opening balance enters its pool before
+	// everything else. It determines the order of consumption and the holding period, not what the lot is available for.
+	AcquiredAt time.Time
 	Marks
 	// Slices are the parts of lots that arrive. An arrival is never earlier than the departure, whatever the clock of the
 	// receiving side says.
@@ -51,6 +54,14 @@ func (e *Event) lotID(i int) string {
 		return id
 	}
 	return e.ID + "." + strconv.Itoa(i+1)
+}
+
+// acquiredAt returns when the lot of an acquisition was acquired.
+func (e *Event) acquiredAt() time.Time {
+	if e.AcquiredAt.IsZero() {
+		return e.At
+	}
+	return e.AcquiredAt
 }
 
 // Marks flag a lot whose basis is not final, and a use of such a lot.

@@ -63,8 +63,6 @@ func TestEventsThatCannotBeAreRefusedAndChangeNothing(t *testing.T) {
 		"z has a negative amount":   {Place: place(lot.Dispose, "z"), Quantity: one, Proceeds: less},
 		"t z has a negative amount": {Place: place(lot.Dispose, "z"), Quantity: one, Fee: less},
 		"slice 0 of event z has":    {Place: place(lot.Arrive, "z"), Slices: []lot.Slice{{AcquiredAt: noon}}},
-		"slice 1 of event z arrives": {Place: place(lot.Arrive, "z"), Slices: []lot.Slice{{Quantity: one},
-			{Quantity: one, AcquiredAt: noon.Add(1)}}},
 	} {
 		p := lot.New(lot.Config{Places: 2})
 		if _, err := p.Apply(&lot.Event{Place: place(lot.Acquire, "m"), Quantity: one, Basis: one}); err != nil {

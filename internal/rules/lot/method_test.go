@@ -166,6 +166,35 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 		2025-01-04 sell 1 for 50.00 pick L1 1 -> the lots chosen for t2: lots can be chosen only under the method specific_id; the method is fifo`)
 }
 
+// The date of acquisition of an opening balance decides when it is consumed and how long it was held, not whether it is there.
+func TestAnOpeningBalanceIsAvailableToEveryDisposal(t *testing.T) {
+	t.Parallel()
+	run(t, method(lot.FIFO), `
+		2025-06-01 open O 2 @ 400.00
+		2025-01-01 buy L1 1 @ 100.00
+		2025-02-01 sell 2 for 500.00 -> L1 1 100.00 +150.00; O 1 200.00 +50.00
+		2025-03-01 move 0.5 to B -> O 0.5 100.00
+		2026-06-02 sell 0.5 for 200.00 -> O 0.5 100.00 +100.00 long
+		B: 2025-04-01 sell 0.1 for 30.00 -> t4.1 0.1 20.00 +10.00
+		B holds t4.1 0.4 80.00 2025-06-01`)
+	run(t, method(lot.LIFO), `
+		2025-06-01 open O 1 @ 400.00
+		2025-01-01 buy L1 2 @ 100.00
+		2025-02-01 sell 2 for 500.00 -> O 1 400.00 -150.00; L1 1 50.00 +200.00`)
+	run(t, method(lot.HIFO), `
+		2025-06-01 open O 1 @ 40.00
+		2025-01-01 buy L1 2 @ 100.00
+		2025-02-01 sell 2.5 for 500.00 -> L1 2 100.00 +300.00; O 0.5 20.00 +80.00`)
+	run(t, method(lot.WeightedAverage), `
+		2025-06-01 open O 1 @ 40.00
+		2025-01-01 buy L1 1 @ 100.00
+		2025-02-01 sell 1 for 100.00 -> L1 1 70.00 +30.00`)
+	days, term := lot.HoldingPeriod(instant(t, "2025-06-01"), instant(t, "2025-02-01"), nil)
+	if days != 0 || term != lot.Short {
+		t.Errorf("a lot that is disposed of before its date was held for %d days, %s", days, term)
+	}
+}
+
 // This is the rule of the IRS.
 func TestWithoutPicksTheOldestLotsAreConsumed(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ import (
 // A script is a short journal of lots. Each line is an event and, after the arrow, the expected result:
 //
 //	2025-01-10 buy L1 2 @ 3000.00                                  a lot with its quantity and basis
+//	2025-01-10 open L1 2 @ 3000.00                                 an opening balance, which comes before everything else
 //	2025-09-15 sell 2.5 for 6000.00 fee 12.00 -> L1 2 3000.00 +1800.00; …   lot, quantity, basis and gain of each use
 //	2025-09-15 fee 0.01 for 24.00 -> …                             a fee on its own
 //	2025-09-15 gas 0.001 for 2.40 of move -> …                     the fee part of what follows
@@ -184,6 +185,8 @@ func (s *script) event(words []string) (*lot.Event, destination) {
 	switch kind {
 	case "buy":
 		e.Kind, e.Lot = lot.Acquire, next()
+	case "open":
+		e.Kind, e.Lot, e.At, e.AcquiredAt, e.Sequence = lot.Acquire, next(), time.Time{}, e.At, 0
 	case "sell":
 		e.Kind = lot.Dispose
 	case "fee", "gas":

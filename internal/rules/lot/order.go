@@ -11,6 +11,7 @@ import (
 
 // Place determines the position of an event among all events of its pool.
 type Place struct {
+	// At is the zero time for an opening balance, which enters before every other event.
 	At   time.Time
 	Kind Kind
 	// Principal is the kind of the event that this fee was paid for. A fee on its own has none, and neither has the fee

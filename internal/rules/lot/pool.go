@@ -82,7 +82,8 @@ func (p *Pool) addLots(e *Event) error {
 		}
 	}
 	if e.Kind == Acquire {
-		p.addLot(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Marks: e.Marks})
+		p.addLot(Lot{ID: e.lotID(0), AcquiredAt: e.acquiredAt(), Quantity: e.Quantity,
+			Basis: e.Basis.Round(p.config.Places), Marks: e.Marks})
 		return nil
 	}
 	for i := range e.Slices {
@@ -104,10 +105,6 @@ func (p *Pool) validate(e *Event) error {
 			s := &e.Slices[i]
 			if s.Quantity.Sign() <= 0 || s.Basis.Sign() < 0 {
 				return fmt.Errorf("lot: slice %d of event %s has quantity %s and basis %s", i, e.ID, s.Quantity, s.Basis)
-			}
-			// A lot is eligible from its date on. A future lot would be in the pool without being held.
-			if s.AcquiredAt.After(e.At) {
-				return fmt.Errorf("lot: slice %d of event %s arrives at %s and was acquired at %s", i, e.ID, e.At, s.AcquiredAt)
 			}
 		}
 		return nil

@@ -59,6 +59,7 @@ func live(t *rapid.T) *world {
 	for i := range w.pools {
 		w.pools[i] = lot.New(w.config)
 	}
+	w.open(t)
 	now := begin
 	for n := range rapid.IntRange(1, 60).Draw(t, "events") {
 		now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 24, 400}).Draw(t, "hours")) * time.Hour)
@@ -81,6 +82,17 @@ func live(t *rapid.T) *world {
 		w.check(t)
 	}
 	return w
+}
+
+// open enters opening balances, some of which were acquired after they are consumed first.
+func (w *world) open(t *rapid.T) {
+	for n := range rapid.IntRange(0, 3).Draw(t, "openings") {
+		e := lot.Event{Place: lot.Place{Kind: lot.Acquire, ID: fmt.Sprintf("o%03d", n)}, Quantity: quantity(t), Basis: w.amount(t),
+			AcquiredAt: begin.AddDate(0, 0, rapid.IntRange(-30, 60).Draw(t, "acquired"))}
+		w.bought = w.bought.Add(e.Basis)
+		w.apply(t, rapid.IntRange(0, len(w.pools)-1).Draw(t, "pool"), e)
+		w.check(t)
+	}
 }
 
 // transfer moves with a fee, to another pool, as it is or changed into something else.

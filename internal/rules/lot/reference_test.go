@@ -44,7 +44,11 @@ func (r *reference) apply(e *lot.Event) []lot.Use {
 	}
 	switch e.Kind {
 	case lot.Acquire:
-		r.add(lot.Lot{ID: e.ID, AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis})
+		acquired := e.At
+		if e.At.IsZero() {
+			acquired = e.AcquiredAt
+		}
+		r.add(lot.Lot{ID: e.ID, AcquiredAt: acquired, Quantity: e.Quantity, Basis: e.Basis})
 		return nil
 	case lot.Arrive:
 		for _, s := range e.Slices {

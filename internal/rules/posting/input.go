@@ -71,6 +71,9 @@ type Target struct {
 	// Grows is the side on which an account with unit balances grows: an asset or a liability that is neither a clearing
 	// account nor the account of a source. Its lines carry the units that moved. It is empty for any other account.
 	Grows book.Side `json:",omitempty"`
+	// Owed reports whether such an account has claims or obligations: a loan, a receivable, a payable. What is booked to it
+	// in a digital asset is owed in that asset. Cash, which also grows, is paid for the asset instead.
+	Owed bool `json:",omitempty"`
 	// Parked and Valued report how the account holds the asset that moves: as lots, or as units that were booked at their
 	// value. It cannot hold both, because only the balance of lots must equal their basis.
 	Parked  bool    `json:",omitempty"`
@@ -104,6 +107,7 @@ type Split struct {
 	Memo    string         `json:",omitempty"`
 	TagIDs  []string       `json:",omitempty"`
 	Grows   book.Side      `json:",omitempty"` // as that of a target
+	Owed    bool           `json:",omitempty"` // as that of a target
 }
 
 // Policy holds the accounting choices of a legal entity. The zero value is the default: fees are expenses, intercompany

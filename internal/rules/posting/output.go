@@ -61,7 +61,7 @@ type Entry struct {
 	Lines []Line
 	Lots  []Lot
 
-	atValue []formatLines // the lines before unit balances are settled
+	atValue []orderedLine // the lines before unit balances are settled
 }
 
 // Line is one line of the entry. Its amount is positive.

@@ -27,6 +27,7 @@ const (
 	WrongEntity    Reason = "wrong_entity"
 	WrongAnswer    Reason = "wrong_answer"
 	BadSplits      Reason = "bad_splits"
+	NotOutstanding Reason = "not_outstanding"
 	fieldType             = "transaction_type"
 	fieldValue            = "value_fiat"
 	fieldQuantity         = "quantity"

@@ -246,6 +246,8 @@ func (p *Plan) writeRelocation(w *writer, l relocation, a Answer) {
 		}
 	}
 	whole := t.Quantity.Sub(t.Fee)
+	// A repayment of a loan whose lots are not parked yet is no interest: its basis is known when the loan is booked.
+	l.pending = l.pending || p.in.Units && !p.in.Target.Parked && len(a.Slices) == 0
 	var missing, unspent money.Decimal // value of the quantities that no lot covers
 	if t.Kind == Unparked {
 		unspent = l.missingFeeValue(a, w.currency)

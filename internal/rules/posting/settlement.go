@@ -1,6 +1,7 @@
 package posting
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -31,8 +32,11 @@ func (p *Plan) markUnits(w *writer) {
 	case p.in.Type == Intercompany:
 		moved, accounts := p.in.In.netQuantity(), p.in.Books.Accounts
 		opens := func(string) BalanceEffect { return OpensBalance }
-		w.markLines(p.in.Out, moved, opens, accounts[dueFrom+p.in.In.Entity])
-		w.markLines(p.in.In, moved, opens, accounts[dueTo+p.in.Out.Entity])
+		sender, recipient := p.in.Out.Entity, p.in.In.Entity
+		w.markLines(p.in.Out, moved, opens, accounts[dueFrom+recipient])
+		w.markLines(p.in.In, moved, opens, accounts[dueTo+sender])
+		w.markReturns(sender, accounts[dueFrom+recipient], accounts[dueTo+recipient])
+		w.markReturns(recipient, accounts[dueTo+sender], accounts[dueFrom+sender])
 	case p.in.In == nil:
 		w.markLines(p.in.Out, p.in.Out.netQuantity(), p.effectOn(book.Debit), p.in.Target.accounts()...)
 	case p.in.Out == nil:
@@ -53,16 +57,16 @@ func (t Target) accounts() []string {
 }
 
 // effectOn returns a function that returns the effect of a line of the target on an account, empty if it has no unit balances.
-// BORROW opens a balance and REPAYMENT settles one; other types do so by the side on which the account grows. Of digital assets
-// only BORROW, RESERVES CHANGE and a DEPOSIT to a liability open one: what else goes to such an account is exchanged for
-// something that is not owed in units, such as the money on a bank account.
+// BORROW opens a balance and REPAYMENT settles one; other types do so by the side on which the account grows. Digital assets
+// that are booked to an account of claims or obligations are owed in kind, unless the type is about a document, which is stated
+// in money. On any other account, such as one of cash, they are exchanged for something that is not owed in units.
 func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
 	leg := p.legs()[0]
 	return func(account string) BalanceEffect {
-		grows := p.in.Target.Grows
+		grows, owed := p.in.Target.Grows, p.in.Target.Owed
 		for _, s := range p.in.Target.Splits {
 			if s.Account == account {
-				grows = s.Grows
+				grows, owed = s.Grows, s.Owed
 			}
 		}
 		switch {
@@ -70,7 +74,7 @@ func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
 			return ""
 		case p.in.Type == Repayment || p.in.Type != Borrow && side != grows:
 			return SettlesBalance
-		case leg.Asset.Lots && p.in.Type != Borrow && p.in.Type != ReservesChange && p.in.Type != Deposit:
+		case leg.Asset.Lots && p.in.Type != Borrow && (!owed || p.in.Type.hasDocument()):
 			return ""
 		}
 		return OpensBalance
@@ -101,28 +105,127 @@ func (w *writer) markLines(leg *Leg, moved money.Decimal, effect func(account st
 	}
 }
 
-// Settlements names the unit balances that the entry settles if they are outstanding.
+// markReturns makes the lines of a legal entity on an intercompany account settle the balance the other way first.
+func (w *writer) markReturns(entity, account, returns string) {
+	for i, l := range w.lines {
+		if l.Entity == entity && l.Account == account {
+			w.lines[i].returns = returns
+		}
+	}
+}
+
+// unit returns the unit of the line: the base currency if it has no other.
+func (l orderedLine) unit() string { return cmp.Or(l.Unit, l.Currency) }
+
+// quantity returns the quantity of the line in its unit.
+func (l orderedLine) quantity() money.Decimal {
+	if l.Unit == "" {
+		return l.Amount
+	}
+	return l.Quantity
+}
+
+// Settlements names the balances that the entry settles if they are outstanding, and those that decide whether it may. The
+// unit of a balance without units is the base currency.
 func (e Entry) Settlements() (out []UnitBalance) {
 	for _, l := range e.atValue {
-		if l.Effect == SettlesBalance {
-			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Unit})
+		switch {
+		case l.Effect == SettlesBalance:
+			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Unit},
+				UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Currency})
+		case l.returns != "":
+			out = append(out, UnitBalance{Entity: l.Entity, Account: l.returns, Unit: l.unit()})
 		}
 	}
 	return out
 }
 
+// RequireOutstanding refuses a REPAYMENT of which nothing is outstanding on its account, neither in units nor as an amount in
+// the base currency, or less than half in units: so much interest is more likely a loan that is missing or another account.
+// The name of an account is for messages. It applies to an entry that is about to be posted; one that is booked stays as it is.
+func (p *Plan) RequireOutstanding(e Entry, balances []UnitBalance, name func(account string) string) error {
+	if p.in.Type != Repayment {
+		return nil
+	}
+	if err := p.requireParked(e, name); err != nil {
+		return err
+	}
+	var none *Refusal
+	found := false // A split may name an account of which nothing is outstanding, such as that of interest.
+	for _, l := range e.atValue {
+		if l.Effect != SettlesBalance {
+			continue
+		}
+		units, _ := l.find(balances, l.Account, l.Unit).owed(l.Side)
+		_, amount := l.find(balances, l.Account, l.Currency).owed(l.Side)
+		switch {
+		case units.Sign() > 0 && l.Quantity.Cmp(units.Add(units)) > 0:
+			return refuseExcess(l.Quantity, units, l.Unit, name(l.Account))
+		case units.Sign() > 0 || amount.Sign() > 0:
+			found = true
+			continue
+		}
+		none = refuse(NotOutstanding, fieldTarget, "%s %s are repaid, but nothing is outstanding on %s at that time; book the loan as "+
+			"BORROW first, or choose the account on which it was booked", l.Quantity, l.Unit, name(l.Account))
+	}
+	if none != nil && !found {
+		return none
+	}
+	return nil
+}
+
+// requireParked refuses the repayment of a loan whose lots are parked if more than twice as much comes back. If none are parked,
+// the loan may be booked later: the lot has a pending basis until then.
+func (p *Plan) requireParked(e Entry, name func(account string) string) error {
+	for _, t := range p.LotRequests {
+		if t.Kind != Unparked {
+			continue
+		}
+		var parked money.Decimal
+		for _, l := range e.Lots {
+			if l.Parent != "" {
+				parked = parked.Add(l.Quantity)
+			}
+		}
+		if parked.Sign() > 0 && t.Quantity.Cmp(parked.Add(parked)) > 0 {
+			return refuseExcess(t.Quantity, parked, t.Asset.Symbol, name(t.From.Account))
+		}
+	}
+	return nil
+}
+
+// refuseExcess refuses a repayment of more than twice what is outstanding.
+func refuseExcess(repaid, outstanding money.Decimal, unit, account string) error {
+	return refuse(NotOutstanding, fieldTarget, "%s %s are repaid, but only %s %s are outstanding on %s at that time, and what exceeds that "+
+		"is booked as interest; book the rest of the loan as BORROW first, or book the interest by itself",
+		repaid, unit, outstanding, unit, account)
+}
+
+// owed returns what of the balance a line on a side can settle: negative if it is outstanding the other way.
+func (b *UnitBalance) owed(side book.Side) (quantity, carrying money.Decimal) {
+	if side == book.Debit {
+		return b.Quantity.Neg(), b.Carrying.Neg()
+	}
+	return b.Quantity, b.Carrying
+}
+
 // Settle returns the entry with given unit balances outstanding. A line that settles one takes its carrying amount out in
 // proportion to the units, and all of it with the last unit. The difference to the value of these units is a gain or loss.
 // Units beyond those outstanding are interest if the type is REPAYMENT, and open a balance the other way otherwise. Where no
-// units are outstanding, the balance is not in units: the line stays at its value and has none.
+// units are outstanding, the balance is not in units: the line stays at its value and has none. A transfer between legal
+// entities first settles what the sender owes the recipient, in both their books.
 func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 	w := &writer{books: p.in.Books, lots: e.Lots}
 	balances = slices.Clone(balances)
+	returned := returnedQuantity(e.atValue, balances)
 	for _, l := range e.atValue {
 		w.setEntity(l.Entity, l.Currency)
-		if l.Effect == SettlesBalance {
+		switch {
+		case l.Effect == SettlesBalance:
 			p.settleLine(w, l, balances)
-		} else {
+		case l.returns != "" && returned.Sign() > 0:
+			p.returnLine(w, l, returned, balances)
+		default:
 			w.lines = append(w.lines, l)
 		}
 	}
@@ -131,13 +234,47 @@ func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 	return out, err
 }
 
-// settleLine writes a line that settles a unit balance, the interest in it, and the gain or loss.
-func (p *Plan) settleLine(w *writer, l formatLines, balances []UnitBalance) {
-	left := l.find(balances)
-	outstanding, carrying := left.Quantity, left.Carrying
-	if l.Side == book.Debit {
-		outstanding, carrying = outstanding.Neg(), carrying.Neg()
+// returnedQuantity returns how much of a transfer between legal entities settles what is outstanding the other way: as much as
+// both have in their books, so that these agree afterwards too.
+func returnedQuantity(lines []orderedLine, balances []UnitBalance) (returned money.Decimal) {
+	first := true
+	for _, l := range lines {
+		if l.returns == "" {
+			continue
+		}
+		quantity, _ := l.find(balances, l.returns, l.unit()).owed(l.Side)
+		for _, most := range []money.Decimal{quantity, l.quantity()} {
+			if first || most.Cmp(returned) < 0 {
+				returned, first = most, false
+			}
+		}
 	}
+	return returned
+}
+
+// returnLine writes a line of a transfer between legal entities, of which a part settles the balance the other way.
+func (p *Plan) returnLine(w *writer, l orderedLine, returned money.Decimal, balances []UnitBalance) {
+	settled, rest := l, l
+	settled.Account, settled.Effect = l.returns, SettlesBalance
+	if !returned.Equal(l.quantity()) {
+		settled.Amount = share(l.Amount, returned, l.quantity(), l.Currency)
+	}
+	rest.Amount = l.Amount.Sub(settled.Amount)
+	if l.Unit == "" {
+		w.lines = append(w.lines, settled)
+	} else {
+		settled.Quantity, rest.Quantity = returned, l.Quantity.Sub(returned)
+		p.settleLine(w, settled, balances)
+	}
+	if rest.Amount.Sign() > 0 {
+		w.lines = append(w.lines, rest)
+	}
+}
+
+// settleLine writes a line that settles a unit balance, the interest in it, and the gain or loss.
+func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
+	left := l.find(balances, l.Account, l.Unit)
+	outstanding, carrying := left.owed(l.Side)
 	if outstanding.Sign() <= 0 {
 		l.Unit, l.Quantity, l.Effect = "", money.Decimal{}, ""
 		w.lines = append(w.lines, l)
@@ -174,10 +311,10 @@ func (p *Plan) settleLine(w *writer, l formatLines, balances []UnitBalance) {
 	}
 }
 
-// find returns the unit balance that the line settles, or an empty one.
-func (l formatLines) find(balances []UnitBalance) *UnitBalance {
+// find returns the balance of a unit on an account of the line's legal entity, or an empty one.
+func (l orderedLine) find(balances []UnitBalance, account, unit string) *UnitBalance {
 	for i, b := range balances {
-		if b.Entity == l.Entity && b.Account == l.Account && b.Unit == l.Unit {
+		if b.Entity == l.Entity && b.Account == account && b.Unit == unit {
 			return &balances[i]
 		}
 	}

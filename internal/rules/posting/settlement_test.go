@@ -10,10 +10,12 @@ import (
 )
 
 // settlementExample is an example in books with unit balances. Before lists what is outstanding, debits less credits, as
-// "account: quantity unit carrying". Lines show the units on the accounts that it names, and on due-from and due-to accounts.
+// "account: quantity unit carrying", or "B/account: …" for the other legal entity. Lines show the units on the accounts that it
+// names, and on due-from and due-to accounts.
 type settlementExample struct {
 	example
 	grows  book.Side
+	owed   bool
 	parked bool
 	valued bool
 	before []string
@@ -111,7 +113,21 @@ var settlementExamples = []settlementExample{
 		lines: "Dr AP 2000.00 (1 ETH); Cr ETH 1500.00; Dr Unrealized loss 400.00; Cr Gain 900.00"},
 		grows: book.Credit, before: []string{"AP: -2 ETH -4000.00"}},
 	{example: example{name: "deposit of a customer", kind: posting.Deposit, in: "ETH: 1 ETH = 2400.00", target: "Deposits",
-		lines: "Cr Deposits 2400.00 (1 ETH); Dr ETH 2400.00", lots: "ETH 1 ETH 2400.00 2025-09-15"}, grows: book.Credit},
+		lines: "Cr Deposits 2400.00 (1 ETH); Dr ETH 2400.00", lots: "ETH 1 ETH 2400.00 2025-09-15"}, grows: book.Credit, owed: true},
+	{example: example{name: "withdrawn to a loan", kind: posting.Withdrawal, out: "ETH: 1 ETH = 2500.00", target: "LREC",
+		lines: "Dr LREC 2500.00 (1 ETH); Cr ETH 1500.00; Cr Gain 1000.00"}, grows: book.Debit, owed: true},
+	{example: example{name: "spent on a receivable, net of the gas", kind: posting.Expense,
+		out: "ETH: 1 ETH fee 0.1 = 2400.00 fee 240.00", target: "Other receivables",
+		lines: "Dr Other receivables 2160.00 (0.9 ETH); Dr Network fees 240.00; Cr ETH 1500.00; Cr Gain 900.00"},
+		grows: book.Debit, owed: true},
+	{example: example{name: "earned against an obligation", kind: posting.Income, in: "ETH: 1 ETH = 2400.00", target: "Deposits",
+		lines: "Cr Deposits 2400.00 (1 ETH); Dr ETH 2400.00", lots: "ETH 1 ETH 2400.00 2025-09-15"}, grows: book.Credit, owed: true},
+	{example: example{name: "withdrawn to cash", kind: posting.Withdrawal, out: "ETH: 1 ETH = 2500.00", target: "Cash",
+		lines: "Dr Cash 2500.00; Cr ETH 1500.00; Cr Gain 1000.00"}, grows: book.Debit},
+	{example: example{name: "lent to an account of cash", kind: posting.Borrow, out: "ETH: 1 ETH = 2500.00", target: "Cash",
+		lines: "Dr Cash 2500.00 (1 ETH); Cr ETH 1500.00; Cr Gain 1000.00"}, grows: book.Debit},
+	{example: example{name: "refund of what was invoiced in dollars", kind: posting.Refund, out: "ETH: 1 ETH = 2500.00", target: "AR",
+		lines: "Dr AR 2500.00; Cr ETH 1500.00; Cr Gain 1000.00"}, grows: book.Debit, owed: true},
 	{example: example{name: "purchase on account", kind: posting.Swap, in: "ETH: 1 ETH = 2400.00", target: "AP",
 		lines: "Cr AP 2400.00; Dr ETH 2400.00", lots: "ETH 1 ETH 2400.00 2025-09-15"}, grows: book.Credit},
 	{example: example{name: "intercompany, basis carried over", kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00",
@@ -123,6 +139,31 @@ var settlementExamples = []settlementExample{
 		policy: posting.Policy{FairValue: true},
 		lines:  "Dr DueFromB 2400.00 (1 ETH); Cr ETH 1500.00; Cr Gain 900.00; Dr BETH 2400.00; Cr DueToA 2400.00 (1 ETH)",
 		lots:   "BETH 1 ETH 2400.00 2025-09-15"}},
+	{example: example{name: "returned to the legal entity that it came from", kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00",
+		in: "B/BETH: 1 ETH",
+		lines: "Dr DueToB 1700.00 (1 ETH); Cr ETH 1500.00; Cr Unrealized gain 200.00; Dr BETH 1500.00; Cr DueFromA 1800.00 (1 ETH); " +
+			"Dr Unrealized loss 300.00",
+		lots: "BETH 1 ETH 1500.00 2025-01-10"}, before: []string{"DueToB: -1 ETH -1700.00", "B/DueFromA: 1 ETH 1800.00"}},
+	{example: example{name: "a part returned", kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH",
+		lines: "Dr DueToB 500.00 (1 ETH); Cr ETH 1500.00; Dr Unrealized loss 1000.00; Dr BETH 1500.00; Cr DueFromA 500.00 (1 ETH); " +
+			"Cr Unrealized gain 1000.00",
+		lots: "BETH 1 ETH 1500.00 2025-01-10"}, before: []string{"DueToB: -4 ETH -2000.00", "B/DueFromA: 4 ETH 2000.00"}},
+	{example: example{name: "more returned than was owed", kind: posting.Intercompany, out: "ETH: 2 ETH = 4800.00", in: "B/BETH: 2 ETH",
+		policy: posting.Policy{FairValue: true},
+		lines: "Dr DueToB 2000.00 (0.5 ETH); Dr DueFromB 3600.00 (1.5 ETH); Cr ETH 3000.00; Cr Unrealized gain 800.00; Cr Gain 1800.00; " +
+			"Dr BETH 4800.00; Cr DueFromA 1200.00 (0.5 ETH); Cr DueToA 3600.00 (1.5 ETH)",
+		lots: "BETH 2 ETH 4800.00 2025-09-15"}, before: []string{"DueToB: -0.5 ETH -2000.00", "B/DueFromA: 0.5 ETH 1200.00"}},
+	{example: example{name: "what only one of the two has in its books is not returned", kind: posting.Intercompany,
+		out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH",
+		lines: "Dr DueFromB 1500.00 (1 ETH); Cr ETH 1500.00; Dr BETH 1500.00; Cr DueToA 1500.00 (1 ETH)",
+		lots:  "BETH 1 ETH 1500.00 2025-01-10"}, before: []string{"DueToB: -1 ETH -1700.00"}},
+	{example: example{name: "dollars returned", kind: posting.Intercompany, out: "Bank: 100 USD = 100.00", in: "B/Bank B: 100 USD = 100.00",
+		lines: "Dr DueToB 70.00; Dr DueFromB 30.00; Cr Bank 100.00; Dr Bank B 100.00; Cr DueFromA 70.00; Cr DueToA 30.00"},
+		before: []string{"DueToB: -70 USD -70.00", "B/DueFromA: 70 USD 70.00"}},
+	{example: example{name: "euros returned", kind: posting.Intercompany, out: "Bank EUR: 100 EUR = 108.00", in: "B/Bank B: 100 EUR = 109.00",
+		lines: "Dr DueToB 110.00 (100 EUR); Cr Bank EUR 108.00; Cr FX gain 2.00; Dr Bank B 108.00; Cr DueFromA 110.00 (100 EUR); " +
+			"Dr FX loss 2.00"},
+		before: []string{"DueToB: -200 EUR -220.00", "B/DueFromA: 200 EUR 220.00"}},
 	{example: example{name: "euros to another legal entity", kind: posting.Intercompany, out: "Bank EUR: 100 EUR = 108.00",
 		in:    "B/Bank B: 100 EUR = 109.00",
 		lines: "Dr DueFromB 108.00 (100 EUR); Cr Bank EUR 108.00; Dr Bank B 108.00; Cr DueToA 108.00 (100 EUR)"}},
@@ -141,13 +182,16 @@ var settlementExamples = []settlementExample{
 // input returns the input of the example, and what is outstanding before it.
 func (x settlementExample) input() posting.Input {
 	in := x.example.input()
-	in.Units, in.Target.Grows, in.Target.Parked, in.Target.Valued = true, x.grows, x.parked, x.valued
+	in.Units, in.Target.Grows, in.Target.Owed, in.Target.Parked, in.Target.Valued = true, x.grows, x.owed, x.parked, x.valued
 	in.Target.Lots = len(x.holds) > 0 && x.parked
 	for _, text := range x.before {
 		account, rest, _ := strings.Cut(text, ": ")
-		f := strings.Fields(rest)
+		f, entity := strings.Fields(rest), "A"
+		if other, of, is := strings.Cut(account, "/"); is {
+			entity, account = other, of
+		}
 		in.Outstanding = append(in.Outstanding,
-			posting.UnitBalance{Entity: "A", Account: account, Unit: f[1], Quantity: dec(f[0]), Carrying: dec(f[2])})
+			posting.UnitBalance{Entity: entity, Account: account, Unit: f[1], Quantity: dec(f[0]), Carrying: dec(f[2])})
 	}
 	return in
 }
@@ -206,7 +250,8 @@ func TestAnEntryIsSettledAgainFromItsValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if of := e.Settlements(); len(of) != 1 || of[0].Entity+" "+of[0].Account+" "+of[0].Unit != "A LOAN ETH" {
+	if of := e.Settlements(); len(of) != 2 || of[0].Entity+" "+of[0].Account+" "+of[0].Unit != "A LOAN ETH" ||
+		of[1].Entity+" "+of[1].Account+" "+of[1].Unit != "A LOAN USD" {
 		t.Errorf("it settles %v", of)
 	}
 	for range 2 {
@@ -293,5 +338,49 @@ func TestABalanceEndsAtNothingInAnyParts(t *testing.T) {
 	}
 	if !quantity.IsZero() || !carrying.Equal(money.Decimal{}) {
 		t.Errorf("%s units are left at %s", quantity, carrying)
+	}
+}
+
+func TestARepaymentNeedsWhatIsRepaidToBeOutstanding(t *testing.T) {
+	t.Parallel()
+	out := example{kind: posting.Repayment, out: "Wallet: 10 ETH = 26000.00", target: "LOAN"}
+	in := example{kind: posting.Repayment, in: "ETH: 10 ETH = 26000.00", target: "LREC"}
+	const nothing = "10 ETH are repaid, but nothing is outstanding on the account %s at that time; book the loan as BORROW first, or " +
+		"choose the account on which it was booked"
+	for _, c := range []struct {
+		settlementExample
+		refused string
+	}{
+		{settlementExample{example: out, grows: book.Credit}, strings.ReplaceAll(nothing, "%s", "LOAN")},
+		{settlementExample{example: out, grows: book.Credit, before: []string{"LOAN: 10 ETH 25000.00", "LOAN: 5 USD 5.00"}},
+			strings.ReplaceAll(nothing, "%s", "LOAN")},
+		{settlementExample{example: in, grows: book.Debit, before: []string{"LREC: -10 ETH -25000.00"}},
+			strings.ReplaceAll(nothing, "%s", "LREC")},
+		{settlementExample{example: out, grows: book.Credit, before: []string{"LOAN: -3 ETH -6000.00"}},
+			"10 ETH are repaid, but only 3 ETH are outstanding on the account LOAN at that time, and what exceeds that is booked as " +
+				"interest; book the rest of the loan as BORROW first, or book the interest by itself"},
+		{settlementExample{example: out, grows: book.Credit, before: []string{"LOAN: -5 ETH -6000.00"}}, ""},
+		{settlementExample{example: out, grows: book.Credit, before: []string{"LOAN: -500 USD -500.00"}}, ""},
+		{settlementExample{example: in, grows: book.Debit, before: []string{"LREC: 10 ETH 20000.00"}}, ""},
+		{settlementExample{example: example{kind: posting.Bill, out: "Wallet: 10 ETH = 26000.00", target: "AP"}, grows: book.Credit}, ""},
+	} {
+		s := base()
+		s.addLots("Wallet: 10 ETH 20000.00 2025-08-01")
+		input := c.input()
+		plan, err := posting.Prepare(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := plan.Entry(s.answer(plan.LotRequests, func(string) string { return "USD" }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := plan.RequireOutstanding(e, input.Outstanding, func(account string) string { return "the account " + account }); err != nil {
+			got = err.Error()
+		}
+		if got != c.refused {
+			t.Errorf("%s %s%s with %v:\n  %s\nwant\n  %s", c.kind, c.out, c.in, c.before, got, c.refused)
+		}
 	}
 }

@@ -61,14 +61,15 @@ func (p *Plan) targetAtValue(leg *Leg) (counterpart, error) {
 }
 
 // missingLeg refuses money that is booked to the account of a wallet, which cannot hold it: it was paid or received for an
-// asset, whose own transaction is missing.
+// asset, whose own transaction is not linked to this one.
 func (p *Plan) missingLeg(leg *Leg) error {
 	missing := "in which the asset that was bought came into the wallet"
 	if leg == p.in.In {
 		missing = "in which the asset that was sold left the wallet"
 	}
-	return refuse(NoPartner, fieldTarget, "the account belongs to a wallet, which cannot hold %s; the transaction %s is missing: "+
-		"import it, link it to this one with POST /v1/transactions/link, and book both as SWAP", leg.Asset.Symbol, missing)
+	return refuse(NoPartner, fieldTarget, "the account belongs to a wallet, which cannot hold %s; link this transaction with the one %s "+
+		"(POST /v1/transactions/link) and book both as SWAP; if that one is missing, import it first; if it is booked, which has "+
+		"booked this money too, reverse its entry first", leg.Asset.Symbol, missing)
 }
 
 // targetIsTransfer reports whether the target makes a deposit, a withdrawal or an unknown transaction a transfer: it is a

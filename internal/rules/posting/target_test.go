@@ -77,8 +77,9 @@ var split = []example{
 func TestTargetsThatCannotHoldWhatMovedAreRefused(t *testing.T) {
 	t.Parallel()
 	missing := func(what string) string {
-		return "the account belongs to a wallet, which cannot hold USD; the transaction in which the asset that was " + what +
-			" the wallet is missing: import it, link it to this one with POST /v1/transactions/link, and book both as SWAP"
+		return "the account belongs to a wallet, which cannot hold USD; link this transaction with the one in which the asset that was " + what +
+			" the wallet (POST /v1/transactions/link) and book both as SWAP; if that one is missing, import it first; if it is booked, " +
+			"which has booked this money too, reverse its entry first"
 	}
 	for _, c := range []struct {
 		example

@@ -79,6 +79,10 @@ var bookingRules = map[Type]bookingRule{
 // isPurchase reports whether an inflow of the type was bought, so that a fee may be added to its basis.
 func (t Type) isPurchase() bool { return t == Swap || t == Minting || t == NFT }
 
+// hasDocument reports whether a transaction of the type pays an invoice or a bill, or undoes such a payment. What is owed by
+// these documents is stated in money.
+func (t Type) hasDocument() bool { return t == Invoice || t == Bill || t == Refund || t == Chargeback }
+
 // SupportsDirection reports whether a single transaction of a type can be an inflow, or an outflow.
 func SupportsDirection(t Type, inflow bool) bool {
 	if inflow {

@@ -25,14 +25,17 @@ type writer struct {
 	entities []string
 	entity   string
 	currency string
-	lines    []formatLines
+	lines    []orderedLine
 	lots     []Lot
 	err      error
 }
 
-type formatLines struct {
+// orderedLine is a line with what determines its position and its effect on unit balances.
+type orderedLine struct {
 	Line
 	class class
+	// returns is the account of the balance the other way between the same legal entities, which the line settles first.
+	returns string
 }
 
 // setEntity selects the legal entity of the lines that follow.
@@ -48,7 +51,8 @@ func (w *writer) writeLine(c class, side book.Side, account string, amount money
 	if amount.IsZero() {
 		return
 	}
-	next := formatLines{Line{Entity: w.entity, Account: account, Side: side, Amount: amount, Currency: w.currency, Memo: memo}, c}
+	next := orderedLine{class: c,
+		Line: Line{Entity: w.entity, Account: account, Side: side, Amount: amount, Currency: w.currency, Memo: memo}}
 	if c == feeLine || c == gainLine { // merged into one line per account
 		for i, l := range w.lines {
 			if l.class == c && l.Entity == next.Entity && l.Account == account && l.Side == side {
@@ -198,7 +202,7 @@ func (w *writer) entry() (Entry, error) {
 		return Entry{}, w.err
 	}
 	e := Entry{Lots: w.lots}
-	slices.SortStableFunc(w.lines, func(a, b formatLines) int {
+	slices.SortStableFunc(w.lines, func(a, b orderedLine) int {
 		if a.Entity != b.Entity {
 			return slices.Index(w.entities, a.Entity) - slices.Index(w.entities, b.Entity)
 		}

@@ -9,14 +9,17 @@ import (
 // Holds reports whether a type of source can hold an asset or currency: bank accounts, cards and payment processors hold
 // ISO 4217 money only, wallets hold none, and exchange accounts hold both.
 func (t Type) Holds(symbol string) bool {
-	switch t {
-	case Exchange:
-		return true
-	case Wallet:
-		return !money.IsFiat(symbol)
+	if money.IsFiat(symbol) {
+		return t.HoldsMoney()
 	}
-	return money.IsFiat(symbol)
+	return t.HoldsAssets()
 }
+
+// HoldsMoney reports whether a type of source can hold ISO 4217 money.
+func (t Type) HoldsMoney() bool { return t != Wallet }
+
+// HoldsAssets reports whether a type of source can hold digital assets.
+func (t Type) HoldsAssets() bool { return t == Wallet || t == Exchange }
 
 // RequireHolds returns why the source cannot hold an asset or currency, and what to do; an empty text if it can.
 func (s Source) RequireHolds(symbol string) string {

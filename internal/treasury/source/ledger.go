@@ -2,6 +2,8 @@ package source
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -10,6 +12,11 @@ import (
 
 // groups are the codes of the account groups in a new chart of accounts, by type of source.
 var groups = map[Type]string{Wallet: "1200", Exchange: "1100", Bank: "1000", Card: "2000", Other: "1000"}
+
+// IsGroup reports whether a code is that of a group in which sources have their ledger accounts in a new chart of accounts.
+func IsGroup(code string) bool {
+	return code != "" && slices.Contains(slices.Collect(maps.Values(groups)), code)
+}
 
 // accountType returns the type of the ledger account of a source. A card is a liability.
 func (t Type) accountType() account.Type {

@@ -51,6 +51,32 @@ func TestLotsAreSelectedReplacedAndReleased(t *testing.T) {
 	})
 }
 
+// receiveETH books an inflow of 1 ETH and returns its lot.
+func receiveETH(t *testing.T, n *apitest.Tenant, sourceID string, at time.Time) client.Asset {
+	t.Helper()
+	quantity := "1"
+	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: sourceID, ExternalID: client.NewIdempotencyKey(),
+		External: client.CreateTransactionExternal{Timestamp: at, Description: "Reward", Direction: "credit", Quantity: &quantity,
+			Currency: "ETH", ValueFiat: &client.ValuedFiat{Gross: "100.00", Fee: "0.00", Net: "100.00", Currency: "USD"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: made.Data[0].ID,
+		TransactionType: "STAKING_REWARD", LedgerAccountID: n.AccountByCode(t, "4020").ID, AutoPost: true}); err != nil {
+		t.Fatal(err)
+	}
+	for a, err := range n.Client.Assets(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !a.IsManual {
+			return a
+		}
+	}
+	t.Fatal("no lot was created")
+	return client.Asset{}
+}
+
 func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
@@ -62,7 +88,7 @@ func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
 		bitcoin := n.NewAsset(t, client.CreateAsset{AssetType: "BTC", SourceID: *fits.SourceID})
 		others := n.NewAsset(t, client.CreateAsset{LegalEntityID: other.ID})
 		base := n.NewAsset(t, client.CreateAsset{SourceID: *fits.SourceID, Chain: "base"})
-		late := n.NewAsset(t, client.CreateAsset{SourceID: *fits.SourceID, DateReceived: "2025-06-02"})
+		late := receiveETH(t, n, *fits.SourceID, time.Date(2025, 6, 2, 0, 0, 0, 0, time.UTC))
 		out := n.NewCrypto(t, *fits.SourceID, "debit", "ETH", "2", time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC))
 		limited := client.New(s.URL, n.Limited(t, n.LegalEntity.ID))
 		before := n.AuditCount(t)

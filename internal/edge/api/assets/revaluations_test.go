@@ -299,7 +299,7 @@ func TestALoanInAnAssetIsRemeasuredShownAndExplained(t *testing.T) {
 			t.Errorf("%s", apitest.JSON(t, b))
 		}
 		e, err := w.n.Client.JournalEntry(t.Context(), *b.JournalEntryID)
-		if err != nil || *e.Lines[0].Unit != "ETH" || *e.Lines[0].Quantity != "0" || e.Lines[1].Unit != nil {
+		if err != nil || *e.Lines[0].Unit != "ETH" || *e.Lines[0].UnitQuantity != "0" || e.Lines[1].Unit != nil {
 			t.Errorf("%s %v", apitest.JSON(t, e), err)
 		}
 		name := "report=revaluation&kind=unit_balance&revaluation_id=" + *r.ID + "&legal_entity_id=" + w.n.LegalEntity.ID + "&asset_type=ETH"

@@ -429,7 +429,7 @@ func viewLine(l journal.Line) JournalLine {
 	}
 	if l.Quantity != nil {
 		quantity := l.Quantity.String()
-		v.Quantity = &quantity
+		v.UnitQuantity = &quantity
 	}
 	return v
 }

@@ -62,7 +62,7 @@ func spelled(e client.JournalEntry) string {
 	for _, l := range e.Lines {
 		text := l.CreditOrDebit + " " + l.Amount
 		if l.Unit != nil {
-			text += " for " + *l.Quantity + " " + *l.Unit
+			text += " for " + *l.UnitQuantity + " " + *l.Unit
 		}
 		if l.Memo != nil {
 			text += " (" + *l.Memo + ")"

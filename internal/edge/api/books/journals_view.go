@@ -57,7 +57,7 @@ type JournalLine struct {
 	Memo            *string  `json:"memo" doc:"Memo of the line; null if none."`
 	TagIDs          []string `json:"tag_ids" doc:"Tags of the line. For an entry from a transaction, they include the tags of the entry."`
 	Unit            *string  `json:"unit" doc:"Asset or foreign currency that the account holds, or in which a loan, a receivable, a payable or an intercompany balance is owed; null if it is the base currency."`
-	Quantity        *string  `json:"quantity" format:"decimal" doc:"Quantity."`
+	UnitQuantity    *string  `json:"unit_quantity" format:"decimal" doc:"Quantity of the unit; null if there is no unit."`
 }
 
 // EntryLot is the quantity that an entry consumes of one lot.
