@@ -248,11 +248,14 @@ type InsightFigure struct {
 	Parts   []InsightPart `json:"parts"`
 }
 
-// InsightPart is a figure of a report. Explain is its query for Client.Explain.
+// InsightPart is a figure of a report, in Currency. Explain is its query for Client.Explain. Contribution is what it adds to the sum in the
+// formula, in the currency of the insights.
 type InsightPart struct {
-	Label   string `json:"label"`
-	Value   string `json:"value"`
-	Explain string `json:"explain"`
+	Label        string `json:"label"`
+	Value        string `json:"value"`
+	Currency     string `json:"currency"`
+	Contribution string `json:"contribution"`
+	Explain      string `json:"explain"`
 }
 
 // InsightHolding is cash, or a digital asset, with its share of both together.
@@ -272,6 +275,7 @@ type InsightMovement struct {
 	Amount            string  `json:"amount"`
 	PreviousAmount    *string `json:"previous_amount"`
 	Explain           string  `json:"explain"`
+	PreviousExplain   *string `json:"previous_explain"`
 }
 
 // FinancialInsights returns key figures. The query takes the parameters of GET /v1/reports/financial-insights.

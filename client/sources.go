@@ -58,7 +58,7 @@ func (c *Client) Source(ctx context.Context, id string) (Source, error) {
 	return one[Source](ctx, c, Call{Method: http.MethodGet, Path: "/v1/sources/" + url.PathEscape(id)})
 }
 
-// SourceBalance is how much of an asset or a currency a source holds. Observed and Difference are nil if no provider reports it.
+// SourceBalance is how much of an asset or a currency a source holds. The last four fields are nil if no imported file states a balance.
 type SourceBalance struct {
 	AssetType       string  `json:"asset_type"`
 	Chain           *string `json:"chain"`
@@ -66,6 +66,8 @@ type SourceBalance struct {
 	LedgerAccountID string  `json:"ledger_account_id"`
 	Book            string  `json:"book"`
 	Observed        *string `json:"observed"`
+	ObservedAt      *string `json:"observed_at"`
+	BookAtObserved  *string `json:"book_at_observed"`
 	Difference      *string `json:"difference"`
 }
 

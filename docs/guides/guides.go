@@ -9,4 +9,7 @@ import "embed"
 var Files embed.FS
 
 // Order is the order in which the guides are listed, by file name without its extension.
-var Order = []string{"first-books", "import-a-file", "close-a-month", "explain-a-figure", "retry-safely", "build-an-integration"}
+var Order = []string{
+	"first-books", "opening-balances", "import-a-file", "transaction-types", "split-a-payment", "sell-to-a-bank-account", "borrow-and-lend",
+	"close-a-month", "explain-a-figure", "cash-and-runway", "retry-safely", "build-an-integration",
+}

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
@@ -20,28 +20,42 @@ const AnchorsFolder = "anchors"
 // anchorTimeout bounds how long a close waits for its anchor to be written.
 const anchorTimeout = 10 * time.Second
 
-// KeepAnchors lets every close write an anchor to a folder. A close does not fail because its anchor cannot be written; the log
-// says so, and `bursar anchor` writes one later.
+// KeepAnchors lets every close write an anchor to a folder. A close does not fail because its anchor cannot be written: the log says
+// so, and the next close or start of the service writes it, as it writes those that a crash has prevented.
 func (a *App) KeepAnchors(folder string) {
-	a.Periods.AfterClose(func(organizationID string, p period.Period) {
+	a.anchors = folder
+	a.Periods.AfterClose(func(organizationID string) {
 		ctx, stop := context.WithTimeout(context.Background(), anchorTimeout)
 		defer stop()
-		if err := a.keepAnchor(ctx, folder, organizationID, p); err != nil {
-			a.log.Error("the anchor of a close was not written; write one with `bursar anchor`", "organization_id", organizationID,
-				"accounting_period", p.Key, "error", err)
-		}
+		a.writeAnchors(ctx, organizationID)
 	})
 }
 
-func (a *App) keepAnchor(ctx context.Context, folder, organizationID string, p period.Period) error {
-	anchor, err := a.Periods.Anchor(ctx, organizationID, p)
-	if err != nil || anchor == nil {
+// WriteMissingAnchors writes the anchors of closes that are not in the folder of KeepAnchors, and creates the folder.
+func (a *App) WriteMissingAnchors(ctx context.Context) error {
+	if err := os.MkdirAll(a.anchors, 0o750); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return err
+	ids, err := a.Org.IDs(ctx)
+	for _, id := range ids {
+		a.writeAnchors(ctx, id)
 	}
-	return writeAnchor(filepath.Join(folder, fmt.Sprintf("%s_%s_%d.json", p.Key, organizationID, anchor.Sequence)), *anchor)
+	return err
+}
+
+// writeAnchors writes the anchors of an organization that are missing, and logs an error.
+func (a *App) writeAnchors(ctx context.Context, organizationID string) {
+	all, err := a.Periods.Anchors(ctx, organizationID)
+	for _, anchor := range all {
+		path := filepath.Join(a.anchors, fmt.Sprintf("%s_%s_%d.json", anchor.Period, organizationID, anchor.Sequence))
+		if _, missing := os.Stat(path); err == nil && errors.Is(missing, fs.ErrNotExist) {
+			err = writeAnchor(path, anchor)
+		}
+	}
+	if err != nil {
+		a.log.Error("the anchor of a close was not written; the next close or start tries again", "organization_id", organizationID,
+			"folder", a.anchors, "error", err)
+	}
 }
 
 // writeAnchor writes a file completely or not at all.
@@ -75,27 +89,36 @@ func (a *App) Anchors(ctx context.Context) (out []audit.Anchor, err error) {
 	return out, nil
 }
 
-// ReadAnchors reads the anchors in a file, or in the files of a folder. Its errors name the file.
-func ReadAnchors(path string) ([]audit.Anchor, error) {
+// AnchorFiles are the anchors that were read from files.
+type AnchorFiles struct {
+	Anchors []audit.Anchor
+
+	// Damaged says what is wrong with each file that cannot be used.
+	Damaged []string
+}
+
+// Read reads the anchors in a file, or in the files of a folder, and returns how many files there are. A file that is no anchor is
+// damaged; Read returns an error only if there is nothing at the path.
+func (f *AnchorFiles) Read(path string) (files int, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	files := []string{path}
+	names := []string{path}
 	if info.IsDir() {
-		if files, err = filepath.Glob(filepath.Join(path, "*.json")); err != nil {
-			return nil, err
+		if names, err = filepath.Glob(filepath.Join(path, "*.json")); err != nil {
+			return 0, err
 		}
 	}
-	var out []audit.Anchor
-	for _, name := range files {
+	for _, name := range names {
 		some, err := readAnchorFile(name)
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be used as an anchor: %w", name, err)
+			f.Damaged = append(f.Damaged, fmt.Sprintf("%s cannot be used as an anchor: %v", name, err))
+			continue
 		}
-		out = append(out, some...)
+		f.Anchors = append(f.Anchors, some...)
 	}
-	return out, nil
+	return len(names), nil
 }
 
 func readAnchorFile(name string) (out []audit.Anchor, err error) {
@@ -105,10 +128,4 @@ func readAnchorFile(name string) (out []audit.Anchor, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return audit.ReadAnchors(f)
-}
-
-// HasAnchors reports whether there is a folder of anchors.
-func HasAnchors(folder string) bool {
-	info, err := os.Stat(folder)
-	return err == nil && info.IsDir()
 }

@@ -75,7 +75,8 @@ type App struct {
 	Classification *classification.Service
 	Memory         *memory.Service
 
-	log *slog.Logger
+	log     *slog.Logger
+	anchors string // the folder to which closes write anchors, or empty
 }
 
 // New builds the application on a database, which need not answer yet.

@@ -18,8 +18,8 @@ type VerifyOptions struct {
 	// the resources that its records state.
 	Since Since
 
-	// Anchors are compared with the audit logs of their organizations.
-	Anchors []audit.Anchor
+	// AnchorFiles are compared with the audit logs of their organizations.
+	AnchorFiles
 
 	// Progress is called with how much is done, of a total; nil means that it is not.
 	Progress func(done, total int64)
@@ -36,7 +36,7 @@ type Since struct {
 
 // Finding is one broken invariant.
 type Finding struct {
-	OrganizationID string
+	OrganizationID string // empty if it concerns no organization
 	Text           string
 }
 
@@ -49,13 +49,16 @@ func (a *App) Verify(ctx context.Context, o *VerifyOptions) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	var out []Finding
+	for _, text := range o.Damaged {
+		out = append(out, Finding{"", text})
+	}
 	for _, anchor := range o.Anchors {
 		if !slices.Contains(ids, anchor.OrganizationID) {
-			return nil, fmt.Errorf("%s is of the organization %s (%s), which is not in this database", anchor, anchor.OrganizationID,
-				anchor.Organization)
+			out = append(out, Finding{anchor.OrganizationID, fmt.Sprintf("the organization, %s, is not in this database, but %s was kept: it was "+
+				"deleted past the program, or the anchor is of another database", anchor.Organization, anchor)})
 		}
 	}
-	var out []Finding
 	for i, id := range ids {
 		v := verifier{VerifyOptions: *o, organizationID: id, base: int64(i) * stepsEach, total: int64(len(ids)) * stepsEach}
 		err := a.DB.Read(ctx, id, v.run)

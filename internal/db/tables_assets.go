@@ -13,7 +13,7 @@ const (
 var assetTables = []Table{
 	{Name: "prices", Kind: Tenant, Owner: "assets/price", ID: "price_id", One: "price", Many: "prices", Guarded: true},
 	{Name: "asset_policies", Kind: Tenant, Owner: "assets/assetpolicy"},
-	{Name: "bookings", Kind: Tenant, Owner: "assets/booking", Unaudited: "it says what an entry, which is audited, followed from",
+	{Name: "bookings", Kind: Tenant, Owner: "assets/booking",
 		One: "entry of a transaction", Many: "entries of transactions", Example: "journal_entry_id",
 		References: []Link{
 			{Column: "journal_entry_id", To: "journal_entries"},

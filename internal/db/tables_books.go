@@ -41,6 +41,9 @@ var booksTables = []Table{
 					ON closed.organization_id = closing.organization_id AND closed.period_closing_id = closing.period_closing_id
 					AND closed.ledger_account_id = {id} WHERE closing.organization_id = @org`},
 		}},
+	{Name: "period_closing_rates", Kind: Tenant, Owner: "books/period", One: "exchange rate of a closed period",
+		Many: "exchange rates of closed periods", Example: "period_closing_id", Shown: "of %s",
+		References: []Link{{Column: "period_closing_id", To: "period_closings"}}},
 	{Name: "fx_rates", Kind: Tenant, Owner: "books/fx"},
 	{Name: "journal_entries", Kind: Tenant, Owner: "books/journal", ID: "journal_entry_id", One: "journal entry", Many: "journal entries",
 		Example: "number", Shown: "JE-%s",

@@ -11,6 +11,12 @@ type StatedTable struct {
 	// Order lists the columns by which the rows of one resource sort; empty where there is one row at most.
 	Order string
 
+	// With is the type of another resource with the same id, whose records state this one too; empty where it has records of its own.
+	With string
+
+	// Shared means that the rows belong to no organization; then Where selects those that concern one.
+	Shared bool
+
 	// Where is a condition on the rows; empty means all.
 	Where string
 
@@ -28,12 +34,18 @@ const (
 	searchText = "it is derived from other columns, which verification computes again"
 	derived    = "verification computes it again"
 	written    = "it only says when the row was written last"
+
+	// sinceStated selects rows that are not older than the first record with a state: earlier versions recorded no such rows.
+	sinceStated = "created_at >= (SELECT a.created_at FROM audit_log a WHERE a.organization_id = @org AND a.state IS NOT NULL " +
+		"ORDER BY a.sequence LIMIT 1)"
 )
 
 // StatedTables lists the tables whose rows audit records state.
 var StatedTables = []StatedTable{
 	{Table: "organizations", Resource: "organization", Key: "organization_id"},
 	{Table: "members", Resource: "member", Key: "user_id"},
+	{Table: "users", Resource: "member", Key: "user_id", Shared: true,
+		Where: "user_id IN (SELECT m.user_id FROM members m WHERE m.organization_id = @org)"},
 	{Table: "api_keys", Resource: "api_key", Key: "api_key_id"},
 
 	{Table: "legal_entities", Resource: "legal_entity", Key: "legal_entity_id"},
@@ -43,6 +55,8 @@ var StatedTables = []StatedTable{
 	{Table: "ledger_accounts", Resource: "ledger_account", Key: "ledger_account_id"},
 	{Table: "period_closings", Resource: "period_closing", Key: "period_closing_id"},
 	{Table: "period_closing_balances", Resource: "period_closing", Key: "period_closing_id", Order: "ledger_account_id"},
+	{Table: "period_closing_rates", Resource: "period_closing", Key: "period_closing_id", Order: "quote_currency, applies_to",
+		Digest: true},
 	{Table: "fx_rates", Resource: "fx_rate", Key: "base_currency || '/' || quote_currency || ' ' || date"},
 	{Table: "journal_entries", Resource: "journal_entry", Key: "journal_entry_id", Digest: true,
 		Unstated: map[string]string{
@@ -77,10 +91,12 @@ var StatedTables = []StatedTable{
 			"search":           searchText,
 		}},
 	{Table: "transaction_links", Resource: "transaction", Key: "transaction_id", Order: "group_id", Digest: true},
+	{Table: "transfer_refusals", Resource: "transfer_refusal", Key: "out_id || '/' || in_id", Where: sinceStated},
 	{Table: "spam_listings", Resource: "spam_listing", Key: "listing_id"},
 
 	{Table: "prices", Resource: "price", Key: "price_id"},
 	{Table: "asset_policies", Resource: "asset_policy", Key: "asset_type"},
+	{Table: "bookings", Resource: "booking", With: "journal_entry", Key: "journal_entry_id", Digest: true},
 	{Table: "lots", Resource: "asset", Key: "asset_id", Where: "origin = 'manual'",
 		Unstated: map[string]string{
 			"pool":               derived,
@@ -124,6 +140,31 @@ var statedByResource = func() map[string][]*StatedTable {
 
 // StatedTablesOf returns the tables whose rows the audit records of a type of resource state.
 func StatedTablesOf(resource string) []*StatedTable { return statedByResource[resource] }
+
+// statedWith has the types of resources that the records of another type state too.
+var statedWith = func() map[string][]string {
+	m := map[string][]string{}
+	for _, t := range StatedTables {
+		if t.With != "" {
+			m[t.With] = append(m[t.With], t.Resource)
+		}
+	}
+	return m
+}()
+
+// StatedWith returns the types of resources that the audit records of a type of resource state too.
+func StatedWith(resource string) []string { return statedWith[resource] }
+
+// Condition returns the SQL condition of the rows of an organization that records state.
+func (t *StatedTable) Condition() string {
+	switch {
+	case t.Shared:
+		return t.Where
+	case t.Where != "":
+		return "organization_id = @org AND " + t.Where
+	}
+	return "organization_id = @org"
+}
 
 // LeaveOut reports whether records do not state a column.
 func (t *StatedTable) LeaveOut(column string) bool {

@@ -165,13 +165,16 @@ func (c *company) readChart(ctx context.Context) error {
 }
 
 func (c *company) createTags(ctx context.Context) error {
-	for name, kind := range map[string]tag.Kind{"Engineering": tag.Department, "Sales": tag.Department, "Validators": tag.Project,
-		"Cloudhost": tag.Supplier, "Northwind": tag.Customer} {
-		t, err := c.app.Tags.Create(ctx, kind, name)
+	for _, one := range []struct {
+		kind tag.Kind
+		name string
+	}{{tag.Department, "Engineering"}, {tag.Department, "Sales"}, {tag.Project, "Validators"}, {tag.Supplier, "Cloudhost"},
+		{tag.Customer, "Northwind"}} {
+		t, err := c.app.Tags.Create(ctx, one.kind, one.name)
 		if err != nil {
 			return err
 		}
-		c.tags[name] = t.ID
+		c.tags[one.name] = t.ID
 	}
 	return nil
 }

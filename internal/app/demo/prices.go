@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,8 +47,8 @@ func (c *company) prices(ctx context.Context) error {
 			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly),
 				Price: activity.Price(asset, max(0, min(n, months-1))).String(), Note: "Close of the day"})
 		}
-		for asset, worth := range collected {
-			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly), Price: worth,
+		for _, asset := range slices.Sorted(maps.Keys(collected)) {
+			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly), Price: collected[asset],
 				Note: "Last sale of the collection"})
 		}
 	}

@@ -30,8 +30,11 @@ type world struct {
 // Creating the demo company takes a while, so that all checks share one.
 func TestTheDemoCompany(t *testing.T) {
 	t.Parallel()
+	var kept logs
+	t.Cleanup(func() { kept.compare(t) })
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
+		kept.add(t, w)
 		t.Run("has its sources with their accounts", w.hasSources)
 		t.Run("has transactions of which just the spam is spam and most transfers are linked", w.hasTransactions)
 		t.Run("has booked everything but the last days", w.isBooked)

@@ -85,8 +85,7 @@ func (s *Service) PostRefusals(ctx context.Context, tx *db.Tx, draftIDs []string
 	return out, err
 }
 
-// BeforeLinesChange returns an error if a user edits lines that are computed from lots. Any other draft keeps the edited lines from then
-// on: its booking is deleted.
+// BeforeLinesChange returns an error if a user edits lines that are computed from lots.
 func (s *Service) BeforeLinesChange(ctx context.Context, tx *db.Tx, e journal.Entry) error {
 	if err := refuseTrueUp(e); err != nil {
 		return err
@@ -107,10 +106,12 @@ func (s *Service) BeforeLinesChange(ctx context.Context, tx *db.Tx, e journal.En
 			"the lines of %s follow from the lots it moves: change its date, memo or tags, or delete or reverse it and book the "+
 				"transaction again", e.SequenceNumber())
 	}
-	if e.Status == journal.Draft {
-		return deleteBooking(ctx, tx, e.ID)
-	}
 	return nil
+}
+
+// AfterLinesChange deletes the booking of a draft, which keeps the edited lines from then on.
+func (s *Service) AfterLinesChange(ctx context.Context, tx *db.Tx, draft journal.Entry) error {
+	return deleteBooking(ctx, tx, draft.ID)
 }
 
 // hasLots reports whether a booking consumes or creates lots.

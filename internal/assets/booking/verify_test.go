@@ -181,6 +181,16 @@ func TestVerifyFindsWhateverIsBroken(t *testing.T) {
 			"UPDATE lot_pools SET seq = 99" + pool: "in 99 lots",
 			"UPDATE lot_pools SET last_order_key = ''" +
 				pool: "but there is one at",
+			"UPDATE lot_pools SET last_order_key = last_order_key || 'x'" + pool:                  "but there is one at",
+			"UPDATE lot_pools SET chain = 'base'" + pool:                                          "has the columns of the pool",
+			"UPDATE lots SET basis_pending = NOT basis_pending" + lot("x.origin = 'transaction'"): "basis_pending of ast_",
+			"UPDATE lots SET provisional = NOT provisional" + lot("x.origin = 'move'"):            "provisional of ast_",
+			"UPDATE lots SET origin = 'transaction'" + lot("x.origin = 'move'"):                   "origin of ast_",
+			"UPDATE lots SET order_key = order_key || 'x'" + lot("x.origin = 'transaction'"):      "order_key of ast_",
+			"UPDATE lots SET created_at = '2020-01-01T00:00:00.000Z'" + lot("x.is_open"):          "but its id is of",
+			"UPDATE lot_uses SET days_held = days_held + 1" + use("x.kind = 'dispose'"):           "was held for",
+			"UPDATE lot_uses SET days_held = 1" + use("x.kind = 'move'"):                          "was held for 0 days",
+			"UPDATE lot_uses SET is_correction = NOT is_correction" + use("x.kind = 'dispose'"):   "is marked as a correction",
 			"UPDATE lot_pools SET legal_entity_id = 'le_x'" +
 				pool: "the legal entity of the pool",
 			"DELETE FROM lot_pools" + pool:                        "consumes from does not exist",

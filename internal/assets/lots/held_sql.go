@@ -34,14 +34,14 @@ func usedSince(what, name string) string {
 		".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
-// heldBefore returns a query for the lots whose entry was before an instant, as they were then. Opening balances that cost nothing
-// have no entry, and existed before everything. The entry is read by a scalar subquery for each lot, because PostgreSQL would turn
-// an EXISTS into a join with all entries.
+// heldBefore returns a query for the lots that existed just before an instant, as they were then: those whose entry is dated
+// before it, and opening balances, which existed before everything and have no entry if they cost nothing. The entry is read by
+// a scalar subquery for each lot, because PostgreSQL would turn an EXISTS into a join with all entries.
 func heldBefore(end time.Time) *db.Query {
 	return db.Select("SELECT "+heldColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+
 		usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
-		" FROM lots AS l WHERE l.organization_id = @org AND (l.journal_entry_id = '' OR (SELECT e.accounting_date "+
-		"FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?)", end, end, end)
+		" FROM lots AS l WHERE l.organization_id = @org AND (l.journal_entry_id = '' OR (SELECT e.accounting_date FROM journal_entries AS e "+
+		"WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?)", end, end, end)
 }
 
 // OpenNode is the interval node of open lots.
@@ -74,17 +74,17 @@ func ListHeld(ctx context.Context, tx *db.Tx, f HeldFilter, after *HeldCursor, l
 	if err != nil || limit > 0 && len(out) == limit {
 		return out, err
 	}
-	// What existed before it was acquired is read by itself: a query with OR would read all lots acquired since.
+	// An opening balance, or a part of one that was moved, can have a later date of acquisition. A query with OR would read all lots
+	// acquired since.
 	if limit > 0 {
 		limit -= len(out)
 	}
-	early, err := listHeld(ctx, tx, heldBefore(f.Before).And("l.acquired_at >= ? AND "+isEarly, f.Before), f, after, limit)
-	return append(out, early...), err
+	later, err := listHeld(ctx, tx, heldBefore(f.Before).And("l.acquired_at >= ? AND "+mayPrecede, f.Before), f, after, limit)
+	return append(out, later...), err
 }
 
-// isEarly selects the lots that can exist before their date of acquisition: opening balances, and parts of them that were moved
-// before that date. It is the condition of the index lots_of_openings.
-const isEarly = "(l.origin = 'manual' OR l.acquired_at > l.entered_at)"
+// mayPrecede selects the lots that can have existed before their date of acquisition. It is the condition of the index lots_preceding.
+const mayPrecede = "(l.origin = 'manual' OR l.parent_asset_id IS NOT NULL)"
 
 // listHeld returns the lots of a query that a filter selects.
 func listHeld(ctx context.Context, tx *db.Tx, q *db.Query, f HeldFilter, after *HeldCursor, limit int) ([]Lot, error) {

@@ -66,6 +66,14 @@ func (l *Lot) heldSince() time.Time {
 	return place.At
 }
 
+// AsOpening returns an opening balance with the pool, the order key and the marks that follow from its other columns.
+func (l *Lot) AsOpening(b *snapshot.Books) Lot {
+	want := *l
+	want.AssignPool(b)
+	want.BasisPending, want.Provisional, want.ParentID, want.TransactionID = false, false, "", ""
+	return want
+}
+
 // PoolIn returns the pool of a lot that is booked to the account of its source.
 func (l *Lot) PoolIn(b *snapshot.Books) Pool {
 	at := posting.Place{Source: l.SourceID, Account: l.LedgerAccountID, Entity: l.LegalEntityID}
@@ -82,6 +90,40 @@ func (l *Lot) Consumed() money.Decimal { return l.Quantity.Sub(l.RemainingQuanti
 
 // averaged reports whether a weighted average includes the lot: neither an NFT nor a parked lot is part of one.
 func (l *Lot) averaged() bool { return l.TokenID == "" && l.SourceID != "" }
+
+// Differing returns the names of the columns in which a lot differs from what it should be: those that its entry determines, in
+// their order.
+func (l *Lot) Differing(want *Lot) (out []string) {
+	for _, column := range []struct {
+		name string
+		same bool
+	}{
+		{"pool", l.Pool == want.Pool},
+		{"order_key", l.OrderKey == want.OrderKey},
+		{"legal_entity_id", l.LegalEntityID == want.LegalEntityID},
+		{"source_id", l.SourceID == want.SourceID},
+		{"ledger_account_id", l.LedgerAccountID == want.LedgerAccountID},
+		{"asset_type", l.AssetType == want.AssetType},
+		{"chain", l.Chain == want.Chain},
+		{"token_id", l.TokenID == want.TokenID},
+		{"acquired_at", l.AcquiredAt.Equal(want.AcquiredAt)},
+		{"quantity", l.Quantity.Equal(want.Quantity)},
+		{"cost_basis", l.CostBasis.Equal(want.CostBasis)},
+		{"currency", l.Currency == want.Currency},
+		{"origin", l.Origin == want.Origin},
+		{"parent_asset_id", l.ParentID == want.ParentID},
+		{"transaction_id", l.TransactionID == want.TransactionID},
+		{"journal_entry_id", l.JournalEntryID == want.JournalEntryID},
+		{"opened_in", l.OpenedIn == want.OpenedIn},
+		{"basis_pending", l.BasisPending == want.BasisPending},
+		{"provisional", l.Provisional == want.Provisional},
+	} {
+		if !column.same {
+			out = append(out, column.name)
+		}
+	}
+	return out
+}
 
 // equal reports whether two states of a lot have the same columns, except those that are computed from others.
 func (l *Lot) equal(o *Lot) bool {

@@ -182,6 +182,18 @@ func Entered(ctx context.Context, tx *db.Tx, pool string, from lot.OrderKey) ([]
 	return lotsOf(rows), err
 }
 
+// LastKeyBefore returns the order key of the last event of a pool before another key, empty if there is none. It is a building block.
+func LastKeyBefore(ctx context.Context, tx *db.Tx, pool string, before lot.OrderKey) (last lot.OrderKey, err error) {
+	for _, from := range []string{fromLots, fromConsumptions} {
+		key, err := db.One[*string](ctx, tx, "event", "SELECT max(order_key)"+from+"pool = ? AND order_key < ?", pool, string(before))
+		if err != nil {
+			return "", err
+		}
+		last = max(last, lot.OrderKey(db.OrEmpty(key)))
+	}
+	return last, nil
+}
+
 // OfEntries returns the lots that entries created. It selects the IDs in a subquery, which an index covers: without
 // statistics SQLite would read all lots of the organization. The same holds for ConsumptionsOfEntry and UsesOfEntry. It is a
 // building block.

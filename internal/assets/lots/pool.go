@@ -31,6 +31,19 @@ func (p *Pool) Parked() bool { return p.SourceID == "" && p.LedgerAccountID != "
 // Wide reports whether it spans all sources of its legal entity.
 func (p *Pool) Wide() bool { return p.SourceID == "" && p.LedgerAccountID == "" }
 
+// Follows returns the pool that follows from the columns of a stored one, without its sums.
+func (p *Pool) Follows(b *snapshot.Books) Pool {
+	separate := ""
+	if p.SourceID != "" {
+		separate = p.LedgerAccountID
+	}
+	at := posting.Place{Source: p.SourceID, Account: p.LedgerAccountID, Entity: p.LegalEntityID}
+	if p.Wide() {
+		at.Source = "*"
+	}
+	return PoolOf(b, at, posting.Asset{Symbol: p.AssetType, Chain: p.Chain, Token: p.TokenID, Lots: true}, separate)
+}
+
 // PoolOf returns the pool of an asset at a place, without its sums. separate is an account that replaces the one of the source;
 // its lots form a pool of their own.
 func PoolOf(b *snapshot.Books, at posting.Place, a posting.Asset, separate string) Pool {

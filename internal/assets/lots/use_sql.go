@@ -3,6 +3,7 @@ package lots
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -92,6 +93,39 @@ func UsesAt(ctx context.Context, tx *db.Tx, pool string, at lot.OrderKey) ([]Use
 		"pool = ? AND order_key = ? ORDER BY use_id", pool, string(at))
 	return usesOf(rows), err
 }
+
+// SetMarks sets the marks of stored uses to those of their lots. A use without a lot has an estimated basis. It is a building block.
+func SetMarks(ctx context.Context, tx *db.Tx, groups ...[]Use) error {
+	ids := map[string]bool{}
+	for _, uses := range groups {
+		for _, u := range uses {
+			if u.LotID != "" {
+				ids[u.LotID] = true
+			}
+		}
+	}
+	marks := make(map[string]lot.Marks, len(ids))
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(ids)), marksMax) {
+		found, err := ByID(ctx, tx, some)
+		if err != nil {
+			return err
+		}
+		for _, l := range found {
+			marks[l.ID] = l.Marks()
+		}
+	}
+	for _, uses := range groups {
+		for i := range uses {
+			if uses[i].Marks = marks[uses[i].LotID]; uses[i].LotID == "" {
+				uses[i].Marks = lot.Marks{BasisPending: true}
+			}
+		}
+	}
+	return nil
+}
+
+// marksMax bounds how many lots one query of SetMarks reads.
+const marksMax = 1000
 
 // UsesOfEntry returns the uses that are written under an entry. It is a building block.
 func UsesOfEntry(ctx context.Context, tx *db.Tx, entryID string) ([]Use, error) {

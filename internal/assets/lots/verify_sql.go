@@ -45,6 +45,12 @@ var orphans = []struct{ kind, text, query string }{
 	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
 			"NOT x.is_correction AND (e.accounting_period_id <> x.accounting_period_id OR e.accounting_date <> x.accounting_date) ORDER BY 1"},
+	{"uses that are wrongly marked", "the use %s is marked as a correction of another use, or not marked, as its entry says otherwise",
+		"SELECT x.use_id FROM lot_uses" + joinEntry +
+			`(NOT x.is_correction AND e.originated_by IN ('true_up', 'reversal')
+			OR x.is_correction AND e.originated_by NOT IN ('true_up', 'reversal') AND e.accounting_period_id = x.accounting_period_id
+			AND NOT EXISTS (SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.order_key = x.order_key
+			AND y.journal_entry_id <> x.journal_entry_id)) ORDER BY 1`},
 	{"lots of sources of other legal entities", "the lot %s is at a source that belongs to another legal entity than the lot",
 		`SELECT x.asset_id FROM lots x JOIN sources s ON s.organization_id = x.organization_id AND s.source_id = x.source_id
 		WHERE x.organization_id = @org AND s.legal_entity_id <> x.legal_entity_id ORDER BY 1`},

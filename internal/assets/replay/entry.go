@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
@@ -119,19 +120,8 @@ func (r *run) createLots(e *entry) {
 		ids[l.ParentID] = append(ids[l.ParentID], l.ID)
 	}
 	for _, m := range e.result.Lots {
-		l := &lots.Lot{
-			Pool: lots.PoolOf(r.books, m.Place, m.Asset, e.SeparateAccountID).Key, LegalEntityID: m.Entity, SourceID: m.Source,
-			LedgerAccountID: m.Account, AssetType: m.Asset.Symbol, Chain: m.Asset.Chain, TokenID: m.Asset.Token, AcquiredAt: m.AcquiredAt,
-			Quantity: m.Quantity, CostBasis: m.Basis, Currency: m.Currency, Origin: lots.Acquired, ParentID: m.Parent,
-			TransactionID: e.TransactionID, JournalEntryID: e.EntryID, BasisPending: m.BasisPending, Provisional: m.Provisional,
-			CreatedAt: r.tx.Now(),
-		}
-		if e.LotsTransactionID != "" {
-			l.TransactionID = e.LotsTransactionID
-		}
-		if m.Parent != "" {
-			l.Origin = lots.Transferred
-		}
+		l := e.newLot(r.books, m)
+		l.CreatedAt = r.tx.Now()
 		if before := ids[m.Parent]; len(before) > 0 {
 			l.ID, ids[m.Parent] = before[0], before[1:]
 		} else {
@@ -139,4 +129,19 @@ func (r *run) createLots(e *entry) {
 		}
 		e.lots = append(e.lots, l)
 	}
+}
+
+// newLot returns a lot that the entry creates, without its ID and its place in the pool.
+func (e *Effect) newLot(b *snapshot.Books, m posting.Lot) *lots.Lot {
+	l := &lots.Lot{
+		Pool: lots.PoolOf(b, m.Place, m.Asset, e.SeparateAccountID).Key, LegalEntityID: m.Entity, SourceID: m.Source,
+		LedgerAccountID: m.Account, AssetType: m.Asset.Symbol, Chain: m.Asset.Chain, TokenID: m.Asset.Token, AcquiredAt: m.AcquiredAt,
+		Quantity: m.Quantity, CostBasis: m.Basis, Currency: m.Currency, Origin: lots.Acquired, ParentID: m.Parent,
+		TransactionID: cmp.Or(e.LotsTransactionID, e.TransactionID), JournalEntryID: e.EntryID, BasisPending: m.BasisPending,
+		Provisional: m.Provisional,
+	}
+	if m.Parent != "" {
+		l.Origin = lots.Transferred
+	}
+	return l
 }

@@ -17,6 +17,10 @@ func (r *run) rewind(ctx context.Context, s *session) error {
 	var used []string // lots from before the session that were used since
 	givenBack := map[string]lots.Use{}
 	if s.from <= s.LastKey {
+		var err error
+		if s.last, err = lots.LastKeyBefore(ctx, r.tx, s.Key, s.from); err != nil {
+			return err
+		}
 		entered, err := lots.Entered(ctx, r.tx, s.Key, s.from)
 		if err != nil {
 			return err

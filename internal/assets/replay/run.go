@@ -76,7 +76,6 @@ func (r *run) step(ctx context.Context, s *session) error {
 		return err
 	}
 	s.next++
-	s.last = max(s.last, e.key)
 	return nil
 }
 
@@ -98,8 +97,8 @@ func (r *run) consume(ctx context.Context, s *session, e *event) error {
 	if err := s.consume(c); err != nil {
 		return r.refuse(e, r.explain(ctx, s, e, err))
 	}
-	c.done = true
-	if e.entry.isNew || lots.SameUses(c.before, c.after) {
+	c.done, s.last = true, max(s.last, e.key)
+	if e.entry.isNew || lots.SameUses(c.before, c.after) && !s.remarked(c.after) {
 		return nil
 	}
 	return r.markChanged(ctx, s, e.entry)
@@ -258,7 +257,7 @@ func (r *run) usesOf(ctx context.Context, e *entry, position int) ([]lots.Use, e
 		return nil, fmt.Errorf("replay: consumption %d of the journal entry %s is not stored", position, e.EntryID)
 	}
 	c.after, c.done = c.before, true
-	return c.before, nil
+	return c.before, lots.SetMarks(ctx, r.tx, c.before)
 }
 
 // refuse returns the reason why an entry is refused, or nil if it is a new one that may be left out.

@@ -167,6 +167,15 @@ func (s *session) consume(c *consumption) error {
 	return nil
 }
 
+// remarked reports whether uses move or convert lots whose marks differ from the stored ones: the lots that they become then have
+// other marks too.
+func (s *session) remarked(uses []lots.Use) bool {
+	return slices.ContainsFunc(uses, func(u lots.Use) bool {
+		stored, was := s.stored[u.LotID]
+		return was && !u.Realizes() && stored.Marks() != u.Marks
+	})
+}
+
 // relocate moves a quantity within the pool, at most what is held. Its basis is its share of the pool, at most what stands on the
 // account that it leaves, and does not change once it is booked.
 func (s *session) relocate(c *consumption) error {
@@ -226,6 +235,7 @@ func (s *session) accept(e *event, entering []*lots.Lot) error {
 	if _, err := s.engine.Apply(&entry); err != nil {
 		return err
 	}
+	s.last = max(s.last, e.key)
 	for _, l := range entering {
 		s.seq++
 		l.Seq, l.Pool, l.OrderKey = s.seq, s.Key, e.key

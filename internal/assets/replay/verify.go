@@ -5,12 +5,17 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/finding"
+	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
@@ -24,6 +29,7 @@ type verification struct {
 	late      map[string]bool   // legal entities whose lots do not determine the period they are counted in
 	transfers map[string]*transfer
 	overdrawn map[holding]bool // accounts from which more was consumed than was parked there
+	zones     []*time.Location // in which days are or were counted, the current one first
 }
 
 // Verify recomputes the lots of an organization and returns a text for every difference to what is stored. It recomputes
@@ -42,6 +48,9 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if c.late, err = lots.LateEntities(ctx, tx); err != nil {
 		return nil, err
 	}
+	if c.zones, err = zonesOf(ctx, tx, b); err != nil {
+		return nil, err
+	}
 	if err := lots.FindOrphans(ctx, tx, c.found); err != nil {
 		return nil, err
 	}
@@ -51,6 +60,18 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 		}
 	}
 	return c.found.Messages(), nil
+}
+
+// zonesOf returns the time zone of the organization, and those that it had before.
+func zonesOf(ctx context.Context, tx *db.Tx, b *snapshot.Books) ([]*time.Location, error) {
+	zones := []*time.Location{b.Zone}
+	names, err := audit.PastValues(ctx, tx, "organization", tx.Organization(), "timezone")
+	for _, name := range names {
+		if zone, err := time.LoadLocation(name); err == nil {
+			zones = append(zones, zone)
+		}
+	}
+	return zones, err
 }
 
 func (c *verification) verifyPools(ctx context.Context) error {
@@ -98,8 +119,11 @@ func (c *verification) verifyPool(ctx context.Context, p lots.Pool) error {
 		consumed[u.LotID] = consumed[u.LotID].Plus(u, 1)
 	}
 	c.verifyRemaining(&p, all, consumed, averaged)
-	if last := lastKey(all, consumptions); p.LastKey < last {
-		c.found.Addf("pools that end too early", "the last event of the pool %s is stored as %q, but there is one at %q", p.Key, p.LastKey, last)
+	if last := lastKey(all, consumptions); p.LastKey != last {
+		c.found.Addf("pools that end elsewhere", "the last event of the pool %s is stored as %q, but there is one at %q", p.Key, p.LastKey, last)
+	}
+	if of := p.Follows(c.books); len(all)+len(consumptions) > 0 && (of.Key != p.Key || of.Chain != p.Chain || of.Currency != p.Currency) {
+		c.found.Addf("pools with a wrong key", "the pool %s has the columns of the pool %s of %q in %s", p.Key, of.Key, of.Chain, of.Currency)
 	}
 	if possible {
 		c.recompute(s, all, consumptions, uses, averaged)
@@ -134,6 +158,16 @@ func (c *verification) verifyLot(p *lots.Pool, l *lots.Lot, inconsistent bool, s
 		c.found.Addf("lots whose indexed columns are wrong",
 			"the columns is_open and unit_key of the lot %s do not match what remains of it", l.ID)
 	}
+	if l.Origin == lots.Manual {
+		if want := l.AsOpening(c.books); len(l.Differing(&want)) > 0 {
+			c.found.Addf("opening balances with wrong columns", "the opening balance %s has another %s than follows from its date and its source",
+				l.ID, strings.Join(l.Differing(&want), ", "))
+		}
+	}
+	if at, ok := id.Time(l.ID); !ok || l.CreatedAt.Before(at.Add(-idTolerance)) || l.CreatedAt.After(at.Add(idTolerance)) {
+		c.found.Addf("lots created at another time", "the lot %s is stored as created at %s, but its id is of %s", l.ID,
+			clock.Format(l.CreatedAt), clock.Format(at))
+	}
 	if l.Seq != seq {
 		c.found.Addf("lots out of order", "the lot %s is numbered %d in its pool, but entered it as number %d", l.ID, l.Seq, seq)
 	}
@@ -147,8 +181,15 @@ func (c *verification) verifyLot(p *lots.Pool, l *lots.Lot, inconsistent bool, s
 	return true
 }
 
+// idTolerance is how much later an id may be created than the database transaction began, whose time is stored.
+const idTolerance = 10 * time.Minute
+
 // verifyUse verifies one use. Moves and conversions must not realize a gain.
 func (c *verification) verifyUse(p *lots.Pool, u lots.Use) {
+	if days, ok := c.wasHeld(u); !ok {
+		c.found.Addf("uses with a wrong holding period", "the lot %s was held for %d days when the entry %s consumed it, but %d are stored, %s",
+			cmp.Or(u.LotID, "of no lot"), days, u.JournalEntryID, u.Days, cmp.Or(u.Term, "without a term"))
+	}
 	if !u.Realizes() && (!u.Gain.IsZero() || !u.Proceeds.IsZero() || !u.Fee.IsZero()) {
 		c.found.Addf("moves that realize something",
 			"%s of the lot %s are moved or converted, but with a gain of %s, proceeds of %s and a fee of %s",
@@ -160,6 +201,24 @@ func (c *verification) verifyUse(p *lots.Pool, u lots.Use) {
 	if u.LotID == "" && u.Kind != lots.Relocated && p.Parked() {
 		c.overdrawn[holding{u.LegalEntityID, u.LedgerAccountID, u.AssetType}] = true
 	}
+}
+
+// wasHeld reports whether the holding period of a use is right in the time zone of the organization, or in one that it had before,
+// and returns the days in the current one. A move has no holding period.
+func (c *verification) wasHeld(u lots.Use) (days int, ok bool) {
+	if !u.Realizes() {
+		return 0, u.Days == 0 && u.Term == ""
+	}
+	for i, zone := range c.zones {
+		n, term := lot.HoldingPeriod(u.AcquiredAt, u.DisposedAt, zone)
+		if i == 0 {
+			days = n
+		}
+		if int64(n) == u.Days && string(term) == u.Term {
+			return days, true
+		}
+	}
+	return days, false
 }
 
 // verifyRemaining verifies, for each lot and for the pool, that what entered less what was consumed is what remains. Under

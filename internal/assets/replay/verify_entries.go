@@ -1,9 +1,11 @@
 package replay
 
 import (
-	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/finding"
@@ -28,6 +30,9 @@ func VerifyEffects(ctx context.Context, tx *db.Tx, b *snapshot.Books, effects []
 	if err != nil {
 		return nil, err
 	}
+	if err := lots.SetMarks(ctx, tx, slices.Collect(maps.Values(uses))...); err != nil {
+		return nil, err
+	}
 	created, err := lots.ByEntry(ctx, tx, ids)
 	if err != nil {
 		return nil, err
@@ -43,7 +48,7 @@ func VerifyEffects(ctx context.Context, tx *db.Tx, b *snapshot.Books, effects []
 		if slices.ContainsFunc(stored, func(c lots.Consumption) bool { return c.Kind == lots.Relocated }) {
 			entry.Lots = nil
 		}
-		e.verifyCreated(entry, created[e.EntryID], found)
+		e.verifyCreated(b, entry, created[e.EntryID], found)
 	}
 	return out, nil
 }
@@ -95,28 +100,35 @@ func (e *Effect) isOf(k lots.Consumption, uses []lots.Use) bool {
 }
 
 // verifyCreated compares the stored lots of an entry with those it creates.
-func (e *Effect) verifyCreated(entry posting.Entry, stored []lots.Lot, found *finding.List) {
+func (e *Effect) verifyCreated(b *snapshot.Books, entry posting.Entry, stored []lots.Lot, found *finding.List) {
 	left := map[string][]lots.Lot{}
 	for _, l := range stored {
 		left[l.ParentID] = append(left[l.ParentID], l)
 	}
-	wrong := false
+	_, key, enters := e.arrival(b)
+	var wrong []string
 	for _, m := range entry.Lots {
 		same := left[m.Parent]
 		if len(same) == 0 {
-			wrong = true
-			break
+			wrong = append(wrong, fmt.Sprintf("one of %s %s is missing", m.Quantity, m.Asset.Symbol))
+			continue
 		}
-		l := same[0]
+		l, want := same[0], e.newLot(b, m)
 		left[m.Parent] = same[1:]
-		wrong = wrong || !l.Quantity.Equal(m.Quantity) || !l.CostBasis.Equal(m.Basis) || !l.AcquiredAt.Equal(m.AcquiredAt) ||
-			l.SourceID != m.Source || l.LedgerAccountID != m.Account || l.LegalEntityID != m.Entity || l.AssetType != m.Asset.Symbol ||
-			l.TransactionID != cmp.Or(e.LotsTransactionID, e.TransactionID)
+		if want.OrderKey = l.OrderKey; enters {
+			want.OrderKey = key
+		}
+		if columns := l.Differing(want); len(columns) > 0 {
+			wrong = append(wrong, fmt.Sprintf("%s of %s differs", strings.Join(columns, ", "), l.ID))
+		}
 	}
-	for _, more := range left {
-		wrong = wrong || len(more) > 0
+	for _, parent := range slices.Sorted(maps.Keys(left)) {
+		for _, l := range left[parent] {
+			wrong = append(wrong, l.ID+" is one too many")
+		}
 	}
-	if wrong {
-		found.Addf("entries with other lots", "the stored lots of the entry %s are not those that follow from what it consumed", e.EntryID)
+	if len(wrong) > 0 {
+		found.Addf("entries with other lots", "the stored lots of the entry %s are not those that follow from what it consumed: %s", e.EntryID,
+			strings.Join(wrong, "; "))
 	}
 }

@@ -71,14 +71,12 @@ func (c *verification) verifyUses(s *session, k *consumption) {
 	}
 	var moved money.Decimal
 	for i, u := range k.after {
-		old := was[u.Key()]
 		// Days are counted in the time zone of the organization, which may have been another one.
-		if away := u.Days - old.Days; away == 1 || away == -1 {
-			k.after[i].Days, k.after[i].Term = old.Days, old.Term
-		}
-		if u.Days != old.Days && k.after[i].Days != old.Days && len(k.before) == len(k.after) {
-			c.found.Addf("uses with a wrong holding period", "the lot %s was held for %d days when the entry %s consumed it, but %d are stored",
-				u.LotID, u.Days, k.EntryID, old.Days)
+		if old, there := was[u.Key()]; there {
+			u.Days, u.Term = old.Days, old.Term
+			if _, held := c.wasHeld(u); held {
+				k.after[i].Term = old.Term
+			}
 		}
 		if u.Kind == lots.Relocated {
 			moved = moved.Add(u.Basis)

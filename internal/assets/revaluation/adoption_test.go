@@ -126,7 +126,11 @@ func TestFairValueIsAdoptedOnTheFirstDayOfAnOpenFiscalYearOnly(t *testing.T) {
 			w.refused("from "+from, w.chooses(entity.MeasuredAtFairValue, from), fault.Conflict, "measurement_from",
 				"first day of a fiscal year", year+"-01-01 is possible")
 		}
-		for _, from := range []string{"2026-01-02", "2026-13-01", "soon"} {
+		for _, from := range []string{"2026-01-02", "2026-01-15"} {
+			w.refused("from "+from, w.chooses(entity.MeasuredAtFairValue, from), fault.Conflict, "measurement_from is "+from)
+			w.refused("from "+from, w.chooses(entity.MeasuredImpaired, from), fault.Invalid, "measurement_from")
+		}
+		for _, from := range []string{"2026-13-01", "soon"} {
 			w.refused("from "+from, w.chooses(entity.MeasuredAtFairValue, from), fault.Invalid, "measurement_from")
 		}
 		_, err := entity.NewService(w.d).Update(w.ctx, w.entity, entity.UpdateParams{MeasurementFrom: new("2026-01-01")})

@@ -116,6 +116,28 @@ func selectDuplicates(ctx context.Context, tx *db.Tx) ([]partRow, error) {
 			AND x.revaluation_id > revaluation_parts.revaluation_id)`)
 }
 
+type statusRow struct {
+	LegalEntityID string `db:"legal_entity_id"`
+	Kind          string `db:"kind"`
+	RunID         string `db:"revaluation_id"`
+	Status        string `db:"status"`
+	Expected      string `db:"expected"`
+}
+
+// selectWrongStatus reads the parts whose status is not the one that follows from the runs: all parts of a reversed run are reversed,
+// and a later run for the same legal entity, period and kind has replaced the others.
+func selectWrongStatus(ctx context.Context, tx *db.Tx) ([]statusRow, error) {
+	return db.All[statusRow](ctx, tx, `SELECT s.* FROM (
+		SELECT p.legal_entity_id, p.kind, p.revaluation_id, p.status, CASE WHEN r.reversed_at IS NOT NULL THEN 'reversed'
+			WHEN EXISTS (SELECT 1 FROM revaluation_parts x WHERE x.organization_id = p.organization_id
+				AND x.legal_entity_id = p.legal_entity_id AND x.accounting_period_id = p.accounting_period_id AND x.kind = p.kind
+				AND x.revaluation_id > p.revaluation_id) THEN 'replaced' ELSE 'posted' END AS expected
+		FROM revaluation_parts p
+		JOIN revaluations r ON r.organization_id = p.organization_id AND r.revaluation_id = p.revaluation_id
+		WHERE p.organization_id = @org) AS s
+		WHERE s.status <> s.expected ORDER BY s.revaluation_id, s.legal_entity_id, s.kind`)
+}
+
 type missingEntryRow struct {
 	RunID   string `db:"revaluation_id"`
 	Unit    string `db:"unit"`

@@ -9,7 +9,7 @@ import (
 )
 
 // Verify returns a text for every inconsistency in the revaluations of an organization: two runs in force for the same
-// legal entity, period and kind, an entry that does not exist, and rows that do not add up to their item. It is a building
+// legal entity, period and kind, a wrong status, an entry that does not exist, and rows that do not add up to their item. It is a building
 // block.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	twice, err := selectDuplicates(ctx, tx)
@@ -19,6 +19,14 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	for _, p := range twice {
 		out = append(out, fmt.Sprintf("revaluation %s: a later run is in force too for %s of the legal entity %s in the period %s",
 			p.RunID, p.Kind, p.LegalEntityID, p.PeriodID))
+	}
+	marked, err := selectWrongStatus(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range marked {
+		out = append(out, fmt.Sprintf("revaluation %s: %s of the legal entity %s is marked as %s, but is %s", p.RunID, p.Kind, p.LegalEntityID,
+			p.Status, p.Expected))
 	}
 	lost, err := selectMissingEntries(ctx, tx)
 	if err != nil {

@@ -1,11 +1,13 @@
 // Package id creates and validates identifiers: a type prefix and a UUIDv7 in lower-case Crockford base32 (the TypeID
-// form), so that ids sort by creation.
+// form), so that ids sort by creation. Ids that are derived from contents are the exception.
 package id
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -54,6 +56,8 @@ const (
 const (
 	alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 	digits   = 26
+
+	uuidOfContent = 8 // the version of a UUID whose bits are chosen by whoever creates it
 )
 
 // Source creates ids from a clock and a source of randomness.
@@ -73,6 +77,15 @@ func (s *Source) New(p Prefix) string {
 	return string(p) + "_" + encode(u)
 }
 
+// Derive returns the id that belongs to a content, which is the same every time. It has the form of a UUIDv8 and does not sort by creation.
+func Derive(p Prefix, content []byte) string {
+	sum := sha256.Sum256(content)
+	u := uuid.UUID(sum[:uuid.Size])
+	u.SetVersion(uuidOfContent)
+	u.SetVariant(uuid.VariantRFC9562)
+	return string(p) + "_" + encode(u)
+}
+
 // Valid reports whether text is a well-formed id of a type. Such a record need not exist.
 func Valid(p Prefix, text string) bool {
 	rest, ok := strings.CutPrefix(text, string(p)+"_")
@@ -86,6 +99,20 @@ func Valid(p Prefix, text string) bool {
 		}
 	}
 	return true
+}
+
+// Time returns when an id was created, to the millisecond, and whether the text is an id at all.
+func Time(text string) (time.Time, bool) {
+	prefix, rest, _ := strings.Cut(text, "_")
+	if !Valid(Prefix(prefix), text) {
+		return time.Time{}, false
+	}
+	// The first 48 of 128 bits are the time, in the top 50 of 130: ten digits.
+	var millis int64
+	for _, c := range []byte(rest[:10]) {
+		millis = millis<<5 | int64(strings.IndexByte(alphabet, c))
+	}
+	return time.UnixMilli(millis).UTC(), true
 }
 
 // encode encodes 128 bits as 26 digits of five bits; the first digit holds the top three.

@@ -26,6 +26,14 @@ func TestAnIDIsItsPrefixAndTwentySixDigitsOfAUUIDv7(t *testing.T) {
 	if ms := new(big.Int).Rsh(v, 80).Int64(); ms != at.UnixMilli() {
 		t.Errorf("the first 48 bits are %d, want the time %d", ms, at.UnixMilli())
 	}
+	if created, ok := id.Time(got); !ok || !created.Equal(at) {
+		t.Errorf("its time is %v, want %v", created, at)
+	}
+	for _, none := range []string{"", "org", "org_", "org_x", "le_" + strings.Repeat("z", 26)} {
+		if created, ok := id.Time(none); ok {
+			t.Errorf("%q has the time %v", none, created)
+		}
+	}
 	if version := new(big.Int).Rsh(v, 76).Int64() & 15; version != 7 {
 		t.Errorf("version %d, want 7", version)
 	}
@@ -71,5 +79,14 @@ func TestOtherTextIsNotAnID(t *testing.T) {
 		if id.Valid(id.Organization, bad) {
 			t.Errorf("%q passed", bad)
 		}
+	}
+}
+
+func TestADerivedIDIsAValidOneThatFollowsFromItsContent(t *testing.T) {
+	t.Parallel()
+	derive := func(content string) string { return id.Derive(id.JournalEntry, []byte(content)) }
+	one, same, other := derive("a"), derive("a"), derive("b")
+	if one != same || one == other || !id.Valid(id.JournalEntry, one) || !id.Valid(id.JournalEntry, other) {
+		t.Errorf("%s %s %s", one, same, other)
 	}
 }

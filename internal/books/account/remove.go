@@ -170,7 +170,7 @@ func deleteUnused(ctx context.Context, tx *db.Tx, tree []Account, found uses) er
 		if err := remove(ctx, tx, tree[i].ID); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "ledger_account.deleted", ResourceType: "ledger_account", ResourceID: tree[i].ID,
+		audit.Record(ctx, tx, audit.Change{Action: actionDeleted, ResourceType: "ledger_account", ResourceID: tree[i].ID,
 			Before: tree[i].facts()})
 	}
 	return nil
@@ -186,6 +186,9 @@ type uses []use
 
 // usesShownMax is how many uses a message lists.
 const usesShownMax = 5
+
+// actionDeleted is the action of the audit record of a deleted account.
+const actionDeleted = "ledger_account.deleted"
 
 // String says which account is used by what.
 func (u uses) String() string {

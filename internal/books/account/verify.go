@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
@@ -30,6 +31,9 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 		c.byID[a.ID] = a
 	}
 	c.verifyAccounts(state.AccountNumber)
+	if err := c.verifyNumber(ctx, tx, state.AccountNumber); err != nil {
+		return nil, err
+	}
 	c.verifyTree()
 	c.verifyRoles(entities)
 	strays, err := reference.FindDangling(ctx, tx, table)
@@ -71,6 +75,19 @@ func (c *verification) verifyAccounts(last int64) {
 		}
 		numbers[a.SequenceNumber], codes[a.Code] = true, true
 	}
+}
+
+// verifyNumber verifies that the last number assigned is that of all accounts there are and were: numbers have no gaps.
+func (c *verification) verifyNumber(ctx context.Context, tx *db.Tx, last int64) error {
+	there := int64(len(c.chart))
+	if there == last || slices.ContainsFunc(c.chart, func(a Account) bool { return a.SequenceNumber > last }) {
+		return nil // the second is found already
+	}
+	deleted, err := audit.CountAction(ctx, tx, actionDeleted)
+	if err == nil && there+deleted != last {
+		c.addf("the last number assigned is %d, but there are %d accounts and %d were deleted", last, there, deleted)
+	}
+	return err
 }
 
 // verifyTree verifies that parents exist, have the same type, are not archived before their children, and form no cycle.

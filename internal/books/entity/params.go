@@ -153,7 +153,12 @@ func (e LegalEntity) validate(faults *fault.List) {
 			faults.Addf("cost_basis_from", "must be a date such as 2026-01-01")
 		}
 	}
-	if at, err := time.Parse(time.DateOnly, e.MeasurementFrom); e.MeasurementFrom != "" && (err != nil || at.Day() != 1) {
+	switch at, err := time.Parse(time.DateOnly, e.MeasurementFrom); {
+	case e.MeasurementFrom == "" || err == nil && at.Day() == 1:
+	case err == nil && e.Measurement == MeasuredAtFairValue: // a date, but not one on which fair value can be adopted
+		faults.AddConflictf("measurement_from", "fair value applies from the first day of a fiscal year, or of a month if the framework is "+
+			"not US GAAP or nothing is held yet, but measurement_from is %s", e.MeasurementFrom)
+	default:
 		faults.Addf("measurement_from", "must be the first day of a month such as 2026-01-01")
 	}
 	for _, choice := range []struct {

@@ -46,6 +46,42 @@ func Latest(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) (Quo
 	return rows[0], true, nil
 }
 
+// AtBeginning returns the rate at which opening balances are translated, given the first and the last day of the first month: the
+// latest rate on or before the first day or, if there is none, the last. It runs in the caller's transaction.
+func AtBeginning(ctx context.Context, tx *db.Tx, base, quote, first, last string) (Quotation, bool, error) {
+	q, there, err := Latest(ctx, tx, base, quote, first)
+	if err != nil || there {
+		return q, there, err
+	}
+	return Latest(ctx, tx, base, quote, last)
+}
+
+// Quotes returns the currencies into which any rate from a currency is stored. It runs in the caller's transaction.
+func Quotes(ctx context.Context, tx *db.Tx, base string) (out []string, err error) {
+	for after := ""; ; {
+		next, err := selectNextQuote(ctx, tx, base, after)
+		if err != nil || next == "" {
+			return out, err
+		}
+		out, after = append(out, next), next
+	}
+}
+
+// Average is the average of the rates of a month, which is Sum / Count, and the latest of them.
+type Average struct {
+	Quote  string
+	Month  string // YYYY-MM
+	Sum    money.Decimal
+	Count  int64
+	Latest money.Decimal
+}
+
+// Averages returns the averages from a currency by month, of each month that has a rate on a day of a range, both ends included. An
+// empty quote selects every currency. It runs in the caller's transaction.
+func Averages(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Average, error) {
+	return selectAverages(ctx, tx, base, quote, from, to)
+}
+
 // ListBetween returns the rates of a range of days, both ends included, by day. It runs in the caller's transaction.
 func ListBetween(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Quotation, error) {
 	return selectBetween(ctx, tx, base, quote, from, to)

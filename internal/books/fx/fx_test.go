@@ -3,6 +3,7 @@ package fx_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -88,6 +89,46 @@ func TestARateIsThatOfItsDayAndPairAndNoOther(t *testing.T) {
 		err = d.Read(ctx, other, func(ctx context.Context, tx *db.Tx) error {
 			if _, there, err := fx.Latest(ctx, tx, "EUR", "USD", "2027-01-01"); there || err != nil {
 				t.Errorf("another organization's rate: %v %v", there, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAveragesAreExactSumsByMonthWithTheLatestRate(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ctx, organizationID := found(t, d)
+		err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+			_, err := fx.Store(ctx, tx, []fx.Quotation{rate("2026-01-09", "1.1"), rate("2026-01-30", "1.08"), rate("2026-03-02", "1.123456789012"),
+				{Base: "EUR", Quote: "CHF", Date: "2026-01-31", Rate: money.MustParse("0.95")}})
+			if err != nil {
+				return err
+			}
+			all, err := fx.Averages(ctx, tx, "EUR", "", "2026-01-01", "2026-03-31")
+			var got []string
+			for _, a := range all {
+				got = append(got, fmt.Sprintf("%s %s %s/%d %s", a.Quote, a.Month, a.Sum, a.Count, a.Latest))
+			}
+			if text := strings.Join(got, ", "); err != nil || text != "CHF 2026-01 0.95/1 0.95, USD 2026-01 2.18/2 1.08, "+
+				"USD 2026-03 1.123456789012/1 1.123456789012" {
+				t.Errorf("%s %v", text, err)
+			}
+			if some, err := fx.Averages(ctx, tx, "EUR", "USD", "2026-01-10", "2026-02-28"); err != nil || len(some) != 1 || some[0].Count != 1 {
+				t.Errorf("%+v %v", some, err)
+			}
+			if quotes, err := fx.Quotes(ctx, tx, "EUR"); err != nil || strings.Join(quotes, " ") != "CHF USD" {
+				t.Errorf("%q %v", quotes, err)
+			}
+			for _, c := range [][3]string{{"2026-01-10", "2026-01-31", "1.1"}, {"2026-01-01", "2026-01-31", "1.08"},
+				{"2026-01-01", "2026-01-05", ""}} {
+				q, there, err := fx.AtBeginning(ctx, tx, "EUR", "USD", c[0], c[1])
+				if err != nil || there != (c[2] != "") || there && q.Rate.String() != c[2] {
+					t.Errorf("%q: %+v %v %v", c, q, there, err)
+				}
 			}
 			return nil
 		})

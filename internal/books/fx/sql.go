@@ -2,6 +2,7 @@ package fx
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -58,6 +59,39 @@ func selectLatest(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string
 	rows, err := db.All[row](ctx, tx,
 		selectRows+" AND base_currency = ? AND quote_currency = ? AND date <= ? ORDER BY date DESC LIMIT 1", base, quote, onOrBefore)
 	return quotationsOf(rows), err
+}
+
+// selectNextQuote returns the next currency, by its code, into which a rate is stored, or an empty one if there is none. Each call reads
+// one row of the index, however many rates there are.
+func selectNextQuote(ctx context.Context, tx *db.Tx, base, after string) (string, error) {
+	return db.One[string](ctx, tx, "exchange rate", "SELECT COALESCE(min(quote_currency), '') FROM fx_rates WHERE organization_id = @org "+
+		"AND base_currency = ? AND quote_currency > ?", base, after)
+}
+
+// selectAverages adds up rates by currency and month. The latest rate of a month is that with the greatest date before it.
+func selectAverages(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Average, error) {
+	q := db.Select(`SELECT quote_currency, substr(date, 1, 7) AS month, {dec_sum}(rate) AS sum_of_rates, count(*) AS rate_count,
+		max(date || ' ' || rate) AS latest FROM fx_rates WHERE organization_id = @org`).And("base_currency = ?", base).
+		And("date >= ?", from).And("date <= ?", to)
+	if quote != "" {
+		q.And("quote_currency = ?", quote)
+	}
+	rows, err := db.All[struct {
+		Quote  string        `db:"quote_currency"`
+		Month  string        `db:"month"`
+		Sum    money.Decimal `db:"sum_of_rates"`
+		Count  int64         `db:"rate_count"`
+		Latest string        `db:"latest"`
+	}](ctx, tx, q.Then("GROUP BY quote_currency, substr(date, 1, 7) ORDER BY quote_currency, month"), q.Args...)
+	out := make([]Average, len(rows))
+	for i, r := range rows {
+		out[i] = Average{Quote: r.Quote, Month: r.Month, Sum: r.Sum, Count: r.Count}
+		_, rate, _ := strings.Cut(r.Latest, " ")
+		if err == nil {
+			err = out[i].Latest.Scan(rate)
+		}
+	}
+	return out, err
 }
 
 func selectDay(ctx context.Context, tx *db.Tx, base, date string) ([]Quotation, error) {

@@ -3,9 +3,11 @@ package interchange
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -15,7 +17,8 @@ import (
 )
 
 // chain orders entries so that each one follows the entry that it reverses or replaces. Imported entries keep their
-// ids, so that importing a journal twice creates each entry once and references between entries stay valid.
+// ids, and others get one that follows from what they say, so that importing a journal twice creates each entry once and references
+// between entries stay valid.
 type chain struct {
 	last     int64                        // the number of the last entry before the import
 	known    map[string]journal.Link      // the entries of this batch and their predecessors, by id
@@ -28,12 +31,35 @@ func newChain(last int64) chain {
 	return chain{last: last, waiting: map[string][]*notation.Entry{}, orphaned: map[string]bool{}}
 }
 
-// idOf returns the id of an entry if it is an id of this program, and otherwise nothing.
-func idOf(e *notation.Entry) string {
+// identify gives an entry without an id of this program one that follows from its content, from the legal entity that it belongs to, and
+// from how many equal entries the file has before it. A foreign id becomes a tag.
+func (m *importer) identify(e *notation.Entry) error {
 	if id.Valid(id.JournalEntry, e.ID) {
-		return e.ID
+		return nil
 	}
-	return ""
+	content := *e
+	content.Line, content.Postings = 0, slices.Clone(e.Postings)
+	for i := range content.Postings {
+		content.Postings[i].Line = 0
+	}
+	text, err := json.Marshal(struct {
+		Entry       notation.Entry
+		LegalEntity string
+	}{content, cmp.Or(e.Entity, m.defaultEntityID)})
+	if err != nil {
+		return err
+	}
+	first := id.Derive(id.JournalEntry, text)
+	before := m.equal[first]
+	m.equal[first]++
+	if e.ID != "" {
+		e.Tags = append(e.Tags, notation.Tag{Kind: "id", Name: e.ID})
+	}
+	e.ID = first
+	if before > 0 {
+		e.ID = id.Derive(id.JournalEntry, strconv.AppendInt(text, before, 10))
+	}
+	return nil
 }
 
 // previousOf returns the id of the preceding entry in a chain of corrections. A draft has none.
@@ -48,7 +74,7 @@ func previousOf(e *notation.Entry) string {
 func (m *importer) writeWaiting(ctx context.Context, end bool) error {
 	var ids []string
 	for _, e := range m.waiting {
-		for _, one := range []string{idOf(e), previousOf(e)} {
+		for _, one := range []string{e.ID, previousOf(e)} {
 			if one != "" {
 				ids = append(ids, one)
 			}
@@ -80,7 +106,7 @@ func (m *importer) releaseOrphans() error {
 	var first string
 	for _, held := range c.waiting {
 		for _, e := range held {
-			behind[idOf(e)] = true
+			behind[e.ID] = true
 		}
 	}
 	for previous := range c.waiting {
@@ -96,7 +122,7 @@ func (m *importer) releaseOrphans() error {
 	held := c.waiting[first]
 	delete(c.waiting, first)
 	for _, e := range held {
-		c.orphaned[idOf(e)] = true
+		c.orphaned[e.ID] = true
 		if err := m.schedule(e); err != nil {
 			return err
 		}
@@ -107,8 +133,8 @@ func (m *importer) releaseOrphans() error {
 // schedule decides whether an entry exists already, must wait for its predecessor, or can be written.
 func (m *importer) schedule(e *notation.Entry) error {
 	c := &m.chain
-	own, previous := idOf(e), previousOf(e)
-	if l, exists := c.known[own]; exists && own != "" {
+	own, previous := e.ID, previousOf(e)
+	if l, exists := c.known[own]; exists {
 		if l.Number == 0 || l.Number > c.last {
 			return m.fail(e.Line, "another entry of this file has the id %s too; remove it from one of them", own)
 		}
@@ -128,14 +154,11 @@ func (m *importer) schedule(e *notation.Entry) error {
 		return m.fail(e.Line, "the entry is a %s of %s, which is a draft or has been followed by another entry already; remove its tag "+
 			"\"previous\" to import it as an independent entry", e.OriginatedBy, previous)
 	default:
-		made, before.NextID = e.OriginatedBy, cmp.Or(own, "one without an id")
+		made, before.NextID = e.OriginatedBy, own
 		c.known[previous] = before
 	}
 	e.OriginatedBy = made
 	c.ready = append(c.ready, e)
-	if own == "" {
-		return nil
-	}
 	status := journal.Draft
 	if e.Posted {
 		status = journal.Posted

@@ -31,7 +31,7 @@ func (m *importer) entryParams(ctx context.Context, e *notation.Entry) (p journa
 		return p, nil, err
 	}
 	p = journal.CreateParams{
-		ID: idOf(e), PreviousID: e.Previous, LegalEntityID: own.ID, IntendedDate: e.Intended, Memo: e.Memo, Status: journal.Draft,
+		ID: e.ID, PreviousID: e.Previous, LegalEntityID: own.ID, IntendedDate: e.Intended, Memo: e.Memo, Status: journal.Draft,
 		OriginatedBy: e.OriginatedBy, Classification: e.Classification,
 	}
 	if p.AccountingDate, err = m.accountingInstant(e); err != nil {
@@ -48,9 +48,6 @@ func (m *importer) entryParams(ctx context.Context, e *notation.Entry) (p journa
 		p.Memo = strings.TrimSpace("(" + e.Number + ") " + p.Memo)
 	}
 	tags := e.Tags
-	if e.ID != p.ID {
-		tags = append(tags, notation.Tag{Kind: "id", Name: e.ID})
-	}
 	if e.Classification != "" && !classificationRe.MatchString(e.Classification) {
 		p.Classification = ""
 		tags = append(tags, notation.Tag{Kind: "classification", Name: e.Classification})

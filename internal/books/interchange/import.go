@@ -30,7 +30,7 @@ type ImportParams struct {
 // Imported counts the results of an import.
 type Imported struct {
 	Entries  int
-	Known    int // entries that exist already, by id
+	Known    int // entries that exist already, by id or, without one, by content
 	Empty    int // entries without postings, such as one that only asserts a balance
 	Moved    int // entries of a closed month, booked in the first open one
 	Accounts int
@@ -150,6 +150,7 @@ type importer struct {
 	entities        map[string]entity.LegalEntity // by label and by id
 	tags            map[notation.Tag]string
 	chain           chain
+	equal           map[string]int64 // by id that follows from a content, how many entries of the file have it
 	waiting         []*notation.Entry
 }
 
@@ -159,7 +160,7 @@ func newImporter(ctx context.Context, tx *db.Tx, s *Service, src *source, found 
 		return nil, err
 	}
 	m := &importer{source: src, service: s, tx: tx, entities: map[string]entity.LegalEntity{}, tags: map[notation.Tag]string{},
-		chain: newChain(state.EntryNumber)}
+		chain: newChain(state.EntryNumber), equal: map[string]int64{}}
 	if m.zone, err = period.Zone(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -209,6 +210,9 @@ func (m *importer) run(ctx context.Context, found *survey) error {
 		if len(item.Entry.Postings) == 0 {
 			m.Empty++
 			continue
+		}
+		if err := m.identify(item.Entry); err != nil {
+			return err
 		}
 		if m.waiting = append(m.waiting, item.Entry); len(m.waiting) == importChunk {
 			if err := m.writeWaiting(ctx, false); err != nil {

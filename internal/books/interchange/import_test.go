@@ -157,7 +157,8 @@ func TestWhoseBooksAJournalIsForMustBeClear(t *testing.T) {
 			}
 		}
 		for i, given := range []string{"One", e[0].ID, e[2].ID} {
-			if _, err := w.tryImport(interchange.ImportParams{LegalEntity: given}, text); err != nil {
+			another := strings.Replace(text, "2025-01-01", fmt.Sprintf("2025-01-0%d", i+1), 1)
+			if _, err := w.tryImport(interchange.ImportParams{LegalEntity: given}, another); err != nil {
 				t.Fatal(err)
 			}
 			for only, want := range map[string]int{e[0].ID: min(i+1, 2), e[1].ID: 0, e[2].ID: max(i-1, 0)} {

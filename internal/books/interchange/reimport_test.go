@@ -180,6 +180,31 @@ func TestAnEntryThatIsReversedAlreadyIsNotReversedOnceMore(t *testing.T) {
 	})
 }
 
+func TestAJournalWithoutIDsIsThereOnceHoweverOftenItIsImported(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := newWorld(t, s, "UTC", company{"Acme", "USD"}, company{"Other", "USD"})
+		const fee = "2025-01-02 fee\n  Expenses:Rent  5.00 USD\n  Assets:Bank\n\n"
+		january := fee + "2025-01-03 (R-7) rent  ; id:foreign\n  Expenses:Rent  100.00 USD\n  Assets:Bank\n\n" + fee
+		both := january + "2025-02-02 fee\n  Expenses:Rent  5.00 USD\n  Assets:Bank\n"
+		for _, c := range []struct {
+			what, text, legalEntity string
+			entries, known          int
+		}{
+			{"the first time", january, "Acme", 3, 0}, // the fee twice, because the file has it twice
+			{"again", january, "Acme", 0, 3},
+			{"with another month", both, "Acme", 1, 3},
+			{"with one more of the same fee", both + "\n" + fee, "Acme", 1, 4},
+			{"for another legal entity", january, "Other", 3, 0},
+		} {
+			done, err := w.tryImport(interchange.ImportParams{Format: notation.Hledger, LegalEntity: c.legalEntity}, c.text)
+			if err != nil || done.Entries != c.entries || done.Known != c.known {
+				t.Errorf("%s: %+v %v", c.what, done, err)
+			}
+		}
+	})
+}
+
 func TestOneIDForTwoEntriesIsRefused(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {

@@ -43,7 +43,16 @@ func (s *Service) change(ctx context.Context, entryID string,
 // record writes an audit record of a change to an entry.
 func record(ctx context.Context, tx *db.Tx, action string, before, after Entry) {
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: before.ID, Before: before.facts(),
-		After: after.facts(), State: after.state()})
+		After: after.facts(), State: after.state(), Parts: after.parts()})
+}
+
+// parts returns what else an audit record of an entry states: from what the entry of a transaction was computed, which the subledger
+// stores in the same database transaction.
+func (e Entry) parts() []audit.Part {
+	if e.TransactionID == "" {
+		return nil
+	}
+	return []audit.Part{{Type: "booking", ID: e.ID}}
 }
 
 // UpdateParams are the requested changes; nil leaves a part unchanged.
@@ -145,6 +154,11 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 		if err != nil || reflect.DeepEqual(e.facts(), after.facts()) {
 			return after, err
 		}
+		if p.Lines != nil || p.LegalEntityID != nil {
+			if err := s.subledger.AfterLinesChange(ctx, tx, e); err != nil {
+				return e, err
+			}
+		}
 		after.UpdatedAt = tx.Now()
 		record(ctx, tx, "journal_entry.updated", e, after)
 		return after, updateDraft(ctx, tx, e, after)
@@ -163,7 +177,7 @@ func (s *Service) Delete(ctx context.Context, entryID string) error {
 		before := e
 		e.Status, e.Lines, e.UpdatedAt = deleted, nil, tx.Now()
 		audit.Record(ctx, tx, audit.Change{Action: "journal_entry.deleted", ResourceType: "journal_entry", ResourceID: e.ID,
-			Before: before.facts(), State: e.state()})
+			Before: before.facts(), State: e.state(), Parts: e.parts()})
 		return e, markDeleted(ctx, tx, before, e)
 	})
 	return err

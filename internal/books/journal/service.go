@@ -243,7 +243,8 @@ func addEntry(ctx context.Context, tx *db.Tx, state *orgstate.State, e Entry, pr
 	if e.Status == Posted {
 		action = "journal_entry.posted"
 	}
-	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: e.facts(), State: e.state()})
+	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: e.facts(), State: e.state(),
+		Parts: e.parts()})
 }
 
 // resolveTags looks up the tags of all entries in one query and reports those that do not exist.

@@ -47,7 +47,7 @@ func differingAccounts(a, b map[string]movement) (ids []string) {
 }
 
 // Close closes a period for one legal entity or, if none is named, for all that the actor sees and for which it is open.
-// It stores the balances and a digest of the entries.
+// It stores the balances, a digest of the entries, and the exchange rates by which reports translate the period.
 func (s *Service) Close(ctx context.Context, periodID, legalEntityID string) (State, error) {
 	return s.close(ctx, periodID, legalEntityID, "", nil)
 }
@@ -61,21 +61,24 @@ func (s *Service) CloseWithOverride(ctx context.Context, periodID, legalEntityID
 // actionClosed is the action of the audit record of a close, which serves as an anchor.
 const actionClosed = "accounting_period.closed"
 
-// Anchor returns the anchor in the audit log that the last close of a period set, or nil if there is none.
-func (s *Service) Anchor(ctx context.Context, organizationID string, p Period) (anchor *audit.Anchor, err error) {
+// Anchors returns the anchors in the audit log that closes have set, in their order.
+func (s *Service) Anchors(ctx context.Context, organizationID string) (out []audit.Anchor, err error) {
 	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		anchor, err = lastAnchor(ctx, tx, p)
+		out, err = audit.AnchorsAt(ctx, tx, actionClosed)
 		return err
 	})
-	return anchor, err
+	return out, err
 }
 
+// lastAnchor returns the anchor that the last close of a period has set, or nil if there is none.
 func lastAnchor(ctx context.Context, tx *db.Tx, p Period) (*audit.Anchor, error) {
-	anchor, err := audit.LastAnchor(ctx, tx, "accounting_period", p.ID, actionClosed)
-	if anchor != nil {
-		anchor.Period = p.Key
+	all, err := audit.AnchorsAt(ctx, tx, actionClosed)
+	for _, a := range slices.Backward(all) {
+		if a.Period == p.Key {
+			return &a, err
+		}
 	}
-	return anchor, err
+	return nil, err
 }
 
 func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string, invalid error) (State, error) {
@@ -103,7 +106,7 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 		audit.Record(ctx, tx, audit.Change{Action: actionClosed, ResourceType: "accounting_period", ResourceID: p.ID,
 			Before: p.facts(asOpen(closings)), After: after, Parts: parts(closings)})
 		if s.afterClose != nil {
-			tx.AfterCommit(func() { s.afterClose(tx.Organization(), p) })
+			tx.AfterCommit(func() { s.afterClose(tx.Organization()) })
 		}
 		return nil
 	})
@@ -169,7 +172,7 @@ func (x *examination) conflict() error {
 	return fault.ConflictAt(fields, "the period %s cannot be closed: %s", x.period.Key, strings.Join(reasons, "; "))
 }
 
-// freeze stores a closing for each legal entity, with the balances of the period.
+// freeze stores a closing for each legal entity, with the balances of the period and the rates that it is translated by.
 func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([]Closing, error) {
 	var closings []Closing
 	var frozen []frozenRow
@@ -188,7 +191,10 @@ func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([
 	if err := insertClosings(ctx, tx, closings); err != nil {
 		return nil, err
 	}
-	return closings, insertFrozen(ctx, tx, frozen)
+	if err := insertFrozen(ctx, tx, frozen); err != nil {
+		return nil, err
+	}
+	return closings, x.keepRates(ctx, tx, closings)
 }
 
 // reasonMax is the maximum length of the reason to reopen a period, or to close it with an override, in characters.

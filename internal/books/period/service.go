@@ -19,7 +19,7 @@ type Service struct {
 	extraChecks []ReadinessCheck
 
 	findTransit FindTransit
-	afterClose  func(organizationID string, p Period) // nil if there is none
+	afterClose  func(organizationID string) // nil if there is none
 }
 
 // NewService returns a Service. The extra readiness checks are those of packages above this one.
@@ -45,7 +45,7 @@ func (s *Service) WithTransit(find FindTransit) *Service {
 }
 
 // AfterClose sets a function that is called whenever a period has been closed.
-func (s *Service) AfterClose(fn func(organizationID string, p Period)) { s.afterClose = fn }
+func (s *Service) AfterClose(fn func(organizationID string)) { s.afterClose = fn }
 
 // Filter narrows a list; empty fields do not. From and To are instants, or dates in the organization's time zone, and
 // include every period that they touch.

@@ -210,7 +210,4 @@ func (o closeStatus) guide(p Period) Guidance {
 func (p Period) over(now time.Time) bool { return !now.Before(p.End) }
 
 // lastDay returns the date of the last day of the period.
-func (p Period) lastDay() string {
-	next := p.month().Next()
-	return time.Date(next.Year, next.Month, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
-}
+func (p Period) lastDay() string { return p.month().LastDay() }

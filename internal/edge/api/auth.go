@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
@@ -32,8 +34,8 @@ func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 	who.RequestID = requestID(r.Context())
 	// A request that names an organization must not fall back to that of the key: it would act on the wrong books.
 	if named := r.Header.Get(organizationHeader); named != "" && named != who.OrganizationID {
-		return who, &fault.Error{Kind: fault.NotFound, Message: "organization not found: the header " + organizationHeader +
-			" does not name the organization of the API key; correct or remove it"}
+		return who, &fault.Error{Kind: fault.NotFound, Message: fmt.Sprintf("organization not found: %s in the header %s is not the "+
+			"organization of the API key; correct or remove it", wire.IDText(named), organizationHeader)}
 	}
 	return who, nil
 }

@@ -22,11 +22,14 @@ func (a *API) findOtherFaults(req *http.Request, r *wire.Route, got wire.Receive
 			return err
 		}
 	}
-	if len(inputs) == 0 || r.Before != nil || r.OwnTransaction {
+	if len(inputs) == 0 || r.OwnTransaction {
 		return faults.Err()
 	}
 	var common *fault.Error
 	for i, in := range inputs {
+		if err := got.Rewind(); err != nil {
+			return err
+		}
 		var other *fault.Error
 		if !errors.As(r.Decoder.BlameMissing(a.tryOut(req.Context(), r, in), req, got), &other) {
 			return faults.Err()
@@ -42,6 +45,9 @@ func (a *API) findOtherFaults(req *http.Request, r *wire.Route, got wire.Receive
 // tryOut runs the use case of a route without effect and returns its error.
 func (a *API) tryOut(ctx context.Context, r *wire.Route, in any) error {
 	run := func(ctx context.Context) error {
+		if r.Check != nil {
+			return r.Check(ctx, in)
+		}
 		_, err := r.Call(ctx, in)
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
@@ -54,26 +55,31 @@ func TestALogThatWasCutShortOrRewrittenIsFoundByAnAnchor(t *testing.T) {
 	})
 }
 
-func TestAFileThatIsNoAnchorIsRefused(t *testing.T) {
+func TestAFileThatIsNoAnchorIsNamedAndTheRestIsVerified(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		f := found(t, c)
 		text := inside(on(c, "anchor")...).mustDo(t).out
+		damage(t, c, "UPDATE api_keys SET last_four = 'abcd'")
 		for name, wrong := range map[string]struct{ content, says string }{
 			"empty":      {"", "it is empty"},
 			"text":       {"Dear auditor", "it is not written by"},
 			"json":       {`{"balance": 12}`, "it is not written by"},
 			"incomplete": {`{"organization_id": "org_x"}`, "it lacks"},
 			"another organization": {strings.ReplaceAll(text, f.OrganizationID, "org_01m7ex1624ezcs9eyj82ymzae2"),
-				"of the organization org_01m7ex1624ezcs9eyj82ymzae2 (Acme), which is not in this database"},
+				"org_01m7ex1624ezcs9eyj82ymzae2: the organization, Acme, is not in this database"},
 		} {
 			file := filepath.Join(t.TempDir(), "anchor.json")
 			if err := os.WriteFile(file, []byte(wrong.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if r := inside(on(c, "verify", "--anchor", file)...); r.code != 1 || !strings.Contains(r.err, wrong.says) {
-				t.Errorf("%s: %+v, want %q", name, r, wrong.says)
+			r := inside(on(c, "verify", "--anchor", file)...)
+			if r.code != 1 || !strings.Contains(r.out, wrong.says) || !strings.Contains(r.out, "last_four of api_keys") {
+				t.Errorf("%s: %+v, want %q, and what else is wrong", name, r, wrong.says)
 			}
+		}
+		if r := inside(on(c, "verify", "--anchor", t.TempDir())...); r.code != 1 || !strings.Contains(r.out, "there is nothing to compare") {
+			t.Errorf("an empty folder: %+v", r)
 		}
 		if r := inside(on(c, "verify", "--anchor", "nowhere.json")...); r.code != 1 || !strings.Contains(r.err, "nowhere.json") {
 			t.Errorf("a file that does not exist: %+v", r)
@@ -109,5 +115,53 @@ func TestVerifySinceChecksWhatChangedSinceAndSaysWhatItDidNot(t *testing.T) {
 			t.Errorf("a changed key: %+v", r)
 		}
 		inside(on(c, "verify", "--since", "10")...).mustDo(t)
+	})
+}
+
+func TestTheServiceWritesTheAnchorsOfClosesAlsoThoseOfAnEarlierRun(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		f := found(t, c)
+		folder := filepath.Join(t.TempDir(), "anchors")
+		p := serve(t, c, "--anchors", folder)
+		service := once(p.ready(t), f.APIKey)
+		debit, credit := accountsOf(t, service)
+		if _, err := service.CreateJournalEntry(t.Context(), client.CreateJournalEntry{AccountingDate: "2026-01-15", Status: "posted",
+			Lines: []client.CreateJournalLine{{LedgerAccountID: debit, CreditOrDebit: "DEBIT", Amount: "1.01"},
+				{LedgerAccountID: credit, CreditOrDebit: "CREDIT", Amount: "1.01"}}}); err != nil {
+			t.Fatal(err)
+		}
+		for month, err := range service.AccountingPeriods(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if month.Key == "2026-01" {
+				if _, err := service.CloseAccountingPeriod(t.Context(), month.ID, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		anchors := func() []string {
+			names, err := filepath.Glob(filepath.Join(folder, "2026-01_"+f.OrganizationID+"_*.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return names
+		}
+		written := anchors()
+		if len(written) != 1 {
+			t.Fatalf("the close wrote %v", written)
+		}
+		p.kill()
+		if err := os.Remove(written[0]); err != nil {
+			t.Fatal(err)
+		}
+		serve(t, c, "--anchors", folder).ready(t)
+		if again := anchors(); len(again) != 1 || again[0] != written[0] {
+			t.Errorf("the start wrote %v", again)
+		}
+		if r := inside(on(c, "verify", "--anchors", folder)...).mustDo(t); !strings.Contains(r.out, "holds 1 anchor") {
+			t.Errorf("%s", r.out)
+		}
 	})
 }

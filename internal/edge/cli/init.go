@@ -12,12 +12,12 @@ import (
 
 func (s *settings) init() *cobra.Command {
 	var p organization.CreateParams
-	var asJSON bool
+	var asJSON, another bool
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Create an organization, its owner and an API key",
 		Long: "Create an organization, its owner, a first legal entity and an API key with every scope, and print the key once.\n" +
-			"An empty database is set up first. A database can hold any number of organizations.",
+			"An empty database is set up first. A database can hold any number of organizations: create more with --another.",
 		Example: "  bursar init --organization \"Acme\" --email you@acme.example\n" +
 			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json",
 		Args: noArgs,
@@ -30,6 +30,9 @@ func (s *settings) init() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if len(others) > 0 && !another && p.FirmID == "" {
+					return s.errOthers(others)
+				}
 				f, err := a.Org.Create(c.Context(), p)
 				if err != nil {
 					return err
@@ -37,7 +40,10 @@ func (s *settings) init() *cobra.Command {
 				if err := s.printFounded(f, asJSON); err != nil {
 					return err
 				}
-				s.warnOfOthers(others)
+				if len(others) > 0 {
+					fmt.Fprintf(s.err, "\nThis database already had %s. The new one has books of its own, and commands such as `bursar import`\n"+
+						"now need --organization.\n", counted(len(others), "organization"))
+				}
 				return nil
 			})
 		},
@@ -48,19 +54,18 @@ func (s *settings) init() *cobra.Command {
 	f.StringVar(&p.Currency, "currency", "USD", "base currency of the first legal entity")
 	f.StringVar(&p.Timezone, "timezone", "UTC", "IANA time zone that accounting periods follow")
 	f.StringVar(&p.FirmID, "firm", "", "id of the accounting firm whose client it is; the client can read the documents that the firm shares")
+	f.BoolVar(&another, "another", false, "create the organization although the database has one; --firm implies it")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	required(c, "organization", "email")
 	return c
 }
 
-// warnOfOthers explains that the database had organizations before, because who runs init again may only have wanted a new key.
-func (s *settings) warnOfOthers(ids []string) {
-	if len(ids) == 0 {
-		return
-	}
-	fmt.Fprintf(s.err, "\nThis database already had %s. The new one has books of its own, and commands such as `bursar import`\n"+
-		"now need --organization. If you only wanted another API key for an organization that exists, run\n"+
-		"  bursar keys create%s --organization %s --scopes apis.all --user EMAIL\n", counted(len(ids), "organization"), s.flags(), ids[0])
+// errOthers returns the error for a database that has organizations, because who runs init again may only have wanted a new key.
+func (s *settings) errOthers(ids []string) error {
+	return fmt.Errorf("this database already has %s, such as %s; nothing was created\n"+
+		"For another API key of that organization, run\n  bursar keys create%s --organization %[2]s --scopes apis.all --user EMAIL\n"+
+		"For another organization with books of its own, run the command again with --another", counted(len(ids), "organization"), ids[0],
+		s.flags())
 }
 
 // required turns a missing flag into a usage error.

@@ -223,7 +223,7 @@ func TestTheOnlyLegalEntityGetsEntriesThatNameNone(t *testing.T) {
 		"books.journal:3: the entry names no legal entity, and there are several: choose one with --legal-entity")
 	inside(on(c, "import", "--legal-entity", "Acme", file)...).mustDo(t)
 	inside(on(c, "import", "--legal-entity", "Acme GmbH", file)...).mustDo(t)
-	inside(on(c, "import", "--legal-entity", f.LegalEntityID, file)...).mustDo(t)
+	inside(on(c, "import", "--legal-entity", f.LegalEntityID, aJournal(t, "more.journal", 4))...).mustDo(t) // of which two are known
 	inside(on(c, "import", "--legal-entity", "Nobody", file)...).mustFail(t, 1,
 		`there is no legal entity "Nobody"; choose one of Acme, Acme GmbH`)
 	inside(on(c, "export", "--format", "csv", "--legal-entity", "Nobody")...).mustFail(t, 1, `there is no legal entity "Nobody"`)

@@ -133,7 +133,7 @@ type founded struct {
 // found creates an organization with the command line.
 func found(t *testing.T, c db.Config, more ...string) founded {
 	t.Helper()
-	args := append(on(c, "init", "--organization", "Acme", "--email", "owner@acme.example", "--json"), more...)
+	args := append(on(c, "init", "--organization", "Acme", "--email", "owner@acme.example", "--another", "--json"), more...)
 	var f founded
 	if err := json.Unmarshal([]byte(inside(args...).mustDo(t).out), &f); err != nil {
 		t.Fatal(err)

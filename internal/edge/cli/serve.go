@@ -169,6 +169,9 @@ func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready
 		log.Warn("the database is not reachable; retrying", "error", explain(err), "in", retryPause)
 		pause(ctx)
 	}
+	if err := a.WriteMissingAnchors(ctx); err != nil {
+		log.Error("missing anchors were not written; the next start tries again", "error", err)
+	}
 	if found, err := a.Org.Exists(ctx); err == nil && !found {
 		log.Warn(fmt.Sprintf("there is no organization yet: create one with `bursar init%s --organization NAME --email EMAIL`", s.flags()))
 	}

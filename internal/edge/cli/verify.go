@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +23,7 @@ import (
 // verification holds the flags of verify.
 type verification struct {
 	anchors []string
+	folder  string
 	since   string
 }
 
@@ -33,8 +37,9 @@ func (s *settings) verify() *cobra.Command {
 			"with the record, the column, and what is stored and stated. Prints every violation, and exits with 1 if there is one.\n" +
 			"It only reads, and can run beside the service.\n\n" +
 			"An audit log that was cut short or rewritten as a whole is found with anchors: files that `bursar anchor` and every close\n" +
-			"write. Those in the folder anchors of the data folder are compared always, others with --anchor. Keep copies where nobody\n" +
-			"who can write to the database can change them.",
+			"write. Those in the folder anchors of the data folder, or in --anchors, are compared always, others with --anchor. Keep\n" +
+			"copies where nobody who can write to the database can change them. An organization of which there is an anchor, but\n" +
+			"nothing in the database, is a violation, and so is a file that cannot be read as an anchor.",
 		Example: "  bursar verify\n  bursar verify --anchor /mnt/auditor/2026-01.json\n  bursar verify --since 2026-01-31\n" +
 			"  bursar verify --since 120000 --database-url postgres://bursar@db/bursar",
 		Args: noArgs,
@@ -48,6 +53,8 @@ func (s *settings) verify() *cobra.Command {
 	}
 	c.Flags().StringArrayVar(&v.anchors, "anchor", nil,
 		"file of an anchor, or folder of such files, to compare the audit log with; may be repeated")
+	text(c.Flags(), &v.folder, "anchors", "BURSAR_ANCHORS", "",
+		"folder to which the service writes anchors; by default, anchors in the data folder")
 	c.Flags().StringVar(&v.since, "since", "", "verify only what audit records after this one changed: a sequence number, a date or a time")
 	return c
 }
@@ -61,18 +68,20 @@ func (v *verification) options(s *settings) (*app.VerifyOptions, error) {
 			return nil, &usageError{err, "bursar verify"}
 		}
 	}
-	paths := v.anchors
-	if folder := filepath.Join(s.data, app.AnchorsFolder); app.HasAnchors(folder) {
-		paths = append(paths, folder)
-	}
-	for _, path := range paths {
-		some, err := app.ReadAnchors(path)
+	for _, path := range v.anchors {
+		files, err := o.Read(path)
 		if err != nil {
 			return nil, fmt.Errorf("--anchor: %w", err)
 		}
-		o.Anchors = append(o.Anchors, some...)
+		if files == 0 {
+			o.Damaged = append(o.Damaged, path+" has no anchors, whose names end in .json: there is nothing to compare the audit log with")
+		}
 	}
-	return o, nil
+	_, err := o.Read(cmp.Or(v.folder, filepath.Join(s.data, app.AnchorsFolder)))
+	if v.folder == "" && errors.Is(err, fs.ErrNotExist) { // nothing was closed yet
+		err = nil
+	}
+	return o, err
 }
 
 // parseSince parses a sequence number, a date in UTC or a time.
@@ -99,7 +108,7 @@ func (s *settings) runVerify(c *cobra.Command, a *app.App, o *app.VerifyOptions)
 		return err
 	}
 	for _, f := range findings {
-		fmt.Fprintf(s.out, "%s: %s\n", f.OrganizationID, f.Text)
+		fmt.Fprintln(s.out, strings.TrimPrefix(f.OrganizationID+": "+f.Text, ": "))
 	}
 	if len(findings) > 0 {
 		return fmt.Errorf("found %s; docs/OPERATIONS.md says what to do", counted(len(findings), "violation"))

@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-var commands = regexp.MustCompile("(?s)```sh\n(.*?)```")
+var blocks = regexp.MustCompile("(?s)```(sh|text)\n(.*?)```")
 
 func TestTheCommandsOfTheGuidesWork(t *testing.T) {
 	t.Parallel()
@@ -45,25 +45,46 @@ func needsDemo(t *testing.T, name string) bool {
 	return strings.Contains(textOfGuide(t, name), "`bursar demo`")
 }
 
-// follow runs the commands of a guide, in order, in one shell. Blocks marked "console" are not run.
+// endOfBlock separates what the blocks of a guide print.
+const endOfBlock = "\x1e"
+
+// follow runs the commands of a guide, in order, in one shell. A block marked "text" is what the commands before it print.
+// Blocks marked "console" are not run.
 func follow(t *testing.T, name, url, key string) {
 	t.Helper()
 	script := "set -euo pipefail\n"
-	for _, block := range commands.FindAllStringSubmatch(textOfGuide(t, name), -1) {
-		script += block[1]
+	var wants []string // by block of commands; empty if the guide does not show what it prints
+	for _, block := range blocks.FindAllStringSubmatch(textOfGuide(t, name), -1) {
+		switch {
+		case block[1] == "sh":
+			script += block[2] + "printf '" + endOfBlock + "'\n"
+			wants = append(wants, "")
+		case len(wants) == 0:
+			t.Fatalf("the guide shows an output before the first command:\n%s", block[2])
+		default:
+			wants[len(wants)-1] = block[2]
+		}
 	}
 	c := exec.CommandContext(t.Context(), "bash", "-c", script)
 	c.Dir, c.Env = t.TempDir(), append(os.Environ(), "BURSAR_URL="+url, "BURSAR_API_KEY="+key)
-	out, err := c.CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+	var out, complaints strings.Builder
+	c.Stdout, c.Stderr = &out, &complaints
+	if err := c.Run(); err != nil {
+		t.Errorf("%v\n%s\n%s", err, out.String(), complaints.String())
+		return
 	}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out.String()) {
 		if strings.TrimSpace(line) == "null" { // jq prints it where a command asks for a field that is not there
-			t.Errorf("a command of the guide prints null:\n%s", out)
+			t.Errorf("a command of the guide prints null:\n%s", out.String())
 		}
 	}
-	t.Logf("%s", out)
+	printed := strings.Split(out.String(), endOfBlock)
+	for i, want := range wants {
+		if want != "" && printed[i] != want {
+			t.Errorf("block %d of commands prints\n%s\nand the guide says\n%s", i+1, printed[i], want)
+		}
+	}
+	t.Logf("%s", out.String())
 }
 
 func TestEveryGuideIsListed(t *testing.T) {

@@ -42,31 +42,30 @@ func NewAnchor(ctx context.Context, tx *db.Tx) (Anchor, error) {
 		Entries: s.EntryNumber, Transactions: s.TransactionNumber}, err
 }
 
-// LastAnchor returns an anchor at the last record of an action on a resource, or nil if there is none or its facts lack the
-// counts, as those of earlier versions do.
-func LastAnchor(ctx context.Context, tx *db.Tx, kind, id, action string) (*Anchor, error) {
+// AnchorsAt returns an anchor at each record of an action whose facts have the counts, which those of earlier versions lack, in the
+// order of the log. Together with the log, an anchor that was lost is found again.
+func AnchorsAt(ctx context.Context, tx *db.Tx, action string) ([]Anchor, error) {
 	o, err := orgstate.FindOrganization(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := selectOf(ctx, tx, resource{kind, id})
+	all, err := selectOfAction(ctx, tx, action)
 	if err != nil {
 		return nil, err
 	}
+	var out []Anchor
 	for _, r := range all {
-		if r.Action != action {
-			continue
-		}
 		var facts struct {
 			Anchored *Counts `json:"anchored"`
+			Period   string  `json:"key"`
 		}
 		if err := json.Unmarshal([]byte(r.After), &facts); err != nil || facts.Anchored == nil {
-			return nil, nil
+			continue
 		}
-		return &Anchor{OrganizationID: o.ID, Organization: o.Name, Sequence: r.Sequence, Hash: r.Hash, At: r.CreatedAt,
-			Entries: facts.Anchored.Entries, Transactions: facts.Anchored.Transactions}, nil
+		out = append(out, Anchor{OrganizationID: o.ID, Organization: o.Name, Sequence: r.Sequence, Hash: r.Hash, At: r.CreatedAt,
+			Entries: facts.Anchored.Entries, Transactions: facts.Anchored.Transactions, Period: facts.Period})
 	}
-	return nil, nil
+	return out, nil
 }
 
 // ReadAnchors reads the anchors of a file: JSON objects, one after the other. Its error says what is wrong with the file.

@@ -23,6 +23,7 @@ type statement struct {
 	tables map[string]tableState // nil if the record states no rows
 	facts  map[string]any        // of records of earlier versions, and to name what differs from a digest
 	exists bool                  // the record only says that the resource exists
+	silent bool                  // the record says nothing about the resource, because earlier versions did not state such
 }
 
 // comparison holds what is stored against what the audit log states.
@@ -110,7 +111,11 @@ func (c *comparison) latest(ctx context.Context, all []statement) ([]statement, 
 	}
 	out := make([]statement, 0, len(all))
 	for _, s := range all {
-		if folded[s.kind] || s.record.Sequence >= last[s.resource] {
+		stating := s.resource
+		if with := statedWith(s.kind); with != "" {
+			stating.kind = with
+		}
+		if folded[s.kind] || s.record.Sequence >= last[stating] {
 			out = append(out, s)
 		}
 	}
@@ -128,14 +133,36 @@ func (c *comparison) statementsOf(ctx context.Context, r *LogRecord) ([]statemen
 		return nil, err
 	}
 	if d == nil {
-		return c.earlier(ctx, own, r)
+		out, err := c.earlier(ctx, own, r)
+		return append(out, unmentioned(own, r, nil)...), err
 	}
-	out := d.statements(own, r)
+	out := append(d.statements(own, r), unmentioned(own, r, d)...)
 	if d.Range == nil {
 		return out, nil
 	}
 	more, err := c.numbered(ctx, r, *d.Range)
 	return append(out, more...), err
+}
+
+// statedWith returns the type of the resource whose records state resources of a type, or an empty text if their own do.
+func statedWith(kind string) string {
+	if tables := db.StatedTablesOf(kind); len(tables) > 0 {
+		return tables[0].With
+	}
+	return ""
+}
+
+// unmentioned returns a silent statement about each resource that a record could state and does not.
+func unmentioned(own resource, r *LogRecord, d *document) (out []statement) {
+	for _, kind := range db.StatedWith(own.kind) {
+		if d != nil {
+			if _, stated := d.Resources[kind][own.id]; stated {
+				continue
+			}
+		}
+		out = append(out, statement{resource: resource{kind, own.id}, record: r, silent: true})
+	}
+	return out
 }
 
 // statements returns what a state says about resources.
@@ -214,7 +241,7 @@ func (r *LogRecord) describe() string {
 func (c *comparison) compareOne(s statement, now stored) {
 	deleted := s.digest == "" && len(s.tables) == 0 && s.facts == nil && !s.exists
 	switch {
-	case len(db.StatedTablesOf(s.kind)) == 0:
+	case s.silent || len(db.StatedTablesOf(s.kind)) == 0:
 	case deleted && len(now) > 0:
 		c.found.Addf("resources that should not exist", "%s exists, but %s states that it does not", s.resource, s.record.describe())
 	case deleted:

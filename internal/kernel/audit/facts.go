@@ -42,6 +42,17 @@ func (c *comparison) earlier(ctx context.Context, own resource, r *LogRecord) ([
 	return []statement{{resource: own, record: r, facts: facts, exists: true}}, nil
 }
 
+// PastValues returns the values that a fact of a resource has had, as far as it is a text: each once, the last first.
+func PastValues(ctx context.Context, tx *db.Tx, kind, id, fact string) (out []string, err error) {
+	all, err := selectFacts(ctx, tx, resource{kind, id})
+	for _, facts := range all {
+		if value, ok := factsOf(facts)[fact].(string); ok && !slices.Contains(out, value) {
+			out = append(out, value)
+		}
+	}
+	return out, err
+}
+
 // number returns the number in a text such as OT-12, or 0.
 func number(v any) int64 {
 	text, _ := v.(string)

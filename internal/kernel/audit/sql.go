@@ -83,6 +83,11 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int
 	return records(rows), err
 }
 
+// CountAction returns how many records of an action there are. It is a building block.
+func CountAction(ctx context.Context, tx *db.Tx, action string) (int64, error) {
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM audit_log WHERE organization_id = @org AND action = ?", action)
+}
+
 // hasRecord reports whether the log has a record about a resource.
 func hasRecord(ctx context.Context, tx *db.Tx, resourceID string) (bool, error) {
 	found, err := db.All[int64](ctx, tx, "SELECT sequence FROM audit_log WHERE organization_id = @org AND resource_id = ? LIMIT 1", resourceID)
@@ -95,6 +100,26 @@ func records(rows []recordRow) []LogRecord {
 		out[i] = r.record()
 	}
 	return out
+}
+
+// selectOfAction reads the records of an action, oldest first.
+func selectOfAction(ctx context.Context, tx *db.Tx, action string) ([]LogRecord, error) {
+	rows, err := db.All[recordRow](ctx, tx, "SELECT "+db.Columns[recordRow]()+
+		" FROM audit_log WHERE organization_id = @org AND action = ? ORDER BY sequence", action)
+	return records(rows), err
+}
+
+// selectFacts reads what all records of a resource say about it, the last first.
+func selectFacts(ctx context.Context, tx *db.Tx, r resource) (out []string, err error) {
+	rows, err := db.All[struct {
+		Before *string `db:"before"`
+		After  *string `db:"after"`
+	}](ctx, tx, "SELECT before, after FROM audit_log WHERE organization_id = @org AND resource_id = ? AND resource_type = ? "+
+		"ORDER BY sequence DESC", r.id, r.kind)
+	for _, row := range rows {
+		out = append(out, db.OrEmpty(row.After), db.OrEmpty(row.Before))
+	}
+	return out, err
 }
 
 // selectSince reads the number of the first record at or after a time, or nil if there is none.

@@ -42,15 +42,12 @@ func readTable(ctx context.Context, tx *db.Tx, t *db.StatedTable, condition stri
 	if err != nil {
 		return err
 	}
-	if t.Where != "" {
-		condition += " AND " + t.Where
-	}
 	order := "resource_id"
 	if t.Order != "" {
 		order += ", " + t.Order
 	}
 	rows, err := db.Texts(ctx, tx, "SELECT "+t.Key+" AS resource_id, "+strings.Join(columns, ", ")+" FROM "+t.Table+
-		" WHERE organization_id = @org AND "+condition+" ORDER BY "+order, args...)
+		" WHERE "+t.Condition()+" AND "+condition+" ORDER BY "+order, args...)
 	for _, r := range rows {
 		id := *r["resource_id"].Value
 		if into[id] == nil {
@@ -63,21 +60,13 @@ func readTable(ctx context.Context, tx *db.Tx, t *db.StatedTable, condition stri
 
 // countRows counts the rows of a table that records state.
 func countRows(ctx context.Context, tx *db.Tx, t *db.StatedTable) (int64, error) {
-	where := ""
-	if t.Where != "" {
-		where = " AND " + t.Where
-	}
-	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+t.Table+" WHERE organization_id = @org"+where)
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+t.Table+" WHERE "+t.Condition())
 }
 
 // selectIDs reads the ids of the resources that rows of a table belong to, in their order.
 func selectIDs(ctx context.Context, tx *db.Tx, t *db.StatedTable, after string, limit int) ([]string, error) {
-	where := ""
-	if t.Where != "" {
-		where = " AND " + t.Where
-	}
-	return db.All[string](ctx, tx, "SELECT DISTINCT "+t.Key+" AS resource_id FROM "+t.Table+" WHERE organization_id = @org AND "+t.Key+
-		" > ?"+where+" ORDER BY resource_id LIMIT ?", after, limit)
+	return db.All[string](ctx, tx, "SELECT DISTINCT "+t.Key+" AS resource_id FROM "+t.Table+" WHERE "+t.Condition()+" AND "+t.Key+
+		" > ? ORDER BY resource_id LIMIT ?", after, limit)
 }
 
 // chartCreated is the action of the record of a new chart.

@@ -151,9 +151,10 @@ func Verify(ctx context.Context, tx *db.Tx) (texts []string, err error) {
 	if s.Count != s.Expected || s.Count > 0 && (*s.First != 1 || *s.Last != s.Expected) {
 		texts = append(texts, fmt.Sprintf("events: the table has %d rows, but the organization state counts %d", s.Count, s.Expected))
 	}
-	orphans, err := countOrphans(ctx, tx)
-	if orphans > 0 {
-		texts = append(texts, fmt.Sprintf("events: %d report changes that the audit log does not have", orphans))
+	wrong, err := selectWrong(ctx, tx)
+	for _, sequence := range wrong {
+		texts = append(texts, fmt.Sprintf("events: event %d does not report the change of its audit record, or not in the order of the log",
+			sequence))
 	}
 	return texts, err
 }

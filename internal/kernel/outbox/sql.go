@@ -80,11 +80,17 @@ func selectSequence(ctx context.Context, tx *db.Tx) (sequenceRow, error) {
 		WHERE s.organization_id = @org GROUP BY s.event_sequence`)
 }
 
-// countOrphans counts events of changes that the audit log does not have.
-func countOrphans(ctx context.Context, tx *db.Tx) (int64, error) {
-	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM events e
+// wrongMax bounds how many events are read that differ from their audit records.
+const wrongMax = 10
+
+// selectWrong reads the numbers of the first events that do not report the change of an audit record, or not in the order of the log.
+func selectWrong(ctx context.Context, tx *db.Tx) ([]int64, error) {
+	return db.All[int64](ctx, tx, `SELECT e.sequence FROM events e
 		LEFT JOIN audit_log a ON a.organization_id = e.organization_id AND a.sequence = e.audit_sequence
-		WHERE e.organization_id = @org AND a.sequence IS NULL`)
+		LEFT JOIN events b ON b.organization_id = e.organization_id AND b.sequence = e.sequence - 1
+		WHERE e.organization_id = @org AND (a.sequence IS NULL OR a.action <> e.type OR a.created_at <> e.created_at
+			OR b.audit_sequence >= e.audit_sequence)
+		ORDER BY e.sequence LIMIT ?`, wrongMax)
 }
 
 type lagRow struct {

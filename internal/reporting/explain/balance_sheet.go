@@ -19,9 +19,10 @@ const (
 	debits         = "debits"
 	credits        = "credits"
 	fxEffect       = "fx_effect"
+	change         = "change" // of the balance in the period, which the balance sheet itself does not show
 )
 
-var sheetColumns = []string{closingBalance, openingBalance, currentBalance, debits, credits, fxEffect}
+var sheetColumns = []string{closingBalance, openingBalance, currentBalance, debits, credits, fxEffect, change}
 
 // The rows of a balance sheet that are totals of others.
 const (
@@ -41,6 +42,8 @@ func sheetFigure(c statement.Cell, column string) money.Decimal {
 		return c.Credits
 	case fxEffect:
 		return c.FXEffect
+	case change:
+		return c.Closing.Sub(c.Opening)
 	}
 	return c.Closing
 }
@@ -98,6 +101,10 @@ func (i *inquiry) sheet(ctx context.Context) error {
 		})
 	case i.q.Column == fxEffect:
 		i.explainEffect(c, now)
+		return nil
+	case i.q.Column == change:
+		i.out.add("closing balance", now.Closing, i.q.with("column", closingBalance), NoList)
+		i.out.add("opening balance", now.Opening.Neg(), i.q.with("column", openingBalance), NoList)
 		return nil
 	case i.q.Column == openingBalance && c.account.Role != account.RoleTranslationAdjustment:
 		return i.explainOpening(ctx, c, now.Opening)

@@ -19,10 +19,10 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// sharePlaces and runwayPlaces are the decimal places of shares and of months.
+// The decimal places of shares and of months.
 const (
-	sharePlaces  = 4
-	runwayPlaces = 1
+	SharePlaces  = 4
+	RunwayPlaces = 1
 )
 
 // deriveHoldings computes cash, digital assets and their concentration. Cash is what stands on the asset accounts of sources
@@ -40,21 +40,15 @@ func (i *inquiry) deriveHoldings(ctx context.Context, sheet *statements.BalanceS
 	for n, id := range sheet.LegalEntityIDs {
 		rates[id], _ = sheet.Rates(n, len(i.compared)-1)
 	}
-	x, costs := i.out, i.translatedCosts(positions, rates)
+	x := i.out
 	cash := Holding{Name: x.Currency, Cash: true}
 	for n, a := range sheet.Accounts {
 		if !held[a.ID] || a.Type != account.Asset {
 			continue
 		}
-		value := sheet.Rows[n].Cells[len(i.compared)-1].Closing
-		if a.NormalBalance == account.Credit {
-			value = value.Neg()
-		}
-		if value = value.Sub(costs[a.ID]); !value.IsZero() {
-			cash.Value = cash.Value.Add(value)
-			cash.Parts = append(cash.Parts, Part{a.String(), value, i.queryWith("balance-sheet", "closing_balance", func(q *explain.Query) {
-				q.LedgerAccountID = a.ID
-			})})
+		parts := i.cashParts(a, sheet.Rows[n].Cells[len(i.compared)-1].Closing, positions, rates)
+		if value := contributions(parts); !value.IsZero() {
+			cash.Value, cash.Parts = cash.Value.Add(value), append(cash.Parts, parts...)
 		}
 	}
 	switch {
@@ -103,19 +97,43 @@ func (i *inquiry) sourceAccounts(ctx context.Context, sheet *statements.BalanceS
 	return out, err
 }
 
-// translatedCosts returns the cost of digital assets by ledger account. It is translated once for each legal entity and account,
-// as the balance of the account is.
-func (i *inquiry) translatedCosts(positions []holdings.Closing, rates map[string]statement.Rate) map[string]money.Decimal {
-	costs := map[[2]string]money.Decimal{}
+// cashParts returns what the cash on an account is computed from: its balance, and the cost of each position of digital assets on it,
+// which is subtracted. Costs are translated together, as they are part of the balance, so that their contributions add up to the same
+// rounded sum.
+func (i *inquiry) cashParts(a account.Account, balance money.Decimal, positions []holdings.Closing,
+	rates map[string]statement.Rate) []Part {
+	p := Part{Label: a.String(), Value: balance, Currency: i.out.Currency, Contribution: balance,
+		Explain: i.queryWith("balance-sheet", "closing_balance", func(q *explain.Query) { q.LedgerAccountID = a.ID })}
+	if a.NormalBalance == account.Credit {
+		p.Contribution = balance.Neg()
+	}
+	parts, sums := []Part{p}, map[string]money.Decimal{}
 	for _, p := range positions {
-		k := [2]string{p.LegalEntityID, p.LedgerAccountID}
-		costs[k] = costs[k].Add(p.Basis)
+		if p.LedgerAccountID != a.ID || p.Basis.IsZero() {
+			continue
+		}
+		before := sums[p.LegalEntityID]
+		sum := before.Add(p.Basis)
+		sums[p.LegalEntityID] = sum
+		rate := rates[p.LegalEntityID]
+		parts = append(parts, Part{Label: "less the cost of " + p.Quantity.String() + " " + p.AssetType, Value: p.Basis, Currency: p.Currency,
+			Contribution: i.convert(before, rate).Sub(i.convert(sum, rate)), Explain: i.positionQuery(p, "cost_basis")})
 	}
-	out := map[string]money.Decimal{}
-	for k, cost := range costs {
-		out[k[1]] = out[k[1]].Add(i.convert(cost, rates[k[0]]))
+	return parts
+}
+
+// contributions adds up what parts contribute.
+func contributions(parts []Part) (sum money.Decimal) {
+	for _, p := range parts {
+		sum = sum.Add(p.Contribution)
 	}
-	return out
+	return sum
+}
+
+// positionQuery returns the query for a figure of a position.
+func (i *inquiry) positionQuery(p holdings.Closing, column string) *explain.Query {
+	return &explain.Query{Report: "closing-positions", Column: column, PeriodID: i.out.Period.ID, LegalEntityID: p.LegalEntityID,
+		AssetType: p.AssetType, SourceID: p.SourceID, LedgerAccountID: p.LedgerAccountID, Chain: p.Chain, TokenID: p.TokenID}
 }
 
 // convert translates an amount. A rate of one leaves it as it is.
@@ -139,9 +157,8 @@ func (i *inquiry) digitalAssets(positions []holdings.Closing, rates map[string]s
 		}
 		h := byAsset[p.AssetType]
 		h.Value = h.Value.Add(value)
-		h.Parts = append(h.Parts, Part{p.Quantity.String() + " " + p.AssetType, value, &explain.Query{Report: "closing-positions",
-			Column: "carrying_amount", PeriodID: i.out.Period.ID, LegalEntityID: p.LegalEntityID, AssetType: p.AssetType, SourceID: p.SourceID,
-			LedgerAccountID: p.LedgerAccountID, Chain: p.Chain, TokenID: p.TokenID}})
+		h.Parts = append(h.Parts, Part{Label: p.Quantity.String() + " " + p.AssetType, Value: p.Carrying, Currency: p.Currency,
+			Contribution: value, Explain: i.positionQuery(p, "carrying_amount")})
 	}
 	var out []Holding
 	for _, name := range slices.Sorted(maps.Keys(byAsset)) {
@@ -169,7 +186,7 @@ func (i *inquiry) concentrate(all []Holding, cashKnown bool) {
 		return
 	}
 	for n := range all {
-		share := all[n].Value.Quo(total, sharePlaces)
+		share := all[n].Value.Quo(total, SharePlaces)
 		all[n].Share = &share
 	}
 	x.LargestShare = Figure{Value: all[0].Share, Formula: fmt.Sprintf("%s %s / total %s", all[0].Name, all[0].Value.Fixed(x.Currency),
@@ -199,12 +216,12 @@ func (i *inquiry) deriveBurn(ctx context.Context) error {
 			}
 			amount := income.Sections[s].Totals[n]
 			gross = gross.Add(amount)
-			x.GrossBurn.Parts = append(x.GrossBurn.Parts, Part{m.Key + " " + strings.ReplaceAll(string(section.Section), "_", " "), amount,
-				explained(string(section.Section))})
+			x.GrossBurn.Parts = append(x.GrossBurn.Parts, Part{Label: m.Key + " " + strings.ReplaceAll(string(section.Section), "_", " "),
+				Value: amount, Currency: x.Currency, Contribution: amount, Explain: explained(string(section.Section))})
 		}
 		net = net.Sub(income.OperatingIncome[n])
-		x.NetBurn.Parts = append(x.NetBurn.Parts, Part{m.Key + " operating income, negated", income.OperatingIncome[n].Neg(),
-			explained("operating_income")})
+		x.NetBurn.Parts = append(x.NetBurn.Parts, Part{Label: "less " + m.Key + " operating income", Value: income.OperatingIncome[n],
+			Currency: x.Currency, Contribution: income.OperatingIncome[n].Neg(), Explain: explained("operating_income")})
 	}
 	count := money.FromInt(int64(len(i.months)))
 	average := func(sum money.Decimal) *money.Decimal {
@@ -235,7 +252,7 @@ func (i *inquiry) deriveRunway() {
 		default:
 			value := money.Decimal{}
 			if r.funds.Sign() > 0 {
-				value = r.funds.Mul(money.FromInt(int64(len(i.months)))).Quo(*x.sumNetBurn, runwayPlaces)
+				value = r.funds.Mul(money.FromInt(int64(len(i.months)))).Quo(*x.sumNetBurn, RunwayPlaces)
 			}
 			parts := append(slices.Clone(x.Cash.Parts), x.NetBurn.Parts...)
 			if r.into == &x.RunwayWithAssets {
@@ -260,10 +277,13 @@ func (i *inquiry) deriveMovements(ctx context.Context, sheet *statements.Balance
 		return err
 	}
 	add := func(a account.Account, report, column string, amount func(period int) money.Decimal) {
-		m := Movement{Account: a, Amount: amount(at), Explain: *i.queryWith(report, column, func(q *explain.Query) { q.LedgerAccountID = a.ID })}
+		explained := func(period int) *explain.Query {
+			return i.queryWith(report, column, func(q *explain.Query) { q.LedgerAccountID, q.PeriodID = a.ID, i.compared[period].ID })
+		}
+		m := Movement{Account: a, Amount: amount(at), Explain: explained(at)}
 		if at > 0 {
 			previous := amount(at - 1)
-			m.Previous = &previous
+			m.Previous, m.Before = &previous, explained(at-1)
 		}
 		if !m.Amount.IsZero() {
 			x.Movements = append(x.Movements, m)
@@ -274,7 +294,7 @@ func (i *inquiry) deriveMovements(ctx context.Context, sheet *statements.Balance
 		case account.RoleCurrentEarnings, account.RoleRetainedEarnings, account.RoleTranslationAdjustment:
 			continue
 		}
-		add(a, "balance-sheet", "closing_balance", func(period int) money.Decimal {
+		add(a, "balance-sheet", "change", func(period int) money.Decimal {
 			c := sheet.Rows[n].Cells[period]
 			return c.Closing.Sub(c.Opening)
 		})

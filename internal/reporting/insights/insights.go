@@ -70,11 +70,18 @@ type Figure struct {
 	Parts   []Part
 }
 
-// Part is a figure that another one was computed from.
+// Part is a figure of a report that another one was computed from.
 type Part struct {
-	Label   string
-	Value   money.Decimal
-	Explain *explain.Query
+	Label string
+
+	// Value is the figure that Explain explains, in Currency.
+	Value    money.Decimal
+	Currency string
+	Explain  *explain.Query
+
+	// Contribution is what the part adds to the sum in question, in the currency of the insights: the value, translated if it is in another
+	// currency, and negated if it is subtracted.
+	Contribution money.Decimal
 }
 
 // Holding is cash, or a digital asset at its carrying amount, and its share of both together.
@@ -89,9 +96,10 @@ type Holding struct {
 // Movement is the change of an account in the period.
 type Movement struct {
 	Account  account.Account
-	Amount   money.Decimal  // in the natural sign of the account
+	Amount   money.Decimal // in the natural sign of the account
+	Explain  *explain.Query
 	Previous *money.Decimal // in the period before; nil if there is none
-	Explain  explain.Query
+	Before   *explain.Query // explains Previous
 }
 
 // Insights are key figures at the end of a period.

@@ -114,8 +114,9 @@ func (w *world) explains(x *insights.Insights) {
 	w.Helper()
 	parts := append(append(append(x.Cash.Parts, x.DigitalAssets.Parts...), x.GrossBurn.Parts...), x.NetBurn.Parts...)
 	for _, m := range x.Movements {
-		if figure, err := w.explain.Explain(w.Ctx, m.Explain, page.Request{Limit: 10}); err != nil || figure.Value == nil {
-			w.Errorf("%s: %v", m.Explain, err)
+		if figure, err := w.explain.Explain(w.Ctx, *m.Explain, page.Request{Limit: 10}); err != nil || figure.Value == nil ||
+			!figure.Value.Equal(m.Amount) {
+			w.Errorf("%s: %+v %v", m.Explain, figure, err)
 		}
 	}
 	if len(x.Runway.Parts) == 0 || len(x.LargestShare.Parts) == 0 {
@@ -123,7 +124,7 @@ func (w *world) explains(x *insights.Insights) {
 	}
 	for _, p := range parts {
 		figure, err := w.explain.Explain(w.Ctx, *p.Explain, page.Request{Limit: 10})
-		if err != nil || figure.Value == nil || !figure.Value.Abs().Equal(p.Value.Abs()) {
+		if err != nil || figure.Value == nil || !figure.Value.Equal(p.Value) {
 			w.Errorf("%s is %s, but %s: %+v %v", p.Label, p.Value, p.Explain, figure, err)
 		}
 	}

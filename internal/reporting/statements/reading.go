@@ -10,7 +10,6 @@ import (
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/books/entity"
-	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/books/tag"
@@ -29,10 +28,10 @@ type reading struct {
 	later    bool            // there are later periods
 	columns  []int
 	closed   map[string]map[int]money.Decimal // by closing and account
-	quotes   map[string][]fx.Quotation        // by currency that is translated, the rates into the report's currency by date
 	books    statement.Books
 
-	unknownRate error // a line on an equity account cannot be translated
+	translations []*translation // by legal entity; nil for books that are in the currency of the report
+	unknownRate  error          // a line on an equity account cannot be translated
 }
 
 // resolve finds the legal entities, periods and accounts that a report covers. A requested one that does not exist is
@@ -128,11 +127,8 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 	for i, p := range r.periods {
 		b.Periods[i] = p.Key
 	}
-	if r.quotes, err = r.readQuotes(ctx, tx); err != nil {
-		return nil, err
-	}
 	for i, e := range r.entities {
-		b.Entities[i] = statement.Entity{FiscalYearStart: int(e.FiscalYearStartMonth), Rates: r.rates(e.BaseCurrency)}
+		b.Entities[i] = statement.Entity{FiscalYearStart: int(e.FiscalYearStartMonth)}
 	}
 	var totals []balance.Total
 	var closed []period.ClosedBalance
@@ -140,6 +136,9 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 		if totals, err = r.rows(ctx, tx, p.TagID); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.readRates(ctx, tx, totals); err != nil {
+		return nil, err
 	}
 	if len(r.columns) > 0 && p.TagID == "" { // closing balances are not stored by tag
 		if closed, err = r.closings(ctx, tx); err != nil {

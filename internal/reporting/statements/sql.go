@@ -81,7 +81,8 @@ type equityFilter struct {
 	until              time.Time
 }
 
-// equityRow is a posted line on an equity account. Date is the accounting date, for a reversal that of the entry it reverses.
+// equityRow is a posted line on an equity account. Date is the accounting date of its entry, or for a reversal of the entry it reverses:
+// that of DatedEntryID.
 type equityRow struct {
 	LegalEntityID   string        `db:"legal_entity_id"`
 	LedgerAccountID string        `db:"ledger_account_id"`
@@ -91,12 +92,14 @@ type equityRow struct {
 	Amount          money.Decimal `db:"amount"`
 	Rates           *string       `db:"rates"`
 	Date            time.Time     `db:"accounting_date"`
+	DatedEntryID    string        `db:"dated_entry_id"`
 }
 
 // selectEquity reads the posted lines on equity accounts before an instant.
 func selectEquity(ctx context.Context, tx *db.Tx, f equityFilter) ([]equityRow, error) {
 	q := db.Select(`SELECT l.legal_entity_id, l.ledger_account_id, e.accounting_period_id, l.number, l.credit_or_debit,
-		COALESCE(l.base_amount, l.amount) AS amount, l.rates, COALESCE(o.accounting_date, l.accounting_date) AS accounting_date
+		COALESCE(l.base_amount, l.amount) AS amount, l.rates, COALESCE(o.accounting_date, l.accounting_date) AS accounting_date,
+		COALESCE(o.journal_entry_id, l.journal_entry_id) AS dated_entry_id
 		FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
 		LEFT JOIN journal_entries o ON o.organization_id = e.organization_id AND o.journal_entry_id = e.previous_entry_id
 			AND e.originated_by = 'reversal'

@@ -3,12 +3,13 @@ package statements
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/balance"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -17,95 +18,164 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/statement"
 )
 
-// readQuotes reads the rates of every currency that is translated, up to the last period.
-func (r *reading) readQuotes(ctx context.Context, tx *db.Tx) (map[string][]fx.Quotation, error) {
-	out := map[string][]fx.Quotation{}
-	for _, e := range r.entities {
-		from, to := e.BaseCurrency, r.books.Currency
-		if from == to || out[from] != nil || len(r.periods) == 0 {
-			continue
-		}
-		quotes, err := fx.ListBetween(ctx, tx, from, to, "", lastDay(r.periods[len(r.periods)-1]))
-		if err != nil {
-			return nil, err
-		}
-		out[from] = quotes
-	}
-	return out, nil
+// translation holds the rates by which the books of a legal entity are translated into the currency of the report. What was kept with
+// the closing of a period applies first, so that a rate that is stored later does not change what a closed period shows. Where nothing
+// was kept, the stored rates apply.
+type translation struct {
+	entity entity.LegalEntity
+	to     string
+	rates  *statement.Rates
+	kept   map[string]statement.Rate // by journal entry, and that of opening balances under period.RateOpening
+	begins calendar.Month            // the first month of the legal entity; set if its opening balances are translated
+	latest map[string]*fx.Quotation  // by date, the latest stored rate up to it, or nil if there is none
 }
 
-// rates returns the rates of each period from a currency, or nil if it is that of the report. The first period is the opening
-// period, whose rate is that of the beginning of the books.
-func (r *reading) rates(currency string) *statement.Rates {
-	if currency == r.books.Currency || len(r.periods) == 0 {
+// readRates reads the rates of every legal entity that is translated.
+func (r *reading) readRates(ctx context.Context, tx *db.Tx, totals []balance.Total) error {
+	r.translations = make([]*translation, len(r.entities))
+	if len(r.periods) == 0 {
 		return nil
 	}
-	quotes := r.quotes[currency]
-	rates := &statement.Rates{Closing: make([]statement.Rate, len(r.periods)), Average: make([]statement.Rate, len(r.periods))}
-	var latest *fx.Quotation
-	for i, p := range r.periods {
-		sum, n, start, end := money.Decimal{}, int64(0), firstDay(p), lastDay(p)
-		for len(quotes) > 0 && quotes[0].Date <= end {
-			latest, quotes = &quotes[0], quotes[1:]
-			if latest.Date >= start {
-				sum, n = sum.Add(latest.Rate), n+1
+	translated := false
+	for i, e := range r.entities {
+		if e.BaseCurrency != r.books.Currency {
+			n := len(r.periods)
+			r.translations[i] = &translation{entity: e, to: r.books.Currency, kept: map[string]statement.Rate{}, latest: map[string]*fx.Quotation{},
+				rates: &statement.Rates{Closing: make([]statement.Rate, n), Average: make([]statement.Rate, n)}}
+			r.books.Entities[i].Rates, translated = r.translations[i].rates, true
+		}
+	}
+	if !translated {
+		return nil
+	}
+	if err := r.readKept(ctx, tx); err != nil {
+		return err
+	}
+	opened := map[string]bool{}
+	for i := range totals {
+		if totals[i].PeriodID == r.periods[0].ID {
+			opened[totals[i].LegalEntityID] = true
+		}
+	}
+	for _, t := range r.translations {
+		if t == nil {
+			continue
+		}
+		if err := t.readStored(ctx, tx, r.periods); err != nil {
+			return err
+		}
+		if opened[t.entity.ID] {
+			if err := t.readOpening(ctx, tx); err != nil {
+				return err
 			}
 		}
-		if latest != nil {
-			rates.Closing[i] = exact(latest.Rate)
-		}
-		if n > 0 {
-			rates.Average[i] = statement.Rate{Times: sum, Over: money.FromInt(n)}
-		}
 	}
-	if rate, there := r.rateOn(currency, r.beginning(currency)); there {
-		rates.Closing[0] = exact(rate)
-	}
-	return rates
+	return nil
 }
 
-// beginning returns the date at whose rate opening balances are translated: the first day of the first month or, if no rate is
-// stored for that or a day before it, the last one.
-func (r *reading) beginning(currency string) string {
-	first := r.periods[1]
-	if _, there := r.rateOn(currency, firstDay(first)); there {
-		return firstDay(first)
+// readKept reads the rates that were kept with closings.
+func (r *reading) readKept(ctx context.Context, tx *db.Tx) error {
+	standing, err := snapshot.Closings(ctx, tx)
+	if err != nil {
+		return err
 	}
-	return lastDay(first)
+	entityAt, periodAt := indexByID(r.entities, entityID), indexByID(r.periods, periodID)
+	var ids []string
+	of := map[string][2]int{}
+	for _, c := range standing {
+		e, ours := entityAt[c.LegalEntityID]
+		if p, read := periodAt[c.PeriodID]; ours && read && r.translations[e] != nil {
+			ids, of[c.ID] = append(ids, c.ID), [2]int{e, p}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	kept, err := period.KeptRates(ctx, tx, ids, r.books.Currency)
+	for _, k := range kept {
+		t, p := r.translations[of[k.ClosingID][0]], of[k.ClosingID][1]
+		switch rate := (statement.Rate{Times: k.Sum, Over: money.FromInt(k.Count)}); k.AppliesTo {
+		case period.RateClosing:
+			t.rates.Closing[p] = rate
+		case period.RateAverage:
+			t.rates.Average[p] = rate
+		default:
+			t.kept[k.AppliesTo] = rate
+		}
+	}
+	return err
+}
+
+// readStored completes the rates of periods from the first one on for which not all were kept. It reads one row for each month.
+func (t *translation) readStored(ctx context.Context, tx *db.Tx, periods []period.Period) error {
+	from := 1
+	for from < len(periods) && t.rates.Closing[from].Known() && t.rates.Average[from].Known() {
+		from++
+	}
+	if from >= len(periods) {
+		return nil
+	}
+	averages, err := fx.Averages(ctx, tx, t.entity.BaseCurrency, t.to, monthOf(periods[from]).FirstDay(),
+		monthOf(periods[len(periods)-1]).LastDay())
+	if err != nil {
+		return err
+	}
+	latest, there, err := fx.Latest(ctx, tx, t.entity.BaseCurrency, t.to, monthOf(periods[from]).Prev().LastDay())
+	if err != nil {
+		return err
+	}
+	var closing statement.Rate
+	if there {
+		closing = exact(latest.Rate)
+	}
+	for i := from; i < len(periods); i++ {
+		var average statement.Rate
+		if len(averages) > 0 && averages[0].Month == periods[i].Key {
+			closing, average = exact(averages[0].Latest), statement.Rate{Times: averages[0].Sum, Over: money.FromInt(averages[0].Count)}
+			averages = averages[1:]
+		}
+		if !t.rates.Closing[i].Known() {
+			t.rates.Closing[i] = closing
+		}
+		if !t.rates.Average[i].Known() {
+			t.rates.Average[i] = average
+		}
+	}
+	return nil
+}
+
+// readOpening sets the rate of opening balances, which is that of the opening period: the one that was kept with the first closing, or
+// that of the beginning of the legal entity's own first month.
+func (t *translation) readOpening(ctx context.Context, tx *db.Tx) (err error) {
+	if rate, kept := t.kept[period.RateOpening]; kept {
+		t.rates.Closing[0] = rate
+		return nil
+	}
+	if t.begins, err = period.FirstMonth(ctx, tx, t.entity); err != nil {
+		return err
+	}
+	q, there, err := fx.AtBeginning(ctx, tx, t.entity.BaseCurrency, t.to, t.begins.FirstDay(), t.begins.LastDay())
+	if there {
+		t.rates.Closing[0] = exact(q.Rate)
+	}
+	return err
 }
 
 func exact(rate money.Decimal) statement.Rate {
 	return statement.Rate{Times: rate, Over: money.FromInt(1)}
 }
 
-// rateOn returns the latest rate from a currency on or before a date.
-func (r *reading) rateOn(currency, date string) (money.Decimal, bool) {
-	quotes := r.quotes[currency]
-	after, _ := slices.BinarySearchFunc(quotes, date, func(q fx.Quotation, date string) int {
-		if q.Date > date {
-			return 1
-		}
-		return -1
-	})
-	if after == 0 {
-		return money.Decimal{}, false
-	}
-	return quotes[after-1].Rate, true
-}
-
 // totalKey identifies the total of an account of a legal entity in a period.
 type totalKey struct{ legalEntityID, ledgerAccountID, periodID string }
 
-// historical translates the lines on equity accounts of legal entities with another currency, and adds them up. Each line is
-// translated at the rate of its date: the one that was kept with it or, if none was stored for its date by then, the latest
-// rate up to the date. If that is missing too, the error is kept for the statements that show equity. Equity has few lines, so
-// this costs little however long the history is.
+// historical translates the lines on equity accounts of legal entities with another currency, each at the rate of its date, and adds
+// them up. If a rate is missing, the error is kept for the statements that show equity. Equity has few lines, so this costs little
+// however long the history is.
 func (r *reading) historical(ctx context.Context, tx *db.Tx, tagID string) (map[totalKey]statement.Sides, error) {
 	f := equityFilter{tagID: tagID}
-	base := map[string]string{}
-	for _, e := range r.entities {
-		if e.BaseCurrency != r.books.Currency {
-			f.entities, base[e.ID] = append(f.entities, e.ID), e.BaseCurrency
+	for i, e := range r.entities {
+		if r.translations[i] != nil {
+			f.entities = append(f.entities, e.ID)
 		}
 	}
 	for _, a := range r.chart {
@@ -126,9 +196,9 @@ func (r *reading) historical(ctx context.Context, tx *db.Tx, tagID string) (map[
 		return nil, err
 	}
 	places, _ := money.MinorUnits(r.books.Currency)
-	out := map[totalKey]statement.Sides{}
+	entityAt, out := indexByID(r.entities, entityID), map[totalKey]statement.Sides{}
 	for _, l := range lines {
-		rate, err := r.rateOf(l, base[l.LegalEntityID], zone)
+		rate, err := r.translations[entityAt[l.LegalEntityID]].rateOf(ctx, tx, l, zone)
 		switch {
 		case fault.KindOf(err) == fault.Conflict:
 			r.unknownRate = err
@@ -138,36 +208,55 @@ func (r *reading) historical(ctx context.Context, tx *db.Tx, tagID string) (map[
 		}
 		key := totalKey{l.LegalEntityID, l.LedgerAccountID, l.PeriodID}
 		sum := out[key]
-		sum.Add(l.Side == "DEBIT", exact(rate).Convert(l.Amount, places))
+		sum.Add(l.Side == "DEBIT", rate.Convert(l.Amount, places))
 		out[key] = sum
 	}
 	return out, nil
 }
 
-// rateOf returns the rate at which a line on an equity account is translated.
-func (r *reading) rateOf(l equityRow, currency string, zone *time.Location) (money.Decimal, error) {
-	rate, kept, err := fx.Kept(db.OrEmpty(l.Rates)).To(r.books.Currency)
-	if err != nil || kept {
-		return rate, err
+// rateOf returns the rate at which a line on an equity account is translated: the one of its date that was kept with the line, or with
+// the closing of its period, or else the latest stored rate up to its date. Opening balances have a rate of their own.
+func (t *translation) rateOf(ctx context.Context, tx *db.Tx, l equityRow, zone *time.Location) (statement.Rate, error) {
+	if period.IsOpening(l.Date) {
+		if rate := t.rates.Closing[0]; rate.Known() {
+			return rate, nil
+		}
+		return statement.Rate{}, t.missing(t.begins.LastDay(), l)
+	}
+	rate, there, err := fx.Kept(db.OrEmpty(l.Rates)).To(t.to)
+	if err != nil || there {
+		return exact(rate), err
+	}
+	if rate, there := t.kept[l.DatedEntryID]; there {
+		return rate, nil
 	}
 	date := calendar.DateOf(l.Date, zone)
-	if period.IsOpening(l.Date) {
-		date = r.beginning(currency)
+	q, known := t.latest[date]
+	if !known {
+		found, there, err := fx.Latest(ctx, tx, t.entity.BaseCurrency, t.to, date)
+		if err != nil {
+			return statement.Rate{}, err
+		}
+		if there {
+			q = &found
+		}
+		t.latest[date] = q
 	}
-	rate, there := r.rateOn(currency, date)
-	if !there {
-		return rate, fault.Conflictf("no rate from %s to %s is stored for %s or a day before it, at which the line of JE-%d on an equity "+
-			"account is translated: store it with POST /v1/fx-rates", currency, r.books.Currency, date, l.Number)
+	if q == nil {
+		return statement.Rate{}, t.missing(date, l)
 	}
-	return rate, nil
+	return exact(q.Rate), nil
 }
 
-func firstDay(p period.Period) string { return p.Key + "-01" }
+// missing returns the error for a line whose rate is missing.
+func (t *translation) missing(date string, l equityRow) error {
+	return fault.Conflictf("no rate from %s to %s is stored for %s or a day before it, at which the line of JE-%d on an equity "+
+		"account is translated: store it with POST /v1/fx-rates", t.entity.BaseCurrency, t.to, date, l.Number)
+}
 
-// lastDay returns the last date of a period.
-func lastDay(p period.Period) string {
-	m, _ := calendar.ParseKey(p.Key)
-	return time.Date(m.Year, m.Month+1, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+func monthOf(p period.Period) calendar.Month {
+	m, _ := calendar.ParseKey(p.Key) // keys are written by package period, which verifies them
+	return m
 }
 
 // missingRate returns the error for a missing rate.
@@ -176,10 +265,15 @@ func (r *reading) missingRate(err error) error {
 	if !errors.As(err, &missing) {
 		return err
 	}
-	from, to, p := r.entities[missing.Entity].BaseCurrency, r.books.Currency, r.periods[min(max(1, missing.Period), len(r.periods)-1)]
+	t := r.translations[missing.Entity]
+	from, month := t.entity.BaseCurrency, t.begins
+	if missing.Period > 0 {
+		month = monthOf(r.periods[missing.Period])
+	}
 	if missing.Average {
 		return fault.Conflictf("no rate from %s to %s is stored for a day from %s to %s, which the average of %s needs: store it with "+
-			"POST /v1/fx-rates", from, to, firstDay(p), lastDay(p), p.Key)
+			"POST /v1/fx-rates", from, t.to, month.FirstDay(), month.LastDay(), month.Key())
 	}
-	return fault.Conflictf("no rate from %s to %s is stored for %s or a day before it: store it with POST /v1/fx-rates", from, to, lastDay(p))
+	return fault.Conflictf("no rate from %s to %s is stored for %s or a day before it: store it with POST /v1/fx-rates", from, t.to,
+		month.LastDay())
 }

@@ -75,6 +75,14 @@ func (m Month) Bounds(loc *time.Location) (start, end time.Time) {
 	return m.Start(loc), m.Next().Start(loc)
 }
 
+// FirstDay returns the first date of the month, as 2006-01-02.
+func (m Month) FirstDay() string { return m.Key() + "-01" }
+
+// LastDay returns the last date of the month, as 2006-01-02.
+func (m Month) LastDay() string {
+	return time.Date(m.Year, m.Month+1, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+}
+
 // DateOf returns the local date of an instant, as 2006-01-02.
 func DateOf(t time.Time, loc *time.Location) string { return t.In(loc).Format(time.DateOnly) }
 

@@ -200,3 +200,13 @@ func offsetAt(at int64, loc *time.Location) int64 {
 	_, offset := time.Unix(at, 0).In(loc).Zone()
 	return int64(offset)
 }
+
+func TestAMonthHasItsFirstAndItsLastDay(t *testing.T) {
+	t.Parallel()
+	for key, last := range map[string]string{"2024-02": "2024-02-29", "2025-02": "2025-02-28", "2025-12": "2025-12-31"} {
+		m, err := ParseKey(key)
+		if err != nil || m.FirstDay() != key+"-01" || m.LastDay() != last {
+			t.Errorf("%s: %s to %s %v", key, m.FirstDay(), m.LastDay(), err)
+		}
+	}
+}

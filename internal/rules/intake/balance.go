@@ -2,6 +2,8 @@ package intake
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,8 +46,18 @@ func (r Record) feeQuantity() money.Decimal {
 	return money.Decimal{}
 }
 
-// Balances compares the running balances that a file states with the rows.
-type Balances struct{ last map[[2]string]balanceAt }
+// Stated is the newest balance of an asset that a file states, after a row of a time.
+type Stated struct {
+	Account, Currency string
+	Amount            money.Decimal
+	At                time.Time
+}
+
+// Balances compares the running balances that a file states with the rows, and finds the newest ones.
+type Balances struct {
+	last   map[[2]string]balanceAt
+	newest map[[2]string]Stated
+}
 
 // balanceAt is the balance after a row, and by how much the row changed it.
 type balanceAt struct {
@@ -54,7 +66,18 @@ type balanceAt struct {
 }
 
 // NewBalances returns a comparison for the rows of one file, from the first.
-func NewBalances() *Balances { return &Balances{map[[2]string]balanceAt{}} }
+func NewBalances() *Balances { return &Balances{map[[2]string]balanceAt{}, map[[2]string]Stated{}} }
+
+// Newest returns the newest balance of each asset and account so far, in no particular order.
+func (b *Balances) Newest() []Stated { return slices.Collect(maps.Values(b.newest)) }
+
+// keep keeps a balance if it is the newest. Of rows with the same time, the later one in the order of events counts.
+func (b *Balances) keep(key [2]string, now balanceAt, later bool) {
+	before, known := b.newest[key]
+	if !now.at.IsZero() && (!known || now.at.After(before.At) || now.at.Equal(before.At) && later) {
+		b.newest[key] = Stated{Account: key[0], Currency: key[1], Amount: now.amount, At: now.at}
+	}
+}
 
 // Compare returns a fault if the balance of a row does not follow from the balance before it, or, in a file that begins with
 // the newest row, does not lead to it. Rows without a balance or with faults say nothing about those around them.
@@ -88,6 +111,7 @@ func (b *Balances) Compare(row Row) *Fault {
 	before, known := b.last[key]
 	b.last[key] = now
 	forward, backward := before.amount.Add(moved), before.amount.Sub(before.moved)
+	b.keep(key, now, !known || forward.Equal(stated.Amount) || !backward.Equal(stated.Amount))
 	if !known || forward.Equal(stated.Amount) || backward.Equal(stated.Amount) {
 		return nil
 	}

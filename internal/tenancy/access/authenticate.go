@@ -3,8 +3,11 @@ package access
 import (
 	"context"
 	"crypto/subtle"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
@@ -52,49 +55,60 @@ func (k *keyCache) forget(hash string) {
 	delete(k.byHash, hash)
 }
 
-// errBadKey is the same for a key that is unknown, expired or revoked, so that it does not reveal which keys exist.
-var errBadKey = fault.Unauthorizedf("the API key is not valid: it is unknown, expired or revoked; " +
-	"ask an owner or admin of the organization for a new one")
+// badKey returns the error for a key that is not valid. It is the same for one that is unknown, expired or revoked, so that it does not
+// reveal which keys exist. It names the key by its last characters, as lists of keys do.
+func badKey(plain string) error {
+	return fault.Unauthorizedf("the API key that ends in %s is not valid: it is unknown, expired or revoked; "+
+		"ask an owner or admin of the organization for a new one", plain[len(plain)-lastDigits:])
+}
 
-// errMalformedKey is for a text that cannot be a key.
-var errMalformedKey = fault.Unauthorizedf("the API key is not valid: a key is %s and %d letters and digits; "+
-	"check that it was copied as a whole", keyPrefix, keyDigits)
+// malformedKey returns the error for a text that cannot be a key. It does not repeat the text, which may be another secret.
+func malformedKey(plain string) error {
+	problem := fmt.Sprintf("has %d characters", utf8.RuneCountInString(plain))
+	if !strings.HasPrefix(plain, keyPrefix) {
+		problem = "does not begin with " + keyPrefix
+	}
+	return fault.Unauthorizedf("the API key is not valid: a key is %s and %d letters and digits, but what was sent %s; "+
+		"check that it was copied as a whole", keyPrefix, keyDigits, problem)
+}
 
 // Authenticate returns the actor of an API key.
 func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Actor, error) {
 	plain := text.Reveal()
 	if !looksLikeKey(plain) {
-		return actor.Actor{}, errMalformedKey
+		return actor.Actor{}, malformedKey(plain)
 	}
 	hash, now := hashOf(plain), s.db.Clock().Now()
 	e, ok := s.known.get(hash, now)
 	if !ok {
 		var err error
-		if e, err = s.readKey(ctx, hash, now); err != nil {
+		e, err = s.readKey(ctx, hash, now)
+		if fault.KindOf(err) == fault.NotFound {
+			return actor.Actor{}, badKey(plain)
+		}
+		if err != nil {
 			return actor.Actor{}, err
 		}
 		s.known.put(hash, e)
 	}
 	if e.key.RevokedAt != nil || e.key.ExpiresAt != nil && !now.Before(*e.key.ExpiresAt) {
-		return actor.Actor{}, errBadKey
+		return actor.Actor{}, badKey(plain)
 	}
 	return e.who, nil
 }
 
+// readKey reads a key and what its owner may do. The error is NotFound if the key is not valid.
 func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cachedKey, error) {
 	var key Key
 	err := s.db.ReadAcross(ctx, "the API key determines the organization", func(ctx context.Context, tx *db.Tx) (err error) {
 		key, err = selectKeyByHash(ctx, tx, hash)
 		return err
 	})
-	if fault.KindOf(err) == fault.NotFound {
-		return cachedKey{}, errBadKey
-	}
 	if err != nil {
 		return cachedKey{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(key.hash), []byte(hash)) != 1 {
-		return cachedKey{}, errBadKey
+		return cachedKey{}, fault.Missing("API key")
 	}
 	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, APIKeyID: key.ID, Scopes: key.Scopes,
 		LegalEntityIDs: key.LegalEntityIDs}
@@ -103,10 +117,7 @@ func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cach
 			who.Role, err = selectRole(ctx, tx, key.UserID)
 			return err
 		})
-		if fault.KindOf(err) == fault.NotFound { // the person is no longer a member, so the key is not valid either
-			return cachedKey{}, errBadKey
-		}
-		if err != nil {
+		if err != nil { // not found: the person is no longer a member, so the key is not valid either
 			return cachedKey{}, err
 		}
 	}

@@ -40,7 +40,9 @@ func (k Key) facts() map[string]any {
 const (
 	keyPrefix = "bur_"
 	keyDigits = 43 // of base 62: 256 bits
-	base62    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+	lastDigits = 4 // by which people tell keys apart
+	base62     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
 // newText generates the text of a key. Random bytes beyond the last whole multiple of 62 are drawn again, so that all

@@ -36,17 +36,22 @@ type Draft struct {
 // Prepare reads the head of a file and resolves its layout. A dry run also accepts a guess that leaves something
 // undecided.
 func (s *Service) Prepare(ctx context.Context, p Params, file io.ReadSeeker, dry bool) (d Draft, err error) {
+	var faults fault.List
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		d.Source, err = source.Find(ctx, tx, p.SourceID)
-		return missingAt(err, "source_id")
+		return faults.MergeMissing(err, "source_id")
 	})
 	if err != nil {
 		return d, err
 	}
 	p.FileName = sanitizeName(p.FileName)
 	d.FileName = p.FileName
-	d.Layout, err = resolveLayout(p, d.Source, file, dry)
-	return d, err
+	// What a guess leaves undecided may follow from the source, if there is one.
+	d.Layout, err = resolveLayout(p, d.Source, file, dry || !faults.Empty())
+	if err := faults.Merge(err); err != nil && faults.Empty() {
+		return d, err
+	}
+	return d, faults.Err()
 }
 
 // missingAt turns a source that was not found into a fault of the input field that named it.

@@ -129,6 +129,7 @@ type batch struct {
 	faults []intake.Fault
 	// warnings are the rows whose stated balance does not follow from the rows.
 	warnings []intake.Fault
+	stated   []intake.Stated // the newest balances that the file states so far
 	counts   Counts
 	offset   int64
 }
@@ -158,7 +159,7 @@ func (b *batch) gather(ctx context.Context, in *intake.Reader, balances *intake.
 			b.counts.Skipped++
 		}
 	}
-	b.offset = in.Offset()
+	b.offset, b.stated = in.Offset(), balances.Newest()
 	return end, ctx.Err()
 }
 
@@ -179,6 +180,9 @@ func (w *work) commit(ctx context.Context, b batch) error {
 		}
 		added, err := transaction.Add(ctx, tx, news)
 		if err != nil {
+			return err
+		}
+		if err := upsertStated(ctx, tx, src.ID, b.stated); err != nil {
 			return err
 		}
 		after = w.Import

@@ -1,6 +1,16 @@
 package transaction
 
-import "github.com/bursarhq/bursar/internal/base/clock"
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
 
 // Guidance lists the actions that are allowed on a transaction now, and explains why others are not.
 type Guidance struct {
@@ -9,8 +19,24 @@ type Guidance struct {
 	Version  string
 }
 
-// Guide returns the guidance for the current state of the transaction.
-func (t Transaction) Guide() Guidance {
+// BaseCurrencies returns the base currencies of legal entities by id, for Guide. It reads nothing if all transactions have a value.
+func (s *Service) BaseCurrencies(ctx context.Context, all ...Transaction) (map[string]string, error) {
+	if !slices.ContainsFunc(all, func(t Transaction) bool { return t.Value == nil }) {
+		return nil, nil
+	}
+	out := map[string]string{}
+	err := s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		entities, err := snapshot.Entities(ctx, tx)
+		for _, e := range entities {
+			out[e.ID] = e.BaseCurrency
+		}
+		return err
+	})
+	return out, err
+}
+
+// Guide returns the guidance for the current state of the transaction, given the base currency of its legal entity.
+func (t Transaction) Guide(baseCurrency string) Guidance {
 	g := Guidance{Allowed: []string{"update"}, Warnings: []string{}, Version: clock.Format(t.UpdatedAt)}
 	switch t.Status {
 	case Spam:
@@ -24,9 +50,13 @@ func (t Transaction) Guide() Guidance {
 		} else {
 			g.Allowed = append(g.Allowed, "unlink")
 		}
-		if t.Value == nil {
-			g.Warnings = append(g.Warnings, "It has no value_fiat: booking it needs a price or an exchange rate, unless it is in the base "+
-				"currency of its legal entity.")
+		switch {
+		case t.Value != nil || t.Currency == baseCurrency: // an amount in the base currency is its own value
+		case money.IsFiat(t.Currency):
+			g.Warnings = append(g.Warnings, fmt.Sprintf("It has no value_fiat: booking it needs the exchange rate from %s to %s of its day.",
+				t.Currency, baseCurrency))
+		default:
+			g.Warnings = append(g.Warnings, fmt.Sprintf("It has no value_fiat: booking it needs a price of %s in %s.", t.Asset(), baseCurrency))
 		}
 	}
 	return g

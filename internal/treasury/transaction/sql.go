@@ -245,12 +245,14 @@ func withoutDeleted(rows []row) []row {
 	return slices.DeleteFunc(rows, func(r row) bool { return r.Visibility >= deleted })
 }
 
-// selectSome returns transactions by id, in no particular order.
+// selectSome returns transactions by id, in the order of their numbers. They are sorted here, because a database might otherwise read the
+// index of numbers instead of looking up the ids.
 func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id {any}", ids)
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.Number, b.Number) })
 	return read(ctx, tx, withoutDeleted(rows), nil)
 }
 

@@ -2,11 +2,14 @@ package transfers
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/rules/transfer"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -77,8 +80,11 @@ func insertRefusals(ctx context.Context, tx *db.Tx, links []Link) error {
 		}
 	}
 	rows := make([]refusalRow, 0, len(sides))
-	for _, r := range sides {
-		rows = append(rows, *r)
+	for _, group := range slices.Sorted(maps.Keys(sides)) {
+		r := *sides[group]
+		rows = append(rows, r)
+		audit.Record(ctx, tx, audit.Change{Action: "transfer.refused", ResourceType: "transfer_refusal", ResourceID: r.Out + "/" + r.In,
+			After: map[string]any{"out_id": r.Out, "in_id": r.In}, Silent: true})
 	}
 	return db.Upsert(ctx, tx, "transfer_refusals", rows, "ON CONFLICT (organization_id, out_id, in_id) DO NOTHING")
 }

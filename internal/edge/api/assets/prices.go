@@ -78,6 +78,14 @@ func (h handlers) receivePrices(ctx context.Context, in *importsPrices) (early *
 	return &done, nil, err
 }
 
+// checkPrices finds the faults of an import of prices.
+func (h handlers) checkPrices(ctx context.Context, in *importsPrices) (err error) {
+	if in.read, err = price.ReadFile(in.Form.File); err == nil {
+		_, err = h.importPrices(ctx, in)
+	}
+	return err
+}
+
 func (h handlers) importPrices(ctx context.Context, in *importsPrices) (wire.Data[PriceImport], error) {
 	f := in.Form
 	done, err := h.app.Prices.Import(ctx, in.read, price.ImportParams{Dry: f.DryRun, Replace: f.Replace})

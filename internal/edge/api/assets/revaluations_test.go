@@ -335,8 +335,9 @@ func TestFairValueIsAdoptedThroughRetainedEarningsOrOnAnotherDay(t *testing.T) {
 				t.Errorf("%s: %d %s", body, a.Status, a.Body)
 			}
 		}
-		for _, body := range []string{`{"measurement":"fair_value","measurement_from":"2025-04-02"}`, `{"measurement_from":"2025-04-01"}`} {
-			if a, _ := s.SendJSON(t, w.n.Key, "PATCH", path, body); a.Status != 400 || !a.Blames(t, "measurement_from") {
+		for body, status := range map[string]int{`{"measurement":"fair_value","measurement_from":"2025-04-15"}`: 409,
+			`{"measurement":"fair_value","measurement_from":"2025-04-31"}`: 400, `{"measurement_from":"2025-04-01"}`: 400} {
+			if a, _ := s.SendJSON(t, w.n.Key, "PATCH", path, body); a.Status != status || !a.Blames(t, "measurement_from") {
 				t.Errorf("%s: %d %s", body, a.Status, a.Body)
 			}
 		}

@@ -52,7 +52,7 @@ func (h handlers) prices() []wire.Route {
 		wire.Get("/v1/prices", h.listPrices, "List prices, latest first"),
 		wire.Post("/v1/prices", h.createPrice, "Create a price of an asset for a time or the close of a day").Creates(),
 		wire.Post("/v1/prices/batch", h.createPrices, "Create up to 1,000 prices, all or none").Creates(),
-		wire.First(upload, h.receivePrices),
+		wire.First(upload, h.receivePrices, h.checkPrices),
 		wire.Get("/v1/prices/{price_id}", h.getPrice, "Get a price"),
 		wire.Patch("/v1/prices/{price_id}", h.updatePrice, "Update a price"),
 		wire.Delete("/v1/prices/{price_id}", h.deletePrice, "Delete a price that nothing depends on"),

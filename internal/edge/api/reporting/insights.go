@@ -32,7 +32,10 @@ func viewInsights(x *insights.Insights) FinancialInsights {
 		return out
 	}
 	amount := func(d money.Decimal) string { return d.Fixed(x.Currency) }
-	plain := money.Decimal.String
+	places := func(n int32) func(money.Decimal) string {
+		return func(d money.Decimal) string { return string(d.AppendFixed(nil, n)) }
+	}
+	months, share := places(insights.RunwayPlaces), places(insights.SharePlaces)
 	out := FinancialInsights{
 		Currency:                      x.Currency,
 		LegalEntityIDs:                x.LegalEntityIDs,
@@ -41,9 +44,9 @@ func viewInsights(x *insights.Insights) FinancialInsights {
 		DigitalAssets:                 figure(x.DigitalAssets, amount),
 		GrossBurn:                     figure(x.GrossBurn, amount),
 		NetBurn:                       figure(x.NetBurn, amount),
-		RunwayMonths:                  figure(x.Runway, plain),
-		RunwayMonthsWithDigitalAssets: figure(x.RunwayWithAssets, plain),
-		LargestShare:                  figure(x.LargestShare, plain),
+		RunwayMonths:                  figure(x.Runway, months),
+		RunwayMonthsWithDigitalAssets: figure(x.RunwayWithAssets, months),
+		LargestShare:                  figure(x.LargestShare, share),
 		Concentration:                 []InsightHolding{},
 		LargestMovements:              []InsightMovement{},
 		LargestMovementsReason:        db.OrNull(x.MovementsReason),
@@ -54,7 +57,7 @@ func viewInsights(x *insights.Insights) FinancialInsights {
 	for _, h := range x.Holdings {
 		v := InsightHolding{AssetType: h.Name, IsCash: h.Cash, Value: amount(h.Value), Parts: viewInsightParts(h.Parts, x.Currency)}
 		if h.Share != nil {
-			v.Share = new(h.Share.String())
+			v.Share = new(share(*h.Share))
 		}
 		out.Concentration = append(out.Concentration, v)
 	}
@@ -67,7 +70,7 @@ func viewInsights(x *insights.Insights) FinancialInsights {
 			Explain:           m.Explain.String(),
 		}
 		if m.Previous != nil {
-			v.PreviousAmount = new(amount(*m.Previous))
+			v.PreviousAmount, v.PreviousExplain = new(amount(*m.Previous)), new(m.Before.String())
 		}
 		out.LargestMovements = append(out.LargestMovements, v)
 	}
@@ -77,7 +80,8 @@ func viewInsights(x *insights.Insights) FinancialInsights {
 func viewInsightParts(parts []insights.Part, currency string) []InsightPart {
 	out := make([]InsightPart, len(parts))
 	for i, p := range parts {
-		out[i] = InsightPart{Label: p.Label, Value: p.Value.Fixed(currency), Explain: p.Explain.String()}
+		out[i] = InsightPart{Label: p.Label, Value: p.Value.Fixed(p.Currency), Currency: p.Currency,
+			Contribution: p.Contribution.Fixed(currency), Explain: p.Explain.String()}
 	}
 	return out
 }

@@ -29,9 +29,11 @@ type InsightFigure struct {
 
 // InsightPart is a figure of a report that another one was computed from.
 type InsightPart struct {
-	Label   string `json:"label" doc:"Name of the part."`
-	Value   string `json:"value" format:"decimal" doc:"Value of the part in the currency of the figures."`
-	Explain string `json:"explain" doc:"Query string for GET /v1/reports/explain that explains the part. The balance of an account of cash includes the cost of digital assets on the account."`
+	Label        string `json:"label" doc:"Name of the part."`
+	Value        string `json:"value" format:"decimal" doc:"The figure that explain explains, in currency."`
+	Currency     string `json:"currency" doc:"ISO 4217 currency of value: that of the figures or, for digital assets, that of the legal entity."`
+	Contribution string `json:"contribution" format:"decimal" doc:"What the part adds to the sum in the formula, in the currency of the figures: value, translated if it is in another currency, and negated if it is subtracted."`
+	Explain      string `json:"explain" doc:"Query string for GET /v1/reports/explain that explains value."`
 }
 
 // InsightHolding is cash, or a digital asset, with its share of both together.
@@ -50,5 +52,6 @@ type InsightMovement struct {
 	Type              string  `json:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Type of the ledger account."`
 	Amount            string  `json:"amount" format:"decimal" doc:"Change of the balance in the period, positive if on the side of normal_balance. If translated, with the effect of the exchange rate."`
 	PreviousAmount    *string `json:"previous_amount" format:"decimal" doc:"Change in the period before; null if there is none."`
-	Explain           string  `json:"explain" doc:"Query string for GET /v1/reports/explain that explains the movement: the amount of the period, or the balance at its end with its debits and credits."`
+	Explain           string  `json:"explain" doc:"Query string for GET /v1/reports/explain that explains amount."`
+	PreviousExplain   *string `json:"previous_explain" doc:"Query string for GET /v1/reports/explain that explains previous_amount; null if there is none."`
 }

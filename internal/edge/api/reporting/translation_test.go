@@ -144,3 +144,116 @@ func TestAReversalOfCapitalLeavesNothingInAnyCurrency(t *testing.T) {
 		}
 	})
 }
+
+// closeFor closes months for a legal entity.
+func closeFor(t *testing.T, l *apitest.Ledger, e client.LegalEntity, keys ...string) {
+	t.Helper()
+	l.Names[e.Name] = e.ID
+	l.Close(t, e.Name, keys...)
+}
+
+func TestARateThatIsStoredLateCountsInOpenMonthsAndNeverInClosedOnes(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l, euro := openSubsidiary(t, s, "2025-01-10 1.10")
+		paid := l.PostTo(t, euro.ID, "2025-01-15", "Dr 1010 1000; Cr 3010 1000")
+		l.PostTo(t, euro.ID, "2025-01-20", "Dr 1010 100; Cr 4010 100")
+		parameters := "start_date=2025-01-01&end_date=2025-01-31&presentation_currency=USD&legal_entity_ids=" + euro.ID
+		wantRows := func(when string, want map[string]string) {
+			t.Helper()
+			for code, text := range want {
+				if got := row(l, sheetOf(t, l, parameters), code); got != text {
+					t.Errorf("%s, %s:\n got %s\nwant %s", when, code, got, text)
+				}
+			}
+			wantFXEffects(t, l, parameters)
+		}
+		storeRates(t, l, "2025-01-12 1.12") // newer than the rate that was stored when the capital was booked
+		closed := map[string]string{
+			"1010": "0.00 +1232.00 -0.00 = 1232.00", // 1100 at 1.12
+			"3010": "0.00 +0.00 -1120.00 = 1120.00", // 1000 at 1.12
+			"3300": "0.00 +0.00 -111.00 = 111.00",   // 100 at (1.10 + 1.12) / 2
+			"3500": "0.00 +0.00 -1.00 = 1.00",
+		}
+		wantRows("open", closed)
+		closeFor(t, l, euro, "2025-01")
+		wantRows("closed", closed)
+		storeRates(t, l, "2025-01-10 1.30", "2025-01-14 1.50", "2025-01-15 1.60", "2025-01-31 2.00")
+		wantRows("after other rates were stored", closed)
+		if got := revenueOf(t, l, parameters); got != "111.00" {
+			t.Errorf("revenue after other rates were stored is %s", got)
+		}
+
+		// A reversal in an open month has the rate of the closed entry, and the open month its own rates.
+		if _, err := l.Client.ReverseJournalEntry(t.Context(), paid.ID, client.ReverseJournalEntry{AccountingDate: "2025-02-03"}); err != nil {
+			t.Fatal(err)
+		}
+		february := strings.Replace(parameters, "2025-01-31", "2025-02-28", 1)
+		for code, want := range map[string]string{
+			"1010": closed["1010"] + " | 1232.00 +0.00 -2000.00 = 200.00",
+			"3010": closed["3010"] + " | 1120.00 +1120.00 -0.00 = 0.00",
+		} {
+			if got := row(l, sheetOf(t, l, february), code); got != want {
+				t.Errorf("February, %s:\n got %s\nwant %s", code, got, want)
+			}
+		}
+
+		reopen := client.ReopenAccountingPeriod{Reason: "other rates", LegalEntityID: euro.ID}
+		if _, err := l.Client.ReopenAccountingPeriod(t.Context(), l.Period(t, "2025-01").ID, reopen); err != nil {
+			t.Fatal(err)
+		}
+		wantRows("reopened", map[string]string{"3010": "0.00 +0.00 -1600.00 = 1600.00", "1010": "0.00 +2200.00 -0.00 = 2200.00"})
+	})
+}
+
+// revenueOf returns the revenue of the first month of an income statement.
+func revenueOf(t *testing.T, l *apitest.Ledger, parameters string) string {
+	t.Helper()
+	income, err := l.Client.IncomeStatement(t.Context(), query(t, parameters))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return income.Sections[0].Total[income.Periods[0].Key]
+}
+
+func TestAClosedMonthWithoutARateIsTranslatedOnceOneIsStored(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l, euro := openSubsidiary(t, s)
+		l.PostTo(t, euro.ID, "2025-01-15", "Dr 1010 1000; Cr 3010 1000")
+		closeFor(t, l, euro, "2025-01")
+		parameters := "start_date=2025-01-01&end_date=2025-01-31&presentation_currency=USD&legal_entity_ids=" + euro.ID
+		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/balance-sheet?" + parameters, Key: l.Key}); a.Status != 409 {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+		storeRates(t, l, "2025-01-10 1.10")
+		if got := row(l, sheetOf(t, l, parameters), "3010"); got != "0.00 +0.00 -1100.00 = 1100.00" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestOpeningBalancesHaveTheRateOfTheFirstMonthOfTheirOwnLegalEntity(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l, euro := openSubsidiary(t, s, "2024-01-01 1.50", "2024-12-31 1.10", "2025-01-31 1.20")
+		cold := l.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Cold", LegalEntityID: euro.ID})
+		l.NewAsset(t, client.CreateAsset{SourceID: cold.ID, LegalEntityID: euro.ID, Quantity: "1", CostBasis: "1000.00",
+			DateReceived: "2023-06-01"})
+		l.PostTo(t, euro.ID, "2025-01-20", "Dr 1010 100; Cr 4010 100")
+		parameters := "start_date=2025-01-01&end_date=2025-01-31&presentation_currency=USD&legal_entity_ids=" + euro.ID
+		want := func(when, text string) {
+			t.Helper()
+			if got := row(l, sheetOf(t, l, parameters), "3100"); got != text {
+				t.Errorf("%s:\n got %s\nwant %s", when, got, text)
+			}
+		}
+		const kept = "1100.00 +0.00 -0.00 = 1100.00"
+		want("the rate at the beginning of January 2025", kept)
+		l.PostTo(t, l.LegalEntity.ID, "2024-01-10", "Dr 1010 5; Cr 3010 5")
+		want("after an older entry of another legal entity", kept)
+		closeFor(t, l, euro, "2024-01")
+		storeRates(t, l, "2025-01-01 1.15")
+		want("after a rate was stored for the beginning of a closed history", kept)
+	})
+}

@@ -25,11 +25,7 @@ type createsImport struct {
 // receiveImport stores the file, or previews it on a dry run, before the database transaction that creates the import.
 func (h handlers) receiveImport(ctx context.Context, in *createsImport) (*wire.Data[ImportPreview], func() error, error) {
 	f := in.Form
-	p := imports.Params{SourceID: f.SourceID, FileName: f.File.FileName, Format: intake.Format(f.Format), Preset: f.Preset}
-	if f.Mapping != nil {
-		p.Mapping = new(f.Mapping.mapping())
-	}
-	draft, err := h.app.Imports.Prepare(ctx, p, f.File, f.DryRun)
+	draft, err := h.app.Imports.Prepare(ctx, f.params(), f.File, f.DryRun)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,6 +37,21 @@ func (h handlers) receiveImport(ctx context.Context, in *createsImport) (*wire.D
 		return nil, nil, err
 	}
 	return nil, func() error { return h.app.Imports.Discard(ctx, in.uploaded) }, nil
+}
+
+// checkImport finds the faults of an import.
+func (h handlers) checkImport(ctx context.Context, in *createsImport) error {
+	_, err := h.app.Imports.Prepare(ctx, in.Form.params(), in.Form.File, in.Form.DryRun)
+	return err
+}
+
+// params turns a request into parameters.
+func (f CreateImport) params() imports.Params {
+	p := imports.Params{SourceID: f.SourceID, FileName: f.File.FileName, Format: intake.Format(f.Format), Preset: f.Preset}
+	if f.Mapping != nil {
+		p.Mapping = new(f.Mapping.mapping())
+	}
+	return p
 }
 
 func (h handlers) createImport(ctx context.Context, in *createsImport) (wire.Data[Import], error) {
@@ -148,7 +159,7 @@ func viewPreviewRow(p imports.Preview, r imports.PreviewRow) ImportTransaction {
 	if v := r.Value; v != nil {
 		t.Value = &transaction.Value{Gross: v.Gross, Fee: v.Fee, Currency: v.Currency}
 	}
-	v := viewTransaction("", t)
+	v := viewTransaction("", t, "") // without guidance, because it is not stored yet
 	return ImportTransaction{
 		Line:             int64(r.Line),
 		Duplicate:        r.Duplicate,

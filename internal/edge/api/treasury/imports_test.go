@@ -76,6 +76,38 @@ func TestAFileIsReadInTheBackgroundAndItsRowsAreAnsweredFor(t *testing.T) {
 	})
 }
 
+func TestAFormNamesTheFaultsOfAllLayersAtOnceAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		before := n.AuditCount(t)
+		for _, c := range []struct {
+			path   string
+			form   map[string]any
+			fields []string
+		}{
+			{"/v1/imports", map[string]any{"file": "\x89PNG\r\n\x1a\n\x00", "source_id": "src_gone", "dry_run": "perhaps"},
+				[]string{"dry_run", "source_id", "file"}},
+			{"/v1/imports", map[string]any{"file": apitest.BankStatement, "source_id": "src_gone", "format": "docx", "surprise": "1"},
+				[]string{"format", "surprise", "source_id"}},
+			{"/v1/imports", map[string]any{"file": "\x89PNG\r\n\x1a\n\x00", "source_id": "src_gone"}, []string{"source_id", "file"}},
+			{"/v1/prices/import", map[string]any{"file": "asset_type,currency,date,price\nETH,USD,soon,1\n", "replace": "perhaps"},
+				[]string{"replace", "file, line 2, date"}},
+		} {
+			body, contentType := apitest.Form(c.form)
+			a := s.Send(t, apitest.Request{Method: "POST", Path: c.path, Key: n.Key, Body: body, ContentType: contentType})
+			for _, field := range c.fields {
+				if a.Status != 400 || !a.Blames(t, field) {
+					t.Errorf("%s: %s is not blamed: %d %s", c.path, field, a.Status, a.Body)
+				}
+			}
+		}
+		if after := n.AuditCount(t); after != before {
+			t.Errorf("%d records were written", after-before)
+		}
+	})
+}
+
 func TestADryRunShowsWhatWouldComeInAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
@@ -250,4 +282,53 @@ func TestADiskThatCannotStoreFilesIsNotTheCallersFault(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable || refused.RetryAfter == 0 {
 		t.Errorf("%v", err)
 	}
+}
+
+func TestTheObservedBalanceIsTheNewestThatAFileStatesAgainstTheBooksOfItsTime(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		s.Work(t)
+		n := s.Found(t, "mine")
+		bank := n.NewSource(t, client.CreateSource{SourceType: "bank", Currency: "USD", LedgerAccountID: n.AccountByCode(t, "1010").ID})
+		load := func(file string) {
+			t.Helper()
+			made, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(file), FileName: "bank.csv",
+				SourceID: bank.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done := ended(t, n, made.ID); done.Status != "completed" || done.Counts.Errors != 0 {
+				t.Fatalf("%+v", done)
+			}
+		}
+		want := func(when, text string) {
+			t.Helper()
+			var got []string
+			for b, err := range n.Client.SourceBalances(t.Context(), bank.ID) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				one := b.AssetType + " " + b.Book
+				if b.Observed != nil {
+					one += " observed " + *b.Observed + " at " + (*b.ObservedAt)[:10] + " with " + *b.BookAtObserved + ": " + *b.Difference
+				}
+				got = append(got, one)
+			}
+			if strings.Join(got, "; ") != text {
+				t.Errorf("%s: %s, want %s", when, strings.Join(got, "; "), text)
+			}
+		}
+		// The newest row first; two rows of the newest day.
+		load("Date,Description,Amount,Balance\n2026-01-20,Fee,-5.00,195.00\n2026-01-20,Rent,-50.00,200.00\n2026-01-10,Sale,250.00,250.00\n")
+		want("before anything is booked", "USD 0.00 observed 195.00 at 2026-01-20 with 0.00: 195.00")
+		l := n.OpenLedger(t)
+		l.Post(t, "2026-01-10", "Dr 1010 250; Cr 4010 250")
+		l.Post(t, "2026-01-20", "Dr 6080 50; Cr 1010 50")
+		want("without the fee", "USD 200.00 observed 195.00 at 2026-01-20 with 200.00: -5.00")
+		l.Post(t, "2026-01-20", "Dr 6020 5; Cr 1010 5")
+		l.Post(t, "2026-02-01", "Dr 1010 1000; Cr 4010 1000")
+		want("with a later entry", "USD 1195.00 observed 195.00 at 2026-01-20 with 195.00: 0.00")
+		load("Date,Description,Amount,Balance\n2025-12-30,Sale,7.00,7.00\n2025-12-31,Refund,-7.00,0.00\n") // an older statement
+		want("after an older file", "USD 1195.00 observed 195.00 at 2026-01-20 with 195.00: 0.00")
+	})
 }

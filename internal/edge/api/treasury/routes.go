@@ -23,7 +23,7 @@ func (h handlers) sources() []wire.Route {
 			Describe("Creates a ledger account for it unless the request names one.").Creates(),
 		wire.Get("/v1/sources/{source_id}", h.getSource, "Get a source by its identifier or by that of its account"),
 		wire.Get("/v1/sources/{source_id}/balances", h.listSourceBalances, "List what a source holds, in the books and as observed").
-			Describe("One row for each asset and currency. What no provider reports is not known to be zero: observed and difference are then "+
+			Describe("One row for each asset and currency. What no file states is not known to be zero: observed and difference are then "+
 				"null."),
 		wire.Patch("/v1/sources/{source_id}", h.updateSource, "Update a source").
 			Describe("Once the source has transactions, only its name and ledger account can change. The legal entity of a source that has "+
@@ -58,7 +58,7 @@ func (h handlers) imports() []wire.Route {
 		Describe("The file is read in the background. Transactions that the source already has are skipped.").Creates()
 	return wire.Tag{Name: "Imports", Description: "Files of transactions, read in the background."}.Routes(
 		wire.Get("/v1/imports", h.listImports, "List imports, newest first"),
-		wire.First(create, h.receiveImport),
+		wire.First(create, h.receiveImport, h.checkImport),
 		wire.Get("/v1/imports/{import_id}", h.getImport, "Get the progress of an import and its first errors"),
 		wire.Get("/v1/imports/{import_id}/errors", h.listImportErrors, "List the errors of an import in file order"),
 	)

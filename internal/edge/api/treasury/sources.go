@@ -36,16 +36,17 @@ func (h handlers) listSourceBalances(ctx context.Context, in *struct {
 	sourcePath
 	wire.Paging
 }) (wire.List[SourceBalance], error) {
-	p := holdings.TreasuryParams{Filter: holdings.Filter{SourceIDs: []string{in.ID}}}
-	balances, err := h.app.Holdings.TreasuryBalances(ctx, p, in.Request())
+	balances, err := h.app.Holdings.SourceBalances(ctx, in.ID, in.Request())
 	return wire.ListOf(balances, viewSourceBalance), err
 }
 
-func viewSourceBalance(b holdings.Balance) SourceBalance {
+func viewSourceBalance(b holdings.SourceBalance) SourceBalance {
+	text := func(quantity money.Decimal) string { return quantity.Fixed(b.AssetType) }
 	v := SourceBalance{AssetType: b.AssetType, Chain: db.OrNull(b.Chain), TokenID: db.OrNull(b.TokenID), LedgerAccountID: b.LedgerAccountID,
-		Book: b.Quantity.String()}
-	if money.IsFiat(b.AssetType) {
-		v.Book = b.Quantity.Fixed(b.AssetType)
+		Book: text(b.Quantity)}
+	if o := b.Observed; o != nil {
+		v.Observed, v.ObservedAt = new(text(o.Quantity)), new(wire.Timestamp(o.At))
+		v.BookAtObserved, v.Difference = new(text(o.Book)), new(text(o.Difference()))
 	}
 	return v
 }

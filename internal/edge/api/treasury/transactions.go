@@ -28,8 +28,14 @@ func (h handlers) listTransactions(ctx context.Context, in *struct {
 		WithCount: in.IncludeCount,
 		CountOnly: in.CountOnly,
 	})
+	if err != nil {
+		return wire.List[Transaction]{}, err
+	}
+	base, err := h.app.Transactions.BaseCurrencies(ctx, found.Items...)
 	org := actor.From(ctx).OrganizationID
-	return wire.ListOf(found, func(t transaction.Transaction) Transaction { return viewTransaction(org, t) }), err
+	return wire.ListOf(found, func(t transaction.Transaction) Transaction {
+		return viewTransaction(org, t, base[t.Source.LegalEntityID])
+	}), err
 }
 
 // transactionPath is the parameter of operations on one transaction.
@@ -39,7 +45,7 @@ type transactionPath struct {
 
 func (h handlers) getTransaction(ctx context.Context, in *struct{ transactionPath }) (wire.Data[Transaction], error) {
 	t, err := h.app.Transactions.Get(ctx, in.ID)
-	return viewedTransaction(ctx, t, err)
+	return h.viewedTransaction(ctx, t, err)
 }
 
 // createsTransactions is a request to create transactions.
@@ -58,11 +64,12 @@ func (h handlers) createTransactions(ctx context.Context, in *createsTransaction
 	if err := faults.With(err); err != nil {
 		return CreatedTransactions{}, err
 	}
+	base, err := h.app.Transactions.BaseCurrencies(ctx, c.Transactions...)
 	out := CreatedTransactions{make([]Transaction, len(c.Transactions)), int64(c.Created), int64(c.Duplicates)}
 	for i, t := range c.Transactions {
-		out.Data[i] = viewTransaction(actor.From(ctx).OrganizationID, t)
+		out.Data[i] = viewTransaction(actor.From(ctx).OrganizationID, t, base[t.Source.LegalEntityID])
 	}
-	return out, nil
+	return out, err
 }
 
 // params turns a request into parameters.
@@ -133,7 +140,7 @@ func (h handlers) updateTransaction(ctx context.Context, in *struct {
 	Body UpdateTransaction
 }) (wire.Data[Transaction], error) {
 	t, err := h.app.Transactions.Update(ctx, in.ID, in.Body.params())
-	return viewedTransaction(ctx, t, err)
+	return h.viewedTransaction(ctx, t, err)
 }
 
 func (b UpdateTransaction) params() transaction.UpdateParams {
@@ -157,15 +164,16 @@ func (h handlers) bulkUpdateTransactions(ctx context.Context, in *struct{ Body B
 	return wire.DataOf(BulkUpdated{int64(done.Matched), int64(done.Updated), b.DryRun}), err
 }
 
-func viewedTransaction(ctx context.Context, t transaction.Transaction, err error) (wire.Data[Transaction], error) {
+func (h handlers) viewedTransaction(ctx context.Context, t transaction.Transaction, err error) (wire.Data[Transaction], error) {
 	if err != nil {
 		return wire.Data[Transaction]{}, err
 	}
-	return wire.DataOf(viewTransaction(actor.From(ctx).OrganizationID, t)), nil
+	base, err := h.app.Transactions.BaseCurrencies(ctx, t)
+	return wire.DataOf(viewTransaction(actor.From(ctx).OrganizationID, t, base[t.Source.LegalEntityID])), err
 }
 
-func viewTransaction(organizationID string, t transaction.Transaction) Transaction {
-	g := t.Guide()
+func viewTransaction(organizationID string, t transaction.Transaction, baseCurrency string) Transaction {
+	g := t.Guide(baseCurrency)
 	v := Transaction{
 		ID:               t.ID,
 		SequenceNumber:   t.SequenceNumber(),

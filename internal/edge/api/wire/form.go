@@ -187,15 +187,27 @@ func (f *form) add(part *multipart.Part, plan *bodyPlan) error {
 	return nil
 }
 
-// decodeForm turns a form into the equivalent of a JSON body, validates it against the schema and unmarshals it into the input. It reports
-// whether the form is valid.
-func (d *Decoder) decodeForm(_ *http.Request, got Received, in reflect.Value, _ substitution, faults *fault.List) (bool, error) {
+// rewind lets the files be read from the beginning again.
+func (f *form) rewind() error {
+	for _, file := range f.files {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeForm turns a form into the equivalent of a JSON body, validates it against the schema and unmarshals it into the input. Its
+// faults are added to those of the parameters, and the faulty values are substituted, except for files. It reports whether the input is
+// valid then.
+func (d *Decoder) decodeForm(_ *http.Request, got Received, in reflect.Value, how substitution, faults *fault.List) (bool, error) {
 	f := got.form
 	schema := d.body.schema
 	for schema.Ref != "" {
 		schema = d.registry.SchemaFromRef(schema.Ref)
 	}
 	tree, misread := map[string]any{}, map[string]bool{}
+	var found []fault.Field
 	for name := range f.files {
 		tree[name] = ""
 	}
@@ -203,16 +215,16 @@ func (d *Decoder) decodeForm(_ *http.Request, got Received, in reflect.Value, _ 
 		value, problem := partValue(d.registry, schema.Properties[name], f.texts[name])
 		if tree[name] = value; problem != "" {
 			faults.Addf(name, "%s", problem)
-			misread[name] = true
+			found, misread[name] = append(found, fault.Field{Name: name, Message: problem}), true
 		}
 	}
-	found := Validate(d.registry, d.body.schema, tree)
-	for _, field := range found {
+	for _, field := range Validate(d.registry, d.body.schema, tree) {
 		if at := strings.TrimPrefix(field.Name, "."); !misread[at] {
 			faults.Addf(at, "%s", field.Message)
+			found = append(found, field)
 		}
 	}
-	if len(found) > 0 || len(misread) > 0 {
+	if len(found) > 0 && (len(f.files) < len(d.body.files) || !how.repair(d.registry, d.body.schema, tree, found)) {
 		return false, nil
 	}
 	text, err := json.Marshal(tree)

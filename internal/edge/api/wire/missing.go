@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -25,7 +26,7 @@ var namedBy = map[string][]string{
 // rowNoun is what is not found if a report has no row for what was asked. Several inputs select a row together.
 const rowNoun = "row of the report"
 
-var rowInputs = []string{"row", "ledger_account_id", "journal_entry_id", "line_id", "legal_entity_id", "source_id", "asset_type",
+var rowInputs = []string{"row", "ledger_account_id", "journal_entry_id", "journal_line_id", "legal_entity_id", "source_id", "asset_type",
 	"asset_id", "disposition_id", "revaluation_id"}
 
 // namedMax is how many ids a message about a record that was not found repeats.
@@ -49,13 +50,21 @@ func (d *Decoder) NameMissing(err error, r *http.Request, got Received) error {
 	for i, field := range f.Fields {
 		if id := listText(d.asked(field.Name, r, body)); id != "" && strings.HasSuffix(field.Message, "not found") {
 			field.Message += ": " + id
-			if len(f.Fields) == 1 && f.Kind == fault.NotFound {
-				named.Message += ": " + id
+			if i == 0 && f.Kind == fault.NotFound { // the message is about the first record
+				named.Message += ": " + id + others(len(f.Fields)-1)
 			}
 		}
 		named.Fields[i] = field
 	}
 	return &named
+}
+
+// others says how many more faults the fields of an error list.
+func others(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %d more in fields", n)
 }
 
 // askedFor returns the ids of records of a kind in a request, to be added to a message.
@@ -162,23 +171,23 @@ func valueAt(v any, path string) any {
 	return v
 }
 
-// listText returns an id, or a short list of ids of which one was not found. It returns "" if there are none or too many.
+// listText returns an id, or a short list of ids of which one was not found, or "" if there are none.
 func listText(ids []string) string {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
-		texts[i] = idText(id)
+		texts[i] = IDText(id)
 	}
 	if len(texts) < 2 {
 		return strings.Join(texts, "")
 	}
-	if len(texts) > namedMax {
-		return ""
+	if more := len(texts) - namedMax; more > 0 {
+		return fmt.Sprintf("one of %s and %d more", strings.Join(texts[:namedMax], ", "), more)
 	}
 	return "one of " + strings.Join(texts, ", ")
 }
 
-// idText returns an id as it is, and any other text in quotation marks.
-func idText(text string) string {
+// IDText returns an id as it is, and any other text in quotation marks.
+func IDText(text string) string {
 	if text == "" || plainID.MatchString(text) {
 		return text
 	}

@@ -26,6 +26,14 @@ func (r Received) Close() {
 	}
 }
 
+// Rewind lets the files of a form be read from the beginning again.
+func (r Received) Rewind() error {
+	if r.form == nil {
+		return nil
+	}
+	return r.form.rewind()
+}
+
 // Receive reads the body of a request, which must begin to arrive within the timeout.
 func (d *Decoder) Receive(w http.ResponseWriter, req *http.Request, timeout time.Duration) (got Received, err error) {
 	if d.TakesForm() {

@@ -38,6 +38,7 @@ type Route struct {
 	Output  reflect.Type // of the answer
 	Early   reflect.Type // of the answer that Before may return, nil if it returns none
 	Before  func(ctx context.Context, in any) (early any, after func() error, err error)
+	Check   func(ctx context.Context, in any) error // finds the faults of Before and Call; nil if there is no Before
 	Call    func(ctx context.Context, in any) (any, error)
 	Decoder *Decoder // set by Prepare
 
@@ -173,9 +174,12 @@ func (r Route) When(name, value string) Route {
 }
 
 // First runs a function before the database transaction is opened, for example to store a file. The function may answer at once, when
-// nothing is to be written, and may return a cleanup that runs when the request has ended.
-func First[I, O any](r Route, before func(context.Context, *I) (early *O, after func() error, err error)) Route {
+// nothing is to be written, and may return a cleanup that runs when the request has ended. The check finds the faults of a request that the
+// function and the handler would find, without effect.
+func First[I, O any](r Route, before func(context.Context, *I) (early *O, after func() error, err error),
+	check func(context.Context, *I) error) Route {
 	r.Early = reflect.TypeFor[O]()
+	r.Check = func(ctx context.Context, in any) error { return check(ctx, in.(*I)) }
 	r.Before = func(ctx context.Context, in any) (any, func() error, error) {
 		early, after, err := before(ctx, in.(*I))
 		if early == nil {
