@@ -25,7 +25,7 @@ func (b *bench) memory(e engine) (figures []figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	many, err := b.initialize(few) // a second organization in the same database
+	many, err := b.initialize(few, "--another")
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -48,9 +49,10 @@ func (b *bench) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// initialize creates an organization in a database.
-func (b *bench) initialize(d database) (database, error) {
-	out, err := b.command(append(d.flags(), "init", "--organization", "Bench", "--email", "bench@example.com", "--json")...).Output()
+// initialize creates an organization in a database, with further flags of the command.
+func (b *bench) initialize(d database, flags ...string) (database, error) {
+	args := slices.Concat(d.flags(), []string{"init", "--organization", "Bench", "--email", "bench@example.com", "--json"}, flags)
+	out, err := b.command(args...).Output()
 	if err != nil {
 		return d, fmt.Errorf("init: %w", explain(err))
 	}

@@ -66,10 +66,14 @@ func (l *Lot) heldSince() time.Time {
 	return place.At
 }
 
-// AsOpening returns an opening balance with the pool, the order key and the marks that follow from its other columns.
+// AsOpening returns an opening balance with the pool, the order key and the marks that follow from its other columns. Earlier
+// versions ordered opening balances by their date; those before whose date something was consumed keep such a key until they change.
 func (l *Lot) AsOpening(b *snapshot.Books) Lot {
 	want := *l
 	want.AssignPool(b)
+	if byDate := (&lot.Place{At: l.AcquiredAt, Kind: lot.Acquire, ID: l.ID}).OrderKey(); l.OrderKey == byDate {
+		want.OrderKey = byDate
+	}
 	want.BasisPending, want.Provisional, want.ParentID, want.TransactionID = false, false, "", ""
 	return want
 }
