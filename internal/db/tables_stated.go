@@ -73,6 +73,7 @@ var StatedTables = []StatedTable{
 		}},
 
 	{Table: "sources", Resource: "source", Key: "source_id"},
+	{Table: "stated_balances", Resource: "stated_balance", Key: "source_id", Order: "asset_type, account"},
 	{Table: "aggregator_items", Resource: "aggregator_item", Key: "item_id"},
 	{Table: "transactions", Resource: "transaction", Key: "transaction_id", Digest: true,
 		Unstated: map[string]string{

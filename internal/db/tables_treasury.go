@@ -74,7 +74,7 @@ var treasuryTables = []Table{
 			{Column: "api_key_id", To: "api_keys"},
 		},
 		Unlinked: map[string]string{"request_id": requestID}},
-	{Name: "stated_balances", Kind: Tenant, Owner: "treasury/imports", Unaudited: "it says what files state, and nothing is booked from it",
+	{Name: "stated_balances", Kind: Tenant, Owner: "treasury/imports",
 		References: []Link{{Column: "source_id", To: "sources", Ignored: "its import prevents the deletion itself"}}},
 	{Name: "import_chunks", Kind: Tenant, Owner: "treasury/imports", Unaudited: "it is a file on its way in",
 		References: []Link{{Column: "import_id", To: "imports"}}},

@@ -61,7 +61,8 @@ func (s *Service) Run(ctx context.Context, organizationID, importID string, prog
 type work struct {
 	Import
 	*task.Claim
-	s *Service
+	s      *Service
+	stated []intake.Stated // the newest balances that the file states, as far as its rows were imported
 }
 
 // read reads the file from its start, skips the rows imported already, and imports the others.
@@ -182,9 +183,6 @@ func (w *work) commit(ctx context.Context, b batch) error {
 		if err != nil {
 			return err
 		}
-		if err := upsertStated(ctx, tx, src.ID, b.stated); err != nil {
-			return err
-		}
 		after = w.Import
 		after.add(b, added)
 		if err := insertFaults(ctx, tx, w.Import.ID, numberFaults(w.Counts.Faults, b.faults)); err != nil {
@@ -193,7 +191,7 @@ func (w *work) commit(ctx context.Context, b batch) error {
 		return w.advance(ctx, tx, after)
 	})
 	if err == nil {
-		w.Import = after
+		w.Import, w.stated = after, b.stated
 		w.Progressed(int(b.counts.Rows))
 	}
 	return err
@@ -245,12 +243,16 @@ func (w *work) fail(ctx context.Context, because error) error {
 	return w.end(ctx, failed, "import.failed")
 }
 
+// end records how an import ended, and stores the balances that its file states.
 func (w *work) end(ctx context.Context, ended Import, action string) error {
 	before := w.Import
 	err := w.s.db.Write(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		now := tx.Now()
 		ended.FinishedAt = &now
 		if err := w.advance(ctx, tx, ended); err != nil {
+			return err
+		}
+		if err := storeStated(ctx, tx, ended, w.stated); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.Import.ID, Before: before.facts(),

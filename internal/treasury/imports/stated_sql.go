@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
@@ -43,6 +44,17 @@ type statedRow struct {
 	Account   string        `db:"account"`
 	Quantity  money.Decimal `db:"quantity"`
 	At        time.Time     `db:"stated_at"`
+}
+
+// storeStated stores the balances that the file of an import states, and an audit record of all balances that are then known of the
+// source.
+func storeStated(ctx context.Context, tx *db.Tx, i Import, stated []intake.Stated) error {
+	if len(stated) == 0 {
+		return nil
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "stated_balance.stored", ResourceType: "stated_balance", ResourceID: i.SourceID,
+		After: map[string]any{"source_id": i.SourceID, "import_id": i.ID}, Silent: true})
+	return upsertStated(ctx, tx, i.SourceID, stated)
 }
 
 // upsertStated stores balances, unless a newer one is known from another file.

@@ -330,5 +330,8 @@ func TestTheObservedBalanceIsTheNewestThatAFileStatesAgainstTheBooksOfItsTime(t 
 		want("with a later entry", "USD 1195.00 observed 195.00 at 2026-01-20 with 195.00: 0.00")
 		load("Date,Description,Amount,Balance\n2025-12-30,Sale,7.00,7.00\n2025-12-31,Refund,-7.00,0.00\n") // an older statement
 		want("after an older file", "USD 1195.00 observed 195.00 at 2026-01-20 with 195.00: 0.00")
+		if found, err := s.App.VerifyOrganization(t.Context(), n.Organization.ID); err != nil || len(found) > 0 {
+			t.Errorf("%+v %v", found, err)
+		}
 	})
 }
