@@ -54,36 +54,6 @@ func selectStates(ctx context.Context, tx *db.Tx, runID, legalEntityID string, k
 		AND unit {any} ORDER BY unit, subject_id`, runID, legalEntityID, string(kind), units)
 }
 
-// selectUnits reads the balances of the accounts of a legal entity at the end of a period, by unit other than its base currency.
-func selectUnits(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]unitRow, error) {
-	return db.All[unitRow](ctx, tx,
-		`SELECT u.ledger_account_id, u.unit, {dec_sum}(u.quantity) AS quantity, {dec_sum}(u.amount) AS amount FROM account_units u
-		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = u.accounting_period_id AND a.key <= ?
-		WHERE u.organization_id = @org AND u.legal_entity_id = ? GROUP BY u.ledger_account_id, u.unit ORDER BY u.unit,
-		u.ledger_account_id`, throughKey, legalEntityID)
-}
-
-type balanceRow struct {
-	AccountID string        `db:"ledger_account_id"`
-	Debits    money.Decimal `db:"debits"`
-	Credits   money.Decimal `db:"credits"`
-}
-
-// selectBalances reads the balances of accounts of a legal entity at the end of a period, debits less credits.
-func selectBalances(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string,
-	accountIDs []string) (map[string]money.Decimal, error) {
-	rows, err := db.All[balanceRow](ctx, tx,
-		`SELECT b.ledger_account_id, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM account_balances b
-		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = b.accounting_period_id AND a.key <= ?
-		WHERE b.organization_id = @org AND b.tag_id = '' AND b.legal_entity_id = ? AND b.ledger_account_id {any} GROUP BY
-		b.ledger_account_id`, throughKey, legalEntityID, accountIDs)
-	out := make(map[string]money.Decimal, len(rows))
-	for _, r := range rows {
-		out[r.AccountID] = r.Debits.Sub(r.Credits)
-	}
-	return out, err
-}
-
 // selectLines reads the lines of entries, in order.
 func selectLines(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string][]Line, error) {
 	rows, err := journal.SideAmounts(ctx, tx, entryIDs)
