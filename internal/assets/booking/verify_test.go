@@ -180,8 +180,8 @@ func TestVerifyFindsWhateverIsBroken(t *testing.T) {
 				pool: "but recomputing it leaves",
 			"UPDATE lot_pools SET seq = 99" + pool: "in 99 lots",
 			"UPDATE lot_pools SET last_order_key = ''" +
-				pool: "but there is one at",
-			"UPDATE lot_pools SET last_order_key = last_order_key || 'x'" + pool:                  "but there is one at",
+				pool: "follows from its lots and consumptions",
+			"UPDATE lot_pools SET last_order_key = last_order_key || 'x'" + pool:                  "follows from its lots and consumptions",
 			"UPDATE lot_pools SET chain = 'base'" + pool:                                          "has the columns of the pool",
 			"UPDATE lots SET basis_pending = NOT basis_pending" + lot("x.origin = 'transaction'"): "basis_pending of ast_",
 			"UPDATE lots SET provisional = NOT provisional" + lot("x.origin = 'move'"):            "provisional of ast_",
