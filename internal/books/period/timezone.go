@@ -154,9 +154,9 @@ func moveEntries(ctx context.Context, tx *db.Tx, periods []Period, ranges []date
 			return nil, err
 		}
 		out = append(out, m)
-		// The audit record names the entries by the range of their dates. It is silent, because nothing was booked.
+		// The audit record names the entries by the range of their dates. There is no event, because nothing was booked.
 		audit.Record(ctx, tx, audit.Change{
-			Action: "accounting_period.moved", ResourceType: "accounting_period", ResourceID: s.from.ID, Silent: true,
+			Action: "accounting_period.moved", ResourceType: "accounting_period", ResourceID: s.from.ID, NoEvent: true,
 			Before: map[string]any{"accounting_period_id": s.from.ID, "key": s.from.Key},
 			After:  map[string]any{"accounting_period_id": to.ID, "key": to.Key, "dated_from": s.start, "dated_before": s.end, "entries": n},
 		})
