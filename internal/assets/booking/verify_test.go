@@ -188,6 +188,7 @@ func TestVerifyFindsWhateverIsBroken(t *testing.T) {
 			"UPDATE lots SET origin = 'transaction'" + lot("x.origin = 'move'"):                   "origin of ast_",
 			"UPDATE lots SET order_key = order_key || 'x'" + lot("x.origin = 'transaction'"):      "order_key of ast_",
 			"UPDATE lots SET created_at = '2020-01-01T00:00:00.000Z'" + lot("x.is_open"):          "but its id is of",
+			"UPDATE lots SET created_at = '2999-01-01T00:00:00.000Z'" + lot("x.is_open"):          "but its id is of",
 			"UPDATE lot_uses SET days_held = days_held + 1" + use("x.kind = 'dispose'"):           "was held for",
 			"UPDATE lot_uses SET days_held = 1" + use("x.kind = 'move'"):                          "was held for 0 days",
 			"UPDATE lot_uses SET is_correction = NOT is_correction" + use("x.kind = 'dispose'"):   "is marked as a correction",

@@ -123,7 +123,7 @@ func (c *verification) verifyPool(ctx context.Context, p lots.Pool) error {
 		c.found.Addf("pools that end elsewhere", "the last event of the pool %s is stored as %q, but %q follows from its lots and consumptions",
 			p.Key, p.LastKey, last)
 	}
-	if of := p.Follows(c.books); len(all)+len(consumptions) > 0 && (of.Key != p.Key || of.Chain != p.Chain || of.Currency != p.Currency) {
+	if of := p.Recomputed(c.books); len(all)+len(consumptions) > 0 && (of.Key != p.Key || of.Chain != p.Chain || of.Currency != p.Currency) {
 		c.found.Addf("pools with a wrong key", "the pool %s has the columns of the pool %s of %q in %s", p.Key, of.Key, of.Chain, of.Currency)
 	}
 	if possible {

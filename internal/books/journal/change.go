@@ -150,7 +150,7 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 			return after, err
 		}
 		if p.Lines != nil || p.LegalEntityID != nil {
-			if err := s.subledger.AfterLinesChange(ctx, tx, e); err != nil {
+			if err := s.subledger.DetachDraft(ctx, tx, e); err != nil {
 				return e, err
 			}
 		}
