@@ -44,6 +44,7 @@ var byCategory = map[string]treatment{
 		target: "4090"}, "interest": {kind: posting.Income, target: "4540"},
 	"staking_reward": {kind: posting.StakingReward, target: "4020",
 		tags: []string{"Validators"}}, "claim_reward": {kind: posting.ClaimReward, target: "4040"},
+	"sale":  {kind: posting.Withdrawal, target: "1010"}, // to a bank account, which makes it a sale
 	"bonus": {kind: posting.Income, target: "4590"}, "nft": {kind: posting.Income, target: "4590"},
 }
 

@@ -137,17 +137,36 @@ func (w *world) isClosed(t *testing.T) {
 }
 
 func (w *world) showsActivity(t *testing.T) {
+	accounts := map[string]account.Account{}
+	w.read(t, func(ctx context.Context, tx *db.Tx) error {
+		all, err := account.All(ctx, tx)
+		for _, a := range all {
+			accounts[a.ID] = a
+		}
+		return err
+	})
 	seen := map[string]int{}
 	for _, e := range everything(t, func(r page.Request) (page.Page[journal.Guided], error) {
 		return w.app.Journal.List(w.ctx, journal.Filter{}, r)
 	}) {
 		seen[e.OriginatedBy]++
 		seen[e.Classification]++
+		codes, memos := map[string]bool{}, map[string]bool{}
+		for _, l := range e.Lines {
+			codes[accounts[l.LedgerAccountID].Code], memos[l.Memo] = true, true
+		}
+		switch {
+		case e.Classification == "WITHDRAWAL" && codes["1010"] && len(codes) == 3: // the bank account, the wallet's account and the gain
+			seen["sale to a bank account"]++
+		case e.Classification == "EXPENSE" && memos["Desks of Engineering"] && memos["Desks of Sales"]:
+			seen["split"]++
+		}
 	}
 	for _, what := range []string{
 		journal.ByTrueUp, journal.ByReversal, journal.ByCorrection, journal.ByOpening, journal.ByRevaluation, "NFT", "STAKING_REWARD",
 		"CLAIM REWARD", "BRIDGE", "INTERCOMPANY TRANSFER",
 		"INTERNAL TRANSFER", "NON_TAXABLE_CONVERSION", "BORROW", "REPAYMENT", "SWAP", "INVOICE", "BILL", "FEE", "REFUND", "CHARGEBACK",
+		"sale to a bank account", "split",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("there is no %s in %v", what, seen)

@@ -44,11 +44,18 @@ func (s *settings) verify() *cobra.Command {
 			"  bursar verify --since 120000 --database-url postgres://bursar@db/bursar",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			o, err := v.options(s)
+			o, err := v.options()
 			if err != nil {
 				return err
 			}
-			return s.reading(c.Context(), func(a *app.App) error { return s.runVerify(c, a, o) })
+			return s.reading(c.Context(), func(a *app.App) error {
+				// The database is opened before, so that a wrong data folder is named as such.
+				_, err := o.Read(cmp.Or(v.folder, filepath.Join(s.data, app.AnchorsFolder)))
+				if err != nil && (v.folder != "" || !errors.Is(err, fs.ErrNotExist)) { // without the default folder, nothing was closed yet
+					return err
+				}
+				return s.runVerify(c, a, o)
+			})
 		},
 	}
 	c.Flags().StringArrayVar(&v.anchors, "anchor", nil,
@@ -59,8 +66,8 @@ func (s *settings) verify() *cobra.Command {
 	return c
 }
 
-// options reads the anchors and the start.
-func (v *verification) options(s *settings) (*app.VerifyOptions, error) {
+// options reads the anchors that were named and the start.
+func (v *verification) options() (*app.VerifyOptions, error) {
 	o := &app.VerifyOptions{}
 	if v.since != "" {
 		var err error
@@ -77,11 +84,7 @@ func (v *verification) options(s *settings) (*app.VerifyOptions, error) {
 			o.Damaged = append(o.Damaged, path+" has no anchors, whose names end in .json: there is nothing to compare the audit log with")
 		}
 	}
-	_, err := o.Read(cmp.Or(v.folder, filepath.Join(s.data, app.AnchorsFolder)))
-	if v.folder == "" && errors.Is(err, fs.ErrNotExist) { // nothing was closed yet
-		err = nil
-	}
-	return o, err
+	return o, nil
 }
 
 // parseSince parses a sequence number, a date in UTC or a time.

@@ -141,7 +141,7 @@ func TestEverySourceAndEveryKindOfEventIsThere(t *testing.T) {
 		}
 		for kind := range strings.FieldsSeq(
 			"payroll taxes rent hosting wire transfer transfer_in purchase refund charge chargeback staking_reward claim_reward trade " +
-				"bridge network_fee grant contractor withdrawal deposit nft interest bank_fee") {
+				"bridge network_fee grant contractor withdrawal deposit nft sale interest bank_fee") {
 			if kinds[kind] == 0 {
 				t.Errorf("there is no %s", kind)
 			}

@@ -6,7 +6,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// ventures are the one-off events of the treasury wallet: it wraps coins, borrows and repays, and buys and sells an NFT.
+// ventures are the one-off events of the treasury wallet: it wraps coins, borrows and repays, buys and sells an NFT, and sells
+// coins to a dealer who pays to the bank account.
 func (m *maker) ventures(n int) {
 	switch n {
 	case 4:
@@ -38,6 +39,12 @@ func (m *maker) ventures(n int) {
 				hash: hash, description: "Picture sold", category: "nft", group: group})
 			m.hop(at, hop{source: mainnet, direction: Debit, asset: "ETH", quantity: m.gasOn(mainnet), hash: hash,
 				description: "Network fee", category: "network_fee"})
+		})
+	case 18:
+		m.at(m.on(n, 17, 14, 30), func(at time.Time) {
+			m.hop(at, hop{source: mainnet, direction: Debit, asset: "ETH", quantity: money.MustParse("1.5012"), gas: money.MustParse("0.0012"),
+				other: "0x" + roll("dealer", 0).hex(40), hash: "0x" + roll("dealer", 1).hex(64), category: "sale", vendor: "Anchor OTC Desk",
+				description: "Sold, proceeds to the operating account"})
 		})
 	}
 }
