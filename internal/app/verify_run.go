@@ -56,7 +56,7 @@ func (a *App) Verify(ctx context.Context, o *VerifyOptions) ([]Finding, error) {
 	for _, anchor := range o.Anchors {
 		if !slices.Contains(ids, anchor.OrganizationID) {
 			out = append(out, Finding{anchor.OrganizationID, fmt.Sprintf("the organization, %s, is not in this database, but %s was kept: it was "+
-				"deleted past the program, or the anchor is of another database", anchor.Organization, anchor)})
+				"deleted outside Bursar, or the anchor is of another database", anchor.Organization, anchor)})
 		}
 	}
 	recorded, err := a.Audit.OrganizationIDs(ctx)

@@ -89,19 +89,16 @@ func newSettler(tx *db.Tx, b *snapshot.Books) *settler {
 // effect. It refuses a repayment of what is not outstanding.
 func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.Entry) (posting.Entry, error) {
 	outstanding := e.Settlements()
-	for i := range outstanding {
-		u := &outstanding[i]
-		held, err := journal.UnitBalance(ctx, s.tx, s.books, journal.UnitQuery{LegalEntityID: u.Entity, LedgerAccountID: u.Account,
-			Unit: u.Unit, At: effect.At(), ExceptTransactionID: effect.TransactionID})
-		if err != nil {
-			return e, err
-		}
-		more := s.changed[balance.UnitKey{Entity: u.Entity, Account: u.Account, Unit: u.Unit}]
-		u.Quantity, u.Carrying = held.Quantity.Add(more.Quantity), held.Amount.Add(more.Amount)
+	if err := s.read(ctx, effect, outstanding); err != nil {
+		return e, err
 	}
 	if !s.preview {
+		required := effect.Plan.Required(e)
+		if err := s.read(ctx, effect, required); err != nil {
+			return e, err
+		}
 		name := func(accountID string) string { return s.books.Accounts[accountID].String() }
-		if err := effect.Plan.RequireOutstanding(e, outstanding, name); err != nil {
+		if err := effect.Plan.RequireOutstanding(e, slices.Concat(outstanding, required), name); err != nil {
 			return e, err
 		}
 	}
@@ -118,6 +115,21 @@ func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.E
 		s.changed.AddMovement(balance.UnitKey{Entity: l.Entity, Account: l.Account, Unit: unit}, quantity, amount)
 	}
 	return e, err
+}
+
+// read sets the quantities and carrying amounts of unit balances as they stand at the time of a transaction.
+func (s *settler) read(ctx context.Context, effect *replay.Effect, balances []posting.UnitBalance) error {
+	for i := range balances {
+		u := &balances[i]
+		held, err := journal.UnitBalance(ctx, s.tx, s.books, journal.UnitQuery{LegalEntityID: u.Entity, LedgerAccountID: u.Account,
+			Unit: u.Unit, At: effect.At(), ExceptTransactionID: effect.TransactionID})
+		if err != nil {
+			return err
+		}
+		more := s.changed[balance.UnitKey{Entity: u.Entity, Account: u.Account, Unit: u.Unit}]
+		u.Quantity, u.Carrying = held.Quantity.Add(more.Quantity), held.Amount.Add(more.Amount)
+	}
+	return nil
 }
 
 // byTime returns requests in the order of their transactions.

@@ -77,15 +77,6 @@ func selectConverted(ctx context.Context, tx *db.Tx, lotIDs []string) ([]convert
 		WHERE organization_id = @org AND asset_id {any} AND kind = 'convert' GROUP BY asset_id, journal_entry_id`, lotIDs)
 }
 
-// selectDuplicates reads the posted parts for which a later posted part exists.
-func selectDuplicates(ctx context.Context, tx *db.Tx) ([]partRow, error) {
-	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+
-		` FROM revaluation_parts WHERE organization_id = @org AND status = 'posted' AND EXISTS
-		(SELECT 1 FROM revaluation_parts x WHERE x.organization_id = @org AND x.legal_entity_id = revaluation_parts.legal_entity_id
-			AND x.accounting_period_id = revaluation_parts.accounting_period_id AND x.kind = revaluation_parts.kind AND x.status = 'posted'
-			AND x.revaluation_id > revaluation_parts.revaluation_id)`)
-}
-
 type statusRow struct {
 	LegalEntityID string `db:"legal_entity_id"`
 	Kind          string `db:"kind"`

@@ -35,8 +35,8 @@ func (p *Plan) markUnits(w *writer) {
 		sender, recipient := p.in.Out.Entity, p.in.In.Entity
 		w.markLines(p.in.Out, moved, opens, accounts[dueFrom+recipient])
 		w.markLines(p.in.In, moved, opens, accounts[dueTo+sender])
-		w.markReturns(sender, accounts[dueFrom+recipient], accounts[dueTo+recipient])
-		w.markReturns(recipient, accounts[dueTo+sender], accounts[dueFrom+sender])
+		w.markOpposite(sender, accounts[dueFrom+recipient], accounts[dueTo+recipient])
+		w.markOpposite(recipient, accounts[dueTo+sender], accounts[dueFrom+sender])
 	case p.in.In == nil:
 		w.markLines(p.in.Out, p.in.Out.netQuantity(), p.effectOn(book.Debit), p.in.Target.accounts()...)
 	case p.in.Out == nil:
@@ -105,11 +105,11 @@ func (w *writer) markLines(leg *Leg, moved money.Decimal, effect func(account st
 	}
 }
 
-// markReturns makes the lines of a legal entity on an intercompany account settle the balance the other way first.
-func (w *writer) markReturns(entity, account, returns string) {
+// markOpposite makes the lines of a legal entity on an intercompany account settle the balance the other way first.
+func (w *writer) markOpposite(entity, account, opposite string) {
 	for i, l := range w.lines {
 		if l.Entity == entity && l.Account == account {
-			w.lines[i].returns = returns
+			w.lines[i].oppositeAccount = opposite
 		}
 	}
 }
@@ -125,16 +125,29 @@ func (l orderedLine) quantity() money.Decimal {
 	return l.Quantity
 }
 
-// Settlements names the balances that the entry settles if they are outstanding, and those that decide whether it may. The
-// unit of a balance without units is the base currency.
+// Settlements names the balances that the entry settles if they are outstanding. The unit of a balance without units is the base
+// currency.
 func (e Entry) Settlements() (out []UnitBalance) {
 	for _, l := range e.atValue {
 		switch {
 		case l.Effect == SettlesBalance:
-			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Unit},
-				UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Currency})
-		case l.returns != "":
-			out = append(out, UnitBalance{Entity: l.Entity, Account: l.returns, Unit: l.unit()})
+			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Unit})
+		case l.oppositeAccount != "":
+			out = append(out, UnitBalance{Entity: l.Entity, Account: l.oppositeAccount, Unit: l.unit()})
+		}
+	}
+	return out
+}
+
+// Required names the balances beside those of Settlements that RequireOutstanding needs: the amounts in the base currency on the
+// accounts of a REPAYMENT.
+func (p *Plan) Required(e Entry) (out []UnitBalance) {
+	if p.in.Type != Repayment {
+		return nil
+	}
+	for _, l := range e.atValue {
+		if l.Effect == SettlesBalance {
+			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Currency})
 		}
 	}
 	return out
@@ -223,8 +236,8 @@ func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 		switch {
 		case l.Effect == SettlesBalance:
 			p.settleLine(w, l, balances)
-		case l.returns != "" && returned.Sign() > 0:
-			p.returnLine(w, l, returned, balances)
+		case l.oppositeAccount != "" && returned.Sign() > 0:
+			p.settleOpposite(w, l, returned, balances)
 		default:
 			w.lines = append(w.lines, l)
 		}
@@ -239,10 +252,10 @@ func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 func returnedQuantity(lines []orderedLine, balances []UnitBalance) (returned money.Decimal) {
 	first := true
 	for _, l := range lines {
-		if l.returns == "" {
+		if l.oppositeAccount == "" {
 			continue
 		}
-		quantity, _ := l.find(balances, l.returns, l.unit()).owed(l.Side)
+		quantity, _ := l.find(balances, l.oppositeAccount, l.unit()).owed(l.Side)
 		for _, most := range []money.Decimal{quantity, l.quantity()} {
 			if first || most.Cmp(returned) < 0 {
 				returned, first = most, false
@@ -252,10 +265,10 @@ func returnedQuantity(lines []orderedLine, balances []UnitBalance) (returned mon
 	return returned
 }
 
-// returnLine writes a line of a transfer between legal entities, of which a part settles the balance the other way.
-func (p *Plan) returnLine(w *writer, l orderedLine, returned money.Decimal, balances []UnitBalance) {
+// settleOpposite writes a line of a transfer between legal entities, of which a part settles the balance the other way.
+func (p *Plan) settleOpposite(w *writer, l orderedLine, returned money.Decimal, balances []UnitBalance) {
 	settled, rest := l, l
-	settled.Account, settled.Effect = l.returns, SettlesBalance
+	settled.Account, settled.Effect = l.oppositeAccount, SettlesBalance
 	if !returned.Equal(l.quantity()) {
 		settled.Amount = share(l.Amount, returned, l.quantity(), l.Currency)
 	}
