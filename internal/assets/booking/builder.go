@@ -258,7 +258,11 @@ func (m builder) value(ctx context.Context, l *posting.Leg) error {
 	if err != nil || !there {
 		return err
 	}
-	l.Value = &posting.Value{Gross: l.Quantity.Mul(found.Value).RoundTo(currency), Currency: currency}
+	exact := l.Quantity.Mul(found.Value)
+	l.Value = &posting.Value{Gross: exact.RoundTo(currency), Currency: currency}
+	if l.Value.Gross.IsZero() { // dust has a value, unlike an asset without a price
+		l.Value.Gross = exact
+	}
 	return nil
 }
 

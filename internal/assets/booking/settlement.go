@@ -88,17 +88,13 @@ func newSettler(tx *db.Tx, b *snapshot.Books) *settler {
 // settle returns an entry that settles unit balances as they stand at the time of its transaction, and stores them in the
 // effect. It refuses a repayment of what is not outstanding.
 func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.Entry) (posting.Entry, error) {
-	outstanding := e.Settlements()
+	outstanding := effect.Plan.Settlements(e)
 	if err := s.read(ctx, effect, outstanding); err != nil {
 		return e, err
 	}
 	if !s.preview {
-		required := effect.Plan.Required(e)
-		if err := s.read(ctx, effect, required); err != nil {
-			return e, err
-		}
 		name := func(accountID string) string { return s.books.Accounts[accountID].String() }
-		if err := effect.Plan.RequireOutstanding(e, slices.Concat(outstanding, required), name); err != nil {
+		if err := effect.Plan.RequireOutstanding(e, outstanding, name); err != nil {
 			return e, err
 		}
 	}

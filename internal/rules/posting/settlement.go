@@ -125,9 +125,9 @@ func (l orderedLine) quantity() money.Decimal {
 	return l.Quantity
 }
 
-// Settlements names the balances that the entry settles if they are outstanding. The unit of a balance without units is the base
+// settlements names the balances that the entry settles if they are outstanding. The unit of a balance without units is the base
 // currency.
-func (e Entry) Settlements() (out []UnitBalance) {
+func (e Entry) settlements() (out []UnitBalance) {
 	for _, l := range e.atValue {
 		switch {
 		case l.Effect == SettlesBalance:
@@ -139,11 +139,12 @@ func (e Entry) Settlements() (out []UnitBalance) {
 	return out
 }
 
-// Required names the balances beside those of Settlements that RequireOutstanding needs: the amounts in the base currency on the
-// accounts of a REPAYMENT.
-func (p *Plan) Required(e Entry) (out []UnitBalance) {
+// Settlements names the balances that an entry settles if they are outstanding, and of a REPAYMENT also the amounts in the base
+// currency on its accounts: they decide whether it may settle them, and contain accrued interest.
+func (p *Plan) Settlements(e Entry) (out []UnitBalance) {
+	out = e.settlements()
 	if p.in.Type != Repayment {
-		return nil
+		return out
 	}
 	for _, l := range e.atValue {
 		if l.Effect == SettlesBalance {
@@ -224,7 +225,7 @@ func (b *UnitBalance) owed(side book.Side) (quantity, carrying money.Decimal) {
 
 // Settle returns the entry with given unit balances outstanding. A line that settles one takes its carrying amount out in
 // proportion to the units, and all of it with the last unit. The difference to the value of these units is a gain or loss.
-// Units beyond those outstanding are interest if the type is REPAYMENT, and open a balance the other way otherwise. Where no
+// Units beyond those outstanding are interest if the type is REPAYMENT, of which the accrued part is on the account already, and open a balance the other way otherwise. Where no
 // units are outstanding, the balance is not in units: the line stays at its value and has none. A transfer between legal
 // entities first settles what the sender owes the recipient, in both their books.
 func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
@@ -294,8 +295,12 @@ func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
 		return
 	}
 	settled, value := l.Quantity, l.Amount
-	if outstanding.Cmp(settled) < 0 {
+	switch {
+	case outstanding.Cmp(settled) < 0:
 		settled, value = outstanding, share(l.Amount, outstanding, l.Quantity, l.Currency)
+	case share(l.Amount, outstanding.Sub(settled), l.Quantity, l.Currency).IsZero():
+		// What would be left is worth nothing: it remains of units that a split divided by amounts.
+		settled, l.Quantity = outstanding, outstanding
 	}
 	if !settled.Equal(outstanding) {
 		carrying = share(carrying, settled, outstanding, l.Currency)
@@ -316,12 +321,33 @@ func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
 		l.Amount, excess = carrying.Add(excess), money.Decimal{}
 	}
 	w.lines = append(w.lines, l)
+	excess = excess.Sub(w.settleAccrued(l, excess, l.find(balances, l.Account, l.Currency)))
 	w.writeRole(targetLine, l.Side, interest, excess)
 	if money.IsFiat(l.Unit) {
 		w.writeGain(gain, FXGain, FXLoss)
 	} else {
 		w.writeGain(gain, UnrealizedGain, UnrealizedLoss)
 	}
+}
+
+// settleAccrued settles interest that was accrued on the account in the base currency with what exceeds the units outstanding, and
+// returns how much of the excess that is.
+func (w *writer) settleAccrued(l orderedLine, excess money.Decimal, accrued *UnitBalance) money.Decimal {
+	_, amount := accrued.owed(l.Side)
+	if amount.Cmp(excess) > 0 {
+		amount = excess
+	}
+	if amount.Sign() <= 0 {
+		return money.Decimal{}
+	}
+	l.Amount, l.Unit, l.Quantity, l.Effect = amount, "", money.Decimal{}, ""
+	w.lines = append(w.lines, l)
+	if l.Side == book.Credit {
+		accrued.Carrying = accrued.Carrying.Sub(amount)
+	} else {
+		accrued.Carrying = accrued.Carrying.Add(amount)
+	}
+	return amount
 }
 
 // find returns the balance of a unit on an account of the line's legal entity, or an empty one.
