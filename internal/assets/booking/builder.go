@@ -310,7 +310,7 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 	t := posting.Target{Account: p.LedgerAccountID, Splits: p.postingSplits()}
 	for i, s := range t.Splits {
 		a := m.books.Accounts[s.Account]
-		t.Splits[i].Grows, t.Splits[i].Owed = growsOf(a), m.isOwed(a)
+		t.Splits[i].Grows, t.Splits[i].OwedInKind = growsOf(a), m.isOwedInKind(a)
 	}
 	a := m.books.Accounts[p.LedgerAccountID]
 	if t.Account == "" || e.partner != nil {

@@ -20,7 +20,7 @@ import (
 
 // setUnits sets how a target holds units.
 func (m builder) setUnits(ctx context.Context, t *posting.Target, a account.Account, legalEntityID, symbol string) error {
-	if t.Grows, t.Owed = growsOf(a), m.isOwed(a); money.IsFiat(symbol) {
+	if t.Grows, t.OwedInKind = growsOf(a), m.isOwedInKind(a); money.IsFiat(symbol) {
 		return nil
 	}
 	held, err := m.heldAs(ctx, legalEntityID, a.ID, symbol)
@@ -39,9 +39,9 @@ func growsOf(a account.Account) book.Side {
 	return book.Debit
 }
 
-// isOwed reports whether an account has claims or obligations. Other monetary accounts are cash: those in the groups in which
-// sources have theirs, and payments of customers that are to be applied to invoices.
-func (m builder) isOwed(a account.Account) bool {
+// isOwedInKind reports whether an account has receivables or obligations. Other monetary accounts are cash: those in the groups in
+// which sources have theirs, and payments of customers that are to be applied to invoices.
+func (m builder) isOwedInKind(a account.Account) bool {
 	if growsOf(a) == "" || !a.Monetary || a.NormalBalance != a.Type.NormalBalance() || a.Role == account.RoleUnappliedCash {
 		return false
 	}

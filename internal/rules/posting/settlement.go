@@ -58,15 +58,15 @@ func (t Target) accounts() []string {
 
 // effectOn returns a function that returns the effect of a line of the target on an account, empty if it has no unit balances.
 // BORROW opens a balance and REPAYMENT settles one; other types do so by the side on which the account grows. Digital assets
-// that are booked to an account of claims or obligations are owed in kind, unless the type is about a document, which is stated
+// that are booked to an account of receivables or obligations are owed in kind, unless the type is about a document, which is stated
 // in money. On any other account, such as one of cash, they are exchanged for something that is not owed in units.
 func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
 	leg := p.legs()[0]
 	return func(account string) BalanceEffect {
-		grows, owed := p.in.Target.Grows, p.in.Target.Owed
+		grows, owedInKind := p.in.Target.Grows, p.in.Target.OwedInKind
 		for _, s := range p.in.Target.Splits {
 			if s.Account == account {
-				grows, owed = s.Grows, s.Owed
+				grows, owedInKind = s.Grows, s.OwedInKind
 			}
 		}
 		switch {
@@ -74,7 +74,7 @@ func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
 			return ""
 		case p.in.Type == Repayment || p.in.Type != Borrow && side != grows:
 			return SettlesBalance
-		case leg.Asset.Lots && p.in.Type != Borrow && (!owed || p.in.Type.hasDocument()):
+		case leg.Asset.Lots && p.in.Type != Borrow && (!owedInKind || p.in.Type.hasDocument()):
 			return ""
 		}
 		return OpensBalance
@@ -170,8 +170,8 @@ func (p *Plan) RequireOutstanding(e Entry, balances []UnitBalance, name func(acc
 		if l.Effect != SettlesBalance {
 			continue
 		}
-		units, _ := l.find(balances, l.Account, l.Unit).owed(l.Side)
-		_, amount := l.find(balances, l.Account, l.Currency).owed(l.Side)
+		units, _ := l.find(balances, l.Account, l.Unit).outstandingFor(l.Side)
+		_, amount := l.find(balances, l.Account, l.Currency).outstandingFor(l.Side)
 		switch {
 		case units.Sign() > 0 && l.Quantity.Cmp(units.Add(units)) > 0:
 			return refuseExcess(l.Quantity, units, l.Unit, name(l.Account))
@@ -215,8 +215,8 @@ func refuseExcess(repaid, outstanding money.Decimal, unit, account string) error
 		repaid, unit, outstanding, unit, account)
 }
 
-// owed returns what of the balance a line on a side can settle: negative if it is outstanding the other way.
-func (b *UnitBalance) owed(side book.Side) (quantity, carrying money.Decimal) {
+// outstandingFor returns what of the balance a line on a side can settle: negative if it is outstanding the other way.
+func (b *UnitBalance) outstandingFor(side book.Side) (quantity, carrying money.Decimal) {
 	if side == book.Debit {
 		return b.Quantity.Neg(), b.Carrying.Neg()
 	}
@@ -256,7 +256,7 @@ func returnedQuantity(lines []orderedLine, balances []UnitBalance) (returned mon
 		if l.oppositeAccount == "" {
 			continue
 		}
-		quantity, _ := l.find(balances, l.oppositeAccount, l.unit()).owed(l.Side)
+		quantity, _ := l.find(balances, l.oppositeAccount, l.unit()).outstandingFor(l.Side)
 		for _, most := range []money.Decimal{quantity, l.quantity()} {
 			if first || most.Cmp(returned) < 0 {
 				returned, first = most, false
@@ -288,7 +288,7 @@ func (p *Plan) settleOpposite(w *writer, l orderedLine, returned money.Decimal, 
 // settleLine writes a line that settles a unit balance, the interest in it, and the gain or loss.
 func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
 	left := l.find(balances, l.Account, l.Unit)
-	outstanding, carrying := left.owed(l.Side)
+	outstanding, carrying := left.outstandingFor(l.Side)
 	if outstanding.Sign() <= 0 {
 		l.Unit, l.Quantity, l.Effect = "", money.Decimal{}, ""
 		w.lines = append(w.lines, l)

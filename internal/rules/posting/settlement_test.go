@@ -194,7 +194,7 @@ var settlementExamples = []settlementExample{
 // input returns the input of the example, and what is outstanding before it.
 func (x settlementExample) input() posting.Input {
 	in := x.example.input()
-	in.Units, in.Target.Grows, in.Target.Owed, in.Target.Parked, in.Target.Valued = true, x.grows, x.owed, x.parked, x.valued
+	in.Units, in.Target.Grows, in.Target.OwedInKind, in.Target.Parked, in.Target.Valued = true, x.grows, x.owed, x.parked, x.valued
 	in.Target.Lots = len(x.holds) > 0 && x.parked
 	for _, text := range x.before {
 		account, rest, _ := strings.Cut(text, ": ")
