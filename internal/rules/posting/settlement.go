@@ -333,7 +333,7 @@ func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
 // settleAccrued settles interest that was accrued on the account in the base currency with what exceeds the units outstanding, and
 // returns how much of the excess that is.
 func (w *writer) settleAccrued(l orderedLine, excess money.Decimal, accrued *UnitBalance) money.Decimal {
-	_, amount := accrued.owed(l.Side)
+	_, amount := accrued.outstandingFor(l.Side)
 	if amount.Cmp(excess) > 0 {
 		amount = excess
 	}
