@@ -225,9 +225,9 @@ func (b *UnitBalance) outstandingFor(side book.Side) (quantity, carrying money.D
 
 // Settle returns the entry with given unit balances outstanding. A line that settles one takes its carrying amount out in
 // proportion to the units, and all of it with the last unit. The difference to the value of these units is a gain or loss.
-// Units beyond those outstanding are interest if the type is REPAYMENT, of which the accrued part is on the account already, and open a balance the other way otherwise. Where no
-// units are outstanding, the balance is not in units: the line stays at its value and has none. A transfer between legal
-// entities first settles what the sender owes the recipient, in both their books.
+// Units beyond those outstanding are interest if the type is REPAYMENT, of which the accrued part is on the account already, and
+// open a balance the other way otherwise. Where no units are outstanding, the balance is not in units: the line stays at its value
+// and has none. A transfer between legal entities first settles what the sender owes the recipient, in both their books.
 func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 	w := &writer{books: p.in.Books, lots: e.Lots}
 	balances = slices.Clone(balances)
