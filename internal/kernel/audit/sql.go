@@ -144,6 +144,7 @@ func selectSince(ctx context.Context, tx *db.Tx, at time.Time) (*int64, error) {
 // selectOrganizationIDs goes from one organization to the next by the primary key, instead of reading all records.
 func selectOrganizationIDs(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx, `WITH RECURSIVE found (id) AS (SELECT min(a.organization_id) FROM audit_log AS a
-		UNION ALL SELECT (SELECT min(b.organization_id) FROM audit_log AS b WHERE b.organization_id > f.id) FROM found AS f WHERE f.id IS NOT NULL)
+		UNION ALL SELECT (SELECT min(b.organization_id) FROM audit_log AS b WHERE b.organization_id > f.id)
+			FROM found AS f WHERE f.id IS NOT NULL)
 		SELECT id FROM found WHERE id IS NOT NULL ORDER BY id`)
 }
