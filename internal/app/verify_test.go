@@ -1,8 +1,6 @@
 package app_test
 
 import (
-	"database/sql"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,7 +29,7 @@ func TestVerifyNamesAnOrganizationWhoseOwnRowsAreGoneAndGoesOn(t *testing.T) {
 					}
 					ids = append(ids, made.Organization.ID)
 				}
-				deleteOutside(t, c, "DELETE FROM "+table+" WHERE organization_id = '"+ids[0]+"'")
+				dbtest.ExecUnchecked(t, c, "DELETE FROM "+table+" WHERE organization_id = '"+ids[0]+"'")
 				var verified []string
 				found, err := a.Verify(t.Context(), &app.VerifyOptions{Verified: func(id string, _ int64) { verified = append(verified, id) }})
 				if err != nil {
@@ -45,22 +43,5 @@ func TestVerifyNamesAnOrganizationWhoseOwnRowsAreGoneAndGoesOn(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// deleteOutside runs a statement on a connection that does not enforce foreign keys.
-func deleteOutside(t *testing.T, c db.Config, statement string) {
-	t.Helper()
-	driver, address := "sqlite", filepath.Join(c.Dir, db.File)
-	if c.URL != "" {
-		driver, address, statement = "pgx", c.URL, "SET session_replication_role = replica; "+statement
-	}
-	pool, err := sql.Open(driver, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	if _, err := pool.ExecContext(t.Context(), statement); err != nil {
-		t.Fatal(err)
 	}
 }

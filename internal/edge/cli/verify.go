@@ -93,7 +93,11 @@ func parseSince(text string) (app.Since, error) {
 		return app.Since{Sequence: n}, nil
 	}
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if at, err := time.Parse(layout, text); err == nil {
+		at, err := time.Parse(layout, text)
+		switch {
+		case err == nil && at.After(time.Now()):
+			return app.Since{}, fmt.Errorf("--since %s is in the future: nothing would be verified", text)
+		case err == nil:
 			return app.Since{Time: at.UTC()}, nil
 		}
 	}
