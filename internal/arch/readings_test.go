@@ -35,6 +35,7 @@ var readings = []reading{
 	{"assets/holdings", []string{"accounting_periods"}, "totals are added up by the order of periods"},
 	{"assets/holdings", []string{"account_balances", "account_units", "journal_lines", "legal_entities", "ledger_accounts"},
 		"holdings of money are added up from balances and lines in the database"},
+	{"assets/holdings", []string{"sources"}, "positions are added up by source and its account in the database"},
 	{"assets/holdings", []string{"journal_entries"}, "movements are added up by the accounting dates of entries"},
 	{"assets/revaluation", []string{"accounting_periods"},
 		"what is measured is added up by the order of periods"},

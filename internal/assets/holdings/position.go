@@ -8,11 +8,13 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Position is the holding of an asset by a legal entity at one source. Without a source it is parked on a clearing account.
+// Position is the holding of an asset by a legal entity at one source: what came in less what left. Its cost is that of what came
+// in less that of the lots consumed by what left, which may be lots of other sources if the legal entity pools them. Without a source
+// it is parked on a clearing account.
 type Position struct {
 	LegalEntityID   string
 	SourceID        string
-	LedgerAccountID string
+	LedgerAccountID string // that of the source
 	AssetType       string
 	Chain           string
 	TokenID         string

@@ -148,6 +148,31 @@ func TestClosingPositionsCellByCell(t *testing.T) {
 	})
 }
 
+func TestRowsOfASourceOnSeveralAccountsAreOneOnEveryPage(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.lot("L1 A ETH 2025-01-10 3 1000")
+		w.lot("L2 B BTC 2025-01-10 1 500")
+		w.lot("L3 B ETH 2025-01-10 3 7000")
+		w.lot("L4 B SOL 2025-01-10 8 80")
+		w.book()
+		w.source("A", "wallet", "lac_A")
+		w.source("B", "wallet", "lac_B")
+		for _, consumed := range []struct{ asset, quantity, basis string }{{"ETH", "-2", "-700"}, {"BTC", "-1", "-500"}} {
+			w.exec(`INSERT INTO lot_positions (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id,
+				accounting_period_id, quantity, basis, added_quantity, added_basis, lot_count)
+				VALUES (@org, ?, 'B', 'lac_A', ?, '', '', ?, ?, ?, '0', '0', -1)`, w.entity, consumed.asset, w.period("2025-01"),
+				dec(consumed.quantity), dec(consumed.basis))
+		}
+		for _, limit := range []int{1, 2, 3, 50} {
+			equal(t, "what is left", w.closing(limit, holdings.ClosingParams{PeriodID: w.period("2025-01")}), []string{
+				"A ETH 3 cost 1000 worth ? adjusted 0 carried 1000 gain ? in 1",
+				"B ETH 1 cost 6300 worth ? adjusted 0 carried 6300 gain ? in 0",
+				"B SOL 8 cost 80 worth ? adjusted 0 carried 80 gain ? in 1",
+			})
+		}
+	})
+}
+
 func (w *world) dispositions(limit int, p holdings.DispositionsParams) (out []string) {
 	w.t.Helper()
 	s := holdings.NewService(w.d)
@@ -314,9 +339,9 @@ func TestTreasuryBalancesCoverMoneyAndWhatIsParked(t *testing.T) {
 		early := []string{
 			" nowhere lac_clearing SOL 10 worth ? USD",
 			" nowhere lac_shared USD -70 worth -70 USD",
-			"A crypto lac_ABTC BTC 1 worth ? USD",
-			"A crypto lac_AETH ETH 2.5 worth 5000 USD",
-			"B crypto lac_BETH ETH 1 worth 2000 USD",
+			"A crypto lac_A BTC 1 worth ? USD",
+			"A crypto lac_A ETH 2.5 worth 5000 USD",
+			"B crypto lac_A ETH 1 worth 2000 USD",
 			"C fiat lac_bank EUR 300 worth 330 USD",
 			"C fiat lac_bank USD 569.5 worth 569.5 USD",
 		}
@@ -324,7 +349,7 @@ func TestTreasuryBalancesCoverMoneyAndWhatIsParked(t *testing.T) {
 			equal(t, "early in November", w.treasury(limit, holdings.TreasuryParams{AsOf: "2025-11-03"}), early)
 			equal(t, "before the correction and the move", w.treasury(limit, holdings.TreasuryParams{AsOf: "2025-10-01",
 				Filter: holdings.Filter{AssetTypes: []string{"ETH", "EUR"}}}), []string{
-				"A crypto lac_AETH ETH 2.5 worth ? USD", "C fiat lac_bank EUR 300 worth 330 USD",
+				"A crypto lac_A ETH 2.5 worth ? USD", "C fiat lac_bank EUR 300 worth 330 USD",
 			})
 		}
 		equal(t, "in September there is no rate", w.treasury(9, holdings.TreasuryParams{AsOf: "2025-09-30",

@@ -22,27 +22,39 @@ type positionRow struct {
 	Lots            int64         `db:"lot_count"`
 }
 
-const positionColumns = "p.legal_entity_id, p.source_id, p.ledger_account_id, p.asset_type, p.chain, p.token_id"
+const (
+	storedColumns = "p.legal_entity_id, p.source_id, p.ledger_account_id, p.asset_type, p.chain, p.token_id"
+
+	// ownAccount is the account of the source of a row, or the account of the row if it has no source. Where lots are pooled by legal
+	// entity, a source consumes lots that stand on the accounts of other sources: what it holds is the sum over all of these accounts.
+	ownAccount      = "COALESCE(s.ledger_account_id, p.ledger_account_id)"
+	joinSources     = " AS p LEFT JOIN sources AS s ON s.organization_id = @org AND s.source_id = p.source_id "
+	positionColumns = "p.legal_entity_id, p.source_id, " + ownAccount + ", p.asset_type, p.chain, p.token_id"
+)
 
 // selectPositions sums up movements by position, in the order of their keys, all of them or a page, with or without empty
-// positions.
+// positions. It adds up stored rows first, which are in the order of their index, and then the few sums by position.
 func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter, after []string, limit int,
 	empty bool) ([]Position, error) {
 	from := " FROM lot_positions AS p"
 	if periodKey != "" {
 		from += " JOIN accounting_periods AS a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id"
 	}
-	q := db.Select("SELECT " + positionColumns +
+	const sums = "{dec_sum}(p.quantity) AS quantity, {dec_sum}(p.basis) AS basis, CAST(sum(p.lot_count) AS BIGINT) AS lot_count"
+	q := db.Select("SELECT p.legal_entity_id, p.source_id, " + ownAccount + " AS ledger_account_id, p.asset_type, p.chain, p.token_id" +
 		", (SELECT base_currency FROM legal_entities AS e " +
-		"WHERE e.organization_id = @org AND e.legal_entity_id = p.legal_entity_id) AS currency, " +
-		"{dec_sum}(p.quantity) AS quantity, {dec_sum}(p.basis) AS basis, CAST(sum(p.lot_count) AS BIGINT) AS lot_count" + from +
-		" WHERE p.organization_id = @org")
+		"WHERE e.organization_id = @org AND e.legal_entity_id = p.legal_entity_id) AS currency, " + sums +
+		" FROM (SELECT " + storedColumns + ", " + sums + from + " WHERE p.organization_id = @org")
 	if periodKey != "" {
 		q.And("a.key <= ?", periodKey)
 	}
 	f.narrow(q, "p.")
 	if after != nil {
-		q.And("("+positionColumns+") > (?, ?, ?, ?, ?, ?)", after[0], after[1], after[2], after[3], after[4], after[5])
+		q.And("(p.legal_entity_id, p.source_id) >= (?, ?)", after[0], after[1])
+	}
+	q.Then("GROUP BY " + storedColumns + ")" + joinSources)
+	if after != nil {
+		q.Then("WHERE ("+positionColumns+") > (?, ?, ?, ?, ?, ?)", after[0], after[1], after[2], after[3], after[4], after[5])
 	}
 	held := "GROUP BY " + positionColumns
 	if !empty {
@@ -123,20 +135,22 @@ type moveRow struct {
 type move struct{ quantity, basis money.Decimal }
 
 const (
-	movedColumns = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, x.ledger_account_id, x.asset_type, " +
+	movedColumns = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, " +
+		"COALESCE(s.ledger_account_id, x.ledger_account_id) AS ledger_account_id, x.asset_type, " +
 		"COALESCE(x.chain, '') AS chain, COALESCE(x.token_id, '') AS token_id, "
-	groupByPosition = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), x.ledger_account_id, x.asset_type, " +
-		"COALESCE(x.chain, ''), COALESCE(x.token_id, '')"
+	joinMoved       = " LEFT JOIN sources AS s ON s.organization_id = @org AND s.source_id = x.source_id "
+	groupByPosition = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), COALESCE(s.ledger_account_id, x.ledger_account_id), " +
+		"x.asset_type, COALESCE(x.chain, ''), COALESCE(x.token_id, '')"
 )
 
 // selectMoves sums up the movements between two instants by position: lots that entered, less uses. Uses without a lot are
 // deficits and do not count, except relocations.
 func selectMoves(ctx context.Context, tx *db.Tx, from, to time.Time, f Filter) (map[[6]string]move, error) {
 	entered := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis "+
-		"FROM journal_entries AS e JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id "+
-		"WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ?", from, to)
-	used := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
-		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? "+
+		"FROM journal_entries AS e JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id"+
+		joinMoved+"WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ?", from, to)
+	used := db.Select("SELECT "+movedColumns+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x"+
+		joinMoved+"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? "+
 		"AND (x.asset_id <> '' OR x.kind = 'relocate')", from, to)
 	out := map[[6]string]move{}
 	for i, q := range []*db.Query{entered, used} {

@@ -113,11 +113,12 @@ type addedRow struct {
 	Basis    *money.Decimal `db:"basis"`
 }
 
-// Added returns what was acquired in one position of an accounting period. It is a building block.
+// Added returns what was acquired in one position of an accounting period: at a source, whatever the account, or on the account
+// without a source. It is a building block.
 func Added(ctx context.Context, tx *db.Tx, k PositionKey) (quantity, basis money.Decimal, err error) {
 	r, err := db.One[addedRow](ctx, tx, "position",
 		`SELECT {dec_sum}(added_quantity) AS quantity, {dec_sum}(added_basis) AS basis FROM lot_positions WHERE organization_id = @org
-		AND legal_entity_id = ? AND source_id = ? AND ledger_account_id = ? AND asset_type = ? AND chain = ? AND token_id = ?
+		AND legal_entity_id = ? AND source_id = ? AND (source_id <> '' OR ledger_account_id = ?) AND asset_type = ? AND chain = ? AND token_id = ?
 		AND accounting_period_id = ?`,
 		k.LegalEntityID, k.SourceID, k.LedgerAccountID, k.AssetType, k.Chain, k.TokenID, k.PeriodID)
 	return orZero(r.Quantity), orZero(r.Basis), err

@@ -46,8 +46,8 @@ func TestMissingOrDamagedRowsBecomeAnExplicitDifference(t *testing.T) {
 			{"DELETE FROM lot_uses WHERE organization_id = @org", "realized-gains-losses net entity=us asset=ETH period=2025-11",
 				"dispositions of 2025-11 0.00 - unexplained difference to the dispositions that are stored 200.00 = -200.00"},
 			{"DELETE FROM lots WHERE organization_id = @org", "closing-positions source=A asset=ETH period=2025-11",
-				"held at the start of 2025-11 3000.00 - disposed of 1000.00 = 2000.00; because an entry was reversed later, or rows are " +
-					"missing (see bursar verify), the lots stored now add up to 0.00"},
+				"held at the start of 2025-11 3000.00 - disposed of 1000.00 = 2000.00; because an entry was reversed later, lots are " +
+					"pooled by legal entity, or rows are missing (see bursar verify), the lots stored now add up to 0.00"},
 			{"DELETE FROM lots WHERE organization_id = @org", "asset-tax-lots lot=LOT", "not found"},
 			{"DELETE FROM prices WHERE organization_id = @org", "closing-positions fair_value source=A asset=ETH period=2025-11",
 				"unknown: no price is stored"},

@@ -195,7 +195,11 @@ func (i *inquiry) listLots(ctx context.Context, f holdings.Filter, end time.Time
 	}
 	i.out.HasMore, i.out.NextCursor, i.out.lotsHeld = lots.HasMore, lots.NextCursor, true
 	for _, l := range lots.Items {
-		if !i.matches(holdings.Position{SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, Chain: l.Chain, TokenID: l.TokenID}) {
+		at := holdings.Position{SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, Chain: l.Chain, TokenID: l.TokenID}
+		if at.SourceID != "" {
+			at.LedgerAccountID = i.q.LedgerAccountID // a row of the report has the lots of its source on all accounts
+		}
+		if !i.matches(at) {
 			continue
 		}
 		counts := figure(holdings.Position{Quantity: l.RemainingQuantity, Basis: l.RemainingBasis})

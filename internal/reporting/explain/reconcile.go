@@ -75,7 +75,8 @@ func (x *Explanation) sumUses() (total money.Decimal) {
 }
 
 // noteMissingLots says in the formula if the lots held do not add up to the figure. That need not be damage: an entry that
-// was reversed at a later date has no lots any more, but counts until that date.
+// was reversed at a later date has no lots any more, but counts until that date, and a source of a legal entity that pools its lots
+// may have consumed those of another one.
 func (x *Explanation) noteMissingLots() {
 	if !x.lotsHeld {
 		return
@@ -98,7 +99,7 @@ func (x *Explanation) noteMissingLots() {
 		rounding = money.FromInt(averaged).Mul(half)
 	}
 	if total.Sub(*x.Value).Abs().Cmp(rounding) > 0 {
-		x.note = fmt.Sprintf("; because an entry was reversed later, or rows are missing (see bursar verify), the lots stored now add up to %s",
-			x.Text(total))
+		x.note = fmt.Sprintf("; because an entry was reversed later, lots are pooled by legal entity, or rows are missing (see bursar verify), "+
+			"the lots stored now add up to %s", x.Text(total))
 	}
 }

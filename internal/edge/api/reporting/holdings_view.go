@@ -29,19 +29,19 @@ type ClosingPosition struct {
 	Period             string  `json:"period" example:"2026-01" doc:"Month of the accounting period, such as 2026-01."`
 	LegalEntityID      string  `json:"legal_entity_id" doc:"Legal entity that owns the lot."`
 	SourceID           *string `json:"source_id" doc:"Source that holds the asset. Null while it is on a clearing account between the halves of a transfer."`
-	LedgerAccountID    string  `json:"ledger_account_id" doc:"Ledger account that carries the cost."`
+	LedgerAccountID    string  `json:"ledger_account_id" doc:"Ledger account of the source; without a source, the clearing account."`
 	AssetType          string  `json:"asset_type" example:"ETH" doc:"Identifier of the lot."`
 	Chain              *string `json:"chain" doc:"Blockchain; null if not applicable."`
 	TokenID            *string `json:"token_id" doc:"Token identifier of an NFT; null for fungible assets."`
 	Currency           string  `json:"currency" example:"USD" doc:"ISO 4217 currency of the amounts: the base currency of the legal entity."`
 	Quantity           string  `json:"quantity" format:"decimal" doc:"Quantity."`
-	CostBasis          string  `json:"cost_basis" format:"decimal" doc:"Cost basis."`
+	CostBasis          string  `json:"cost_basis" format:"decimal" doc:"Cost of what came in less that of the lots consumed by what left, which may be lots of other sources if cost_basis_scope is legal_entity."`
 	Priced
 	FairValue          *string `json:"fair_value" format:"decimal" doc:"Quantity times price, rounded to the minor unit; null without a price."`
 	Adjustment         string  `json:"adjustment" format:"decimal" doc:"Balance of the fair value adjustment account of the asset, 0 if there is none. It is allocated to the sources of the legal entity by quantity if measured at fair value, otherwise by cost."`
 	CarryingAmount     string  `json:"carrying_amount" format:"decimal" doc:"Carrying amount on the balance sheet: cost basis plus adjustment."`
 	UnrealizedGainLoss *string `json:"unrealized_gain_loss" format:"decimal" doc:"Fair value less cost basis; null without a price."`
-	Lots               int64   `json:"lots" doc:"Number of lots."`
+	Lots               int64   `json:"lots" doc:"Number of lots that came in less those used up by what left, which may be lots of other sources if cost_basis_scope is legal_entity."`
 }
 
 // TreasuryBalance is the balance of an asset or currency at one source.
