@@ -43,14 +43,16 @@ func (a *App) WriteMissingAnchors(ctx context.Context) error {
 	return err
 }
 
-// writeAnchors writes the anchors of an organization that are missing, and logs an error.
+// writeAnchors writes the anchors of an organization that are missing, and logs the errors of those that cannot be written.
 func (a *App) writeAnchors(ctx context.Context, organizationID string) {
 	all, err := a.Periods.Anchors(ctx, organizationID)
 	for _, anchor := range all {
 		path := filepath.Join(a.anchors, fmt.Sprintf("%s_%s_%d.json", anchor.Period, organizationID, anchor.Sequence))
-		if _, missing := os.Stat(path); err == nil && errors.Is(missing, fs.ErrNotExist) {
-			err = writeAnchor(path, anchor)
+		if _, statErr := os.Stat(path); !errors.Is(statErr, fs.ErrNotExist) {
+			err = errors.Join(err, statErr)
+			continue
 		}
+		err = errors.Join(err, writeAnchor(path, anchor))
 	}
 	if err != nil {
 		a.log.Error("the anchor of a close was not written; the next close or start tries again", "organization_id", organizationID,
@@ -98,7 +100,7 @@ type AnchorFiles struct {
 }
 
 // Read reads the anchors in a file, or in the files of a folder, and returns how many files there are. A file that is no anchor is
-// damaged; Read returns an error only if there is nothing at the path.
+// damaged; Read returns an error only if the path cannot be read.
 func (f *AnchorFiles) Read(path string) (files int, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -123,6 +123,34 @@ func TestACloseWritesItsAnchorAndThoseThatAreMissing(t *testing.T) {
 	})
 }
 
+func TestAnAnchorThatCannotBeWrittenDoesNotKeepOthersFromBeingWritten(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		x := newCloser(t, c)
+		x.app.KeepAnchors(x.folder)
+		if err := x.app.WriteMissingAnchors(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		x.close(0)
+		x.close(1)
+		names, err := filepath.Glob(filepath.Join(x.folder, "2026-01_*"))
+		if err != nil || len(names) != 1 {
+			t.Fatal(names, err)
+		}
+		x.written("2026-01", "2026-02")
+		if err := os.Mkdir(names[0]+".part", 0o750); err != nil { // January cannot be written
+			t.Fatal(err)
+		}
+		x.close(2)
+		if err := os.Remove(names[0] + ".part"); err != nil {
+			t.Fatal(err)
+		}
+		if found := x.written(); len(found) != 2 || found["2026-02"] == "" || found["2026-03"] == "" {
+			t.Errorf("the anchors are %v", found)
+		}
+	})
+}
+
 func TestAnAnchorIsNotWrittenAgainOverAnotherOne(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {

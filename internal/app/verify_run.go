@@ -56,12 +56,26 @@ func (a *App) Verify(ctx context.Context, o *VerifyOptions) ([]Finding, error) {
 	for _, anchor := range o.Anchors {
 		if !slices.Contains(ids, anchor.OrganizationID) {
 			out = append(out, Finding{anchor.OrganizationID, fmt.Sprintf("the organization, %s, is not in this database, but %s was kept: it was "+
-				"deleted past the program, or the anchor is of another database", anchor.Organization, anchor)})
+				"deleted outside Bursar, or the anchor is of another database", anchor.Organization, anchor)})
+		}
+	}
+	recorded, err := a.Audit.OrganizationIDs(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, id := range recorded {
+		if !slices.Contains(ids, id) {
+			out = append(out, Finding{id, "the organization is not in this database, but its audit log is: it was deleted outside Bursar"})
 		}
 	}
 	for i, id := range ids {
 		v := verifier{VerifyOptions: *o, organizationID: id, base: int64(i) * stepsEach, total: int64(len(ids)) * stepsEach}
 		err := a.DB.Read(ctx, id, v.run)
+		if fault.KindOf(err) == fault.NotFound {
+			v.found = append(v.found, Finding{id, "the row of the organization in organization_state does not exist: it was deleted outside " +
+				"Bursar, and nothing else of the organization can be verified"})
+			err = nil
+		}
 		if out = append(out, v.found...); err != nil {
 			return out, err
 		}

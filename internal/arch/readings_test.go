@@ -11,6 +11,7 @@ var readings = []reading{
 	{"books/account", []string{"legal_entities", "account_balances"},
 		"the balances that keep an account from being archived are named with their legal entities, and account cannot import " +
 			"entity, which creates intercompany accounts"},
+	{"books/balance", []string{"accounting_periods"}, "balances at the end of a period add up those of the periods before it"},
 	{"books/period", []string{"organizations"}, "organizations whose next month is missing are found in one statement"},
 	{"books/period", []string{"account_balances"}, "a close adds up balances by the order of periods"},
 	{"books/period", []string{"journal_entries", "journal_lines"},
@@ -36,7 +37,7 @@ var readings = []reading{
 		"holdings of money are added up from balances and lines in the database"},
 	{"assets/holdings", []string{"sources"}, "positions are added up by source and its account in the database"},
 	{"assets/holdings", []string{"journal_entries"}, "movements are added up by the accounting dates of entries"},
-	{"assets/revaluation", []string{"account_balances", "account_units", "accounting_periods"},
+	{"assets/revaluation", []string{"accounting_periods"},
 		"what is measured is added up by the order of periods"},
 	{"assets/revaluation", []string{"journal_entries"}, "verify and the list of stale runs compare runs with their entries"},
 	{"assets/revaluation", []string{"lot_uses"}, "the adjustment of a lot follows it through conversions, many lots at once"},

@@ -227,6 +227,7 @@ func (m builder) leg(ctx context.Context, t transaction.Transaction, at string) 
 	if v := l.Value; !l.Asset.Lots && v != nil && v.Currency == symbol { // money that is valued in itself
 		l.Quantity, l.FeeQuantity = v.Gross, v.Fee
 	}
+	m.valueBaseMoney(l)
 	fee, err := m.fee(ctx, t, l, at)
 	return l, fee, err
 }
@@ -257,8 +258,23 @@ func (m builder) value(ctx context.Context, l *posting.Leg) error {
 	if err != nil || !there {
 		return err
 	}
-	l.Value = &posting.Value{Gross: l.Quantity.Mul(found.Value).RoundTo(currency), Currency: currency}
+	exact := l.Quantity.Mul(found.Value)
+	l.Value = &posting.Value{Gross: exact.RoundTo(currency), Currency: currency}
+	if l.Value.Gross.IsZero() { // dust has a value, unlike an asset without a price
+		l.Value.Gross = exact
+	}
 	return nil
+}
+
+// valueBaseMoney values money in the base currency by its amount, whatever it is said to be worth in another currency. The fee is the
+// same part of it.
+func (m builder) valueBaseMoney(l *posting.Leg) {
+	v, base := l.Value, m.books.Entities[l.Entity].BaseCurrency
+	if l.Asset.Symbol != base || v == nil || v.Currency == base || v.Gross.Sign() <= 0 || l.Quantity.IsZero() {
+		return
+	}
+	l.FeeQuantity = l.Quantity.Mul(v.Fee).Quo(v.Gross, money.DigitsAfterMax).RoundTo(base)
+	l.Value = &posting.Value{Gross: l.Quantity, Fee: l.FeeQuantity, Currency: base}
 }
 
 // fee sets the fee quantity of the leg, or returns a leg for a fee in another asset. A fee that is known by its value only takes
@@ -294,7 +310,7 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 	t := posting.Target{Account: p.LedgerAccountID, Splits: p.postingSplits()}
 	for i, s := range t.Splits {
 		a := m.books.Accounts[s.Account]
-		t.Splits[i].Grows, t.Splits[i].Owed = growsOf(a), m.isOwed(a)
+		t.Splits[i].Grows, t.Splits[i].OwedInKind = growsOf(a), m.isOwedInKind(a)
 	}
 	a := m.books.Accounts[p.LedgerAccountID]
 	if t.Account == "" || e.partner != nil {

@@ -232,6 +232,10 @@ var examples = []example{
 		lines: "Cr Interest income 1100.00; Dr Euro 1100.00"},
 	{name: "foreign money, valued", kind: "BILL", legs: []string{"Euro out 1000 EUR = 1000.00 EUR fee 10.00"}, target: "Accounts payable",
 		lines: "Dr Accounts payable 1089.00; Dr Bank fees 11.00; Cr Euro 1100.00"},
+	{name: "dust at its price", kind: "CLAIM REWARD", legs: []string{"A in 0.000001 ETH"}, target: "Interest income",
+		lots: "A 2 ETH 3000.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; A 0.000001 ETH 0.00 2025-09-15"},
+	{name: "own money, valued in foreign money", kind: "INCOME", legs: []string{"Bank in 300 USD = 250.00 EUR"}, target: "Interest income",
+		lines: "Cr Interest income 300.00; Dr Bank 300.00"},
 	{name: "value in foreign money", kind: "EXPENSE", legs: []string{"A out 0.5 ETH = 1000.00 EUR"}, target: "Contractors",
 		lines: "Dr Contractors 1100.00; Cr A 750.00; Cr Realized gains 350.00", lots: "A 1.5 ETH 2250.00 2025-01-10; A 3 ETH 6000.00 2025-06-01"},
 }

@@ -21,7 +21,7 @@ func (w *world) found() string {
 	return strings.Join(all, "\n")
 }
 
-// damage changes the database past the program.
+// damage changes the database outside Bursar.
 func (w *world) damage(statement string, args ...any) {
 	w.Helper()
 	err := w.db.WriteAcross(w.ctx, "a test damages the books", func(ctx context.Context, tx *db.Tx) error {

@@ -20,7 +20,7 @@ import (
 
 // setUnits sets how a target holds units.
 func (m builder) setUnits(ctx context.Context, t *posting.Target, a account.Account, legalEntityID, symbol string) error {
-	if t.Grows, t.Owed = growsOf(a), m.isOwed(a); money.IsFiat(symbol) {
+	if t.Grows, t.OwedInKind = growsOf(a), m.isOwedInKind(a); money.IsFiat(symbol) {
 		return nil
 	}
 	held, err := m.heldAs(ctx, legalEntityID, a.ID, symbol)
@@ -39,9 +39,9 @@ func growsOf(a account.Account) book.Side {
 	return book.Debit
 }
 
-// isOwed reports whether an account has claims or obligations. Other monetary accounts are cash: those in the groups in which
-// sources have theirs, and payments of customers that are to be applied to invoices.
-func (m builder) isOwed(a account.Account) bool {
+// isOwedInKind reports whether an account has receivables or obligations. Other monetary accounts are cash: those in the groups in
+// which sources have theirs, and payments of customers that are to be applied to invoices.
+func (m builder) isOwedInKind(a account.Account) bool {
 	if growsOf(a) == "" || !a.Monetary || a.NormalBalance != a.Type.NormalBalance() || a.Role == account.RoleUnappliedCash {
 		return false
 	}
@@ -88,16 +88,9 @@ func newSettler(tx *db.Tx, b *snapshot.Books) *settler {
 // settle returns an entry that settles unit balances as they stand at the time of its transaction, and stores them in the
 // effect. It refuses a repayment of what is not outstanding.
 func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.Entry) (posting.Entry, error) {
-	outstanding := e.Settlements()
-	for i := range outstanding {
-		u := &outstanding[i]
-		held, err := journal.UnitBalance(ctx, s.tx, s.books, journal.UnitQuery{LegalEntityID: u.Entity, LedgerAccountID: u.Account,
-			Unit: u.Unit, At: effect.At(), ExceptTransactionID: effect.TransactionID})
-		if err != nil {
-			return e, err
-		}
-		more := s.changed[balance.UnitKey{Entity: u.Entity, Account: u.Account, Unit: u.Unit}]
-		u.Quantity, u.Carrying = held.Quantity.Add(more.Quantity), held.Amount.Add(more.Amount)
+	outstanding := effect.Plan.Settlements(e)
+	if err := s.read(ctx, effect, outstanding); err != nil {
+		return e, err
 	}
 	if !s.preview {
 		name := func(accountID string) string { return s.books.Accounts[accountID].String() }
@@ -118,6 +111,21 @@ func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.E
 		s.changed.AddMovement(balance.UnitKey{Entity: l.Entity, Account: l.Account, Unit: unit}, quantity, amount)
 	}
 	return e, err
+}
+
+// read sets the quantities and carrying amounts of unit balances as they stand at the time of a transaction.
+func (s *settler) read(ctx context.Context, effect *replay.Effect, balances []posting.UnitBalance) error {
+	for i := range balances {
+		u := &balances[i]
+		held, err := journal.UnitBalance(ctx, s.tx, s.books, journal.UnitQuery{LegalEntityID: u.Entity, LedgerAccountID: u.Account,
+			Unit: u.Unit, At: effect.At(), ExceptTransactionID: effect.TransactionID})
+		if err != nil {
+			return err
+		}
+		more := s.changed[balance.UnitKey{Entity: u.Entity, Account: u.Account, Unit: u.Unit}]
+		u.Quantity, u.Carrying = held.Quantity.Add(more.Quantity), held.Amount.Add(more.Amount)
+	}
+	return nil
 }
 
 // byTime returns requests in the order of their transactions.

@@ -33,9 +33,9 @@ func (p Params) validateSplits(faults *fault.List, at string) {
 	if p.LedgerAccountID != "" {
 		faults.Addf(at+"splits", "cannot be combined with ledger_account_id, which they replace")
 	}
-	shares := make([]posting.Share, len(p.Splits))
+	shares := make([]posting.SplitText, len(p.Splits))
 	for i, s := range p.Splits {
-		shares[i] = posting.Share{Amount: s.Amount, Percent: s.Percent}
+		shares[i] = posting.SplitText{Amount: s.Amount, Percent: s.Percent}
 		switch {
 		case s.LedgerAccountID == "":
 			faults.Addf(splitField(at, i, "ledger_account_id"), "is required")

@@ -109,8 +109,8 @@ func (s *Service) BeforeLinesChange(ctx context.Context, tx *db.Tx, e journal.En
 	return nil
 }
 
-// AfterLinesChange deletes the booking of a draft, which keeps the edited lines from then on.
-func (s *Service) AfterLinesChange(ctx context.Context, tx *db.Tx, draft journal.Entry) error {
+// DetachDraft deletes the booking of a draft, which keeps the edited lines from then on.
+func (s *Service) DetachDraft(ctx context.Context, tx *db.Tx, draft journal.Entry) error {
 	return deleteBooking(ctx, tx, draft.ID)
 }
 

@@ -35,7 +35,7 @@ func (s *Service) SourceBalances(ctx context.Context, sourceID string, pr page.R
 	key := func(b SourceBalance) []string { return b.key() }
 	return page.List("source-balances", sourceID, pr, key, func(after []string, limit int) (rows []SourceBalance, err error) {
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			rows, err = s.sourceBalances(ctx, tx, sourceID)
+			rows, err = sourceBalances(ctx, tx, sourceID)
 			return err
 		})
 		rows = slices.DeleteFunc(rows, func(b SourceBalance) bool { return after != nil && slices.Compare(b.key(), after) <= 0 })
@@ -43,15 +43,45 @@ func (s *Service) SourceBalances(ctx context.Context, sourceID string, pr page.R
 	})
 }
 
-func (s *Service) sourceBalances(ctx context.Context, tx *db.Tx, sourceID string) ([]SourceBalance, error) {
+func sourceBalances(ctx context.Context, tx *db.Tx, sourceID string) ([]SourceBalance, error) {
 	src, err := source.Find(ctx, tx, sourceID)
 	if err != nil {
 		return nil, err
 	}
-	held, err := s.heldAt(ctx, src, "")
+	covered, err := newScope(ctx, tx, Filter{SourceIDs: []string{src.ID}})
 	if err != nil {
 		return nil, err
 	}
+	held, err := covered.heldAt(ctx, tx, covered.endOf("", tx.Now()), nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]SourceBalance, len(held))
+	for i, p := range held {
+		out[i].Position = p
+	}
+	observed, err := covered.observed(ctx, tx, src, held)
+	if err != nil {
+		return nil, err
+	}
+	for asset, o := range observed {
+		at := slices.IndexFunc(out, func(b SourceBalance) bool { return b.AssetType == asset })
+		switch {
+		case at >= 0:
+			out[at].Observed = o
+		case !o.Quantity.IsZero() || !o.Book.IsZero():
+			out = append(out, SourceBalance{Observed: o, Position: Position{LegalEntityID: src.LegalEntityID, SourceID: src.ID,
+				LedgerAccountID: src.LedgerAccountID, AssetType: asset}})
+		}
+	}
+	slices.SortFunc(out, func(a, b SourceBalance) int { return slices.Compare(a.key(), b.key()) })
+	return out, nil
+}
+
+// observed returns the observed balances of a source by asset, with what the books had at their times. If an asset has several
+// positions, such as those of several chains, it is not known which of them a balance is of, and it is left out. So is money of an
+// account that several sources share.
+func (s *scope) observed(ctx context.Context, tx *db.Tx, src source.Source, held []Position) (map[string]*Observed, error) {
 	stated, err := imports.StatedBalances(ctx, tx, src.ID)
 	if err != nil {
 		return nil, err
@@ -60,71 +90,31 @@ func (s *Service) sourceBalances(ctx context.Context, tx *db.Tx, sourceID string
 	if err != nil {
 		return nil, err
 	}
-	out := make([]SourceBalance, len(held))
-	for i, p := range held {
-		out[i].Position = p
+	positions := map[string]int{}
+	for _, p := range held {
+		positions[p.AssetType]++
 	}
+	out, assets := map[string]*Observed{}, map[time.Time][]string{}
 	for _, o := range stated {
-		if shared && money.IsFiat(o.AssetType) {
-			continue // the balance in the books is that of several sources
-		}
-		if out, err = s.observe(ctx, src, out, o); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(out, func(a, b SourceBalance) int { return slices.Compare(a.key(), b.key()) })
-	return out, nil
-}
-
-// observe adds an observed balance to the only row of its asset, or as a row of its own if there is none. If an asset has several rows,
-// such as those of several chains, it is not known which of them a balance is of.
-func (s *Service) observe(ctx context.Context, src source.Source, rows []SourceBalance, o imports.StatedBalance) ([]SourceBalance, error) {
-	at := -1
-	for i, r := range rows {
-		if r.AssetType != o.AssetType {
+		if positions[o.AssetType] > 1 || shared && money.IsFiat(o.AssetType) {
 			continue
 		}
-		if at >= 0 {
-			return rows, nil
-		}
-		at = i
+		out[o.AssetType] = &Observed{Quantity: o.Quantity, At: o.At}
+		end := clock.Stamp(o.At).Add(time.Millisecond)
+		assets[end] = append(assets[end], o.AssetType)
 	}
-	before, err := s.heldAt(ctx, src, clock.Format(o.At))
-	if err != nil {
-		return nil, err
-	}
-	found := &Observed{Quantity: o.Quantity, At: o.At}
-	for _, p := range before {
-		if p.AssetType == o.AssetType {
-			found.Book = found.Book.Add(p.Quantity)
-		}
-	}
-	switch {
-	case at >= 0:
-		rows[at].Observed = found
-	case !o.Quantity.IsZero() || !found.Book.IsZero():
-		rows = append(rows, SourceBalance{Observed: found, Position: Position{LegalEntityID: src.LegalEntityID, SourceID: src.ID,
-			LedgerAccountID: src.LedgerAccountID, AssetType: o.AssetType}})
-	}
-	return rows, nil
-}
-
-// heldAt returns what a source holds in the books at an instant, or now if it is empty.
-func (s *Service) heldAt(ctx context.Context, src source.Source, asOf string) (out []Position, err error) {
-	p := TreasuryParams{Filter: Filter{SourceIDs: []string{src.ID}}, AsOf: asOf}
-	for pr := (page.Request{Limit: page.LimitMax}); ; {
-		found, err := s.TreasuryBalances(ctx, p, pr)
+	for end, some := range assets {
+		narrowed := *s
+		narrowed.AssetTypes = some
+		before, err := narrowed.heldAt(ctx, tx, end, nil, 0)
 		if err != nil {
 			return nil, err
 		}
-		for _, b := range found.Items {
-			out = append(out, b.Position)
+		for _, p := range before {
+			out[p.AssetType].Book = out[p.AssetType].Book.Add(p.Quantity)
 		}
-		if !found.HasMore {
-			return out, nil
-		}
-		pr.Cursor = found.NextCursor
 	}
+	return out, nil
 }
 
 // sharesAccount reports whether another source has the same ledger account.

@@ -36,22 +36,31 @@ func (s *Service) TreasuryBalances(ctx context.Context, p TreasuryParams, pr pag
 	return report(ctx, s, "treasury-balances", p, pr, func(b Balance) []string { return b.key() },
 		func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Balance, error) {
 			end := s.endOf(p.AsOf, tx.Now())
-			held, err := s.positionsAt(ctx, tx, end, s.Filter, after, limit)
+			held, err := s.heldAt(ctx, tx, end, after, limit)
 			if err != nil {
 				return nil, err
 			}
-			money, err := s.moneyAt(ctx, tx, end)
-			if err != nil {
-				return nil, err
-			}
-			for _, m := range money {
-				if after == nil || slices.Compare(m.key(), after) > 0 {
-					held = append(held, m)
-				}
-			}
-			slices.SortFunc(held, func(a, b Position) int { return slices.Compare(a.key(), b.key()) })
-			return s.balances(ctx, tx, end, atMost(held, limit))
+			return s.balances(ctx, tx, end, held)
 		})
+}
+
+// heldAt returns the positions just before an instant, including money, all of them or a page.
+func (s *scope) heldAt(ctx context.Context, tx *db.Tx, end time.Time, after []string, limit int) ([]Position, error) {
+	held, err := s.positionsAt(ctx, tx, end, s.Filter, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	money, err := s.moneyAt(ctx, tx, end)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range money {
+		if after == nil || slices.Compare(m.key(), after) > 0 {
+			held = append(held, m)
+		}
+	}
+	slices.SortFunc(held, func(a, b Position) int { return slices.Compare(a.key(), b.key()) })
+	return atMost(held, limit), nil
 }
 
 // entityAccount is a ledger account of a legal entity.

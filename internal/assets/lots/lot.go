@@ -1,6 +1,7 @@
 package lots
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -57,13 +58,11 @@ func (l *Lot) AssignPool(b *snapshot.Books) {
 	l.OrderKey = (&lot.Place{Kind: lot.Acquire, ID: l.ID}).OrderKey()
 }
 
-// heldSince returns when the lot entered its pool; the zero time for an opening balance, which is older than everything.
-func (l *Lot) heldSince() time.Time {
+// heldSince returns when the lot entered its pool; the zero time for an opening balance, which is older than everything. It returns an
+// error for a malformed order key.
+func (l *Lot) heldSince() (time.Time, error) {
 	place, err := l.OrderKey.Place()
-	if err != nil {
-		return l.AcquiredAt
-	}
-	return place.At
+	return place.At, err
 }
 
 // AsOpening returns an opening balance with the pool, the order key and the marks that follow from its other columns. Earlier
@@ -95,46 +94,53 @@ func (l *Lot) Consumed() money.Decimal { return l.Quantity.Sub(l.RemainingQuanti
 // averaged reports whether a weighted average includes the lot: neither an NFT nor a parked lot is part of one.
 func (l *Lot) averaged() bool { return l.TokenID == "" && l.SourceID != "" }
 
+// column is a column of a lot that is not computed from others.
+type column struct {
+	name string
+	same func(a, b *Lot) bool
+
+	// byPool means that what happens in the pool determines the column, not the entry of the lot. fixed means that it never changes
+	// once the lot is stored.
+	byPool, fixed bool
+}
+
+var columns = []column{
+	{name: "pool", same: func(a, b *Lot) bool { return a.Pool == b.Pool }},
+	{name: "order_key", same: func(a, b *Lot) bool { return a.OrderKey == b.OrderKey }},
+	{name: "seq", same: func(a, b *Lot) bool { return a.Seq == b.Seq }, byPool: true},
+	{name: "legal_entity_id", same: func(a, b *Lot) bool { return a.LegalEntityID == b.LegalEntityID }},
+	{name: "source_id", same: func(a, b *Lot) bool { return a.SourceID == b.SourceID }},
+	{name: "ledger_account_id", same: func(a, b *Lot) bool { return a.LedgerAccountID == b.LedgerAccountID }},
+	{name: "asset_type", same: func(a, b *Lot) bool { return a.AssetType == b.AssetType }, fixed: true},
+	{name: "chain", same: func(a, b *Lot) bool { return a.Chain == b.Chain }, fixed: true},
+	{name: "token_id", same: func(a, b *Lot) bool { return a.TokenID == b.TokenID }, fixed: true},
+	{name: "acquired_at", same: func(a, b *Lot) bool { return a.AcquiredAt.Equal(b.AcquiredAt) }},
+	{name: "quantity", same: func(a, b *Lot) bool { return a.Quantity.Equal(b.Quantity) }},
+	{name: "remaining_quantity", same: func(a, b *Lot) bool { return a.RemainingQuantity.Equal(b.RemainingQuantity) }, byPool: true},
+	{name: "cost_basis", same: func(a, b *Lot) bool { return a.CostBasis.Equal(b.CostBasis) }},
+	{name: "remaining_basis", same: func(a, b *Lot) bool { return a.RemainingBasis.Equal(b.RemainingBasis) }, byPool: true},
+	{name: "currency", same: func(a, b *Lot) bool { return a.Currency == b.Currency }, fixed: true},
+	{name: "origin", same: func(a, b *Lot) bool { return a.Origin == b.Origin }},
+	{name: "parent_asset_id", same: func(a, b *Lot) bool { return a.ParentID == b.ParentID }},
+	{name: "transaction_id", same: func(a, b *Lot) bool { return a.TransactionID == b.TransactionID }, fixed: true},
+	{name: "journal_entry_id", same: func(a, b *Lot) bool { return a.JournalEntryID == b.JournalEntryID }},
+	{name: "opened_in", same: func(a, b *Lot) bool { return a.OpenedIn == b.OpenedIn }},
+	{name: "basis_pending", same: func(a, b *Lot) bool { return a.BasisPending == b.BasisPending }},
+	{name: "provisional", same: func(a, b *Lot) bool { return a.Provisional == b.Provisional }},
+}
+
 // Differing returns the names of the columns in which a lot differs from what it should be: those that its entry determines, in
 // their order.
 func (l *Lot) Differing(want *Lot) (out []string) {
-	for _, column := range []struct {
-		name string
-		same bool
-	}{
-		{"pool", l.Pool == want.Pool},
-		{"order_key", l.OrderKey == want.OrderKey},
-		{"legal_entity_id", l.LegalEntityID == want.LegalEntityID},
-		{"source_id", l.SourceID == want.SourceID},
-		{"ledger_account_id", l.LedgerAccountID == want.LedgerAccountID},
-		{"asset_type", l.AssetType == want.AssetType},
-		{"chain", l.Chain == want.Chain},
-		{"token_id", l.TokenID == want.TokenID},
-		{"acquired_at", l.AcquiredAt.Equal(want.AcquiredAt)},
-		{"quantity", l.Quantity.Equal(want.Quantity)},
-		{"cost_basis", l.CostBasis.Equal(want.CostBasis)},
-		{"currency", l.Currency == want.Currency},
-		{"origin", l.Origin == want.Origin},
-		{"parent_asset_id", l.ParentID == want.ParentID},
-		{"transaction_id", l.TransactionID == want.TransactionID},
-		{"journal_entry_id", l.JournalEntryID == want.JournalEntryID},
-		{"opened_in", l.OpenedIn == want.OpenedIn},
-		{"basis_pending", l.BasisPending == want.BasisPending},
-		{"provisional", l.Provisional == want.Provisional},
-	} {
-		if !column.same {
-			out = append(out, column.name)
+	for _, c := range columns {
+		if !c.byPool && !c.same(l, want) {
+			out = append(out, c.name)
 		}
 	}
 	return out
 }
 
-// equal reports whether two states of a lot have the same columns, except those that are computed from others.
+// equal reports whether two states of a lot have the same columns, except those that never change or are computed from others.
 func (l *Lot) equal(o *Lot) bool {
-	return l.Pool == o.Pool && l.OrderKey == o.OrderKey && l.Seq == o.Seq && l.LegalEntityID == o.LegalEntityID &&
-		l.SourceID == o.SourceID && l.LedgerAccountID == o.LedgerAccountID && l.AcquiredAt.Equal(o.AcquiredAt) &&
-		l.Quantity.Equal(o.Quantity) && l.RemainingQuantity.Equal(o.RemainingQuantity) &&
-		l.CostBasis.Equal(o.CostBasis) && l.RemainingBasis.Equal(o.RemainingBasis) &&
-		l.JournalEntryID == o.JournalEntryID && l.OpenedIn == o.OpenedIn && l.ParentID == o.ParentID &&
-		l.BasisPending == o.BasisPending && l.Provisional == o.Provisional
+	return !slices.ContainsFunc(columns, func(c column) bool { return !c.fixed && !c.same(l, o) })
 }

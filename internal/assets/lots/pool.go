@@ -31,15 +31,18 @@ func (p *Pool) Parked() bool { return p.SourceID == "" && p.LedgerAccountID != "
 // Wide reports whether it spans all sources of its legal entity.
 func (p *Pool) Wide() bool { return p.SourceID == "" && p.LedgerAccountID == "" }
 
-// Follows returns the pool that follows from the columns of a stored one, without its sums.
-func (p *Pool) Follows(b *snapshot.Books) Pool {
+// allSources stands for the sources of a legal entity in the key of a pool that spans them.
+const allSources = "*"
+
+// Recomputed returns the pool that follows from the columns of a stored one, without its sums.
+func (p *Pool) Recomputed(b *snapshot.Books) Pool {
 	separate := ""
 	if p.SourceID != "" {
 		separate = p.LedgerAccountID
 	}
 	at := posting.Place{Source: p.SourceID, Account: p.LedgerAccountID, Entity: p.LegalEntityID}
 	if p.Wide() {
-		at.Source = "*"
+		at.Source = allSources
 	}
 	return PoolOf(b, at, posting.Asset{Symbol: p.AssetType, Chain: p.Chain, Token: p.TokenID, Lots: true}, separate)
 }
@@ -55,7 +58,7 @@ func PoolOf(b *snapshot.Books, at posting.Place, a posting.Asset, separate strin
 		p.LedgerAccountID = at.Account
 		parts = append(parts, "@"+at.Account, a.Symbol)
 	case e.CostBasisScope == entity.ScopeLegalEntity:
-		parts = append(parts, "*", a.Symbol)
+		parts = append(parts, allSources, a.Symbol)
 	default:
 		p.SourceID, p.Chain = at.Source, a.Chain
 		parts = append(parts, at.Source, a.Symbol, a.Chain)

@@ -229,6 +229,10 @@ func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lo
 	for i, p := range picks {
 		sum = sum.Add(p.Quantity)
 		l, at := lots[p.Lot], fmt.Sprintf("selections[%d].", i)
+		since, err := l.heldSince()
+		if err != nil {
+			return err
+		}
 		switch {
 		case l.AssetType != symbol || l.TokenID != "":
 			faults.Addf(at+"asset_id", "is a lot of %s, but %s is of %s", l.AssetType, t.SequenceNumber(), symbol)
@@ -240,8 +244,8 @@ func validatePickedLots(b *snapshot.Books, t transaction.Transaction, picks []lo
 			faults.Addf(at+"asset_id", "is held by another source than that of %s", t.SequenceNumber())
 		case l.Pool != from.Key:
 			faults.Addf(at+"asset_id", "is on another chain than %s, or on a separate ledger account", t.SequenceNumber())
-		case l.heldSince().After(t.At):
-			faults.Addf(at+"asset_id", "is held since %s, after %s of %s", clock.Format(l.heldSince()), t.SequenceNumber(), clock.Format(t.At))
+		case since.After(t.At):
+			faults.Addf(at+"asset_id", "has been held since %s, after %s of %s", clock.Format(since), t.SequenceNumber(), clock.Format(t.At))
 		case p.Quantity.Cmp(l.RemainingQuantity) > 0:
 			faults.Addf(at+"quantity", "is more than the %s that are left", l.RemainingQuantity)
 		}

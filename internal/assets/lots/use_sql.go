@@ -94,8 +94,9 @@ func UsesAt(ctx context.Context, tx *db.Tx, pool string, at lot.OrderKey) ([]Use
 	return usesOf(rows), err
 }
 
-// SetMarks sets the marks of stored uses to those of their lots. A use without a lot has an estimated basis. It is a building block.
-func SetMarks(ctx context.Context, tx *db.Tx, groups ...[]Use) error {
+// ReadMarks reads the marks of the lots of stored uses and sets them in the uses given. A use without a lot has an estimated basis. It is a
+// building block.
+func ReadMarks(ctx context.Context, tx *db.Tx, groups ...[]Use) error {
 	ids := map[string]bool{}
 	for _, uses := range groups {
 		for _, u := range uses {
@@ -124,7 +125,7 @@ func SetMarks(ctx context.Context, tx *db.Tx, groups ...[]Use) error {
 	return nil
 }
 
-// marksMax bounds how many lots one query of SetMarks reads.
+// marksMax bounds how many lots one query of ReadMarks reads.
 const marksMax = 1000
 
 // UsesOfEntry returns the uses that are written under an entry. It is a building block.

@@ -45,7 +45,7 @@ var orphans = []struct{ kind, text, query string }{
 	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
 			"NOT x.is_correction AND (e.accounting_period_id <> x.accounting_period_id OR e.accounting_date <> x.accounting_date) ORDER BY 1"},
-	{"uses that are wrongly marked", "the use %s is marked as a correction of another use, or not marked, as its entry says otherwise",
+	{"uses that are wrongly marked", "the use %s is marked as a correction of another use, or is not, contrary to its entry",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
 			`(NOT x.is_correction AND e.originated_by IN ('true_up', 'reversal')
 			OR x.is_correction AND e.originated_by NOT IN ('true_up', 'reversal') AND e.accounting_period_id = x.accounting_period_id

@@ -101,7 +101,7 @@ func (o *Outcome) Write(ctx context.Context, refs map[string]lots.EntryRef) erro
 	for _, e := range r.touched {
 		r.collect(c, e, refs)
 	}
-	for _, m := range r.manual {
+	for _, m := range r.openings {
 		if m.before != nil {
 			c.CountLot(*m.before, m.beforePeriodID, -1)
 		}

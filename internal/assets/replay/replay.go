@@ -56,7 +56,7 @@ func (p *Replay) Replace(entryID, key string, e Effect) {
 // is counted in an accounting period.
 func (p *Replay) SetOpening(before, after *lots.Lot, beforePeriodID, afterPeriodID string) {
 	p.requests = append(p.requests, func(_ context.Context, r *run) error {
-		r.setOpening(manualChange{before, after, beforePeriodID, afterPeriodID})
+		r.setOpening(openingChange{before, after, beforePeriodID, afterPeriodID})
 		return nil
 	})
 }
@@ -90,8 +90,8 @@ type staleRange struct {
 	from lot.OrderKey
 }
 
-// manualChange is a change to an opening balance.
-type manualChange struct {
+// openingChange is a change to an opening balance.
+type openingChange struct {
 	before, after                 *lots.Lot
 	beforePeriodID, afterPeriodID string
 }
@@ -106,7 +106,7 @@ type run struct {
 	added    map[string][]*event   // events that are new, by pool
 	altered  map[string]lots.Lot   // opening balances that stay at their order key
 	dropped  map[string]bool       // opening balances that are deleted or enter elsewhere
-	manual   []manualChange
+	openings []openingChange
 	refused  map[string]error // errors of added entries
 }
 
@@ -203,8 +203,8 @@ func (r *run) replace(ctx context.Context, entryID, key string, effect Effect) e
 	return nil
 }
 
-func (r *run) setOpening(c manualChange) {
-	r.manual = append(r.manual, c)
+func (r *run) setOpening(c openingChange) {
+	r.openings = append(r.openings, c)
 	if c.before != nil {
 		r.markStale(lots.Pool{Key: c.before.Pool}, c.before.OrderKey)
 		if c.after == nil || c.after.Pool != c.before.Pool || c.after.OrderKey != c.before.OrderKey {

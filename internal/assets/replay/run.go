@@ -257,7 +257,7 @@ func (r *run) usesOf(ctx context.Context, e *entry, position int) ([]lots.Use, e
 		return nil, fmt.Errorf("replay: consumption %d of the journal entry %s is not stored", position, e.EntryID)
 	}
 	c.after, c.done = c.before, true
-	return c.before, lots.SetMarks(ctx, r.tx, c.before)
+	return c.before, lots.ReadMarks(ctx, r.tx, c.before)
 }
 
 // refuse returns the reason why an entry is refused, or nil if it is a new one that may be left out.

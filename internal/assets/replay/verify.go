@@ -120,9 +120,10 @@ func (c *verification) verifyPool(ctx context.Context, p lots.Pool) error {
 	}
 	c.verifyRemaining(&p, all, consumed, averaged)
 	if last := lastKey(all, consumptions); p.LastKey != last {
-		c.found.Addf("pools that end elsewhere", "the last event of the pool %s is stored as %q, but there is one at %q", p.Key, p.LastKey, last)
+		c.found.Addf("pools that end elsewhere", "the last event of the pool %s is stored as %q, but %q follows from its lots and consumptions",
+			p.Key, p.LastKey, last)
 	}
-	if of := p.Follows(c.books); len(all)+len(consumptions) > 0 && (of.Key != p.Key || of.Chain != p.Chain || of.Currency != p.Currency) {
+	if of := p.Recomputed(c.books); len(all)+len(consumptions) > 0 && (of.Key != p.Key || of.Chain != p.Chain || of.Currency != p.Currency) {
 		c.found.Addf("pools with a wrong key", "the pool %s has the columns of the pool %s of %q in %s", p.Key, of.Key, of.Chain, of.Currency)
 	}
 	if possible {
@@ -164,7 +165,7 @@ func (c *verification) verifyLot(p *lots.Pool, l *lots.Lot, inconsistent bool, s
 				l.ID, strings.Join(l.Differing(&want), ", "))
 		}
 	}
-	if at, ok := id.Time(l.ID); !ok || l.CreatedAt.Before(at.Add(-idTolerance)) || l.CreatedAt.After(at.Add(idTolerance)) {
+	if at, ok := id.Time(l.ID); !ok || !isSameOrNextDay(l.CreatedAt, at) {
 		c.found.Addf("lots created at another time", "the lot %s is stored as created at %s, but its id is of %s", l.ID,
 			clock.Format(l.CreatedAt), clock.Format(at))
 	}
@@ -181,14 +182,18 @@ func (c *verification) verifyLot(p *lots.Pool, l *lots.Lot, inconsistent bool, s
 	return true
 }
 
-// idTolerance is how much later an id may be created than the database transaction began, whose time is stored.
-const idTolerance = 10 * time.Minute
+// isSameOrNextDay reports whether a time is on the day of an earlier time, or on the next. An id is created after its database
+// transaction began, whose time is stored, and a long one may run over midnight.
+func isSameOrNextDay(earlier, t time.Time) bool {
+	day := earlier.UTC().Truncate(24 * time.Hour)
+	return !t.Before(day) && t.Before(day.AddDate(0, 0, 2))
+}
 
 // verifyUse verifies one use. Moves and conversions must not realize a gain.
 func (c *verification) verifyUse(p *lots.Pool, u lots.Use) {
-	if days, ok := c.wasHeld(u); !ok {
-		c.found.Addf("uses with a wrong holding period", "the lot %s was held for %d days when the entry %s consumed it, but %d are stored, %s",
-			cmp.Or(u.LotID, "of no lot"), days, u.JournalEntryID, u.Days, cmp.Or(u.Term, "without a term"))
+	if days, ok := c.hasRightHoldingPeriod(u); !ok {
+		c.found.Addf("uses with a wrong holding period", "%s was held for %d days when the entry %s consumed it, but %d are stored, %s",
+			consumedFrom(u), days, u.JournalEntryID, u.Days, cmp.Or(u.Term, "without a term"))
 	}
 	if !u.Realizes() && (!u.Gain.IsZero() || !u.Proceeds.IsZero() || !u.Fee.IsZero()) {
 		c.found.Addf("moves that realize something",
@@ -203,9 +208,17 @@ func (c *verification) verifyUse(p *lots.Pool, u lots.Use) {
 	}
 }
 
-// wasHeld reports whether the holding period of a use is right in the time zone of the organization, or in one that it had before,
-// and returns the days in the current one. A move has no holding period.
-func (c *verification) wasHeld(u lots.Use) (days int, ok bool) {
+// consumedFrom names the lot of a use.
+func consumedFrom(u lots.Use) string {
+	if u.LotID == "" {
+		return "a quantity that is in no lot"
+	}
+	return "the lot " + u.LotID
+}
+
+// hasRightHoldingPeriod reports whether the holding period of a use is right in the time zone of the organization, or in one that it had
+// before, and returns the days in the current one. A move has no holding period.
+func (c *verification) hasRightHoldingPeriod(u lots.Use) (days int, ok bool) {
 	if !u.Realizes() {
 		return 0, u.Days == 0 && u.Term == ""
 	}

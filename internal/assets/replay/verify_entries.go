@@ -30,7 +30,7 @@ func VerifyEffects(ctx context.Context, tx *db.Tx, b *snapshot.Books, effects []
 	if err != nil {
 		return nil, err
 	}
-	if err := lots.SetMarks(ctx, tx, slices.Collect(maps.Values(uses))...); err != nil {
+	if err := lots.ReadMarks(ctx, tx, slices.Collect(maps.Values(uses))...); err != nil {
 		return nil, err
 	}
 	created, err := lots.ByEntry(ctx, tx, ids)

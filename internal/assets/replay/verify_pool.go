@@ -74,7 +74,7 @@ func (c *verification) verifyUses(s *session, k *consumption) {
 		// Days are counted in the time zone of the organization, which may have been another one.
 		if old, there := was[u.Key()]; there {
 			u.Days, u.Term = old.Days, old.Term
-			if _, held := c.wasHeld(u); held {
+			if _, held := c.hasRightHoldingPeriod(u); held {
 				k.after[i].Term = old.Term
 			}
 		}

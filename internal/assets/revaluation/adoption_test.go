@@ -127,7 +127,8 @@ func TestFairValueIsAdoptedOnTheFirstDayOfAnOpenFiscalYearOnly(t *testing.T) {
 				"first day of a fiscal year", year+"-01-01 is possible")
 		}
 		for _, from := range []string{"2026-01-02", "2026-01-15"} {
-			w.refused("from "+from, w.chooses(entity.MeasuredAtFairValue, from), fault.Conflict, "measurement_from is "+from)
+			w.refused("from "+from, w.chooses(entity.MeasuredAtFairValue, from), fault.Conflict, "measurement_from is "+from,
+				"for example 2027-01-01")
 			w.refused("from "+from, w.chooses(entity.MeasuredImpaired, from), fault.Invalid, "measurement_from")
 		}
 		for _, from := range []string{"2026-13-01", "soon"} {

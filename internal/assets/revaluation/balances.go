@@ -8,20 +8,13 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/measure"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
-
-// unitRow is the balance of an account in a unit other than the base currency, debits less credits.
-type unitRow struct {
-	AccountID string        `db:"ledger_account_id"`
-	Unit      string        `db:"unit"`
-	Quantity  money.Decimal `db:"quantity"`
-	Amount    money.Decimal `db:"amount"`
-}
 
 // remeasure plans the balances that are measured on their own accounts, with one item for each unit: foreign currency at the closing
 // rate, or digital assets that no lots carry at the closing price. It reports whether there were any.
@@ -30,7 +23,7 @@ func (s *subject) remeasure(ctx context.Context, kind Kind) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	byUnit := map[string][]unitRow{}
+	byUnit := map[string][]balance.ClosingUnits{}
 	var units []string
 	for _, u := range found {
 		u.Amount = u.Amount.Sub(s.ownOn(kind, u.Unit, u.AccountID))
@@ -55,9 +48,9 @@ func (s *subject) remeasure(ctx context.Context, kind Kind) (bool, error) {
 }
 
 // monetaryBalances returns the balances of monetary accounts that a kind measures.
-func (s *subject) monetaryBalances(ctx context.Context, kind Kind) (out []unitRow, err error) {
+func (s *subject) monetaryBalances(ctx context.Context, kind Kind) (out []balance.ClosingUnits, err error) {
 	if s.units == nil {
-		if s.units, err = selectUnits(ctx, s.tx, s.ID, s.period.Key); err != nil {
+		if s.units, err = balance.UnitsThrough(ctx, s.tx, s.ID, s.period.Key); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +88,7 @@ func (s *subject) carriesLots(ctx context.Context, accountID, asset string) (boo
 
 // balance plans the accounts with one unit. Each balance is measured by itself: the gain on one and the loss on another are booked
 // apart, though they are of the same unit.
-func (s *subject) balance(kind Kind, unit string, accounts []unitRow, quote *Quote) {
+func (s *subject) balance(kind Kind, unit string, accounts []balance.ClosingUnits, quote *Quote) {
 	i := Item{Kind: kind, Unit: unit, Price: quote}
 	var rows []Row
 	var gains, losses measure.Effect
@@ -129,7 +122,8 @@ func (s *subject) balance(kind Kind, unit string, accounts []unitRow, quote *Quo
 }
 
 // closingQuotes returns the rates or prices at the end of the period. A unit of which no account has a quantity needs none.
-func (s *subject) closingQuotes(ctx context.Context, kind Kind, units []string, byUnit map[string][]unitRow) (map[string]*Quote, error) {
+func (s *subject) closingQuotes(ctx context.Context, kind Kind, units []string,
+	byUnit map[string][]balance.ClosingUnits) (map[string]*Quote, error) {
 	out := map[string]*Quote{}
 	var wanted []price.Query
 	for _, unit := range units {

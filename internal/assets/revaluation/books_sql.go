@@ -54,36 +54,6 @@ func selectStates(ctx context.Context, tx *db.Tx, runID, legalEntityID string, k
 		AND unit {any} ORDER BY unit, subject_id`, runID, legalEntityID, string(kind), units)
 }
 
-// selectUnits reads the balances of the accounts of a legal entity at the end of a period, by unit other than its base currency.
-func selectUnits(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]unitRow, error) {
-	return db.All[unitRow](ctx, tx,
-		`SELECT u.ledger_account_id, u.unit, {dec_sum}(u.quantity) AS quantity, {dec_sum}(u.amount) AS amount FROM account_units u
-		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = u.accounting_period_id AND a.key <= ?
-		WHERE u.organization_id = @org AND u.legal_entity_id = ? GROUP BY u.ledger_account_id, u.unit ORDER BY u.unit,
-		u.ledger_account_id`, throughKey, legalEntityID)
-}
-
-type balanceRow struct {
-	AccountID string        `db:"ledger_account_id"`
-	Debits    money.Decimal `db:"debits"`
-	Credits   money.Decimal `db:"credits"`
-}
-
-// selectBalances reads the balances of accounts of a legal entity at the end of a period, debits less credits.
-func selectBalances(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string,
-	accountIDs []string) (map[string]money.Decimal, error) {
-	rows, err := db.All[balanceRow](ctx, tx,
-		`SELECT b.ledger_account_id, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM account_balances b
-		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = b.accounting_period_id AND a.key <= ?
-		WHERE b.organization_id = @org AND b.tag_id = '' AND b.legal_entity_id = ? AND b.ledger_account_id {any} GROUP BY
-		b.ledger_account_id`, throughKey, legalEntityID, accountIDs)
-	out := make(map[string]money.Decimal, len(rows))
-	for _, r := range rows {
-		out[r.AccountID] = r.Debits.Sub(r.Credits)
-	}
-	return out, err
-}
-
 // selectLines reads the lines of entries, in order.
 func selectLines(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string][]Line, error) {
 	rows, err := journal.SideAmounts(ctx, tx, entryIDs)
@@ -105,15 +75,6 @@ type convertedRow struct {
 func selectConverted(ctx context.Context, tx *db.Tx, lotIDs []string) ([]convertedRow, error) {
 	return db.All[convertedRow](ctx, tx, `SELECT asset_id, journal_entry_id, {dec_sum}(quantity) AS quantity FROM lot_uses
 		WHERE organization_id = @org AND asset_id {any} AND kind = 'convert' GROUP BY asset_id, journal_entry_id`, lotIDs)
-}
-
-// selectDuplicates reads the posted parts for which a later posted part exists.
-func selectDuplicates(ctx context.Context, tx *db.Tx) ([]partRow, error) {
-	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+
-		` FROM revaluation_parts WHERE organization_id = @org AND status = 'posted' AND EXISTS
-		(SELECT 1 FROM revaluation_parts x WHERE x.organization_id = @org AND x.legal_entity_id = revaluation_parts.legal_entity_id
-			AND x.accounting_period_id = revaluation_parts.accounting_period_id AND x.kind = revaluation_parts.kind AND x.status = 'posted'
-			AND x.revaluation_id > revaluation_parts.revaluation_id)`)
 }
 
 type statusRow struct {

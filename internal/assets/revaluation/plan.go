@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -75,7 +76,7 @@ type subject struct {
 	digits int32
 
 	held     map[string]holding
-	units    []unitRow // read when they are needed
+	units    []balance.ClosingUnits // read when they are needed
 	policies map[string]assetpolicy.Policy
 	balances map[string]money.Decimal // of adjustment accounts, by account
 	own      map[[2]string]postedItem // items of the last run of the period, by kind and unit
@@ -165,7 +166,7 @@ func (s *subject) readBalances(ctx context.Context) (err error) {
 		}
 	}
 	slices.Sort(ids)
-	s.balances, err = selectBalances(ctx, s.tx, s.ID, s.period.Key, ids)
+	s.balances, err = balance.Through(ctx, s.tx, s.ID, s.period.Key, ids)
 	return err
 }
 

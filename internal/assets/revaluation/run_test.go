@@ -253,7 +253,7 @@ func TestVerifyFindsInconsistentRuns(t *testing.T) {
 		w.price("ETH 2025-09-30T23:59:00Z 2100")
 		w.run("2025-09")
 		for statement, says := range map[string]string{
-			"UPDATE revaluation_parts SET status = 'posted' WHERE organization_id = @org":                                     "a later run is in force too",
+			"UPDATE revaluation_parts SET status = 'posted' WHERE organization_id = @org":                                     "is marked as posted, but is replaced",
 			"UPDATE revaluation_items SET journal_entry_id = 'je_none' WHERE organization_id = @org AND outcome = 'replaced'": "je_none for ETH does not exist",
 			"UPDATE revaluation_rows SET after = '1' WHERE organization_id = @org": "is 1200, but " +
 				"its rows add up to 1",

@@ -68,8 +68,8 @@ func (p *planner) stale(entityName string) string {
 	return "no revaluation of " + entityName + " was run; one would adjust " + named + next
 }
 
-// describe returns what an item adjusts: what is held of an asset, or each account that has a balance of it, with its quantity. If
-// something is booked already, it says what to, and by how much otherwise.
+// describe returns what an item adjusts: what is held of an asset, or each account that has a balance of it, with its quantity. It
+// names the amount to which what is booked would be adjusted or, if nothing is booked yet, the amount of the adjustment.
 func (p *planner) describe(i Item, booked bool) (out []string) {
 	amount := func(before, after money.Decimal) string {
 		if booked {

@@ -8,18 +8,10 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Verify returns a text for every inconsistency in the revaluations of an organization: two runs in force for the same
-// legal entity, period and kind, a wrong status, an entry that does not exist, and rows that do not add up to their item. It is a building
+// Verify returns a text for every inconsistency in the revaluations of an organization: a wrong status, which includes two runs in force
+// for the same legal entity, period and kind, an entry that does not exist, and rows that do not add up to their item. It is a building
 // block.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	twice, err := selectDuplicates(ctx, tx)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range twice {
-		out = append(out, fmt.Sprintf("revaluation %s: a later run is in force too for %s of the legal entity %s in the period %s",
-			p.RunID, p.Kind, p.LegalEntityID, p.PeriodID))
-	}
 	marked, err := selectWrongStatus(ctx, tx)
 	if err != nil {
 		return nil, err

@@ -161,9 +161,9 @@ func (p RuleParams) splits(t *textReader, r *Rule) {
 	case p.LedgerAccountID != nil:
 		t.faults.Addf("splits", "cannot be combined with ledger_account_id, which they replace")
 	}
-	shares := make([]posting.Share, len(p.Splits))
+	shares := make([]posting.SplitText, len(p.Splits))
 	for i, s := range p.Splits {
-		shares[i] = posting.Share{Percent: s.Percent}
+		shares[i] = posting.SplitText{Percent: s.Percent}
 		r.Splits = append(r.Splits, classify.Split{LedgerAccountID: s.LedgerAccountID, Percent: s.Percent,
 			Memo: strings.TrimSpace(s.Memo)})
 	}

@@ -57,6 +57,7 @@ const (
 	alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 	digits   = 26
 
+	uuidOfTime    = 7 // the version of a UUID that begins with the time
 	uuidOfContent = 8 // the version of a UUID whose bits are chosen by whoever creates it
 )
 
@@ -101,10 +102,15 @@ func Valid(p Prefix, text string) bool {
 	return true
 }
 
-// Time returns when an id was created, to the millisecond, and whether the text is an id at all.
+// Time returns when an id was created, to the millisecond. It returns false for a text that is no id, and for an id that Derive returned,
+// which has no time.
 func Time(text string) (time.Time, bool) {
 	prefix, rest, _ := strings.Cut(text, "_")
 	if !Valid(Prefix(prefix), text) {
+		return time.Time{}, false
+	}
+	// The version is bits 48 to 51 of 128, thus 50 to 53 of 130: the first four bits of the eleventh digit.
+	if strings.IndexByte(alphabet, rest[10])>>1 != uuidOfTime {
 		return time.Time{}, false
 	}
 	// The first 48 of 128 bits are the time, in the top 50 of 130: ten digits.

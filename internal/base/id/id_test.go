@@ -29,7 +29,8 @@ func TestAnIDIsItsPrefixAndTwentySixDigitsOfAUUIDv7(t *testing.T) {
 	if created, ok := id.Time(got); !ok || !created.Equal(at) {
 		t.Errorf("its time is %v, want %v", created, at)
 	}
-	for _, none := range []string{"", "org", "org_", "org_x", "le_" + strings.Repeat("z", 26)} {
+	for _, none := range []string{"", "org", "org_", "org_x", "le_" + strings.Repeat("z", 26),
+		id.Derive(id.JournalEntry, []byte("content"))} {
 		if created, ok := id.Time(none); ok {
 			t.Errorf("%q has the time %v", none, created)
 		}

@@ -251,9 +251,9 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 	for i, a := range chart {
 		parts[i] = audit.Part{Type: "ledger_account", ID: a.ID}
 	}
-	// A new organization has no webhooks yet, so the audit record is silent: there is no event.
+	// A new organization has no webhooks yet, so there is no event.
 	audit.Record(ctx, tx, audit.Change{Action: "ledger_accounts.seeded", ResourceType: "organization", ResourceID: tx.Organization(),
-		After: map[string]any{"ledger_accounts": told}, Silent: true, Parts: parts, PartsOnly: true})
+		After: map[string]any{"ledger_accounts": told}, NoEvent: true, Parts: parts, PartsOnly: true})
 	return nil
 }
 

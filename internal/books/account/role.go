@@ -51,6 +51,11 @@ func RoleDueFrom(legalEntityID string) string { return dueFrom + legalEntityID }
 // RoleDueTo returns the role of the account for what the others owe a legal entity.
 func RoleDueTo(legalEntityID string) string { return dueTo + legalEntityID }
 
+// IsIntercompany reports whether a role is that of an account for what legal entities owe each other.
+func IsIntercompany(role string) bool {
+	return strings.HasPrefix(role, dueFrom) || strings.HasPrefix(role, dueTo)
+}
+
 // RoleFairValueAdjustment returns the role of the account for the difference between the cost and the fair value of an asset.
 func RoleFairValueAdjustment(assetType string) string { return "fair_value_adjustment:" + assetType }
 

@@ -98,6 +98,12 @@ func (s *Service) reasonNotFrom(ctx context.Context, tx *db.Tx, e LegalEntity) (
 		"is booked to opening retained earnings: %s is possible", possible), err
 }
 
+// nextFiscalYear returns the first day of the fiscal year that begins after a day.
+func (e LegalEntity) nextFiscalYear(day time.Time) string {
+	next := calendar.MonthOf(day, time.UTC).Next()
+	return next.Add((int(e.FiscalYearStartMonth) - int(next.Month) + monthsOfYear) % monthsOfYear).FirstDay()
+}
+
 // adoptionDay returns the first day of the current fiscal year, or of the next one that begins in an open period.
 func (e LegalEntity) adoptionDay(ctx context.Context, tx *db.Tx, closedThrough string) (string, error) {
 	name, err := orgstate.Timezone(ctx, tx)

@@ -68,7 +68,7 @@ func selectNextQuote(ctx context.Context, tx *db.Tx, base, after string) (string
 		"AND base_currency = ? AND quote_currency > ?", base, after)
 }
 
-// selectAverages adds up rates by currency and month. The latest rate of a month is that with the greatest date before it.
+// selectAverages adds up rates by currency and month. The column latest is the greatest date of the month followed by the rate of that day.
 func selectAverages(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Average, error) {
 	q := db.Select(`SELECT quote_currency, substr(date, 1, 7) AS month, {dec_sum}(rate) AS sum_of_rates, count(*) AS rate_count,
 		max(date || ' ' || rate) AS latest FROM fx_rates WHERE organization_id = @org`).And("base_currency = ?", base).

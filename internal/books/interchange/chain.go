@@ -3,11 +3,9 @@ package interchange
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -32,34 +30,66 @@ func newChain(last int64) chain {
 }
 
 // identify gives an entry without an id of this program one that follows from its content, from the legal entity that it belongs to, and
-// from how many equal entries the file has before it. A foreign id becomes a tag.
-func (m *importer) identify(e *notation.Entry) error {
+// from how many equal entries the file has before it.
+func (m *importer) identify(e *notation.Entry) {
 	if id.Valid(id.JournalEntry, e.ID) {
-		return nil
+		return
 	}
-	content := *e
-	content.Line, content.Postings = 0, slices.Clone(e.Postings)
-	for i := range content.Postings {
-		content.Postings[i].Line = 0
-	}
-	text, err := json.Marshal(struct {
-		Entry       notation.Entry
-		LegalEntity string
-	}{content, cmp.Or(e.Entity, m.defaultEntityID)})
-	if err != nil {
-		return err
-	}
+	text := contentOf(e, cmp.Or(e.Entity, m.defaultEntityID))
 	first := id.Derive(id.JournalEntry, text)
 	before := m.equal[first]
 	m.equal[first]++
-	if e.ID != "" {
-		e.Tags = append(e.Tags, notation.Tag{Kind: "id", Name: e.ID})
-	}
+	keepForeignID(e)
 	e.ID = first
 	if before > 0 {
 		e.ID = id.Derive(id.JournalEntry, strconv.AppendInt(text, before, 10))
 	}
-	return nil
+}
+
+// keepForeignID turns the id that another program gave an entry into a tag.
+func keepForeignID(e *notation.Entry) {
+	if e.ID != "" {
+		e.Tags = append(e.Tags, notation.Tag{Kind: "id", Name: e.ID})
+	}
+}
+
+// contentVersion begins the content from which ids are derived.
+const contentVersion = "journal entry 1"
+
+// contentOf returns the content of an entry from which its id is derived. What is written here must never change, or importing a file
+// again would book it twice: a new field of an entry is added to the content of entries that have it only.
+func contentOf(e *notation.Entry, legalEntity string) []byte {
+	b := appendTexts(nil, contentVersion, legalEntity, e.ID, e.Number, e.Date, e.Instant, e.Intended, strconv.FormatBool(e.Posted), e.Memo,
+		e.Classification, e.OriginatedBy, e.Previous, e.Next)
+	b = appendTags(b, e.Tags)
+	for _, p := range e.Postings {
+		base := ""
+		if p.Base != nil {
+			base = p.Base.String()
+		}
+		b = appendTexts(b, "posting", strconv.Itoa(len(p.Account)))
+		b = appendTexts(b, p.Account...)
+		b = appendTexts(b, strconv.FormatBool(p.Debit), p.Amount.String(), p.Currency, base, p.BaseCurrency, p.Memo, p.Entity)
+		b = appendTags(b, p.Tags)
+	}
+	return b
+}
+
+func appendTags(b []byte, tags []notation.Tag) []byte {
+	b = appendTexts(b, strconv.Itoa(len(tags)))
+	for _, t := range tags {
+		b = appendTexts(b, t.Kind, t.Name)
+	}
+	return b
+}
+
+// appendTexts appends texts, each after its length, so that different lists of texts have different bytes.
+func appendTexts(b []byte, texts ...string) []byte {
+	for _, t := range texts {
+		b = strconv.AppendInt(b, int64(len(t)), 10)
+		b = append(append(b, ':'), t...)
+	}
+	return b
 }
 
 // previousOf returns the id of the preceding entry in a chain of corrections. A draft has none.

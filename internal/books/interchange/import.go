@@ -211,9 +211,7 @@ func (m *importer) run(ctx context.Context, found *survey) error {
 			m.Empty++
 			continue
 		}
-		if err := m.identify(item.Entry); err != nil {
-			return err
-		}
+		m.identify(item.Entry)
 		if m.waiting = append(m.waiting, item.Entry); len(m.waiting) == importChunk {
 			if err := m.writeWaiting(ctx, false); err != nil {
 				return err

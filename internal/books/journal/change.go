@@ -43,17 +43,12 @@ func (s *Service) change(ctx context.Context, entryID string,
 // record writes an audit record of a change to an entry.
 func record(ctx context.Context, tx *db.Tx, action string, before, after Entry) {
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: before.ID, Before: before.facts(),
-		After: after.facts(), State: after.state(), Parts: after.parts()})
+		After: after.facts(), State: after.state(), Dependents: after.hasDependents()})
 }
 
-// parts returns what else an audit record of an entry states: from what the entry of a transaction was computed, which the subledger
-// stores in the same database transaction.
-func (e Entry) parts() []audit.Part {
-	if e.TransactionID == "" {
-		return nil
-	}
-	return []audit.Part{{Type: "booking", ID: e.ID}}
-}
+// hasDependents reports whether the subledger stores something with an entry in the same database transaction: from what the entry of a
+// transaction was computed.
+func (e Entry) hasDependents() bool { return e.TransactionID != "" }
 
 // UpdateParams are the requested changes; nil leaves a part unchanged.
 type UpdateParams struct {
@@ -155,7 +150,7 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 			return after, err
 		}
 		if p.Lines != nil || p.LegalEntityID != nil {
-			if err := s.subledger.AfterLinesChange(ctx, tx, e); err != nil {
+			if err := s.subledger.DetachDraft(ctx, tx, e); err != nil {
 				return e, err
 			}
 		}
@@ -177,7 +172,7 @@ func (s *Service) Delete(ctx context.Context, entryID string) error {
 		before := e
 		e.Status, e.Lines, e.UpdatedAt = deleted, nil, tx.Now()
 		audit.Record(ctx, tx, audit.Change{Action: "journal_entry.deleted", ResourceType: "journal_entry", ResourceID: e.ID,
-			Before: before.facts(), State: e.state(), Parts: e.parts()})
+			Before: before.facts(), State: e.state(), Dependents: e.hasDependents()})
 		return e, markDeleted(ctx, tx, before, e)
 	})
 	return err

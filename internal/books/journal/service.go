@@ -244,7 +244,7 @@ func addEntry(ctx context.Context, tx *db.Tx, state *orgstate.State, e Entry, pr
 		action = "journal_entry.posted"
 	}
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: e.facts(), State: e.state(),
-		Parts: e.parts()})
+		Dependents: e.hasDependents()})
 }
 
 // resolveTags looks up the tags of all entries in one query and reports those that do not exist.

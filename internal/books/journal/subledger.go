@@ -23,8 +23,9 @@ type Subledger interface {
 	PostRefusals(ctx context.Context, tx *db.Tx, draftIDs []string) (map[string]string, error)
 	// BeforeLinesChange is called before the lines or the legal entity of a draft are edited, or those of a posted entry corrected.
 	BeforeLinesChange(ctx context.Context, tx *db.Tx, draft Entry) error
-	// AfterLinesChange is called after the lines or the legal entity of a draft were edited.
-	AfterLinesChange(ctx context.Context, tx *db.Tx, draft Entry) error
+	// DetachDraft is called when the lines or the legal entity of a draft are about to be replaced by those that a user sent: the draft
+	// no longer follows from its transaction.
+	DetachDraft(ctx context.Context, tx *db.Tx, draft Entry) error
 	// BeforeDelete is called before a draft is deleted.
 	BeforeDelete(ctx context.Context, tx *db.Tx, draft Entry) error
 	// AfterUndo is called after an entry was reversed or unposted: by is the reversal, or the draft that the entry became. Only if
@@ -49,7 +50,7 @@ func (noSubledger) PostRefusals(context.Context, *db.Tx, []string) (map[string]s
 	return nil, nil
 }
 func (noSubledger) BeforeLinesChange(context.Context, *db.Tx, Entry) error                { return nil }
-func (noSubledger) AfterLinesChange(context.Context, *db.Tx, Entry) error                 { return nil }
+func (noSubledger) DetachDraft(context.Context, *db.Tx, Entry) error                      { return nil }
 func (noSubledger) BeforeDelete(context.Context, *db.Tx, Entry) error                     { return nil }
 func (noSubledger) AfterUndo(context.Context, *db.Tx, Entry, Entry, bool) error           { return nil }
 func (noSubledger) AfterCorrect(context.Context, *db.Tx, Entry, Entry, Entry, bool) error { return nil }

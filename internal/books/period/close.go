@@ -64,21 +64,36 @@ const actionClosed = "accounting_period.closed"
 // Anchors returns the anchors in the audit log that closes have set, in their order.
 func (s *Service) Anchors(ctx context.Context, organizationID string) (out []audit.Anchor, err error) {
 	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		out, err = audit.AnchorsAt(ctx, tx, actionClosed)
-		return err
+		all, err := audit.AnchorsAt(ctx, tx, actionClosed)
+		if err != nil {
+			return err
+		}
+		periods, err := selectAll(ctx, tx)
+		if err != nil {
+			return err
+		}
+		keys := make(map[string]string, len(periods))
+		for _, p := range periods {
+			keys[p.ID] = p.Key
+		}
+		for _, a := range all {
+			a.Period = keys[a.ResourceID]
+			out = append(out, a.Anchor)
+		}
+		return nil
 	})
 	return out, err
 }
 
 // lastAnchor returns the anchor that the last close of a period has set, or nil if there is none.
 func lastAnchor(ctx context.Context, tx *db.Tx, p Period) (*audit.Anchor, error) {
-	all, err := audit.AnchorsAt(ctx, tx, actionClosed)
-	for _, a := range slices.Backward(all) {
-		if a.Period == p.Key {
-			return &a, err
-		}
+	all, err := audit.AnchorsOf(ctx, tx, actionClosed, p.ID)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
-	return nil, err
+	last := all[len(all)-1].Anchor
+	last.Period = p.Key
+	return &last, nil
 }
 
 func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string, invalid error) (State, error) {

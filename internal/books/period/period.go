@@ -25,8 +25,8 @@ type Period struct {
 // Contains reports whether an instant lies in the period.
 func (p Period) Contains(t time.Time) bool { return !t.Before(p.Start) && t.Before(p.End) }
 
-// month parses the key.
-func (p Period) month() calendar.Month {
+// Month returns the calendar month of the period.
+func (p Period) Month() calendar.Month {
 	m, err := calendar.ParseKey(p.Key)
 	if err != nil {
 		panic(fmt.Sprintf("period: %v", err)) // keys are written by this package alone
@@ -139,7 +139,7 @@ func findMissing(ctx context.Context, tx *db.Tx, loc *time.Location, months []ca
 	}
 	for _, p := range existing {
 		known[p.Key] = true
-		include(p.month())
+		include(p.Month())
 	}
 	if opening != nil {
 		existing = append([]Period{*opening}, existing...)

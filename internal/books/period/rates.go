@@ -2,6 +2,7 @@ package period
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -69,7 +70,7 @@ func (x *examination) keepRates(ctx context.Context, tx *db.Tx, closings []Closi
 		}
 	}
 	for i, e := range x.entities {
-		k := rateKeeper{tx: tx, closing: closings[i], entity: e, period: x.period, zone: zone}
+		k := rateKeeper{tx: tx, closing: closings[i], entity: e, period: x.period, zone: zone, latest: map[string]*fx.Quotation{}}
 		if k.quotes, err = fx.Quotes(ctx, tx, e.BaseCurrency); err != nil {
 			return err
 		}
@@ -91,6 +92,7 @@ type rateKeeper struct {
 	period  Period
 	zone    *time.Location
 	quotes  []string
+	latest  map[string]*fx.Quotation // by currency and day, what was read; nil where there is no rate
 	rates   []KeptRate
 }
 
@@ -100,8 +102,8 @@ func (k *rateKeeper) add(quote, appliesTo string, sum money.Decimal, count int64
 
 // keep stores the rates at the end of the period, the averages of the month, and the rates of the lines on some equity accounts.
 func (k *rateKeeper) keep(ctx context.Context, equity []string) error {
-	month := k.period.month()
-	err := k.addLatest(ctx, RateClosing, month.LastDay(), nil)
+	month := k.period.Month()
+	err := k.addLatest(ctx, RateClosing, month.LastDay(), func(string) (bool, error) { return false, nil })
 	if err != nil {
 		return err
 	}
@@ -118,31 +120,48 @@ func (k *rateKeeper) keep(ctx context.Context, equity []string) error {
 	return insertKeptRates(ctx, k.tx, k.rates)
 }
 
-// addLatest adds the latest rate on or before a day into each currency for which none was kept.
-func (k *rateKeeper) addLatest(ctx context.Context, appliesTo, day string, kept map[string]bool) error {
+// addLatest adds the latest rate on or before a day into each currency for which none is kept.
+func (k *rateKeeper) addLatest(ctx context.Context, appliesTo, day string, isKept func(quote string) (bool, error)) error {
 	for _, quote := range k.quotes {
-		if kept[quote] {
+		if kept, err := isKept(quote); err != nil || kept {
+			if err != nil {
+				return err
+			}
 			continue
 		}
-		q, there, err := fx.Latest(ctx, k.tx, k.entity.BaseCurrency, quote, day)
+		q, err := k.latestOn(ctx, quote, day)
 		if err != nil {
 			return err
 		}
-		if there {
+		if q != nil {
 			k.add(quote, appliesTo, q.Rate, 1)
 		}
 	}
 	return nil
 }
 
-// addEquity adds the rates of the lines on equity accounts in the period and in the opening period, unless an earlier closing keeps them:
-// that of opening balances, or that of a reversal dated before the entry that it reverses.
+// latestOn returns the latest rate on or before a day, or nil if there is none. It reads each rate once.
+func (k *rateKeeper) latestOn(ctx context.Context, quote, day string) (*fx.Quotation, error) {
+	key := quote + " " + day
+	if q, known := k.latest[key]; known {
+		return q, nil
+	}
+	q, there, err := fx.Latest(ctx, k.tx, k.entity.BaseCurrency, quote, day)
+	if err != nil {
+		return nil, err
+	}
+	k.latest[key] = nil
+	if there {
+		k.latest[key] = &q
+	}
+	return k.latest[key], nil
+}
+
+// addEquity adds the rates of the lines on equity accounts in the period and in the opening period, except those that lines keep
+// themselves, and those that an earlier closing keeps: that of opening balances, or that of a reversal dated before the entry that it
+// reverses.
 func (k *rateKeeper) addEquity(ctx context.Context, equity []string) error {
 	entries, err := selectEquityEntries(ctx, k.tx, k.period, k.entity.ID, equity)
-	if err != nil {
-		return err
-	}
-	opening, err := selectEquityEntries(ctx, k.tx, Opening(k.tx.Organization()), k.entity.ID, equity)
 	if err != nil {
 		return err
 	}
@@ -154,18 +173,30 @@ func (k *rateKeeper) addEquity(ctx context.Context, equity []string) error {
 	if err != nil {
 		return err
 	}
+	done := len(k.rates)
 	for _, e := range entries {
-		if err := k.addLatest(ctx, e.ID, calendar.DateOf(e.Date, k.zone), kept[e.ID]); err != nil {
+		isKept := func(quote string) (bool, error) {
+			if kept[e.ID][quote] || slices.ContainsFunc(k.rates[done:], func(r KeptRate) bool { return r.AppliesTo == e.ID && r.Quote == quote }) {
+				return true, nil
+			}
+			_, there, err := fx.Kept(db.OrEmpty(e.Rates)).To(quote)
+			return there, err
+		}
+		if err := k.addLatest(ctx, e.ID, calendar.DateOf(e.Date, k.zone), isKept); err != nil {
 			return err
 		}
 	}
-	if len(opening) == 0 {
-		return nil
-	}
-	return k.addOpening(ctx, kept[RateOpening])
+	return k.addOpening(ctx, equity, kept[RateOpening])
 }
 
-func (k *rateKeeper) addOpening(ctx context.Context, kept map[string]bool) error {
+// addOpening adds the rates of opening balances into each currency for which none is kept, if some are on equity accounts.
+func (k *rateKeeper) addOpening(ctx context.Context, equity []string, kept map[string]bool) error {
+	if !slices.ContainsFunc(k.quotes, func(quote string) bool { return !kept[quote] }) {
+		return nil
+	}
+	if some, err := hasEquityLines(ctx, k.tx, Opening(k.tx.Organization()), k.entity.ID, equity); err != nil || !some {
+		return err
+	}
 	first, err := FirstMonth(ctx, k.tx, k.entity)
 	if err != nil {
 		return err

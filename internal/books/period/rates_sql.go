@@ -57,20 +57,37 @@ func selectFirstUsed(ctx context.Context, tx *db.Tx, legalEntityID string) (stri
 		legalEntityID, OpeningKey, money.Decimal{}, money.Decimal{})
 }
 
-// equityEntry is an entry with lines on equity accounts, which are translated at the rate of its date.
+// A line on an equity account is translated at the rate of the date of its entry; that of a reversal, at the rate of the entry that it
+// reverses. In a query in which e is the entry of the line, JoinReversed joins the entry that it reverses, and the others are
+// the id and the date of the entry whose date counts.
+const (
+	JoinReversed = ` LEFT JOIN journal_entries o ON o.organization_id = e.organization_id AND o.journal_entry_id = e.previous_entry_id
+		AND e.originated_by = 'reversal' `
+	DatedEntryID = "COALESCE(o.journal_entry_id, e.journal_entry_id)"
+	DatedEntryAt = "COALESCE(o.accounting_date, e.accounting_date)"
+)
+
+// equityEntry is an entry with lines on equity accounts, which are translated at the rate of its date, and the rates that lines keep.
 type equityEntry struct {
-	ID   string    `db:"journal_entry_id"`
-	Date time.Time `db:"accounting_date"`
+	ID    string    `db:"journal_entry_id"`
+	Date  time.Time `db:"accounting_date"`
+	Rates *string   `db:"rates"`
 }
 
+const ofEquity = ` WHERE l.organization_id = @org AND l.ledger_account_id {any} AND l.is_posted = ? AND l.accounting_date >= ?
+	AND l.accounting_date < ? AND l.legal_entity_id = ?`
+
 // selectEquityEntries returns the entries of a period with lines of a legal entity on some equity accounts; instead of a reversal, the
-// entry that it reverses.
+// entry that it reverses. An entry whose lines keep different rates is returned with each.
 func selectEquityEntries(ctx context.Context, tx *db.Tx, p Period, legalEntityID string, accounts []string) ([]equityEntry, error) {
-	return db.All[equityEntry](ctx, tx, `SELECT DISTINCT COALESCE(o.journal_entry_id, e.journal_entry_id) AS journal_entry_id,
-			COALESCE(o.accounting_date, e.accounting_date) AS accounting_date
-		FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
-		LEFT JOIN journal_entries o ON o.organization_id = e.organization_id AND o.journal_entry_id = e.previous_entry_id
-			AND e.originated_by = 'reversal'
-		WHERE l.organization_id = @org AND l.ledger_account_id {any} AND l.is_posted = ? AND l.accounting_date >= ? AND l.accounting_date < ?
-			AND l.legal_entity_id = ?`, accounts, true, p.Start, p.End, legalEntityID)
+	return db.All[equityEntry](ctx, tx, "SELECT DISTINCT "+DatedEntryID+" AS journal_entry_id, "+DatedEntryAt+` AS accounting_date, l.rates
+		FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id`+
+		JoinReversed+ofEquity, accounts, true, p.Start, p.End, legalEntityID)
+}
+
+// hasEquityLines reports whether a legal entity has lines on some equity accounts in a period.
+func hasEquityLines(ctx context.Context, tx *db.Tx, p Period, legalEntityID string, accounts []string) (bool, error) {
+	found, err := db.All[string](ctx, tx, "SELECT l.journal_entry_id FROM journal_lines l"+ofEquity+" LIMIT 1",
+		accounts, true, p.Start, p.End, legalEntityID)
+	return len(found) > 0, err
 }

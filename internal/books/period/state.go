@@ -128,7 +128,7 @@ func (o closeStatus) nextToClose(e entity.LegalEntity) string {
 	if through == "" {
 		return o.first
 	}
-	return Period{Key: through}.month().Next().Key()
+	return Period{Key: through}.Month().Next().Key()
 }
 
 // closedBounds returns the keys of the last period that is closed for all and for any of the legal entities.
@@ -210,4 +210,4 @@ func (o closeStatus) guide(p Period) Guidance {
 func (p Period) over(now time.Time) bool { return !now.Before(p.End) }
 
 // lastDay returns the date of the last day of the period.
-func (p Period) lastDay() string { return p.month().LastDay() }
+func (p Period) lastDay() string { return p.Month().LastDay() }

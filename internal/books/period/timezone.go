@@ -70,16 +70,16 @@ func ChangeTimezone(ctx context.Context, tx *db.Tx, zone string, reassign Reassi
 func planShift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Location) (moved []Period, ranges []dateRange, err error) {
 	for _, p := range periods {
 		was := p
-		if p.Start, p.End = p.month().Bounds(loc); p.Start.Equal(was.Start) && p.End.Equal(was.End) {
+		if p.Start, p.End = p.Month().Bounds(loc); p.Start.Equal(was.Start) && p.End.Equal(was.End) {
 			continue
 		}
 		moved = append(moved, p)
 		var around []dateRange
 		if p.Start.After(was.Start) { // its beginning goes to the month before
-			around = append(around, dateRange{was.Start, p.Start, was, p.month().Prev()})
+			around = append(around, dateRange{was.Start, p.Start, was, p.Month().Prev()})
 		}
 		if p.End.Before(was.End) { // its end goes to the month after
-			around = append(around, dateRange{p.End, was.End, was, p.month().Next()})
+			around = append(around, dateRange{p.End, was.End, was, p.Month().Next()})
 		}
 		for _, s := range around {
 			found, err := hasEntries(ctx, tx, s)
@@ -154,9 +154,9 @@ func moveEntries(ctx context.Context, tx *db.Tx, periods []Period, ranges []date
 			return nil, err
 		}
 		out = append(out, m)
-		// The audit record names the entries by the range of their dates. It is silent, because nothing was booked.
+		// The audit record names the entries by the range of their dates. There is no event, because nothing was booked.
 		audit.Record(ctx, tx, audit.Change{
-			Action: "accounting_period.moved", ResourceType: "accounting_period", ResourceID: s.from.ID, Silent: true,
+			Action: "accounting_period.moved", ResourceType: "accounting_period", ResourceID: s.from.ID, NoEvent: true,
 			Before: map[string]any{"accounting_period_id": s.from.ID, "key": s.from.Key},
 			After:  map[string]any{"accounting_period_id": to.ID, "key": to.Key, "dated_from": s.start, "dated_before": s.end, "entries": n},
 		})

@@ -58,10 +58,10 @@ func verifyCalendar(ctx context.Context, tx *db.Tx, periods []Period) (found []s
 		return nil, err
 	}
 	for i, p := range periods {
-		if start, end := p.month().Bounds(loc); !p.Start.Equal(start) || !p.End.Equal(end) {
+		if start, end := p.Month().Bounds(loc); !p.Start.Equal(start) || !p.End.Equal(end) {
 			found = append(found, fmt.Sprintf("periods: %s does not begin and end with the month in the time zone %s", p.Key, loc))
 		}
-		if i > 0 && periods[i-1].month().Next() != p.month() {
+		if i > 0 && periods[i-1].Month().Next() != p.Month() {
 			found = append(found, fmt.Sprintf("periods: months are missing between %s and %s", periods[i-1].Key, p.Key))
 		}
 	}

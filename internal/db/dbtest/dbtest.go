@@ -211,3 +211,20 @@ func Damage(ctx context.Context, t *testing.T, tx *db.Tx, verify func(context.Co
 	}
 	return found
 }
+
+// ExecUnchecked runs a statement on a connection of its own that does not enforce foreign keys.
+func ExecUnchecked(t testing.TB, c db.Config, statement string) {
+	t.Helper()
+	driver, address := "sqlite", filepath.Join(c.Dir, db.File)
+	if c.URL != "" {
+		driver, address, statement = "pgx", c.URL, "SET session_replication_role = replica; "+statement
+	}
+	pool, err := sql.Open(driver, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if _, err := pool.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -35,7 +35,7 @@ func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 	// A request that names an organization must not fall back to that of the key: it would act on the wrong books.
 	if named := r.Header.Get(organizationHeader); named != "" && named != who.OrganizationID {
 		return who, &fault.Error{Kind: fault.NotFound, Message: fmt.Sprintf("organization not found: %s in the header %s is not the "+
-			"organization of the API key; correct or remove it", wire.IDText(named), organizationHeader)}
+			"organization of the API key; correct or remove it", wire.QuoteUnlessID(named), organizationHeader)}
 	}
 	return who, nil
 }

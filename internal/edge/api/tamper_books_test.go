@@ -47,11 +47,11 @@ func TestAChangeThatIsConsistentOverSeveralTablesIsNamedWithWhatIsStoredAndState
 			}, []string{"journal entry " + entry.ID + `: memo of journal_entries is "other"`, `states "test"`}},
 			"the value of a transaction": {[]string{
 				"UPDATE transactions SET value_gross = '12000' WHERE organization_id = @org AND transaction_id = '" + moved.ID + "'",
-			}, []string{"transaction " + moved.ID + " was changed past the program"}},
+			}, []string{"transaction " + moved.ID + " was changed outside Bursar"}},
 			"the date of a transaction": {[]string{
 				"UPDATE transactions SET transaction_date = '2026-02-15T12:00:00.000Z' WHERE organization_id = @org AND transaction_id = '" +
 					moved.ID + "'",
-			}, []string{"transaction " + moved.ID + " was changed past the program"}},
+			}, []string{"transaction " + moved.ID + " was changed outside Bursar"}},
 			"the type of an account": {[]string{
 				"UPDATE ledger_accounts SET type = 'Expense' WHERE organization_id = @org AND ledger_account_id = '" + account.ID + "'",
 			}, []string{"ledger account " + account.ID + `: type of ledger_accounts is "Expense"`, `states "Asset"`}},
@@ -72,7 +72,7 @@ func TestAChangeThatIsConsistentOverSeveralTablesIsNamedWithWhatIsStoredAndState
 	})
 }
 
-// tamperAll runs statements past the program, verifies and rolls back.
+// tamperAll runs statements outside Bursar, verifies and rolls back.
 func tamperAll(t *testing.T, n *apitest.Tenant, statements []string) (out []string) {
 	t.Helper()
 	a := n.Service().App

@@ -200,7 +200,7 @@ func tamperedTransactions(t *testing.T, n *apitest.Tenant, wallet, second client
 // errTampered rolls a change back.
 var errTampered = errors.New("rolled back by the test")
 
-// tamper makes a change past the program, verifies, and rolls the change back. It returns what was found, or an error if the
+// tamper makes a change outside Bursar, verifies, and rolls the change back. It returns what was found, or an error if the
 // database does not accept the change.
 func tamper(t *testing.T, n *apitest.Tenant, statement string, args ...any) (found []string, err error) {
 	t.Helper()

@@ -55,7 +55,7 @@ func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	srv.announce = func(address string) {
 		fmt.Fprintf(s.out, `
 Bursar is running with the demo company %[1]q: two legal entities, 5,000 transactions from eight sources over two years.
-Nearly all of them are booked and all periods but the last two are closed. Some recent transactions and drafts wait for your review.
+Nearly all of them are booked and all periods but the last few are closed. Some recent transactions and drafts wait for your review.
 
 %[4]s
   Address  %[2]s

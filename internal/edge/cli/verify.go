@@ -33,7 +33,7 @@ func (s *settings) verify() *cobra.Command {
 		Use:   "verify",
 		Short: "Verify all invariants of the stored data",
 		Long: "Recompute every invariant of every organization from the stored data: balances, entry numbers, the audit chain, lots\n" +
-			"and more, and compare everything that is stored with what the audit log states. A change made past the program is named,\n" +
+			"and more, and compare everything that is stored with what the audit log states. A change made outside Bursar is named,\n" +
 			"with the record, the column, and what is stored and stated. Prints every violation, and exits with 1 if there is one.\n" +
 			"It only reads, and can run beside the service.\n\n" +
 			"An audit log that was cut short or rewritten as a whole is found with anchors: files that `bursar anchor` and every close\n" +
@@ -93,7 +93,11 @@ func parseSince(text string) (app.Since, error) {
 		return app.Since{Sequence: n}, nil
 	}
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if at, err := time.Parse(layout, text); err == nil {
+		at, err := time.Parse(layout, text)
+		switch {
+		case err == nil && at.After(time.Now()):
+			return app.Since{}, fmt.Errorf("--since %s is in the future: nothing would be verified", text)
+		case err == nil:
 			return app.Since{Time: at.UTC()}, nil
 		}
 	}

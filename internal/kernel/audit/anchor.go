@@ -42,28 +42,46 @@ func NewAnchor(ctx context.Context, tx *db.Tx) (Anchor, error) {
 		Entries: s.EntryNumber, Transactions: s.TransactionNumber}, err
 }
 
+// Anchored is a record that can serve as an anchor, and the resource that it is about.
+type Anchored struct {
+	Anchor
+	ResourceID string
+}
+
 // AnchorsAt returns an anchor at each record of an action whose facts have the counts, which those of earlier versions lack, in the
 // order of the log. Together with the log, an anchor that was lost is found again.
-func AnchorsAt(ctx context.Context, tx *db.Tx, action string) ([]Anchor, error) {
-	o, err := orgstate.FindOrganization(ctx, tx)
-	if err != nil {
-		return nil, err
-	}
+func AnchorsAt(ctx context.Context, tx *db.Tx, action string) ([]Anchored, error) {
 	all, err := selectOfAction(ctx, tx, action)
 	if err != nil {
 		return nil, err
 	}
-	var out []Anchor
-	for _, r := range all {
+	return anchoredAt(ctx, tx, all)
+}
+
+// AnchorsOf returns what AnchorsAt does, of the records about one resource.
+func AnchorsOf(ctx context.Context, tx *db.Tx, action, resourceID string) ([]Anchored, error) {
+	all, err := selectActionOf(ctx, tx, action, resourceID)
+	if err != nil {
+		return nil, err
+	}
+	return anchoredAt(ctx, tx, all)
+}
+
+func anchoredAt(ctx context.Context, tx *db.Tx, rows []anchorRow) (out []Anchored, err error) {
+	o, err := orgstate.FindOrganization(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
 		var facts struct {
 			Anchored *Counts `json:"anchored"`
-			Period   string  `json:"key"`
 		}
-		if err := json.Unmarshal([]byte(r.After), &facts); err != nil || facts.Anchored == nil {
+		if err := json.Unmarshal([]byte(db.OrEmpty(r.After)), &facts); err != nil || facts.Anchored == nil {
 			continue
 		}
-		out = append(out, Anchor{OrganizationID: o.ID, Organization: o.Name, Sequence: r.Sequence, Hash: r.Hash, At: r.CreatedAt,
-			Entries: facts.Anchored.Entries, Transactions: facts.Anchored.Transactions, Period: facts.Period})
+		out = append(out, Anchored{ResourceID: r.ResourceID, Anchor: Anchor{OrganizationID: o.ID, Organization: o.Name,
+			Sequence: r.Sequence, Hash: r.Hash, At: r.CreatedAt, Entries: facts.Anchored.Entries,
+			Transactions: facts.Anchored.Transactions}})
 	}
 	return out, nil
 }

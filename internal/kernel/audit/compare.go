@@ -19,11 +19,11 @@ type statement struct {
 	resource
 	record *LogRecord
 
-	digest string                // of all rows, or empty
-	tables map[string]tableState // nil if the record states no rows
-	facts  map[string]any        // of records of earlier versions, and to name what differs from a digest
-	exists bool                  // the record only says that the resource exists
-	silent bool                  // the record says nothing about the resource, because earlier versions did not state such
+	digest   string                // of all rows, or empty
+	tables   map[string]tableState // nil if the record states no rows
+	facts    map[string]any        // of records of earlier versions, and to name what differs from a digest
+	exists   bool                  // the record only says that the resource exists
+	unstated bool                  // the record says nothing about the resource, because earlier versions did not state such
 }
 
 // comparison holds what is stored against what the audit log states.
@@ -112,7 +112,7 @@ func (c *comparison) latest(ctx context.Context, all []statement) ([]statement, 
 	out := make([]statement, 0, len(all))
 	for _, s := range all {
 		stating := s.resource
-		if with := statedWith(s.kind); with != "" {
+		if with := statingType(s.kind); with != "" {
 			stating.kind = with
 		}
 		if folded[s.kind] || s.record.Sequence >= last[stating] {
@@ -144,15 +144,15 @@ func (c *comparison) statementsOf(ctx context.Context, r *LogRecord) ([]statemen
 	return append(out, more...), err
 }
 
-// statedWith returns the type of the resource whose records state resources of a type, or an empty text if their own do.
-func statedWith(kind string) string {
+// statingType returns the type of the resource whose records state resources of a type, or an empty text if their own do.
+func statingType(kind string) string {
 	if tables := db.StatedTablesOf(kind); len(tables) > 0 {
 		return tables[0].With
 	}
 	return ""
 }
 
-// unmentioned returns a silent statement about each resource that a record could state and does not.
+// unmentioned returns a statement without content about each resource that a record could state and does not.
 func unmentioned(own resource, r *LogRecord, d *document) (out []statement) {
 	for _, kind := range db.StatedWith(own.kind) {
 		if d != nil {
@@ -160,7 +160,7 @@ func unmentioned(own resource, r *LogRecord, d *document) (out []statement) {
 				continue
 			}
 		}
-		out = append(out, statement{resource: resource{kind, own.id}, record: r, silent: true})
+		out = append(out, statement{resource: resource{kind, own.id}, record: r, unstated: true})
 	}
 	return out
 }
@@ -241,7 +241,7 @@ func (r *LogRecord) describe() string {
 func (c *comparison) compareOne(s statement, now stored) {
 	deleted := s.digest == "" && len(s.tables) == 0 && s.facts == nil && !s.exists
 	switch {
-	case s.silent || len(db.StatedTablesOf(s.kind)) == 0:
+	case s.unstated || len(db.StatedTablesOf(s.kind)) == 0:
 	case deleted && len(now) > 0:
 		c.found.Addf("resources that should not exist", "%s exists, but %s states that it does not", s.resource, s.record.describe())
 	case deleted:
@@ -250,7 +250,7 @@ func (c *comparison) compareOne(s statement, now stored) {
 	case s.digest != "":
 		if now.digest(s.kind) != s.digest && !c.compareFacts(s, now) {
 			c.found.Addf("resources that were changed",
-				"%s was changed past the program: it is not what %s states, which has a digest of its columns only", s.resource, s.record.describe())
+				"%s was changed outside Bursar: it is not what %s states, which has a digest of its columns only", s.resource, s.record.describe())
 		}
 	case s.tables != nil:
 		c.compareTables(s, now)
@@ -270,7 +270,7 @@ func (c *comparison) compareTables(s statement, now stored) {
 		}
 		if t.Digest {
 			if len(rows) > 0 && sum(appendTable(nil, t, rows)) != stated.Digest {
-				c.found.Addf("resources that were changed", "the rows of %s in %s were changed past the program: they are not those that %s states",
+				c.found.Addf("resources that were changed", "the rows of %s in %s were changed outside Bursar: they are not those that %s states",
 					s.resource, t.Table, s.record.describe())
 			}
 			continue

@@ -16,12 +16,12 @@ import (
 // Change describes one change. Before and After are the resource as facts that a reader of the log understands; Before
 // is nil for a resource that was created, After for one that was deleted.
 type Change struct {
-	Action       string // also the type of the event, unless Silent
+	Action       string // also the type of the event, unless NoEvent
 	ResourceType string
 	ResourceID   string
 	Before       any
 	After        any
-	Silent       bool // no event is written to the outbox
+	NoEvent      bool // no event is written to the outbox
 
 	// State is what is stored of the resource after the change, from a Digest or RangeState. If it is empty, what is stored is read
 	// before the commit.
@@ -30,6 +30,9 @@ type Change struct {
 	// Parts are further resources that the change concerns. PartsOnly means that nothing is stored of the resource itself.
 	Parts     []Part
 	PartsOnly bool
+
+	// Dependents means that what is stored of the resources of db.StatedWith, which have the same id, is stated too.
+	Dependents bool
 }
 
 // log collects the changes of a database transaction. They are written just before the commit, so that the
@@ -65,6 +68,11 @@ func Record(ctx context.Context, tx *db.Tx, c Change) {
 		tx.Group().BeforeCommit(l.flush)
 	}
 	tx.Group().OnRollback(func() { l.changes = l.changes[:n] })
+	if c.Dependents {
+		for _, kind := range db.StatedWith(c.ResourceType) {
+			c.Parts = append(c.Parts, Part{Type: kind, ID: c.ResourceID})
+		}
+	}
 	l.changes = append(l.changes, change{Change: c, who: actor.From(ctx), at: tx.Now(), before: encode(c.Before), after: encode(c.After)})
 	tx.Recorded()
 }
@@ -96,7 +104,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 		}
 		r.Hash = r.chainHash(tx.Organization())
 		state.AuditHash, records[i] = r.Hash, r
-		if !c.Silent {
+		if !c.NoEvent {
 			state.EventSequence++
 			events = append(events, outbox.Event{Sequence: state.EventSequence, AuditSequence: r.Sequence, Type: c.Action, CreatedAt: c.at})
 		}

@@ -46,6 +46,15 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
+// OrganizationIDs returns the organizations that have records, whether or not they still exist.
+func (s *Service) OrganizationIDs(ctx context.Context) (ids []string, err error) {
+	err = s.db.ReadAcross(ctx, "verification finds organizations that were deleted", func(ctx context.Context, tx *db.Tx) error {
+		ids, err = selectOrganizationIDs(ctx, tx)
+		return err
+	})
+	return ids, err
+}
+
 // validate returns a NotFound fault when the filter names a resource or user that does not exist. The log records the
 // creation of everything, so that an id without a record does not exist in this organization.
 func (f Filter) validate(ctx context.Context, tx *db.Tx) error {

@@ -102,11 +102,25 @@ func records(rows []recordRow) []LogRecord {
 	return out
 }
 
+// anchorRow has the columns of a record that an anchor needs. The state of a close is long, so it is not read.
+type anchorRow struct {
+	Sequence   int64     `db:"sequence"`
+	CreatedAt  time.Time `db:"created_at"`
+	ResourceID string    `db:"resource_id"`
+	After      *string   `db:"after"`
+	Hash       string    `db:"hash"`
+}
+
+var selectAnchorRows = "SELECT " + db.Columns[anchorRow]() + " FROM audit_log WHERE organization_id = @org"
+
 // selectOfAction reads the records of an action, oldest first.
-func selectOfAction(ctx context.Context, tx *db.Tx, action string) ([]LogRecord, error) {
-	rows, err := db.All[recordRow](ctx, tx, "SELECT "+db.Columns[recordRow]()+
-		" FROM audit_log WHERE organization_id = @org AND action = ? ORDER BY sequence", action)
-	return records(rows), err
+func selectOfAction(ctx context.Context, tx *db.Tx, action string) ([]anchorRow, error) {
+	return db.All[anchorRow](ctx, tx, selectAnchorRows+" AND action = ? ORDER BY sequence", action)
+}
+
+// selectActionOf reads the records of an action on one resource, oldest first.
+func selectActionOf(ctx context.Context, tx *db.Tx, action, resourceID string) ([]anchorRow, error) {
+	return db.All[anchorRow](ctx, tx, selectAnchorRows+" AND resource_id = ? AND {unindexed}action = ? ORDER BY sequence", resourceID, action)
 }
 
 // selectFacts reads what all records of a resource say about it, the last first.
@@ -125,4 +139,12 @@ func selectFacts(ctx context.Context, tx *db.Tx, r resource) (out []string, err 
 // selectSince reads the number of the first record at or after a time, or nil if there is none.
 func selectSince(ctx context.Context, tx *db.Tx, at time.Time) (*int64, error) {
 	return db.One[*int64](ctx, tx, "record", "SELECT min(sequence) FROM audit_log WHERE organization_id = @org AND created_at >= ?", at)
+}
+
+// selectOrganizationIDs goes from one organization to the next by the primary key, instead of reading all records.
+func selectOrganizationIDs(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, `WITH RECURSIVE found (id) AS (SELECT min(a.organization_id) FROM audit_log AS a
+		UNION ALL SELECT (SELECT min(b.organization_id) FROM audit_log AS b WHERE b.organization_id > f.id)
+			FROM found AS f WHERE f.id IS NOT NULL)
+		SELECT id FROM found WHERE id IS NOT NULL ORDER BY id`)
 }

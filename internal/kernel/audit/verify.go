@@ -90,7 +90,7 @@ func (c *comparison) nameUnstated(ctx context.Context, t *db.StatedTable) error 
 		for _, id := range ids {
 			if !c.named[t.Resource][id] {
 				c.found.Addf("resources that the audit log does not know", "%s has rows in %s, but no audit record states it: "+
-					"it was inserted past the program", resource{t.Resource, id}, t.Table)
+					"it was inserted outside Bursar", resource{t.Resource, id}, t.Table)
 			}
 		}
 		if len(ids) < readMax {

@@ -141,8 +141,8 @@ func newHappened(organizationID string, waiting []waitingRow) Happened {
 	return out
 }
 
-// Verify describes gaps in an organization's events, and events of changes that the audit log does not have, for example
-// because its end was cut off.
+// Verify describes gaps in an organization's events, events of changes that the audit log does not have, for example because its end was
+// cut off, and events whose type, time or order is not that of their audit records.
 func Verify(ctx context.Context, tx *db.Tx) (texts []string, err error) {
 	s, err := selectSequence(ctx, tx)
 	if err != nil {
@@ -151,8 +151,8 @@ func Verify(ctx context.Context, tx *db.Tx) (texts []string, err error) {
 	if s.Count != s.Expected || s.Count > 0 && (*s.First != 1 || *s.Last != s.Expected) {
 		texts = append(texts, fmt.Sprintf("events: the table has %d rows, but the organization state counts %d", s.Count, s.Expected))
 	}
-	wrong, err := selectWrong(ctx, tx)
-	for _, sequence := range wrong {
+	mismatched, err := selectMismatched(ctx, tx)
+	for _, sequence := range mismatched {
 		texts = append(texts, fmt.Sprintf("events: event %d does not report the change of its audit record, or not in the order of the log",
 			sequence))
 	}

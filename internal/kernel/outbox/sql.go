@@ -83,8 +83,8 @@ func selectSequence(ctx context.Context, tx *db.Tx) (sequenceRow, error) {
 // wrongMax bounds how many events are read that differ from their audit records.
 const wrongMax = 10
 
-// selectWrong reads the numbers of the first events that do not report the change of an audit record, or not in the order of the log.
-func selectWrong(ctx context.Context, tx *db.Tx) ([]int64, error) {
+// selectMismatched reads the numbers of the first events that do not report the change of an audit record, or not in the order of the log.
+func selectMismatched(ctx context.Context, tx *db.Tx) ([]int64, error) {
 	return db.All[int64](ctx, tx, `SELECT e.sequence FROM events e
 		LEFT JOIN audit_log a ON a.organization_id = e.organization_id AND a.sequence = e.audit_sequence
 		LEFT JOIN events b ON b.organization_id = e.organization_id AND b.sequence = e.sequence - 1

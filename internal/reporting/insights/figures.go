@@ -42,11 +42,15 @@ func (i *inquiry) deriveHoldings(ctx context.Context, sheet *statements.BalanceS
 	}
 	x := i.out
 	cash := Holding{Name: x.Currency, Cash: true}
+	onAccount := map[string][]holdings.Closing{}
+	for _, p := range positions {
+		onAccount[p.LedgerAccountID] = append(onAccount[p.LedgerAccountID], p)
+	}
 	for n, a := range sheet.Accounts {
 		if !held[a.ID] || a.Type != account.Asset {
 			continue
 		}
-		parts := i.cashParts(a, sheet.Rows[n].Cells[len(i.compared)-1].Closing, positions, rates)
+		parts := i.cashParts(a, sheet.Rows[n].Cells[len(i.compared)-1].Closing, onAccount[a.ID], rates)
 		if value := contributions(parts); !value.IsZero() {
 			cash.Value, cash.Parts = cash.Value.Add(value), append(cash.Parts, parts...)
 		}
@@ -102,14 +106,14 @@ func (i *inquiry) sourceAccounts(ctx context.Context, sheet *statements.BalanceS
 // rounded sum.
 func (i *inquiry) cashParts(a account.Account, balance money.Decimal, positions []holdings.Closing,
 	rates map[string]statement.Rate) []Part {
-	p := Part{Label: a.String(), Value: balance, Currency: i.out.Currency, Contribution: balance,
+	whole := Part{Label: a.String(), Value: balance, Currency: i.out.Currency, Contribution: balance,
 		Explain: i.queryWith("balance-sheet", "closing_balance", func(q *explain.Query) { q.LedgerAccountID = a.ID })}
 	if a.NormalBalance == account.Credit {
-		p.Contribution = balance.Neg()
+		whole.Contribution = balance.Neg()
 	}
-	parts, sums := []Part{p}, map[string]money.Decimal{}
+	parts, sums := []Part{whole}, map[string]money.Decimal{}
 	for _, p := range positions {
-		if p.LedgerAccountID != a.ID || p.Basis.IsZero() {
+		if p.Basis.IsZero() {
 			continue
 		}
 		before := sums[p.LegalEntityID]
@@ -283,7 +287,7 @@ func (i *inquiry) deriveMovements(ctx context.Context, sheet *statements.Balance
 		m := Movement{Account: a, Amount: amount(at), Explain: explained(at)}
 		if at > 0 {
 			previous := amount(at - 1)
-			m.Previous, m.Before = &previous, explained(at-1)
+			m.Previous, m.PreviousExplain = &previous, explained(at-1)
 		}
 		if !m.Amount.IsZero() {
 			x.Movements = append(x.Movements, m)

@@ -1,6 +1,7 @@
 // Package insights derives key figures of a company from its books: cash, burn, runway, concentration and the largest movements.
 // It adds nothing to the books: every figure names the figures of reports that it was computed from, with the queries that
-// explain them. It reads balances by period and never lines, so its cost does not grow with the history.
+// explain them. It reads balances by period, and lines only of equity accounts that are translated, so its cost hardly grows with
+// the history.
 //
 // A figure that cannot be known, because a rate is missing or nothing is being burned, has no value but a reason.
 package insights
@@ -95,11 +96,11 @@ type Holding struct {
 
 // Movement is the change of an account in the period.
 type Movement struct {
-	Account  account.Account
-	Amount   money.Decimal // in the natural sign of the account
-	Explain  *explain.Query
-	Previous *money.Decimal // in the period before; nil if there is none
-	Before   *explain.Query // explains Previous
+	Account         account.Account
+	Amount          money.Decimal // in the natural sign of the account
+	Explain         *explain.Query
+	Previous        *money.Decimal // in the period before; nil if there is none
+	PreviousExplain *explain.Query
 }
 
 // Insights are key figures at the end of a period.

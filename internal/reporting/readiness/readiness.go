@@ -28,6 +28,7 @@ const (
 	CodeBasisPending = "basis_pending"
 	CodeMissingPrice = "missing_price"
 	CodeLotsDiffer   = "lots_differ"
+	CodeUnitsDiffer  = "units_differ"
 	CodeRevaluation  = "revaluation"
 )
 
@@ -37,7 +38,7 @@ const samplesMax = 5
 // Checks returns the checks of this package.
 func Checks() []period.ReadinessCheck {
 	return []period.ReadinessCheck{inspectUnposted, forEach(inspectDeficits), forEach(inspectPendingBasis), forEach(inspectLotBalances),
-		inspectMeasurement}
+		forEach(inspectUnits), inspectMeasurement}
 }
 
 // forEach returns a check that runs a function for each legal entity.

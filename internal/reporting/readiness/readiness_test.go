@@ -8,10 +8,12 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
+	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -69,6 +71,44 @@ func TestALotWaitingForTheOtherHalfOfATransferFails(t *testing.T) {
 			w.Errorf("the samples are %v", v.SampleIDs)
 		}
 		w.passes("2025-10", readiness.CodeBasisPending)
+	})
+}
+
+func TestWhatIsOwedInUnitsMustBeSettledInThem(t *testing.T) {
+	const next = ". Correct these entries: book what was paid in the unit that is owed, and wallets by their transactions"
+	each(t, func(w *world) {
+		loan := w.Account("2210")
+		w.Transact("2025-10-01 Bank in 90000 USD : DEPOSIT against 3010")
+		w.Transact("2025-10-01 A in 20 ETH = 40000.00 : SWAP against Bank")
+		_, borrowed := w.Transact("2025-10-02 A in 10 ETH = 20000.00 : BORROW against 2210")
+		w.passes("2025-10", readiness.CodeUnitsDiffer)
+		_, paid := w.Transact("2025-11-03 Bank out 20000 USD : REPAYMENT against 2210")
+		w.passes("2025-10", readiness.CodeUnitsDiffer)
+		w.fails("2025-11", readiness.CodeUnitsDiffer, 1, "amounts contradict units: on "+loan.String()+", 10 ETH are outstanding, but 20000.00 "+
+			"was settled without units"+next, loan.ID)
+		_, err := w.Journal.Reverse(w.Ctx, paid, journal.ReverseParams{})
+		w.Must(err)
+		w.Transact("2025-11-04 A out 10 ETH = 21000.00 : REPAYMENT against 2210")
+		w.passes("2025-12", readiness.CodeUnitsDiffer)
+		_, err = w.Journal.Reverse(w.Ctx, borrowed, journal.ReverseParams{})
+		w.Must(err)
+		w.fails("2025-12", readiness.CodeUnitsDiffer, 1, "amounts contradict units: more was settled on "+loan.String()+
+			" than was owed, by 10 ETH"+next, loan.ID)
+	})
+}
+
+func TestAWalletHasNoAmountsWithoutAnAsset(t *testing.T) {
+	each(t, func(w *world) {
+		w.Transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		w.passes("2025-10", readiness.CodeUnitsDiffer)
+		wallet := w.Account("A")
+		_, err := w.Journal.Create(w.Ctx, journal.CreateParams{LegalEntityID: w.EntityID, AccountingDate: "2025-10-05",
+			Status: journal.Posted, OriginatedBy: journal.ByHand, Lines: []journal.LineParams{
+				{LedgerAccountID: w.Account("6020").ID, Side: book.Debit, Amount: "800"},
+				{LedgerAccountID: wallet.ID, Side: book.Credit, Amount: "800"}}})
+		w.Must(err)
+		w.fails("2025-10", readiness.CodeUnitsDiffer, 1, "amounts contradict units: "+wallet.String()+" has -800.00 without an asset. Correct "+
+			"these entries: book what was paid in the unit that is owed, and wallets by their transactions", wallet.ID)
 	})
 }
 
@@ -150,7 +190,8 @@ func TestADatabaseErrorNeverMakesAPeriodReady(t *testing.T) {
 		dbtest.EachInterrupt(w.Ctx, w.T, w.DB, func(ctx context.Context) (period.Readiness, error) {
 			return w.periods.Readiness(ctx, id, "")
 		}, func(r period.Readiness) bool { return fmt.Sprint(r.Checks) == fmt.Sprint(whole.Checks) })
-		for _, table := range []string{"transactions", "lot_uses", "lots", "lot_positions", "account_units", "prices", "journal_entries"} {
+		for _, table := range []string{"transactions", "lot_uses", "lots", "lot_positions", "account_units", "account_balances",
+			"sources", "prices", "journal_entries"} {
 			restore := dbtest.HideTable(w.T, w.DB, table)
 			if r, err := w.periods.Readiness(w.Ctx, id, ""); fault.KindOf(err) != fault.Internal || err == nil {
 				w.Errorf("without %s: %+v %v", table, r, err)

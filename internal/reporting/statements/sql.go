@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -97,13 +98,11 @@ type equityRow struct {
 
 // selectEquity reads the posted lines on equity accounts before an instant.
 func selectEquity(ctx context.Context, tx *db.Tx, f equityFilter) ([]equityRow, error) {
-	q := db.Select(`SELECT l.legal_entity_id, l.ledger_account_id, e.accounting_period_id, l.number, l.credit_or_debit,
-		COALESCE(l.base_amount, l.amount) AS amount, l.rates, COALESCE(o.accounting_date, l.accounting_date) AS accounting_date,
-		COALESCE(o.journal_entry_id, l.journal_entry_id) AS dated_entry_id
-		FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
-		LEFT JOIN journal_entries o ON o.organization_id = e.organization_id AND o.journal_entry_id = e.previous_entry_id
-			AND e.originated_by = 'reversal'
-		WHERE l.organization_id = @org`).
+	q := db.Select("SELECT l.legal_entity_id, l.ledger_account_id, e.accounting_period_id, l.number, l.credit_or_debit, "+
+		"COALESCE(l.base_amount, l.amount) AS amount, l.rates, "+period.DatedEntryAt+" AS accounting_date, "+
+		period.DatedEntryID+` AS dated_entry_id
+		FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id`+
+		period.JoinReversed+"WHERE l.organization_id = @org").
 		And("l.ledger_account_id {any}", f.accounts).And("l.is_posted = ?", true).And("l.accounting_date < ?", f.until).
 		And("l.legal_entity_id {any}", f.entities)
 	if f.tagID != "" {

@@ -115,12 +115,12 @@ func (t *translation) readStored(ctx context.Context, tx *db.Tx, periods []perio
 	if from >= len(periods) {
 		return nil
 	}
-	averages, err := fx.Averages(ctx, tx, t.entity.BaseCurrency, t.to, monthOf(periods[from]).FirstDay(),
-		monthOf(periods[len(periods)-1]).LastDay())
+	averages, err := fx.Averages(ctx, tx, t.entity.BaseCurrency, t.to, periods[from].Month().FirstDay(),
+		periods[len(periods)-1].Month().LastDay())
 	if err != nil {
 		return err
 	}
-	latest, there, err := fx.Latest(ctx, tx, t.entity.BaseCurrency, t.to, monthOf(periods[from]).Prev().LastDay())
+	latest, there, err := fx.Latest(ctx, tx, t.entity.BaseCurrency, t.to, periods[from].Month().Prev().LastDay())
 	if err != nil {
 		return err
 	}
@@ -254,11 +254,6 @@ func (t *translation) missing(date string, l equityRow) error {
 		"account is translated: store it with POST /v1/fx-rates", t.entity.BaseCurrency, t.to, date, l.Number)
 }
 
-func monthOf(p period.Period) calendar.Month {
-	m, _ := calendar.ParseKey(p.Key) // keys are written by package period, which verifies them
-	return m
-}
-
 // missingRate returns the error for a missing rate.
 func (r *reading) missingRate(err error) error {
 	var missing *statement.MissingRate
@@ -268,7 +263,7 @@ func (r *reading) missingRate(err error) error {
 	t := r.translations[missing.Entity]
 	from, month := t.entity.BaseCurrency, t.begins
 	if missing.Period > 0 {
-		month = monthOf(r.periods[missing.Period])
+		month = r.periods[missing.Period].Month()
 	}
 	if missing.Average {
 		return fault.Conflictf("no rate from %s to %s is stored for a day from %s to %s, which the average of %s needs: store it with "+

@@ -19,11 +19,11 @@ type Place struct {
 	Principal Kind
 	// Block is the block number on the chain, 0 where there is none.
 	Block int64
-	// Sequence is the number of the transaction, 0 for a lot that was entered by hand.
+	// Sequence is the number of the transaction, 0 for an opening balance.
 	Sequence int64
 	// Request is the position of the request within the journal entry.
 	Request int64
-	// ID names the transaction and the request, or the lot that was entered by hand. An event and its fee share it.
+	// ID names the transaction and the request, or the lot of an opening balance. An event and its fee share it.
 	ID string
 }
 
@@ -77,8 +77,8 @@ func (p *Place) part() int {
 // database can select and sort the events of a pool by it.
 //
 // A key consists of five numbers separated by spaces: the time in microseconds, the rank of the kind, the block, the
-// transaction number and the request. A lot that was entered by hand has no transaction number; its ID follows, so that
-// two such lots of one date have different keys. A fee and its principal share a key.
+// transaction number and the request. An opening balance has no transaction number; the ID of its lot follows, so that
+// opening balances, which all have the zero time, have different keys. A fee and its principal share a key.
 type OrderKey string
 
 // The width of each number in a key. Wider numbers are written with a prefix, see appendOrdered.
@@ -130,7 +130,7 @@ func appendOrdered(text []byte, n int64, width int) []byte {
 }
 
 // Place decodes a key. A key holds only the rank of the kind, which is returned as Acquire, Arrive, Move or Dispose. ID is
-// set only for a lot that was entered by hand.
+// set only for an opening balance.
 func (k OrderKey) Place() (Place, error) {
 	parts := strings.SplitN(string(k), " ", len(keyWidths)+1)
 	if len(parts) < len(keyWidths) {

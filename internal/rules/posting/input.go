@@ -71,9 +71,9 @@ type Target struct {
 	// Grows is the side on which an account with unit balances grows: an asset or a liability that is neither a clearing
 	// account nor the account of a source. Its lines carry the units that moved. It is empty for any other account.
 	Grows book.Side `json:",omitempty"`
-	// Owed reports whether such an account has claims or obligations: a loan, a receivable, a payable. What is booked to it
-	// in a digital asset is owed in that asset. Cash, which also grows, is paid for the asset instead.
-	Owed bool `json:",omitempty"`
+	// OwedInKind reports whether such an account has receivables or obligations: a loan, a receivable, a payable. What is booked
+	// to it in a digital asset is owed in that asset. Cash, which also grows, is paid for the asset instead.
+	OwedInKind bool `json:"Owed,omitempty"`
 	// Parked and Valued report how the account holds the asset that moves: as lots, or as units that were booked at their
 	// value. It cannot hold both, because only the balance of lots must equal their basis.
 	Parked  bool    `json:",omitempty"`
@@ -101,13 +101,13 @@ func (t Target) holds(a Asset) bool {
 // Split is a part of the amount of the target, which is booked to an account of its own: an amount in the currency of the
 // line, or a percentage.
 type Split struct {
-	Account string
-	Amount  *money.Decimal `json:",omitempty"`
-	Percent *money.Decimal `json:",omitempty"`
-	Memo    string         `json:",omitempty"`
-	TagIDs  []string       `json:",omitempty"`
-	Grows   book.Side      `json:",omitempty"` // as that of a target
-	Owed    bool           `json:",omitempty"` // as that of a target
+	Account    string
+	Amount     *money.Decimal `json:",omitempty"`
+	Percent    *money.Decimal `json:",omitempty"`
+	Memo       string         `json:",omitempty"`
+	TagIDs     []string       `json:",omitempty"`
+	Grows      book.Side      `json:",omitempty"`     // as that of a target
+	OwedInKind bool           `json:"Owed,omitempty"` // as that of a target
 }
 
 // Policy holds the accounting choices of a legal entity. The zero value is the default: fees are expenses, intercompany

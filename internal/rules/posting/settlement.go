@@ -35,8 +35,8 @@ func (p *Plan) markUnits(w *writer) {
 		sender, recipient := p.in.Out.Entity, p.in.In.Entity
 		w.markLines(p.in.Out, moved, opens, accounts[dueFrom+recipient])
 		w.markLines(p.in.In, moved, opens, accounts[dueTo+sender])
-		w.markReturns(sender, accounts[dueFrom+recipient], accounts[dueTo+recipient])
-		w.markReturns(recipient, accounts[dueTo+sender], accounts[dueFrom+sender])
+		w.markOpposite(sender, accounts[dueFrom+recipient], accounts[dueTo+recipient])
+		w.markOpposite(recipient, accounts[dueTo+sender], accounts[dueFrom+sender])
 	case p.in.In == nil:
 		w.markLines(p.in.Out, p.in.Out.netQuantity(), p.effectOn(book.Debit), p.in.Target.accounts()...)
 	case p.in.Out == nil:
@@ -58,15 +58,15 @@ func (t Target) accounts() []string {
 
 // effectOn returns a function that returns the effect of a line of the target on an account, empty if it has no unit balances.
 // BORROW opens a balance and REPAYMENT settles one; other types do so by the side on which the account grows. Digital assets
-// that are booked to an account of claims or obligations are owed in kind, unless the type is about a document, which is stated
+// that are booked to an account of receivables or obligations are owed in kind, unless the type is about a document, which is stated
 // in money. On any other account, such as one of cash, they are exchanged for something that is not owed in units.
 func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
 	leg := p.legs()[0]
 	return func(account string) BalanceEffect {
-		grows, owed := p.in.Target.Grows, p.in.Target.Owed
+		grows, owedInKind := p.in.Target.Grows, p.in.Target.OwedInKind
 		for _, s := range p.in.Target.Splits {
 			if s.Account == account {
-				grows, owed = s.Grows, s.Owed
+				grows, owedInKind = s.Grows, s.OwedInKind
 			}
 		}
 		switch {
@@ -74,7 +74,7 @@ func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
 			return ""
 		case p.in.Type == Repayment || p.in.Type != Borrow && side != grows:
 			return SettlesBalance
-		case leg.Asset.Lots && p.in.Type != Borrow && (!owed || p.in.Type.hasDocument()):
+		case leg.Asset.Lots && p.in.Type != Borrow && (!owedInKind || p.in.Type.hasDocument()):
 			return ""
 		}
 		return OpensBalance
@@ -105,11 +105,11 @@ func (w *writer) markLines(leg *Leg, moved money.Decimal, effect func(account st
 	}
 }
 
-// markReturns makes the lines of a legal entity on an intercompany account settle the balance the other way first.
-func (w *writer) markReturns(entity, account, returns string) {
+// markOpposite makes the lines of a legal entity on an intercompany account settle the balance the other way first.
+func (w *writer) markOpposite(entity, account, opposite string) {
 	for i, l := range w.lines {
 		if l.Entity == entity && l.Account == account {
-			w.lines[i].returns = returns
+			w.lines[i].oppositeAccount = opposite
 		}
 	}
 }
@@ -125,16 +125,30 @@ func (l orderedLine) quantity() money.Decimal {
 	return l.Quantity
 }
 
-// Settlements names the balances that the entry settles if they are outstanding, and those that decide whether it may. The
-// unit of a balance without units is the base currency.
-func (e Entry) Settlements() (out []UnitBalance) {
+// settlements names the balances that the entry settles if they are outstanding. The unit of a balance without units is the base
+// currency.
+func (e Entry) settlements() (out []UnitBalance) {
 	for _, l := range e.atValue {
 		switch {
 		case l.Effect == SettlesBalance:
-			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Unit},
-				UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Currency})
-		case l.returns != "":
-			out = append(out, UnitBalance{Entity: l.Entity, Account: l.returns, Unit: l.unit()})
+			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Unit})
+		case l.oppositeAccount != "":
+			out = append(out, UnitBalance{Entity: l.Entity, Account: l.oppositeAccount, Unit: l.unit()})
+		}
+	}
+	return out
+}
+
+// Settlements names the balances that an entry settles if they are outstanding, and of a REPAYMENT also the amounts in the base
+// currency on its accounts: they decide whether it may settle them, and contain accrued interest.
+func (p *Plan) Settlements(e Entry) (out []UnitBalance) {
+	out = e.settlements()
+	if p.in.Type != Repayment {
+		return out
+	}
+	for _, l := range e.atValue {
+		if l.Effect == SettlesBalance {
+			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Currency})
 		}
 	}
 	return out
@@ -156,8 +170,8 @@ func (p *Plan) RequireOutstanding(e Entry, balances []UnitBalance, name func(acc
 		if l.Effect != SettlesBalance {
 			continue
 		}
-		units, _ := l.find(balances, l.Account, l.Unit).owed(l.Side)
-		_, amount := l.find(balances, l.Account, l.Currency).owed(l.Side)
+		units, _ := l.find(balances, l.Account, l.Unit).outstandingFor(l.Side)
+		_, amount := l.find(balances, l.Account, l.Currency).outstandingFor(l.Side)
 		switch {
 		case units.Sign() > 0 && l.Quantity.Cmp(units.Add(units)) > 0:
 			return refuseExcess(l.Quantity, units, l.Unit, name(l.Account))
@@ -201,8 +215,8 @@ func refuseExcess(repaid, outstanding money.Decimal, unit, account string) error
 		repaid, unit, outstanding, unit, account)
 }
 
-// owed returns what of the balance a line on a side can settle: negative if it is outstanding the other way.
-func (b *UnitBalance) owed(side book.Side) (quantity, carrying money.Decimal) {
+// outstandingFor returns what of the balance a line on a side can settle: negative if it is outstanding the other way.
+func (b *UnitBalance) outstandingFor(side book.Side) (quantity, carrying money.Decimal) {
 	if side == book.Debit {
 		return b.Quantity.Neg(), b.Carrying.Neg()
 	}
@@ -211,9 +225,9 @@ func (b *UnitBalance) owed(side book.Side) (quantity, carrying money.Decimal) {
 
 // Settle returns the entry with given unit balances outstanding. A line that settles one takes its carrying amount out in
 // proportion to the units, and all of it with the last unit. The difference to the value of these units is a gain or loss.
-// Units beyond those outstanding are interest if the type is REPAYMENT, and open a balance the other way otherwise. Where no
-// units are outstanding, the balance is not in units: the line stays at its value and has none. A transfer between legal
-// entities first settles what the sender owes the recipient, in both their books.
+// Units beyond those outstanding are interest if the type is REPAYMENT, of which the accrued part is on the account already, and
+// open a balance the other way otherwise. Where no units are outstanding, the balance is not in units: the line stays at its value
+// and has none. A transfer between legal entities first settles what the sender owes the recipient, in both their books.
 func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 	w := &writer{books: p.in.Books, lots: e.Lots}
 	balances = slices.Clone(balances)
@@ -223,8 +237,8 @@ func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 		switch {
 		case l.Effect == SettlesBalance:
 			p.settleLine(w, l, balances)
-		case l.returns != "" && returned.Sign() > 0:
-			p.returnLine(w, l, returned, balances)
+		case l.oppositeAccount != "" && returned.Sign() > 0:
+			p.settleOpposite(w, l, returned, balances)
 		default:
 			w.lines = append(w.lines, l)
 		}
@@ -239,10 +253,10 @@ func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 func returnedQuantity(lines []orderedLine, balances []UnitBalance) (returned money.Decimal) {
 	first := true
 	for _, l := range lines {
-		if l.returns == "" {
+		if l.oppositeAccount == "" {
 			continue
 		}
-		quantity, _ := l.find(balances, l.returns, l.unit()).owed(l.Side)
+		quantity, _ := l.find(balances, l.oppositeAccount, l.unit()).outstandingFor(l.Side)
 		for _, most := range []money.Decimal{quantity, l.quantity()} {
 			if first || most.Cmp(returned) < 0 {
 				returned, first = most, false
@@ -252,10 +266,10 @@ func returnedQuantity(lines []orderedLine, balances []UnitBalance) (returned mon
 	return returned
 }
 
-// returnLine writes a line of a transfer between legal entities, of which a part settles the balance the other way.
-func (p *Plan) returnLine(w *writer, l orderedLine, returned money.Decimal, balances []UnitBalance) {
+// settleOpposite writes a line of a transfer between legal entities, of which a part settles the balance the other way.
+func (p *Plan) settleOpposite(w *writer, l orderedLine, returned money.Decimal, balances []UnitBalance) {
 	settled, rest := l, l
-	settled.Account, settled.Effect = l.returns, SettlesBalance
+	settled.Account, settled.Effect = l.oppositeAccount, SettlesBalance
 	if !returned.Equal(l.quantity()) {
 		settled.Amount = share(l.Amount, returned, l.quantity(), l.Currency)
 	}
@@ -274,15 +288,19 @@ func (p *Plan) returnLine(w *writer, l orderedLine, returned money.Decimal, bala
 // settleLine writes a line that settles a unit balance, the interest in it, and the gain or loss.
 func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
 	left := l.find(balances, l.Account, l.Unit)
-	outstanding, carrying := left.owed(l.Side)
+	outstanding, carrying := left.outstandingFor(l.Side)
 	if outstanding.Sign() <= 0 {
 		l.Unit, l.Quantity, l.Effect = "", money.Decimal{}, ""
 		w.lines = append(w.lines, l)
 		return
 	}
 	settled, value := l.Quantity, l.Amount
-	if outstanding.Cmp(settled) < 0 {
+	switch {
+	case outstanding.Cmp(settled) < 0:
 		settled, value = outstanding, share(l.Amount, outstanding, l.Quantity, l.Currency)
+	case share(l.Amount, outstanding.Sub(settled), l.Quantity, l.Currency).IsZero():
+		// What would be left is worth nothing: it remains of units that a split divided by amounts.
+		settled, l.Quantity = outstanding, outstanding
 	}
 	if !settled.Equal(outstanding) {
 		carrying = share(carrying, settled, outstanding, l.Currency)
@@ -303,12 +321,33 @@ func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
 		l.Amount, excess = carrying.Add(excess), money.Decimal{}
 	}
 	w.lines = append(w.lines, l)
+	excess = excess.Sub(w.settleAccrued(l, excess, l.find(balances, l.Account, l.Currency)))
 	w.writeRole(targetLine, l.Side, interest, excess)
 	if money.IsFiat(l.Unit) {
 		w.writeGain(gain, FXGain, FXLoss)
 	} else {
 		w.writeGain(gain, UnrealizedGain, UnrealizedLoss)
 	}
+}
+
+// settleAccrued settles interest that was accrued on the account in the base currency with what exceeds the units outstanding, and
+// returns how much of the excess that is.
+func (w *writer) settleAccrued(l orderedLine, excess money.Decimal, accrued *UnitBalance) money.Decimal {
+	_, amount := accrued.outstandingFor(l.Side)
+	if amount.Cmp(excess) > 0 {
+		amount = excess
+	}
+	if amount.Sign() <= 0 {
+		return money.Decimal{}
+	}
+	l.Amount, l.Unit, l.Quantity, l.Effect = amount, "", money.Decimal{}, ""
+	w.lines = append(w.lines, l)
+	if l.Side == book.Credit {
+		accrued.Carrying = accrued.Carrying.Sub(amount)
+	} else {
+		accrued.Carrying = accrued.Carrying.Add(amount)
+	}
+	return amount
 }
 
 // find returns the balance of a unit on an account of the line's legal entity, or an empty one.

@@ -13,16 +13,16 @@ const (
 	SplitsMax = 100
 )
 
-// Share is the part of a split as a request states it: an amount, or a percentage. The text of the other one is empty.
-type Share struct{ Amount, Percent string }
+// SplitText is the part of a split as a request states it: an amount, or a percentage. The text of the other one is empty.
+type SplitText struct{ Amount, Percent string }
 
 // ValidateShares adds the faults of the shares of splits: how many there are, that each is an amount or each a percentage, and
-// what percentages add up to. Field names begin with at. The splits of a rule can only be percentages.
-func ValidateShares(faults *fault.List, at string, shares []Share, rule bool) {
+// what percentages add up to. Field names begin with at. With percentOnly, each must be a percentage.
+func ValidateShares(faults *fault.List, at string, shares []SplitText, percentOnly bool) {
 	if n := len(shares); n < SplitsMin || n > SplitsMax {
 		faults.Addf(at+"splits", "must have %d to %d items", SplitsMin, SplitsMax)
 	}
-	byPercent, sum, valid := rule || splitByPercent(shares), money.Decimal{}, true
+	byPercent, sum, valid := percentOnly || splitByPercent(shares), money.Decimal{}, true
 	for i, s := range shares {
 		field, text, other := "amount", s.Amount, "percent"
 		if byPercent {
@@ -31,9 +31,9 @@ func ValidateShares(faults *fault.List, at string, shares []Share, rule bool) {
 		name := fmt.Sprintf("%ssplits[%d].%s", at, i, field)
 		part, err := money.Parse(text)
 		switch {
-		case !rule && (s.Amount == "") == (s.Percent == ""):
+		case !percentOnly && (s.Amount == "") == (s.Percent == ""):
 			faults.Addf(name, "is required, or %s, but not both", other)
-		case !rule && text == "":
+		case !percentOnly && text == "":
 			faults.Addf(name, "is required, as in the others: either all splits are amounts or all are percentages")
 		case err != nil:
 			faults.Addf(name, "%v", err)
@@ -51,7 +51,7 @@ func ValidateShares(faults *fault.List, at string, shares []Share, rule bool) {
 }
 
 // splitByPercent reports whether the first share that states one of the two is a percentage.
-func splitByPercent(shares []Share) bool {
+func splitByPercent(shares []SplitText) bool {
 	for _, s := range shares {
 		if (s.Amount == "") != (s.Percent == "") {
 			return s.Percent != ""

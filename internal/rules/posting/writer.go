@@ -34,8 +34,8 @@ type writer struct {
 type orderedLine struct {
 	Line
 	class class
-	// returns is the account of the balance the other way between the same legal entities, which the line settles first.
-	returns string
+	// oppositeAccount is the account of the balance the other way between the same legal entities, which the line settles first.
+	oppositeAccount string
 }
 
 // setEntity selects the legal entity of the lines that follow.

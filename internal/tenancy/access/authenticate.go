@@ -59,7 +59,7 @@ func (k *keyCache) forget(hash string) {
 // reveal which keys exist. It names the key by its last characters, as lists of keys do.
 func badKey(plain string) error {
 	return fault.Unauthorizedf("the API key that ends in %s is not valid: it is unknown, expired or revoked; "+
-		"ask an owner or admin of the organization for a new one", plain[len(plain)-lastDigits:])
+		"ask an owner or admin of the organization for a new one", plain[len(plain)-lastCharacters:])
 }
 
 // malformedKey returns the error for a text that cannot be a key. It does not repeat the text, which may be another secret.

@@ -41,8 +41,8 @@ const (
 	keyPrefix = "bur_"
 	keyDigits = 43 // of base 62: 256 bits
 
-	lastDigits = 4 // by which people tell keys apart
-	base62     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	lastCharacters = 4 // LastFour, by which people tell keys apart
+	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
 // newText generates the text of a key. Random bytes beyond the last whole multiple of 62 are drawn again, so that all

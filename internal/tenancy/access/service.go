@@ -94,7 +94,7 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	plain := text.Reveal()
 	key := Key{
 		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, Name: p.Name,
-		LastFour: plain[len(plain)-lastDigits:], hash: hashOf(plain),
+		LastFour: plain[len(plain)-lastCharacters:], hash: hashOf(plain),
 		Scopes: p.Scopes, LegalEntityIDs: append([]string{}, p.LegalEntityIDs...), ExpiresAt: p.ExpiresAt, CreatedAt: tx.Now(),
 	}
 	if err := insertKey(ctx, tx, key); err != nil {

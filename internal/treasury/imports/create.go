@@ -48,8 +48,8 @@ func (s *Service) Prepare(ctx context.Context, p Params, file io.ReadSeeker, dry
 	d.FileName = p.FileName
 	// What a guess leaves undecided may follow from the source, if there is one.
 	d.Layout, err = resolveLayout(p, d.Source, file, dry || !faults.Empty())
-	if err := faults.Merge(err); err != nil && faults.Empty() {
-		return d, err
+	if other := faults.Merge(err); other != nil && faults.Empty() {
+		return d, other // not about a field, such as a file that cannot be parsed; faults of fields come first
 	}
 	return d, faults.Err()
 }

@@ -53,7 +53,7 @@ func storeStated(ctx context.Context, tx *db.Tx, i Import, stated []intake.State
 		return nil
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "stated_balance.stored", ResourceType: "stated_balance", ResourceID: i.SourceID,
-		After: map[string]any{"source_id": i.SourceID, "import_id": i.ID}, Silent: true})
+		After: map[string]any{"source_id": i.SourceID, "import_id": i.ID}, NoEvent: true})
 	return upsertStated(ctx, tx, i.SourceID, stated)
 }
 

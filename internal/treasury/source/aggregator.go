@@ -84,7 +84,7 @@ func createItem(ctx context.Context, tx *db.Tx, p ItemParams) (Item, error) {
 		return item, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "aggregator_item.created", ResourceType: "aggregator_item", ResourceID: item.ID,
-		After: item.facts(), Silent: true})
+		After: item.facts(), NoEvent: true})
 	return item, nil
 }
 
@@ -109,7 +109,7 @@ func (s *Service) removeItem(ctx context.Context, item Item) error {
 		n, err := markRemoved(ctx, tx, item.ID)
 		if err == nil && n > 0 { // a concurrent request may have recorded it
 			audit.Record(ctx, tx, audit.Change{Action: "aggregator_item.removed", ResourceType: "aggregator_item", ResourceID: item.ID,
-				Before: item.facts(), Silent: true})
+				Before: item.facts(), NoEvent: true})
 		}
 		return err
 	})

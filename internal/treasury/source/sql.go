@@ -105,6 +105,19 @@ func selectOfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID strin
 	return query(ctx, tx, selectActive+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
 }
 
+// TypesByAccount returns the types of the sources that have each ledger account. It is a building block.
+func TypesByAccount(ctx context.Context, tx *db.Tx) (map[string][]Type, error) {
+	rows, err := db.All[struct {
+		AccountID string `db:"ledger_account_id"`
+		Type      string `db:"source_type"`
+	}](ctx, tx, "SELECT DISTINCT ledger_account_id, source_type FROM sources WHERE organization_id = @org")
+	out := map[string][]Type{}
+	for _, r := range rows {
+		out[r.AccountID] = append(out[r.AccountID], Type(r.Type))
+	}
+	return out, err
+}
+
 func selectIDsOfEntities(ctx context.Context, tx *db.Tx, legalEntityIDs []string) ([]string, error) {
 	ids, err := db.All[string](ctx, tx, "SELECT source_id FROM sources WHERE organization_id = @org AND legal_entity_id {any}", legalEntityIDs)
 	return append([]string{}, ids...), err

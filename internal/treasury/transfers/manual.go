@@ -3,13 +3,16 @@ package transfers
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/rules/transfer"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -164,9 +167,43 @@ func (s *Service) Unlink(ctx context.Context, transactionIDs []string) (out []tr
 		if out, err = dissolveGroups(ctx, tx, links, members); err != nil {
 			return err
 		}
-		return insertRefusals(ctx, tx, links)
+		refused := refusals(links, tx.Now())
+		for _, r := range refused {
+			recordRefusal(ctx, tx, r)
+		}
+		return insertRefusals(ctx, tx, refused)
 	})
 	return out, err
+}
+
+// refusals returns the pairs of the sides of groups, in the order of the groups.
+func refusals(links []Link, at time.Time) []refusalRow {
+	byGroup := map[string]*refusalRow{}
+	for _, l := range links {
+		r := byGroup[l.GroupID]
+		if r == nil {
+			r = &refusalRow{CreatedAt: at}
+			byGroup[l.GroupID] = r
+		}
+		if l.Side == Out {
+			r.Out = l.TransactionID
+		} else {
+			r.In = l.TransactionID
+		}
+	}
+	out := make([]refusalRow, 0, len(byGroup))
+	for _, group := range slices.Sorted(maps.Keys(byGroup)) {
+		out = append(out, *byGroup[group])
+	}
+	return out
+}
+
+// recordRefusal writes an audit record of a refused pair. It states the row that is about to be written, so that it need not be read.
+func recordRefusal(ctx context.Context, tx *db.Tx, r refusalRow) {
+	pair := r.Out + "/" + r.In
+	audit.Record(ctx, tx, audit.Change{Action: "transfer.refused", ResourceType: "transfer_refusal", ResourceID: pair,
+		After: map[string]any{"out_id": r.Out, "in_id": r.In}, NoEvent: true, PartsOnly: true,
+		Parts: []audit.Part{{Type: "transfer_refusal", ID: pair, Table: "transfer_refusals", Row: r}}})
 }
 
 // membersOf returns the links and members of the groups of some transactions, if all of the groups can be dissolved.

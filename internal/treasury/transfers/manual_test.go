@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/rules/transfer"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
@@ -167,6 +168,40 @@ func TestUnlinkedTransactionsAreLinkedAgainOnlyOnRequest(t *testing.T) {
 		if _, err := w.Link(w.ctx, transfers.LinkParams{TransactionIDs: ids}); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+func TestTheAuditLogStatesAPairThatIsRefusedTwice(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ids := w.add(noon, "kraken -5 ETH", "main 5 ETH ethereum")
+		for range 2 {
+			w.clock.Advance(time.Hour)
+			if _, err := w.Link(w.ctx, transfers.LinkParams{TransactionIDs: ids}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Unlink(w.ctx, ids); err != nil {
+				t.Fatal(err)
+			}
+			w.read(func(ctx context.Context, tx *db.Tx) error {
+				found, err := audit.VerifySince(ctx, tx, 0, func(done, total int64) {})
+				if len(found) > 0 {
+					t.Errorf("verify finds %q", found)
+				}
+				return err
+			})
+		}
+		w.write(func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE transfer_refusals SET created_at = ? WHERE organization_id = @org", w.clock.Now().Add(time.Hour))
+			tx.Recorded()
+			return err
+		})
+		w.read(func(ctx context.Context, tx *db.Tx) error {
+			found, err := audit.VerifySince(ctx, tx, 0, func(done, total int64) {})
+			if len(found) != 1 || !strings.Contains(found[0], "transfer refusal "+ids[0]+"/"+ids[1]+": created_at") {
+				t.Errorf("verify finds %q", found)
+			}
+			return err
+		})
 	})
 }
 

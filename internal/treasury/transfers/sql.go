@@ -2,14 +2,11 @@ package transfers
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/rules/transfer"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -64,29 +61,11 @@ type refusalRow struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// insertRefusals stores that the sides of groups do not belong together.
-func insertRefusals(ctx context.Context, tx *db.Tx, links []Link) error {
-	sides := map[string]*refusalRow{}
-	for _, l := range links {
-		r := sides[l.GroupID]
-		if r == nil {
-			r = &refusalRow{CreatedAt: tx.Now()}
-			sides[l.GroupID] = r
-		}
-		if l.Side == Out {
-			r.Out = l.TransactionID
-		} else {
-			r.In = l.TransactionID
-		}
-	}
-	rows := make([]refusalRow, 0, len(sides))
-	for _, group := range slices.Sorted(maps.Keys(sides)) {
-		r := *sides[group]
-		rows = append(rows, r)
-		audit.Record(ctx, tx, audit.Change{Action: "transfer.refused", ResourceType: "transfer_refusal", ResourceID: r.Out + "/" + r.In,
-			After: map[string]any{"out_id": r.Out, "in_id": r.In}, Silent: true})
-	}
-	return db.Upsert(ctx, tx, "transfer_refusals", rows, "ON CONFLICT (organization_id, out_id, in_id) DO NOTHING")
+// insertRefusals stores pairs that do not belong together. A pair that was refused before gets the new time, so that the audit record
+// states what is stored.
+func insertRefusals(ctx context.Context, tx *db.Tx, rows []refusalRow) error {
+	return db.Upsert(ctx, tx, "transfer_refusals", rows,
+		"ON CONFLICT (organization_id, out_id, in_id) DO UPDATE SET created_at = excluded.created_at")
 }
 
 // selectRefusals returns the pairs that people unlinked, by the outflow.

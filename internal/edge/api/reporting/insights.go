@@ -70,7 +70,7 @@ func viewInsights(x *insights.Insights) FinancialInsights {
 			Explain:           m.Explain.String(),
 		}
 		if m.Previous != nil {
-			v.PreviousAmount, v.PreviousExplain = new(amount(*m.Previous)), new(m.Before.String())
+			v.PreviousAmount, v.PreviousExplain = new(amount(*m.Previous)), new(m.PreviousExplain.String())
 		}
 		out.LargestMovements = append(out.LargestMovements, v)
 	}

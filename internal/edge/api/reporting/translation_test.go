@@ -1,11 +1,14 @@
 package reporting_test
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
@@ -255,5 +258,30 @@ func TestOpeningBalancesHaveTheRateOfTheFirstMonthOfTheirOwnLegalEntity(t *testi
 		closeFor(t, l, euro, "2024-01")
 		storeRates(t, l, "2025-01-01 1.15")
 		want("after a rate was stored for the beginning of a closed history", kept)
+	})
+}
+
+func TestAClosingKeepsNoRateThatALineKeepsItself(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l, euro := openSubsidiary(t, s, "2025-01-10 1.10")
+		l.PostTo(t, euro.ID, "2025-01-10", "Dr 1010 1000; Cr 3010 1000") // its lines keep the rate of the day
+		late := l.PostTo(t, euro.ID, "2025-01-15", "Dr 1010 77; Cr 3010 70; Cr 3010 7")
+		closeFor(t, l, euro, "2025-01")
+		var kept []string
+		err := l.Service().App.DB.Read(t.Context(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
+			kept, err = db.All[string](ctx, tx,
+				"SELECT applies_to || ' ' || quote_currency FROM period_closing_rates WHERE organization_id = @org ORDER BY 1")
+			return err
+		})
+		want := []string{"average USD", "closing USD", late.ID + " USD"}
+		if slices.Sort(want); err != nil || !slices.Equal(kept, want) {
+			t.Errorf("it keeps %v, want %v: %v", kept, want, err)
+		}
+		storeRates(t, l, "2025-01-10 9.99", "2025-01-15 9.99")
+		parameters := "start_date=2025-01-01&end_date=2025-01-31&presentation_currency=USD&legal_entity_ids=" + euro.ID
+		if got := row(l, sheetOf(t, l, parameters), "3010"); got != "0.00 +0.00 -1184.70 = 1184.70" {
+			t.Error(got)
+		}
 	})
 }

@@ -41,12 +41,13 @@ func CodeOf(kind fault.Kind) string { return kinds[kind].code }
 
 // ErrNoPath returns the failure of a request for a path that has no operation.
 func ErrNoPath(path string) error {
-	return &fault.Error{Kind: fault.NotFound, Message: "path not found: " + IDText(path) + "; the API reference at /docs lists all paths"}
+	return &fault.Error{Kind: fault.NotFound,
+		Message: "path not found: " + QuoteUnlessID(path) + "; the API reference at /docs lists all paths"}
 }
 
 // ErrNoMethod returns the failure of a request whose path does not support its method.
 func ErrNoMethod(method string, allowed []string) error {
-	return &transportError{http.StatusMethodNotAllowed, "this path does not support " + IDText(method) + "; it supports " +
+	return &transportError{http.StatusMethodNotAllowed, "this path does not support " + QuoteUnlessID(method) + "; it supports " +
 		strings.Join(allowed, ", ")}
 }
 

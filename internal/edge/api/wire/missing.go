@@ -175,7 +175,7 @@ func valueAt(v any, path string) any {
 func listText(ids []string) string {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
-		texts[i] = IDText(id)
+		texts[i] = QuoteUnlessID(id)
 	}
 	if len(texts) < 2 {
 		return strings.Join(texts, "")
@@ -186,8 +186,8 @@ func listText(ids []string) string {
 	return "one of " + strings.Join(texts, ", ")
 }
 
-// IDText returns an id as it is, and any other text in quotation marks.
-func IDText(text string) string {
+// QuoteUnlessID returns an id, a symbol, a path or a method as it is, and any other text in quotation marks.
+func QuoteUnlessID(text string) string {
 	if text == "" || plainID.MatchString(text) {
 		return text
 	}
