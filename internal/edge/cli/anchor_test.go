@@ -94,7 +94,7 @@ func TestVerifySinceChecksWhatChangedSinceAndSaysWhatItDidNot(t *testing.T) {
 		keep(t, c, f, 3) // records 8 to 10
 		for since, says := range map[string]string{
 			"8": "2 audit records in 1 organization", "10": "0 audit records in 1 organization", "2020-01-01": "10 audit records",
-			"2100-01-31": "0 audit records", "2020-01-01T00:00:00Z": "Not verified: earlier records",
+			"2020-01-01T00:00:00Z": "Not verified: earlier records",
 		} {
 			if r := inside(on(c, "verify", "--since", since)...).mustDo(t); !strings.Contains(r.out, says) {
 				t.Errorf("--since %s: %s, want %q", since, r.out, says)
@@ -103,7 +103,7 @@ func TestVerifySinceChecksWhatChangedSinceAndSaysWhatItDidNot(t *testing.T) {
 		if r := inside(on(c, "verify", "--since", "11")...); r.code != 1 || !strings.Contains(r.out, "the last record is 10") {
 			t.Errorf("--since 11: %+v", r)
 		}
-		for _, wrong := range []string{"0", "-1", "yesterday"} {
+		for _, wrong := range []string{"0", "-1", "yesterday", "2100-01-31"} {
 			if r := inside(on(c, "verify", "--since", wrong)...); r.code != 2 || !strings.Contains(r.err, "--since") {
 				t.Errorf("--since %s: %+v", wrong, r)
 			}
