@@ -2,8 +2,10 @@ package db
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -45,6 +47,20 @@ func (d *DB) migrate(ctx context.Context) error {
 		}
 		return d.migrateJobs(ctx)
 	})
+}
+
+// SchemaDigest identifies the schema that migrations create, so that tests can share a migrated database.
+func SchemaDigest() (string, error) {
+	h := sha256.New()
+	err := fs.WalkDir(migrations, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := migrations.ReadFile(path)
+		fmt.Fprintf(h, "%s %d\n%s", path, len(text), text)
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil))[:16], err
 }
 
 func (d *DB) migrator() (*goose.Provider, error) {

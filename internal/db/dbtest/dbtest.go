@@ -1,5 +1,5 @@
 // Package dbtest provides each test with its own database on each engine. A database is a copy of one that is migrated
-// once per test process, so that it takes only milliseconds to create.
+// once per run, so that it takes only milliseconds to create.
 package dbtest
 
 import (
@@ -59,9 +59,20 @@ func Open(t testing.TB, c db.Config) *db.DB {
 	return d
 }
 
-// sqliteTemplate returns the content of a migrated file.
+// sqliteTemplate returns the content of a migrated file. The test processes of one run share it.
 var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "bursar-template")
+	digest, err := db.SchemaDigest()
+	if err != nil {
+		return nil, err
+	}
+	folder := os.Getenv(folderVariable)
+	shared := filepath.Join(folder, "template-"+digest+".db")
+	if folder != "" {
+		if content, err := os.ReadFile(shared); err == nil {
+			return content, nil
+		}
+	}
+	dir, err := os.MkdirTemp(folder, "bursar-template")
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +80,12 @@ var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	if err := migrate(db.Config{Dir: dir}); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(filepath.Join(dir, db.File))
+	own := filepath.Join(dir, db.File)
+	content, err := os.ReadFile(own)
+	if err != nil || folder == "" {
+		return content, err
+	}
+	return content, os.Rename(own, shared)
 })
 
 // SQLite returns the configuration of a new SQLite database.
@@ -94,17 +110,57 @@ func SQLite(t testing.TB) db.Config {
 	return db.Config{Dir: dir}
 }
 
-// postgresTemplate returns the name of a migrated database that others are copied from, one per test process.
-var postgresTemplate = sync.OnceValues(func() (string, error) {
-	name := randomName("template")
-	if err := admin("CREATE DATABASE " + name); err != nil {
+// postgresTemplate returns the name of a migrated database that others are copied from. The test processes of one run share it.
+var postgresTemplate = sync.OnceValues(func() (name string, err error) {
+	digest, err := db.SchemaDigest()
+	if err != nil {
 		return "", err
 	}
-	return name, migrate(db.Config{URL: databaseURL(name), MaxConns: 2})
+	name = "bursar_template_" + digest
+	err = exclusively(func(ctx context.Context, c *sql.Conn) error {
+		var exists bool
+		row := c.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", name)
+		if err := row.Scan(&exists); err != nil || exists {
+			return err
+		}
+		unfinished := randomName("unfinished")
+		if err := execute(ctx, c, "CREATE DATABASE "+unfinished); err != nil {
+			return err
+		}
+		if err := migrate(db.Config{URL: databaseURL(unfinished), MaxConns: 2}); err != nil {
+			return err
+		}
+		return execute(ctx, c, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
+	})
+	return name, err
 })
 
-// copying serializes CREATE DATABASE: PostgreSQL refuses two that read the same template.
-var copying sync.Mutex
+// exclusively runs a function on a connection to the cluster while no other test process does: PostgreSQL refuses to copy a database
+// twice at the same time.
+func exclusively(fn func(context.Context, *sql.Conn) error) error {
+	pool, err := adminPool()
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	c, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	const lock = "(7021)"
+	if err := execute(ctx, c, "SELECT pg_advisory_lock"+lock); err != nil {
+		return err
+	}
+	return errors.Join(fn(ctx, c), execute(ctx, c, "SELECT pg_advisory_unlock"+lock))
+}
+
+func execute(ctx context.Context, c *sql.Conn, statement string) error {
+	if _, err := c.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
 
 // connsMax is enough for a test's own concurrency while many tests share one cluster.
 const connsMax = 8
@@ -117,8 +173,6 @@ func Postgres(t testing.TB) db.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copying.Lock()
-	defer copying.Unlock()
 	return create(t, " TEMPLATE "+template+" STRATEGY file_copy")
 }
 
@@ -139,7 +193,8 @@ func requireCluster(t testing.TB) {
 func create(t testing.TB, options string) db.Config {
 	t.Helper()
 	name := randomName("test")
-	if err := admin("CREATE DATABASE " + name + options); err != nil {
+	err := exclusively(func(ctx context.Context, c *sql.Conn) error { return execute(ctx, c, "CREATE DATABASE "+name+options) })
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = admin("DROP DATABASE " + name + " WITH (FORCE)") })
