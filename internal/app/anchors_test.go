@@ -49,6 +49,15 @@ func newCloser(t *testing.T, c db.Config) *closer {
 	return x
 }
 
+// keepAnchors lets the service write anchors, as it does when it starts.
+func (x *closer) keepAnchors() {
+	x.Helper()
+	x.app.KeepAnchors(x.folder)
+	if err := x.app.WriteMissingAnchors(x.ctx); err != nil {
+		x.Fatal(err)
+	}
+}
+
 func (x *closer) close(month int) {
 	x.Helper()
 	if _, err := x.app.Periods.Close(x.ctx, x.months[month].ID, ""); err != nil {
@@ -127,10 +136,7 @@ func TestAnAnchorThatCannotBeWrittenDoesNotKeepOthersFromBeingWritten(t *testing
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		x := newCloser(t, c)
-		x.app.KeepAnchors(x.folder)
-		if err := x.app.WriteMissingAnchors(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		x.keepAnchors()
 		x.close(0)
 		x.close(1)
 		names, err := filepath.Glob(filepath.Join(x.folder, "2026-01_*"))
@@ -155,10 +161,7 @@ func TestAnAnchorIsNotWrittenAgainOverAnotherOne(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		x := newCloser(t, c)
-		x.app.KeepAnchors(x.folder)
-		if err := x.app.WriteMissingAnchors(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		x.keepAnchors()
 		x.close(0)
 		names, err := filepath.Glob(filepath.Join(x.folder, "*.json"))
 		if err != nil || len(names) != 1 {
@@ -181,10 +184,7 @@ func TestACompanyThatWasDeletedCompletelyIsFoundByItsAnchors(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		x := newCloser(t, c)
-		x.app.KeepAnchors(x.folder)
-		if err := x.app.WriteMissingAnchors(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		x.keepAnchors()
 		x.close(0)
 		for _, table := range slices.Backward(db.Tables) {
 			if table.Kind != db.Tenant && table.Name != "api_keys" || table.Name == "organizations" {

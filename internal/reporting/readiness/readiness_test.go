@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
@@ -94,6 +95,26 @@ func TestWhatIsOwedInUnitsMustBeSettledInThem(t *testing.T) {
 		w.Must(err)
 		w.fails("2025-12", readiness.CodeUnitsDiffer, 1, "amounts contradict units: more was settled on "+loan.String()+
 			" than was owed, by 10 ETH"+next, loan.ID)
+	})
+}
+
+func TestMoneyThatIsOwedInAnotherCurrencyAndSettledOtherwiseIsAWarning(t *testing.T) {
+	each(t, func(w *world) {
+		loan, cost := w.Account("2210").ID, w.Account("6020").ID
+		for _, lines := range [][]journal.LineParams{
+			{{LedgerAccountID: cost, Side: book.Debit, Amount: "1000", Currency: "EUR", Base: new(money.MustParse("1100"))},
+				{LedgerAccountID: loan, Side: book.Credit, Amount: "1000", Currency: "EUR", Base: new(money.MustParse("1100"))}},
+			{{LedgerAccountID: loan, Side: book.Debit, Amount: "1100"}, {LedgerAccountID: cost, Side: book.Credit, Amount: "1100"}},
+		} {
+			_, err := w.Journal.Create(w.Ctx, journal.CreateParams{LegalEntityID: w.EntityID, AccountingDate: "2025-10-05",
+				Status: journal.Posted, OriginatedBy: journal.ByHand, Lines: lines})
+			w.Must(err)
+		}
+		v := w.result(w.Ctx, "2025-10", readiness.CodeUnitsDiffer, w.EntityID)
+		const says = "1000 EUR are outstanding, but 1100.00 was settled without units"
+		if v.Status != period.Warn || v.Count != 1 || !strings.Contains(v.Message, says) {
+			w.Errorf("it is %+v", v)
+		}
 	})
 }
 
