@@ -101,8 +101,7 @@ func (r *Runner) runTask(ctx context.Context, w waiting) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	smallHeap.add(1)
-	defer smallHeap.add(-1)
+	defer KeepHeapSmall()()
 	return r.do(ctx, w.OrganizationID, w.ID)
 }
 
@@ -112,6 +111,12 @@ const gcPercentRunning = 50
 
 // smallHeap counts the running tasks of all kinds and keeps the heap small while there are any.
 var smallHeap heapLimit
+
+// KeepHeapSmall keeps the heap small until the returned function is called: for work that leaves as much garbage as a task does.
+func KeepHeapSmall() (done func()) {
+	smallHeap.add(1)
+	return func() { smallHeap.add(-1) }
+}
 
 type heapLimit struct {
 	mu      sync.Mutex
