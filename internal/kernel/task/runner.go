@@ -107,7 +107,7 @@ func (r *Runner) runTask(ctx context.Context, w waiting) (err error) {
 
 // gcPercentRunning is how much the heap may grow between collections while a task runs: batches leave much garbage, and
 // collecting it less often would take several times the memory and save only a few percent of the time.
-const gcPercentRunning = 50
+const gcPercentRunning = 30
 
 // smallHeap counts the running tasks of all kinds and keeps the heap small while there are any.
 var smallHeap heapLimit
