@@ -2,13 +2,17 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/db"
@@ -21,6 +25,7 @@ import (
 type isolation struct {
 	service *apitest.Service
 	planter *planter
+	name    string          // of the first legal entity
 	tenant  *apitest.Tenant // its legal entity is the first
 	other   *apitest.Tenant // the same organization; its legal entity is the second
 	key     string          // limited to the second
@@ -33,8 +38,8 @@ type isolation struct {
 func isolated(t *testing.T, s *apitest.Service) *isolation {
 	t.Helper()
 	p := &planter{service: s, planted: map[string]bool{}}
-	x := &isolation{service: s, planter: p, requests: map[string][]apitest.Request{}}
-	x.tenant = s.FoundWith(t, organization.CreateParams{Name: p.text(), Email: "owner@example.com", Currency: "USD", Timezone: "UTC"})
+	x := &isolation{service: s, planter: p, name: p.text(), requests: map[string][]apitest.Request{}}
+	x.tenant = s.FoundWith(t, organization.CreateParams{Name: x.name, Email: "owner@example.com", Currency: "USD", Timezone: "UTC"})
 	if _, err := x.tenant.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Name: new("Group")}); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +117,7 @@ var anyID = regexp.MustCompile(`\b[a-z]+_[0-9a-z]{26}\b`)
 
 // send sends a request with the limited key. The answer must not contain a marked text or the id of the first legal entity, other than
 // the request itself did.
-func (x *isolation) send(t *testing.T, r apitest.Request) {
+func (x *isolation) send(t *testing.T, r apitest.Request) apitest.Answer {
 	t.Helper()
 	r.Key = x.key
 	a := x.service.Send(t, r)
@@ -129,6 +134,46 @@ func (x *isolation) send(t *testing.T, r apitest.Request) {
 	}
 	if a.Header.Get("Idempotency-Replayed") != "" && strings.Contains(asked, x.tenant.LegalEntity.ID) {
 		t.Errorf("%s %s was given another caller's answer: %s", r.Method, r.Path, a.Body)
+	}
+	return a
+}
+
+// sendAll sends a request without its query, apart from the choice of the route, and reads all pages of a list.
+func (x *isolation) sendAll(t *testing.T, r wire.Route, req apitest.Request) {
+	t.Helper()
+	path, _, _ := strings.Cut(req.Path, "?")
+	query := url.Values{}
+	if name, value, ok := strings.Cut(r.Choice, "="); ok {
+		query.Set(name, value)
+	}
+	takes := func(name string) bool {
+		return slices.ContainsFunc(r.Operation.Parameters, func(p *huma.Param) bool { return p.Name == name })
+	}
+	if takes("limit") {
+		query.Set("limit", "100")
+	}
+	for page := 0; page < 20; page++ {
+		req.Path = path + "?" + query.Encode()
+		var next struct {
+			Cursor *string `json:"next_cursor"`
+		}
+		if a := x.send(t, req); json.Unmarshal(a.Body, &next) != nil || next.Cursor == nil {
+			break
+		}
+		query.Set("cursor", *next.Cursor)
+	}
+	if !takes("search") {
+		return
+	}
+	query.Del("cursor")
+	var found []string // with a text of the first legal entity, and with one that nothing has
+	for _, text := range []string{x.name, "zqcanary0x"} {
+		query.Set("search", text)
+		req.Path = path + "?" + query.Encode()
+		found = append(found, canary.ReplaceAllString(strip(t, x.send(t, req)), ""))
+	}
+	if found[0] != found[1] {
+		t.Errorf("%s finds %s, but %s without a legal entity of the name", req.Path, found[0], found[1])
 	}
 }
 
@@ -176,15 +221,6 @@ func (x *isolation) expectUnchanged(t *testing.T, before map[string][]string) {
 	}
 }
 
-// withoutQuery returns a request without its query, apart from the choice of the route.
-func withoutQuery(r wire.Route, req apitest.Request) apitest.Request {
-	req.Path, _, _ = strings.Cut(req.Path, "?")
-	if r.Choice != "" {
-		req.Path += "?" + r.Choice
-	}
-	return req
-}
-
 // A key for one legal entity must neither show nor change anything of another, whatever is sent with it.
 func TestNothingOfALegalEntityIsShownToOrChangedByAKeyForAnother(t *testing.T) {
 	t.Parallel()
@@ -206,7 +242,7 @@ func TestNothingOfALegalEntityIsShownToOrChangedByAKeyForAnother(t *testing.T) {
 			t.Run("of the first "+r.String(), func(t *testing.T) {
 				for _, req := range x.requests[r.String()] {
 					x.send(t, req)
-					x.send(t, withoutQuery(r, req))
+					x.sendAll(t, r, req)
 				}
 			})
 		}
@@ -226,7 +262,7 @@ func (x *isolation) sendOwn(t *testing.T, r wire.Route) {
 		if form.path == nil {
 			form.path = own.path
 		}
-		x.send(t, withoutQuery(r, form.request(r, x.key)))
+		x.sendAll(t, r, form.request(r, x.key))
 		for _, theirs := range x.requests[r.String()] {
 			marks := canary.FindAllString(theirs.Body, -1)
 			if len(marks) == 0 || isForm(r) {
