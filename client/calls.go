@@ -48,6 +48,7 @@ type APIKey struct {
 	LastFour       string     `json:"last_four"`
 	Scopes         []string   `json:"scopes"`
 	UserID         *string    `json:"user_id"`
+	ParentAPIKeyID *string    `json:"parent_api_key_id"`
 	LegalEntityIDs []string   `json:"legal_entity_ids"`
 	ExpiresAt      *time.Time `json:"expires_at"`
 	RevokedAt      *time.Time `json:"revoked_at"`

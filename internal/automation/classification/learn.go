@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/rules/classify"
@@ -190,13 +191,39 @@ func (h precedentCache) load(ctx context.Context, tx *db.Tx, b *snapshot.Books, 
 	if err != nil {
 		return err
 	}
+	hidden, err := hiddenPrecedents(ctx, tx, found)
+	if err != nil {
+		return err
+	}
 	for _, f := range missing {
 		h[f] = classify.NewBookingHistory(slices.DeleteFunc(found[f], func(p classify.Precedent) bool {
 			a, ok := b.Accounts[p.LedgerAccountID]
-			return !ok || a.ArchivedAt != nil || !a.Postable
+			return !ok || a.ArchivedAt != nil || !a.Postable || hidden[p.TransactionID]
 		}))
 	}
 	return nil
+}
+
+// hiddenPrecedents returns the transactions among precedents that the actor may not see. How another legal entity books its transactions
+// is none of its business.
+func hiddenPrecedents(ctx context.Context, tx *db.Tx, found map[string][]classify.Precedent) (map[string]bool, error) {
+	who := actor.From(ctx)
+	if !who.Limited() {
+		return nil, nil
+	}
+	var ids []string
+	for _, precedents := range found {
+		for _, p := range precedents {
+			ids = append(ids, p.TransactionID)
+		}
+	}
+	slices.Sort(ids)
+	all, err := transaction.FindSomeUnchecked(ctx, tx, slices.Compact(ids))
+	hidden := map[string]bool{}
+	for _, t := range all {
+		hidden[t.ID] = !who.Sees(t.Source.LegalEntityID)
+	}
+	return hidden, err
 }
 
 // propose suggests classifications from precedents for transactions that no rule decided.

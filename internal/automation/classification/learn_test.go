@@ -46,6 +46,30 @@ func TestTransactionsWithoutARuleGetSuggestionsFromPrecedents(t *testing.T) {
 	})
 }
 
+func TestARunForOneLegalEntityDoesNotLearnFromAnother(t *testing.T) {
+	each(t, func(w *world) {
+		w.AddSubsidiary()
+		for _, day := range []string{"01", "02", "03"} {
+			w.book(w.addTransactions("Bank 2025-10-" + day + " -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
+		}
+		ids := w.addTransactions("SubBank 2025-11-03 -99 USD payee=Github_Inc")
+		all := w.Ctx
+		w.Ctx = w.Limited(w.SubsidiaryID)
+		w.says("others only", w.resultLines(w.classify(classification.CreateParams{TransactionIDs: ids}).ID), "OT-4 unmatched")
+		w.Ctx = all
+		own := w.addTransactions("SubBank 2025-10-04 -10 USD payee=Github_Inc")
+		w.book(own[0], "EXPENSE", "Travel")
+		w.Ctx = w.Limited(w.SubsidiaryID)
+		r := w.classify(classification.CreateParams{TransactionIDs: ids})
+		w.says("its own", w.resultLines(r.ID), "OT-4 suggested EXPENSE Travel")
+		if got := w.results(r.ID)[0].Examples; len(got) != 1 || got[0] != own[0] {
+			w.Errorf("the suggestion is based on %v", got)
+		}
+		w.Ctx = all
+		w.says("all", w.resultLines(w.classify(classification.CreateParams{TransactionIDs: ids}).ID), "OT-4 suggested EXPENSE Software")
+	})
+}
+
 func TestARuleTakesPrecedenceOverAPrecedent(t *testing.T) {
 	each(t, func(w *world) {
 		w.book(w.addTransactions("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")

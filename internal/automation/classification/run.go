@@ -158,12 +158,12 @@ type Result struct {
 const othersKept = 20
 
 // suggestion returns the suggestion to store with the transaction, or nil if there is none.
-func (r Result) suggestion(runID string) *transaction.Suggestion {
+func (r Result) suggestion(run Run) *transaction.Suggestion {
 	switch r.Outcome {
 	case Classified, Refused, Suggested:
-		return &transaction.Suggestion{RunID: runID, LedgerAccountID: r.LedgerAccountID, Splits: r.Splits, Type: transaction.Type(r.Type),
+		return &transaction.Suggestion{RunID: run.ID, LedgerAccountID: r.LedgerAccountID, Splits: r.Splits, Type: transaction.Type(r.Type),
 			Confidence: r.Confidence, Reasons: r.Reasons, RuleID: r.RuleID,
-			RuleVersion: r.RuleVersion, Examples: r.Examples}
+			RuleVersion: r.RuleVersion, Examples: r.Examples, LegalEntityIDs: run.LegalEntityIDs}
 	default:
 		return nil
 	}

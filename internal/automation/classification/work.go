@@ -189,7 +189,7 @@ func (w *work) execute(ctx context.Context, tx *db.Tx, results []Result) error {
 	}
 	proposed := map[string]*transaction.Suggestion{}
 	for _, r := range results {
-		if s := r.suggestion(w.Run.ID); r.Outcome != Skipped && r.JournalEntryID == "" && (s != nil || r.hadSuggestion) {
+		if s := r.suggestion(w.Run); r.Outcome != Skipped && r.JournalEntryID == "" && (s != nil || r.hadSuggestion) {
 			proposed[r.TransactionID] = s
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // Account is one ledger account.
@@ -23,6 +24,7 @@ type Account struct {
 	ArchivedAt     *time.Time
 	AssetType      string
 	Role           string // empty unless the service itself uses the account
+	NamedAfter     string // the legal entity of the source that it was created for; empty if none
 	CreatedAt      time.Time
 	UpdatedAt      *time.Time
 }
@@ -91,15 +93,24 @@ func (a Account) facts() map[string]any {
 		"normal_balance": a.NormalBalance, "parent_account_id": db.OrNull(a.ParentID), "is_postable": a.Postable,
 		"is_clearing_account": a.Clearing, "is_monetary": a.Monetary, "archived_at": a.ArchivedAt,
 		"asset_type": db.OrNull(a.AssetType), "role": db.OrNull(a.Role),
+		"named_after": db.OrNull(a.NamedAfter),
 	}
 }
 
-// All returns every account, archived ones included, by sequence number. It runs in the caller's transaction.
-func All(ctx context.Context, tx *db.Tx) ([]Account, error) { return selectAll(ctx, tx) }
+// All returns every account, archived ones included, by sequence number, as the actor may see it. It runs in the caller's transaction.
+func All(ctx context.Context, tx *db.Tx) ([]Account, error) {
+	chart, err := selectAll(ctx, tx)
+	return AllFor(actor.From(ctx), chart), err
+}
 
-// Get returns an account. It runs in the caller's transaction.
+// AllUnchecked returns every account, archived ones included, by sequence number. It does not check what the actor may see. It runs in
+// the caller's transaction.
+func AllUnchecked(ctx context.Context, tx *db.Tx) ([]Account, error) { return selectAll(ctx, tx) }
+
+// Get returns an account as the actor may see it. It runs in the caller's transaction.
 func Get(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
-	return find(ctx, tx, accountID)
+	a, err := find(ctx, tx, accountID)
+	return a.For(actor.From(ctx)), err
 }
 
 // ByCode returns the account with a code. It runs in the caller's transaction.

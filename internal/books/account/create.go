@@ -31,6 +31,7 @@ type CreateParams struct {
 	Monetary      *bool // nil: that of the parent account, or of the type
 	AssetType     string
 	Role          string // only for accounts that the service creates for its own use
+	NamedAfter    string // the legal entity of the source that the account is for
 }
 
 // Create creates an account. It runs in the caller's transaction.
@@ -42,7 +43,7 @@ func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
 	a := Account{
 		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID,
 		Postable: p.Postable == nil || *p.Postable,
-		Clearing: p.Clearing, AssetType: p.AssetType, Role: p.Role, CreatedAt: tx.Now(),
+		Clearing: p.Clearing, AssetType: p.AssetType, Role: p.Role, NamedAfter: p.NamedAfter, CreatedAt: tx.Now(),
 	}
 	if a.NormalBalance == "" {
 		a.NormalBalance = a.Type.NormalBalance()

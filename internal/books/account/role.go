@@ -43,17 +43,18 @@ const (
 	GroupFairValueAdjustment = "group:fair_value_adjustment"
 )
 
-const dueFrom, dueTo = "due_from:", "due_to:"
+const dueFrom, dueTo = "due_from", "due_to"
 
 // RoleDueFrom returns the role of the account for what a legal entity owes the others.
-func RoleDueFrom(legalEntityID string) string { return dueFrom + legalEntityID }
+func RoleDueFrom(legalEntityID string) string { return dueFrom + ":" + legalEntityID }
 
 // RoleDueTo returns the role of the account for what the others owe a legal entity.
-func RoleDueTo(legalEntityID string) string { return dueTo + legalEntityID }
+func RoleDueTo(legalEntityID string) string { return dueTo + ":" + legalEntityID }
 
 // IsIntercompany reports whether a role is that of an account for what legal entities owe each other.
 func IsIntercompany(role string) bool {
-	return strings.HasPrefix(role, dueFrom) || strings.HasPrefix(role, dueTo)
+	_, ok := Account{Role: role}.entityOf()
+	return ok
 }
 
 // RoleFairValueAdjustment returns the role of the account for the difference between the cost and the fair value of an asset.
@@ -64,10 +65,16 @@ func RoleAccumulatedImpairment(assetType string) string { return "accumulated_im
 
 // entityOf returns the legal entity of an intercompany account.
 func (a Account) entityOf() (legalEntityID string, ok bool) {
-	if id, ok := strings.CutPrefix(a.Role, dueFrom); ok {
+	if id, ok := strings.CutPrefix(a.Role, dueFrom+":"); ok {
 		return id, true
 	}
-	return strings.CutPrefix(a.Role, dueTo)
+	return strings.CutPrefix(a.Role, dueTo+":")
+}
+
+// bareRole returns the role without the legal entity or asset that it is for.
+func (a Account) bareRole() string {
+	role, _, _ := strings.Cut(a.Role, ":")
+	return role
 }
 
 // Section is a section of the income statement.

@@ -58,7 +58,7 @@ func (s *Service) Get(ctx context.Context, accountID string) (a Account, err err
 		a, err = find(ctx, tx, accountID)
 		return err
 	})
-	return a, err
+	return a.For(actor.From(ctx)), err
 }
 
 // Filter narrows a list; empty fields do not.
@@ -103,8 +103,10 @@ func (f Filter) read(ctx context.Context, tx *db.Tx, above int64, limit int) ([]
 			return nil, err
 		}
 	}
+	who := actor.From(ctx)
 	if f.Search == "" {
-		return selectPage(ctx, tx, f, above, limit)
+		found, err := selectPage(ctx, tx, f, above, limit)
+		return AllFor(who, found), err
 	}
 	var found []Account
 	for {
@@ -113,6 +115,7 @@ func (f Filter) read(ctx context.Context, tx *db.Tx, above int64, limit int) ([]
 			return nil, err
 		}
 		for _, a := range batch {
+			a = a.For(who)
 			if above = a.SequenceNumber; f.matches(a) {
 				if found = append(found, a); len(found) == limit {
 					return found, nil

@@ -24,6 +24,7 @@ type row struct {
 	ArchivedAt     *time.Time `db:"archived_at"`
 	AssetType      *string    `db:"asset_type"`
 	Role           *string    `db:"role"`
+	NamedAfter     *string    `db:"named_after"`
 	CreatedAt      time.Time  `db:"created_at"`
 	UpdatedAt      *time.Time `db:"updated_at"`
 }
@@ -35,7 +36,7 @@ func toRow(a Account) row {
 		ID: a.ID, SequenceNumber: a.SequenceNumber, Code: db.OrNull(a.Code), Name: a.Name, Type: string(a.Type),
 		NormalBalance: string(a.NormalBalance), ParentID: db.OrNull(a.ParentID), Postable: a.Postable, Clearing: a.Clearing,
 		Monetary: a.Monetary, ArchivedAt: a.ArchivedAt, AssetType: db.OrNull(a.AssetType), Role: db.OrNull(a.Role),
-		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		NamedAfter: db.OrNull(a.NamedAfter), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 
@@ -44,7 +45,7 @@ func (r row) account() Account {
 		ID: r.ID, SequenceNumber: r.SequenceNumber, Code: db.OrEmpty(r.Code), Name: r.Name, Type: Type(r.Type),
 		NormalBalance: Balance(r.NormalBalance), ParentID: db.OrEmpty(r.ParentID), Postable: r.Postable, Clearing: r.Clearing,
 		Monetary: r.Monetary, ArchivedAt: r.ArchivedAt, AssetType: db.OrEmpty(r.AssetType), Role: db.OrEmpty(r.Role),
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		NamedAfter: db.OrEmpty(r.NamedAfter), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 
@@ -113,9 +114,10 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, above int64, limit int
 func update(ctx context.Context, tx *db.Tx, a Account) error {
 	r := toRow(a)
 	_, err := tx.Exec(ctx, `UPDATE ledger_accounts SET code = ?, name = ?, type = ?, normal_balance = ?, parent_account_id = ?,
-		is_postable = ?, is_clearing_account = ?, is_monetary = ?, archived_at = ?, asset_type = ?, updated_at = ?
+		is_postable = ?, is_clearing_account = ?, is_monetary = ?, archived_at = ?, asset_type = ?, named_after = ?, updated_at = ?
 		WHERE organization_id = @org AND ledger_account_id = ?`,
-		r.Code, r.Name, r.Type, r.NormalBalance, r.ParentID, r.Postable, r.Clearing, r.Monetary, r.ArchivedAt, r.AssetType, r.UpdatedAt, r.ID)
+		r.Code, r.Name, r.Type, r.NormalBalance, r.ParentID, r.Postable, r.Clearing, r.Monetary, r.ArchivedAt, r.AssetType,
+		r.NamedAfter, r.UpdatedAt, r.ID)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
@@ -48,8 +49,14 @@ func (c *cache) put(org string, b *Books) {
 	}
 }
 
-// Lock locks the organization state and returns the books. No other transaction can change them until this one ends.
+// Lock locks the organization state and returns the books as the actor may see them. No other transaction can change them until this one
+// ends.
 func Lock(ctx context.Context, tx *db.Tx) (*Books, error) {
+	b, err := lock(ctx, tx)
+	return b.as(actor.From(ctx)), err
+}
+
+func lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -77,10 +84,16 @@ func Lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 // readKey is where a read transaction remembers its snapshot, so that the version is read once.
 type readKey struct{}
 
-// Read returns the books as they are in the transaction. In a read transaction it reads the version from the
-// organization's state row and loads the rest only if that version is not in memory. A transaction that writes may have
-// changed the books itself and loads them.
+// Read returns the books as they are in the transaction and as the actor may see them. In a read transaction it reads the
+// version from the organization's state row and loads the rest only if that version is not in memory. A transaction that
+// writes may have changed the books itself and loads them.
 func Read(ctx context.Context, tx *db.Tx) (*Books, error) {
+	b, err := readOnce(ctx, tx)
+	return b.as(actor.From(ctx)), err
+}
+
+// readOnce reads the books once for a read transaction.
+func readOnce(ctx context.Context, tx *db.Tx) (*Books, error) {
 	if !tx.ReadOnly() {
 		return Load(ctx, tx)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // Books is the snapshot of one organization as of a version. It is shared between requests: callers must not change it.
@@ -96,7 +97,7 @@ func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
 	if b.Elections, err = entity.AllElections(ctx, tx); err != nil {
 		return nil, err
 	}
-	if b.chart, err = account.All(ctx, tx); err != nil {
+	if b.chart, err = account.AllUnchecked(ctx, tx); err != nil {
 		return nil, err
 	}
 	for _, a := range b.chart {
@@ -121,6 +122,20 @@ func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
 		b.closedThrough[c.LegalEntityID] = max(b.closedThrough[c.LegalEntityID], b.byID[c.PeriodID].Key)
 	}
 	return b, err
+}
+
+// as returns the books as an actor may see them: accounts that are named after legal entities which the actor's key has no access to have
+// other names.
+func (b *Books) as(who actor.Actor) *Books {
+	if b == nil || !who.Limited() {
+		return b
+	}
+	out := *b
+	out.chart, out.Accounts = account.AllFor(who, b.chart), make(map[string]account.Account, len(b.chart))
+	for _, a := range out.chart {
+		out.Accounts[a.ID] = a
+	}
+	return &out
 }
 
 // rows returns how many database rows the books consist of.

@@ -192,14 +192,17 @@ func needText(n actor.Need) string {
 	if n.Class == actor.Privileged && len(roles) == 0 {
 		roles = []actor.Role{actor.Owner, actor.Admin}
 	}
-	if len(roles) == 0 {
-		return text + "."
+	if len(roles) > 0 {
+		names := make([]string, len(roles))
+		for i, r := range roles {
+			names[i] = string(r)
+		}
+		text += " that belongs to a user with the role " + alternatives(names)
 	}
-	names := make([]string, len(roles))
-	for i, r := range roles {
-		names[i] = string(r)
+	if n.WholeOrganization {
+		text += map[bool]string{true: " and", false: " that"}[len(roles) > 0] + " is not restricted to legal entities"
 	}
-	return text + " that belongs to a user with the role " + alternatives(names) + "."
+	return text + "."
 }
 
 // alternatives joins names as alternatives: owner, admin or auditor.

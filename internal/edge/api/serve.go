@@ -65,7 +65,7 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 	}
 	defer got.Close()
 	inputs, err := r.Decoder.Decode(req, got)
-	keyed, badKey := idempotencyKey(r, req, got.Body)
+	keyed, badKey := idempotencyKey(r, who, req, got.Body)
 	if err != nil || badKey != nil {
 		return a.findOtherFaults(req.WithContext(actor.With(req.Context(), who)), r, got, inputs, err, badKey)
 	}
@@ -81,18 +81,32 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 }
 
 // idempotencyKey returns the idempotency key of a request, or nil if the route takes none or the caller sent none.
-func idempotencyKey(r *wire.Route, req *http.Request, body []byte) (*idempotency.Request, error) {
+func idempotencyKey(r *wire.Route, who actor.Actor, req *http.Request, body []byte) (*idempotency.Request, error) {
 	values := req.Header.Values(idempotency.Header)
 	if !r.Idempotent || len(values) == 0 {
 		return nil, nil
 	}
-	k, err := idempotency.NewRequest(strings.Join(values, ","), req.Method, req.URL.RequestURI(), body)
+	k, err := idempotency.NewRequest(strings.Join(values, ","), who, req.Method, req.URL.RequestURI(), body)
 	return &k, err
 }
 
-// answer runs what the route does before its database transaction, if anything, and then performs the operation. A request that was
-// answered before under the same key is not run again.
+// answer performs the operation, or returns the answer that it was given before under the same key. A caller who has lost a right since
+// then is refused as a new request would be.
 func (a *API) answer(ctx context.Context, r *wire.Route, who actor.Actor, keyed *idempotency.Request,
+	in any) (answer idempotency.Answer, replayed bool, err error) {
+	answer, replayed, err = a.answerOnce(ctx, r, who, keyed, in)
+	if errors.Is(err, idempotency.ErrRightsLost) {
+		refused := a.tryOut(ctx, r, in)
+		if kind := fault.KindOf(refused); kind == fault.NotFound || kind == fault.Forbidden {
+			err = refused
+		}
+	}
+	return answer, replayed, err
+}
+
+// answerOnce runs what the route does before its database transaction, if anything, and then performs the operation. A request that was
+// answered before under the same key is not run again.
+func (a *API) answerOnce(ctx context.Context, r *wire.Route, who actor.Actor, keyed *idempotency.Request,
 	in any) (answer idempotency.Answer, replayed bool, err error) {
 	if r.Before == nil {
 		return a.perform(ctx, r, who, keyed, in)

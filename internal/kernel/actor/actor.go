@@ -55,7 +55,7 @@ var classRoles = map[Class][]Role{
 type Actor struct {
 	OrganizationID string
 	UserID         string // empty for a key without a user
-	Role           Role
+	Role           Role   // of the user; for a key without a user that of the user who created it, empty if nobody did
 	APIKeyID       string
 	Scopes         []Scope
 	LegalEntityIDs []string // empty means all
@@ -67,18 +67,24 @@ type Need struct {
 	Class Class
 	Scope Scope
 	Roles []Role // a further restriction besides that of the class; empty means none
+
+	// WholeOrganization excludes keys that are limited to legal entities, because the operation concerns all of them.
+	WholeOrganization bool
 }
 
-// Authorize returns a Forbidden fault if the actor may not run an operation. A key can never do more than its user; a
-// key without a user may not run privileged operations or those restricted to roles.
+// Authorize returns a Forbidden fault if the actor may not run an operation. A key can never do more than its user, or
+// than the user who created it; a key without a user may not run privileged operations or those restricted to roles.
 func (a Actor) Authorize(n Need) error {
-	if !slices.Contains(a.Scopes, n.Scope) && (n.Scope != ScopeRead || !slices.Contains(a.Scopes, ScopeAll)) {
+	if !a.Allows(n.Scope) {
 		return fault.Forbiddenf("the key lacks the scope %s", n.Scope)
 	}
-	if a.UserID == "" {
-		if n.Class == Privileged || len(n.Roles) > 0 {
-			return fault.Forbiddenf("this needs a key that is associated with a user")
-		}
+	if n.WholeOrganization && a.Limited() {
+		return fault.Forbiddenf("this concerns the whole organization: use a key that is not limited to legal entities")
+	}
+	if a.UserID == "" && (n.Class == Privileged || len(n.Roles) > 0) {
+		return fault.Forbiddenf("this needs a key that is associated with a user")
+	}
+	if a.UserID == "" && a.Role == "" {
 		return nil
 	}
 	for _, allowed := range [][]Role{classRoles[n.Class], n.Roles} {
@@ -87,6 +93,14 @@ func (a Actor) Authorize(n Need) error {
 		}
 	}
 	return nil
+}
+
+// Limited reports whether the actor's key has access to some legal entities only.
+func (a Actor) Limited() bool { return len(a.LegalEntityIDs) > 0 }
+
+// Allows reports whether the actor's key has a scope.
+func (a Actor) Allows(s Scope) bool {
+	return slices.Contains(a.Scopes, s) || s == ScopeRead && slices.Contains(a.Scopes, ScopeAll)
 }
 
 // Sees reports whether the actor's key has access to a legal entity.

@@ -3,6 +3,7 @@
 package idempotency
 
 import (
+	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -10,12 +11,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 const (
@@ -34,24 +37,38 @@ type Answer struct {
 	Body   []byte
 }
 
-// Request is a request with an idempotency key.
+// Request is a request of a caller with an idempotency key.
 type Request struct {
-	key  string
-	hash string
+	key    string
+	hash   string
+	rights rights
 }
 
-// NewRequest validates a key and returns the request, identified by a hash of method, path and body.
-func NewRequest(key, method, path string, body []byte) (Request, error) {
+// ErrRightsLost is the Conflict fault for a request that was answered when its caller was allowed to do more: the answer may show
+// what the caller no longer has access to.
+var ErrRightsLost = fault.Conflictf("the idempotency key was used when the caller had more rights: send this request with a key of its own")
+
+// NewRequest validates a key and returns the request, identified by a hash of caller, method, path and body. The caller is the user, or
+// the API key if it belongs to no user: nobody else is given the stored answer. Another API key of the user is, if it may do as much.
+func NewRequest(key string, caller actor.Actor, method, path string, body []byte) (Request, error) {
 	if n := utf8.RuneCountInString(key); n < 1 || n > keyMax {
 		return Request{}, fault.Invalidf(Header, "must have 1 to %d characters", keyMax)
 	}
+	return Request{
+		key:    key,
+		hash:   hashOf(cmp.Or(caller.UserID, caller.APIKeyID), method, path, string(body)),
+		rights: rightsOf(caller),
+	}, nil
+}
+
+// hashOf returns a hash of texts.
+func hashOf(texts ...string) string {
 	h := sha256.New()
-	for _, part := range []string{method, path} {
-		h.Write([]byte(part))
-		h.Write([]byte{0})
+	for _, text := range texts {
+		fmt.Fprintf(h, "%d:", len(text))
+		io.WriteString(h, text)
 	}
-	h.Write(body)
-	return Request{key, hex.EncodeToString(h.Sum(nil))}, nil
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // keyHash returns the hash of the key. The key itself is not stored.
@@ -62,7 +79,7 @@ func (r Request) keyHash() string {
 
 // Claim claims the key in a transaction. It returns nil when the request is new, and the stored answer when it was
 // answered before; it waits for the same request under way elsewhere. It returns a Conflict fault when the key was used
-// for another request.
+// for another request or by another caller.
 func (r Request) Claim(ctx context.Context, tx *db.Tx) (*Answer, error) {
 	if tx.Group().IsMember() {
 		return r.claimInGroup(ctx, tx)
@@ -78,10 +95,15 @@ func (r Request) Claim(ctx context.Context, tx *db.Tx) (*Answer, error) {
 	return r.storedAnswer(stored)
 }
 
-// storedAnswer decrypts the answer of a row. It returns a Conflict fault if the row is that of another request.
+// storedAnswer decrypts the answer of a row. It returns a Conflict fault if the row is that of another request or of another caller, and
+// ErrRightsLost if the caller may do less than when the request was answered.
 func (r Request) storedAnswer(stored row) (*Answer, error) {
 	if stored.RequestHash != r.hash {
-		return nil, fault.Conflictf("the idempotency key was used for another request")
+		return nil, fault.Conflictf("the idempotency key was used for another request or by another caller: send this request with " +
+			"a key of its own")
+	}
+	if !r.rights.include(rights(stored.Rights)) {
+		return nil, ErrRightsLost
 	}
 	body, err := r.open(stored.Answer)
 	return &Answer{int(stored.Status), body}, err
@@ -94,7 +116,8 @@ func (r Request) Store(ctx context.Context, tx *db.Tx, a Answer) error {
 		return err
 	}
 	if tx.Group().IsMember() {
-		claimsOf(tx).add(tx, row{KeyHash: r.keyHash(), RequestHash: r.hash, Status: int64(a.Status), Answer: sealed, CreatedAt: tx.Now()})
+		claimsOf(tx).add(tx, row{KeyHash: r.keyHash(), RequestHash: r.hash, Rights: string(r.rights), Status: int64(a.Status), Answer: sealed,
+			CreatedAt: tx.Now()})
 		return nil
 	}
 	return store(ctx, tx, r, a.Status, sealed)

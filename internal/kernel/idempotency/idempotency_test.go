@@ -3,6 +3,7 @@ package idempotency_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -10,13 +11,14 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 func keyed(t *testing.T, body string) idempotency.Request {
 	t.Helper()
-	r, err := idempotency.NewRequest("the caller's key", "POST", "/v1/things", []byte(body))
+	r, err := idempotency.NewRequest("the caller's key", actor.Actor{APIKeyID: "key_1"}, "POST", "/v1/things", []byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,4 +129,77 @@ func TestAStoredAnswerCannotBeReadWithoutTheCallersKey(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestAnAnswerIsForItsCallerWithTheSameRights(t *testing.T) {
+	t.Parallel()
+	first := actor.Actor{UserID: "usr_1", APIKeyID: "key_1", Scopes: []actor.Scope{actor.ScopeRead, actor.ScopeAll},
+		LegalEntityIDs: []string{"le_1", "le_2"}}
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		send := func(who actor.Actor) (*idempotency.Answer, error) {
+			r, err := idempotency.NewRequest("the caller's key", who, "POST", "/v1/things", []byte("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer(d, f.Organization.ID, r, "first")
+		}
+		if got, err := send(first); err != nil || got != nil {
+			t.Fatal(got, err)
+		}
+		for _, c := range []struct {
+			what   string
+			change func(who *actor.Actor)
+			want   string // the answer, "lost" or "other"
+		}{
+			{"the same", func(*actor.Actor) {}, "first"},
+			{"another key of the user", func(who *actor.Actor) { who.APIKeyID = "key_2" }, "first"},
+			{"in another order", func(who *actor.Actor) { who.LegalEntityIDs = []string{"le_2", "le_1"} }, "first"},
+			{"more legal entities", func(who *actor.Actor) { who.LegalEntityIDs = []string{"le_1", "le_2", "le_3"} }, "first"},
+			{"all legal entities", func(who *actor.Actor) { who.LegalEntityIDs = nil }, "first"},
+			{"more scopes", func(who *actor.Actor) { who.Scopes = actor.Scopes }, "first"},
+			{"fewer legal entities", func(who *actor.Actor) { who.LegalEntityIDs = []string{"le_1"} }, "lost"},
+			{"other legal entities", func(who *actor.Actor) { who.LegalEntityIDs = []string{"le_1", "le_3"} }, "lost"},
+			{"fewer scopes", func(who *actor.Actor) { who.Scopes = []actor.Scope{actor.ScopeAll} }, "lost"},
+			{"another user", func(who *actor.Actor) { who.UserID = "usr_2" }, "other"},
+			{"no user", func(who *actor.Actor) { who.UserID = "" }, "other"},
+		} {
+			who := first
+			c.change(&who)
+			got, err := send(who)
+			is := "other"
+			switch {
+			case errors.Is(err, idempotency.ErrRightsLost):
+				is = "lost"
+			case got != nil:
+				is = string(got.Body)
+			}
+			if is != c.want || c.want != "first" && fault.KindOf(err) != fault.Conflict {
+				t.Errorf("%s: %s, %v, want %s", c.what, is, err, c.want)
+			}
+		}
+	})
+}
+
+func TestACallerForAllLegalEntitiesHasLostRightsWhenLimited(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t, dbtest.SQLite(t))
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, who := range []actor.Actor{{APIKeyID: "key_1"}, {APIKeyID: "key_1", LegalEntityIDs: []string{"le_1"}}} {
+		r, err := idempotency.NewRequest("k", who, "POST", "/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := answer(d, f.Organization.ID, r, "first"); errors.Is(err, idempotency.ErrRightsLost) != (i == 1) {
+			t.Errorf("%+v: %v", who, err)
+		}
+	}
 }

@@ -9,15 +9,16 @@ import (
 
 // claim inserts the key and reports whether it is new. It waits for another transaction that has inserted the same key.
 func claim(ctx context.Context, tx *db.Tx, r Request) (bool, error) {
-	n, err := tx.Exec(ctx, "INSERT INTO idempotency_keys (organization_id, key_hash, request_hash, status, created_at) VALUES "+
-		"(@org, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
-		r.keyHash(), r.hash, tx.Now())
+	n, err := tx.Exec(ctx, "INSERT INTO idempotency_keys (organization_id, key_hash, request_hash, rights, status, created_at) VALUES "+
+		"(@org, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
+		r.keyHash(), r.hash, string(r.rights), tx.Now())
 	return n == 1, err
 }
 
 type row struct {
 	KeyHash     string    `db:"key_hash"`
 	RequestHash string    `db:"request_hash"`
+	Rights      string    `db:"rights"`
 	Status      int64     `db:"status"`
 	Answer      []byte    `db:"answer"`
 	CreatedAt   time.Time `db:"created_at"`

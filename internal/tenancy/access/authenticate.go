@@ -91,13 +91,14 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 		}
 		s.known.put(hash, e)
 	}
-	if e.key.RevokedAt != nil || e.key.ExpiresAt != nil && !now.Before(*e.key.ExpiresAt) {
+	if e.key.ended(now) {
 		return actor.Actor{}, badKey(plain)
 	}
 	return e.who, nil
 }
 
-// readKey reads a key and what its owner may do. The error is NotFound if the key is not valid.
+// readKey reads a key and what it may do: no more than its user, and no more than the keys it was created with. The error is NotFound if
+// the key is not valid.
 func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cachedKey, error) {
 	var key Key
 	err := s.db.ReadAcross(ctx, "the API key determines the organization", func(ctx context.Context, tx *db.Tx) (err error) {
@@ -110,16 +111,25 @@ func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cach
 	if subtle.ConstantTimeCompare([]byte(key.hash), []byte(hash)) != 1 {
 		return cachedKey{}, fault.Missing("API key")
 	}
-	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, APIKeyID: key.ID, Scopes: key.Scopes,
-		LegalEntityIDs: key.LegalEntityIDs}
-	if key.UserID != "" {
-		err := s.db.ReadOne(ctx, key.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-			who.Role, err = selectRole(ctx, tx, key.UserID)
+	var role actor.Role
+	err = s.db.ReadOne(ctx, key.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		above, err := ancestors(ctx, tx, key)
+		if err != nil {
 			return err
-		})
-		if err != nil { // not found: the person is no longer a member, so the key is not valid either
-			return cachedKey{}, err
 		}
+		if role, err = roleOf(ctx, tx, key, above); err != nil {
+			return err // not found: the person is no longer a member, so the key is not valid either
+		}
+		valid := false
+		if key, valid = key.within(above...); !valid {
+			return fault.Missing("API key")
+		}
+		return nil
+	})
+	if err != nil {
+		return cachedKey{}, err
 	}
+	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, Role: role, APIKeyID: key.ID, Scopes: key.Scopes,
+		LegalEntityIDs: key.LegalEntityIDs}
 	return cachedKey{key, who, now}, nil
 }

@@ -18,6 +18,7 @@ type Key struct {
 	ID             string
 	OrganizationID string
 	UserID         string
+	ParentID       string // the key it was created with; empty if none
 	Name           string
 	LastFour       string
 	Scopes         []actor.Scope
@@ -32,7 +33,8 @@ type Key struct {
 // facts returns the fields for the audit log and events.
 func (k Key) facts() map[string]any {
 	return map[string]any{
-		"id": k.ID, "name": k.Name, "user_id": db.OrNull(k.UserID), "last_four": k.LastFour, "scopes": k.Scopes,
+		"id": k.ID, "name": k.Name, "user_id": db.OrNull(k.UserID), "parent_api_key_id": db.OrNull(k.ParentID),
+		"last_four": k.LastFour, "scopes": k.Scopes,
 		"legal_entity_ids": k.LegalEntityIDs, "expires_at": k.ExpiresAt, "revoked_at": k.RevokedAt, "created_at": k.CreatedAt,
 	}
 }

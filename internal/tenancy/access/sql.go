@@ -79,6 +79,7 @@ type keyRow struct {
 	APIKeyID       string     `db:"api_key_id"`
 	OrganizationID string     `db:"organization_id"`
 	UserID         *string    `db:"user_id"`
+	ParentID       *string    `db:"parent_api_key_id"`
 	Name           string     `db:"name"`
 	KeyHash        string     `db:"key_hash"`
 	LastFour       string     `db:"last_four"`
@@ -95,8 +96,8 @@ func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
 		scopes[i] = string(s)
 	}
 	return db.Insert(ctx, tx, "api_keys", keyRow{
-		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour,
-		Scopes: strings.Join(scopes, " "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "),
+		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), ParentID: db.OrNull(k.ParentID), Name: k.Name,
+		KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "),
 		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, CreatedAt: k.CreatedAt,
 	})
 }
@@ -107,7 +108,8 @@ func (r keyRow) key() Key {
 		scopes = append(scopes, actor.Scope(s))
 	}
 	return Key{
-		ID: r.APIKeyID, OrganizationID: r.OrganizationID, UserID: db.OrEmpty(r.UserID), Name: r.Name, LastFour: r.LastFour, Scopes: scopes,
+		ID: r.APIKeyID, OrganizationID: r.OrganizationID, UserID: db.OrEmpty(r.UserID), ParentID: db.OrEmpty(r.ParentID), Name: r.Name,
+		LastFour: r.LastFour, Scopes: scopes,
 		LegalEntityIDs: strings.Fields(r.LegalEntityIDs), ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt, CreatedAt: r.CreatedAt, hash: r.KeyHash,
 	}
 }
@@ -126,8 +128,16 @@ func selectKey(ctx context.Context, tx *db.Tx, keyID string) (Key, error) {
 }
 
 func selectKeys(ctx context.Context, tx *db.Tx, below string, limit int) ([]Key, error) {
-	rows, err := db.All[keyRow](ctx, tx, "SELECT "+db.Columns[keyRow]()+
-		" FROM api_keys WHERE organization_id = @org AND api_key_id < ? ORDER BY api_key_id DESC LIMIT ?", below, limit)
+	return queryKeys(ctx, tx, "api_key_id < ? ORDER BY api_key_id DESC LIMIT ?", below, limit)
+}
+
+// selectChildren reads the keys that were created with some keys, the oldest first.
+func selectChildren(ctx context.Context, tx *db.Tx, parentIDs []string) ([]Key, error) {
+	return queryKeys(ctx, tx, "parent_api_key_id {any} ORDER BY api_key_id", parentIDs)
+}
+
+func queryKeys(ctx context.Context, tx *db.Tx, condition string, args ...any) ([]Key, error) {
+	rows, err := db.All[keyRow](ctx, tx, "SELECT "+db.Columns[keyRow]()+" FROM api_keys WHERE organization_id = @org AND "+condition, args...)
 	out := make([]Key, len(rows))
 	for i, r := range rows {
 		out[i] = r.key()

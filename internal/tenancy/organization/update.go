@@ -2,9 +2,11 @@ package organization
 
 import (
 	"context"
+	"net/url"
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -101,11 +103,28 @@ func (p UpdateParams) validate() error {
 		faults.Addf("time_format", "must be %s or %s", TimeFormat12, TimeFormat24)
 	}
 	for name, value := range map[string]*string{"web_address": p.WebAddress, "logo_url": p.LogoURL} {
-		if value != nil && utf8.RuneCountInString(*value) > urlMax {
-			faults.Addf(name, "must have at most %d characters", urlMax)
+		if value != nil {
+			validateAddress(&faults, name, *value)
 		}
 	}
 	return faults.Err()
+}
+
+// validateAddress accepts an empty text and addresses that are safe as a link on a page: those with the scheme javascript, for example, are
+// not.
+func validateAddress(faults *fault.List, field, address string) {
+	if utf8.RuneCountInString(address) > urlMax {
+		faults.Addf(field, "must have at most %d characters", urlMax)
+		return
+	}
+	if address == "" {
+		return
+	}
+	at, err := url.Parse(address)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Hostname() == "" || at.User != nil ||
+		strings.ContainsFunc(address, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		faults.Addf(field, "must be an address with http or https such as https://example.com, without a user name, but is %q", address)
+	}
 }
 
 // Validate collects every fault, before anything is created.

@@ -33,7 +33,8 @@ func createAccount(ctx context.Context, tx *db.Tx, s Source) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	a, err := account.Create(ctx, tx, account.CreateParams{Name: s.Name, Type: s.Type.accountType(), ParentID: parent})
+	a, err := account.Create(ctx, tx, account.CreateParams{Name: s.Name, Type: s.Type.accountType(), ParentID: parent,
+		NamedAfter: s.LegalEntityID})
 	return a.ID, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -182,6 +183,11 @@ func save(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) 
 	after.UpdatedAt = &now
 	if err := update(ctx, tx, after); err != nil {
 		return after, err
+	}
+	if before.LegalEntityID != after.LegalEntityID {
+		if err := account.NameAfter(ctx, tx, before.LedgerAccountID, before.LegalEntityID, after.LegalEntityID); err != nil {
+			return after, err
+		}
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "source.updated", ResourceType: noun, ResourceID: after.ID, Before: before.facts(),
 		After: after.facts()})

@@ -4,10 +4,12 @@
 package transaction
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
@@ -161,4 +163,15 @@ type Suggestion struct {
 	RuleID          string           `json:"rule,omitempty"`
 	RuleVersion     int64            `json:"rule_version,omitempty"`
 	Examples        []string         `json:"examples,omitempty"` // ids of the transactions that it is based on
+	LegalEntityIDs  []string         `json:"entities,omitempty"` // those that the run was limited to; empty means all
+}
+
+// For returns the suggestion as an actor may see it. A suggestion from precedents may follow from bookings of legal entities that the
+// actor's key has no access to: then its examples and reasons are left out.
+func (s Suggestion) For(who actor.Actor) Suggestion {
+	seen := len(s.LegalEntityIDs) > 0 && !slices.ContainsFunc(s.LegalEntityIDs, func(id string) bool { return !who.Sees(id) })
+	if who.Limited() && !seen && len(s.Examples) > 0 {
+		s.Examples, s.Reasons = nil, []string{"Based on earlier bookings of the organization."}
+	}
+	return s
 }

@@ -84,8 +84,13 @@ func (n *Tenant) Service() *Service { return n.service }
 // Found creates an organization.
 func (s *Service) Found(t *testing.T, name string) *Tenant {
 	t.Helper()
-	f, err := s.App.Org.Create(t.Context(), organization.CreateParams{Name: name, Email: name + "@example.com", Currency: "USD",
-		Timezone: "UTC"})
+	return s.FoundWith(t, organization.CreateParams{Name: name, Email: name + "@example.com", Currency: "USD", Timezone: "UTC"})
+}
+
+// FoundWith creates an organization with its parameters.
+func (s *Service) FoundWith(t *testing.T, p organization.CreateParams) *Tenant {
+	t.Helper()
+	f, err := s.App.Org.Create(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

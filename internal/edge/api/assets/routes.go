@@ -38,24 +38,24 @@ func (h handlers) assetPolicies() []wire.Route {
 		wire.Get("/v1/asset-policies", h.listAssetPolicies, "List asset policies by symbol").
 			Describe("Assets without a policy follow the default."),
 		wire.Get("/v1/asset-policies/{asset_type}", h.getAssetPolicy, "Get the policy of an asset, or the default"),
-		wire.Put("/v1/asset-policies/{asset_type}", h.putAssetPolicy, "Create or replace an asset policy"),
+		wire.Put("/v1/asset-policies/{asset_type}", h.putAssetPolicy, "Create or replace an asset policy").WholeOrganization(),
 		wire.Delete("/v1/asset-policies/{asset_type}", h.deleteAssetPolicy,
-			"Delete an asset policy").
+			"Delete an asset policy").WholeOrganization().
 			Describe("The organization's default applies again."),
 	)
 }
 
 func (h handlers) prices() []wire.Route {
-	upload := wire.Post("/v1/prices/import", h.importPrices, "Import a CSV file of prices, all or none").
+	upload := wire.Post("/v1/prices/import", h.importPrices, "Import a CSV file of prices, all or none").WholeOrganization().
 		Describe("Prices that are already stored are skipped.").Creates()
 	return wire.Tag{Name: "Prices", Description: "Market prices of assets."}.Routes(
 		wire.Get("/v1/prices", h.listPrices, "List prices, latest first"),
-		wire.Post("/v1/prices", h.createPrice, "Create a price of an asset for a time or the close of a day").Creates(),
-		wire.Post("/v1/prices/batch", h.createPrices, "Create up to 1,000 prices, all or none").Creates(),
+		wire.Post("/v1/prices", h.createPrice, "Create a price of an asset for a time or the close of a day").WholeOrganization().Creates(),
+		wire.Post("/v1/prices/batch", h.createPrices, "Create up to 1,000 prices, all or none").WholeOrganization().Creates(),
 		wire.First(upload, h.receivePrices, h.checkPrices),
 		wire.Get("/v1/prices/{price_id}", h.getPrice, "Get a price"),
-		wire.Patch("/v1/prices/{price_id}", h.updatePrice, "Update a price"),
-		wire.Delete("/v1/prices/{price_id}", h.deletePrice, "Delete a price that nothing depends on"),
+		wire.Patch("/v1/prices/{price_id}", h.updatePrice, "Update a price").WholeOrganization(),
+		wire.Delete("/v1/prices/{price_id}", h.deletePrice, "Delete a price that nothing depends on").WholeOrganization(),
 	)
 }
 

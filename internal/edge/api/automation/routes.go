@@ -42,16 +42,16 @@ func (h handlers) memory() []wire.Route {
 	routes := wire.Tag{Name: "Memory", Description: "Documents and rules that guide classification."}.Routes(
 		wire.Get("/v1/memory/file", h.getMemory, "Get a file or a folder").
 			Describe("A path that ends in a slash returns everything below it. Includes the files of the organization's accounting firm."),
-		wire.Put("/v1/memory/file", h.putMemory, "Create or replace a file").NeedsScope(actor.ScopeMemory),
-		wire.Delete("/v1/memory/file", h.deleteMemory, "Delete a file").NeedsScope(actor.ScopeMemory).
+		wire.Put("/v1/memory/file", h.putMemory, "Create or replace a file").WholeOrganization().NeedsScope(actor.ScopeMemory),
+		wire.Delete("/v1/memory/file", h.deleteMemory, "Delete a file").WholeOrganization().NeedsScope(actor.ScopeMemory).
 			Describe("Its earlier versions are kept."),
 		wire.Get("/v1/memory/history", h.listMemoryHistory, "List the versions of a file, newest first").
 			Describe("With what changed, who changed it and why."),
 
 		rule(wire.Get("/v1/memory/file", h.getMemoryRules, "List the rules of the organization")),
-		writeRule(wire.Put("/v1/memory/file", h.putMemoryRule, "Create or replace a rule").
+		writeRule(wire.Put("/v1/memory/file", h.putMemoryRule, "Create or replace a rule").WholeOrganization().
 			Describe("The rule applies to later classification runs.")),
-		writeRule(wire.Delete("/v1/memory/file", h.deleteMemoryRule, "Delete a rule").
+		writeRule(wire.Delete("/v1/memory/file", h.deleteMemoryRule, "Delete a rule").WholeOrganization().
 			Describe("Its earlier versions are kept.")),
 		rule(wire.Get("/v1/memory/history", h.listMemoryRuleHistory, "List the versions of a rule, newest first").
 			Describe("With what changed, who changed it and why.")),

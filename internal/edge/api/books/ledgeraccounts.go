@@ -6,6 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 type ledgerAccountsInput struct {
@@ -20,7 +21,8 @@ type ledgerAccountsInput struct {
 func (h handlers) listLedgerAccounts(ctx context.Context, in *ledgerAccountsInput) (wire.List[LedgerAccount], error) {
 	f := account.Filter{Type: account.Type(in.Type), Archived: in.Archived, Postable: in.Postable, ParentID: in.ParentID, Search: in.Search}
 	accounts, err := h.app.Accounts.List(ctx, f, in.Request())
-	return wire.ListOf(accounts, ViewLedgerAccount), err
+	who := actor.From(ctx)
+	return wire.ListOf(accounts, func(a account.Account) LedgerAccount { return ViewLedgerAccount(who, a) }), err
 }
 
 func (h handlers) createLedgerAccount(ctx context.Context, in *struct{ Body CreateLedgerAccount }) (wire.Data[LedgerAccount], error) {
@@ -36,7 +38,8 @@ func (h handlers) createLedgerAccount(ctx context.Context, in *struct{ Body Crea
 		Monetary:      b.IsMonetary,
 		AssetType:     b.AssetType.Value,
 	}
-	return accountData(h.app.Accounts.Create(ctx, p))
+	a, err := h.app.Accounts.Create(ctx, p)
+	return accountData(ctx, a, err)
 }
 
 type ledgerAccountPath struct {
@@ -44,7 +47,8 @@ type ledgerAccountPath struct {
 }
 
 func (h handlers) getLedgerAccount(ctx context.Context, in *ledgerAccountPath) (wire.Data[LedgerAccount], error) {
-	return accountData(h.app.Accounts.Get(ctx, in.ID))
+	a, err := h.app.Accounts.Get(ctx, in.ID)
+	return accountData(ctx, a, err)
 }
 
 func (h handlers) updateLedgerAccount(ctx context.Context, in *struct {
@@ -63,7 +67,8 @@ func (h handlers) updateLedgerAccount(ctx context.Context, in *struct {
 		Monetary:      b.IsMonetary,
 		AssetType:     b.AssetType.OrZero(),
 	}
-	return accountData(h.app.Accounts.Update(ctx, in.ID, p))
+	a, err := h.app.Accounts.Update(ctx, in.ID, p)
+	return accountData(ctx, a, err)
 }
 
 func (h handlers) deleteLedgerAccount(ctx context.Context, in *ledgerAccountPath) (wire.NoContent, error) {
@@ -71,18 +76,21 @@ func (h handlers) deleteLedgerAccount(ctx context.Context, in *ledgerAccountPath
 }
 
 func (h handlers) archiveLedgerAccount(ctx context.Context, in *ledgerAccountPath) (wire.Data[LedgerAccount], error) {
-	return accountData(h.app.Accounts.Archive(ctx, in.ID))
+	a, err := h.app.Accounts.Archive(ctx, in.ID)
+	return accountData(ctx, a, err)
 }
 
 func (h handlers) unarchiveLedgerAccount(ctx context.Context, in *ledgerAccountPath) (wire.Data[LedgerAccount], error) {
-	return accountData(h.app.Accounts.Unarchive(ctx, in.ID))
+	a, err := h.app.Accounts.Unarchive(ctx, in.ID)
+	return accountData(ctx, a, err)
 }
 
-func accountData(a account.Account, err error) (wire.Data[LedgerAccount], error) {
-	return wire.DataOf(ViewLedgerAccount(a)), err
+func accountData(ctx context.Context, a account.Account, err error) (wire.Data[LedgerAccount], error) {
+	return wire.DataOf(ViewLedgerAccount(actor.From(ctx), a)), err
 }
 
-func ViewLedgerAccount(a account.Account) LedgerAccount {
+// ViewLedgerAccount returns an account as an actor may see it.
+func ViewLedgerAccount(who actor.Actor, a account.Account) LedgerAccount {
 	return LedgerAccount{
 		ID:                a.ID,
 		SequenceNumber:    a.SequenceNumber,
@@ -97,7 +105,7 @@ func ViewLedgerAccount(a account.Account) LedgerAccount {
 		IsArchived:        a.Archived(),
 		ArchivedAt:        wire.TimestampOrNull(a.ArchivedAt),
 		AssetType:         db.OrNull(a.AssetType),
-		Role:              db.OrNull(a.Role),
+		Role:              db.OrNull(a.RoleFor(who)),
 		CreatedAt:         wire.Timestamp(a.CreatedAt),
 		UpdatedAt:         wire.TimestampOrNull(a.UpdatedAt),
 	}

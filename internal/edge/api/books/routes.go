@@ -22,7 +22,7 @@ func (h handlers) legalEntities() []wire.Route {
 			Describe("Returns the legal entities that the API key has access to."),
 		wire.Get("/v1/legal-entities/{legal_entity_id}", h.getLegalEntity, "Get a legal entity").
 			Describe("Includes every cost basis election of the legal entity."),
-		wire.Post("/v1/legal-entities", h.createLegalEntity, "Create a legal entity").Creates(),
+		wire.Post("/v1/legal-entities", h.createLegalEntity, "Create a legal entity").WholeOrganization().Creates(),
 		wire.Patch("/v1/legal-entities/{legal_entity_id}", h.updateLegalEntity, "Update a legal entity"),
 		wire.Delete("/v1/legal-entities/{legal_entity_id}", h.deleteLegalEntity, "Delete a legal entity that nothing refers to"),
 	)
@@ -31,15 +31,16 @@ func (h handlers) legalEntities() []wire.Route {
 func (h handlers) ledgerAccounts() []wire.Route {
 	return wire.Tag{Name: "Ledger accounts", Description: "The chart of accounts."}.Routes(
 		wire.Get("/v1/ledger-accounts", h.listLedgerAccounts, "List the chart of accounts by sequence number"),
-		wire.Post("/v1/ledger-accounts", h.createLedgerAccount, "Create a ledger account").Creates(),
+		wire.Post("/v1/ledger-accounts", h.createLedgerAccount, "Create a ledger account").WholeOrganization().Creates(),
 		wire.Get("/v1/ledger-accounts/{ledger_account_id}", h.getLedgerAccount, "Get a ledger account"),
-		wire.Patch("/v1/ledger-accounts/{ledger_account_id}", h.updateLedgerAccount, "Update a ledger account").
+		wire.Patch("/v1/ledger-accounts/{ledger_account_id}", h.updateLedgerAccount, "Update a ledger account").WholeOrganization().
 			Describe("Type and normal balance can change only while nothing uses the account."),
-		wire.Delete("/v1/ledger-accounts/{ledger_account_id}", h.deleteLedgerAccount, "Delete an unused ledger account").
+		wire.Delete("/v1/ledger-accounts/{ledger_account_id}", h.deleteLedgerAccount, "Delete an unused ledger account").WholeOrganization().
 			Describe("Deletes the accounts below it too. Fails if anything refers to one of them."),
-		wire.Post("/v1/ledger-accounts/{ledger_account_id}/archive", h.archiveLedgerAccount, "Archive a ledger account").
+		wire.Post("/v1/ledger-accounts/{ledger_account_id}/archive", h.archiveLedgerAccount, "Archive a ledger account").WholeOrganization().
 			Describe("Nothing can be posted to an archived account. Fails if the account has a balance, a draft or an active account below it."),
-		wire.Post("/v1/ledger-accounts/{ledger_account_id}/unarchive", h.unarchiveLedgerAccount, "Restore an archived ledger account"),
+		wire.Post("/v1/ledger-accounts/{ledger_account_id}/unarchive", h.unarchiveLedgerAccount, "Restore an archived ledger account").
+			WholeOrganization(),
 		wire.Get("/v1/ledger-accounts/{ledger_account_id}/lines", h.listLedgerAccountLines, "List the posted lines of a ledger account").
 			Describe("The latest accounting date comes first."),
 	)
@@ -49,9 +50,9 @@ func (h handlers) tags() []wire.Route {
 	return wire.Tag{Name: "Tags", Description: "Labels for transactions, journal entries and lines, such as suppliers or projects."}.Routes(
 		wire.Get("/v1/tags", h.listTags, "List tags"),
 		wire.Get("/v1/tags/{tag_id}", h.getTag, "Get a tag"),
-		wire.Post("/v1/tags", h.createTag, "Create a tag").Creates(),
-		wire.Patch("/v1/tags/{tag_id}", h.updateTag, "Update a tag"),
-		wire.Delete("/v1/tags/{tag_id}", h.deleteTag, "Delete a tag that nothing uses"),
+		wire.Post("/v1/tags", h.createTag, "Create a tag").WholeOrganization().Creates(),
+		wire.Patch("/v1/tags/{tag_id}", h.updateTag, "Update a tag").WholeOrganization(),
+		wire.Delete("/v1/tags/{tag_id}", h.deleteTag, "Delete a tag that nothing uses").WholeOrganization(),
 	)
 }
 
@@ -97,7 +98,7 @@ func (h handlers) accountingPeriods() []wire.Route {
 func (h handlers) fxRates() []wire.Route {
 	return wire.Tag{Name: "FX rates", Description: "Exchange rates that amounts and statements are translated with."}.Routes(
 		wire.Get("/v1/fx-rates", h.listFXRates, "List exchange rates, latest date first"),
-		wire.Post("/v1/fx-rates", h.storeFXRates, "Store exchange rates, all or none").
+		wire.Post("/v1/fx-rates", h.storeFXRates, "Store exchange rates, all or none").WholeOrganization().
 			Describe("A rate for the same date and pair of currencies replaces the earlier one.").Creates(),
 	)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/books"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
@@ -56,7 +57,7 @@ func (h handlers) getBalanceSheet(ctx context.Context, in *statementInput) (Writ
 	}
 	out := BalanceSheet{
 		ReportFrame:    viewFrame(r.Frame),
-		LedgerAccounts: viewAccounts(r.Accounts),
+		LedgerAccounts: viewAccounts(ctx, r.Accounts),
 		Balances:       SheetBalances{&r, in.Shape == compactShape},
 	}
 	out.DataQuality = SheetQuality{
@@ -83,7 +84,7 @@ func (h handlers) getTrialBalance(ctx context.Context, in *statementInput) (Writ
 	compact := in.Shape == compactShape
 	out := TrialBalance{
 		ReportFrame:    viewFrame(r.Frame),
-		LedgerAccounts: viewAccounts(r.Accounts),
+		LedgerAccounts: viewAccounts(ctx, r.Accounts),
 		Balances:       TrialBalances{&r, compact},
 		Totals:         TrialTotals{&r, compact},
 	}
@@ -116,7 +117,7 @@ func (h handlers) getIncomeStatement(ctx context.Context, in *statementInput) (w
 			view.LedgerAccountIDs = append(view.LedgerAccountIDs, r.Accounts[i][j].ID)
 			out.Amounts[r.Accounts[i][j].ID] = v.of(row.Amounts)
 		}
-		out.LedgerAccounts = append(out.LedgerAccounts, viewAccounts(r.Accounts[i])...)
+		out.LedgerAccounts = append(out.LedgerAccounts, viewAccounts(ctx, r.Accounts[i])...)
 		out.Sections[i] = view
 	}
 	return wire.DataOf(out), nil
@@ -141,10 +142,10 @@ func viewFrame(f statements.Frame) ReportFrame {
 	return out
 }
 
-func viewAccounts(accounts []account.Account) []books.LedgerAccount {
-	out := make([]books.LedgerAccount, len(accounts))
+func viewAccounts(ctx context.Context, accounts []account.Account) []books.LedgerAccount {
+	out, who := make([]books.LedgerAccount, len(accounts)), actor.From(ctx)
 	for i, a := range accounts {
-		out[i] = books.ViewLedgerAccount(a)
+		out[i] = books.ViewLedgerAccount(who, a)
 	}
 	return out
 }

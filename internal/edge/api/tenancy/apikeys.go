@@ -53,6 +53,7 @@ func viewAPIKey(k access.Key) APIKey {
 		LastFour:       k.LastFour,
 		Scopes:         scopes,
 		UserID:         db.OrNull(k.UserID),
+		ParentAPIKeyID: db.OrNull(k.ParentID),
 		LegalEntityIDs: append([]string{}, k.LegalEntityIDs...),
 		ExpiresAt:      wire.TimestampOrNull(k.ExpiresAt),
 		RevokedAt:      wire.TimestampOrNull(k.RevokedAt),

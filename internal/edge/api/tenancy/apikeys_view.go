@@ -13,6 +13,7 @@ type APIKey struct {
 	LastFour       string   `json:"last_four" doc:"Last four characters of the key."`
 	Scopes         []string `json:"scopes" doc:"What the key may do."`
 	UserID         *string  `json:"user_id" doc:"User that the key belongs to. Null for a key without a user, which cannot perform privileged operations."`
+	ParentAPIKeyID *string  `json:"parent_api_key_id" doc:"API key that this key was created with. Revoking that key revokes this one too. Null if none."`
 	LegalEntityIDs []string `json:"legal_entity_ids" doc:"Legal entities that the key is restricted to. Empty means all."`
 	ExpiresAt      *string  `json:"expires_at" format:"date-time" doc:"When the key expires; null for never."`
 	RevokedAt      *string  `json:"revoked_at" format:"date-time" doc:"When the key was revoked; null if it is active."`
@@ -25,11 +26,11 @@ type NewAPIKey struct {
 	Key string `json:"key" doc:"The key itself. Save it now: it is not stored and not shown again."`
 }
 
-// CreateAPIKey describes a new API key. It cannot do more than the key that creates it.
+// CreateAPIKey describes a new API key. It cannot do more than the key that creates it, and not for longer.
 type CreateAPIKey struct {
 	Name           string              `json:"name" minLength:"1" maxLength:"100" doc:"Name: what the key is for."`
 	Scopes         []string            `json:"scopes" minItems:"1" uniqueItems:"true" enum:"apis.read,apis.all,write:memory,write:operational-rules" doc:"What the key may do."`
 	UserID         wire.Opt[string]    `json:"user_id,omitempty" maxLength:"64" doc:"Your own user, which is the default, or null for a key without a user."`
-	LegalEntityIDs []string            `json:"legal_entity_ids,omitempty" maxItems:"100" uniqueItems:"true" doc:"Legal entities to restrict the key to. Defaults to all."`
-	ExpiresAt      wire.Opt[time.Time] `json:"expires_at,omitempty" doc:"When the key expires. Omit or null for never."`
+	LegalEntityIDs []string            `json:"legal_entity_ids,omitempty" maxItems:"100" uniqueItems:"true" doc:"Legal entities to restrict the key to. Defaults to all, which a restricted key cannot create."`
+	ExpiresAt      wire.Opt[time.Time] `json:"expires_at,omitempty" doc:"When the key expires. Omit or null for never, which a key that expires cannot create."`
 }

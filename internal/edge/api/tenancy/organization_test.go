@@ -45,8 +45,23 @@ func TestAnOrganizationIsReadAndChangedAsTheContractSays(t *testing.T) {
 			{`{"logo_url":"https://example.com/a.png"}`, 200, "logo_url", `"https://example.com/a.png"`},
 			{`{"logo_url":""}`, 200, "logo_url", `null`},
 			{`{"logo_url":"` + address + `x"}`, 400, "", ""},
+			{`{"web_address":"HTTP://example.com:8080/a?b=c#d"}`, 200, "web_address", `"HTTP://example.com:8080/a?b=c#d"`},
+			{`{"web_address":"javascript:alert(1)"}`, 400, "", ""},
+			{`{"web_address":"java\nscript:alert(1)"}`, 400, "", ""},
+			{`{"web_address":" https://example.com"}`, 400, "", ""},
+			{`{"web_address":"https://example.com/\u0001"}`, 400, "", ""},
+			{`{"web_address":"example.com"}`, 400, "", ""},
+			{`{"web_address":"//example.com"}`, 400, "", ""},
+			{`{"web_address":"https://"}`, 400, "", ""},
+			{`{"web_address":"https://:443"}`, 400, "", ""},
+			{`{"web_address":"https://bank.example@evil.example"}`, 400, "", ""},
+			{`{"logo_url":"data:image/svg+xml,<svg onload=alert(1)>"}`, 400, "", ""},
+			{`{"logo_url":"file:///etc/passwd"}`, 400, "", ""},
+			{`{"logo_url":"ftp://example.com/a.png"}`, 400, "", ""},
+			{`{"logo_url":"vbscript:x"}`, 400, "", ""},
 			{`{"onboarding_status":"done"}`, 400, "", ""},
 			{`{"id":"org_x"}`, 400, "", ""},
+			{`{"web_address":""}`, 200, "web_address", `null`},
 		} {
 			a := patch(c.body)
 			if a.Status != c.status {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/intake"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -159,7 +160,7 @@ func viewPreviewRow(p imports.Preview, r imports.PreviewRow) ImportTransaction {
 	if v := r.Value; v != nil {
 		t.Value = &transaction.Value{Gross: v.Gross, Fee: v.Fee, Currency: v.Currency}
 	}
-	v := viewTransaction("", t, "") // without guidance, because it is not stored yet
+	v := viewTransaction(actor.Actor{}, t, "") // without guidance, because it is not stored yet
 	return ImportTransaction{
 		Line:             int64(r.Line),
 		Duplicate:        r.Duplicate,

@@ -67,9 +67,9 @@ func (h handlers) imports() []wire.Route {
 func (h handlers) spamListings() []wire.Route {
 	return wire.Tag{Name: "Spam listings", Description: "Contracts, addresses and symbols that are always spam, or never."}.Routes(
 		wire.Get("/v1/spam-listings", h.listSpamListings, "List spam listings"),
-		wire.Post("/v1/spam-listings", h.createSpamListing, "Always allow or always block a contract, address or symbol").
+		wire.Post("/v1/spam-listings", h.createSpamListing, "Always allow or always block a contract, address or symbol").WholeOrganization().
 			Describe("Transactions that arrived earlier keep their status.").Creates(),
-		wire.Delete("/v1/spam-listings/{spam_listing_id}", h.deleteSpamListing, "Delete a spam listing").
+		wire.Delete("/v1/spam-listings/{spam_listing_id}", h.deleteSpamListing, "Delete a spam listing").WholeOrganization().
 			Describe("Transactions that arrived earlier keep their status."),
 	)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -41,10 +42,11 @@ func Confidence(percent int64) string {
 	return money.FromInt(percent).Quo(money.FromInt(100), 2).String()
 }
 
-func viewSuggestion(s *transaction.Suggestion) *Suggestion {
-	if s == nil {
+func viewSuggestion(who actor.Actor, stored *transaction.Suggestion) *Suggestion {
+	if stored == nil {
 		return nil
 	}
+	s := stored.For(who)
 	var splits []SuggestedSplit
 	for _, p := range s.Splits {
 		splits = append(splits, SuggestedSplit{p.LedgerAccountID, p.Percent, p.Memo})

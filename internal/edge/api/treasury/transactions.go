@@ -32,9 +32,9 @@ func (h handlers) listTransactions(ctx context.Context, in *struct {
 		return wire.List[Transaction]{}, err
 	}
 	base, err := h.app.Transactions.BaseCurrencies(ctx, found.Items...)
-	org := actor.From(ctx).OrganizationID
+	who := actor.From(ctx)
 	return wire.ListOf(found, func(t transaction.Transaction) Transaction {
-		return viewTransaction(org, t, base[t.Source.LegalEntityID])
+		return viewTransaction(who, t, base[t.Source.LegalEntityID])
 	}), err
 }
 
@@ -67,7 +67,7 @@ func (h handlers) createTransactions(ctx context.Context, in *createsTransaction
 	base, err := h.app.Transactions.BaseCurrencies(ctx, c.Transactions...)
 	out := CreatedTransactions{make([]Transaction, len(c.Transactions)), int64(c.Created), int64(c.Duplicates)}
 	for i, t := range c.Transactions {
-		out.Data[i] = viewTransaction(actor.From(ctx).OrganizationID, t, base[t.Source.LegalEntityID])
+		out.Data[i] = viewTransaction(actor.From(ctx), t, base[t.Source.LegalEntityID])
 	}
 	return out, err
 }
@@ -169,10 +169,10 @@ func (h handlers) viewedTransaction(ctx context.Context, t transaction.Transacti
 		return wire.Data[Transaction]{}, err
 	}
 	base, err := h.app.Transactions.BaseCurrencies(ctx, t)
-	return wire.DataOf(viewTransaction(actor.From(ctx).OrganizationID, t, base[t.Source.LegalEntityID])), err
+	return wire.DataOf(viewTransaction(actor.From(ctx), t, base[t.Source.LegalEntityID])), err
 }
 
-func viewTransaction(organizationID string, t transaction.Transaction, baseCurrency string) Transaction {
+func viewTransaction(who actor.Actor, t transaction.Transaction, baseCurrency string) Transaction {
 	g := t.Guide(baseCurrency)
 	v := Transaction{
 		ID:               t.ID,
@@ -180,7 +180,7 @@ func viewTransaction(organizationID string, t transaction.Transaction, baseCurre
 		AccountID:        new(t.Source.Account()),
 		SourceID:         t.Source.ID,
 		ExternalID:       t.ExternalID,
-		OrganizationID:   organizationID,
+		OrganizationID:   who.OrganizationID,
 		LegalEntityID:    t.Source.LegalEntityID,
 		SourceClass:      string(t.Source.Type.Class()),
 		Provider:         t.Source.Provider,
@@ -237,6 +237,6 @@ func viewTransaction(organizationID string, t transaction.Transaction, baseCurre
 		}
 		v.Internal.Spam.Value = &verdict
 	}
-	v.Suggested.Value = viewSuggestion(t.Suggested)
+	v.Suggested.Value = viewSuggestion(who, t.Suggested)
 	return v
 }

@@ -119,13 +119,19 @@ func (r Route) Creates() Route {
 
 // ReadOnly makes a POST a read that takes its parameters in the body.
 func (r Route) ReadOnly() Route {
-	r.Need, r.Idempotent = needRead, false
+	r.Need.Class, r.Need.Scope, r.Idempotent = needRead.Class, needRead.Scope, false
 	return r
 }
 
 // Privileged restricts the operation to owners and admins.
 func (r Route) Privileged() Route {
-	r.Need = actor.Need{Class: actor.Privileged, Scope: actor.ScopeAll}
+	r.Need.Class, r.Need.Scope = actor.Privileged, actor.ScopeAll
+	return r
+}
+
+// WholeOrganization excludes keys that are limited to legal entities, because the operation concerns all of them.
+func (r Route) WholeOrganization() Route {
+	r.Need.WholeOrganization = true
 	return r
 }
 

@@ -1,0 +1,306 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
+)
+
+// isolation is an organization with two legal entities: every text of the first is marked, and a key is limited to the second.
+type isolation struct {
+	service *apitest.Service
+	planter *planter
+	name    string          // of the first legal entity
+	tenant  *apitest.Tenant // its legal entity is the first
+	other   *apitest.Tenant // the same organization; its legal entity is the second
+	key     string          // limited to the second
+
+	// requests has for each route the requests about the first legal entity, as they were sent with the owner's key.
+	requests map[string][]apitest.Request
+}
+
+// isolated creates the organization and sends the sample of every route for the first legal entity.
+func isolated(t *testing.T, s *apitest.Service) *isolation {
+	t.Helper()
+	p := &planter{service: s, planted: map[string]bool{}}
+	x := &isolation{service: s, planter: p, name: p.text(), requests: map[string][]apitest.Request{}}
+	x.tenant = s.FoundWith(t, organization.CreateParams{Name: x.name, Email: "owner@example.com", Currency: "USD", Timezone: "UTC"})
+	if _, err := x.tenant.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Name: new("Group")}); err != nil {
+		t.Fatal(err)
+	}
+	x.tenant.ClosablePeriod(t) // two years of periods, of which the samples close the first ones
+	x.tenant.Client.HTTP.Transport = p
+	for _, r := range s.API.Routes() {
+		_, own := request(t, r, x.tenant)
+		for i, form := range append([]sample{own}, own.also...) {
+			if form.path == nil {
+				form.path = own.path
+			}
+			req := form.request(r, x.tenant.Key)
+			if r.Idempotent {
+				req.Header = http.Header{"Idempotency-Key": {fmt.Sprint(r, i)}}
+			}
+			if r.Need.WholeOrganization || r.Method == http.MethodDelete { // the records stay
+				x.requests[r.String()] = append(x.requests[r.String()], req)
+				continue
+			}
+			sent, a := p.send(t, req)
+			if a.Status >= 500 {
+				t.Errorf("%s: %d %s", r, a.Status, a.Body)
+			}
+			x.requests[r.String()] = append(x.requests[r.String()], sent)
+		}
+	}
+	x.runAll(t)
+	x.tenant.Client.HTTP.Transport = nil
+
+	second := x.tenant.NewLegalEntity(t, client.CreateLegalEntity{Name: "Second"})
+	other := *x.tenant
+	other.LegalEntity.ID, other.LegalEntity.Name = second.ID, second.Name
+	x.other, x.key = &other, x.tenant.Limited(t, second.ID)
+	x.useHiddenAccounts(t)
+	return x
+}
+
+// runAll executes the imports and classification runs.
+func (x *isolation) runAll(t *testing.T) {
+	t.Helper()
+	for i, err := range x.tenant.Client.Imports(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = x.service.App.Imports.Run(t.Context(), x.tenant.Organization.ID, i.ID, nil) // some have ended
+	}
+	for r, err := range x.tenant.Client.ClassificationRuns(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = x.service.App.Classification.Run(t.Context(), x.tenant.Organization.ID, r.ID, nil)
+	}
+}
+
+// useHiddenAccounts posts to every account with a marked name in the books of the second legal entity, so that reports on it have rows of
+// them.
+func (x *isolation) useHiddenAccounts(t *testing.T) {
+	t.Helper()
+	l, used := x.other.OpenLedger(t), 0
+	for a, err := range x.other.Client.LedgerAccounts(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used < 6 && a.IsPostable && a.AssetType == nil && canary.MatchString(a.Name) {
+			used++
+			l.PostTo(t, x.other.LegalEntity.ID, "2026-01-08", "Dr "+a.ID+" 10.00; Cr 4010 10.00")
+		}
+	}
+	if used < 3 {
+		t.Errorf("only %d accounts are named after the first legal entity or a source of it", used)
+	}
+}
+
+var anyID = regexp.MustCompile(`\b[a-z]+_[0-9a-z]{26}\b`)
+
+// send sends a request with the limited key. The answer must not contain a marked text or the id of the first legal entity, other than
+// the request itself did.
+func (x *isolation) send(t *testing.T, r apitest.Request) apitest.Answer {
+	t.Helper()
+	r.Key = x.key
+	a := x.service.Send(t, r)
+	if a.Status >= 500 {
+		t.Errorf("%s %s: %d %s", r.Method, r.Path, a.Status, a.Body)
+	}
+	text := string(a.Body) + fmt.Sprint(a.Header)
+	asked := r.Path + r.Body
+	for _, known := range slices.Concat(canary.FindAllString(asked, -1), anyID.FindAllString(asked, -1)) {
+		text = strings.ReplaceAll(text, known, "")
+	}
+	if seen := canary.FindString(text); seen != "" || strings.Contains(text, x.tenant.LegalEntity.ID) {
+		t.Errorf("%s %s %s shows the first legal entity (%s): %d %.2000s", r.Method, r.Path, r.Body, seen, a.Status, a.Body)
+	}
+	if a.Header.Get("Idempotency-Replayed") != "" && strings.Contains(asked, x.tenant.LegalEntity.ID) {
+		t.Errorf("%s %s was given another caller's answer: %s", r.Method, r.Path, a.Body)
+	}
+	return a
+}
+
+// sendAll sends a request without its query, apart from the choice of the route, and reads all pages of a list.
+func (x *isolation) sendAll(t *testing.T, r wire.Route, req apitest.Request) {
+	t.Helper()
+	path, _, _ := strings.Cut(req.Path, "?")
+	query := url.Values{}
+	if name, value, ok := strings.Cut(r.Choice, "="); ok {
+		query.Set(name, value)
+	}
+	takes := func(name string) bool {
+		return slices.ContainsFunc(r.Operation.Parameters, func(p *huma.Param) bool { return p.Name == name })
+	}
+	if takes("limit") {
+		query.Set("limit", "100")
+	}
+	for page := 0; page < 20; page++ {
+		req.Path = path + "?" + query.Encode()
+		var next struct {
+			Cursor *string `json:"next_cursor"`
+		}
+		if a := x.send(t, req); json.Unmarshal(a.Body, &next) != nil || next.Cursor == nil {
+			break
+		}
+		query.Set("cursor", *next.Cursor)
+	}
+	if !takes("search") {
+		return
+	}
+	query.Del("cursor")
+	var found []string // with a text of the first legal entity, and with one that nothing has
+	for _, text := range []string{x.name, "zqcanary0x"} {
+		query.Set("search", text)
+		req.Path = path + "?" + query.Encode()
+		found = append(found, canary.ReplaceAllString(strip(t, x.send(t, req)), ""))
+	}
+	if found[0] != found[1] {
+		t.Errorf("%s finds %s, but %s without a legal entity of the name", req.Path, found[0], found[1])
+	}
+}
+
+// rows returns the rows of all tables, by table, as text.
+func (x *isolation) rows(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for _, table := range db.Tables {
+		if table.Kind == db.Tenant || table.Name == "api_keys" {
+			for _, row := range readTampered(t, x.tenant, table).rows {
+				out[table.Name] = append(out[table.Name], rowText(row))
+			}
+		}
+	}
+	return out
+}
+
+func rowText(row db.TextRow) string {
+	var b strings.Builder
+	for _, column := range slices.Sorted(maps.Keys(row)) {
+		if v := row[column].Value; v != nil {
+			fmt.Fprintf(&b, "%s=%s ", column, *v)
+		}
+	}
+	return b.String()
+}
+
+// expectUnchanged compares the tables with what they were. Rows of the second legal entity may have changed, and the counters.
+func (x *isolation) expectUnchanged(t *testing.T, before map[string][]string) {
+	t.Helper()
+	after := x.rows(t)
+	for table, rows := range before {
+		if table == "organization_state" || table == "relays" {
+			continue
+		}
+		now := map[string]bool{}
+		for _, row := range after[table] {
+			now[row] = true
+		}
+		for _, row := range rows {
+			if !now[row] && !strings.Contains(row, x.other.LegalEntity.ID) {
+				t.Errorf("a row of %s has changed or is gone: %s", table, row)
+			}
+		}
+	}
+}
+
+// A key for one legal entity must neither show nor change anything of another, whatever is sent with it.
+func TestNothingOfALegalEntityIsShownToOrChangedByAKeyForAnother(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		x := isolated(t, s)
+		for _, field := range []string{
+			"PATCH /v1/legal-entities/{legal_entity_id} name", "POST /v1/sources name", "POST /v1/sources address", "POST /v1/api-keys name",
+			"POST /v1/transactions external_id", "POST /v1/transactions description", "POST /v1/transactions memo",
+			"POST /v1/transactions vendor", "POST /v1/transactions counterparty_name", "POST /v1/transactions from_address",
+			"POST /v1/journal-entries memo", "POST /v1/imports No such day",
+			"POST /v1/accounting-periods/{accounting_period_id}/reopen reason",
+		} {
+			if !x.planter.planted[field] {
+				t.Errorf("no marked text was stored in %s", field)
+			}
+		}
+		before := x.rows(t)
+		for _, r := range s.API.Routes() {
+			t.Run("of the first "+r.String(), func(t *testing.T) {
+				for _, req := range x.requests[r.String()] {
+					x.send(t, req)
+					x.sendAll(t, r, req)
+				}
+			})
+		}
+		x.expectUnchanged(t, before)
+		for _, r := range s.API.Routes() {
+			t.Run("of the second "+r.String(), func(t *testing.T) { x.sendOwn(t, r) })
+		}
+		x.expectNoRecords(t)
+	})
+}
+
+// sendOwn sends requests of a route about the second legal entity: as the owner would, and with the texts of the first in them.
+func (x *isolation) sendOwn(t *testing.T, r wire.Route) {
+	t.Helper()
+	_, own := request(t, r, x.other)
+	for _, form := range append([]sample{own}, own.also...) {
+		if form.path == nil {
+			form.path = own.path
+		}
+		x.sendAll(t, r, form.request(r, x.key))
+		for _, theirs := range x.requests[r.String()] {
+			marks := canary.FindAllString(theirs.Body, -1)
+			if len(marks) == 0 || isForm(r) {
+				continue
+			}
+			same := form
+			for i, steps := range textPlaces(x.service, r, apitest.Decoded(form.body)) {
+				same = same.with(steps, marks[i%len(marks)])
+			}
+			x.send(t, same.request(r, x.key))
+		}
+		x.send(t, form.request(r, x.key))
+	}
+}
+
+// expectNoRecords looks into the audit log for changes of the first legal entity that were made with the limited key.
+func (x *isolation) expectNoRecords(t *testing.T) {
+	t.Helper()
+	type record struct {
+		Action string  `db:"action"`
+		ID     string  `db:"resource_id"`
+		Before *string `db:"before"`
+		After  *string `db:"after"`
+	}
+	err := x.service.App.DB.Read(t.Context(), x.tenant.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+		rows, err := db.All[record](ctx, tx, "SELECT a.action, a.resource_id, a.before, a.after FROM audit_log a JOIN api_keys k ON "+
+			"k.api_key_id = a.api_key_id WHERE a.organization_id = @org AND k.organization_id = @org AND k.last_four = ?", x.key[len(x.key)-4:])
+		if len(rows) == 0 {
+			t.Error("the limited key changed nothing at all, so that nothing was tested")
+		}
+		for _, r := range rows {
+			if text := r.ID + db.OrEmpty(r.Before) + db.OrEmpty(r.After); strings.Contains(text, x.tenant.LegalEntity.ID) {
+				t.Errorf("%s of %s: %s", r.Action, r.ID, text)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

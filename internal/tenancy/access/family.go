@@ -1,0 +1,93 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+// generationsMax bounds how often a key can be created with a key that was itself created with a key, so that all keys above and below
+// one are found with few queries.
+const generationsMax = 8
+
+// ancestors returns the keys that a key was created with, directly and indirectly, the direct one first.
+func ancestors(ctx context.Context, tx *db.Tx, k Key) (out []Key, err error) {
+	for k.ParentID != "" && len(out) < generationsMax {
+		if k, err = selectKey(ctx, tx, k.ParentID); err != nil {
+			return nil, err
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+// descendants returns the keys that were created with a key, directly and indirectly, parents before their children.
+func descendants(ctx context.Context, tx *db.Tx, keyID string) (out []Key, err error) {
+	level := []string{keyID}
+	for range generationsMax {
+		if len(level) == 0 {
+			break
+		}
+		children, err := selectChildren(ctx, tx, level)
+		if err != nil {
+			return nil, err
+		}
+		out, level = append(out, children...), nil
+		for _, k := range children {
+			level = append(level, k.ID)
+		}
+	}
+	return out, nil
+}
+
+// within returns the key with what the keys above it still allow: it has no other scopes and legal entities than they have, and ends when
+// the first of them does. It reports false if nothing is left of it.
+func (k Key) within(above ...Key) (Key, bool) {
+	for _, a := range above {
+		allowed := actor.Actor{Scopes: a.Scopes, LegalEntityIDs: a.LegalEntityIDs}
+		k.Scopes = slices.DeleteFunc(slices.Clone(k.Scopes), func(s actor.Scope) bool { return !allowed.Allows(s) })
+		switch {
+		case len(k.LegalEntityIDs) == 0:
+			k.LegalEntityIDs = a.LegalEntityIDs
+		default: // an empty list would mean all
+			k.LegalEntityIDs = slices.DeleteFunc(slices.Clone(k.LegalEntityIDs), func(id string) bool { return !allowed.Sees(id) })
+			if len(k.LegalEntityIDs) == 0 {
+				return k, false
+			}
+		}
+		k.ExpiresAt, k.RevokedAt = earlier(k.ExpiresAt, a.ExpiresAt), earlier(k.RevokedAt, a.RevokedAt)
+	}
+	return k, len(k.Scopes) > 0
+}
+
+// earlier returns the earlier of two times, of which nil is never.
+func earlier(a, b *time.Time) *time.Time {
+	if a == nil || b != nil && b.Before(*a) {
+		return b
+	}
+	return a
+}
+
+// ended reports whether the key is revoked or has expired.
+func (k Key) ended(now time.Time) bool {
+	return k.RevokedAt != nil || k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
+}
+
+// visibleTo reports whether an actor may know of the key. Those with a key for some legal entities do not know of keys for others.
+func (k Key) visibleTo(who actor.Actor) bool {
+	return !slices.ContainsFunc(k.LegalEntityIDs, func(id string) bool { return !who.Sees(id) })
+}
+
+// roleOf returns the role of the user of a key, or, for a key without a user, of the one who created it. It is empty if nobody did, and
+// the error is NotFound if that user is no longer a member.
+func roleOf(ctx context.Context, tx *db.Tx, k Key, above []Key) (actor.Role, error) {
+	for _, one := range append([]Key{k}, above...) {
+		if one.UserID != "" {
+			return selectRole(ctx, tx, one.UserID)
+		}
+	}
+	return "", nil
+}
