@@ -107,6 +107,8 @@ var suite = []measurement{
 	{"classify-postgres", onPostgres((*bench).classify)},
 	{"memory-sqlite", onSQLite((*bench).memory)},
 	{"memory-postgres", onPostgres((*bench).memory)},
+	{"fairness-sqlite", onSQLite((*bench).fairness)},
+	{"fairness-postgres", onPostgres((*bench).fairness)},
 }
 
 func main() { os.Exit(run()) }

@@ -142,6 +142,7 @@ const (
 // Work runs the relay, the job queue and the background tasks until the context ends, and returns when they have
 // stopped. The database must be prepared.
 func (a *App) Work(ctx context.Context) error {
+	ctx = db.Background(ctx) // requests do not wait for any of it
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), classification.NewRunner(a.Classification, a.log)
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {

@@ -48,7 +48,9 @@ type DB struct {
 	prepared    prepared
 	slow        time.Duration // at least 1 if slow statements are logged
 	stats       *stats
-	values      sync.Map // of Value, by key
+	values      sync.Map      // of Value, by key
+	foreground  atomic.Int64  // when a request wrote last, in nanoseconds
+	turns       chan struct{} // one per Turn in progress
 }
 
 // Open returns a handle. It does not wait for PostgreSQL to answer: Prepare does, and until then every use of the handle
@@ -63,7 +65,8 @@ func Open(c Config) (*DB, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, slow: c.SlowStatement, stats: newStats()}
+	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, slow: c.SlowStatement, stats: newStats(),
+		turns: make(chan struct{}, turnsMax())}
 	d.groups = d.newGroups()
 	d.closeOnce = sync.OnceValue(d.close)
 	var err error

@@ -39,6 +39,7 @@ func (d *DB) GroupWrite(ctx context.Context, org string, fn Func) error {
 	if !d.ready.Load() {
 		return errNotReady()
 	}
+	d.noteWrite(ctx)
 	for try := 1; ; try++ {
 		err := d.joinGroup(ctx, org, fn)
 		var p *preconditionError

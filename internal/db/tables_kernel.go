@@ -14,6 +14,7 @@ var kernelTables = []Table{
 		}},
 	{Name: "events", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "an event restates a change that is audited", ID: "event_id"},
 	{Name: "relays", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "it says how far events were handed on"},
+	{Name: "rate_leases", Kind: Local, Owner: "kernel/ratelimit"},
 	{Name: "idempotency_keys", Kind: Tenant, Owner: "kernel/idempotency", Unaudited: "it holds answers, not facts"},
 }
 

@@ -60,6 +60,7 @@ func (d *DB) writeBound(ctx context.Context, org string, alone bool, fn Func) er
 	if !d.ready.Load() {
 		return errNotReady()
 	}
+	d.noteWrite(ctx)
 	if d.engine == SQLite {
 		return translate(ctx, d.writeSQLite(ctx, org, alone, fn))
 	}

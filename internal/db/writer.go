@@ -54,7 +54,11 @@ func (d *DB) writeSQLite(ctx context.Context, org string, alone bool, fn Func) e
 
 // inWriter runs fn in the transaction of the writer and waits for the commit.
 func (d *DB) inWriter(ctx context.Context, alone bool, fn func(*sql.Tx) error) error {
-	err := d.writer.Submit(ctx, writerKey, alone, fn)
+	submit := d.writer.Submit
+	if isBackground(ctx) {
+		submit = d.writer.SubmitLater
+	}
+	err := submit(ctx, writerKey, alone, fn)
 	if errors.Is(err, groupcommit.ErrClosed) {
 		return errNotReady()
 	}

@@ -33,7 +33,7 @@ const (
 	conflictsShown = 50
 	// examinedMax is the maximum number of transactions that one test examines.
 	examinedMax = 250_000
-	testBatch   = 2000
+	testBatch   = 500
 	// unsaved is the id of a rule that is not stored; it sorts after all others.
 	unsaved = "rul_~"
 )
@@ -77,31 +77,49 @@ type TestConflict struct {
 	Differs bool  // for some of them it decides another account or type
 }
 
-// Test evaluates a rule on the transactions of some days and writes nothing.
+// Test evaluates a rule on the transactions of some days and writes nothing. It reads them in batches that take turns with other heavy
+// work, each as it is when it is read, and stops when the context ends.
 func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error) {
 	if p.RuleID == "" && p.Rule == nil {
 		return out, fault.Invalidf("rule", "is required unless rule_id is given")
 	}
-	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	var t *tester
+	err = s.read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		var faults fault.List
 		page.ParseTimeBound(&faults, "start_date", p.StartDate, false)
 		page.ParseTimeBound(&faults, "end_date", p.EndDate, true)
-		t, err := newTester(ctx, tx, p)
+		t, err = newTester(ctx, tx, p)
 		if err := faults.Merge(err); err != nil {
 			return err
 		}
-		if err := faults.Err(); err != nil {
-			return err
-		}
-		f := narrow(t.rule)
-		f.StartDate, f.EndDate = p.StartDate, p.EndDate
-		if err := t.testAll(ctx, tx, f); err != nil {
-			return err
-		}
-		out = t.result()
-		return nil
+		return faults.Err()
 	})
-	return out, err
+	if err != nil {
+		return out, err
+	}
+	f := narrow(t.rule)
+	f.StartDate, f.EndDate = p.StartDate, p.EndDate
+	var last *transaction.Position
+	for end := false; !end; {
+		err := s.read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+			last, end, err = t.testBatch(ctx, tx, f, last)
+			return err
+		})
+		if err != nil {
+			return out, err
+		}
+	}
+	return t.result(), nil
+}
+
+// read runs one part of a test when it is its turn.
+func (s *Service) read(ctx context.Context, fn db.Func) error {
+	endTurn, err := s.db.Turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer endTurn()
+	return s.db.Read(ctx, actor.From(ctx).OrganizationID, fn)
 }
 
 // tester evaluates a rule on transactions.
@@ -180,37 +198,34 @@ func narrow(r classify.Rule) (f transaction.Filter) {
 // space, which rules collapse.
 func isUnusual(r rune) bool { return r >= utf8.RuneSelf || r <= ' ' }
 
-// testAll tests the rule on all transactions that match a filter.
-func (t *tester) testAll(ctx context.Context, tx *db.Tx, f transaction.Filter) error {
-	var last *transaction.Position
-	for {
-		batch, err := transaction.ListAfter(ctx, tx, f, last, testBatch)
-		if err != nil {
-			return err
-		}
-		var entries []string
-		for _, one := range batch {
-			if one.Status == transaction.Posted {
-				entries = append(entries, one.JournalEntryID)
-			}
-		}
-		booked, err := booking.Targets(ctx, tx, entries)
-		if err != nil {
-			return err
-		}
-		for _, one := range batch {
-			t.testOne(one, booked[one.JournalEntryID])
-		}
-		t.out.Examined += int64(len(batch))
-		if len(batch) < testBatch {
-			return nil
-		}
-		if t.out.Truncated = t.out.Examined >= examinedMax; t.out.Truncated {
-			return nil
-		}
-		end := batch[len(batch)-1]
-		last = &transaction.Position{At: end.At, Number: end.Number}
+// testBatch tests the rule on the next transactions that match a filter, after the last one that was tested. It returns the last one then,
+// and whether the test is at its end.
+func (t *tester) testBatch(ctx context.Context, tx *db.Tx, f transaction.Filter, last *transaction.Position) (
+	*transaction.Position, bool, error) {
+	batch, err := transaction.ListAfter(ctx, tx, f, last, testBatch)
+	if err != nil {
+		return nil, false, err
 	}
+	var entries []string
+	for _, one := range batch {
+		if one.Status == transaction.Posted {
+			entries = append(entries, one.JournalEntryID)
+		}
+	}
+	booked, err := booking.Targets(ctx, tx, entries)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, one := range batch {
+		t.testOne(one, booked[one.JournalEntryID])
+	}
+	t.out.Examined += int64(len(batch))
+	if len(batch) < testBatch {
+		return nil, true, nil
+	}
+	t.out.Truncated = t.out.Examined >= examinedMax
+	end := batch[len(batch)-1]
+	return &transaction.Position{At: end.At, Number: end.Number}, t.out.Truncated, nil
 }
 
 // testOne tests the rule on one transaction. booked is how it was posted.

@@ -1,6 +1,8 @@
 package classification_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -72,6 +74,38 @@ func TestARuleIsTestedOnHistory(t *testing.T) {
 			if _, err := w.Test(w.Ctx, c.p); fault.KindOf(err) != c.kind {
 				w.Errorf("%s: %v", name, err)
 			}
+		}
+	})
+}
+
+func TestATestOfARuleEndsWithItsCaller(t *testing.T) {
+	each(t, func(w *world) {
+		w.addTransactions("Bank 2025-10-01 -1 USD text=AWS")
+		p := w.ruleParams("memo=aws to=Software")
+		ctx, cancel := context.WithCancel(w.Ctx)
+		cancel()
+		if _, err := w.Test(ctx, classification.TestParams{Rule: &p}); !errors.Is(err, context.Canceled) {
+			w.Errorf("the test of a caller who has left returned %v", err)
+		}
+		for range 10 { // turns that were not taken are free
+			_, err := w.Test(w.Ctx, classification.TestParams{Rule: &p})
+			w.Must(err)
+		}
+	})
+}
+
+func TestATestOfARuleReadsManyTransactionsInBatches(t *testing.T) {
+	each(t, func(w *world) {
+		var lines []string
+		for i := range 1203 {
+			lines = append(lines, fmt.Sprintf("Bank 2025-10-%02d -1 USD text=AWS_%d", 1+i%28, i))
+		}
+		w.addTransactions(lines...)
+		p := w.ruleParams("memo=aws to=Software")
+		got, err := w.Test(w.Ctx, classification.TestParams{Rule: &p})
+		w.Must(err)
+		if got.Examined != 1203 || got.Matched != 1203 || got.Truncated || len(got.Changes) != 100 {
+			w.Errorf("%d examined, %d matched, %d changes", got.Examined, got.Matched, len(got.Changes))
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// learnBatch is how many changes are processed in one database transaction.
+// learnBatch is how many changes are processed in one database transaction at most.
 const learnBatch = 1000
 
 // learn updates the precedents from the bookings since the last call. It reads the audit log, which has all changes in
@@ -24,21 +24,24 @@ const learnBatch = 1000
 // The latest precedents of each feature are stored together, so that reading them costs the same however long the
 // history is.
 func (s *Service) learn(ctx context.Context, organizationID string) error {
+	pace := s.db.NewPace(learnBatch)
 	for end := false; !end; {
+		size := pace.Next()
 		err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 			if _, err := orgstate.Lock(ctx, tx); err != nil { // two concurrent calls would count twice
 				return err
 			}
+			defer pace.Measure(size)()
 			after, err := selectMark(ctx, tx)
 			if err != nil {
 				return err
 			}
-			touched, err := audit.Since(ctx, tx, after, learnBatch, transaction.ActionUpdated, transaction.ActionClassified)
+			touched, err := audit.Since(ctx, tx, after, size, transaction.ActionUpdated, transaction.ActionClassified)
 			if err != nil || len(touched) == 0 {
 				end = true
 				return err
 			}
-			end = len(touched) < learnBatch
+			end = len(touched) < size
 			ids := make([]string, len(touched))
 			for i, t := range touched {
 				ids[i] = t.ResourceID

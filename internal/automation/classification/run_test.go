@@ -559,3 +559,40 @@ func TestARunThatCannotContinueSaysWhyAndCanBeResumed(t *testing.T) {
 		}
 	})
 }
+
+func TestAnOrganizationHasALimitedNumberOfUnfinishedRuns(t *testing.T) {
+	each(t, func(w *world) {
+		p := classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest}
+		var last classification.Run
+		for range 20 {
+			var err error
+			last, err = w.Create(w.Ctx, p)
+			w.Must(err)
+		}
+		if _, err := w.Create(w.Ctx, p); fault.KindOf(err) != fault.RateLimited || !strings.Contains(err.Error(), "20 classification runs") {
+			w.Errorf("one more run: %v", err)
+		}
+		_, err := w.Cancel(w.Ctx, last.ID)
+		w.Must(err)
+		_, err = w.Create(w.Ctx, p)
+		w.Must(err)
+	})
+}
+
+// What is added after a run was prepared is not part of it, even if it is there when the run is created.
+func TestARunIsOverTheTransactionsThatWereCounted(t *testing.T) {
+	each(t, func(w *world) {
+		w.addTransactions("Bank 2025-10-01 -1 USD text=a")
+		prepared, err := w.Prepare(w.Ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest,
+			Expected: new(int64(1))})
+		w.Must(err)
+		w.addTransactions("Bank 2025-10-02 -1 USD text=b")
+		r, err := w.CreatePrepared(w.Ctx, prepared)
+		w.Must(err)
+		done, err := w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil)
+		w.Must(err)
+		if r.Total != 1 || done.Total != 1 || done.Done() != 1 {
+			w.Errorf("%d were counted, %d processed", r.Total, done.Done())
+		}
+	})
+}

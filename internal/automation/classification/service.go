@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/automation/memory"
@@ -53,14 +54,26 @@ func (p CreateParams) validate() (faults fault.List) {
 	return faults
 }
 
-// Create creates a run, which a background task executes. It uses the rules and the transactions of this moment.
-func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error) {
+// runsMax is how many runs of an organization may be unfinished. Each waits for the one before it.
+const runsMax = 20
+
+// Prepared is a run that is valid and was not created yet.
+type Prepared struct{ run Run }
+
+// Prepare validates a run and counts its transactions, which may be many: it does so before the database transaction that creates the run,
+// because others that write wait for that one. The run uses the rules and the transactions of this moment.
+func (s *Service) Prepare(ctx context.Context, p CreateParams) (out Prepared, err error) {
 	who := actor.From(ctx)
-	r = Run{Action: p.Action, Dry: p.Dry, LegalEntityIDs: who.LegalEntityIDs, Status: Pending, Counts: map[Outcome]int64{},
+	r := Run{Action: p.Action, Dry: p.Dry, LegalEntityIDs: who.LegalEntityIDs, Status: Pending, Counts: map[Outcome]int64{},
 		UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID}
-	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	endTurn, err := s.db.Turn(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer endTurn()
+	err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		faults := p.validate()
-		state, err := orgstate.Lock(ctx, tx)
+		state, err := orgstate.Read(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -84,15 +97,43 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now matches %d", r.Total)}},
 				"the run would process %d transactions, not %d: review them and send the new expected_count", r.Total, *p.Expected)
 		}
-		if r.Revision, err = memory.Revision(ctx, tx); err != nil {
+		r.UpTo = state.TransactionNumber
+		r.Revision, err = memory.Revision(ctx, tx)
+		return err
+	})
+	return Prepared{r}, err
+}
+
+// Create prepares and creates a run.
+func (s *Service) Create(ctx context.Context, p CreateParams) (Run, error) {
+	prepared, err := s.Prepare(ctx, p)
+	if err != nil {
+		return Run{}, err
+	}
+	return s.CreatePrepared(ctx, prepared)
+}
+
+// CreatePrepared creates a prepared run, which a background task executes.
+func (s *Service) CreatePrepared(ctx context.Context, p Prepared) (r Run, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		r = p.run
+		unfinished, err := countUnfinished(ctx, tx)
+		if err != nil {
 			return err
 		}
-		r.ID, r.CreatedAt, r.UpTo = tx.NewID(id.ClassificationRun), tx.Now(), state.TransactionNumber
+		if unfinished >= runsMax {
+			return &fault.Error{Kind: fault.RateLimited, RetryAfter: runsRetry, Message: fmt.Sprintf("the organization has %d classification "+
+				"runs that are not finished; wait until one is, or cancel one", unfinished)}
+		}
+		r.ID, r.CreatedAt = tx.NewID(id.ClassificationRun), tx.Now()
 		audit.Record(ctx, tx, audit.Change{Action: EventCreated, ResourceType: noun, ResourceID: r.ID, After: r.facts()})
 		return insertRun(ctx, tx, r)
 	})
 	return r, err
 }
+
+// runsRetry is when a run should be created again that is one too many.
+const runsRetry = 10 * time.Second
 
 // Filter restricts a list; empty fields do not.
 type Filter struct {

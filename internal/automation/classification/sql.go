@@ -133,6 +133,12 @@ func updateStatus(ctx context.Context, tx *db.Tx, r Run) error {
 	return err
 }
 
+// countUnfinished returns how many runs of the organization have not ended.
+func countUnfinished(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, noun,
+		"SELECT count(*) FROM classification_runs WHERE organization_id = @org AND status IN ('pending', 'running')")
+}
+
 // advance stores the progress or the end of a run, if the claim is still held.
 func advance(ctx context.Context, tx *db.Tx, r Run, claim string) (bool, error) {
 	row := toRunRow(r)

@@ -18,7 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// batchMax is how many transactions one database transaction processes.
+// batchMax is how many transactions one database transaction processes at most.
 const batchMax = 1000
 
 // NewRunner returns the runner that executes runs in the background.
@@ -36,6 +36,7 @@ type work struct {
 	s          *Service
 	matcher    *classify.Matcher
 	precedents precedentCache
+	pace       *db.Pace
 }
 
 // Run claims a run and executes it from where it is to its end, reporting progress after each batch. It returns
@@ -46,7 +47,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 	if err != nil {
 		return Run{}, err
 	}
-	w := &work{s: s, Claim: claim, precedents: precedentCache{}}
+	w := &work{s: s, Claim: claim, precedents: precedentCache{}, pace: s.db.NewPace(s.batch)}
 	err = claim.Work(ctx, func(ctx context.Context) error {
 		if err := w.begin(ctx); err != nil {
 			return err
@@ -83,11 +84,12 @@ func (w *work) processAll(ctx context.Context, progress func(Run)) error {
 		w.Learned = true
 	}
 	for end := false; !end; {
-		results, err := w.decideBatch(ctx)
+		size := w.pace.Next()
+		results, err := w.decideBatch(ctx, size)
 		if err != nil {
 			return err
 		}
-		end = len(results) < w.s.batch
+		end = len(results) < size
 		if err := w.save(ctx, results); err != nil {
 			return err
 		}
@@ -101,10 +103,15 @@ func (w *work) processAll(ctx context.Context, progress func(Run)) error {
 }
 
 // decideBatch reads the next transactions and classifies them.
-func (w *work) decideBatch(ctx context.Context) (results []Result, err error) {
+func (w *work) decideBatch(ctx context.Context, size int) (results []Result, err error) {
+	endTurn, err := w.s.db.Turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer endTurn()
 	err = w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		results = nil
-		all, err := transaction.ListUnpostedAfter(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
+		all, err := transaction.ListUnpostedAfter(ctx, tx, w.Filter, w.At, w.UpTo, size)
 		if err != nil || len(all) == 0 {
 			return err
 		}
@@ -147,6 +154,7 @@ func (w *work) save(ctx context.Context, results []Result) error {
 func (w *work) saveBatch(ctx context.Context, results []Result) error {
 	after := w.Run
 	err := w.s.db.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		defer w.pace.Measure(len(results))()
 		done := slices.Clone(results)
 		after = w.Run
 		after.Counts = map[Outcome]int64{}

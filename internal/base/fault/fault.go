@@ -43,6 +43,7 @@ type Error struct {
 	Kind       Kind
 	Message    string
 	Fields     []Field
+	More       int // faults that Fields does not list, because there are too many
 	RetryAfter time.Duration
 
 	cause error
@@ -160,6 +161,12 @@ func PrefixFields(prefix string, err error) error {
 // RateLimitedFor returns the error that asks the caller to retry after a while.
 func RateLimitedFor(wait time.Duration) error {
 	return &Error{Kind: RateLimited, Message: "too many requests", RetryAfter: wait}
+}
+
+// Busyf returns the error for a request that the service refuses because it has too much to do at present. It has no cause: nothing is
+// out of order.
+func Busyf(wait time.Duration, format string, args ...any) error {
+	return &Error{Kind: Unavailable, Message: fmt.Sprintf(format, args...), RetryAfter: wait}
 }
 
 // UnavailableBecause returns the error for a dependency that does not respond; the cause is for logs only.

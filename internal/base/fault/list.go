@@ -13,11 +13,29 @@ type List struct {
 	invalid, missing, conflicts []Field
 	noun                        string // the kind of the first record that does not exist
 	conflict                    string // the message of the first conflict
+	more                        int    // faults beyond ListMax
 }
+
+// ListMax is how many faults of a kind a List keeps. It only counts the rest, so that a request cannot make it grow without limit.
+const ListMax = 1000
 
 // Addf adds a field that is not valid.
 func (l *List) Addf(field, format string, args ...any) {
+	if len(l.invalid) >= ListMax {
+		l.more++
+		return
+	}
 	l.invalid = append(l.invalid, Field{field, fmt.Sprintf(format, args...)})
+}
+
+// AddMore counts faults that are not listed, because there are too many.
+func (l *List) AddMore(n int) { l.more += n }
+
+// keep appends fields to a list that may have ListMax, and counts the rest.
+func (l *List) keep(list *[]Field, fields ...Field) {
+	room := min(len(fields), max(0, ListMax-len(*list)))
+	*list = append(*list, fields[:room]...)
+	l.more += len(fields) - room
 }
 
 // AddMissing adds fields that name records of a kind that do not exist.
@@ -26,7 +44,7 @@ func (l *List) AddMissing(noun string, fields ...string) {
 		if len(l.missing) == 0 {
 			l.noun = noun
 		}
-		l.missing = append(l.missing, Field{field, notFound})
+		l.keep(&l.missing, Field{field, notFound})
 	}
 }
 
@@ -36,7 +54,7 @@ func (l *List) AddConflictf(field, format string, args ...any) {
 	if len(l.conflicts) == 0 {
 		l.conflict = message
 	}
-	l.conflicts = append(l.conflicts, Field{field, message})
+	l.keep(&l.conflicts, Field{field, message})
 }
 
 // Empty reports whether nothing was found to be wrong.
@@ -51,20 +69,21 @@ func (l *List) Merge(err error) error {
 	}
 	switch e.Kind {
 	case Invalid:
-		l.invalid = append(l.invalid, e.Fields...)
+		l.keep(&l.invalid, e.Fields...)
 	case NotFound:
 		if len(l.missing) == 0 {
 			l.noun = nounOf(e)
 		}
-		l.missing = append(l.missing, e.Fields...)
+		l.keep(&l.missing, e.Fields...)
 	case Conflict:
 		if len(l.conflicts) == 0 {
 			l.conflict = e.Message
 		}
-		l.conflicts = append(l.conflicts, e.Fields...)
+		l.keep(&l.conflicts, e.Fields...)
 	default:
 		return err
 	}
+	l.more += e.More
 	return nil
 }
 
@@ -88,11 +107,11 @@ func (l *List) Err() error {
 	all := slices.Concat(invalid, l.missing, l.conflicts)
 	switch {
 	case len(invalid) > 0:
-		return &Error{Kind: Invalid, Message: invalidMessage, Fields: all}
+		return &Error{Kind: Invalid, Message: invalidMessage, Fields: all, More: l.more}
 	case len(l.missing) > 0:
-		return &Error{Kind: NotFound, Message: l.noun + " " + notFound, Fields: all}
+		return &Error{Kind: NotFound, Message: l.noun + " " + notFound, Fields: all, More: l.more}
 	case len(l.conflicts) > 0:
-		return &Error{Kind: Conflict, Message: l.conflict, Fields: all}
+		return &Error{Kind: Conflict, Message: l.conflict, Fields: all, More: l.more}
 	}
 	return nil
 }

@@ -90,7 +90,11 @@ func (b *Batch[T]) next() *member[T] {
 	}
 	b.queue.mu.Lock()
 	defer b.queue.mu.Unlock()
-	if len(b.line.waiting) == 0 || b.line.waiting[0].alone && b.taken > 0 {
+	if len(b.line.waiting) == 0 {
+		return nil
+	}
+	// A member that yields begins a batch, so that those which come meanwhile wait for no other one.
+	if first := b.line.waiting[0]; b.taken > 0 && (first.alone || !first.yieldsUntil.IsZero()) {
 		return nil
 	}
 	m := b.line.waiting[0]

@@ -12,6 +12,9 @@ import (
 // goroutine would have to copy its stack several times to get as deep into the database.
 const idleTime = time.Second
 
+// laterMax is how long a member of SubmitLater lets others go first.
+const laterMax = 500 * time.Millisecond
+
 // Options says how batches are committed.
 type Options[T any] struct {
 	// Limit is the greatest number of members in a batch, so that the first does not wait for a crowd.
@@ -67,11 +70,12 @@ type line[T any] struct {
 
 // member is one write. The channels hand its body back and forth between its caller and the leader.
 type member[T any] struct {
-	ctx    context.Context
-	alone  bool
-	start  chan T     // the leader lets the body run
-	ended  chan error // the body has returned
-	result chan error // what became of it
+	ctx         context.Context
+	alone       bool
+	yieldsUntil time.Time  // it lets others go first until then
+	start       chan T     // the leader lets the body run
+	ended       chan error // the body has returned
+	result      chan error // what became of it
 }
 
 // New returns an empty queue.
@@ -85,6 +89,15 @@ func New[T any](o Options[T]) *Queue[T] {
 // If the batch runs again, so does the body. When ctx ends before the body has begun, or between two attempts, Submit
 // returns its error; otherwise it waits for the outcome, because the batch may commit. A member that is alone shares its batch with nobody.
 func (q *Queue[T]) Submit(ctx context.Context, key string, alone bool, body func(T) error) error {
+	return q.submit(ctx, key, &member[T]{ctx: ctx, alone: alone}, body)
+}
+
+// SubmitLater is Submit for a member that lets others, which come after it, go first until it has waited for laterMax.
+func (q *Queue[T]) SubmitLater(ctx context.Context, key string, alone bool, body func(T) error) error {
+	return q.submit(ctx, key, &member[T]{ctx: ctx, alone: alone, yieldsUntil: time.Now().Add(laterMax)}, body)
+}
+
+func (q *Queue[T]) submit(ctx context.Context, key string, m *member[T], body func(T) error) error {
 	l, err := q.open(key)
 	if err != nil {
 		return err
@@ -96,7 +109,7 @@ func (q *Queue[T]) Submit(ctx context.Context, key string, alone bool, body func
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	m := &member[T]{ctx: ctx, alone: alone, start: make(chan T), ended: make(chan error, 1), result: make(chan error, 1)}
+	m.start, m.ended, m.result = make(chan T), make(chan error, 1), make(chan error, 1)
 	if err := q.enqueue(key, l, m); err != nil {
 		return err
 	}
@@ -155,7 +168,7 @@ func (q *Queue[T]) enqueue(key string, l *line[T], m *member[T]) error {
 	if q.closed {
 		return ErrClosed
 	}
-	l.waiting = append(l.waiting, m)
+	l.waiting = slices.Insert(l.waiting, l.place(m), m)
 	if !l.led {
 		l.led = true
 		q.leaders++
@@ -166,6 +179,15 @@ func (q *Queue[T]) enqueue(key string, l *line[T], m *member[T]) error {
 		}
 	}
 	return nil
+}
+
+// place returns where a new member waits: at the end, but before those that let others go first.
+func (l *line[T]) place(m *member[T]) int {
+	at, now := len(l.waiting), time.Now()
+	for m.yieldsUntil.IsZero() && at > 0 && l.waiting[at-1].yieldsUntil.After(now) {
+		at--
+	}
+	return at
 }
 
 // withdraw takes a member out of its line, and reports whether it was still there.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/ratelimit"
 )
 
 // bodyTimeoutDefault is how long a body may take to arrive unless Config says otherwise.
@@ -20,8 +22,9 @@ const bodyTimeoutDefault = 30 * time.Second
 
 // Config holds the settings of the API.
 type Config struct {
-	RateLimit   int           // requests per second and key; 0 means no limit
+	RateLimit   int           // requests per second and key, from which the other rate limits follow; 0 means no limit
 	BodyTimeout time.Duration // how long a body may take to arrive; 0 means bodyTimeoutDefault
+	Memory      int           // bytes that bodies and what is built from them may take; 0 means wire.MemoryDefault
 	Log         *slog.Logger
 	Metrics     *prometheus.Registry
 	Version     string
@@ -32,7 +35,9 @@ type API struct {
 	app     *app.App
 	config  Config
 	ids     *id.Source
-	limits  limiter
+	limits  limits
+	memory  *wire.Memory
+	gates   map[wire.Work]*gate
 	metrics *metrics
 	list    []wire.Route
 	schemas *schemas
@@ -50,9 +55,12 @@ func New(a *app.App, c Config) *API {
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()
 	}
-	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: limiter{perSecond: c.RateLimit}, metrics: newMetrics(c.Metrics),
+	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: newLimits(ratelimit.New(a.DB, c.Log), c.RateLimit),
+		memory: wire.NewMemory(cmp.Or(c.Memory, wire.MemoryDefault)), gates: newGates(c.Metrics), metrics: newMetrics(c.Metrics),
 		schemas: newSchemas(c.Version), mux: http.NewServeMux()}
 	c.Metrics.MustRegister(a.Metrics()...)
+	c.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bursar_request_memory_bytes",
+		Help: "Memory that the bodies of requests in progress take."}, func() float64 { return float64(api.memory.Taken()) }))
 	api.list = routes(a)
 	for i := range api.list {
 		r := &api.list[i]
@@ -66,6 +74,9 @@ func New(a *app.App, c Config) *API {
 	api.mux.HandleFunc("/", api.unmatched)
 	return api
 }
+
+// MemoryTaken returns how many bytes the bodies of the requests in progress take.
+func (a *API) MemoryTaken() int { return a.memory.Taken() }
 
 // Routes returns the list of routes, from which tests derive their matrices.
 func (a *API) Routes() []wire.Route { return a.list }
@@ -93,8 +104,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetWriteDeadline(now.Add(wire.HandleTimeout + wire.SendTimeout))
 	out := &response{ResponseWriter: w}
 	defer a.recoverPanic(out, r)
-	if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
-		a.fail(out, r, wire.ErrNoPath(r.URL.Path)) // the mux would redirect with an answer that is not JSON
+	if cleaned := path.Clean(r.URL.Path); r.RequestURI == "*" || cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
+		a.fail(out, r, wire.ErrNoPath(r.URL.Path)) // the mux would redirect, or refuse it, with an answer that is not JSON
 		return
 	}
 	a.mux.ServeHTTP(out, r)

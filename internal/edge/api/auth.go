@@ -1,17 +1,19 @@
 package api
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"net/http"
-	"sync"
+	"net/netip"
+	"strings"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/ratelimit"
 )
 
 const (
@@ -27,8 +29,15 @@ func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 	if r.Header.Get(keyHeader) == "" {
 		return actor.Actor{}, errNoKey
 	}
-	who, err := a.app.Access.Authenticate(r.Context(), secret.New(r.Header.Get(keyHeader)))
+	key, address := secret.New(r.Header.Get(keyHeader)), addressOf(r)
+	if err := a.limits.allowStranger(address, func() bool { return a.app.Access.Knows(key) }); err != nil {
+		return actor.Actor{}, err
+	}
+	who, err := a.app.Access.Authenticate(r.Context(), key)
 	if err != nil {
+		if fault.KindOf(err) == fault.Unauthorized {
+			a.limits.countStranger(r.Context(), address)
+		}
 		return who, err
 	}
 	who.RequestID = requestID(r.Context())
@@ -40,41 +49,91 @@ func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 	return who, nil
 }
 
-// limitersMax bounds the memory of the limiter. When it is exceeded, every key starts again with a full allowance.
-const limitersMax = 10_000
+// Limits follow from the one that is configured, which is for a key.
+const (
+	organizationShare = 4  // an organization may send as many requests as so many keys
+	strangerShare     = 10 // an address may try one in so many unknown keys
+)
 
-// limiter limits the requests per second of each key on this node. A burst may have twice as many.
-type limiter struct {
-	perSecond int
-	mu        sync.Mutex
-	byKey     map[string]*rate.Limiter
+// limits holds the rate limits of the service. The zero value has none.
+type limits struct {
+	limiter                     *ratelimit.Limiter
+	key, organization, stranger ratelimit.Policy
 }
 
-// allow returns an error if the key has no request left.
-func (l *limiter) allow(key string) error {
-	if l.perSecond <= 0 {
+// newLimits returns the limits for so many requests per second and key.
+func newLimits(l *ratelimit.Limiter, perSecond int) limits {
+	if perSecond <= 0 {
+		return limits{}
+	}
+	quota := perSecond * int(ratelimit.Window/time.Second)
+	return limits{limiter: l,
+		key:          ratelimit.Policy{Name: "key", Quota: quota},
+		organization: ratelimit.Policy{Name: "organization", Quota: organizationShare * quota},
+		stranger:     ratelimit.Policy{Name: "address", Quota: max(1, quota/strangerShare), Local: true},
+	}
+}
+
+// allow counts a request of a caller, says in the headers of the answer what the caller has left, and returns an error if that is nothing.
+func (l limits) allow(ctx context.Context, h http.Header, who actor.Actor) error {
+	if l.limiter == nil {
 		return nil
 	}
-	now := time.Now()
-	reservation := l.forKey(key).ReserveN(now, 1)
-	if wait := reservation.DelayFrom(now); wait > 0 {
-		reservation.CancelAt(now)
-		return fault.RateLimitedFor(wait)
+	states := []ratelimit.State{l.limiter.Take(ctx, l.key, who.APIKeyID)}
+	if !states[0].Refused {
+		states = append(states, l.limiter.Take(ctx, l.organization, who.OrganizationID))
+	}
+	describeLimits(h, states)
+	for _, s := range states {
+		if s.Refused {
+			return fault.RateLimitedFor(s.Reset)
+		}
 	}
 	return nil
 }
 
-// forKey returns the limiter of a key.
-func (l *limiter) forKey(key string) *rate.Limiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.byKey[key]
-	if r == nil {
-		if l.byKey == nil || len(l.byKey) >= limitersMax {
-			l.byKey = map[string]*rate.Limiter{}
-		}
-		r = rate.NewLimiter(rate.Limit(l.perSecond), 2*l.perSecond)
-		l.byKey[key] = r
+// describeLimits sets the header fields of draft-ietf-httpapi-ratelimit-headers: which quotas there are, and what is left of them.
+func describeLimits(h http.Header, states []ratelimit.State) {
+	policies, left := make([]string, len(states)), make([]string, len(states))
+	for i, s := range states {
+		policies[i] = fmt.Sprintf("%q;q=%d;w=%d", s.Policy.Name, s.Policy.Quota, int(ratelimit.Window/time.Second))
+		left[i] = fmt.Sprintf("%q;r=%d;t=%d", s.Policy.Name, s.Remaining, int(math.Ceil(s.Reset.Seconds())))
 	}
-	return r
+	h.Set("RateLimit-Policy", strings.Join(policies, ", "))
+	h.Set("RateLimit", strings.Join(left, ", "))
+}
+
+// allowStranger returns an error if an address has tried too many unknown keys, unless the key is one that this node knows: callers behind
+// a proxy share an address.
+func (l limits) allowStranger(address string, known func() bool) error {
+	if l.limiter == nil {
+		return nil
+	}
+	if s, full := l.limiter.Full(l.stranger, address); full && !known() {
+		return &fault.Error{Kind: fault.RateLimited, RetryAfter: s.Reset,
+			Message: "too many requests with unknown API keys came from this address; wait, and check the key"}
+	}
+	return nil
+}
+
+// countStranger counts a request with an unknown key.
+func (l limits) countStranger(ctx context.Context, address string) {
+	if l.limiter != nil {
+		l.limiter.Take(ctx, l.stranger, address)
+	}
+}
+
+// addressOf returns the address that a request comes from, without the port. An IPv6 network of 64 bits counts as one address, because
+// that is the least that a caller gets.
+func addressOf(r *http.Request) string {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	address := at.Addr().Unmap().WithZone("")
+	if address.Is4() {
+		return address.String()
+	}
+	network, _ := address.Prefix(64) // fails only for a wrong number of bits
+	return network.String()
 }

@@ -21,7 +21,8 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &f) && f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
 	}
-	if status >= http.StatusInternalServerError && !disconnected(r, err) {
+	refused := f != nil && f.Kind == fault.Unavailable && errors.Unwrap(f) == nil // metrics count what the service has no room for
+	if status >= http.StatusInternalServerError && !refused && !disconnected(r, err) {
 		organizationID := ""
 		if out, ok := w.(*response); ok {
 			organizationID = out.organizationID

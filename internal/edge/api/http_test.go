@@ -10,12 +10,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
@@ -161,6 +163,108 @@ func TestAKeyThatAsksTooOftenIsToldHowLongToWait(t *testing.T) {
 		}
 		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: other.Key}); a.Status != 200 {
 			t.Errorf("another key was refused too: %d", a.Status)
+		}
+	})
+}
+
+func TestEveryAnswerSaysWhatIsLeftOfTheQuotas(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		c.Clock = clock.NewManual(time.Now()) // within one window
+		s := apitest.Start(t, dbtest.Open(t, c), api.Config{RateLimit: 20})
+		n := s.Found(t, "mine")
+		second := n.Member(t, actor.Owner, actor.ScopeAll)
+		left := regexp.MustCompile(`^"key";r=(\d+);t=[12](, "organization";r=(\d+);t=[12])?$`)
+		for i, key := range []string{n.Key, n.Key, second, second, second} {
+			a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: key})
+			if got := a.Header.Get("RateLimit-Policy"); a.Status != 200 || got != `"key";q=40;w=2, "organization";q=160;w=2` {
+				t.Errorf("%d: the policy is %s", a.Status, got)
+			}
+			parts := left.FindStringSubmatch(a.Header.Get("RateLimit"))
+			if parts == nil {
+				t.Fatalf("RateLimit is %s", a.Header.Get("RateLimit"))
+			}
+			wantKey := map[int]int{0: 39, 1: 38, 2: 39, 3: 38, 4: 37}[i]
+			key, _ := strconv.Atoi(parts[1])
+			organization, _ := strconv.Atoi(parts[3])
+			// On PostgreSQL what other nodes have taken is known to a block.
+			if key < wantKey-4 || key > wantKey+2 || organization < 159-i-16 || organization > 159-i+8 {
+				t.Errorf("request %d has %d and %d left", i, key, organization)
+			}
+		}
+		refused := 0
+		for range 250 {
+			a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: n.Key})
+			if a.Status == 429 {
+				refused++
+				if parts := left.FindStringSubmatch(a.Header.Get("RateLimit")); parts == nil || parts[1] != "0" {
+					t.Fatalf("%s", a.Header.Get("RateLimit"))
+				}
+			}
+		}
+		if refused < 250-45 {
+			t.Errorf("%d of 250 were refused", refused)
+		}
+	})
+}
+
+func TestTheKeysOfAnOrganizationShareItsQuota(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		c.Clock = clock.NewManual(time.Now())
+		s := apitest.Start(t, dbtest.Open(t, c), api.Config{RateLimit: 5}) // 10 for a key, 40 for the organization
+		n, other := s.Found(t, "mine"), s.Found(t, "other")
+		allowed := 0
+		for range 8 {
+			key := n.Member(t, actor.Owner, actor.ScopeAll)
+			for range 10 {
+				if s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: key}).Status == 200 {
+					allowed++
+				}
+			}
+		}
+		if allowed < 40 || allowed > 44 {
+			t.Errorf("%d requests of eight keys were allowed", allowed)
+		}
+		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: other.Key}); a.Status != 200 {
+			t.Errorf("another organization: %d %s", a.Status, a.Body)
+		}
+	})
+}
+
+func TestAnAddressMayTryFewUnknownKeys(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		now := clock.NewManual(time.Now())
+		c.Clock = now
+		s := apitest.Start(t, dbtest.Open(t, c), api.Config{RateLimit: 50}) // 10 unknown keys in a window
+		n := s.Found(t, "mine")
+		stranger := n.Member(t, actor.Owner, actor.ScopeAll) // it is valid, but the node has not seen it yet
+		get := func(key string) apitest.Answer {
+			return s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: key})
+		}
+		if a := get(n.Key); a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		statuses := map[int]int{}
+		for i := range 30 {
+			a := get(fmt.Sprintf("bur_%043d", i))
+			if statuses[a.Status]++; a.Status == 429 && (a.Header.Get("Retry-After") == "" || a.Error(t).Code != "RATE_LIMITED") {
+				t.Fatalf("%s", a.Body)
+			}
+		}
+		if statuses[401] != 10 || statuses[429] != 20 {
+			t.Errorf("%v", statuses)
+		}
+		if a := get(stranger); a.Status != 429 {
+			t.Errorf("a key that the node does not know: %d", a.Status)
+		}
+		if a := get(n.Key); a.Status != 200 {
+			t.Errorf("a known key from the same address: %d %s", a.Status, a.Body)
+		}
+		now.Advance(2 * time.Second)
+		if a := get(stranger); a.Status != 200 {
+			t.Errorf("later: %d %s", a.Status, a.Body)
 		}
 	})
 }

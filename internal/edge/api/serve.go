@@ -44,7 +44,7 @@ func (a *API) choose(r *wire.Route, others http.Handler) http.Handler {
 	})
 }
 
-// serve handles one request: authenticate, limit the rate, authorize, decode, perform, answer.
+// serve handles one request: authenticate, limit the rate, authorize, receive, admit, decode, perform, answer.
 func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) error {
 	who, err := a.authenticate(req)
 	if err != nil {
@@ -53,17 +53,22 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 	if out, ok := w.(*response); ok {
 		out.organizationID = who.OrganizationID // for the log of what fails
 	}
-	if err := a.limits.allow(who.APIKeyID); err != nil {
+	if err := a.limits.allow(req.Context(), w.Header(), who); err != nil {
 		return err
 	}
 	if err := who.Authorize(r.Need); err != nil {
 		return err
 	}
-	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout)
+	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout, a.memory.Reserve(who.OrganizationID))
 	if err != nil {
 		return err
 	}
 	defer got.Close()
+	leave, err := a.gates[r.Work].enter(req.Context(), who.OrganizationID, who.APIKeyID)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	inputs, err := r.Decoder.Decode(req, got)
 	keyed, badKey := idempotencyKey(r, who, req, got.Body)
 	if err != nil || badKey != nil {

@@ -41,6 +41,7 @@ type server struct {
 	tlsCert   string
 	tlsKey    string
 	rateLimit int
+	memory    int                  // MiB
 	announce  func(address string) // called when the service is ready
 	slow      string
 	anchors   string
@@ -66,7 +67,9 @@ func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.addr, "addr", "BURSAR_ADDR", "127.0.0.1:8080", "address to listen on")
 	text(c.Flags(), &srv.tlsCert, "tls-cert", "BURSAR_TLS_CERT", "", "certificate file; enables HTTPS")
 	text(c.Flags(), &srv.tlsKey, "tls-key", "BURSAR_TLS_KEY", "", "private key file of the certificate")
-	c.Flags().IntVar(&srv.rateLimit, "rate-limit", 500, "requests per second that each API key may send to this node; 0 means no limit")
+	c.Flags().IntVar(&srv.rateLimit, "rate-limit", 500, "requests per second that each API key may send; 0 means no limit")
+	c.Flags().IntVar(&srv.memory, "memory", memoryDefault,
+		"MiB of memory to stay below: limits the bodies of concurrent requests, and when garbage is collected")
 	text(c.Flags(), &srv.anchors, "anchors", "BURSAR_ANCHORS", "",
 		"folder to which every close writes an anchor of the audit log; by default, anchors in the data folder")
 	text(c.Flags(), &srv.slow, "slow-statement", "BURSAR_SLOW_STATEMENT", "200ms",
@@ -83,6 +86,12 @@ func (srv *server) slowStatement() (time.Duration, error) {
 	return d, nil
 }
 
+// Limits of --memory, in MiB. Three eighths of it are for the bodies of requests.
+const (
+	memoryDefault = 512
+	memoryMin     = 128
+)
+
 // gcPercent lets the heap grow to several times the live data, which is so small that it would be collected all the time.
 const gcPercent = 400
 
@@ -92,7 +101,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	if err != nil {
 		return err
 	}
-	serve, err := srv.protocol()
+	protocol, err := srv.protocol()
 	if err != nil {
 		return err
 	}
@@ -110,6 +119,12 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	if srv.rateLimit < 0 {
 		return &usageError{fmt.Errorf("--rate-limit must be 0 or more, but is %d", srv.rateLimit), "bursar serve"}
 	}
+	if srv.memory < memoryMin {
+		return &usageError{fmt.Errorf("--memory must be at least %d, but is %d", memoryMin, srv.memory), "bursar serve"}
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(srv.memory) << 20 / 4 * 3) // SQLite has its caches outside of the heap
+	}
 	d, err := s.open(log)
 	if err != nil {
 		return err
@@ -119,18 +134,18 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	a.KeepAnchors(cmp.Or(srv.anchors, filepath.Join(s.data, app.AnchorsFolder)))
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Log: log, Metrics: metrics, Version: version})
+	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Memory: srv.memory << 20 / 8 * 3, Log: log, Metrics: metrics, Version: version})
 	listener, err := net.Listen("tcp", srv.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w; choose another address with --addr", srv.addr, err)
 	}
 	h := &http.Server{Handler: traced(handler), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+		DisableGeneralOptionsHandler: true, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := serve(h, listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := h.Serve(protocol(handler, h, listener)); !errors.Is(err, http.ErrServerClosed) {
 			cancel(fmt.Errorf("serve: %w", err))
 		}
 	})
@@ -195,21 +210,21 @@ func pause(ctx context.Context) {
 	}
 }
 
-// protocol returns how to serve: HTTPS with the certificate, which is read before anything else starts, or HTTP.
-func (srv *server) protocol() (func(*http.Server, net.Listener) error, error) {
+// protocol returns the listener of the server: for HTTPS with the certificate, which is read before anything else starts, or for HTTP.
+func (srv *server) protocol() (func(*api.API, *http.Server, net.Listener) net.Listener, error) {
 	if (srv.tlsCert == "") != (srv.tlsKey == "") {
 		return nil, &usageError{errors.New("--tls-cert and --tls-key must be set together"), "bursar serve"}
 	}
 	if srv.tlsCert == "" {
-		return (*http.Server).Serve, nil
+		return func(a *api.API, _ *http.Server, l net.Listener) net.Listener { return a.Listener(l) }, nil
 	}
 	pair, err := tls.LoadX509KeyPair(srv.tlsCert, srv.tlsKey)
 	if err != nil {
 		return nil, fmt.Errorf("read the certificate: %w; check --tls-cert and --tls-key", err)
 	}
-	return func(h *http.Server, l net.Listener) error {
-		h.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-		return h.ServeTLS(l, "", "")
+	return func(a *api.API, h *http.Server, l net.Listener) net.Listener {
+		h.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+		return a.TLSListener(l, h.TLSConfig)
 	}, nil
 }
 

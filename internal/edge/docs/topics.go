@@ -22,7 +22,8 @@ type topic struct {
 func topicsOf(c Config) []topic {
 	limit := "This service sets no limit of its own; a proxy in front of it may."
 	if c.RateLimit > 0 {
-		limit = fmt.Sprintf("Each key may send %d requests a second to a node, and twice as many in a burst.", c.RateLimit)
+		limit = fmt.Sprintf("Each key may send %d requests a second, and twice as many in a burst; an organization, with all its keys, "+
+			"four times as many. The headers `RateLimit-Policy` and `RateLimit` say which quotas there are and what is left of them.", c.RateLimit)
 	}
 	return append(requestTopics(c), []topic{
 		{ID: "pagination", Title: "Lists and pagination", Text: []string{
@@ -52,7 +53,10 @@ func topicsOf(c Config) []topic {
 		{ID: "rate-limits", Title: "Rate limits", Text: []string{
 			limit + " A request beyond a limit is answered with `429` and has no effect: wait as many seconds as `Retry-After` " +
 				"says, then repeat it.",
-		}, Caption: "Too many requests", Shell: true, Sample: "HTTP/1.1 429 Too Many Requests\nRetry-After: 1"},
+			"Reports, tests of rules, imports and other large requests are limited by how many are in progress: those beyond it wait for some " +
+				"seconds or are answered with `429`, or with `503` if the service as a whole has too many.",
+		}, Caption: "Too many requests", Shell: true, Sample: "HTTP/1.1 429 Too Many Requests\nRetry-After: 1\n" +
+			"RateLimit-Policy: \"key\";q=1000;w=2\nRateLimit: \"key\";r=0;t=1"},
 	}...)
 }
 

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// runsMax is how many tasks of a kind one node runs at a time. Tasks of one organization wait for its state row anyway.
+	// runsMax is how many tasks of a kind one node runs at a time, each of another organization: tasks of one would wait for
+	// its state row anyway, and keep others from running.
 	runsMax = 2
 	// pollEvery is how often a node looks for tasks that nobody has claimed, such as one whose node died.
 	pollEvery = 2 * time.Second
@@ -28,11 +29,14 @@ type Runner struct {
 	do   func(ctx context.Context, organizationID, taskID string) error
 	log  *slog.Logger
 	wake chan struct{}
+
+	mu     sync.Mutex
+	active map[string]bool // the organizations whose tasks this node runs
 }
 
 // NewRunner returns a runner that is not started yet. The function do claims a task and works on it until it is done.
 func NewRunner(k Kind, d *db.DB, log *slog.Logger, do func(ctx context.Context, organizationID, taskID string) error) *Runner {
-	r := &Runner{kind: k, db: d, do: do, log: log, wake: make(chan struct{}, 1)}
+	r := &Runner{kind: k, db: d, do: do, log: log, wake: make(chan struct{}, 1), active: map[string]bool{}}
 	r.Loop = lifecycle.New(r.run)
 	return r
 }
@@ -51,11 +55,10 @@ func (r *Runner) run(ctx context.Context, started func()) {
 	started()
 	var running sync.WaitGroup
 	defer running.Wait()
-	free := make(chan struct{}, runsMax)
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		r.startWaiting(ctx, &running, free)
+		r.startWaiting(ctx, &running)
 		select {
 		case <-ctx.Done():
 			return
@@ -66,24 +69,22 @@ func (r *Runner) run(ctx context.Context, started func()) {
 }
 
 // startWaiting starts tasks that nobody has claimed, as many as there is room for.
-func (r *Runner) startWaiting(ctx context.Context, running *sync.WaitGroup, free chan struct{}) {
+func (r *Runner) startWaiting(ctx context.Context, running *sync.WaitGroup) {
 	var found []waiting
 	err := r.db.ReadAcross(ctx, "a runner runs the tasks of all organizations", func(ctx context.Context, tx *db.Tx) (err error) {
-		found, err = selectWaiting(ctx, tx, r.kind, runsMax)
+		found, err = selectWaiting(ctx, tx, r.kind, 2*runsMax) // some of them may be of organizations that are active
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("background tasks wait: the runner could not look for them", "task", r.kind.Noun, "error", err)
 	}
 	for _, w := range found {
-		select {
-		case free <- struct{}{}:
-		default:
-			return // a task that ends wakes the runner
+		if !r.begin(w.OrganizationID) {
+			continue // a task that ends wakes the runner
 		}
 		running.Go(func() {
 			defer func() {
-				<-free
+				r.end(w.OrganizationID)
 				r.Wake()
 			}()
 			if err := r.runTask(ctx, w); err != nil && ctx.Err() == nil && !errors.Is(err, ErrClaimed) {
@@ -92,6 +93,24 @@ func (r *Runner) startWaiting(ctx context.Context, running *sync.WaitGroup, free
 			}
 		})
 	}
+}
+
+// begin reports whether a task of an organization may run now, and notes that it does.
+func (r *Runner) begin(organizationID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active[organizationID] || len(r.active) == runsMax {
+		return false
+	}
+	r.active[organizationID] = true
+	return true
+}
+
+// end notes that the task of an organization has ended.
+func (r *Runner) end(organizationID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.active, organizationID)
 }
 
 // runTask runs a task. A panic in it becomes an error, because it must not end the service.

@@ -112,3 +112,41 @@ func TestARunnerStartsAndStopsLikeEveryService(t *testing.T) {
 		})
 	})
 }
+
+func TestAnOrganizationWithManyTasksDoesNotHoldUpAnother(t *testing.T) {
+	t.Parallel()
+	each(t, func(f *fixture) {
+		for _, id := range []string{"a1", "a2", "a3"} {
+			f.add(id)
+		}
+		f.exec("INSERT INTO test_tasks (organization_id, test_task_id, status, tries, created_at) VALUES ('org_other', 'b1', 'pending', 0, ?)",
+			f.now.Now())
+		began := make(chan string, 10)
+		proceed := make(chan struct{})
+		r := task.NewRunner(f.kind, f.db, slog.New(slog.DiscardHandler), func(ctx context.Context, organizationID, id string) error {
+			c, err := f.kind.Claim(ctx, f.db, organizationID, id)
+			if err != nil {
+				return err
+			}
+			return c.Work(ctx, func(context.Context) error {
+				began <- id
+				<-proceed
+				f.finish(id)
+				return nil
+			}, func() bool { return true })
+		})
+		if err := r.Start(f.Context()); err != nil {
+			f.Fatal(err)
+		}
+		first := []string{<-began, <-began}
+		slices.Sort(first)
+		if !slices.Equal(first, []string{"a1", "b1"}) {
+			f.Errorf("%v began first", first)
+		}
+		close(proceed)
+		for range 2 {
+			<-began
+		}
+		r.Stop()
+	})
+}

@@ -33,11 +33,11 @@ type waiting struct {
 	ID             string `db:"task_id"`
 }
 
-// selectWaiting returns tasks that nobody has claimed, the oldest first.
+// selectWaiting returns tasks that nobody has claimed: the first of each organization, the oldest first.
 func selectWaiting(ctx context.Context, tx *db.Tx, k Kind, limit int) ([]waiting, error) {
-	return db.All[waiting](ctx, tx, "SELECT organization_id, "+k.Key+" AS task_id FROM "+k.Table+
+	return db.All[waiting](ctx, tx, "SELECT organization_id, min("+k.Key+") AS task_id FROM "+k.Table+
 		` WHERE status IN ('pending', 'running') AND (claimed_until IS NULL OR claimed_until < ?)
-		ORDER BY created_at LIMIT ?`, tx.Now(), limit)
+		GROUP BY organization_id ORDER BY min(created_at), organization_id LIMIT ?`, tx.Now(), limit)
 }
 
 type statusRow struct {

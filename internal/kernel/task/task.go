@@ -44,7 +44,7 @@ type Claim struct {
 // Claim claims a task. It returns ErrClaimed if somebody else holds the task or if it is over.
 func (k Kind) Claim(ctx context.Context, d *db.DB, organizationID, taskID string) (*Claim, error) {
 	c := &Claim{OrganizationID: organizationID, ID: taskID, kind: k, db: d}
-	err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+	err := d.Write(db.Background(ctx), organizationID, func(ctx context.Context, tx *db.Tx) error {
 		c.Text = tx.NewID("claim") // any text that nobody else has
 		ours, err := claim(ctx, tx, k, taskID, c.Text, tx.Now().Add(Lease))
 		if err != nil {
@@ -58,11 +58,11 @@ func (k Kind) Claim(ctx context.Context, d *db.DB, organizationID, taskID string
 	return c, err
 }
 
-// Work runs the function do and renews the claim meanwhile. If the claim is lost, it cancels the context of do and
-// returns ErrClaimed. If done then reports that the task is not over, Work releases the claim: others may claim the task
-// at once or, if it made no progress, after a pause that grows with the number of tries.
+// Work runs the function do, whose writes yield to those of requests, and renews the claim meanwhile. If the claim is lost,
+// it cancels the context of do and returns ErrClaimed. If done then reports that the task is not over, Work releases the
+// claim: others may claim the task at once or, if it made no progress, after a pause that grows with the number of tries.
 func (c *Claim) Work(ctx context.Context, do func(context.Context) error, done func() bool) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(db.Background(ctx))
 	var renewing sync.WaitGroup
 	renewing.Go(func() { c.keepRenewing(ctx, cancel) })
 	defer func() {

@@ -97,6 +97,14 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 	return e.who, nil
 }
 
+// Knows reports whether this node has read a key from the database before, valid or not any more.
+func (s *Service) Knows(text secret.Text) bool {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	_, ok := s.known.byHash[hashOf(text.Reveal())]
+	return ok
+}
+
 // readKey reads a key and what it may do: no more than its user, and no more than the keys it was created with. The error is NotFound if
 // the key is not valid.
 func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cachedKey, error) {

@@ -62,6 +62,7 @@ type work struct {
 	Import
 	*task.Claim
 	s      *Service
+	pace   *db.Pace
 	stated []intake.Stated // the newest balances that the file states, as far as its rows were imported
 }
 
@@ -88,10 +89,11 @@ func (w *work) read(ctx context.Context, progress func(Import)) error {
 		}
 		balances.Compare(row)
 	}
+	w.pace = w.s.db.NewPace(w.s.batch)
 	for end := false; !end; {
 		var b batch
 		var broken error
-		if end, broken = b.gather(ctx, in, balances, w.Mapping, src, w.s.batch); broken != nil && fault.KindOf(broken) != fault.Invalid {
+		if end, broken = b.gather(ctx, in, balances, w.Mapping, src, w.pace.Next()); broken != nil && fault.KindOf(broken) != fault.Invalid {
 			return broken
 		}
 		if err := w.commit(ctx, b); err != nil { // also the rows before the point at which the file is broken
@@ -171,6 +173,7 @@ func (w *work) commit(ctx context.Context, b batch) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // keeps the source from being deleted meanwhile
 			return err
 		}
+		defer w.pace.Measure(len(b.all))()
 		src, err := w.source(ctx, tx)
 		if err != nil {
 			return err

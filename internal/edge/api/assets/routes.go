@@ -47,7 +47,7 @@ func (h handlers) assetPolicies() []wire.Route {
 
 func (h handlers) prices() []wire.Route {
 	upload := wire.Post("/v1/prices/import", h.importPrices, "Import a CSV file of prices, all or none").WholeOrganization().
-		Describe("Prices that are already stored are skipped.").Creates()
+		Describe("Prices that are already stored are skipped.").Creates().LargeWrite()
 	return wire.Tag{Name: "Prices", Description: "Market prices of assets."}.Routes(
 		wire.Get("/v1/prices", h.listPrices, "List prices, latest first"),
 		wire.Post("/v1/prices", h.createPrice, "Create a price of an asset for a time or the close of a day").WholeOrganization().Creates(),
@@ -64,10 +64,10 @@ func (h handlers) revaluations() []wire.Route {
 		wire.Get("/v1/revaluations", h.listRevaluations, "List revaluations, newest first"),
 		wire.Post("/v1/revaluations", h.createRevaluation, "Revalue holdings at the end of an accounting period").
 			Describe("Measures what is held by the rules of each legal entity and posts the differences. Running it again replaces "+
-				"what changed.").Creates(),
+				"what changed.").Creates().LargeWrite(),
 		wire.Get("/v1/revaluations/{revaluation_id}", h.getRevaluation, "Get a revaluation and its totals"),
 		wire.Get("/v1/revaluations/{revaluation_id}/rows", h.listRevaluationRows, "List the lots and accounts of a revaluation"),
 		wire.Post("/v1/revaluations/{revaluation_id}/reverse", h.reverseRevaluation, "Reverse the latest revaluation of an open period").
-			Describe("Reverses its journal entries."),
+			Describe("Reverses its journal entries.").LargeWrite(),
 	)
 }

@@ -15,9 +15,15 @@ type classificationRunPath struct {
 	ID string `path:"classification_run_id" minLength:"1" maxLength:"64" doc:"Identifier of the classification run."`
 }
 
-func (h handlers) createClassificationRun(ctx context.Context, in *struct {
+// createsRun holds the request for a run and, once its transactions are counted, the prepared run.
+type createsRun struct {
 	Body CreateClassificationRun
-}) (wire.Data[ClassificationRun], error) {
+
+	prepared classification.Prepared
+}
+
+// prepareClassificationRun counts the transactions of a run before the database transaction that creates it.
+func (h handlers) prepareClassificationRun(ctx context.Context, in *createsRun) (err error) {
 	b := in.Body
 	p := classification.CreateParams{
 		TransactionIDs: b.TransactionIDs,
@@ -28,7 +34,12 @@ func (h handlers) createClassificationRun(ctx context.Context, in *struct {
 	if b.Filter != nil {
 		p.Filter = new(transaction.Filter(*b.Filter))
 	}
-	r, err := h.app.Classification.Create(ctx, p)
+	in.prepared, err = h.app.Classification.Prepare(ctx, p)
+	return err
+}
+
+func (h handlers) createClassificationRun(ctx context.Context, in *createsRun) (wire.Data[ClassificationRun], error) {
+	r, err := h.app.Classification.CreatePrepared(ctx, in.prepared)
 	return wire.DataOf(viewClassificationRun(r)), err
 }
 

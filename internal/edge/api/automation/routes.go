@@ -18,11 +18,12 @@ func Routes(a *app.App) []wire.Route {
 }
 
 func (h handlers) classification() []wire.Route {
+	create := wire.Post("/v1/classification-runs", h.createClassificationRun, "Start a classification run").
+		Describe("Applies the rules to transactions in the background. Where no rule matches, it suggests a classification from " +
+			"earlier bookings. An organization can have 20 runs that are not finished.").Creates().LargeWrite()
 	return wire.Tag{Name: "Classification", Description: "Background runs that classify transactions by rules and precedents."}.Routes(
 		wire.Get("/v1/classification-runs", h.listClassificationRuns, "List classification runs, newest first"),
-		wire.Post("/v1/classification-runs", h.createClassificationRun, "Start a classification run").
-			Describe("Applies the rules to transactions in the background. Where no rule matches, it suggests a classification from "+
-				"earlier bookings.").Creates(),
+		wire.Prepared(create, h.prepareClassificationRun),
 		wire.Get("/v1/classification-runs/{classification_run_id}", h.getClassificationRun,
 			"Get the progress and the counts of a classification run"),
 		wire.Get("/v1/classification-runs/{classification_run_id}/results", h.listClassificationResults,
@@ -55,7 +56,7 @@ func (h handlers) memory() []wire.Route {
 			Describe("Its earlier versions are kept.")),
 		rule(wire.Get("/v1/memory/history", h.listMemoryRuleHistory, "List the versions of a rule, newest first").
 			Describe("With what changed, who changed it and why.")),
-		wire.Post("/v1/memory/rules/test", h.testMemoryRule, "Test a rule against past transactions").ReadOnly().
+		wire.Post("/v1/memory/rules/test", h.testMemoryRule, "Test a rule against past transactions").ReadOnly().Backtest().
 			Describe("Returns what the rule matches, what it would change and which other rules match too. Nothing is saved."),
 	)
 	for i := range routes {

@@ -13,7 +13,11 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.reports(), h.assetReports(), h.explanations())
+	routes := slices.Concat(h.reports(), h.assetReports(), h.explanations())
+	for i := range routes {
+		routes[i] = routes[i].LargeRead()
+	}
+	return routes
 }
 
 func (h handlers) reports() []wire.Route {

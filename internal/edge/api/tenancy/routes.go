@@ -43,6 +43,7 @@ func (h handlers) auditLog() []wire.Route {
 	readers := []actor.Role{actor.Owner, actor.Admin, actor.Auditor}
 	return wire.Tag{Name: "Audit log", Description: "A tamper-evident record of every change."}.Routes(
 		wire.Get("/v1/audit-log", h.listAuditLog, "List audit records, newest first").WholeOrganization().NeedsRole(readers...),
-		wire.Get("/v1/audit-log/verify", h.verifyAuditLog, "Verify the hash chain of the audit log").WholeOrganization().NeedsRole(readers...),
+		wire.Get("/v1/audit-log/verify", h.verifyAuditLog, "Verify the hash chain of the audit log").WholeOrganization().
+			NeedsRole(readers...).LargeRead(),
 	)
 }

@@ -47,7 +47,7 @@ func (h handlers) transactions() []wire.Route {
 		wire.Post("/v1/transactions/link", h.linkTransactions, "Link two transactions that are one transfer, bridge or swap"),
 		wire.Post("/v1/transactions/unlink", h.unlinkTransactions, "Unlink transactions").
 			Describe("Automatic matching does not link them to each other again."),
-		wire.Post("/v1/transactions/match", h.matchTransactions, "Find and link matching transactions within a range of dates"),
+		wire.Post("/v1/transactions/match", h.matchTransactions, "Find and link matching transactions within a range of dates").LargeWrite(),
 		wire.Get("/v1/transactions/ambiguous", h.listAmbiguousTransactions, "List transactions with several possible matches").
 			Describe("Sorted by sequence number."),
 	)
@@ -55,7 +55,7 @@ func (h handlers) transactions() []wire.Route {
 
 func (h handlers) imports() []wire.Route {
 	create := wire.Post("/v1/imports", h.createImport, "Import a file of transactions").
-		Describe("The file is read in the background. Transactions that the source already has are skipped.").Creates()
+		Describe("The file is read in the background. Transactions that the source already has are skipped.").Creates().LargeWrite()
 	return wire.Tag{Name: "Imports", Description: "Files of transactions, read in the background."}.Routes(
 		wire.Get("/v1/imports", h.listImports, "List imports, newest first"),
 		wire.First(create, h.receiveImport, h.checkImport),

@@ -23,10 +23,10 @@ import (
 // fields are tagged path or query, with an optional field Body for JSON, or Form for a form with files. The schema that validates a
 // field is the one in the OpenAPI description.
 type Decoder struct {
-	registry huma.Registry
-	in       reflect.Type
-	params   []param
-	body     *bodyPlan
+	rules  *rules
+	in     reflect.Type
+	params []param
+	body   *bodyPlan
 }
 
 // param is a path or query parameter.
@@ -67,7 +67,7 @@ type bodyPlan struct {
 }
 
 func newDecoder(registry huma.Registry, in reflect.Type) *Decoder {
-	d := &Decoder{registry: registry, in: in}
+	d := &Decoder{rules: newRules(registry), in: in}
 	for _, f := range reflect.VisibleFields(in) {
 		if f.Anonymous {
 			continue
@@ -129,12 +129,12 @@ func (d *Decoder) fill(r *http.Request, query url.Values, got Received, how subs
 		}
 		field := in.Elem().FieldByIndex(p.index)
 		switch {
-		case given && p.set(d.registry, field, values, faults):
+		case given && p.set(d.rules, field, values, faults):
 		case !given && p.required:
 			faults.Addf(p.name, "is required")
 			usable = false
 		case given:
-			usable = p.substitute(d.registry, field, how) && usable
+			usable = p.substitute(d.rules, field, how) && usable
 		}
 	}
 	if !faults.Empty() {
@@ -170,7 +170,7 @@ func (d *Decoder) unknownNames(query url.Values, faults *fault.List) {
 }
 
 // set parses one parameter into its field and reports whether it is valid. A list may be repeated or separated by commas.
-func (p param) set(registry huma.Registry, field reflect.Value, values []string, faults *fault.List) bool {
+func (p param) set(rules *rules, field reflect.Value, values []string, faults *fault.List) bool {
 	for _, v := range values {
 		if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
 			faults.Addf(p.name, "must be UTF-8 without the character U+0000")
@@ -183,7 +183,7 @@ func (p param) set(registry huma.Registry, field reflect.Value, values []string,
 			faults.Addf(p.name, "must not be empty")
 			return false
 		}
-		if !p.validate(registry, list, faults) {
+		if !p.validate(rules, list, faults) {
 			return false
 		}
 		field.Set(reflect.ValueOf(list))
@@ -198,7 +198,7 @@ func (p param) set(registry huma.Registry, field reflect.Value, values []string,
 		faults.Addf(p.name, "%s", problem)
 		return false
 	}
-	if !p.validate(registry, v, faults) {
+	if !p.validate(rules, v, faults) {
 		return false
 	}
 	if field.Kind() == reflect.Pointer {
@@ -235,13 +235,17 @@ func parseScalar(t reflect.Type, text string) (any, string) {
 }
 
 // validate adds the faults of a value and reports whether it is valid.
-func (p param) validate(registry huma.Registry, v any, faults *fault.List) bool {
-	found := Validate(registry, p.schema, v)
+func (p param) validate(rules *rules, v any, faults *fault.List) bool {
+	found, more := rules.validate(p.schema, v)
 	for _, f := range found {
 		faults.Addf(p.name+f.Name, "%s", f.Message)
 	}
+	faults.AddMore(more)
 	return len(found) == 0
 }
+
+// repairedMax is how many faults of a body are substituted to check the rest of the request. One with more is not checked further.
+const repairedMax = fieldsMax
 
 // decodeBody validates a body against its schema and unmarshals it into the input. Its faults are added to those of the parameters, and the
 // faulty values are substituted. It reports whether the input is valid then.
@@ -263,19 +267,30 @@ func (d *Decoder) decodeBody(r *http.Request, got Received, in reflect.Value, ho
 		(err != nil || kind != "application/json") {
 		return false, errMediaType
 	}
-	tree, err := Parse(body)
+	memory := got.memory
+	if how == replaced { // what the body was parsed into before is not in use any more
+		memory = nil
+	}
+	tree, unlisted, err := d.rules.parse(body, d.body.schema, memory)
 	if err := faults.Merge(err); err != nil {
 		return false, err
 	}
-	if err != nil { // the text itself is at fault, so that its values are not validated
+	var values fault.List
+	found, more := d.rules.validate(d.body.schema, tree)
+	for _, f := range found {
+		values.Addf(cmp.Or(strings.TrimPrefix(f.Name, "."), whole), "%s", f.Message)
+	}
+	values.AddMore(more + unlisted)
+	if err != nil { // the text itself is at fault
+		_ = faults.With(values.Err())
 		return false, nil
 	}
-	found := Validate(d.registry, d.body.schema, tree)
-	for _, f := range found {
-		faults.Addf(cmp.Or(strings.TrimPrefix(f.Name, "."), whole), "%s", f.Message)
+	_ = faults.Merge(values.Err()) // it is a list of fields
+	if len(found) > repairedMax {
+		return false, nil
 	}
 	if len(found) > 0 {
-		if !how.repair(d.registry, d.body.schema, tree, found) {
+		if !how.repair(d.rules, d.body.schema, tree, found) {
 			return false, nil
 		}
 		if body, err = json.Marshal(tree); err != nil {

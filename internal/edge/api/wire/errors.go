@@ -51,8 +51,24 @@ func ErrNoMethod(method string, allowed []string) error {
 		strings.Join(allowed, ", ")}
 }
 
+// transportMessages explains the statuses with which the server answers requests that it cannot read.
+var transportMessages = map[int]string{
+	http.StatusBadRequest: "the request is not valid HTTP: check its first line, its headers and escapes such as %20, and that it is " +
+		"sent to http or https as the address says",
+	http.StatusExpectationFailed:           "the header Expect can only be 100-continue",
+	http.StatusRequestHeaderFieldsTooLarge: "the first line and the headers of the request are too large",
+	http.StatusNotImplemented:              "the Transfer-Encoding is not supported; send chunked, or a Content-Length",
+	http.StatusHTTPVersionNotSupported:     "the version of HTTP is not supported; use HTTP/1.1 or HTTP/2",
+}
+
+// ErrTransport returns the failure of a request that the server could not read.
+func ErrTransport(status int) error {
+	return &transportError{status, cmp.Or(transportMessages[status], transportMessages[http.StatusBadRequest])}
+}
+
 var (
 	errTooLarge     = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d MiB", BodyMax>>20)}
+	errTooMuch      = &transportError{http.StatusRequestEntityTooLarge, "the body holds too many values; send them in several requests"}
 	errFormTooLarge = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the form is larger than %d MiB", formMax>>20)}
 	errMediaType    = &transportError{http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json"}
 	errTooSlow      = &transportError{http.StatusRequestTimeout, "the body did not arrive in time; send the request again"}
@@ -91,20 +107,25 @@ func Describe(err error) (int, ErrorDetail) {
 	}
 	detail := ErrorDetail{Code: kind.code, Message: f.Message}
 	for _, field := range f.Fields {
-		detail.Fields = append(detail.Fields, ErrorField{field.Name, field.Message})
+		detail.Fields = append(detail.Fields, ErrorField{shorten(field.Name, pathMax), shorten(field.Message, messageMax)})
 	}
 	slices.SortStableFunc(detail.Fields, func(a, b ErrorField) int {
 		return cmp.Or(ComparePaths(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
-	if more := len(detail.Fields) - fieldsMax; more > 0 {
-		detail.Fields = detail.Fields[:fieldsMax]
-		detail.Message += fmt.Sprintf(": %d faults are listed, and %d more", fieldsMax, more)
+	listed := min(len(detail.Fields), fieldsMax)
+	if more := len(detail.Fields) - listed + f.More; more > 0 {
+		detail.Fields = detail.Fields[:listed]
+		detail.Message += fmt.Sprintf(": %d faults are listed, and %s more", listed, formatCount(more))
 	}
 	return kind.status, detail
 }
 
-// fieldsMax is how many faults an answer lists.
-const fieldsMax = 100
+// Limits of an answer that reports faults, so that a request cannot be answered with much more than it is.
+const (
+	fieldsMax  = 100  // faults that are listed
+	pathMax    = 300  // characters of a path: unknown properties may have any name
+	messageMax = 2000 // characters of a message
+)
 
 // ComparePaths orders paths of inputs so that the same faults are always reported in the same order: lines[2] before lines[10], and
 // lines before lines[0].amount.

@@ -103,8 +103,9 @@ func (s *steady) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readForm reads a form and stores its files on disk. The plan tells which parts are files.
-func readForm(w http.ResponseWriter, r *http.Request, plan *bodyPlan, timeout time.Duration) (*form, error) {
+// readForm reads a form and stores its files on disk. The plan tells which parts are files; the others are kept in memory.
+func readForm(w http.ResponseWriter, r *http.Request, plan *bodyPlan, timeout time.Duration,
+	memory *Reservation) (*form, error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != FormType || params["boundary"] == "" {
 		return nil, errFormType
@@ -127,7 +128,7 @@ func readForm(w http.ResponseWriter, r *http.Request, plan *bodyPlan, timeout ti
 			err = fault.Malformedf("the form has more than %d parts", partsMax)
 		}
 		if err == nil {
-			err = f.add(part, plan)
+			err = f.add(part, plan, memory)
 		}
 		if err != nil {
 			f.close()
@@ -145,7 +146,7 @@ func formError(err error) error {
 		return errFormTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errTooSlow
-	case errors.As(err, &f):
+	case errors.As(err, &f) || errors.Is(err, errTooMuch):
 		return err
 	case errors.As(err, new(*os.PathError)): // a failure of the disk, not of the caller
 		return fault.UnavailableBecause(err, "the server could not store the file; nothing was imported, send it again later")
@@ -154,7 +155,7 @@ func formError(err error) error {
 }
 
 // add reads one part.
-func (f *form) add(part *multipart.Part, plan *bodyPlan) error {
+func (f *form) add(part *multipart.Part, plan *bodyPlan, memory *Reservation) error {
 	name := part.FormName()
 	h := sha256.New()
 	writeText(h, part.FileName())
@@ -173,7 +174,7 @@ func (f *form) add(part *multipart.Part, plan *bodyPlan) error {
 		}
 	} else {
 		var text bytes.Buffer
-		if n, err := io.CopyN(&text, from, partMax+1); err != nil && !errors.Is(err, io.EOF) {
+		if n, err := io.CopyN(&text, &accounted{from, memory}, partMax+1); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		} else if n > partMax {
 			return fault.Invalidf(name, "must have at most %d MiB", partMax>>20)
@@ -202,29 +203,28 @@ func (f *form) rewind() error {
 // valid then.
 func (d *Decoder) decodeForm(_ *http.Request, got Received, in reflect.Value, how substitution, faults *fault.List) (bool, error) {
 	f := got.form
-	schema := d.body.schema
-	for schema.Ref != "" {
-		schema = d.registry.SchemaFromRef(schema.Ref)
-	}
+	schema := d.rules.resolve(d.body.schema)
 	tree, misread := map[string]any{}, map[string]bool{}
 	var found []fault.Field
 	for name := range f.files {
 		tree[name] = ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.texts)) {
-		value, problem := partValue(d.registry, schema.Properties[name], f.texts[name])
+		value, problem := partValue(d.rules, schema.Properties[name], f.texts[name])
 		if tree[name] = value; problem != "" {
 			faults.Addf(name, "%s", problem)
 			found, misread[name] = append(found, fault.Field{Name: name, Message: problem}), true
 		}
 	}
-	for _, field := range Validate(d.registry, d.body.schema, tree) {
+	invalid, more := d.rules.validate(d.body.schema, tree)
+	faults.AddMore(more)
+	for _, field := range invalid {
 		if at := strings.TrimPrefix(field.Name, "."); !misread[at] {
 			faults.Addf(at, "%s", field.Message)
 			found = append(found, field)
 		}
 	}
-	if len(found) > 0 && (len(f.files) < len(d.body.files) || !how.repair(d.registry, d.body.schema, tree, found)) {
+	if len(found) > 0 && (len(f.files) < len(d.body.files) || len(found) > repairedMax || !how.repair(d.rules, d.body.schema, tree, found)) {
 		return false, nil
 	}
 	text, err := json.Marshal(tree)
@@ -242,10 +242,10 @@ func (d *Decoder) decodeForm(_ *http.Request, got Received, in reflect.Value, ho
 }
 
 // partValue parses the text of a part according to its schema. It returns a problem in words if the text has the wrong form.
-func partValue(registry huma.Registry, schema *huma.Schema, texts []string) (any, string) {
+func partValue(rules *rules, schema *huma.Schema, texts []string) (any, string) {
 	text := texts[0]
-	for schema != nil && schema.Ref != "" {
-		schema = registry.SchemaFromRef(schema.Ref)
+	if schema != nil {
+		schema = rules.resolve(schema)
 	}
 	switch {
 	case schema == nil: // unknown parts are refused by validation
@@ -260,7 +260,7 @@ func partValue(registry huma.Registry, schema *huma.Schema, texts []string) (any
 		v, problem := parseScalar(reflect.TypeFor[bool](), text)
 		return v, problem
 	}
-	tree, err := Parse([]byte(text))
+	tree, _, err := rules.parse([]byte(text), schema, nil)
 	if err != nil {
 		return nil, "must be JSON: " + err.Error()
 	}

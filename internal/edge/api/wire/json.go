@@ -2,8 +2,10 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"os"
 	"regexp"
@@ -11,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
@@ -22,7 +26,7 @@ const depthMax = 64
 const bodyUsual = 64 << 10
 
 // readBody reads the whole body before any other resource is in use.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func readBody(w http.ResponseWriter, r *http.Request, memory *Reservation) ([]byte, error) {
 	if r.ContentLength > BodyMax {
 		return nil, errTooLarge
 	}
@@ -30,13 +34,15 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if n := r.ContentLength; n > 0 { // the announced length is not trusted beyond bodyUsual
 		body.Grow(int(min(n, bodyUsual)) + bytes.MinRead)
 	}
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, BodyMax))
+	_, err := body.ReadFrom(&accounted{http.MaxBytesReader(w, r.Body, BodyMax), memory})
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		return nil, errTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, errTooSlow
+	case errors.As(err, new(*fault.Error)) || errors.Is(err, errTooMuch): // there is no memory for it
+		return nil, err
 	case err != nil:
 		return nil, fault.Malformedf("the body could not be read")
 	}
@@ -45,53 +51,87 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// Parse parses JSON more strictly than encoding/json: it refuses duplicate names, invalid UTF-8, the character U+0000 and anything
-// after the value, because two parsers could understand such a text differently, or a database could not store it.
+// Parse parses JSON more strictly than encoding/json: it refuses duplicate names, invalid UTF-8, the character U+0000, numbers that no
+// float64 can hold and anything after the value, because two parsers could understand such a text differently, or a database could not
+// store it.
 func Parse(text []byte) (any, error) {
-	if !utf8.Valid(text) {
-		return nil, fault.Malformedf("the body is not valid UTF-8")
-	}
-	p := parser{text: text}
-	v, err := p.value(0)
-	if err == nil && p.next() != 0 {
-		return nil, fault.Malformedf("the body continues after its JSON value")
-	}
-	if err == errSyntax {
-		return nil, malformed(text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return v, p.faults.Err()
+	v, _, err := newRules(nil).parse(text, nil, nil)
+	return v, err
 }
 
-// malformed returns the error of encoding/json about a text.
-func malformed(text []byte) error {
-	var v any
-	err := json.Unmarshal(text, &v)
+// parse is Parse for a text that is to match a schema. What the schema does not allow is read but not kept: the items of a list beyond its
+// limit, the values of unknown properties, and what is in an object or a list where the schema wants something else. The validation then
+// finds the fault all the same, except for unknown properties beyond fault.ListMax, whose number is returned. Memory is taken for what is
+// kept. If values are at fault, the error names them, and the others are returned.
+func (s *rules) parse(text []byte, schema *huma.Schema, memory *Reservation) (v any, more int, err error) {
+	if !utf8.Valid(text) {
+		return nil, 0, fault.Malformedf("the body is not valid UTF-8")
+	}
+	p := parser{rules: s, text: text, memory: memory}
+	v, err = p.value(0, schema)
 	switch {
-	case err == nil:
-		return fault.Malformedf("the body is not valid JSON")
-	case strings.Contains(err.Error(), "unexpected end"):
+	case err == errSyntax:
+		return nil, 0, p.malformed()
+	case err != nil:
+		return nil, 0, err
+	case p.next() != 0:
+		return nil, 0, fault.Malformedf("the body continues after its JSON value")
+	}
+	return v, p.more, p.faults.Err()
+}
+
+// errSyntax ends the parsing of a text that is not JSON.
+var errSyntax = errors.New("api: not JSON")
+
+// malformed returns the error about a text that is not JSON from the place at which the parser stopped.
+func (p *parser) malformed() error {
+	if p.at >= len(p.text) {
 		return fault.Malformedf("the body is not valid JSON: it ends too early")
 	}
-	return fault.Malformedf("the body is not valid JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+	c, _ := utf8.DecodeRune(p.text[p.at:])
+	return fault.Malformedf("the body is not valid JSON: unexpected %q at byte %s", c, formatCount(p.at+1))
 }
 
-var errSyntax = errors.New("api: not JSON")
+// longList is a list with more items than its schema allows, of which only as many were kept.
+type longList struct {
+	items []any
+	count int
+}
 
 // parser parses a value directly into the form that validation takes. The tokens of encoding/json take five times as long, which is
 // noticeable when many journal entries are posted.
 type parser struct {
-	text   []byte
-	at     int
-	path   []string
-	faults fault.List
+	rules   *rules
+	text    []byte
+	at      int
+	path    []byte
+	faults  fault.List
+	memory  *Reservation
+	skipped int // more than 0 while what is read is not kept
+	more    int // unknown properties that were not kept
+}
+
+// keep takes memory for a value, unless that is not kept. The input of the operation is built from it and takes about as much again.
+func (p *parser) keep(bytes int) error {
+	if p.skipped > 0 {
+		return nil
+	}
+	return p.memory.Take(2 * bytes)
+}
+
+// skip reads a value without keeping it.
+func (p *parser) skip(depth int) error {
+	p.skipped++
+	_, err := p.value(depth, nil)
+	p.skipped--
+	return err
 }
 
 // blame adds a fault at the current position.
 func (p *parser) blame(message string) {
-	p.faults.Addf(strings.TrimPrefix(strings.Join(p.path, ""), "."), "%s", message)
+	if p.skipped == 0 {
+		p.faults.Addf(strings.TrimPrefix(string(p.path), "."), "%s", message)
+	}
 }
 
 // next skips white space and returns the next byte, or 0 at the end.
@@ -117,28 +157,42 @@ func (p *parser) accept(c byte) bool {
 	return true
 }
 
-func (p *parser) value(depth int) (any, error) {
+// literals are the values that are words.
+var literals = []struct {
+	word  string
+	value any
+}{{"true", true}, {"false", false}, {"null", nil}}
+
+// value parses a value. The schema is nil where everything is kept, and inside what is not kept.
+func (p *parser) value(depth int, schema *huma.Schema) (any, error) {
 	if depth > depthMax {
 		return nil, fault.Malformedf("the body is nested deeper than %d levels", depthMax)
 	}
+	var r *rule
+	if schema != nil {
+		r = p.rules.of(schema)
+	}
 	switch c := p.next(); {
 	case c == '{':
-		return p.object(depth)
+		return p.object(depth, r)
 	case c == '[':
-		return p.array(depth)
+		return p.array(depth, r)
 	case c == '"':
 		text, err := p.string()
 		if err == nil && strings.IndexByte(text, 0) >= 0 {
 			p.blame("must not contain the character U+0000")
 		}
-		return text, err
+		if err != nil {
+			return nil, err
+		}
+		return text, p.keep(stringBytes + len(text))
 	case c == '-' || c >= '0' && c <= '9':
-		return p.number()
+		return p.number(r)
 	}
-	for literal, v := range map[string]any{"true": true, "false": false, "null": nil} {
-		if bytes.HasPrefix(p.text[p.at:], []byte(literal)) {
-			p.at += len(literal)
-			return v, nil
+	for _, l := range literals {
+		if bytes.HasPrefix(p.text[p.at:], []byte(l.word)) {
+			p.at += len(l.word)
+			return l.value, nil
 		}
 	}
 	return nil, errSyntax
@@ -146,74 +200,123 @@ func (p *parser) value(depth int) (any, error) {
 
 // string parses a string. Only one with escapes goes through encoding/json.
 func (p *parser) string() (string, error) {
-	from := p.at
-	for i := from + 1; i < len(p.text); i++ {
+	escaped := false
+	for i := p.at + 1; i < len(p.text); i++ {
 		switch c := p.text[i]; {
 		case c == '"':
+			quoted := p.text[p.at : i+1]
+			if p.skipped > 0 && (!escaped || json.Valid(quoted)) {
+				p.at = i + 1
+				return "", nil
+			}
+			text, ok := unquote(quoted, escaped)
+			if !ok {
+				return "", fault.Malformedf("the body is not valid JSON: the string at byte %s has an invalid escape", formatCount(p.at+1))
+			}
 			p.at = i + 1
-			return string(p.text[from+1 : i]), nil
+			return text, nil
 		case c == '\\':
-			return p.escaped(from)
+			escaped = true
+			i++
 		case c < ' ':
+			p.at = i
 			return "", errSyntax
 		}
 	}
+	p.at = len(p.text)
 	return "", errSyntax
 }
 
-func (p *parser) escaped(from int) (text string, err error) {
-	for i := from + 1; i < len(p.text); i++ {
-		switch p.text[i] {
-		case '\\':
-			i++
-		case '"':
-			p.at = i + 1
-			if json.Unmarshal(p.text[from:p.at], &text) != nil {
-				return "", errSyntax
-			}
-			return text, nil
-		}
+// unquote returns the text of a string in quotation marks.
+func unquote(quoted []byte, escaped bool) (text string, ok bool) {
+	if !escaped {
+		return string(quoted[1 : len(quoted)-1]), true
 	}
-	return "", errSyntax
+	return text, json.Unmarshal(quoted, &text) == nil
 }
 
 // numberRe is the grammar of JSON, which is narrower than that of strconv.
 var numberRe = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?`)
 
-func (p *parser) number() (any, error) {
+// number parses a number. One that a float64 cannot hold is a fault, and an integer must be written as one: what reads the input takes no
+// other form.
+func (p *parser) number(r *rule) (any, error) {
 	text := numberRe.Find(p.text[p.at:])
-	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil {
+	if len(text) == 0 {
 		return nil, errSyntax
 	}
 	p.at += len(text)
-	return v, nil
+	if p.skipped > 0 {
+		return nil, nil
+	}
+	v, err := strconv.ParseFloat(string(text), 64)
+	written := "the number " + shorten(string(text), quotedMax)
+	switch {
+	case err != nil && r != nil && r.schema.Format == decimalFormat:
+		p.blame("must be a decimal string, but is " + written)
+	case err != nil && r != nil && r.schema.Type == huma.TypeString:
+		p.blame("must be a string, but is " + written)
+	case err != nil:
+		p.blame("is out of range: " + written)
+	case r != nil && r.schema.Type == huma.TypeInteger && bytes.ContainsAny(text, ".eE") && v == math.Trunc(v):
+		p.blame("must be an integer without a point or an exponent, but is " + written)
+	}
+	return v, p.keep(numberBytes)
 }
 
-func (p *parser) object(depth int) (any, error) {
-	p.at++
-	m := map[string]any{}
-	if p.accept('}') {
-		return m, nil
+// object parses an object. Only the properties that the schema has are kept, and the names of others as long as they are few.
+func (p *parser) object(depth int, r *rule) (any, error) {
+	if r != nil && r.schema.Type != huma.TypeObject && r.schema.Type != "" {
+		return map[string]any{}, p.skip(depth)
 	}
+	p.at++
+	var m map[string]any
+	if p.skipped == 0 {
+		m = map[string]any{}
+	}
+	if p.accept('}') {
+		return m, p.keep(emptyBytes)
+	}
+	if err := p.keep(objectBytes); err != nil {
+		return nil, err
+	}
+	unknown := 0
 	for {
 		if p.next() != '"' {
 			return nil, errSyntax
 		}
 		name, err := p.string()
 		if err != nil || !p.accept(':') {
-			return nil, errSyntax
+			return nil, cmp.Or(err, errSyntax)
 		}
-		p.path = append(p.path, "."+name)
+		before := len(p.path)
+		p.path = append(append(p.path, '.'), name...)
 		if _, twice := m[name]; twice {
 			p.blame("is given twice")
 		}
-		if m[name], err = p.value(depth + 1); err != nil {
+		var known *property
+		if r != nil {
+			known = r.byName[name]
+		}
+		switch {
+		case p.skipped > 0 || r != nil && known == nil && !r.open && unknown == fault.ListMax:
+			if err = p.skip(depth + 1); p.skipped == 0 {
+				p.more++
+			}
+		case r != nil && known == nil && !r.open:
+			unknown++
+			m[name], err = nil, p.skip(depth+1)
+		case known != nil:
+			m[known.name], err = p.value(depth+1, known.schema)
+		default:
+			m[name], err = p.value(depth+1, nil)
+		}
+		if err != nil {
 			return nil, err
 		}
-		p.path = p.path[:len(p.path)-1]
+		p.path = p.path[:before]
 		if p.accept('}') {
-			return m, nil
+			return m, p.keep(propertyBytes * max(0, len(m)-8))
 		}
 		if !p.accept(',') {
 			return nil, errSyntax
@@ -221,25 +324,50 @@ func (p *parser) object(depth int) (any, error) {
 	}
 }
 
-func (p *parser) array(depth int) (any, error) {
+// array parses a list. Items beyond the limit of the schema are not kept.
+func (p *parser) array(depth int, r *rule) (any, error) {
+	if r != nil && r.schema.Type != huma.TypeArray && r.schema.Type != "" {
+		return []any{}, p.skip(depth)
+	}
+	limit, items := math.MaxInt, (*huma.Schema)(nil)
+	if r != nil {
+		items = r.schema.Items
+		if r.schema.MaxItems != nil {
+			limit = *r.schema.MaxItems
+		}
+	}
 	p.at++
-	list := []any{}
+	list, count := []any{}, 0
 	if p.accept(']') {
 		return list, nil
 	}
-	for {
-		p.path = append(p.path, "["+strconv.Itoa(len(list))+"]")
-		v, err := p.value(depth + 1)
-		if err != nil {
-			return nil, err
+	for ; ; count++ {
+		before := len(p.path)
+		p.path = append(strconv.AppendInt(append(p.path, '['), int64(count), 10), ']')
+		if p.skipped > 0 || count >= limit {
+			if err := p.skip(depth + 1); err != nil {
+				return nil, err
+			}
+		} else {
+			v, err := p.value(depth+1, items)
+			if err != nil {
+				return nil, err
+			}
+			if err := p.keep(itemBytes); err != nil {
+				return nil, err
+			}
+			list = append(list, v)
 		}
-		list = append(list, v)
-		p.path = p.path[:len(p.path)-1]
+		p.path = p.path[:before]
 		if p.accept(']') {
-			return list, nil
+			break
 		}
 		if !p.accept(',') {
 			return nil, errSyntax
 		}
 	}
+	if count++; p.skipped == 0 && count > limit {
+		return longList{list, count}, nil
+	}
+	return list, nil
 }

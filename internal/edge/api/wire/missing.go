@@ -40,7 +40,7 @@ func (d *Decoder) NameMissing(err error, r *http.Request, got Received) error {
 	if !errors.As(err, &f) || f.Kind != fault.NotFound && f.Kind != fault.Invalid {
 		return err
 	}
-	body := got.tree()
+	body := d.tree(got)
 	named := *f
 	if len(f.Fields) == 0 && f.Kind == fault.NotFound {
 		named.Message += d.askedFor(strings.TrimSuffix(f.Message, " not found"), r, body)
@@ -102,7 +102,7 @@ func (d *Decoder) BlameMissing(err error, r *http.Request, got Received) error {
 	if !errors.As(err, &f) || f.Kind != fault.NotFound || len(f.Fields) > 0 {
 		return err
 	}
-	noun, body := strings.TrimSuffix(f.Message, " not found"), got.tree()
+	noun, body := strings.TrimSuffix(f.Message, " not found"), d.tree(got)
 	var names []string
 	for _, name := range inputsFor(noun) {
 		if slices.ContainsFunc(d.params, func(p param) bool { return p.in == "path" && p.name == name }) {
@@ -198,9 +198,12 @@ func QuoteUnlessID(text string) string {
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,100}$`)
 
 // tree returns the body of a request as far as it holds texts, or nil if it cannot be parsed.
-func (r Received) tree() any {
+func (d *Decoder) tree(r Received) any {
 	if r.form == nil {
-		body, _ := Parse(r.Body)
+		if d.body == nil {
+			return nil
+		}
+		body, _, _ := d.rules.parse(r.Body, d.body.schema, nil)
 		return body
 	}
 	parts := map[string]any{}

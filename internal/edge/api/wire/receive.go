@@ -15,12 +15,14 @@ const (
 
 // Received is the body of a request.
 type Received struct {
-	Body []byte // as it was sent; of a form, a digest of its contents
-	form *form
+	Body   []byte // as it was sent; of a form, a digest of its contents
+	form   *form
+	memory *Reservation
 }
 
-// Close deletes the files of a form.
+// Close deletes the files of a form and returns the memory of the request.
 func (r Received) Close() {
+	r.memory.Close()
 	if r.form != nil {
 		r.form.close()
 	}
@@ -34,15 +36,20 @@ func (r Received) Rewind() error {
 	return r.form.rewind()
 }
 
-// Receive reads the body of a request, which must begin to arrive within the timeout.
-func (d *Decoder) Receive(w http.ResponseWriter, req *http.Request, timeout time.Duration) (got Received, err error) {
+// Receive reads the body of a request, which must begin to arrive within the timeout. The memory that the body takes, and what is built
+// from it, comes from the reservation, which is returned when the body is closed.
+func (d *Decoder) Receive(w http.ResponseWriter, req *http.Request, timeout time.Duration, memory *Reservation) (got Received, err error) {
+	got.memory = memory
 	if d.TakesForm() {
-		if got.form, err = readForm(w, req, d.body, timeout); err == nil {
+		if got.form, err = readForm(w, req, d.body, timeout, memory); err == nil {
 			got.Body = got.form.digest()
 		}
-		return got, err
+	} else {
+		got.Body, err = readBody(w, req, memory)
 	}
-	got.Body, err = readBody(w, req)
+	if err != nil {
+		memory.Close()
+	}
 	return got, err
 }
 

@@ -23,35 +23,35 @@ const (
 )
 
 // substitute sets a parameter whose value is faulty. It reports whether a valid value was found.
-func (p param) substitute(registry huma.Registry, field reflect.Value, how substitution) bool {
+func (p param) substitute(rules *rules, field reflect.Value, how substitution) bool {
 	var ignored fault.List
 	if p.initial != "" {
-		return p.set(registry, field, []string{p.initial}, &ignored)
+		return p.set(rules, field, []string{p.initial}, &ignored)
 	}
 	if how == leftOut {
 		return !p.required
 	}
 	text := ""
-	switch v := how.value(registry, p.schema).(type) {
+	switch v := how.value(rules, p.schema).(type) {
 	case []any:
-		text = fmt.Sprint(how.value(registry, p.schema.Items))
+		text = fmt.Sprint(how.value(rules, p.schema.Items))
 	default:
 		text = fmt.Sprint(v)
 	}
-	return p.set(registry, field, []string{text}, &ignored) || !p.required
+	return p.set(rules, field, []string{text}, &ignored) || !p.required
 }
 
 // repair substitutes the values at fault in a body and reports whether the body is valid then.
-func (how substitution) repair(registry huma.Registry, schema *huma.Schema, body any, found []fault.Field) bool {
+func (how substitution) repair(rules *rules, schema *huma.Schema, body any, found []fault.Field) bool {
 	for _, f := range found {
-		how.repairAt(registry, schema, body, stepRe.FindAllString(f.Name, -1))
+		how.repairAt(rules, schema, body, stepRe.FindAllString(f.Name, -1))
 	}
-	return len(Validate(registry, schema, body)) == 0
+	return rules.valid(schema, body)
 }
 
 // repairAt substitutes the value at a path. It does nothing if an object or list on the path is gone, because that was at fault itself.
-func (how substitution) repairAt(registry huma.Registry, schema *huma.Schema, v any, path []string) {
-	schema = resolve(registry, schema)
+func (how substitution) repairAt(rules *rules, schema *huma.Schema, v any, path []string) {
+	schema = rules.resolve(schema)
 	if len(path) == 0 {
 		return
 	}
@@ -60,7 +60,7 @@ func (how substitution) repairAt(registry huma.Registry, schema *huma.Schema, v 
 		name := path[0]
 		property := schema.Properties[name]
 		if property != nil && len(path) > 1 {
-			how.repairAt(registry, property, v[name], path[1:])
+			how.repairAt(rules, property, v[name], path[1:])
 			return
 		}
 		delete(v, name)
@@ -68,10 +68,10 @@ func (how substitution) repairAt(registry huma.Registry, schema *huma.Schema, v 
 			return
 		}
 		// Whether an object is there often tells which of two forms a request has.
-		optional := !slices.Contains(schema.Required, name) && resolve(registry, property).Type != huma.TypeObject &&
+		optional := !slices.Contains(schema.Required, name) && rules.resolve(property).Type != huma.TypeObject &&
 			(schema.MinProperties == nil || len(v) >= *schema.MinProperties)
-		value := how.value(registry, property)
-		if !optional || how == replaced && len(Validate(registry, property, value)) == 0 {
+		value := how.value(rules, property)
+		if !optional || how == replaced && rules.valid(property, value) {
 			v[name] = value
 		}
 	case []any:
@@ -79,24 +79,16 @@ func (how substitution) repairAt(registry huma.Registry, schema *huma.Schema, v 
 		switch {
 		case err != nil || i >= len(v) || schema.Items == nil:
 		case len(path) > 1:
-			how.repairAt(registry, schema.Items, v[i], path[1:])
+			how.repairAt(rules, schema.Items, v[i], path[1:])
 		default:
-			v[i] = how.value(registry, schema.Items)
+			v[i] = how.value(rules, schema.Items)
 		}
 	}
 }
 
-// resolve returns the schema that a schema refers to, or itself.
-func resolve(registry huma.Registry, schema *huma.Schema) *huma.Schema {
-	for schema.Ref != "" {
-		schema = registry.SchemaFromRef(schema.Ref)
-	}
-	return schema
-}
-
 // value returns a value that a schema accepts, as long as it has no pattern.
-func (how substitution) value(registry huma.Registry, schema *huma.Schema) any {
-	schema = resolve(registry, schema)
+func (how substitution) value(rules *rules, schema *huma.Schema) any {
+	schema = rules.resolve(schema)
 	switch {
 	case schema.Nullable && (how == leftOut || schema.Type == huma.TypeObject):
 		return nil
@@ -104,11 +96,11 @@ func (how substitution) value(registry huma.Registry, schema *huma.Schema) any {
 		values := slices.DeleteFunc(slices.Clone(schema.Enum), func(v any) bool { return v == nil })
 		return pick(how, values[0], values[len(values)-1])
 	case schema.Type == huma.TypeObject:
-		return how.object(registry, schema)
+		return how.object(rules, schema)
 	case schema.Type == huma.TypeArray:
 		list := []any{}
 		for schema.MinItems != nil && len(list) < *schema.MinItems {
-			list = append(list, how.value(registry, schema.Items))
+			list = append(list, how.value(rules, schema.Items))
 		}
 		return list
 	case schema.Type == huma.TypeBoolean:
@@ -132,14 +124,14 @@ func (how substitution) value(registry huma.Registry, schema *huma.Schema) any {
 }
 
 // object returns an object with the required properties, and with one more if an empty one is not accepted.
-func (how substitution) object(registry huma.Registry, schema *huma.Schema) map[string]any {
+func (how substitution) object(rules *rules, schema *huma.Schema) map[string]any {
 	out := map[string]any{}
 	for _, name := range schema.Required {
-		out[name] = how.value(registry, schema.Properties[name])
+		out[name] = how.value(rules, schema.Properties[name])
 	}
 	if len(out) == 0 && schema.MinProperties != nil {
 		first := slices.Min(slices.Collect(maps.Keys(schema.Properties)))
-		out[first] = how.value(registry, schema.Properties[first])
+		out[first] = how.value(rules, schema.Properties[first])
 	}
 	return out
 }

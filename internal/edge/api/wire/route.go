@@ -24,6 +24,7 @@ type Route struct {
 	Status       int        // of a successful answer
 	Choice       string     // name=value of the query parameter that selects this route among those with the same method and path
 
+	Work           Work // how much work it is, which decides how many are in progress at a time
 	Idempotent     bool // it takes an Idempotency-Key
 	Grouped        bool // concurrent requests of an organization may share a database transaction
 	OwnTransaction bool // the handler opens its own database transactions
@@ -46,13 +47,25 @@ type Route struct {
 	param, value string // the two parts of Choice
 }
 
+// Work is a class of work. Each has limits per node, organization and API key, so that requests that are much work do not keep small ones
+// waiting.
+type Work string
+
+// The classes of work. Background tasks are a class of their own: they yield to requests (see db.Background).
+const (
+	Small      Work = "small"       // reads and writes of some records
+	LargeRead  Work = "large_read"  // reports
+	Backtest   Work = "backtest"    // tests of rules on past transactions
+	LargeWrite Work = "large_write" // imports, runs and whatever else may change very many records
+)
+
 // NoContent is the answer of an operation that returns none.
 type NoContent struct{}
 
 func newRoute[I, O any](method, path string, need actor.Need, handler Handler[I, O], summary string) Route {
 	r := Route{
 		Method: method, Path: path, Need: need, Status: http.StatusOK, Summary: summary,
-		Name: nameOf(handler), input: reflect.TypeFor[I](), Output: reflect.TypeFor[O](),
+		Work: Small, Name: nameOf(handler), input: reflect.TypeFor[I](), Output: reflect.TypeFor[O](),
 	}
 	if r.Output == reflect.TypeFor[NoContent]() {
 		r.Status = http.StatusNoContent
@@ -153,6 +166,24 @@ func (r Route) GroupCommit() Route {
 	return r
 }
 
+// LargeRead marks a read that may take long.
+func (r Route) LargeRead() Route {
+	r.Work = LargeRead
+	return r
+}
+
+// Backtest marks a test of rules on past transactions.
+func (r Route) Backtest() Route {
+	r.Work = Backtest
+	return r
+}
+
+// LargeWrite marks a write that may take long, or that starts a background task.
+func (r Route) LargeWrite() Route {
+	r.Work = LargeWrite
+	return r
+}
+
 // OwnTransactions lets the handler open its own database transactions, because it calls an external system between them. The operation
 // must be safe to repeat, because no idempotency key can cover it.
 func (r Route) OwnTransactions() Route {
@@ -193,6 +224,14 @@ func First[I, O any](r Route, before func(context.Context, *I) (early *O, after 
 		}
 		return *early, after, err
 	}
+	return r
+}
+
+// Prepared runs a function before the database transaction is opened, for work that others should not wait for, such as counting many
+// records. It leaves what it finds in the input, and finds the faults of the request.
+func Prepared[I any](r Route, prepare func(context.Context, *I) error) Route {
+	r.Check = func(ctx context.Context, in any) error { return prepare(ctx, in.(*I)) }
+	r.Before = func(ctx context.Context, in any) (any, func() error, error) { return nil, nil, prepare(ctx, in.(*I)) }
 	return r
 }
 

@@ -1,0 +1,89 @@
+package db
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Work that nobody waits for must not hold up requests. Its writes are marked with Background: on SQLite they let others that wait go
+// first, and on both engines Pace keeps them short while others write. Work that reads much takes a Turn for each part of it, so that
+// processors are left for small requests.
+
+const (
+	// foregroundWindow is how long after a write of a request batches stay small.
+	foregroundWindow = 2 * time.Second
+	// batchTarget is how long a batch may take while requests write.
+	batchTarget = 8 * time.Millisecond
+	// batchFirst and batchMin are the sizes of the first and of the smallest batch while requests write. Each batch costs a commit.
+	batchFirst = 20
+	batchMin   = 10
+)
+
+type backgroundKey struct{}
+
+// Background returns a context whose writes yield to those of requests.
+func Background(ctx context.Context) context.Context {
+	return context.WithValue(ctx, backgroundKey{}, true)
+}
+
+func isBackground(ctx context.Context) bool {
+	marked, _ := ctx.Value(backgroundKey{}).(bool)
+	return marked
+}
+
+// noteWrite notes a write of a request.
+func (d *DB) noteWrite(ctx context.Context) {
+	if !isBackground(ctx) {
+		d.foreground.Store(time.Now().UnixNano())
+	}
+}
+
+// requestsWrite reports whether requests have written to this node lately.
+func (d *DB) requestsWrite() bool {
+	return time.Since(time.Unix(0, d.foreground.Load())) < foregroundWindow
+}
+
+// Pace chooses the sizes of batches: as large as possible while no requests write, and so small that they hold up a request for
+// batchTarget only while some do. It is for one goroutine.
+type Pace struct {
+	db        *DB
+	max, fits int // fits is how many items take about batchTarget
+}
+
+// NewPace returns a Pace for batches of at most max items.
+func (d *DB) NewPace(max int) *Pace { return &Pace{db: d, max: max, fits: min(max, batchFirst)} }
+
+// Next returns the size of the next batch.
+func (p *Pace) Next() int {
+	if p.db.requestsWrite() {
+		return p.fits
+	}
+	return p.max
+}
+
+// Measure is called when a batch begins, inside its transaction: the time that it waits does not count. The function it returns is called
+// when the batch has written its items.
+func (p *Pace) Measure(items int) (done func()) {
+	began := time.Now()
+	return func() {
+		took := max(time.Since(began), time.Microsecond)
+		fits := int(time.Duration(items) * batchTarget / took)
+		p.fits = min(max(batchMin, min(fits, 2*max(items, p.fits))), p.max)
+	}
+}
+
+// turnsMax is how many parts of heavy work run at a time on this node: half of the processors, so that requests find one free.
+func turnsMax() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+
+// Turn waits until this node may run another part of heavy work, such as a batch of a long read. The function it returns ends the turn.
+// Parts should be short, because all such work takes turns.
+func (d *DB) Turn(ctx context.Context) (end func(), err error) {
+	select {
+	case d.turns <- struct{}{}:
+		return sync.OnceFunc(func() { <-d.turns }), nil
+	case <-ctx.Done():
+		return nil, translate(ctx, ctx.Err())
+	}
+}

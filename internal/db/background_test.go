@@ -1,0 +1,95 @@
+package db_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+func TestBatchesAreLargeWhileNoRequestWritesAndShortWhileOneDoes(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		write := func(ctx context.Context) {
+			t.Helper()
+			if err := d.WriteAcross(ctx, "a test", func(context.Context, *db.Tx) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := d.NewPace(1000)
+		time.Sleep(2100 * time.Millisecond) // a new database was written to
+		write(db.Background(t.Context()))
+		if n := p.Next(); n != 1000 {
+			t.Errorf("a batch has %d items although no request writes", n)
+		}
+		done := p.Measure(1000)
+		time.Sleep(80 * time.Millisecond)
+		done()
+		write(t.Context())
+		if n := p.Next(); n < 20 || n > 100 {
+			t.Errorf("1,000 items took 80 ms, and the next batch has %d", n)
+		}
+		p.Measure(50)() // it took no time
+		if n := p.Next(); n < 100 || n > 200 {
+			t.Errorf("50 items took no time, and the next batch has %d", n)
+		}
+	})
+}
+
+// A request that writes waits for one short batch, not for those that wait before it.
+func TestAWriteOfARequestOvertakesThoseOfTheBackgroundOnSQLite(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t, dbtest.SQLite(t))
+	const batch, batches = 50 * time.Millisecond, 10
+	var wg sync.WaitGroup
+	for range batches {
+		wg.Go(func() {
+			err := d.WriteAcross(db.Background(t.Context()), "a test", func(context.Context, *db.Tx) error {
+				time.Sleep(batch)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	time.Sleep(batch / 2)
+	began := time.Now()
+	if err := d.WriteAcross(t.Context(), "a test", func(context.Context, *db.Tx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > batch*batches/2 {
+		t.Errorf("it waited for %s", took)
+	}
+	wg.Wait()
+}
+
+func TestHeavyWorkTakesTurnsOnHalfOfTheProcessors(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		var ends []func()
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			end, err := d.Turn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, end)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := d.Turn(ctx); err == nil {
+			t.Error("one turn too many")
+		}
+		ends[0]()
+		ends[0]() // a second time does nothing
+		end, err := d.Turn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		end()
+	})
+}

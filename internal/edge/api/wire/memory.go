@@ -1,0 +1,130 @@
+package wire
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// MemoryDefault is how many bytes the bodies of requests and what is built from them may take on a node unless it is told otherwise.
+const MemoryDefault = 192 << 20
+
+const (
+	// memoryFree is what a request may take without being counted, so that small requests are answered when large ones take all there is.
+	memoryFree = 256 << 10
+	// memoryStep is how much a request takes from the node at a time.
+	memoryStep = 256 << 10
+	// memoryRetry is when a request that found no memory should be sent again.
+	memoryRetry = time.Second
+)
+
+// About how many bytes the parts of a parsed body take.
+const (
+	stringBytes   = 16
+	numberBytes   = 8
+	itemBytes     = 24  // a list has up to half as many places again as items
+	emptyBytes    = 48  // an object without properties
+	objectBytes   = 320 // one with room for eight
+	propertyBytes = 80  // each of more properties than that
+)
+
+// Memory bounds how many bytes the bodies of all requests to a node, and what is built from them, take at a time. An organization may take
+// two thirds of it.
+type Memory struct {
+	total, each int
+
+	mu      sync.Mutex
+	taken   int
+	byOwner map[string]int
+}
+
+// NewMemory returns a Memory of so many bytes.
+func NewMemory(total int) *Memory {
+	return &Memory{total: total, each: total / 3 * 2, byOwner: map[string]int{}}
+}
+
+// Taken returns how many bytes are taken, for metrics.
+func (m *Memory) Taken() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.taken
+}
+
+// take takes bytes for an owner, and returns false if there are not as many.
+func (m *Memory) take(owner string, n int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.taken+n > m.total || m.byOwner[owner]+n > m.each {
+		return false
+	}
+	m.taken += n
+	m.byOwner[owner] += n
+	return true
+}
+
+// release returns bytes of an owner.
+func (m *Memory) release(owner string, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.taken -= n
+	if m.byOwner[owner] -= n; m.byOwner[owner] == 0 {
+		delete(m.byOwner, owner)
+	}
+}
+
+// Reserve returns a reservation for a request of an owner. It holds nothing yet.
+func (m *Memory) Reserve(owner string) *Reservation {
+	return &Reservation{memory: m, owner: owner, left: memoryFree}
+}
+
+// Reservation is the memory that one request takes. A nil Reservation takes memory without limit.
+type Reservation struct {
+	memory *Memory
+	owner  string
+	held   int
+	left   int // of what is held or free
+}
+
+// Take takes bytes for the request. It returns an error if the node has none left at present, or if no request may take as many.
+func (r *Reservation) Take(n int) error {
+	if r == nil {
+		return nil
+	}
+	if r.left -= n; r.left >= 0 {
+		return nil
+	}
+	need := (-r.left + memoryStep - 1) / memoryStep * memoryStep
+	switch {
+	case r.held+need > r.memory.each:
+		return errTooMuch
+	case !r.memory.take(r.owner, need):
+		return fault.Busyf(memoryRetry, "the service has no memory left for a request of this size at present; send it again later, or in parts")
+	}
+	r.held += need
+	r.left += need
+	return nil
+}
+
+// Close returns what the request has taken.
+func (r *Reservation) Close() {
+	if r != nil && r.held > 0 {
+		r.memory.release(r.owner, r.held)
+		r.held, r.left = 0, 0
+	}
+}
+
+// accounted reads a body into memory. A buffer that grows has up to twice the size of what is in it.
+type accounted struct {
+	io.Reader
+	memory *Reservation
+}
+
+func (a *accounted) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	if full := a.memory.Take(2 * n); full != nil {
+		return 0, full
+	}
+	return n, err
+}

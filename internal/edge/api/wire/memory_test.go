@@ -1,0 +1,85 @@
+package wire
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+func TestMemoryIsSharedByRequestsAndAnOrganizationGetsTwoThirds(t *testing.T) {
+	t.Parallel()
+	m := NewMemory(6 * memoryStep)
+	one, other, stranger := m.Reserve("a"), m.Reserve("a"), m.Reserve("b")
+	for _, c := range []struct {
+		what string
+		of   *Reservation
+		take int
+		kind fault.Kind // Internal means that there is no fault
+		left int
+	}{
+		{"what is free", one, memoryFree, fault.Internal, 0},
+		{"three parts", one, 3 * memoryStep, fault.Internal, 3 * memoryStep},
+		{"more than an organization gets", other, memoryFree + 2*memoryStep, fault.Unavailable, 3 * memoryStep},
+		{"what another organization gets", stranger, memoryFree + 3*memoryStep, fault.Internal, 6 * memoryStep},
+		{"more than there is", stranger, 1, fault.Unavailable, 6 * memoryStep},
+	} {
+		if err := c.of.Take(c.take); fault.KindOf(err) != c.kind || err == nil != (c.kind == fault.Internal) || m.Taken() != c.left {
+			t.Errorf("%s: %v, %d taken", c.what, err, m.Taken())
+		}
+	}
+	if err := m.Reserve("c").Take(memoryFree + 5*memoryStep); err != errTooMuch {
+		t.Errorf("more than a request may ever take: %v", err)
+	}
+	for _, r := range []*Reservation{one, other, stranger, one} {
+		r.Close()
+	}
+	if m.Taken() != 0 || len(m.byOwner) != 0 {
+		t.Errorf("%d of %d owners still taken", m.Taken(), len(m.byOwner))
+	}
+}
+
+// Only what the schema allows is kept of a body, so that what it takes depends on the schema.
+func TestWhatASchemaDoesNotAllowIsReadButNotKept(t *testing.T) {
+	t.Parallel()
+	UseStrictSchemas()
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schema := registry.Schema(reflect.TypeFor[validated](), true, "")
+	many := 400_000
+	for text, want := range map[string]string{
+		`{"tags":[` + strings.Repeat(`"a",`, many) + `"b"]}`:       ".tags must have at most 2 items, but has 400,001",
+		`{"lines":[` + strings.Repeat("0,", many) + "0]}":          ".lines must have at most 1,000 items, but has 400,001",
+		`{"lines":{"a":[` + strings.Repeat("[],", many) + "0]}}":   ".lines must be a list, but is an object",
+		`{"name":[` + strings.Repeat("{},", many) + "0]}":          ".name must be a string, but is a list",
+		`{"surprise":[` + strings.Repeat(`{"a":1},`, many) + `0]}`: ".surprise is not a property of this request",
+	} {
+		rules, memory := newRules(registry), NewMemory(6*memoryStep).Reserve("a")
+		v, more, err := rules.parse([]byte(text), schema, memory)
+		if err != nil || more != 0 {
+			t.Fatalf("%.40s: %v, %d more", text, err, more)
+		}
+		if found, _ := rules.validate(schema, v); len(found) == 0 || found[0].Name+" "+found[0].Message != want {
+			t.Errorf("%.40s: %v, want %s", text, found, want)
+		}
+	}
+}
+
+func TestUnknownPropertiesThatAreNotListedAreCounted(t *testing.T) {
+	t.Parallel()
+	UseStrictSchemas()
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schema := registry.Schema(reflect.TypeFor[validated](), true, "")
+	var b strings.Builder
+	for i := range fault.ListMax + 345 {
+		fmt.Fprintf(&b, `"x%d":0,`, i)
+	}
+	rules := newRules(registry)
+	v, more, err := rules.parse([]byte("{"+b.String()+`"name":"x"}`), schema, nil)
+	if found, _ := rules.validate(schema, v); err != nil || more != 345 || len(found) != fault.ListMax {
+		t.Errorf("%v, %d found, %d more", err, len(found), more)
+	}
+}
