@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -149,7 +150,7 @@ func (r *run) collect(c *lots.Changes, e *entry, refs map[string]lots.EntryRef) 
 			rows = lots.Differences(k.before, k.after)
 		}
 		for _, u := range rows {
-			u.Correction, u.TransactionType = correct, e.Type
+			u.Correction, u.TransactionType = correct, cmp.Or(e.Type, u.TransactionType) // an entry that is removed has no type
 			c.AddUses(u.Under(ref, r.tx))
 		}
 	}

@@ -33,6 +33,8 @@ type Service struct {
 	App *app.App
 	API *api.API
 	URL string
+
+	conforming *conforming
 }
 
 // Each runs a test with a service on each database engine.
@@ -48,15 +50,27 @@ func Start(t *testing.T, d *db.DB, c api.Config) *Service {
 	if c.Log == nil {
 		c.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	a := app.New(d, c.Log)
-	handler := api.New(a, c)
-	server := httptest.NewServer(newConforming(t, handler))
+	s := NewService(t, d, c)
+	server := httptest.NewServer(s.conforming)
+	s.URL = server.URL
 	t.Cleanup(func() {
 		server.Close()
-		Verify(t, a)
+		Verify(t, s.App)
 	})
-	return &Service{App: a, API: handler, URL: server.URL}
+	return s
 }
+
+// NewService returns a node that is not served: a test calls its API as a handler, compares answers with Differs, and verifies what it
+// wrote itself.
+func NewService(t *testing.T, d *db.DB, c api.Config) *Service {
+	t.Helper()
+	a := app.New(d, c.Log)
+	handler := api.New(a, c)
+	return &Service{App: a, API: handler, conforming: newConforming(t, handler)}
+}
+
+// Differs returns how the answer to a request differs from the published description of the API, or nil.
+func (s *Service) Differs(r *http.Request, a Answer) error { return s.conforming.compare(r, a) }
 
 // Verify fails the test when an invariant is broken.
 func Verify(t *testing.T, a *app.App) {
@@ -80,6 +94,11 @@ type Tenant struct {
 
 // Service returns the service that the organization belongs to.
 func (n *Tenant) Service() *Service { return n.service }
+
+// At returns the organization as another node of the service has it.
+func (n *Tenant) At(s *Service) *Tenant {
+	return &Tenant{n.Created, n.Key, client.New(s.URL, n.Key), s}
+}
 
 // Found creates an organization.
 func (s *Service) Found(t *testing.T, name string) *Tenant {

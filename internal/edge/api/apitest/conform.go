@@ -43,34 +43,34 @@ func (c *conforming) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	out := &recorder{ResponseWriter: w}
 	c.api.ServeHTTP(out, r)
-	if err := c.compare(r, out); err != nil {
+	if err := c.compare(r, Answer{out.status, out.Header(), out.body.Bytes()}); err != nil {
 		c.t.Errorf("the answer to %s %s is not as described: %d %.1000s: %v", r.Method, r.URL, out.status, out.body.Bytes(), err)
 	}
 }
 
 // compare returns how an answer differs from the description.
-func (c *conforming) compare(r *http.Request, got *recorder) error {
-	if got.Header().Get("X-Request-Id") == "" {
+func (c *conforming) compare(r *http.Request, got Answer) error {
+	if got.Header.Get("X-Request-Id") == "" {
 		return fmt.Errorf("it has no X-Request-Id")
 	}
 	at := pointer("components", "schemas", "ErrorBody")
 	if op := c.operation(r); op != nil {
-		status := strconv.Itoa(got.status)
+		status := strconv.Itoa(got.Status)
 		described := op.Responses[status]
 		if described == nil {
 			return fmt.Errorf("the operation does not declare the status")
 		}
 		if described.Content == nil {
-			if got.body.Len() > 0 || got.Header().Get("Content-Type") != "" {
+			if len(got.Body) > 0 || got.Header.Get("Content-Type") != "" {
 				return fmt.Errorf("it has a body")
 			}
 			return nil
 		}
 		at = pointer("paths", op.Path, strings.ToLower(op.Method), "responses", status, "content", "application/json", "schema")
-	} else if got.status < http.StatusBadRequest {
+	} else if got.Status < http.StatusBadRequest {
 		return fmt.Errorf("no operation is described for it")
 	}
-	if kind := got.Header().Get("Content-Type"); kind != "application/json" {
+	if kind := got.Header.Get("Content-Type"); kind != "application/json" {
 		return fmt.Errorf("its content type is %q", kind)
 	}
 	body, err := got.decoded()
@@ -120,9 +120,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // decoded returns the body as decoded JSON.
-func (r *recorder) decoded() (_ any, err error) {
-	var body io.Reader = bytes.NewReader(r.body.Bytes())
-	if r.Header().Get("Content-Encoding") == "gzip" {
+func (a Answer) decoded() (_ any, err error) {
+	var body io.Reader = bytes.NewReader(a.Body)
+	if a.Header.Get("Content-Encoding") == "gzip" {
 		if body, err = gzip.NewReader(body); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/rules/lot"
@@ -178,7 +180,7 @@ func viewAssetDisposition(u lots.Disposition) AssetDisposition {
 		LegalEntityID:   u.LegalEntityID,
 		DateAcquired:    wire.Timestamp(u.AcquiredAt),
 		DateDisposed:    wire.Timestamp(u.DisposedAt),
-		TransactionType: u.TransactionType,
+		TransactionType: cmp.Or(u.TransactionType, journal.Unclassified), // earlier versions stored none for reversals
 		Quantity:        u.Quantity.String(),
 		Proceeds:        u.Proceeds.Fixed(u.Currency),
 		Fee:             u.Fee.Fixed(u.Currency),

@@ -56,7 +56,7 @@ func (h handlers) memory() []wire.Route {
 			Describe("Its earlier versions are kept.")),
 		rule(wire.Get("/v1/memory/history", h.listMemoryRuleHistory, "List the versions of a rule, newest first").
 			Describe("With what changed, who changed it and why.")),
-		wire.Post("/v1/memory/rules/test", h.testMemoryRule, "Test a rule against past transactions").ReadOnly().Backtest().
+		wire.Post("/v1/memory/rules/test", h.testMemoryRule, "Test a rule against past transactions").ReadOnly().Backtest().MayConflict().
 			Describe("Returns what the rule matches, what it would change and which other rules match too. Nothing is saved."),
 	)
 	for i := range routes {

@@ -1,12 +1,14 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
@@ -179,7 +181,7 @@ func viewExplainedUse(x *explain.Explanation, u explain.Use) ExplainedDispositio
 		AssetType:       u.AssetType,
 		JournalEntryID:  u.JournalEntryID,
 		TransactionID:   db.OrNull(u.TransactionID),
-		TransactionType: u.TransactionType,
+		TransactionType: cmp.Or(u.TransactionType, journal.Unclassified), // earlier versions stored none for reversals
 		AccountingDate:  wire.Timestamp(u.Date),
 		DateDisposed:    wire.Timestamp(u.DisposedAt),
 		Quantity:        u.Quantity.String(),

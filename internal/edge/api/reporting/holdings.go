@@ -1,12 +1,14 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
@@ -244,7 +246,7 @@ func viewDisposition(d holdings.Disposition) DispositionRow {
 		AccountingPeriodID: d.PeriodID,
 		DateAcquired:       wire.Timestamp(d.AcquiredAt),
 		DateDisposed:       wire.Timestamp(d.DisposedAt),
-		TransactionType:    d.TransactionType,
+		TransactionType:    cmp.Or(d.TransactionType, journal.Unclassified), // earlier versions stored none for reversals
 		Quantity:           d.Quantity.String(),
 		Proceeds:           d.Proceeds.Fixed(d.Currency),
 		Fee:                d.Fee.Fixed(d.Currency),
