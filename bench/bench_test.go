@@ -45,7 +45,8 @@ func tinyBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	return &bench{ctx: t.Context(), size: tiny, bin: bin, dir: t.TempDir(), postgres: func(string) (database, error) {
-		return database{url: dbtest.EmptyPostgres(t).URL}, nil
+		address := dbtest.EmptyPostgres(t).URL
+		return database{url: address, admin: dbtest.AdminURL(address)}, nil
 	}}
 }
 

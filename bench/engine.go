@@ -54,15 +54,24 @@ func createDatabase(ctx context.Context, cluster *pgcluster.Cluster, name string
 		return database{}, err
 	}
 	defer pool.Close()
-	_, err = pool.ExecContext(ctx, "CREATE DATABASE "+name)
-	return database{url: cluster.URL(name)}, err
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return database{}, err
+	}
+	defer conn.Close()
+	if err := pgcluster.CreateDatabase(ctx, conn, name, ""); err != nil {
+		return database{}, err
+	}
+	d := database{url: pgcluster.ServiceURL(cluster.URL("postgres"), name), admin: cluster.URL(name)}
+	return d, pgcluster.SearchByIndex(ctx, d.admin)
 }
 
 // database is a database, and the API key of its organization once it has one.
 type database struct {
-	dir string // of a SQLite database
-	url string // of a PostgreSQL database
-	key string
+	dir   string // of a SQLite database
+	url   string // of a PostgreSQL database, for the service
+	admin string // of the same, for statements that bypass the service
+	key   string
 }
 
 // flags name the database on the command line.
@@ -76,7 +85,7 @@ func (d database) flags() []string {
 // open opens the database without the service.
 func (d database) open() (pool *sql.DB, closePool func() error, err error) {
 	if d.url != "" {
-		if pool, err = sql.Open("pgx", d.url); err != nil {
+		if pool, err = sql.Open("pgx", d.admin); err != nil {
 			return nil, nil, err
 		}
 		return pool, pool.Close, nil

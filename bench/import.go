@@ -49,12 +49,12 @@ func (b *bench) importFigures(e engine, f *transactionService) ([]figure, error)
 
 // copyPostgres writes the rows to a file and times COPY from it.
 func (b *bench) copyPostgres(f *transactionService, other database) (took time.Duration, err error) {
-	from, err := pgx.Connect(b.ctx, f.url)
+	from, err := pgx.Connect(b.ctx, f.admin)
 	if err != nil {
 		return 0, err
 	}
 	defer from.Close(b.ctx)
-	to, err := pgx.Connect(b.ctx, other.url)
+	to, err := pgx.Connect(b.ctx, other.admin)
 	if err != nil {
 		return 0, err
 	}

@@ -192,7 +192,7 @@ func (b *bench) postPostgres(e engine) (figures []figure, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
-	p, err := b.plainPostgres(d.url)
+	p, err := b.plainPostgres(d.admin)
 	if err != nil {
 		return nil, err
 	}

@@ -203,7 +203,11 @@ func TestACompanyThatWasDeletedCompletelyIsFoundByItsAnchors(t *testing.T) {
 func (x *closer) delete(table string) {
 	x.Helper()
 	statement := "DELETE FROM " + table + " WHERE organization_id = '" + x.org + "'"
-	if _, err := x.app.DB.Jobs().ExecContext(x.ctx, statement); err != nil {
+	err := x.app.DB.WriteAcross(x.ctx, "a test deletes an organization", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement)
+		return err
+	})
+	if err != nil {
 		x.Fatalf("%s: %v", statement, err)
 	}
 }

@@ -10,19 +10,18 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // A PostgreSQL transaction that writes holds its connection itself, so that queued statements can be sent in one
 // message: each by itself would cost a round trip, for which the other writes of the organization wait as well.
 
-// begin takes a connection from the pool, for which it waits as long as one context lasts, and begins a transaction on
-// it that lasts as long as the other. The caller must call done.
-func (d *DB) begin(wait, ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(), err error) {
+// begin takes a connection from the pool, for which it waits as long as one context lasts, and begins a transaction of an
+// organization on it that lasts as long as the other. The caller must call done.
+func (d *DB) begin(wait, ctx context.Context, org string) (stx *sql.Tx, conn *sql.Conn, done func(), err error) {
 	if conn, err = d.write.Conn(wait); err != nil {
 		return nil, nil, nil, fmt.Errorf("wait for a database connection: %w", err)
 	}
-	if stx, err = conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}); err != nil {
+	if stx, err = conn.BeginTx(bindTo(ctx, org), &sql.TxOptions{Isolation: sql.LevelReadCommitted}); err != nil {
 		_ = conn.Close()
 		return nil, nil, nil, err
 	}
@@ -43,7 +42,7 @@ func (d *DB) sendBatch(ctx context.Context, org string, conn *sql.Conn, queue []
 		b.Queue(q.text, q.values...)
 	}
 	err = conn.Raw(func(driver any) error {
-		results := driver.(*stdlib.Conn).Conn().SendBatch(ctx, b)
+		results := pgxConn(driver).SendBatch(ctx, b)
 		for _, q := range queue {
 			began := time.Now()
 			tag, err := results.Exec()

@@ -94,6 +94,9 @@ func (d *DB) Prepare(ctx context.Context) error {
 	if err := d.migrate(ctx); err != nil {
 		return translate(ctx, fmt.Errorf("migrate the database: %w", err))
 	}
+	if err := d.checkIsolation(ctx); err != nil {
+		return translate(ctx, fmt.Errorf("check the rights of the database role: %w", err))
+	}
 	d.ready.Store(true)
 	return nil
 }

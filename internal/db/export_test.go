@@ -23,3 +23,9 @@ func IsPrepared(d *DB, end string) bool {
 	_, ok := d.prepared.stmts.Get(preparedKey{d.read, text})
 	return ok && strings.HasSuffix(text, end)
 }
+
+// OpenGateFor lets transactions of an organization run a statement that is not tied to it, as if the gate had a defect.
+func OpenGateFor(d *DB, text string) { d.statements.get(text).unbound = nil }
+
+// ProvenBound is provenBound.
+var ProvenBound = provenBound

@@ -11,8 +11,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Insert inserts rows of a struct whose fields name their columns. In a tenant table, organization_id is the
-// organization of the transaction. The statements are queued: see Tx.Queue.
+// Insert inserts rows of a struct whose fields name their columns. In a table with rows of organizations,
+// organization_id is the organization of the transaction. The statements are queued: see Tx.Queue.
 func Insert[T any](ctx context.Context, tx *Tx, table string, rows ...T) error {
 	return insertRows(ctx, tx, table, rows, "")
 }
@@ -26,7 +26,7 @@ func insertRows[T any](ctx context.Context, tx *Tx, table string, rows []T, suff
 	if len(rows) == 0 {
 		return nil
 	}
-	p := planOf(reflect.TypeFor[T](), table, tablesByName[table].Kind == Tenant && tx.org != "", suffix)
+	p := planOf(reflect.TypeFor[T](), table, tablesByName[table].scoped() && tx.org != "", suffix)
 	if tx.db.engine == Postgres && len(rows) > 1 {
 		return tx.Queue(ctx, p.arrays(), p.columnsOf(reflect.ValueOf(rows))...)
 	}

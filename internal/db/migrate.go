@@ -38,14 +38,17 @@ func (d *DB) migrate(ctx context.Context) error {
 		} else if current > latest(p) {
 			return errNewer
 		}
-		done, err := p.Up(ctx)
+		done, err := p.Up(bindTo(ctx, ""))
 		if err != nil {
 			return err
 		}
 		for _, r := range done {
 			d.log.Info("migrated", "version", r.Source.Version, "took", r.Duration)
 		}
-		return d.migrateJobs(ctx)
+		if err := d.migrateJobs(ctx); err != nil {
+			return err
+		}
+		return d.isolate(ctx)
 	})
 }
 

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -37,7 +38,7 @@ func (d *DB) openPostgres() error {
 		return fmt.Errorf("db: %d is too small a number of PostgreSQL connections: set MaxConns to at least %d, or to 0 for the default of %d",
 			conns, connsMin, connsDefault)
 	}
-	pool := stdlib.OpenDB(*config)
+	pool := sql.OpenDB(boundConnector{stdlib.GetConnector(*config)})
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)

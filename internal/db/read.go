@@ -30,7 +30,7 @@ func (d *DB) readBound(ctx context.Context, org string, fn Func) error {
 		return errNotReady()
 	}
 	defer d.prepareWanted(ctx, d.read) // runs last, when the connection is back in the pool
-	stx, err := d.read.BeginTx(ctx, &sql.TxOptions{Isolation: readIsolation[d.engine], ReadOnly: true})
+	stx, err := d.read.BeginTx(bindTo(ctx, org), &sql.TxOptions{Isolation: readIsolation[d.engine], ReadOnly: true})
 	if err != nil {
 		return translate(ctx, err)
 	}

@@ -135,7 +135,7 @@ func (t *transaction) openRows(ctx context.Context, pool *sql.DB, text string, v
 		}
 		return t.conn.QueryContext(ctx, text, values...)
 	}
-	return pool.QueryContext(ctx, text, values...)
+	return pool.QueryContext(bindTo(ctx, t.main.org), text, values...)
 }
 
 // ensureBegun begins a transaction on a connection of its own, unless that has been done. It is put off until something
@@ -146,7 +146,7 @@ func (t *transaction) ensureBegun(ctx context.Context) error {
 	}
 	t.begun = true
 	began := time.Now()
-	_, err := t.conn.ExecContext(ctx, begin.text)
+	_, err := t.conn.ExecContext(ctx, begin.text+"; "+setOrganization(t.main.org)) // without arguments, one message
 	return t.db.ran(ctx, t.main.org, begin.text, began, rowsUnknown, err)
 }
 

@@ -21,6 +21,9 @@ type Table struct {
 	Name string
 	Kind Kind
 
+	// PerOrganization means that the rows of a reference table, too, each belong to one organization. In tenant tables all do.
+	PerOrganization bool
+
 	// Owner is the package below internal that alone writes the table. Other packages read it through the owner, or are listed with a
 	// reason in internal/arch.
 	Owner string
@@ -45,6 +48,9 @@ type Table struct {
 	// Unlinked has the reason for each column that is named like an id and refers to no table.
 	Unlinked map[string]string
 }
+
+// scoped reports whether each row of the table belongs to one organization, so that a transaction of another must not reach it.
+func (t Table) scoped() bool { return t.Kind == Tenant || t.PerOrganization }
 
 // Link declares that a column refers to the records of a table. The package kernel/reference makes its statements from it, in which
 // conditions name the columns of the referring table without a qualifier.

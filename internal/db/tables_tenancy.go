@@ -3,7 +3,7 @@ package db
 var tenancyTables = []Table{
 	{Name: "users", Kind: Reference, Owner: "tenancy/access", ID: "user_id", One: "user", Many: "users"},
 	{Name: "members", Kind: Tenant, Owner: "tenancy/access", References: []Link{{Column: "user_id", To: "users"}}},
-	{Name: "api_keys", Kind: Reference, Owner: "tenancy/access", ID: "api_key_id", One: "API key", Many: "API keys",
+	{Name: "api_keys", Kind: Reference, PerOrganization: true, Owner: "tenancy/access", ID: "api_key_id", One: "API key", Many: "API keys",
 		References: []Link{
 			{Column: "user_id", To: "users"},
 			{Column: "parent_api_key_id", To: "api_keys"},

@@ -83,7 +83,7 @@ func (t *transaction) sendQueue(ctx context.Context) (int64, error) {
 	queue := t.queue
 	t.queue = nil
 	if t.sql == nil && !t.begun {
-		queue, t.begun = slices.Insert(queue, 0, begin), true
+		queue, t.begun = slices.Insert(queue, 0, begin, bindQueued(t.main.org)), true
 	}
 	n, err := t.db.sendBatch(ctx, t.main.org, t.conn, queue)
 	return n, t.note(err)

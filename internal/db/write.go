@@ -88,7 +88,7 @@ func (d *DB) writePostgres(ctx context.Context, org string, attempt int, fn Func
 	// Waiting for a connection ends with the caller's context. The transaction does not, because a COMMIT cut short would
 	// leave its outcome unknown.
 	began := d.stats.enqueued()
-	stx, conn, done, err := d.begin(ctx, context.WithoutCancel(ctx))
+	stx, conn, done, err := d.begin(ctx, context.WithoutCancel(ctx), org)
 	began()
 	if err != nil {
 		return err

@@ -44,6 +44,7 @@ func TestTheDemoCompany(t *testing.T) {
 		t.Run("leaves nothing on the accounts that things pass through", w.isCleared)
 		t.Run("has closed all months but the last ones", w.isClosed)
 		t.Run("shows what can happen to entries", w.showsActivity)
+		t.Run("is hidden from other organizations", w.isHidden)
 		t.Run("breaks no invariant", w.isSound)
 	})
 }

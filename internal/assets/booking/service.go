@@ -25,6 +25,7 @@ type Service struct {
 func NewService(d *db.DB, entries *journal.Service) *Service {
 	s := &Service{d, entries}
 	entries.AttachSubledger(s)
+	entries.Protect(journal.ByTrueUp, explainTrueUp)
 	return s
 }
 

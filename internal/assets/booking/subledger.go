@@ -87,9 +87,6 @@ func (s *Service) PostRefusals(ctx context.Context, tx *db.Tx, draftIDs []string
 
 // BeforeLinesChange returns an error if a user edits lines that are computed from lots.
 func (s *Service) BeforeLinesChange(ctx context.Context, tx *db.Tx, e journal.Entry) error {
-	if err := refuseTrueUp(e); err != nil {
-		return err
-	}
 	if err := refuseOpening(ctx, tx, e); err != nil {
 		return err
 	}
@@ -132,14 +129,10 @@ func (s *Service) BeforeDelete(ctx context.Context, tx *db.Tx, draft journal.Ent
 	return deleteBooking(ctx, tx, draft.ID)
 }
 
-// refuseTrueUp returns an error for a true-up, which is computed from lots and cannot be changed by users.
-func refuseTrueUp(e journal.Entry) error {
-	if e.OriginatedBy != journal.ByTrueUp {
-		return nil
-	}
-	return fault.Conflictf(
-		"the entry %s is a true-up of the entry of the transaction %s: reverse or correct that entry instead",
-		e.SequenceNumber(), transaction.SequenceNumber(e.TransactionNo))
+// explainTrueUp says what a true-up, which is computed from lots, belongs to.
+func explainTrueUp(_ context.Context, _ *db.Tx, e journal.Entry) (string, error) {
+	return "is a true-up of the entry of the transaction " + transaction.SequenceNumber(e.TransactionNo) +
+		": reverse or correct that entry instead", nil
 }
 
 // refuseOpening returns an error for the entry of an opening balance, which changes only with its lot.
@@ -157,9 +150,6 @@ func refuseOpening(ctx context.Context, tx *db.Tx, e journal.Entry) error {
 
 // AfterUndo restores what an entry consumed, deletes the lots it created, and recomputes everything after it.
 func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entry, cascade bool) error {
-	if err := refuseTrueUp(was); err != nil {
-		return err
-	}
 	if err := refuseOpening(ctx, tx, was); err != nil {
 		return err
 	}
@@ -239,9 +229,6 @@ func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was, reversal jour
 
 // AfterCorrect moves the lots and transactions of an entry to the entry that corrected it.
 func (s *Service) AfterCorrect(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
-	if err := refuseTrueUp(was); err != nil {
-		return err
-	}
 	if err := refuseOpening(ctx, tx, was); err != nil {
 		return err
 	}

@@ -40,6 +40,20 @@ func selectPosted(ctx context.Context, tx *db.Tx, legalEntityID, throughKey stri
 		ORDER BY a.key DESC, i.kind, i.unit`, legalEntityID, throughKey)
 }
 
+// runOfEntry is a run that made or kept an entry.
+type runOfEntry struct {
+	ID        string `db:"revaluation_id"`
+	PeriodKey string `db:"key"`
+}
+
+// selectRunOf reads the last run that made or kept an entry.
+func selectRunOf(ctx context.Context, tx *db.Tx, entryID string) (runOfEntry, error) {
+	return db.One[runOfEntry](ctx, tx, "revaluation", `SELECT i.revaluation_id, a.key FROM revaluation_items i
+		JOIN revaluations r ON r.organization_id = @org AND r.revaluation_id = i.revaluation_id
+		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = r.accounting_period_id
+		WHERE i.organization_id = @org AND i.journal_entry_id = ? ORDER BY i.revaluation_id DESC LIMIT 1`, entryID)
+}
+
 type stateRow struct {
 	Unit     string        `db:"unit"`
 	LotID    string        `db:"subject_id"`

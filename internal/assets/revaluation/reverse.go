@@ -72,7 +72,25 @@ func requireFullAccess(ctx context.Context, tx *db.Tx, runID string) error {
 	return err
 }
 
-// reverseEntries reverses the entries of a run, except those that were reversed or deleted already.
+// explainEntry says which run made an entry, or kept it last. The entry is undone only with the run: by itself, the next run would
+// post it anew, and if the entry were then posted again, the adjustment would be there twice.
+func explainEntry(ctx context.Context, tx *db.Tx, e journal.Entry) (string, error) {
+	run, err := selectRunOf(ctx, tx, e.ID)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return "was made by a revaluation: run its period again with POST /v1/revaluations", nil
+	case err != nil:
+		return "", err
+	}
+	again := "run the period " + run.PeriodKey + " again with POST /v1/revaluations"
+	if e.Status == journal.Draft {
+		return "was made by the revaluation " + run.ID + " and unposted: delete the draft, and " + again, nil
+	}
+	return "was made by the revaluation " + run.ID + " of " + run.PeriodKey + ": reverse that with POST /v1/revaluations/" + run.ID +
+		"/reverse, or " + again, nil
+}
+
+// reverseEntries reverses the entries of a run, except those that an earlier version let users reverse or delete.
 func (s *Service) reverseEntries(ctx context.Context, tx *db.Tx, r Run) error {
 	for _, i := range r.Items {
 		if i.EntryID == "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
@@ -215,9 +216,14 @@ func TestTheNextRunCorrectsWhatWasBookedOrReversedByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.journal.Reverse(w.ctx, r.Items[0].EntryID, journal.ReverseParams{}); err != nil {
-			t.Fatal(err)
-		}
+		w.write(func(ctx context.Context, tx *db.Tx) error { // as earlier versions let users do
+			e, err := journal.FindUnchecked(ctx, tx, r.Items[0].EntryID)
+			if err != nil {
+				return err
+			}
+			_, err = w.journal.ReverseInTx(ctx, tx, e)
+			return err
+		})
 		w.say("its entry was reversed by hand", w.run("2025-09"), "ETH revaluation 0 to 30: posted")
 		w.post("2025-10-05", "fair_value_adjustment:ETH +7", "3010 -7")
 		w.closing("ETH", "2025-10", "130")
@@ -226,6 +232,75 @@ func TestTheNextRunCorrectsWhatWasBookedOrReversedByHand(t *testing.T) {
 		w.closing("ETH", "2025-11", "120")
 		w.say("November", w.run("2025-11"), "ETH revaluation 30 to 20: posted")
 		w.say("November", w.moved("2025-11"), "fair_value_adjustment:ETH -10, revaluation_surplus -10")
+	})
+}
+
+// Unposting the entry of a run, running the period again and posting the old entry would book the adjustment twice.
+func TestAnEntryThatARunMadeIsUndoneOnlyThroughTheRun(t *testing.T) {
+	each(t, "us_gaap fair_value", func(t *testing.T, w *world) {
+		w.buy("L1 ETH 2025-09-10 2 3000")
+		w.closing("ETH", "2025-09", "2000")
+		first, err := w.try("2025-09", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := w.try("2025-09", nil) // a later run keeps the entry, and is then the one to reverse
+		if err != nil || kept.Items[0].EntryID != first.Items[0].EntryID {
+			t.Fatalf("%v %+v", err, kept)
+		}
+		entry, memo := first.Items[0].EntryID, "by hand"
+		_, unposted := w.journal.Unpost(w.ctx, entry)
+		_, reversed := w.journal.Reverse(w.ctx, entry, journal.ReverseParams{})
+		_, corrected := w.journal.Correct(w.ctx, entry, journal.UpdateParams{Memo: &memo})
+		for what, err := range map[string]error{"unpost": unposted, "reverse": reversed, "correct": corrected} {
+			w.refused(what, err, fault.Conflict, kept.ID, "2025-09", "POST /v1/revaluations/"+kept.ID+"/reverse")
+		}
+		w.say("the adjustment is there once", w.moved("2025-09"), "fair_value_adjustment:ETH 1000, unrealized_gain 1000")
+		w.say("nothing to do", w.run("2025-09"), "ETH fair_value 0 to 1000: kept")
+		w.guides(entry, "reverse the revaluation")
+	})
+}
+
+// Earlier versions let users unpost the entry of a run.
+func TestTheDraftThatWasTheEntryOfARunCanOnlyBeDeleted(t *testing.T) {
+	each(t, "us_gaap fair_value", func(t *testing.T, w *world) {
+		w.buy("L1 ETH 2025-09-10 2 3000")
+		w.closing("ETH", "2025-09", "2000")
+		var draft journal.Entry
+		w.write(func(ctx context.Context, tx *db.Tx) error {
+			made, err := w.journal.CreateInTx(ctx, tx, []journal.CreateParams{{LegalEntityID: w.entity, AccountingDate: "2025-09-30",
+				OriginatedBy: journal.ByRevaluation, Status: journal.Draft, Lines: []journal.LineParams{
+					{LedgerAccountID: w.account("1010").ID, Side: book.Debit, Amount: "1000"},
+					{LedgerAccountID: w.account("3010").ID, Side: book.Credit, Amount: "1000"},
+				}}}, func(int) string { return "" })
+			if err == nil {
+				draft = made[0]
+			}
+			return err
+		})
+		w.say("run", w.run("2025-09"), "ETH fair_value 0 to 1000: posted")
+		w.guides(draft.ID, "delete it", "delete")
+		memo := "by hand"
+		_, posted := w.journal.Post(w.ctx, draft.ID)
+		w.refused("post", posted, fault.Conflict, "revaluation")
+		_, edited := w.journal.Update(w.ctx, draft.ID, journal.UpdateParams{Memo: &memo})
+		w.refused("edit", edited, fault.Conflict, "revaluation")
+		if err := w.journal.Delete(w.ctx, draft.ID); err != nil {
+			t.Error(err)
+		}
+		w.say("the adjustment is there once", w.moved("2025-09"), "fair_value_adjustment:ETH 1000, unrealized_gain 1000")
+	})
+}
+
+// guides compares the guidance of an entry: part of a warning, and the actions that are allowed.
+func (w *world) guides(entryID, warning string, allowed ...string) {
+	w.t.Helper()
+	w.read(func(ctx context.Context, tx *db.Tx) error {
+		e, _, err := journal.FindGuided(ctx, tx, entryID)
+		if got := e.Guidance; !slices.Equal(got.Allowed, allowed) || !strings.Contains(strings.Join(got.Warnings, " "), warning) {
+			w.t.Errorf("%+v, want %q and %v", got, warning, allowed)
+		}
+		return err
 	})
 }
 

@@ -20,6 +20,7 @@ type Service struct {
 
 // NewService returns a service on a database that posts through the journal.
 func NewService(d *db.DB, entries *journal.Service) *Service {
+	entries.Protect(journal.ByRevaluation, explainEntry)
 	return &Service{d, entries}
 }
 

@@ -140,6 +140,9 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 		if e.Status != Draft {
 			return e, fault.Conflictf("the entry %s is posted and cannot be edited: correct it instead", e.SequenceNumber())
 		}
+		if err := s.requireUnprotected(ctx, tx, e); err != nil {
+			return e, err
+		}
 		if p.Lines != nil || p.LegalEntityID != nil {
 			if err := s.subledger.BeforeLinesChange(ctx, tx, e); err != nil {
 				return e, err
@@ -183,6 +186,9 @@ func (s *Service) Post(ctx context.Context, entryID string) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 		if e.Status != Draft {
 			return e, fault.Conflictf("the entry %s is posted already", e.SequenceNumber())
+		}
+		if err := s.requireUnprotected(ctx, tx, e); err != nil {
+			return e, err
 		}
 		return s.postDraft(ctx, tx, c, e)
 	})
@@ -245,6 +251,8 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		switch {
 		case e.Status != Posted:
 			return e, fault.Conflictf("the entry %s is a draft already", e.SequenceNumber())
+		case s.protected[e.OriginatedBy] != nil:
+			return e, s.requireUnprotected(ctx, tx, e)
 		case e.PreviousID != "" || e.NextID != "":
 			return e, fault.Conflictf("the entry %s is part of a chain of corrections: reverse it instead", e.SequenceNumber())
 		case in.Key <= c.books.ClosedThrough(e.entities()...):

@@ -191,6 +191,9 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 	month := calendar.MonthOf(e.AccountingDate, b.Zone).Key()
 	closed := month <= b.ClosedThrough(e.entities()...)
 	switch {
+	case e.Status == Draft && e.OriginatedBy == ByRevaluation: // earlier versions could unpost it
+		g.Allowed = append(g.Allowed, "delete")
+		g.Warnings = append(g.Warnings, "a revaluation made the entry, which was unposted: delete it, and run the period again")
 	case e.Status == Draft:
 		g.Allowed = append(g.Allowed, "edit", "delete")
 		switch blocked := e.linesOnBlocked(b); {
@@ -209,6 +212,10 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: create a new entry")
 	case e.OriginatedBy == ByOpening || period.IsOpening(e.AccountingDate) || e.IntendedDate != nil && period.IsOpening(*e.IntendedDate):
 		g.Warnings = append(g.Warnings, "the entry books an opening balance: change or delete that asset instead")
+	case e.OriginatedBy == ByRevaluation:
+		g.Warnings = append(g.Warnings, "a revaluation made the entry: reverse the revaluation, or run the period again")
+	case e.OriginatedBy == ByTrueUp:
+		g.Warnings = append(g.Warnings, "the entry is a true-up: reverse or correct the entry of its transaction instead")
 	case len(e.linesOnArchived(b)) > 0:
 		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.linesOnArchived(b)[0]].LedgerAccountID].String()+
 			" is archived: unarchive it to reverse, correct or unpost the entry")

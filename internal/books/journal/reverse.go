@@ -23,6 +23,9 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 		if err := c.requireReversible(e); err != nil {
 			return e, err
 		}
+		if err := s.requireUnprotected(ctx, tx, e); err != nil {
+			return e, err
+		}
 		reversal := e.reversalDraft(p.Memo)
 		if p.AccountingDate != "" {
 			reversal.AccountingDate = c.parseDate("accounting_date", p.AccountingDate)
@@ -44,6 +47,9 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 		if err := c.requireReversible(e); err != nil {
+			return e, err
+		}
+		if err := s.requireUnprotected(ctx, tx, e); err != nil {
 			return e, err
 		}
 		description := p.applyTo(e)

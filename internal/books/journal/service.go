@@ -20,10 +20,11 @@ import (
 type Service struct {
 	db        *db.DB
 	subledger Subledger
+	protected map[string]Explain // by origin
 }
 
 // NewService returns a Service without a subledger.
-func NewService(d *db.DB) *Service { return &Service{d, noSubledger{}} }
+func NewService(d *db.DB) *Service { return &Service{d, noSubledger{}, map[string]Explain{}} }
 
 // Guided is an entry with its guidance.
 type Guided struct {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -57,6 +58,24 @@ func (noSubledger) AfterCorrect(context.Context, *db.Tx, Entry, Entry, Entry, bo
 
 // AttachSubledger sets the subledger. It is called once, before the service is used.
 func (s *Service) AttachSubledger(l Subledger) { s.subledger = l }
+
+// Explain says in words what made an entry that cannot be changed by itself, and what to do instead. The words follow the number of
+// the entry.
+type Explain func(ctx context.Context, tx *db.Tx, e Entry) (string, error)
+
+// Protect declares that entries of an origin change only with what made them: users cannot reverse, correct, unpost, edit or post one
+// by itself. The building blocks for other packages, such as ReverseInTx, can. It is called before the service is used.
+func (s *Service) Protect(origin string, explain Explain) { s.protected[origin] = explain }
+
+// requireUnprotected returns an error for an entry of a protected origin.
+func (s *Service) requireUnprotected(ctx context.Context, tx *db.Tx, e Entry) error {
+	explain, protected := s.protected[e.OriginatedBy]
+	if !protected {
+		return nil
+	}
+	why, err := explain(ctx, tx, e)
+	return cmp.Or(err, fault.Conflictf("the entry %s %s", e.SequenceNumber(), why))
+}
 
 // newComposer returns a composer for the caller's transaction.
 func (s *Service) newComposer(ctx context.Context, tx *db.Tx) (*composer, error) {

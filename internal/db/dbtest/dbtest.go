@@ -9,13 +9,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest/pgcluster"
 )
 
 // urlVariable is the environment variable with the address of the PostgreSQL cluster in which tests create databases;
@@ -124,10 +124,14 @@ var postgresTemplate = sync.OnceValues(func() (name string, err error) {
 			return err
 		}
 		unfinished := randomName("unfinished")
-		if err := execute(ctx, c, "CREATE DATABASE "+unfinished); err != nil {
+		if err := pgcluster.CreateDatabase(ctx, c, unfinished, ""); err != nil {
 			return err
 		}
-		if err := migrate(db.Config{URL: databaseURL(unfinished), MaxConns: 2}); err != nil {
+		address := databaseURL(unfinished)
+		if err := pgcluster.SearchByIndex(ctx, AdminURL(address)); err != nil {
+			return err
+		}
+		if err := migrate(db.Config{URL: address, MaxConns: 2}); err != nil {
 			return err
 		}
 		return execute(ctx, c, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
@@ -173,7 +177,7 @@ func Postgres(t testing.TB) db.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return create(t, " TEMPLATE "+template+" STRATEGY file_copy")
+	return create(t, "TEMPLATE "+template+" STRATEGY file_copy")
 }
 
 // EmptyPostgres returns the configuration of a new PostgreSQL database without a schema.
@@ -193,7 +197,7 @@ func requireCluster(t testing.TB) {
 func create(t testing.TB, options string) db.Config {
 	t.Helper()
 	name := randomName("test")
-	err := exclusively(func(ctx context.Context, c *sql.Conn) error { return execute(ctx, c, "CREATE DATABASE "+name+options) })
+	err := exclusively(func(ctx context.Context, c *sql.Conn) error { return pgcluster.CreateDatabase(ctx, c, name, options) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,14 +242,11 @@ func randomName(kind string) string {
 	return "bursar_" + kind + "_" + hex.EncodeToString(b)
 }
 
-func databaseURL(name string) string {
-	u, err := url.Parse(os.Getenv(urlVariable))
-	if err != nil {
-		panic(err)
-	}
-	u.Path = "/" + name
-	return u.String()
-}
+// databaseURL returns the address of a database for an ordinary role that owns it, as the service has in production.
+func databaseURL(name string) string { return pgcluster.ServiceURL(os.Getenv(urlVariable), name) }
+
+// AdminURL returns the address of a test's database for a superuser, whom row-level security does not concern.
+func AdminURL(address string) string { return pgcluster.AdminURL(os.Getenv(urlVariable), address) }
 
 // ErrUndo is returned by a write that should be rolled back.
 var ErrUndo = errors.New("dbtest: undo this")
@@ -270,11 +271,13 @@ func Damage(ctx context.Context, t *testing.T, tx *db.Tx, verify func(context.Co
 // ExecUnchecked runs a statement on a connection of its own that does not enforce foreign keys.
 func ExecUnchecked(t testing.TB, c db.Config, statement string) {
 	t.Helper()
-	driver, address := "sqlite", filepath.Join(c.Dir, db.File)
 	if c.URL != "" {
-		driver, address, statement = "pgx", c.URL, "SET session_replication_role = replica; "+statement
+		if err := pgcluster.ExecAt(t.Context(), AdminURL(c.URL), "SET session_replication_role = replica; "+statement); err != nil {
+			t.Fatal(err)
+		}
+		return
 	}
-	pool, err := sql.Open(driver, address)
+	pool, err := sql.Open("sqlite", filepath.Join(c.Dir, db.File))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,5 +80,40 @@ func TestABackupThatCannotBeWrittenLeavesNothing(t *testing.T) {
 	inside(on(c, "backup", file)...).mustFail(t, 1)
 	if _, err := os.Stat(filepath.Dir(file)); err == nil {
 		t.Error("it left something")
+	}
+}
+
+// pgTool runs a program of PostgreSQL that comes with the server, and returns what it says.
+func pgTool(t *testing.T, name string, args ...string) (string, error) {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name); err != nil && len(installed) > 0 {
+		path, err = installed[len(installed)-1], nil
+	}
+	if err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+	out, err := exec.Command(path, args...).CombinedOutput()
+	return string(out), err
+}
+
+func TestADumpOfPostgreSQLHoldsAllOrganizationsOrIsRefused(t *testing.T) {
+	t.Parallel()
+	c, restored := dbtest.Postgres(t), dbtest.EmptyPostgres(t)
+	found(t, c)
+	found(t, c)
+	file := filepath.Join(t.TempDir(), "dump")
+	if out, err := pgTool(t, "pg_dump", "--format=custom", "--file="+file, c.URL); err == nil || !strings.Contains(out, "row-level security") {
+		t.Errorf("the role of the service dumps part of the data: %v %s", err, out)
+	}
+	if out, err := pgTool(t, "pg_dump", "--format=custom", "--file="+file, dbtest.AdminURL(c.URL)); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	if out, err := pgTool(t, "pg_restore", "--exit-on-error", "--dbname="+dbtest.AdminURL(restored.URL), file); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	r := inside(on(restored, "verify")...).mustDo(t)
+	if !strings.Contains(r.out, "in 2 organizations") {
+		t.Errorf("verify says %s", r.out)
 	}
 }

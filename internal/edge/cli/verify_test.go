@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,12 +27,18 @@ func damage(t *testing.T, c db.Config, statements ...string) {
 	t.Helper()
 	d := dbtest.Open(t, c)
 	for _, s := range statements {
-		res, err := d.Jobs().ExecContext(t.Context(), s)
+		err := d.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
+			res, err := tx.SQL().ExecContext(ctx, s)
+			if err != nil {
+				return err
+			}
+			if n, err := res.RowsAffected(); err != nil || n == 0 {
+				return fmt.Errorf("%d rows, %w", n, err)
+			}
+			return nil
+		})
 		if err != nil {
 			t.Fatalf("%s: %v", s, err)
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			t.Fatalf("%s: %d rows, %v", s, n, err)
 		}
 	}
 }

@@ -119,8 +119,6 @@ func selectKeyByHash(ctx context.Context, tx *db.Tx, hash string) (Key, error) {
 	return r.key(), err
 }
 
-// selectKey restricts the query to the organization itself: keys are a reference table, for which the database handle
-// does not.
 func selectKey(ctx context.Context, tx *db.Tx, keyID string) (Key, error) {
 	r, err := db.One[keyRow](ctx, tx, "API key", "SELECT "+db.Columns[keyRow]()+
 		" FROM api_keys WHERE organization_id = @org AND api_key_id = ?", keyID)

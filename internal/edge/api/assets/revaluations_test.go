@@ -201,6 +201,32 @@ func TestWhatTransactionsBroughtIsMeasuredAtFairValue(t *testing.T) {
 	})
 }
 
+func TestAnEntryOfARevaluationIsUndoneOnlyThroughIt(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: new("fair_value")})
+		w.happens("2025-01-10 credit 1 ETH 1000 3010")
+		r := w.measure("2025-01", "ETH", "1600")
+		entry, before := *r.Assets[0].JournalEntryID, w.n.AuditCount(t)
+		_, unposted := w.n.Client.UnpostJournalEntry(t.Context(), entry)
+		_, reversed := w.n.Client.ReverseJournalEntry(t.Context(), entry, client.ReverseJournalEntry{})
+		_, corrected := w.n.Client.CorrectJournalEntry(t.Context(), entry, client.UpdateJournalEntry{Memo: new("by hand")})
+		for _, err := range []error{unposted, reversed, corrected} {
+			apitest.WantConflict(t, err, "revaluation "+*r.ID+" of 2025-01", "POST /v1/revaluations/"+*r.ID+"/reverse")
+		}
+		if n := w.n.AuditCount(t); n != before {
+			t.Errorf("%d changes", n-before)
+		}
+		e, err := w.n.Client.JournalEntry(t.Context(), entry)
+		if err != nil || len(e.Guidance.AllowedActions) != 0 {
+			t.Errorf("%s %v", apitest.JSON(t, e), err)
+		}
+		if back, err := w.n.Client.ReverseRevaluation(t.Context(), *r.ID); err != nil || back.Status != "reversed" {
+			t.Errorf("%s %v", apitest.JSON(t, back), err)
+		}
+	})
+}
+
 func TestLotsUnderAWeightedAverageAreWorthWhatTheAssetIs(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
