@@ -54,11 +54,12 @@ func (d *DB) writeSQLite(ctx context.Context, org string, alone bool, fn Func) e
 
 // inWriter runs fn in the transaction of the writer and waits for the commit.
 func (d *DB) inWriter(ctx context.Context, alone bool, fn func(*sql.Tx) error) error {
-	submit := d.writer.Submit
+	var err error
 	if isBackground(ctx) {
-		submit = d.writer.SubmitLater
+		err = d.writer.SubmitLater(ctx, writerKey, fn)
+	} else {
+		err = d.writer.Submit(ctx, writerKey, alone, fn)
 	}
-	err := submit(ctx, writerKey, alone, fn)
 	if errors.Is(err, groupcommit.ErrClosed) {
 		return errNotReady()
 	}

@@ -97,14 +97,14 @@ func TestATestOfARuleEndsWithItsCaller(t *testing.T) {
 func TestATestOfARuleReadsManyTransactionsInBatches(t *testing.T) {
 	each(t, func(w *world) {
 		var lines []string
-		for i := range 1203 {
+		for i := range 5203 {
 			lines = append(lines, fmt.Sprintf("Bank 2025-10-%02d -1 USD text=AWS_%d", 1+i%28, i))
 		}
 		w.addTransactions(lines...)
 		p := w.ruleParams("memo=aws to=Software")
 		got, err := w.Test(w.Ctx, classification.TestParams{Rule: &p})
 		w.Must(err)
-		if got.Examined != 1203 || got.Matched != 1203 || got.Truncated || len(got.Changes) != 100 {
+		if got.Examined != 5203 || got.Matched != 5203 || got.Truncated || len(got.Changes) != 100 {
 			w.Errorf("%d examined, %d matched, %d changes", got.Examined, got.Matched, len(got.Changes))
 		}
 	})

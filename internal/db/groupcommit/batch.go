@@ -93,7 +93,6 @@ func (b *Batch[T]) next() *member[T] {
 	if len(b.line.waiting) == 0 {
 		return nil
 	}
-	// A member that yields begins a batch, so that those which come meanwhile wait for no other one.
 	if first := b.line.waiting[0]; b.taken > 0 && (first.alone || !first.yieldsUntil.IsZero()) {
 		return nil
 	}

@@ -14,11 +14,12 @@ import (
 func TestAMemberThatYieldsIsOvertakenUntilItHasWaitedForHalfASecond(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		pause time.Duration
-		want  []string
+		pause   time.Duration
+		want    []string
+		batches []int
 	}{
-		"at once":     {0, []string{"first", "a", "b", "later", "much later"}},
-		"in a second": {time.Second, []string{"first", "a", "later", "much later", "b"}},
+		"at once":     {0, []string{"first", "a", "b", "later", "much later"}, []int{3, 1, 1}},
+		"in a second": {time.Second, []string{"first", "a", "later", "much later", "b"}, []int{2, 1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -27,9 +28,9 @@ func TestAMemberThatYieldsIsOvertakenUntilItHasWaitedForHalfASecond(t *testing.T
 				q := groupcommit.New(l.options())
 				proceed := make(chan struct{})
 				var wg sync.WaitGroup
-				submit := func(text string, how func(context.Context, string, bool, func(*pending) error) error) {
+				submit := func(text string, how func(context.Context, string, func(*pending) error) error) {
 					wg.Go(func() {
-						err := how(context.Background(), "k", false, func(p *pending) error {
+						err := how(context.Background(), "k", func(p *pending) error {
 							if text == "first" {
 								<-proceed
 							}
@@ -42,17 +43,20 @@ func TestAMemberThatYieldsIsOvertakenUntilItHasWaitedForHalfASecond(t *testing.T
 					})
 					synctest.Wait()
 				}
-				submit("first", q.Submit)
+				now := func(ctx context.Context, key string, body func(*pending) error) error {
+					return q.Submit(ctx, key, false, body)
+				}
+				submit("first", now)
 				submit("later", q.SubmitLater)
 				submit("much later", q.SubmitLater)
-				submit("a", q.Submit)
+				submit("a", now)
 				time.Sleep(c.pause)
-				submit("b", q.Submit)
+				submit("b", now)
 				close(proceed)
 				wg.Wait()
 				q.Close()
-				if !slices.Equal(l.committed, c.want) {
-					t.Errorf("committed %q, want %q", l.committed, c.want)
+				if !slices.Equal(l.committed, c.want) || !slices.Equal(l.batches, c.batches) {
+					t.Errorf("committed %q in batches of %d, want %q in batches of %d", l.committed, l.batches, c.want, c.batches)
 				}
 			})
 		})

@@ -92,9 +92,10 @@ func (q *Queue[T]) Submit(ctx context.Context, key string, alone bool, body func
 	return q.submit(ctx, key, &member[T]{ctx: ctx, alone: alone}, body)
 }
 
-// SubmitLater is Submit for a member that lets others, which come after it, go first until it has waited for laterMax.
-func (q *Queue[T]) SubmitLater(ctx context.Context, key string, alone bool, body func(T) error) error {
-	return q.submit(ctx, key, &member[T]{ctx: ctx, alone: alone, yieldsUntil: time.Now().Add(laterMax)}, body)
+// SubmitLater is Submit for a member that lets others, which come after it, go first until it has waited for laterMax. It is the first of
+// its batch: those that come while its body runs share its commit, and wait for no other member that yields.
+func (q *Queue[T]) SubmitLater(ctx context.Context, key string, body func(T) error) error {
+	return q.submit(ctx, key, &member[T]{ctx: ctx, yieldsUntil: time.Now().Add(laterMax)}, body)
 }
 
 func (q *Queue[T]) submit(ctx context.Context, key string, m *member[T], body func(T) error) error {

@@ -30,6 +30,9 @@ func readBody(w http.ResponseWriter, r *http.Request, memory *Reservation) ([]by
 	if r.ContentLength > BodyMax {
 		return nil, errTooLarge
 	}
+	if err := memory.Announce(r.ContentLength); err != nil {
+		return nil, err
+	}
 	var body bytes.Buffer
 	if n := r.ContentLength; n > 0 { // the announced length is not trusted beyond bodyUsual
 		body.Grow(int(min(n, bodyUsual)) + bytes.MinRead)

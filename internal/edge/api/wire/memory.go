@@ -16,6 +16,8 @@ const (
 	memoryFree = 256 << 10
 	// memoryStep is how much a request takes from the node at a time.
 	memoryStep = 256 << 10
+	// bodyFactor is how many times its size a usual body takes: its buffer, and what is built from it.
+	bodyFactor = 4
 	// memoryRetry is when a request that found no memory should be sent again.
 	memoryRetry = time.Second
 )
@@ -92,10 +94,28 @@ func (r *Reservation) Take(n int) error {
 	if r == nil {
 		return nil
 	}
-	if r.left -= n; r.left >= 0 {
+	if err := r.hold(n); err != nil {
+		return err
+	}
+	r.left -= n
+	return nil
+}
+
+// Announce makes sure that there is memory for a body of an announced size and for what is usually built from it, so that requests which
+// could not all be served do not keep each other from it.
+func (r *Reservation) Announce(size int64) error {
+	if r == nil || size <= 0 {
 		return nil
 	}
-	need := (-r.left + memoryStep - 1) / memoryStep * memoryStep
+	return r.hold(int(min(size, BodyMax)) * bodyFactor)
+}
+
+// hold takes as many bytes from the node that so many are left.
+func (r *Reservation) hold(n int) error {
+	if r.left >= n {
+		return nil
+	}
+	need := (n - r.left + memoryStep - 1) / memoryStep * memoryStep
 	switch {
 	case r.held+need > r.memory.each:
 		return errTooMuch

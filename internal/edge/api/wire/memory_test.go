@@ -35,9 +35,20 @@ func TestMemoryIsSharedByRequestsAndAnOrganizationGetsTwoThirds(t *testing.T) {
 	if err := m.Reserve("c").Take(memoryFree + 5*memoryStep); err != errTooMuch {
 		t.Errorf("more than a request may ever take: %v", err)
 	}
+	if err := m.Reserve("c").Announce(memoryStep); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("an announced body for which there is no memory: %v", err)
+	}
 	for _, r := range []*Reservation{one, other, stranger, one} {
 		r.Close()
 	}
+	announced := m.Reserve("a")
+	if err := announced.Announce(memoryStep); err != nil || m.Taken() != 3*memoryStep { // beside what is free
+		t.Errorf("an announced body: %v, %d taken", err, m.Taken())
+	}
+	if err := announced.Take(bodyFactor * memoryStep); err != nil || m.Taken() != 3*memoryStep {
+		t.Errorf("what was announced: %v, %d taken", err, m.Taken())
+	}
+	announced.Close()
 	if m.Taken() != 0 || len(m.byOwner) != 0 {
 		t.Errorf("%d of %d owners still taken", m.Taken(), len(m.byOwner))
 	}
