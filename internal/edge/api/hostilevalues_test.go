@@ -28,8 +28,8 @@ var (
 		strings.Repeat("0", 29) + "1", "-0", "0"}
 )
 
-// hostileTexts returns texts for a string with a schema.
-func hostileTexts(name string, schema *huma.Schema) []string {
+// textsFor returns hostile texts for a string with a schema.
+func textsFor(name string, schema *huma.Schema) []string {
 	switch {
 	case schema.Format == "decimal" || strings.HasSuffix(name, "amount_min") || strings.HasSuffix(name, "amount_max"):
 		return oddDecimals
@@ -39,8 +39,8 @@ func hostileTexts(name string, schema *huma.Schema) []string {
 	return oddTexts
 }
 
-// hostileValues returns values in JSON for a place in a body.
-func hostileValues(p place) []string {
+// valuesFor returns hostile values in JSON for a place in a body.
+func valuesFor(p place) []string {
 	out := slices.Clone(nestedValues)
 	switch p.schema.Type {
 	case huma.TypeInteger, huma.TypeNumber:
@@ -48,7 +48,7 @@ func hostileValues(p place) []string {
 	case huma.TypeArray:
 		out = append(out, oddLists...)
 	case huma.TypeString:
-		for _, text := range hostileTexts(p.name(), p.schema) {
+		for _, text := range textsFor(p.name(), p.schema) {
 			quoted, _ := json.Marshal(text)
 			out = append(out, string(quoted))
 		}
@@ -66,7 +66,7 @@ func hostileParameters(p *huma.Param) []string {
 	case huma.TypeArray:
 		out = append(out, url.QueryEscape(strings.Join(oddTexts, ",")), "a,a")
 	case huma.TypeString:
-		for _, text := range hostileTexts(p.Name, p.Schema) {
+		for _, text := range textsFor(p.Name, p.Schema) {
 			out = append(out, url.QueryEscape(text))
 		}
 	}
@@ -134,7 +134,7 @@ func TestNoHostileValueOfAnyInputIsAFailureOfTheService(t *testing.T) {
 			return
 		}
 		for _, p := range places(s, r, h.own) {
-			for _, value := range hostileValues(p) {
+			for _, value := range valuesFor(p) {
 				if len(p.steps) == 0 {
 					req := h.own.request(r, n.Key)
 					req.Body = value
