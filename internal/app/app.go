@@ -133,10 +133,11 @@ const (
 	// analyzeMin is how many new transactions make it worthwhile to update the statistics of the database's planner.
 	analyzeMin = 10_000
 
-	sweepEvery  = time.Hour
-	turnEvery   = time.Hour
-	matchEvery  = 10 * time.Second
-	stopTimeout = 5 * time.Second // jobs are short, and one that is interrupted runs again
+	sweepEvery   = time.Hour
+	uploadsEvery = 5 * time.Minute
+	turnEvery    = time.Hour
+	matchEvery   = 10 * time.Second
+	stopTimeout  = 5 * time.Second // jobs are short, and one that is interrupted runs again
 )
 
 // Work runs the relay, the job queue and the background tasks until the context ends, and returns when they have
@@ -168,7 +169,7 @@ func (a *App) Work(ctx context.Context) error {
 	})
 	job.Every(workers, matchEvery, transfers.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ imports.Sweep) error { return a.Imports.DeleteLeftovers(ctx) })
-	job.Every(workers, sweepEvery, imports.Sweep{})
+	job.Every(workers, uploadsEvery, imports.Sweep{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
 		return fmt.Errorf("create the job queue: %w", err)

@@ -43,6 +43,7 @@ type DB struct {
 	writer      *groupcommit.Queue[*sql.Tx]     // SQLite's only writer
 	groups      *groupcommit.Queue[groupMember] // grouped writes, by organization
 	ready       atomic.Bool
+	disk        disk
 	closeOnce   func() error
 	statements  statements
 	prepared    prepared
@@ -85,7 +86,7 @@ func Open(c Config) (*DB, error) {
 // Prepare connects to the database and brings the schema up to date. It returns an unsafeError for a database that would
 // lose acknowledged writes in a crash.
 func (d *DB) Prepare(ctx context.Context) error {
-	if err := d.read.PingContext(ctx); err != nil {
+	if err := d.write.PingContext(ctx); err != nil {
 		return translate(ctx, fmt.Errorf("reach the database: %w", err))
 	}
 	if err := d.checkDurability(ctx); err != nil {
@@ -114,12 +115,15 @@ func (d *DB) Attach(ctx context.Context) error {
 	return nil
 }
 
-// Ready returns nil if the database answers, and an Unavailable fault if not.
+// Ready returns nil if the database answers and can be written, as far as that is known. Otherwise it returns an Unavailable fault.
 func (d *DB) Ready(ctx context.Context) error {
 	if !d.ready.Load() {
 		return errNotReady()
 	}
-	return translate(ctx, d.read.PingContext(ctx))
+	if err := d.read.PingContext(ctx); err != nil {
+		return translate(ctx, err)
+	}
+	return d.checkRoom(ctx)
 }
 
 func errNotReady() error {

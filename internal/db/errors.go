@@ -69,6 +69,19 @@ func isLost(err error) bool {
 		strings.Contains(err.Error(), "conn closed") // pgx has no typed error for it
 }
 
+// isFull reports whether an error means that the database could not be written because its disk is full, or as good as: a file
+// may not grow.
+func isFull(err error) bool {
+	if code, ok := sqliteCode(err); ok {
+		switch code {
+		case sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE, sqlite3.SQLITE_IOERR_SHMSIZE:
+			return true
+		}
+		return code&0xff == sqlite3.SQLITE_FULL
+	}
+	return sqlState(err) == "53100"
+}
+
 // translate returns an Unavailable fault, which the API answers with 503, for an error that means that the database is
 // not available. It returns every other error unchanged.
 func translate(ctx context.Context, err error) error {
@@ -84,6 +97,8 @@ func translate(ctx context.Context, err error) error {
 		return fault.UnavailableBecause(err, "the database did not answer in time")
 	case errors.Is(err, context.Canceled):
 		return err
+	case isFull(err):
+		return fault.UnavailableBecause(err, "%s", fullMessage)
 	case isLost(err) || isRetryable(err) || errors.Is(err, errGone):
 		return fault.UnavailableBecause(err, "the database is not available")
 	}

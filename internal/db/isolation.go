@@ -14,10 +14,11 @@ import (
 const policyName = "one_organization"
 
 // policyCondition is the condition on rows that a transaction sees and may write. The setting is read once for each
-// statement, because it is in a subquery. IS NOT NULL is there for the planner, which would otherwise assume that the
-// condition leaves few rows, and choose a slower plan: our statements have the same condition already.
-const policyCondition = "CASE WHEN organization_id = (SELECT current_setting('" + organizationSetting + "', true)) " +
-	"OR (SELECT current_setting('" + organizationSetting + "', true)) = '" + allOrganizations + "' THEN true END IS NOT NULL"
+// statement, because it is in a subquery; it is null across organizations, where a row is compared with itself, and empty
+// without an organization, which no row is equal to. IS NOT NULL is there for the planner, which would otherwise assume that
+// the condition leaves few rows, and choose a slower plan: our statements have the same condition already.
+const policyCondition = "CASE WHEN organization_id = coalesce((SELECT nullif(coalesce(current_setting('" + organizationSetting +
+	"', true), ''), '" + allOrganizations + "')), organization_id) THEN true END IS NOT NULL"
 
 // isolate turns row-level security on for every table with rows of organizations that does not have it yet. It runs after
 // each migration, so that no new table is left out. The owner of a table is not exempt (FORCE), because the service owns

@@ -187,6 +187,34 @@ func TestARoleThatRowLevelSecurityDoesNotApplyToIsWarnedOf(t *testing.T) {
 	}
 }
 
+func TestASearchOfTextsUsesItsIndexIfLikeIsLeakproof(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]db.Config{"leakproof": dbtest.Postgres(t), "not declared": dbtest.EmptyPostgres(t)} {
+		var log bytes.Buffer
+		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		d := dbtest.Open(t, c)
+		plan := ""
+		err := d.ReadAcross(t.Context(), "no other index finds rows", func(ctx context.Context, tx *db.Tx) error {
+			if _, err := tx.SQL().ExecContext(ctx, "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off"); err != nil {
+				return err
+			}
+			lines, err := db.All[string](ctx, tx,
+				"EXPLAIN SELECT number FROM transactions t WHERE t.search LIKE '%abc%' AND t.search LIKE '%def%'")
+			plan = strings.Join(lines, "\n")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		indexed := slices.ContainsFunc(strings.Split(plan, "\n"), func(line string) bool {
+			return strings.Contains(line, "Index Cond") && strings.Contains(line, "search ~~")
+		})
+		if leakproof := name == "leakproof"; indexed != leakproof || strings.Contains(log.String(), "LEAKPROOF") == leakproof {
+			t.Errorf("%s: the plan is\n%s\nand the log says %q", name, plan, log.String())
+		}
+	}
+}
+
 // A read without a transaction returns its values as one with a transaction does.
 func TestAReadWithoutATransactionReturnsTheSameValues(t *testing.T) {
 	t.Parallel()

@@ -62,7 +62,8 @@ func nameStatement(text string, err error) error {
 // rowsUnknown is the number of rows of a statement that does not report one.
 const rowsUnknown = -1
 
-// ran is called after each statement. It names the statement in the error and logs a statement that was slow.
+// ran is called after each statement. It names the statement in the error, logs a statement that was slow, and remembers that the disk
+// is full.
 func (d *DB) ran(ctx context.Context, org, text string, began time.Time, rows int64, err error) error {
 	if took := time.Since(began); d.slow > 0 && took >= d.slow {
 		d.stats.slow.Inc()
@@ -78,6 +79,7 @@ func (d *DB) ran(ctx context.Context, org, text string, began time.Time, rows in
 		}
 		d.log.LogAttrs(ctx, slog.LevelWarn, "slow statement", attrs...)
 	}
+	d.disk.note(err)
 	return nameStatement(text, err)
 }
 

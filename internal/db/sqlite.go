@@ -34,8 +34,9 @@ func (d *DB) openSQLite() error {
 	}
 	d.read.SetMaxOpenConns(readersMax)
 	d.read.SetMaxIdleConns(readersMax)
-	// The writer connects first: it creates the file and switches it to WAL mode, which readers cannot do.
-	if err := d.write.PingContext(context.Background()); err != nil {
+	// The writer connects first: it creates the file and switches it to WAL mode, which readers cannot do. If the disk is full, Prepare
+	// tries again.
+	if err := d.write.PingContext(context.Background()); err != nil && !isFull(err) {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	d.writer = d.newWriter()

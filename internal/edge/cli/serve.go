@@ -23,6 +23,7 @@ import (
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
 // Timeouts of the server. Request bodies and responses have deadlines of their own, set where they are read and written.
@@ -183,6 +184,9 @@ func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready
 		}
 		log.Warn("the database is not reachable; retrying", "error", explain(err), "in", retryPause)
 		pause(ctx)
+	}
+	if n, err := wire.DeleteLeftoverUploads(os.TempDir()); err != nil || n > 0 {
+		log.Warn("an earlier process left uploads behind in the folder for temporary files", "deleted", n, "error", err)
 	}
 	if err := a.WriteMissingAnchors(ctx); err != nil {
 		log.Error("missing anchors were not written; the next start tries again", "error", err)

@@ -87,7 +87,10 @@ func (s *Service) Upload(ctx context.Context, d Draft, file io.Reader) (importID
 		APIKeyID: who.APIKeyID, RequestID: who.RequestID}
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		i.ID, i.CreatedAt = tx.NewID(id.Import), tx.Now()
-		return insert(ctx, tx, i)
+		if err := insert(ctx, tx, i); err != nil {
+			return err
+		}
+		return renewUpload(ctx, tx, i.ID, tx.Now().Add(uploadLease))
 	})
 	if err != nil {
 		return "", err
@@ -111,6 +114,9 @@ func (s *Service) store(ctx context.Context, importID string, file io.Reader) er
 			break
 		}
 		err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			if err := renewUpload(ctx, tx, importID, tx.Now().Add(uploadLease)); err != nil {
+				return err
+			}
 			return insertChunks(ctx, tx, importID, position, together.Bytes())
 		})
 		if err != nil {

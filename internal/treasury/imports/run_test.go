@@ -224,7 +224,7 @@ func TestTransactionsAreAttributedToTheUserWhoUploadedTheFile(t *testing.T) {
 	})
 }
 
-func TestAnInterruptedUploadIsNeverListedAndIsDeletedAfterADay(t *testing.T) {
+func TestAnInterruptedUploadIsNeverListedAndIsDeletedWhenItsLeaseHasExpired(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, config db.Config) {
 		now := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -261,7 +261,7 @@ func TestAnInterruptedUploadIsNeverListedAndIsDeletedAfterADay(t *testing.T) {
 		for _, step := range []struct {
 			wait time.Duration
 			left int64
-		}{{23 * time.Hour, 1}, {2 * time.Hour, 0}} {
+		}{{50 * time.Second, 1}, {20 * time.Second, 0}} {
 			now.Advance(step.wait)
 			if err := c.DeleteLeftovers(t.Context()); err != nil {
 				t.Fatal(err)

@@ -24,14 +24,14 @@ type Sweep struct{}
 // Kind returns the name of the job.
 func (Sweep) Kind() string { return "import_sweep" }
 
-// uploadMax is how long an upload may take; much longer than any request lasts.
-const uploadMax = 24 * time.Hour
+// uploadLease is how long an upload may go without storing a piece of its file before it counts as interrupted.
+const uploadLease = time.Minute
 
 // DeleteLeftovers deletes interrupted uploads and the files of ended imports.
 func (s *Service) DeleteLeftovers(ctx context.Context) error {
 	var left []leftover
 	err := s.db.WriteAcross(ctx, "expire interrupted uploads of all organizations", func(ctx context.Context, tx *db.Tx) (err error) {
-		if err := abandonUploadsBefore(ctx, tx, tx.Now().Add(-uploadMax)); err != nil {
+		if err := abandonInterrupted(ctx, tx); err != nil {
 			return err
 		}
 		left, err = selectLeftovers(ctx, tx)

@@ -160,6 +160,16 @@ func insertChunks(ctx context.Context, tx *db.Tx, importID string, position int6
 	return db.Insert(ctx, tx, "import_chunks", rows...)
 }
 
+// renewUpload extends the lease of an upload, and returns an error if the upload was abandoned.
+func renewUpload(ctx context.Context, tx *db.Tx, importID string, until time.Time) error {
+	n, err := tx.Exec(ctx, "UPDATE imports SET claimed_until = ? WHERE organization_id = @org AND import_id = ? AND status = 'uploading' "+
+		"AND claim IS NULL", until, importID)
+	if err == nil && n == 0 {
+		err = errNotFound()
+	}
+	return err
+}
+
 // selectChunk returns a chunk of a file, or nothing after its end.
 func selectChunk(ctx context.Context, tx *db.Tx, importID string, position int64) ([]byte, error) {
 	rows, err := db.All[chunkRow](ctx, tx,
@@ -190,8 +200,8 @@ func createFromUpload(ctx context.Context, tx *db.Tx, i Import) (size int64, err
 	if err != nil {
 		return 0, err
 	}
-	n, err := tx.Exec(ctx, "UPDATE imports SET status = ?, created_at = ?, file_size = ? WHERE organization_id = @org AND import_id "+
-		"= ? AND status = 'uploading' AND claim IS NULL",
+	n, err := tx.Exec(ctx, "UPDATE imports SET status = ?, created_at = ?, file_size = ?, claimed_until = NULL WHERE organization_id = "+
+		"@org AND import_id = ? AND status = 'uploading' AND claim IS NULL",
 		string(i.Status), i.CreatedAt, size, i.ID)
 	if err == nil && n == 0 {
 		err = errNotFound()

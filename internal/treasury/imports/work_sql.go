@@ -2,7 +2,6 @@ package imports
 
 import (
 	"context"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -29,9 +28,10 @@ type leftover struct {
 	ID             string `db:"import_id"`
 }
 
-// abandonUploadsBefore prevents old uploads from becoming imports.
-func abandonUploadsBefore(ctx context.Context, tx *db.Tx, before time.Time) error {
-	_, err := tx.Exec(ctx, "UPDATE imports SET claim = 'given up' WHERE status = 'uploading' AND created_at < ? AND claim IS NULL", before)
+// abandonInterrupted prevents uploads whose lease has expired from becoming imports. Those of earlier versions have no lease.
+func abandonInterrupted(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, "UPDATE imports SET claim = 'given up' WHERE status = 'uploading' AND claim IS NULL "+
+		"AND (claimed_until IS NULL OR claimed_until < ?)", tx.Now())
 	return err
 }
 

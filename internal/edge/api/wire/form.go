@@ -14,9 +14,11 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -45,6 +47,7 @@ const (
 type File struct {
 	*os.File
 	FileName string
+	named    bool // it still has a name in its folder
 }
 
 // UnmarshalJSON does nothing: decodeForm sets the file.
@@ -66,8 +69,28 @@ type form struct {
 func (f *form) close() {
 	for _, file := range f.files {
 		_ = file.Close()
-		_ = os.Remove(file.Name())
+		if file.named {
+			_ = os.Remove(file.Name())
+		}
 	}
+}
+
+// DeleteLeftoverUploads deletes files of uploads that a crash left behind in a folder: those of earlier versions, or of a system that
+// does not allow a file without a name. Younger ones may belong to another process. It returns how many it deleted.
+func DeleteLeftoverUploads(dir string) (n int, err error) {
+	found, err := filepath.Glob(filepath.Join(dir, formTemplate))
+	for _, name := range found {
+		info, statErr := os.Stat(name)
+		if statErr != nil || time.Since(info.ModTime()) < formTimeout {
+			continue
+		}
+		if removeErr := os.Remove(name); removeErr == nil {
+			n++
+		} else if !errors.Is(removeErr, os.ErrNotExist) {
+			err = errors.Join(err, removeErr)
+		}
+	}
+	return n, err
 }
 
 // digest returns a hash that is the same for forms with the same contents.
@@ -149,6 +172,10 @@ func formError(err error) error {
 	case errors.As(err, &f) || errors.Is(err, errTooMuch):
 		return err
 	case errors.As(err, new(*os.PathError)): // a failure of the disk, not of the caller
+		if errors.Is(err, syscall.ENOSPC) {
+			return fault.UnavailableBecause(err,
+				"the server's folder for temporary files is full; nothing was imported, send the file again when there is room")
+		}
 		return fault.UnavailableBecause(err, "the server could not store the file; nothing was imported, send it again later")
 	}
 	return fault.Malformedf("the form could not be read: it is malformed or incomplete")
@@ -165,7 +192,8 @@ func (f *form) add(part *multipart.Part, plan *bodyPlan, memory *Reservation) er
 		if err != nil {
 			return err
 		}
-		f.files[name] = &File{file, cmp.Or(part.FileName(), name)}
+		// Where the system allows it, the file is removed now and disappears with this process, however that ends.
+		f.files[name] = &File{file, cmp.Or(part.FileName(), name), os.Remove(file.Name()) != nil}
 		if _, err := io.Copy(file, from); err != nil {
 			return err
 		}
