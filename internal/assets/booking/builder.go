@@ -78,7 +78,7 @@ func (m builder) build(ctx context.Context, p Params, at string) (*event, error)
 	}
 	plan, err := m.prepare(ctx, &in, e)
 	if err != nil {
-		return nil, explain(err, at)
+		return nil, explain(nameDay(err, calendar.DateOf(e.first.At, m.books.Zone)), at)
 	}
 	e.effect = replay.Effect{
 		TransactionID: e.first.ID, Type: p.Type, Label: "the transaction " + e.first.SequenceNumber(), Number: e.first.Number,
@@ -309,8 +309,14 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 func (m builder) target(ctx context.Context, p Params, e *event, at string) (posting.Target, error) {
 	t := posting.Target{Account: p.LedgerAccountID, Splits: p.postingSplits()}
 	for i, s := range t.Splits {
-		a := m.books.Accounts[s.Account]
-		t.Splits[i].Grows, t.Splits[i].OwedInKind = growsOf(a), m.isOwedInKind(a)
+		sources, err := m.sourcesOf(ctx, s.Account)
+		if err != nil {
+			return t, err
+		}
+		if t.Splits[i].Holding = holdingOf(sources); len(sources) == 0 {
+			a := m.books.Accounts[s.Account]
+			t.Splits[i].Grows, t.Splits[i].OwedInKind = growsOf(a), m.isOwedInKind(a)
+		}
 	}
 	a := m.books.Accounts[p.LedgerAccountID]
 	if t.Account == "" || e.partner != nil {

@@ -221,6 +221,40 @@ func TestAnImportedAndBookedFileLeavesTheBalancesThatItStates(t *testing.T) {
 	})
 }
 
+// Kraken writes a movement from spot to staking as two rows of one account, often at the same second, and the way back in the same way.
+func TestAssetsThatAreStakedAndUnstakedAtOneInstantKeepTheirLots(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		for _, asListed := range []bool{false, true} { // or inflows first
+			w := world.newEntities(t)
+			all := w.importFile("ledgers.csv", krakenColumns+`L1,R1,2025-03-01 08:00:00,deposit,,currency,ETH,spot / main,3,0,3
+L2,R2,2025-03-05 09:00:00,transfer,spottostaking,currency,ETH,spot / main,-2,0,1
+L3,R3,2025-03-05 09:00:00,transfer,stakingfromspot,currency,ETH2.S,earn / bonded,2,0,2
+L4,R4,2025-03-05 09:00:00,transfer,stakingtospot,currency,ETH2.S,earn / bonded,-1.5,0,0.5
+L5,R5,2025-03-05 09:00:00,transfer,spotfromstaking,currency,ETH,spot / main,1.5,0,2.5
+L6,R6,2025-03-07 09:00:00,withdrawal,,currency,ETH,spot / main,-1,0,1.5
+`, "Kraken", nil)
+			if asListed {
+				slices.SortFunc(all, func(a, b transaction.Transaction) int { return cmp.Compare(a.Number, b.Number) })
+			}
+			w.bookImported(all)
+			if got := w.units("Kraken"); got != "2 ETH" {
+				t.Errorf("the books hold %s", got)
+			}
+			total := money.Decimal{}
+			for _, l := range strings.Split(w.lots(), "; ") { // "Kraken 1.5 ETH 10.97 2025-03-01"
+				f := strings.Fields(l)
+				if total = total.Add(money.MustParse(f[3])); f[0] != "Kraken" || f[4] != "2025-03-01" || len(f) != 5 {
+					t.Errorf("the lot %q does not keep its date", l)
+				}
+			}
+			if total.Fixed("USD") != "14.62" { // 7.31 for each
+				t.Errorf("2 ETH cost %s", total)
+			}
+			w.verifyBooks()
+		}
+	})
+}
+
 // randomLedger is a file of an exchange that states the balance after each row, and what is held at its end. Nothing is ever short.
 type randomLedger struct {
 	text string

@@ -93,6 +93,20 @@ func explain(err error, at string) error {
 	return fault.PrefixFields(at, r.Unwrap())
 }
 
+// nameDay adds the day to a refusal for lack of a rate or a value.
+func nameDay(err error, day string) error {
+	var r *posting.Refusal
+	if !asRefusal(err, &r) || r.Reason != posting.MissingRate && r.Reason != posting.NoValue {
+		return err
+	}
+	named := *r
+	named.Message += " on " + day
+	if r.Reason == posting.MissingRate {
+		named.Message = r.Message + " for " + day
+	}
+	return &named
+}
+
 // request is an entry that is being created.
 type request struct {
 	Params

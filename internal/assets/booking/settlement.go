@@ -109,15 +109,21 @@ func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.E
 			quantity, amount = quantity.Neg(), amount.Neg()
 		}
 		s.changed.AddMovement(balance.UnitKey{Entity: l.Entity, Account: l.Account, Unit: unit}, quantity, amount)
+		s.changed.AddMovement(balance.UnitKey{Entity: l.Entity, Account: l.Account}, amount, amount)
 	}
 	return e, err
 }
 
-// read sets the quantities and carrying amounts of unit balances as they stand at the time of a transaction.
+// read sets the quantities and carrying amounts of unit balances as they stand at the time of a transaction. Of a balance between two
+// legal entities, what later entries have settled does not count: it would be settled twice, and the balance would change sides.
 func (s *settler) read(ctx context.Context, effect *replay.Effect, balances []posting.UnitBalance) error {
+	read := journal.UnitBalance
+	if effect.Input.Type == posting.Intercompany {
+		read = journal.LeastUnitBalance
+	}
 	for i := range balances {
 		u := &balances[i]
-		held, err := journal.UnitBalance(ctx, s.tx, s.books, journal.UnitQuery{LegalEntityID: u.Entity, LedgerAccountID: u.Account,
+		held, err := read(ctx, s.tx, s.books, journal.UnitQuery{LegalEntityID: u.Entity, LedgerAccountID: u.Account,
 			Unit: u.Unit, At: effect.At(), ExceptTransactionID: effect.TransactionID})
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package booking_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
 	"github.com/bursarhq/bursar/internal/rules/book"
@@ -33,6 +35,38 @@ func (w *world) expectUnits(what string, made booking.Booked, lines string) {
 	if got := strings.Join(texts, "; "); got != lines {
 		w.Errorf("%s\n got %s\nwant %s", what, got, lines)
 	}
+}
+
+// unitLines returns the lines of an entry with their units.
+func (w *world) unitLines(e journal.Entry) string {
+	texts := strings.Split(w.lines(e), "; ")
+	for i, l := range e.Lines {
+		if l.Unit != "" {
+			texts[i] += " (" + l.Quantity.String() + " " + l.Unit + ")"
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+// outstandingOn returns the units on an intercompany account at the end of a day: of the subsidiary, if it is an account about US.
+func (w *world) outstandingOn(account, unit, day string) money.Decimal {
+	w.Helper()
+	w.chart()
+	of := w.us
+	if strings.HasSuffix(account, "US") {
+		of = w.sub
+	}
+	var sum balance.Unit
+	w.read(func(ctx context.Context, tx *db.Tx) error {
+		b, err := snapshot.Read(ctx, tx)
+		if err != nil {
+			return err
+		}
+		sum, err = journal.UnitBalance(ctx, tx, b, journal.UnitQuery{LegalEntityID: of, LedgerAccountID: w.accountID(account), Unit: unit,
+			At: w.at(day)})
+		return err
+	})
+	return sum.Quantity
 }
 
 // expectOutstanding compares the units and the carrying amount on an account of the first legal entity.
@@ -233,6 +267,65 @@ func TestMoneyAndBalancesBetweenLegalEntitiesHaveUnits(t *testing.T) {
 			"Dr Accounts payable 2400.00; Cr A 1500.00; Cr Realized gains 900.00")
 		w.expectUnits("a sale to the bank", w.book(w.add(eventDay, "A out 1 ETH = 2400.00"), "SWAP", "Bank"),
 			"Dr Bank 2400.00; Cr A 2000.00; Cr Realized gains 400.00")
+	})
+}
+
+// Transfers between two legal entities that are posted in any order never settle more than is outstanding.
+func TestABalanceBetweenLegalEntitiesIsNotSettledTwiceInWhateverOrderTransfersArePosted(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+			for _, asset := range []string{"100 EUR = 110.00", "100 USD"} {
+				w := world.newEntities(t)
+				transfers := []struct{ day, from, to string }{
+					{"2025-07-01", "Bank", "SubBank"}, {"2025-08-01", "SubBank", "Bank"}, {"2025-09-01", "SubBank", "Bank"}}
+				for _, n := range order {
+					x := transfers[n]
+					out, in := w.add(x.day, x.from+" out "+asset), w.add(x.day, x.to+" in "+asset)
+					w.link(out, in)
+					w.book(out, "INTERCOMPANY TRANSFER", "")
+				}
+				unit := strings.Fields(asset)[1]
+				for _, name := range []string{"Due from Sub", "Due to Sub", "Due from US", "Due to US"} {
+					for _, day := range []string{"2025-07-31", "2025-08-31", "2025-09-30"} {
+						held := w.outstandingOn(name, unit, day)
+						if held.Sign() != 0 && (held.Sign() > 0) != strings.HasPrefix(name, "Due from") {
+							t.Errorf("%v %s: %s on %s has %s on the wrong side", order, asset, name, day, held)
+						}
+					}
+				}
+				// In total the subsidiary has sent 100 more than it got.
+				net := w.outstandingOn("Due from US", unit, "2025-09-30").Add(w.outstandingOn("Due to US", unit, "2025-09-30"))
+				if net.String() != "100" {
+					t.Errorf("%v %s: the subsidiary has %s outstanding", order, asset, net)
+				}
+				if slices.IsSorted(order) && !w.outstandingOn("Due from Sub", unit, "2025-09-30").IsZero() {
+					t.Errorf("%s: something is left of what was settled", asset)
+				}
+			}
+		}
+	})
+}
+
+func TestARepaymentInTheBaseCurrencyNeedsSomethingOutstanding(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		early, much := w.add("2025-08-01", "Bank out 10 USD"), w.add("2025-09-20", "Bank out 2001 USD")
+		before := w.everything()
+		_, err := w.tryBook(early, "REPAYMENT", "Loans payable", true)
+		w.expectRefused("before the loan", err, fault.Conflict, "10.00 USD are repaid, but nothing is outstanding on")
+		w.unchanged(before)
+		w.book(w.add("2025-09-01", "Bank in 1000 USD"), "BORROW", "Loans payable")
+		before = w.everything()
+		_, err = w.tryBook(early, "REPAYMENT", "Loans payable", true)
+		w.expectRefused("dated before the loan", err, fault.Conflict, "nothing is outstanding on")
+		_, err = w.tryBook(much, "REPAYMENT", "Loans payable", true)
+		w.expectRefused("more than twice", err, fault.Conflict, "2001.00 USD are repaid, but only 1000.00 USD are outstanding on")
+		w.unchanged(before)
+		w.expectUnits("half", w.book(w.add("2025-09-10", "Bank out 500 USD"), "REPAYMENT", "Loans payable"),
+			"Dr Loans payable 500.00; Cr Bank 500.00")
+		w.expectUnits("the rest with interest", w.book(w.add("2025-09-20", "Bank out 530 USD"), "REPAYMENT", "Loans payable"),
+			"Dr Loans payable 500.00; Dr Interest expense 30.00; Cr Bank 530.00")
+		_, err = w.tryBook(w.add("2025-09-21", "Bank out 1 USD"), "REPAYMENT", "Loans payable", true)
+		w.expectRefused("after everything is repaid", err, fault.Conflict, "nothing is outstanding on")
 	})
 }
 

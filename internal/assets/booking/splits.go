@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // Split is a part of the amount that is booked to the target: an amount in the base currency of the legal entity, or a
@@ -78,8 +79,9 @@ func splitsOf(stored []posting.Split) []Split {
 	return out
 }
 
-// validateSplitTargets returns an error with every split whose account or amount cannot be used. The account of a source
-// or a clearing account makes a movement a transfer, which is booked by itself.
+// validateSplitTargets returns an error with every split whose account or amount cannot be used. The account of a source that can
+// hold what moved, or a clearing account, makes a movement a transfer, which is booked by itself. What a source cannot hold was
+// bought from it or sold to it, and that can be a part of the amount: a sale to a bank account, less a fee.
 func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, at string) error {
 	var faults fault.List
 	entity := m.books.Entities[e.first.Source.LegalEntityID]
@@ -99,7 +101,7 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 			return err
 		}
 		switch {
-		case len(sources) > 0:
+		case len(sources) > 0 && !isExchange(sources, entity.ID, e.first.Asset()):
 			faults.AddConflictf(field, "the ledger account %s belongs to the source %s: a transfer is booked without splits", a, sources[0].Name)
 		case a.Clearing && a.ID != m.books.Roles()[posting.Suspense]:
 			faults.AddConflictf(field, "the ledger account %s is a clearing account: a transfer is booked without splits", a)
@@ -114,6 +116,12 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 		}
 	}
 	return faults.Err()
+}
+
+// isExchange reports whether an asset that moves to or from some sources of a legal entity is sold or bought, because none can hold it.
+func isExchange(sources []source.Source, legalEntityID, symbol string) bool {
+	return !money.IsFiat(symbol) && holdingOf(sources) == posting.HoldsMoney &&
+		!slices.ContainsFunc(sources, func(s source.Source) bool { return s.LegalEntityID != legalEntityID })
 }
 
 // requireSplitTags returns an error with every tag of a split that does not exist.

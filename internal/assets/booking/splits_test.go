@@ -50,6 +50,7 @@ func TestASplitEntryIsDraftedPostedCorrectedAndUndone(t *testing.T) {
 			}
 			w.verifyBooks()
 		}
+		w.book(w.add("2025-07-01", "Bank in 950 USD"), "BORROW", "Loans payable")
 		paid := w.add(eventDay, "Bank out 1005 USD = 1005.00 fee 5.00")
 		draft := w.bookSplit(paid, "REPAYMENT", "Loans payable 950.00 + Contractors 50.00", false)
 		principal := "Dr Loans payable 950.00; Dr Contractors 50.00; Dr Bank fees 5.00; Cr Bank 1005.00"
@@ -98,6 +99,31 @@ func TestASplitEntryIsDraftedPostedCorrectedAndUndone(t *testing.T) {
 	})
 }
 
+// A bank account cannot hold ETH, so that a part of a sale may go there and another one to fees. Money in another currency keeps its
+// quantity.
+func TestASaleIsSplitBetweenABankAccountAndFees(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.base()
+		w.rate("EUR", "USD", "2025-09-15", "1.2")
+		for _, c := range []struct{ text, kind, splits, lines string }{
+			{"A out 0.04 ETH = 100.00", "WITHDRAWAL", "Bank 90.00 + Trading fees 10.00",
+				"Dr Bank 90.00; Dr Trading fees 10.00; Cr A 60.00 (0.04 ETH); Cr Realized gains 40.00"},
+			{"A out 0.04 ETH = 100.00 fee 1.00 (0.0004)", "SWAP", "Bank 90% + Trading fees 10%",
+				"Dr Bank 89.10; Dr Trading fees 9.90; Dr Trading fees 1.00; Cr A 60.00 (0.04 ETH); Cr Realized gains 40.00"},
+			{"A out 0.04 ETH = 100.00 EUR", "WITHDRAWAL", "Euro 108.00 + Bank 12.00",
+				"Dr Euro 108.00 (90 EUR); Dr Bank 12.00 (10 EUR); Cr A 60.00 (0.04 ETH); Cr Realized gains 60.00"},
+			{"A in 0.04 ETH = 100.00", "DEPOSIT", "Bank 90.00 + Accounts payable 10.00",
+				"Cr Bank 90.00; Cr Accounts payable 10.00 (0.004 ETH); Dr A 100.00 (0.04 ETH)"},
+		} {
+			made := w.bookSplit(w.add("2025-09-15", c.text), c.kind, c.splits, true)
+			if got := w.unitLines(made.Entry); got != c.lines {
+				t.Errorf("%s to %s is booked as\n%s, want\n%s", c.text, c.splits, got, c.lines)
+			}
+			w.verifyBooks()
+		}
+	})
+}
+
 func TestFaultySplitsAreNamedAndChangeNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base()
@@ -139,6 +165,12 @@ func TestFaultySplitsAreNamedAndChangeNothing(t *testing.T) {
 			{with(two, func(s []booking.Split) { s[0].TagIDs, s[1].TagIDs = []string{"tag_none"}, []string{"tag_x"} }), fault.NotFound,
 				[]string{"splits[0].tag_ids[0]", "splits[1].tag_ids[0]"}},
 			{with(two, func(s []booking.Split) { s[1].TagIDs = []string{"a", "a"} }), fault.Invalid, []string{"splits[1].tag_ids"}},
+			{with("Card 50% + Transfer clearing 50%", nil), fault.Conflict, // money moves to a card
+				[]string{"splits[0].ledger_account_id", "splits[1].ledger_account_id", "a transfer is booked without splits"}},
+			{booking.Params{TransactionID: sent.ID, Type: "WITHDRAWAL", Splits: w.splits("Kraken 50% + Contractors 50%")}, fault.Conflict,
+				[]string{"splits[0].ledger_account_id", "a transfer is booked without splits"}},
+			{booking.Params{TransactionID: sent.ID, Type: "WITHDRAWAL", Splits: w.splits("SubBank 50% + Contractors 50%")}, fault.Conflict,
+				[]string{"splits[0].ledger_account_id", "a transfer is booked without splits"}},
 			{with("B 50% + Transfer clearing 50%", nil), fault.Conflict,
 				[]string{"splits[0].ledger_account_id", "splits[1].ledger_account_id", "a transfer is booked without splits"}},
 			{booking.Params{TransactionID: linked.ID, Type: "INTERNAL TRANSFER", Splits: w.splits(two)}, fault.Invalid, []string{"splits"}},

@@ -4,13 +4,15 @@
 //
 // The corrections are those of the revaluation entries in force, so that book gains equal the balances of the realized gain and
 // loss accounts in every period. A correction is divided among the disposals of its period: each gets the share that its units
-// had of the adjustment of their lot, and the last one the rounding difference. What belongs to no disposal of the period, such
-// as that of units that moved to another legal entity, is in the total of the period only. Before the revaluation of a period,
-// the books have no correction, and book gain and tax gain are the same.
+// had of the adjustment of their lot, and a revaluation computes it from the same disposals. If a late event changes which lots
+// a disposal of a closed period consumed, the correction of the disposal restores the share of the lot that is held again. What
+// belongs to no disposal of the period, such as that of units that moved to another legal entity, is in the total of the period
+// only. Before the revaluation of a period, the books have no correction, and book gain and tax gain are the same.
 package realized
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
@@ -18,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
 // Key identifies an asset of a legal entity.
@@ -109,17 +112,16 @@ func OfUses(ctx context.Context, tx *db.Tx, uses []lots.Use) (map[string]money.D
 		return nil, err
 	}
 	for g := range groups {
+		at := slices.IndexFunc(months, func(p period.Period) bool { return p.ID == g.periodID })
+		if at < 0 {
+			continue
+		}
 		for n, i := range items {
-			before := i.previous(items[:n])
-			if i.legalEntityID != g.LegalEntityID || i.unit != g.AssetType || i.entryPeriodID != g.periodID || before == nil {
+			h, before := i.history(items[:n], months)
+			if i.legalEntityID != g.LegalEntityID || i.unit != g.AssetType || i.entryPeriodID != g.periodID || !before {
 				continue
 			}
-			d := division{tx: tx, item: i, before: *before, shares: out}
-			at := slices.IndexFunc(months, func(p period.Period) bool { return p.ID == g.periodID })
-			if at < 0 {
-				continue
-			}
-			if err := d.divide(ctx, months[at]); err != nil {
+			if err := divide(ctx, tx, i, h, months[at], out); err != nil {
 				return nil, err
 			}
 		}
@@ -127,103 +129,76 @@ func OfUses(ctx context.Context, tx *db.Tx, uses []lots.Use) (map[string]money.D
 	return out, nil
 }
 
-// division divides the correction of an item among the disposals of its period.
-type division struct {
-	tx     *db.Tx
-	item   item
-	before item                     // the measurement before, whose adjustments were released
-	shares map[string]money.Decimal // by use
-
-	states map[string]state  // by lot
-	known  map[string]string // by lot, the lot with a state that it is or came from; empty if there is none
-}
-
-func (d *division) divide(ctx context.Context, month period.Period) (err error) {
-	if d.states, err = selectStates(ctx, d.tx, d.before); err != nil || len(d.states) == 0 {
+// divide divides the correction of an item among the disposals of its period, and adds the shares to what is known by use. What was
+// disposed of before the period, because that was not measured, has its share too, which no disposal of the period shows.
+func divide(ctx context.Context, tx *db.Tx, i item, h History, month period.Period, shares map[string]money.Decimal) error {
+	current, err := selectStates(ctx, tx, h)
+	if err != nil || i.correction.IsZero() && !slices.ContainsFunc(slices.Collect(maps.Values(current)), isAdjusted) {
 		return err
 	}
-	d.known = map[string]string{}
-	places, _ := money.MinorUnits(d.item.currency)
-	rest, count, last := d.item.correction, int64(len(d.states)), ""
-	err = eachUse(ctx, d.tx, lots.UseFilter{LegalEntityIDs: []string{d.item.legalEntityID}, AssetTypes: []string{d.item.unit},
-		From: month.Start, Until: month.End, Realized: true}, func(uses []lots.Use) error {
-		if err := d.trace(ctx, uses); err != nil {
-			return err
-		}
-		for _, u := range uses {
-			s, there := d.states[d.known[u.LotID]]
-			if !there {
-				continue
-			}
-			share := s.adjustment.Mul(u.Quantity).Quo(s.quantity, places).Neg()
-			d.add(u.ID, share)
-			rest, count, last = rest.Sub(share), count+1, u.ID
-		}
-		return nil
-	})
+	releases, err := h.Releases(ctx, tx, current, month.End)
 	if err != nil {
 		return err
 	}
-	// Each lot and each disposal was rounded once. A larger difference belongs to no disposal of the period.
-	unit := money.FromInt(1).Quo(money.FromInt(pow10(places)), places)
-	if last != "" && rest.Abs().Cmp(unit.Mul(money.FromInt(count))) <= 0 {
-		d.add(last, rest)
+	places, _ := money.MinorUnits(i.currency)
+	rest := remainder{amount: i.correction, count: int64(len(current)), places: places}
+	add := func(r Released, amount money.Decimal) {
+		rest.amount = rest.amount.Sub(amount)
+		if r.AccountingDate.Before(month.Start) {
+			return
+		}
+		if shares[r.ID] = shares[r.ID].Add(amount); shares[r.ID].IsZero() {
+			delete(shares, r.ID)
+		}
+	}
+	var known, lost []Released
+	for _, r := range releases {
+		if r.State != nil {
+			known = append(known, r)
+			add(r, r.Share.Neg())
+		} else if r.Lost {
+			lost = append(lost, r)
+		}
+	}
+	rest.count += int64(len(known))
+	switch {
+	case len(lost) > 0:
+		for n, share := range rest.split(lost) {
+			add(lost[n], share)
+		}
+	case len(known) > 0 && rest.isRounding():
+		add(known[len(known)-1], rest.amount)
 	}
 	return nil
 }
 
-func (d *division) add(useID string, amount money.Decimal) {
-	if d.shares[useID] = d.shares[useID].Add(amount); d.shares[useID].IsZero() {
-		delete(d.shares, useID)
-	}
+func isAdjusted(s measure.State) bool { return !s.Adjustment.IsZero() }
+
+// remainder is what is left of a correction when every disposal has its share.
+type remainder struct {
+	amount money.Decimal
+	count  int64 // how many amounts were rounded
+	places int32
 }
 
-func pow10(n int32) int64 {
-	out := int64(1)
-	for range n {
-		out *= 10
+// isRounding reports whether the remainder can be a rounding difference. Runs of earlier versions rounded each lot and each disposal.
+// A larger one belongs to no disposal of the period.
+func (r remainder) isRounding() bool {
+	unit := money.FromInt(1)
+	for range r.places {
+		unit = unit.Quo(money.FromInt(10), r.places)
 	}
-	return out
+	return r.amount.Abs().Cmp(unit.Mul(money.FromInt(r.count))) <= 0
 }
 
-// generationsMax bounds how often a lot can have been moved since it was measured; more would be a cycle.
-const generationsMax = 1000
-
-// trace finds the lots with a state that the lots of uses are, or were moved from within the legal entity.
-func (d *division) trace(ctx context.Context, uses []lots.Use) error {
-	origin := map[string][]string{} // by lot that is looked for, the lots that came from it
-	for _, u := range uses {
-		if _, done := d.known[u.LotID]; !done && u.LotID != "" {
-			d.known[u.LotID] = ""
-			origin[u.LotID] = []string{u.LotID}
-		}
+// split divides the remainder among disposals of lots that no longer exist, by quantity.
+func (r remainder) split(lost []Released) []money.Decimal {
+	weights := make([]money.Decimal, len(lost))
+	for i, d := range lost {
+		weights[i] = d.Quantity.Abs()
 	}
-	for range generationsMax {
-		var next []string
-		for at, from := range origin {
-			if _, measured := d.states[at]; !measured {
-				next = append(next, at)
-				continue
-			}
-			for _, lotID := range from {
-				d.known[lotID] = at
-			}
-		}
-		if len(next) == 0 {
-			return nil
-		}
-		slices.Sort(next)
-		found, err := lots.ByID(ctx, d.tx, next)
-		if err != nil {
-			return err
-		}
-		above := map[string][]string{}
-		for _, l := range found {
-			if l.ParentID != "" && l.LegalEntityID == d.item.legalEntityID && l.AssetType == d.item.unit {
-				above[l.ParentID] = append(above[l.ParentID], origin[l.ID]...)
-			}
-		}
-		origin = above
+	if money.Sum(weights...).IsZero() || !r.amount.Round(r.places).Equal(r.amount) {
+		return nil
 	}
-	return nil
+	return money.Split(r.amount, weights, r.places)
 }

@@ -21,13 +21,15 @@ type world struct {
 	*companytest.Company
 	holdings *holdings.Service
 	reports  *statements.Service
+	closed   string          // the last month that is closed
+	priced   map[string]bool // by month
 }
 
 // each runs a test on each engine with a company that measures as it is told: "ifrs impairment".
 func each(t *testing.T, policy string, test func(w *world)) {
 	t.Helper()
 	companytest.Each(t, func(c *companytest.Company) {
-		w := &world{c, holdings.NewService(c.DB), statements.NewService(c.DB)}
+		w := &world{Company: c, holdings: holdings.NewService(c.DB), reports: statements.NewService(c.DB), priced: map[string]bool{}}
 		framework, measurement, _ := strings.Cut(policy, " ")
 		_, err := entity.NewService(c.DB).Update(c.Ctx, c.EntityID, entity.UpdateParams{Framework: &framework, Measurement: &measurement})
 		w.Must(err)
@@ -44,11 +46,18 @@ func (w *world) book(lines ...string) {
 			w.Transact(line)
 			continue
 		}
-		w.AddPrice("ETH", month+"-28", price)
-		w.AddPrice("ETH", w.Period(month).End.AddDate(0, 0, -1).Format("2006-01-02"), price)
+		w.price(month, price)
 		_, err := w.Revaluations.Run(w.Ctx, revaluation.RunParams{PeriodID: w.Period(month).ID})
 		w.Must(err)
 	}
+}
+
+// price stores the price at the end of a month.
+func (w *world) price(month, price string) {
+	w.Helper()
+	w.priced[month] = true
+	w.AddPrice("ETH", month+"-28", price)
+	w.AddPrice("ETH", w.Period(month).End.AddDate(0, 0, -1).Format("2006-01-02"), price)
 }
 
 // ledger returns the movement of the realized gain and loss accounts in a month.

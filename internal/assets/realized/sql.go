@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
 // item is the measurement of an asset by lot, with what its entry added to realized gains.
@@ -18,15 +21,20 @@ type item struct {
 	correction                                      money.Decimal
 }
 
-// previous returns the last measurement of the same kind and asset in an earlier period, nil if there is none. items are in the
-// order of their periods.
-func (i item) previous(items []item) *item {
+// history returns how the asset was measured by the same kind in earlier periods, and whether it was. items are in the order of
+// their periods.
+func (i item) history(items []item, months []period.Period) (History, bool) {
+	h := History{LegalEntityID: i.legalEntityID, Kind: i.kind, Unit: i.unit, Currency: i.currency}
 	for n := len(items) - 1; n >= 0; n-- {
-		if o := items[n]; o.legalEntityID == i.legalEntityID && o.kind == i.kind && o.unit == i.unit && o.key < i.key {
-			return &o
+		o := items[n]
+		if o.legalEntityID != i.legalEntityID || o.kind != i.kind || o.unit != i.unit || o.key >= i.key {
+			continue
+		}
+		if at := slices.IndexFunc(months, func(p period.Period) bool { return p.Key == o.key }); at >= 0 {
+			h.Runs = append(h.Runs, Run{o.runID, months[at].End})
 		}
 	}
-	return nil
+	return h, len(h.Runs) > 0
 }
 
 // itemFilter selects measurements by every field that is not empty.
@@ -109,23 +117,32 @@ func (r itemRow) correction() (sum money.Decimal, err error) {
 	return sum, nil
 }
 
-// state is a lot after a measurement: its quantity and its adjustment.
-type state struct{ quantity, adjustment money.Decimal }
+type rowRow struct {
+	RunID    string        `db:"revaluation_id"`
+	LotID    string        `db:"subject_id"`
+	Quantity money.Decimal `db:"quantity"`
+	After    money.Decimal `db:"after"`
+}
 
-// selectStates reads the lots that a measurement left with an adjustment.
-func selectStates(ctx context.Context, tx *db.Tx, i item) (map[string]state, error) {
-	type row struct {
-		LotID    string        `db:"subject_id"`
-		Quantity money.Decimal `db:"quantity"`
-		After    money.Decimal `db:"after"`
-	}
-	rows, err := db.All[row](ctx, tx, "SELECT "+db.Columns[row]()+` FROM revaluation_rows WHERE organization_id = @org
-		AND revaluation_id = ? AND legal_entity_id = ? AND kind = ? AND unit = ?`, i.runID, i.legalEntityID, i.kind, i.unit)
-	out := map[string]state{}
+const fromRows = ` FROM revaluation_rows WHERE organization_id = @org AND legal_entity_id = ? AND kind = ? AND unit = ?
+	AND revaluation_id {any}`
+
+// selectStates reads the lots after the latest run of a history.
+func selectStates(ctx context.Context, tx *db.Tx, h History) (map[string]measure.State, error) {
+	rows, err := db.All[rowRow](ctx, tx, "SELECT "+db.Columns[rowRow]()+fromRows, h.LegalEntityID, h.Kind, h.Unit, []string{h.Runs[0].ID})
+	out := make(map[string]measure.State, len(rows))
 	for _, r := range rows {
-		if !r.After.IsZero() && !r.Quantity.IsZero() {
-			out[r.LotID] = state{r.Quantity, r.After}
-		}
+		out[r.LotID] = measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After}
 	}
 	return out, err
+}
+
+// selectRows reads lots as runs measured them.
+func selectRows(ctx context.Context, tx *db.Tx, h History, runs []Run, lotIDs []string) ([]rowRow, error) {
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.ID
+	}
+	return db.All[rowRow](ctx, tx, "SELECT "+db.Columns[rowRow]()+fromRows+" AND subject_id {any}",
+		h.LegalEntityID, h.Kind, h.Unit, ids, lotIDs)
 }

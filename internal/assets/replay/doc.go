@@ -18,8 +18,11 @@
 // entry consumed, so those consumptions are applied first, whichever pool they are in.
 //
 // A session can turn out to have started too late, because lots enter it at an order key that it has passed. Then Run
-// starts again with all pools it knows by then. If that adds no pool, moves at one instant form a cycle and Run returns an
-// error of kind Conflict.
+// starts again with all pools it knows by then.
+//
+// At one instant, lots arrive before others leave. If something leaves a pool and returns to it at the same instant, the
+// moves wait for each other, and Run starts again with one of them returning: its lots arrive after the moves of the
+// instant. If no order exists in which everything is there when it leaves, Run returns an error of kind Conflict.
 //
 // Verify uses the same sessions to compute every pool from nothing and compares the result with what is stored.
 package replay

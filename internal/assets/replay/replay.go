@@ -68,20 +68,37 @@ var errTooLate = errors.New("replay: a pool was opened too late")
 // Run computes the effect of the changes. It writes nothing. If it returns an error, only Refused of the outcome is valid.
 func (p *Replay) Run(ctx context.Context) (*Outcome, error) {
 	known := map[string]staleRange{} // pools that turned out to be affected
-	for {
+	var order choices
+	for range attemptsMax {
 		r := newRun(p)
+		r.returns = order.returns()
 		err := r.compute(ctx, known)
 		if err == nil {
 			return r.outcome(), nil
 		}
-		if !errors.Is(err, errTooLate) {
+		var found *cycle
+		news := r.mergeStale(known)
+		switch {
+		case errors.As(err, &found):
+			if order = append(order, choice{options: found.options}); len(found.options) == 0 && !order.next() {
+				return &Outcome{}, errCycle()
+			}
+		case errors.Is(err, errTooLate):
+			if !news && !order.next() {
+				return &Outcome{}, errCycle()
+			}
+		case r.short != "" && fault.Refused(err) && len(order) > 0:
+			if order.involves(r.short) {
+				err = errCycle()
+			}
+			if !order.next() {
+				return &Outcome{Refused: r.refused}, err
+			}
+		default:
 			return &Outcome{Refused: r.refused}, err
 		}
-		if !r.mergeStale(known) {
-			return &Outcome{}, fault.Conflictf(
-				"transfers at the same instant form a cycle, so that none can come first: change the time of one of them")
-		}
 	}
+	return &Outcome{}, errCycle()
 }
 
 // staleRange is the part of the history of a pool that changes: everything from an order key on.
@@ -107,7 +124,10 @@ type run struct {
 	altered  map[string]lots.Lot   // opening balances that stay at their order key
 	dropped  map[string]bool       // opening balances that are deleted or enter elsewhere
 	openings []openingChange
-	refused  map[string]error // errors of added entries
+	refused  map[string]error   // errors of added entries
+	returns  map[string]returns // of entries whose lots arrive among the moves of the instant or after them, by key
+	stack    []*session         // those in which an event is being applied, each because the one before waits for it
+	short    string             // the entry that is refused for lack of lots, by key
 }
 
 func newRun(p *Replay) *run {
@@ -124,11 +144,12 @@ func (r *run) markStale(p lots.Pool, from lot.OrderKey) {
 	}
 }
 
-// mergeStale adds the pools that were opened to the known ones, and reports whether any was new.
+// mergeStale adds the pools that were opened, or that have to be opened earlier, to the known ones, and reports whether any was new.
 func (r *run) mergeStale(known map[string]staleRange) (news bool) {
 	for key, s := range r.sessions {
-		if k, found := known[key]; !found || s.from < k.from {
-			known[key], news = staleRange{*s.Pool, s.from}, true
+		r.markStale(*s.Pool, s.from)
+		if k, found := known[key]; !found || r.stale[key].from < k.from {
+			known[key], news = staleRange{*s.Pool, r.stale[key].from}, true
 		}
 	}
 	return news
@@ -161,7 +182,7 @@ func (r *run) add(key string, effect Effect) {
 		r.added[p.Key] = append(r.added[p.Key], &event{key: c.OrderKey, entry: e, consumption: c})
 		r.markStale(p, c.OrderKey)
 	}
-	if p, key, enters := effect.arrival(r.books); enters {
+	if p, key, enters := r.arrival(e); enters {
 		r.added[p.Key] = append(r.added[p.Key], &event{key: key, entry: e})
 		r.markStale(p, key)
 	}

@@ -277,6 +277,41 @@ func TestMovesInACircleAtOneInstantAreRefused(t *testing.T) {
 	})
 }
 
+// What leaves a wallet and returns at the same instant leaves first, in whatever order the moves are booked. If only the other wallet
+// has it, it comes from there first.
+func TestWhatLeavesAndReturnsAtOneInstantIsBookedInAnOrderThatIsPossible(t *testing.T) {
+	t.Parallel()
+	const there, back = "there: 2025-03-05 move A B 1 2000.00", "back: 2025-03-05 move B A 1 2000.00"
+	for _, c := range []struct {
+		held    string
+		batches [][]string
+	}{
+		{"A", [][]string{{there, back}}}, {"A", [][]string{{back, there}}}, {"A", [][]string{{there}, {back}}},
+		{"B", [][]string{{there, back}}}, {"B", [][]string{{back, there}}}, {"B", [][]string{{back}, {there}}},
+	} {
+		dbtest.Each(t, func(t *testing.T, d *db.DB) {
+			x := newFixture(t, d)
+			x.book("first: 2025-03-01 in " + c.held + " 1 1000.00")
+			for _, batch := range c.batches {
+				if _, err := x.run(x.load, replay.Options{}, x.store, batch...); err != nil {
+					t.Fatalf("%s has it, %v: %v", c.held, c.batches, err)
+				}
+			}
+			consumes := func(sale, want string) {
+				t.Helper()
+				o, err := x.run(x.load, replay.Options{}, x.store, sale)
+				name, _, _ := strings.Cut(sale, ":")
+				if got := spell(o.Added[name].Uses); err != nil || got != want {
+					t.Errorf("%s has it, %v, %s: %s, %v; want %s", c.held, c.batches, sale, got, err, want)
+				}
+			}
+			x.book("early: 2025-02-01 in " + c.held + " 1 500.00") // it is the one that moves now
+			consumes("sale: 2025-03-06 out "+c.held+" 1 3000.00", "1 for 500.00 gain 2500.00")
+			consumes("rest: 2025-03-07 out "+c.held+" 1 3000.00", "1 for 1000.00 gain 2000.00")
+		})
+	}
+}
+
 // late is what the tests of faults add: a replay that changes a sale and a move.
 func (x *fixture) prepareFaults() map[string]string {
 	x.Helper()

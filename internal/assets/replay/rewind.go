@@ -71,6 +71,7 @@ func (r *run) addEntered(s *session, entered []lots.Lot) {
 			continue
 		}
 		l.RemainingQuantity, l.RemainingBasis = l.Quantity, l.CostBasis
+		l.OrderKey = returning(l.OrderKey, r.returns[e.key])
 		s.lots[l.ID] = &l
 		if n := len(s.events); n > 0 && s.events[n-1].entry == e && s.events[n-1].key == l.OrderKey && l.Origin != lots.Manual {
 			s.events[n-1].enter = append(s.events[n-1].enter, &l)

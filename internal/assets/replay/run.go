@@ -62,11 +62,10 @@ func (r *run) nextSession() (first *session) {
 // step applies the next event of a session.
 func (r *run) step(ctx context.Context, s *session) error {
 	if s.busy {
-		return fault.Conflictf("transfers of %s at the same instant form a cycle, so that none can come first: change the time of one of them",
-			s.AssetType)
+		return r.findCycle(s)
 	}
-	s.busy = true
-	defer func() { s.busy = false }()
+	s.busy, r.stack = true, append(r.stack, s)
+	defer func() { s.busy, r.stack = false, r.stack[:len(r.stack)-1] }()
 	e := s.events[s.next]
 	if e.consumption != nil {
 		if err := r.consume(ctx, s, e); err != nil {
@@ -97,6 +96,11 @@ func (r *run) consume(ctx context.Context, s *session, e *event) error {
 	if err := s.consume(c); err != nil {
 		return r.refuse(e, r.explain(ctx, s, e, err))
 	}
+	lacksLots := func(u lots.Use) bool { return u.LotID == "" }
+	if s.precedesReturn(r) && slices.ContainsFunc(c.after, lacksLots) && !slices.ContainsFunc(c.before, lacksLots) {
+		r.short = e.entry.key // what is missing may be what returns, so that the order is not possible
+		return errCycle()
+	}
 	c.done, s.last = true, max(s.last, e.key)
 	if e.entry.isNew || lots.SameUses(c.before, c.after) && !s.remarked(c.after) {
 		return nil
@@ -117,7 +121,7 @@ func (r *run) markChanged(ctx context.Context, s *session, e *entry) error {
 	if err := r.loadEffect(ctx, s, e); err != nil {
 		return err
 	}
-	p, key, enters := e.arrival(r.books)
+	p, key, enters := r.arrival(e)
 	if !enters {
 		return nil
 	}
@@ -127,6 +131,7 @@ func (r *run) markChanged(ctx context.Context, s *session, e *entry) error {
 		return err
 	}
 	if to.passed(key) {
+		r.markStale(p, key)
 		return errTooLate
 	}
 	return nil
@@ -288,6 +293,7 @@ func (r *run) explain(ctx context.Context, s *session, e *event, err error) erro
 	var picks *lot.PickError
 	switch {
 	case errors.As(err, &short):
+		r.short = e.entry.key
 		return fault.ConflictAt([]fault.Field{{Name: "quantity", Message: fmt.Sprintf("%s %s are missing", short.Missing, s.AssetType)}},
 			"%s consumes %s %s, but only %s are available at that time in %s: %s %s are missing. Import and post the missing "+
 				"acquisitions first, or set short_disposal of the legal entity to zero_basis",

@@ -221,6 +221,9 @@ func (s *session) accept(e *event, entering []*lots.Lot) error {
 	if err != nil {
 		return fmt.Errorf("replay: lot %s: %w", first.ID, err)
 	}
+	if place.Kind == lot.Move {
+		place = place.Returning(false)
+	}
 	place.ID = first.ID
 	entry := lot.Event{Place: place}
 	if place.Kind == lot.Acquire {

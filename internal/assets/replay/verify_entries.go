@@ -116,7 +116,7 @@ func (e *Effect) verifyCreated(b *snapshot.Books, entry posting.Entry, stored []
 		l, want := same[0], e.newLot(b, m)
 		left[m.Parent] = same[1:]
 		if want.OrderKey = l.OrderKey; enters {
-			want.OrderKey = key
+			want.OrderKey = returning(key, returnOf(l.OrderKey))
 		}
 		if columns := l.Differing(want); len(columns) > 0 {
 			wrong = append(wrong, fmt.Sprintf("%s of %s differs", strings.Join(columns, ", "), l.ID))

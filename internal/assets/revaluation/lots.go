@@ -21,6 +21,7 @@ type lotMeasurer struct {
 	states    map[string][]measure.State // by asset
 	lots      map[string][]measure.Lot   // by asset
 	prices    map[string]*Quote          // by lot, where it is not that of the asset
+	since     map[string]time.Time       // by lot, from when on prices count, if that is before the period
 	converted map[string]convertedLot    // by lot, what it was before it became this asset
 }
 
@@ -33,21 +34,37 @@ type convertedLot struct {
 // read reads everything that is needed to measure lots.
 func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	l.units, l.states, l.lots = map[string]string{}, map[string][]measure.State{}, map[string][]measure.Lot{}
-	l.prices, l.converted = map[string]*Quote{}, map[string]convertedLot{}
-	for _, step := range []func(context.Context, []string) error{l.readStates, l.readLows, l.assignStates} {
-		if err := step(ctx, units); err != nil {
-			return err
-		}
+	l.prices, l.converted, l.since = map[string]*Quote{}, map[string]convertedLot{}, map[string]time.Time{}
+	if err := l.readStates(ctx); err != nil {
+		return err
 	}
+	if err := l.readLots(ctx); err != nil {
+		return err
+	}
+	ancestors, err := l.ancestors(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.readReleases(ctx); err != nil {
+		return err
+	}
+	if err := l.readLows(ctx, units); err != nil {
+		return err
+	}
+	l.assignStates(ancestors)
+	if err := l.releaseReplaced(ctx); err != nil {
+		return err
+	}
+	l.inheritAdjustments()
 	return nil
 }
 
 // readStates reads the adjustments of lots after the last run of an earlier period. An asset for which fair value was adopted at the
 // beginning of this period has those of the adoption, and nothing of how it was measured before.
-func (l *lotMeasurer) readStates(ctx context.Context, _ []string) error {
+func (l *lotMeasurer) readStates(ctx context.Context) error {
 	byRun := map[string][]string{}
-	for key, at := range l.earlier {
-		if key[0] == string(l.group.kind) && !l.precedes(at) {
+	for key, items := range l.earlier {
+		if at := items[0]; key[0] == string(l.group.kind) && !l.precedes(at) {
 			byRun[at.RunID] = append(byRun[at.RunID], at.Unit)
 		}
 	}
@@ -75,12 +92,18 @@ func (l *lotMeasurer) addState(unit, lotID string, quantity, adjustment money.De
 	l.states[unit] = append(l.states[unit], measure.State{Lot: lotID, Quantity: quantity, Adjustment: adjustment})
 }
 
-// readLows reads the prices of the period if the lowest one counts.
+// readLows reads the prices of the period if the lowest one counts, and earlier ones that count for lots of before.
 func (l *lotMeasurer) readLows(ctx context.Context, units []string) error {
 	if l.group.kind != Impairment || l.group.model != measure.WrittenOff {
 		return nil
 	}
-	found, err := price.ListBetween(ctx, l.tx, units, l.BaseCurrency, l.period.Start, l.asOf)
+	from := l.period.Start
+	for _, at := range l.since {
+		if at.Before(from) {
+			from = at
+		}
+	}
+	found, err := price.ListBetween(ctx, l.tx, units, l.BaseCurrency, from, l.asOf)
 	if err != nil {
 		return err
 	}
@@ -99,10 +122,16 @@ func (l *lotMeasurer) readLows(ctx context.Context, units []string) error {
 	return nil
 }
 
-// lowest returns the lowest price since a lot was acquired.
-func (l *lotMeasurer) lowest(asset string, since time.Time) *Quote {
-	out := l.quotes[asset]
-	for _, q := range l.lows[asset] {
+// lowest returns the lowest price of the period since a lot was acquired, or of earlier periods too if it was not measured in them.
+func (l *lotMeasurer) lowest(held lots.Lot) *Quote {
+	out, since := l.quotes[held.AssetType], l.period.Start
+	if at, earlier := l.since[held.ID]; earlier {
+		since = at
+	}
+	if held.AcquiredAt.After(since) {
+		since = held.AcquiredAt
+	}
+	for _, q := range l.lows[held.AssetType] {
 		if !q.At.Before(since) {
 			out = &q
 		}
@@ -111,17 +140,10 @@ func (l *lotMeasurer) lowest(asset string, since time.Time) *Quote {
 }
 
 // assignStates links each lot to the lot that it was when it was measured last.
-func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
-	if err := l.readLots(ctx); err != nil {
-		return err
-	}
-	ancestors, err := l.ancestors(ctx)
-	if err != nil {
-		return err
-	}
+func (l *lotMeasurer) assignStates(ancestors map[string]ancestor) {
 	for _, held := range l.subject.lots {
 		lot := measure.Lot{ID: held.ID, Quantity: held.RemainingQuantity, Cost: held.RemainingBasis}
-		if quote := l.lowest(held.AssetType, held.AcquiredAt); quote != nil {
+		if quote := l.lowest(held); quote != nil {
 			lot.Price = quote.Value
 			if end := l.quotes[held.AssetType]; end == nil || quote.PriceID != end.PriceID {
 				l.prices[held.ID] = quote
@@ -138,11 +160,10 @@ func (l *lotMeasurer) assignStates(ctx context.Context, _ []string) error {
 		}
 		l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
 	}
-	return l.inheritAdjustments()
 }
 
 // inheritAdjustments sets the floor of converted lots to the adjustment that they had before the conversion.
-func (l *lotMeasurer) inheritAdjustments() error {
+func (l *lotMeasurer) inheritAdjustments() {
 	carried := map[string][]measure.Measured{}
 	for _, from := range l.converted {
 		if _, done := carried[from.asset]; !done {
@@ -156,7 +177,6 @@ func (l *lotMeasurer) inheritAdjustments() error {
 			}
 		}
 	}
-	return nil
 }
 
 // measure measures the lots of an asset.
@@ -175,118 +195,4 @@ func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.De
 			Value: m.Value, After: m.Adjustment})
 	}
 	return rows, effect
-}
-
-// ancestor is the lot that a lot was when it was measured last. One unit of the lot was factor units of the ancestor.
-type ancestor struct {
-	lot    string
-	factor money.Decimal
-}
-
-// generationsMax bounds how often a lot can have been moved since it was measured; more would be a cycle.
-const generationsMax = 1000
-
-// factorDigits is the number of decimal places of the ratio of a conversion.
-const factorDigits = 30
-
-// ancestors returns the ancestor of each lot: itself, or the lot that it was moved or converted from since.
-func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]ancestor, error) {
-	out := map[string]ancestor{}
-	if len(l.units) == 0 {
-		return out, nil
-	}
-	known, err := l.origins(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ratios, err := l.ratios(ctx, known)
-	if err != nil {
-		return nil, err
-	}
-	for _, held := range l.subject.lots {
-		at, factor := held.ID, money.FromInt(1)
-		for range generationsMax {
-			if _, measured := l.units[at]; measured {
-				out[held.ID] = ancestor{at, factor}
-				break
-			}
-			o, there := known[at]
-			if !there || o.ParentID == "" || o.LegalEntityID != l.ID {
-				break
-			}
-			if known[o.ParentID].AssetType != o.AssetType {
-				ratio, told := ratios[at]
-				if !told {
-					break
-				}
-				factor = factor.Mul(ratio).Round(factorDigits)
-			}
-			at = o.ParentID
-		}
-	}
-	return out, nil
-}
-
-// origins reads the chain of lots from those that are held to those that were measured.
-func (l *lotMeasurer) origins(ctx context.Context) (map[string]lots.Lot, error) {
-	known := map[string]lots.Lot{}
-	var next []string
-	for _, held := range l.subject.lots {
-		if _, measured := l.units[held.ID]; !measured && held.ParentID != "" {
-			next = append(next, held.ID)
-		}
-	}
-	for range generationsMax {
-		if len(next) == 0 {
-			break
-		}
-		found, err := lots.ByID(ctx, l.tx, next)
-		if err != nil {
-			return nil, err
-		}
-		above := map[string]bool{}
-		for _, o := range found {
-			known[o.ID] = o
-			if _, measured := l.units[o.ID]; !measured && o.ParentID != "" {
-				above[o.ParentID] = true
-			}
-		}
-		next = nil
-		for lotID := range above {
-			if _, there := known[lotID]; !there {
-				next = append(next, lotID)
-			}
-		}
-	}
-	return known, nil
-}
-
-// ratios returns, for lots that were created by a conversion, how much of the other asset one unit of them was.
-func (l *lotMeasurer) ratios(ctx context.Context, known map[string]lots.Lot) (map[string]money.Decimal, error) {
-	var parents []string
-	for _, o := range known {
-		if above, there := known[o.ParentID]; there && above.AssetType != o.AssetType {
-			parents = append(parents, above.ID)
-		}
-	}
-	if len(parents) == 0 {
-		return nil, nil
-	}
-	uses, err := selectConverted(ctx, l.tx, parents)
-	if err != nil {
-		return nil, err
-	}
-	used := map[[2]string]money.Decimal{}
-	for _, u := range uses {
-		used[[2]string{u.LotID, u.EntryID}] = u.Quantity
-	}
-	out := map[string]money.Decimal{}
-	for _, o := range known {
-		above, there := known[o.ParentID]
-		if quantity, converted := used[[2]string{above.ID, o.JournalEntryID}]; there && converted && above.AssetType != o.AssetType &&
-			!o.Quantity.IsZero() {
-			out[o.ID] = quantity.Quo(o.Quantity, factorDigits)
-		}
-	}
-	return out, nil
 }

@@ -78,11 +78,11 @@ type subject struct {
 	held     map[string]holding
 	units    []balance.ClosingUnits // read when they are needed
 	policies map[string]assetpolicy.Policy
-	balances map[string]money.Decimal // of adjustment accounts, by account
-	own      map[[2]string]postedItem // items of the last run of the period, by kind and unit
-	earlier  map[[2]string]postedItem // items of the last run of an earlier period
-	entries  map[string][]Line        // the lines of own entries
-	lots     []lots.Lot               // read when they are needed
+	balances map[string]money.Decimal   // of adjustment accounts, by account
+	own      map[[2]string]postedItem   // items of the last run of the period, by kind and unit
+	earlier  map[[2]string][]postedItem // items of the last runs of earlier periods, the latest first
+	entries  map[string][]Line          // the lines of own entries
+	lots     []lots.Lot                 // read when they are needed
 	lotsRead bool
 	adopted  map[string]money.Decimal // by role of an adjustment account: what an adoption that is not booked yet adds to it
 	opening  map[string][]Row         // by asset: the lots as they were measured when fair value was adopted
@@ -175,11 +175,11 @@ func (s *subject) readPosted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.own, s.earlier = map[[2]string]postedItem{}, map[[2]string]postedItem{}
+	s.own, s.earlier = map[[2]string]postedItem{}, map[[2]string][]postedItem{}
 	var entries []string
 	for _, at := range all {
 		key := [2]string{at.Kind, at.Unit}
-		switch _, known := s.earlier[key]; {
+		switch {
 		case !at.inForce():
 		case at.Key == s.period.Key:
 			// A change of time zone may have moved the entry to another period, in which it counts now.
@@ -189,8 +189,8 @@ func (s *subject) readPosted(ctx context.Context) error {
 			if at.EntryID != nil {
 				entries = append(entries, *at.EntryID)
 			}
-		case !known: // the latest comes first
-			s.earlier[key] = at
+		default:
+			s.earlier[key] = append(s.earlier[key], at)
 		}
 	}
 	s.entries, err = selectLines(ctx, s.tx, entries)

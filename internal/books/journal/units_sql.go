@@ -25,17 +25,37 @@ func (r unitSide) addTo(sum balance.Unit, sign int64) balance.Unit {
 	return balance.Unit{Quantity: sum.Quantity.Add(r.Quantity.Mul(n)), Amount: sum.Amount.Add(r.Amount.Mul(n))}
 }
 
-// unitOf returns the condition on the lines of a query, and their quantity. Lines in the base currency have no unit.
-func unitOf(inBase bool) (condition, quantity string) {
-	if inBase {
+// linesOf returns the condition on the lines of a query, and their quantity. Lines in the base currency have no unit.
+func (q UnitQuery) linesOf(inBase bool) (condition, quantity string) {
+	switch {
+	case q.Unit == "":
+		return "CAST(? AS TEXT) = ''", "l.base_amount"
+	case inBase:
 		return "(l.unit IS NULL OR l.unit = ?)", "l.base_amount"
 	}
 	return "l.unit = ?", "l.quantity"
 }
 
+type datedSide struct {
+	unitSide
+	Date time.Time `db:"accounting_date"`
+}
+
+// selectUnitLinesAfter adds up the lines of posted entries after the time of the query, by date, without those of the transaction that
+// does not count.
+func selectUnitLinesAfter(ctx context.Context, tx *db.Tx, q UnitQuery, inBase bool) ([]datedSide, error) {
+	condition, quantity := q.linesOf(inBase)
+	return db.All[datedSide](ctx, tx, `SELECT l.accounting_date, l.credit_or_debit, {dec_sum}(`+quantity+`) AS quantity,
+		{dec_sum}(l.base_amount) AS amount FROM journal_lines AS l WHERE l.organization_id = @org AND l.ledger_account_id = ?
+		AND l.accounting_date > ? AND {unindexed}l.legal_entity_id = ? AND `+condition+` AND l.is_posted
+		AND l.journal_entry_id NOT IN (SELECT e.journal_entry_id FROM journal_entries AS e
+			WHERE e.organization_id = @org AND e.transaction_id = ?)
+		GROUP BY l.accounting_date, l.credit_or_debit`, q.LedgerAccountID, q.At, q.LegalEntityID, q.Unit, q.ExceptTransactionID)
+}
+
 // selectUnitLines adds up the lines of posted entries from a time on.
 func selectUnitLines(ctx context.Context, tx *db.Tx, q UnitQuery, inBase bool, from time.Time) ([]unitSide, error) {
-	condition, quantity := unitOf(inBase)
+	condition, quantity := q.linesOf(inBase)
 	return db.All[unitSide](ctx, tx, `SELECT l.credit_or_debit, {dec_sum}(`+quantity+`) AS quantity, {dec_sum}(l.base_amount) AS amount
 		FROM journal_lines AS l WHERE l.organization_id = @org AND l.ledger_account_id = ? AND l.accounting_date >= ?
 		AND l.accounting_date <= ? AND {unindexed}l.legal_entity_id = ? AND `+condition+` AND l.is_posted GROUP BY l.credit_or_debit`,
@@ -44,7 +64,7 @@ func selectUnitLines(ctx context.Context, tx *db.Tx, q UnitQuery, inBase bool, f
 
 // selectUnitLinesOf adds up the lines of posted entries of the transaction that does not count.
 func selectUnitLinesOf(ctx context.Context, tx *db.Tx, q UnitQuery, inBase bool) ([]unitSide, error) {
-	condition, quantity := unitOf(inBase)
+	condition, quantity := q.linesOf(inBase)
 	return db.All[unitSide](ctx, tx, `SELECT l.credit_or_debit, {dec_sum}(`+quantity+`) AS quantity, {dec_sum}(l.base_amount) AS amount
 		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
 		WHERE e.organization_id = @org AND e.transaction_id = ? AND l.accounting_date <= ? AND l.ledger_account_id = ?

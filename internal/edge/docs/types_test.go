@@ -24,7 +24,7 @@ var accountNames = map[string]string{
 	posting.FeesNetwork: "network fees", posting.Suspense: "suspense", posting.SwapClearing: "swap clearing",
 	posting.TransferClearing: "transfer clearing", posting.RealizedGain: "realized", posting.RealizedLoss: "realized",
 	posting.UnrealizedGain: "unrealized", posting.UnrealizedLoss: "unrealized", posting.InterestIncome: "interest",
-	posting.InterestExpense: "interest", "due_from:B": "due from", "due_to:A": "due to",
+	posting.InterestExpense: "interest", "due_from:B": "due from", "due_to:A": "due to", "due_from:A": "due from", "due_to:B": "due to",
 }
 
 // legOf returns a leg of one unit of an asset on an account.
@@ -68,9 +68,15 @@ func casesOf(kind posting.Type) map[string]posting.Input {
 	case posting.Deposit:
 		cases["in, from another source"] = posting.Input{In: in, Target: elsewhere}
 		cases["in, from a bank account"] = posting.Input{In: in, Target: bank}
+		cases["in, of what is owed"] = posting.Input{In: in, Target: claim, Outstanding: []posting.UnitBalance{owed}}
 	case posting.Withdrawal:
 		cases["out, to another source"] = posting.Input{Out: out, Target: elsewhere}
 		cases["out, to a bank account"] = posting.Input{Out: out, Target: bank}
+		cases["out, of what is owed"] = posting.Input{Out: out, Target: debt, Outstanding: []posting.UnitBalance{owe}}
+	case posting.Intercompany:
+		cases["pair, back"] = posting.Input{Out: out, In: other, Outstanding: []posting.UnitBalance{
+			{Entity: "A", Account: "due to", Unit: "ETH", Quantity: one.Neg(), Carrying: itsCarrying.Neg()},
+			{Entity: "B", Account: "due from", Unit: "ETH", Quantity: one, Carrying: itsCarrying}}}
 	case posting.Borrow:
 		cases["in"] = posting.Input{In: in, Target: debt}
 		cases["out"] = posting.Input{Out: out, Target: claim}
@@ -120,6 +126,8 @@ func rowOf(input posting.Input) ([4]string, error) {
 			gains = append(gains, "value less cost")
 		case l.Account == "unrealized" && l.Amount.Equal(itsValue.Sub(itsCarrying)):
 			gains = append(gains, "value less carrying amount")
+		case l.Account == "unrealized" && l.Amount.Equal(itsCarrying.Sub(itsCost)):
+			gains = append(gains, "cost less carrying amount")
 		case text == l.Account:
 			return [4]string{}, fmt.Errorf("%s of %s is neither the value, the cost nor the carrying amount", l.Amount, l.Account)
 		case l.Side == book.Debit:
@@ -132,6 +140,7 @@ func rowOf(input posting.Input) ([4]string, error) {
 		gains = []string{"none"}
 	}
 	slices.Sort(gains)
+	gains = slices.Compact(gains)
 	return [4]string{strings.Join(debits, "; "), strings.Join(credits, "; "), strings.Join(lots, "; "), strings.Join(gains, "; ")}, nil
 }
 

@@ -17,6 +17,9 @@ type Place struct {
 	// Principal is the kind of the event that this fee was paid for. A fee on its own has none, and neither has the fee
 	// of an acquisition, which may be paid from what was acquired.
 	Principal Kind
+	// Returns marks an arrival of what left the same pool at the same instant: it comes among the moves of the instant, by block and
+	// number, or after all of them. It is set by Returning.
+	Returns bool
 	// Block is the block number on the chain, 0 where there is none.
 	Block int64
 	// Sequence is the number of the transaction, 0 for an opening balance.
@@ -28,8 +31,8 @@ type Place struct {
 }
 
 // Compare defines the order in which the events of a pool are applied: by time; at the same instant, events that add lots
-// before events that consume them; then by block number, transaction number and request. Different events never compare
-// as equal.
+// before events that consume them, except that what returns comes among the moves or after them; then by block number,
+// transaction number and request. Different events never compare as equal.
 //
 // Place.OrderKey encodes the same order as text, for the database.
 func Compare(a, b Place) int {
@@ -47,9 +50,26 @@ func Compare(a, b Place) int {
 	)
 }
 
+// lastBlock is the block number of what returns after all moves, of whatever block.
+const lastBlock = math.MaxInt64
+
+// Returning returns the place of an arrival that comes among the moves of its instant or, as the last, after all of them.
+func (p Place) Returning(last bool) Place {
+	if p.Kind, p.Returns = Arrive, true; last {
+		p.Block = lastBlock
+	}
+	return p
+}
+
+// ReturnsLast reports whether the place is that of an arrival after all moves of its instant.
+func (p Place) ReturnsLast() bool { return p.Returns && p.Block == lastBlock }
+
 // rank orders the events of one instant. A fee has the rank of the event it was paid for.
 func (p *Place) rank() int64 {
 	kind := p.Kind
+	if p.Returns {
+		kind = Move
+	}
 	if kind == Fee && p.Principal != "" {
 		kind = p.Principal
 	}
@@ -129,8 +149,8 @@ func appendOrdered(text []byte, n int64, width int) []byte {
 	return append(text, digits...)
 }
 
-// Place decodes a key. A key holds only the rank of the kind, which is returned as Acquire, Arrive, Move or Dispose. ID is
-// set only for an opening balance.
+// Place decodes a key. A key holds only the rank of the kind, which is returned as Acquire, Arrive, Move or Dispose: an arrival that
+// returns has that of a move. ID is set only for an opening balance.
 func (k OrderKey) Place() (Place, error) {
 	parts := strings.SplitN(string(k), " ", len(keyWidths)+1)
 	if len(parts) < len(keyWidths) {

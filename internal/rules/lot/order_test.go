@@ -39,6 +39,9 @@ func place(t *rapid.T) lot.Place {
 		return p
 	}
 	p.Block, p.Sequence, p.Request = number(t, "block"), number(t, "sequence"), number(t, "request")
+	if p.Kind == lot.Arrive && rapid.Bool().Draw(t, "returns") {
+		return p.Returning(rapid.Bool().Draw(t, "last"))
+	}
 	return p
 }
 
@@ -48,7 +51,7 @@ func TestOrderKeysSortAsPlacesCompare(t *testing.T) {
 		a := place(t)
 		b := place(t)
 		if rapid.IntRange(0, 3).Draw(t, "another instant") > 0 {
-			b.At, b.Kind = a.At, a.Kind
+			b.At, b.Kind, b.Returns = a.At, a.Kind, a.Returns
 		}
 		if rapid.IntRange(0, 2).Draw(t, "same block") == 2 {
 			b.Block = a.Block
@@ -79,6 +82,22 @@ func TestAnOrderKeyIsReadAsThePlaceItWasMadeOf(t *testing.T) {
 			t.Fatalf("%q is read as %+v, %v; it was made of %+v", p.OrderKey(), got, err, p)
 		}
 	})
+}
+
+func TestWhatReturnsComesAmongTheMovesOfItsInstantOrAfterThem(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+	place := func(kind lot.Kind, sequence int64) lot.Place {
+		return lot.Place{At: at, Kind: kind, Block: 7, Sequence: sequence}
+	}
+	ordered := []lot.Place{place(lot.Acquire, 9), place(lot.Arrive, 9), place(lot.Move, 1), place(lot.Arrive, 2).Returning(false),
+		place(lot.Move, 3), place(lot.Arrive, 1).Returning(true), place(lot.Arrive, 2).Returning(true), place(lot.Dispose, 1)}
+	for i := range ordered[1:] {
+		a, b := ordered[i], ordered[i+1]
+		if lot.Compare(a, b) >= 0 || a.OrderKey() >= b.OrderKey() {
+			t.Errorf("%+v does not come before %+v: %q, %q", a, b, a.OrderKey(), b.OrderKey())
+		}
+	}
 }
 
 func TestOrderKeysOfEarlierVersionsRemainValid(t *testing.T) {

@@ -19,7 +19,16 @@ type State struct {
 	Lot        string
 	Quantity   money.Decimal
 	Adjustment money.Decimal
+	// Gone marks a lot of which nothing was left at the last measurement, so that nothing of its adjustment is on the account. The
+	// state is that of an earlier measurement.
+	Gone bool
+	// Released are the disposals since the last measurement.
+	Released []Release
 }
+
+// Release is a disposal and the share of the adjustment of its lot that it releases. Both are negative if a disposal of before was
+// corrected: it consumed another lot, and these units are held again.
+type Release struct{ Units, Share money.Decimal }
 
 // Lot is a lot as it is held now.
 type Lot struct {
@@ -50,27 +59,27 @@ func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places in
 	out := make([]Measured, len(lots))
 	effect := carryForward(states, lots, out, places)
 	assignValues(lots, out, places)
-	known := money.Decimal{}
 	for _, s := range states {
-		known = known.Add(s.Adjustment)
+		if !s.Gone {
+			effect.Surplus = effect.Surplus.Sub(positivePart(s.Adjustment))
+		}
 	}
-	own := known.Sub(balance)
+	effect.Adjustment = balance.Neg()
 	for i, l := range lots {
-		before := out[i].Carried
-		after := m.adjust(before.Add(l.Floor), out[i].Value.Sub(l.Cost))
+		after := m.adjust(out[i].Carried.Add(l.Floor), out[i].Value.Sub(l.Cost))
 		if l.Elsewhere {
 			after = money.Decimal{}
 		}
 		out[i].Adjustment = after
-		effect.Surplus = effect.Surplus.Add(positivePart(after)).Sub(positivePart(before))
-		own = own.Add(negativePart(after)).Sub(negativePart(before))
+		effect.Adjustment = effect.Adjustment.Add(after)
+		effect.Surplus = effect.Surplus.Add(positivePart(after))
 	}
+	own := effect.Adjustment.Sub(money.Sum(effect.Realized, effect.Surplus, effect.Retained))
 	if m == Revalued || m == NotMeasured {
 		effect.Unrealized = own
 	} else {
 		effect.Impairment = own
 	}
-	effect.Adjustment = money.Sum(effect.Unrealized, effect.Impairment, effect.Realized, effect.Surplus, effect.Retained)
 	return out, effect
 }
 
@@ -92,7 +101,11 @@ func (m Model) adjust(before, excess money.Decimal) money.Decimal {
 
 // carryForward carries adjustments forward to what is left of each lot, by quantity, and releases the share of what was
 // disposed of. The disposal was booked against cost, so a surplus is deducted from the realized gain and moved to retained
-// earnings, and a loss, which was in earnings before, is reversed.
+// earnings, and a loss, which was in earnings before, is reversed. A disposal that is corrected restores its share.
+//
+// Units that left in another way, such as those that were converted and then sold, are released too. They are counted over all
+// lots: where a correction replaced the lot that a transfer had moved, one lot lacks what another one has too many of, and
+// nothing has left.
 func carryForward(states []State, lots []Lot, out []Measured, places int32) (e Effect) {
 	successors := map[string][]int{}
 	for i, l := range lots {
@@ -100,29 +113,85 @@ func carryForward(states []State, lots []Lot, out []Measured, places int32) (e E
 			successors[l.Predecessor] = append(successors[l.Predecessor], i)
 		}
 	}
-	for _, s := range states {
-		disposed := s.Quantity
-		var weights []money.Decimal
+	held, missing := make([]money.Decimal, len(states)), Missing(states, lots)
+	left := money.Sum(missing...)
+	for n, s := range states {
 		for _, i := range successors[s.Lot] {
-			weights = append(weights, lots[i].Units)
-			disposed = disposed.Sub(lots[i].Units)
+			from := held[n]
+			held[n] = from.Add(lots[i].Units)
+			out[i].Carried = s.share(from, held[n], places)
 		}
-		released := s.Adjustment
-		if disposed.Sign() < 0 { // a disposal was reversed, so the quantity has grown
-			disposed = money.Decimal{}
+		for _, r := range s.Released {
+			e.release(r)
 		}
-		if weights = append(weights, disposed); !money.Sum(weights...).IsZero() {
-			shares := money.Split(s.Adjustment, weights, digits(s.Adjustment, places))
-			for n, i := range successors[s.Lot] {
-				out[i].Carried = shares[n]
-			}
-			released = shares[len(shares)-1]
+	}
+	for n, s := range states {
+		if units := lesser(missing[n], left); units.Sign() > 0 {
+			e.release(Release{units, s.share(held[n], held[n].Add(units), places)})
+			left = left.Sub(units)
 		}
-		e.Retained = e.Retained.Add(positivePart(released))
-		e.Surplus = e.Surplus.Sub(positivePart(released))
-		e.Realized = e.Realized.Sub(released)
 	}
 	return e
+}
+
+// Missing returns, for each state, the units that are neither held nor released, negative if more are held than there were. What
+// came back and is not held as a lot that was gone is held as another one.
+func Missing(states []State, lots []Lot) []money.Decimal {
+	held := map[string]money.Decimal{}
+	for _, l := range lots {
+		held[l.Predecessor] = held[l.Predecessor].Add(l.Units)
+	}
+	out := make([]money.Decimal, len(states))
+	for n, s := range states {
+		out[n] = s.present().Sub(held[s.Lot])
+		for _, r := range s.Released {
+			out[n] = out[n].Sub(r.Units)
+		}
+		if s.Gone {
+			out[n] = lesser(out[n], money.Decimal{})
+		}
+	}
+	return out
+}
+
+// release adds the effect of a release. Only a surplus goes to retained earnings.
+func (e *Effect) release(r Release) {
+	e.Realized = e.Realized.Sub(r.Share)
+	if r.Share.Sign() == r.Units.Sign() {
+		e.Retained = e.Retained.Add(r.Share)
+	}
+}
+
+// Shares returns the shares of the adjustment that disposals release. They are the last part of the adjustment; the first part
+// stays with what is held.
+func (s State) Shares(disposed []money.Decimal, places int32) []money.Decimal {
+	out := make([]money.Decimal, len(disposed))
+	at := s.present().Sub(money.Sum(disposed...))
+	for i, quantity := range disposed {
+		from := at
+		at = at.Add(quantity)
+		out[i] = s.share(from, at, places)
+	}
+	return out
+}
+
+// present returns the quantity whose adjustment is on the account.
+func (s State) present() money.Decimal {
+	if s.Gone {
+		return money.Decimal{}
+	}
+	return s.Quantity
+}
+
+// share returns the part of the adjustment that belongs to the units between two positions. Positions are rounded, not parts, so
+// that parts next to each other add up.
+func (s State) share(from, to money.Decimal, places int32) money.Decimal {
+	if s.Quantity.IsZero() {
+		return money.Decimal{}
+	}
+	places = digits(s.Adjustment, places)
+	upTo := func(units money.Decimal) money.Decimal { return s.Adjustment.Mul(units).Quo(s.Quantity, places) }
+	return upTo(to).Sub(upTo(from))
 }
 
 // assignValues splits the value of all lots with the same price among them, so that their values add up to that of the
@@ -154,6 +223,13 @@ func digits(amount money.Decimal, places int32) int32 {
 		places++
 	}
 	return places
+}
+
+func lesser(a, b money.Decimal) money.Decimal {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
 }
 
 func positivePart(d money.Decimal) money.Decimal {

@@ -127,8 +127,8 @@ func TestAnAdjustmentFollowsWhatALotBecame(t *testing.T) {
 		{"converted one to a thousand", []measure.Lot{{ID: "b", Predecessor: "a", Quantity: d("1500"), Units: d("1.5"), Cost: d("1.50"),
 			Price: d("0.004334")}},
 			"5", "Cr adjustment 5.00, Dr realized_loss 5.00, Dr revaluation_surplus 5.00, Cr retained_earnings_posted 5.00"},
-		{"a disposal was taken back", []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("4"), Units: d("4"), Cost: d("4.00"),
-			Price: d("3.50")}}, "10", ""},
+		{"a disposal was taken back, and each unit has what the others have", []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("4"),
+			Units: d("4"), Cost: d("4.00"), Price: d("3.50")}}, "13.33", ""},
 		{"a lot that is new has nothing", []measure.Lot{
 			{ID: "a", Predecessor: "a", Quantity: d("3"), Units: d("3"), Cost: d("2.00"), Price: d("4")},
 			{ID: "n", Quantity: d("1"), Cost: d("5.00"), Price: d("4")},
@@ -143,6 +143,75 @@ func TestAnAdjustmentFollowsWhatALotBecame(t *testing.T) {
 		}
 		if got := strings.Join(carried, " "); got != c.carried || formatLines(effect) != c.want {
 			t.Errorf("%s: %s: %s, want %s: %s", c.name, got, formatLines(effect), c.carried, c.want)
+		}
+	}
+}
+
+// One of two units was sold in a month that is closed. Now the sale consumed another lot, and both are held.
+func TestUnitsComeBackAsTheyLeft(t *testing.T) {
+	t.Parallel()
+	sold := func(units, share string) measure.Release { return measure.Release{Units: d(units), Share: d(share)} }
+	held := func(quantity, cost, price string) []measure.Lot {
+		return []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d(quantity), Units: d(quantity), Cost: d(cost), Price: d(price)}}
+	}
+	for _, c := range []struct {
+		name    string
+		model   measure.Model
+		state   measure.State
+		lots    []measure.Lot
+		balance string
+		want    string
+	}{
+		// It was carried at 150 when it was sold, and at 170 after that: the sale releases 50 less, and 20 are a surplus.
+		{"IAS 38", measure.Revalued, measure.State{Lot: "a", Quantity: d("1"), Adjustment: d("70"),
+			Released: []measure.Release{sold("-1", "-50")}}, held("2", "200", "155"), "70",
+			"Dr adjustment 40.00, Cr realized_gain 50.00, Cr revaluation_surplus 40.00, Dr retained_earnings_posted 50.00"},
+		// It was carried at 70 when it was sold, and the other one at 60 after that: 30 come back, and 10 are an impairment.
+		{"US GAAP impairment", measure.WrittenOff, measure.State{Lot: "a", Quantity: d("1"), Adjustment: d("-40"),
+			Released: []measure.Release{sold("-1", "30")}}, held("2", "200", "65"), "-40",
+			"Cr adjustment 40.00, Dr impairment_loss 10.00, Dr realized_loss 30.00"},
+		{"US GAAP impairment of a lot of which nothing was left", measure.WrittenOff, measure.State{Lot: "a", Quantity: d("1"),
+			Adjustment: d("-30"), Gone: true, Released: []measure.Release{sold("-1", "30")}}, held("1", "100", "90"), "0",
+			"Cr adjustment 30.00, Dr realized_loss 30.00"},
+		{"held again and sold again", measure.WrittenOff, measure.State{Lot: "a", Quantity: d("1"), Adjustment: d("-30"), Gone: true,
+			Released: []measure.Release{sold("-1", "30"), sold("1", "-30")}}, nil, "0", ""},
+		{"sold in two parts", measure.Impaired, measure.State{Lot: "a", Quantity: d("3"), Adjustment: d("-10"),
+			Released: []measure.Release{sold("1", "-3.34"), sold("1", "-3.33")}}, held("1", "10", "6.67"), "-10",
+			"Dr adjustment 6.67, Cr realized_gain 6.67"},
+	} {
+		if _, effect := c.model.Lots([]measure.State{c.state}, c.lots, d(c.balance), 2); formatLines(effect) != c.want {
+			t.Errorf("%s: %s, want %s", c.name, formatLines(effect), c.want)
+		}
+	}
+	moved := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("-40")}, {Lot: "gone", Quantity: d("1"), Adjustment: d("-40")}}
+	if _, effect := measure.WrittenOff.Lots(moved, held("2", "200", "65"), d("-80"), 2); formatLines(effect) != "" {
+		t.Errorf("a lot took the place of another one that had moved: %s", formatLines(effect))
+	}
+}
+
+func TestSharesOfDisposalsAddUpToWhatIsNotHeldAnyMore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		state    measure.State
+		disposed []string
+		want     string
+	}{
+		{measure.State{Quantity: d("3"), Adjustment: d("-10")}, []string{"1", "1", "1"}, "-3.33 -3.34 -3.33"},
+		{measure.State{Quantity: d("3"), Adjustment: d("-10")}, []string{"1", "1"}, "-3.34 -3.33"}, // -3.33 stays
+		{measure.State{Quantity: d("3"), Adjustment: d("-10")}, []string{"1", "-1"}, "-3.33 3.33"},
+		{measure.State{Quantity: d("2"), Adjustment: d("-60"), Gone: true}, []string{"-1"}, "30"},
+		{measure.State{Quantity: d("0"), Adjustment: d("-60")}, []string{"1"}, "0"},
+	} {
+		var disposed []money.Decimal
+		for _, text := range c.disposed {
+			disposed = append(disposed, d(text))
+		}
+		var shares []string
+		for _, s := range c.state.Shares(disposed, 2) {
+			shares = append(shares, s.String())
+		}
+		if got := strings.Join(shares, " "); got != c.want {
+			t.Errorf("%v of %+v: %s, want %s", c.disposed, c.state, got, c.want)
 		}
 	}
 }

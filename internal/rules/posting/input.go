@@ -108,6 +108,7 @@ type Split struct {
 	TagIDs     []string       `json:",omitempty"`
 	Grows      book.Side      `json:",omitempty"`     // as that of a target
 	OwedInKind bool           `json:"Owed,omitempty"` // as that of a target
+	Holding    Holding        `json:",omitempty"`     // as that of a target; a source that can hold what moves has no split
 }
 
 // Policy holds the accounting choices of a legal entity. The zero value is the default: fees are expenses, intercompany

@@ -12,7 +12,8 @@ import (
 // an intercompany balance.
 type UnitBalance struct {
 	Entity, Account, Unit string
-	// Quantity and Carrying are debits less credits: positive for what is owed to the legal entity.
+	// Quantity and Carrying are debits less credits: positive for what is owed to the legal entity. Without a unit, both are the
+	// carrying amount of everything on the account.
 	Quantity, Carrying money.Decimal
 }
 
@@ -39,8 +40,21 @@ func (p *Plan) markUnits(w *writer) {
 		w.markOpposite(recipient, accounts[dueTo+sender], accounts[dueFrom+sender])
 	case p.in.In == nil:
 		w.markLines(p.in.Out, p.in.Out.netQuantity(), p.effectOn(book.Debit), p.in.Target.accounts()...)
+		p.markRepaid(w, p.in.Out, book.Debit)
 	case p.in.Out == nil:
 		w.markLines(p.in.In, p.in.In.Quantity, p.effectOn(book.Credit), p.in.Target.accounts()...)
+		p.markRepaid(w, p.in.In, book.Credit)
+	}
+}
+
+// markRepaid marks the lines of a REPAYMENT in the base currency, which have no units.
+func (p *Plan) markRepaid(w *writer, leg *Leg, side book.Side) {
+	if p.in.Type != Repayment || leg.Asset.Lots || leg.Asset.Symbol != w.books.Currencies[leg.Entity] {
+		return
+	}
+	effect, accounts := p.effectOn(side), p.in.Target.accounts()
+	for i, l := range w.lines {
+		w.lines[i].repays = l.class == targetLine && slices.Contains(accounts, l.Account) && effect(l.Account) == SettlesBalance
 	}
 }
 
@@ -140,22 +154,26 @@ func (e Entry) settlements() (out []UnitBalance) {
 }
 
 // Settlements names the balances that an entry settles if they are outstanding, and of a REPAYMENT also the amounts in the base
-// currency on its accounts: they decide whether it may settle them, and contain accrued interest.
+// currency on its accounts: they decide whether it may settle them, and contain accrued interest. If it is in the base currency, what
+// is on the accounts in any unit decides too.
 func (p *Plan) Settlements(e Entry) (out []UnitBalance) {
 	out = e.settlements()
 	if p.in.Type != Repayment {
 		return out
 	}
 	for _, l := range e.atValue {
-		if l.Effect == SettlesBalance {
+		if l.Effect == SettlesBalance || l.repays {
 			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account, Unit: l.Currency})
+		}
+		if l.repays {
+			out = append(out, UnitBalance{Entity: l.Entity, Account: l.Account})
 		}
 	}
 	return out
 }
 
 // RequireOutstanding refuses a REPAYMENT of which nothing is outstanding on its account, neither in units nor as an amount in
-// the base currency, or less than half in units: so much interest is more likely a loan that is missing or another account.
+// the base currency, or less than half: so much interest is more likely a loan that is missing or another account.
 // The name of an account is for messages. It applies to an entry that is about to be posted; one that is booked stays as it is.
 func (p *Plan) RequireOutstanding(e Entry, balances []UnitBalance, name func(account string) string) error {
 	if p.in.Type != Repayment {
@@ -167,20 +185,30 @@ func (p *Plan) RequireOutstanding(e Entry, balances []UnitBalance, name func(acc
 	var none *Refusal
 	found := false // A split may name an account of which nothing is outstanding, such as that of interest.
 	for _, l := range e.atValue {
-		if l.Effect != SettlesBalance {
+		if l.Effect != SettlesBalance && !l.repays {
+			continue
+		}
+		if l.repays {
+			switch amount := l.outstandingAmount(balances); {
+			case amount.Sign() <= 0:
+				none = refuseRepayment(l.Amount.Fixed(l.Currency), l.Currency, name(l.Account))
+			case l.Amount.Cmp(amount.Add(amount)) > 0:
+				return refuseExcess(l.Amount.Fixed(l.Currency), amount.Fixed(l.Currency), l.Currency, name(l.Account))
+			default:
+				found = true
+			}
 			continue
 		}
 		units, _ := l.find(balances, l.Account, l.Unit).outstandingFor(l.Side)
 		_, amount := l.find(balances, l.Account, l.Currency).outstandingFor(l.Side)
 		switch {
 		case units.Sign() > 0 && l.Quantity.Cmp(units.Add(units)) > 0:
-			return refuseExcess(l.Quantity, units, l.Unit, name(l.Account))
+			return refuseExcess(l.Quantity.String(), units.String(), l.Unit, name(l.Account))
 		case units.Sign() > 0 || amount.Sign() > 0:
 			found = true
 			continue
 		}
-		none = refuse(NotOutstanding, fieldTarget, "%s %s are repaid, but nothing is outstanding on %s at that time; book the loan as "+
-			"BORROW first, or choose the account on which it was booked", l.Quantity, l.Unit, name(l.Account))
+		none = refuseRepayment(l.Quantity.String(), l.Unit, name(l.Account))
 	}
 	if none != nil && !found {
 		return none
@@ -202,14 +230,30 @@ func (p *Plan) requireParked(e Entry, name func(account string) string) error {
 			}
 		}
 		if parked.Sign() > 0 && t.Quantity.Cmp(parked.Add(parked)) > 0 {
-			return refuseExcess(t.Quantity, parked, t.Asset.Symbol, name(t.From.Account))
+			return refuseExcess(t.Quantity.String(), parked.String(), t.Asset.Symbol, name(t.From.Account))
 		}
 	}
 	return nil
 }
 
+// outstandingAmount returns what of a loan a repayment in the base currency can settle: the amount in that currency or, if that is
+// more, everything on the account. A loan in another unit may be repaid in money.
+func (l orderedLine) outstandingAmount(balances []UnitBalance) money.Decimal {
+	_, amount := l.find(balances, l.Account, l.Currency).outstandingFor(l.Side)
+	if _, all := l.find(balances, l.Account, "").outstandingFor(l.Side); all.Cmp(amount) > 0 {
+		return all
+	}
+	return amount
+}
+
+// refuseRepayment refuses a repayment of which nothing is outstanding.
+func refuseRepayment(repaid, unit, account string) *Refusal {
+	return refuse(NotOutstanding, fieldTarget, "%s %s are repaid, but nothing is outstanding on %s at that time; book the loan as "+
+		"BORROW first, or choose the account on which it was booked", repaid, unit, account)
+}
+
 // refuseExcess refuses a repayment of more than twice what is outstanding.
-func refuseExcess(repaid, outstanding money.Decimal, unit, account string) error {
+func refuseExcess(repaid, outstanding, unit, account string) error {
 	return refuse(NotOutstanding, fieldTarget, "%s %s are repaid, but only %s %s are outstanding on %s at that time, and what exceeds that "+
 		"is booked as interest; book the rest of the loan as BORROW first, or book the interest by itself",
 		repaid, unit, outstanding, unit, account)
@@ -239,6 +283,8 @@ func (p *Plan) Settle(e Entry, balances []UnitBalance) (Entry, error) {
 			p.settleLine(w, l, balances)
 		case l.oppositeAccount != "" && returned.Sign() > 0:
 			p.settleOpposite(w, l, returned, balances)
+		case l.repays:
+			w.settleAmount(l, balances)
 		default:
 			w.lines = append(w.lines, l)
 		}
@@ -328,6 +374,28 @@ func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
 	} else {
 		w.writeGain(gain, UnrealizedGain, UnrealizedLoss)
 	}
+}
+
+// settleAmount writes the line of a repayment in the base currency. What exceeds the amount outstanding is interest, unless something
+// in another unit is on the account too, which it may be for.
+func (w *writer) settleAmount(l orderedLine, balances []UnitBalance) {
+	left, all := l.find(balances, l.Account, l.Currency), l.find(balances, l.Account, "")
+	_, outstanding := left.outstandingFor(l.Side)
+	interest, excess := InterestIncome, money.Decimal{}
+	if outstanding.Sign() > 0 && l.Amount.Cmp(outstanding) > 0 && all.Carrying.Equal(left.Carrying) {
+		excess, l.Amount = l.Amount.Sub(outstanding), outstanding
+	}
+	settled := l.Amount
+	if l.Side == book.Debit {
+		interest = InterestExpense
+	} else {
+		settled = settled.Neg()
+	}
+	for _, b := range []*UnitBalance{left, all} {
+		b.Quantity, b.Carrying = b.Quantity.Add(settled), b.Carrying.Add(settled)
+	}
+	w.lines = append(w.lines, l)
+	w.writeRole(targetLine, l.Side, interest, excess)
 }
 
 // settleAccrued settles interest that was accrued on the account in the base currency with what exceeds the units outstanding, and

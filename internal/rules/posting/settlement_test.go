@@ -10,7 +10,7 @@ import (
 )
 
 // settlementExample is an example in books with unit balances. Before lists what is outstanding, debits less credits, as
-// "account: quantity unit carrying", or "B/account: …" for the other legal entity. Lines show the units on the accounts that it
+// "account: quantity unit carrying", or "B/account: …" for the other legal entity; the unit * is everything on the account. Lines show the units on the accounts that it
 // names, and on due-from and due-to accounts.
 type settlementExample struct {
 	example
@@ -108,6 +108,17 @@ var settlementExamples = []settlementExample{
 		grows: book.Credit, before: []string{"LOAN: -1000 EUR -1080.00", "LOAN: -10 ETH -25000.00"}},
 	{example: example{name: "borrowed dollars repaid", kind: posting.Repayment, out: "Bank: 1000 USD = 1000.00", target: "LOAN",
 		lines: "Dr LOAN 1000.00; Cr Bank 1000.00"}, grows: book.Credit, before: []string{"LOAN: -1000 EUR -1080.00"}},
+	{example: example{name: "dollars repaid with interest", kind: posting.Repayment, out: "Bank: 1050 USD = 1050.00", target: "LOAN",
+		lines: "Dr LOAN 1000.00; Dr Interest expense 50.00; Cr Bank 1050.00"}, grows: book.Credit,
+		before: []string{"LOAN: -1000 USD -1000.00", "LOAN: -1000 * -1000.00"}},
+	{example: example{name: "dollars back with interest", kind: posting.Repayment, in: "Bank: 1050 USD = 1050.00", target: "LREC",
+		lines: "Cr LREC 1000.00; Cr Interest income 50.00; Dr Bank 1050.00"}, grows: book.Debit,
+		before: []string{"LREC: 1000 USD 1000.00", "LREC: 1000 * 1000.00"}},
+	{example: example{name: "a loan in ETH repaid in dollars", kind: posting.Repayment, out: "Bank: 1050 USD = 1050.00", target: "LOAN",
+		lines: "Dr LOAN 1050.00; Cr Bank 1050.00"}, grows: book.Credit,
+		before: []string{"LOAN: -10 USD -10.00", "LOAN: -1 ETH -1000.00", "LOAN: -1010 * -1010.00"}},
+	{example: example{name: "dollars repaid before amounts counted", kind: posting.Repayment, out: "Bank: 1050 USD = 1050.00", target: "LOAN",
+		lines: "Dr LOAN 1050.00; Cr Bank 1050.00"}, grows: book.Credit},
 	{example: example{name: "reserve in euros held", kind: posting.ReservesChange, out: "Stripe: 500 EUR = 540.00", target: "Reserve",
 		lines: "Dr Reserve 540.00 (500 EUR); Cr Stripe 540.00"}, grows: book.Debit},
 	{example: example{name: "reserve in euros released", kind: posting.ReservesChange, in: "Stripe: 200 EUR = 220.00", target: "Reserve",
@@ -203,7 +214,7 @@ func (x settlementExample) input() posting.Input {
 			entity, account = other, of
 		}
 		in.Outstanding = append(in.Outstanding,
-			posting.UnitBalance{Entity: entity, Account: account, Unit: f[1], Quantity: dec(f[0]), Carrying: dec(f[2])})
+			posting.UnitBalance{Entity: entity, Account: account, Unit: strings.Trim(f[1], "*"), Quantity: dec(f[0]), Carrying: dec(f[2])})
 	}
 	return in
 }
@@ -358,6 +369,7 @@ func TestARepaymentNeedsWhatIsRepaidToBeOutstanding(t *testing.T) {
 	t.Parallel()
 	out := example{kind: posting.Repayment, out: "Wallet: 10 ETH = 26000.00", target: "LOAN"}
 	in := example{kind: posting.Repayment, in: "ETH: 10 ETH = 26000.00", target: "LREC"}
+	dollars := example{kind: posting.Repayment, out: "Bank: 1000 USD = 1000.00", target: "LOAN"}
 	const nothing = "10 ETH are repaid, but nothing is outstanding on the account %s at that time; book the loan as BORROW first, or " +
 		"choose the account on which it was booked"
 	for _, c := range []struct {
@@ -376,6 +388,18 @@ func TestARepaymentNeedsWhatIsRepaidToBeOutstanding(t *testing.T) {
 		{settlementExample{example: out, grows: book.Credit, before: []string{"LOAN: -500 USD -500.00"}}, ""},
 		{settlementExample{example: in, grows: book.Debit, before: []string{"LREC: 10 ETH 20000.00"}}, ""},
 		{settlementExample{example: example{kind: posting.Bill, out: "Wallet: 10 ETH = 26000.00", target: "AP"}, grows: book.Credit}, ""},
+		{settlementExample{example: dollars, grows: book.Credit},
+			"1000.00 USD are repaid, but nothing is outstanding on the account LOAN at that time; book the loan as BORROW first, or " +
+				"choose the account on which it was booked"},
+		{settlementExample{example: dollars, grows: book.Credit, before: []string{"LOAN: 1000 USD 1000.00", "LOAN: 1000 * 1000.00"}},
+			"1000.00 USD are repaid, but nothing is outstanding on the account LOAN at that time; book the loan as BORROW first, or " +
+				"choose the account on which it was booked"},
+		{settlementExample{example: dollars, grows: book.Credit, before: []string{"LOAN: -499.99 USD -499.99", "LOAN: -499.99 * -499.99"}},
+			"1000.00 USD are repaid, but only 499.99 USD are outstanding on the account LOAN at that time, and what exceeds that is booked " +
+				"as interest; book the rest of the loan as BORROW first, or book the interest by itself"},
+		{settlementExample{example: dollars, grows: book.Credit, before: []string{"LOAN: -500 USD -500.00", "LOAN: -500 * -500.00"}}, ""},
+		{settlementExample{example: dollars, grows: book.Credit, before: []string{"LOAN: -1 ETH -900.00", "LOAN: -900 * -900.00"}}, ""},
+		{settlementExample{example: dollars}, ""}, // an expense has no balance
 	} {
 		s := base()
 		s.addLots("Wallet: 10 ETH 20000.00 2025-08-01")

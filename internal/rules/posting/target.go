@@ -1,6 +1,8 @@
 package posting
 
 import (
+	"slices"
+
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -10,8 +12,8 @@ type counterpart struct {
 	account  string
 	splits   []Split
 	amounts  []money.Decimal // of the splits
-	unit     Asset           // the money that the account receives or gives, if it belongs to a source
-	quantity money.Decimal
+	unit     Asset           // the money that the accounts of sources receive or give
+	quantity money.Decimal   // of it; in proportion to the amounts, if those are split
 }
 
 // target returns the account on the other side of a leg, empty if the amount is split.
@@ -51,13 +53,18 @@ func (p *Plan) targetAtValue(leg *Leg) (counterpart, error) {
 		if leg == p.in.In {
 			c.quantity = leg.Quantity
 		}
-	case t.Holding == HoldsMoney && leg.Value != nil: // a purchase or a sale
+	case t.exchangesMoney() && leg.Value != nil: // a purchase or a sale
 		c.unit, c.quantity = Asset{Symbol: leg.Value.Currency}, leg.Value.Gross
 		if leg == p.in.Out {
 			c.quantity = leg.Value.Gross.Sub(leg.Value.Fee)
 		}
 	}
 	return c, err
+}
+
+// exchangesMoney reports whether the target, or a split of it, is the account of a source that holds money only.
+func (t Target) exchangesMoney() bool {
+	return t.Holding == HoldsMoney || slices.ContainsFunc(t.Splits, func(s Split) bool { return s.Holding == HoldsMoney })
 }
 
 // missingLeg refuses money that is booked to the account of a wallet, which cannot hold it: it was paid or received for an
@@ -136,9 +143,21 @@ func (w *writer) writeTarget(side book.Side, c counterpart, amount money.Decimal
 		w.writeHolding(targetLine, side, c.account, amount, "", c.unit, c.quantity)
 		return
 	}
+	var quantities []money.Decimal
+	if c.quantity.Sign() > 0 && amount.Sign() > 0 {
+		places, _ := money.MinorUnits(c.unit.Symbol)
+		if !c.quantity.Round(places).Equal(c.quantity) {
+			places = quantityPlaces
+		}
+		quantities = money.Split(c.quantity, c.amounts, places)
+	}
 	for i, s := range c.splits {
 		before := len(w.lines)
-		w.writeLine(targetLine, side, s.Account, c.amounts[i], s.Memo)
+		if s.Holding != "" && quantities != nil {
+			w.writeHolding(targetLine, side, s.Account, c.amounts[i], s.Memo, c.unit, quantities[i])
+		} else {
+			w.writeLine(targetLine, side, s.Account, c.amounts[i], s.Memo)
+		}
 		if len(w.lines) > before {
 			w.lines[before].TagIDs = s.TagIDs
 		}

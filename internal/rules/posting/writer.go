@@ -36,6 +36,8 @@ type orderedLine struct {
 	class class
 	// oppositeAccount is the account of the balance the other way between the same legal entities, which the line settles first.
 	oppositeAccount string
+	// repays marks the line of a REPAYMENT in the base currency, which needs something outstanding as one in units does.
+	repays bool
 }
 
 // setEntity selects the legal entity of the lines that follow.

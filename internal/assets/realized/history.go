@@ -1,0 +1,231 @@
+package realized
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/measure"
+)
+
+// History is how an asset of a legal entity was measured by lot before some period.
+type History struct {
+	LegalEntityID, Kind, Unit, Currency string
+	Runs                                []Run // in force, the latest first
+}
+
+// Run is a revaluation of a period that ends at an instant.
+type Run struct {
+	ID  string
+	End time.Time
+}
+
+// Released is a disposal since the latest run, and the share of the adjustment of its lot that it releases.
+type Released struct {
+	lots.Use
+	State *measure.State // the state that it has a share of; nil if its lot was not measured before
+	Share money.Decimal
+	Lost  bool // nothing is known of its lot, which does not exist any more
+}
+
+// Releases returns what was disposed of since the latest run and before an instant, in the order of dates. current are the lots
+// after the latest run.
+//
+// What leaves releases its share of the adjustment that is in the books. If a disposal of before is corrected, because it consumed
+// another lot, the units come back as they left: with their share of the adjustment before the disposal. It is a building block.
+func (h History) Releases(ctx context.Context, tx *db.Tx, current map[string]measure.State, before time.Time) ([]Released, error) {
+	var out []Released
+	err := eachUse(ctx, tx, lots.UseFilter{LegalEntityIDs: []string{h.LegalEntityID}, AssetTypes: []string{h.Unit},
+		From: h.Runs[0].End, Until: before, Realized: true}, func(uses []lots.Use) error {
+		for _, u := range uses {
+			out = append(out, Released{Use: u})
+		}
+		return nil
+	})
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	t, err := h.trace(ctx, tx, current, out)
+	if err != nil {
+		return nil, err
+	}
+	places, _ := money.MinorUnits(h.Currency)
+	groups := map[*measure.State][]int{}
+	corrected := correctedUses(out)
+	for i, r := range out {
+		if corrected[consumedLot(r.Use)] {
+			out[i].State = t.stateBefore(r.LotID, r.DisposedAt)
+		} else {
+			out[i].State = t.state(r.LotID)
+		}
+		if out[i].Lost = out[i].State == nil && r.LotID != "" && !t.exists[r.LotID]; out[i].State != nil {
+			groups[out[i].State] = append(groups[out[i].State], i)
+		}
+	}
+	for s, indexes := range groups {
+		disposed := make([]money.Decimal, len(indexes))
+		for n, i := range indexes {
+			disposed[n] = out[i].Quantity
+		}
+		for n, share := range s.Shares(disposed, places) {
+			out[indexes[n]].Share = share
+		}
+	}
+	return out, nil
+}
+
+// useKey identifies what a consumption took from a lot.
+type useKey struct {
+	pool  string
+	at    lot.OrderKey
+	lotID string
+}
+
+func consumedLot(u lots.Use) useKey { return useKey{u.Pool, u.OrderKey, u.LotID} }
+
+// correctedUses returns what was taken back from consumptions.
+func correctedUses(all []Released) map[useKey]bool {
+	out := map[useKey]bool{}
+	for _, r := range all {
+		if r.Quantity.Sign() < 0 {
+			out[consumedLot(r.Use)] = true
+		}
+	}
+	return out
+}
+
+// Earlier returns the last state of lots before the latest run, as far as they were measured, and the run. It is a building block.
+func (h History) Earlier(ctx context.Context, tx *db.Tx, lotIDs []string) (map[string]measure.State, map[string]Run, error) {
+	t := trace{history: h, measured: map[string][]measuredLot{}}
+	if err := t.read(ctx, tx, lotIDs); err != nil {
+		return nil, nil, err
+	}
+	states, runs := map[string]measure.State{}, map[string]Run{}
+	for lotID, measured := range t.measured {
+		states[lotID], runs[lotID] = *measured[0].state, measured[0].run
+	}
+	return states, runs, nil
+}
+
+// trace is what is known of lots that were disposed of.
+type trace struct {
+	history  History
+	current  map[string]*measure.State
+	exists   map[string]bool
+	parents  map[string]string        // by lot, the one that it was moved from within the legal entity
+	measured map[string][]measuredLot // by lot, by runs before the latest, the latest first
+}
+
+// measuredLot is a lot as a run left it.
+type measuredLot struct {
+	run   Run
+	state *measure.State
+}
+
+// generationsMax bounds how often a lot can have been moved since it was measured; more would be a cycle.
+const generationsMax = 1000
+
+// trace reads what is known of the lots of disposals.
+func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measure.State, disposals []Released) (*trace, error) {
+	t := &trace{history: h, current: map[string]*measure.State{}, exists: map[string]bool{}, parents: map[string]string{},
+		measured: map[string][]measuredLot{}}
+	for lotID, s := range current {
+		t.current[lotID], t.exists[lotID] = &s, true
+	}
+	corrected, earlier, next := correctedUses(disposals), map[string]bool{}, map[string]bool{}
+	for _, r := range disposals {
+		if r.LotID != "" && (t.current[r.LotID] == nil || corrected[consumedLot(r.Use)]) {
+			next[r.LotID] = true
+			if r.AcquiredAt.Before(h.Runs[0].End) { // or no run can have measured it
+				earlier[r.LotID] = true
+			}
+		}
+	}
+	for range generationsMax {
+		found, err := lots.ByID(ctx, tx, slices.Sorted(maps.Keys(next)))
+		if err != nil {
+			return nil, err
+		}
+		clear(next)
+		for _, l := range found {
+			t.exists[l.ID] = true
+			if l.ParentID != "" && l.LegalEntityID == h.LegalEntityID && l.AssetType == h.Unit {
+				t.parents[l.ID] = l.ParentID
+				next[l.ParentID] = t.parents[l.ParentID] == ""
+				if earlier[l.ID] {
+					earlier[l.ParentID] = true
+				}
+			}
+		}
+		if maps.DeleteFunc(next, func(_ string, look bool) bool { return !look }); len(next) == 0 {
+			break
+		}
+	}
+	return t, t.read(ctx, tx, slices.Sorted(maps.Keys(earlier)))
+}
+
+// read reads the states of lots after the runs before the latest one.
+func (t *trace) read(ctx context.Context, tx *db.Tx, lotIDs []string) error {
+	if len(t.history.Runs) < 2 || len(lotIDs) == 0 {
+		return nil
+	}
+	rows, err := selectRows(ctx, tx, t.history, t.history.Runs[1:], lotIDs)
+	if err != nil {
+		return err
+	}
+	for _, run := range t.history.Runs[1:] {
+		for _, r := range rows {
+			if r.RunID == run.ID {
+				s := &measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After, Gone: true}
+				t.measured[r.LotID] = append(t.measured[r.LotID], measuredLot{run, s})
+			}
+		}
+	}
+	return nil
+}
+
+// chain returns a lot and the lots that it was moved from, itself first.
+func (t *trace) chain(lotID string) []string {
+	out := []string{lotID}
+	for len(out) < generationsMax && t.parents[lotID] != "" {
+		lotID = t.parents[lotID]
+		out = append(out, lotID)
+	}
+	return out
+}
+
+// state returns the state of a lot, or of the lot that it was moved from: after the latest run or, if it was not held then, after
+// the last run that measured it. It returns nil if there is none.
+func (t *trace) state(lotID string) *measure.State {
+	for _, at := range t.chain(lotID) {
+		if s := t.current[at]; s != nil {
+			return s
+		}
+	}
+	for _, at := range t.chain(lotID) {
+		if measured := t.measured[at]; len(measured) > 0 {
+			return measured[0].state
+		}
+	}
+	return nil
+}
+
+// stateBefore returns the state of a lot, or of the lot that it was moved from, at the time of a disposal, nil if there is none.
+func (t *trace) stateBefore(lotID string, disposed time.Time) *measure.State {
+	if !disposed.Before(t.history.Runs[0].End) {
+		return t.state(lotID)
+	}
+	for _, at := range t.chain(lotID) {
+		for _, m := range t.measured[at] {
+			if !disposed.Before(m.run.End) {
+				return m.state
+			}
+		}
+	}
+	return nil
+}
