@@ -22,8 +22,8 @@ test: ## Check and test everything, as CI does
 bench: ## Run the benchmarks
 	go run ./bench
 
-soak: with-postgres ## Run the long tests (up to an hour)
-	BURSAR_SOAK=1 $(with_postgres) go test -timeout 60m -count=1 -run Soak ./...
+soak: with-postgres ## Run the long tests (some hours)
+	BURSAR_SOAK=1 $(with_postgres) go test -timeout 6h -count=1 -run Soak ./...
 
 race: build with-postgres ## Run all tests under the race detector (needs gcc)
 	CGO_ENABLED=1 BURSAR_BIN=$(CURDIR)/bin/bursar $(with_postgres) go test -race -count=1 -timeout 30m ./...

@@ -149,7 +149,7 @@ func (b *bookkeeper) operate(r *rand.Rand) {
 		act("post", "")
 	case e.Chain.Next != nil || e.Chain.Previous != nil:
 		b.get(r, "/v1/journal-entries/"+e.ID)
-	case n < 14:
+	case n < 14 && e.Date >= b.today.Format("2006-01"): // for the same reason
 		act("unpost", "", http.StatusConflict) // its period may be closed
 	case n < 17:
 		act("reverse", `{"memo":"a mistake"}`)
@@ -158,15 +158,18 @@ func (b *bookkeeper) operate(r *rand.Rand) {
 	}
 }
 
-// randomEntry returns the body of an entry in one of the last months.
+// randomEntry returns the body of an entry in one of the last months. Drafts are of today, because they keep their month from being closed.
 func (b *bookkeeper) randomEntry(r *rand.Rand) string {
 	from, to := r.IntN(len(b.accounts)), r.IntN(len(b.accounts))
 	amount := fmt.Sprintf("%d.%02d", r.IntN(5000), 1+r.IntN(99))
 	line := func(account int, side string) string {
 		return fmt.Sprintf(`{"ledger_account_id":"%s","credit_or_debit":"%s","amount":"%s","currency":"USD"}`, b.accounts[account], side, amount)
 	}
-	return fmt.Sprintf(`{"accounting_date":"%s","status":"%s","memo":"%s %d","lines":[%s,%s]}`,
-		b.today.AddDate(0, 0, -r.IntN(100)).Format(time.DateOnly), []string{"posted", "posted", "posted", "draft"}[r.IntN(4)], b.name, b.sent,
+	date, status := b.today.AddDate(0, 0, -r.IntN(100)), "posted"
+	if r.IntN(4) == 0 {
+		date, status = b.today, "draft"
+	}
+	return fmt.Sprintf(`{"accounting_date":"%s","status":"%s","memo":"%s %d","lines":[%s,%s]}`, date.Format(time.DateOnly), status, b.name, b.sent,
 		line(from, "DEBIT"), line(to, "CREDIT"))
 }
 

@@ -104,6 +104,9 @@ func (w *world) pick(r *rand.Rand) *node { return w.nodes[r.IntN(len(w.nodes))] 
 // slowest is how long a step takes at most on a slow disk. Pauses take as long, while the clock of the others moves by up to an hour.
 const slowest = 20 * time.Millisecond
 
+// skewMax is how far the clock of a node is off at most.
+const skewMax = 2 * time.Hour
+
 // faultsOf returns the faults of an engine by name. Each prepares a node.
 func faultsOf(engine db.Engine) map[string]func(*node, *rand.Rand) {
 	out := map[string]func(*node, *rand.Rand){
@@ -120,7 +123,7 @@ func faultsOf(engine db.Engine) map[string]func(*node, *rand.Rand) {
 			})
 		},
 		"clock step": func(n *node, r *rand.Rand) {
-			n.clock.skew.Store(int64(time.Duration(r.IntN(4*3600)-2*3600) * time.Second))
+			n.clock.skew.Store(r.Int64N(2*int64(skewMax)) - int64(skewMax))
 		},
 	}
 	if engine == db.Postgres {
@@ -325,14 +328,16 @@ func (w *world) runTasks(r *rand.Rand) {
 	}
 }
 
-// settleTasks runs all tasks to their end. A task is over when nobody can claim it although every lease has expired.
+// settleTasks runs all tasks to their end. A task is over when nobody can claim it although every lease has expired, also that of a node
+// whose clock was ahead.
 func (w *world) settleTasks() {
 	const attemptsMax = 50
+	for _, n := range w.nodes {
+		n.clock.skew.Store(0)
+	}
+	w.now.Advance(2 * skewMax)
 	for _, one := range w.openTasks() {
 		for attempt := 0; !one.over; attempt++ {
-			for _, n := range w.nodes {
-				n.clock.skew.Store(0)
-			}
 			w.now.Advance(task.Lease + time.Minute)
 			err := one.run(context.Background(), w.nodes[0].service)
 			one.over = errors.Is(err, task.ErrClaimed)

@@ -42,7 +42,7 @@ func TestSoakNothingIsLostDoubledOrChangedWhateverFails(t *testing.T) {
 	for engine, nodes := range map[db.Engine]int{db.SQLite: 1, db.Postgres: 3} {
 		t.Run(string(engine), func(t *testing.T) {
 			t.Parallel()
-			struck := map[string]int{}
+			struck, closings := map[string]int{}, 0
 			var virtual time.Duration
 			for i := range worlds {
 				t.Run(fmt.Sprint("seed ", seed+uint64(i)), func(t *testing.T) {
@@ -52,6 +52,7 @@ func TestSoakNothingIsLostDoubledOrChangedWhateverFails(t *testing.T) {
 						struck[name] += n
 					}
 					virtual += w.now.Now().Sub(w.began)
+					closings += w.closings()
 					t.Logf("%s of virtual time, %d closings, faults: %v", w.now.Now().Sub(w.began).Round(time.Hour), w.closings(), w.struck)
 				})
 				if t.Failed() {
@@ -59,6 +60,9 @@ func TestSoakNothingIsLostDoubledOrChangedWhateverFails(t *testing.T) {
 				}
 			}
 			t.Logf("%d worlds of %d rounds, %s of virtual time, faults: %v", worlds, rounds, virtual.Round(time.Hour), struck)
+			if closings == 0 {
+				t.Error("no period was closed, so that nothing shows that closed periods do not change")
+			}
 			for _, name := range slices.Sorted(maps.Keys(faultsOf(engine))) {
 				if struck[name] == 0 {
 					t.Errorf("no %s happened, so that nothing was tested against it", name)
