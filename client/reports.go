@@ -169,6 +169,8 @@ type LedgerLine struct {
 	Currency           string    `json:"currency"`
 	LineAmount         string    `json:"line_amount"`
 	LineCurrency       string    `json:"line_currency"`
+	Unit               *string   `json:"unit"`
+	UnitQuantity       *string   `json:"unit_quantity"`
 	Memo               *string   `json:"memo"`
 	EntryMemo          *string   `json:"entry_memo"`
 	TagIDs             []string  `json:"tag_ids"`

@@ -50,9 +50,9 @@ func TestMissingOrDamagedRowsBecomeAnExplicitDifference(t *testing.T) {
 					"pooled by legal entity, or rows are missing (see bursar verify), the lots stored now add up to 0.00"},
 			{"DELETE FROM lots WHERE organization_id = @org", "asset-tax-lots lot=LOT", "not found"},
 			{"DELETE FROM prices WHERE organization_id = @org", "closing-positions fair_value source=A asset=ETH period=2025-11",
-				"unknown: no price is stored"},
+				"unknown: no price of ETH in USD is stored for 2025-11-30T23:59:59.999Z or the day before"},
 			{"DELETE FROM prices WHERE organization_id = @org", "roll-forward gains entity=us asset=ETH period=2025-11",
-				"unknown: no price is stored"},
+				"unknown: no price of ETH in USD is stored for 2025-10-31T23:59:59.999Z or the day before"},
 		} {
 			lot := w.lotID()
 			w.Damage(c.damage, func(ctx context.Context) {

@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/realized"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 )
@@ -76,13 +77,16 @@ func (i *inquiry) lotItself(value money.Decimal, unit string) {
 // perUnit returns the unit of a price.
 func perUnit(currency, asset string) string { return currency + "/" + asset }
 
-const noPrice = "unknown: no price is stored"
+// noPrice is the formula of a figure that is unknown for lack of a price.
+func noPrice(w holdings.Worth, asset, currency string) string {
+	return fmt.Sprintf("unknown: no price of %s in %s is stored for %s or the day before", asset, currency, clock.Format(w.At))
+}
 
 // explainPrice explains a price.
 func (i *inquiry) explainPrice(w holdings.Worth, asset, currency string) {
 	i.out.Unit, i.out.Price = perUnit(currency, asset), w.Price
 	if w.Price == nil {
-		i.out.Formula = noPrice
+		i.out.Formula = noPrice(w, asset, currency)
 		return
 	}
 	i.out.Value = &w.Price.Value
@@ -94,7 +98,7 @@ func (i *inquiry) explainValue(w holdings.Worth, quantity money.Decimal, asset, 
 	i.out.Value, i.out.Unit, i.out.Price = w.Value, currency, w.Price
 	switch {
 	case w.Value == nil:
-		i.out.Formula = noPrice
+		i.out.Formula = noPrice(w, asset, currency)
 	case w.Price != nil:
 		i.out.add(fmt.Sprintf("%s %s at %s", quantity, asset, w.Price.Value), *w.Value, of, NoList)
 	}

@@ -281,7 +281,8 @@ func (i *inquiry) treasury(ctx context.Context) error {
 		i.out.Value, i.out.Unit = b.Worth.Value, b.Currency
 		switch {
 		case b.Worth.Value == nil:
-			i.out.Formula = "unknown: no FX rate is stored"
+			i.out.Formula = fmt.Sprintf("unknown: no rate from %s to %s is stored for %s or a day before it", b.AssetType, b.Currency,
+				clock.Format(b.Worth.At))
 		case b.Rate != nil:
 			i.out.add(fmt.Sprintf("%s %s at %s of %s", b.Quantity, b.AssetType, b.Rate.Rate, b.Rate.Date), *b.Worth.Value,
 				i.q.with("column", "book_quantity"), NoList)

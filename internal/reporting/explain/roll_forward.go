@@ -167,7 +167,11 @@ func (i *inquiry) explainChange(r holdings.RollForward, column func(string) *Que
 	}
 	switch {
 	case r.Change == nil:
-		i.out.Formula = noPrice
+		w := r.Closing
+		if r.Opening.Value == nil {
+			w = r.Opening
+		}
+		i.out.Formula = noPrice(w, r.AssetType, r.Currency)
 		return
 	case i.out.Value.IsZero():
 		i.out.Formula = "the change is zero or on the other side"

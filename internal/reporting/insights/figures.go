@@ -41,26 +41,25 @@ func (i *inquiry) deriveHoldings(ctx context.Context, sheet *statements.BalanceS
 		rates[id], _ = sheet.Rates(n, len(i.compared)-1)
 	}
 	x := i.out
-	cash := Holding{Name: x.Currency, Cash: true}
 	onAccount := map[string][]holdings.Closing{}
 	for _, p := range positions {
 		onAccount[p.LedgerAccountID] = append(onAccount[p.LedgerAccountID], p)
 	}
+	cash := &cashHoldings{inquiry: i, rates: rates, byCurrency: map[string]*Holding{}}
+	if err := cash.read(ctx, sheet.LegalEntityIDs); err != nil {
+		return err
+	}
 	for n, a := range sheet.Accounts {
-		if !held[a.ID] || a.Type != account.Asset {
-			continue
-		}
-		parts := i.cashParts(a, sheet.Rows[n].Cells[len(i.compared)-1].Closing, onAccount[a.ID], rates)
-		if value := contributions(parts); !value.IsZero() {
-			cash.Value, cash.Parts = cash.Value.Add(value), append(cash.Parts, parts...)
+		if held[a.ID] && a.Type == account.Asset {
+			cash.add(a, i.cashParts(a, sheet.Rows[n].Cells[len(i.compared)-1].Closing, onAccount[a.ID], rates))
 		}
 	}
 	switch {
 	case len(held) == 0:
 		x.Cash.Reason = "no source has a ledger account, so it is not known which accounts hold cash: create a source"
 	default:
-		x.Cash = Figure{Value: &cash.Value, Formula: "balances of the accounts of sources less the cost of digital assets on them",
-			Parts: cash.Parts}
+		x.Cash = Figure{Value: &cash.value, Formula: "balances of the accounts of sources less the cost of digital assets on them",
+			Parts: cash.parts}
 	}
 	assets := i.digitalAssets(positions, rates)
 	total := money.Decimal{}
@@ -69,8 +68,8 @@ func (i *inquiry) deriveHoldings(ctx context.Context, sheet *statements.BalanceS
 		x.DigitalAssets.Parts = append(x.DigitalAssets.Parts, a.Parts...)
 	}
 	x.DigitalAssets.Value, x.DigitalAssets.Formula = &total, "carrying amounts of digital assets"
-	x.cashValue, x.digitalAssetValue = cash.Value, total
-	i.concentrate(append(assets, cash), len(held) > 0)
+	x.cashValue, x.digitalAssetValue = cash.value, total
+	i.concentrate(append(assets, cash.holdings()...), len(held) > 0)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
@@ -128,6 +129,48 @@ func (w *world) explains(x *insights.Insights) {
 			w.Errorf("%s is %s, but %s: %+v %v", p.Label, p.Value, p.Explain, figure, err)
 		}
 	}
+}
+
+// Euros of a company that keeps its books in dollars are euros, also on an account that holds dollars too.
+func TestCashIsDividedByTheCurrencyThatIsHeld(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		w.autumn()
+		post := func(day, debit string, unit string, quantity, amount string) {
+			q := money.MustParse(quantity)
+			_, err := w.Journal.Create(w.Ctx, journal.CreateParams{LegalEntityID: w.EntityID, AccountingDate: day, Status: journal.Posted,
+				OriginatedBy: journal.ByHand, Lines: []journal.LineParams{
+					{LedgerAccountID: w.Account(debit).ID, Side: book.Debit, Amount: amount, Unit: unit, Quantity: &q},
+					{LedgerAccountID: w.Account("3010").ID, Side: book.Credit, Amount: amount}}})
+			w.Must(err)
+		}
+		post("2025-11-03", "Euro Bank", "EUR", "2000", "2200.00")
+		post("2025-11-04", "Bank", "EUR", "500", "550.00")
+		post("2025-11-05", "Bank", "GBP", "100", "130.00")
+		x := w.get(insights.Params{})
+		var held []string
+		for _, h := range x.Holdings {
+			held = append(held, fmt.Sprintf("%s %s %t", h.Name, h.Value, h.Cash))
+			sum := money.Decimal{}
+			for _, p := range h.Parts {
+				sum = sum.Add(p.Contribution)
+				figure, err := w.explain.Explain(w.Ctx, *p.Explain, page.Request{Limit: 10})
+				if err != nil || figure.Value == nil || !figure.Value.Equal(p.Value) {
+					w.Errorf("%s is %s, but %s: %+v %v", p.Label, p.Value, p.Explain, figure, err)
+				}
+			}
+			if !sum.Equal(h.Value) {
+				w.Errorf("the parts of %s %s add up to %s", h.Name, h.Value, sum)
+			}
+		}
+		if got := strings.Join(held, ", "); got != "USD 4000 true, EUR 2750 true, ETH 2000 false, GBP 130 true" {
+			w.Error(got)
+		}
+		if got := shown(x.Cash); got != "6880" {
+			w.Errorf("cash is %s", got)
+		}
+		w.explains(x)
+	})
 }
 
 func TestAnInsightThatIsUnknownHasAReasonAndNoValue(t *testing.T) {

@@ -32,6 +32,8 @@ type Line struct {
 	Currency      string
 	Given         money.Decimal // the amount as it was sent
 	GivenCurrency string
+	Unit          string         // the asset or foreign currency that the account holds, empty if it is the base currency
+	UnitQuantity  *money.Decimal // of the unit, nil if there is none
 	Memo          string
 	EntryMemo     string
 	TagIDs        []string // of the line and of the entry

@@ -27,6 +27,8 @@ type lineRow struct {
 	Given         money.Decimal  `db:"amount"`
 	GivenCurrency string         `db:"currency"`
 	Amount        *money.Decimal `db:"base_amount"`
+	Unit          *string        `db:"unit"`
+	Quantity      *money.Decimal `db:"quantity"`
 	Memo          *string        `db:"memo"`
 	TagIDs        string         `db:"tag_ids"`
 	Date          time.Time      `db:"accounting_date"`
@@ -42,7 +44,7 @@ func (r lineRow) line() Line {
 		EntryID: r.EntryID, Number: r.Number, Position: r.Position, ID: r.ID, LegalEntityID: r.LegalEntityID, Date: r.Date,
 		Debit:  r.Side == "DEBIT",
 		Amount: r.Given, Given: r.Given, GivenCurrency: r.GivenCurrency, Memo: db.OrEmpty(r.Memo),
-		EntryMemo: db.OrEmpty(r.EntryMemo), TagIDs: slices.Compact(tags),
+		EntryMemo: db.OrEmpty(r.EntryMemo), TagIDs: slices.Compact(tags), Unit: db.OrEmpty(r.Unit), UnitQuantity: r.Quantity,
 	}
 	if r.Amount != nil {
 		l.Amount = *r.Amount
@@ -51,7 +53,7 @@ func (r lineRow) line() Line {
 }
 
 const lineColumns = `l.journal_entry_id, l.position, l.journal_line_id, l.legal_entity_id, l.credit_or_debit, l.amount, l.currency,
-	l.base_amount, l.memo, l.tag_ids,
+	l.base_amount, l.unit, l.quantity, l.memo, l.tag_ids,
 	l.accounting_date, l.number, e.memo AS entry_memo, e.tag_ids AS entry_tag_ids`
 
 // selectLines reads the index of the account's lines from where the page begins. It has exactly one lower bound, so that

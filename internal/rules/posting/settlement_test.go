@@ -10,8 +10,8 @@ import (
 )
 
 // settlementExample is an example in books with unit balances. Before lists what is outstanding, debits less credits, as
-// "account: quantity unit carrying", or "B/account: …" for the other legal entity; the unit * is everything on the account. Lines show the units on the accounts that it
-// names, and on due-from and due-to accounts.
+// "account: quantity unit carrying", or "B/account: …" for the other legal entity; the unit * is everything on the account. Lines
+// show the units on the accounts that it names, and on due-from and due-to accounts.
 type settlementExample struct {
 	example
 	grows  book.Side

@@ -53,10 +53,11 @@ func (t Transaction) Guide(baseCurrency string) Guidance {
 		switch {
 		case t.Value != nil || t.Currency == baseCurrency: // an amount in the base currency is its own value
 		case money.IsFiat(t.Currency):
-			g.Warnings = append(g.Warnings, fmt.Sprintf("It has no value_fiat: booking it needs the exchange rate from %s to %s of its day.",
-				t.Currency, baseCurrency))
+			g.Warnings = append(g.Warnings, fmt.Sprintf("It has no value_fiat: booking it needs the exchange rate from %s to %s for the day of %s.",
+				t.Currency, baseCurrency, clock.Format(t.At)))
 		default:
-			g.Warnings = append(g.Warnings, fmt.Sprintf("It has no value_fiat: booking it needs a price of %s in %s.", t.Asset(), baseCurrency))
+			g.Warnings = append(g.Warnings, fmt.Sprintf("It has no value_fiat: booking it needs a price of %s in %s at %s, or in the day before.",
+				t.Asset(), baseCurrency, clock.Format(t.At)))
 		}
 	}
 	return g

@@ -2,6 +2,7 @@ package books_test
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -288,6 +289,21 @@ func TestLinesOfALoanShowItsUnits(t *testing.T) {
 			if got := spelled(shown); err != nil || got != x.lines {
 				t.Errorf("%s: %s, %v\nwant %s", x.kind, got, err, x.lines)
 			}
+		}
+		var listed []string
+		for line, err := range h.Client.GeneralLedger(t.Context(), url.Values{"start_date": {"2025-09-01"}, "end_date": {"2025-09-30"}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case line.LedgerAccountID == loans && line.Unit != nil && line.UnitQuantity != nil:
+				listed = append(listed, line.CreditOrDebit+" "+line.Amount+" for "+*line.UnitQuantity+" "+*line.Unit)
+			case (line.Unit == nil) != (line.UnitQuantity == nil) || line.LedgerAccountID == loans:
+				t.Errorf("a line of the general ledger lacks its unit: %+v", line)
+			}
+		}
+		if got := strings.Join(listed, "; "); got != "CREDIT 20000.00 for 10 ETH; DEBIT 20000.00 for 10 ETH" {
+			t.Errorf("the general ledger shows %s", got)
 		}
 	})
 }

@@ -14,7 +14,7 @@ type FinancialInsights struct {
 	RunwayMonths                  InsightFigure     `json:"runway_months" doc:"Months that cash lasts at the net burn, with one decimal. Null if nothing is being burned."`
 	RunwayMonthsWithDigitalAssets InsightFigure     `json:"runway_months_with_digital_assets" doc:"Months that cash and digital assets last at the net burn, with one decimal."`
 	LargestShare                  InsightFigure     `json:"largest_share" doc:"Concentration: share of the largest holding in cash and digital assets together, as a fraction with four decimals."`
-	Concentration                 []InsightHolding  `json:"concentration" doc:"Cash and digital assets, the largest first."`
+	Concentration                 []InsightHolding  `json:"concentration" doc:"Cash by the currency that is held, and digital assets, the largest first."`
 	LargestMovements              []InsightMovement `json:"largest_movements" doc:"The ten ledger accounts that moved most in the period, the largest first. Accounts that are computed from others are left out."`
 	LargestMovementsReason        *string           `json:"largest_movements_reason" doc:"Why movements are unknown; null if they are known."`
 }
@@ -31,16 +31,16 @@ type InsightFigure struct {
 type InsightPart struct {
 	Label        string `json:"label" doc:"Name of the part."`
 	Value        string `json:"value" format:"decimal" doc:"The figure that explain explains, in currency."`
-	Currency     string `json:"currency" doc:"ISO 4217 currency of value: that of the figures or, for digital assets, that of the legal entity."`
+	Currency     string `json:"currency" doc:"ISO 4217 currency of value: that of the figures, for digital assets that of the legal entity, for money in another currency that one."`
 	Contribution string `json:"contribution" format:"decimal" doc:"What the part adds to the sum in the formula, in the currency of the figures: value, translated if it is in another currency, and negated if it is subtracted."`
 	Explain      string `json:"explain" doc:"Query string for GET /v1/reports/explain that explains value."`
 }
 
-// InsightHolding is cash, or a digital asset, with its share of both together.
+// InsightHolding is cash in a currency, or a digital asset, with its share of everything held.
 type InsightHolding struct {
-	AssetType string        `json:"asset_type" example:"ETH" doc:"Symbol of the asset, or the currency of the figures for cash."`
+	AssetType string        `json:"asset_type" example:"ETH" doc:"Symbol of the asset, or the currency that is held as cash."`
 	IsCash    bool          `json:"is_cash" doc:"Whether this is cash."`
-	Value     string        `json:"value" format:"decimal" doc:"Cash, or the carrying amount of the asset."`
+	Value     string        `json:"value" format:"decimal" doc:"Carrying amount of the money or the asset, in the currency of the figures."`
 	Share     *string       `json:"share" format:"decimal" doc:"Share of cash and digital assets together, as a fraction with four decimals; null if unknown."`
 	Parts     []InsightPart `json:"parts" doc:"Figures of reports that the value consists of."`
 }

@@ -165,6 +165,7 @@ func viewLedgerLine(l statements.Line) LedgerLine {
 		Currency:           l.Currency,
 		LineAmount:         l.Given.Fixed(l.GivenCurrency),
 		LineCurrency:       l.GivenCurrency,
+		Unit:               db.OrNull(l.Unit),
 		Memo:               db.OrNull(l.Memo),
 		EntryMemo:          db.OrNull(l.EntryMemo),
 		TagIDs:             l.TagIDs,
@@ -173,6 +174,9 @@ func viewLedgerLine(l statements.Line) LedgerLine {
 	}
 	if l.Debit {
 		v.CreditOrDebit = "DEBIT"
+	}
+	if l.Unit != "" && l.UnitQuantity != nil {
+		v.UnitQuantity = new(l.UnitQuantity.String())
 	}
 	return v
 }

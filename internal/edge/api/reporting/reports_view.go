@@ -164,6 +164,8 @@ type LedgerLine struct {
 	Currency           string   `json:"currency" doc:"Base currency (ISO 4217)."`
 	LineAmount         string   `json:"line_amount" format:"decimal" doc:"Amount in the currency of the line."`
 	LineCurrency       string   `json:"line_currency" doc:"Currency of the line (ISO 4217)."`
+	Unit               *string  `json:"unit" doc:"Asset or foreign currency that the account holds, or in which a loan, a receivable, a payable or an intercompany balance is owed; null if it is the base currency."`
+	UnitQuantity       *string  `json:"unit_quantity" format:"decimal" doc:"Quantity of the unit; null if there is no unit. It is zero if only the value changed, as in a revaluation."`
 	Memo               *string  `json:"memo" doc:"Memo of the line; null if none."`
 	EntryMemo          *string  `json:"entry_memo" doc:"Memo of the journal entry; null if none."`
 	TagIDs             []string `json:"tag_ids" doc:"Tags of the line and of its entry."`
