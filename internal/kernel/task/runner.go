@@ -101,17 +101,22 @@ func (r *Runner) runTask(ctx context.Context, w waiting) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	smallHeap.add(1)
-	defer smallHeap.add(-1)
+	defer KeepHeapSmall()()
 	return r.do(ctx, w.OrganizationID, w.ID)
 }
 
 // gcPercentRunning is how much the heap may grow between collections while a task runs: batches leave much garbage, and
 // collecting it less often would take several times the memory and save only a few percent of the time.
-const gcPercentRunning = 50
+const gcPercentRunning = 30
 
 // smallHeap counts the running tasks of all kinds and keeps the heap small while there are any.
 var smallHeap heapLimit
+
+// KeepHeapSmall keeps the heap small until the returned function is called: for work that leaves as much garbage as a task does.
+func KeepHeapSmall() (done func()) {
+	smallHeap.add(1)
+	return func() { smallHeap.add(-1) }
+}
 
 type heapLimit struct {
 	mu      sync.Mutex

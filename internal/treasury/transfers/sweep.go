@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -80,6 +81,7 @@ func (s *Service) matchNewOf(ctx context.Context, organizationID string) error {
 	if err != nil || !due {
 		return err
 	}
+	defer task.KeepHeapSmall()()
 	if _, err := s.MatchArrived(ctx, organizationID, first, last); err != nil {
 		return err
 	}
