@@ -217,6 +217,31 @@ func TestAKeyForSomeLegalEntitiesSeesTheirSourcesOnly(t *testing.T) {
 	})
 }
 
+func TestTheAccountOfASourceIsNamedForThoseWhoSeeItsLegalEntity(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		first, second := n.LegalEntity.ID, n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Second"}).ID
+		vault := n.NewSource(t, client.CreateSource{Name: "Vault"})
+		expect := func(names map[string]string) {
+			t.Helper()
+			for key, want := range names {
+				a, err := client.New(s.URL, key).LedgerAccount(t.Context(), vault.LedgerAccountID)
+				if err != nil || a.Name != want {
+					t.Errorf("%q, %v, want %q", a.Name, err, want)
+				}
+			}
+		}
+		const hidden = "Account of another legal entity"
+		ofFirst, ofSecond := n.Limited(t, first), n.Limited(t, second)
+		expect(map[string]string{n.Key: "Vault", ofFirst: "Vault", ofSecond: hidden})
+		if _, err := n.Client.UpdateSource(t.Context(), vault.ID, client.UpdateSource{LegalEntityID: &second}); err != nil {
+			t.Fatal(err)
+		}
+		expect(map[string]string{n.Key: "Vault", ofFirst: hidden, ofSecond: "Vault"})
+	})
+}
+
 func TestASourceThatHoldsAssetsKeepsItsLegalEntityAndCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
