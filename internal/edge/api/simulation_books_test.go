@@ -169,8 +169,8 @@ func (b *bookkeeper) randomEntry(r *rand.Rand) string {
 	if r.IntN(4) == 0 {
 		date, status = b.today, "draft"
 	}
-	return fmt.Sprintf(`{"accounting_date":"%s","status":"%s","memo":"%s %d","lines":[%s,%s]}`, date.Format(time.DateOnly), status, b.name, b.sent,
-		line(from, "DEBIT"), line(to, "CREDIT"))
+	return fmt.Sprintf(`{"accounting_date":"%s","status":"%s","memo":"%s %d","lines":[%s,%s]}`, date.Format(time.DateOnly), status,
+		b.name, b.sent, line(from, "DEBIT"), line(to, "CREDIT"))
 }
 
 // posting returns an operation that creates or changes entries. An answer with one of the statuses is expected.
