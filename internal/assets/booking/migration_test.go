@@ -158,7 +158,7 @@ func TestExistingAccountsGetTheDefaultsOfNewOnesWhenTheMigrationAddsMonetaryOnes
 }
 
 // migrateDown brings the schema back to what it was before a migration, by the Down statements of that and all later ones, and
-// then runs fn.
+// then runs fn. The books cannot be verified in that state, because the program reads columns of later migrations.
 func (w *world) migrateDown(version int, fn db.Func) {
 	w.Helper()
 	files, err := filepath.Glob("../../db/migrations/*.sql")
@@ -218,7 +218,6 @@ func TestOpeningBalancesAreMovedBeforeEveryMonthByTheMigration(t *testing.T) {
 		if got := w.months(); got != "2025-02 "+months {
 			t.Errorf("before the migration the months are %s", got)
 		}
-		w.verifyBooks()
 		if err := w.db.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
