@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -114,5 +115,29 @@ func TestEntriesOfEarlierVersionsKeepTheFeeQuantityThatWasComputed(t *testing.T)
 		}
 		w.verifyBooks()
 		w.book(w.add("2025-01-05", "A in 1 ETH = 1000.00"), "DEPOSIT", "Paid-in capital") // they consume other lots now
+	})
+}
+
+func TestAnAccountWithUnitsIsNotGivenToASourceThatCannotHoldThem(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.book(w.add("2025-03-10", "A in 1 ETH = 100.00"), "BORROW", "Loans payable")
+		loans := w.accountID("Loans payable")
+		bank := source.CreateParams{Type: source.Bank, Name: "Loan bank", LegalEntityID: w.us, LedgerAccountID: loans}
+		_, err := w.all.Create(w.ctx, bank)
+		w.expectRefused("a new bank account", err, fault.Conflict, "ledger_account_id", "-1 ETH")
+		_, err = w.all.Update(w.ctx, w.source("Bank").ID, source.UpdateParams{LedgerAccountID: &loans})
+		w.expectRefused("a bank account that is moved", err, fault.Conflict, "ledger_account_id", "-1 ETH")
+		// Beside a wallet a bank account may be there, but the wallet must then stay.
+		wallet, err := w.all.Create(w.ctx, source.CreateParams{Type: source.Wallet, Name: "Loan wallet", LegalEntityID: w.us, LedgerAccountID: loans,
+			Chain: "ethereum"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.all.Create(w.ctx, bank); err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.all.Delete(w.ctx, wallet.Source.ID)
+		w.expectRefused("the wallet is deleted", err, fault.Conflict, "-1 ETH")
+		w.verifyBooks()
 	})
 }

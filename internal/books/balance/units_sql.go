@@ -38,3 +38,18 @@ func AmountsInUnits(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccount
 	}
 	return out, err
 }
+
+// QuantitiesOn returns the quantity of each asset and foreign currency on an account, over all legal entities and periods. It runs in
+// the caller's transaction.
+func QuantitiesOn(ctx context.Context, tx *db.Tx, ledgerAccountID string) (map[string]money.Decimal, error) {
+	rows, err := db.All[struct {
+		Unit     string        `db:"unit"`
+		Quantity money.Decimal `db:"quantity"`
+	}](ctx, tx, `SELECT unit, {dec_sum}(quantity) AS quantity FROM account_units WHERE organization_id = @org AND ledger_account_id = ?
+		GROUP BY unit`, ledgerAccountID)
+	out := make(map[string]money.Decimal, len(rows))
+	for _, r := range rows {
+		out[r.Unit] = r.Quantity
+	}
+	return out, err
+}

@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	fuzzRequests      = 5000 // of each organization
+	fuzzRequests      = 2500 // of each organization
 	fuzzOrganizations = 4    // on each engine, in every run
-	soakOrganizations = 200
+	soakOrganizations = 400
 	verifyEvery       = 2500 // requests
 	hangAfter         = time.Minute
 	failuresMax       = 10 // of an organization, after which it stops

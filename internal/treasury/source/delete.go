@@ -57,6 +57,9 @@ func (s *Service) deleteUnlessLast(ctx context.Context, sourceID string) (delete
 		if err != nil {
 			return err
 		}
+		if err := requireHolders(ctx, tx, found.LedgerAccountID); err != nil {
+			return err
+		}
 		deletedID = found.ID
 		audit.Record(ctx, tx, audit.Change{Action: "source.deleted", ResourceType: noun, ResourceID: found.ID, Before: found.facts()})
 		return nil

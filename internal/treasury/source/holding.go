@@ -1,9 +1,16 @@
 package source
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/balance"
+	"github.com/bursarhq/bursar/internal/db"
 )
 
 // Holds reports whether a type of source can hold an asset or currency: bank accounts, cards and payment processors hold
@@ -33,4 +40,34 @@ func (s Source) RequireHolds(symbol string) string {
 	what := map[Type]string{Bank: "bank account", Card: "card", Other: "payment processor"}[s.Type]
 	return fmt.Sprintf("the source %s is a %s, which holds ISO 4217 currencies only, not %s: use a wallet or an exchange account",
 		s.Name, what, symbol)
+}
+
+// requireHolders returns a conflict if one of some ledger accounts has something that none of its sources can hold. It is called after a
+// source was added to the accounts or removed from them. An account without sources may have anything.
+func requireHolders(ctx context.Context, tx *db.Tx, ledgerAccountIDs ...string) error {
+	for _, id := range ledgerAccountIDs {
+		sources, err := selectOfLedgerAccount(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if len(sources) == 0 {
+			continue
+		}
+		quantities, err := balance.QuantitiesOn(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		for _, unit := range slices.Sorted(maps.Keys(quantities)) {
+			if quantities[unit].IsZero() || slices.ContainsFunc(sources, func(s Source) bool { return s.Type.Holds(unit) }) {
+				continue
+			}
+			a, err := account.Get(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			message := fmt.Sprintf("the ledger account %s has %s %s, but %s", a, quantities[unit], unit, sources[0].RequireHolds(unit))
+			return fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: message}}, "%s", message)
+		}
+	}
+	return nil
 }

@@ -145,6 +145,9 @@ func create(ctx context.Context, tx *db.Tx, s Source) (Source, error) {
 	if err := insert(ctx, tx, s); err != nil {
 		return s, err
 	}
+	if err := requireHolders(ctx, tx, s.LedgerAccountID); err != nil {
+		return s, err
+	}
 	audit.Record(ctx, tx, audit.Change{Action: "source.created", ResourceType: noun, ResourceID: s.ID, After: s.facts()})
 	return s, nil
 }
@@ -183,6 +186,11 @@ func save(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) 
 	after.UpdatedAt = &now
 	if err := update(ctx, tx, after); err != nil {
 		return after, err
+	}
+	if before.LedgerAccountID != after.LedgerAccountID {
+		if err := requireHolders(ctx, tx, before.LedgerAccountID, after.LedgerAccountID); err != nil {
+			return after, err
+		}
 	}
 	if before.LegalEntityID != after.LegalEntityID {
 		if err := account.NameAfter(ctx, tx, before.LedgerAccountID, before.LegalEntityID, after.LegalEntityID); err != nil {
