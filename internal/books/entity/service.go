@@ -127,6 +127,9 @@ func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdatePara
 		if invalid != nil {
 			return invalid
 		}
+		if err := requireGroupAccess(ctx, before, after); err != nil {
+			return err
+		}
 		if !reflect.DeepEqual(before.facts(), after.facts()) {
 			if after, err = s.change(ctx, tx, before, after); err != nil {
 				return err
@@ -169,6 +172,15 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEnti
 	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.updated", ResourceType: "legal_entity", ResourceID: after.ID,
 		Before: before.facts(), After: after.facts()})
 	return after, nil
+}
+
+// requireGroupAccess refuses a change of the structure of the group to a key that is limited to some of its legal entities.
+func requireGroupAccess(ctx context.Context, before, after LegalEntity) error {
+	if before.ParentID == after.ParentID && reflect.DeepEqual(decimalFact(before.OwnershipPercent), decimalFact(after.OwnershipPercent)) ||
+		!actor.From(ctx).Limited() {
+		return nil
+	}
+	return fault.Forbiddenf("the parent of a legal entity concerns the whole group: use a key that is not limited to legal entities")
 }
 
 // validateWithParent returns an error with every fault of a legal entity: those found before, and those of its parent.

@@ -74,7 +74,31 @@ func isolated(t *testing.T, s *apitest.Service) *isolation {
 	other.LegalEntity.ID, other.LegalEntity.Name = second.ID, second.Name
 	x.other, x.key = &other, x.tenant.Limited(t, second.ID)
 	x.useHiddenAccounts(t)
+	x.shareEntry(t)
 	return x
+}
+
+// shareEntry posts an entry of the first legal entity, with a marked memo, that has lines of the second too.
+func (x *isolation) shareEntry(t *testing.T) {
+	t.Helper()
+	accounts := map[string]string{}
+	for a, err := range x.tenant.Client.LedgerAccounts(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Code != nil {
+			accounts[*a.Code] = a.ID
+		}
+	}
+	e := client.CreateJournalEntry{AccountingDate: "2026-01-08", LegalEntityID: x.tenant.LegalEntity.ID, Status: "posted", Memo: x.planter.text()}
+	for _, entity := range []string{x.tenant.LegalEntity.ID, x.other.LegalEntity.ID} {
+		e.Lines = append(e.Lines,
+			client.CreateJournalLine{LedgerAccountID: accounts["6020"], CreditOrDebit: "DEBIT", Amount: "5.00", LegalEntityID: entity},
+			client.CreateJournalLine{LedgerAccountID: accounts["4010"], CreditOrDebit: "CREDIT", Amount: "5.00", LegalEntityID: entity})
+	}
+	if _, err := x.tenant.Client.CreateJournalEntry(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // runAll executes the imports and classification runs.

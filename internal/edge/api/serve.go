@@ -59,7 +59,7 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 	if err := who.Authorize(r.Need); err != nil {
 		return err
 	}
-	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout, a.memory.Reserve(who.OrganizationID))
+	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout, a.memory.Reserve(who.OrganizationID, who.APIKeyID))
 	if err != nil {
 		return err
 	}

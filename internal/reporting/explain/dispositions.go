@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
@@ -263,6 +264,9 @@ func (i *inquiry) showLines(ctx context.Context, entryID string) (err error) {
 		}
 	}
 	i.out.Lines = seen
+	if hidden, err := journal.HiddenIDs(ctx, i.tx, []string{entryID}); err != nil || hidden[entryID] {
+		return err // its origin includes the transaction of the other legal entity
+	}
 	o, err := booking.OriginOf(ctx, i.tx, entryID)
 	if err != nil || o == nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
@@ -116,15 +117,25 @@ func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *linePositi
 		q.And("(l.accounting_date, l.number, l.position) > (?, ?, ?)", after.date, after.number, after.position)
 	}
 	rows, err := db.All[lineRow](ctx, tx, q.Then("ORDER BY l.accounting_date, l.number, l.position LIMIT ?", int64(limit)), q.Args...)
-	return linesOf(ctx, rows), err
+	if err != nil {
+		return nil, err
+	}
+	return linesOf(ctx, tx, rows)
 }
 
-func linesOf(ctx context.Context, rows []lineRow) []Line {
-	out, who := make([]Line, len(rows)), actor.From(ctx)
+// linesOf converts rows, without the memos of entries that the actor may not see.
+func linesOf(ctx context.Context, tx *db.Tx, rows []lineRow) ([]Line, error) {
+	out, who, ids := make([]Line, len(rows)), actor.From(ctx), make([]string, len(rows))
 	for i, r := range rows {
-		out[i] = r.line(who)
+		out[i], ids[i] = r.line(who), r.EntryID
 	}
-	return out
+	hidden, err := journal.HiddenIDs(ctx, tx, ids)
+	for i := range out {
+		if hidden[out[i].EntryID] {
+			out[i].EntryMemo = ""
+		}
+	}
+	return out, err
 }
 
 type sidesRow struct {
@@ -167,5 +178,8 @@ func sumBefore(ctx context.Context, tx *db.Tx, accountID, tagID, periodKey strin
 func selectEntry(ctx context.Context, tx *db.Tx, entryID string, limit int) ([]Line, error) {
 	rows, err := db.All[lineRow](ctx, tx, "SELECT "+lineColumns+fromLines+
 		" AND l.journal_entry_id = ? AND l.is_posted = ? ORDER BY l.position LIMIT ?", entryID, true, int64(limit))
-	return linesOf(ctx, rows), err
+	if err != nil {
+		return nil, err
+	}
+	return linesOf(ctx, tx, rows)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -74,7 +75,21 @@ func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *position, 
 	if f.tagID != "" {
 		q.And("(' ' || e.tag_ids || ' ' LIKE ? OR ' ' || l.tag_ids || ' ' LIKE ?)", "% "+f.tagID+" %", "% "+f.tagID+" %")
 	}
-	return db.All[lineRow](ctx, tx, q.Then("ORDER BY l.accounting_date, l.number, l.position LIMIT ?", int64(limit)), q.Args...)
+	rows, err := db.All[lineRow](ctx, tx, q.Then("ORDER BY l.accounting_date, l.number, l.position LIMIT ?", int64(limit)), q.Args...)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(rows))
+	for i, r := range rows {
+		ids[i] = r.EntryID
+	}
+	hidden, err := journal.HiddenIDs(ctx, tx, ids)
+	for i := range rows {
+		if hidden[rows[i].EntryID] {
+			rows[i].EntryMemo = nil
+		}
+	}
+	return rows, err
 }
 
 // equityFilter selects lines on equity accounts.

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -235,7 +237,35 @@ func unquote(quoted []byte, escaped bool) (text string, ok bool) {
 	if !escaped {
 		return string(quoted[1 : len(quoted)-1]), true
 	}
-	return text, json.Unmarshal(quoted, &text) == nil
+	return text, json.Unmarshal(quoted, &text) == nil && !hasLoneSurrogate(quoted)
+}
+
+// hasLoneSurrogate reports whether a string has an escape of half a character, which encoding/json replaces by another character.
+func hasLoneSurrogate(quoted []byte) bool {
+	unit := func(at int) rune { // the code unit of an escape, or 0
+		if at+6 > len(quoted) || quoted[at] != '\\' || quoted[at+1] != 'u' {
+			return 0
+		}
+		n, err := strconv.ParseUint(string(quoted[at+2:at+6]), 16, 16)
+		if err != nil {
+			return 0
+		}
+		return rune(n)
+	}
+	for i := 0; i < len(quoted); i++ {
+		if quoted[i] != '\\' {
+			continue
+		}
+		switch first := unit(i); {
+		case !utf16.IsSurrogate(first):
+			i++ // the character that is escaped
+		case utf16.DecodeRune(first, unit(i+6)) == unicode.ReplacementChar:
+			return true
+		default:
+			i += 11
+		}
+	}
+	return false
 }
 
 // numberRe is the grammar of JSON, which is narrower than that of strconv.

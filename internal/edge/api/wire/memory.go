@@ -33,9 +33,9 @@ const (
 )
 
 // Memory bounds how many bytes the bodies of all requests to a node, and what is built from them, take at a time. An organization may take
-// two thirds of it.
+// two thirds of it, and one of its callers three quarters of that, so that others of the organization find some.
 type Memory struct {
-	total, each int
+	total, each, caller int
 
 	mu      sync.Mutex
 	taken   int
@@ -44,7 +44,8 @@ type Memory struct {
 
 // NewMemory returns a Memory of so many bytes.
 func NewMemory(total int) *Memory {
-	return &Memory{total: total, each: total / 3 * 2, byOwner: map[string]int{}}
+	each := total / 3 * 2
+	return &Memory{total: total, each: each, caller: each / 4 * 3, byOwner: map[string]int{}}
 }
 
 // Taken returns how many bytes are taken, for metrics.
@@ -54,39 +55,42 @@ func (m *Memory) Taken() int {
 	return m.taken
 }
 
-// take takes bytes for an owner, and returns false if there are not as many.
-func (m *Memory) take(owner string, n int) bool {
+// take takes bytes for a caller of an organization, and returns false if there are not as many.
+func (m *Memory) take(organization, caller string, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.taken+n > m.total || m.byOwner[owner]+n > m.each {
+	if m.taken+n > m.total || m.byOwner[organization]+n > m.each || m.byOwner[caller]+n > m.caller {
 		return false
 	}
 	m.taken += n
-	m.byOwner[owner] += n
+	m.byOwner[organization] += n
+	m.byOwner[caller] += n
 	return true
 }
 
-// release returns bytes of an owner.
-func (m *Memory) release(owner string, n int) {
+// release returns bytes of a caller of an organization.
+func (m *Memory) release(organization, caller string, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.taken -= n
-	if m.byOwner[owner] -= n; m.byOwner[owner] == 0 {
-		delete(m.byOwner, owner)
+	for _, owner := range []string{organization, caller} {
+		if m.byOwner[owner] -= n; m.byOwner[owner] == 0 {
+			delete(m.byOwner, owner)
+		}
 	}
 }
 
-// Reserve returns a reservation for a request of an owner. It holds nothing yet.
-func (m *Memory) Reserve(owner string) *Reservation {
-	return &Reservation{memory: m, owner: owner, left: memoryFree}
+// Reserve returns a reservation for a request of a caller, by the id of its key or user. It holds nothing yet.
+func (m *Memory) Reserve(organization, caller string) *Reservation {
+	return &Reservation{memory: m, organization: organization, caller: caller, left: memoryFree}
 }
 
 // Reservation is the memory that one request takes. A nil Reservation takes memory without limit.
 type Reservation struct {
-	memory *Memory
-	owner  string
-	held   int
-	left   int // of what is held or free
+	memory               *Memory
+	organization, caller string
+	held                 int
+	left                 int // of what is held or free
 }
 
 // Take takes bytes for the request. It returns an error if the node has none left at present, or if no request may take as many.
@@ -117,9 +121,9 @@ func (r *Reservation) hold(n int) error {
 	}
 	need := (n - r.left + memoryStep - 1) / memoryStep * memoryStep
 	switch {
-	case r.held+need > r.memory.each:
+	case r.held+need > r.memory.caller:
 		return errTooMuch
-	case !r.memory.take(r.owner, need):
+	case !r.memory.take(r.organization, r.caller, need):
 		return fault.Busyf(memoryRetry, "the service has no memory left for a request of this size at present; send it again later, or in parts")
 	}
 	r.held += need
@@ -130,7 +134,7 @@ func (r *Reservation) hold(n int) error {
 // Close returns what the request has taken.
 func (r *Reservation) Close() {
 	if r != nil && r.held > 0 {
-		r.memory.release(r.owner, r.held)
+		r.memory.release(r.organization, r.caller, r.held)
 		r.held, r.left = 0, 0
 	}
 }

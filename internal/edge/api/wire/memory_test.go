@@ -11,10 +11,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-func TestMemoryIsSharedByRequestsAndAnOrganizationGetsTwoThirds(t *testing.T) {
+func TestMemoryIsSharedByRequestsAndNoOrganizationOrCallerGetsAll(t *testing.T) {
 	t.Parallel()
 	m := NewMemory(6 * memoryStep)
-	one, other, stranger := m.Reserve("a"), m.Reserve("a"), m.Reserve("b")
+	one, same, other, stranger := m.Reserve("a", "1"), m.Reserve("a", "1"), m.Reserve("a", "2"), m.Reserve("b", "3")
 	for _, c := range []struct {
 		what string
 		of   *Reservation
@@ -24,24 +24,25 @@ func TestMemoryIsSharedByRequestsAndAnOrganizationGetsTwoThirds(t *testing.T) {
 	}{
 		{"what is free", one, memoryFree, fault.Internal, 0},
 		{"three parts", one, 3 * memoryStep, fault.Internal, 3 * memoryStep},
+		{"more than a caller gets", same, memoryFree + memoryStep, fault.Unavailable, 3 * memoryStep},
 		{"more than an organization gets", other, memoryFree + 2*memoryStep, fault.Unavailable, 3 * memoryStep},
 		{"what another organization gets", stranger, memoryFree + 3*memoryStep, fault.Internal, 6 * memoryStep},
-		{"more than there is", stranger, 1, fault.Unavailable, 6 * memoryStep},
+		{"more than there is", m.Reserve("b", "5"), memoryFree + 1, fault.Unavailable, 6 * memoryStep},
 	} {
 		if err := c.of.Take(c.take); fault.KindOf(err) != c.kind || err == nil != (c.kind == fault.Internal) || m.Taken() != c.left {
 			t.Errorf("%s: %v, %d taken", c.what, err, m.Taken())
 		}
 	}
-	if err := m.Reserve("c").Take(memoryFree + 5*memoryStep); err != errTooMuch {
+	if err := m.Reserve("c", "4").Take(memoryFree + 5*memoryStep); err != errTooMuch {
 		t.Errorf("more than a request may ever take: %v", err)
 	}
-	if err := m.Reserve("c").Announce(memoryStep); fault.KindOf(err) != fault.Unavailable {
+	if err := m.Reserve("c", "4").Announce(memoryStep); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("an announced body for which there is no memory: %v", err)
 	}
-	for _, r := range []*Reservation{one, other, stranger, one} {
+	for _, r := range []*Reservation{one, same, other, stranger, one} {
 		r.Close()
 	}
-	announced := m.Reserve("a")
+	announced := m.Reserve("a", "1")
 	if err := announced.Announce(memoryStep); err != nil || m.Taken() != 3*memoryStep { // beside what is free
 		t.Errorf("an announced body: %v, %d taken", err, m.Taken())
 	}
@@ -68,7 +69,7 @@ func TestWhatASchemaDoesNotAllowIsReadButNotKept(t *testing.T) {
 		`{"name":[` + strings.Repeat("{},", many) + "0]}":          ".name must be a string, but is a list",
 		`{"surprise":[` + strings.Repeat(`{"a":1},`, many) + `0]}`: ".surprise is not a property of this request",
 	} {
-		rules, memory := newRules(registry), NewMemory(6*memoryStep).Reserve("a")
+		rules, memory := newRules(registry), NewMemory(6*memoryStep).Reserve("a", "1")
 		v, more, err := rules.parse([]byte(text), schema, memory)
 		if err != nil || more != 0 {
 			t.Fatalf("%.40s: %v, %d more", text, err, more)

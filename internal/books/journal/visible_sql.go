@@ -1,0 +1,25 @@
+package journal
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+// HiddenIDs returns those of some entries that the actor may not see, although they may see some of their lines: the entry or another line
+// belongs to a legal entity outside the actor's key. Nothing of the entry itself, such as its memo, is shown to them. It runs in the
+// caller's transaction.
+func HiddenIDs(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]bool, error) {
+	who := actor.From(ctx)
+	if !who.Limited() || len(entryIDs) == 0 {
+		return nil, nil
+	}
+	ids, err := db.All[string](ctx, tx, "SELECT e.journal_entry_id FROM journal_entries e WHERE e.organization_id = @org "+
+		"AND e.journal_entry_id {any} AND NOT ("+entirelyVisible+")", entryIDs, who.LegalEntityIDs, who.LegalEntityIDs)
+	hidden := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		hidden[id] = true
+	}
+	return hidden, err
+}
