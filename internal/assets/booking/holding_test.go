@@ -128,8 +128,8 @@ func TestAnAccountWithUnitsIsNotGivenToASourceThatCannotHoldThem(t *testing.T) {
 		_, err = w.all.Update(w.ctx, w.source("Bank").ID, source.UpdateParams{LedgerAccountID: &loans})
 		w.expectRefused("a bank account that is moved", err, fault.Conflict, "ledger_account_id", "-1 ETH")
 		// Beside a wallet a bank account may be there, but the wallet must then stay.
-		wallet, err := w.all.Create(w.ctx, source.CreateParams{Type: source.Wallet, Name: "Loan wallet", LegalEntityID: w.us, LedgerAccountID: loans,
-			Chain: "ethereum"})
+		wallet, err := w.all.Create(w.ctx, source.CreateParams{Type: source.Wallet, Name: "Loan wallet", LegalEntityID: w.us,
+			LedgerAccountID: loans, Chain: "ethereum"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -90,7 +90,8 @@ func (x *isolation) shareEntry(t *testing.T) {
 			accounts[*a.Code] = a.ID
 		}
 	}
-	e := client.CreateJournalEntry{AccountingDate: "2026-01-08", LegalEntityID: x.tenant.LegalEntity.ID, Status: "posted", Memo: x.planter.text()}
+	e := client.CreateJournalEntry{AccountingDate: "2026-01-08", LegalEntityID: x.tenant.LegalEntity.ID, Status: "posted",
+		Memo: x.planter.text()}
 	for _, entity := range []string{x.tenant.LegalEntity.ID, x.other.LegalEntity.ID} {
 		e.Lines = append(e.Lines,
 			client.CreateJournalLine{LedgerAccountID: accounts["6020"], CreditOrDebit: "DEBIT", Amount: "5.00", LegalEntityID: entity},
