@@ -54,6 +54,10 @@ var fragments = map[string]map[Engine]string{
 	"rare": {SQLite: "unlikely", Postgres: ""},
 	// A list of texts as rows with a column value.
 	"texts": {SQLite: "json_each(?) AS w", Postgres: "unnest(?::text[]) AS w (value)"},
+	// The same for integers, given as texts. They are converted here and not where they are compared: under row-level security PostgreSQL
+	// uses no index for a condition with a conversion that may fail.
+	"integers": {SQLite: "(SELECT CAST(value AS INTEGER) AS value FROM json_each(?)) AS w",
+		Postgres: "unnest(?::text[]::bigint[]) AS w (value)"},
 	// PostgreSQL adds NUMERIC exactly; SQLite's + and sum would go through binary floating point.
 	"dec_add": {SQLite: "dec_add", Postgres: "numeric_add"},
 	"dec_sum": {SQLite: "dec_sum", Postgres: "sum"},

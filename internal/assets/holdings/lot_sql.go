@@ -40,9 +40,9 @@ func selectNextAsset(ctx context.Context, tx *db.Tx, f Filter, after entityAsset
 // itself: it has many lots, or none.
 func selectNodes(ctx context.Context, tx *db.Tx, o entityAsset, nodes []string, end time.Time) ([]string, error) {
 	return db.All[string](ctx, tx,
-		`SELECT w.value FROM {texts} WHERE (SELECT 1 FROM lots AS l
+		`SELECT CAST(w.value AS TEXT) AS node FROM {integers} WHERE (SELECT 1 FROM lots AS l
 			WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.asset_type = ?
-			AND l.interval_node = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`,
+			AND l.interval_node = w.value AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`,
 		nodes, o.legalEntityID, o.asset, end)
 }
 

@@ -75,8 +75,8 @@ type contentRow struct {
 
 // selectContents reads the contents of files by the revisions of their last versions. By ids and versions, PostgreSQL
 // would read all versions of a file; and SQLite joins in the order given by CROSS.
-const contentsOf = `SELECT v.item_id, v.content, v.frontmatter FROM {texts} CROSS JOIN memory_versions v
-	WHERE v.organization_id = @org AND v.revision = CAST(w.value AS {integer})`
+const contentsOf = `SELECT v.item_id, v.content, v.frontmatter FROM {integers} CROSS JOIN memory_versions v
+	WHERE v.organization_id = @org AND v.revision = w.value`
 
 func selectContents(ctx context.Context, tx *db.Tx, of []documentRow) ([]contentRow, error) {
 	revisions := make([]string, len(of))
