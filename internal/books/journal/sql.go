@@ -366,13 +366,9 @@ type accountLineRow struct {
 }
 
 func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *cursorKey, position int64, limit int) ([]AccountLine, error) {
-	memo, args := "e.memo", []any(nil)
-	if len(f.limited) > 0 { // the actor sees the lines, but not the memo of an entry that is hidden
-		memo, args = "CASE WHEN "+entirelyVisible+" THEN e.memo END", []any{f.limited, f.limited}
-	}
-	q := db.Select("SELECT l."+strings.ReplaceAll(db.Columns[lineRow](), ", ", ", l.")+", "+memo+` AS entry_memo FROM journal_lines l
+	q := db.Select("SELECT l."+strings.ReplaceAll(db.Columns[lineRow](), ", ", ", l.")+`, e.memo AS entry_memo FROM journal_lines l
 		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE
-		l.organization_id = @org`, args...).
+		l.organization_id = @org`).
 		And("l.ledger_account_id = ?", f.LedgerAccountID).And("l.is_posted = ?", true)
 	for _, ids := range [][]string{f.LegalEntityIDs, f.limited} {
 		if len(ids) > 0 {
@@ -390,7 +386,10 @@ func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *cursorKey,
 		out[i] = AccountLine{Line: r.line(), EntryID: r.EntryID, Number: r.Number, Position: r.Position, AccountingDate: r.AccountingDate,
 			EntryMemo: db.OrEmpty(r.EntryMemo)}
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, BlankHidden(ctx, tx, out, func(l AccountLine) string { return l.EntryID }, func(l *AccountLine) { l.EntryMemo = "" })
 }
 
 // storedEntry is an entry for verification, with its stored search text and whether the columns that its lines repeat agree

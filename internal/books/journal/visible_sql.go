@@ -23,3 +23,19 @@ func HiddenIDs(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]bo
 	}
 	return hidden, err
 }
+
+// BlankHidden calls blank for each row that is of an entry which the actor may not see, to remove what the row says of the entry. It runs
+// in the caller's transaction.
+func BlankHidden[T any](ctx context.Context, tx *db.Tx, rows []T, entryID func(T) string, blank func(*T)) error {
+	ids := make([]string, len(rows))
+	for i, r := range rows {
+		ids[i] = entryID(r)
+	}
+	hidden, err := HiddenIDs(ctx, tx, ids)
+	for i, id := range ids {
+		if hidden[id] {
+			blank(&rows[i])
+		}
+	}
+	return err
+}

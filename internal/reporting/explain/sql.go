@@ -125,17 +125,11 @@ func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *linePositi
 
 // linesOf converts rows, without the memos of entries that the actor may not see.
 func linesOf(ctx context.Context, tx *db.Tx, rows []lineRow) ([]Line, error) {
-	out, who, ids := make([]Line, len(rows)), actor.From(ctx), make([]string, len(rows))
+	out, who := make([]Line, len(rows)), actor.From(ctx)
 	for i, r := range rows {
-		out[i], ids[i] = r.line(who), r.EntryID
+		out[i] = r.line(who)
 	}
-	hidden, err := journal.HiddenIDs(ctx, tx, ids)
-	for i := range out {
-		if hidden[out[i].EntryID] {
-			out[i].EntryMemo = ""
-		}
-	}
-	return out, err
+	return out, journal.BlankHidden(ctx, tx, out, func(l Line) string { return l.EntryID }, func(l *Line) { l.EntryMemo = "" })
 }
 
 type sidesRow struct {

@@ -79,17 +79,7 @@ func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *position, 
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(rows))
-	for i, r := range rows {
-		ids[i] = r.EntryID
-	}
-	hidden, err := journal.HiddenIDs(ctx, tx, ids)
-	for i := range rows {
-		if hidden[rows[i].EntryID] {
-			rows[i].EntryMemo = nil
-		}
-	}
-	return rows, err
+	return rows, journal.BlankHidden(ctx, tx, rows, func(r lineRow) string { return r.EntryID }, func(r *lineRow) { r.EntryMemo = nil })
 }
 
 // equityFilter selects lines on equity accounts.
