@@ -10,12 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/newfile"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
-
-// AnchorsFolder is the folder of anchors in the data folder.
-const AnchorsFolder = "anchors"
 
 // anchorTimeout bounds how long a close waits for its anchor to be written.
 const anchorTimeout = 10 * time.Second
@@ -33,7 +31,7 @@ func (a *App) KeepAnchors(folder string) {
 
 // WriteMissingAnchors writes the anchors of closes that are not in the folder of KeepAnchors, and creates the folder.
 func (a *App) WriteMissingAnchors(ctx context.Context) error {
-	if err := os.MkdirAll(a.anchors, 0o750); err != nil {
+	if err := os.MkdirAll(a.anchors, 0o700); err != nil {
 		return err
 	}
 	ids, err := a.Org.IDs(ctx)
@@ -48,10 +46,6 @@ func (a *App) writeAnchors(ctx context.Context, organizationID string) {
 	all, err := a.Periods.Anchors(ctx, organizationID)
 	for _, anchor := range all {
 		path := filepath.Join(a.anchors, fmt.Sprintf("%s_%s_%d.json", anchor.Period, organizationID, anchor.Sequence))
-		if _, statErr := os.Stat(path); !errors.Is(statErr, fs.ErrNotExist) {
-			err = errors.Join(err, statErr)
-			continue
-		}
 		err = errors.Join(err, writeAnchor(path, anchor))
 	}
 	if err != nil {
@@ -60,16 +54,20 @@ func (a *App) writeAnchors(ctx context.Context, organizationID string) {
 	}
 }
 
-// writeAnchor writes a file completely or not at all.
+// writeAnchor writes the file of an anchor, unless it exists.
 func writeAnchor(path string, anchor audit.Anchor) error {
 	text, err := json.MarshalIndent(anchor, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".part", append(text, '\n'), 0o640); err != nil {
+	err = newfile.Write(path, func(f *os.File) error {
+		_, err := f.Write(append(text, '\n'))
 		return err
+	})
+	if errors.Is(err, fs.ErrExist) { // an earlier close, or another node that shares the folder, has written it
+		return nil
 	}
-	return os.Rename(path+".part", path)
+	return err
 }
 
 // Anchors returns an anchor at the end of the audit log of each organization.

@@ -37,7 +37,7 @@ func newCloser(t *testing.T, c db.Config) *closer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &closer{T: t, app: a, org: made.Organization.ID, folder: filepath.Join(t.TempDir(), app.AnchorsFolder)}
+	x := &closer{T: t, app: a, org: made.Organization.ID, folder: filepath.Join(t.TempDir(), db.AnchorsFolder)}
 	x.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: x.org, UserID: made.Owner.UserID, Role: actor.Owner})
 	err = a.DB.Write(x.ctx, x.org, func(ctx context.Context, tx *db.Tx) (err error) {
 		x.months, err = period.Ensure(ctx, tx, calendar.Month{Year: 2026, Month: 1})

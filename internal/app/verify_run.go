@@ -14,6 +14,9 @@ import (
 
 // VerifyOptions say what Verify verifies.
 type VerifyOptions struct {
+	// OrganizationID is the only organization to verify; empty means all.
+	OrganizationID string
+
 	// Since leaves out what has not changed after an audit record, or since a time: only the audit log from there on is verified, and
 	// the resources that its records state.
 	Since Since
@@ -28,7 +31,8 @@ type VerifyOptions struct {
 	Verified func(organizationID string, records int64)
 }
 
-// Since is where a verification starts in the audit log; the zero value is its beginning.
+// Since is where a verification starts in the audit log; the zero value is its beginning. Each organization numbers its records by
+// itself, so a sequence number is for one organization only.
 type Since struct {
 	Sequence int64
 	Time     time.Time
@@ -40,7 +44,23 @@ type Finding struct {
 	Text           string
 }
 
-// Verify recomputes every invariant of every organization, or what the options say.
+// concerns reports whether an organization is to be verified.
+func (o *VerifyOptions) concerns(organizationID string) bool {
+	return o.OrganizationID == "" || o.OrganizationID == organizationID
+}
+
+// Compared returns the anchors of the organizations that are verified.
+func (o *VerifyOptions) Compared() (out []audit.Anchor) {
+	for _, anchor := range o.Anchors {
+		if o.concerns(anchor.OrganizationID) {
+			out = append(out, anchor)
+		}
+	}
+	return out
+}
+
+// Verify recomputes every invariant of every organization, or what the options say. It returns an Invalid fault for a start by sequence
+// number if there are several organizations and none is named, and a NotFound fault if the one that is named has left no trace.
 func (a *App) Verify(ctx context.Context, o *VerifyOptions) ([]Finding, error) {
 	if o == nil {
 		o = &VerifyOptions{}
@@ -49,25 +69,21 @@ func (a *App) Verify(ctx context.Context, o *VerifyOptions) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Finding
+	if o.Since.Sequence > 0 && o.OrganizationID == "" && len(ids) > 1 {
+		return nil, fault.Invalidf("since", "is the number of an audit record, and each of the %d organizations numbers its own: name one of "+
+			"them, such as %s, or give a date or a time", len(ids), ids[0])
+	}
+	out, err := a.findDeleted(ctx, o, ids)
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 && o.OrganizationID != "" && !slices.Contains(ids, o.OrganizationID) {
+		return nil, fault.Missing("organization")
+	}
 	for _, text := range o.Damaged {
 		out = append(out, Finding{"", text})
 	}
-	for _, anchor := range o.Anchors {
-		if !slices.Contains(ids, anchor.OrganizationID) {
-			out = append(out, Finding{anchor.OrganizationID, fmt.Sprintf("the organization, %s, is not in this database, but %s was kept: it was "+
-				"deleted outside Bursar, or the anchor is of another database", anchor.Organization, anchor)})
-		}
-	}
-	recorded, err := a.Audit.OrganizationIDs(ctx)
-	if err != nil {
-		return out, err
-	}
-	for _, id := range recorded {
-		if !slices.Contains(ids, id) {
-			out = append(out, Finding{id, "the organization is not in this database, but its audit log is: it was deleted outside Bursar"})
-		}
-	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return !o.concerns(id) })
 	for i, id := range ids {
 		v := verifier{VerifyOptions: *o, organizationID: id, base: int64(i) * stepsEach, total: int64(len(ids)) * stepsEach}
 		err := a.DB.Read(ctx, id, v.run)
@@ -81,6 +97,23 @@ func (a *App) Verify(ctx context.Context, o *VerifyOptions) ([]Finding, error) {
 		}
 	}
 	return out, nil
+}
+
+// findDeleted returns a finding for each anchor and each audit log of an organization that does not exist.
+func (a *App) findDeleted(ctx context.Context, o *VerifyOptions, ids []string) (out []Finding, err error) {
+	for _, anchor := range o.Compared() {
+		if !slices.Contains(ids, anchor.OrganizationID) {
+			out = append(out, Finding{anchor.OrganizationID, fmt.Sprintf("the organization, %s, is not in this database, but %s was kept: it was "+
+				"deleted outside Bursar, or the anchor is of another database", anchor.Organization, anchor)})
+		}
+	}
+	recorded, err := a.Audit.OrganizationIDs(ctx)
+	for _, id := range recorded {
+		if o.concerns(id) && !slices.Contains(ids, id) {
+			out = append(out, Finding{id, "the organization is not in this database, but its audit log is: it was deleted outside Bursar"})
+		}
+	}
+	return out, err
 }
 
 // VerifyOrganization recomputes every invariant of an organization.
@@ -148,7 +181,7 @@ func (v *verifier) start(ctx context.Context, tx *db.Tx) (after int64, err error
 	}
 	if after > s.AuditSequence {
 		v.found = append(v.found, Finding{v.organizationID, fmt.Sprintf("audit log: the last record is %d, before the record %d from which to "+
-			"verify: records were removed, or that is a record of another organization", s.AuditSequence, after)})
+			"verify: records were removed, or the number is wrong", s.AuditSequence, after)})
 		return -1, nil
 	}
 	if v.Verified != nil {

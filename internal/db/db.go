@@ -86,6 +86,7 @@ func Open(c Config) (*DB, error) {
 // Prepare connects to the database and brings the schema up to date. It returns an unsafeError for a database that would
 // lose acknowledged writes in a crash.
 func (d *DB) Prepare(ctx context.Context) error {
+	d.makePrivate()
 	if err := d.write.PingContext(ctx); err != nil {
 		return translate(ctx, fmt.Errorf("reach the database: %w", err))
 	}

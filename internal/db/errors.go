@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 	"syscall"
@@ -59,6 +60,10 @@ func isLost(err error) bool {
 			return true
 		}
 		return state == "25006" || state == "3D000" // read-only standby, no such database
+	}
+	var file *fs.PathError
+	if errors.As(err, &file) { // a file that the caller reads or writes, not the database
+		return false
 	}
 	var netErr net.Error
 	var connectErr *pgconn.ConnectError

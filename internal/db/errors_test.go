@@ -5,8 +5,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -40,5 +42,13 @@ func TestADeadConnectionIsTriedAgainUnlessItMayHaveCommitted(t *testing.T) {
 	}
 	if isRetryable(commitError(driver.ErrBadConn)) {
 		t.Error("it may have committed, and is tried again")
+	}
+}
+
+func TestAFileThatCannotBeWrittenIsNotTakenForALostDatabase(t *testing.T) {
+	t.Parallel()
+	full := &fs.PathError{Op: "write", Path: "books.journal", Err: syscall.ENOSPC}
+	if err := translate(t.Context(), fmt.Errorf("export: %w", full)); fault.KindOf(err) == fault.Unavailable || !errors.Is(err, full) {
+		t.Errorf("it became %v", err)
 	}
 }

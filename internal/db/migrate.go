@@ -134,8 +134,14 @@ func (d *DB) withSchemaLock(ctx context.Context, fn func() error) error {
 		}()
 		return fn()
 	}
-	// A transaction on the database itself would block the migrations, so the lock is on a separate file beside it.
-	lock, err := sql.Open("sqlite", sqliteDSN(filepath.Join(d.config.Dir, File+".lock"), "_txlock=exclusive"))
+	// A transaction on the database itself would block the migrations, so the lock is on a separate file beside it. It needs no space:
+	// nothing is written to it, its journal is in memory and, as it is locked exclusively, it has no index of a write-ahead log.
+	path := filepath.Join(d.config.Dir, File+".lock")
+	if err := createPrivate(path); err != nil {
+		return err
+	}
+	lock, err := sql.Open("sqlite", sqliteURL(path)+"?_pragma=busy_timeout(10000)&_pragma=locking_mode(EXCLUSIVE)"+
+		"&_pragma=journal_mode(MEMORY)&_txlock=exclusive")
 	if err != nil {
 		return err
 	}

@@ -118,6 +118,55 @@ func TestVerifySinceChecksWhatChangedSinceAndSaysWhatItDidNot(t *testing.T) {
 	})
 }
 
+func TestVerifyTellsTheOrganizationsApart(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		small, tampered, large := found(t, c), found(t, c), found(t, c)
+		keep(t, c, tampered, 3) // records 8 to 10
+		keep(t, c, large, 6)    // records 8 to 13
+		damage(t, c, "UPDATE api_keys SET scopes = 'apis.all' WHERE name = 'Key 2' AND organization_id = '"+tampered.OrganizationID+"'")
+		verify := func(flags ...string) result { return inside(on(c, append([]string{"verify"}, flags...)...)...) }
+		finding := tampered.OrganizationID + ": "
+		for name, flags := range map[string][]string{
+			"everything": {}, "since a day": {"--since", "2020-01-01"}, "the organization": {"--organization", tampered.OrganizationID},
+			"the organization since a record": {"--organization", tampered.OrganizationID, "--since", "9"},
+		} {
+			r := verify(flags...)
+			if r.code != 1 || !strings.Contains(r.out, finding+"audit log: ") || strings.Count(r.out, "org_") != 1 ||
+				!strings.Contains(r.err, "found 1 violation;") {
+				t.Errorf("%s: %+v, want one finding, in %s", name, r, tampered.OrganizationID)
+			}
+		}
+		for says, flags := range map[string][]string{
+			"All invariants hold in 1 organization.":   {"--organization", small.OrganizationID},
+			"4 audit records in 1 organization":        {"--organization", large.OrganizationID, "--since", "9"},
+			"0 audit records in 1 organization":        {"--organization", tampered.OrganizationID, "--since", "10"},
+			"7 audit records in 1 organization, and w": {"--organization", small.OrganizationID, "--since", "2020-01-01"},
+		} {
+			if r := verify(flags...).mustDo(t); !strings.Contains(r.out, says) {
+				t.Errorf("%v: %s, want %q", flags, r.out, says)
+			}
+		}
+		verify("--since", "9").mustFail(t, 2, "--since is the number of an audit record, and each of the 3 organizations", "--organization")
+		verify("--organization", "Acme").mustFail(t, 2, "--organization must be an id")
+		verify("--organization", "org_01m7ex1624ezcs9eyj82ymzae2").mustFail(t, 1, "organization not found")
+	})
+}
+
+func TestAnAnchorOfAnotherOrganizationIsNotCountedWhereOneIsVerified(t *testing.T) {
+	t.Parallel()
+	c := dbtest.SQLite(t)
+	first := found(t, c)
+	found(t, c)
+	file := filepath.Join(t.TempDir(), "anchor.json")
+	inside(on(c, "anchor", "--file", file)...).mustDo(t)
+	for says, flags := range map[string][]string{"holds 2 anchors": {}, "holds 1 anchor.": {"--organization", first.OrganizationID}} {
+		if r := inside(on(c, append([]string{"verify", "--anchor", file}, flags...)...)...).mustDo(t); !strings.Contains(r.out, says) {
+			t.Errorf("%v: %s", flags, r.out)
+		}
+	}
+}
+
 func TestTheServiceWritesTheAnchorsOfClosesAlsoThoseOfAnEarlierRun(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {

@@ -168,6 +168,13 @@ func TestASmallDiskFilledToTheBrimRecoversWhenThereIsRoom(t *testing.T) {
 		eventually(t, name+", the service starts on a full disk", func(ctx context.Context) error {
 			return wantStatus(ctx, address, "/readyz", http.StatusServiceUnavailable)
 		})
+		service = once(address, key)
+		eventually(t, name+", the service reads on a full disk", func(ctx context.Context) error {
+			_, err := service.Organization(ctx)
+			return err
+		})
+		w.check(t, service)
+		inside(on(c, "verify")...).mustDo(t)
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +182,6 @@ func TestASmallDiskFilledToTheBrimRecoversWhenThereIsRoom(t *testing.T) {
 		eventually(t, name+", the service is ready", func(ctx context.Context) error {
 			return wantStatus(ctx, address, "/readyz", http.StatusOK)
 		})
-		service = once(address, key)
 		if err := w.rename(service, name); err != nil {
 			t.Error(err)
 		}
@@ -183,6 +189,20 @@ func TestASmallDiskFilledToTheBrimRecoversWhenThereIsRoom(t *testing.T) {
 	}
 	verifyWhole(t, c, service)
 	p.kill()
+}
+
+func TestACommandThatWritesAFileToAFullDiskSaysSoAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	c, disk := dbtest.SQLite(t), smallDisk(t, 1)
+	found(t, c)
+	fill(t, filepath.Join(disk, "ballast"))
+	for command, flags := range map[string][]string{"anchor": {"--file"}, "backup": {}, "export": {"--format", "hledger", "--output"}} {
+		file := filepath.Join(disk, command)
+		inside(on(c, append([]string{command}, append(flags, file)...)...)...).mustFail(t, 1, file+" was not written")
+	}
+	if left, err := os.ReadDir(disk); err != nil || len(left) != 1 {
+		t.Errorf("they left %v, %v", left, err)
+	}
 }
 
 func TestAFullDiskRefusesWritesAndLosesNothing(t *testing.T) {

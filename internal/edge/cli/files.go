@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
+	"github.com/bursarhq/bursar/internal/base/newfile"
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
@@ -91,20 +93,14 @@ func copyInput(ctx context.Context, in io.Reader) (*input, error) {
 	return out, nil
 }
 
-// writeOutput writes a new file, or standard output without a name or with -. It removes a file that it could not finish.
+// writeOutput writes a new file, or standard output without a name or with -. It leaves no file that it could not finish.
 func (s *settings) writeOutput(file string, write func(io.Writer) error) error {
 	if file == "" || file == standard {
 		return write(s.out)
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
-	if errors.Is(err, os.ErrExist) {
+	err := newfile.Write(file, func(f *os.File) error { return write(f) })
+	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s already exists; choose a new file", file)
 	}
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(file))
-	}
-	return nil
+	return err
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
@@ -132,7 +133,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	}
 	defer d.Close()
 	a := app.New(d, log)
-	a.KeepAnchors(cmp.Or(srv.anchors, filepath.Join(s.data, app.AnchorsFolder)))
+	a.KeepAnchors(cmp.Or(srv.anchors, filepath.Join(s.data, db.AnchorsFolder)))
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Memory: srv.memory << 20 / 8 * 3, Log: log, Metrics: metrics, Version: version})

@@ -17,14 +17,19 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/newfile"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
 // verification holds the flags of verify.
 type verification struct {
-	anchors []string
-	folder  string
-	since   string
+	anchors      []string
+	folder       string
+	since        string
+	organization string
 }
 
 func (s *settings) verify() *cobra.Command {
@@ -41,7 +46,7 @@ func (s *settings) verify() *cobra.Command {
 			"copies where nobody who can write to the database can change them. An organization of which there is an anchor, but\n" +
 			"nothing in the database, is a violation, and so is a file that cannot be read as an anchor.",
 		Example: "  bursar verify\n  bursar verify --anchor /mnt/auditor/2026-01.json\n  bursar verify --since 2026-01-31\n" +
-			"  bursar verify --since 120000 --database-url postgres://bursar@db/bursar",
+			"  bursar verify --organization org_01jd… --since 120000 --database-url postgres://bursar@db/bursar",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o, err := v.options()
@@ -50,7 +55,7 @@ func (s *settings) verify() *cobra.Command {
 			}
 			return s.reading(c.Context(), func(a *app.App) error {
 				// The database is opened before, so that a wrong data folder is named as such.
-				_, err := o.Read(cmp.Or(v.folder, filepath.Join(s.data, app.AnchorsFolder)))
+				_, err := o.Read(cmp.Or(v.folder, filepath.Join(s.data, db.AnchorsFolder)))
 				if err != nil && (v.folder != "" || !errors.Is(err, fs.ErrNotExist)) { // without the default folder, nothing was closed yet
 					return err
 				}
@@ -62,13 +67,18 @@ func (s *settings) verify() *cobra.Command {
 		"file of an anchor, or folder of such files, to compare the audit log with; may be repeated")
 	text(c.Flags(), &v.folder, "anchors", "BURSAR_ANCHORS", "",
 		"folder to which the service writes anchors; by default, anchors in the data folder")
-	c.Flags().StringVar(&v.since, "since", "", "verify only what audit records after this one changed: a sequence number, a date or a time")
+	c.Flags().StringVar(&v.since, "since", "", "verify only what audit records after this one changed: a sequence number, which needs "+
+		"--organization if there are several, a date or a time")
+	c.Flags().StringVar(&v.organization, "organization", "", "id of the only organization to verify; by default, all are")
 	return c
 }
 
 // options reads the anchors that were named and the start.
 func (v *verification) options() (*app.VerifyOptions, error) {
-	o := &app.VerifyOptions{}
+	o := &app.VerifyOptions{OrganizationID: v.organization}
+	if v.organization != "" && !id.Valid(id.Organization, v.organization) {
+		return nil, &usageError{fmt.Errorf("--organization must be an id such as org_01jd…, not %q", v.organization), "bursar verify"}
+	}
 	if v.since != "" {
 		var err error
 		if o.Since, err = parseSince(v.since); err != nil {
@@ -111,6 +121,9 @@ func (s *settings) runVerify(c *cobra.Command, a *app.App, o *app.VerifyOptions)
 	o.Verified = func(_ string, n int64) { organizations, records = organizations+1, records+n }
 	findings, err := a.Verify(c.Context(), o)
 	progress.end()
+	if fault.KindOf(err) == fault.Invalid {
+		return &usageError{fmt.Errorf("%w; --organization names one", sentences(err)), c.CommandPath()}
+	}
 	if err != nil {
 		return err
 	}
@@ -120,7 +133,7 @@ func (s *settings) runVerify(c *cobra.Command, a *app.App, o *app.VerifyOptions)
 	if len(findings) > 0 {
 		return fmt.Errorf("found %s; docs/OPERATIONS.md says what to do", counted(len(findings), "violation"))
 	}
-	if n := len(o.Anchors); n > 0 {
+	if n := len(o.Compared()); n > 0 {
 		fmt.Fprintf(s.out, "The audit log holds %s.\n", counted(n, "anchor"))
 	}
 	if o.Since != (app.Since{}) {
@@ -166,16 +179,12 @@ func (s *settings) anchor() *cobra.Command {
 }
 
 // createAnchors writes anchors to a file that must not exist yet, because an anchor is worth most when it is old.
-func createAnchors(file string, anchors []audit.Anchor) (err error) {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
-	if errors.Is(err, os.ErrExist) {
+func createAnchors(file string, anchors []audit.Anchor) error {
+	err := newfile.Write(file, func(f *os.File) error { return writeAnchors(f, anchors) })
+	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists already: anchors are not overwritten, so name a new file", file)
 	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return writeAnchors(f, anchors)
+	return err
 }
 
 func writeAnchors(w io.Writer, anchors []audit.Anchor) error {
