@@ -4,6 +4,7 @@ package entity
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -148,6 +149,28 @@ const noun = "legal entity"
 
 // All returns every legal entity by id, including those that the actor may not see. It runs in the caller's transaction.
 func All(ctx context.Context, tx *db.Tx) ([]LegalEntity, error) { return selectAll(ctx, tx) }
+
+// Resolve returns the id of the legal entity, one of some, with an id or a unique name.
+func Resolve(entities []LegalEntity, wanted string) (string, error) {
+	var found, names []string
+	for _, e := range entities {
+		if e.ID == wanted {
+			return e.ID, nil
+		}
+		if e.Name == wanted {
+			found = append(found, e.ID)
+		}
+		names = append(names, e.Name)
+	}
+	switch len(found) {
+	case 0:
+		return "", fault.Conflictf("there is no legal entity %q; choose one of %s", wanted, strings.Join(names, ", "))
+	case 1:
+		return found[0], nil
+	}
+	return "", fault.Conflictf("there are %d legal entities named %q: give the id of one of them, %s", len(found), wanted,
+		strings.Join(found, " or "))
+}
 
 // Elections returns the elections of a legal entity, the oldest first. It runs in the caller's transaction.
 func Elections(ctx context.Context, tx *db.Tx, legalEntityID string) ([]Election, error) {

@@ -3,11 +3,9 @@ package interchange
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
-	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
@@ -86,7 +84,7 @@ func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, err
 		x.entities[e.ID] = e
 	}
 	if x.labels = labelsOf(entities); p.LegalEntity != "" {
-		if x.entityID, err = findEntity(entities, p.LegalEntity); err != nil {
+		if x.entityID, err = entity.Resolve(entities, p.LegalEntity); err != nil {
 			return nil, err
 		}
 	}
@@ -103,28 +101,6 @@ func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, err
 	x.accounts, err = snapshot.Accounts(ctx, tx)
 	x.paths = pathsOf(x.accounts)
 	return x, err
-}
-
-// findEntity returns the id of the legal entity with an id or a unique name.
-func findEntity(entities []entity.LegalEntity, wanted string) (string, error) {
-	var found, names []string
-	for _, e := range entities {
-		if e.ID == wanted {
-			return e.ID, nil
-		}
-		if e.Name == wanted {
-			found = append(found, e.ID)
-		}
-		names = append(names, e.Name)
-	}
-	switch len(found) {
-	case 0:
-		return "", fault.Conflictf("there is no legal entity %q; choose one of %s", wanted, strings.Join(names, ", "))
-	case 1:
-		return found[0], nil
-	}
-	return "", fault.Conflictf("there are %d legal entities named %q: give the id of one of them, %s", len(found), wanted,
-		strings.Join(found, " or "))
 }
 
 // writeDeclarations writes the accounts, in the order of the chart, and the exchange rates.

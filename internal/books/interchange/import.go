@@ -174,7 +174,7 @@ func newImporter(ctx context.Context, tx *db.Tx, s *Service, src *source, found 
 	}
 	switch {
 	case src.LegalEntity != "":
-		if m.defaultEntityID, err = findEntity(entities, src.LegalEntity); err != nil {
+		if m.defaultEntityID, err = entity.Resolve(entities, src.LegalEntity); err != nil {
 			return nil, err
 		}
 	case len(entities) == 1:

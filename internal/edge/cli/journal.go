@@ -61,23 +61,23 @@ func (x *journalFlags) formatOf(c *cobra.Command, file string) (notation.Format,
 // organizationsShown limits how many organizations a message lists.
 const organizationsShown = 20
 
-// actor returns a context that acts for the organization that is named, or for the only one.
-func (x *journalFlags) actor(c *cobra.Command, a *app.App) (context.Context, error) {
+// actFor returns a context that acts for the organization that is named, or for the only one if none is.
+func actFor(c *cobra.Command, a *app.App, named string) (context.Context, error) {
 	act := func(organization string) (context.Context, error) {
 		return actor.With(c.Context(), actor.Actor{OrganizationID: organization}), nil
 	}
-	if x.organization != "" && !id.Valid(id.Organization, x.organization) {
-		return nil, &usageError{fmt.Errorf("--organization must be an id such as org_01jd…, not %q", x.organization), c.CommandPath()}
+	if named != "" && !id.Valid(id.Organization, named) {
+		return nil, &usageError{fmt.Errorf("--organization must be an id such as org_01jd…, not %q", named), c.CommandPath()}
 	}
 	ids, err := a.Org.IDs(c.Context())
 	switch {
 	case err != nil:
 		return nil, err
-	case x.organization != "" && !slices.Contains(ids, x.organization):
-		return nil, fmt.Errorf("organization not found: %s; this database has\n  %s", x.organization,
+	case named != "" && !slices.Contains(ids, named):
+		return nil, fmt.Errorf("organization not found: %s; this database has\n  %s", named,
 			cmp.Or(strings.Join(ids[:min(len(ids), organizationsShown)], "\n  "), "no organization yet: create one with `bursar init`"))
-	case x.organization != "":
-		return act(x.organization)
+	case named != "":
+		return act(named)
 	case len(ids) == 0:
 		return nil, errors.New("there is no organization yet: create one with `bursar init`")
 	case len(ids) > 1:
@@ -128,7 +128,7 @@ func (s *settings) importJournal() *cobra.Command {
 }
 
 func (s *settings) importInto(c *cobra.Command, a *app.App, x *journalFlags, p interchange.ImportParams, in io.ReadSeeker) error {
-	ctx, err := x.actor(c, a)
+	ctx, err := actFor(c, a, x.organization)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *settings) exportJournal() *cobra.Command {
 				return err
 			}
 			return s.reading(c.Context(), func(a *app.App) error {
-				ctx, err := x.actor(c, a)
+				ctx, err := actFor(c, a, x.organization)
 				if err != nil {
 					return err
 				}

@@ -38,7 +38,7 @@ func (s *settings) importPrices() *cobra.Command {
 				return places(err)
 			}
 			return s.with(c.Context(), func(a *app.App) error {
-				ctx, err := x.actor(c, a)
+				ctx, err := actFor(c, a, x.organization)
 				if err != nil {
 					return err
 				}

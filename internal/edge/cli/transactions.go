@@ -85,7 +85,7 @@ func (s *settings) importFile(c *cobra.Command, b *transactionFlags, args []stri
 	}
 	if b.resume != "" {
 		return s.with(c.Context(), func(a *app.App) error {
-			ctx, err := b.actor(c, a)
+			ctx, err := actFor(c, a, b.organization)
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func (s *settings) importFile(c *cobra.Command, b *transactionFlags, args []stri
 	}
 	defer in.close()
 	return s.with(c.Context(), func(a *app.App) error {
-		ctx, err := b.actor(c, a)
+		ctx, err := actFor(c, a, b.organization)
 		if err != nil {
 			return err
 		}

@@ -35,6 +35,9 @@ const (
 	Auditor    Role = "auditor"
 )
 
+// Roles lists every role.
+var Roles = []Role{Owner, Admin, Accountant, Viewer, Auditor}
+
 // Class is the level of permission that an operation requires.
 type Class string
 

@@ -2,7 +2,9 @@ package access
 
 import (
 	"context"
+	"maps"
 	"net/mail"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
 // Member is a user's membership in an organization.
@@ -32,8 +35,8 @@ func NormalEmail(text string) (string, error) {
 	return strings.ToLower(address.Address), nil
 }
 
-// AddMember makes a person a member of the organization, and creates the user if there is none with that email address.
-// It is a building block.
+// AddMember makes a person a member of the organization, and creates the user if there is none with that email address. It returns a
+// Conflict fault for somebody who is a member already. It is a building block.
 func AddMember(ctx context.Context, tx *db.Tx, email string, role actor.Role) (Member, error) {
 	email, err := NormalEmail(email)
 	if err != nil {
@@ -43,12 +46,102 @@ func AddMember(ctx context.Context, tx *db.Tx, email string, role actor.Role) (M
 	if err != nil {
 		return Member{}, err
 	}
+	switch has, err := selectRole(ctx, tx, user.UserID); {
+	case err == nil:
+		return Member{}, fault.Conflictf("%s is a member already, with the role %s", email, has)
+	case fault.KindOf(err) != fault.NotFound:
+		return Member{}, err
+	}
 	m := Member{UserID: user.UserID, Email: email, Name: db.OrEmpty(user.Name), Role: role, JoinedAt: tx.Now()}
 	if err := insertMember(ctx, tx, m); err != nil {
 		return Member{}, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "member.added", ResourceType: "member", ResourceID: m.UserID, After: m.facts()})
 	return m, nil
+}
+
+// AddMember makes a person a member of the actor's organization. It is for the operator of the service, so it does not authorize the
+// actor.
+func (s *Service) AddMember(ctx context.Context, email string, role actor.Role) (m Member, err error) {
+	var faults fault.List
+	if !slices.Contains(actor.Roles, role) {
+		faults.Addf("role", "must be one of %v, but is %q", actor.Roles, role)
+	}
+	_, err = NormalEmail(email)
+	if err := faults.Merge(err); err != nil {
+		return m, err
+	}
+	if err := faults.Err(); err != nil {
+		return m, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // so that nobody else adds the same person meanwhile
+			return err
+		}
+		m, err = AddMember(ctx, tx, email, role)
+		return err
+	})
+	return m, err
+}
+
+// RemoveMember ends the membership of a person in the actor's organization, and revokes the person's keys and all that were created with
+// them. It returns the member, and how many keys it revoked. The only owner cannot be removed. It is for the operator of the service, so
+// it does not authorize the actor.
+func (s *Service) RemoveMember(ctx context.Context, email string) (m Member, revoked int, err error) {
+	email, err = NormalEmail(email)
+	if err != nil {
+		return m, 0, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does, so that no key is created meanwhile
+			return err
+		}
+		if m, err = MemberByEmail(ctx, tx, email); err != nil {
+			return err
+		}
+		owners, err := countRole(ctx, tx, actor.Owner)
+		if err != nil {
+			return err
+		}
+		if m.Role == actor.Owner && owners == 1 {
+			return fault.Conflictf("%s is the only owner of the organization, which needs one: add another owner first", m.Email)
+		}
+		if revoked, err = s.revokeKeysOf(ctx, tx, m.UserID); err != nil {
+			return err
+		}
+		if err := deleteMember(ctx, tx, m.UserID); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "member.removed", ResourceType: "member", ResourceID: m.UserID, Before: m.facts()})
+		return nil
+	})
+	return m, revoked, err
+}
+
+// revokeKeysOf revokes the keys of a user that are not revoked yet, and all that were created with them. It returns how many there were.
+func (s *Service) revokeKeysOf(ctx context.Context, tx *db.Tx, userID string) (int, error) {
+	keys, err := selectKeysOf(ctx, tx, userID)
+	if err != nil {
+		return 0, err
+	}
+	all := map[string]Key{}
+	for _, key := range keys {
+		below, err := descendants(ctx, tx, key.ID)
+		if err != nil {
+			return 0, err
+		}
+		for _, k := range append(below, key) {
+			if k.RevokedAt == nil {
+				all[k.ID] = k
+			}
+		}
+	}
+	for _, keyID := range slices.Sorted(maps.Keys(all)) {
+		if err := s.revoke(ctx, tx, all[keyID]); err != nil {
+			return 0, err
+		}
+	}
+	return len(all), nil
 }
 
 func (m Member) facts() map[string]any {

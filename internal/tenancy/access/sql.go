@@ -35,6 +35,11 @@ func insertMember(ctx context.Context, tx *db.Tx, m Member) error {
 	return db.Insert(ctx, tx, "members", memberRow{m.UserID, string(m.Role), m.JoinedAt})
 }
 
+func deleteMember(ctx context.Context, tx *db.Tx, userID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM members WHERE organization_id = @org AND user_id = ?", userID)
+	return err
+}
+
 func selectRole(ctx context.Context, tx *db.Tx, userID string) (actor.Role, error) {
 	role, err := db.One[string](ctx, tx, "member", "SELECT role FROM members WHERE organization_id = @org AND user_id = ?", userID)
 	return actor.Role(role), err
@@ -127,6 +132,11 @@ func selectKey(ctx context.Context, tx *db.Tx, keyID string) (Key, error) {
 
 func selectKeys(ctx context.Context, tx *db.Tx, below string, limit int) ([]Key, error) {
 	return queryKeys(ctx, tx, "api_key_id < ? ORDER BY api_key_id DESC LIMIT ?", below, limit)
+}
+
+// selectKeysOf reads the keys that act for a user, the oldest first.
+func selectKeysOf(ctx context.Context, tx *db.Tx, userID string) ([]Key, error) {
+	return queryKeys(ctx, tx, "user_id = ? ORDER BY api_key_id", userID)
 }
 
 // selectChildren reads the keys that were created with some keys, the oldest first.

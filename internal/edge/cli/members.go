@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+func (s *settings) members() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "members",
+		Short: "Manage the members of an organization",
+		Long: "Manage the members of an organization: the people for whom API keys act, each with a role.\n" +
+			"A running service also lists them, under /v1/organization/members.",
+		Example: "  bursar members add --email ada@acme.example --role accountant",
+		Args:    knownCommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(s.addMember(), s.listMembers(), s.removeMember())
+	return c
+}
+
+func (s *settings) addMember() *cobra.Command {
+	var organization, email, role string
+	c := &cobra.Command{
+		Use:   "add",
+		Short: "Add a person to an organization, with a role",
+		Long: "Add a person to an organization, with a role. Owners and admins manage the organization, accountants keep the books,\n" +
+			"viewers read them, and auditors also read the audit log. A person who is a member of another organization on this\n" +
+			"server is the same user there.\n" +
+			"To change the role of a member, remove the person and add them again; the person's keys are revoked with that.",
+		Example: "  bursar members add --email ada@acme.example --role accountant\n" +
+			"  bursar keys create --organization org_01jd… --user ada@acme.example --scopes apis.all   # a key that acts for her",
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.acting(c, organization, func(ctx context.Context, a *app.App) error {
+				m, err := a.Access.AddMember(ctx, email, actor.Role(role))
+				if err != nil {
+					return sentences(err)
+				}
+				fmt.Fprintf(s.out, "Added %s as %s, %s.\n", m.Email, m.Role, m.UserID)
+				fmt.Fprintf(s.err, "\nCreate an API key that acts for this person with\n  bursar keys create%s --organization %s --user %s --scopes apis.all\n",
+					s.flags(), actor.From(ctx).OrganizationID, m.Email)
+				return nil
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&organization, "organization", "", organizationUsage)
+	f.StringVar(&email, "email", "", "email address of the person (required)")
+	f.StringVar(&role, "role", "", "owner, admin, accountant, viewer or auditor (required)")
+	required(c, "email", "role")
+	return c
+}
+
+func (s *settings) listMembers() *cobra.Command {
+	var organization string
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the members of an organization",
+		Long:    "List the members of an organization: email address, role, the date of joining, and the id of the user.",
+		Example: "  bursar members list\n  bursar members list --organization org_01jd…",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.reading(c.Context(), func(a *app.App) error {
+				ctx, err := actFor(c, a, organization)
+				if err != nil {
+					return err
+				}
+				return s.printMembers(ctx, a)
+			})
+		},
+	}
+	c.Flags().StringVar(&organization, "organization", "", organizationUsage)
+	return c
+}
+
+// membersPage is how many members are read at a time.
+const membersPage = 100
+
+func (s *settings) printMembers(ctx context.Context, a *app.App) error {
+	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	for p := (page.Request{Limit: membersPage}); ; {
+		found, err := a.Access.Members(ctx, p)
+		if err != nil {
+			return err
+		}
+		for _, m := range found.Items {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Email, m.Role, m.JoinedAt.Format(time.DateOnly), m.UserID)
+		}
+		if p.Cursor = found.NextCursor; p.Cursor == "" {
+			return t.Flush()
+		}
+	}
+}
+
+func (s *settings) removeMember() *cobra.Command {
+	var organization, email string
+	c := &cobra.Command{
+		Use:   "remove",
+		Short: "Remove a person from an organization",
+		Long: "Remove a person from an organization, and revoke the keys that act for this person, with all keys that were created with\n" +
+			"them. What the person did remains in the audit log. The only owner cannot be removed.",
+		Example: "  bursar members remove --email ada@acme.example",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.acting(c, organization, func(ctx context.Context, a *app.App) error {
+				m, revoked, err := a.Access.RemoveMember(ctx, email)
+				if err != nil {
+					return sentences(err)
+				}
+				fmt.Fprintf(s.out, "Removed %s, %s, and revoked %s.\n", m.Email, m.Role, counted(revoked, "key"))
+				return nil
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&organization, "organization", "", organizationUsage)
+	f.StringVar(&email, "email", "", "email address of the member (required)")
+	required(c, "email")
+	return c
+}
+
+// acting migrates the database, which must exist, and runs fn for the organization that is named, or for the only one.
+func (s *settings) acting(c *cobra.Command, organization string, fn func(context.Context, *app.App) error) error {
+	if err := s.exists(); err != nil {
+		return err
+	}
+	return s.with(c.Context(), func(a *app.App) error {
+		ctx, err := actFor(c, a, organization)
+		if err != nil {
+			return err
+		}
+		return fn(ctx, a)
+	})
+}
