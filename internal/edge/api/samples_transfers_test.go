@@ -22,7 +22,7 @@ func init() {
 		},
 		"POST /v1/transactions/match": func(t *testing.T, n *apitest.Tenant) sample {
 			n.NewTransfer(t)
-			return sample{body: map[string]any{"start_date": "2026-01-31", "end_date": "2026-01-31", "dry_run": false},
+			return sample{body: map[string]any{"start_date": "2026-01-31", "end_date": "2026-01-31", "expected_count": 1, "dry_run": false},
 				another: map[string]any{"end_date": "2026-02-01"}}
 		},
 		"GET /v1/transactions/ambiguous": func(*testing.T, *apitest.Tenant) sample { return sample{query: "limit=1"} },

@@ -2,6 +2,7 @@ package treasury
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -65,6 +66,10 @@ func (h handlers) matchTransactions(ctx context.Context, in *struct{ Body MatchT
 		return wire.Data[MatchedTransactions]{}, fault.Invalidf("end_date", "must be within %d days of start_date", matchDaysMax)
 	}
 	m, err := h.app.Transfers.Match(ctx, from, end, in.Body.DryRun)
+	if want := in.Body.ExpectedCount; err == nil && want != nil && *want != int64(m.Linked) {
+		err = fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the dates now match %d", m.Linked)}},
+			"%d pairs would be linked, not %d: review them in a dry run and send the new expected_count", m.Linked, *want)
+	}
 	out := MatchedTransactions{Linked: int64(m.Linked), Ambiguous: int64(m.Ambiguous), Pairs: make([]MatchedPair, len(m.Pairs))}
 	for i, p := range m.Pairs {
 		out.Pairs[i] = MatchedPair{OutTransactionID: p.Out, InTransactionID: p.In, Kind: string(p.Kind), MatchedBy: string(p.Evidence)}

@@ -1,6 +1,7 @@
 package treasury_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,19 +64,24 @@ func TestMatchingAcceptsUpToAYear(t *testing.T) {
 		n.NewTransfer(t)
 		for _, c := range []struct {
 			from, to string
-			dry      bool
+			more     object
 			status   int
 			says     string
 		}{
-			{"2026-01-31", "2026-01-30", false, 400, "must not be before"},
-			{"2025-01-31", "2026-02-01", false, 400, "within 366 days"},
-			{"2026-02-03", "2026-02-28", false, 200, `"linked":0`},
-			{"2025-02-01", "2026-02-01", true, 200, `"linked":1`},
-			{"2025-02-01", "2026-02-01", false, 200, `"matched_by":"hash"`},
-			{"2026-01-31", "2026-01-31", false, 200, `"linked":0,"ambiguous":0,"pairs":[]`},
+			{"2026-01-31", "2026-01-30", nil, 400, "must not be before"},
+			{"2025-01-31", "2026-02-01", nil, 400, "within 366 days"},
+			{"2026-02-03", "2026-02-28", nil, 200, `"linked":0`},
+			{"2025-02-01", "2026-02-01", object{"dry_run": true}, 200, `"linked":1`},
+			{"2025-02-01", "2026-02-01", object{"dry_run": true, "expected_count": 2}, 409, `"field":"expected_count"`},
+			{"2025-02-01", "2026-02-01", object{"expected_count": 2}, 409, "1 pairs would be linked, not 2"},
+			{"2025-02-01", "2026-02-01", object{"expected_count": 0}, 409, "1 pairs would be linked, not 0"},
+			{"2025-02-01", "2026-02-01", object{"expected_count": -1}, 400, `"field":"expected_count"`},
+			{"2025-02-01", "2026-02-01", object{"expected_count": 1}, 200, `"matched_by":"hash"`},
+			{"2026-01-31", "2026-01-31", nil, 200, `"linked":0,"ambiguous":0,"pairs":[]`},
 		} {
-			if a := n.PostJSON(t, "/v1/transactions/match", object{"start_date": c.from, "end_date": c.to, "dry_run": c.dry},
-				nil); a.Status != c.status || !strings.Contains(string(a.Body), c.says) {
+			body := object{"start_date": c.from, "end_date": c.to}
+			maps.Copy(body, c.more)
+			if a := n.PostJSON(t, "/v1/transactions/match", body, nil); a.Status != c.status || !strings.Contains(string(a.Body), c.says) {
 				t.Errorf("%+v: %d %s", c, a.Status, a.Body)
 			}
 		}

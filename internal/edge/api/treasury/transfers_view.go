@@ -36,9 +36,10 @@ type UnlinkedTransactions struct {
 
 // MatchTransactions is the range of dates to match.
 type MatchTransactions struct {
-	StartDate string `json:"start_date" format:"date" maxLength:"10" doc:"First date, in UTC."`
-	EndDate   string `json:"end_date" format:"date" maxLength:"10" doc:"Last date, in UTC; at most 366 days after the first."`
-	DryRun    bool   `json:"dry_run,omitempty" doc:"If true, return what would be linked without writing anything. Defaults to false."`
+	StartDate     string `json:"start_date" format:"date" maxLength:"10" doc:"First date, in UTC."`
+	EndDate       string `json:"end_date" format:"date" maxLength:"10" doc:"Last date, in UTC; at most 365 days after the first."`
+	ExpectedCount *int64 `json:"expected_count,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Expected number of pairs, as a dry run returned it in linked. If another number would be linked, the request is rejected."`
+	DryRun        bool   `json:"dry_run,omitempty" doc:"If true, return what would be linked without writing anything. Defaults to false."`
 }
 
 // MatchedTransactions is the result of matching.
