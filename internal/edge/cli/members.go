@@ -46,8 +46,8 @@ func (s *settings) addMember() *cobra.Command {
 					return sentences(err)
 				}
 				fmt.Fprintf(s.out, "Added %s as %s, %s.\n", m.Email, m.Role, m.UserID)
-				fmt.Fprintf(s.err, "\nCreate an API key that acts for this person with\n  bursar keys create%s --organization %s --user %s --scopes apis.all\n",
-					s.flags(), actor.From(ctx).OrganizationID, m.Email)
+				fmt.Fprintf(s.err, "\nCreate an API key that acts for this person with\n  bursar keys create%s --organization %s --user %s "+
+					"--scopes apis.all\n", s.flags(), actor.From(ctx).OrganizationID, m.Email)
 				return nil
 			})
 		},

@@ -68,7 +68,8 @@ func TestMembersThatCannotBeAddedOrRemovedAreExplained(t *testing.T) {
 		found(t, c)
 		members := func(args ...string) result { return inside(on(c, append([]string{"members"}, args...)...)...) }
 		members("add", "--email", "ada", "--role", "boss").mustFail(t, 1, "--email must be an email address", `--role must be one of`, `"boss"`)
-		members("add", "--email", "owner@acme.example", "--role", "viewer").mustFail(t, 1, "owner@acme.example is a member already, with the role owner")
+		members("add", "--email", "owner@acme.example", "--role", "viewer").mustFail(t, 1,
+			"owner@acme.example is a member already, with the role owner")
 		members("add", "--role", "viewer").mustFail(t, 2, "--email is required")
 		members("add", "--email", "ada@acme.example").mustFail(t, 2, "--role is required")
 		members("remove", "--email", "owner@acme.example").mustFail(t, 1, "only owner")

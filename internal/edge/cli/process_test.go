@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -52,6 +53,9 @@ var binary = sync.OnceValues(func() (string, error) {
 	return built, nil
 })
 
+// ownSettings are what the names of variables that configure the program begin with, or are; those of the caller are for the tests.
+var ownSettings = []string{"BURSAR_", "OTEL_", "GOGC=", "GOMEMLIMIT="}
+
 // command returns a command of the program, without the caller's own settings in its environment.
 func command(t *testing.T, env, args []string) *exec.Cmd {
 	t.Helper()
@@ -62,7 +66,7 @@ func command(t *testing.T, env, args []string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
 	cmd.Dir = t.TempDir() // a default such as ./data must not be created among the sources
 	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "BURSAR_") && !strings.HasPrefix(entry, "OTEL_") {
+		if !slices.ContainsFunc(ownSettings, func(prefix string) bool { return strings.HasPrefix(entry, prefix) }) {
 			cmd.Env = append(cmd.Env, entry)
 		}
 	}
