@@ -282,6 +282,9 @@ func (d *Decoder) decodeBody(r *http.Request, got Received, in reflect.Value, ho
 		values.Addf(cmp.Or(strings.TrimPrefix(f.Name, "."), whole), "%s", f.Message)
 	}
 	values.AddMore(more + read.more)
+	if read.stopped {
+		values.MarkUnread()
+	}
 	if err != nil { // the text itself is at fault
 		_ = faults.With(values.Err())
 		return false, nil
