@@ -67,6 +67,13 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
+// received returns the requests so far. A client may see its connection close before the handler has returned.
+func (s *service) received() []request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests
+}
+
 func TestACallCarriesTheKeyAndItsBody(t *testing.T) {
 	t.Parallel()
 	s := start(t,
@@ -79,7 +86,7 @@ func TestACallCarriesTheKeyAndItsBody(t *testing.T) {
 	if want := time.Date(2026, 1, 31, 10, 0, 0, 123e6, time.UTC); org.ID != "org_1" || !org.CreatedAt.Equal(want) || org.UpdatedAt != nil {
 		t.Errorf("%+v", org)
 	}
-	r := s.requests[0]
+	r := s.received()[0]
 	if r.method != http.MethodPatch || r.uri != "/v1/organization" || r.header.Get("X-API-Key") != "bur_key" ||
 		r.header.Get("Content-Type") != "application/json" {
 		t.Errorf("%+v", r)
@@ -96,7 +103,7 @@ func TestAReadSendsNoBody(t *testing.T) {
 	if _, err := s.client.Organization(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.requests[0]; r.body != "" || r.header.Get("Content-Type") != "" || r.header.Get("Idempotency-Key") != "" {
+	if r := s.received()[0]; r.body != "" || r.header.Get("Content-Type") != "" || r.header.Get("Idempotency-Key") != "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -133,11 +140,11 @@ func TestOnlyWhatIsSafeToRepeatIsRepeated(t *testing.T) {
 			s := start(t, answer{status, "1", unavailable}, answer{200, "", `{"data":null}`})
 			wg.Go(func() {
 				err := c.call(t.Context(), s.client)
-				if want := map[bool]int{true: 2, false: 1}[c.safe]; len(s.requests) != want || (err == nil) != c.safe {
-					t.Errorf("%s answered %d: %d requests, want %d: %v", name, status, len(s.requests), want, err)
+				if want := map[bool]int{true: 2, false: 1}[c.safe]; len(s.received()) != want || (err == nil) != c.safe {
+					t.Errorf("%s answered %d: %d requests, want %d: %v", name, status, len(s.received()), want, err)
 					return
 				}
-				first, last := s.requests[0], s.requests[len(s.requests)-1]
+				first, last := s.received()[0], s.received()[len(s.received())-1]
 				if first.body != last.body || first.header.Get("Idempotency-Key") != last.header.Get("Idempotency-Key") {
 					t.Errorf("%s: it was not the same request again: %+v and %+v", name, first, last)
 				}
@@ -154,8 +161,8 @@ func TestOtherFailuresAreNotRepeated(t *testing.T) {
 			t.Parallel()
 			for name, c := range calls {
 				s := start(t, answer{status, "1", unavailable})
-				if err := c.call(t.Context(), s.client); err == nil || len(s.requests) != 1 {
-					t.Errorf("%s: %d requests, %v", name, len(s.requests), err)
+				if err := c.call(t.Context(), s.client); err == nil || len(s.received()) != 1 {
+					t.Errorf("%s: %d requests, %v", name, len(s.received()), err)
 				}
 			}
 		})
@@ -172,7 +179,7 @@ func TestTheClientWaitsAsLongAsItIsTold(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if waited := s.requests[1].at.Sub(s.requests[0].at); waited < want || waited > want+5*time.Second {
+			if waited := s.received()[1].at.Sub(s.received()[0].at); waited < want || waited > want+5*time.Second {
 				t.Errorf("told %q, waited %s", told, waited)
 			}
 		})
@@ -184,18 +191,18 @@ func TestACallWithoutAnAnswerIsRepeatedWithTheSameKey(t *testing.T) {
 	t.Parallel()
 	s := start(t, answer{}, answer{200, "", "{}"})
 	call := client.Call{Method: http.MethodPost, Path: "/v1/tags", Body: map[string]any{"name": "x"}, IdempotencyKey: "mine"}
-	if err := s.client.Do(t.Context(), call, nil); err != nil || len(s.requests) != 2 {
-		t.Fatalf("%d requests, %v", len(s.requests), err)
+	if err := s.client.Do(t.Context(), call, nil); err != nil || len(s.received()) != 2 {
+		t.Fatalf("%d requests, %v", len(s.received()), err)
 	}
-	for _, r := range s.requests {
+	for _, r := range s.received() {
 		if r.header.Get("Idempotency-Key") != "mine" || r.body != `{"name":"x"}` {
 			t.Errorf("%+v", r)
 		}
 	}
 	s = start(t, answer{}, answer{200, "", "{}"})
 	call.IdempotencyKey = ""
-	if err := s.client.Do(t.Context(), call, nil); err == nil || len(s.requests) != 1 {
-		t.Errorf("a call without a key was sent %d times: %v", len(s.requests), err)
+	if err := s.client.Do(t.Context(), call, nil); err == nil || len(s.received()) != 1 {
+		t.Errorf("a call without a key was sent %d times: %v", len(s.received()), err)
 	}
 }
 
@@ -205,8 +212,8 @@ func TestTheClientGivesUpWithTheLastAnswer(t *testing.T) {
 	s.client.Retries = 1
 	_, err := s.client.Organization(t.Context())
 	var e *client.Error
-	if !errors.As(err, &e) || e.Status != 503 || e.RetryAfter != time.Second || len(s.requests) != 2 {
-		t.Errorf("%d requests, %v", len(s.requests), err)
+	if !errors.As(err, &e) || e.Status != 503 || e.RetryAfter != time.Second || len(s.received()) != 2 {
+		t.Errorf("%d requests, %v", len(s.received()), err)
 	}
 }
 
@@ -217,8 +224,8 @@ func TestACallerWhoLeavesIsNotKeptWaiting(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	_, err := s.client.Organization(ctx)
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second || len(s.requests) != 1 {
-		t.Errorf("%v after %s and %d requests", err, time.Since(began), len(s.requests))
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second || len(s.received()) != 1 {
+		t.Errorf("%v after %s and %d requests", err, time.Since(began), len(s.received()))
 	}
 }
 
@@ -266,7 +273,7 @@ func TestWhatIsNotFoundIsToldApart(t *testing.T) {
 	if err := s.client.RevokeAPIKey(t.Context(), "key/1"); !client.IsNotFound(fmt.Errorf("revoke: %w", err)) {
 		t.Errorf("%v", err)
 	}
-	if uri := s.requests[0].uri; uri != "/v1/api-keys/key%2F1" {
+	if uri := s.received()[0].uri; uri != "/v1/api-keys/key%2F1" {
 		t.Errorf("an id became a path: %s", uri)
 	}
 	if client.IsNotFound(nil) || client.IsNotFound(errors.New("404")) {
@@ -320,7 +327,7 @@ func TestAListIsWalkedThroughAllItsPages(t *testing.T) {
 		"/v1/audit-log?action=organization.updated&cursor=c%2F1&limit=2",
 		"/v1/audit-log?action=organization.updated&cursor=c2&limit=2",
 	}
-	for i, r := range s.requests {
+	for i, r := range s.received() {
 		if r.uri != want[i] {
 			t.Errorf("request %d is %s, want %s", i, r.uri, want[i])
 		}
@@ -333,8 +340,8 @@ func TestAListIsWalkedThroughAllItsPages(t *testing.T) {
 func TestAWalkThatStopsAsksForNoMorePages(t *testing.T) {
 	t.Parallel()
 	s := start(t, page("c1", 5, 4), page("", 3))
-	if numbers, err := walk(t.Context(), s.client, nil, 2); err != nil || len(numbers) != 2 || len(s.requests) != 1 {
-		t.Errorf("%v, %v, %d requests", numbers, err, len(s.requests))
+	if numbers, err := walk(t.Context(), s.client, nil, 2); err != nil || len(numbers) != 2 || len(s.received()) != 1 {
+		t.Errorf("%v, %v, %d requests", numbers, err, len(s.received()))
 	}
 }
 
@@ -354,7 +361,7 @@ func TestAWalkCanBeRepeated(t *testing.T) {
 			t.Errorf("%v", numbers)
 		}
 	}
-	if uri := s.requests[2].uri; uri != "/v1/audit-log" {
+	if uri := s.received()[2].uri; uri != "/v1/audit-log" {
 		t.Errorf("the second walk began with %s", uri)
 	}
 }
