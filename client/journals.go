@@ -18,7 +18,7 @@ type JournalEntry struct {
 	AccountingDate          time.Time     `json:"accounting_date"`
 	PostedAt                *time.Time    `json:"posted_at"`
 	Memo                    *string       `json:"memo"`
-	LegalEntityID           string        `json:"legal_entity_id"`
+	LegalEntityID           string        `json:"legal_entity_id"` // empty if the key has access only to other legal entities of the entry
 	TransactionID           *string       `json:"transaction_id"`
 	TransactionNumber       *string       `json:"transaction_sequence_number"`
 	AccountingPeriodID      *string       `json:"accounting_period_id"`

@@ -40,7 +40,7 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	if err != nil {
 		return Booked{}, err
 	}
-	was, err := journal.Find(ctx, tx, entryID)
+	was, err := journal.FindToChange(ctx, tx, entryID)
 	if err != nil {
 		return Booked{}, err
 	}

@@ -86,7 +86,7 @@ func (f *lookups) partner(ctx context.Context, t transaction.Transaction) (*tran
 	case !there:
 		return nil, nil
 	case !actor.From(ctx).Sees(other.Source.LegalEntityID):
-		return nil, fault.Missing("transaction")
+		return nil, fault.Forbiddenf("the link of %s %s", t.SequenceNumber(), actor.NeedsUnlimited)
 	}
 	return &other, nil
 }

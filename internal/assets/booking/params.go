@@ -3,6 +3,7 @@ package booking
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // Params describe an entry to create: one that is computed from a transaction, or one with given lines.
@@ -47,15 +49,7 @@ func (p Params) validate(b *snapshot.Books, at string) error {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
 	}
 	p.validateSplits(&faults, at)
-	type reference struct{ field, id string }
-	accounts := []reference{{at + "ledger_account_id", p.LedgerAccountID}, {at + "offset_ledger_account_id", p.OffsetAccountID}}
-	for i, s := range p.Splits {
-		accounts = append(accounts, reference{splitField(at, i, "ledger_account_id"), s.LedgerAccountID})
-	}
-	for _, a := range accounts {
-		if a.id == "" {
-			continue
-		}
+	for _, a := range p.accounts(at) {
 		switch found, there := b.Accounts[a.id]; {
 		case !there:
 			faults.AddMissing("ledger account", a.field)
@@ -63,6 +57,44 @@ func (p Params) validate(b *snapshot.Books, at string) error {
 			faults.AddConflictf(a.field, "the ledger account %s is archived", found)
 		case !found.Postable:
 			faults.Addf(a.field, "the ledger account %s is not postable: choose one below it", found)
+		}
+	}
+	return faults.Err()
+}
+
+// reference is the id of a record and the field that names it.
+type reference struct{ field, id string }
+
+// accounts returns the ledger accounts that the parameters name. at is the prefix of field names.
+func (p Params) accounts(at string) []reference {
+	all := []reference{{at + "ledger_account_id", p.LedgerAccountID}, {at + "offset_ledger_account_id", p.OffsetAccountID}}
+	for i, s := range p.Splits {
+		all = append(all, reference{splitField(at, i, "ledger_account_id"), s.LedgerAccountID})
+	}
+	if p.ByHand != nil {
+		for i, l := range p.ByHand.Lines {
+			all = append(all, reference{fmt.Sprintf("%slines[%d].ledger_account_id", at, i), l.LedgerAccountID})
+		}
+	}
+	return slices.DeleteFunc(all, func(r reference) bool { return r.id == "" })
+}
+
+// requireOwnAccounts returns an error that names the accounts of sources of legal entities outside the actor's key, as if they did not
+// exist.
+func (m builder) requireOwnAccounts(ctx context.Context, p Params, at string) error {
+	named := p.accounts(at)
+	ids := make([]string, len(named))
+	for i, a := range named {
+		ids[i] = a.id
+	}
+	foreign, err := source.ForeignAccounts(ctx, m.tx, ids)
+	if err != nil {
+		return err
+	}
+	var faults fault.List
+	for _, a := range named {
+		if foreign[a.id] {
+			faults.AddMissing("ledger account", a.field)
 		}
 	}
 	return faults.Err()
@@ -126,7 +158,7 @@ func (m builder) validateRequest(ctx context.Context, q *request) error {
 	if q.TagIDs != nil {
 		entry.TagIDs = *q.TagIDs
 	}
-	found := []error{}
+	found := []error{m.requireOwnAccounts(ctx, q.Params, q.prefix)}
 	if q.ByHand != nil {
 		entry, transactionID = *q.ByHand, q.ByHand.TransactionID
 	} else {

@@ -138,14 +138,14 @@ func TestLimitedKey(t *testing.T) {
 		_, err := w.tryBook(theirs, "INCOME", "Sales", true)
 		w.expectRefused("of another", err, fault.NotFound, "transaction_id")
 		_, err = w.tryBook(out, "INTERCOMPANY TRANSFER", "", true)
-		w.expectRefused("half of another", err, fault.NotFound)
+		w.expectRefused("half of another", err, fault.Forbidden)
 		w.ctx = all
 		w.unchanged(before)
 		made := w.book(out, "INTERCOMPANY TRANSFER", "")
 		before = w.everything()
 		w.ctx = actor.With(all, who)
 		_, err = w.journal.Reverse(w.ctx, made.ID, journal.ReverseParams{})
-		w.expectRefused("reversing half of another", err, fault.NotFound)
+		w.expectRefused("reversing half of another", err, fault.Forbidden)
 		w.ctx = all
 		w.unchanged(before)
 	})

@@ -24,7 +24,11 @@ func (s *Service) Get(ctx context.Context, entryID string) (m Booked, err error)
 		}
 		if m.Status == journal.Posted {
 			m.Lots, err = lots.UsesOfEntry(ctx, tx, entryID)
+			m.Lots = slices.DeleteFunc(m.Lots, func(u lots.Use) bool { return !actor.From(ctx).Sees(u.LegalEntityID) })
 			return err
+		}
+		if m.Partial {
+			return nil
 		}
 		return s.previewDraft(ctx, tx, b, &m)
 	})
@@ -61,9 +65,9 @@ func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	if err == nil {
 		added, refused, err = tryEffect(ctx, tx, b, &e.effect)
 	}
-	switch kind := fault.KindOf(err); {
+	switch {
 	case err == nil:
-	case kind == fault.Conflict || kind == fault.Invalid || kind == fault.NotFound:
+	case fault.Refused(err):
 		m.Guidance.ForbidPosting(err.Error())
 		return nil
 	default:

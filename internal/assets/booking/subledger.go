@@ -11,8 +11,15 @@ import (
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
+
+// ForeignAccounts returns those of some ledger accounts that belong to sources of legal entities outside the actor's key, and to none of
+// its own.
+func (s *Service) ForeignAccounts(ctx context.Context, tx *db.Tx, accountIDs []string) (map[string]bool, error) {
+	return source.ForeignAccounts(ctx, tx, accountIDs)
+}
 
 // BeforePost returns the lines of a draft, computed with the lots, prices and chart of now, and a function to call after it is
 // posted.

@@ -137,7 +137,11 @@ func validateAmounts(o *fault.List, l *lots.Lot) {
 func validateAccount(ctx context.Context, tx *db.Tx, o *fault.List, b *snapshot.Books, l *lots.Lot, heldAt source.Source) error {
 	const field = "ledger_account_id"
 	a, there := b.Accounts[l.LedgerAccountID]
-	if !there {
+	foreign, err := source.ForeignAccounts(ctx, tx, []string{l.LedgerAccountID})
+	if err != nil {
+		return err
+	}
+	if !there || foreign[a.ID] {
 		o.AddMissing("ledger account", field)
 		return nil
 	}

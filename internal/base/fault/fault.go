@@ -43,7 +43,8 @@ type Error struct {
 	Kind       Kind
 	Message    string
 	Fields     []Field
-	More       int // faults that Fields does not list, because there are too many
+	More       int  // faults that Fields does not list, because there are too many
+	Unread     bool // not all of the input was looked at, so that there may be others
 	RetryAfter time.Duration
 
 	cause error

@@ -14,6 +14,7 @@ type List struct {
 	noun                        string // the kind of the first record that does not exist
 	conflict                    string // the message of the first conflict
 	more                        int    // faults beyond ListMax
+	unread                      bool   // not all of the input was looked at
 }
 
 // ListMax is how many faults of a kind a List keeps. It only counts the rest, so that a request cannot make it grow without limit.
@@ -30,6 +31,9 @@ func (l *List) Addf(field, format string, args ...any) {
 
 // AddMore counts faults that are not listed, because there are too many.
 func (l *List) AddMore(n int) { l.more += n }
+
+// MarkUnread states that not all of the input was looked at, because too much of it is at fault.
+func (l *List) MarkUnread() { l.unread = true }
 
 // keep appends fields to a list that may have ListMax, and counts the rest.
 func (l *List) keep(list *[]Field, fields ...Field) {
@@ -83,7 +87,7 @@ func (l *List) Merge(err error) error {
 	default:
 		return err
 	}
-	l.more += e.More
+	l.more, l.unread = l.more+e.More, l.unread || e.Unread
 	return nil
 }
 
@@ -107,11 +111,11 @@ func (l *List) Err() error {
 	all := slices.Concat(invalid, l.missing, l.conflicts)
 	switch {
 	case len(invalid) > 0:
-		return &Error{Kind: Invalid, Message: invalidMessage, Fields: all, More: l.more}
+		return &Error{Kind: Invalid, Message: invalidMessage, Fields: all, More: l.more, Unread: l.unread}
 	case len(l.missing) > 0:
-		return &Error{Kind: NotFound, Message: l.noun + " " + notFound, Fields: all, More: l.more}
+		return &Error{Kind: NotFound, Message: l.noun + " " + notFound, Fields: all, More: l.more, Unread: l.unread}
 	case len(l.conflicts) > 0:
-		return &Error{Kind: Conflict, Message: l.conflict, Fields: all, More: l.more}
+		return &Error{Kind: Conflict, Message: l.conflict, Fields: all, More: l.more, Unread: l.unread}
 	}
 	return nil
 }

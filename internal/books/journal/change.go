@@ -23,7 +23,7 @@ func (s *Service) change(ctx context.Context, entryID string,
 		if err != nil {
 			return err
 		}
-		e, err := Find(ctx, tx, entryID)
+		e, err := FindToChange(ctx, tx, entryID)
 		if err != nil {
 			return err
 		}
@@ -134,6 +134,18 @@ func (c *composer) recompose(ctx context.Context, tx *db.Tx, was Entry, p Create
 	return e, nil
 }
 
+// recomposeSent is recompose for lines that a user sent or keeps, which cannot be on accounts of others.
+func (s *Service) recomposeSent(ctx context.Context, tx *db.Tx, c *composer, was Entry, p CreateParams) (Entry, error) {
+	e, err := c.recompose(ctx, tx, was, p)
+	if err != nil {
+		return e, err
+	}
+	if err := s.requireOwnAccounts(ctx, tx, c.validation, []Entry{e}, func(int) string { return "" }); err != nil {
+		return e, err
+	}
+	return e, c.err()
+}
+
 // Update edits a draft. It writes nothing if nothing changes.
 func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
@@ -148,7 +160,7 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 				return e, err
 			}
 		}
-		after, err := c.recompose(ctx, tx, e, p.applyTo(e))
+		after, err := s.recomposeSent(ctx, tx, c, e, p.applyTo(e))
 		if err != nil || reflect.DeepEqual(e.facts(), after.facts()) {
 			return after, err
 		}

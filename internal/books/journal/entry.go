@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
@@ -64,6 +65,8 @@ type Entry struct {
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	Lines          []Line
+
+	Partial bool // what belongs to legal entities outside the actor's key was left out; not stored
 }
 
 // Line is one line of an entry.
@@ -101,6 +104,23 @@ func (e Entry) entities() []string {
 		}
 	}
 	return out
+}
+
+// shownTo returns the part of an entry that an actor may see, and whether that is anything. Of an entry that also concerns legal entities
+// outside the actor's key it leaves out their lines, the memo, which is about all of them, and, if the entry belongs to one of them,
+// that legal entity and the transaction.
+func (e Entry) shownTo(who actor.Actor) (Entry, bool) {
+	hidden := func(legalEntityID string) bool { return !who.Sees(legalEntityID) }
+	all := e.entities()
+	if !slices.ContainsFunc(all, hidden) {
+		return e, true
+	}
+	e.Partial, e.Memo = true, ""
+	e.Lines = slices.DeleteFunc(slices.Clone(e.Lines), func(l Line) bool { return hidden(l.LegalEntityID) })
+	if hidden(e.LegalEntityID) {
+		e.LegalEntityID, e.AutoEntity, e.TransactionID, e.TransactionNo = "", false, "", 0
+	}
+	return e, slices.ContainsFunc(all, who.Sees)
 }
 
 // tags returns the tags of an entry and its lines, sorted and without duplicates.
@@ -188,6 +208,10 @@ func (g *Guidance) ForbidPosting(why string) {
 // Guide returns the guidance for an entry, given the books.
 func (e Entry) Guide(b *snapshot.Books) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: clock.Format(e.UpdatedAt)}
+	if e.Partial {
+		g.Warnings = append(g.Warnings, "the entry "+actor.NeedsUnlimited)
+		return g
+	}
 	month := calendar.MonthOf(e.AccountingDate, b.Zone).Key()
 	closed := month <= b.ClosedThrough(e.entities()...)
 	switch {

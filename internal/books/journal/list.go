@@ -84,6 +84,9 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			if err != nil {
 				return err
 			}
+			for i := range entries {
+				entries[i], _ = entries[i].shownTo(who)
+			}
 			rows, err = s.guide(ctx, tx, b, entries)
 			return err
 		})

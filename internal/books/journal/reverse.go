@@ -59,7 +59,7 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 				return e, err
 			}
 		}
-		replacement, err := c.recompose(ctx, tx, Entry{Classification: e.Classification}, description)
+		replacement, err := s.recomposeSent(ctx, tx, c, Entry{Classification: e.Classification}, description)
 		if err != nil {
 			return e, err
 		}

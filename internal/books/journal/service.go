@@ -49,7 +49,7 @@ func (s *Service) guide(ctx context.Context, tx *db.Tx, b *snapshot.Books, entri
 	out := make([]Guided, len(entries))
 	var drafts []string
 	for i, e := range entries {
-		if out[i] = withGuidance(e, b); e.Status == Draft && e.followsFromTransaction() {
+		if out[i] = withGuidance(e, b); e.Status == Draft && e.followsFromTransaction() && !e.Partial {
 			drafts = append(drafts, e.ID)
 		}
 	}
@@ -172,7 +172,7 @@ func linkPrevious(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry
 	before, there := made[e.PreviousID]
 	if !there {
 		var err error
-		if before, err = Find(ctx, tx, e.PreviousID); err != nil {
+		if before, err = FindToChange(ctx, tx, e.PreviousID); err != nil {
 			return nil, err
 		}
 	}
@@ -208,6 +208,9 @@ func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at 
 		all.add(c.validation)
 	}
 	if err := resolveTags(ctx, tx, all, entries, at); err != nil {
+		return nil, nil, err
+	}
+	if err := s.requireOwnAccounts(ctx, tx, all, entries, at); err != nil {
 		return nil, nil, err
 	}
 	if err := all.err(); err != nil || len(wanting) == 0 || dry {
@@ -248,6 +251,31 @@ func addEntry(ctx context.Context, tx *db.Tx, state *orgstate.State, e Entry, pr
 		Dependents: e.hasDependents()})
 }
 
+// requireOwnAccounts reports lines of entries by hand on accounts that belong to sources of legal entities outside the actor's key, as if
+// the accounts did not exist.
+func (s *Service) requireOwnAccounts(ctx context.Context, tx *db.Tx, all *validation, entries []Entry, at func(int) string) error {
+	if !actor.From(ctx).Limited() {
+		return nil
+	}
+	var asked []string
+	for _, e := range entries {
+		for _, l := range e.Lines {
+			asked = append(asked, l.LedgerAccountID)
+		}
+	}
+	foreign, err := s.subledger.ForeignAccounts(ctx, tx, asked)
+	for i, e := range entries {
+		r := &validation{at: at(i)}
+		for n, l := range e.Lines {
+			if foreign[l.LedgerAccountID] && !e.followsFromTransaction() {
+				r.notFound("ledger account", fmt.Sprintf("lines[%d].ledger_account_id", n))
+			}
+		}
+		all.add(r)
+	}
+	return err
+}
+
 // resolveTags looks up the tags of all entries in one query and reports those that do not exist.
 func resolveTags(ctx context.Context, tx *db.Tx, all *validation, entries []Entry, at func(int) string) error {
 	var asked []string
@@ -280,7 +308,7 @@ func reportUnknownTags(r *validation, at string, ids, known []string) {
 	}
 }
 
-// FindGuided returns an entry with its guidance, if the actor may see it, and the books that the guidance follows from. It
+// FindGuided returns an entry as Find does, with its guidance, and the books that the guidance follows from. It
 // runs in the caller's transaction.
 func FindGuided(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapshot.Books, error) {
 	e, err := Find(ctx, tx, entryID)
@@ -294,19 +322,28 @@ func FindGuided(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapsh
 	return withGuidance(e, b), b, nil
 }
 
-// Find returns an entry with its lines, if the actor may see it. It runs in the caller's transaction.
+// Find returns an entry with its lines. Of an entry that also concerns legal entities outside the actor's key it returns the part that
+// the actor may see; if that is nothing, the error is the same as for an entry that does not exist. It runs in the caller's transaction.
 func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	e, err := selectEntry(ctx, tx, entryID)
 	if err != nil {
 		return e, err
 	}
-	who := actor.From(ctx)
-	for _, legalEntityID := range e.entities() {
-		if !who.Sees(legalEntityID) {
-			return Entry{}, fault.Missing(noun)
-		}
+	e, visible := e.shownTo(actor.From(ctx))
+	if !visible {
+		return Entry{}, fault.Missing(noun)
 	}
 	return e, nil
+}
+
+// FindToChange is Find for an entry that is about to be changed, with all its lines. The error is of kind Forbidden if the actor may see
+// only a part of the entry, because a change would affect the books of other legal entities. It runs in the caller's transaction.
+func FindToChange(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
+	e, err := Find(ctx, tx, entryID)
+	if err == nil && e.Partial {
+		return Entry{}, fault.Forbiddenf("the entry %s %s", e.SequenceNumber(), actor.NeedsUnlimited)
+	}
+	return e, err
 }
 
 const noun = "journal entry"

@@ -284,12 +284,17 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *cursorKey, limi
 	switch {
 	case f.LedgerAccountID != "":
 		order = "l"
-		// An entry with several lines on the account is found by the first of them.
 		q = db.Select("SELECT "+columns+
 			` FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
-			WHERE l.organization_id = @org`).And("l.ledger_account_id = ?", f.LedgerAccountID).
-			And(`NOT EXISTS (SELECT 1 FROM journal_lines m WHERE m.organization_id = l.organization_id AND m.journal_entry_id = l.journal_entry_id
-				AND m.ledger_account_id = l.ledger_account_id AND m.position < l.position)`)
+			WHERE l.organization_id = @org`).And("l.ledger_account_id = ?", f.LedgerAccountID)
+		// An entry with several lines on the account is found by the first of them that the actor may see.
+		const earlier = `NOT EXISTS (SELECT 1 FROM journal_lines m WHERE m.organization_id = l.organization_id AND m.journal_entry_id =
+			l.journal_entry_id AND m.ledger_account_id = l.ledger_account_id AND m.position < l.position`
+		if len(f.limited) > 0 {
+			q.And("l.legal_entity_id {any}", f.limited).And(earlier+" AND m.legal_entity_id {any})", f.limited)
+		} else {
+			q.And(earlier + ")")
+		}
 	case f.TagID != "":
 		order = "t"
 		q = db.Select("SELECT "+columns+
@@ -322,12 +327,6 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *cursorKey, limi
 	return entries, fillLines(ctx, tx, entries)
 }
 
-// entirelyVisible is the condition that an entry and all its lines belong to some legal entities. An actor who is limited to
-// them does not see other entries.
-const entirelyVisible = `e.legal_entity_id {any}
-	AND NOT EXISTS (SELECT 1 FROM journal_lines o WHERE o.organization_id = e.organization_id AND o.journal_entry_id =
-	e.journal_entry_id AND NOT (o.legal_entity_id {any}))`
-
 // addConditions adds the conditions that no index serves, which are evaluated for each entry.
 func (f Filter) addConditions(q *db.Query) {
 	if len(f.LegalEntityIDs) == 1 {
@@ -335,9 +334,7 @@ func (f Filter) addConditions(q *db.Query) {
 	} else if len(f.LegalEntityIDs) > 1 {
 		q.And("e.legal_entity_id {any}", f.LegalEntityIDs)
 	}
-	if len(f.limited) > 0 {
-		q.And(entirelyVisible, f.limited, f.limited)
-	}
+	f.addVisibility(q)
 	if f.TagID != "" && f.LedgerAccountID != "" {
 		q.And("EXISTS (SELECT 1 FROM journal_tags t WHERE t.organization_id = e.organization_id AND t.journal_entry_id = "+
 			"e.journal_entry_id AND t.tag_id = ?)", f.TagID)

@@ -17,6 +17,9 @@ import (
 type Subledger interface {
 	// FindTransaction returns an error of kind NotFound unless the transaction exists and the actor may see it.
 	FindTransaction(ctx context.Context, tx *db.Tx, transactionID string) error
+	// ForeignAccounts returns those of some ledger accounts that belong to sources of legal entities outside the actor's key, and to none
+	// of its own.
+	ForeignAccounts(ctx context.Context, tx *db.Tx, accountIDs []string) (map[string]bool, error)
 	// BeforePost is called before a draft is posted. It returns the lines to post, or nil to post those of the draft, and a function to
 	// call after posting, or nil.
 	BeforePost(ctx context.Context, tx *db.Tx, draft Entry) (lines []LineParams, posted func(context.Context, *db.Tx, Entry) error, err error)
@@ -42,6 +45,10 @@ type noSubledger struct{}
 
 func (noSubledger) FindTransaction(context.Context, *db.Tx, string) error {
 	return fault.Missing("transaction")
+}
+
+func (noSubledger) ForeignAccounts(context.Context, *db.Tx, []string) (map[string]bool, error) {
+	return nil, nil
 }
 
 func (noSubledger) BeforePost(context.Context, *db.Tx, Entry) ([]LineParams, func(context.Context, *db.Tx, Entry) error, error) {

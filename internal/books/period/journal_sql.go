@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // The tables of the journal that are read here are written by package journal only.
@@ -88,6 +89,19 @@ func selectDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityID string
 	return db.All[entryRef](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.number
 		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
 		WHERE `+isDraft+` AND l.legal_entity_id = ? ORDER BY e.number LIMIT ?`, p.Start, p.End, legalEntityID, limit)
+}
+
+// countDraftsBeyond counts the drafts dated in a period that have a line of a legal entity and concern another one outside the actor's key.
+func countDraftsBeyond(ctx context.Context, tx *db.Tx, p Period, legalEntityID string) (int64, error) {
+	who := actor.From(ctx)
+	if !who.Limited() {
+		return 0, nil
+	}
+	const line = "EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = e.organization_id AND l.journal_entry_id = " +
+		"e.journal_entry_id AND "
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM journal_entries e WHERE "+isDraft+" AND "+line+"l.legal_entity_id = ?) "+
+		"AND (NOT (e.legal_entity_id {any}) OR "+line+"NOT (l.legal_entity_id {any})))",
+		p.Start, p.End, legalEntityID, who.LegalEntityIDs, who.LegalEntityIDs)
 }
 
 // selectEntryIDs returns the posted entries of a period with a line of one of the legal entities, in the order of their

@@ -47,6 +47,16 @@ func NewCheckResult(e entity.LegalEntity, code string, count int64, samples []st
 	return v
 }
 
+// OthersMust says in a message how many of the records it counts a key that is limited to legal entities cannot deal with, because they
+// concern others too. It returns nothing if there are none.
+func OthersMust(do string, count int64) string {
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf(". %d of them also concern a legal entity that this key has no access to: %s these with a key that is not limited "+
+		"to legal entities", count, do)
+}
+
 // CheckStatus is the result of a check in one word.
 type CheckStatus string
 
@@ -196,14 +206,19 @@ func (x *examination) checkDrafts(ctx context.Context, tx *db.Tx, _ closeStatus)
 	}
 	for _, e := range x.entities {
 		var sample []entryRef
+		var beyond int64
 		if counts[e.ID] > 0 {
 			if sample, err = selectDrafts(ctx, tx, x.period, e.ID, samplesMax); err != nil {
+				return err
+			}
+			if beyond, err = countDraftsBeyond(ctx, tx, x.period, e.ID); err != nil {
 				return err
 			}
 		}
 		ids, numbers := idsAndNumbers(sample)
 		x.addResult(e, CodeDrafts, counts[e.ID], ids, "no draft is dated in the period",
-			"drafts are dated in the period, post or delete them: "+joinFirst(numbers, int(counts[e.ID])))
+			"drafts are dated in the period, post or delete them: "+joinFirst(numbers, int(counts[e.ID]))+
+				OthersMust("post or delete", beyond))
 	}
 	return nil
 }

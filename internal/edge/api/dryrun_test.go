@@ -2,11 +2,13 @@ package api_test
 
 import (
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
 func TestADryRunOfNewTransactionsAnswersAsTheRealThingAndWritesNothing(t *testing.T) {
@@ -86,6 +88,44 @@ func TestADryRunUnderAnIdempotencyKeyIsAnsweredAgainFromTheKey(t *testing.T) {
 		const other = `{"rates":[{"base_currency":"EUR","quote_currency":"USD","date":"2026-01-31","rate":"1.08"}]}`
 		if a := send(other); a.Status != 409 {
 			t.Errorf("another request under the key: %d %s", a.Status, a.Body)
+		}
+	})
+}
+
+func TestEveryDryRunUnderAnIdempotencyKeyIsAnsweredAgainFromTheKey(t *testing.T) {
+	var tested atomic.Int64
+	t.Cleanup(func() {
+		if tested.Load() == 0 {
+			t.Error("no route has dry runs, so nothing was tested")
+		}
+	})
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
+		if schema := bodySchema(s, r); !r.Idempotent || schema == nil || schema.Properties["dry_run"] == nil {
+			return
+		}
+		n := s.Found(t, "mine")
+		_, own := request(t, r, n)
+		for _, form := range append([]sample{own}, own.also...) {
+			if _, has := form.at([]any{"dry_run"}); !has && len(own.also) > 0 {
+				continue // not every form of the request has it
+			}
+			if form.path == nil {
+				form.path = own.path
+			}
+			tested.Add(1)
+			req, before := form.with([]any{"dry_run"}, true).request(r, n.Key), n.AuditCount(t)
+			req.Header = http.Header{"Idempotency-Key": {client.NewIdempotencyKey()}}
+			first, second := s.Send(t, req), s.Send(t, req)
+			if first.Status >= 300 || first.Header.Get("Idempotency-Replayed") != "" {
+				t.Fatalf("%d %s", first.Status, first.Body)
+			}
+			if second.Header.Get("Idempotency-Replayed") != "true" || second.Status != first.Status || string(first.Body) != string(second.Body) {
+				t.Errorf("%d %s, then %d %s", first.Status, first.Body, second.Status, second.Body)
+			}
+			// A classification run is a record of its own, also one that only shows what it would do.
+			if after := n.AuditCount(t); after != before && r.Path != "/v1/classification-runs" {
+				t.Errorf("%d changes were made", after-before)
+			}
 		}
 	})
 }

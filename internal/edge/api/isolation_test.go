@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -29,6 +30,8 @@ type isolation struct {
 	tenant  *apitest.Tenant // its legal entity is the first
 	other   *apitest.Tenant // the same organization; its legal entity is the second
 	key     string          // limited to the second
+
+	shared map[string][]string // ids of records that concern both legal entities, by the name of a path parameter
 
 	// requests has for each route the requests about the first legal entity, as they were sent with the owner's key.
 	requests map[string][]apitest.Request
@@ -74,12 +77,90 @@ func isolated(t *testing.T, s *apitest.Service) *isolation {
 	other.LegalEntity.ID, other.LegalEntity.Name = second.ID, second.Name
 	x.other, x.key = &other, x.tenant.Limited(t, second.ID)
 	x.useHiddenAccounts(t)
-	x.shareEntry(t)
+	x.shared = map[string][]string{"journal_entry_id": {x.shareEntry(t, "posted"), x.shareEntry(t, "draft")}}
+	x.shareTransfer(t)
 	return x
 }
 
-// shareEntry posts an entry of the first legal entity, with a marked memo, that has lines of the second too.
-func (x *isolation) shareEntry(t *testing.T) {
+// shareTransfer links transactions of both legal entities and books one such pair.
+func (x *isolation) shareTransfer(t *testing.T) {
+	t.Helper()
+	for i := range 2 {
+		var ids []string
+		for n, tenant := range []*apitest.Tenant{x.tenant, x.other} {
+			c := client.CreateTransaction{ExternalID: client.NewIdempotencyKey(), Memo: "Mine",
+				SourceID: tenant.NewSource(t, client.CreateSource{SourceType: "bank", Name: fmt.Sprint("Bank ", n, i)}).ID,
+				External: client.CreateTransactionExternal{Timestamp: time.Date(2026, 1, 9, 12, 0, 0, 0, time.UTC), Description: "Loan",
+					Direction: []string{"debit", "credit"}[n], Quantity: new("100"), Currency: "USD"}}
+			if n == 0 {
+				c.ExternalID, c.Memo, c.External.Description = x.planter.text(), x.planter.text(), x.planter.text()
+				c.Vendor = x.planter.text()
+			}
+			made, err := x.tenant.Client.CreateTransactions(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, made.Data[0].ID)
+		}
+		if a := x.tenant.PostJSON(t, "/v1/transactions/link", map[string]any{"transaction_ids": ids}, nil); a.Status != http.StatusOK {
+			t.Fatalf("%s", a.Body)
+		}
+		x.shared["transaction_id"] = append(x.shared["transaction_id"], ids[1])
+		if i == 1 {
+			continue
+		}
+		var made struct{ Data client.JournalEntry }
+		body := map[string]any{"transaction_id": ids[0], "transaction_type": "INTERCOMPANY TRANSFER", "auto_post": true,
+			"memo": x.planter.text()}
+		if a := x.tenant.PostJSON(t, "/v1/journal-entries", body, &made); a.Status != http.StatusCreated {
+			t.Fatalf("%s", a.Body)
+		}
+		x.shared["journal_entry_id"] = append(x.shared["journal_entry_id"], made.Data.ID)
+	}
+}
+
+// sendShared sends the requests of a route about records of the first legal entity for the records that concern both. They are shown in
+// part, and entries are not changed.
+func (x *isolation) sendShared(t *testing.T, r wire.Route, name string) {
+	t.Helper()
+	for _, req := range x.requests[r.String()] {
+		for _, id := range x.shared[name] {
+			about := aboutID(r, req, name, id)
+			if about.Path == req.Path && about.Body == req.Body {
+				continue
+			}
+			a := x.send(t, about)
+			if r.Method == http.MethodGet && strings.HasSuffix(r.Path, "/{"+name+"}") && a.Status != http.StatusOK {
+				t.Errorf("GET %s: %d %s", about.Path, a.Status, a.Body)
+			}
+			if name == "journal_entry_id" && r.Method != http.MethodGet && a.Status < 400 {
+				t.Errorf("%s %s: %d %s", r.Method, about.Path, a.Status, a.Body)
+			}
+		}
+	}
+}
+
+// aboutID returns a request with another id in a parameter of its path, in its query and in its body.
+func aboutID(r wire.Route, req apitest.Request, name, id string) apitest.Request {
+	path, query, _ := strings.Cut(req.Path, "?")
+	parts := strings.Split(path, "/")
+	for i, part := range strings.Split(r.Path, "/") {
+		if part == "{"+name+"}" {
+			parts[i] = id
+		}
+	}
+	prefix := id[:strings.Index(id, "_")+1]
+	other := regexp.MustCompile(`\b` + prefix + `[0-9a-z]{26}\b`)
+	req.Path = strings.Join(parts, "/")
+	if query != "" {
+		req.Path += "?" + other.ReplaceAllString(query, id)
+	}
+	req.Body = other.ReplaceAllString(req.Body, id)
+	return req
+}
+
+// shareEntry creates an entry of the first legal entity, with a marked memo, that has lines of the second too, and returns its id.
+func (x *isolation) shareEntry(t *testing.T, status string) string {
 	t.Helper()
 	accounts := map[string]string{}
 	for a, err := range x.tenant.Client.LedgerAccounts(t.Context(), nil) {
@@ -90,16 +171,19 @@ func (x *isolation) shareEntry(t *testing.T) {
 			accounts[*a.Code] = a.ID
 		}
 	}
-	e := client.CreateJournalEntry{AccountingDate: "2026-01-08", LegalEntityID: x.tenant.LegalEntity.ID, Status: "posted",
+	e := client.CreateJournalEntry{AccountingDate: "2026-01-08", LegalEntityID: x.tenant.LegalEntity.ID, Status: status,
 		Memo: x.planter.text()}
 	for _, entity := range []string{x.tenant.LegalEntity.ID, x.other.LegalEntity.ID} {
 		e.Lines = append(e.Lines,
 			client.CreateJournalLine{LedgerAccountID: accounts["6020"], CreditOrDebit: "DEBIT", Amount: "5.00", LegalEntityID: entity},
 			client.CreateJournalLine{LedgerAccountID: accounts["4010"], CreditOrDebit: "CREDIT", Amount: "5.00", LegalEntityID: entity})
 	}
-	if _, err := x.tenant.Client.CreateJournalEntry(t.Context(), e); err != nil {
+	e.Lines[0].Memo = x.planter.text()
+	made, err := x.tenant.Client.CreateJournalEntry(t.Context(), e)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return made.ID
 }
 
 // runAll executes the imports and classification runs.
@@ -270,10 +354,14 @@ func TestNothingOfALegalEntityIsShownToOrChangedByAKeyForAnother(t *testing.T) {
 					x.sendAll(t, r, req)
 				}
 			})
+			t.Run("of both "+r.String(), func(t *testing.T) { x.sendShared(t, r, "journal_entry_id") })
 		}
 		x.expectUnchanged(t, before)
 		for _, r := range s.API.Routes() {
-			t.Run("of the second "+r.String(), func(t *testing.T) { x.sendOwn(t, r) })
+			t.Run("of the second "+r.String(), func(t *testing.T) {
+				x.sendShared(t, r, "transaction_id")
+				x.sendOwn(t, r)
+			})
 		}
 		x.expectNoRecords(t)
 	})

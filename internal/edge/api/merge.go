@@ -27,6 +27,8 @@ func mergeOperations(a *huma.Operation, other *wire.Route) *huma.Operation {
 	if one, other := a.Responses[ok], b.Responses[ok]; one != nil && other != nil {
 		answer := *one
 		answer.Content = either(one.Content, other.Content)
+		answer.Headers = maps.Clone(one.Headers)
+		maps.Copy(answer.Headers, other.Headers)
 		out.Responses[ok] = &answer
 	}
 	return &out

@@ -42,7 +42,7 @@ func newSchemas(version string) *schemas {
 		},
 		Paths: map[string]*huma.PathItem{},
 		Components: &huma.Components{
-			Schemas: registry,
+			Schemas: registry, Headers: headers,
 			SecuritySchemes: map[string]*huma.SecurityScheme{"apiKey": {Type: "apiKey", In: "header", Name: keyHeader,
 				Description: "An API key: `bur_` and 43 characters. It determines the organization."}},
 		},
@@ -136,8 +136,10 @@ func (s *schemas) describe(r *wire.Route) *huma.Operation {
 				": true`. Keys are kept for at least 24 hours.",
 		})
 	}
-	answer := &huma.Response{Description: "The operation succeeded.",
-		Headers: map[string]*huma.Header{"X-Request-Id": {Description: "Identifier of the request.", Schema: &huma.Schema{Type: "string"}}}}
+	answer := &huma.Response{Description: "The operation succeeded.", Headers: headersOf(r.Status)}
+	if r.Idempotent {
+		answer.Headers[idempotency.Replayed] = headerRef(idempotency.Replayed)
+	}
 	if r.Status != http.StatusNoContent {
 		answer.Content = map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.Output, true, "")}}
 	}
@@ -149,7 +151,7 @@ func (s *schemas) describe(r *wire.Route) *huma.Operation {
 		}
 	}
 	for _, e := range errorsOf(r) {
-		op.Responses[strconv.Itoa(e.status)] = &huma.Response{Description: e.text,
+		op.Responses[strconv.Itoa(e.status)] = &huma.Response{Description: e.text, Headers: headersOf(e.status),
 			Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(reflect.TypeFor[wire.ErrorBody](), true, "")}}}
 	}
 	return op

@@ -138,9 +138,31 @@ func (a *API) answerOnce(ctx context.Context, r *wire.Route, who actor.Actor, ke
 	case err != nil:
 		return answer, false, err
 	case early != nil:
-		return idempotency.Answer{Status: http.StatusOK, Body: wire.Encode(early)}, false, nil
+		return a.keepAnswer(ctx, who, keyed, idempotency.Answer{Status: http.StatusOK, Body: wire.Encode(early)})
 	}
 	return a.perform(ctx, r, who, keyed, in)
+}
+
+// keepAnswer stores an answer that wrote nothing under the idempotency key, if the request has one, and returns it. If another request has
+// stored one under the key meanwhile, it returns that.
+func (a *API) keepAnswer(ctx context.Context, who actor.Actor, keyed *idempotency.Request,
+	answer idempotency.Answer) (out idempotency.Answer, replayed bool, err error) {
+	if keyed == nil {
+		return answer, false, nil
+	}
+	err = a.app.DB.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		earlier, err := keyed.Claim(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != nil; replayed {
+			out = *earlier
+			return nil
+		}
+		out = answer
+		return keyed.Store(ctx, tx, answer)
+	})
+	return out, replayed, err
 }
 
 // ownTransaction is implemented by inputs of which some cannot share a database transaction with other requests.

@@ -98,6 +98,10 @@ func (a Actor) Authorize(n Need) error {
 	return nil
 }
 
+// NeedsUnlimited is the reason and the next step for what a key that is limited to legal entities may see in part, but not change. It
+// follows the name of the record.
+const NeedsUnlimited = "also concerns a legal entity that this key has no access to: use a key that is not limited to legal entities"
+
 // Limited reports whether the actor's key has access to some legal entities only.
 func (a Actor) Limited() bool { return len(a.LegalEntityIDs) > 0 }
 

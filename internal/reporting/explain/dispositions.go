@@ -256,14 +256,6 @@ func (i *inquiry) showLines(ctx context.Context, entryID string) (err error) {
 	if i.out.Lines, err = selectEntry(ctx, i.tx, entryID, linesMax); err != nil {
 		return err
 	}
-	who := actor.From(ctx)
-	seen := i.out.Lines[:0]
-	for _, l := range i.out.Lines {
-		if who.Sees(l.LegalEntityID) {
-			seen = append(seen, l)
-		}
-	}
-	i.out.Lines = seen
 	if hidden, err := journal.HiddenIDs(ctx, i.tx, []string{entryID}); err != nil || hidden[entryID] {
 		return err // its origin includes the transaction of the other legal entity
 	}

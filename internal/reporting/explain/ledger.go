@@ -63,7 +63,7 @@ func (i *inquiry) ledger(ctx context.Context) error {
 		}
 	}
 	i.out.setValue(sum, lines[0].Currency)
-	return i.showEntry(ctx, e.ID, lines)
+	return i.showEntry(ctx, e, lines)
 }
 
 // mustBalance returns an error when lines of a posted entry are missing or damaged: their sum would be a wrong figure.
@@ -85,7 +85,7 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 	if i.q.Column == "amount" {
 		i.out.setValue(l.Amount.Abs(), l.Currency)
 		i.out.add("this line", l.Amount.Abs(), nil, NoList)
-		return i.showEntry(ctx, e.ID, lines)
+		return i.showEntry(ctx, e, lines)
 	}
 	i.q.PeriodID, i.q.LedgerAccountID = e.PeriodID, l.LedgerAccountID // the names that a cell is found by
 	c, err := i.cell(ctx)
@@ -117,7 +117,7 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 		i.out.setValue(opening.Add(own), l.Currency)
 		i.out.add("opening balance", opening, i.q.with("column", openingBalance), NoList)
 		i.out.add("this line", own, i.q.with("column", "amount", "tag_id", ""), NoList)
-		return i.showEntry(ctx, e.ID, lines)
+		return i.showEntry(ctx, e, lines)
 	}
 	var from *Query
 	if c.before != nil && permanent(c.account) {
@@ -131,12 +131,14 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 }
 
 // showEntry shows the lines of an entry, the lots that it created and consumed, and its origin.
-func (i *inquiry) showEntry(ctx context.Context, entryID string, lines []Line) (err error) {
+func (i *inquiry) showEntry(ctx context.Context, e journal.Entry, lines []Line) (err error) {
 	i.out.Lines = lines[:min(len(lines), linesMax)]
-	if i.out.Booking, err = booking.OriginOf(ctx, i.tx, entryID); err != nil {
-		return err
+	if !e.Partial { // the origin is about all legal entities of the entry
+		if i.out.Booking, err = booking.OriginOf(ctx, i.tx, e.ID); err != nil {
+			return err
+		}
 	}
-	return i.showLotsOf(ctx, entryID)
+	return i.showLotsOf(ctx, e.ID)
 }
 
 // key returns the position of a line on its account, for a cursor.

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/lots"
@@ -10,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 var lotColumns = []string{"remaining_basis", "remaining_quantity", "quantity", "cost_basis", "unit_cost", "price", "market_value",
@@ -129,13 +131,17 @@ func (i *inquiry) showLotsOf(ctx context.Context, entryID string) error {
 	if err != nil {
 		return err
 	}
+	who := actor.From(ctx)
 	for _, l := range made {
-		i.out.Lots = append(i.out.Lots, lotOf(l))
+		if who.Sees(l.LegalEntityID) {
+			i.out.Lots = append(i.out.Lots, lotOf(l))
+		}
 	}
 	taken, err := lots.UsesOfEntry(ctx, i.tx, entryID)
 	if err != nil {
 		return err
 	}
+	taken = slices.DeleteFunc(taken, func(u lots.Use) bool { return !who.Sees(u.LegalEntityID) })
 	added, err := realized.OfUses(ctx, i.tx, taken)
 	for _, u := range taken {
 		use := useOf(u)

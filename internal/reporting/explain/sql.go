@@ -170,8 +170,11 @@ func sumBefore(ctx context.Context, tx *db.Tx, accountID, tagID, periodKey strin
 
 // selectEntry reads the lines of one entry.
 func selectEntry(ctx context.Context, tx *db.Tx, entryID string, limit int) ([]Line, error) {
-	rows, err := db.All[lineRow](ctx, tx, "SELECT "+lineColumns+fromLines+
-		" AND l.journal_entry_id = ? AND l.is_posted = ? ORDER BY l.position LIMIT ?", entryID, true, int64(limit))
+	q := db.Select("SELECT "+lineColumns+fromLines).And("l.journal_entry_id = ?", entryID).And("l.is_posted = ?", true)
+	if who := actor.From(ctx); who.Limited() {
+		q.And("l.legal_entity_id {any}", who.LegalEntityIDs)
+	}
+	rows, err := db.All[lineRow](ctx, tx, q.Then("ORDER BY l.position LIMIT ?", int64(limit)), q.Args...)
 	if err != nil {
 		return nil, err
 	}

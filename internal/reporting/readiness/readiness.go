@@ -19,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
 // The checks.
@@ -85,9 +86,13 @@ func inspectUnposted(ctx context.Context, tx *db.Tx, p period.Period, entities [
 				ids, numbers = append(ids, t.ID), append(numbers, t.SequenceNumber)
 			}
 		}
+		beyond, err := transfers.CountPendingBeyond(ctx, tx, p.Start, p.End, found.sources)
+		if err != nil {
+			return nil, err
+		}
 		out[i] = period.NewCheckResult(e, CodeUnposted, found.count, ids, "all transactions of the period are posted or marked as spam",
 			"transactions of the period are not posted: "+sample(numbers, int(found.count))+
-				". Post them, mark them as spam, or close with an override_reason")
+				". Post them, mark them as spam, or close with an override_reason"+period.OthersMust("post", beyond))
 		out[i].Overridable = true
 	}
 	return out, nil

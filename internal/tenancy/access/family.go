@@ -76,8 +76,11 @@ func (k Key) ended(now time.Time) bool {
 	return k.RevokedAt != nil || k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
 }
 
-// visibleTo reports whether an actor may know of the key. Those with a key for some legal entities do not know of keys for others.
+// visibleTo reports whether an actor may know of the key. Those with a key for some legal entities know only of keys for some of these.
 func (k Key) visibleTo(who actor.Actor) bool {
+	if who.Limited() && len(k.LegalEntityIDs) == 0 { // it is for all
+		return false
+	}
 	return !slices.ContainsFunc(k.LegalEntityIDs, func(id string) bool { return !who.Sees(id) })
 }
 

@@ -171,13 +171,17 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
 
 // authorizeRevocation returns a Forbidden fault if the actor may not revoke the key.
 func (k Key) authorizeRevocation(ctx context.Context, tx *db.Tx, who actor.Actor) error {
-	if k.UserID != "" && who.Role != actor.Owner {
-		role, err := selectRole(ctx, tx, k.UserID)
+	if who.Role != actor.Owner {
+		above, err := ancestors(ctx, tx, k)
+		if err != nil {
+			return err
+		}
+		role, err := roleOf(ctx, tx, k, above)
 		if err != nil && fault.KindOf(err) != fault.NotFound { // a former member has no role
 			return err
 		}
 		if role == actor.Owner {
-			return fault.Forbiddenf("the key %s belongs to an owner of the organization: only an owner can revoke it", k.ID)
+			return fault.Forbiddenf("the key %s belongs to an owner of the organization, or was created by one: only an owner can revoke it", k.ID)
 		}
 	}
 	if !who.Limited() || k.ID == who.APIKeyID {

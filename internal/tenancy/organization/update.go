@@ -117,14 +117,25 @@ func validateAddress(faults *fault.List, field, address string) {
 		faults.Addf(field, "must have at most %d characters", urlMax)
 		return
 	}
-	if address == "" {
-		return
-	}
-	at, err := url.Parse(address)
-	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Hostname() == "" || at.User != nil ||
-		strings.ContainsFunc(address, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+	if address != "" && !isLink(address) {
 		faults.Addf(field, "must be an address with http or https such as https://example.com, without a user name, but is %q", address)
 	}
+}
+
+// isLink reports whether an address is safe as a link on a page.
+func isLink(address string) bool {
+	at, err := url.Parse(address)
+	return err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Hostname() != "" && at.User == nil &&
+		!strings.ContainsFunc(address, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+}
+
+// Link returns an address as it may be shown: nothing in place of one that was stored before addresses were required to be safe as a link.
+// What is stored stays, because the audit log states it.
+func Link(address string) string {
+	if !isLink(address) {
+		return ""
+	}
+	return address
 }
 
 // Validate collects every fault, before anything is created.

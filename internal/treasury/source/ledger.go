@@ -7,8 +7,34 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
+
+// ForeignAccounts returns those of some ledger accounts that belong to sources of legal entities outside the actor's key, and to none of
+// its own. The actor cannot book to them. It is a building block.
+func ForeignAccounts(ctx context.Context, tx *db.Tx, accountIDs []string) (map[string]bool, error) {
+	who := actor.From(ctx)
+	if !who.Limited() || len(accountIDs) == 0 {
+		return nil, nil
+	}
+	all, err := snapshot.Accounts(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	foreign := map[string]bool{}
+	for _, a := range all { // the account keeps the name of a source that was deleted
+		if slices.Contains(accountIDs, a.ID) && a.NamedAfter != "" {
+			foreign[a.ID] = !who.Sees(a.NamedAfter)
+		}
+	}
+	owners, err := selectOwners(ctx, tx, accountIDs)
+	for id, entities := range owners {
+		foreign[id] = !slices.ContainsFunc(entities, who.Sees)
+	}
+	return foreign, err
+}
 
 // groups are the codes of the account groups in a new chart of accounts, by type of source.
 var groups = map[Type]string{Wallet: "1200", Exchange: "1100", Bank: "1000", Card: "2000", Other: "1000"}

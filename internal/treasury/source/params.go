@@ -147,6 +147,13 @@ func resolve(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
 	s.validate(&faults)
 	if s.LedgerAccountID != "" && s.LedgerAccountID != before.LedgerAccountID {
 		a, err := account.Get(ctx, tx, s.LedgerAccountID)
+		foreign, failed := ForeignAccounts(ctx, tx, []string{s.LedgerAccountID})
+		if failed != nil {
+			return s, failed
+		}
+		if foreign[s.LedgerAccountID] {
+			err = fault.Missing("ledger account")
+		}
 		if err := faults.MergeMissing(err, "ledger_account_id"); err != nil {
 			return s, err
 		}

@@ -105,6 +105,20 @@ func selectOfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID strin
 	return query(ctx, tx, selectActive+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
 }
 
+// selectOwners returns the legal entities of the sources that have some ledger accounts, by account.
+func selectOwners(ctx context.Context, tx *db.Tx, accountIDs []string) (map[string][]string, error) {
+	rows, err := db.All[struct {
+		AccountID     string `db:"ledger_account_id"`
+		LegalEntityID string `db:"legal_entity_id"`
+	}](ctx, tx, "SELECT DISTINCT ledger_account_id, legal_entity_id FROM sources WHERE organization_id = @org AND deleted_at IS NULL "+
+		"AND ledger_account_id {any}", accountIDs)
+	out := map[string][]string{}
+	for _, r := range rows {
+		out[r.AccountID] = append(out[r.AccountID], r.LegalEntityID)
+	}
+	return out, err
+}
+
 // TypesByAccount returns the types of the sources that have each ledger account. It is a building block.
 func TypesByAccount(ctx context.Context, tx *db.Tx) (map[string][]Type, error) {
 	rows, err := db.All[struct {

@@ -35,8 +35,9 @@ func (s *Service) BaseCurrencies(ctx context.Context, all ...Transaction) (map[s
 	return out, err
 }
 
-// Guide returns the guidance for the current state of the transaction, given the base currency of its legal entity.
-func (t Transaction) Guide(baseCurrency string) Guidance {
+// Guide returns the guidance for the current state of the transaction, given the base currency of its legal entity. If beyond is set, it
+// is linked to a transaction of a legal entity outside the actor's key, so that the actor can neither unlink nor book it.
+func (t Transaction) Guide(baseCurrency string, beyond bool) Guidance {
 	g := Guidance{Allowed: []string{"update"}, Warnings: []string{}, Version: clock.Format(t.UpdatedAt)}
 	switch t.Status {
 	case Spam:
@@ -45,9 +46,10 @@ func (t Transaction) Guide(baseCurrency string) Guidance {
 	case Posted:
 		g.Warnings = append(g.Warnings, "Its journal entry is posted: unpost or reverse that to change its type.")
 	default:
-		if t.GroupID == "" {
+		switch {
+		case t.GroupID == "":
 			g.Allowed = append(g.Allowed, "mark_spam", "link")
-		} else {
+		case !beyond:
 			g.Allowed = append(g.Allowed, "unlink")
 		}
 		switch {
@@ -59,6 +61,9 @@ func (t Transaction) Guide(baseCurrency string) Guidance {
 			g.Warnings = append(g.Warnings, fmt.Sprintf("It has no value_fiat: booking it needs a price of %s in %s at %s, or in the day before.",
 				t.Asset(), baseCurrency, clock.Format(t.At)))
 		}
+	}
+	if beyond {
+		g.Warnings = append(g.Warnings, "Its link "+actor.NeedsUnlimited+" to book, unlink, unpost or reverse it.")
 	}
 	return g
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/transfer"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -76,6 +77,24 @@ func (l Link) withoutGroup(t transaction.Transaction) transaction.Transaction {
 		t.Type = l.TypeBefore
 	}
 	return t
+}
+
+// Beyond returns those of some transactions that are linked to a transaction of a legal entity outside the actor's key, by their ids.
+// Neither the link nor the entry that books both can be changed by the actor.
+func (s *Service) Beyond(ctx context.Context, of ...transaction.Transaction) (out map[string]bool, err error) {
+	who := actor.From(ctx)
+	if !who.Limited() || !slices.ContainsFunc(of, func(t transaction.Transaction) bool { return t.GroupID != "" }) {
+		return nil, nil
+	}
+	err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		partners, err := PartnersUnchecked(ctx, tx, of)
+		out = map[string]bool{}
+		for id, partner := range partners {
+			out[id] = !who.Sees(partner.Source.LegalEntityID)
+		}
+		return err
+	})
+	return out, err
 }
 
 // PartnersUnchecked returns the transactions that the given ones are linked to, by the ids of the given ones. It does

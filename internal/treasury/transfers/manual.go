@@ -232,8 +232,11 @@ func membersOf(ctx context.Context, tx *db.Tx, named []transaction.Transaction) 
 	slices.SortFunc(members, func(a, b transaction.Transaction) int { return int(a.Number - b.Number) })
 	for _, t := range members {
 		if !actor.From(ctx).Sees(t.Source.LegalEntityID) {
-			return nil, nil, fault.MissingAt("transaction", "transaction_ids")
+			at := slices.IndexFunc(named, func(n transaction.Transaction) bool { return n.GroupID == t.GroupID })
+			return nil, nil, fault.Forbiddenf("the link of %s %s", named[at].SequenceNumber(), actor.NeedsUnlimited)
 		}
+	}
+	for _, t := range members {
 		if t.Status == transaction.Posted {
 			return nil, nil, fault.ConflictAt([]fault.Field{{Name: "transaction_ids", Message: t.SequenceNumber() + " is posted"}},
 				"%s is posted: unpost its journal entry first", t.SequenceNumber())

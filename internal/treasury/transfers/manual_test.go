@@ -128,7 +128,7 @@ func TestALinkIsDissolvedUnlessASideIsPostedOrInvisible(t *testing.T) {
 			ids  []string
 			want fault.Kind
 		}{
-			{w.ctx, posted[1:], fault.Conflict}, {limited, across[:1], fault.NotFound}, {w.ctx, w.add(noon, "main 5 ETH"),
+			{w.ctx, posted[1:], fault.Conflict}, {limited, across[:1], fault.Forbidden}, {w.ctx, w.add(noon, "main 5 ETH"),
 				fault.Conflict}, {w.ctx, []string{"txn_nobody"}, fault.NotFound},
 		} {
 			if _, err := w.Unlink(c.ctx, c.ids); fault.KindOf(err) != c.want {

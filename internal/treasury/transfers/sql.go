@@ -7,7 +7,9 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/transfer"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -48,6 +50,24 @@ func selectGroups(ctx context.Context, tx *db.Tx, groupIDs []string) ([]Link, er
 		out[i] = r.link()
 	}
 	return out, err
+}
+
+// CountPendingBeyond counts the transactions of some sources from start until end that are pending and linked to a transaction of a legal
+// entity outside the actor's key. It is a building block.
+func CountPendingBeyond(ctx context.Context, tx *db.Tx, start, end time.Time, sourceIDs []string) (int64, error) {
+	who := actor.From(ctx)
+	if !who.Limited() || len(sourceIDs) == 0 {
+		return 0, nil
+	}
+	visible, err := source.IDsOfEntities(ctx, tx, who.LegalEntityIDs)
+	if err != nil {
+		return 0, err
+	}
+	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM transactions t
+		JOIN transaction_links l ON l.organization_id = t.organization_id AND l.group_id = t.group_id AND l.transaction_id <> t.transaction_id
+		JOIN transactions o ON o.organization_id = l.organization_id AND o.transaction_id = l.transaction_id
+		WHERE t.organization_id = @org AND t.visibility = 0 AND t.status = 'pending' AND t.transaction_date >= ? AND t.transaction_date < ?
+		AND t.source_id {any} AND NOT (o.source_id {any})`, start, end, sourceIDs, visible)
 }
 
 func removeLinks(ctx context.Context, tx *db.Tx, groupIDs []string) error {

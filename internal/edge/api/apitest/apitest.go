@@ -66,7 +66,7 @@ func NewService(t *testing.T, d *db.DB, c api.Config) *Service {
 	t.Helper()
 	a := app.New(d, c.Log)
 	handler := api.New(a, c)
-	return &Service{App: a, API: handler, conforming: newConforming(t, handler)}
+	return &Service{App: a, API: handler, conforming: newConforming(t, handler, c.RateLimit > 0)}
 }
 
 // Differs returns how the answer to a request differs from the published description of the API, or nil.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,13 +21,14 @@ import (
 // conforming serves an API and fails the test when an answer below /v1 is not as the published description says: its status,
 // its content type, its body and the request id. Answers to requests that reach no operation must be errors.
 type conforming struct {
-	t   *testing.T
-	api *api.API
-	mux *http.ServeMux // only finds the operation of a request
+	t       *testing.T
+	api     *api.API
+	limited bool           // the service has rate limits
+	mux     *http.ServeMux // only finds the operation of a request
 }
 
-func newConforming(t *testing.T, a *api.API) *conforming {
-	c := &conforming{t: t, api: a, mux: http.NewServeMux()}
+func newConforming(t *testing.T, a *api.API, limited bool) *conforming {
+	c := &conforming{t: t, api: a, limited: limited, mux: http.NewServeMux()}
 	for _, r := range a.Routes() {
 		if r.Choice == "" {
 			c.mux.Handle(r.String(), http.NotFoundHandler())
@@ -53,12 +55,21 @@ func (c *conforming) compare(r *http.Request, got Answer) error {
 	if got.Header.Get("X-Request-Id") == "" {
 		return fmt.Errorf("it has no X-Request-Id")
 	}
+	if (got.Header.Get("RateLimit") == "") != (got.Header.Get("RateLimit-Policy") == "") {
+		return fmt.Errorf("it has only one of RateLimit and RateLimit-Policy")
+	}
 	at := pointer("components", "schemas", "ErrorBody")
 	if op := c.operation(r); op != nil {
 		status := strconv.Itoa(got.Status)
 		described := op.Responses[status]
 		if described == nil {
 			return fmt.Errorf("the operation does not declare the status")
+		}
+		if err := c.compareHeaders(described, got.Header); err != nil {
+			return err
+		}
+		if c.limited && got.Status < http.StatusBadRequest && got.Header.Get("RateLimit") == "" {
+			return fmt.Errorf("it has no RateLimit")
 		}
 		if described.Content == nil {
 			if len(got.Body) > 0 || got.Header.Get("Content-Type") != "" {
@@ -82,6 +93,30 @@ func (c *conforming) compare(r *http.Request, got Answer) error {
 		return err
 	}
 	return schema.Validate(body)
+}
+
+// optionalHeaders are those that no answer needs to declare: they say how it is transferred, or how a browser treats it.
+var optionalHeaders = []string{"Content-Type", "Content-Length", "Content-Encoding", "Vary", "Cache-Control", "X-Content-Type-Options",
+	"Connection"}
+
+// compareHeaders returns how the headers of an answer differ from those that are declared: all that are required are there, and all that
+// are there are declared.
+func (c *conforming) compareHeaders(described *huma.Response, got http.Header) error {
+	for name := range described.Headers {
+		if c.api.Header(name).Required && got.Get(name) == "" {
+			return fmt.Errorf("it has no %s", name)
+		}
+	}
+	for name := range got {
+		declared := slices.Contains(optionalHeaders, name)
+		for known := range described.Headers {
+			declared = declared || http.CanonicalHeaderKey(known) == http.CanonicalHeaderKey(name)
+		}
+		if !declared {
+			return fmt.Errorf("the operation does not declare the header %s", name)
+		}
+	}
+	return nil
 }
 
 // operation returns the description of the operation that a request reaches, or nil if it reaches none.

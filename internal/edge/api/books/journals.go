@@ -357,7 +357,7 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 		AccountingDate:    wire.Timestamp(e.AccountingDate),
 		PostedAt:          wire.TimestampOrNull(e.PostedAt),
 		Memo:              db.OrNull(e.Memo),
-		LegalEntityID:     e.LegalEntityID,
+		LegalEntityID:     db.OrNull(e.LegalEntityID),
 		TransactionID:     db.OrNull(e.TransactionID),
 		TransactionNumber: transactionNumber(e),
 		PeriodID:          accountingPeriodID(e),

@@ -330,16 +330,23 @@ func TestAKeyOfSomeLegalEntitiesSeesNothingOfTheOthers(t *testing.T) {
 		usDraft, deDraft := entry("US", "draft", apitest.Sale), entry("DE", "draft", apitest.Sale)
 		mixed := entry("DE", "posted", "Dr 1010 1 DE; Cr 4010 1 DE; Dr 1010 2 US; Cr 4010 2 US")
 		theirs := entry("US", "posted", "Dr 1010 4 DE; Cr 4010 4 DE; Dr 1020 3; Cr 4010 3")
-		if got := numbers(t, limited, nil); got != "4 2" {
+		if got := numbers(t, limited, nil); got != "6 5 4 2" {
 			t.Errorf("listed: %s", got)
 		}
-		for what, query := range map[string]url.Values{"account": {"ledger_account_id": {l.Accounts["1010"]}},
-			"entity": {"legal_entity_ids": {l.Names["DE"]}}, "text": {"search": {"test"}}} {
-			if got := numbers(t, limited, query); got != "4 2" {
-				t.Errorf("by %s: %s", what, got)
+		for _, c := range []struct{ name, value, want string }{
+			{"ledger_account_id", l.Accounts["1010"], "6 5 4 2"}, {"ledger_account_id", l.Accounts["1020"], ""},
+			{"legal_entity_ids", l.Names["DE"], "5 4 2"}, {"search", "test", "4 2"},
+		} {
+			if got := numbers(t, limited, url.Values{c.name: {c.value}}); got != c.want {
+				t.Errorf("by %s: %s, want %s", c.name, got, c.want)
 			}
 		}
-		for _, e := range []client.JournalEntry{us, usDraft, mixed, theirs} {
+		for _, e := range []client.JournalEntry{mixed, theirs} { // those of both are shown in part
+			if got, err := limited.JournalEntry(t.Context(), e.ID); err != nil || len(got.Lines) != 2 {
+				t.Errorf("%+v %v", got, err)
+			}
+		}
+		for _, e := range []client.JournalEntry{us, usDraft} {
 			_, get := limited.JournalEntry(t.Context(), e.ID)
 			_, patch := limited.UpdateJournalEntry(t.Context(), e.ID, client.UpdateJournalEntry{Memo: new("x")})
 			_, post := limited.PostJournalEntry(t.Context(), e.ID)

@@ -15,12 +15,12 @@ type JournalEntry struct {
 	OriginatedBy      string                     `json:"originated_by" doc:"Origin: manual, import, reversal, correction, opening, transaction, true_up or revaluation."`
 	AccountingDate    string                     `json:"accounting_date" format:"date-time" doc:"Accounting date."`
 	PostedAt          *string                    `json:"posted_at" format:"date-time" doc:"When the entry was posted; null for a draft."`
-	Memo              *string                    `json:"memo" doc:"Memo; null if none."`
+	Memo              *string                    `json:"memo" doc:"Memo; null if none, or if the API key has no access to all legal entities of the entry."`
 	SyncDate          *string                    `json:"sync_date" format:"date-time" doc:"When the entry was first sent to the connected general ledger; null if never."`
 	LastSyncedAt      *string                    `json:"last_synced_at" format:"date-time" doc:"When the entry was last sent to the connected general ledger; null if never."`
 	LastUnsyncedAt    *string                    `json:"last_unsynced_at" format:"date-time" doc:"When the entry was last removed from the connected general ledger; null if never."`
-	LegalEntityID     string                     `json:"legal_entity_id" doc:"Legal entity of the entry. Lines may belong to other legal entities."`
-	TransactionID     *string                    `json:"transaction_id" doc:"Transaction that the entry records; null if none."`
+	LegalEntityID     *string                    `json:"legal_entity_id" doc:"Legal entity of the entry. Lines may belong to other legal entities. Null if the API key has access only to other legal entities of the entry."`
+	TransactionID     *string                    `json:"transaction_id" doc:"Transaction that the entry records; null if none, or if legal_entity_id is null."`
 	TransactionNumber *string                    `json:"transaction_sequence_number" doc:"Sequence number of the transaction: OT- and a number. Null if none."`
 	PeriodID          *string                    `json:"accounting_period_id" doc:"Accounting period of the entry. For a draft, that of its date; null if there is none yet. Null for an opening balance, which stands before the first period."`
 	Classification    string                     `json:"classification" enum:"{transaction_types}" doc:"Transaction type; UNKNOWN if the entry records no transaction."`
@@ -29,7 +29,7 @@ type JournalEntry struct {
 	PeriodReassigned  bool                       `json:"period_auto_reassigned" doc:"Whether the period of the accounting date was closed, so that the entry is in a later period."`
 	IntendedDate      *string                    `json:"intended_accounting_date" format:"date-time" doc:"Accounting date that was requested, if the entry was moved to a later period; null otherwise."`
 	EntityAssigned    bool                       `json:"legal_entity_auto_assigned" doc:"Whether the legal entity was derived rather than given."`
-	Lines             []JournalLine              `json:"lines" doc:"Lines, in order."`
+	Lines             []JournalLine              `json:"lines" doc:"Lines, in order. Only those of legal entities that the API key has access to."`
 	Lots              []EntryLot                 `json:"lots,omitempty" doc:"Lots that the entry consumes; for a draft, those it would consume now. Not included in lists."`
 	Changes           []LotChange                `json:"changes,omitempty" doc:"Later entries that consume other lots because of this one, and what was done about them (on a dry run: would be done). Only in the response to the request that created the entry."`
 	IsSync            bool                       `json:"is_sync" doc:"Whether the entry is in the connected general ledger."`

@@ -33,13 +33,13 @@ func viewOrganization(o organization.Organization) Organization {
 	return Organization{
 		ID:               o.ID,
 		Name:             o.Name,
-		WebAddress:       db.OrNull(o.WebAddress),
+		WebAddress:       db.OrNull(organization.Link(o.WebAddress)),
 		Timezone:         o.Timezone,
 		TimeFormat:       o.TimeFormat,
 		OnboardingStatus: db.OrNull(o.OnboardingStatus),
 		CreatedAt:        wire.Timestamp(o.CreatedAt),
 		UpdatedAt:        wire.TimestampOrNull(o.UpdatedAt),
-		LogoURL:          db.OrNull(o.LogoURL),
+		LogoURL:          db.OrNull(organization.Link(o.LogoURL)),
 	}
 }
 

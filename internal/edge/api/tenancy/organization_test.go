@@ -1,12 +1,14 @@
 package tenancy_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
@@ -196,5 +198,32 @@ func TestTheAuditLogIsFilteredByWhatWhoAndWhen(t *testing.T) {
 			Key: n.Key}); a.Status != 400 || !a.Blames(t, "start_date") || !a.Blames(t, "end_date") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
+	})
+}
+
+// Earlier versions stored any address. A page that shows the profile would link to it.
+func TestAnAddressThatIsNoLinkIsNotShown(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		store := func(address *string) {
+			t.Helper()
+			err := s.App.DB.WriteAcross(t.Context(), "a test stores what earlier versions did", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, "UPDATE organizations SET web_address = ?, logo_url = ?", address, address)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for address, shown := range map[string]bool{"javascript:alert(1)": false, "data:image/svg+xml,x": false, "//evil.example": false,
+			"https://a@evil.example": false, "https://example.com": true} {
+			store(&address)
+			got, err := n.Client.Organization(t.Context())
+			if err != nil || (got.WebAddress != nil) != shown || (got.LogoURL != nil) != shown {
+				t.Errorf("%s: %+v %v", address, got, err)
+			}
+		}
+		store(nil) // as the audit log says
 	})
 }

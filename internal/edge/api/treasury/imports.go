@@ -160,7 +160,7 @@ func viewPreviewRow(p imports.Preview, r imports.PreviewRow) ImportTransaction {
 	if v := r.Value; v != nil {
 		t.Value = &transaction.Value{Gross: v.Gross, Fee: v.Fee, Currency: v.Currency}
 	}
-	v := viewTransaction(actor.Actor{}, t, "") // without guidance, because it is not stored yet
+	v := viewTransaction(actor.Actor{}, t, transaction.Guidance{}) // without guidance, because it is not stored yet
 	return ImportTransaction{
 		Line:             int64(r.Line),
 		Duplicate:        r.Duplicate,

@@ -31,11 +31,21 @@ func (h handlers) listTransactions(ctx context.Context, in *struct {
 	if err != nil {
 		return wire.List[Transaction]{}, err
 	}
-	base, err := h.app.Transactions.BaseCurrencies(ctx, found.Items...)
+	view, err := h.transactionView(ctx, found.Items...)
+	return wire.ListOf(found, view), err
+}
+
+// transactionView returns a function that views some transactions, with the guidance for the actor.
+func (h handlers) transactionView(ctx context.Context, all ...transaction.Transaction) (func(transaction.Transaction) Transaction, error) {
+	base, err := h.app.Transactions.BaseCurrencies(ctx, all...)
+	beyond := map[string]bool{}
+	if err == nil {
+		beyond, err = h.app.Transfers.Beyond(ctx, all...)
+	}
 	who := actor.From(ctx)
-	return wire.ListOf(found, func(t transaction.Transaction) Transaction {
-		return viewTransaction(who, t, base[t.Source.LegalEntityID])
-	}), err
+	return func(t transaction.Transaction) Transaction {
+		return viewTransaction(who, t, t.Guide(base[t.Source.LegalEntityID], beyond[t.ID]))
+	}, err
 }
 
 // transactionPath is the parameter of operations on one transaction.
@@ -64,10 +74,10 @@ func (h handlers) createTransactions(ctx context.Context, in *createsTransaction
 	if err := faults.With(err); err != nil {
 		return CreatedTransactions{}, err
 	}
-	base, err := h.app.Transactions.BaseCurrencies(ctx, c.Transactions...)
+	view, err := h.transactionView(ctx, c.Transactions...)
 	out := CreatedTransactions{make([]Transaction, len(c.Transactions)), int64(c.Created), int64(c.Duplicates)}
 	for i, t := range c.Transactions {
-		out.Data[i] = viewTransaction(actor.From(ctx), t, base[t.Source.LegalEntityID])
+		out.Data[i] = view(t)
 	}
 	return out, err
 }
@@ -168,12 +178,11 @@ func (h handlers) viewedTransaction(ctx context.Context, t transaction.Transacti
 	if err != nil {
 		return wire.Data[Transaction]{}, err
 	}
-	base, err := h.app.Transactions.BaseCurrencies(ctx, t)
-	return wire.DataOf(viewTransaction(actor.From(ctx), t, base[t.Source.LegalEntityID])), err
+	view, err := h.transactionView(ctx, t)
+	return wire.DataOf(view(t)), err
 }
 
-func viewTransaction(who actor.Actor, t transaction.Transaction, baseCurrency string) Transaction {
-	g := t.Guide(baseCurrency)
+func viewTransaction(who actor.Actor, t transaction.Transaction, g transaction.Guidance) Transaction {
 	v := Transaction{
 		ID:               t.ID,
 		SequenceNumber:   t.SequenceNumber(),

@@ -271,22 +271,26 @@ func (d *Decoder) decodeBody(r *http.Request, got Received, in reflect.Value, ho
 	if how == replaced { // what the body was parsed into before is not in use any more
 		memory = nil
 	}
-	tree, unlisted, err := d.rules.parse(body, d.body.schema, memory)
+	read, err := d.rules.parse(body, d.body.schema, memory)
 	if err := faults.Merge(err); err != nil {
 		return false, err
 	}
 	var values fault.List
+	tree := read.value
 	found, more := d.rules.validate(d.body.schema, tree)
 	for _, f := range found {
 		values.Addf(cmp.Or(strings.TrimPrefix(f.Name, "."), whole), "%s", f.Message)
 	}
-	values.AddMore(more + unlisted)
+	values.AddMore(more + read.more)
+	if read.stopped {
+		values.MarkUnread()
+	}
 	if err != nil { // the text itself is at fault
 		_ = faults.With(values.Err())
 		return false, nil
 	}
 	_ = faults.Merge(values.Err()) // it is a list of fields
-	if len(found) > repairedMax {
+	if len(found) > repairedMax || read.stopped {
 		return false, nil
 	}
 	if len(found) > 0 {

@@ -117,6 +117,9 @@ func Describe(err error) (int, ErrorDetail) {
 		detail.Fields = detail.Fields[:listed]
 		detail.Message += fmt.Sprintf(": %d faults are listed, and %s more", listed, formatCount(more))
 	}
+	if f.Unread {
+		detail.Message += "; the rest of the body was not read"
+	}
 	return kind.status, detail
 }
 

@@ -288,9 +288,12 @@ func partValue(rules *rules, schema *huma.Schema, texts []string) (any, string) 
 		v, problem := parseScalar(reflect.TypeFor[bool](), text)
 		return v, problem
 	}
-	tree, _, err := rules.parse([]byte(text), schema, nil)
-	if err != nil {
+	read, err := rules.parse([]byte(text), schema, nil)
+	switch {
+	case err != nil:
 		return nil, "must be JSON: " + err.Error()
+	case read.stopped:
+		return nil, "has too many values that are not allowed"
 	}
-	return tree, ""
+	return read.value, ""
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -60,30 +59,41 @@ func readBody(w http.ResponseWriter, r *http.Request, memory *Reservation) ([]by
 // float64 can hold and anything after the value, because two parsers could understand such a text differently, or a database could not
 // store it.
 func Parse(text []byte) (any, error) {
-	v, _, err := newRules(nil).parse(text, nil, nil)
-	return v, err
+	v, err := newRules(nil).parse(text, nil, nil)
+	return v.value, err
+}
+
+// parsed is what was read of a text.
+type parsed struct {
+	value   any
+	more    int  // unknown properties that were not kept
+	stopped bool // whether the rest of the text was not read, because too much of it was not to be kept
 }
 
 // parse is Parse for a text that is to match a schema. What the schema does not allow is read but not kept: the items of a list beyond its
 // limit, the values of unknown properties, and what is in an object or a list where the schema wants something else. The validation then
-// finds the fault all the same, except for unknown properties beyond fault.ListMax, whose number is returned. Memory is taken for what is
-// kept. If values are at fault, the error names them, and the others are returned.
-func (s *rules) parse(text []byte, schema *huma.Schema, memory *Reservation) (v any, more int, err error) {
+// finds the fault all the same, except for unknown properties beyond fault.ListMax, whose number is returned. Reading stops when more than
+// discardedMax values were not kept: such a text has a fault, and finding out what else is wrong with it is not worth the time. Memory is
+// taken for what is kept. If values are at fault, the error names them, and the others are returned.
+func (s *rules) parse(text []byte, schema *huma.Schema, memory *Reservation) (parsed, error) {
 	if !utf8.Valid(text) {
-		return nil, 0, fault.Malformedf("the body is not valid UTF-8")
+		return parsed{}, fault.Malformedf("the body is not valid UTF-8")
 	}
 	p := parser{rules: s, text: text, memory: memory}
-	v, err = p.value(0, schema)
+	v, err := p.value(0, schema)
 	switch {
 	case err == errSyntax:
-		return nil, 0, p.malformed()
+		return parsed{}, p.malformed()
 	case err != nil:
-		return nil, 0, err
-	case p.next() != 0:
-		return nil, 0, fault.Malformedf("the body continues after its JSON value")
+		return parsed{}, err
+	case !p.stopped && p.next() != 0:
+		return parsed{}, fault.Malformedf("the body continues after its JSON value")
 	}
-	return v, p.more, p.faults.Err()
+	return parsed{v, p.more, p.stopped}, p.faults.Err()
 }
+
+// discardedMax is how many values of a text are read without being kept.
+const discardedMax = 10 * fault.ListMax
 
 // errSyntax ends the parsing of a text that is not JSON.
 var errSyntax = errors.New("api: not JSON")
@@ -99,9 +109,13 @@ func (p *parser) malformed() error {
 
 // longList is a list with more items than its schema allows, of which only as many were kept.
 type longList struct {
-	items []any
-	count int
+	items   []any
+	count   int
+	stopped bool // the list has more items than were counted
 }
+
+// partObject is an object that was not read to its end.
+type partObject map[string]any
 
 // parser parses a value directly into the form that validation takes. The tokens of encoding/json take five times as long, which is
 // noticeable when many journal entries are posted.
@@ -114,6 +128,10 @@ type parser struct {
 	memory  *Reservation
 	skipped int // more than 0 while what is read is not kept
 	more    int // unknown properties that were not kept
+
+	discarded int  // values that were not kept
+	blamed    int  // faults that were found
+	stopped   bool // nothing more is read
 }
 
 // keep takes memory for a value, unless that is not kept. The input of the operation is built from it and takes about as much again.
@@ -136,6 +154,8 @@ func (p *parser) skip(depth int) error {
 func (p *parser) blame(message string) {
 	if p.skipped == 0 {
 		p.faults.Addf(strings.TrimPrefix(string(p.path), "."), "%s", message)
+		p.blamed++
+		p.stopped = p.stopped || p.blamed > discardedMax
 	}
 }
 
@@ -176,6 +196,12 @@ func (p *parser) value(depth int, schema *huma.Schema) (any, error) {
 	var r *rule
 	if schema != nil {
 		r = p.rules.of(schema)
+	}
+	if p.skipped > 0 {
+		if p.discarded++; p.discarded > discardedMax {
+			p.stopped = true
+			return nil, nil
+		}
 	}
 	switch c := p.next(); {
 	case c == '{':
@@ -268,19 +294,53 @@ func hasLoneSurrogate(quoted []byte) bool {
 	return false
 }
 
-// numberRe is the grammar of JSON, which is narrower than that of strconv.
-var numberRe = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?`)
+// scanNumber returns the number that a text begins with, or nothing if there is none. The grammar of JSON is narrower than that of strconv.
+func scanNumber(text []byte) []byte {
+	digits := func(from int) int { // the end of the digits
+		for from < len(text) && text[from] >= '0' && text[from] <= '9' {
+			from++
+		}
+		return from
+	}
+	start := 0
+	if len(text) > 0 && text[0] == '-' {
+		start = 1
+	}
+	end := digits(start)
+	switch {
+	case end == start:
+		return nil
+	case text[start] == '0':
+		end = start + 1
+	}
+	if end < len(text) && text[end] == '.' && digits(end+1) > end+1 {
+		end = digits(end + 1)
+	}
+	if end < len(text) && (text[end] == 'e' || text[end] == 'E') {
+		exponent := end + 1
+		if exponent < len(text) && (text[exponent] == '-' || text[exponent] == '+') {
+			exponent++
+		}
+		if last := digits(exponent); last > exponent {
+			end = last
+		}
+	}
+	return text[:end]
+}
 
-// number parses a number. One that a float64 cannot hold is a fault, and an integer must be written as one: what reads the input takes no
-// other form.
+// number parses a number. An integer is an int64, so that it is exact, and must be written as one: what reads the input takes no other
+// form. Any other number is a float64. One that does not fit is a fault.
 func (p *parser) number(r *rule) (any, error) {
-	text := numberRe.Find(p.text[p.at:])
+	text := scanNumber(p.text[p.at:])
 	if len(text) == 0 {
 		return nil, errSyntax
 	}
 	p.at += len(text)
 	if p.skipped > 0 {
 		return nil, nil
+	}
+	if r != nil && r.schema.Type == huma.TypeInteger && !bytes.ContainsAny(text, ".eE") {
+		return p.integer(string(text))
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
 	written := "the number " + shorten(string(text), quotedMax)
@@ -295,6 +355,15 @@ func (p *parser) number(r *rule) (any, error) {
 		p.blame("must be an integer without a point or an exponent, but is " + written)
 	}
 	return v, p.keep(numberBytes)
+}
+
+// integer parses an integer.
+func (p *parser) integer(text string) (any, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		p.blame("is out of range: the number " + shorten(text, quotedMax))
+	}
+	return n, p.keep(numberBytes)
 }
 
 // object parses an object. Only the properties that the schema has are kept, and the names of others as long as they are few.
@@ -348,6 +417,9 @@ func (p *parser) object(depth int, r *rule) (any, error) {
 			return nil, err
 		}
 		p.path = p.path[:before]
+		if p.stopped {
+			return partObject(m), nil
+		}
 		if p.accept('}') {
 			return m, p.keep(propertyBytes * max(0, len(m)-8))
 		}
@@ -392,6 +464,9 @@ func (p *parser) array(depth int, r *rule) (any, error) {
 			list = append(list, v)
 		}
 		p.path = p.path[:before]
+		if p.stopped {
+			break
+		}
 		if p.accept(']') {
 			break
 		}
@@ -399,8 +474,11 @@ func (p *parser) array(depth int, r *rule) (any, error) {
 			return nil, errSyntax
 		}
 	}
+	if p.stopped && count >= limit {
+		return longList{list, count, true}, nil
+	}
 	if count++; p.skipped == 0 && count > limit {
-		return longList{list, count}, nil
+		return longList{list, count, false}, nil
 	}
 	return list, nil
 }

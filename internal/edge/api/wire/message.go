@@ -30,14 +30,11 @@ func plural(number int, noun string) string {
 // formatCount writes a count with commas between thousands, such as 12,345.
 func formatCount(n int) string { return groupThousands(strconv.Itoa(n)) }
 
-// groupThousands writes a number without an exponent and with commas between thousands, such as 1,000,000. It returns what is not an
-// integer unchanged.
-func groupThousands(number string) string {
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || n != float64(int64(n)) {
-		return number
+// groupThousands writes an integer with commas between thousands, such as 1,000,000. It returns any other text unchanged.
+func groupThousands(digits string) string {
+	if _, err := strconv.ParseInt(digits, 10, 64); err != nil {
+		return digits
 	}
-	digits := strconv.FormatInt(int64(n), 10)
 	sign := ""
 	if digits[0] == '-' {
 		sign, digits = "-", digits[1:]
@@ -51,7 +48,10 @@ func groupThousands(number string) string {
 // formatAny writes a number of a request.
 func formatAny(v any) string {
 	if n, ok := v.(float64); ok {
-		return groupThousands(strconv.FormatFloat(n, 'g', -1, 64))
+		if n == float64(int64(n)) {
+			return groupThousands(strconv.FormatInt(int64(n), 10))
+		}
+		return strconv.FormatFloat(n, 'g', -1, 64)
 	}
 	return groupThousands(fmt.Sprint(v))
 }
@@ -92,7 +92,7 @@ func describeValue(v any) string {
 		return `"` + shorten(v, quotedMax) + `"`
 	case bool:
 		return strconv.FormatBool(v)
-	case map[string]any:
+	case map[string]any, partObject:
 		return "an object"
 	case []any, []string, longList:
 		return "a list"

@@ -203,8 +203,8 @@ func (d *Decoder) tree(r Received) any {
 		if d.body == nil {
 			return nil
 		}
-		body, _, _ := d.rules.parse(r.Body, d.body.schema, nil)
-		return body
+		body, _ := d.rules.parse(r.Body, d.body.schema, nil)
+		return body.value
 	}
 	parts := map[string]any{}
 	for name, texts := range r.form.texts {

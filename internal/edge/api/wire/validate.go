@@ -3,6 +3,7 @@ package wire
 import (
 	"maps"
 	"math"
+	"math/big"
 	"reflect"
 	"regexp"
 	"slices"
@@ -106,12 +107,12 @@ func (c *validator) value(schema *huma.Schema, v any) {
 
 // list finds the faults of a list and of its items. The query has lists of strings.
 func (c *validator) list(r *rule, v any) {
-	items, count := []any(nil), 0
+	items, count, stopped := []any(nil), 0, false
 	switch v := v.(type) {
 	case []any:
 		items, count = v, len(v)
 	case longList:
-		items, count = v.items, v.count
+		items, count, stopped = v.items, v.count, v.stopped
 	case []string:
 		for _, text := range v {
 			items = append(items, text)
@@ -124,6 +125,8 @@ func (c *validator) list(r *rule, v any) {
 	switch s := r.schema; {
 	case s.MinItems != nil && count < *s.MinItems:
 		c.blame(tooFew(*s.MinItems, "item", count))
+	case stopped:
+		c.blame("must have at most " + plural(*s.MaxItems, "item") + ", but has more than " + formatCount(count))
 	case s.MaxItems != nil && count > *s.MaxItems:
 		c.blame(tooMany(*s.MaxItems, "item", count))
 	case s.UniqueItems && repeats(items):
@@ -153,7 +156,10 @@ func repeats(items []any) bool {
 // object finds the faults of an object and of its properties.
 func (c *validator) object(r *rule, v any) {
 	m, ok := v.(map[string]any)
-	if !ok {
+	part, stopped := v.(partObject)
+	if stopped {
+		m = part
+	} else if !ok {
 		c.blame("must be an object, but is " + describeValue(v))
 		return
 	}
@@ -165,7 +171,7 @@ func (c *validator) object(r *rule, v any) {
 		value, there := m[p.name]
 		if there {
 			known++
-		} else if !p.required {
+		} else if !p.required || stopped {
 			continue
 		}
 		c.within(func(path []byte) []byte { return append(append(path, '.'), p.name...) }, func() {
@@ -250,10 +256,10 @@ func (s *rules) of(schema *huma.Schema) *rule {
 
 // checkNumber returns what is wrong with a number, or "".
 func (r *rule) checkNumber(v any) string {
-	n, ok := v.(float64)
-	if i, isInt := v.(int64); isInt {
-		n, ok = float64(i), true
+	if i, ok := v.(int64); ok {
+		return r.checkInteger(i)
 	}
+	n, ok := v.(float64)
 	s := r.schema
 	switch {
 	case s.Type == huma.TypeInteger && (!ok || n != math.Trunc(n)):
@@ -270,6 +276,24 @@ func (r *rule) checkNumber(v any) string {
 		return "must be less than " + formatAny(*s.ExclusiveMaximum) + ", but is " + formatAny(v)
 	case s.MultipleOf != nil && math.Mod(n, *s.MultipleOf) != 0:
 		return "must be a multiple of " + formatAny(*s.MultipleOf) + ", but is " + formatAny(v)
+	}
+	return ""
+}
+
+// checkInteger is checkNumber for an integer, which it compares with the limits exactly.
+func (r *rule) checkInteger(i int64) string {
+	s, n := r.schema, new(big.Float).SetInt64(i)
+	switch {
+	case s.Minimum != nil && n.Cmp(big.NewFloat(*s.Minimum)) < 0:
+		return "must be at least " + formatAny(*s.Minimum) + ", but is " + formatAny(i)
+	case s.Maximum != nil && n.Cmp(big.NewFloat(*s.Maximum)) > 0:
+		return "must be at most " + formatAny(*s.Maximum) + ", but is " + formatAny(i)
+	case s.ExclusiveMinimum != nil && n.Cmp(big.NewFloat(*s.ExclusiveMinimum)) <= 0:
+		return "must be greater than " + formatAny(*s.ExclusiveMinimum) + ", but is " + formatAny(i)
+	case s.ExclusiveMaximum != nil && n.Cmp(big.NewFloat(*s.ExclusiveMaximum)) >= 0:
+		return "must be less than " + formatAny(*s.ExclusiveMaximum) + ", but is " + formatAny(i)
+	case s.MultipleOf != nil && i%int64(*s.MultipleOf) != 0:
+		return "must be a multiple of " + formatAny(*s.MultipleOf) + ", but is " + formatAny(i)
 	}
 	return ""
 }

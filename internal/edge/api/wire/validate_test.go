@@ -92,3 +92,37 @@ func joinFields(fields []fault.Field) string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+func TestIntegersAreReadExactly(t *testing.T) {
+	t.Parallel()
+	UseStrictSchemas()
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schema := registry.Schema(reflect.TypeFor[struct {
+		Any   int64 `json:"any,omitempty"`
+		Most  int64 `json:"most,omitempty" maximum:"9007199254740991"`
+		Fives int64 `json:"fives,omitempty" multipleOf:"5"`
+	}](), true, "")
+	rules := newRules(registry)
+	for text, want := range map[string]string{
+		`{"any":9007199254740993}`:     "",
+		`{"any":-9223372036854775808}`: "",
+		`{"any":9223372036854775808}`:  "any is out of range: the number 9223372036854775808",
+		`{"most":9007199254740991}`:    "",
+		`{"most":9007199254740993}`:    "most must be at most 9,007,199,254,740,991, but is 9,007,199,254,740,993",
+		`{"fives":9007199254740995}`:   "",
+		`{"fives":9007199254740993}`:   "fives must be a multiple of 5, but is 9,007,199,254,740,993",
+	} {
+		read, err := rules.parse([]byte(text), schema, nil)
+		found, _ := rules.validate(schema, read.value)
+		got := strings.TrimPrefix(joinFields(found), ".")
+		if err != nil {
+			got = strings.TrimPrefix(err.Error(), "the request is not valid: ")
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+		if again, _ := json.Marshal(read.value); want == "" && string(again) != text {
+			t.Errorf("%s was read as %s", text, again)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/kernel/idempotency"
+)
+
+// headers describes the headers of answers. Those of the rate limits are not required: a caller who is not known has none, and a service
+// may have none.
+var headers = map[string]*huma.Header{
+	"X-Request-Id": {Required: true, Description: "Identifier of the request.", Schema: &huma.Schema{Type: huma.TypeString}},
+	"RateLimit": {Schema: &huma.Schema{Type: huma.TypeString}, Description: "What is left of each rate limit, as in `\"key\";r=42;t=7`: " +
+		"requests (`r`), and seconds until there are more (`t`). Absent if the service has no rate limits, or does not know the caller."},
+	"RateLimit-Policy": {Schema: &huma.Schema{Type: huma.TypeString}, Description: "Rate limits of the caller, as in " +
+		"`\"key\";q=100;w=10`: requests (`q`) in so many seconds (`w`). Absent if the service has no rate limits, or does not know the caller."},
+	"Retry-After": {Required: true, Schema: &huma.Schema{Type: huma.TypeInteger},
+		Description: "Seconds to wait before the request is sent again."},
+	idempotency.Replayed: {Schema: &huma.Schema{Type: huma.TypeString},
+		Description: "`true` if this is the answer to an earlier request with the same key."},
+}
+
+// headersOf returns the headers of an answer with a status.
+func headersOf(status int) map[string]*huma.Header {
+	out := map[string]*huma.Header{}
+	for _, name := range []string{"X-Request-Id", "RateLimit", "RateLimit-Policy"} {
+		out[name] = headerRef(name)
+	}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		out["Retry-After"] = headerRef("Retry-After")
+	}
+	return out
+}
+
+func headerRef(name string) *huma.Header { return &huma.Header{Ref: "#/components/headers/" + name} }
+
+// Header returns the description of a header of answers, or nil if there is none.
+func (a *API) Header(name string) *huma.Header { return headers[name] }
