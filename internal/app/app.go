@@ -120,7 +120,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Holdings:       held,
 		Explain:        explain.NewService(d, reports, held, measures),
 		Insights:       insights.NewService(d, reports, held),
-		Periods:        period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit),
+		Periods:        period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices),
 		log:            log,
 		Classification: classification.NewService(d, bookings),
 		Lots:           lots.NewService(d),

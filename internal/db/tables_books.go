@@ -44,6 +44,12 @@ var booksTables = []Table{
 	{Name: "period_closing_rates", Kind: Tenant, Owner: "books/period", One: "exchange rate of a closed period",
 		Many: "exchange rates of closed periods", Example: "period_closing_id", Shown: "of %s",
 		References: []Link{{Column: "period_closing_id", To: "period_closings"}}},
+	{Name: "period_closing_prices", Kind: Tenant, Owner: "books/period", One: "price of a closed period",
+		Many: "prices of closed periods", Example: "period_closing_id", Shown: "of %s",
+		References: []Link{
+			{Column: "period_closing_id", To: "period_closings"},
+			{Column: "price_id", To: "prices", Unindexed: "there is one row for each asset that was held at the end of a month"},
+		}},
 	{Name: "fx_rates", Kind: Tenant, Owner: "books/fx"},
 	{Name: "journal_entries", Kind: Tenant, Owner: "books/journal", ID: "journal_entry_id", One: "journal entry", Many: "journal entries",
 		Example: "number", Shown: "JE-%s",

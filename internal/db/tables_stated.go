@@ -57,6 +57,7 @@ var StatedTables = []StatedTable{
 	{Table: "period_closing_balances", Resource: "period_closing", Key: "period_closing_id", Order: "ledger_account_id"},
 	{Table: "period_closing_rates", Resource: "period_closing", Key: "period_closing_id", Order: "quote_currency, applies_to",
 		Digest: true},
+	{Table: "period_closing_prices", Resource: "period_closing", Key: "period_closing_id", Order: "asset_type", Digest: true},
 	{Table: "fx_rates", Resource: "fx_rate", Key: "base_currency || '/' || quote_currency || ' ' || date"},
 	{Table: "journal_entries", Resource: "journal_entry", Key: "journal_entry_id", Digest: true,
 		Unstated: map[string]string{

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
 	"github.com/bursarhq/bursar/internal/assets/booking"
-	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/posting"
@@ -69,7 +68,7 @@ var byGroup = map[string]posting.Type{
 }
 
 // capital is the group of the capital that the parent paid to its subsidiary: an outflow in dollars and an inflow in euros, which are
-// not linked.
+// not linked. It is an investment of the parent and equity of the subsidiary, and is not owed.
 const capital = "capital"
 
 // treatmentOf returns how a transaction is booked. Of a pair, the outflow is booked.
@@ -77,9 +76,9 @@ func (c *company) treatmentOf(x activity.Transaction) treatment {
 	group, _, _ := strings.Cut(x.Truth.TransferGroup, "-")
 	switch {
 	case group == capital && x.Direction == activity.Debit:
-		return treatment{kind: posting.Withdrawal, target: account.RoleDueFrom(c.de)}
+		return treatment{kind: posting.Withdrawal, target: investments}
 	case group == capital:
-		return treatment{kind: posting.Deposit, target: account.RoleDueTo(c.us)}
+		return treatment{kind: posting.Deposit, target: "3010"}
 	case group != "":
 		return treatment{kind: byGroup[group]}
 	case x.Card != nil && x.Direction == activity.Credit:

@@ -152,8 +152,15 @@ func (w *world) showsActivity(t *testing.T) {
 		seen[e.OriginatedBy]++
 		seen[e.Classification]++
 		codes, memos := map[string]bool{}, map[string]bool{}
+		between := map[string]int{} // by legal entity, lines on intercompany accounts
 		for _, l := range e.Lines {
+			if account.IsIntercompany(accounts[l.LedgerAccountID].Role) && l.Quantity == nil {
+				between[l.LegalEntityID]++
+			}
 			codes[accounts[l.LedgerAccountID].Code], memos[l.Memo] = true, true
+		}
+		if e.OriginatedBy != journal.ByRevaluation && len(between) == 1 {
+			t.Errorf("%s books what is due between legal entities in the books of one only", e.SequenceNumber())
 		}
 		switch {
 		case e.Classification == "WITHDRAWAL" && codes["1010"] && len(codes) == 3: // the bank account, the wallet's account and the gain

@@ -127,6 +127,9 @@ func (c *company) entities(ctx context.Context) error {
 // grants is the code of the account for grants that the company pays.
 const grants = "6110"
 
+// investments is the code of the account for shares in subsidiaries.
+const investments = "1710"
+
 // addAccounts adds accounts that the default chart does not have.
 func (c *company) addAccounts(ctx context.Context) error {
 	if err := c.readChart(ctx); err != nil {
@@ -135,6 +138,7 @@ func (c *company) addAccounts(ctx context.Context) error {
 	for _, p := range []account.CreateParams{
 		{Name: "Prepaid company cards", Code: "1030", Type: account.Asset, ParentID: c.accounts["1000"]}, {Name: "Grants", Code: grants,
 			Type: account.Expense, ParentID: c.accounts["6000"]},
+		{Name: "Investments in subsidiaries", Code: investments, Type: account.Asset, Monetary: new(false)},
 	} {
 		if _, err := c.app.Accounts.Create(ctx, p); err != nil {
 			return err

@@ -313,7 +313,7 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 		if err != nil {
 			return t, err
 		}
-		if t.Splits[i].Holding = holdingOf(sources); len(sources) == 0 {
+		if t.Splits[i].Holding, t.Splits[i].Currency = holdingOf(sources), currencyOf(sources); len(sources) == 0 {
 			a := m.books.Accounts[s.Account]
 			t.Splits[i].Grows, t.Splits[i].OwedInKind = growsOf(a), m.isOwedInKind(a)
 		}
@@ -342,7 +342,7 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 	if len(sources) == 1 && sources[0].ID != e.first.Source.ID {
 		t.Source, t.Entity = sources[0].ID, sources[0].LegalEntityID
 	}
-	t.Holding = holdingOf(sources)
+	t.Holding, t.Currency = holdingOf(sources), currencyOf(sources)
 	if t.Lots, err = m.hasLots(ctx, e.first.Source.LegalEntityID, a.ID); err != nil || t.Clearing || len(sources) > 0 {
 		return t, err
 	}
@@ -360,6 +360,19 @@ func holdingOf(sources []source.Source) posting.Holding {
 		return posting.HoldsAssets
 	}
 	return posting.HoldsBoth
+}
+
+// currencyOf returns the currency in which the sources of an account are kept, empty if there are none or they differ.
+func currencyOf(sources []source.Source) string {
+	for _, s := range sources {
+		if s.Currency != sources[0].Currency {
+			return ""
+		}
+	}
+	if len(sources) == 0 {
+		return ""
+	}
+	return sources[0].Currency
 }
 
 // rateTries bounds how many exchange rates are looked up for an entry.

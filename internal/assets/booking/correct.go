@@ -139,6 +139,9 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was
 	if err != nil {
 		return Booked{}, err
 	}
+	if err := requireUnsettled(ctx, tx, b, was, reversal); err != nil {
+		return Booked{}, err
+	}
 	refs, changes, err := s.rebook(ctx, tx, outcome.Changes)
 	if err != nil {
 		return Booked{}, err

@@ -59,6 +59,12 @@ func Targets(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Targ
 	return out, err
 }
 
+// LoanAccounts returns the accounts to which loans or repayments were booked, also those of which the entry is reversed. It is a
+// building block.
+func LoanAccounts(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return selectLoanAccounts(ctx, tx)
+}
+
 // Load returns the effects of entries on lots. It is a building block.
 func (s *Service) Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]replay.Effect, error) {
 	b, err := snapshot.Lock(ctx, tx)

@@ -114,22 +114,27 @@ func (s *settler) settle(ctx context.Context, effect *replay.Effect, e posting.E
 	return e, err
 }
 
-// read sets the quantities and carrying amounts of unit balances as they stand at the time of a transaction. Of a balance between two
-// legal entities, what later entries have settled does not count: it would be settled twice, and the balance would change sides.
+// read sets the quantities and carrying amounts of unit balances as they stand at the time of a transaction. Of a loan and of a balance
+// between two legal entities, what later entries have settled does not count: it would be settled twice, and the balance would change
+// sides.
 func (s *settler) read(ctx context.Context, effect *replay.Effect, balances []posting.UnitBalance) error {
-	read := journal.UnitBalance
-	if effect.Input.Type == posting.Intercompany {
-		read = journal.LeastUnitBalance
+	read := journal.LeastUnitBalance
+	if effect.Input.Type != posting.Intercompany && effect.Input.Type != posting.Repayment {
+		read = func(ctx context.Context, tx *db.Tx, b *snapshot.Books, q journal.UnitQuery) (left, sum balance.Unit, err error) {
+			sum, err = journal.UnitBalance(ctx, tx, b, q)
+			return sum, sum, err
+		}
 	}
 	for i := range balances {
 		u := &balances[i]
-		held, err := read(ctx, s.tx, s.books, journal.UnitQuery{LegalEntityID: u.Entity, LedgerAccountID: u.Account,
+		left, held, err := read(ctx, s.tx, s.books, journal.UnitQuery{LegalEntityID: u.Entity, LedgerAccountID: u.Account,
 			Unit: u.Unit, At: effect.At(), ExceptTransactionID: effect.TransactionID})
 		if err != nil {
 			return err
 		}
 		more := s.changed[balance.UnitKey{Entity: u.Entity, Account: u.Account, Unit: u.Unit}]
-		u.Quantity, u.Carrying = held.Quantity.Add(more.Quantity), held.Amount.Add(more.Amount)
+		u.Quantity, u.Carrying = left.Quantity.Add(more.Quantity), left.Amount.Add(more.Amount)
+		u.SettledLater = held.Quantity.Sub(left.Quantity)
 	}
 	return nil
 }

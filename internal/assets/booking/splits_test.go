@@ -101,6 +101,39 @@ func TestASplitEntryIsDraftedPostedCorrectedAndUndone(t *testing.T) {
 
 // A bank account cannot hold ETH, so that a part of a sale may go there and another one to fees. Money in another currency keeps its
 // quantity.
+// How many euros a sale brought does not follow from a value in dollars.
+func TestASaleToAnAccountInEurosIsValuedInEuros(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.base()
+		w.source("Euro")
+		w.rate("EUR", "USD", "2025-09-15", "1.2")
+		for _, x := range []struct{ text, kind, says string }{
+			{"A out 0.1 ETH = 250.00", "WITHDRAWAL", "it is not known how much EUR was received"},
+			{"A in 0.1 ETH = 250.00", "DEPOSIT", "it is not known how much EUR was paid"},
+		} {
+			t1 := w.add("2025-09-15", x.text)
+			before := w.everything()
+			_, err := w.tryBook(t1, x.kind, "Euro", true)
+			w.expectRefused(x.text, err, fault.Conflict, x.says, "value_fiat.currency", "send value_fiat in EUR")
+			_, err = w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t1.ID, Type: x.kind, AutoPost: true, Splits: []booking.Split{
+				{LedgerAccountID: w.accountID("Euro"), Percent: "90"},
+				{LedgerAccountID: w.accountID("Trading fees"), Percent: "10"}}}}, noPrefix, false)
+			w.expectRefused("split", err, fault.Conflict, x.says, "value_fiat.currency")
+			w.unchanged(before)
+		}
+		const want = "Dr Euro 240.00 (200 EUR); Cr A 150.00 (0.1 ETH); Cr Realized gains 90.00"
+		made := w.book(w.add("2025-09-15", "A out 0.1 ETH = 200.00 EUR"), "WITHDRAWAL", "Euro")
+		if got := w.unitLines(made.Entry); got != want {
+			t.Errorf("in euros\n%s, want\n%s", got, want)
+		}
+		sold, paid := w.add("2025-09-16", "A out 0.1 ETH = 250.00"), w.add("2025-09-16", "Euro in 200 EUR = 240.00")
+		w.link(sold, paid)
+		if got := w.unitLines(w.book(sold, "SWAP", "").Entry); got != want {
+			t.Errorf("linked\n%s, want\n%s", got, want)
+		}
+	})
+}
+
 func TestASaleIsSplitBetweenABankAccountAndFees(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base()

@@ -167,3 +167,9 @@ func selectTargets(ctx context.Context, tx *db.Tx, entryIDs []string) ([]targetR
 	return db.All[targetRow](ctx, tx, "SELECT "+db.Columns[targetRow]()+
 		" FROM bookings WHERE organization_id = @org AND journal_entry_id {any} AND ledger_account_id IS NOT NULL", entryIDs)
 }
+
+// selectLoanAccounts reads the accounts of loans and repayments. An index has only these.
+func selectLoanAccounts(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT DISTINCT ledger_account_id FROM bookings WHERE organization_id = @org
+		AND transaction_type IN ('BORROW', 'REPAYMENT') AND ledger_account_id IS NOT NULL ORDER BY ledger_account_id`)
+}

@@ -170,6 +170,9 @@ func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entr
 	if err != nil {
 		return err
 	}
+	if err := requireUnsettled(ctx, tx, b, was, by); err != nil {
+		return err
+	}
 	created, err := lots.OfEntries(ctx, tx, was.ID)
 	if err != nil {
 		return err
@@ -244,6 +247,13 @@ func (s *Service) AfterCorrect(ctx context.Context, tx *db.Tx, was, reversal, by
 			return cmp.Or(err, fault.Conflictf("the entry %s has true-ups and cannot move to another period: reverse it and book the transaction "+
 				"again", was.SequenceNumber()))
 		}
+	}
+	b, err := snapshot.Lock(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := requireUnsettled(ctx, tx, b, was, reversal); err != nil {
+		return err
 	}
 	if err := lots.ReplaceEntry(ctx, tx, refOf(was), refOf(reversal), refOf(by)); err != nil || was.TransactionID == "" {
 		return err

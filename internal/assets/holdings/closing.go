@@ -66,11 +66,11 @@ func valuedAt(p period.Period, now time.Time) time.Time {
 // closings adds values and carrying amounts to positions.
 func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, held []Position) ([]Closing, error) {
 	at := valuedAt(month, tx.Now())
-	var wanted []assetCurrency
+	var wanted []entityAsset
 	for _, p := range held {
-		wanted = append(wanted, assetCurrency{p.AssetType, p.Currency})
+		wanted = append(wanted, entityAsset{p.LegalEntityID, p.AssetType})
 	}
-	prices, err := pricesAt(ctx, tx, at, wanted)
+	prices, err := s.pricesAtEnd(ctx, tx, month, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, he
 	}
 	out := make([]Closing, len(held))
 	for i, p := range held {
-		c := Closing{Position: p, Period: month, Worth: worthOf(at, prices[assetCurrency{p.AssetType, p.Currency}], p.Quantity, p.Currency),
+		c := Closing{Position: p, Period: month, Worth: worthOf(at, prices[entityAsset{p.LegalEntityID, p.AssetType}], p.Quantity, p.Currency),
 			Adjustment: adjusted[[6]string(p.key())]}
 		c.Carrying, c.Unrealized = p.Basis.Add(c.Adjustment), c.Worth.minus(p.Basis)
 		out[i] = c

@@ -151,6 +151,17 @@ func (s *scope) periodAt(t time.Time) (out period.Period, ok bool) {
 	return out, ok
 }
 
+// periodBefore returns the period that ends where another one begins; one without an ID, if the books begin there.
+func (s *scope) periodBefore(p period.Period) period.Period {
+	out := period.Period{End: p.Start}
+	for _, q := range s.periods {
+		if q.End.Equal(p.Start) {
+			out = q
+		}
+	}
+	return out
+}
+
 // periodsIn returns the periods of a span, oldest first. A date inside a period selects the whole period.
 func (s *scope) periodsIn(p Span) ([]period.Period, error) {
 	from, to, err := s.bounds(p)

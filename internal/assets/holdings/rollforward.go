@@ -144,16 +144,16 @@ func (s *scope) rollForward(ctx context.Context, tx *db.Tx, e entity.LegalEntity
 	if err != nil {
 		return nil, err
 	}
-	var wanted []assetCurrency
+	var wanted []entityAsset
 	for _, m := range moves {
-		wanted = append(wanted, assetCurrency{m.AssetType, e.BaseCurrency})
+		wanted = append(wanted, entityAsset{e.ID, m.AssetType})
 	}
 	begins, ends := first.Start.Add(-time.Millisecond), valuedAt(last, tx.Now())
-	before, err := pricesAt(ctx, tx, begins, wanted)
+	before, err := s.pricesAtEnd(ctx, tx, s.periodBefore(first), wanted)
 	if err != nil {
 		return nil, err
 	}
-	then, err := pricesAt(ctx, tx, ends, wanted)
+	then, err := s.pricesAtEnd(ctx, tx, last, wanted)
 	if err != nil {
 		return nil, err
 	}

@@ -143,6 +143,9 @@ type carried struct{ quantity, amount money.Decimal }
 func (w *world) carrying(r revaluation.Run) map[string]carried {
 	out := map[string]carried{}
 	for _, row := range r.Rows {
+		if row.Quantity.IsZero() {
+			continue // it explains what was released
+		}
 		out[row.SubjectID] = carried{row.Quantity, row.Cost.Add(row.After)}
 	}
 	return out
@@ -161,6 +164,17 @@ func (w *world) revalue(month, price string) revaluation.Run {
 	}
 	r, err := w.Revaluations.Run(w.Ctx, revaluation.RunParams{PeriodID: w.Period(month).ID})
 	w.Must(err)
+	for _, i := range r.Items {
+		before, after := money.Decimal{}, money.Decimal{}
+		for _, row := range r.Rows {
+			if row.Kind == i.Kind && row.Unit == i.Unit && row.LegalEntityID == i.LegalEntityID {
+				before, after = before.Add(row.Before), after.Add(row.After)
+			}
+		}
+		if !before.Equal(i.Before) || !after.Equal(i.After) {
+			w.Errorf("%s of %s, %s: the rows explain %s to %s, the entry books %s to %s", i.Kind, i.Unit, month, before, after, i.Before, i.After)
+		}
+	}
 	return r
 }
 

@@ -131,7 +131,7 @@ const fromRows = ` FROM revaluation_rows WHERE organization_id = @org AND legal_
 func selectStates(ctx context.Context, tx *db.Tx, h History) (map[string]measure.State, error) {
 	rows, err := db.All[rowRow](ctx, tx, "SELECT "+db.Columns[rowRow]()+fromRows, h.LegalEntityID, h.Kind, h.Unit, []string{h.Runs[0].ID})
 	out := make(map[string]measure.State, len(rows))
-	for _, r := range rows {
+	for _, r := range heldRows(rows) {
 		out[r.LotID] = measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After}
 	}
 	return out, err
@@ -143,6 +143,12 @@ func selectRows(ctx context.Context, tx *db.Tx, h History, runs []Run, lotIDs []
 	for i, r := range runs {
 		ids[i] = r.ID
 	}
-	return db.All[rowRow](ctx, tx, "SELECT "+db.Columns[rowRow]()+fromRows+" AND subject_id {any}",
+	rows, err := db.All[rowRow](ctx, tx, "SELECT "+db.Columns[rowRow]()+fromRows+" AND subject_id {any}",
 		h.LegalEntityID, h.Kind, h.Unit, ids, lotIDs)
+	return heldRows(rows), err
+}
+
+// heldRows returns the rows of lots of which something was left.
+func heldRows(rows []rowRow) []rowRow {
+	return slices.DeleteFunc(rows, func(r rowRow) bool { return r.Quantity.IsZero() })
 }

@@ -103,6 +103,7 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 		i.Value = h.cost
 		effect.Adjustment = i.Before.Neg()
 		effect.Unrealized = effect.Adjustment
+		rows, _ = lots.measure(unit, measure.NotMeasured, i.Before)
 	case f.kind == FairValue:
 		i.Value, effect = measure.FairValue(h.quantity, quote.valueOr(money.Decimal{}), h.cost, i.Before, s.digits)
 		rows, _ = lots.measure(unit, measure.Revalued, i.Before)

@@ -40,7 +40,7 @@ func selectPosted(ctx context.Context, tx *db.Tx, legalEntityID, throughKey stri
 		ORDER BY a.key DESC, i.kind, i.unit`, legalEntityID, throughKey)
 }
 
-// runOfEntry is a run that made or kept an entry.
+// runOfEntry is a run, such as that which made or kept an entry, with its period.
 type runOfEntry struct {
 	ID        string `db:"revaluation_id"`
 	PeriodKey string `db:"key"`
@@ -52,6 +52,14 @@ func selectRunOf(ctx context.Context, tx *db.Tx, entryID string) (runOfEntry, er
 		JOIN revaluations r ON r.organization_id = @org AND r.revaluation_id = i.revaluation_id
 		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = r.accounting_period_id
 		WHERE i.organization_id = @org AND i.journal_entry_id = ? ORDER BY i.revaluation_id DESC LIMIT 1`, entryID)
+}
+
+// selectLastRun reads the last run in force of a legal entity and a kind after a period, if there is one.
+func selectLastRun(ctx context.Context, tx *db.Tx, legalEntityID string, kind Kind, afterKey string) ([]runOfEntry, error) {
+	return db.All[runOfEntry](ctx, tx, `SELECT p.revaluation_id, a.key FROM revaluation_parts p
+		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id
+		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.kind = ? AND p.status = 'posted' AND a.key > ?
+		ORDER BY a.key DESC LIMIT 1`, legalEntityID, string(kind), afterKey)
 }
 
 type stateRow struct {

@@ -23,6 +23,7 @@ type lotMeasurer struct {
 	prices    map[string]*Quote          // by lot, where it is not that of the asset
 	since     map[string]time.Time       // by lot, from when on prices count, if that is before the period
 	converted map[string]convertedLot    // by lot, what it was before it became this asset
+	gone      map[string]bool            // lots that were measured and of which nothing is held, as far as they exist
 }
 
 // convertedLot is the index of a converted lot among the lots of the asset that it was before.
@@ -56,7 +57,7 @@ func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 		return err
 	}
 	l.inheritAdjustments()
-	return nil
+	return l.readGone(ctx)
 }
 
 // readStates reads the adjustments of lots after the last run of an earlier period. An asset for which fair value was adopted at the
@@ -87,7 +88,11 @@ func (l *lotMeasurer) readStates(ctx context.Context) error {
 	return nil
 }
 
+// addState adds a lot as it was measured. A row of a lot of which nothing was left is no state.
 func (l *lotMeasurer) addState(unit, lotID string, quantity, adjustment money.Decimal) {
+	if quantity.IsZero() {
+		return
+	}
 	l.units[lotID] = unit
 	l.states[unit] = append(l.states[unit], measure.State{Lot: lotID, Quantity: quantity, Adjustment: adjustment})
 }
@@ -179,7 +184,8 @@ func (l *lotMeasurer) inheritAdjustments() {
 	}
 }
 
-// measure measures the lots of an asset.
+// measure measures the lots of an asset. Balance is that of its adjustment account, to which the adjustments of the rows before the
+// measurement add up.
 func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.Decimal) ([]Row, measure.Effect) {
 	measured, effect := model.Lots(l.states[unit], l.lots[unit], balance, l.digits)
 	var rows []Row
@@ -194,5 +200,5 @@ func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.De
 		rows = append(rows, Row{SubjectID: lot.ID, Quantity: lot.Quantity, Cost: &cost, Before: m.Carried, Price: l.prices[lot.ID],
 			Value: m.Value, After: m.Adjustment})
 	}
-	return rows, effect
+	return l.explainBalance(unit, rows, measured, balance), effect
 }

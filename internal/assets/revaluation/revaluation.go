@@ -132,7 +132,9 @@ type Line struct {
 	Amount    money.Decimal `json:"amount"`
 }
 
-// Row is a part of an item: a lot, or an account with a balance.
+// Row is a part of an item: a lot, or an account with a balance. The rows of an item add up to it, before and after. So lots of which
+// nothing is left are among them, as long as a part of the adjustment is theirs, and so is the adjustment account, if something on it
+// belongs to no lot.
 type Row struct {
 	LegalEntityID string
 	Kind          Kind
@@ -146,6 +148,9 @@ type Row struct {
 	Value         money.Decimal
 	After         money.Decimal
 }
+
+// IsAccount reports whether the row is an account, and not a lot.
+func (r Row) IsAccount() bool { return r.Cost == nil }
 
 // Delta returns the change of the adjustment or balance.
 func (r Row) Delta() money.Decimal { return r.After.Sub(r.Before) }

@@ -13,8 +13,7 @@ import (
 )
 
 // Reverse reverses a run: the entries that it posted or kept are reversed, and the period is as if it had not been measured.
-// Only the last run of a period can be reversed, and only while the period is open. Later runs build on it and correct
-// differences themselves.
+// Only the last run of a period can be reversed, only while the period is open, and only if no run of a later period has built on it.
 func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -42,6 +41,9 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 		if before.PeriodKey <= b.ClosedThrough(entities...) {
 			return fault.Conflictf("the period %s is closed: reopen it, or let the next revaluation correct it", before.PeriodKey)
 		}
+		if err := requireNoLaterRun(ctx, tx, b, before); err != nil {
+			return err
+		}
 		after = before
 		if err := s.reverseEntries(ctx, tx, before); err != nil {
 			return err
@@ -59,6 +61,23 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 		return nil
 	})
 	return after, err
+}
+
+// requireNoLaterRun returns an error if a run of a later period is in force for a part of a run. It measured what the run left, so that
+// its entries would no longer agree with the reports on disposals.
+func requireNoLaterRun(ctx context.Context, tx *db.Tx, b *snapshot.Books, r Run) error {
+	for _, p := range r.Parts {
+		later, err := selectLastRun(ctx, tx, p.LegalEntityID, p.Kind, r.PeriodKey)
+		if err != nil {
+			return err
+		}
+		if len(later) > 0 {
+			return fault.Conflictf("the revaluation of %s builds on that of %s for %s, %s: reverse %s first with "+
+				"POST /v1/revaluations/%[5]s/reverse, or run %[2]s again instead of reversing it",
+				later[0].PeriodKey, r.PeriodKey, b.Entities[p.LegalEntityID].Name, p.Kind, later[0].ID)
+		}
+	}
+	return nil
 }
 
 // requireFullAccess returns an error of kind NotFound if the actor may not see all legal entities of a run.

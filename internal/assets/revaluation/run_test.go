@@ -176,6 +176,41 @@ func TestAClosedPeriodAndOneThatIsNotOverAreNotMeasured(t *testing.T) {
 	})
 }
 
+// A later run has measured what an earlier one left: they are reversed in the opposite order.
+func TestARunIsNotReversedWhileOneOfALaterPeriodStands(t *testing.T) {
+	t.Parallel()
+	for _, measured := range []string{"us_gaap fair_value", "us_gaap impairment", "ifrs fair_value"} {
+		t.Run(measured, func(t *testing.T) {
+			each(t, measured, func(t *testing.T, w *world) {
+				w.buy("L1 ETH 2025-09-10 2 3000")
+				w.closing("ETH", "2025-09", "1200")
+				w.closing("ETH", "2025-10", "1100")
+				first, err := w.try("2025-09", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				second, err := w.try("2025-10", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := w.counts()
+				_, err = w.s.Reverse(w.ctx, first.ID)
+				w.refused("a later one stands", err, fault.Conflict, "the revaluation of 2025-10 builds on that of 2025-09",
+					"reverse "+second.ID+" first")
+				if !slices.Equal(w.counts(), before) {
+					t.Errorf("%v became %v", before, w.counts())
+				}
+				for _, r := range []revaluation.Run{second, first} {
+					if _, err := w.s.Reverse(w.ctx, r.ID); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.say("nothing is left", w.moved("2025-09")+w.moved("2025-10"), "")
+			})
+		})
+	}
+}
+
 func TestTheLastRunOfAPeriodCanBeReversed(t *testing.T) {
 	each(t, "us_gaap fair_value", func(t *testing.T, w *world) {
 		w.buy("L1 ETH 2025-09-10 2 3000")

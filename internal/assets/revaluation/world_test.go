@@ -333,7 +333,35 @@ func (w *world) try(key string, change func(*revaluation.RunParams)) (revaluatio
 	if change != nil {
 		change(&p)
 	}
-	return w.s.Run(w.ctx, p)
+	r, err := w.s.Run(w.ctx, p)
+	w.expectExplained(r)
+	return r, err
+}
+
+// expectExplained fails unless the rows of a run add up to what its entries book.
+func (w *world) expectExplained(r revaluation.Run) {
+	w.t.Helper()
+	for _, i := range r.Items {
+		var before, after, booked money.Decimal
+		for _, row := range r.Rows {
+			if row.Kind == i.Kind && row.Unit == i.Unit && row.LegalEntityID == i.LegalEntityID {
+				before, after = before.Add(row.Before), after.Add(row.After)
+			}
+		}
+		for _, l := range i.Lines {
+			if l.Role == "" || strings.Contains(l.Role, ":") { // a balance that is measured, or an adjustment account
+				amount := l.Amount
+				if l.Side == book.Credit {
+					amount = amount.Neg()
+				}
+				booked = booked.Add(amount)
+			}
+		}
+		if !before.Equal(i.Before) || !after.Equal(i.After) || !after.Sub(before).Equal(booked) {
+			w.t.Errorf("%s of %s, %s: the rows explain %s to %s, the entry books %s to %s by %s", i.Kind, i.Unit, r.PeriodKey, before, after,
+				i.Before, i.After, booked)
+		}
+	}
 }
 
 // run runs a month and gives what it did: "ETH fair_value 2000 to 3250: posted".

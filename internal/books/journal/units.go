@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
@@ -22,6 +23,8 @@ type UnitQuery struct {
 	At time.Time
 	// ExceptTransactionID is a transaction whose entries do not count.
 	ExceptTransactionID string
+	// Except is a posted entry up to that time that does not count, because it is about to be unposted; nil if there is none.
+	Except *Entry
 }
 
 // UnitBalance returns a quantity and its carrying amount in the base currency, debits less credits. It adds up the balances of
@@ -61,6 +64,10 @@ func UnitBalance(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery)
 			sum = q.addLines(sum, e, inBase)
 		}
 	}
+	if q.Except != nil {
+		own := q.addLines(balance.Unit{}, *q.Except, inBase)
+		sum.Quantity, sum.Amount = sum.Quantity.Sub(own.Quantity), sum.Amount.Sub(own.Amount)
+	}
 	return sum, nil
 }
 
@@ -78,20 +85,17 @@ func (q UnitQuery) inOpenPeriod(b *snapshot.Books) (UnitQuery, calendar.Month, e
 	return q, month, nil
 }
 
-// LeastUnitBalance returns what is left of a balance of units after everything that is posted with a later date: the least quantity
-// from the time of the query on, nothing if it changes sides, and its share of the carrying amount. An entry that settles no more
-// leaves nothing for a later one that is not there. It runs in the caller's transaction.
-func LeastUnitBalance(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery) (balance.Unit, error) {
-	sum, err := UnitBalance(ctx, tx, b, q)
+// LeastUnitBalance returns a balance of units, and what is left of it after everything that is posted with a later date: the least
+// quantity from the time of the query on, nothing if it changes sides, and its share of the carrying amount. An entry that settles no
+// more leaves nothing for a later one that is not there. It runs in the caller's transaction.
+func LeastUnitBalance(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery) (left, sum balance.Unit, err error) {
+	sum, err = UnitBalance(ctx, tx, b, q)
 	if err != nil || sum.Quantity.IsZero() {
-		return sum, err
+		return sum, sum, err
 	}
-	if q, _, err = q.inOpenPeriod(b); err != nil {
-		return sum, err
-	}
-	later, err := q.movementsAfter(ctx, tx, q.Unit == b.Entities[q.LegalEntityID].BaseCurrency)
+	later, err := q.movementsAfter(ctx, tx, b)
 	if err != nil {
-		return sum, err
+		return sum, sum, err
 	}
 	least, running, sign := sum.Quantity, sum.Quantity, money.FromInt(int64(sum.Quantity.Sign()))
 	for _, m := range later {
@@ -99,19 +103,54 @@ func LeastUnitBalance(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQ
 			least = running
 		}
 	}
-	if least.Mul(sign).Sign() <= 0 {
-		return balance.Unit{}, nil
+	switch {
+	case least.Mul(sign).Sign() <= 0:
+		return balance.Unit{}, sum, nil
+	case least.Equal(sum.Quantity):
+		return sum, sum, nil
 	}
-	if !least.Equal(sum.Quantity) {
-		currency := b.Entities[q.LegalEntityID].BaseCurrency
-		places, _ := money.MinorUnits(currency)
-		sum = balance.Unit{Quantity: least, Amount: sum.Amount.Mul(least).Quo(sum.Quantity, places)}
+	places, _ := money.MinorUnits(b.Entities[q.LegalEntityID].BaseCurrency)
+	return balance.Unit{Quantity: least, Amount: sum.Amount.Mul(least).Quo(sum.Quantity, places)}, sum, nil
+}
+
+// IsOverdrawn reports whether a balance of units is on another side than the given one at the time of the query or later. It runs in
+// the caller's transaction.
+func IsOverdrawn(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery, side book.Side) (bool, error) {
+	sum, err := UnitBalance(ctx, tx, b, q)
+	if err != nil {
+		return false, err
 	}
-	return sum, nil
+	later, err := q.movementsAfter(ctx, tx, b)
+	wrong := -1
+	if side == book.Credit {
+		wrong = 1
+	}
+	running := sum.Quantity
+	overdrawn := running.Sign() == wrong
+	for _, m := range later {
+		running = running.Add(m)
+		overdrawn = overdrawn || running.Sign() == wrong
+	}
+	return overdrawn, err
+}
+
+// LastSettling returns the last posted entry with a line on a side of the account that the query asks for, from the time of the query
+// on, and reports whether there is one. Reversals, and entries that are reversed, do not count. It runs in the caller's transaction.
+func LastSettling(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery, side book.Side) (Entry, bool, error) {
+	found, err := selectLastSettling(ctx, tx, q, q.Unit == b.Entities[q.LegalEntityID].BaseCurrency, side)
+	if err != nil || len(found) == 0 {
+		return Entry{}, false, err
+	}
+	e, err := selectEntry(ctx, tx, found[0])
+	return e, err == nil, err
 }
 
 // movementsAfter returns the net movements by date after the time of the query, in order.
-func (q UnitQuery) movementsAfter(ctx context.Context, tx *db.Tx, inBase bool) (out []money.Decimal, err error) {
+func (q UnitQuery) movementsAfter(ctx context.Context, tx *db.Tx, b *snapshot.Books) (out []money.Decimal, err error) {
+	if q, _, err = q.inOpenPeriod(b); err != nil {
+		return nil, err
+	}
+	inBase := q.Unit == b.Entities[q.LegalEntityID].BaseCurrency
 	rows, err := selectUnitLinesAfter(ctx, tx, q, inBase)
 	if err != nil {
 		return nil, err

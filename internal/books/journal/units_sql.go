@@ -71,3 +71,14 @@ func selectUnitLinesOf(ctx context.Context, tx *db.Tx, q UnitQuery, inBase bool)
 		AND l.legal_entity_id = ? AND `+condition+` AND l.is_posted GROUP BY l.credit_or_debit`,
 		q.ExceptTransactionID, q.At, q.LedgerAccountID, q.LegalEntityID, q.Unit)
 }
+
+// selectLastSettling reads the id of the last posted entry with a line on a side from the time of the query on, if there is one.
+func selectLastSettling(ctx context.Context, tx *db.Tx, q UnitQuery, inBase bool, side book.Side) ([]string, error) {
+	condition, _ := q.linesOf(inBase)
+	return db.All[string](ctx, tx, `SELECT e.journal_entry_id FROM journal_lines AS l JOIN journal_entries AS e
+		ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
+		WHERE l.organization_id = @org AND l.ledger_account_id = ? AND l.accounting_date >= ? AND {unindexed}l.legal_entity_id = ?
+		AND `+condition+` AND l.is_posted AND l.credit_or_debit = ? AND (l.quantity IS NULL OR l.quantity <> '0')
+		AND e.next_entry_id IS NULL AND e.originated_by <> ? ORDER BY l.accounting_date DESC, l.number DESC LIMIT 1`,
+		q.LedgerAccountID, q.At, q.LegalEntityID, q.Unit, string(side), ByReversal)
+}

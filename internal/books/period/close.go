@@ -47,7 +47,8 @@ func differingAccounts(a, b map[string]movement) (ids []string) {
 }
 
 // Close closes a period for one legal entity or, if none is named, for all that the actor sees and for which it is open.
-// It stores the balances, a digest of the entries, and the exchange rates by which reports translate the period.
+// It stores the balances, a digest of the entries, the exchange rates by which reports translate the period, and the prices by which they
+// value its holdings.
 func (s *Service) Close(ctx context.Context, periodID, legalEntityID string) (State, error) {
 	return s.close(ctx, periodID, legalEntityID, "", nil)
 }
@@ -110,6 +111,9 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 		}
 		closings, err := x.freeze(ctx, tx, override)
 		if err != nil {
+			return err
+		}
+		if err := x.keepPrices(ctx, tx, s.findPrices, closings); err != nil {
 			return err
 		}
 		state, err := orgstate.Lock(ctx, tx)

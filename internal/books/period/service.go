@@ -19,6 +19,7 @@ type Service struct {
 	extraChecks []ReadinessCheck
 
 	findTransit FindTransit
+	findPrices  FindPrices                  // nil if there is none
 	afterClose  func(organizationID string) // nil if there is none
 }
 
@@ -41,6 +42,13 @@ type FindTransit func(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs [
 // WithTransit sets the function that finds assets in transit, which a package above this one provides. It returns the service.
 func (s *Service) WithTransit(find FindTransit) *Service {
 	s.findTransit = find
+	return s
+}
+
+// WithPrices sets the function that finds the prices to keep with a closing, which a package above this one provides. It returns the
+// service.
+func (s *Service) WithPrices(find FindPrices) *Service {
+	s.findPrices = find
 	return s
 }
 

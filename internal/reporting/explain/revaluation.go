@@ -127,11 +127,11 @@ func (i *inquiry) explainItem(ctx context.Context, item revaluation.Item, m meas
 		i.explainDelta(m)
 		return i.showBooking(ctx, item)
 	}
-	name := "asset_id"
-	if item.Kind.ByAccount() {
-		name = "ledger_account_id"
-	}
 	for _, r := range rows {
+		name := "asset_id"
+		if r.IsAccount() {
+			name = "ledger_account_id"
+		}
 		part, _ := measured{unit: r.Unit, currency: r.Currency, quantity: r.Quantity, before: r.Before, value: r.Value, after: r.After,
 			cost: r.Cost, price: r.Price}.figure(i.q.Column)
 		i.out.addNonZero(r.SubjectID, part, i.q.with(name, r.SubjectID))
@@ -173,7 +173,7 @@ func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item rev
 		}
 	}
 	lot := func(column string) *Query {
-		if of == nil {
+		if of == nil || m.quantity.IsZero() { // nothing is left of it at that time
 			return nil
 		}
 		return of.with("column", column)

@@ -98,6 +98,24 @@ func TestWhatIsOwedInUnitsMustBeSettledInThem(t *testing.T) {
 	})
 }
 
+// A loan in the base currency has no units. One that is reversed after it was repaid leaves a balance on the wrong side all the same.
+func TestMoreThanWasBorrowedMustNotBeRepaid(t *testing.T) {
+	each(t, func(w *world) {
+		loan := w.Account("2210")
+		w.Transact("2025-10-01 Bank in 9000 USD : DEPOSIT against 3010")
+		_, borrowed := w.Transact("2025-10-02 Bank in 1000 USD : BORROW against 2210")
+		w.Transact("2025-11-03 Bank out 600 USD : REPAYMENT against 2210")
+		w.Transact("2025-11-03 Bank out 50 USD : BILL against 2010") // a prepayment of a supplier is none
+		w.passes("2025-11", readiness.CodeUnitsDiffer)
+		_, err := w.Journal.Reverse(w.Ctx, borrowed, journal.ReverseParams{})
+		w.Must(err)
+		w.passes("2025-10", readiness.CodeUnitsDiffer)
+		w.fails("2025-11", readiness.CodeUnitsDiffer, 1, "amounts contradict units: more was settled on "+loan.String()+
+			" than was owed, by 600.00 USD. Correct these entries: book what was paid in the unit that is owed, and wallets by their "+
+			"transactions", loan.ID)
+	})
+}
+
 func TestMoneyThatIsOwedInAnotherCurrencyAndSettledOtherwiseIsAWarning(t *testing.T) {
 	each(t, func(w *world) {
 		loan, cost := w.Account("2210").ID, w.Account("6020").ID

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/balance"
@@ -22,11 +23,13 @@ type accountUnits struct {
 	sources []source.Type // that have the account
 	units   []balance.ClosingUnits
 	rest    money.Decimal // of the balance: what entries without units have booked
+	isLoan  bool          // loans were booked to it
 }
 
 // inspectUnits requires units and amounts to agree: the account of a wallet has no amounts without an asset, and a loan or another
 // claim or obligation that is owed in units is settled in these units. Otherwise the balance would be measured by units that are gone.
-// Foreign currency is only warned about, because its difference can be a gain or loss that is yet to be booked.
+// More must not be repaid of a loan in the base currency than was borrowed. Foreign currency is only warned about, because its
+// difference can be a gain or loss that is yet to be booked.
 func inspectUnits(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.CheckResult, error) {
 	found, err := readUnits(ctx, tx, p, e)
 	if err != nil {
@@ -73,6 +76,9 @@ func (a accountUnits) contradiction(currency string) (text, unit string) {
 				a.natural(a.rest).Neg().Fixed(currency)), u.Unit
 		}
 	}
+	if a.isLoan && settled {
+		return fmt.Sprintf("more was settled on %s than was owed, by %s %s", a.Account, a.natural(a.rest).Neg().Fixed(currency), currency), ""
+	}
 	return "", ""
 }
 
@@ -98,7 +104,8 @@ func (a accountUnits) natural(debits money.Decimal) money.Decimal {
 	return debits
 }
 
-// readUnits returns the accounts of a legal entity that hold or owe something in units at the end of a period, and those of sources.
+// readUnits returns the accounts of a legal entity that hold or owe something in units at the end of a period, those of loans and those
+// of sources.
 func readUnits(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) ([]accountUnits, error) {
 	units, err := balance.UnitsThrough(ctx, tx, e.ID, p.Key)
 	if err != nil {
@@ -108,7 +115,11 @@ func readUnits(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEn
 	if err != nil {
 		return nil, err
 	}
-	wanted := slices.Collect(maps.Keys(sources))
+	loans, err := booking.LoanAccounts(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := append(slices.Collect(maps.Keys(sources)), loans...)
 	byAccount := map[string][]balance.ClosingUnits{}
 	for _, u := range units {
 		byAccount[u.AccountID] = append(byAccount[u.AccountID], u)
@@ -129,7 +140,8 @@ func readUnits(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEn
 		for _, u := range byAccount[a.ID] {
 			rest = rest.Sub(u.Amount)
 		}
-		out = append(out, accountUnits{Account: a, sources: sources[a.ID], units: byAccount[a.ID], rest: rest})
+		out = append(out, accountUnits{Account: a, sources: sources[a.ID], units: byAccount[a.ID], rest: rest,
+			isLoan: slices.Contains(loans, a.ID)})
 	}
 	return out, err
 }

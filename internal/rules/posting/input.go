@@ -79,6 +79,9 @@ type Target struct {
 	Parked  bool    `json:",omitempty"`
 	Valued  bool    `json:",omitempty"`
 	Holding Holding `json:",omitempty"` // what the sources of the account can hold; empty if it has none
+	// Currency is the currency in which the sources of the account are kept, empty if there are none or they differ. What is paid for an
+	// asset is stated in it, because no quantity follows from a value in another one.
+	Currency string `json:",omitempty"`
 	// Splits replace the account: the amount is divided among several.
 	Splits []Split `json:",omitempty"`
 }
@@ -109,6 +112,7 @@ type Split struct {
 	Grows      book.Side      `json:",omitempty"`     // as that of a target
 	OwedInKind bool           `json:"Owed,omitempty"` // as that of a target
 	Holding    Holding        `json:",omitempty"`     // as that of a target; a source that can hold what moves has no split
+	Currency   string         `json:",omitempty"`     // as that of a target
 }
 
 // Policy holds the accounting choices of a legal entity. The zero value is the default: fees are expenses, intercompany

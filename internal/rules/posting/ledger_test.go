@@ -176,15 +176,17 @@ func leg(text string) *posting.Leg {
 }
 
 // target parses the name of an account; with "@" it is the account of another source, which holds money if it is a bank, both
-// if it is an exchange, and assets otherwise. Splits are separated by plus signs: "Rent 60% + Travel 40%: to Berlin".
+// if it is an exchange, and assets otherwise. "@Bank in EUR" is kept in euros. Splits are separated by plus signs:
+// "Rent 60% + Travel 40%: to Berlin".
 func target(text string) posting.Target {
 	if strings.Contains(text, " + ") {
 		return posting.Target{Splits: splits(text)}
 	}
 	account, source := strings.CutPrefix(text, "@")
+	account, currency, _ := strings.Cut(account, " in ")
 	t := posting.Target{Account: account, Clearing: strings.HasSuffix(account, "clearing") || account == "Suspense"}
 	if source {
-		t.Source, t.Entity, t.Holding = "src "+account, "A", posting.HoldsAssets
+		t.Source, t.Entity, t.Holding, t.Currency = "src "+account, "A", posting.HoldsAssets, currency
 		if strings.HasPrefix(account, "Bank") {
 			t.Holding = posting.HoldsMoney
 		} else if account == "Exchange" {

@@ -28,6 +28,7 @@ const (
 	WrongAnswer    Reason = "wrong_answer"
 	BadSplits      Reason = "bad_splits"
 	NotOutstanding Reason = "not_outstanding"
+	WrongCurrency  Reason = "wrong_currency"
 	fieldType             = "transaction_type"
 	fieldValue            = "value_fiat"
 	fieldQuantity         = "quantity"

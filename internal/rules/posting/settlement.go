@@ -15,6 +15,9 @@ type UnitBalance struct {
 	// Quantity and Carrying are debits less credits: positive for what is owed to the legal entity. Without a unit, both are the
 	// carrying amount of everything on the account.
 	Quantity, Carrying money.Decimal
+	// SettledLater is what is not part of the quantity, although it is outstanding at that time, because entries of later dates have
+	// settled it already.
+	SettledLater money.Decimal `json:"-"`
 }
 
 // BalanceEffect is what a line does to a unit balance.
@@ -173,7 +176,8 @@ func (p *Plan) Settlements(e Entry) (out []UnitBalance) {
 }
 
 // RequireOutstanding refuses a REPAYMENT of which nothing is outstanding on its account, neither in units nor as an amount in
-// the base currency, or less than half: so much interest is more likely a loan that is missing or another account.
+// the base currency, or less than half: so much interest is more likely a loan that is missing or another account. What entries of
+// later dates have settled is not outstanding.
 // The name of an account is for messages. It applies to an entry that is about to be posted; one that is booked stays as it is.
 func (p *Plan) RequireOutstanding(e Entry, balances []UnitBalance, name func(account string) string) error {
 	if p.in.Type != Repayment {
@@ -191,9 +195,9 @@ func (p *Plan) RequireOutstanding(e Entry, balances []UnitBalance, name func(acc
 		if l.repays {
 			switch amount := l.outstandingAmount(balances); {
 			case amount.Sign() <= 0:
-				none = refuseRepayment(l.Amount.Fixed(l.Currency), l.Currency, name(l.Account))
+				none = l.refuseRepayment(balances, name(l.Account))
 			case l.Amount.Cmp(amount.Add(amount)) > 0:
-				return refuseExcess(l.Amount.Fixed(l.Currency), amount.Fixed(l.Currency), l.Currency, name(l.Account))
+				return l.refuseExcess(balances, amount, name(l.Account))
 			default:
 				found = true
 			}
@@ -203,12 +207,12 @@ func (p *Plan) RequireOutstanding(e Entry, balances []UnitBalance, name func(acc
 		_, amount := l.find(balances, l.Account, l.Currency).outstandingFor(l.Side)
 		switch {
 		case units.Sign() > 0 && l.Quantity.Cmp(units.Add(units)) > 0:
-			return refuseExcess(l.Quantity.String(), units.String(), l.Unit, name(l.Account))
+			return l.refuseExcess(balances, units, name(l.Account))
 		case units.Sign() > 0 || amount.Sign() > 0:
 			found = true
 			continue
 		}
-		none = refuseRepayment(l.Quantity.String(), l.Unit, name(l.Account))
+		none = l.refuseRepayment(balances, name(l.Account))
 	}
 	if none != nil && !found {
 		return none
@@ -247,12 +251,47 @@ func (l orderedLine) outstandingAmount(balances []UnitBalance) money.Decimal {
 }
 
 // refuseRepayment refuses a repayment of which nothing is outstanding.
-func refuseRepayment(repaid, unit, account string) *Refusal {
+func (l orderedLine) refuseRepayment(balances []UnitBalance, account string) *Refusal {
+	if later := l.settledLater(balances); later.Sign() > 0 {
+		return l.refuseSettledLater(later, later, account)
+	}
 	return refuse(NotOutstanding, fieldTarget, "%s %s are repaid, but nothing is outstanding on %s at that time; book the loan as "+
-		"BORROW first, or choose the account on which it was booked", repaid, unit, account)
+		"BORROW first, or choose the account on which it was booked", l.show(l.quantity()), l.unit(), account)
 }
 
 // refuseExcess refuses a repayment of more than twice what is outstanding.
+func (l orderedLine) refuseExcess(balances []UnitBalance, outstanding money.Decimal, account string) error {
+	if later := l.settledLater(balances); later.Sign() > 0 {
+		return l.refuseSettledLater(outstanding.Add(later), later, account)
+	}
+	return refuseExcess(l.show(l.quantity()), l.show(outstanding), l.unit(), account)
+}
+
+// refuseSettledLater refuses a repayment of what entries of later dates have settled.
+func (l orderedLine) refuseSettledLater(outstanding, later money.Decimal, account string) *Refusal {
+	return refuse(NotOutstanding, fieldTarget, "%[1]s %[2]s are repaid, but of the %[3]s %[2]s outstanding on %[5]s at that time, entries of "+
+		"later dates have settled %[4]s %[2]s; reverse these, and book the repayments again in the order of their dates",
+		l.show(l.quantity()), l.unit(), l.show(outstanding), l.show(later), account)
+}
+
+// settledLater returns how much of what is outstanding in the unit of the line entries of later dates have settled.
+func (l orderedLine) settledLater(balances []UnitBalance) money.Decimal {
+	later := l.find(balances, l.Account, l.unit()).SettledLater
+	if l.Side == book.Debit {
+		return later.Neg()
+	}
+	return later
+}
+
+// show returns a quantity in the unit of the line, with the digits of the currency if it is an amount.
+func (l orderedLine) show(quantity money.Decimal) string {
+	if l.Unit == "" {
+		return quantity.Fixed(l.Currency)
+	}
+	return quantity.String()
+}
+
+// refuseExcess refuses a repayment, as texts, of more than twice what is outstanding.
 func refuseExcess(repaid, outstanding, unit, account string) error {
 	return refuse(NotOutstanding, fieldTarget, "%s %s are repaid, but only %s %s are outstanding on %s at that time, and what exceeds that "+
 		"is booked as interest; book the rest of the loan as BORROW first, or book the interest by itself",

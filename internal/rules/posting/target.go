@@ -54,6 +54,9 @@ func (p *Plan) targetAtValue(leg *Leg) (counterpart, error) {
 			c.quantity = leg.Quantity
 		}
 	case t.exchangesMoney() && leg.Value != nil: // a purchase or a sale
+		if err := p.requireCurrency(leg); err != nil {
+			return counterpart{}, err
+		}
 		c.unit, c.quantity = Asset{Symbol: leg.Value.Currency}, leg.Value.Gross
 		if leg == p.in.Out {
 			c.quantity = leg.Value.Gross.Sub(leg.Value.Fee)
@@ -65,6 +68,25 @@ func (p *Plan) targetAtValue(leg *Leg) (counterpart, error) {
 // exchangesMoney reports whether the target, or a split of it, is the account of a source that holds money only.
 func (t Target) exchangesMoney() bool {
 	return t.Holding == HoldsMoney || slices.ContainsFunc(t.Splits, func(s Split) bool { return s.Holding == HoldsMoney })
+}
+
+// requireCurrency refuses a purchase or a sale for money of an account that is kept in a foreign currency, if the value is in another one:
+// how much of the currency of that account moved is not known.
+func (p *Plan) requireCurrency(leg *Leg) error {
+	parts := append([]Split{{Holding: p.in.Target.Holding, Currency: p.in.Target.Currency}}, p.in.Target.Splits...)
+	for _, s := range parts {
+		if s.Holding != HoldsMoney || s.Currency == "" || s.Currency == leg.Value.Currency || s.Currency == p.currency(leg) {
+			continue
+		}
+		moved := "was received"
+		if leg == p.in.In {
+			moved = "was paid"
+		}
+		return refuse(WrongCurrency, fieldValue+".currency", "the account is kept in %[1]s and the value of the %[2]s is in %[3]s, so it is "+
+			"not known how much %[1]s %[4]s; send value_fiat in %[1]s, or link this transaction with that of the account "+
+			"(POST /v1/transactions/link) and book both as SWAP", s.Currency, leg.Asset.Symbol, leg.Value.Currency, moved)
+	}
+	return nil
 }
 
 // missingLeg refuses money that is booked to the account of a wallet, which cannot hold it: it was paid or received for an

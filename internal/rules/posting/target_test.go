@@ -81,6 +81,10 @@ func TestTargetsThatCannotHoldWhatMovedAreRefused(t *testing.T) {
 			" the wallet (POST /v1/transactions/link) and book both as SWAP; if that one is missing, import it first; if it is booked, " +
 			"which has booked this money too, reverse its entry first"
 	}
+	inEuros := func(moved string) string {
+		return "the account is kept in EUR and the value of the ETH is in USD, so it is not known how much EUR was " + moved +
+			"; send value_fiat in EUR, or link this transaction with that of the account (POST /v1/transactions/link) and book both as SWAP"
+	}
 	for _, c := range []struct {
 		example
 		reason  posting.Reason
@@ -95,6 +99,10 @@ func TestTargetsThatCannotHoldWhatMovedAreRefused(t *testing.T) {
 			missing("bought came into")},
 		{example{kind: posting.Income, in: "Bank: 100 USD = 100.00", target: "@Cold"}, posting.NoPartner, "ledger_account_id",
 			missing("sold left")},
+		{example{kind: posting.Withdrawal, out: "ETH: 1 ETH = 2400.00", target: "@Bank in EUR"}, posting.WrongCurrency, "value_fiat.currency",
+			inEuros("received")},
+		{example{kind: posting.Swap, in: "ETH: 1 ETH = 2400.00", target: "@Bank in EUR"}, posting.WrongCurrency, "value_fiat.currency",
+			inEuros("paid")},
 		{example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", target: "@Bank"}, posting.WrongTarget, "ledger_account_id",
 			"the account belongs to a source that holds money only, so ETH cannot move to it; book a sale as WITHDRAWAL or SWAP"},
 		{example{kind: posting.Bridge, in: "ETH: 1 ETH = 2400.00", target: "@Bank"}, posting.WrongTarget, "ledger_account_id",

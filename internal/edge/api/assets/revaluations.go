@@ -183,7 +183,7 @@ func viewRevaluationRow(r revaluation.Row) RevaluationRow {
 		FrozenPrice:   viewQuote(r.Price),
 	}
 	subject := r.SubjectID
-	if r.Kind.ByAccount() {
+	if r.IsAccount() {
 		out.LedgerAccountID = &subject
 	} else {
 		out.AssetID = &subject

@@ -97,17 +97,17 @@ type RemeasuredBalance struct {
 	Booked
 }
 
-// RevaluationRow is the measurement of a lot or of the balance of an account.
+// RevaluationRow is the measurement of a lot or of the balance of an account. The rows of an asset or currency add up to it.
 type RevaluationRow struct {
 	LegalEntityID   string  `json:"legal_entity_id" doc:"Identifier of the legal entity."`
 	Kind            string  `json:"kind" enum:"adoption,fair_value,revaluation,impairment,unit_balance,fx" doc:"How the asset or balance is measured."`
 	Unit            string  `json:"unit" doc:"Symbol of the asset, or ISO 4217 code of the foreign currency." example:"ETH"`
 	AssetID         *string `json:"asset_id" doc:"Identifier of the lot; null for an account."`
-	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account of the balance; null for a lot."`
+	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account of the balance, or the adjustment account for what belongs to no lot; null for a lot."`
 	Currency        string  `json:"currency" doc:"ISO 4217 currency of the amounts." example:"USD"`
-	Quantity        string  `json:"quantity" format:"decimal" doc:"Remaining quantity of the lot, or balance of the account in the asset or foreign currency."`
+	Quantity        string  `json:"quantity" format:"decimal" doc:"Remaining quantity of the lot, or balance of the account in the asset or foreign currency. Zero for a lot that is gone, whose adjustment is released."`
 	CostBasis       *string `json:"cost_basis" format:"decimal" doc:"Cost of that quantity; null for an account."`
-	Before          string  `json:"before" format:"decimal" doc:"Adjustment of the lot, or carrying amount of the account, before."`
+	Before          string  `json:"before" format:"decimal" doc:"Adjustment of the lot, or carrying amount of the account, before. The adjustment includes what was disposed of since the last revaluation."`
 	FrozenPrice
 	Value string `json:"value" format:"decimal" doc:"Value at the price or rate."`
 	After string `json:"after" format:"decimal" doc:"Adjustment of the lot, or carrying amount of the account, after."`
