@@ -40,7 +40,6 @@ var readings = []reading{
 	{"assets/revaluation", []string{"accounting_periods"},
 		"what is measured is added up by the order of periods"},
 	{"assets/revaluation", []string{"journal_entries"}, "verify and the list of stale runs compare runs with their entries"},
-	{"assets/revaluation", []string{"lot_uses"}, "the adjustment of a lot follows it through conversions, many lots at once"},
 
 	{"assets/realized", []string{"revaluation_parts", "revaluation_items", "revaluation_rows", "accounting_periods", "journal_entries"},
 		"corrections of realized gains are those of revaluations whose entries are in force, in the order of periods; realized cannot import " +

@@ -17,6 +17,16 @@ import (
 type History struct {
 	LegalEntityID, Kind, Unit, Currency string
 	Runs                                []Run // in force, the latest first
+	// From is when the legal entity was measured last, if there are no runs: the asset was taken over since.
+	From time.Time
+}
+
+// Since returns the end of the latest run. What happened from then on changes the lots that it measured.
+func (h History) Since() time.Time {
+	if len(h.Runs) == 0 {
+		return h.From
+	}
+	return h.Runs[0].End
 }
 
 // Run is a revaluation of a period that ends at an instant.
@@ -30,18 +40,18 @@ type Released struct {
 	lots.Use
 	State *measure.State // the state that it has a share of; nil if its lot was not measured before
 	Share money.Decimal
-	Lost  bool // nothing is known of its lot, which does not exist any more
+	Lost  bool // nothing is known of its lot: it does not exist any more, or took over from another one than it did then
 }
 
 // Releases returns what was disposed of since the latest run and before an instant, in the order of dates. current are the lots
-// after the latest run.
+// after the latest run and after handovers.
 //
 // What leaves releases its share of the adjustment that is in the books. If a disposal of before is corrected, because it consumed
 // another lot, the units come back as they left: with their share of the adjustment before the disposal. It is a building block.
 func (h History) Releases(ctx context.Context, tx *db.Tx, current map[string]measure.State, before time.Time) ([]Released, error) {
 	var out []Released
 	err := eachUse(ctx, tx, lots.UseFilter{LegalEntityIDs: []string{h.LegalEntityID}, AssetTypes: []string{h.Unit},
-		From: h.Runs[0].End, Until: before, Realized: true}, func(uses []lots.Use) error {
+		From: h.Since(), Until: before, Realized: true}, func(uses []lots.Use) error {
 		for _, u := range uses {
 			out = append(out, Released{Use: u})
 		}
@@ -63,7 +73,7 @@ func (h History) Releases(ctx context.Context, tx *db.Tx, current map[string]mea
 		} else {
 			out[i].State = t.state(r.LotID)
 		}
-		if out[i].Lost = out[i].State == nil && r.LotID != "" && !t.exists[r.LotID]; out[i].State != nil {
+		if out[i].Lost = out[i].State == nil && r.LotID != "" && t.isUnknown(r.LotID); out[i].State != nil {
 			groups[out[i].State] = append(groups[out[i].State], i)
 		}
 	}
@@ -118,6 +128,7 @@ type trace struct {
 	current  map[string]*measure.State
 	exists   map[string]bool
 	parents  map[string]string        // by lot, the one that it was moved from within the legal entity
+	foreign  map[string]bool          // by lot, whether it was another asset before, or of another legal entity
 	measured map[string][]measuredLot // by lot, by runs before the latest, the latest first
 }
 
@@ -133,7 +144,7 @@ const generationsMax = 1000
 // trace reads what is known of the lots of disposals.
 func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measure.State, disposals []Released) (*trace, error) {
 	t := &trace{history: h, current: map[string]*measure.State{}, exists: map[string]bool{}, parents: map[string]string{},
-		measured: map[string][]measuredLot{}}
+		foreign: map[string]bool{}, measured: map[string][]measuredLot{}}
 	for lotID, s := range current {
 		t.current[lotID], t.exists[lotID] = &s, true
 	}
@@ -141,7 +152,7 @@ func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measur
 	for _, r := range disposals {
 		if r.LotID != "" && (t.current[r.LotID] == nil || corrected[consumedLot(r.Use)]) {
 			next[r.LotID] = true
-			if r.AcquiredAt.Before(h.Runs[0].End) { // or no run can have measured it
+			if r.AcquiredAt.Before(h.Since()) { // or no run can have measured it
 				earlier[r.LotID] = true
 			}
 		}
@@ -154,6 +165,7 @@ func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measur
 		clear(next)
 		for _, l := range found {
 			t.exists[l.ID] = true
+			t.foreign[l.ID] = l.LegalEntityID != h.LegalEntityID || l.AssetType != h.Unit
 			if l.ParentID != "" && l.LegalEntityID == h.LegalEntityID && l.AssetType == h.Unit {
 				t.parents[l.ID] = l.ParentID
 				next[l.ParentID] = t.parents[l.ParentID] == ""
@@ -199,6 +211,12 @@ func (t *trace) chain(lotID string) []string {
 	return out
 }
 
+// isUnknown reports whether a lot does not exist any more, or came from another asset or legal entity.
+func (t *trace) isUnknown(lotID string) bool {
+	chain := t.chain(lotID)
+	return !t.exists[lotID] || t.foreign[chain[len(chain)-1]]
+}
+
 // state returns the state of a lot, or of the lot that it was moved from: after the latest run or, if it was not held then, after
 // the last run that measured it. It returns nil if there is none.
 func (t *trace) state(lotID string) *measure.State {
@@ -217,7 +235,7 @@ func (t *trace) state(lotID string) *measure.State {
 
 // stateBefore returns the state of a lot, or of the lot that it was moved from, at the time of a disposal, nil if there is none.
 func (t *trace) stateBefore(lotID string, disposed time.Time) *measure.State {
-	if !disposed.Before(t.history.Runs[0].End) {
+	if !disposed.Before(t.history.Since()) {
 		return t.state(lotID)
 	}
 	for _, at := range t.chain(lotID) {

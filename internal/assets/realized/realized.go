@@ -5,15 +5,17 @@
 // The corrections are those of the revaluation entries in force, so that book gains equal the balances of the realized gain and
 // loss accounts in every period. A correction is divided among the disposals of its period: each gets the share that its units
 // had of the adjustment of their lot, and a revaluation computes it from the same disposals. If a late event changes which lots
-// a disposal of a closed period consumed, the correction of the disposal restores the share of the lot that is held again. What
-// belongs to no disposal of the period, such as that of units that moved to another legal entity, is in the total of the period
-// only. Before the revaluation of a period, the books have no correction, and book gain and tax gain are the same.
+// a disposal of a closed period consumed, the correction of the disposal restores the share of the lot that is held again. A lot that
+// becomes another asset, or goes to another legal entity at its cost, takes its share along, and a disposal of it there releases that.
+// What belongs to no disposal of the period is in the total of the period only. Before the revaluation of a period, the books have no
+// correction, and book gain and tax gain are the same.
 package realized
 
 import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -117,9 +119,12 @@ func OfUses(ctx context.Context, tx *db.Tx, uses []lots.Use) (map[string]money.D
 			continue
 		}
 		for n, i := range items {
-			h, before := i.history(items[:n], months)
-			if i.legalEntityID != g.LegalEntityID || i.unit != g.AssetType || i.entryPeriodID != g.periodID || !before {
+			if i.legalEntityID != g.LegalEntityID || i.unit != g.AssetType || i.entryPeriodID != g.periodID {
 				continue
+			}
+			h, err := i.history(ctx, tx, items[:n], months)
+			if err != nil {
+				return nil, err
 			}
 			if err := divide(ctx, tx, i, h, months[at], out); err != nil {
 				return nil, err
@@ -132,7 +137,7 @@ func OfUses(ctx context.Context, tx *db.Tx, uses []lots.Use) (map[string]money.D
 // divide divides the correction of an item among the disposals of its period, and adds the shares to what is known by use. What was
 // disposed of before the period, because that was not measured, has its share too, which no disposal of the period shows.
 func divide(ctx context.Context, tx *db.Tx, i item, h History, month period.Period, shares map[string]money.Decimal) error {
-	current, err := selectStates(ctx, tx, h)
+	current, err := h.current(ctx, tx, month.End)
 	if err != nil || i.correction.IsZero() && !slices.ContainsFunc(slices.Collect(maps.Values(current)), isAdjusted) {
 		return err
 	}
@@ -170,6 +175,26 @@ func divide(ctx context.Context, tx *db.Tx, i item, h History, month period.Peri
 		add(known[len(known)-1], rest.amount)
 	}
 	return nil
+}
+
+// current returns the lots after the latest run, and after handovers before an instant.
+func (h History) current(ctx context.Context, tx *db.Tx, before time.Time) (map[string]measure.State, error) {
+	stored := map[string]measure.State{}
+	var err error
+	if len(h.Runs) > 0 {
+		if stored, err = selectStates(ctx, tx, h); err != nil {
+			return nil, err
+		}
+	}
+	all, err := Handovers(ctx, tx, h.Since(), before, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]measure.State{}
+	for _, s := range h.Apply(slices.Collect(maps.Values(stored)), all) {
+		out[s.Lot] = s
+	}
+	return out, nil
 }
 
 func isAdjusted(s measure.State) bool { return !s.Adjustment.IsZero() }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -21,9 +22,8 @@ type item struct {
 	correction                                      money.Decimal
 }
 
-// history returns how the asset was measured by the same kind in earlier periods, and whether it was. items are in the order of
-// their periods.
-func (i item) history(items []item, months []period.Period) (History, bool) {
+// history returns how the asset was measured by the same kind in earlier periods. items are in the order of their periods.
+func (i item) history(ctx context.Context, tx *db.Tx, items []item, months []period.Period) (History, error) {
 	h := History{LegalEntityID: i.legalEntityID, Kind: i.kind, Unit: i.unit, Currency: i.currency}
 	for n := len(items) - 1; n >= 0; n-- {
 		o := items[n]
@@ -34,13 +34,34 @@ func (i item) history(items []item, months []period.Period) (History, bool) {
 			h.Runs = append(h.Runs, Run{o.runID, months[at].End})
 		}
 	}
-	return h, len(h.Runs) > 0
+	if len(h.Runs) > 0 {
+		return h, nil
+	}
+	var err error
+	h.From, err = LastRun(ctx, tx, i.legalEntityID, i.kind, i.key, months)
+	return h, err
+}
+
+// LastRun returns the end of the last period before another one in which a legal entity was measured by a kind or, if there is none, by
+// any kind; the zero time if it never was. It is a building block.
+func LastRun(ctx context.Context, tx *db.Tx, legalEntityID, kind, beforeKey string, months []period.Period) (at time.Time, err error) {
+	keys, err := db.All[string](ctx, tx, `SELECT a.key FROM revaluation_parts p
+		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id
+		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key < ?
+		ORDER BY CASE WHEN p.kind = ? THEN 0 ELSE 1 END, a.key DESC LIMIT 1`, legalEntityID, beforeKey, kind)
+	for _, key := range keys {
+		if n := slices.IndexFunc(months, func(p period.Period) bool { return p.Key == key }); n >= 0 {
+			at = months[n].End
+		}
+	}
+	return at, err
 }
 
 // itemFilter selects measurements by every field that is not empty.
 type itemFilter struct {
 	entities, units []string
-	periodID        string // of the entry
+	periodID        string   // of the entry
+	kinds           []string // those that correct realized gains if empty
 }
 
 type itemRow struct {
@@ -66,7 +87,11 @@ func selectItems(ctx context.Context, tx *db.Tx, f itemFilter) ([]item, error) {
 		JOIN revaluation_items i ON i.organization_id = @org AND i.revaluation_id = p.revaluation_id
 			AND i.legal_entity_id = p.legal_entity_id AND i.kind = p.kind
 		LEFT JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = i.journal_entry_id
-		WHERE p.organization_id = @org AND p.status = 'posted' AND p.kind IN ('revaluation', 'impairment')`)
+		WHERE p.organization_id = @org AND p.status = 'posted'`)
+	if len(f.kinds) == 0 {
+		f.kinds = []string{revaluation, impairment}
+	}
+	q.And("p.kind {any}", f.kinds)
 	if len(f.entities) > 0 {
 		q.And("p.legal_entity_id {any}", f.entities)
 	}

@@ -102,6 +102,23 @@ func (s *session) precedesReturn(r *run) bool {
 	return false
 }
 
+// lacksLots reports whether no lots cover a part of what was consumed.
+func lacksLots(uses []lots.Use) bool {
+	return slices.ContainsFunc(uses, func(u lots.Use) bool { return u.LotID == "" })
+}
+
+// parksWhatIsMissing reports whether lots are parked on an account from which something was taken that no lots covered.
+func (r *run) parksWhatIsMissing() bool {
+	for _, s := range r.sessions {
+		if s.Parked() && s.engine.Quantity().Sign() > 0 && slices.ContainsFunc(s.events, func(e *event) bool {
+			return e.consumption != nil && lacksLots(e.consumption.after)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // arrival returns the pool that the lots of an entry enter, and the order key at which they do.
 func (r *run) arrival(e *entry) (lots.Pool, lot.OrderKey, bool) {
 	p, key, enters := e.Effect.arrival(r.books)

@@ -66,39 +66,54 @@ func (p *Replay) SetOpening(before, after *lots.Lot, beforePeriodID, afterPeriod
 var errTooLate = errors.New("replay: a pool was opened too late")
 
 // Run computes the effect of the changes. It writes nothing. If it returns an error, only Refused of the outcome is valid.
+//
+// If lots are parked that are missing elsewhere at the same time, it looks for another order of the moves at one instant, in which what
+// arrived before the transaction that it came from was booked takes the lots of that.
 func (p *Replay) Run(ctx context.Context) (*Outcome, error) {
+	out, missing, err := p.attempt(ctx, true)
+	if err == nil && missing {
+		if other, missing, err := p.attempt(ctx, false); err == nil && !missing {
+			return other, nil
+		}
+	}
+	return out, err
+}
+
+// attempt computes the effect of the changes, and reports whether lots are missing on an account that others are parked on. Unless it is
+// lenient, it refuses an order of moves in which lots are missing, though they were missing before.
+func (p *Replay) attempt(ctx context.Context, lenient bool) (_ *Outcome, missing bool, _ error) {
 	known := map[string]staleRange{} // pools that turned out to be affected
 	var order choices
 	for range attemptsMax {
 		r := newRun(p)
-		r.returns = order.returns()
+		r.lenient, r.returns = lenient, order.returns()
 		err := r.compute(ctx, known)
 		if err == nil {
-			return r.outcome(), nil
+			return r.outcome(), r.parksWhatIsMissing(), nil
 		}
 		var found *cycle
 		news := r.mergeStale(known)
 		switch {
 		case errors.As(err, &found):
 			if order = append(order, choice{options: found.options}); len(found.options) == 0 && !order.next() {
-				return &Outcome{}, errCycle()
+				return &Outcome{}, false, errCycle()
 			}
 		case errors.Is(err, errTooLate):
 			if !news && !order.next() {
-				return &Outcome{}, errCycle()
+				return &Outcome{}, false, errCycle()
 			}
 		case r.short != "" && fault.Refused(err) && len(order) > 0:
 			if order.involves(r.short) {
 				err = errCycle()
 			}
 			if !order.next() {
-				return &Outcome{Refused: r.refused}, err
+				return &Outcome{Refused: r.refused}, false, err
 			}
 		default:
-			return &Outcome{Refused: r.refused}, err
+			return &Outcome{Refused: r.refused}, false, err
 		}
 	}
-	return &Outcome{}, errCycle()
+	return &Outcome{}, false, errCycle()
 }
 
 // staleRange is the part of the history of a pool that changes: everything from an order key on.
@@ -128,6 +143,7 @@ type run struct {
 	returns  map[string]returns // of entries whose lots arrive among the moves of the instant or after them, by key
 	stack    []*session         // those in which an event is being applied, each because the one before waits for it
 	short    string             // the entry that is refused for lack of lots, by key
+	lenient  bool               // lots may be missing in an order of moves if they were missing before
 }
 
 func newRun(p *Replay) *run {

@@ -96,8 +96,7 @@ func (r *run) consume(ctx context.Context, s *session, e *event) error {
 	if err := s.consume(c); err != nil {
 		return r.refuse(e, r.explain(ctx, s, e, err))
 	}
-	lacksLots := func(u lots.Use) bool { return u.LotID == "" }
-	if s.precedesReturn(r) && slices.ContainsFunc(c.after, lacksLots) && !slices.ContainsFunc(c.before, lacksLots) {
+	if s.precedesReturn(r) && lacksLots(c.after) && !(r.lenient && lacksLots(c.before)) {
 		r.short = e.entry.key // what is missing may be what returns, so that the order is not possible
 		return errCycle()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
@@ -13,21 +12,13 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// ancestor is the lot that a lot was when it was measured last. One unit of the lot was factor units of the ancestor.
-type ancestor struct {
-	lot    string
-	factor money.Decimal
-}
-
 // generationsMax bounds how often a lot can have been moved since it was measured; more would be a cycle.
 const generationsMax = 1000
 
-// factorDigits is the number of decimal places of the ratio of a conversion.
-const factorDigits = 30
-
-// ancestors returns the ancestor of each lot: itself, or the lot that it was moved or converted from since.
-func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]ancestor, error) {
-	out, histories := map[string]ancestor{}, l.histories()
+// ancestors returns, by lot, the lot that it was when it was measured last, or took over an adjustment: itself, or the lot that it was
+// moved from since.
+func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]string, error) {
+	out, histories := map[string]string{}, l.histories()
 	if len(l.units) == 0 && len(histories) == 0 {
 		return out, nil
 	}
@@ -35,32 +26,19 @@ func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]ancestor, error
 	if err != nil {
 		return nil, err
 	}
-	ratios, err := l.ratios(ctx, known)
-	if err != nil {
-		return nil, err
-	}
 	for _, held := range l.subject.lots {
-		at, factor := held.ID, money.FromInt(1)
-		for range generationsMax {
+		chain, _ := l.chain(held.ID, known)
+		for _, at := range chain {
 			if _, measured := l.units[at]; measured {
-				out[held.ID] = ancestor{at, factor}
+				out[held.ID] = at
 				break
 			}
-			o, there := known[at]
-			if !there || o.ParentID == "" || o.LegalEntityID != l.ID {
-				break
-			}
-			if known[o.ParentID].AssetType != o.AssetType {
-				ratio, told := ratios[at]
-				if !told {
-					break
-				}
-				factor = factor.Mul(ratio).Round(factorDigits)
-			}
-			at = o.ParentID
 		}
 	}
 	for _, h := range histories {
+		if len(h.Runs) == 0 {
+			continue
+		}
 		if err := l.restore(ctx, h, known, out); err != nil {
 			return nil, err
 		}
@@ -73,25 +51,25 @@ func (l *lotMeasurer) histories() (out []realized.History) {
 	if l.group.kind == FairValue {
 		return nil
 	}
-	for key, items := range l.earlier {
-		h := realized.History{LegalEntityID: l.ID, Kind: key[0], Unit: key[1], Currency: l.BaseCurrency}
-		for _, at := range items {
-			if month, there := l.books.Period(at.Key); there && !l.precedes(at) {
-				h.Runs = append(h.Runs, realized.Run{ID: at.RunID, End: month.End})
-			}
-		}
-		if key[0] == string(l.group.kind) && len(h.Runs) > 0 {
-			out = append(out, h)
+	units := map[string]bool{}
+	for _, unit := range l.handedOver(l.group.kind) {
+		units[unit] = true
+	}
+	for key := range l.earlier {
+		if h := l.history(l.group.kind, key[1]); key[0] == string(l.group.kind) && len(h.Runs) > 0 {
+			units[key[1]] = true
 		}
 	}
-	slices.SortFunc(out, func(a, b realized.History) int { return strings.Compare(a.Unit, b.Unit) })
+	for _, unit := range slices.Sorted(maps.Keys(units)) {
+		out = append(out, l.history(l.group.kind, unit))
+	}
 	return out
 }
 
 // restore adds the ancestors of lots that are held again. Nothing was left of them at the last measurement, because a disposal had
 // consumed them that consumes another lot now. Each unit has the adjustment that it had when it was measured last, and prices since
 // then count. For a lot of before that was never measured, because it was booked late, prices since the first measurement count.
-func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map[string]lots.Lot, out map[string]ancestor) error {
+func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map[string]lots.Lot, out map[string]string) error {
 	chains, all := map[string][]string{}, []string{}
 	for _, held := range l.subject.lots {
 		if _, there := out[held.ID]; there || held.AssetType != h.Unit || !held.AcquiredAt.Before(h.Runs[0].End) {
@@ -113,7 +91,7 @@ func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map
 			continue
 		}
 		state := states[chains[heldID][n]]
-		out[heldID], l.since[heldID] = ancestor{state.Lot, money.FromInt(1)}, runs[state.Lot].End
+		out[heldID], l.since[heldID] = state.Lot, runs[state.Lot].End
 		if _, added := l.units[state.Lot]; !added {
 			l.units[state.Lot] = h.Unit
 			l.states[h.Unit] = append(l.states[h.Unit], state)
@@ -180,20 +158,11 @@ func (l *lotMeasurer) readReleases(ctx context.Context) error {
 }
 
 // releaseReplaced releases units that are not held as the lot any more that they were, without any share of its adjustment: a transfer
-// moves another lot now, and they are held as that one. Units that became another asset or went to another legal entity are not
-// among them.
-func (l *lotMeasurer) releaseReplaced(ctx context.Context) error {
+// moves another lot now, and they are held as that one.
+func (l *lotMeasurer) releaseReplaced() {
 	for _, h := range l.histories() {
 		missing := measure.Missing(l.states[h.Unit], l.lots[h.Unit])
 		replaced := money.Sum(missing...)
-		if replaced.Sign() <= 0 {
-			continue
-		}
-		left, err := l.left(ctx, h)
-		if err != nil {
-			return err
-		}
-		replaced = replaced.Sub(left)
 		for n, units := range missing {
 			if units.Cmp(replaced) > 0 {
 				units = replaced
@@ -204,44 +173,6 @@ func (l *lotMeasurer) releaseReplaced(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
-}
-
-// usesMax is how many uses are read at once.
-const usesMax = 1000
-
-// left returns how many units became another asset or went to another legal entity since the last measurement.
-func (l *lotMeasurer) left(ctx context.Context, h realized.History) (sum money.Decimal, err error) {
-	byEntry := map[string]money.Decimal{}
-	f := lots.UseFilter{LegalEntityIDs: []string{l.ID}, AssetTypes: []string{h.Unit}, From: h.Runs[0].End, Until: l.asOf.Add(time.Millisecond)}
-	for after := (*lots.UseCursor)(nil); ; {
-		uses, err := lots.ListUses(ctx, l.tx, f, after, usesMax)
-		if err != nil {
-			return sum, err
-		}
-		for _, u := range uses {
-			if !u.Realizes() && u.Kind != lots.Relocated && u.LotID != "" {
-				byEntry[u.JournalEntryID] = byEntry[u.JournalEntryID].Add(u.Quantity)
-			}
-			after = &lots.UseCursor{Date: u.AccountingDate, ID: u.ID}
-		}
-		if len(uses) < usesMax {
-			break
-		}
-	}
-	created, err := lots.OfEntries(ctx, l.tx, slices.Sorted(maps.Keys(byEntry))...)
-	for _, o := range created {
-		if o.LegalEntityID == l.ID && o.AssetType == h.Unit {
-			delete(byEntry, o.JournalEntryID)
-		}
-	}
-	for _, units := range byEntry {
-		sum = sum.Add(units)
-	}
-	if sum.Sign() < 0 {
-		sum = money.Decimal{}
-	}
-	return sum, err
 }
 
 // origins reads the chain of lots from those that are held to those that were measured.
@@ -276,34 +207,4 @@ func (l *lotMeasurer) origins(ctx context.Context) (map[string]lots.Lot, error) 
 		}
 	}
 	return known, nil
-}
-
-// ratios returns, for lots that were created by a conversion, how much of the other asset one unit of them was.
-func (l *lotMeasurer) ratios(ctx context.Context, known map[string]lots.Lot) (map[string]money.Decimal, error) {
-	var parents []string
-	for _, o := range known {
-		if above, there := known[o.ParentID]; there && above.AssetType != o.AssetType {
-			parents = append(parents, above.ID)
-		}
-	}
-	if len(parents) == 0 {
-		return nil, nil
-	}
-	uses, err := selectConverted(ctx, l.tx, parents)
-	if err != nil {
-		return nil, err
-	}
-	used := map[[2]string]money.Decimal{}
-	for _, u := range uses {
-		used[[2]string{u.LotID, u.EntryID}] = u.Quantity
-	}
-	out := map[string]money.Decimal{}
-	for _, o := range known {
-		above, there := known[o.ParentID]
-		if quantity, converted := used[[2]string{above.ID, o.JournalEntryID}]; there && converted && above.AssetType != o.AssetType &&
-			!o.Quantity.IsZero() {
-			out[o.ID] = quantity.Quo(o.Quantity, factorDigits)
-		}
-	}
-	return out, nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // candidates returns the assets of a group that may need an entry: those that are held and measured, those with a balance on an
-// adjustment account, and those with an entry of an earlier run of the period.
+// adjustment account, those that were handed over, and those with an entry of an earlier run of the period.
 func (s *subject) candidates(f assetGroup) []string {
 	found := map[string]bool{}
 	for asset := range s.held {
@@ -29,6 +29,9 @@ func (s *subject) candidates(f assetGroup) []string {
 				found[asset] = true
 			}
 		}
+	}
+	for _, asset := range s.handedOver(f.kind) {
+		found[asset] = true
 	}
 	for key, own := range s.own {
 		if key[0] == string(f.kind) && own.EntryID != nil {
@@ -96,28 +99,31 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 	accountID := s.roles[role]
 	i := Item{Kind: f.kind, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Price: quote}
 	i.Before = s.adjustment(role).Sub(s.ownOn(f.kind, unit, accountID))
+	moved := s.transferred(f.kind, unit)
+	balance := i.Before.Add(moved.amount)
 	var effect measure.Effect
 	var rows []Row
 	switch {
 	case f.kind == FairValue && !s.isMeasured(f, unit):
 		i.Value = h.cost
-		effect.Adjustment = i.Before.Neg()
+		effect.Adjustment = balance.Neg()
 		effect.Unrealized = effect.Adjustment
 		rows, _ = lots.measure(unit, measure.NotMeasured, i.Before)
 	case f.kind == FairValue:
-		i.Value, effect = measure.FairValue(h.quantity, quote.valueOr(money.Decimal{}), h.cost, i.Before, s.digits)
-		rows, _ = lots.measure(unit, measure.Revalued, i.Before)
+		i.Value, effect = measure.FairValue(h.quantity, quote.valueOr(money.Decimal{}), h.cost, balance, s.digits)
+		rows, _ = lots.measure(unit, measure.Revalued, balance)
 	default:
 		model := f.model
 		if !s.isMeasured(f, unit) {
 			model = measure.NotMeasured
 		}
-		rows, effect = lots.measure(unit, model, i.Before)
+		rows, effect = lots.measure(unit, model, balance)
 		for _, r := range rows {
 			i.Value = i.Value.Add(r.Value)
 		}
 	}
-	i.After, i.Lines = i.Before.Add(effect.Adjustment), s.lines(effect, role)
+	effect = moved.apply(effect)
+	i.After, i.Lines = i.Before.Add(effect.Adjustment), append(s.lines(effect, role), s.transferLines(unit, moved)...)
 	if h.quantity.IsZero() && i.Before.IsZero() && len(i.Lines) == 0 && s.own[[2]string{string(f.kind), unit}].EntryID == nil {
 		return // it is no longer held, and there is nothing to book
 	}

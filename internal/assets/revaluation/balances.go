@@ -26,7 +26,7 @@ func (s *subject) remeasure(ctx context.Context, kind Kind) (bool, error) {
 	byUnit := map[string][]balance.ClosingUnits{}
 	var units []string
 	for _, u := range found {
-		u.Amount = u.Amount.Sub(s.ownOn(kind, u.Unit, u.AccountID))
+		u.Amount = u.Amount.Sub(s.ownOn(kind, u.Unit, u.AccountID)).Add(s.plannedOn(u.AccountID, u.Unit))
 		if _, known := byUnit[u.Unit]; !known {
 			units = append(units, u.Unit)
 		}

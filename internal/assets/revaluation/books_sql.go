@@ -86,19 +86,6 @@ func selectLines(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]
 	return out, err
 }
 
-// convertedRow is the sum of what an entry converted of a lot.
-type convertedRow struct {
-	LotID    string        `db:"asset_id"`
-	EntryID  string        `db:"journal_entry_id"`
-	Quantity money.Decimal `db:"quantity"`
-}
-
-// selectConverted reads how much of lots was converted to another asset, by entry.
-func selectConverted(ctx context.Context, tx *db.Tx, lotIDs []string) ([]convertedRow, error) {
-	return db.All[convertedRow](ctx, tx, `SELECT asset_id, journal_entry_id, {dec_sum}(quantity) AS quantity FROM lot_uses
-		WHERE organization_id = @org AND asset_id {any} AND kind = 'convert' GROUP BY asset_id, journal_entry_id`, lotIDs)
-}
-
 type statusRow struct {
 	LegalEntityID string `db:"legal_entity_id"`
 	Kind          string `db:"kind"`

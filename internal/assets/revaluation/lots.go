@@ -17,28 +17,22 @@ type lotMeasurer struct {
 	quotes map[string]*Quote
 	lows   map[string][]Quote // by asset, the latest first, each lower than all later ones
 
-	units     map[string]string          // by lot, the asset it was measured as
-	states    map[string][]measure.State // by asset
-	lots      map[string][]measure.Lot   // by asset
-	prices    map[string]*Quote          // by lot, where it is not that of the asset
-	since     map[string]time.Time       // by lot, from when on prices count, if that is before the period
-	converted map[string]convertedLot    // by lot, what it was before it became this asset
-	gone      map[string]bool            // lots that were measured and of which nothing is held, as far as they exist
-}
-
-// convertedLot is the index of a converted lot among the lots of the asset that it was before.
-type convertedLot struct {
-	asset string
-	index int
+	units  map[string]string          // by lot, the asset it was measured as
+	states map[string][]measure.State // by asset
+	lots   map[string][]measure.Lot   // by asset
+	prices map[string]*Quote          // by lot, where it is not that of the asset
+	since  map[string]time.Time       // by lot, from when on prices count, if that is before the period
+	gone   map[string]bool            // lots that were measured and of which nothing is held, as far as they exist
 }
 
 // read reads everything that is needed to measure lots.
 func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	l.units, l.states, l.lots = map[string]string{}, map[string][]measure.State{}, map[string][]measure.Lot{}
-	l.prices, l.converted, l.since = map[string]*Quote{}, map[string]convertedLot{}, map[string]time.Time{}
+	l.prices, l.since = map[string]*Quote{}, map[string]time.Time{}
 	if err := l.readStates(ctx); err != nil {
 		return err
 	}
+	l.applyHandovers()
 	if err := l.readLots(ctx); err != nil {
 		return err
 	}
@@ -53,10 +47,7 @@ func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 		return err
 	}
 	l.assignStates(ancestors)
-	if err := l.releaseReplaced(ctx); err != nil {
-		return err
-	}
-	l.inheritAdjustments()
+	l.releaseReplaced()
 	return l.readGone(ctx)
 }
 
@@ -86,6 +77,16 @@ func (l *lotMeasurer) readStates(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// applyHandovers takes what was handed over since out of the states, and adds what was taken over.
+func (l *lotMeasurer) applyHandovers() {
+	for _, unit := range l.handedOver(l.group.kind) {
+		l.states[unit] = l.history(l.group.kind, unit).Apply(l.states[unit], l.handovers)
+		for _, s := range l.states[unit] {
+			l.units[s.Lot] = unit
+		}
+	}
 }
 
 // addState adds a lot as it was measured. A row of a lot of which nothing was left is no state.
@@ -145,7 +146,7 @@ func (l *lotMeasurer) lowest(held lots.Lot) *Quote {
 }
 
 // assignStates links each lot to the lot that it was when it was measured last.
-func (l *lotMeasurer) assignStates(ancestors map[string]ancestor) {
+func (l *lotMeasurer) assignStates(ancestors map[string]string) {
 	for _, held := range l.subject.lots {
 		lot := measure.Lot{ID: held.ID, Quantity: held.RemainingQuantity, Cost: held.RemainingBasis}
 		if quote := l.lowest(held); quote != nil {
@@ -155,44 +156,18 @@ func (l *lotMeasurer) assignStates(ancestors map[string]ancestor) {
 			}
 		}
 		if from, there := ancestors[held.ID]; there {
-			units := held.RemainingQuantity.Mul(from.factor)
-			if was := l.units[from.lot]; was == held.AssetType {
-				lot.Predecessor, lot.Units = from.lot, units
-			} else {
-				l.converted[held.ID] = convertedLot{was, len(l.lots[was])}
-				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.ID, Predecessor: from.lot, Units: units, Elsewhere: true})
-			}
+			lot.Predecessor, lot.Units = from, held.RemainingQuantity
 		}
 		l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
 	}
 }
 
-// inheritAdjustments sets the floor of converted lots to the adjustment that they had before the conversion.
-func (l *lotMeasurer) inheritAdjustments() {
-	carried := map[string][]measure.Measured{}
-	for _, from := range l.converted {
-		if _, done := carried[from.asset]; !done {
-			carried[from.asset], _ = l.group.model.Lots(l.states[from.asset], l.lots[from.asset], money.Decimal{}, l.digits)
-		}
-	}
-	for asset, measured := range l.lots {
-		for i, lot := range measured {
-			if from, is := l.converted[lot.ID]; is && !lot.Elsewhere {
-				l.lots[asset][i].Floor = carried[from.asset][from.index].Carried
-			}
-		}
-	}
-}
-
-// measure measures the lots of an asset. Balance is that of its adjustment account, to which the adjustments of the rows before the
-// measurement add up.
+// measure measures the lots of an asset. Balance is that of its adjustment account with what handovers change on it. The adjustments of
+// the rows before the measurement add up to the balance without that.
 func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.Decimal) ([]Row, measure.Effect) {
 	measured, effect := model.Lots(l.states[unit], l.lots[unit], balance, l.digits)
 	var rows []Row
 	for i, lot := range l.lots[unit] {
-		if lot.Elsewhere {
-			continue
-		}
 		cost, m := lot.Cost, measured[i]
 		if model == measure.NotMeasured || l.quotes[unit] == nil {
 			m.Value = cost
@@ -200,5 +175,5 @@ func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.De
 		rows = append(rows, Row{SubjectID: lot.ID, Quantity: lot.Quantity, Cost: &cost, Before: m.Carried, Price: l.prices[lot.ID],
 			Value: m.Value, After: m.Adjustment})
 	}
-	return l.explainBalance(unit, rows, measured, balance), effect
+	return l.explainBalance(unit, rows, measured, balance.Sub(l.transferred(l.group.kind, unit).amount)), effect
 }

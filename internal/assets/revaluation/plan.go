@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/assets/realized"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -86,6 +87,10 @@ type subject struct {
 	lotsRead bool
 	adopted  map[string]money.Decimal // by role of an adjustment account: what an adoption that is not booked yet adds to it
 	opening  map[string][]Row         // by asset: the lots as they were measured when fair value was adopted
+
+	handovers    []realized.Handover
+	measuredLast map[Kind]time.Time          // end of the last period that was measured before, zero if there is none
+	planned      map[[2]string]money.Decimal // by account and unit: what handovers debit to balances that are measured themselves
 }
 
 // holding is the quantity and the cost of an asset.
@@ -98,6 +103,9 @@ func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
 		return err
 	}
 	if err := s.adopt(ctx); err != nil {
+		return err
+	}
+	if err := s.readHandovers(ctx); err != nil {
 		return err
 	}
 	for _, group := range s.groups() {
@@ -130,7 +138,8 @@ func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
 // read reads what there is to measure of a legal entity, under the measurement of the period.
 func (p *planner) read(ctx context.Context, e entity.LegalEntity) (*subject, error) {
 	places, _ := money.MinorUnits(e.BaseCurrency)
-	s := &subject{planner: p, LegalEntity: e, digits: places, adopted: map[string]money.Decimal{}, opening: map[string][]Row{}}
+	s := &subject{planner: p, LegalEntity: e, digits: places, adopted: map[string]money.Decimal{}, opening: map[string][]Row{},
+		planned: map[[2]string]money.Decimal{}}
 	var err error
 	if s.Measurement, s.MeasurementFrom, err = entity.MeasurementOn(ctx, p.tx, e, p.period.Key+"-01"); err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ func (l *lotMeasurer) readGone(ctx context.Context) error {
 
 // explainBalance returns the rows of an asset with adjustments that add up to the balance of its adjustment account before the
 // measurement. What a lot had at the last measurement, and what is held of it no longer has, is added to the row of that lot: it was
-// disposed of or converted since. What came back after a correction is deducted in the same way, because it is not on the account.
-// What belongs to no lot, such as an entry by hand, has the account itself as its row.
+// disposed of or handed over since. What a lot took over, and what came back after a correction, is deducted in the same way, because it
+// is not on the account. What belongs to no lot, such as an entry by hand, has the account itself as its row.
 func (l *lotMeasurer) explainBalance(unit string, rows []Row, measured []measure.Measured, balance money.Decimal) []Row {
 	rest := map[string]money.Decimal{}
 	for _, s := range l.states[unit] {
@@ -40,8 +40,17 @@ func (l *lotMeasurer) explainBalance(unit string, rows []Row, measured []measure
 		}
 	}
 	for i, lot := range l.lots[unit] {
-		if lot.Predecessor != "" && !lot.Elsewhere {
+		if lot.Predecessor != "" {
 			rest[lot.Predecessor] = rest[lot.Predecessor].Sub(measured[i].Carried)
+		}
+	}
+	history := l.history(l.group.kind, unit)
+	for _, x := range l.handovers {
+		if history.Gave(x) {
+			rest[x.State] = rest[x.State].Add(x.Share)
+		}
+		if history.Took(x) {
+			rest[x.To.ID] = rest[x.To.ID].Sub(x.Taken)
 		}
 	}
 	for n, r := range rows {

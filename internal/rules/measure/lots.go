@@ -9,12 +9,13 @@ type Model int
 const (
 	Revalued    Model = iota // IAS 38: at fair value; the excess over cost is a surplus in equity
 	Impaired                 // IAS 36: at cost or less; losses are reversed up to cost
-	WrittenOff               // US GAAP outside ASC 350-60: at cost or less; losses are never reversed
+	WrittenOff               // US GAAP outside ASC 350-60: never written up, so that losses are not reversed
 	NotMeasured              // back at cost, because the asset is no longer measured by lot
 )
 
-// State is the state of a lot after its last measurement. A positive adjustment is its surplus, a negative one its loss in
-// earnings. A lot never has both, because one is used up before the other begins.
+// State is the state of a lot after its last measurement, or the one that it took over from the lot that it was before. A positive
+// adjustment of a revalued lot is its surplus, a negative one its loss in earnings. A lot never has both, because one is used up
+// before the other begins.
 type State struct {
 	Lot        string
 	Quantity   money.Decimal
@@ -36,14 +37,10 @@ type Lot struct {
 	Quantity money.Decimal
 	Cost     money.Decimal
 	Price    money.Decimal
-	// Predecessor is the lot that this one was at the last measurement: itself, or the lot it was moved or converted from.
-	// It is empty for a new lot. Units is the quantity in units of the predecessor.
+	// Predecessor is the lot that this one was at the last measurement: itself, or the lot it was moved from. It is empty for a new lot.
+	// Units is the quantity in units of the predecessor.
 	Predecessor string
 	Units       money.Decimal
-	// Elsewhere marks a lot that became another asset, which is measured separately: it only removes its share of the
-	// adjustment. In the measurement of the other asset, Floor is that share, which a lot that is never written up keeps.
-	Elsewhere bool
-	Floor     money.Decimal
 }
 
 // Measured is the measurement of a lot.
@@ -57,22 +54,19 @@ type Measured struct {
 // entries were booked there, and the difference is a gain or loss of the model's own kind.
 func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places int32) ([]Measured, Effect) {
 	out := make([]Measured, len(lots))
-	effect := carryForward(states, lots, out, places)
+	effect := m.carryForward(states, lots, out, places)
 	assignValues(lots, out, places)
 	for _, s := range states {
 		if !s.Gone {
-			effect.Surplus = effect.Surplus.Sub(positivePart(s.Adjustment))
+			effect.Surplus = effect.Surplus.Sub(m.surplus(s.Adjustment))
 		}
 	}
 	effect.Adjustment = balance.Neg()
 	for i, l := range lots {
-		after := m.adjust(out[i].Carried.Add(l.Floor), out[i].Value.Sub(l.Cost))
-		if l.Elsewhere {
-			after = money.Decimal{}
-		}
+		after := m.adjust(out[i].Carried, out[i].Value.Sub(l.Cost))
 		out[i].Adjustment = after
 		effect.Adjustment = effect.Adjustment.Add(after)
-		effect.Surplus = effect.Surplus.Add(positivePart(after))
+		effect.Surplus = effect.Surplus.Add(m.surplus(after))
 	}
 	own := effect.Adjustment.Sub(money.Sum(effect.Realized, effect.Surplus, effect.Retained))
 	if m == Revalued || m == NotMeasured {
@@ -89,24 +83,29 @@ func (m Model) adjust(before, excess money.Decimal) money.Decimal {
 	case Impaired:
 		return negativePart(excess)
 	case WrittenOff:
-		if excess.Cmp(before) < 0 {
-			return negativePart(excess)
-		}
-		return negativePart(before)
+		return lesser(before, excess)
 	case NotMeasured:
 		return money.Decimal{}
 	}
 	return excess
 }
 
+// surplus returns the part of an adjustment that is in equity. What is never written up has none: it took a positive adjustment over
+// from an asset at fair value, whose changes were in earnings.
+func (m Model) surplus(adjustment money.Decimal) money.Decimal {
+	if m == WrittenOff || adjustment.Sign() < 0 {
+		return money.Decimal{}
+	}
+	return adjustment
+}
+
 // carryForward carries adjustments forward to what is left of each lot, by quantity, and releases the share of what was
 // disposed of. The disposal was booked against cost, so a surplus is deducted from the realized gain and moved to retained
 // earnings, and a loss, which was in earnings before, is reversed. A disposal that is corrected restores its share.
 //
-// Units that left in another way, such as those that were converted and then sold, are released too. They are counted over all
-// lots: where a correction replaced the lot that a transfer had moved, one lot lacks what another one has too many of, and
-// nothing has left.
-func carryForward(states []State, lots []Lot, out []Measured, places int32) (e Effect) {
+// Units that are not held any more without a release are released too. They are counted over all lots: where a correction replaced
+// the lot that a transfer had moved, one lot lacks what another one has too many of, and nothing has left.
+func (m Model) carryForward(states []State, lots []Lot, out []Measured, places int32) (e Effect) {
 	successors := map[string][]int{}
 	for i, l := range lots {
 		if l.Predecessor != "" {
@@ -122,12 +121,12 @@ func carryForward(states []State, lots []Lot, out []Measured, places int32) (e E
 			out[i].Carried = s.share(from, held[n], places)
 		}
 		for _, r := range s.Released {
-			e.release(r)
+			e.release(m, r)
 		}
 	}
 	for n, s := range states {
 		if units := lesser(missing[n], left); units.Sign() > 0 {
-			e.release(Release{units, s.share(held[n], held[n].Add(units), places)})
+			e.release(m, Release{units, s.share(held[n], held[n].Add(units), places)})
 			left = left.Sub(units)
 		}
 	}
@@ -155,11 +154,22 @@ func Missing(states []State, lots []Lot) []money.Decimal {
 }
 
 // release adds the effect of a release. Only a surplus goes to retained earnings.
-func (e *Effect) release(r Release) {
+func (e *Effect) release(m Model, r Release) {
 	e.Realized = e.Realized.Sub(r.Share)
-	if r.Share.Sign() == r.Units.Sign() {
+	if r.Share.Sign() == r.Units.Sign() && m != WrittenOff {
 		e.Retained = e.Retained.Add(r.Share)
 	}
+}
+
+// HandOver takes units out of a state with their share of the adjustment, which it returns. The lot that they became has it from then
+// on.
+func (s *State) HandOver(units money.Decimal, places int32) (share money.Decimal) {
+	share = s.Adjustment
+	if !units.Equal(s.Quantity) {
+		share = s.share(money.Decimal{}, units, places)
+	}
+	s.Quantity, s.Adjustment = s.Quantity.Sub(units), s.Adjustment.Sub(share)
+	return share
 }
 
 // Shares returns the shares of the adjustment that disposals release. They are the last part of the adjustment; the first part
@@ -230,13 +240,6 @@ func lesser(a, b money.Decimal) money.Decimal {
 		return a
 	}
 	return b
-}
-
-func positivePart(d money.Decimal) money.Decimal {
-	if d.Sign() < 0 {
-		return money.Decimal{}
-	}
-	return d
 }
 
 func negativePart(d money.Decimal) money.Decimal {

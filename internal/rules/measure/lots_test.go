@@ -253,26 +253,55 @@ func TestACostWithMoreDigitsThanItsCurrencyIsMeasuredToo(t *testing.T) {
 func TestWhatBecameAnotherAssetTakesItsShareAlong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		model         measure.Model
-		adjustment    string
-		price         string
-		old, replaced string
+		name, adjustment, price string
+		model                   measure.Model
+		want                    string // of what is left, and of what it became
 	}{
-		{measure.Revalued, "20", "60", "Cr adjustment 10.00, Dr revaluation_surplus 10.00", "Dr adjustment 10.00, Cr revaluation_surplus 10.00"},
-		{measure.Revalued, "-20", "40", "Dr adjustment 10.00, Cr unrealized_gain 10.00", "Cr adjustment 10.00, Dr unrealized_loss 10.00"},
-		{measure.WrittenOff, "-20", "70", "Dr adjustment 10.00, Cr impairment_loss 10.00", "Cr adjustment 10.00, Dr impairment_loss 10.00"},
-		{measure.Impaired, "-20", "70", "Dr adjustment 20.00, Cr impairment_loss 20.00", ""}, // worth more than cost again, both halves
+		{"a surplus stays a surplus", "20", "60", measure.Revalued, ""},
+		{"a loss is neither a gain there nor a loss here", "-20", "40", measure.Revalued, ""},
+		{"what is worth more has a surplus", "20", "65", measure.Revalued, "Dr adjustment 5.00, Cr revaluation_surplus 5.00"},
+		{"a loss that is reversed comes first", "-20", "55", measure.Revalued,
+			"Dr adjustment 15.00, Cr unrealized_gain 10.00, Cr revaluation_surplus 5.00"},
+		{"an impairment stays", "-20", "70", measure.WrittenOff, ""},
+		{"an impairment grows", "-20", "35", measure.WrittenOff, "Cr adjustment 5.00, Dr impairment_loss 5.00"},
+		{"an impairment is reversed under IFRS", "-20", "70", measure.Impaired, "Dr adjustment 10.00, Cr impairment_loss 10.00"},
+		{"what was at fair value is not written up", "20", "70", measure.WrittenOff, ""},
+		{"what was at fair value is written down", "20", "45", measure.WrittenOff, "Cr adjustment 15.00, Dr impairment_loss 15.00"},
 	} {
-		states := []measure.State{{Lot: "eth", Quantity: d("2"), Adjustment: d(c.adjustment)}}
+		left := measure.State{Lot: "eth", Quantity: d("2"), Adjustment: d(c.adjustment)}
+		became := measure.State{Lot: "weth", Quantity: d("1000"), Adjustment: left.HandOver(d("1"), 2)}
 		half := measure.Lot{ID: "eth", Predecessor: "eth", Quantity: d("1"), Units: d("1"), Cost: d("50"), Price: d(c.price)}
-		wrapped := measure.Lot{ID: "weth", Predecessor: "eth", Units: d("1"), Elsewhere: true}
-		measured, effect := c.model.Lots(states, []measure.Lot{half, wrapped}, d(c.adjustment), 2)
-		if formatLines(effect) != c.old {
-			t.Errorf("%v: %s, want %s", c, formatLines(effect), c.old)
+		wrapped := measure.Lot{ID: "weth", Predecessor: "weth", Quantity: d("1000"), Units: d("1000"), Cost: d("50"),
+			Price: d(c.price).Quo(d("1000"), 6)}
+		for _, half := range []struct {
+			state measure.State
+			lot   measure.Lot
+		}{{left, half}, {became, wrapped}} {
+			_, effect := c.model.Lots([]measure.State{half.state}, []measure.Lot{half.lot}, half.state.Adjustment, 2)
+			if got := formatLines(effect); got != c.want {
+				t.Errorf("%s, %s: %s, want %s", c.name, half.lot.ID, got, c.want)
+			}
 		}
-		there := measure.Lot{ID: "weth", Quantity: d("1"), Cost: d("50"), Price: d(c.price), Floor: measured[1].Carried}
-		if _, effect := c.model.Lots(nil, []measure.Lot{there}, d("0"), 2); formatLines(effect) != c.replaced {
-			t.Errorf("%v: %s, want %s", c, formatLines(effect), c.replaced)
-		}
+	}
+}
+
+func TestHandoversOfAStateAddUp(t *testing.T) {
+	t.Parallel()
+	s := measure.State{Lot: "a", Quantity: d("3"), Adjustment: d("-10.00")}
+	var shares []string
+	for range 3 {
+		shares = append(shares, s.HandOver(d("1"), 2).String())
+	}
+	if got := strings.Join(shares, " "); got != "-3.33 -3.34 -3.33" || !s.Quantity.IsZero() || !s.Adjustment.IsZero() {
+		t.Errorf("%s, and %s of %s are left", got, s.Adjustment, s.Quantity)
+	}
+}
+
+// A positive adjustment of what is never written up was in earnings before: no equity is involved when it is sold.
+func TestTheGainOnWhatWasAtFairValueBeforeIsReleasedWithoutASurplus(t *testing.T) {
+	t.Parallel()
+	w := walk{model: measure.WrittenOff, balance: d("40"), state: []measure.State{{Lot: "lot", Quantity: d("2"), Adjustment: d("40")}}}
+	if got := formatLines(w.at("1", "50", "90")); got != "Cr adjustment 20.00, Dr realized_loss 20.00" {
+		t.Error(got)
 	}
 }

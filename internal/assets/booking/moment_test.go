@@ -1,0 +1,47 @@
+package booking_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// An exchange books a transfer from one of its own accounts to another as two transactions of one source, in either order. No unit is
+// added, whichever is booked first.
+func TestATransferWithinASourceAtOneInstantAddsNoUnits(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		for _, c := range []struct {
+			first, second string // in the order of their numbers
+			quantity      string
+			to            string // the source that it arrives at
+			lots          string
+		}{
+			{"in", "out", "2", "A", "A 1 ETH 1000.00 2025-01-05; A 1 ETH 2000.00 2025-01-06"},
+			{"out", "in", "2", "A", "A 1 ETH 1000.00 2025-01-05; A 1 ETH 2000.00 2025-01-06"},
+			{"in", "out", "1", "A", "A 1 ETH 1000.00 2025-01-05; A 1 ETH 2000.00 2025-01-06"},
+			{"in", "out", "2", "B", "B 1 ETH 1000.00 2025-01-05; B 1 ETH 2000.00 2025-01-06"},
+			{"out", "in", "2", "B", "B 1 ETH 1000.00 2025-01-05; B 1 ETH 2000.00 2025-01-06"},
+		} {
+			for _, reversed := range []bool{false, true} {
+				w := world.newEntities(t)
+				what := fmt.Sprint(c, " ", reversed)
+				w.book(w.add("2025-01-05", "A in 1 ETH = 1000.00"), "DEPOSIT", "Paid-in capital")
+				w.book(w.add("2025-01-06", "A in 1 ETH = 2000.00"), "DEPOSIT", "Paid-in capital")
+				source := map[string]string{"in": c.to, "out": "A"}
+				leg := func(direction string) string {
+					return fmt.Sprintf("%s %s %s ETH = 4000.00", source[direction], direction, c.quantity)
+				}
+				one := w.add("2025-01-20", leg(c.first))
+				two := w.add("2025-01-20", leg(c.second))
+				if reversed {
+					one, two = two, one
+				}
+				w.book(one, "INTERNAL TRANSFER", "")
+				w.book(two, "INTERNAL TRANSFER", "")
+				if got := w.lots(); sorted(got) != sorted(c.lots) {
+					t.Errorf("%s: %s, want %s", what, got, c.lots)
+				}
+				w.verifyBooks()
+			}
+		}
+	})
+}
