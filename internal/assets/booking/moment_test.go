@@ -45,3 +45,29 @@ func TestATransferWithinASourceAtOneInstantAddsNoUnits(t *testing.T) {
 		}
 	})
 }
+
+// If what arrives is dated before what left, the two are linked, and nothing leaves the source.
+func TestALinkedTransferWithinASourceMovesNothing(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		for _, arrived := range []string{"2025-01-20T11:59:59Z", "2025-01-20T12:00:00Z", "2025-01-20T12:00:01Z"} {
+			w := world.newEntities(t)
+			w.book(w.add("2025-01-05", "A in 1 ETH = 1000.00"), "DEPOSIT", "Paid-in capital")
+			w.book(w.add("2025-01-06", "A in 1 ETH = 2000.00"), "DEPOSIT", "Paid-in capital")
+			in, out := w.add(arrived, "A in 2 ETH = 4000.00"), w.add("2025-01-20", "A out 2 ETH = 4000.00")
+			w.link(out, in)
+			booked := w.book(in, "INTERNAL TRANSFER", "")
+			w.expectBooked(booked.Entry, out, in)
+			w.expectLots(arrived, "A 1 ETH 1000.00 2025-01-05; A 1 ETH 2000.00 2025-01-06")
+			w.verifyBooks()
+			// Lots that are booked later do not change that.
+			w.book(w.add("2025-01-04", "A in 0.5 ETH = 100.00"), "DEPOSIT", "Paid-in capital")
+			w.expectLots(arrived, "A 0.5 ETH 100.00 2025-01-04; A 1 ETH 1000.00 2025-01-05; A 1 ETH 2000.00 2025-01-06")
+			// What did not arrive is the fee.
+			in, out = w.add(arrived, "A in 0.4 ETH = 400.00"), w.add("2025-01-20", "A out 0.5 ETH = 500.00")
+			w.link(out, in)
+			w.expect("with a fee", w.book(out, "INTERNAL TRANSFER", ""), "Dr Network fees 100.00; Cr A 20.00; Cr Realized gains 80.00")
+			w.expectLots(arrived, "A 0.4 ETH 80.00 2025-01-04; A 1 ETH 1000.00 2025-01-05; A 1 ETH 2000.00 2025-01-06")
+			w.verifyBooks()
+		}
+	})
+}

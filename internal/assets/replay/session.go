@@ -186,12 +186,16 @@ func (s *session) relocate(c *consumption) error {
 		}
 		quantity = held
 	}
-	if quantity.IsZero() {
-		return nil
-	}
 	booked := slices.DeleteFunc(slices.Clone(c.before), func(u lots.Use) bool {
 		return u.Kind != lots.Relocated || !u.Quantity.Abs().Equal(quantity)
 	})
+	// Verification does not know the destination: if nothing is stored, the quantity stays where it is.
+	moved := func(u lots.Use) bool { return u.Kind == lots.Relocated }
+	stays := !s.Wide() || c.to.Account == "" && !slices.ContainsFunc(c.before, moved) ||
+		c.to.Source == c.SourceID && c.to.Account == c.LedgerAccountID && c.toChain == c.Chain
+	if quantity.IsZero() || stays {
+		return nil
+	}
 	if len(booked) > 0 && s.standing.covers(booked) {
 		c.after = append(c.after, booked...)
 		s.standing.subtract(booked...)

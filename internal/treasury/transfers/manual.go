@@ -108,7 +108,7 @@ func (g *Group) resolveKind(wanted transfer.Kind) error {
 		g.Kind = wanted
 	case apart:
 		g.Kind = transfer.Intercompany
-	case home, money.IsFiat(asset(out)) != money.IsFiat(asset(in)): // a purchase or a sale, between sources too
+	case home && !same, money.IsFiat(asset(out)) != money.IsFiat(asset(in)): // a purchase or a sale, between sources too
 		g.Kind = transfer.Swap
 	case chain(out) != "" && chain(in) != "" && chain(out) != chain(in):
 		g.Kind = transfer.Bridge
@@ -120,7 +120,7 @@ func (g *Group) resolveKind(wanted transfer.Kind) error {
 		return cannotLink("kind", "must be intercompany for a transfer between two legal entities, and only then")
 	case swap && same:
 		return cannotLink("kind", "a swap exchanges one asset for another, but both transactions are in %s", asset(out))
-	case !swap && home:
+	case !swap && home && (!same || g.Kind != transfer.Internal):
 		return cannotLink("kind", "both transactions belong to one source: link them as a swap")
 	case !swap && g.Kind != transfer.Bridge && !same:
 		return cannotLink("kind", "%s left and %s arrived: link them as a swap or a bridge", asset(out), asset(in))

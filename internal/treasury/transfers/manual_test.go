@@ -93,7 +93,9 @@ func TestTransactionsThatCannotBeOneEventAreNotLinked(t *testing.T) {
 			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, transfer.Swap, fault.Conflict, "exchanges one asset for another"},
 			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, transfer.Intercompany, fault.Conflict, "two legal entities"},
 			{w.ctx, []string{out, w.add(noon, "berlin 5 ETH")[0]}, transfer.Internal, fault.Conflict, "two legal entities"},
-			{w.ctx, []string{out, w.add(noon, "kraken 5 ETH")[0]}, transfer.Internal, fault.Conflict, "one source"},
+			{w.ctx, []string{out, w.add(noon, "kraken 5 USDC")[0]}, transfer.Internal, fault.Conflict, "one source"},
+			{w.ctx, []string{out, w.add(noon, "kraken 5 ETH")[0]}, transfer.Bridge, fault.Conflict, "one source"},
+			{w.ctx, []string{out, w.add(noon, "kraken 6 ETH")[0]}, "", fault.Conflict, "more arrived (6) than left (5)"},
 			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, "gift", fault.Invalid, "kind"},
 		} {
 			if _, err := w.Link(c.ctx, transfers.LinkParams{TransactionIDs: c.ids, Kind: c.kind}); fault.KindOf(err) != c.want ||
