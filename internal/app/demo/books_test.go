@@ -154,7 +154,7 @@ func (w *world) showsActivity(t *testing.T) {
 		codes, memos := map[string]bool{}, map[string]bool{}
 		between := map[string]int{} // by legal entity, lines on intercompany accounts
 		for _, l := range e.Lines {
-			if account.IsIntercompany(accounts[l.LedgerAccountID].Role) && l.Quantity == nil {
+			if account.IsIntercompany(accounts[l.LedgerAccountID].Role) {
 				between[l.LegalEntityID]++
 			}
 			codes[accounts[l.LedgerAccountID].Code], memos[l.Memo] = true, true

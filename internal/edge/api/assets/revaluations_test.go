@@ -240,7 +240,7 @@ func TestLotsUnderAWeightedAverageAreWorthWhatTheAssetIs(t *testing.T) {
 		}
 		w.happens("2025-02-05 debit 1 ETH 1650 1010")
 		r := w.measure("2025-02", "ETH", "1600")
-		if got := shownAssets(r); got != "2 ETH 2800.01 at 1600: 599.99 to 399.99, posted" || r.RowCount != 2 {
+		if got := shownAssets(r); got != "2 ETH 2800.01 at 1600: 599.99 to 399.99, posted" || r.RowCount != 3 { // with the lot that was sold
 			t.Error(got)
 		}
 		if lines := r.Assets[0].Lines; len(lines) < 4 || *lines[0].Role != "fair_value_adjustment:ETH" || lines[0].Amount != "200.00" {
