@@ -108,7 +108,7 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 		i.Value = h.cost
 		effect.Adjustment = balance.Neg()
 		effect.Unrealized = effect.Adjustment
-		rows, _ = lots.measure(unit, measure.NotMeasured, i.Before)
+		rows, _ = lots.measure(unit, measure.NotMeasured, balance)
 	case f.kind == FairValue:
 		i.Value, effect = measure.FairValue(h.quantity, quote.valueOr(money.Decimal{}), h.cost, balance, s.digits)
 		rows, _ = lots.measure(unit, measure.Revalued, balance)

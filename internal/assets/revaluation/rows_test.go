@@ -28,7 +28,7 @@ func TestTheRowsOfARevaluationExplainItsEntry(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ policy, first, sold, converted string }{
 		{"us_gaap fair_value", "L1 2: 0 to 1000; L2 1: 0 to 1000", "L1 1: 1000 to 600; L2 0: 1000 to 0",
-			"L1 0: 600 to 0; M1 1: 0 to 0"}, // WETH is out of scope
+			"L1 0: 600 to 0; M1 1: 0 to 600"}, // WETH is out of scope, and keeps the carrying amount that it took over
 		{"ifrs fair_value", "L1 2: 0 to 1000; L2 1: 0 to 1000", "L1 1: 1000 to 600; L2 0: 1000 to 0",
 			"L1 0: 600 to 0; M1 1: 0 to 600"},
 	} {

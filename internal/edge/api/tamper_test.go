@@ -106,6 +106,9 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	second := n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Cold"})
 	opening := n.NewAsset(t, client.CreateAsset{SourceID: wallet.ID, DateReceived: "2025-06-01"})
 	n.NewAsset(t, client.CreateAsset{SourceID: second.ID, AssetType: "BTC", Quantity: "1", CostBasis: "100.00", DateReceived: "2025-06-01"})
+	german := n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "German", LegalEntityID: l.Names["DE"]})
+	n.NewAsset(t, client.CreateAsset{SourceID: german.ID, LegalEntityID: l.Names["DE"], AssetType: "BTC", Quantity: "1", CostBasis: "100.00",
+		DateReceived: "2025-06-01"})
 	prices := []client.CreatePrice{}
 	for _, day := range []string{"2026-01-31T23:59:59Z", "2026-02-28T23:59:59Z"} {
 		prices = append(prices, client.CreatePrice{AssetType: "ETH", Currency: "USD", Timestamp: day, Price: "2500", Note: new("seen")},
