@@ -27,7 +27,8 @@ func (s *Service) Rebook(ctx context.Context, tx *db.Tx, _ *snapshot.Books, chan
 
 func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []replay.Change) (map[string]lots.EntryRef, []Change, error) {
 	refs, out, replaced := map[string]lots.EntryRef{}, make([]Change, 0, len(changes)), map[string]string{}
-	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
+	who := actor.From(ctx)
+	ctx = actor.With(ctx, unlimited(who))
 	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
 	if err != nil {
 		return nil, nil, err
@@ -49,7 +50,9 @@ func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []replay.Change
 		if now.ResultID == "" {
 			now.Action = Noted
 		}
-		out = append(out, now)
+		if e.SeenBy(who) {
+			out = append(out, now)
+		}
 	}
 	return refs, out, s.reassign(ctx, tx, replaced)
 }
@@ -142,7 +145,9 @@ func (s *Service) previewChanges(ctx context.Context, tx *db.Tx, changes []repla
 		if len(difference(linesOf(c.Entry), booked)) == 0 {
 			now.Action = Noted
 		}
-		out = append(out, now)
+		if e.SeenBy(actor.From(ctx)) {
+			out = append(out, now)
+		}
 	}
 	return out, nil
 }

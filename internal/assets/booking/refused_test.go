@@ -150,3 +150,32 @@ func TestLimitedKey(t *testing.T) {
 		w.unchanged(before)
 	})
 }
+
+// What a late event changes in another legal entity is booked, but a key of one legal entity does not see it.
+func TestALimitedKeyIsNotToldOfChangesInOtherLegalEntities(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.base()
+		out, in := w.add("2025-07-02", "A out 1 ETH = 2000.00"), w.add("2025-07-02T12:30:00Z", "SubA in 1 ETH = 2000.00")
+		w.link(out, in)
+		w.book(out, "INTERCOMPANY TRANSFER", "")
+		sale := w.add("2025-07-03", "SubA out 0.5 ETH = 1000.00")
+		sold := w.book(sale, "EXPENSE", "Contractors")
+		late := w.add("2025-01-01", "A in 1 ETH = 1000.00")
+		all := w.ctx
+		who := actor.From(all)
+		who.LegalEntityIDs = []string{w.us}
+		w.ctx = actor.With(all, who)
+		dry, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "DEPOSIT",
+			LedgerAccountID: w.accountID("Paid-in capital"), AutoPost: true}}, func(int) string { return "" }, true)
+		if err != nil || len(dry[0].Changes) != 0 {
+			t.Errorf("a dry run: %+v, %v", dry, err)
+		}
+		if made := w.book(late, "DEPOSIT", "Paid-in capital"); len(made.Changes) != 0 {
+			t.Errorf("%+v", made.Changes)
+		}
+		w.ctx = all
+		if now := w.reload(sale).JournalEntryID; now == sold.ID {
+			t.Error("the sale of the other legal entity was not corrected")
+		}
+	})
+}
