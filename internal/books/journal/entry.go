@@ -210,6 +210,12 @@ func (g *Guidance) ForbidPosting(why string) {
 	g.Warnings = append(g.Warnings, why)
 }
 
+// forbidUndoing removes what undoes an entry from the actions that are possible, and adds the reason as a warning.
+func (g *Guidance) forbidUndoing(why string) {
+	g.Allowed = slices.DeleteFunc(slices.Clone(g.Allowed), func(action string) bool { return action == "reverse" || action == "unpost" })
+	g.Warnings = append(g.Warnings, why)
+}
+
 // Guide returns the guidance for an entry, given the books.
 func (e Entry) Guide(b *snapshot.Books) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: clock.Format(e.UpdatedAt)}
