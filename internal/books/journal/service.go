@@ -77,8 +77,8 @@ func (s *Service) guide(ctx context.Context, tx *db.Tx, b *snapshot.Books, entri
 			return nil, err
 		}
 	}
-	if len(drafts) == 0 {
-		return out, nil
+	if err := blankNeighbors(ctx, tx, out); err != nil || len(drafts) == 0 {
+		return out, err
 	}
 	refused, err := s.subledger.PostRefusals(ctx, tx, drafts)
 	for i := range out {
@@ -343,7 +343,9 @@ func FindGuided(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapsh
 	if err != nil {
 		return Guided{}, nil, err
 	}
-	return withGuidance(e, b), b, nil
+	out := []Guided{withGuidance(e, b)}
+	err = blankNeighbors(ctx, tx, out)
+	return out[0], b, err
 }
 
 // Find returns an entry with its lines. Of an entry that also concerns legal entities outside the actor's key it returns the part that

@@ -230,3 +230,31 @@ func TestAKeyForOneLegalEntityCannotBookToAccountsOfSourcesOfAnother(t *testing.
 		}
 	})
 }
+
+func TestAChainDoesNotNameAnEntryThatTheKeySeesNothingOf(t *testing.T) {
+	t.Parallel()
+	eachLedger(t, func(t *testing.T, l *ledger) {
+		l.AddEntity(t, "DE", "USD")
+		l.AddTag(t, "#us")
+		l.AddTag(t, "#de")
+		e := l.shared(t, "posted")
+		lines := l.Lines("Dr 1010 5.00 US; Cr 4010 5.00 US")
+		corrected, err := l.Client.CorrectJournalEntry(t.Context(), e.ID, client.UpdateJournalEntry{Lines: &lines})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reversal := *l.Find(t, corrected.ID).ReversalChain.PreviousEntryID
+		key := l.Limited(t, l.Names["DE"])
+		limited := client.New(l.Service().URL, key)
+		first, err := limited.JournalEntry(t.Context(), e.ID)
+		if err != nil || first.ReversalChain.NextEntryID == nil || *first.ReversalChain.NextEntryID != reversal {
+			t.Errorf("%+v %v", first, err)
+		}
+		for _, path := range []string{"", "/" + reversal} {
+			a := l.Service().Send(t, apitest.Request{Method: "GET", Path: "/v1/journal-entries" + path, Key: key})
+			if a.Status != http.StatusOK || strings.Contains(string(a.Body), corrected.ID) || !strings.Contains(string(a.Body), reversal) {
+				t.Errorf("%q: %d %s", path, a.Status, a.Body)
+			}
+		}
+	})
+}

@@ -240,9 +240,9 @@ func viewTransaction(who actor.Actor, t transaction.Transaction, g transaction.G
 		v.Card.Value = &TransactionCard{db.OrNull(c.MerchantName), db.OrNull(c.MerchantCategory), db.OrNull(c.CardholderName), db.OrNull(c.Last4)}
 	}
 	if s := t.Spam; s != nil {
-		verdict := SpamVerdict{Score: int64(s.Score), Reasons: make([]SpamReason, len(s.Reasons))}
-		for i, r := range s.Reasons {
-			verdict.Reasons[i] = SpamReason{r.Code, int64(r.Weight), r.Text}
+		verdict := SpamVerdict{Score: int64(s.Score), Reasons: []SpamReason{}}
+		for _, r := range s.For(who) {
+			verdict.Reasons = append(verdict.Reasons, SpamReason{r.Code, int64(r.Weight), r.Text})
 		}
 		v.Internal.Spam.Value = &verdict
 	}
