@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -63,13 +64,33 @@ func requireUndoable(ctx context.Context, tx *db.Tx, b *snapshot.Books, was jour
 	return nil
 }
 
-// refuseSettled refuses to undo an entry and names the one that settled it.
+// refuseSettled refuses to undo an entry and names the one that settled it, or a part of it.
 func refuseSettled(b *snapshot.Books, was, settling journal.Entry, l journal.Line, unit string) error {
-	quantity := l.Base.Fixed(unit)
-	if l.Unit != "" && l.Quantity != nil {
-		quantity = l.Quantity.String()
+	booked, settled := unitsOf(l), money.Decimal{}
+	for _, o := range settling.Lines {
+		if o.LedgerAccountID == l.LedgerAccountID && o.LegalEntityID == l.LegalEntityID && o.Unit == l.Unit && o.Side != l.Side {
+			settled = settled.Add(unitsOf(o))
+		}
 	}
-	return fault.Conflictf("the entry %s cannot be undone: the entry %s of %s settled the %s %s that it booked to %s, which would be on the "+
+	show := func(quantity money.Decimal) string {
+		if l.Unit == "" {
+			return quantity.Fixed(unit) + " " + unit
+		}
+		return quantity.String() + " " + unit
+	}
+	what := "the " + show(booked)
+	if settled.Cmp(booked) < 0 {
+		what = show(settled) + " of " + what
+	}
+	return fault.Conflictf("the entry %s cannot be undone: the entry %s of %s settled %s that it booked to %s, which would be on the "+
 		"wrong side without it; reverse %[2]s first", was.SequenceNumber(), settling.SequenceNumber(),
-		calendar.DateOf(settling.AccountingDate, b.Zone), quantity, unit, b.Accounts[l.LedgerAccountID])
+		calendar.DateOf(settling.AccountingDate, b.Zone), what, b.Accounts[l.LedgerAccountID])
+}
+
+// unitsOf returns the quantity of a line in its unit, or its amount in the base currency if it has none.
+func unitsOf(l journal.Line) money.Decimal {
+	if l.Unit != "" && l.Quantity != nil {
+		return *l.Quantity
+	}
+	return *l.Base
 }

@@ -62,7 +62,8 @@ func TestATransferThatWasSettledCannotBeUndoneBeforeItsSettlement(t *testing.T) 
 	each(t, func(t *testing.T, world *world) {
 		for _, x := range []struct{ out, in, back, home, lines string }{
 			{"A out 2 ETH = 240.00", "SubA in 2 ETH", "SubA out 2 ETH = 300.00", "A in 2 ETH", "settled the 2 ETH that it booked to"},
-			{"Bank out 100 USD", "SubBank in 100 USD", "SubBank out 60 USD", "Bank in 60 USD", "settled the 100.00 USD that it booked to"},
+			{"Bank out 100 USD", "SubBank in 100 USD", "SubBank out 60 USD", "Bank in 60 USD",
+				"settled 60.00 USD of the 100.00 USD that it booked to"},
 			{"Bank out 100 EUR = 110.00", "SubBank in 100 EUR", "SubBank out 100 EUR = 120.00", "Bank in 100 EUR", "settled the 100 EUR that"},
 		} {
 			w := world.newEntities(t)

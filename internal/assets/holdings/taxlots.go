@@ -30,7 +30,7 @@ func (p TaxLotsParams) validate(faults *fault.List) { validateTime(faults, "as_o
 // TaxLot is an open lot with its value.
 type TaxLot struct {
 	lots.Lot
-	Averaged   bool     // RemainingBasis is its share of the basis of its pool, rounded
+	Averaged   bool     // RemainingBasis is its share of the basis of its pool
 	Term       lot.Term // of a disposal at that time
 	UnitCost   money.Decimal
 	Worth      Worth

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -167,14 +166,14 @@ func present(ctx context.Context, tx *db.Tx, lots ...Lot) ([]Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums, err := selectPoolSums(ctx, tx, pools)
+	shares, err := averageShares(ctx, tx, pools)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Held, len(lots))
 	for i, l := range lots {
-		if sum, there := sums[l.Pool]; there && averaging[l.LegalEntityID] && l.averaged() {
-			l.RemainingBasis = sum.share(l)
+		if averaging[l.LegalEntityID] && l.averaged() {
+			l.RemainingBasis = shares[l.ID]
 		}
 		out[i] = Held{l, ""}
 		if l.SourceID != "" {
@@ -211,22 +210,6 @@ func BlankHiddenParents[T any](ctx context.Context, tx *db.Tx, rows []T, parent 
 		}
 	}
 	return nil
-}
-
-// poolSum is the quantity and the basis of a pool.
-type poolSum struct {
-	Pool     string        `db:"pool"`
-	Quantity money.Decimal `db:"quantity"`
-	Basis    money.Decimal `db:"basis"`
-}
-
-// share returns the part of the basis of the pool that belongs to what remains of a lot.
-func (s poolSum) share(l Lot) money.Decimal {
-	if s.Quantity.IsZero() {
-		return money.Decimal{}
-	}
-	places, _ := money.MinorUnits(l.Currency)
-	return s.Basis.Mul(l.RemainingQuantity).Quo(s.Quantity, places)
 }
 
 // Disposition is a use of a lot as the API shows it.
