@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
@@ -44,6 +45,24 @@ func withGuidance(e Entry, b *snapshot.Books) Guided {
 	return Guided{e, e.Guide(b)}
 }
 
+// ForbidUndoing removes reversing and unposting from the guidance of an entry whose undoing the subledger would refuse, because of what
+// legal entities owe each other. It runs in the caller's transaction.
+func (s *Service) ForbidUndoing(ctx context.Context, tx *db.Tx, b *snapshot.Books, g *Guided) error {
+	owed := func(l Line) bool { return account.IsIntercompany(b.Accounts[l.LedgerAccountID].Role) }
+	if !slices.Contains(g.Guidance.Allowed, "reverse") || !slices.ContainsFunc(g.Lines, owed) {
+		return nil
+	}
+	at := g.AccountingDate
+	if calendar.MonthOf(at, b.Zone).Key() <= b.ClosedThrough(g.entities()...) {
+		at = tx.Now() // where the reversal of an entry in a closed period is posted
+	}
+	refused, err := s.subledger.UndoRefusal(ctx, tx, b, g.Entry, at)
+	if refused != "" {
+		g.Guidance.forbidUndoing(refused)
+	}
+	return err
+}
+
 // guide adds what is not stored to entries, as withGuidance does. Drafts that the subledger would refuse cannot be posted.
 func (s *Service) guide(ctx context.Context, tx *db.Tx, b *snapshot.Books, entries []Entry) ([]Guided, error) {
 	out := make([]Guided, len(entries))
@@ -51,6 +70,11 @@ func (s *Service) guide(ctx context.Context, tx *db.Tx, b *snapshot.Books, entri
 	for i, e := range entries {
 		if out[i] = withGuidance(e, b); e.Status == Draft && e.followsFromTransaction() && !e.Partial {
 			drafts = append(drafts, e.ID)
+		}
+	}
+	for i := range out {
+		if err := s.ForbidUndoing(ctx, tx, b, &out[i]); err != nil {
+			return nil, err
 		}
 	}
 	if err := blankNeighbors(ctx, tx, out); err != nil || len(drafts) == 0 {

@@ -131,13 +131,13 @@ func TestAKeyForOneSideOfATransferBetweenLegalEntitiesIsToldWhoCanBookIt(t *test
 				t.Errorf("%s: %d %s", path, a.Status, a.Body)
 			}
 		}
-		l.wantHint(t, key, "unposted_transactions", "1 of them also concern a legal entity that this key has no access to: post these")
+		l.wantHint(t, key, "unposted_transactions", "1 of them also concerns a legal entity that this key has no access to: post it")
 
 		var made struct{ Data client.JournalEntry }
 		if a := l.PostJSON(t, "/v1/journal-entries", book, &made); a.Status != http.StatusCreated {
 			t.Fatalf("%s", a.Body)
 		}
-		l.wantHint(t, key, "drafts", "1 of them also concern a legal entity that this key has no access to: post or delete these")
+		l.wantHint(t, key, "drafts", "1 of them also concerns a legal entity that this key has no access to: post or delete it")
 		if _, err := l.Client.PostJournalEntry(t.Context(), made.Data.ID); err != nil {
 			t.Fatal(err)
 		}
