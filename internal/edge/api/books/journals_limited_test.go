@@ -258,3 +258,24 @@ func TestAChainDoesNotNameAnEntryThatTheKeySeesNothingOf(t *testing.T) {
 		}
 	})
 }
+
+func TestALimitedKeyFindsSuppliersAndCreatesNone(t *testing.T) {
+	t.Parallel()
+	eachLedger(t, func(t *testing.T, l *ledger) {
+		x := l.NewTransaction(t)
+		key := l.Limited(t, l.LegalEntity.ID)
+		book := func(key string) apitest.Answer {
+			return l.Service().Send(t, apitest.Request{Method: "POST", Path: "/v1/journal-entries", Key: key, Body: `{"transaction_id":"` + x.ID +
+				`","transaction_type":"INVOICE","ledger_account_id":"` + l.Accounts["4010"] + `","vendor_name":"ACME"}`})
+		}
+		if a := book(key); a.Status != http.StatusForbidden || !strings.Contains(a.Error(t).Message, "concerns the whole organization") {
+			t.Errorf("a new supplier: %d %s", a.Status, a.Body)
+		}
+		if a := l.PostJSON(t, "/v1/tags", map[string]any{"name": "ACME", "kind": "supplier"}, nil); a.Status != http.StatusCreated {
+			t.Fatalf("%s", a.Body)
+		}
+		if a := book(key); a.Status >= 300 {
+			t.Errorf("a supplier that exists: %d %s", a.Status, a.Body)
+		}
+	})
+}

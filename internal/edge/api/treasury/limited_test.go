@@ -35,7 +35,8 @@ func wallets(t *testing.T, n *apitest.Tenant) (a, key string) {
 	t.Helper()
 	other := n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other"})
 	a = n.NewSource(t, client.CreateSource{SourceType: "wallet", Name: "A", Address: walletOfA, Chain: "ethereum"}).ID
-	b := n.NewSource(t, client.CreateSource{SourceType: "wallet", Name: "B", Address: walletOfB, Chain: "ethereum", LegalEntityID: other.ID}).ID
+	b := n.NewSource(t, client.CreateSource{SourceType: "wallet", Name: "B", Address: walletOfB, Chain: "ethereum",
+		LegalEntityID: other.ID}).ID
 	all := []object{arrival(b, "0", "5000", "USDC", tokenUSDC, customerB)}
 	for _, id := range []string{"1", "2", "3", "4", "5"} {
 		all = append(all, arrival(b, id, "9", "NEWT", tokenNew, lookalikeB))
