@@ -8,8 +8,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -185,5 +187,31 @@ func TestALimitedKeyDoesNotChangeOtherLegalEntitiesThroughLots(t *testing.T) {
 		w.entry(draft.ID) // shows what it would consume
 		w.ctx = all
 		w.unchanged(before)
+	})
+}
+
+// What was selected in another legal entity is not named to a key that has no access to it.
+func TestALimitedKeyIsNotToldWhichLotsOthersSelected(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		w := world.newEntities(t, entity.CreateParams{}, entity.CreateParams{CostBasisMethod: "specific_id"})
+		w.book(w.add("2025-01-10", "A in 2 ETH = 3000.00"), "DEPOSIT", "Paid-in capital")
+		w.book(w.add("2025-06-01", "A in 3 ETH = 6000.00"), "DEPOSIT", "Paid-in capital")
+		out, in := w.add("2025-07-02", "A out 2 ETH = 4000.00"), w.add("2025-07-02T12:30:00Z", "SubA in 2 ETH = 4000.00")
+		w.link(out, in)
+		w.book(out, "INTERCOMPANY TRANSFER", "")
+		sale := w.add("2025-07-03", "SubA out 2 ETH = 4000.00")
+		if _, err := w.picks.SelectLots(w.ctx, sale.ID, []lot.Pick{{Lot: w.lotID("SubA", "2025-01-10"),
+			Quantity: money.MustParse("2")}}); err != nil {
+			t.Fatal(err)
+		}
+		w.book(sale, "EXPENSE", "Contractors")
+		late := w.add("2025-01-12", "A out 1 ETH = 100.00")
+		_, err := w.tryBook(late, "WITHDRAWAL", "Bank", true)
+		w.expectRefused("an unlimited key", err, fault.Conflict, "lots selected")
+		who := actor.From(w.ctx)
+		who.LegalEntityIDs = []string{w.us}
+		w.ctx = actor.With(w.ctx, who)
+		_, err = w.tryBook(late, "WITHDRAWAL", "Bank", true)
+		w.expectRefused("a limited key", err, fault.Forbidden)
 	})
 }

@@ -92,10 +92,14 @@ func (p *Replay) Run(ctx context.Context) (*Outcome, error) {
 func (o *Outcome) requireAccess(who actor.Actor) error {
 	for _, c := range o.Changes {
 		if slices.ContainsFunc(c.Entry.Lines, func(l posting.Line) bool { return !who.Sees(l.Entity) }) {
-			return fault.Forbiddenf("it changes which lots later entries use, and one of them " + actor.NeedsUnlimited)
+			return errNoAccess()
 		}
 	}
 	return nil
+}
+
+func errNoAccess() error {
+	return fault.Forbiddenf("it changes which lots later entries use, and one of them " + actor.NeedsUnlimited)
 }
 
 // attempt computes the effect of the changes, and reports whether lots are missing on an account that others are parked on. Unless it is
