@@ -3,6 +3,7 @@ package booking
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -17,17 +18,33 @@ import (
 // leaves a receivable or a payable on the wrong side. By is the reversal, which is posted already, with a replacement if there is one,
 // or the draft that the entry is about to become.
 func requireUnsettled(ctx context.Context, tx *db.Tx, b *snapshot.Books, was, by journal.Entry) error {
+	if by.ID == was.ID {
+		return requireUndoable(ctx, tx, b, was, was.AccountingDate, &was)
+	}
+	return requireUndoable(ctx, tx, b, was, by.AccountingDate, nil)
+}
+
+// UndoRefusal returns why a posted entry can be neither reversed at a time nor unposted: what it made due between legal entities was
+// settled since. It returns an empty text if it can, as far as no lots have to be computed.
+func (s *Service) UndoRefusal(ctx context.Context, tx *db.Tx, b *snapshot.Books, posted journal.Entry, at time.Time) (string, error) {
+	err := requireUndoable(ctx, tx, b, posted, at, &posted)
+	if fault.Refused(err) {
+		return err.Error(), nil
+	}
+	return "", err
+}
+
+// requireUndoable returns an error as requireUnsettled does, given the time from which on the entry is undone. Except is the entry itself
+// if it is not undone yet.
+func requireUndoable(ctx context.Context, tx *db.Tx, b *snapshot.Books, was journal.Entry, at time.Time, except *journal.Entry) error {
 	for _, l := range was.Lines {
 		a := b.Accounts[l.LedgerAccountID]
 		side := growsOf(a)
 		if !account.IsIntercompany(a.Role) || l.Side != side {
 			continue
 		}
-		q := journal.UnitQuery{LegalEntityID: l.LegalEntityID, LedgerAccountID: a.ID, At: by.AccountingDate,
+		q := journal.UnitQuery{LegalEntityID: l.LegalEntityID, LedgerAccountID: a.ID, At: at, Except: except,
 			Unit: cmp.Or(l.Unit, b.Entities[l.LegalEntityID].BaseCurrency)}
-		if by.ID == was.ID {
-			q.At, q.Except = was.AccountingDate, &was
-		}
 		overdrawn, err := journal.IsOverdrawn(ctx, tx, b, q, side)
 		if err != nil {
 			return err

@@ -124,7 +124,7 @@ func (s *scope) taxLots(ctx context.Context, tx *db.Tx, end time.Time, held []lo
 		t.Unrealized = t.Worth.minus(l.RemainingBasis)
 		out[i] = t
 	}
-	return out, nil
+	return out, lots.BlankHiddenParents(ctx, tx, out, func(t *TaxLot) *string { return &t.ParentID })
 }
 
 // lotKey returns the sort key of lots.

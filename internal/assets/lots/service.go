@@ -180,7 +180,36 @@ func present(ctx context.Context, tx *db.Tx, lots ...Lot) ([]Held, error) {
 			out[i].Account = known[l.SourceID].Account()
 		}
 	}
-	return out, nil
+	return out, BlankHiddenParents(ctx, tx, out, func(h *Held) *string { return &h.ParentID })
+}
+
+// BlankHiddenParents removes the ids of lots that the actor may not see: a lot that came from another legal entity has one as its parent.
+// The function returns where a row has the id. It is a building block.
+func BlankHiddenParents[T any](ctx context.Context, tx *db.Tx, rows []T, parent func(*T) *string) error {
+	who := actor.From(ctx)
+	var ids []string
+	for i := range rows {
+		if id := *parent(&rows[i]); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	if !who.Limited() || len(ids) == 0 {
+		return nil
+	}
+	found, err := ByID(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, l := range found {
+		seen[l.ID] = who.Sees(l.LegalEntityID)
+	}
+	for i := range rows {
+		if id := parent(&rows[i]); !seen[*id] {
+			*id = ""
+		}
+	}
+	return nil
 }
 
 // Disposition is a use of a lot as the API shows it.
