@@ -105,12 +105,13 @@ type BookTransaction struct {
 	AutoPost              bool      `json:"auto_post,omitempty"`
 }
 
-// Split is the part of an amount that is booked to one of several accounts: an Amount in the base currency of the legal entity, or
-// a Percent of the whole. Either all splits of an entry are amounts or all are percentages.
+// Split is the part of an amount that is booked to one of several accounts: an Amount in the base currency of the legal entity,
+// a Percent of the whole, or a Quantity of the asset or currency of the transaction. All splits of an entry state the same of these.
 type Split struct {
 	LedgerAccountID string   `json:"ledger_account_id"`
 	Amount          string   `json:"amount,omitempty"`
 	Percent         string   `json:"percent,omitempty"`
+	Quantity        string   `json:"quantity,omitempty"`
 	Memo            string   `json:"memo,omitempty"`
 	TagIDs          []string `json:"tag_ids,omitempty"`
 }

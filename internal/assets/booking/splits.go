@@ -12,13 +12,13 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// Split is a part of the amount that is booked to the target: an amount in the base currency of the legal entity, or a
-// percentage. The text of the other one is empty.
+// Split is a part of the amount that is booked to the target: an amount in the base currency of the legal entity, a
+// percentage, or a quantity of what moved. The texts of the others are empty.
 type Split struct {
-	LedgerAccountID string
-	Amount, Percent string
-	Memo            string
-	TagIDs          []string
+	LedgerAccountID           string
+	Amount, Percent, Quantity string
+	Memo                      string
+	TagIDs                    []string
 }
 
 // splitField returns the name of a field of a split.
@@ -36,7 +36,7 @@ func (p Params) validateSplits(faults *fault.List, at string) {
 	}
 	shares := make([]posting.SplitText, len(p.Splits))
 	for i, s := range p.Splits {
-		shares[i] = posting.SplitText{Amount: s.Amount, Percent: s.Percent}
+		shares[i] = posting.SplitText{Amount: s.Amount, Percent: s.Percent, Quantity: s.Quantity}
 		switch {
 		case s.LedgerAccountID == "":
 			faults.Addf(splitField(at, i, "ledger_account_id"), "is required")
@@ -52,12 +52,14 @@ func (p Params) postingSplits() []posting.Split {
 	var out []posting.Split
 	for _, s := range p.Splits {
 		split := posting.Split{Account: s.LedgerAccountID, Memo: s.Memo, TagIDs: s.TagIDs}
-		if s.Percent != "" {
-			percent := money.MustParse(s.Percent)
-			split.Percent = &percent
-		} else {
-			amount := money.MustParse(s.Amount)
-			split.Amount = &amount
+		for _, part := range []struct {
+			text string
+			to   **money.Decimal
+		}{{s.Amount, &split.Amount}, {s.Percent, &split.Percent}, {s.Quantity, &split.Quantity}} {
+			if part.text != "" {
+				value := money.MustParse(part.text)
+				*part.to = &value
+			}
 		}
 		out = append(out, split)
 	}
@@ -69,10 +71,13 @@ func splitsOf(stored []posting.Split) []Split {
 	var out []Split
 	for _, s := range stored {
 		split := Split{LedgerAccountID: s.Account, Memo: s.Memo, TagIDs: s.TagIDs}
-		if s.Percent != nil {
-			split.Percent = s.Percent.String()
-		} else {
-			split.Amount = s.Amount.String()
+		for _, part := range []struct {
+			value *money.Decimal
+			to    *string
+		}{{s.Amount, &split.Amount}, {s.Percent, &split.Percent}, {s.Quantity, &split.Quantity}} {
+			if part.value != nil {
+				*part.to = part.value.String()
+			}
 		}
 		out = append(out, split)
 	}

@@ -298,3 +298,52 @@ func TestADraftThatCannotBePostedSaysSoAndDoesNotOfferIt(t *testing.T) {
 		}
 	})
 }
+
+// What was repaid of a loan is stated in its unit: a quantity that follows from rounded amounts would not be that.
+func TestASplitStatesTheQuantityThatIsRepaid(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		for _, c := range []struct{ holds, loan, repaid, principal, interest, lines, left string }{
+			{"Euro in 5000 EUR = 5550.00", "Euro in 1000 EUR = 1110.00", "Euro out 112.34 EUR = 125.11", "100", "12.34",
+				"Dr Loans payable 111.00 (100 EUR); Dr Interest expense 13.74; Cr Euro 125.11 (112.34 EUR); " +
+					"Dr Foreign exchange losses 0.37", "-999"},
+			{"A in 10 ETH = 1000.00", "A in 10 ETH = 1000.00", "A out 1.1 ETH = 123.45", "1", "0.1",
+				"Dr Loans payable 100.00 (1 ETH); Dr Interest expense 11.22; Cr A 110.00 (1.1 ETH); " +
+					"Dr Unrealized losses 12.23; Cr Realized gains 13.45", "-900"},
+			{"Bank in 1000 USD", "Bank in 1000 USD", "Bank out 112.34 USD", "100", "12.34",
+				"Dr Loans payable 100.00; Dr Interest expense 12.34; Cr Bank 112.34", "-900"},
+		} {
+			w := world.newEntities(t)
+			w.book(w.add("2025-08-01", c.holds), "DEPOSIT", "Paid-in capital")
+			w.book(w.add("2025-09-02", c.loan), "BORROW", "Loans payable")
+			splits := func(principal, interest string) []booking.Split {
+				return []booking.Split{{LedgerAccountID: w.accountID("Loans payable"), Quantity: principal},
+					{LedgerAccountID: w.accountID("Interest expense"), Quantity: interest}}
+			}
+			paid := w.add("2025-09-10", c.repaid)
+			p := booking.Params{TransactionID: paid.ID, Type: "REPAYMENT", AutoPost: true, Splits: splits(c.principal, c.principal)}
+			before := w.everything()
+			_, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+			w.expectRefused("another sum", err, fault.Invalid, "splits", "add up to", "are booked to them")
+			p.Splits = splits(c.principal, c.interest)
+			p.Splits[1].Quantity, p.Splits[1].Amount = "", "1.00"
+			_, err = w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+			w.expectRefused("a quantity and an amount", err, fault.Invalid, "splits[1].quantity", "as in the others")
+			p.Splits[1].Quantity = c.interest
+			_, err = w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+			w.expectRefused("both", err, fault.Invalid, "splits[1].quantity", "one of amount, percent and quantity")
+			w.unchanged(before)
+			p.Splits = splits(c.principal, c.interest)
+			made, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := w.unitLines(made[0].Entry); got != c.lines {
+				t.Errorf("%s is booked as\n%s, want\n%s", c.repaid, got, c.lines)
+			}
+			if left := w.balance("Loans payable"); left != c.left {
+				t.Errorf("%s leaves %s of the loan, want %s", c.repaid, left, c.left)
+			}
+			w.verifyBooks()
+		}
+	})
+}

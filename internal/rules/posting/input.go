@@ -102,11 +102,12 @@ func (t Target) holds(a Asset) bool {
 }
 
 // Split is a part of the amount of the target, which is booked to an account of its own: an amount in the currency of the
-// line, or a percentage.
+// line, a percentage, or a quantity of what moved.
 type Split struct {
 	Account    string
 	Amount     *money.Decimal `json:",omitempty"`
 	Percent    *money.Decimal `json:",omitempty"`
+	Quantity   *money.Decimal `json:",omitempty"`
 	Memo       string         `json:",omitempty"`
 	TagIDs     []string       `json:",omitempty"`
 	Grows      book.Side      `json:",omitempty"`     // as that of a target

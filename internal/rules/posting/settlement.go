@@ -98,8 +98,8 @@ func (p *Plan) effectOn(side book.Side) func(account string) BalanceEffect {
 	}
 }
 
-// markLines divides the units that moved among the lines on some accounts, in proportion to their amounts. Lines that have units
-// already move lots, which have a cost of their own.
+// markLines divides the units that moved among the lines on some accounts, as splits state their quantities, else in proportion to their
+// amounts. Lines that have units already move lots, which have a cost of their own.
 func (w *writer) markLines(leg *Leg, moved money.Decimal, effect func(account string) BalanceEffect, accounts ...string) {
 	if moved.Sign() <= 0 || !leg.Asset.Lots && leg.Asset.Symbol == w.books.Currencies[leg.Entity] {
 		return
@@ -116,6 +116,9 @@ func (w *writer) markLines(leg *Leg, moved money.Decimal, effect func(account st
 	}
 	for n, quantity := range money.Split(moved, amounts, quantityPlaces) {
 		l := &w.lines[indexes[n]]
+		if l.stated != nil {
+			quantity = *l.stated
+		}
 		if does := effect(l.Account); does != "" && quantity.Sign() > 0 {
 			l.Unit, l.Quantity, l.Effect = leg.Asset.Symbol, quantity, does
 		}

@@ -14,6 +14,8 @@ type counterpart struct {
 	amounts  []money.Decimal // of the splits
 	unit     Asset           // the money that the accounts of sources receive or give
 	quantity money.Decimal   // of it; in proportion to the amounts, if those are split
+	asset    Asset           // what moved
+	moved    money.Decimal   // how much of it
 }
 
 // target returns the account on the other side of a leg, empty if the amount is split.
@@ -46,13 +48,13 @@ func (p *Plan) targetAtValue(leg *Leg) (counterpart, error) {
 				"use INTERNAL TRANSFER or choose another account", p.in.Type, leg.Asset.Symbol)
 	}
 	account, err := p.target()
-	c := counterpart{account: account, splits: t.Splits}
+	c := counterpart{account: account, splits: t.Splits, asset: leg.Asset, moved: leg.netQuantity()}
+	if leg == p.in.In {
+		c.moved = leg.Quantity
+	}
 	switch {
 	case t.Holding != "" && !leg.Asset.Lots:
-		c.unit, c.quantity = leg.Asset, leg.netQuantity()
-		if leg == p.in.In {
-			c.quantity = leg.Quantity
-		}
+		c.unit, c.quantity = leg.Asset, c.moved
 	case t.exchangesMoney() && leg.Value != nil: // a purchase or a sale
 		if err := p.requireCurrency(leg); err != nil {
 			return counterpart{}, err
@@ -137,21 +139,30 @@ func (c *counterpart) divide(amount money.Decimal, currency string) error {
 	var weights []money.Decimal
 	var sum money.Decimal
 	for _, s := range c.splits {
-		part := s.Amount
-		if part == nil {
-			part = s.Percent
-		}
-		weights, sum = append(weights, *part), sum.Add(*part)
+		weights, sum = append(weights, s.part()), sum.Add(s.part())
 	}
-	if c.splits[0].Percent != nil {
+	switch first := c.splits[0]; {
+	case first.Quantity != nil && !sum.Equal(c.moved):
+		return refuseSplits("add up to %s %[3]s, but %[2]s %[3]s are booked to them", sum, c.moved, c.asset.Symbol)
+	case first.Percent != nil || first.Quantity != nil:
 		c.amounts = money.Split(amount, weights, places)
-		return nil
-	}
-	if !sum.Equal(amount) {
+	case !sum.Equal(amount):
 		return refuseSplits("add up to %s %s, but %s %s are booked to them", sum.Fixed(currency), currency, amount.Fixed(currency), currency)
+	default:
+		c.amounts = weights
 	}
-	c.amounts = weights
 	return nil
+}
+
+// part returns the amount, the percentage or the quantity of the split.
+func (s Split) part() money.Decimal {
+	switch {
+	case s.Amount != nil:
+		return *s.Amount
+	case s.Percent != nil:
+		return *s.Percent
+	}
+	return *s.Quantity
 }
 
 // refuseSplits refuses splits.
@@ -173,6 +184,11 @@ func (w *writer) writeTarget(side book.Side, c counterpart, amount money.Decimal
 		}
 		quantities = money.Split(c.quantity, c.amounts, places)
 	}
+	if quantities != nil && c.splits[0].Quantity != nil && c.unit.Symbol == c.asset.Symbol {
+		for i, s := range c.splits {
+			quantities[i] = *s.Quantity
+		}
+	}
 	for i, s := range c.splits {
 		before := len(w.lines)
 		if s.Holding != "" && quantities != nil {
@@ -181,7 +197,7 @@ func (w *writer) writeTarget(side book.Side, c counterpart, amount money.Decimal
 			w.writeLine(targetLine, side, s.Account, c.amounts[i], s.Memo)
 		}
 		if len(w.lines) > before {
-			w.lines[before].TagIDs = s.TagIDs
+			w.lines[before].TagIDs, w.lines[before].stated = s.TagIDs, s.Quantity
 		}
 	}
 }

@@ -36,6 +36,8 @@ type orderedLine struct {
 	class class
 	// oppositeAccount is the account of the balance the other way between the same legal entities, which the line settles first.
 	oppositeAccount string
+	// stated is the quantity of the split that the line was written for, nil if it has none.
+	stated *money.Decimal
 	// repays marks the line of a REPAYMENT in the base currency, which needs something outstanding as one in units does.
 	repays bool
 }

@@ -168,8 +168,8 @@ func (b CreateJournalEntry) transactionForm(at string, faults *fault.List) booki
 
 func splitParams(splits []CreateSplit) (out []booking.Split) {
 	for _, s := range splits {
-		out = append(out, booking.Split{LedgerAccountID: s.LedgerAccountID, Amount: s.Amount, Percent: s.Percent, Memo: s.Memo.Value,
-			TagIDs: s.TagIDs})
+		out = append(out, booking.Split{LedgerAccountID: s.LedgerAccountID, Amount: s.Amount, Percent: s.Percent,
+			Quantity: s.Quantity, Memo: s.Memo.Value, TagIDs: s.TagIDs})
 	}
 	return out
 }

@@ -52,6 +52,11 @@ func TestAnEntryFromATransactionMayBeSplit(t *testing.T) {
 		if err != nil || splitLines(corrected) != "CREDIT 1000.00 Licences #1; CREDIT 200.00; DEBIT 25.10; DEBIT 1174.90" {
 			t.Fatalf("%s %v", splitLines(corrected), err)
 		}
+		splits[0].Amount, splits[0].Quantity, splits[1].Amount, splits[1].Quantity = "", "5000", "", "1"
+		if _, err := n.Client.CorrectBooking(t.Context(), corrected.ID, client.CorrectBooking{Splits: splits}); err == nil ||
+			!strings.Contains(err.Error(), "splits add up to 5001 USD, but ") {
+			t.Errorf("more than moved: %v", err)
+		}
 		if a := n.PostJSON(t, "/v1/journal-entries/batch", map[string]any{"journal_entries": []map[string]any{{"transaction_id": n.NewTransaction(t).ID,
 			"transaction_type": "INCOME", "splits": []map[string]any{{"ledger_account_id": income.ID, "percent": "50"},
 				{"ledger_account_id": other.ID, "amount": "1"}}}}}, nil); a.Status != 400 ||

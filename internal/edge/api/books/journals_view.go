@@ -100,7 +100,7 @@ type CreateJournalEntry struct {
 	TransactionType       string           `json:"transaction_type,omitempty" enum:"{transaction_types}" doc:"Entry from a transaction: its transaction type."`
 	Classification        string           `json:"classification,omitempty" enum:"{transaction_types}" doc:"Entry from a transaction: former name of transaction_type."`
 	LedgerAccountID       string           `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the offsetting ledger account."`
-	Splits                []CreateSplit    `json:"splits,omitempty" minItems:"2" maxItems:"100" doc:"Entry from a transaction, instead of ledger_account_id: the offsetting ledger accounts, such as principal and interest of one payment. Either all splits are amounts, which add up to what is booked to them, or all are percentages, which add up to 100."`
+	Splits                []CreateSplit    `json:"splits,omitempty" minItems:"2" maxItems:"100" doc:"Entry from a transaction, instead of ledger_account_id: the offsetting ledger accounts, such as principal and interest of one payment. Either all splits are amounts, which add up to what is booked to them, or all are percentages, which add up to 100, or all are quantities, which add up to what is booked to them in the asset or currency of the transaction."`
 	OffsetLedgerAccountID string           `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: ledger account to use in place of that of the source."`
 	VendorName            wire.Opt[string] `json:"vendor_name,omitempty" maxLength:"200" doc:"Entry from a transaction: name of a supplier. The tag is created if it does not exist; a key that is limited to legal entities can name existing ones only."`
 	AutoPost              *bool            `json:"auto_post,omitempty" doc:"Entry from a transaction: if true, post the entry. Defaults to false."`
@@ -110,8 +110,9 @@ type CreateJournalEntry struct {
 // CreateSplit is the part of an amount that is booked to one of several offsetting ledger accounts.
 type CreateSplit struct {
 	LedgerAccountID string           `json:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Postable ledger account that is not archived, belongs to no source and is no clearing account."`
-	Amount          string           `json:"amount,omitempty" format:"decimal" minLength:"1" maxLength:"80" doc:"Amount in the base currency of the legal entity; positive. Either amount or percent is required."`
+	Amount          string           `json:"amount,omitempty" format:"decimal" minLength:"1" maxLength:"80" doc:"Amount in the base currency of the legal entity; positive. One of amount, percent and quantity is required."`
 	Percent         string           `json:"percent,omitempty" format:"decimal" minLength:"1" maxLength:"80" doc:"Percentage of the whole; positive. The amount is rounded to the minor unit, and the parts add up to the whole."`
+	Quantity        string           `json:"quantity,omitempty" format:"decimal" minLength:"1" maxLength:"80" doc:"Quantity of the asset or currency of the transaction; positive. The amount follows from it, and a line on the account of a loan has exactly this quantity."`
 	Memo            wire.Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"Memo of the line; null if none."`
 	TagIDs          []string         `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags of the line, besides those of the entry."`
 }
