@@ -36,14 +36,7 @@ func (w *world) live(lines ...string) {
 	w.Helper()
 	for _, line := range lines {
 		if month, prices, measured := strings.Cut(line, " revalue "); measured {
-			for _, price := range strings.Split(prices, ", ") {
-				asset, value, _ := strings.Cut(price, " ")
-				if w.priced[month+asset] {
-					continue
-				}
-				w.priced[month+asset] = true
-				w.AddPrice(asset, w.Period(month).End.AddDate(0, 0, -1).Format("2006-01-02"), value)
-			}
+			w.prices(month, prices)
 			_, err := w.Revaluations.Run(w.Ctx, revaluation.RunParams{PeriodID: w.Period(month).ID})
 			w.Must(err)
 			continue
@@ -58,7 +51,19 @@ func (w *world) live(lines ...string) {
 		arrived, _ := w.Transact(out[:11] + in)
 		_, err := transfers.NewService(w.DB).Link(w.Ctx, transfers.LinkParams{TransactionIDs: []string{left.ID, arrived.ID}})
 		w.Must(err)
-		w.Book(left.ID, kind, "")
+		w.linked = w.Book(left.ID, kind, "")
+	}
+}
+
+// prices stores prices at the end of a month, "ETH 60, WETH 60", unless it has some.
+func (w *world) prices(month, all string) {
+	w.Helper()
+	for _, price := range strings.Split(all, ", ") {
+		asset, value, _ := strings.Cut(price, " ")
+		if !w.priced[month+asset] {
+			w.priced[month+asset] = true
+			w.AddPrice(asset, w.Period(month).End.AddDate(0, 0, -1).Format("2006-01-02"), value)
+		}
 	}
 }
 

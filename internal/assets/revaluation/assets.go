@@ -127,6 +127,9 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 	if h.quantity.IsZero() && i.Before.IsZero() && len(i.Lines) == 0 && s.own[[2]string{string(f.kind), unit}].EntryID == nil {
 		return // it is no longer held, and there is nothing to book
 	}
+	if s.withLots {
+		rows = s.addRest(rows, i, role)
+	}
 	s.setOutcome(i, rows)
 }
 

@@ -32,7 +32,7 @@ func (s *subject) readHandovers(ctx context.Context) error {
 	for key := range s.earlier {
 		from = earlier(from, s.history(Kind(key[0]), key[1]).Since())
 	}
-	s.handovers, err = realized.Handovers(ctx, s.tx, from, s.asOf.Add(time.Millisecond), s.adoptedStates())
+	s.handovers, err = realized.Handovers(ctx, s.tx, from, s.asOf.Add(time.Millisecond), s.adoptions)
 	return err
 }
 
