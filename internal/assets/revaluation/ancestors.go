@@ -151,7 +151,7 @@ func (l *lotMeasurer) readReleases(ctx context.Context) error {
 				index[r.State.Lot], l.states[h.Unit] = n, append(l.states[h.Unit], *r.State)
 			}
 			s := &l.states[h.Unit][n]
-			s.Released = append(s.Released, measure.Release{Units: r.Quantity, Share: r.Share})
+			s.Released = append(s.Released, r.Release)
 		}
 	}
 	return nil

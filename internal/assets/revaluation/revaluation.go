@@ -156,6 +156,7 @@ type Row struct {
 	Price         *Quote
 	Value         money.Decimal
 	After         money.Decimal
+	TakenOver     money.Decimal // see measure.State; for the next run, and not shown
 }
 
 // IsAccount reports whether the row is an account, and not a lot.
