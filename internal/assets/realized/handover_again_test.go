@@ -139,3 +139,33 @@ func TestRowsAddUpWhenAMonthIsMeasuredAgainAfterAReversal(t *testing.T) {
 		}
 	}
 }
+
+// Two ETH that cost 200 are worth 60 and then 50 each, and one of them is handed over. A deposit of before arrives after both months are
+// closed, so that its ETH was handed over instead: it is carried at 50, as if it had been booked in time.
+func TestALateAcquisitionDoesNotWriteUpWhatWasHandedOver(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ policy, event, parents, subsidiaries string }{
+		{"us_gaap impairment", "2025-09-10 A out 1 ETH = 70.00 > A in 1 WETH = 70.00 : NON_TAXABLE_CONVERSION",
+			"accumulated_impairment:ETH -100, accumulated_impairment:WETH -30, impairment_loss 130", ""},
+		{"us_gaap impairment", "2025-09-10 A out 1 ETH = 70.00 > SubA in 1 ETH = 70.00 : INTERCOMPANY TRANSFER",
+			"accumulated_impairment:ETH -100", "accumulated_impairment:ETH -30"},
+		{"us_gaap fair_value", "2025-09-10 A out 1 ETH = 70.00 > A in 1 WETH = 70.00 : NON_TAXABLE_CONVERSION",
+			"accumulated_impairment:WETH -30, fair_value_adjustment:ETH 200", ""},
+	} {
+		eachGroup(t, c.policy, c.policy, func(w *world) {
+			what := fmt.Sprint(c)
+			w.live("2025-08-10 A in 2 ETH = 200.00 : DEPOSIT against 3010", "2025-08 revalue ETH 60, WETH 60", c.event,
+				"2025-09 revalue ETH 50, WETH 50")
+			w.closeAll("2025-08", "2025-09")
+			w.live("2025-08-05 A in 1 ETH = 80.00 : DEPOSIT against 3010", "2025-10 revalue ETH 200, WETH 200")
+			w.measured(what, "2025-10")
+			if got := w.adjusted(w.EntityID, "2025-10"); !strings.HasPrefix(got, c.parents) {
+				w.Errorf("%s: the parent has %s", what, got)
+			}
+			if got := w.adjusted(w.SubsidiaryID, "2025-10"); !strings.HasPrefix(got, c.subsidiaries) {
+				w.Errorf("%s: the subsidiary has %s", what, got)
+			}
+			w.verified(what)
+		})
+	}
+}
