@@ -68,7 +68,7 @@ func (a *active) spamOf(t *testing.T, size int) (verdicts []rules.Assessment) {
 	}
 	for some := range slices.Chunk(a.arrivals(), size) {
 		err := a.DB.Write(a.ctx, a.org, func(ctx context.Context, tx *db.Tx) error {
-			v, err := spam.Judge(ctx, tx, own, some)
+			v, err := spam.Judge(ctx, tx, own, nil, some)
 			verdicts = append(verdicts, v...)
 			return err
 		})

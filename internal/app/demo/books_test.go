@@ -84,6 +84,44 @@ func (w *world) balances(t *testing.T) {
 	}
 }
 
+// agreesBetweenCompanies compares what each legal entity is owed by the other with what the other owes, in dollars, at the end of every
+// closed month.
+func (w *world) agreesBetweenCompanies(t *testing.T) {
+	compared := 0
+	ids := []string{w.sources[0].LegalEntityID, w.sources[len(w.sources)-1].LegalEntityID}
+	for _, p := range w.periods(t) {
+		if p.Status() != period.StatusClosed {
+			continue
+		}
+		closing := func(legalEntityID, role string) (sum money.Decimal) {
+			sheet, err := w.app.Reports.BalanceSheet(w.ctx, statements.Params{PeriodIDs: []string{p.ID}, LegalEntityIDs: []string{legalEntityID},
+				PresentationCurrency: "USD"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n, a := range sheet.Accounts {
+				if a.Role == role {
+					sum = sum.Add(sheet.Rows[n].Cells[0].Closing)
+				}
+			}
+			return sum
+		}
+		for i, creditor := range ids {
+			debtor := ids[1-i]
+			from, to := closing(creditor, account.RoleDueFrom(debtor)), closing(debtor, account.RoleDueTo(creditor))
+			if from.Sub(to).Abs().Cmp(money.MustParse("0.01")) > 0 {
+				t.Errorf("at the end of %s, %s are due from a company that has %s due", p.Key, from, to)
+			}
+			if !from.IsZero() {
+				compared++
+			}
+		}
+	}
+	if compared < 12 {
+		t.Errorf("only %d balances were compared", compared)
+	}
+}
+
 func (w *world) hasPositions(t *testing.T) {
 	for _, p := range w.periods(t) {
 		all := everything(t, func(r page.Request) (page.Page[holdings.Closing], error) {

@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -226,10 +227,19 @@ func (m builder) leg(ctx context.Context, t transaction.Transaction, at string) 
 	}
 	if v := l.Value; !l.Asset.Lots && v != nil && v.Currency == symbol { // money that is valued in itself
 		l.Quantity, l.FeeQuantity = v.Gross, v.Fee
+	} else if t.Quantity == nil {
+		return nil, nil, refuseUnknownQuantity(t, at)
 	}
 	m.valueBaseMoney(l)
 	fee, err := m.fee(ctx, t, l, at)
 	return l, fee, err
+}
+
+// refuseUnknownQuantity refuses to book a transaction of which it is not known how much moved. No price or rate can replace that.
+func refuseUnknownQuantity(t transaction.Transaction, at string) error {
+	why := fmt.Sprintf("the quantity of %s is not known", t.Asset())
+	return fault.ConflictAt([]fault.Field{{Name: at + "quantity", Message: why}}, "%s cannot be booked, because %s: %s",
+		t.SequenceNumber(), why, transaction.AddAgain)
 }
 
 // chainOf returns the chain on which an asset is held. An exchange holds assets on no chain: the chain of its transactions

@@ -13,7 +13,6 @@ import (
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -27,8 +26,6 @@ func (s *Service) Rebook(ctx context.Context, tx *db.Tx, _ *snapshot.Books, chan
 
 func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []replay.Change) (map[string]lots.EntryRef, []Change, error) {
 	refs, out, replaced := map[string]lots.EntryRef{}, make([]Change, 0, len(changes)), map[string]string{}
-	who := actor.From(ctx)
-	ctx = actor.With(ctx, unlimited(who))
 	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
 	if err != nil {
 		return nil, nil, err
@@ -50,9 +47,7 @@ func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []replay.Change
 		if now.ResultID == "" {
 			now.Action = Noted
 		}
-		if e.SeenBy(who) {
-			out = append(out, now)
-		}
+		out = append(out, now)
 	}
 	return refs, out, s.reassign(ctx, tx, replaced)
 }
@@ -105,13 +100,6 @@ func saveTransactions(ctx context.Context, tx *db.Tx, ids []string, change func(
 	return err
 }
 
-// unlimited returns the actor without its limits to legal entities: the consequences of a change must be booked in every
-// legal entity, also in those that the actor may not see.
-func unlimited(who actor.Actor) actor.Actor {
-	who.LegalEntityIDs = nil
-	return who
-}
-
 // changeOf returns the change to an entry, and the lines that are posted for it so far, including true-ups. An entry that was
 // trued up once is trued up again, even if its period was reopened.
 func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c replay.Change, e journal.Entry) (Change, []journal.LineParams, error) {
@@ -145,9 +133,7 @@ func (s *Service) previewChanges(ctx context.Context, tx *db.Tx, changes []repla
 		if len(difference(linesOf(c.Entry), booked)) == 0 {
 			now.Action = Noted
 		}
-		if e.SeenBy(actor.From(ctx)) {
-			out = append(out, now)
-		}
+		out = append(out, now)
 	}
 	return out, nil
 }

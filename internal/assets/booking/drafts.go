@@ -75,3 +75,10 @@ func (s *Service) updateDrafts(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	}
 	return nil
 }
+
+// unlimited returns the actor without its limits to legal entities: drafts and true-ups of an entry follow it in every legal entity, also
+// in those that the actor may not see.
+func unlimited(who actor.Actor) actor.Actor {
+	who.LegalEntityIDs = nil
+	return who
+}

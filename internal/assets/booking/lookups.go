@@ -28,7 +28,7 @@ type lookups struct {
 	policies     map[string]assetpolicy.Policy
 	sources      map[string][]source.Source // by ledger account
 	openLots     map[[2]string]bool         // by legal entity and ledger account
-	held         map[[3]string]heldAs       // by legal entity, ledger account and asset
+	held         map[[3]string]lots.HeldAs  // by legal entity, ledger account and asset
 	rates        map[datedRate]*money.Decimal
 }
 
@@ -41,7 +41,7 @@ type datedRate struct {
 func newLookups(tx *db.Tx) *lookups {
 	return &lookups{tx: tx, transactions: map[string]transaction.Transaction{}, partners: map[string]transaction.Transaction{},
 		policies: map[string]assetpolicy.Policy{},
-		sources:  map[string][]source.Source{}, openLots: map[[2]string]bool{}, held: map[[3]string]heldAs{},
+		sources:  map[string][]source.Source{}, openLots: map[[2]string]bool{}, held: map[[3]string]lots.HeldAs{},
 		rates: map[datedRate]*money.Decimal{}}
 }
 

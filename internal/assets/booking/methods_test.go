@@ -1,9 +1,11 @@
 package booking_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -248,4 +250,64 @@ func TestFeedRounding(t *testing.T) {
 			"Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00", ""})
 		w.verifyBooks()
 	})
+}
+
+// The pool has a basis as a whole; what rounding leaves of one lot passes on to the next, so that lists add up to the ledger.
+func TestTheLotsOfAWeightedAverageAddUpToTheLedgerOverAllPages(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		for _, scope := range []string{entity.ScopeSource, entity.ScopeLegalEntity} {
+			w := world.newEntities(t, entity.CreateParams{CostBasisMethod: "weighted_average", CostBasisScope: scope})
+			for i := range 40 {
+				leg := fmt.Sprintf("%s in 1 ETH = 10.%02d", []string{"A", "B"}[i%2], 16*max(0, 1-i/2))
+				w.book(w.add(fmt.Sprintf("2025-03-%02d", 1+i/2), leg), "DEPOSIT", "Paid-in capital")
+			}
+			w.expectBasis(scope+", after the first days", "2025-03-10", "200.32")
+			w.expectBasis(scope, "", "400.32")
+			w.book(w.add("2025-04-01", "A out 3.5 ETH = 50.00"), "EXPENSE", "Contractors")
+			left := money.MustParse(w.balance("A")).Add(money.MustParse(w.balance("B")))
+			w.expectBasis(scope+", after a disposal", "", left.Fixed("USD"))
+			w.expectBasis(scope+", before it", "2025-03-31", "400.32")
+		}
+	})
+}
+
+// expectBasis compares what the lots cost that were held at the end of a day, by report and, if no day is given, by the list of assets,
+// with an amount.
+func (w *world) expectBasis(name, day, want string) {
+	w.Helper()
+	var listed, reported money.Decimal
+	for p := (page.Request{Limit: 7}); day == ""; {
+		all, err := w.picks.List(w.ctx, lots.Filter{LegalEntityIDs: []string{w.us}}, p)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, l := range all.Items {
+			listed = listed.Add(l.RemainingBasis)
+		}
+		if p.Cursor = all.NextCursor; p.Cursor == "" {
+			break
+		}
+	}
+	for p := (page.Request{Limit: 7}); ; {
+		all, err := holdings.NewService(w.db).AssetTaxLots(w.ctx, holdings.TaxLotsParams{
+			Filter: holdings.Filter{LegalEntityIDs: []string{w.us}}, AsOf: day}, p)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, l := range all.Items {
+			reported = reported.Add(l.RemainingBasis)
+			if one, _, err := holdings.NewService(w.db).TaxLot(w.ctx, l.ID, day); err != nil || !one.RemainingBasis.Equal(l.RemainingBasis) {
+				w.Errorf("%s: a lot alone has a basis of %s, in the list of %s: %v", name, one.RemainingBasis, l.RemainingBasis, err)
+			}
+		}
+		if p.Cursor = all.NextCursor; p.Cursor == "" {
+			break
+		}
+	}
+	if got := reported.Fixed("USD"); got != want {
+		w.Errorf("%s: the lots of the report add up to %s, want %s", name, got, want)
+	}
+	if got := listed.Fixed("USD"); day == "" && got != want {
+		w.Errorf("%s: the assets add up to %s, want %s", name, got, want)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/opening"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -156,4 +157,25 @@ func undoOpeningOrder(ctx context.Context, tx *db.Tx) error {
 		}
 	}
 	return nil
+}
+
+// The balance of an account with lots is their basis, so that nothing else may be booked there at its value.
+func TestAnOpeningBalanceIsNotPutOnAnAccountWithUnitsThatWereBookedAtTheirValue(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.bookSplit(w.add("2025-02-10", "A in 3 ETH = 3000.00"), "BORROW", "Loans payable 90% + Prepaid expenses 10%", true)
+		held := w.open("2024-05-05", "1.75", "666")
+		prepaid, free := w.accountID("Prepaid expenses"), money.Decimal{}
+		before := w.everything()
+		for _, p := range []opening.UpdateParams{{LedgerAccountID: &prepaid}, {LedgerAccountID: &prepaid, CostBasis: &free}} {
+			_, err := w.openings.Update(w.ctx, held.ID, p)
+			w.expectRefused("moved", err, fault.Conflict, "ledger_account_id", "holds ETH that was booked at its value", "choose another account")
+		}
+		_, err := w.openings.Create(w.ctx, opening.CreateParams{AssetType: "ETH", Quantity: money.FromInt(1), CostBasis: money.FromInt(1),
+			LegalEntityID: w.us, LedgerAccountID: prepaid, SourceID: w.sources["A"].ID})
+		w.expectRefused("new", err, fault.Conflict, "ledger_account_id", "holds ETH that was booked at its value")
+		w.unchanged(before)
+		if _, err := w.openings.Update(w.ctx, held.ID, opening.UpdateParams{CostBasis: &free}); err != nil {
+			t.Error("the account of its wallet:", err)
+		}
+	})
 }

@@ -4,10 +4,14 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -151,31 +155,63 @@ func TestLimitedKey(t *testing.T) {
 	})
 }
 
-// What a late event changes in another legal entity is booked, but a key of one legal entity does not see it.
-func TestALimitedKeyIsNotToldOfChangesInOtherLegalEntities(t *testing.T) {
+// A key of one legal entity does not change, through lots that went there, what another one has booked.
+func TestALimitedKeyDoesNotChangeOtherLegalEntitiesThroughLots(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.base()
-		out, in := w.add("2025-07-02", "A out 1 ETH = 2000.00"), w.add("2025-07-02T12:30:00Z", "SubA in 1 ETH = 2000.00")
+		w.source("A")
+		held := w.open("2024-12-01", "1", "500.00")
+		bought := w.book(w.add("2025-01-10", "A in 2 ETH = 3000.00"), "DEPOSIT", "Paid-in capital")
+		w.book(w.add("2025-06-01", "A in 3 ETH = 6000.00"), "DEPOSIT", "Paid-in capital")
+		out, in := w.add("2025-07-02", "A out 2 ETH = 4000.00"), w.add("2025-07-02T12:30:00Z", "SubA in 2 ETH = 4000.00")
 		w.link(out, in)
 		w.book(out, "INTERCOMPANY TRANSFER", "")
-		sale := w.add("2025-07-03", "SubA out 0.5 ETH = 1000.00")
-		sold := w.book(sale, "EXPENSE", "Contractors")
-		late := w.add("2025-01-01", "A in 1 ETH = 1000.00")
+		w.book(w.add("2025-07-03", "SubA out 1.5 ETH = 3000.00"), "EXPENSE", "Contractors")
+		late := w.add("2025-01-02", "A out 0.1 ETH = 100.00")
+		draft := w.draft(w.add("2025-01-03", "A out 0.2 ETH = 200.00"), "WITHDRAWAL", "Bank")
+		before := w.everything()
 		all := w.ctx
 		who := actor.From(all)
 		who.LegalEntityIDs = []string{w.us}
 		w.ctx = actor.With(all, who)
-		dry, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "DEPOSIT",
-			LedgerAccountID: w.accountID("Paid-in capital"), AutoPost: true}}, func(int) string { return "" }, true)
-		if err != nil || len(dry[0].Changes) != 0 {
-			t.Errorf("a dry run: %+v, %v", dry, err)
+		for _, dry := range []bool{true, false} {
+			_, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "WITHDRAWAL",
+				LedgerAccountID: w.accountID("Bank"), AutoPost: true}}, func(int) string { return "" }, dry)
+			w.expectRefused("a late disposal", err, fault.Forbidden)
 		}
-		if made := w.book(late, "DEPOSIT", "Paid-in capital"); len(made.Changes) != 0 {
-			t.Errorf("%+v", made.Changes)
-		}
+		_, err := w.journal.Post(w.ctx, draft.ID)
+		w.expectRefused("posting a draft", err, fault.Forbidden)
+		_, err = w.journal.Reverse(w.ctx, bought.ID, journal.ReverseParams{Cascade: true})
+		w.expectRefused("reversing an acquisition", err, fault.Forbidden)
+		_, err = w.openings.Update(w.ctx, held.ID, opening.UpdateParams{CostBasis: new(money.MustParse("1"))})
+		w.expectRefused("changing an opening balance", err, fault.Forbidden)
+		w.entry(draft.ID) // shows what it would consume
 		w.ctx = all
-		if now := w.reload(sale).JournalEntryID; now == sold.ID {
-			t.Error("the sale of the other legal entity was not corrected")
+		w.unchanged(before)
+	})
+}
+
+// What was selected in another legal entity is not named to a key that has no access to it.
+func TestALimitedKeyIsNotToldWhichLotsOthersSelected(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		w := world.newEntities(t, entity.CreateParams{}, entity.CreateParams{CostBasisMethod: "specific_id"})
+		w.book(w.add("2025-01-10", "A in 2 ETH = 3000.00"), "DEPOSIT", "Paid-in capital")
+		w.book(w.add("2025-06-01", "A in 3 ETH = 6000.00"), "DEPOSIT", "Paid-in capital")
+		out, in := w.add("2025-07-02", "A out 2 ETH = 4000.00"), w.add("2025-07-02T12:30:00Z", "SubA in 2 ETH = 4000.00")
+		w.link(out, in)
+		w.book(out, "INTERCOMPANY TRANSFER", "")
+		sale := w.add("2025-07-03", "SubA out 2 ETH = 4000.00")
+		if _, err := w.picks.SelectLots(w.ctx, sale.ID, []lot.Pick{{Lot: w.lotID("SubA", "2025-01-10"),
+			Quantity: money.MustParse("2")}}); err != nil {
+			t.Fatal(err)
 		}
+		w.book(sale, "EXPENSE", "Contractors")
+		late := w.add("2025-01-12", "A out 1 ETH = 100.00")
+		_, err := w.tryBook(late, "WITHDRAWAL", "Bank", true)
+		w.expectRefused("an unlimited key", err, fault.Conflict, "lots selected")
+		who := actor.From(w.ctx)
+		who.LegalEntityIDs = []string{w.us}
+		w.ctx = actor.With(w.ctx, who)
+		_, err = w.tryBook(late, "WITHDRAWAL", "Bank", true)
+		w.expectRefused("a limited key", err, fault.Forbidden)
 	})
 }

@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
@@ -24,7 +23,7 @@ func (m builder) setUnits(ctx context.Context, t *posting.Target, a account.Acco
 		return nil
 	}
 	held, err := m.heldAs(ctx, legalEntityID, a.ID, symbol)
-	t.Parked, t.Valued = held.parked, held.valued
+	t.Parked, t.Valued = held.Lots, held.Valued
 	return err
 }
 
@@ -53,23 +52,10 @@ func (m builder) isOwedInKind(a account.Account) bool {
 	return true
 }
 
-// heldAs is how an account holds an asset.
-type heldAs struct{ parked, valued bool }
-
-// heldAs returns whether an account holds or held lots of an asset of a legal entity, or units that were booked at their value. Units
-// that came out of an account before they were parked there are waiting for their lots.
-func (f *lookups) heldAs(ctx context.Context, legalEntityID, ledgerAccountID, symbol string) (heldAs, error) {
-	return cached(f.held, [3]string{legalEntityID, ledgerAccountID, symbol}, func() (heldAs, error) {
-		parked, err := lots.HasPosition(ctx, f.tx, legalEntityID, ledgerAccountID, symbol)
-		if err != nil || parked {
-			return heldAs{parked: parked}, err
-		}
-		units, err := balance.UnitsOf(ctx, f.tx, legalEntityID, ledgerAccountID, symbol)
-		if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(units)), balance.Unit.HasBalance) {
-			return heldAs{}, err
-		}
-		awaited, err := lots.HasParkedPool(ctx, f.tx, legalEntityID, ledgerAccountID, symbol)
-		return heldAs{parked: awaited, valued: !awaited}, err
+// heldAs returns how an account holds an asset of a legal entity.
+func (f *lookups) heldAs(ctx context.Context, legalEntityID, ledgerAccountID, symbol string) (lots.HeldAs, error) {
+	return cached(f.held, [3]string{legalEntityID, ledgerAccountID, symbol}, func() (lots.HeldAs, error) {
+		return lots.HowHeld(ctx, f.tx, legalEntityID, ledgerAccountID, symbol)
 	})
 }
 

@@ -105,7 +105,7 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 			faults.AddConflictf(field, "the ledger account %s belongs to the source %s: a transfer is booked without splits", a, sources[0].Name)
 		case a.Clearing && a.ID != m.books.Roles()[posting.Suspense]:
 			faults.AddConflictf(field, "the ledger account %s is a clearing account: a transfer is booked without splits", a)
-		case carries || held.parked:
+		case carries || held.Lots:
 			faults.AddConflictf(field, "the ledger account %s carries lots: choose another account", a)
 		}
 		if symbol := e.first.Asset(); !money.IsFiat(symbol) && a.AssetType != "" && a.AssetType != symbol {

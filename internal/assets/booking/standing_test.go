@@ -88,3 +88,18 @@ func (w *world) expectNotOverdrawn(names []string) {
 		}
 	}
 }
+
+// Each NFT is a pool of its own: what moves within it is recorded under the token, by which positions are read.
+func TestAnNFTThatMovesToAnotherWalletOfAPoolOfTheLegalEntityStaysAnNFT(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		w := world.newEntities(t, entity.CreateParams{CostBasisScope: entity.ScopeLegalEntity})
+		w.book(w.add("2025-01-21", "A in 1 PUNK token 1 = 300.00"), "INCOME", "Sales")
+		out, in := w.add("2025-02-25", "A out 1 PUNK token 1 = 900.00"), w.add("2025-02-25", "B in 1 PUNK token 1 = 900.00")
+		w.link(out, in)
+		w.expect("moved", w.book(out, "INTERNAL TRANSFER", ""), "Dr B 300.00; Cr A 300.00")
+		w.verifyBooks()
+		sold := w.book(w.add("2025-03-10", "B out 1 PUNK token 1 = 1000.00"), "NFT", "Bank")
+		w.expect("sold", sold, "Dr Bank 1000.00; Cr B 300.00; Cr Realized gains 700.00")
+		w.verifyBooks()
+	})
+}

@@ -1,10 +1,13 @@
 package booking_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -59,7 +62,8 @@ func TestATransferThatWasSettledCannotBeUndoneBeforeItsSettlement(t *testing.T) 
 	each(t, func(t *testing.T, world *world) {
 		for _, x := range []struct{ out, in, back, home, lines string }{
 			{"A out 2 ETH = 240.00", "SubA in 2 ETH", "SubA out 2 ETH = 300.00", "A in 2 ETH", "settled the 2 ETH that it booked to"},
-			{"Bank out 100 USD", "SubBank in 100 USD", "SubBank out 60 USD", "Bank in 60 USD", "settled the 100.00 USD that it booked to"},
+			{"Bank out 100 USD", "SubBank in 100 USD", "SubBank out 60 USD", "Bank in 60 USD",
+				"settled 60.00 USD of the 100.00 USD that it booked to"},
 			{"Bank out 100 EUR = 110.00", "SubBank in 100 EUR", "SubBank out 100 EUR = 120.00", "Bank in 100 EUR", "settled the 100 EUR that"},
 		} {
 			w := world.newEntities(t)
@@ -72,7 +76,10 @@ func TestATransferThatWasSettledCannotBeUndoneBeforeItsSettlement(t *testing.T) 
 				return w.book(a, "INTERCOMPANY TRANSFER", "")
 			}
 			sent := move("2025-09-02", x.out, x.in)
+			w.expectUndoable(sent.ID, true)
 			back := move("2025-09-05", x.back, x.home)
+			w.expectUndoable(sent.ID, false)
+			w.expectUndoable(back.ID, true)
 			before := w.everything()
 			_, err := w.journal.Reverse(w.ctx, sent.ID, journal.ReverseParams{Cascade: true})
 			w.expectRefused("reversed", err, fault.Conflict, sent.SequenceNumber()+" cannot be undone", x.lines,
@@ -98,6 +105,34 @@ func TestATransferThatWasSettledCannotBeUndoneBeforeItsSettlement(t *testing.T) 
 			w.verifyBooks()
 		}
 	})
+}
+
+// expectUndoable fails unless the guidance of an entry, read by itself and in a list, offers to reverse and unpost it, or neither and why.
+func (w *world) expectUndoable(entryID string, want bool) {
+	w.Helper()
+	alone, err := w.bookings.Get(w.ctx, entryID)
+	if err != nil {
+		w.Fatal(err)
+	}
+	listed, err := w.journal.List(w.ctx, journal.Filter{}, page.Request{Limit: page.LimitMax})
+	if err != nil {
+		w.Fatal(err)
+	}
+	seen := []journal.Guidance{alone.Guidance}
+	for _, e := range listed.Items {
+		if e.ID == entryID {
+			seen = append(seen, e.Guidance)
+		}
+	}
+	if len(seen) != 2 {
+		w.Errorf("the entry is listed %d times", len(seen)-1)
+	}
+	for _, g := range seen {
+		explained := strings.Contains(strings.Join(g.Warnings, "\n"), "cannot be undone")
+		if slices.Contains(g.Allowed, "reverse") != want || slices.Contains(g.Allowed, "unpost") != want || explained == want {
+			w.Errorf("%+v, want that it can be undone: %t", g, want)
+		}
+	}
 }
 
 // An entry by hand on an intercompany account is undone by the same rule, and one that nothing settled can be undone.

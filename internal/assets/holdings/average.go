@@ -11,26 +11,36 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// applyAverages sets the basis of lots under a weighted average to their share of the basis of their pool: at an earlier time if
-// positions is not nil, else now. It returns the IDs of these lots.
+// applyAverages sets the basis of some lots under a weighted average to their share of the basis of their pool, which is divided among all
+// lots of the pool: at an earlier time if positions is not nil, else now. It returns the IDs of these lots.
 func applyAverages(ctx context.Context, tx *db.Tx, end time.Time, held []lots.Lot,
 	positions func(Filter) ([]Position, error)) (averaged map[string]bool, err error) {
-	f, err := averagedFilter(ctx, tx, end, held)
-	if err != nil || len(f.LegalEntityIDs) == 0 {
+	pools, f, err := averagedPools(ctx, tx, end, held, positions)
+	if err != nil || len(pools) == 0 {
 		return nil, err
 	}
-	pools, err := lots.AveragedPools(ctx, tx, f.LegalEntityIDs, f.AssetTypes)
+	w := lotReader{filter: f, end: end}
+	all, err := w.readPage(ctx, tx, nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	if positions != nil {
-		then, err := positions(f)
-		if err != nil {
-			return nil, err
-		}
-		sumPositions(pools, then)
+	return allocate(held, all, pools), nil
+}
+
+// averagedPools returns the pools of lots under a weighted average with their sums, and a filter for the lots of these pools.
+func averagedPools(ctx context.Context, tx *db.Tx, end time.Time, held []lots.Lot,
+	positions func(Filter) ([]Position, error)) ([]lots.Pool, Filter, error) {
+	f, err := averagedFilter(ctx, tx, end, held)
+	if err != nil || len(f.LegalEntityIDs) == 0 {
+		return nil, f, err
 	}
-	return allocate(held, pools), nil
+	pools, err := lots.AveragedPools(ctx, tx, f.LegalEntityIDs, f.AssetTypes)
+	if err != nil || positions == nil {
+		return pools, f, err
+	}
+	then, err := positions(f)
+	sumPositions(pools, then)
+	return pools, f, err
 }
 
 // averagedFilter returns a filter for the legal entities that use a weighted average at the time, and the assets of their lots.
@@ -98,19 +108,14 @@ func sumPositions(pools []lots.Pool, positions []Position) {
 	}
 }
 
-// allocate allocates the basis of each pool to its lots by quantity, and returns the IDs of these lots. Lots of other pools keep
-// their basis.
-func allocate(held []lots.Lot, pools []lots.Pool) map[string]bool {
+// allocate divides the basis of each pool among all of its lots by quantity, and sets that of the held ones, so that lists of them add up
+// to the ledger, whatever the number of pages. It returns the IDs of the lots it has set. Lots of other pools keep their basis.
+func allocate(held, all []lots.Lot, pools []lots.Pool) map[string]bool {
+	shares := lots.Shares(all, pools)
 	averaged := map[string]bool{}
-	byKey := make(map[string]lots.Pool, len(pools))
-	for _, p := range pools {
-		byKey[p.Key] = p
-	}
 	for i, l := range held {
-		if p := byKey[l.Pool]; !p.Quantity.IsZero() {
-			places, _ := money.MinorUnits(l.Currency)
-			held[i].RemainingBasis = p.Basis.Mul(l.RemainingQuantity).Quo(p.Quantity, places)
-			averaged[l.ID] = true
+		if share, there := shares[l.ID]; there {
+			held[i].RemainingBasis, averaged[l.ID] = share, true
 		}
 	}
 	return averaged

@@ -124,7 +124,13 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 		if e.Measurement, _, err = entity.MeasurementOn(ctx, tx, e, periodKey+"-01"); err != nil {
 			return nil, err
 		}
-		for i, part := range splitAdjustment(e, places[o], balance) {
+		split := splitAdjustment(e, places[o], balance)
+		if e.Measurement != entity.MeasuredAtFairValue {
+			if split, err = splitImpairment(ctx, tx, e, periodKey, places[o], balance); err != nil {
+				return nil, err
+			}
+		}
+		for i, part := range split {
 			out[[6]string(places[o][i].key())] = part
 		}
 	}

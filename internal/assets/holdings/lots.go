@@ -27,7 +27,8 @@ func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]
 	if periodKey != "" {
 		positions = func(f Filter) ([]Position, error) { return Positions(ctx, tx, periodKey, f) }
 	}
-	_, err = applyAverages(ctx, tx, end, out, positions)
+	pools, _, err := averagedPools(ctx, tx, end, out, positions)
+	allocate(out, out, pools)
 	return out, err
 }
 

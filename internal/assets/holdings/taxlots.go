@@ -30,7 +30,7 @@ func (p TaxLotsParams) validate(faults *fault.List) { validateTime(faults, "as_o
 // TaxLot is an open lot with its value.
 type TaxLot struct {
 	lots.Lot
-	Averaged   bool     // RemainingBasis is its share of the basis of its pool, rounded
+	Averaged   bool     // RemainingBasis is its share of the basis of its pool
 	Term       lot.Term // of a disposal at that time
 	UnitCost   money.Decimal
 	Worth      Worth
@@ -124,7 +124,7 @@ func (s *scope) taxLots(ctx context.Context, tx *db.Tx, end time.Time, held []lo
 		t.Unrealized = t.Worth.minus(l.RemainingBasis)
 		out[i] = t
 	}
-	return out, nil
+	return out, lots.BlankHiddenParents(ctx, tx, out, func(t *TaxLot) *string { return &t.ParentID })
 }
 
 // lotKey returns the sort key of lots.

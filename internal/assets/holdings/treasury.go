@@ -23,10 +23,11 @@ type TreasuryParams struct {
 func (p TreasuryParams) validate(faults *fault.List) { validateTime(faults, "as_of", p.AsOf) }
 
 // Balance is the holding of an asset or a currency at a source. Balances of money are those of ledger accounts: if several
-// sources share an account, the balance is that of all of them and has no source.
+// sources share an account, the balance is that of all of them and has no source. Cash on an account without a source has none
+// either.
 type Balance struct {
 	Position
-	Source *source.Source // nil if it is parked, or if sources share the account
+	Source *source.Source // nil if it is parked, or if the account has no source or several
 	Worth  Worth          // in Currency
 	Rate   *fx.Quotation  // at which foreign money was translated
 }
@@ -67,8 +68,8 @@ func (s *scope) heldAt(ctx context.Context, tx *db.Tx, end time.Time, after []st
 type entityAccount struct{ legalEntityID, accountID string }
 
 // moneyAt returns the balances of money just before an instant: the balances of the accounts of sources that may hold money,
-// in the base currency and in others. Wallets hold none. There are few such accounts, and each balance is a sum over
-// periods.
+// and of accounts that hold cash without a source, in the base currency and in others. Wallets hold none. There are few such
+// accounts, and each balance is a sum over periods.
 func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Position, error) {
 	month, some := s.periodAt(end.Add(-time.Millisecond))
 	if !some {
@@ -108,13 +109,25 @@ func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Positi
 }
 
 // moneySources returns the sources that may hold money, by ledger account. An account that several sources share is left out
-// unless the filter selects all of them, because the balance cannot be split.
+// unless the filter selects all of them, because the balance cannot be split. Accounts that hold cash without a source have none,
+// and are left out if the filter selects sources.
 func (s *scope) moneySources(ctx context.Context, tx *db.Tx) (map[entityAccount][]string, error) {
 	all, err := source.AllUnchecked(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	out, unwanted := map[entityAccount][]string{}, map[entityAccount]bool{}
+	if len(s.SourceIDs) == 0 {
+		unsourced, err := source.UnsourcedCash(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		for accountID := range unsourced {
+			for _, id := range s.LegalEntityIDs {
+				out[entityAccount{id, accountID}] = nil
+			}
+		}
+	}
 	for _, one := range all {
 		if one.Type == source.Wallet || !slices.Contains(s.LegalEntityIDs, one.LegalEntityID) {
 			continue

@@ -25,7 +25,7 @@ func (r heldRow) lot() Lot {
 
 // heldColumns are the columns that reports need, which read many lots.
 const heldColumns = `l.asset_id, l.pool, l.legal_entity_id, l.source_id, l.ledger_account_id, l.asset_type, l.chain, l.token_id,
-	l.acquired_at, l.quantity, l.cost_basis, l.remaining_quantity, l.remaining_basis, l.currency, l.origin, l.parent_asset_id,
+	l.seq, l.acquired_at, l.quantity, l.cost_basis, l.remaining_quantity, l.remaining_basis, l.currency, l.origin, l.parent_asset_id,
 	l.transaction_id, l.basis_pending`
 
 // usedSince returns a subquery over the uses of a lot from a time on. name is the alias, which must be unique in the statement.

@@ -1,6 +1,8 @@
 package lots
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -72,4 +74,33 @@ func PoolOf(b *snapshot.Books, at posting.Place, a posting.Asset, separate strin
 	}
 	p.Key = strings.Join(parts, "/")
 	return p
+}
+
+// Shares divides the basis of pools under a weighted average among all of their lots, and returns the shares by lot. A pool has a basis
+// as a whole, and its lots have quantities, in proportion to which they share it, the oldest first: what rounding leaves passes on to the
+// next lot, so that the shares add up to the basis. Lots of other pools are left out.
+func Shares(all []Lot, pools []Pool) map[string]money.Decimal {
+	byPool := map[string][]Lot{}
+	for _, l := range all {
+		if l.RemainingQuantity.Sign() > 0 {
+			byPool[l.Pool] = append(byPool[l.Pool], l)
+		}
+	}
+	out := map[string]money.Decimal{}
+	for _, p := range pools {
+		held := byPool[p.Key]
+		if len(held) == 0 {
+			continue
+		}
+		slices.SortFunc(held, func(a, b Lot) int { return cmp.Or(a.AcquiredAt.Compare(b.AcquiredAt), cmp.Compare(a.Seq, b.Seq)) })
+		weights := make([]money.Decimal, len(held))
+		for i, l := range held {
+			weights[i] = l.RemainingQuantity
+		}
+		places, _ := money.MinorUnits(p.Currency)
+		for i, share := range money.Split(p.Basis.Round(places), weights, places) {
+			out[held[i].ID] = share
+		}
+	}
+	return out
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -167,37 +166,50 @@ func present(ctx context.Context, tx *db.Tx, lots ...Lot) ([]Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums, err := selectPoolSums(ctx, tx, pools)
+	shares, err := averageShares(ctx, tx, pools)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Held, len(lots))
 	for i, l := range lots {
-		if sum, there := sums[l.Pool]; there && averaging[l.LegalEntityID] && l.averaged() {
-			l.RemainingBasis = sum.share(l)
+		if averaging[l.LegalEntityID] && l.averaged() {
+			l.RemainingBasis = shares[l.ID]
 		}
 		out[i] = Held{l, ""}
 		if l.SourceID != "" {
 			out[i].Account = known[l.SourceID].Account()
 		}
 	}
-	return out, nil
+	return out, BlankHiddenParents(ctx, tx, out, func(h *Held) *string { return &h.ParentID })
 }
 
-// poolSum is the quantity and the basis of a pool.
-type poolSum struct {
-	Pool     string        `db:"pool"`
-	Quantity money.Decimal `db:"quantity"`
-	Basis    money.Decimal `db:"basis"`
-}
-
-// share returns the part of the basis of the pool that belongs to what remains of a lot.
-func (s poolSum) share(l Lot) money.Decimal {
-	if s.Quantity.IsZero() {
-		return money.Decimal{}
+// BlankHiddenParents removes the ids of lots that the actor may not see: a lot that came from another legal entity has one as its parent.
+// The function returns where a row has the id. It is a building block.
+func BlankHiddenParents[T any](ctx context.Context, tx *db.Tx, rows []T, parent func(*T) *string) error {
+	who := actor.From(ctx)
+	var ids []string
+	for i := range rows {
+		if id := *parent(&rows[i]); id != "" {
+			ids = append(ids, id)
+		}
 	}
-	places, _ := money.MinorUnits(l.Currency)
-	return s.Basis.Mul(l.RemainingQuantity).Quo(s.Quantity, places)
+	if !who.Limited() || len(ids) == 0 {
+		return nil
+	}
+	found, err := ByID(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, l := range found {
+		seen[l.ID] = who.Sees(l.LegalEntityID)
+	}
+	for i := range rows {
+		if id := parent(&rows[i]); !seen[*id] {
+			*id = ""
+		}
+	}
+	return nil
 }
 
 // Disposition is a use of a lot as the API shows it.

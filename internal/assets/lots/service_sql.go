@@ -2,6 +2,7 @@ package lots
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -53,16 +54,20 @@ func selectAssets(ctx context.Context, tx *db.Tx, f Filter, below string, limit 
 	return lotsOf(rows), err
 }
 
-func selectPoolSums(ctx context.Context, tx *db.Tx, pools []string) (map[string]poolSum, error) {
+// averageShares returns the shares of all open lots of some pools under a weighted average, by lot.
+func averageShares(ctx context.Context, tx *db.Tx, pools []string) (map[string]money.Decimal, error) {
 	if len(pools) == 0 {
 		return nil, nil
 	}
-	rows, err := db.All[poolSum](ctx, tx, "SELECT pool, quantity, basis FROM lot_pools WHERE organization_id = @org AND pool {any}", pools)
-	out := make(map[string]poolSum, len(rows))
-	for _, s := range rows {
-		out[s.Pool] = s
+	slices.Sort(pools)
+	pools = slices.Compact(pools)
+	sums, err := db.All[poolRow](ctx, tx, "SELECT "+db.Columns[poolRow]()+" FROM lot_pools WHERE organization_id = @org AND pool {any}", pools)
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	rows, err := db.All[lotRow](ctx, tx, "SELECT pool, asset_id, acquired_at, seq, remaining_quantity FROM lots "+
+		"WHERE organization_id = @org AND pool {any} AND is_open", pools)
+	return Shares(lotsOf(rows), poolsOf(sums)), err
 }
 
 // selectUsesOfLot reads a page of the uses of a lot, the latest first.

@@ -133,7 +133,7 @@ func validateAmounts(o *fault.List, l *lots.Lot) {
 }
 
 // validateAccount adds the faults of the account of the lot: it must be postable, of type Asset, for this asset if it is
-// restricted to one, and not that of another source.
+// restricted to one, without units of the asset that were booked at their value, and not that of another source.
 func validateAccount(ctx context.Context, tx *db.Tx, o *fault.List, b *snapshot.Books, l *lots.Lot, heldAt source.Source) error {
 	const field = "ledger_account_id"
 	a, there := b.Accounts[l.LedgerAccountID]
@@ -156,6 +156,13 @@ func validateAccount(ctx context.Context, tx *db.Tx, o *fault.List, b *snapshot.
 		o.Addf(field, "the ledger account %s is for %s, and the asset is %s", a, a.AssetType, l.AssetType)
 	case a.Archived():
 		o.AddConflictf(field, "the ledger account %s is archived: unarchive it or choose another", a)
+	}
+	held, err := lots.HowHeld(ctx, tx, l.LegalEntityID, a.ID, l.AssetType)
+	if err != nil {
+		return err
+	}
+	if held.Valued {
+		o.AddConflictf(field, "the ledger account %s holds %s that was booked at its value, without lots: choose another account", a, l.AssetType)
 	}
 	if heldAt.ID == "" || heldAt.LedgerAccountID == a.ID {
 		return nil

@@ -3,12 +3,15 @@ package replay
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
 // Replay collects changes to the histories of pools. Run computes their effect.
@@ -69,14 +72,34 @@ var errTooLate = errors.New("replay: a pool was opened too late")
 //
 // If lots are parked that are missing elsewhere at the same time, it looks for another order of the moves at one instant, in which what
 // arrived before the transaction that it came from was booked takes the lots of that.
+//
+// An actor that is limited to legal entities cannot change the books of others: an effect on an entry with lines of others is Forbidden,
+// except in a preview.
 func (p *Replay) Run(ctx context.Context) (*Outcome, error) {
 	out, missing, err := p.attempt(ctx, true)
 	if err == nil && missing {
 		if other, missing, err := p.attempt(ctx, false); err == nil && !missing {
-			return other, nil
+			out = other
 		}
 	}
+	if err == nil && !p.options.Preview {
+		err = out.requireAccess(actor.From(ctx))
+	}
 	return out, err
+}
+
+// requireAccess requires that an actor has access to the legal entities of all entries that change.
+func (o *Outcome) requireAccess(who actor.Actor) error {
+	for _, c := range o.Changes {
+		if slices.ContainsFunc(c.Entry.Lines, func(l posting.Line) bool { return !who.Sees(l.Entity) }) {
+			return errNoAccess()
+		}
+	}
+	return nil
+}
+
+func errNoAccess() error {
+	return fault.Forbiddenf("it changes which lots later entries use, and one of them " + actor.NeedsUnlimited)
 }
 
 // attempt computes the effect of the changes, and reports whether lots are missing on an account that others are parked on. Unless it is

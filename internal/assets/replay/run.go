@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -290,14 +291,18 @@ func (r *run) explain(ctx context.Context, s *session, e *event, err error) erro
 	}
 	var short *lot.Shortage
 	var picks *lot.PickError
-	switch {
-	case errors.As(err, &short):
+	if errors.As(err, &short) {
 		r.short = e.entry.key
+	}
+	switch {
+	case (short != nil || errors.As(err, &picks)) && !actor.From(ctx).Sees(s.LegalEntityID):
+		return errNoAccess()
+	case short != nil:
 		return fault.ConflictAt([]fault.Field{{Name: "quantity", Message: fmt.Sprintf("%s %s are missing", short.Missing, s.AssetType)}},
 			"%s consumes %s %s, but only %s are available at that time in %s: %s %s are missing. Import and post the missing "+
 				"acquisitions first, or set short_disposal of the legal entity to zero_basis",
 			who, short.Quantity, s.AssetType, short.Held, r.describePool(ctx, s.Pool), short.Missing, s.AssetType)
-	case errors.As(err, &picks):
+	case picks != nil:
 		var fields []fault.Field
 		for _, f := range picks.Faults {
 			name := "selections"

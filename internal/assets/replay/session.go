@@ -204,7 +204,7 @@ func (s *session) relocate(c *consumption) error {
 	leaves := lots.Use{
 		Pool: c.Pool, OrderKey: c.OrderKey, Position: int64(c.Position), Kind: lots.Relocated, TransactionID: c.TransactionID,
 		LegalEntityID: s.LegalEntityID, SourceID: c.SourceID, LedgerAccountID: c.LedgerAccountID, AssetType: s.AssetType,
-		Chain: c.Chain, Quantity: quantity, Currency: s.Currency, AcquiredAt: c.At, DisposedAt: c.At,
+		Chain: c.Chain, TokenID: s.TokenID, Quantity: quantity, Currency: s.Currency, AcquiredAt: c.At, DisposedAt: c.At,
 		Basis: s.standing.most(c.LedgerAccountID, s.engine.Basis().Mul(quantity).Quo(held, s.config.Places)),
 	}
 	arrives := leaves

@@ -80,12 +80,12 @@ func requireNoLaterRun(ctx context.Context, tx *db.Tx, b *snapshot.Books, r Run)
 	return nil
 }
 
-// requireFullAccess returns an error of kind NotFound if the actor may not see all legal entities of a run.
+// requireFullAccess returns an error of kind Forbidden if the actor may not see all legal entities of a run.
 func requireFullAccess(ctx context.Context, tx *db.Tx, runID string) error {
 	parts, err := selectParts(ctx, tx, []string{runID})
 	for _, p := range parts {
 		if !actor.From(ctx).Sees(p.LegalEntityID) {
-			return fault.Missing(noun)
+			return fault.Forbiddenf("the revaluation %s %s", runID, actor.NeedsUnlimited)
 		}
 	}
 	return err

@@ -450,7 +450,7 @@ func TestAKeySeesTheRunsOfItsLegalEntitiesOnly(t *testing.T) {
 			t.Errorf("%v %+v", err, seen)
 		}
 		_, err = w.s.Reverse(limited, both.ID)
-		w.refused("not all of it", err, fault.NotFound)
+		w.refused("not all of it", err, fault.Forbidden)
 		alone, err := w.try("2025-09", func(p *revaluation.RunParams) { p.LegalEntityIDs = []string{w.entity} })
 		if err != nil {
 			t.Fatal(err)

@@ -193,3 +193,19 @@ const retryAfter = 2 * time.Second
 func newf(k Kind, format string, args []any) error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
+
+// Choices lists values in words, for messages: "owner, admin or viewer".
+func Choices[T ~string](all []T) string {
+	var b strings.Builder
+	for i, one := range all {
+		switch {
+		case i == 0:
+		case i == len(all)-1:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(one))
+	}
+	return b.String()
+}

@@ -133,6 +133,15 @@ func TestAListLeavesOutWhatMayFollowFromItsFaults(t *testing.T) {
 	}
 }
 
+func TestChoicesAreListedInWords(t *testing.T) {
+	t.Parallel()
+	for want, all := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := fault.Choices(all); got != want {
+			t.Errorf("%v is listed as %q, want %q", all, got, want)
+		}
+	}
+}
+
 func TestRenameFieldNamesAFieldAsItWasSent(t *testing.T) {
 	t.Parallel()
 	var l fault.List

@@ -45,7 +45,8 @@ func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
 	})
 }
 
-// uses describes everything that refers to the legal entity or to its intercompany accounts.
+// uses describes everything that refers to the legal entity or to its intercompany accounts. To a limited key it does not count
+// API keys, and does not count or name bookings of other legal entities.
 func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := All(ctx, tx)
 	if err != nil {
@@ -59,11 +60,20 @@ func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err err
 	if err != nil {
 		return nil, err
 	}
+	limited := actor.From(ctx).Limited()
 	for _, u := range found {
+		if limited && u.Table == "api_keys" {
+			out = append(out, "API keys limited to it")
+			continue
+		}
 		out = append(out, u.String())
 	}
 	ofAccounts, err := account.IntercompanyUses(ctx, tx, e.ID)
-	if ofAccounts != "" {
+	switch {
+	case ofAccounts == "":
+	case limited:
+		out = append(out, "bookings on its intercompany accounts")
+	default:
 		out = append(out, ofAccounts)
 	}
 	return out, err

@@ -106,20 +106,15 @@ func (e Entry) entities() []string {
 	return out
 }
 
-// SeenBy reports whether an actor may see all of an entry.
-func (e Entry) SeenBy(who actor.Actor) bool {
-	return !slices.ContainsFunc(e.entities(), func(legalEntityID string) bool { return !who.Sees(legalEntityID) })
-}
-
 // shownTo returns the part of an entry that an actor may see, and whether that is anything. Of an entry that also concerns legal entities
 // outside the actor's key it leaves out their lines, the memo, which is about all of them, and, if the entry belongs to one of them,
 // that legal entity and the transaction.
 func (e Entry) shownTo(who actor.Actor) (Entry, bool) {
-	if e.SeenBy(who) {
-		return e, true
-	}
 	hidden := func(legalEntityID string) bool { return !who.Sees(legalEntityID) }
 	all := e.entities()
+	if !slices.ContainsFunc(all, hidden) {
+		return e, true
+	}
 	e.Partial, e.Memo = true, ""
 	e.Lines = slices.DeleteFunc(slices.Clone(e.Lines), func(l Line) bool { return hidden(l.LegalEntityID) })
 	if hidden(e.LegalEntityID) {
@@ -207,6 +202,12 @@ type Guidance struct {
 // ForbidPosting removes posting from the actions that are possible, and adds the reason as a warning.
 func (g *Guidance) ForbidPosting(why string) {
 	g.Allowed = slices.DeleteFunc(slices.Clone(g.Allowed), func(action string) bool { return action == "post" })
+	g.Warnings = append(g.Warnings, why)
+}
+
+// forbidUndoing removes what undoes an entry from the actions that are possible, and adds the reason as a warning.
+func (g *Guidance) forbidUndoing(why string) {
+	g.Allowed = slices.DeleteFunc(slices.Clone(g.Allowed), func(action string) bool { return action == "reverse" || action == "unpost" })
 	g.Warnings = append(g.Warnings, why)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
@@ -44,6 +45,24 @@ func withGuidance(e Entry, b *snapshot.Books) Guided {
 	return Guided{e, e.Guide(b)}
 }
 
+// ForbidUndoing removes reversing and unposting from the guidance of an entry whose undoing the subledger would refuse, because of what
+// legal entities owe each other. It runs in the caller's transaction.
+func (s *Service) ForbidUndoing(ctx context.Context, tx *db.Tx, b *snapshot.Books, g *Guided) error {
+	owed := func(l Line) bool { return account.IsIntercompany(b.Accounts[l.LedgerAccountID].Role) }
+	if !slices.Contains(g.Guidance.Allowed, "reverse") || !slices.ContainsFunc(g.Lines, owed) {
+		return nil
+	}
+	at := g.AccountingDate
+	if calendar.MonthOf(at, b.Zone).Key() <= b.ClosedThrough(g.entities()...) {
+		at = tx.Now() // where the reversal of an entry in a closed period is posted
+	}
+	refused, err := s.subledger.UndoRefusal(ctx, tx, b, g.Entry, at)
+	if refused != "" {
+		g.Guidance.forbidUndoing(refused)
+	}
+	return err
+}
+
 // guide adds what is not stored to entries, as withGuidance does. Drafts that the subledger would refuse cannot be posted.
 func (s *Service) guide(ctx context.Context, tx *db.Tx, b *snapshot.Books, entries []Entry) ([]Guided, error) {
 	out := make([]Guided, len(entries))
@@ -53,8 +72,13 @@ func (s *Service) guide(ctx context.Context, tx *db.Tx, b *snapshot.Books, entri
 			drafts = append(drafts, e.ID)
 		}
 	}
-	if len(drafts) == 0 {
-		return out, nil
+	for i := range out {
+		if err := s.ForbidUndoing(ctx, tx, b, &out[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := blankNeighbors(ctx, tx, out); err != nil || len(drafts) == 0 {
+		return out, err
 	}
 	refused, err := s.subledger.PostRefusals(ctx, tx, drafts)
 	for i := range out {
@@ -319,7 +343,9 @@ func FindGuided(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapsh
 	if err != nil {
 		return Guided{}, nil, err
 	}
-	return withGuidance(e, b), b, nil
+	out := []Guided{withGuidance(e, b)}
+	err = blankNeighbors(ctx, tx, out)
+	return out[0], b, err
 }
 
 // Find returns an entry with its lines. Of an entry that also concerns legal entities outside the actor's key it returns the part that

@@ -25,6 +25,9 @@ type Subledger interface {
 	BeforePost(ctx context.Context, tx *db.Tx, draft Entry) (lines []LineParams, posted func(context.Context, *db.Tx, Entry) error, err error)
 	// PostRefusals returns why drafts cannot be posted as they are, by their ids, as far as that is known without computing their lots.
 	PostRefusals(ctx context.Context, tx *db.Tx, draftIDs []string) (map[string]string, error)
+	// UndoRefusal returns why a posted entry can be neither reversed at a time nor unposted, as far as that is known without computing
+	// lots. The text is empty if it can.
+	UndoRefusal(ctx context.Context, tx *db.Tx, b *snapshot.Books, posted Entry, at time.Time) (string, error)
 	// BeforeLinesChange is called before the lines or the legal entity of a draft are edited, or those of a posted entry corrected.
 	BeforeLinesChange(ctx context.Context, tx *db.Tx, draft Entry) error
 	// DetachDraft is called when the lines or the legal entity of a draft are about to be replaced by those that a user sent: the draft
@@ -56,6 +59,9 @@ func (noSubledger) BeforePost(context.Context, *db.Tx, Entry) ([]LineParams, fun
 }
 func (noSubledger) PostRefusals(context.Context, *db.Tx, []string) (map[string]string, error) {
 	return nil, nil
+}
+func (noSubledger) UndoRefusal(context.Context, *db.Tx, *snapshot.Books, Entry, time.Time) (string, error) {
+	return "", nil
 }
 func (noSubledger) BeforeLinesChange(context.Context, *db.Tx, Entry) error                { return nil }
 func (noSubledger) DetachDraft(context.Context, *db.Tx, Entry) error                      { return nil }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -20,7 +21,7 @@ func (f Filter) addVisibility(q *db.Query) {
 	if len(f.limited) == 0 {
 		return
 	}
-	q.And("(e.legal_entity_id {any} OR "+lineOfEntry+"o.legal_entity_id {any}))", f.limited, f.limited)
+	q.And(partlyVisible, f.limited, f.limited)
 	if f.TagID != "" {
 		q.And("(e.tag_ids LIKE ? OR "+lineOfEntry+"o.legal_entity_id {any} AND o.tag_ids LIKE ?))", "%"+f.TagID+"%", f.limited,
 			"%"+f.TagID+"%")
@@ -28,6 +29,36 @@ func (f Filter) addVisibility(q *db.Query) {
 	if f.Search != "" { // the text that is searched has the memos of all lines
 		q.And(entirelyVisible, f.limited, f.limited)
 	}
+}
+
+// partlyVisible is the condition that an entry or one of its lines belongs to some legal entities.
+const partlyVisible = "(e.legal_entity_id {any} OR " + lineOfEntry + "o.legal_entity_id {any}))"
+
+// blankNeighbors removes the ids of entries of which the actor may see nothing from the chains of entries. It runs in the caller's
+// transaction.
+func blankNeighbors(ctx context.Context, tx *db.Tx, entries []Guided) error {
+	who := actor.From(ctx)
+	var ids []string
+	for _, e := range entries {
+		for _, id := range []string{e.PreviousID, e.NextID} {
+			if id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if !who.Limited() || len(ids) == 0 {
+		return nil
+	}
+	seen, err := db.All[string](ctx, tx, "SELECT e.journal_entry_id FROM journal_entries e WHERE e.organization_id = @org "+
+		"AND e.journal_entry_id {any} AND "+partlyVisible, ids, who.LegalEntityIDs, who.LegalEntityIDs)
+	for i := range entries {
+		for _, id := range []*string{&entries[i].PreviousID, &entries[i].NextID} {
+			if !slices.Contains(seen, *id) {
+				*id = ""
+			}
+		}
+	}
+	return err
 }
 
 // HiddenIDs returns those of some entries that the actor may not see, although they may see some of their lines: the entry or another line

@@ -53,8 +53,12 @@ func OthersMust(do string, count int64) string {
 	if count == 0 {
 		return ""
 	}
-	return fmt.Sprintf(". %d of them also concern a legal entity that this key has no access to: %s these with a key that is not limited "+
-		"to legal entities", count, do)
+	subject, object := fmt.Sprintf("%d of them also concern", count), "these"
+	if count == 1 {
+		subject, object = "1 of them also concerns", "it"
+	}
+	return fmt.Sprintf(". %s a legal entity that this key has no access to: %s %s with a key that is not limited to legal entities",
+		subject, do, object)
 }
 
 // CheckStatus is the result of a check in one word.

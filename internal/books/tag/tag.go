@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
@@ -69,7 +70,8 @@ func ValidateSupplierName(name string) error {
 	return err
 }
 
-// Ensure returns the tag with a kind and name, and creates it if it does not exist. It runs in the caller's transaction.
+// Ensure returns the tag with a kind and name, and creates it if it does not exist, which a key that is limited to legal entities may not:
+// tags belong to the organization. It runs in the caller's transaction.
 func Ensure(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error) {
 	t, err := Tag{Name: name, Kind: kind}.normalize()
 	if err != nil {
@@ -84,6 +86,9 @@ func Ensure(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error)
 	}
 	if len(found) > 0 {
 		return found[0], nil
+	}
+	if err := actor.From(ctx).RequireUnlimited(); err != nil {
+		return t, err
 	}
 	return create(ctx, tx, t.Kind, t.Name)
 }

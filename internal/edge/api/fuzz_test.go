@@ -28,7 +28,7 @@ import (
 const (
 	fuzzRequests      = 2500 // of each organization
 	fuzzOrganizations = 4    // on each engine, in every run
-	soakOrganizations = 400
+	soakOrganizations = 200
 	verifyEvery       = 2500 // requests
 	hangAfter         = time.Minute
 	failuresMax       = 10 // of an organization, after which it stops

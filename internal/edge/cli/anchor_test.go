@@ -52,6 +52,11 @@ func TestALogThatWasCutShortOrRewrittenIsFoundByAnAnchor(t *testing.T) {
 		if r.code != 1 || !strings.Contains(r.out, "the log was rewritten at this record or before") {
 			t.Errorf("a log that was rewritten: %+v", r)
 		}
+		damage(t, c, "DELETE FROM audit_log WHERE sequence = (SELECT audit_sequence FROM organization_state)")
+		r = inside(on(c, "verify", "--anchor", file)...)
+		if r.code != 1 || !strings.Contains(r.out, "is missing, but the anchor of") || strings.Contains(r.out, "it ends at record") {
+			t.Errorf("a log without its last record: %+v", r)
+		}
 	})
 }
 

@@ -187,7 +187,7 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// exists returns an error if there is no SQLite database, so that a command that reads does not create an empty one.
+// exists returns an error if there is no SQLite database, so that a mistyped folder does not create an empty one.
 func (s *settings) exists() error {
 	if s.databaseURL != "" {
 		return nil
@@ -208,9 +208,18 @@ func (s *settings) open(log *slog.Logger) (*db.DB, error) {
 		SlowStatement: s.slowStatement})
 }
 
-// with migrates the database if necessary and runs fn.
-func (s *settings) with(ctx context.Context, fn func(*app.App) error) error {
+// creating creates the database if there is none, migrates it if necessary and runs fn. Commands other than those that set up a
+// database use with or reading.
+func (s *settings) creating(ctx context.Context, fn func(*app.App) error) error {
 	return s.connect(ctx, (*db.DB).Prepare, fn)
+}
+
+// with migrates a database that exists if necessary and runs fn.
+func (s *settings) with(ctx context.Context, fn func(*app.App) error) error {
+	if err := s.exists(); err != nil {
+		return err
+	}
+	return s.creating(ctx, fn)
 }
 
 // reading runs fn on a database that exists and is up to date. It does not migrate it.

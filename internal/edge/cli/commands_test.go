@@ -71,9 +71,10 @@ func TestACommandCalledWronglySaysHowToCallIt(t *testing.T) {
 		{[]string{"keys", "destroy"}, "destroy"},
 		{[]string{"init"}, "--organization is required"},
 		{[]string{"init", "--organization", "Acme"}, "--email is required"},
-		{[]string{"keys", "create", "--scopes", "apis.read"}, "--organization is required"},
+		{[]string{"keys", "create"}, "--scopes is required"},
 		{[]string{"keys", "create", "--organization", "Acme", "--scopes", "apis.read"}, "--organization must be an id"},
-		{[]string{"keys", "create", "--organization", "org_01m7ex1624ezcs9eyj82ymzae2", "--scopes", "apis.write"}, "apis.write"},
+		{[]string{"keys", "create", "--organization", "org_01m7ex1624ezcs9eyj82ymzae2", "--scopes", "apis.write"},
+			`unknown scope "apis.write"; choose from apis.read, apis.all, write:memory or write:operational-rules`},
 		{[]string{"backup"}, "arg"},
 		{[]string{"backup", "one", "two"}, "arg"},
 		{[]string{"version", "two"}, "two"},
@@ -245,7 +246,7 @@ func TestAKeyForAnUnknownUserIsNotCreated(t *testing.T) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		f := found(t, c)
 		for says, args := range map[string][]string{
-			"member not found":       {"--organization", f.OrganizationID, "--user", "stranger@acme.example"},
+			"member not found: stranger@acme.example": {"--organization", f.OrganizationID, "--user", "stranger@acme.example"},
 			"email must be":          {"--organization", f.OrganizationID, "--user", "stranger"},
 			"organization not found": {"--organization", "org_01m7ex1624ezcs9eyj82ymzae2"},
 		} {
@@ -269,11 +270,14 @@ func TestAKeyForAnUnknownUserIsNotCreated(t *testing.T) {
 	})
 }
 
-func TestUpkeepWithoutADatabaseSaysSoAndCreatesNone(t *testing.T) {
+func TestACommandThatNeedsADatabaseSaysThatThereIsNoneAndCreatesNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := db.Config{Dir: filepath.Join(dir, "nowhere")}
-	for _, args := range [][]string{{"verify"}, {"backup", filepath.Join(dir, "copy.db")}} {
+	for _, args := range [][]string{{"verify"}, {"backup", filepath.Join(dir, "copy.db")}, {"anchor"},
+		{"keys", "create", "--scopes", "apis.read"}, {"members", "list"}, {"members", "add", "--email", "a@acme.example", "--role", "viewer"},
+		{"members", "remove", "--email", "a@acme.example"}, {"import", "--format", "csv", "-"}, {"import", "prices", "-"},
+		{"import", "transactions", "--source", "Bank", "-"}, {"import", "transactions", "--resume", "imp_1"}, {"export", "--format", "csv"}} {
 		inside(on(c, args...)...).mustFail(t, 1, "no database in "+c.Dir, "--data", "bursar init")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -43,7 +43,7 @@ func (s *settings) demo() *cobra.Command {
 func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	var f organization.Created
 	var sheet strings.Builder
-	err := s.with(ctx, func(a *app.App) (err error) {
+	err := s.creating(ctx, func(a *app.App) (err error) {
 		if f, err = demo.Found(ctx, a, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }); err != nil {
 			return err
 		}

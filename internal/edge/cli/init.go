@@ -25,7 +25,7 @@ func (s *settings) init() *cobra.Command {
 			if err := p.Validate(); err != nil {
 				return sentences(err)
 			}
-			return s.with(c.Context(), func(a *app.App) error {
+			return s.creating(c.Context(), func(a *app.App) error {
 				others, err := a.Org.IDs(c.Context())
 				if err != nil {
 					return err

@@ -66,8 +66,8 @@ func actFor(c *cobra.Command, a *app.App, named string) (context.Context, error)
 	act := func(organization string) (context.Context, error) {
 		return actor.With(c.Context(), actor.Actor{OrganizationID: organization}), nil
 	}
-	if named != "" && !id.Valid(id.Organization, named) {
-		return nil, &usageError{fmt.Errorf("--organization must be an id such as org_01jd…, not %q", named), c.CommandPath()}
+	if err := checkOrganization(c, named); err != nil {
+		return nil, err
 	}
 	ids, err := a.Org.IDs(c.Context())
 	switch {
@@ -85,6 +85,14 @@ func actFor(c *cobra.Command, a *app.App, named string) (context.Context, error)
 			strings.Join(ids[:min(len(ids), organizationsShown)], "\n  ")), c.CommandPath()}
 	}
 	return act(ids[0])
+}
+
+// checkOrganization returns a usage error if --organization is set and is not an id.
+func checkOrganization(c *cobra.Command, named string) error {
+	if named != "" && !id.Valid(id.Organization, named) {
+		return &usageError{fmt.Errorf("--organization must be an id such as org_01jd…, not %q", named), c.CommandPath()}
+	}
+	return nil
 }
 
 func (s *settings) importJournal() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/clock"
-	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -24,7 +24,7 @@ func (s *settings) keys() *cobra.Command {
 		Use:     "keys",
 		Short:   "Manage API keys",
 		Long:    "Manage API keys. A running service also lists and revokes them, under /v1/api-keys.",
-		Example: "  bursar keys create --organization org_01jd… --scopes apis.read",
+		Example: "  bursar keys create --scopes apis.read",
 		Args:    knownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -47,8 +47,8 @@ func (s *settings) createKey() *cobra.Command {
 			"that person.\nWithout it the key acts for nobody and cannot perform privileged operations.\n" +
 			"With --legal-entity the key sees the books of these legal entities only, and cannot change what belongs to the whole\n" +
 			"organization. With --expires it stops working at that time.",
-		Example: "  bursar keys create --organization org_01jd… --scopes apis.read\n" +
-			"  bursar keys create --organization org_01jd… --scopes apis.all,write:memory --user you@acme.example --name \"Month-end script\"\n" +
+		Example: "  bursar keys create --scopes apis.read\n" +
+			"  bursar keys create --scopes apis.all,write:memory --user you@acme.example --name \"Month-end script\"\n" +
 			"  bursar keys create --organization org_01jd… --scopes apis.read --legal-entity \"Acme GmbH\" --legal-entity \"Acme Ltd\" " +
 			"--expires 2027-03-31",
 		Args: noArgs,
@@ -56,29 +56,27 @@ func (s *settings) createKey() *cobra.Command {
 			p := access.CreateKeyParams{Name: k.name}
 			for _, text := range k.scopes {
 				if !slices.Contains(actor.Scopes, actor.Scope(text)) {
-					return &usageError{fmt.Errorf("--scopes has the unknown scope %q; the scopes are %v", text, actor.Scopes), c.CommandPath()}
+					return &usageError{fmt.Errorf("--scopes has the unknown scope %q; choose from %s", text, fault.Choices(actor.Scopes)),
+						c.CommandPath()}
 				}
 				p.Scopes = append(p.Scopes, actor.Scope(text))
-			}
-			if !id.Valid(id.Organization, k.organization) {
-				return &usageError{fmt.Errorf("--organization must be an id such as org_01jd…, not %q", k.organization), c.CommandPath()}
 			}
 			var err error
 			if p.ExpiresAt, err = k.expiry(); err != nil {
 				return &usageError{err, c.CommandPath()}
 			}
-			return s.with(c.Context(), func(a *app.App) error { return s.issueKey(c.Context(), a, k, p) })
+			return s.acting(c, k.organization, func(ctx context.Context, a *app.App) error { return s.issueKey(ctx, a, k, p) })
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&k.organization, "organization", "", "id of the organization (required)")
+	f.StringVar(&k.organization, "organization", "", organizationUsage)
 	f.StringSliceVar(&k.scopes, "scopes", nil, "what the key may do: apis.read, apis.all, write:memory, write:operational-rules (required)")
 	f.StringVar(&k.email, "user", "", "email address of the member that the key acts for")
 	f.StringVar(&k.name, "name", "Created on the command line", "what the key is for")
 	f.StringArrayVar(&k.legalEntities, "legal-entity", nil,
 		"id or name of a legal entity that the key is limited to; may be repeated; by default, the key is not limited")
 	f.StringVar(&k.expires, "expires", "", "when the key stops working: a date, which begins at midnight UTC, or a time; by default, never")
-	required(c, "organization", "scopes")
+	required(c, "scopes")
 	return c
 }
 
@@ -100,7 +98,7 @@ func (k *newKey) expiry() (*time.Time, error) {
 }
 
 func (s *settings) issueKey(ctx context.Context, a *app.App, k *newKey, p access.CreateKeyParams) error {
-	return a.DB.Write(ctx, k.organization, func(ctx context.Context, tx *db.Tx) error {
+	return a.DB.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // so that no legal entity of the key is deleted meanwhile
 			return err
 		}

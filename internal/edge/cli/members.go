@@ -37,7 +37,7 @@ func (s *settings) addMember() *cobra.Command {
 			"server is the same user there.\n" +
 			"To change the role of a member, remove the person and add them again; the person's keys are revoked with that.",
 		Example: "  bursar members add --email ada@acme.example --role accountant\n" +
-			"  bursar keys create --organization org_01jd… --user ada@acme.example --scopes apis.all   # a key that acts for her",
+			"  bursar keys create --user ada@acme.example --scopes apis.all   # a key that acts for her",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.acting(c, organization, func(ctx context.Context, a *app.App) error {
@@ -130,7 +130,7 @@ func (s *settings) removeMember() *cobra.Command {
 
 // acting migrates the database, which must exist, and runs fn for the organization that is named, or for the only one.
 func (s *settings) acting(c *cobra.Command, organization string, fn func(context.Context, *app.App) error) error {
-	if err := s.exists(); err != nil {
+	if err := checkOrganization(c, organization); err != nil { // wrong usage is named before a missing database
 		return err
 	}
 	return s.with(c.Context(), func(a *app.App) error {

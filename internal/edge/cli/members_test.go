@@ -58,6 +58,13 @@ func TestAPersonIsAddedListedAndRemovedOnTheCommandLine(t *testing.T) {
 		if _, err := hers.Organization(t.Context()); statusOf(err) != http.StatusUnauthorized {
 			t.Errorf("a key that was revoked works again when the person is back: %v", err)
 		}
+		for range 2 {
+			keyOf(t, c, f, "--scopes", "apis.read", "--user", "ada@acme.example")
+		}
+		r = inside(on(c, "members", "remove", "--email", "ada@acme.example")...).mustDo(t)
+		if r.out != "Removed ada@acme.example, viewer, and revoked 2 keys.\n" {
+			t.Errorf("%+v", r)
+		}
 		inside(on(c, "verify")...).mustDo(t)
 	})
 }
@@ -67,13 +74,14 @@ func TestMembersThatCannotBeAddedOrRemovedAreExplained(t *testing.T) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		found(t, c)
 		members := func(args ...string) result { return inside(on(c, append([]string{"members"}, args...)...)...) }
-		members("add", "--email", "ada", "--role", "boss").mustFail(t, 1, "--email must be an email address", `--role must be one of`, `"boss"`)
+		members("add", "--email", "ada", "--role", "boss").mustFail(t, 1, "--email must be an email address",
+			`--role must be one of owner, admin, accountant, viewer or auditor, but is "boss"`)
 		members("add", "--email", "owner@acme.example", "--role", "viewer").mustFail(t, 1,
 			"owner@acme.example is a member already, with the role owner")
 		members("add", "--role", "viewer").mustFail(t, 2, "--email is required")
 		members("add", "--email", "ada@acme.example").mustFail(t, 2, "--role is required")
 		members("remove", "--email", "owner@acme.example").mustFail(t, 1, "only owner")
-		members("remove", "--email", "ada@acme.example").mustFail(t, 1, "member not found")
+		members("remove", "--email", "ada@acme.example").mustFail(t, 1, "member not found: ada@acme.example")
 		members("remove").mustFail(t, 2, "--email is required")
 		if r := members("list").mustDo(t); strings.Count(r.out, "\n") != 1 {
 			t.Errorf("something was changed: %s", r.out)
@@ -83,6 +91,7 @@ func TestMembersThatCannotBeAddedOrRemovedAreExplained(t *testing.T) {
 		second := found(t, c)
 		members("list").mustFail(t, 2, "there are 2 organizations", second.OrganizationID)
 		members("list", "--organization", second.OrganizationID).mustDo(t)
+		inside(on(c, "keys", "create", "--scopes", "apis.read")...).mustFail(t, 2, "there are 2 organizations", second.OrganizationID)
 		inside(on(c, "verify")...).mustDo(t)
 	})
 	inside("members", "list", "--data", t.TempDir()).mustFail(t, 1, "there is no database")
@@ -130,6 +139,7 @@ func TestAKeyIsLimitedToLegalEntitiesAndExpires(t *testing.T) {
 		create := func(more ...string) result {
 			return inside(append(on(c, "keys", "create", "--organization", f.OrganizationID, "--scopes", "apis.read"), more...)...)
 		}
+		inside(on(c, "keys", "create", "--scopes", "apis.read")...).mustDo(t) // of the only organization
 		create("--legal-entity", "Nobody", "--legal-entity", "").mustFail(t, 1, `there is no legal entity "Nobody"; choose one of`,
 			`there is no legal entity ""`)
 		create("--expires", "2020-01-31").mustFail(t, 2, "--expires 2020-01-31 is not in the future")

@@ -23,7 +23,7 @@ func (s *settings) migrate() *cobra.Command {
 		Example: "  bursar migrate --database-url postgres://bursar@db/bursar",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.with(c.Context(), func(*app.App) error {
+			return s.creating(c.Context(), func(*app.App) error {
 				fmt.Fprintln(s.out, "The schema is up to date.")
 				return nil
 			})
@@ -36,7 +36,7 @@ func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && !strings.HasSuffix(stem, "e") { // entry, entries; but key, keys
 		return strconv.Itoa(n) + " " + stem + "ies"
 	}
 	return strconv.Itoa(n) + " " + noun + "s"

@@ -82,7 +82,7 @@ func (a Actor) Authorize(n Need) error {
 		return fault.Forbiddenf("the key lacks the scope %s", n.Scope)
 	}
 	if n.WholeOrganization && a.Limited() {
-		return fault.Forbiddenf("this concerns the whole organization: use a key that is not limited to legal entities")
+		return a.RequireUnlimited()
 	}
 	if a.UserID == "" && (n.Class == Privileged || len(n.Roles) > 0) {
 		return fault.Forbiddenf("this needs a key that is associated with a user")
@@ -94,6 +94,15 @@ func (a Actor) Authorize(n Need) error {
 		if len(allowed) > 0 && !slices.Contains(allowed, a.Role) {
 			return fault.Forbiddenf("the role %s does not allow this", a.Role)
 		}
+	}
+	return nil
+}
+
+// RequireUnlimited returns an error of kind Forbidden if the actor's key is limited to legal entities. It is for changes to what belongs to
+// the whole organization within an operation that limited keys may call.
+func (a Actor) RequireUnlimited() error {
+	if a.Limited() {
+		return fault.Forbiddenf("this concerns the whole organization: use a key that is not limited to legal entities")
 	}
 	return nil
 }

@@ -121,8 +121,10 @@ func (a Anchor) Verify(ctx context.Context, tx *db.Tx) (out []string, err error)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case len(found) == 0 || found[0].Sequence != a.Sequence:
+	switch missing := len(found) == 0 || found[0].Sequence != a.Sequence; {
+	case missing && s.AuditSequence >= a.Sequence:
+		out = append(out, fmt.Sprintf("audit log: record %d is missing, but %s was kept: records were removed", a.Sequence, a))
+	case missing:
 		out = append(out, fmt.Sprintf("audit log: it ends at record %d, but %s was kept: records were removed, or the database was restored "+
 			"from an older backup", s.AuditSequence, a))
 	case found[0].Hash != a.Hash:

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -92,7 +93,10 @@ func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Expla
 		if i.periods, err = snapshot.Periods(ctx, tx); err != nil {
 			return err
 		}
-		return about.explain(i, ctx)
+		if err := about.explain(i, ctx); err != nil {
+			return err
+		}
+		return lots.BlankHiddenParents(ctx, tx, i.out.Lots, func(l *Lot) *string { return &l.ParentID })
 	})
 	if err == nil && pr.Cursor != "" && !i.cursorUsed {
 		err = fault.Invalidf("cursor", "is not a cursor of this list")

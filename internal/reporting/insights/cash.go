@@ -20,6 +20,7 @@ import (
 type cashHoldings struct {
 	*inquiry
 	rates      map[string]statement.Rate // by legal entity
+	unsourced  map[string]bool           // the ledger accounts that hold cash without a source
 	onAccount  map[string][]heldMoney    // by ledger account
 	value      money.Decimal
 	parts      []Part
@@ -46,7 +47,10 @@ func (c *cashHoldings) read(ctx context.Context, legalEntityIDs []string) error 
 		return err
 	}
 	for _, id := range legalEntityIDs {
-		byAccount := map[string]string{} // the source, empty if there are several
+		byAccount := map[string]string{} // the source, empty if there are several or none
+		for accountID := range c.unsourced {
+			byAccount[accountID] = ""
+		}
 		for _, s := range sources {
 			if s.LegalEntityID != id || s.Type == source.Wallet || s.LedgerAccountID == "" {
 				continue

@@ -26,13 +26,17 @@ const (
 )
 
 // deriveHoldings computes cash, digital assets and their concentration. Cash is what stands on the asset accounts of sources
-// besides the cost of digital assets.
+// besides the cost of digital assets, and on the accounts of source.UnsourcedCash.
 func (i *inquiry) deriveHoldings(ctx context.Context, sheet *statements.BalanceSheet) error {
 	positions, err := i.positions(ctx)
 	if err != nil {
 		return err
 	}
 	held, err := i.sourceAccounts(ctx, sheet)
+	if err != nil {
+		return err
+	}
+	unsourced, err := source.UnsourcedCash(ctx, i.tx)
 	if err != nil {
 		return err
 	}
@@ -45,21 +49,22 @@ func (i *inquiry) deriveHoldings(ctx context.Context, sheet *statements.BalanceS
 	for _, p := range positions {
 		onAccount[p.LedgerAccountID] = append(onAccount[p.LedgerAccountID], p)
 	}
-	cash := &cashHoldings{inquiry: i, rates: rates, byCurrency: map[string]*Holding{}}
+	cash := &cashHoldings{inquiry: i, rates: rates, unsourced: unsourced, byCurrency: map[string]*Holding{}}
 	if err := cash.read(ctx, sheet.LegalEntityIDs); err != nil {
 		return err
 	}
 	for n, a := range sheet.Accounts {
-		if held[a.ID] && a.Type == account.Asset {
+		if (held[a.ID] || unsourced[a.ID]) && a.Type == account.Asset {
 			cash.add(a, i.cashParts(a, sheet.Rows[n].Cells[len(i.compared)-1].Closing, onAccount[a.ID], rates))
 		}
 	}
-	switch {
-	case len(held) == 0:
-		x.Cash.Reason = "no source has a ledger account, so it is not known which accounts hold cash: create a source"
-	default:
-		x.Cash = Figure{Value: &cash.value, Formula: "balances of the accounts of sources less the cost of digital assets on them",
-			Parts: cash.parts}
+	known := len(held) > 0 || len(cash.parts) > 0
+	if known {
+		x.Cash = Figure{Value: &cash.value, Formula: "balances of the accounts of sources less the cost of digital assets on them, and of " +
+			"other cash accounts", Parts: cash.parts}
+	} else {
+		x.Cash.Reason = "no source has a ledger account, and no account below 1000 Cash and bank or 1100 Exchange balances has a balance, " +
+			"so it is not known which accounts hold cash: create a source"
 	}
 	assets := i.digitalAssets(positions, rates)
 	total := money.Decimal{}
@@ -69,7 +74,7 @@ func (i *inquiry) deriveHoldings(ctx context.Context, sheet *statements.BalanceS
 	}
 	x.DigitalAssets.Value, x.DigitalAssets.Formula = &total, "carrying amounts of digital assets"
 	x.cashValue, x.digitalAssetValue = cash.value, total
-	i.concentrate(append(assets, cash.holdings()...), len(held) > 0)
+	i.concentrate(append(assets, cash.holdings()...), known)
 	return nil
 }
 

@@ -185,7 +185,7 @@ func TestAnInsightThatIsUnknownHasAReasonAndNoValue(t *testing.T) {
 					{LedgerAccountID: w.Account(credit).ID, Side: book.Credit, Amount: amount}}})
 			w.Must(err)
 		}
-		post("2025-11-01", "1010", "4010", "70.00")
+		post("2025-11-01", "1340", "4010", "70.00")
 		x := w.get(insights.Params{})
 		if got := shown(x.Cash); !strings.HasPrefix(got, "? no source has a ledger account") || shown(x.Runway) != got ||
 			shown(x.LargestShare) != got || shown(x.NetBurn) != "-70" || x.Months != 1 {
@@ -221,6 +221,70 @@ func TestParametersOfInsightsAreBlamedTogether(t *testing.T) {
 		if _, err := w.insights.Get(w.Limited("le_gone"), insights.Params{Months: 3, LegalEntityIDs: []string{w.EntityID}}); fault.KindOf(err) !=
 			fault.NotFound {
 			w.Error(err)
+		}
+	})
+}
+
+// The money of books that are kept by hand does not disappear when a source is added.
+func TestCashIncludesMoneyOnBankAccountsWithoutASource(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		post := func(day, debit, credit, unit, quantity, amount string) {
+			w.Helper()
+			var q *money.Decimal
+			if unit != "" {
+				q = new(money.MustParse(quantity))
+			}
+			_, err := w.Journal.Create(w.Ctx, journal.CreateParams{LegalEntityID: w.EntityID, AccountingDate: day, Status: journal.Posted,
+				OriginatedBy: journal.ByHand, Lines: []journal.LineParams{
+					{LedgerAccountID: w.Account(debit).ID, Side: book.Debit, Amount: amount, Unit: unit, Quantity: q},
+					{LedgerAccountID: w.Account(credit).ID, Side: book.Credit, Amount: amount}}})
+			w.Must(err)
+		}
+		post("2025-10-01", "1010", "3010", "", "", "50000.00")
+		post("2025-10-02", "1010", "3010", "EUR", "1000", "1100.00")
+		post("2025-11-05", "6080", "1010", "", "", "4300.00")
+		post("2025-11-06", "1110", "3010", "", "", "200.00") // cash on exchanges
+		post("2025-11-06", "1310", "4010", "", "", "900.00") // a receivable is not cash
+		post("2025-11-06", "1910", "3010", "", "", "77.00")  // neither is a clearing account
+		post("2025-11-06", "1120", "3010", "", "", "66.00")  // nor are digital assets
+		for _, sources := range []string{"without sources", "with a wallet", "with a bank account"} {
+			switch sources {
+			case "with a wallet":
+				w.Source("Treasury")
+			case "with a bank account":
+				post("2025-11-07", "Bank", "3010", "", "", "1000.00")
+			}
+			want := map[string]string{"with a bank account": "48000"}[sources]
+			if want == "" {
+				want = "47000" // 50000 + 1100 - 4300 + 200
+			}
+			x := w.get(insights.Params{Months: 1})
+			if got := shown(x.Cash); got != want {
+				w.Errorf("%s, cash is %s, want %s", sources, got, want)
+			}
+			if got := shown(x.NetBurn); got != "3400" { // 4300 - 900
+				w.Errorf("%s, the burn is %s", sources, got)
+			}
+			var euros money.Decimal
+			for _, h := range x.Holdings {
+				for _, p := range h.Parts {
+					figure, err := w.explain.Explain(w.Ctx, *p.Explain, page.Request{Limit: 10})
+					if err != nil || figure.Value == nil || !figure.Value.Equal(p.Value) {
+						w.Errorf("%s: %s is %s, but %s: %+v %v", sources, p.Label, p.Value, p.Explain, figure, err)
+					}
+				}
+				if h.Name == "EUR" {
+					euros = h.Value
+				}
+			}
+			if euros.String() != "1100" {
+				w.Errorf("%s, %s of cash is in euros", sources, euros)
+			}
+			w.explains(x)
+		}
+		if x := w.get(insights.Params{Months: 1}); shown(x.Runway) != "14.1" { // 48000 / 3400
+			w.Errorf("the runway is %s", shown(x.Runway))
 		}
 	})
 }

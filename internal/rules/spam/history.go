@@ -6,17 +6,18 @@ import (
 )
 
 // Past is the part of an organization's history that is stored, so that later arrivals can be scored without reading all
-// transactions. It grows with the number of counterparties and unknown tokens, not with the number of transactions.
+// transactions. It grows with the number of counterparties and unknown tokens of each source, not with the number of transactions.
 type Past struct {
 	Dealings  []Dealing
 	Sightings []Sighting
 	Bursts    []Burst
 }
 
-// Dealing is a genuine counterparty or a token in use.
+// Dealing is a genuine counterparty of a source, or a token that it uses.
 type Dealing struct {
-	Shown string // lookup key: the characters that a shortened address shows, so that an imitation finds it too
-	Name  string // an address, or a chain and a contract
+	Shown    string // lookup key: the characters that a shortened address shows, so that an imitation finds it too
+	Name     string // an address, or a chain and a contract
+	SourceID string // empty if an earlier version stored it, which did not tell sources apart
 }
 
 // Sighting records that an unknown token reached a source within a clock hour. The first and the last time suffice: a window
@@ -28,9 +29,10 @@ type Sighting struct {
 	First, Last time.Time
 }
 
-// Burst counts the transfers of an unknown token to the organization in one transaction.
+// Burst counts the transfers of an unknown token to a source in one transaction.
 type Burst struct {
 	Hash, Token string
+	SourceID    string // empty as for a Dealing
 	Transfers   int
 }
 
@@ -127,10 +129,10 @@ func contractNamed(name string) (contract, bool) {
 // Valid reports whether a stored dealing is well-formed and has the right lookup key.
 func (d Dealing) Valid() bool {
 	if c, ok := contractNamed(d.Name); ok {
-		return c.isStorable() && d == Dealing{c.name(), c.name()}
+		return c.isStorable() && d == Dealing{c.name(), c.name(), d.SourceID}
 	}
 	a := parse(d.Name)
-	return !a.isUnowned() && a.isStorable() && d == Dealing{a.shown(), a.String()}
+	return !a.isUnowned() && a.isStorable() && d == Dealing{a.shown(), a.String(), d.SourceID}
 }
 
 // Valid reports whether a stored sighting is well-formed and within its hour.

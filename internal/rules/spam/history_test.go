@@ -15,11 +15,11 @@ import (
 type pastStore struct {
 	dealings  map[spam.Dealing]bool
 	sightings map[[2]string]spam.Sighting
-	bursts    map[[2]string]spam.Burst
+	bursts    map[[3]string]spam.Burst
 }
 
 func newKeeper() *pastStore {
-	return &pastStore{map[spam.Dealing]bool{}, map[[2]string]spam.Sighting{}, map[[2]string]spam.Burst{}}
+	return &pastStore{map[spam.Dealing]bool{}, map[[2]string]spam.Sighting{}, map[[3]string]spam.Burst{}}
 }
 
 func (k *pastStore) answer(q spam.Lookups) (p spam.Past) {
@@ -49,7 +49,7 @@ func (k *pastStore) keep(p spam.Past) {
 		k.sightings[[2]string{s.TokenHour, s.SourceID}] = s
 	}
 	for _, b := range p.Bursts {
-		k.bursts[[2]string{b.Hash, b.Token}] = b
+		k.bursts[[3]string{b.Hash, b.Token, b.SourceID}] = b
 	}
 }
 

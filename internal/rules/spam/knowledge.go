@@ -91,6 +91,7 @@ var builtinTokens = func() wellKnown {
 type Learner struct {
 	k       *Knowledge
 	used    map[contract]string
+	stored  stored
 	changes changeSet
 }
 
@@ -115,7 +116,7 @@ func NewLearner(f Facts) *Learner {
 	for _, t := range f.Tokens {
 		k.wellKnown.add(t)
 	}
-	return &Learner{k, map[contract]string{}, newChangeSet()}
+	return &Learner{k, map[contract]string{}, newStored(), newChangeSet()}
 }
 
 func newList(l List) list {
@@ -170,13 +171,14 @@ func (l *Learner) Learn(a Arrival) {
 	if !l.isGenuineDealing(&s) || s.onList(&l.k.deny) {
 		return
 	}
-	if !s.party.isUnowned() && s.party.isStorable() && !l.k.counterparties[s.party] {
-		l.k.counterparties[s.party] = true
-		l.changes.counterparties = append(l.changes.counterparties, s.party)
+	if of := (counterpartyOf{s.party, a.SourceID}); !s.party.isUnowned() && s.party.isStorable() && !l.stored.counterparties[of] {
+		l.k.counterparties[s.party], l.stored.counterparties[of] = true, true
+		l.changes.counterparties = append(l.changes.counterparties, of)
 	}
-	if !s.known && s.asset.isStorable() && l.used[s.asset] == "" {
+	if of := (contractOf{s.asset, a.SourceID}); !s.known && s.asset.isStorable() && !l.stored.used[of] {
 		l.markUsed(s.asset)
-		l.changes.used = append(l.changes.used, s.asset)
+		l.stored.used[of] = true
+		l.changes.used = append(l.changes.used, of)
 	}
 }
 

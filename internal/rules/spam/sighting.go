@@ -35,14 +35,41 @@ type span struct{ first, last int64 }
 
 // changeSet collects what was learned beyond the restored past.
 type changeSet struct {
-	counterparties []address
-	used           []contract
+	counterparties []counterpartyOf
+	used           []contractOf
 	seen           map[tokenHour]map[string]bool
-	inOne          map[transferred]bool
+	bursts         map[transferredTo]bool
+}
+
+// counterpartyOf, contractOf and transferredTo are what is stored for each source.
+type (
+	counterpartyOf struct {
+		address
+		sourceID string
+	}
+	contractOf struct {
+		contract
+		sourceID string
+	}
+	transferredTo struct {
+		transferred
+		sourceID string
+	}
+)
+
+// stored is what is known of each source, whether restored or learned.
+type stored struct {
+	counterparties map[counterpartyOf]bool
+	used           map[contractOf]bool
+	transfers      map[transferredTo]int
+}
+
+func newStored() stored {
+	return stored{map[counterpartyOf]bool{}, map[contractOf]bool{}, map[transferredTo]int{}}
 }
 
 func newChangeSet() changeSet {
-	return changeSet{seen: map[tokenHour]map[string]bool{}, inOne: map[transferred]bool{}}
+	return changeSet{seen: map[tokenHour]map[string]bool{}, bursts: map[transferredTo]bool{}}
 }
 
 // recordSighting records the arrival of an unknown token.
@@ -56,8 +83,10 @@ func (l *Learner) recordSighting(c contract, a Arrival) {
 		l.changes.seen[hour][a.SourceID] = true
 	}
 	if a.Hash != "" && storable(a.Hash) {
-		l.k.transfersByHash[transferred{c, a.Hash}]++
-		l.changes.inOne[transferred{c, a.Hash}] = true
+		to := transferredTo{transferred{c, a.Hash}, a.SourceID}
+		l.k.transfersByHash[to.transferred]++
+		l.stored.transfers[to]++
+		l.changes.bursts[to] = true
 	}
 }
 
@@ -104,8 +133,11 @@ func (l *Learner) Restore(p Past) {
 	for _, d := range p.Dealings {
 		if c, ok := contractNamed(d.Name); ok {
 			l.markUsed(c)
+			l.stored.used[contractOf{c, d.SourceID}] = true
 		} else {
-			l.k.counterparties[parse(d.Name)] = true
+			a := parse(d.Name)
+			l.k.counterparties[a] = true
+			l.stored.counterparties[counterpartyOf{a, d.SourceID}] = true
 		}
 	}
 	for _, s := range p.Sightings {
@@ -115,7 +147,9 @@ func (l *Learner) Restore(p Past) {
 	}
 	for _, b := range p.Bursts {
 		if c, ok := contractNamed(b.Token); ok {
-			l.k.transfersByHash[transferred{c, b.Hash}] = b.Transfers
+			to := transferredTo{transferred{c, b.Hash}, b.SourceID}
+			l.k.transfersByHash[to.transferred] += b.Transfers
+			l.stored.transfers[to] = b.Transfers
 		}
 	}
 }
@@ -124,10 +158,10 @@ func (l *Learner) Restore(p Past) {
 // Call it before Knowledge.
 func (l *Learner) Changes() (p Past) {
 	for _, a := range l.changes.counterparties {
-		p.Dealings = append(p.Dealings, Dealing{a.shown(), a.String()})
+		p.Dealings = append(p.Dealings, Dealing{a.shown(), a.String(), a.sourceID})
 	}
 	for _, c := range l.changes.used {
-		p.Dealings = append(p.Dealings, Dealing{c.name(), c.name()})
+		p.Dealings = append(p.Dealings, Dealing{c.name(), c.name(), c.sourceID})
 	}
 	for hour, sources := range l.changes.seen {
 		for source := range sources {
@@ -135,8 +169,8 @@ func (l *Learner) Changes() (p Past) {
 			p.Sightings = append(p.Sightings, Sighting{hour.name(), source, time.Unix(0, s.first).UTC(), time.Unix(0, s.last).UTC()})
 		}
 	}
-	for t := range l.changes.inOne {
-		p.Bursts = append(p.Bursts, Burst{t.hash, t.contract.name(), l.k.transfersByHash[t]})
+	for t := range l.changes.bursts {
+		p.Bursts = append(p.Bursts, Burst{t.hash, t.contract.name(), t.sourceID, l.stored.transfers[t]})
 	}
 	return p
 }

@@ -52,15 +52,30 @@ func (m *matcher) reportAmbiguous(legs []int32, all []candidates, by Evidence) {
 		if m.items[leg].state != free || len(f.legs) == 0 {
 			continue
 		}
-		why := fmt.Sprintf("%d transactions match by %s", len(f.legs), by)
-		switch {
-		case f.truncated:
-			why = fmt.Sprintf("at least %d transactions match by %s", len(f.legs), by)
-		case len(f.legs) == 1:
-			why = fmt.Sprintf("the only transaction that matches by %s matches others as well", by)
+		why := reason(len(f.legs), string(by))
+		if f.truncated {
+			why = "at least " + fmt.Sprintf(severalMatch, len(f.legs), by)
 		}
 		m.addAmbiguity(leg, f.legs, why)
 	}
+}
+
+const severalMatch = "%d transactions match by %s"
+
+// reason says why a leg with a number of candidates is ambiguous.
+func reason(candidates int, by string) string {
+	if candidates == 1 {
+		return fmt.Sprintf("the only transaction that matches by %s matches others as well", by)
+	}
+	return fmt.Sprintf(severalMatch, candidates, by)
+}
+
+// Recount returns the reason of an ambiguity as it is if only some of its candidates are considered.
+func Recount(why string, candidates int) string {
+	if _, by, ok := strings.Cut(why, " transactions match by "); ok {
+		return reason(candidates, by)
+	}
+	return why
 }
 
 // sortLegs sorts by day, then amount, then time. The candidates of a leg are then one contiguous run in each of the two or

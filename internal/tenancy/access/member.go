@@ -65,7 +65,7 @@ func AddMember(ctx context.Context, tx *db.Tx, email string, role actor.Role) (M
 func (s *Service) AddMember(ctx context.Context, email string, role actor.Role) (m Member, err error) {
 	var faults fault.List
 	if !slices.Contains(actor.Roles, role) {
-		faults.Addf("role", "must be one of %v, but is %q", actor.Roles, role)
+		faults.Addf("role", "must be one of %s, but is %q", fault.Choices(actor.Roles), role)
 	}
 	_, err = NormalEmail(email)
 	if err := faults.Merge(err); err != nil {

@@ -2,9 +2,11 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
@@ -74,9 +76,12 @@ func (r memberUserRow) member() Member {
 	return Member{UserID: r.UserID, Email: r.Email, Name: db.OrEmpty(r.Name), Role: actor.Role(r.Role), JoinedAt: r.CreatedAt}
 }
 
-// MemberByEmail finds a member of the organization by email address.
+// MemberByEmail finds a member of the organization by email address, which an error of kind NotFound names.
 func MemberByEmail(ctx context.Context, tx *db.Tx, email string) (Member, error) {
 	r, err := db.One[memberUserRow](ctx, tx, "member", memberQuery+" AND u.email = ?", email)
+	if fault.KindOf(err) == fault.NotFound {
+		err = fmt.Errorf("%w: %s", err, email)
+	}
 	return r.member(), err
 }
 

@@ -84,7 +84,7 @@ func sanitizeName(name string) string {
 func (s *Service) Upload(ctx context.Context, d Draft, file io.Reader) (importID string, err error) {
 	who := actor.From(ctx)
 	i := Import{SourceID: d.Source.ID, FileName: d.FileName, Mapping: d.Mapping, Status: Uploading, UserID: who.UserID,
-		APIKeyID: who.APIKeyID, RequestID: who.RequestID}
+		APIKeyID: who.APIKeyID, RequestID: who.RequestID, LegalEntityIDs: who.LegalEntityIDs}
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		i.ID, i.CreatedAt = tx.NewID(id.Import), tx.Now()
 		if err := insert(ctx, tx, i); err != nil {

@@ -52,22 +52,23 @@ const (
 
 // Import is a file being imported, or already imported, into a source.
 type Import struct {
-	ID         string
-	SourceID   string
-	FileName   string
-	Mapping    intake.Mapping
-	Status     Status
-	FileSize   int64
-	BytesRead  int64
-	Counts     Counts
-	Warnings   []intake.Fault // the first rows whose stated balance does not follow from the rows
-	Error      string         // why it failed, and what to do
-	UserID     string         // the user who uploaded the file
-	APIKeyID   string
-	RequestID  string
-	CreatedAt  time.Time
-	StartedAt  *time.Time
-	FinishedAt *time.Time
+	ID             string
+	SourceID       string
+	FileName       string
+	Mapping        intake.Mapping
+	Status         Status
+	FileSize       int64
+	BytesRead      int64
+	Counts         Counts
+	Warnings       []intake.Fault // the first rows whose stated balance does not follow from the rows
+	Error          string         // why it failed, and what to do
+	UserID         string         // the user who uploaded the file
+	APIKeyID       string
+	RequestID      string
+	LegalEntityIDs []string // those that the key was limited to; empty means all
+	CreatedAt      time.Time
+	StartedAt      *time.Time
+	FinishedAt     *time.Time
 }
 
 // Counts summarizes the rows read so far. A row may yield several transactions, and have several faults.

@@ -45,7 +45,8 @@ func (s *Service) Run(ctx context.Context, organizationID, importID string, prog
 		if err != nil {
 			return err
 		}
-		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, RequestID: w.RequestID})
+		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID,
+			LegalEntityIDs: w.LegalEntityIDs, RequestID: w.RequestID})
 		if err = w.read(ctx, progress); claim.ShouldFail(ctx, err) {
 			err = w.fail(ctx, err)
 		}

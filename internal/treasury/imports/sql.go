@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -32,6 +33,7 @@ type row struct {
 	UserID     *string    `db:"user_id"`
 	APIKeyID   *string    `db:"api_key_id"`
 	RequestID  *string    `db:"request_id"`
+	LimitedTo  string     `db:"limited_to"`
 	Tries      int64      `db:"tries"`
 	CreatedAt  time.Time  `db:"created_at"`
 	StartedAt  *time.Time `db:"started_at"`
@@ -50,7 +52,7 @@ func toRow(i Import) (row, error) {
 		Rows: i.Counts.Rows, Created: i.Counts.Created, Duplicates: i.Counts.Duplicates, Skipped: i.Counts.Skipped,
 		Faulty: i.Counts.Faulty, Faults: i.Counts.Faults, Warnings: warnings, Error: db.OrNull(i.Error),
 		UserID: db.OrNull(i.UserID), APIKeyID: db.OrNull(i.APIKeyID), RequestID: db.OrNull(i.RequestID),
-		CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
+		LimitedTo: strings.Join(i.LegalEntityIDs, " "), CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
 	}, err
 }
 
@@ -60,7 +62,7 @@ func (r row) imported() (Import, error) {
 		Counts: Counts{Rows: r.Rows, Created: r.Created, Duplicates: r.Duplicates, Skipped: r.Skipped, Faulty: r.Faulty,
 			Faults: r.Faults},
 		Error: db.OrEmpty(r.Error), UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID),
-		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
+		LegalEntityIDs: strings.Fields(r.LimitedTo), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if err := json.Unmarshal([]byte(r.Mapping), &i.Mapping); err != nil {
 		return i, fmt.Errorf("imports: the mapping of %s: %w", r.ID, err)

@@ -12,8 +12,9 @@ import (
 // Judge detects spam among new arrivals. It considers the organization's own addresses, its listings, earlier arrivals
 // and the other arrivals of the batch, and stores what it needs to judge later ones. Each arrival must be judged exactly
 // once, because it would be counted twice otherwise. Only crypto arrivals are judged; the verdict on others is
-// empty. It is a building block and locks the organization state.
-func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arrival) ([]rules.Assessment, error) {
+// empty. Of earlier arrivals it considers those at some sources; nil means all. It is a building block and locks the
+// organization state.
+func Judge(ctx context.Context, tx *db.Tx, own, sources []string, arrivals []rules.Arrival) ([]rules.Assessment, error) {
 	verdicts := make([]rules.Assessment, len(arrivals))
 	var positions []int
 	var judged []rules.Arrival
@@ -34,7 +35,7 @@ func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arriva
 	if err != nil {
 		return nil, err
 	}
-	past, err := selectPast(ctx, tx, q)
+	past, err := selectPast(ctx, tx, q, sources)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func found(t *testing.T, d *db.DB) (context.Context, string) {
 func judge(ctx context.Context, t *testing.T, d *db.DB, organizationID string, arrivals ...rules.Arrival) (out []rules.Assessment) {
 	t.Helper()
 	err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = spam.Judge(ctx, tx, []string{treasury}, arrivals)
+		out, err = spam.Judge(ctx, tx, []string{treasury}, nil, arrivals)
 		return err
 	})
 	if err != nil {
@@ -292,7 +292,7 @@ func BenchmarkJudge(b *testing.B) {
 			all = append(all, a)
 		}
 		err := d.Write(b.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			_, err := spam.Judge(ctx, tx, []string{treasury}, all)
+			_, err := spam.Judge(ctx, tx, []string{treasury}, nil, all)
 			return err
 		})
 		if err != nil {

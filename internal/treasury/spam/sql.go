@@ -72,6 +72,7 @@ func selectKeyed(ctx context.Context, tx *db.Tx, keys []string) ([]Listing, erro
 type dealingRow struct {
 	Shown     string    `db:"shown"`
 	Name      string    `db:"name"`
+	SourceID  string    `db:"source_id"`
 	CreatedAt time.Time `db:"created_at"`
 }
 
@@ -85,7 +86,16 @@ type sightingRow struct {
 type burstRow struct {
 	Hash      string `db:"hash"`
 	Token     string `db:"token"`
+	SourceID  string `db:"source_id"`
 	Transfers int64  `db:"transfers"`
+}
+
+func (r dealingRow) dealing() rules.Dealing {
+	return rules.Dealing{Shown: r.Shown, Name: r.Name, SourceID: r.SourceID}
+}
+
+func (r burstRow) burst() rules.Burst {
+	return rules.Burst{Hash: r.Hash, Token: r.Token, SourceID: r.SourceID, Transfers: int(r.Transfers)}
 }
 
 var (
@@ -94,19 +104,29 @@ var (
 	selectBursts    = "SELECT " + db.Columns[burstRow]() + " FROM spam_bursts WHERE organization_id = @org"
 )
 
-// selectPast reads the history that the rules ask for. It runs no query for what they do not ask.
-func selectPast(ctx context.Context, tx *db.Tx, q rules.Lookups) (p rules.Past, err error) {
+// selectPast reads the history that the rules ask for, of some sources or, if they are nil, of all. It runs no query for what they do not
+// ask.
+func selectPast(ctx context.Context, tx *db.Tx, q rules.Lookups, sources []string) (p rules.Past, err error) {
+	of := func(text, column string, keys []string) *db.Query {
+		s := db.Select(text).And(column+" {any}", keys)
+		if sources != nil {
+			s.And("source_id {any}", sources)
+		}
+		return s
+	}
 	if len(q.Shown) > 0 {
-		rows, err := db.All[dealingRow](ctx, tx, selectDealings+" AND shown {any}", q.Shown)
+		s := of(selectDealings, "shown", q.Shown)
+		rows, err := db.All[dealingRow](ctx, tx, s.Then(""), s.Args...)
 		if err != nil {
 			return p, err
 		}
 		for _, r := range rows {
-			p.Dealings = append(p.Dealings, rules.Dealing{Shown: r.Shown, Name: r.Name})
+			p.Dealings = append(p.Dealings, r.dealing())
 		}
 	}
 	if len(q.TokenHours) > 0 {
-		rows, err := db.All[sightingRow](ctx, tx, selectSightings+" AND token_hour {any}", q.TokenHours)
+		s := of(selectSightings, "token_hour", q.TokenHours)
+		rows, err := db.All[sightingRow](ctx, tx, s.Then(""), s.Args...)
 		if err != nil {
 			return p, err
 		}
@@ -115,12 +135,13 @@ func selectPast(ctx context.Context, tx *db.Tx, q rules.Lookups) (p rules.Past, 
 		}
 	}
 	if len(q.Hashes) > 0 {
-		rows, err := db.All[burstRow](ctx, tx, selectBursts+" AND hash {any}", q.Hashes)
+		s := of(selectBursts, "hash", q.Hashes)
+		rows, err := db.All[burstRow](ctx, tx, s.Then(""), s.Args...)
 		if err != nil {
 			return p, err
 		}
 		for _, r := range rows {
-			p.Bursts = append(p.Bursts, rules.Burst{Hash: r.Hash, Token: r.Token, Transfers: int(r.Transfers)})
+			p.Bursts = append(p.Bursts, r.burst())
 		}
 	}
 	return p, nil
@@ -130,7 +151,7 @@ func selectPast(ctx context.Context, tx *db.Tx, q rules.Lookups) (p rules.Past, 
 func savePast(ctx context.Context, tx *db.Tx, p rules.Past) error {
 	dealings := make([]dealingRow, len(p.Dealings))
 	for i, d := range p.Dealings {
-		dealings[i] = dealingRow{d.Shown, d.Name, tx.Now()}
+		dealings[i] = dealingRow{d.Shown, d.Name, d.SourceID, tx.Now()}
 	}
 	if err := db.Insert(ctx, tx, "spam_dealings", dealings...); err != nil {
 		return err
@@ -146,9 +167,10 @@ func savePast(ctx context.Context, tx *db.Tx, p rules.Past) error {
 	}
 	bursts := make([]burstRow, len(p.Bursts))
 	for i, b := range p.Bursts {
-		bursts[i] = burstRow{b.Hash, b.Token, int64(b.Transfers)}
+		bursts[i] = burstRow{b.Hash, b.Token, b.SourceID, int64(b.Transfers)}
 	}
-	return db.Upsert(ctx, tx, "spam_bursts", bursts, "ON CONFLICT (organization_id, hash, token) DO UPDATE SET transfers = excluded.transfers")
+	return db.Upsert(ctx, tx, "spam_bursts", bursts,
+		"ON CONFLICT (organization_id, hash, token, source_id) DO UPDATE SET transfers = excluded.transfers")
 }
 
 // eachListing, eachDealing, eachSighting and eachBurst visit all rows in the order of their keys, in batches.
@@ -161,8 +183,9 @@ func eachListing(ctx context.Context, tx *db.Tx, do func(Listing, string)) error
 func eachDealing(ctx context.Context, tx *db.Tx, do func(rules.Dealing)) error {
 	return walk(func(last dealingRow) ([]dealingRow, error) {
 		return db.All[dealingRow](ctx, tx,
-			selectDealings+" AND (shown, name) > (?, ?) ORDER BY shown, name LIMIT ?", last.Shown, last.Name, batchSize)
-	}, func(r dealingRow) { do(rules.Dealing{Shown: r.Shown, Name: r.Name}) })
+			selectDealings+" AND (shown, name, source_id) > (?, ?, ?) ORDER BY shown, name, source_id LIMIT ?", last.Shown, last.Name,
+			last.SourceID, batchSize)
+	}, func(r dealingRow) { do(r.dealing()) })
 }
 
 func eachSighting(ctx context.Context, tx *db.Tx, do func(rules.Sighting)) error {
@@ -175,8 +198,9 @@ func eachSighting(ctx context.Context, tx *db.Tx, do func(rules.Sighting)) error
 func eachBurst(ctx context.Context, tx *db.Tx, do func(rules.Burst)) error {
 	return walk(func(last burstRow) ([]burstRow, error) {
 		return db.All[burstRow](ctx, tx,
-			selectBursts+" AND (hash, token) > (?, ?) ORDER BY hash, token LIMIT ?", last.Hash, last.Token, batchSize)
-	}, func(r burstRow) { do(rules.Burst{Hash: r.Hash, Token: r.Token, Transfers: int(r.Transfers)}) })
+			selectBursts+" AND (hash, token, source_id) > (?, ?, ?) ORDER BY hash, token, source_id LIMIT ?", last.Hash, last.Token,
+			last.SourceID, batchSize)
+	}, func(r burstRow) { do(r.burst()) })
 }
 
 // batchSize is how many rows are read at a time.

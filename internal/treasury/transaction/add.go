@@ -123,7 +123,8 @@ func tagSet(ids []string) []string {
 	return slices.Compact(set)
 }
 
-// judgeSpam runs the spam filter on new transactions, marks spam and stores the verdicts.
+// judgeSpam runs the spam filter on new transactions, marks spam and stores the verdicts. They follow only from wallets and counterparties
+// of legal entities that the actor's key has access to: the verdict would otherwise tell about the others.
 func judgeSpam(ctx context.Context, tx *db.Tx, made []Transaction) error {
 	if !slices.ContainsFunc(made, func(t Transaction) bool { return t.Source.Type.Class() == source.Crypto }) {
 		return nil
@@ -132,13 +133,20 @@ func judgeSpam(ctx context.Context, tx *db.Tx, made []Transaction) error {
 	if err != nil {
 		return err
 	}
+	who := actor.From(ctx)
 	var own []string
 	for _, s := range sources {
-		if s.Address != "" {
+		if s.Address != "" && who.Sees(s.LegalEntityID) {
 			own = append(own, s.Address)
 		}
 	}
-	verdicts, err := spam.Judge(ctx, tx, own, arrivals(made))
+	var visible []string
+	if who.Limited() {
+		if visible, err = source.IDsOfEntities(ctx, tx, who.LegalEntityIDs); err != nil {
+			return err
+		}
+	}
+	verdicts, err := spam.Judge(ctx, tx, own, visible, arrivals(made))
 	if err != nil {
 		return err
 	}
@@ -146,7 +154,7 @@ func judgeSpam(ctx context.Context, tx *db.Tx, made []Transaction) error {
 		if v.Score == 0 {
 			continue
 		}
-		verdict := SpamScore{Score: v.Score, Reasons: make([]Reason, len(v.Reasons))}
+		verdict := SpamScore{Score: v.Score, Reasons: make([]Reason, len(v.Reasons)), LegalEntityIDs: who.LegalEntityIDs}
 		for n, r := range v.Reasons {
 			verdict.Reasons[n] = Reason{string(r.Code), r.Weight, r.Text}
 		}

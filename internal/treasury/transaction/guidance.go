@@ -1,14 +1,8 @@
 package transaction
 
 import (
-	"context"
-	"fmt"
-	"slices"
-
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
-	"github.com/bursarhq/bursar/internal/books/snapshot"
-	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
@@ -19,25 +13,18 @@ type Guidance struct {
 	Version  string
 }
 
-// BaseCurrencies returns the base currencies of legal entities by id, for Guide. It reads nothing if all transactions have a value.
-func (s *Service) BaseCurrencies(ctx context.Context, all ...Transaction) (map[string]string, error) {
-	if !slices.ContainsFunc(all, func(t Transaction) bool { return t.Value == nil }) {
-		return nil, nil
-	}
-	out := map[string]string{}
-	err := s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		entities, err := snapshot.Entities(ctx, tx)
-		for _, e := range entities {
-			out[e.ID] = e.BaseCurrency
-		}
-		return err
-	})
-	return out, err
+// AddAgain says what to do about a transaction whose quantity is not known, which cannot be added to it later.
+const AddAgain = "mark it as spam, and add it again with another external_id and with external.quantity"
+
+// HasQuantity reports whether it is known how much moved. Money that is valued in its own currency needs no quantity.
+func (t Transaction) HasQuantity() bool {
+	return t.Quantity != nil || t.Value != nil && t.Value.Currency == t.Asset() && money.IsFiat(t.Asset())
 }
 
-// Guide returns the guidance for the current state of the transaction, given the base currency of its legal entity. If beyond is set, it
-// is linked to a transaction of a legal entity outside the actor's key, so that the actor can neither unlink nor book it.
-func (t Transaction) Guide(baseCurrency string, beyond bool) Guidance {
+// Guide returns the guidance for the current state of the transaction. missing says what booking it needs that is not stored, and is
+// empty if there is nothing. If beyond is set, it is linked to a transaction of a legal entity outside the actor's key, so that the actor
+// can neither unlink nor book it.
+func (t Transaction) Guide(missing string, beyond bool) Guidance {
 	g := Guidance{Allowed: []string{"update"}, Warnings: []string{}, Version: clock.Format(t.UpdatedAt)}
 	switch t.Status {
 	case Spam:
@@ -47,19 +34,19 @@ func (t Transaction) Guide(baseCurrency string, beyond bool) Guidance {
 		g.Warnings = append(g.Warnings, "Its journal entry is posted: unpost or reverse that to change its type.")
 	default:
 		switch {
+		case t.JournalEntryID != "":
+			g.Warnings = append(g.Warnings, "It has the draft entry "+t.JournalEntryID+": delete that first to change its type, its status or "+
+				"its link.")
 		case t.GroupID == "":
 			g.Allowed = append(g.Allowed, "mark_spam", "link")
 		case !beyond:
 			g.Allowed = append(g.Allowed, "unlink")
 		}
 		switch {
-		case t.Value != nil || t.Currency == baseCurrency: // an amount in the base currency is its own value
-		case money.IsFiat(t.Currency):
-			g.Warnings = append(g.Warnings, fmt.Sprintf("It has no value_fiat: booking it needs the exchange rate from %s to %s for the day of %s.",
-				t.Currency, baseCurrency, clock.Format(t.At)))
-		default:
-			g.Warnings = append(g.Warnings, fmt.Sprintf("It has no value_fiat: booking it needs a price of %s in %s at %s, or in the day before.",
-				t.Asset(), baseCurrency, clock.Format(t.At)))
+		case !t.HasQuantity():
+			g.Warnings = append(g.Warnings, "It has no quantity, so that it cannot be booked: "+AddAgain+".")
+		case missing != "":
+			g.Warnings = append(g.Warnings, "It has no value_fiat: booking it needs "+missing+".")
 		}
 	}
 	if beyond {

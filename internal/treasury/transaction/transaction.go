@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/classify"
+	"github.com/bursarhq/bursar/internal/rules/spam"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -135,8 +136,32 @@ type Card struct {
 
 // SpamScore is the result of the spam filter for one arrival, with its reasons.
 type SpamScore struct {
-	Score   int      `json:"score"`
-	Reasons []Reason `json:"reasons"`
+	Score          int      `json:"score"`
+	Reasons        []Reason `json:"reasons"`
+	LegalEntityIDs []string `json:"entities,omitempty"` // those whose history it follows from; empty means all
+}
+
+// historyCodes are the reasons that follow from other transactions than the one that was judged.
+var historyCodes = []spam.Code{spam.KnownToken, spam.UnknownToken, spam.Counterparty, spam.LookalikeAddress, spam.MassAirdrop}
+
+// For returns the reasons as an actor may see them. Those that may follow from transactions of legal entities that the actor's key has no
+// access to keep their code and weight, without the text.
+func (s SpamScore) For(who actor.Actor) []Reason {
+	if !who.Limited() || isWithin(s.LegalEntityIDs, who) {
+		return s.Reasons
+	}
+	out := slices.Clone(s.Reasons)
+	for i, r := range out {
+		if slices.Contains(historyCodes, spam.Code(r.Code)) {
+			out[i].Text = "Based on earlier transactions of the organization."
+		}
+	}
+	return out
+}
+
+// isWithin reports whether an actor sees all of the legal entities that something follows from; none means all of the organization.
+func isWithin(legalEntityIDs []string, who actor.Actor) bool {
+	return len(legalEntityIDs) > 0 && !slices.ContainsFunc(legalEntityIDs, func(id string) bool { return !who.Sees(id) })
 }
 
 // Reason is one observation of the spam filter. A positive weight indicates spam.
@@ -169,8 +194,7 @@ type Suggestion struct {
 // For returns the suggestion as an actor may see it. A suggestion from precedents may follow from bookings of legal entities that the
 // actor's key has no access to: then its examples and reasons are left out.
 func (s Suggestion) For(who actor.Actor) Suggestion {
-	seen := len(s.LegalEntityIDs) > 0 && !slices.ContainsFunc(s.LegalEntityIDs, func(id string) bool { return !who.Sees(id) })
-	if who.Limited() && !seen && len(s.Examples) > 0 {
+	if who.Limited() && !isWithin(s.LegalEntityIDs, who) && len(s.Examples) > 0 {
 		s.Examples, s.Reasons = nil, []string{"Based on earlier bookings of the organization."}
 	}
 	return s

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/rules/transfer"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -48,42 +49,110 @@ func (s *Service) Ambiguous(ctx context.Context, p page.Request) (page.Page[Ambi
 	})
 }
 
-// selectVisible reads the ambiguities that the actor may see.
-func selectVisible(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Ambiguity, error) {
+// selectVisible reads the ambiguities that the actor may see. A limited key sees those that exist among the transactions that it may see:
+// the transaction has several candidates there, or its only candidate does.
+func selectVisible(ctx context.Context, tx *db.Tx, above int64, limit int) (out []Ambiguity, err error) {
 	who := actor.From(ctx)
-	if len(who.LegalEntityIDs) == 0 {
+	if !who.Limited() {
 		return selectAmbiguities(ctx, tx, nil, above, limit)
 	}
-	all, err := source.AllUnchecked(ctx, tx)
+	sources, err := source.IDsOfEntities(ctx, tx, who.LegalEntityIDs)
 	if err != nil {
 		return nil, err
 	}
-	sources := []string{}
-	for _, s := range all {
-		if who.Sees(s.LegalEntityID) {
-			sources = append(sources, s.ID)
+	for {
+		rows, err := selectAmbiguities(ctx, tx, sources, above, limit)
+		if err != nil {
+			return nil, err
+		}
+		last := len(rows) < limit
+		if !last {
+			above = rows[len(rows)-1].Number
+		}
+		if rows, err = withVisible(ctx, tx, rows); err != nil {
+			return nil, err
+		}
+		if out = append(out, rows...); last || len(out) >= limit {
+			return out[:min(len(out), limit)], nil
 		}
 	}
-	rows, err := selectAmbiguities(ctx, tx, sources, above, limit)
-	if err != nil {
-		return nil, err
-	}
+}
+
+// withVisible returns ambiguities with those candidates that the actor may see, without the ambiguities that do not exist among these.
+func withVisible(ctx context.Context, tx *db.Tx, rows []Ambiguity) ([]Ambiguity, error) {
 	var ids []string
 	for _, r := range rows {
 		ids = append(ids, r.Candidates...)
 	}
-	candidates, err := transaction.FindSomeUnchecked(ctx, tx, ids)
+	ofCandidates, err := selectAmbiguitiesByID(ctx, tx, ids)
 	if err != nil {
 		return nil, err
 	}
-	visible := map[string]bool{}
-	for _, t := range candidates {
-		visible[t.ID] = who.Sees(t.Source.LegalEntityID)
+	for _, a := range ofCandidates {
+		ids = append(ids, a.Candidates...)
 	}
-	for i := range rows {
-		rows[i].Candidates = slices.DeleteFunc(rows[i].Candidates, func(id string) bool { return !visible[id] })
+	visible, err := visibleOf(ctx, tx, ids)
+	if err != nil {
+		return nil, err
 	}
-	return rows, nil
+	choices := map[string]int{}
+	for _, a := range ofCandidates {
+		choices[a.TransactionID] = len(a.among(visible).Candidates)
+	}
+	out := rows[:0]
+	for _, r := range rows {
+		if r = r.among(visible); len(r.Candidates) > 1 || len(r.Candidates) == 1 && choices[r.Candidates[0]] > 1 {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// among returns the ambiguity with those candidates only that are visible, and counts these in its reason.
+func (a Ambiguity) among(visible map[string]bool) Ambiguity {
+	all := len(a.Candidates)
+	a.Candidates = slices.DeleteFunc(slices.Clone(a.Candidates), func(id string) bool { return !visible[id] })
+	if n := len(a.Candidates); n < all {
+		a.Why = transfer.Recount(a.Why, n)
+	}
+	return a
+}
+
+// visibleOf returns which of some transactions the actor may see.
+func visibleOf(ctx context.Context, tx *db.Tx, ids []string) (map[string]bool, error) {
+	found, err := transaction.FindSomeUnchecked(ctx, tx, ids)
+	visible := make(map[string]bool, len(found))
+	for _, t := range found {
+		visible[t.ID] = actor.From(ctx).Sees(t.Source.LegalEntityID)
+	}
+	return visible, err
+}
+
+// changedAmbiguities compares the stored ambiguities of a span of time with those that were found now. A limited key leaves those as they
+// are that concern a transaction which it may not see.
+func changedAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now []Ambiguity) (map[string]Ambiguity, []string, error) {
+	before, err := selectAmbiguitiesOf(ctx, tx, from, end)
+	if err != nil {
+		return nil, nil, err
+	}
+	if actor.From(ctx).Limited() {
+		var ids []string
+		for _, a := range before {
+			ids = append(append(ids, a.TransactionID), a.Candidates...)
+		}
+		visible, err := visibleOf(ctx, tx, ids)
+		if err != nil {
+			return nil, nil, err
+		}
+		kept := map[string]bool{}
+		before = slices.DeleteFunc(before, func(a Ambiguity) bool {
+			kept[a.TransactionID] = !visible[a.TransactionID] || slices.ContainsFunc(a.Candidates, func(id string) bool { return !visible[id] })
+			return kept[a.TransactionID]
+		})
+		now = slices.DeleteFunc(slices.Clone(now), func(a Ambiguity) bool { return kept[a.TransactionID] })
+	}
+	fresh, removed := diffAmbiguities(before, now)
+	return fresh, removed, nil
 }
 
 // replaceAmbiguities stores the ambiguities of a span of time as they are now. It leaves out transactions that were
@@ -92,11 +161,10 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return err
 	}
-	before, err := selectAmbiguitiesOf(ctx, tx, from, end)
+	news, removed, err := changedAmbiguities(ctx, tx, from, end, now)
 	if err != nil {
 		return err
 	}
-	news, removed := diffAmbiguities(before, now)
 	if err := removeAmbiguities(ctx, tx, removed); err != nil || len(news) == 0 {
 		return err
 	}

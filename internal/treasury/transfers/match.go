@@ -42,8 +42,8 @@ const (
 )
 
 // Match links transactions that belong together if one side is dated from a time to before an end, and stores the
-// ambiguous ones. It considers transactions that the actor may not see, but does not link them. A dry run changes
-// nothing.
+// ambiguous ones. It considers only transactions that the actor may see: the result would otherwise tell about the others.
+// A dry run changes nothing.
 func (s *Service) Match(ctx context.Context, from, end time.Time, dry bool) (Matched, error) {
 	m := &matching{service: s, dry: dry, from: from.Add(-transfer.Window), end: end.Add(transfer.Window), linked: map[string]bool{}}
 	if err := m.begin(ctx); err != nil {
@@ -75,7 +75,7 @@ type matching struct {
 	service   *Service
 	dry       bool
 	from, end time.Time
-	sources   map[string]source.Source
+	sources   map[string]source.Source // that the actor may see
 	refused   map[string][]string
 	legs      []transaction.Unlinked // near the current slice, by date
 	last      *transaction.Unlinked  // the last one read
@@ -95,7 +95,9 @@ func (m *matching) begin(ctx context.Context) error {
 		}
 		m.sources = make(map[string]source.Source, len(all))
 		for _, s := range all {
-			m.sources[s.ID] = s
+			if actor.From(ctx).Sees(s.LegalEntityID) {
+				m.sources[s.ID] = s
+			}
 		}
 		m.refused, err = selectRefusals(ctx, tx)
 		return err
@@ -118,14 +120,9 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 		return m.saveAmbiguities(ctx, from, end, nil)
 	}
 	r := transfer.Match(legs)
-	entities := make(map[string]string, len(legs))
-	for _, l := range legs {
-		entities[l.ID] = l.LegalEntityID
-	}
-	who := actor.From(ctx)
 	pairs := slices.DeleteFunc(r.Pairs, func(p transfer.Pair) bool {
 		_, here := within[p.Out]
-		return !here || !who.Sees(entities[p.Out]) || !who.Sees(entities[p.In])
+		return !here
 	})
 	if err := m.link(ctx, pairs); err != nil {
 		return err
@@ -192,20 +189,17 @@ func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
 
 // saveAmbiguities replaces the stored ambiguities of a slice.
 func (m *matching) saveAmbiguities(ctx context.Context, from, end time.Time, ambiguous []Ambiguity) error {
-	for _, a := range ambiguous {
-		if actor.From(ctx).Sees(m.sources[a.SourceID].LegalEntityID) {
-			m.out.Ambiguous++
-		}
-	}
+	m.out.Ambiguous += len(ambiguous)
 	if m.dry {
 		return nil
 	}
-	var before []Ambiguity
+	var fresh map[string]Ambiguity
+	var removed []string
 	err := m.read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		before, err = selectAmbiguitiesOf(ctx, tx, from, end)
+		fresh, removed, err = changedAmbiguities(ctx, tx, from, end, ambiguous)
 		return err
 	})
-	if fresh, removed := diffAmbiguities(before, ambiguous); err != nil || len(fresh)+len(removed) == 0 {
+	if err != nil || len(fresh)+len(removed) == 0 {
 		return err // nothing changed, as on most days: skip the write
 	}
 	return m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {

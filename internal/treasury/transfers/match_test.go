@@ -238,3 +238,58 @@ func TestConcurrentRequestsLinkEachTransactionOnce(t *testing.T) {
 		}
 	})
 }
+
+// listed returns the ambiguities that a key for some legal entities sees, one on a page.
+func (w *world) listed(entities ...string) (all []transfers.Ambiguity) {
+	w.Helper()
+	ctx := actor.With(w.ctx, actor.Actor{OrganizationID: w.org, LegalEntityIDs: entities})
+	for cursor := ""; ; {
+		p, err := w.Ambiguous(ctx, page.Request{Limit: 1, Cursor: cursor})
+		if err != nil {
+			w.Fatal(err)
+		}
+		all = append(all, p.Items...)
+		if cursor = p.NextCursor; !p.HasMore {
+			return all
+		}
+	}
+}
+
+func TestMatchingByAKeyDependsOnlyOnWhatItSees(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		limited := actor.With(w.ctx, actor.Actor{OrganizationID: w.org, LegalEntityIDs: []string{w.entity}})
+		match := func() transfers.Matched {
+			m, err := w.Match(limited, noon, noon.AddDate(0, 0, 30), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		// The outflow may have gone to one of two wallets or to the other legal entity, in whose view nothing is ambiguous.
+		own := w.add(noon, "kraken -8 ETH", "main 8 ETH ethereum", "base 8 ETH base", "berlin 8 ETH")
+		// Neither of these is ambiguous within one legal entity.
+		w.add(noon.AddDate(0, 0, 9), "kraken -3 ETH", "main 3 ETH ethereum", "berlin -3 ETH")
+		w.add(noon.AddDate(0, 0, 18), "berlin 4 ETH", "kraken -4 ETH", "berlin 4 ETH")
+		w.match()
+		stored := w.listed()
+		if len(stored) != 10 || stored[0].Why != "3 transactions match by amount" {
+			t.Fatalf("%+v", stored)
+		}
+		seen := w.listed(w.entity)
+		if len(seen) != 3 || seen[0].TransactionID != own[0] || seen[0].Why != "2 transactions match by amount" ||
+			!slices.Equal(seen[0].Candidates, own[1:3]) {
+			t.Errorf("%+v", seen)
+		}
+		if abroad := w.listed(w.abroad); len(abroad) != 0 {
+			t.Errorf("%+v", abroad)
+		}
+		// The clear pair within the legal entity is linked, although another legal entity has a transaction that matches as well.
+		if m := match(); m.Linked != 1 || m.Ambiguous != 3 {
+			t.Errorf("%+v", m)
+		}
+		if now := w.listed(); len(now) != 8 || now[0].Why != stored[0].Why || !slices.Equal(now[0].Candidates, stored[0].Candidates) {
+			t.Errorf("what concerns another legal entity has changed: %+v", now)
+		}
+		w.check()
+	})
+}

@@ -141,6 +141,13 @@ func selectAmbiguitiesOf(ctx context.Context, tx *db.Tx, from, end time.Time) ([
 	return ambiguitiesOf(rows), err
 }
 
+// selectAmbiguitiesByID reads the ambiguities of some transactions.
+func selectAmbiguitiesByID(ctx context.Context, tx *db.Tx, transactionIDs []string) ([]Ambiguity, error) {
+	rows, err := db.All[ambiguityRow](ctx, tx, "SELECT "+db.Columns[ambiguityRow]()+
+		" FROM transfer_ambiguities WHERE organization_id = @org AND transaction_id {any}", transactionIDs)
+	return ambiguitiesOf(rows), err
+}
+
 // selectAmbiguities reads ambiguities by number, of all sources or of some, without transactions that were linked or
 // marked as spam since.
 func selectAmbiguities(ctx context.Context, tx *db.Tx, sources []string, above int64, limit int) ([]Ambiguity, error) {

@@ -131,13 +131,13 @@ func TestAKeyForOneSideOfATransferBetweenLegalEntitiesIsToldWhoCanBookIt(t *test
 				t.Errorf("%s: %d %s", path, a.Status, a.Body)
 			}
 		}
-		l.wantHint(t, key, "unposted_transactions", "1 of them also concern a legal entity that this key has no access to: post these")
+		l.wantHint(t, key, "unposted_transactions", "1 of them also concerns a legal entity that this key has no access to: post it")
 
 		var made struct{ Data client.JournalEntry }
 		if a := l.PostJSON(t, "/v1/journal-entries", book, &made); a.Status != http.StatusCreated {
 			t.Fatalf("%s", a.Body)
 		}
-		l.wantHint(t, key, "drafts", "1 of them also concern a legal entity that this key has no access to: post or delete these")
+		l.wantHint(t, key, "drafts", "1 of them also concerns a legal entity that this key has no access to: post or delete it")
 		if _, err := l.Client.PostJournalEntry(t.Context(), made.Data.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -227,6 +227,55 @@ func TestAKeyForOneLegalEntityCannotBookToAccountsOfSourcesOfAnother(t *testing.
 			Body: strings.ReplaceAll(entry, "ACCOUNT", shared)})
 		if a.Status != http.StatusCreated {
 			t.Errorf("an account of a source of its own: %d %s", a.Status, a.Body)
+		}
+	})
+}
+
+func TestAChainDoesNotNameAnEntryThatTheKeySeesNothingOf(t *testing.T) {
+	t.Parallel()
+	eachLedger(t, func(t *testing.T, l *ledger) {
+		l.AddEntity(t, "DE", "USD")
+		l.AddTag(t, "#us")
+		l.AddTag(t, "#de")
+		e := l.shared(t, "posted")
+		lines := l.Lines("Dr 1010 5.00 US; Cr 4010 5.00 US")
+		corrected, err := l.Client.CorrectJournalEntry(t.Context(), e.ID, client.UpdateJournalEntry{Lines: &lines})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reversal := *l.Find(t, corrected.ID).ReversalChain.PreviousEntryID
+		key := l.Limited(t, l.Names["DE"])
+		limited := client.New(l.Service().URL, key)
+		first, err := limited.JournalEntry(t.Context(), e.ID)
+		if err != nil || first.ReversalChain.NextEntryID == nil || *first.ReversalChain.NextEntryID != reversal {
+			t.Errorf("%+v %v", first, err)
+		}
+		for _, path := range []string{"", "/" + reversal} {
+			a := l.Service().Send(t, apitest.Request{Method: "GET", Path: "/v1/journal-entries" + path, Key: key})
+			if a.Status != http.StatusOK || strings.Contains(string(a.Body), corrected.ID) || !strings.Contains(string(a.Body), reversal) {
+				t.Errorf("%q: %d %s", path, a.Status, a.Body)
+			}
+		}
+	})
+}
+
+func TestALimitedKeyFindsSuppliersAndCreatesNone(t *testing.T) {
+	t.Parallel()
+	eachLedger(t, func(t *testing.T, l *ledger) {
+		x := l.NewTransaction(t)
+		key := l.Limited(t, l.LegalEntity.ID)
+		book := func(key string) apitest.Answer {
+			return l.Service().Send(t, apitest.Request{Method: "POST", Path: "/v1/journal-entries", Key: key, Body: `{"transaction_id":"` + x.ID +
+				`","transaction_type":"INVOICE","ledger_account_id":"` + l.Accounts["4010"] + `","vendor_name":"ACME"}`})
+		}
+		if a := book(key); a.Status != http.StatusForbidden || !strings.Contains(a.Error(t).Message, "concerns the whole organization") {
+			t.Errorf("a new supplier: %d %s", a.Status, a.Body)
+		}
+		if a := l.PostJSON(t, "/v1/tags", map[string]any{"name": "ACME", "kind": "supplier"}, nil); a.Status != http.StatusCreated {
+			t.Fatalf("%s", a.Body)
+		}
+		if a := book(key); a.Status >= 300 {
+			t.Errorf("a supplier that exists: %d %s", a.Status, a.Body)
 		}
 	})
 }

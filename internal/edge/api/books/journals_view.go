@@ -102,7 +102,7 @@ type CreateJournalEntry struct {
 	LedgerAccountID       string           `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the offsetting ledger account."`
 	Splits                []CreateSplit    `json:"splits,omitempty" minItems:"2" maxItems:"100" doc:"Entry from a transaction, instead of ledger_account_id: the offsetting ledger accounts, such as principal and interest of one payment. Either all splits are amounts, which add up to what is booked to them, or all are percentages, which add up to 100."`
 	OffsetLedgerAccountID string           `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: ledger account to use in place of that of the source."`
-	VendorName            wire.Opt[string] `json:"vendor_name,omitempty" maxLength:"200" doc:"Entry from a transaction: name of a supplier. The tag is created if it does not exist."`
+	VendorName            wire.Opt[string] `json:"vendor_name,omitempty" maxLength:"200" doc:"Entry from a transaction: name of a supplier. The tag is created if it does not exist; a key that is limited to legal entities can name existing ones only."`
 	AutoPost              *bool            `json:"auto_post,omitempty" doc:"Entry from a transaction: if true, post the entry. Defaults to false."`
 	DryRun                bool             `json:"dry_run,omitempty" doc:"Entry from a transaction: if true, return what would be created, and which later entries would consume other lots, without writing anything. Defaults to false."`
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // legalEntityPath is the parameter of operations on one legal entity.
@@ -15,12 +16,12 @@ type legalEntityPath struct {
 
 func (h handlers) listLegalEntities(ctx context.Context, in *struct{ wire.Paging }) (wire.List[LegalEntity], error) {
 	entities, err := h.app.Entities.List(ctx, in.Request())
-	return wire.ListOf(entities, viewLegalEntity), err
+	return wire.ListOf(entities, func(e entity.LegalEntity) LegalEntity { return viewLegalEntity(actor.From(ctx), e) }), err
 }
 
 func (h handlers) getLegalEntity(ctx context.Context, in *struct{ legalEntityPath }) (wire.Data[LegalEntityDetail], error) {
 	d, err := h.app.Entities.Get(ctx, in.ID)
-	return wire.DataOf(viewLegalEntityDetail(d)), err
+	return wire.DataOf(viewLegalEntityDetail(actor.From(ctx), d)), err
 }
 
 func (h handlers) createLegalEntity(ctx context.Context, in *struct{ Body CreateLegalEntity }) (wire.Data[LegalEntityDetail], error) {
@@ -42,7 +43,7 @@ func (h handlers) createLegalEntity(ctx context.Context, in *struct{ Body Create
 		IntercompanyBasis:    b.IntercompanyBasis,
 		LoansOut:             b.LoansOut,
 	})
-	return wire.DataOf(viewLegalEntityDetail(d)), err
+	return wire.DataOf(viewLegalEntityDetail(actor.From(ctx), d)), err
 }
 
 func (h handlers) updateLegalEntity(ctx context.Context, in *struct {
@@ -68,7 +69,7 @@ func (h handlers) updateLegalEntity(ctx context.Context, in *struct {
 		IntercompanyBasis:    b.IntercompanyBasis,
 		LoansOut:             b.LoansOut,
 	})
-	return wire.DataOf(viewLegalEntityDetail(d)), err
+	return wire.DataOf(viewLegalEntityDetail(actor.From(ctx), d)), err
 }
 
 func (h handlers) deleteLegalEntity(ctx context.Context, in *struct{ legalEntityPath }) (wire.Data[wire.Deleted], error) {
@@ -76,7 +77,11 @@ func (h handlers) deleteLegalEntity(ctx context.Context, in *struct{ legalEntity
 	return wire.DeletedOf(in.ID), err
 }
 
-func viewLegalEntity(e entity.LegalEntity) LegalEntity {
+// viewLegalEntity returns a legal entity as an actor may see it: without a parent that the actor's key has no access to.
+func viewLegalEntity(who actor.Actor, e entity.LegalEntity) LegalEntity {
+	if e.ParentID != "" && !who.Sees(e.ParentID) {
+		e.ParentID, e.OwnershipPercent = "", nil
+	}
 	return LegalEntity{
 		ID:                   e.ID,
 		Name:                 e.Name,
@@ -100,8 +105,8 @@ func viewLegalEntity(e entity.LegalEntity) LegalEntity {
 	}
 }
 
-func viewLegalEntityDetail(d entity.Detail) LegalEntityDetail {
-	out := LegalEntityDetail{viewLegalEntity(d.LegalEntity), make([]CostBasisElection, len(d.History)),
+func viewLegalEntityDetail(who actor.Actor, d entity.Detail) LegalEntityDetail {
+	out := LegalEntityDetail{viewLegalEntity(who, d.LegalEntity), make([]CostBasisElection, len(d.History)),
 		make([]MeasurementElection, len(d.Measurements))}
 	for i, e := range d.History {
 		out.CostBasisHistory[i] = CostBasisElection{e.Method, e.Scope, db.OrNull(e.From), wire.Timestamp(e.CreatedAt)}

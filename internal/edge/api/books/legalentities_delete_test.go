@@ -129,8 +129,20 @@ func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		refuse(limited, "1 API key limited to it")
-		if err := n.Client.RevokeAPIKey(t.Context(), key.ID); err != nil {
-			t.Fatal(err)
+		for entity, says := range map[string]string{limited: "in use: API keys limited to it",
+			owed: "in use: API keys limited to it; bookings on its intercompany accounts"} {
+			err := client.New(s.URL, n.Limited(t, entity)).DeleteLegalEntity(t.Context(), entity)
+			apitest.WantConflict(t, err, says) // the other keys and the entry are not for this key
+		}
+		for k, err := range n.Client.APIKeys(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k.ID == key.ID || slices.Equal(k.LegalEntityIDs, []string{limited}) {
+				if err := n.Client.RevokeAPIKey(t.Context(), k.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 		if err := n.Client.DeleteLegalEntity(t.Context(), limited); err != nil {
 			t.Errorf("the key is revoked: %v", err)

@@ -252,3 +252,27 @@ func TestTheCurrencyOfALegalEntityStaysOnceThereAreLinesInIt(t *testing.T) {
 		}
 	})
 }
+
+func TestALimitedKeyDoesNotSeeAParentThatItHasNoAccessTo(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		child := n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Child", ParentLegalEntityID: &n.LegalEntity.ID, OwnershipPercent: new("80")})
+		for name, x := range map[string]struct {
+			key  string
+			sees bool
+		}{
+			"unlimited":            {n.Key, true},
+			"limited to both":      {n.Limited(t, child.ID, n.LegalEntity.ID), true},
+			"limited to the child": {n.Limited(t, child.ID), false},
+		} {
+			for _, path := range []string{"/v1/legal-entities", "/v1/legal-entities/" + child.ID} {
+				a := s.Send(t, apitest.Request{Method: "GET", Path: path, Key: x.key})
+				if a.Status != 200 || strings.Contains(string(a.Body), `"parent_legal_entity_id":"`+n.LegalEntity.ID) != x.sees ||
+					strings.Contains(string(a.Body), `"ownership_percent":"80"`) != x.sees {
+					t.Errorf("%s, %s: %d %s", name, path, a.Status, a.Body)
+				}
+			}
+		}
+	})
+}

@@ -12,7 +12,7 @@ type LegalEntity struct {
 	Name                 string  `json:"name" maxLength:"200" doc:"Name of the company." example:"Acme Labs AG"`
 	BaseCurrency         string  `json:"base_currency" doc:"Base currency (ISO 4217) in which the books are kept." example:"CHF"`
 	Country              *string `json:"country" doc:"Country of incorporation (ISO 3166-1 alpha-2); null if unknown." example:"CH"`
-	ParentLegalEntityID  *string `json:"parent_legal_entity_id" doc:"Parent legal entity; null if none."`
+	ParentLegalEntityID  *string `json:"parent_legal_entity_id" doc:"Parent legal entity; null if there is none, or none that the API key has access to."`
 	OwnershipPercent     *string `json:"ownership_percent" format:"decimal" doc:"Percentage of this legal entity that the parent owns; null if unknown." example:"51"`
 	CostBasisMethod      string  `json:"cost_basis_method" enum:"fifo,lifo,hifo,lofo,weighted_average,specific_id" doc:"Cost basis method."`
 	CostBasisFrom        *string `json:"cost_basis_from" format:"date" doc:"First day on which method and scope apply; null for the beginning."`

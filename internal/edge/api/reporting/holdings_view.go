@@ -47,7 +47,7 @@ type ClosingPosition struct {
 // TreasuryBalance is the balance of an asset or currency at one source.
 type TreasuryBalance struct {
 	LegalEntityID    string  `json:"legal_entity_id" doc:"Legal entity that owns the lot."`
-	SourceID         *string `json:"source_id" doc:"Source. Null for holdings on a clearing account, and for money on a ledger account that several sources share."`
+	SourceID         *string `json:"source_id" doc:"Source. Null for holdings on a clearing account, and for money on a ledger account that has no source or several."`
 	SourceName       *string `json:"source_name" doc:"Name of the source; null if none."`
 	SourceClass      *string `json:"source_class" enum:"crypto,fiat,exchange,card,other" doc:"Class of the source; null if none."`
 	Provider         *string `json:"provider" doc:"Provider of the source; null if none."`
@@ -55,7 +55,7 @@ type TreasuryBalance struct {
 	AssetType        string  `json:"asset_type" example:"ETH" doc:"Symbol of the asset, or ISO 4217 currency."`
 	Chain            *string `json:"chain" doc:"Blockchain; null if not applicable."`
 	TokenID          *string `json:"token_id" doc:"Token identifier of an NFT; null for fungible assets."`
-	BookQuantity     string  `json:"book_quantity" format:"decimal" doc:"Quantity in the books. Assets: the remaining quantity of lots. Money: the balance of the ledger account of the source, debits less credits."`
+	BookQuantity     string  `json:"book_quantity" format:"decimal" doc:"Quantity in the books. Assets: the remaining quantity of lots. Money: the balance of the ledger account, debits less credits."`
 	ProviderQuantity *string `json:"provider_quantity" format:"decimal" doc:"Quantity reported by the provider; null if no provider is connected."`
 	Difference       *string `json:"difference" format:"decimal" doc:"provider_quantity less book_quantity; null if unknown."`
 	Priced

@@ -7,7 +7,7 @@ type FinancialInsights struct {
 	Period                        *string           `json:"period" example:"2026-01" doc:"Month of the accounting period; null if there is none yet."`
 	LegalEntityIDs                []string          `json:"legal_entity_ids" doc:"Legal entities included, added together."`
 	Months                        int64             `json:"months" doc:"Number of months that burn is averaged over: those requested, or fewer if the books are younger."`
-	Cash                          InsightFigure     `json:"cash" doc:"Money on the ledger accounts of sources, without digital assets."`
+	Cash                          InsightFigure     `json:"cash" doc:"Money on the ledger accounts of sources, without digital assets, and on other cash accounts: those below 1000 Cash and bank and 1100 Exchange balances. Null if no source has a ledger account and none of these has a balance."`
 	DigitalAssets                 InsightFigure     `json:"digital_assets" doc:"Digital assets at their carrying amounts."`
 	GrossBurn                     InsightFigure     `json:"gross_burn" doc:"Cost of revenue and operating expenses, on average per month."`
 	NetBurn                       InsightFigure     `json:"net_burn" doc:"Cost of revenue and operating expenses less revenue, on average per month. Negative if revenue is higher."`

@@ -37,14 +37,14 @@ func (h handlers) listTransactions(ctx context.Context, in *struct {
 
 // transactionView returns a function that views some transactions, with the guidance for the actor.
 func (h handlers) transactionView(ctx context.Context, all ...transaction.Transaction) (func(transaction.Transaction) Transaction, error) {
-	base, err := h.app.Transactions.BaseCurrencies(ctx, all...)
+	missing, err := h.app.Bookings.MissingValues(ctx, all...)
 	beyond := map[string]bool{}
 	if err == nil {
 		beyond, err = h.app.Transfers.Beyond(ctx, all...)
 	}
 	who := actor.From(ctx)
 	return func(t transaction.Transaction) Transaction {
-		return viewTransaction(who, t, t.Guide(base[t.Source.LegalEntityID], beyond[t.ID]))
+		return viewTransaction(who, t, t.Guide(missing[t.ID], beyond[t.ID]))
 	}, err
 }
 
@@ -240,9 +240,9 @@ func viewTransaction(who actor.Actor, t transaction.Transaction, g transaction.G
 		v.Card.Value = &TransactionCard{db.OrNull(c.MerchantName), db.OrNull(c.MerchantCategory), db.OrNull(c.CardholderName), db.OrNull(c.Last4)}
 	}
 	if s := t.Spam; s != nil {
-		verdict := SpamVerdict{Score: int64(s.Score), Reasons: make([]SpamReason, len(s.Reasons))}
-		for i, r := range s.Reasons {
-			verdict.Reasons[i] = SpamReason{r.Code, int64(r.Weight), r.Text}
+		verdict := SpamVerdict{Score: int64(s.Score), Reasons: []SpamReason{}}
+		for _, r := range s.For(who) {
+			verdict.Reasons = append(verdict.Reasons, SpamReason{r.Code, int64(r.Weight), r.Text})
 		}
 		v.Internal.Spam.Value = &verdict
 	}

@@ -113,9 +113,13 @@ func Describe(err error) (int, ErrorDetail) {
 		return cmp.Or(ComparePaths(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
 	listed := min(len(detail.Fields), fieldsMax)
-	if more := len(detail.Fields) - listed + f.More; more > 0 {
+	more, least := len(detail.Fields)-listed, ""
+	if f.More > 0 { // several checks may have counted the same fault, so that only one more is certain
+		more, least = more+1, "at least "
+	}
+	if more > 0 {
 		detail.Fields = detail.Fields[:listed]
-		detail.Message += fmt.Sprintf(": %d faults are listed, and %s more", listed, formatCount(more))
+		detail.Message += fmt.Sprintf(": %d faults are listed, and %s%s more", listed, least, formatCount(more))
 	}
 	if f.Unread {
 		detail.Message += "; the rest of the body was not read"

@@ -48,4 +48,10 @@ func TestAnAnswerListsAtMostAHundredFaultsAndSaysHowManyThereAre(t *testing.T) {
 		detail.Message != "the request is not valid: 100 faults are listed, and 23 more" {
 		t.Errorf("%d %s", len(detail.Fields), detail.Message)
 	}
+	for i := range fault.ListMax {
+		faults.Addf(fmt.Sprintf("lines[%d].side", i), "is wrong")
+	}
+	if _, detail = Describe(faults.Err()); detail.Message != "the request is not valid: 100 faults are listed, and at least 901 more" {
+		t.Errorf("more than are kept: %s", detail.Message)
+	}
 }

@@ -1,0 +1,51 @@
+package realized_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/base/page"
+)
+
+// positions returns the closing positions of a month, page by page, in the form "1 ETH cost 200 less 100 = 100".
+func (w *world) positions(month string) string {
+	w.Helper()
+	var out []string
+	for cursor := ""; ; {
+		p, err := w.holdings.ClosingPositions(w.Ctx, holdings.ClosingParams{PeriodID: w.Period(month).ID}, page.Request{Limit: 1, Cursor: cursor})
+		w.Must(err)
+		for _, c := range p.Items {
+			out = append(out, fmt.Sprintf("%s cost %s less %s = %s", c.Quantity, c.Basis, c.Adjustment.Neg(), c.Carrying))
+		}
+		if cursor = p.NextCursor; !p.HasMore {
+			slices.Sort(out)
+			return strings.Join(out, ", ")
+		}
+	}
+}
+
+// A lot that cost 200 is impaired to 100, and one that cost 50 is not: the impairment is that of the first.
+func TestClosingPositionsShowTheImpairmentOfTheirOwnLots(t *testing.T) {
+	t.Parallel()
+	for _, framework := range []string{"us_gaap", "ifrs"} {
+		each(t, framework+" impairment", func(w *world) {
+			check := func(month, want string) {
+				w.Helper()
+				if got := w.positions(month); got != want {
+					w.Errorf("%s, %s: %s, want %s", framework, month, got, want)
+				}
+			}
+			w.book("2025-09-10 A in 1 ETH = 200.00 : DEPOSIT against 3010", "2025-09-10 B in 1 ETH = 50.00 : DEPOSIT against 3010",
+				"2025-09 revalue at 100")
+			check("2025-09", "1 cost 200 less 100 = 100, 1 cost 50 less 0 = 50")
+			// Until the next run, what was moved takes its share along.
+			w.book("2025-10-10 A out 0.25 ETH = 25.00 : WITHDRAWAL against B")
+			check("2025-10", "0.75 cost 150 less 75 = 75, 1.25 cost 100 less 25 = 75")
+			w.book("2025-10 revalue at 100")
+			check("2025-10", "0.75 cost 150 less 75 = 75, 1.25 cost 100 less 25 = 75")
+		})
+	}
+}
