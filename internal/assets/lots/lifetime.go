@@ -20,6 +20,14 @@ type lifetime struct {
 	intervalNode int64      // set only if nothing is left
 }
 
+// Entered returns the accounting date of the entry that brought the lot in, or the zero time if it is not known.
+func (l lifetime) Entered() (at time.Time) {
+	if l.enteredAt != nil {
+		at = *l.enteredAt
+	}
+	return at
+}
+
 // setInterval sets from when to when a lot was held, or that it still is if either is nil.
 func (l *lifetime) setInterval(entered, emptied *time.Time) {
 	l.emptiedAt, l.intervalNode = nil, 0

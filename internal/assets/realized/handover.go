@@ -34,11 +34,15 @@ type Handover struct {
 	State string        // the lot that was measured: the one that was handed over, or one that it was moved from
 	Units money.Decimal // of that lot
 	Share money.Decimal // in the currency of the legal entity that gave it
+	// Surplus is the part of the share that was in the equity of the legal entity that gave it.
+	Surplus money.Decimal
 
 	To    lots.Lot
 	As    string        // the kind by which the legal entity that took it over measures it
 	Taken money.Decimal // the share in the currency of that legal entity
-	Date  time.Time     // accounting date
+	// TakenOver is the part of it that is in no surplus: all of it, unless both measure by revaluation. TakenSurplus is the part that is.
+	TakenOver, TakenSurplus money.Decimal
+	Date                    time.Time // accounting date
 }
 
 // Key returns the asset and the legal entity that the handover goes to.
@@ -77,9 +81,9 @@ func (h History) Apply(states []measure.State, all []Handover) []measure.State {
 	for _, x := range all {
 		if h.Took(x) {
 			if n := index(x.To.ID); n >= 0 {
-				out[n].Adjustment = out[n].Adjustment.Add(x.Taken)
+				out[n].Adjustment, out[n].TakenOver = out[n].Adjustment.Add(x.Taken), out[n].TakenOver.Add(x.TakenOver)
 			} else {
-				out = append(out, measure.State{Lot: x.To.ID, Quantity: x.To.Quantity, Adjustment: x.Taken})
+				out = append(out, measure.State{Lot: x.To.ID, Quantity: x.To.Quantity, Adjustment: x.Taken, TakenOver: x.TakenOver})
 			}
 		}
 		if n := index(x.State); h.Gave(x) && n >= 0 {
@@ -242,28 +246,52 @@ func (t *handoverTrace) resolve(ctx context.Context, h lots.Handover) error {
 		if state.Quantity.Cmp(x.Units) < 0 {
 			x.Units = state.Quantity // the rest was not held when it was measured
 		}
-		currency := t.books.Entities[h.LegalEntityID].BaseCurrency
-		x.Share = state.HandOver(x.Units, places(currency))
-		if x.Taken, err = t.convert(ctx, x.Share, currency, t.books.Entities[to.LegalEntityID].BaseCurrency, h.At); err != nil {
+		if err := t.handOver(ctx, &x, state, h.At); err != nil {
 			return err
 		}
 		t.out = append(t.out, x)
-		t.takeOver(x)
 	}
 	return nil
 }
 
+// handOver moves the share of the adjustment from the state of the lot to the one that it became. What was in earnings stays there, and
+// only between revalued lots a surplus goes along.
+func (t *handoverTrace) handOver(ctx context.Context, x *Handover, state *measure.State, at time.Time) (err error) {
+	from, to := t.books.Entities[x.From.LegalEntityID].BaseCurrency, t.books.Entities[x.To.LegalEntityID].BaseCurrency
+	surplus := state.Surplus()
+	given := state.HandOver(x.Units, places(from))
+	if x.Share = given.Share; x.Kind == revaluation {
+		x.Surplus = surplus.Sub(state.Surplus())
+	}
+	if x.Taken, err = t.convert(ctx, x.Share, from, to, at); err != nil {
+		return err
+	}
+	x.TakenOver = x.Taken
+	if x.Kind == revaluation && x.As == revaluation {
+		if x.TakenOver, err = t.convert(ctx, given.TakenOver, from, to, at); err != nil {
+			return err
+		}
+	}
+	t.takeOver(x)
+	return nil
+}
+
 // takeOver adds what a lot took over to its state.
-func (t *handoverTrace) takeOver(x Handover) {
+func (t *handoverTrace) takeOver(x *Handover) {
 	key := stateKey{kind: x.As, lotID: x.To.ID}
 	if t.states[key] == nil {
 		t.states[key] = &measure.State{Lot: x.To.ID, Quantity: x.To.Quantity}
 	}
-	t.states[key].Adjustment = t.states[key].Adjustment.Add(x.Taken)
+	s := t.states[key]
+	surplus := s.Surplus()
+	s.Adjustment, s.TakenOver = s.Adjustment.Add(x.Taken), s.TakenOver.Add(x.TakenOver)
+	if x.As == revaluation {
+		x.TakenSurplus = s.Surplus().Sub(surplus)
+	}
 }
 
-// kindOf returns the kind by which a legal entity measures a lot that it took over on a day. One that measures nothing keeps it like an
-// impairment.
+// kindOf returns the kind by which a legal entity measures a lot that it took over on a day. One that measures nothing keeps it on
+// the account of impairments.
 func (t *handoverTrace) kindOf(ctx context.Context, to lots.Lot, date time.Time) (string, error) {
 	e := t.books.Entities[to.LegalEntityID]
 	key := calendar.MonthOf(date, t.books.Zone).Key()

@@ -39,8 +39,8 @@ type Run struct {
 type Released struct {
 	lots.Use
 	State *measure.State // the state that it has a share of; nil if its lot was not measured before
-	Share money.Decimal
-	Lost  bool // nothing is known of its lot: it does not exist any more, or took over from another one than it did then
+	measure.Release
+	Lost bool // nothing is known of its lot: it does not exist any more, or took over from another one than it did then
 }
 
 // Releases returns what was disposed of since the latest run and before an instant, in the order of dates. current are the lots
@@ -82,8 +82,8 @@ func (h History) Releases(ctx context.Context, tx *db.Tx, current map[string]mea
 		for n, i := range indexes {
 			disposed[n] = out[i].Quantity
 		}
-		for n, share := range s.Shares(disposed, places) {
-			out[indexes[n]].Share = share
+		for n, release := range s.Shares(disposed, places) {
+			out[indexes[n]].Release = release
 		}
 	}
 	return out, nil
@@ -193,8 +193,9 @@ func (t *trace) read(ctx context.Context, tx *db.Tx, lotIDs []string) error {
 	for _, run := range t.history.Runs[1:] {
 		for _, r := range rows {
 			if r.RunID == run.ID {
-				s := &measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After, Gone: true}
-				t.measured[r.LotID] = append(t.measured[r.LotID], measuredLot{run, s})
+				s := r.state()
+				s.Gone = true
+				t.measured[r.LotID] = append(t.measured[r.LotID], measuredLot{run, &s})
 			}
 		}
 	}

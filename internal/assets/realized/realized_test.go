@@ -23,6 +23,7 @@ type world struct {
 	reports  *statements.Service
 	closed   string          // the last month that is closed
 	priced   map[string]bool // by month
+	linked   string          // the last entry of two transactions that belong together
 }
 
 // each runs a test on each engine with a company that measures as it is told: "ifrs impairment".

@@ -147,6 +147,17 @@ type rowRow struct {
 	LotID    string        `db:"subject_id"`
 	Quantity money.Decimal `db:"quantity"`
 	After    money.Decimal `db:"after"`
+	// TakenOver is null if the lot was not taken over from one that was measured in another way.
+	TakenOver *money.Decimal `db:"taken_over"`
+}
+
+// state returns the lot as the run left it.
+func (r rowRow) state() measure.State {
+	out := measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After}
+	if r.TakenOver != nil {
+		out.TakenOver = *r.TakenOver
+	}
+	return out
 }
 
 const fromRows = ` FROM revaluation_rows WHERE organization_id = @org AND legal_entity_id = ? AND kind = ? AND unit = ?
@@ -157,7 +168,7 @@ func selectStates(ctx context.Context, tx *db.Tx, h History) (map[string]measure
 	rows, err := db.All[rowRow](ctx, tx, "SELECT "+db.Columns[rowRow]()+fromRows, h.LegalEntityID, h.Kind, h.Unit, []string{h.Runs[0].ID})
 	out := make(map[string]measure.State, len(rows))
 	for _, r := range heldRows(rows) {
-		out[r.LotID] = measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After}
+		out[r.LotID] = r.state()
 	}
 	return out, err
 }

@@ -16,7 +16,7 @@ import (
 // are withdrawn.
 func (s *subject) adopt(ctx context.Context) error {
 	adopts, err := entity.AdoptsFairValueOn(ctx, s.tx, s.LegalEntity, s.period.Key+"-01")
-	if err != nil || !s.includes(Adoption) {
+	if err != nil {
 		return err
 	}
 	count := len(s.items)
@@ -24,6 +24,9 @@ func (s *subject) adopt(ctx context.Context) error {
 		if err := s.adoptAssets(ctx); err != nil {
 			return err
 		}
+	}
+	if !s.includes(Adoption) {
+		return nil // the lots of other kinds begin with the adoption all the same
 	}
 	for key, own := range s.own {
 		if _, planned := s.opening[key[1]]; key[0] == string(Adoption) && own.EntryID != nil && !planned {
@@ -54,10 +57,8 @@ func (s *subject) adoptAssets(ctx context.Context) error {
 	}
 	s.unpriced = append(s.unpriced, before.unpriced...)
 	lots := &lotMeasurer{subject: before, group: assetGroup{kind: Impairment, model: measure.Revalued}, quotes: quotes}
-	if s.withLots {
-		if err := lots.read(ctx, units); err != nil {
-			return err
-		}
+	if err := lots.read(ctx, units); err != nil { // also to compare: what was handed over since has its share of these lots
+		return err
 	}
 	for _, unit := range units {
 		h := before.held[unit]
@@ -65,8 +66,9 @@ func (s *subject) adoptAssets(ctx context.Context) error {
 		impaired := before.adjustment(account.RoleAccumulatedImpairment(unit))
 		value, effect := measure.FairValue(h.quantity, quotes[unit].valueOr(money.Decimal{}), h.cost, adjusted, s.digits)
 		rows, _ := lots.measure(unit, measure.Revalued, adjusted.Add(impaired))
-		s.addAdoption(Item{Kind: Adoption, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Before: adjusted.Add(impaired),
-			Price: quotes[unit], Value: value, After: value.Sub(h.cost)}, effect.Adjustment, impaired.Neg(), rows)
+		i := Item{Kind: Adoption, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Before: adjusted.Add(impaired),
+			Price: quotes[unit], Value: value, After: value.Sub(h.cost)}
+		s.addAdoption(i, effect.Adjustment, impaired.Neg(), s.addRest(rows, i, account.RoleFairValueAdjustment(unit)))
 	}
 	return nil
 }
@@ -90,6 +92,10 @@ func (s *subject) atOpening(ctx context.Context) (*subject, error) {
 // addAdoption adds the adoption for an asset to the plan. Adjustment and impairment are the amounts that are debited to its adjustment
 // accounts; retained earnings are credited with both.
 func (s *subject) addAdoption(i Item, adjustment, impairment money.Decimal, rows []Row) {
+	s.opening[i.Unit] = rows
+	if !s.includes(Adoption) {
+		return
+	}
 	for role, amount := range map[string]money.Decimal{account.RoleFairValueAdjustment(i.Unit): adjustment,
 		account.RoleAccumulatedImpairment(i.Unit): impairment} {
 		s.adopted[role] = amount.Sub(s.ownOn(Adoption, i.Unit, s.roles[role]))
@@ -97,7 +103,6 @@ func (s *subject) addAdoption(i Item, adjustment, impairment money.Decimal, rows
 	i.Lines = s.lines(measure.Effect{Adjustment: adjustment}, account.RoleFairValueAdjustment(i.Unit))
 	i.Lines = append(i.Lines, s.lines(measure.Effect{Adjustment: impairment}, account.RoleAccumulatedImpairment(i.Unit))...)
 	i.Lines = append(i.Lines, s.lines(measure.Effect{Retained: adjustment.Add(impairment)}, "")...)
-	s.opening[i.Unit] = rows
 	s.setOutcome(i, rows)
 }
 

@@ -68,7 +68,8 @@ func (l *lotMeasurer) histories() (out []realized.History) {
 
 // restore adds the ancestors of lots that are held again. Nothing was left of them at the last measurement, because a disposal had
 // consumed them that consumes another lot now. Each unit has the adjustment that it had when it was measured last, and prices since
-// then count. For a lot of before that was never measured, because it was booked late, prices since the first measurement count.
+// then count. For a lot of before that was never measured, because it was booked or taken over late, prices since the first measurement
+// count, but none of before it was taken over.
 func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map[string]lots.Lot, out map[string]string) error {
 	chains, all := map[string][]string{}, []string{}
 	for _, held := range l.subject.lots {
@@ -77,8 +78,13 @@ func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map
 		}
 		var acquired bool
 		chains[held.ID], acquired = l.chain(held.ID, known)
-		if all = append(all, chains[held.ID]...); acquired {
-			l.since[held.ID] = l.firstMeasured(h)
+		all = append(all, chains[held.ID]...)
+		first := known[chains[held.ID][len(chains[held.ID])-1]].Entered()
+		switch measured := l.firstMeasured(h); {
+		case acquired || !first.IsZero() && first.Before(measured):
+			l.since[held.ID] = measured
+		case !first.IsZero() && first.Before(h.Runs[0].End):
+			l.since[held.ID] = first
 		}
 	}
 	states, runs, err := h.Earlier(ctx, l.tx, all)
@@ -151,7 +157,7 @@ func (l *lotMeasurer) readReleases(ctx context.Context) error {
 				index[r.State.Lot], l.states[h.Unit] = n, append(l.states[h.Unit], *r.State)
 			}
 			s := &l.states[h.Unit][n]
-			s.Released = append(s.Released, measure.Release{Units: r.Quantity, Share: r.Share})
+			s.Released = append(s.Released, r.Release)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
@@ -116,6 +117,9 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 		model := f.model
 		if !s.isMeasured(f, unit) {
 			model = measure.NotMeasured
+			if f.kind == Impairment && s.Measurement == entity.MeasuredAtCost {
+				model = measure.Kept
+			}
 		}
 		rows, effect = lots.measure(unit, model, balance)
 		for _, r := range rows {
@@ -126,6 +130,9 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 	i.After, i.Lines = i.Before.Add(effect.Adjustment), append(s.lines(effect, role), s.transferLines(unit, moved)...)
 	if h.quantity.IsZero() && i.Before.IsZero() && len(i.Lines) == 0 && s.own[[2]string{string(f.kind), unit}].EntryID == nil {
 		return // it is no longer held, and there is nothing to book
+	}
+	if s.withLots {
+		rows = s.addRest(rows, i, role)
 	}
 	s.setOutcome(i, rows)
 }

@@ -1,7 +1,9 @@
 package revaluation
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
@@ -25,7 +27,7 @@ func (s *subject) remeasure(ctx context.Context, kind Kind) (bool, error) {
 	}
 	byUnit := map[string][]balance.ClosingUnits{}
 	var units []string
-	for _, u := range found {
+	for _, u := range s.withPlanned(found, kind) {
 		u.Amount = u.Amount.Sub(s.ownOn(kind, u.Unit, u.AccountID)).Add(s.plannedOn(u.AccountID, u.Unit))
 		if _, known := byUnit[u.Unit]; !known {
 			units = append(units, u.Unit)
@@ -45,6 +47,21 @@ func (s *subject) remeasure(ctx context.Context, kind Kind) (bool, error) {
 		s.balance(kind, unit, byUnit[unit], quotes[unit])
 	}
 	return len(units) > 0, nil
+}
+
+// withPlanned returns balances with those that have nothing yet, but on which handovers book something in this run.
+func (s *subject) withPlanned(found []balance.ClosingUnits, kind Kind) []balance.ClosingUnits {
+	out := slices.Clone(found)
+	for key, amount := range s.planned {
+		there := slices.ContainsFunc(found, func(u balance.ClosingUnits) bool { return u.AccountID == key[0] && u.Unit == key[1] })
+		if !there && !amount.IsZero() && money.IsFiat(key[1]) == (kind == Exchange) {
+			out = append(out, balance.ClosingUnits{AccountID: key[0], Unit: key[1]})
+		}
+	}
+	slices.SortFunc(out, func(a, b balance.ClosingUnits) int {
+		return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.AccountID, b.AccountID))
+	})
+	return out
 }
 
 // monetaryBalances returns the balances of monetary accounts that a kind measures.

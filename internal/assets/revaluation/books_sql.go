@@ -63,10 +63,11 @@ func selectLastRun(ctx context.Context, tx *db.Tx, legalEntityID string, kind Ki
 }
 
 type stateRow struct {
-	Unit     string        `db:"unit"`
-	LotID    string        `db:"subject_id"`
-	Quantity money.Decimal `db:"quantity"`
-	After    money.Decimal `db:"after"`
+	Unit      string         `db:"unit"`
+	LotID     string         `db:"subject_id"`
+	Quantity  money.Decimal  `db:"quantity"`
+	After     money.Decimal  `db:"after"`
+	TakenOver *money.Decimal `db:"taken_over"`
 }
 
 // selectStates reads the adjustments of lots after a run.

@@ -32,7 +32,7 @@ func (s *subject) readHandovers(ctx context.Context) error {
 	for key := range s.earlier {
 		from = earlier(from, s.history(Kind(key[0]), key[1]).Since())
 	}
-	s.handovers, err = realized.Handovers(ctx, s.tx, from, s.asOf.Add(time.Millisecond), s.adoptedStates())
+	s.handovers, err = realized.Handovers(ctx, s.tx, from, s.asOf.Add(time.Millisecond), s.adoptions)
 	return err
 }
 
@@ -48,7 +48,7 @@ func (s *subject) adoptedStates() (out []realized.Adopted) {
 	for unit, rows := range s.opening {
 		a := realized.Adopted{Key: realized.Key{LegalEntityID: s.ID, AssetType: unit}, At: s.period.Start}
 		for _, r := range rows {
-			a.States = append(a.States, measure.State{Lot: r.SubjectID, Quantity: r.Quantity, Adjustment: r.After})
+			a.States = append(a.States, measure.State{Lot: r.SubjectID, Quantity: r.Quantity, Adjustment: r.After, TakenOver: r.TakenOver})
 		}
 		out = append(out, a)
 	}
@@ -91,8 +91,8 @@ type transfer struct {
 }
 
 // transferred returns what handovers did to the adjustment of an asset. What became another asset is cleared with the adjustment of that.
-// What went to another legal entity is part of the balance between the two, which is the carrying amount then, and so is the surplus in
-// their equity.
+// What went to another legal entity is part of the balance between the two, which is the carrying amount then. Where both revalue, the
+// surplus in equity moves along; otherwise the one that gave it has realized it, and none arises.
 func (s *subject) transferred(kind Kind, unit string) transfer {
 	t, h := transfer{credits: map[string]money.Decimal{}}, s.history(kind, unit)
 	add := func(amount money.Decimal, role string) {
@@ -106,15 +106,13 @@ func (s *subject) transferred(kind Kind, unit string) transfer {
 			gave, took = account.RoleDueFrom(x.To.LegalEntityID), account.RoleDueTo(x.From.LegalEntityID)
 		}
 		if h.Gave(x) {
-			add(x.Share.Neg(), gave)
-			if between && kind == Revaluation && x.Share.Sign() > 0 {
-				t.surplus = t.surplus.Sub(x.Share)
+			if add(x.Share.Neg(), gave); between || x.Kind != x.As {
+				t.surplus = t.surplus.Sub(x.Surplus)
 			}
 		}
 		if h.Took(x) {
-			add(x.Taken, took)
-			if between && kind == Revaluation && x.Taken.Sign() > 0 {
-				t.surplus = t.surplus.Add(x.Taken)
+			if add(x.Taken, took); between {
+				t.surplus = t.surplus.Add(x.TakenSurplus)
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func (l *lotMeasurer) readStates(ctx context.Context) error {
 	if l.group.kind == FairValue {
 		for unit, rows := range l.opening {
 			for _, r := range rows {
-				l.addState(unit, r.SubjectID, r.Quantity, r.After)
+				l.addState(unit, measure.State{Lot: r.SubjectID, Quantity: r.Quantity, Adjustment: r.After, TakenOver: r.TakenOver})
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (l *lotMeasurer) readStates(ctx context.Context) error {
 			return err
 		}
 		for _, r := range rows {
-			l.addState(r.Unit, r.LotID, r.Quantity, r.After)
+			l.addState(r.Unit, measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After, TakenOver: orZero(r.TakenOver)})
 		}
 	}
 	return nil
@@ -90,12 +90,12 @@ func (l *lotMeasurer) applyHandovers() {
 }
 
 // addState adds a lot as it was measured. A row of a lot of which nothing was left is no state.
-func (l *lotMeasurer) addState(unit, lotID string, quantity, adjustment money.Decimal) {
-	if quantity.IsZero() {
+func (l *lotMeasurer) addState(unit string, s measure.State) {
+	if s.Quantity.IsZero() {
 		return
 	}
-	l.units[lotID] = unit
-	l.states[unit] = append(l.states[unit], measure.State{Lot: lotID, Quantity: quantity, Adjustment: adjustment})
+	l.units[s.Lot] = unit
+	l.states[unit] = append(l.states[unit], s)
 }
 
 // readLows reads the prices of the period if the lowest one counts, and earlier ones that count for lots of before.
@@ -169,11 +169,13 @@ func (l *lotMeasurer) measure(unit string, model measure.Model, balance money.De
 	var rows []Row
 	for i, lot := range l.lots[unit] {
 		cost, m := lot.Cost, measured[i]
-		if model == measure.NotMeasured || l.quotes[unit] == nil {
+		if model == measure.Kept {
+			m.Value = cost.Add(m.Adjustment)
+		} else if model == measure.NotMeasured || l.quotes[unit] == nil {
 			m.Value = cost
 		}
 		rows = append(rows, Row{SubjectID: lot.ID, Quantity: lot.Quantity, Cost: &cost, Before: m.Carried, Price: l.prices[lot.ID],
-			Value: m.Value, After: m.Adjustment})
+			Value: m.Value, After: m.Adjustment, TakenOver: m.TakenOver})
 	}
 	return l.explainBalance(unit, rows, measured, balance.Sub(l.transferred(l.group.kind, unit).amount)), effect
 }

@@ -35,12 +35,13 @@ type planner struct {
 	kinds    []Kind // all if empty
 	withLots bool   // with the lots of assets at fair value, which nothing but the record needs
 
-	roles    map[string]string // accounts by role
-	missing  []fault.Field     // prices and rates
-	unpriced []string          // assets without a price
-	parts    []Part
-	items    []Item
-	rows     []Row
+	roles     map[string]string  // accounts by role
+	missing   []fault.Field      // prices and rates
+	unpriced  []string           // assets without a price
+	adoptions []realized.Adopted // that are not booked yet
+	parts     []Part
+	items     []Item
+	rows      []Row
 }
 
 func newPlanner(tx *db.Tx, b *snapshot.Books, p period.Period, kinds []Kind) *planner {
@@ -96,20 +97,35 @@ type subject struct {
 // holding is the quantity and the cost of an asset.
 type holding struct{ quantity, cost money.Decimal }
 
-// measure plans the items of a legal entity.
-func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
-	s, err := p.read(ctx, e)
-	if err != nil {
-		return err
+// measure plans the items of legal entities. All adopt fair value first, because a lot that one of them gives to another takes along what
+// the adoption made of it.
+func (p *planner) measure(ctx context.Context, entities ...entity.LegalEntity) error {
+	subjects := make([]*subject, len(entities))
+	for n, e := range entities {
+		s, err := p.read(ctx, e)
+		if err != nil {
+			return err
+		}
+		if err := s.adopt(ctx); err != nil {
+			return err
+		}
+		subjects[n], p.adoptions = s, append(p.adoptions, s.adoptedStates()...)
 	}
-	if err := s.adopt(ctx); err != nil {
-		return err
+	for _, s := range subjects {
+		if err := s.measure(ctx); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// measure plans the items of the legal entity.
+func (s *subject) measure(ctx context.Context) error {
 	if err := s.readHandovers(ctx); err != nil {
 		return err
 	}
 	for _, group := range s.groups() {
-		if !p.includes(group.kind) {
+		if !s.includes(group.kind) {
 			continue
 		}
 		planned, err := s.assets(ctx, group)
@@ -117,11 +133,11 @@ func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
 			return err
 		}
 		if planned || group.applies {
-			p.parts = append(p.parts, Part{e.ID, group.kind, Posted})
+			s.parts = append(s.parts, Part{s.ID, group.kind, Posted})
 		}
 	}
 	for _, kind := range []Kind{UnitBalance, Exchange} {
-		if !p.includes(kind) {
+		if !s.includes(kind) {
 			continue
 		}
 		planned, err := s.remeasure(ctx, kind)
@@ -129,7 +145,7 @@ func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
 			return err
 		}
 		if planned || kind == Exchange {
-			p.parts = append(p.parts, Part{e.ID, kind, Posted})
+			s.parts = append(s.parts, Part{s.ID, kind, Posted})
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -29,6 +30,14 @@ var kinds = []Kind{Adoption, FairValue, Revaluation, Impairment, UnitBalance, Ex
 
 // ByAccount reports whether rows of the kind are accounts, and not lots.
 func (k Kind) ByAccount() bool { return k == Exchange || k == UnitBalance }
+
+// adjustmentRole returns the role of the account with the adjustment of an asset.
+func (k Kind) adjustmentRole(asset string) string {
+	if k == Impairment {
+		return account.RoleAccumulatedImpairment(asset)
+	}
+	return account.RoleFairValueAdjustment(asset)
+}
 
 // Status is the state of a run, or of a part of it.
 type Status string
@@ -147,6 +156,7 @@ type Row struct {
 	Price         *Quote
 	Value         money.Decimal
 	After         money.Decimal
+	TakenOver     money.Decimal // see measure.State; for the next run, and not shown
 }
 
 // IsAccount reports whether the row is an account, and not a lot.

@@ -70,6 +70,24 @@ func (l *lotMeasurer) explainBalance(unit string, rows []Row, measured []measure
 	return rows
 }
 
+// addRest adds what an item is adjusted to without any lot to the row of the adjustment account, so that the rows add up to the item: a
+// period may be measured again whose lots do not exist any more, because the entry that brought them in was reversed in a later one.
+func (s *subject) addRest(rows []Row, i Item, role string) []Row {
+	value, after := i.Value, i.After
+	for _, r := range rows {
+		value, after = value.Sub(r.Value), after.Sub(r.After)
+	}
+	if after.IsZero() {
+		return rows
+	}
+	n := slices.IndexFunc(rows, Row.IsAccount)
+	if n < 0 {
+		n, rows = len(rows), append(rows, Row{SubjectID: s.roles[role]})
+	}
+	rows[n].Value, rows[n].After = rows[n].Value.Add(value), rows[n].After.Add(after)
+	return rows
+}
+
 // adjustmentAccount returns the account on which the adjustment of an asset is, empty if there is none yet.
 func (l *lotMeasurer) adjustmentAccount(unit string) string {
 	fair, impaired := l.groups()[0].role(unit), l.groups()[1].role(unit)

@@ -39,13 +39,16 @@ func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
 		}
 		plan := newPlanner(tx, b, month, p.Kinds)
 		plan.withLots = true
-		for _, e := range entities {
-			if err := plan.measure(ctx, e); err != nil {
-				return err
-			}
+		if err := plan.measure(ctx, entities...); err != nil {
+			return err
 		}
 		if err := plan.err(); err != nil {
 			return err
+		}
+		if !p.Dry {
+			if err := plan.createAccounts(ctx); err != nil {
+				return err
+			}
 		}
 		plan.sort()
 		r = plan.run(tx, actor.From(ctx).UserID)
@@ -137,9 +140,6 @@ func (p *planner) run(tx *db.Tx, userID string) Run {
 // save books and stores a run, and marks the earlier runs that it replaces.
 func (s *Service) save(ctx context.Context, tx *db.Tx, plan *planner, r *Run) error {
 	r.ID = tx.NewID(id.Revaluation)
-	if err := plan.createAccounts(ctx); err != nil {
-		return err
-	}
 	if err := s.book(ctx, tx, r); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *Service) save(ctx context.Context, tx *db.Tx, plan *planner, r *Run) er
 	return nil
 }
 
-// createAccounts creates the accounts that lines are the first to use.
+// createAccounts creates the accounts that lines are the first to use, and names them in the rows that are such an account.
 func (p *planner) createAccounts(ctx context.Context) error {
 	for n, i := range p.items {
 		for m, l := range i.Lines {
@@ -170,6 +170,11 @@ func (p *planner) createAccounts(ctx context.Context) error {
 				p.roles[l.Role] = a.ID
 			}
 			p.items[n].Lines[m].AccountID = p.roles[l.Role]
+		}
+	}
+	for n, r := range p.rows {
+		if r.SubjectID == "" {
+			p.rows[n].SubjectID = p.roles[r.Kind.adjustmentRole(r.Unit)]
 		}
 	}
 	return nil

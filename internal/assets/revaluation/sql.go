@@ -92,6 +92,16 @@ type rowRow struct {
 	quoteRow
 	Value money.Decimal `db:"value"`
 	After money.Decimal `db:"after"`
+	// TakenOver is null if it is zero.
+	TakenOver *money.Decimal `db:"taken_over"`
+}
+
+// orZero returns an amount, or zero for null.
+func orZero(amount *money.Decimal) (out money.Decimal) {
+	if amount != nil {
+		out = *amount
+	}
+	return out
 }
 
 // insertRun stores a run with its parts, items and rows.
@@ -126,6 +136,9 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 	for n, row := range rows {
 		out[n] = rowRow{RunID: r.ID, LegalEntityID: row.LegalEntityID, Kind: string(row.Kind), Unit: row.Unit, SubjectID: row.SubjectID,
 			Quantity: row.Quantity, Cost: row.Cost, Before: row.Before, quoteRow: toQuote(row.Price), Value: row.Value, After: row.After}
+		if !row.TakenOver.IsZero() {
+			out[n].TakenOver = &row.TakenOver
+		}
 	}
 	return db.Insert(ctx, tx, "revaluation_rows", out...)
 }

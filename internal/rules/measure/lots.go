@@ -11,6 +11,7 @@ const (
 	Impaired                 // IAS 36: at cost or less; losses are reversed up to cost
 	WrittenOff               // US GAAP outside ASC 350-60: never written up, so that losses are not reversed
 	NotMeasured              // back at cost, because the asset is no longer measured by lot
+	Kept                     // at cost, or at what it was carried at when it was taken over
 )
 
 // State is the state of a lot after its last measurement, or the one that it took over from the lot that it was before. A positive
@@ -20,6 +21,9 @@ type State struct {
 	Lot        string
 	Quantity   money.Decimal
 	Adjustment money.Decimal
+	// TakenOver is the adjustment with which the lot was taken over from an asset or a legal entity that measures in another way. It is
+	// in no surplus, and what is not measured above cost keeps it.
+	TakenOver money.Decimal
 	// Gone marks a lot of which nothing was left at the last measurement, so that nothing of its adjustment is on the account. The
 	// state is that of an earlier measurement.
 	Gone bool
@@ -27,9 +31,9 @@ type State struct {
 	Released []Release
 }
 
-// Release is a disposal and the share of the adjustment of its lot that it releases. Both are negative if a disposal of before was
-// corrected: it consumed another lot, and these units are held again.
-type Release struct{ Units, Share money.Decimal }
+// Release is a disposal and the share of the adjustment of its lot that it releases, and of what the lot was taken over with. All are
+// negative if a disposal of before was corrected: it consumed another lot, and these units are held again.
+type Release struct{ Units, Share, TakenOver money.Decimal }
 
 // Lot is a lot as it is held now.
 type Lot struct {
@@ -48,6 +52,7 @@ type Measured struct {
 	Carried    money.Decimal // adjustment before the measurement
 	Value      money.Decimal
 	Adjustment money.Decimal
+	TakenOver  money.Decimal // see State
 }
 
 // Lots measures lots. Balance is the balance of the adjustment account. If it differs from the sum of the states, other
@@ -58,18 +63,18 @@ func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places in
 	assignValues(lots, out, places)
 	for _, s := range states {
 		if !s.Gone {
-			effect.Surplus = effect.Surplus.Sub(m.surplus(s.Adjustment))
+			effect.Surplus = effect.Surplus.Sub(m.surplus(s.Adjustment, s.TakenOver))
 		}
 	}
 	effect.Adjustment = balance.Neg()
 	for i, l := range lots {
-		after := m.adjust(out[i].Carried, out[i].Value.Sub(l.Cost))
+		after := m.adjust(out[i], out[i].Value.Sub(l.Cost))
 		out[i].Adjustment = after
 		effect.Adjustment = effect.Adjustment.Add(after)
-		effect.Surplus = effect.Surplus.Add(m.surplus(after))
+		effect.Surplus = effect.Surplus.Add(m.surplus(after, out[i].TakenOver))
 	}
 	own := effect.Adjustment.Sub(money.Sum(effect.Realized, effect.Surplus, effect.Retained))
-	if m == Revalued || m == NotMeasured {
+	if m == Revalued || m == NotMeasured || m == Kept {
 		effect.Unrealized = own
 	} else {
 		effect.Impairment = own
@@ -77,27 +82,32 @@ func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places in
 	return out, effect
 }
 
-// adjust returns the new adjustment of a lot, from its adjustment before and its value less cost.
-func (m Model) adjust(before, excess money.Decimal) money.Decimal {
+// adjust returns the new adjustment of a lot, from how it was carried before and its value less cost.
+func (m Model) adjust(before Measured, excess money.Decimal) money.Decimal {
 	switch m {
 	case Impaired:
-		return negativePart(excess)
+		return lesser(positivePart(before.TakenOver), excess)
 	case WrittenOff:
-		return lesser(before, excess)
+		return lesser(before.Carried, excess)
+	case Kept:
+		return before.TakenOver
 	case NotMeasured:
 		return money.Decimal{}
 	}
 	return excess
 }
 
-// surplus returns the part of an adjustment that is in equity. What is never written up has none: it took a positive adjustment over
-// from an asset at fair value, whose changes were in earnings.
-func (m Model) surplus(adjustment money.Decimal) money.Decimal {
-	if m == WrittenOff || adjustment.Sign() < 0 {
+// surplus returns the part of an adjustment that is in equity: of a revalued lot what exceeds its cost, or what it was taken over at if
+// that is more, because that excess was in the earnings or in the equity of others. The other models never write up.
+func (m Model) surplus(adjustment, takenOver money.Decimal) money.Decimal {
+	if m != Revalued && m != NotMeasured {
 		return money.Decimal{}
 	}
-	return adjustment
+	return positivePart(adjustment.Sub(positivePart(takenOver)))
 }
+
+// Surplus returns the part of the adjustment of a revalued lot that is in equity.
+func (s State) Surplus() money.Decimal { return Revalued.surplus(s.Adjustment, s.TakenOver) }
 
 // carryForward carries adjustments forward to what is left of each lot, by quantity, and releases the share of what was
 // disposed of. The disposal was booked against cost, so a surplus is deducted from the realized gain and moved to retained
@@ -118,7 +128,7 @@ func (m Model) carryForward(states []State, lots []Lot, out []Measured, places i
 		for _, i := range successors[s.Lot] {
 			from := held[n]
 			held[n] = from.Add(lots[i].Units)
-			out[i].Carried = s.share(from, held[n], places)
+			out[i].Carried, out[i].TakenOver = s.share(from, held[n], places), s.part(s.TakenOver, from, held[n], places)
 		}
 		for _, r := range s.Released {
 			e.release(m, r)
@@ -126,7 +136,7 @@ func (m Model) carryForward(states []State, lots []Lot, out []Measured, places i
 	}
 	for n, s := range states {
 		if units := lesser(missing[n], left); units.Sign() > 0 {
-			e.release(m, Release{units, s.share(held[n], held[n].Add(units), places)})
+			e.release(m, s.releaseOf(held[n], held[n].Add(units), places))
 			left = left.Sub(units)
 		}
 	}
@@ -156,31 +166,33 @@ func Missing(states []State, lots []Lot) []money.Decimal {
 // release adds the effect of a release. Only a surplus goes to retained earnings.
 func (e *Effect) release(m Model, r Release) {
 	e.Realized = e.Realized.Sub(r.Share)
-	if r.Share.Sign() == r.Units.Sign() && m != WrittenOff {
-		e.Retained = e.Retained.Add(r.Share)
+	if r.Units.Sign() < 0 {
+		e.Retained = e.Retained.Sub(m.surplus(r.Share.Neg(), r.TakenOver.Neg()))
+	} else {
+		e.Retained = e.Retained.Add(m.surplus(r.Share, r.TakenOver))
 	}
 }
 
 // HandOver takes units out of a state with their share of the adjustment, which it returns. The lot that they became has it from then
 // on.
-func (s *State) HandOver(units money.Decimal, places int32) (share money.Decimal) {
-	share = s.Adjustment
+func (s *State) HandOver(units money.Decimal, places int32) Release {
+	out := Release{Units: units, Share: s.Adjustment, TakenOver: s.TakenOver}
 	if !units.Equal(s.Quantity) {
-		share = s.share(money.Decimal{}, units, places)
+		out = s.releaseOf(money.Decimal{}, units, places)
 	}
-	s.Quantity, s.Adjustment = s.Quantity.Sub(units), s.Adjustment.Sub(share)
-	return share
+	s.Quantity, s.Adjustment, s.TakenOver = s.Quantity.Sub(units), s.Adjustment.Sub(out.Share), s.TakenOver.Sub(out.TakenOver)
+	return out
 }
 
 // Shares returns the shares of the adjustment that disposals release. They are the last part of the adjustment; the first part
 // stays with what is held.
-func (s State) Shares(disposed []money.Decimal, places int32) []money.Decimal {
-	out := make([]money.Decimal, len(disposed))
+func (s State) Shares(disposed []money.Decimal, places int32) []Release {
+	out := make([]Release, len(disposed))
 	at := s.present().Sub(money.Sum(disposed...))
 	for i, quantity := range disposed {
 		from := at
 		at = at.Add(quantity)
-		out[i] = s.share(from, at, places)
+		out[i] = s.releaseOf(from, at, places)
 	}
 	return out
 }
@@ -196,12 +208,22 @@ func (s State) present() money.Decimal {
 // share returns the part of the adjustment that belongs to the units between two positions. Positions are rounded, not parts, so
 // that parts next to each other add up.
 func (s State) share(from, to money.Decimal, places int32) money.Decimal {
+	return s.part(s.Adjustment, from, to, places)
+}
+
+// part returns the part of an amount of the whole lot that belongs to the units between two positions.
+func (s State) part(amount, from, to money.Decimal, places int32) money.Decimal {
 	if s.Quantity.IsZero() {
 		return money.Decimal{}
 	}
-	places = digits(s.Adjustment, places)
-	upTo := func(units money.Decimal) money.Decimal { return s.Adjustment.Mul(units).Quo(s.Quantity, places) }
+	places = digits(amount, places)
+	upTo := func(units money.Decimal) money.Decimal { return amount.Mul(units).Quo(s.Quantity, places) }
 	return upTo(to).Sub(upTo(from))
+}
+
+// releaseOf returns the units between two positions with their shares.
+func (s State) releaseOf(from, to money.Decimal, places int32) Release {
+	return Release{Units: to.Sub(from), Share: s.share(from, to, places), TakenOver: s.part(s.TakenOver, from, to, places)}
 }
 
 // assignValues splits the value of all lots with the same price among them, so that their values add up to that of the
@@ -242,8 +264,8 @@ func lesser(a, b money.Decimal) money.Decimal {
 	return b
 }
 
-func negativePart(d money.Decimal) money.Decimal {
-	if d.Sign() > 0 {
+func positivePart(d money.Decimal) money.Decimal {
+	if d.Sign() < 0 {
 		return money.Decimal{}
 	}
 	return d

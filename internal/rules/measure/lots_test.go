@@ -208,7 +208,7 @@ func TestSharesOfDisposalsAddUpToWhatIsNotHeldAnyMore(t *testing.T) {
 		}
 		var shares []string
 		for _, s := range c.state.Shares(disposed, 2) {
-			shares = append(shares, s.String())
+			shares = append(shares, s.Share.String())
 		}
 		if got := strings.Join(shares, " "); got != c.want {
 			t.Errorf("%v of %+v: %s, want %s", c.disposed, c.state, got, c.want)
@@ -269,7 +269,7 @@ func TestWhatBecameAnotherAssetTakesItsShareAlong(t *testing.T) {
 		{"what was at fair value is written down", "20", "45", measure.WrittenOff, "Cr adjustment 15.00, Dr impairment_loss 15.00"},
 	} {
 		left := measure.State{Lot: "eth", Quantity: d("2"), Adjustment: d(c.adjustment)}
-		became := measure.State{Lot: "weth", Quantity: d("1000"), Adjustment: left.HandOver(d("1"), 2)}
+		became := measure.State{Lot: "weth", Quantity: d("1000"), Adjustment: left.HandOver(d("1"), 2).Share}
 		half := measure.Lot{ID: "eth", Predecessor: "eth", Quantity: d("1"), Units: d("1"), Cost: d("50"), Price: d(c.price)}
 		wrapped := measure.Lot{ID: "weth", Predecessor: "weth", Quantity: d("1000"), Units: d("1000"), Cost: d("50"),
 			Price: d(c.price).Quo(d("1000"), 6)}
@@ -290,7 +290,7 @@ func TestHandoversOfAStateAddUp(t *testing.T) {
 	s := measure.State{Lot: "a", Quantity: d("3"), Adjustment: d("-10.00")}
 	var shares []string
 	for range 3 {
-		shares = append(shares, s.HandOver(d("1"), 2).String())
+		shares = append(shares, s.HandOver(d("1"), 2).Share.String())
 	}
 	if got := strings.Join(shares, " "); got != "-3.33 -3.34 -3.33" || !s.Quantity.IsZero() || !s.Adjustment.IsZero() {
 		t.Errorf("%s, and %s of %s are left", got, s.Adjustment, s.Quantity)
@@ -303,5 +303,40 @@ func TestTheGainOnWhatWasAtFairValueBeforeIsReleasedWithoutASurplus(t *testing.T
 	w := walk{model: measure.WrittenOff, balance: d("40"), state: []measure.State{{Lot: "lot", Quantity: d("2"), Adjustment: d("40")}}}
 	if got := formatLines(w.at("1", "50", "90")); got != "Cr adjustment 20.00, Dr realized_loss 20.00" {
 		t.Error(got)
+	}
+}
+
+// A lot that cost 100 was taken over at 150 or 60 from where it was measured in another way.
+func TestWhatALotWasTakenOverWithIsInNoSurplus(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		model      measure.Model
+		adjustment string
+		sold       string // of 1
+		price      string
+		want       string
+	}{
+		{"kept at cost", measure.Kept, "50", "0", "90", ""},
+		{"kept below cost", measure.Kept, "-40", "0", "90", ""},
+		{"half of it sold", measure.Kept, "50", "0.5", "90", "Cr adjustment 25.00, Dr realized_loss 25.00"},
+		{"not written up", measure.Impaired, "50", "0", "180", ""},
+		{"impaired above cost", measure.Impaired, "50", "0", "120", "Cr adjustment 30.00, Dr impairment_loss 30.00"},
+		{"impaired below cost", measure.Impaired, "50", "0", "90", "Cr adjustment 60.00, Dr impairment_loss 60.00"},
+		{"an impairment is reversed up to cost", measure.Impaired, "-40", "0", "180", "Dr adjustment 40.00, Cr impairment_loss 40.00"},
+		{"revalued above it", measure.Revalued, "50", "0", "180", "Dr adjustment 30.00, Cr revaluation_surplus 30.00"},
+		{"revalued below it", measure.Revalued, "50", "0", "120", "Cr adjustment 30.00, Dr unrealized_loss 30.00"},
+		{"revalued below cost", measure.Revalued, "50", "0", "90", "Cr adjustment 60.00, Dr unrealized_loss 60.00"},
+		{"half of it sold at its value", measure.Revalued, "50", "0.5", "150", "Cr adjustment 25.00, Dr realized_loss 25.00"},
+		{"no longer measured", measure.NotMeasured, "50", "0", "150", "Cr adjustment 50.00, Dr unrealized_loss 50.00"},
+	} {
+		left := d("1").Sub(d(c.sold))
+		state := measure.State{Lot: "a", Quantity: d("1"), Adjustment: d(c.adjustment), TakenOver: d(c.adjustment)}
+		state.Released = state.Shares([]money.Decimal{d(c.sold)}, 2)
+		lot := measure.Lot{ID: "a", Predecessor: "a", Quantity: left, Units: left, Cost: left.Mul(d("100")), Price: d(c.price)}
+		_, effect := c.model.Lots([]measure.State{state}, []measure.Lot{lot}, state.Adjustment, 2)
+		if got := formatLines(effect); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
 	}
 }
