@@ -81,9 +81,9 @@ func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map
 		all = append(all, chains[held.ID]...)
 		first := known[chains[held.ID][len(chains[held.ID])-1]].Entered()
 		switch measured := l.firstMeasured(h); {
-		case acquired || !first.IsZero() && first.Before(measured):
+		case acquired || first.Before(measured): // also if it is not known when it was taken over
 			l.since[held.ID] = measured
-		case !first.IsZero() && first.Before(h.Runs[0].End):
+		case first.Before(h.Runs[0].End):
 			l.since[held.ID] = first
 		}
 	}
