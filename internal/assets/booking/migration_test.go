@@ -179,11 +179,12 @@ func (w *world) migrateDown(version int, fn db.Func) {
 			if !found {
 				w.Fatalf("%s has no Down statements", file)
 			}
-			for line := range strings.Lines(down) { // each is a statement
-				if strings.TrimSpace(line) == "" || strings.HasPrefix(line, other) {
+			for statement := range strings.SplitSeq(down, ";\n") {
+				statement = strings.TrimSpace(statement)
+				if statement == "" || strings.HasPrefix(statement, other) {
 					continue
 				}
-				if _, err := tx.Exec(ctx, strings.NewReplacer("{sqlite}", "", "{postgres}", "", ";", "").Replace(line)); err != nil {
+				if _, err := tx.Exec(ctx, strings.NewReplacer("{sqlite}", "", "{postgres}", "").Replace(statement)); err != nil {
 					return err
 				}
 			}
