@@ -12,9 +12,6 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// generationsMax bounds how often a lot can have been moved since it was measured; more would be a cycle.
-const generationsMax = 1000
-
 // splitImpairment allocates the impairment of an asset to the positions that hold its lots: a lot has what the last impairment left on it,
 // or on the lot that it was moved from since, by quantity. What belongs to no lot that is still held is allocated by cost. So is everything
 // where lots are pooled by legal entity, because a source holds no lots of its own then.
@@ -64,39 +61,24 @@ func (p Position) holds(l lots.Lot) bool {
 
 // measuredAs returns, by lot, the state of the lot that it was when it was measured: itself, or the one that it was moved from since.
 func measuredAs(ctx context.Context, tx *db.Tx, held []lots.Lot, states map[string]measure.State) (map[string]measure.State, error) {
-	out, waiting := map[string]measure.State{}, map[string][]string{} // lots by the ancestor that is looked for
-	for _, l := range held {
-		waiting[l.ID] = []string{l.ID}
+	ids := make([]string, len(held))
+	for i, l := range held {
+		ids[i] = l.ID
 	}
-	parents := map[string]string{}
-	for _, l := range held {
-		parents[l.ID] = l.ParentID
-	}
-	for range generationsMax {
-		older := map[string][]string{}
-		var unknown []string
-		for at, of := range waiting {
-			if state, there := states[at]; there {
-				for _, id := range of {
-					out[id] = state
-				}
-			} else if parent := parents[at]; parent != "" {
-				older[parent] = append(older[parent], of...)
-				if _, known := parents[parent]; !known {
-					unknown = append(unknown, parent)
-				}
+	known, err := lots.Ancestry(ctx, tx, ids, func(l lots.Lot) bool {
+		_, measured := states[l.ID]
+		return !measured
+	})
+	out := map[string]measure.State{}
+	for _, id := range ids {
+		at := known[id]
+		for n := 0; at.ID != "" && n < lots.GenerationsMax; n++ {
+			if state, there := states[at.ID]; there {
+				out[id] = state
+				break
 			}
-		}
-		if waiting = older; len(waiting) == 0 {
-			break
-		}
-		found, err := lots.ByID(ctx, tx, unknown)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range found {
-			parents[l.ID] = l.ParentID
+			at = known[at.ParentID]
 		}
 	}
-	return out, nil
+	return out, err
 }

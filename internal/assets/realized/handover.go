@@ -3,7 +3,6 @@ package realized
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -182,35 +181,20 @@ func distinct(values []string) []string {
 
 // readLots reads the lots that were handed over with those that they were moved from, and the lots that they became.
 func (t *handoverTrace) readLots(ctx context.Context) error {
-	t.byLot, t.lots = map[string]lots.Handover{}, map[string]lots.Lot{}
-	next := map[string]bool{}
+	t.byLot = map[string]lots.Handover{}
+	var ids []string
 	for _, h := range t.all {
 		t.byLot[h.ToID] = h
-		next[h.ToID], next[h.FromID] = true, true
+		ids = append(ids, h.ToID, h.FromID)
 	}
-	for range generationsMax {
-		found, err := lots.ByID(ctx, t.tx, slices.Sorted(maps.Keys(next)))
-		if err != nil {
-			return err
-		}
-		clear(next)
-		for _, l := range found {
-			t.lots[l.ID] = l
-		}
-		for _, l := range found {
-			if _, known := t.lots[l.ParentID]; l.ParentID != "" && !known {
-				next[l.ParentID] = true
-			}
-		}
-		if len(next) == 0 {
-			break
-		}
+	var err error
+	if t.lots, err = lots.Ancestry(ctx, t.tx, ids, nil); err != nil {
+		return err
 	}
 	var assets []string
 	for _, l := range t.lots {
 		assets = append(assets, l.AssetType)
 	}
-	var err error
 	t.policies, err = assetpolicy.ForAssets(ctx, t.tx, distinct(assets))
 	return err
 }

@@ -138,9 +138,6 @@ type measuredLot struct {
 	state *measure.State
 }
 
-// generationsMax bounds how often a lot can have been moved since it was measured; more would be a cycle.
-const generationsMax = 1000
-
 // trace reads what is known of the lots of disposals.
 func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measure.State, disposals []Released) (*trace, error) {
 	t := &trace{history: h, current: map[string]*measure.State{}, exists: map[string]bool{}, parents: map[string]string{},
@@ -157,7 +154,7 @@ func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measur
 			}
 		}
 	}
-	for range generationsMax {
+	for range lots.GenerationsMax {
 		found, err := lots.ByID(ctx, tx, slices.Sorted(maps.Keys(next)))
 		if err != nil {
 			return nil, err
@@ -205,7 +202,7 @@ func (t *trace) read(ctx context.Context, tx *db.Tx, lotIDs []string) error {
 // chain returns a lot and the lots that it was moved from, itself first.
 func (t *trace) chain(lotID string) []string {
 	out := []string{lotID}
-	for len(out) < generationsMax && t.parents[lotID] != "" {
+	for len(out) < lots.GenerationsMax && t.parents[lotID] != "" {
 		lotID = t.parents[lotID]
 		out = append(out, lotID)
 	}

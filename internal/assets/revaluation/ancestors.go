@@ -12,9 +12,6 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// generationsMax bounds how often a lot can have been moved since it was measured; more would be a cycle.
-const generationsMax = 1000
-
 // ancestors returns, by lot, the lot that it was when it was measured last, or took over an adjustment: itself, or the lot that it was
 // moved from since.
 func (l *lotMeasurer) ancestors(ctx context.Context) (map[string]string, error) {
@@ -109,7 +106,7 @@ func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map
 // chain returns a lot and the lots of the same asset that it was moved from within the legal entity, itself first. It reports whether
 // the legal entity acquired the last of them.
 func (l *lotMeasurer) chain(lotID string, known map[string]lots.Lot) (out []string, acquired bool) {
-	for len(out) < generationsMax {
+	for len(out) < lots.GenerationsMax {
 		out = append(out, lotID)
 		o := known[lotID]
 		if o.ParentID == "" {
@@ -183,34 +180,15 @@ func (l *lotMeasurer) releaseReplaced() {
 
 // origins reads the chain of lots from those that are held to those that were measured.
 func (l *lotMeasurer) origins(ctx context.Context) (map[string]lots.Lot, error) {
-	known := map[string]lots.Lot{}
-	var next []string
+	unmeasured := func(o lots.Lot) bool {
+		_, measured := l.units[o.ID]
+		return !measured
+	}
+	var ids []string
 	for _, held := range l.subject.lots {
-		if _, measured := l.units[held.ID]; !measured && held.ParentID != "" {
-			next = append(next, held.ID)
+		if held.ParentID != "" && unmeasured(held) {
+			ids = append(ids, held.ID)
 		}
 	}
-	for range generationsMax {
-		if len(next) == 0 {
-			break
-		}
-		found, err := lots.ByID(ctx, l.tx, next)
-		if err != nil {
-			return nil, err
-		}
-		above := map[string]bool{}
-		for _, o := range found {
-			known[o.ID] = o
-			if _, measured := l.units[o.ID]; !measured && o.ParentID != "" {
-				above[o.ParentID] = true
-			}
-		}
-		next = nil
-		for lotID := range above {
-			if _, there := known[lotID]; !there {
-				next = append(next, lotID)
-			}
-		}
-	}
-	return known, nil
+	return lots.Ancestry(ctx, l.tx, ids, unmeasured)
 }
