@@ -28,13 +28,13 @@ func (h handlers) organization() []wire.Route {
 func (h handlers) apiKeys() []wire.Route {
 	return wire.Tag{Name: "API keys", Description: "Keys for programs that use the API."}.Routes(
 		wire.Get("/v1/api-keys", h.listAPIKeys, "List API keys, newest first").
-			Describe("A key that is restricted to legal entities lists only keys that are restricted to some of these.").Privileged(),
+			Describe("A key that is limited to legal entities lists only keys that are limited to some of these.").Privileged(),
 		wire.Post("/v1/api-keys", h.createAPIKey, "Create an API key").
 			Describe("The key itself is returned only once, in this response. It can do no more than the key that creates it, and ends with it.").
 			Privileged().Creates(),
 		wire.Delete("/v1/api-keys/{api_key_id}", h.revokeAPIKey, "Revoke an API key").
 			Describe("Revokes the keys that were created with it too. Takes effect on every node within a second. Only an owner can revoke "+
-				"the key of an owner, or one that an owner created. A key that is restricted to legal entities can revoke "+
+				"the key of an owner, or one that an owner created. A key that is limited to legal entities can revoke "+
 				"only itself and the keys created with it.").
 			Privileged(),
 	)
