@@ -15,10 +15,10 @@ const (
 	// foregroundWindow is how long after a write of a request batches stay small.
 	foregroundWindow = 2 * time.Second
 	// batchTarget is how long a batch may take while requests write.
-	batchTarget = 5 * time.Millisecond
+	batchTarget = 2 * time.Millisecond
 	// batchFirst and batchMin are the sizes of the first and of the smallest batch while requests write. Each batch costs a commit.
 	batchFirst = 20
-	batchMin   = 10
+	batchMin   = 4
 )
 
 type backgroundKey struct{}
