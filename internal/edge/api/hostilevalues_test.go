@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
@@ -83,12 +84,15 @@ type hostile struct {
 	tenant  *apitest.Tenant
 	route   wire.Route
 	own     sample
-	sent    *atomic.Int64
+	sent    int
+	some    bool // send only a third of the requests
 }
 
 func (h *hostile) send(what string, req apitest.Request) {
 	h.Helper()
-	h.sent.Add(1)
+	if h.sent++; h.some && h.sent%3 != 0 {
+		return
+	}
 	a := h.service.Send(h.T, req)
 	switch {
 	case a.Status >= 500:
@@ -107,13 +111,13 @@ func (h *hostile) send(what string, req apitest.Request) {
 
 // Nested where flat is expected, not comparable, out of range once it is rounded: whatever a value is, it is accepted or blamed on the
 // request.
-func TestNoHostileValueOfAnyInputIsAFailureOfTheService(t *testing.T) {
-	var sent atomic.Int64
-	t.Cleanup(func() { t.Logf("%d requests", sent.Load()) })
+func TestSoakNoHostileValueOfAnyInputIsAFailureOfTheService(t *testing.T) {
+	all := os.Getenv("BURSAR_SOAK") == "1"
 	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		_, own := request(t, r, n)
-		h := &hostile{T: t, service: s, tenant: n, route: r, own: own, sent: &sent}
+		// Most values are refused before the database is asked, so that the second engine gets some of them only.
+		h := &hostile{T: t, service: s, tenant: n, route: r, own: own, some: !all && s.App.DB.Engine() == db.Postgres}
 		for _, p := range r.Operation.Parameters {
 			switch p.In {
 			case "path":
