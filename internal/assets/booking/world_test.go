@@ -388,7 +388,9 @@ func (w *world) entry(id string) booking.Booked {
 }
 
 // everything returns the rows of all tables that booking writes, by table.
-func (w *world) everything() map[string][]string { return w.rowsOf(append(firstTables, "lot_corrections")...) }
+func (w *world) everything() map[string][]string {
+	return w.rowsOf(append(firstTables, "lot_corrections")...)
+}
 
 // firstTables are the tables that booking writes, without those that were added later.
 var firstTables = []string{"bookings", "lot_pools", "lots", "lot_consumptions", "lot_uses", "lot_positions", "lot_gains", "lot_selections",
