@@ -24,8 +24,9 @@ var readings = []reading{
 	{"treasury/transfers", []string{"organization_state"}, "organizations with unmatched transactions are found by comparing two counters"},
 	{"treasury/transfers", []string{"transactions"}, "links and ambiguities are listed and verified with the transactions they are of"},
 
-	{"assets/lots", []string{"journal_entries", "journal_lines", "transactions", "sources", "bookings"},
+	{"assets/lots", []string{"journal_entries", "transactions", "sources"},
 		"disposals are ordered by the dates of their entries and transactions, and verified against them"},
+	{"assets/lots", []string{"accounting_periods"}, "verify compares the dates of corrections with their periods"},
 	{"assets/opening", []string{"transactions", "sources"},
 		"an opening balance must lie before the first transaction of each source, which one statement finds for all sources"},
 	{"assets/booking", []string{"journal_entries", "transactions", "lots", "lot_consumptions"},

@@ -155,7 +155,7 @@ func TestADatabaseWithDataIsIsolatedByAMigrationAndKeepsIt(t *testing.T) {
 		}
 	}
 	// What later migrations created is created again.
-	dbtest.ExecUnchecked(t, c, "DROP TABLE period_closing_prices; DROP INDEX bookings_of_loans; "+
+	dbtest.ExecUnchecked(t, c, "DROP TABLE period_closing_prices; DROP TABLE lot_corrections; DROP INDEX bookings_of_loans; "+
 		"ALTER TABLE imports DROP COLUMN limited_to; ALTER TABLE spam_dealings DROP COLUMN source_id; "+
 		"ALTER TABLE spam_bursts DROP COLUMN source_id; ALTER TABLE revaluation_rows DROP COLUMN taken_over")
 	dbtest.ExecUnchecked(t, c, "DELETE FROM goose_db_version WHERE version_id >= 34")

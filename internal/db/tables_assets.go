@@ -78,6 +78,15 @@ var assetTables = []Table{
 			{Column: "accounting_period_id", To: "accounting_periods"},
 		},
 		Unlinked: map[string]string{"token_id": tokenID}},
+	{Name: "lot_corrections", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates when entries, which are audited, changed lots",
+		One: "correction of an accounting period", Many: "corrections of accounting periods", Example: "accounting_period_id", Shown: "of %s",
+		References: []Link{
+			{Column: "legal_entity_id", To: "legal_entities", Ignored: emptyPool, Cascades: true},
+			{Column: "source_id", To: "sources", Ignored: countsLots},
+			{Column: "ledger_account_id", To: "ledger_accounts", Unindexed: "few lots are ever corrected"},
+			{Column: "accounting_period_id", To: "accounting_periods"},
+		},
+		Unlinked: map[string]string{"token_id": tokenID}},
 	{Name: "lot_gains", Kind: Tenant, Owner: "assets/lots", Unaudited: "it restates what was consumed from lots",
 		References: []Link{
 			{Column: "legal_entity_id", To: "legal_entities", Ignored: emptyPool, Cascades: true},

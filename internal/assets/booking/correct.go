@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 
-	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/journal"
@@ -146,8 +145,7 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was
 	if err != nil {
 		return Booked{}, err
 	}
-	refs[was.ID] = lots.EntryRef{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID,
-		Correct: reversal.PeriodID != was.PeriodID}
+	refs[was.ID] = refOf(was).UndoneBy(refOf(reversal))
 	refs[q.key] = refOf(guided.Entry)
 	row, err := q.event.row(guided.ID, q.Params)
 	if err != nil {

@@ -148,7 +148,9 @@ func (s *Service) correct(ctx context.Context, tx *db.Tx, e journal.Entry, c rep
 	if err != nil {
 		return lots.EntryRef{}, "", err
 	}
-	return refOf(again), again.ID, nil
+	ref := refOf(again)
+	ref.Stored = refOf(e).At()
+	return ref, again.ID, nil
 }
 
 // editTransactions changes the transactions of an entry.
@@ -172,7 +174,7 @@ func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, lines 
 	}
 	if len(lines) == 0 {
 		date, periodID, err := s.journal.ResolvePostingPeriod(ctx, tx, at, entitiesOf(e)...)
-		return lots.EntryRef{EntryID: e.ID, AccountingDate: date, PeriodID: periodID, Correct: true}, "", err
+		return lots.EntryRef{EntryID: e.ID, AccountingDate: date, PeriodID: periodID, Correct: true, Stored: refOf(e).At()}, "", err
 	}
 	made, err := s.journal.CreateInTx(ctx, tx, []journal.CreateParams{{
 		LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(at), Memo: "True-up of " + e.SequenceNumber(), TagIDs: e.TagIDs,
@@ -183,7 +185,7 @@ func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, lines 
 		return lots.EntryRef{}, "", err
 	}
 	ref := refOf(made[0])
-	ref.Correct = true
+	ref.Correct, ref.Stored = true, refOf(e).At()
 	return ref, made[0].ID, nil
 }
 

@@ -3,6 +3,8 @@ package booking_test
 import (
 	"fmt"
 	"testing"
+
+	"github.com/bursarhq/bursar/internal/books/entity"
 )
 
 // An exchange books a transfer from one of its own accounts to another as two transactions of one source, in either order. No unit is
@@ -67,6 +69,22 @@ func TestALinkedTransferWithinASourceMovesNothing(t *testing.T) {
 			w.link(out, in)
 			w.expect("with a fee", w.book(out, "INTERNAL TRANSFER", ""), "Dr Network fees 100.00; Cr A 20.00; Cr Realized gains 80.00")
 			w.expectLots(arrived, "A 0.4 ETH 80.00 2025-01-04; A 1 ETH 1000.00 2025-01-05; A 1 ETH 2000.00 2025-01-06")
+			w.verifyBooks()
+		}
+	})
+}
+
+// In a pool of a legal entity, what is converted leaves the pool and returns to it at one instant.
+func TestAConversionIntoTheSamePoolReturnsAfterItLeft(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		for _, arrived := range []string{"2025-02-01T11:55:00Z", "2025-02-01T12:00:00Z", "2025-02-01T12:05:00Z"} {
+			w := world.newEntities(t, entity.CreateParams{CostBasisScope: entity.ScopeLegalEntity})
+			w.book(w.add("2025-01-05", "B in 1 ETH = 1000.00"), "DEPOSIT", "Paid-in capital")
+			out, in := w.add("2025-02-01T12:00:00Z", "B out 0.5 ETH = 700.00"), w.add(arrived, "A in 0.5 ETH = 700.00")
+			w.link(out, in)
+			w.expect(arrived, w.book(out, "NON_TAXABLE_CONVERSION", ""), "Dr A 500.00; Cr B 500.00")
+			w.verifyBooks()
+			w.book(w.add("2025-01-02", "A in 1 ETH = 400.00"), "DEPOSIT", "Paid-in capital")
 			w.verifyBooks()
 		}
 	})

@@ -4,9 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 // positions is what moved in a month, by the period's key.
@@ -40,7 +38,7 @@ func TestLotsFollowTheBoundariesOfTheirMonths(t *testing.T) {
 		for _, c := range []struct{ zone, acquired, sold string }{
 			{"America/New_York", "2025-02", "2025-04"}, {"Asia/Tokyo", "2025-03", "2025-05"}, {"UTC", "2025-03", "2025-05"},
 		} {
-			if _, err := organization.NewService(w.db, lots.MovePeriods).Update(w.ctx, organization.UpdateParams{Timezone: &c.zone}); err != nil {
+			if err := w.setZone(c.zone); err != nil {
 				t.Fatal(err)
 			}
 			w.verifyBooks()

@@ -30,7 +30,7 @@ import (
 
 const (
 	histories     = "4" // on each engine, in every run
-	soakHistories = "400"
+	soakHistories = "1000"
 	steps         = "40" // of a life, about
 )
 
@@ -59,11 +59,14 @@ func TestSoakRandomHistoriesVerifyAtEveryStep(t *testing.T) {
 		now := clock.NewManual(today)
 		c.Clock = now
 		d := dbtest.Open(t, c)
+		lives, verified := 0, 0
+		defer func() { t.Logf("%d histories were verified after %d operations", lives, verified) }()
 		rapid.Check(t, func(r *rapid.T) {
 			subsidiary := somePolicy(r)
 			subsidiary.BaseCurrency = pick(r, "currency", "USD", "EUR")
 			l := &randomHistory{newWorld(t.Context(), r, d, now).newEntities(r, somePolicy(r), subsidiary), r}
 			l.storeRates()
+			lives++
 			for range 6 { // rapid gives up if too many of the first operations are skipped
 				l.addTransaction()
 			}
@@ -74,7 +77,7 @@ func TestSoakRandomHistoriesVerifyAtEveryStep(t *testing.T) {
 				}
 			}
 			r.Repeat(map[string]func(*rapid.T){
-				"":            operation((*randomHistory).verify),
+				"":            operation(func(l *randomHistory) { verified++; l.verify() }),
 				"add":         operation((*randomHistory).addTransaction),
 				"add a pair":  operation((*randomHistory).addPair),
 				"add between": operation((*randomHistory).addBetweenEntities),
@@ -149,7 +152,11 @@ func (l *randomHistory) verify() {
 			return err
 		}
 		between, err := l.betweenEntities(ctx, tx)
-		found = slices.Concat(found, realized, between)
+		if err != nil {
+			return err
+		}
+		elsewhere, err := misplaced(ctx, tx)
+		found = slices.Concat(found, realized, between, elsewhere)
 		if len(found) > 0 {
 			l.Logf("found:\n%s", l.withNames(strings.Join(found, "\n")))
 			l.Fatal("verify found something")

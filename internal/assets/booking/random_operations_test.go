@@ -19,7 +19,6 @@ import (
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/rules/lot"
-	"github.com/bursarhq/bursar/internal/tenancy/organization"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
@@ -363,10 +362,7 @@ func (l *randomHistory) deleteOpening() {
 // changeTimezone moves the boundaries of all months, but not what stands before them.
 func (l *randomHistory) changeTimezone() {
 	zone := pick(l.T, "zone", "UTC", "America/New_York", "Asia/Tokyo", "Pacific/Kiritimati")
-	l.try("time zone "+zone, func() error {
-		_, err := organization.NewService(l.db, lots.MovePeriods).Update(l.ctx, organization.UpdateParams{Timezone: &zone})
-		return err
-	})
+	l.try("time zone "+zone, func() error { return l.setZone(zone) })
 }
 
 // selectLots selects lots for a transaction.

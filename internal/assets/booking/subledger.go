@@ -198,8 +198,7 @@ func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entr
 	if err != nil {
 		return err
 	}
-	refs[was.ID] = lots.EntryRef{EntryID: by.ID, AccountingDate: by.AccountingDate, PeriodID: by.PeriodID,
-		Correct: by.PeriodID != was.PeriodID}
+	refs[was.ID] = refOf(was).UndoneBy(refOf(by))
 	if unposted {
 		refs[was.ID] = refOf(was)
 	}

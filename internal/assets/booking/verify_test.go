@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,38 +42,48 @@ func (w *world) verifyBooks() {
 			return err
 		}
 		realized, err := w.realized(ctx, tx)
-		if found = append(found, realized...); len(found) > 0 {
+		if err != nil {
+			return err
+		}
+		elsewhere, err := misplaced(ctx, tx)
+		if found = slices.Concat(found, realized, elsewhere); len(found) > 0 {
 			w.Errorf("found:\n%s", strings.Join(found, "\n"))
 		}
 		return err
 	})
 }
 
-// realized compares the gains of all uses with the balances of the accounts of gains and losses.
+// realized compares the gains of all uses with the balances of the accounts of gains and losses, in every accounting period.
 func (w *world) realized(ctx context.Context, tx *db.Tx) (found []string, err error) {
+	type row struct {
+		Period string        `db:"accounting_period_id"`
+		Amount money.Decimal `db:"amount"`
+	}
+	const ofUses = "SELECT accounting_period_id, gain AS amount FROM lot_uses WHERE organization_id = @org AND legal_entity_id = ?"
+	ofAccounts := func(column string) string {
+		return "SELECT accounting_period_id, " + column + " AS amount FROM account_balances WHERE organization_id = @org " +
+			"AND legal_entity_id = ? AND tag_id = '' AND ledger_account_id IN (?, ?)"
+	}
 	for _, entityID := range []string{w.us, w.sub} {
-		gains, err := db.All[money.Decimal](ctx, tx, "SELECT gain FROM lot_uses WHERE organization_id = @org AND legal_entity_id = ?", entityID)
-		if err != nil {
-			return nil, err
+		accounts := []any{entityID, w.accountID("Realized gains"), w.accountID("Realized losses")}
+		rest := map[string]money.Decimal{}
+		for _, part := range []struct {
+			query string
+			args  []any
+			sign  int64
+		}{{ofUses, accounts[:1], 1}, {ofAccounts("credits"), accounts, -1}, {ofAccounts("debits"), accounts, 1}} {
+			rows, err := db.All[row](ctx, tx, part.query, part.args...)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range rows {
+				rest[r.Period] = rest[r.Period].Add(r.Amount.Mul(money.FromInt(part.sign)))
+			}
 		}
-		balances, err := db.All[struct {
-			Debits  money.Decimal `db:"debits"`
-			Credits money.Decimal `db:"credits"`
-		}](ctx, tx, "SELECT debits, credits FROM account_balances WHERE organization_id = @org AND legal_entity_id = ? AND tag_id = '' "+
-			"AND ledger_account_id IN (?, ?)",
-			entityID, w.accountID("Realized gains"), w.accountID("Realized losses"))
-		if err != nil {
-			return nil, err
-		}
-		var uses, books money.Decimal
-		for _, g := range gains {
-			uses = uses.Add(g)
-		}
-		for _, b := range balances {
-			books = books.Add(b.Credits).Sub(b.Debits)
-		}
-		if !uses.Equal(books) {
-			found = append(found, fmt.Sprintf("the uses of %s realized %s, and the accounts say %s", entityID, uses, books))
+		for period, d := range rest {
+			if !d.IsZero() {
+				found = append(found, fmt.Sprintf("the uses of %s realized %s more in %s than the accounts say", entityID, d, period))
+			}
 		}
 	}
 	return found, nil

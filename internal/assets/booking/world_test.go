@@ -389,11 +389,19 @@ func (w *world) entry(id string) booking.Booked {
 
 // everything returns the rows of all tables that booking writes, by table.
 func (w *world) everything() map[string][]string {
+	return w.rowsOf(append(firstTables, "lot_corrections")...)
+}
+
+// firstTables are the tables that booking writes, without those that were added later.
+var firstTables = []string{"bookings", "lot_pools", "lots", "lot_consumptions", "lot_uses", "lot_positions", "lot_gains", "lot_selections",
+	"account_units", "account_balances", "journal_entries", "journal_lines", "transactions"}
+
+// rowsOf returns the rows of some tables, by table.
+func (w *world) rowsOf(tables ...string) map[string][]string {
 	w.Helper()
 	out := map[string][]string{}
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		for _, table := range []string{"bookings", "lot_pools", "lots", "lot_consumptions", "lot_uses", "lot_positions", "lot_gains",
-			"lot_selections", "account_units", "account_balances", "journal_entries", "journal_lines", "transactions"} {
+		for _, table := range tables {
 			rows, err := tx.SQL().QueryContext(ctx, "SELECT * FROM "+table+" WHERE organization_id = '"+actor.From(w.ctx).OrganizationID+"'")
 			if err != nil {
 				return err

@@ -13,7 +13,8 @@ import (
 type Changes struct {
 	Totals
 
-	entryDates   map[string]*time.Time // accounting dates of entries that may not be stored yet
+	corrections  map[correctionKey]Position // what lots are counted with apart from their entries
+	entryDates   map[string]*time.Time      // accounting dates of entries that may not be stored yet
 	reassigned   []reassignment
 	consumptions []Consumption // new
 	removed      []Consumption // to delete
@@ -29,7 +30,8 @@ type Changes struct {
 
 // NewChanges returns empty changes.
 func NewChanges() *Changes {
-	return &Changes{Totals: NewTotals(), entryDates: map[string]*time.Time{}, staleUses: []string{}, deletedLots: map[string]bool{}}
+	return &Changes{Totals: NewTotals(), corrections: map[correctionKey]Position{}, entryDates: map[string]*time.Time{},
+		staleUses: []string{}, deletedLots: map[string]bool{}}
 }
 
 // Table is a table whose rows refer to an entry.
@@ -147,6 +149,7 @@ func (c *Changes) Write(ctx context.Context, tx *db.Tx) error {
 		func() error { return insertUses(ctx, tx, c.uses) },
 		func() error { return addPositions(ctx, tx, c.Positions) },
 		func() error { return addGains(ctx, tx, c.Gains) },
+		func() error { return addCorrections(ctx, tx, c.corrections) },
 	} {
 		if err := do(); err != nil {
 			return err
@@ -156,8 +159,8 @@ func (c *Changes) Write(ctx context.Context, tx *db.Tx) error {
 }
 
 // ReplaceEntry moves what an entry consumed and created to its replacement, which has the same effect on lots. If the
-// reversal is in a later period because the period of the entry is closed, the stored uses stay, and corrections cancel them
-// in the later period. It is a building block.
+// reversal has another date, because the period of the entry is closed for example, the stored uses stay, and corrections cancel
+// them on that date. It is a building block.
 func ReplaceEntry(ctx context.Context, tx *db.Tx, replaced, reversal, by EntryRef) error {
 	uses, err := UsesOfEntry(ctx, tx, replaced.EntryID)
 	if err != nil {
@@ -171,7 +174,7 @@ func ReplaceEntry(ctx context.Context, tx *db.Tx, replaced, reversal, by EntryRe
 	if err != nil || len(uses)+len(created)+len(consumptions) == 0 {
 		return err
 	}
-	c, later := NewChanges(), reversal.PeriodID != replaced.PeriodID
+	c, later := NewChanges(), !reversal.AccountingDate.Equal(replaced.AccountingDate)
 	c.SetEntryDate(by.EntryID, by.AccountingDate)
 	c.Reassign(replaced.EntryID, by.EntryID, Consumptions, Lots)
 	for _, u := range uses {
@@ -194,8 +197,8 @@ func ReplaceEntry(ctx context.Context, tx *db.Tx, replaced, reversal, by EntryRe
 	}
 	for _, l := range created {
 		c.emptied = append(c.emptied, l.ID)
-		c.CountLot(l, reversal.PeriodID, -1)
-		c.CountLot(l, by.PeriodID, 1)
+		c.CountLot(l, replaced.At(), reversal.At(), -1)
+		c.CountLot(l, by.At(), by.At(), 1)
 	}
 	return c.Write(ctx, tx)
 }

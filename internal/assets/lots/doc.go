@@ -3,9 +3,9 @@
 // since. On the wire a lot is an asset.
 //
 // It is the only package that writes to the lot tables, with one exception: deleting a legal entity, which must not have
-// lots any more, deletes its rows in lot_pools, lot_positions and lot_gains (reference.DeleteDependents; the tables are
-// declared in internal/db/tables_assets.go). All other changes are collected in a Changes value, which Write stores
-// within the caller's database transaction. Two packages fill one in: assets/replay, for everything that consumes or
+// lots any more, deletes its rows in lot_pools, lot_positions, lot_corrections and lot_gains (reference.DeleteDependents;
+// the tables are declared in internal/db/tables_assets.go). All other changes are collected in a Changes value, which Write
+// stores within the caller's database transaction. Two packages fill one in: assets/replay, for everything that consumes or
 // creates lots, and this one, when an entry is replaced by another one with the same effect (ReplaceEntry) or moves to
 // another accounting period (MovePeriods). The lots that a user selected for a disposal are written here too
 // (Service.SelectLots).
@@ -19,8 +19,11 @@
 //     interval_node, entered_at and last_used_at let reports find the lots that were held at some time (see lifetime.go).
 //   - lot_consumptions: the requests of entries to consume from pools, one row for each Consumption.
 //   - lot_uses: the results, one row for each lot that a consumption drew from. asset_id is empty for a lot deficit. Uses
-//     in closed periods are never changed; corrections with the differences are added in later periods.
-//   - lot_positions and lot_gains: sums of lots and uses by accounting period (Totals), changed by the same Write.
+//     in closed periods, and those that are undone on another date, are never changed; corrections with the differences are added
+//     on the later date.
+//   - lot_corrections: a lot is counted on the date of its entry. Where an entry with another date changed it, these rows move the
+//     difference to that date; over all dates they add up to nothing.
+//   - lot_positions and lot_gains: sums of lots, corrections and uses by accounting period (Totals), changed by the same Write.
 //   - lot_selections: the lots that a user selected for a transaction before it was posted.
 //
 // # Invariants

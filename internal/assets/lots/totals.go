@@ -56,6 +56,16 @@ func (p Position) Plus(o Position) Position {
 	}
 }
 
+// IsZero reports whether all amounts are zero.
+func (p Position) IsZero() bool { return p.Equal(Position{}) }
+
+// Minus returns a position less another one.
+func (p Position) Minus(o Position) Position {
+	return p.Plus(Position{
+		Quantity: o.Quantity.Neg(), Basis: o.Basis.Neg(), AddedQuantity: o.AddedQuantity.Neg(), AddedBasis: o.AddedBasis.Neg(), Lots: -o.Lots,
+	})
+}
+
 // Equal reports whether two positions have the same amounts.
 func (p Position) Equal(o Position) bool {
 	return p.Quantity.Equal(o.Quantity) && p.Basis.Equal(o.Basis) && p.AddedQuantity.Equal(o.AddedQuantity) &&
@@ -70,15 +80,8 @@ func (g Gain) Equal(o Gain) bool {
 
 // CountLot adds a lot that entered in an accounting period to the totals, or with sign -1 subtracts it.
 func (t Totals) CountLot(l Lot, periodID string, sign int64) {
-	n := money.FromInt(sign)
-	k := PositionKey{LegalEntityID: l.LegalEntityID, SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, AssetType: l.AssetType,
-		Chain: l.Chain, TokenID: l.TokenID, PeriodID: periodID}
-	p := t.Positions[k]
-	p.Quantity, p.Basis, p.Lots = p.Quantity.Add(l.Quantity.Mul(n)), p.Basis.Add(l.CostBasis.Mul(n)), p.Lots+sign
-	if l.Origin != Transferred {
-		p.AddedQuantity, p.AddedBasis = p.AddedQuantity.Add(l.Quantity.Mul(n)), p.AddedBasis.Add(l.CostBasis.Mul(n))
-	}
-	t.Positions[k] = p
+	k := positionKey(l, periodID)
+	t.Positions[k] = t.Positions[k].Plus(positionOf(l, sign))
 }
 
 // CountUse adds a use to the totals, or with sign -1 subtracts it.

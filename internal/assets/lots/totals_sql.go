@@ -24,6 +24,23 @@ type positionRow struct {
 	Lots            int64         `db:"lot_count"`
 }
 
+func toPositionRow(k PositionKey, p Position) positionRow {
+	return positionRow{
+		LegalEntityID: k.LegalEntityID, SourceID: k.SourceID, LedgerAccountID: k.LedgerAccountID, AssetType: k.AssetType, Chain: k.Chain,
+		TokenID: k.TokenID, PeriodID: k.PeriodID, Quantity: p.Quantity, Basis: p.Basis, AddedQuantity: p.AddedQuantity,
+		AddedBasis: p.AddedBasis, Lots: p.Lots,
+	}
+}
+
+func (r positionRow) key() PositionKey {
+	return PositionKey{LegalEntityID: r.LegalEntityID, SourceID: r.SourceID, LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType,
+		Chain: r.Chain, TokenID: r.TokenID, PeriodID: r.PeriodID}
+}
+
+func (r positionRow) position() Position {
+	return Position{Quantity: r.Quantity, Basis: r.Basis, AddedQuantity: r.AddedQuantity, AddedBasis: r.AddedBasis, Lots: r.Lots}
+}
+
 type gainRow struct {
 	LegalEntityID string        `db:"legal_entity_id"`
 	AssetType     string        `db:"asset_type"`
@@ -47,9 +64,7 @@ func ReadTotals(ctx context.Context, tx *db.Tx) (Totals, error) {
 		return t, err
 	}
 	for _, r := range positions {
-		t.Positions[PositionKey{LegalEntityID: r.LegalEntityID, SourceID: r.SourceID, LedgerAccountID: r.LedgerAccountID,
-			AssetType: r.AssetType, Chain: r.Chain, TokenID: r.TokenID, PeriodID: r.PeriodID}] = Position{Quantity: r.Quantity,
-			Basis: r.Basis, AddedQuantity: r.AddedQuantity, AddedBasis: r.AddedBasis, Lots: r.Lots}
+		t.Positions[r.key()] = r.position()
 	}
 	gains, err := db.All[gainRow](ctx, tx, "SELECT "+db.Columns[gainRow]()+" FROM lot_gains WHERE organization_id = @org")
 	for _, r := range gains {
@@ -77,15 +92,9 @@ func BasisByAccount(ctx context.Context, tx *db.Tx, p *Pool) (map[string]money.D
 func addPositions(ctx context.Context, tx *db.Tx, positions map[PositionKey]Position) error {
 	var rows []positionRow
 	for _, k := range slices.SortedFunc(maps.Keys(positions), ComparePositions) {
-		p := positions[k]
-		if p.Quantity.IsZero() && p.Basis.IsZero() && p.AddedQuantity.IsZero() && p.AddedBasis.IsZero() && p.Lots == 0 {
-			continue
+		if p := positions[k]; !p.IsZero() {
+			rows = append(rows, toPositionRow(k, p))
 		}
-		rows = append(rows, positionRow{
-			LegalEntityID: k.LegalEntityID, SourceID: k.SourceID, LedgerAccountID: k.LedgerAccountID, AssetType: k.AssetType, Chain: k.Chain,
-			TokenID: k.TokenID, PeriodID: k.PeriodID, Quantity: p.Quantity, Basis: p.Basis, AddedQuantity: p.AddedQuantity,
-			AddedBasis: p.AddedBasis, Lots: p.Lots,
-		})
 	}
 	return db.Upsert(ctx, tx, "lot_positions", rows,
 		`ON CONFLICT (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id)

@@ -183,8 +183,28 @@ type EntryRef struct {
 	EntryID        string
 	AccountingDate time.Time
 	PeriodID       string
-	// Correct means that stored uses stay because their period is closed: only differences are written under this entry.
+	// Correct means that stored uses stay, because their period is closed or they were undone on another date: only differences are
+	// written under this entry.
 	Correct bool
+	// Stored is the date of the stored entry that this one reverses, replaces or corrects, if it is another one.
+	Stored Dated
+}
+
+// At returns the date of the entry.
+func (r EntryRef) At() Dated { return Dated{r.AccountingDate, r.PeriodID} }
+
+// StoredAt returns the date of the stored entry whose rows change.
+func (r EntryRef) StoredAt() Dated {
+	if r.Stored.PeriodID == "" {
+		return r.At()
+	}
+	return r.Stored
+}
+
+// UndoneBy returns the reference for the entry that reverses another one. If it has another date, the uses of that one stay.
+func (r EntryRef) UndoneBy(reversal EntryRef) EntryRef {
+	reversal.Stored, reversal.Correct = r.At(), !reversal.AccountingDate.Equal(r.AccountingDate)
+	return reversal
 }
 
 // Under returns the use with a new ID, written under an entry.

@@ -190,8 +190,9 @@ func selectUsesBetween(ctx context.Context, tx *db.Tx, m period.Reassignment) ([
 	return usesOf(rows), err
 }
 
-func moveUsesBetween(ctx context.Context, tx *db.Tx, m period.Reassignment) error {
-	return tx.Queue(ctx, "UPDATE lot_uses SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start,
+// moveBetween sets the period of the rows of a table that are dated between two instants.
+func moveBetween(ctx context.Context, tx *db.Tx, table string, m period.Reassignment) error {
+	return tx.Queue(ctx, "UPDATE "+table+" SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start,
 		m.End, m.FromID)
 }
 

@@ -48,9 +48,14 @@ var orphans = []struct{ kind, text, query string }{
 	{"uses that are wrongly marked", "the use %s is marked as a correction of another use, or is not, contrary to its entry",
 		"SELECT x.use_id FROM lot_uses" + joinEntry +
 			`(NOT x.is_correction AND e.originated_by IN ('true_up', 'reversal')
-			OR x.is_correction AND e.originated_by NOT IN ('true_up', 'reversal') AND e.accounting_period_id = x.accounting_period_id
+			OR x.is_correction AND e.originated_by NOT IN ('true_up', 'reversal') AND e.accounting_date = x.accounting_date
 			AND NOT EXISTS (SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.order_key = x.order_key
 			AND y.journal_entry_id <> x.journal_entry_id)) ORDER BY 1`},
+	{"corrections in other periods than their dates",
+		"a correction of lots of the legal entity %s is not in the accounting period of its date",
+		`SELECT x.legal_entity_id FROM lot_corrections x WHERE x.organization_id = @org AND NOT EXISTS (SELECT 1 FROM accounting_periods p
+		WHERE p.organization_id = x.organization_id AND p.accounting_period_id = x.accounting_period_id
+		AND x.accounting_date >= p.start_date_utc AND x.accounting_date < p.end_date_utc) ORDER BY 1`},
 	{"lots of sources of other legal entities", "the lot %s is at a source that belongs to another legal entity than the lot",
 		`SELECT x.asset_id FROM lots x JOIN sources s ON s.organization_id = x.organization_id AND s.source_id = x.source_id
 		WHERE x.organization_id = @org AND s.legal_entity_id <> x.legal_entity_id ORDER BY 1`},
@@ -110,29 +115,6 @@ func EntryPeriods(ctx context.Context, tx *db.Tx) (map[string]string, error) {
 	out := make(map[string]string, len(rows))
 	for _, r := range rows {
 		out[r.EntryID] = r.PeriodID
-	}
-	return out, err
-}
-
-// LateEntities returns the legal entities whose lots do not determine the period they are counted in, because an entry of
-// a closed period was corrected in a later one. A legal entity that received lots without cost has no line in the entry,
-// so the query also looks at the sources of the transactions. It is a building block.
-func LateEntities(ctx context.Context, tx *db.Tx) (map[string]bool, error) {
-	ids, err := db.All[string](ctx, tx, `WITH late AS (
-			SELECT e.journal_entry_id, e.previous_entry_id, e.legal_entity_id FROM journal_entries e
-			LEFT JOIN journal_entries p ON p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
-			WHERE e.organization_id = @org AND e.status = 'posted'
-			AND (e.originated_by = 'true_up' OR p.accounting_period_id <> e.accounting_period_id))
-		SELECT legal_entity_id FROM late
-		UNION SELECT l.legal_entity_id FROM late e JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
-		UNION SELECT s.legal_entity_id FROM late e
-			JOIN bookings b ON b.organization_id = @org AND b.journal_entry_id IN (e.journal_entry_id, e.previous_entry_id)
-			JOIN transactions t ON t.organization_id = @org AND t.transaction_id = b.partner_id
-			JOIN sources s ON s.organization_id = @org AND s.source_id = t.source_id
-		UNION SELECT u.legal_entity_id FROM lot_uses u WHERE u.organization_id = @org AND u.is_correction`)
-	out := map[string]bool{}
-	for _, id := range ids {
-		out[id] = true
 	}
 	return out, err
 }

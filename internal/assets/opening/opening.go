@@ -39,15 +39,13 @@ func NewService(d *db.DB, entries *journal.Service, load replay.Loader, rebook R
 	return &Service{db: d, entries: entries, load: load, rebook: rebook}
 }
 
-// save stores an opening balance, or deletes it if after is nil, and recomputes everything that came after it. Each lot
-// is counted in an accounting period.
-func (s *Service) save(ctx context.Context, tx *db.Tx, b *snapshot.Books, before, after *lots.Lot, beforePeriodID,
-	afterPeriodID string) error {
-	if after != nil {
-		after.AssignPool(b)
+// save stores a change to an opening balance, and recomputes everything that came after it.
+func (s *Service) save(ctx context.Context, tx *db.Tx, b *snapshot.Books, c replay.Opening) error {
+	if c.After != nil {
+		c.After.AssignPool(b)
 	}
 	r := replay.New(tx, b, s.load, replay.Options{})
-	r.SetOpening(before, after, beforePeriodID, afterPeriodID)
+	r.SetOpening(c)
 	outcome, err := r.Run(ctx)
 	if err != nil {
 		return err
@@ -102,11 +100,11 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err 
 				return err
 			}
 		}
-		periodID, err := s.postOpening(ctx, tx, &l)
+		entered, err := s.postOpening(ctx, tx, &l)
 		if err != nil {
 			return err
 		}
-		if err := s.save(ctx, tx, b, nil, &l, "", periodID); err != nil {
+		if err := s.save(ctx, tx, b, replay.Opening{After: &l, Entered: entered}); err != nil {
 			return err
 		}
 		recordAudit(ctx, tx, "asset.created", nil, &l)
@@ -160,27 +158,32 @@ func requireOpenLot(b *snapshot.Books, l *lots.Lot) error {
 		b.Entities[l.LegalEntityID].Name, through)
 }
 
-// postOpening posts the opening entry of a lot and returns its accounting period. A lot that cost nothing gets no entry, only
-// the period.
-func (s *Service) postOpening(ctx context.Context, tx *db.Tx, l *lots.Lot) (periodID string, err error) {
+// postOpening posts the opening entry of a lot and returns when the lot is counted. A lot that cost nothing gets no entry, only
+// an accounting period.
+func (s *Service) postOpening(ctx context.Context, tx *db.Tx, l *lots.Lot) (entered lots.Dated, err error) {
 	if l.CostBasis.IsZero() {
 		l.JournalEntryID = ""
 		_, l.OpenedIn, err = s.entries.ResolvePostingPeriod(ctx, tx, period.OpeningDate, l.LegalEntityID)
-		return l.OpenedIn, err
+		return lots.Dated{PeriodID: l.OpenedIn}, err
 	}
 	lines, err := openingLines(ctx, tx, l)
 	if err != nil {
-		return "", err
+		return lots.Dated{}, err
 	}
 	made, err := s.entries.CreateInTx(ctx, tx, []journal.CreateParams{{
 		LegalEntityID: l.LegalEntityID, Opening: true, Memo: "Opening balance of " + l.AssetType,
 		OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
-		return "", err
+		return lots.Dated{}, err
 	}
 	l.JournalEntryID, l.OpenedIn = made[0].ID, ""
-	return made[0].PeriodID, nil
+	return datedAs(made[0]), nil
+}
+
+// datedAs returns the accounting date of an entry.
+func datedAs(e journal.Entry) lots.Dated {
+	return lots.Dated{Date: e.AccountingDate, PeriodID: e.PeriodID}
 }
 
 // openingLines returns the lines of the opening entry.
@@ -241,24 +244,25 @@ func sequenceNumbers(numbers []int64) string {
 
 // remove deletes a lot, and reverses its entry if it has one.
 func (s *Service) remove(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lots.Lot) error {
-	periodID, err := s.reverse(ctx, tx, b, l)
+	c, err := s.reverse(ctx, tx, b, l)
 	if err != nil {
 		return err
 	}
-	return s.save(ctx, tx, b, &l, nil, periodID, "")
+	return s.save(ctx, tx, b, c)
 }
 
-// reverse reverses the entry of a lot, if it has one, and returns the accounting period in which the lot is removed.
-func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lots.Lot) (periodID string, err error) {
+// reverse reverses the entry of a lot, if it has one, and returns the removal of the lot.
+func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lots.Lot) (replay.Opening, error) {
 	if l.JournalEntryID == "" {
-		return l.OpenedIn, requireOpenLot(b, &l)
+		at := lots.Dated{PeriodID: l.OpenedIn}
+		return replay.Opening{Before: &l, Stored: at, Left: at}, requireOpenLot(b, &l)
 	}
 	e, err := journal.FindUnchecked(ctx, tx, l.JournalEntryID)
 	if err != nil {
-		return "", err
+		return replay.Opening{}, err
 	}
 	reversal, err := s.entries.ReverseInTx(ctx, tx, e)
-	return reversal.PeriodID, err
+	return replay.Opening{Before: &l, Stored: datedAs(e), Left: datedAs(reversal)}, err
 }
 
 // requireManual returns an error for a lot that a transaction created.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/journal"
@@ -128,56 +129,57 @@ func (s *Service) moveToEntity(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	if err := s.remove(ctx, tx, b, before); err != nil {
 		return err
 	}
-	periodID, err := s.postOpening(ctx, tx, after)
+	entered, err := s.postOpening(ctx, tx, after)
 	if err != nil {
 		return err
 	}
-	return s.save(ctx, tx, b, nil, after, "", periodID)
+	return s.save(ctx, tx, b, replay.Opening{After: after, Entered: entered})
 }
 
 // correct updates the opening entry to match the changed lot: it is corrected, posted for the first time, or reversed.
 func (s *Service) correct(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot, after *lots.Lot) error {
-	left, entered, err := s.correctEntry(ctx, tx, b, before, after)
+	c, err := s.correctEntry(ctx, tx, b, before, after)
 	if err != nil {
 		return err
 	}
-	return s.save(ctx, tx, b, &before, after, left, entered)
+	c.Before, c.After = &before, after
+	return s.save(ctx, tx, b, c)
 }
 
-// correctEntry does so, and returns the accounting periods in which the lot is no longer counted as it was, and is counted
-// as it is.
+// correctEntry does so, and returns when the lot is no longer counted as it was, and when it is counted as it is.
 func (s *Service) correctEntry(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot,
-	after *lots.Lot) (left, entered string, err error) {
+	after *lots.Lot) (replay.Opening, error) {
 	free := after.CostBasis.IsZero()
 	if !free && before.JournalEntryID != "" {
-		left, err = s.restate(ctx, tx, after)
-		return left, left, err
+		return s.restate(ctx, tx, after)
 	}
-	if left, err = s.reverse(ctx, tx, b, before); err != nil {
-		return "", "", err
+	c, err := s.reverse(ctx, tx, b, before)
+	if err != nil {
+		return c, err
 	}
 	if free {
-		after.JournalEntryID, after.OpenedIn = "", left
-		return left, left, nil
+		after.JournalEntryID, after.OpenedIn = "", c.Left.PeriodID
+		c.Entered = lots.Dated{PeriodID: c.Left.PeriodID}
+		return c, nil
 	}
 	if err := requireOpenBooks(b, after.LegalEntityID); err != nil {
-		return "", "", err
+		return c, err
 	}
-	entered, err = s.postOpening(ctx, tx, after)
-	return left, entered, err
+	c.Entered, err = s.postOpening(ctx, tx, after)
+	return c, err
 }
 
-// restate corrects the opening entry of a lot and returns its accounting period.
-func (s *Service) restate(ctx context.Context, tx *db.Tx, l *lots.Lot) (periodID string, err error) {
+// restate corrects the opening entry of a lot.
+func (s *Service) restate(ctx context.Context, tx *db.Tx, l *lots.Lot) (c replay.Opening, err error) {
 	e, err := journal.FindUnchecked(ctx, tx, l.JournalEntryID)
 	if err != nil {
-		return "", err
+		return c, err
 	}
 	lines, err := openingLines(ctx, tx, l)
 	if err != nil {
-		return "", err
+		return c, err
 	}
 	made, err := s.entries.Restate(ctx, tx, e, lines)
 	l.JournalEntryID = made.ID
-	return made.PeriodID, err
+	return replay.Opening{Stored: datedAs(e), Left: datedAs(made), Entered: datedAs(made)}, err
 }

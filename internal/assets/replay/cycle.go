@@ -80,12 +80,24 @@ func (r *run) findCycle(first *session) error {
 	out := &cycle{}
 	for _, as := range []returns{amongMoves, afterMoves} {
 		for _, s := range around {
-			if e := s.events[s.next]; e.consumption == nil && returning(e.key, as) != e.key {
+			e := s.events[s.next]
+			if key := returning(e.key, as); e.consumption == nil && key != e.key && !e.entry.consumesAt(s.Key, key) {
 				out.options = append(out.options, option{e.entry.key, as})
 			}
 		}
 	}
 	return out
+}
+
+// consumesAt reports whether an entry consumes from a pool at an order key. A conversion into the same pool cannot return at the key at
+// which it leaves.
+func (e *entry) consumesAt(pool string, key lot.OrderKey) bool {
+	for _, c := range e.consumptions {
+		if c.Pool == pool && c.OrderKey == key {
+			return true
+		}
+	}
+	return false
 }
 
 // precedesReturn reports whether lots return to the pool at the instant of the event that is being applied, but after it.

@@ -103,14 +103,14 @@ func (o *Outcome) Write(ctx context.Context, refs map[string]lots.EntryRef) erro
 		r.collect(c, e, refs)
 	}
 	for _, m := range r.openings {
-		if m.before != nil {
-			c.CountLot(*m.before, m.beforePeriodID, -1)
+		if m.Before != nil {
+			c.CountLot(*m.Before, m.Stored, m.Left, -1)
 		}
-		if m.after != nil {
-			c.CountLot(*m.after, m.afterPeriodID, 1)
+		if m.After != nil {
+			c.CountLot(*m.After, m.Entered, m.Entered, 1)
 		}
-		if m.before != nil && m.after == nil {
-			c.DeleteLot(m.before.ID)
+		if m.Before != nil && m.After == nil {
+			c.DeleteLot(m.Before.ID)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.sessions)) {
@@ -171,9 +171,12 @@ func (e *entry) keptTables() []lots.Table {
 
 // collectLots adds the lots of one entry to the changes.
 func (e *entry) collectLots(c *lots.Changes, ref lots.EntryRef, refs map[string]lots.EntryRef) {
-	left := ref.PeriodID
+	left, entry := ref, ref.At()
 	if e.beforeEntryID != "" {
-		left = refs[e.beforeEntryID].PeriodID
+		left = refs[e.beforeEntryID]
+	}
+	if ref.Correct { // the lots stay with the stored entry
+		entry = ref.StoredAt()
 	}
 	kept := map[string]bool{}
 	for _, l := range e.lots {
@@ -181,10 +184,10 @@ func (e *entry) collectLots(c *lots.Changes, ref lots.EntryRef, refs map[string]
 		if !ref.Correct {
 			l.JournalEntryID = ref.EntryID
 		}
-		c.CountLot(*l, ref.PeriodID, 1)
+		c.CountLot(*l, entry, ref.At(), 1)
 	}
 	for _, l := range e.before {
-		c.CountLot(l, left, -1)
+		c.CountLot(l, left.StoredAt(), left.At(), -1)
 		if !kept[l.ID] {
 			c.DeleteLot(l.ID)
 		}

@@ -55,11 +55,10 @@ func (p *Replay) Replace(entryID, key string, e Effect) {
 	p.requests = append(p.requests, func(ctx context.Context, r *run) error { return r.replace(ctx, entryID, key, e) })
 }
 
-// SetOpening creates, changes or deletes an opening balance: before is nil for a new lot, after is nil for a deleted one. Each
-// is counted in an accounting period.
-func (p *Replay) SetOpening(before, after *lots.Lot, beforePeriodID, afterPeriodID string) {
+// SetOpening creates, changes or deletes an opening balance.
+func (p *Replay) SetOpening(c Opening) {
 	p.requests = append(p.requests, func(_ context.Context, r *run) error {
-		r.setOpening(openingChange{before, after, beforePeriodID, afterPeriodID})
+		r.setOpening(c)
 		return nil
 	})
 }
@@ -145,10 +144,12 @@ type staleRange struct {
 	from lot.OrderKey
 }
 
-// openingChange is a change to an opening balance.
-type openingChange struct {
-	before, after                 *lots.Lot
-	beforePeriodID, afterPeriodID string
+// Opening is a change to an opening balance.
+type Opening struct {
+	Before, After *lots.Lot  // nil for a new lot, nil for a deleted one
+	Stored        lots.Dated // of the entry of the lot before
+	Left          lots.Dated // when the lot before is no longer counted
+	Entered       lots.Dated // when the lot after is
 }
 
 // run is one attempt to compute a replay.
@@ -161,7 +162,7 @@ type run struct {
 	added    map[string][]*event   // events that are new, by pool
 	altered  map[string]lots.Lot   // opening balances that stay at their order key
 	dropped  map[string]bool       // opening balances that are deleted or enter elsewhere
-	openings []openingChange
+	openings []Opening
 	refused  map[string]error   // errors of added entries
 	returns  map[string]returns // of entries whose lots arrive among the moves of the instant or after them, by key
 	stack    []*session         // those in which an event is being applied, each because the one before waits for it
@@ -263,20 +264,20 @@ func (r *run) replace(ctx context.Context, entryID, key string, effect Effect) e
 	return nil
 }
 
-func (r *run) setOpening(c openingChange) {
+func (r *run) setOpening(c Opening) {
 	r.openings = append(r.openings, c)
-	if c.before != nil {
-		r.markStale(lots.Pool{Key: c.before.Pool}, c.before.OrderKey)
-		if c.after == nil || c.after.Pool != c.before.Pool || c.after.OrderKey != c.before.OrderKey {
-			r.dropped[c.before.ID] = true
+	if c.Before != nil {
+		r.markStale(lots.Pool{Key: c.Before.Pool}, c.Before.OrderKey)
+		if c.After == nil || c.After.Pool != c.Before.Pool || c.After.OrderKey != c.Before.OrderKey {
+			r.dropped[c.Before.ID] = true
 		} else {
-			r.altered[c.before.ID] = *c.after
+			r.altered[c.Before.ID] = *c.After
 		}
 	}
-	if c.after == nil || c.before != nil && !r.dropped[c.before.ID] {
+	if c.After == nil || c.Before != nil && !r.dropped[c.Before.ID] {
 		return
 	}
-	l := *c.after
+	l := *c.After
 	e := r.entry(l.JournalEntryID)
 	r.added[l.Pool] = append(r.added[l.Pool], &event{key: l.OrderKey, entry: e, enter: []*lots.Lot{&l}})
 	r.markStale(l.PoolIn(r.books), l.OrderKey)

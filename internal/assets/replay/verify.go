@@ -26,7 +26,6 @@ type verification struct {
 	found     *finding.List
 	periods   map[string]string // accounting periods of the entries that created lots
 	totals    lots.Totals       // what lots and uses add up to
-	late      map[string]bool   // legal entities whose lots do not determine the period they are counted in
 	transfers map[string]*transfer
 	overdrawn map[holding]bool // accounts from which more was consumed than was parked there
 	zones     []*time.Location // in which days are or were counted, the current one first
@@ -43,9 +42,6 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	c := &verification{tx: tx, books: b, found: finding.New("lots"), totals: lots.NewTotals(), transfers: map[string]*transfer{},
 		overdrawn: map[holding]bool{}}
 	if c.periods, err = lots.EntryPeriods(ctx, tx); err != nil {
-		return nil, err
-	}
-	if c.late, err = lots.LateEntities(ctx, tx); err != nil {
 		return nil, err
 	}
 	if c.zones, err = zonesOf(ctx, tx, b); err != nil {

@@ -11,22 +11,29 @@ import (
 	"github.com/bursarhq/bursar/internal/books/balance"
 )
 
-// verifyTotals compares the stored totals with the sums of lots and uses.
+// verifyTotals compares the stored totals with the sums of lots, their corrections and uses. Corrections only say when lots are
+// counted: over all periods, nothing remains of them.
 func (c *verification) verifyTotals(ctx context.Context) error {
 	stored, err := lots.ReadTotals(ctx, c.tx)
 	if err != nil {
 		return err
 	}
-	for _, of := range []func(lots.PositionKey) lots.PositionKey{
-		func(k lots.PositionKey) lots.PositionKey { k.PeriodID = ""; return k },
-		func(k lots.PositionKey) lots.PositionKey {
-			if c.late[k.LegalEntityID] {
-				k.PeriodID = ""
-			}
-			return k
-		},
+	corrections, err := lots.ReadCorrections(ctx, c.tx)
+	if err != nil {
+		return err
+	}
+	corrected := maps.Clone(c.totals.Positions)
+	for k, p := range corrections {
+		corrected[k] = corrected[k].Plus(p)
+	}
+	anyPeriod := func(k lots.PositionKey) lots.PositionKey { k.PeriodID = ""; return k }
+	for _, of := range []struct {
+		kept, want map[lots.PositionKey]lots.Position
+	}{
+		{sumBy(stored.Positions, anyPeriod), sumBy(c.totals.Positions, anyPeriod)},
+		{stored.Positions, corrected},
 	} {
-		kept, want := sumBy(stored.Positions, of), sumBy(c.totals.Positions, of)
+		kept, want := of.kept, of.want
 		for _, k := range slices.SortedFunc(maps.Keys(union(kept, want)), lots.ComparePositions) {
 			if h, w := kept[k], want[k]; !h.Equal(w) {
 				c.found.Addf("positions that differ from their lots",

@@ -13,14 +13,15 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// dateRange is the time by which a boundary between periods moves: entries dated in it move from one period to the next or previous.
+// dateRange is the time by which a boundary between periods moves: what is dated in it moves from one period to the next or previous.
 type dateRange struct {
 	start, end time.Time
 	from       Period
 	to         calendar.Month
+	entries    bool // there are entries in it
 }
 
-// Reassignment is a range of dates whose entries move from one period to another.
+// Reassignment is a range of dates that moves from one period to another, with or without entries.
 type Reassignment struct {
 	Start, End   time.Time
 	FromID, ToID string
@@ -31,9 +32,9 @@ type Reassignment struct {
 type Reassign func(ctx context.Context, tx *db.Tx, m Reassignment) (int64, error)
 
 // ChangeTimezone moves the boundaries of all periods to another time zone, and with them the entries that then lie in
-// another period. It returns which ranges of dates were reassigned; the dates of entries do not change. It returns a
-// conflict if a posted entry would leave or enter a period that is closed for one of its legal entities. It runs in the
-// caller's transaction.
+// another period. The dates of entries do not change. It returns which ranges of dates were reassigned, for what others keep by
+// period and date. It returns a conflict if a posted entry would leave or enter a period that is closed for one of its legal
+// entities. It runs in the caller's transaction.
 func ChangeTimezone(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]Reassignment, error) {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return nil, err
@@ -56,9 +57,11 @@ func ChangeTimezone(ctx context.Context, tx *db.Tx, zone string, reassign Reassi
 	if err := updateBounds(ctx, tx, moved); err != nil {
 		return nil, err
 	}
-	months := make([]calendar.Month, len(ranges))
-	for i, s := range ranges {
-		months[i] = s.to
+	var months []calendar.Month
+	for _, s := range ranges {
+		if s.entries {
+			months = append(months, s.to)
+		}
 	}
 	if periods, err = createMissing(ctx, tx, loc, months); err != nil {
 		return nil, err
@@ -66,7 +69,7 @@ func ChangeTimezone(ctx context.Context, tx *db.Tx, zone string, reassign Reassi
 	return moveEntries(ctx, tx, periods, ranges, reassign)
 }
 
-// planShift returns the periods whose bounds change, with their new bounds, and the ranges of dates to reassign that have entries.
+// planShift returns the periods whose bounds change, with their new bounds, and the ranges of dates to reassign.
 func planShift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Location) (moved []Period, ranges []dateRange, err error) {
 	for _, p := range periods {
 		was := p
@@ -76,19 +79,16 @@ func planShift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Locat
 		moved = append(moved, p)
 		var around []dateRange
 		if p.Start.After(was.Start) { // its beginning goes to the month before
-			around = append(around, dateRange{was.Start, p.Start, was, p.Month().Prev()})
+			around = append(around, dateRange{start: was.Start, end: p.Start, from: was, to: p.Month().Prev()})
 		}
 		if p.End.Before(was.End) { // its end goes to the month after
-			around = append(around, dateRange{p.End, was.End, was, p.Month().Next()})
+			around = append(around, dateRange{start: p.End, end: was.End, from: was, to: p.Month().Next()})
 		}
 		for _, s := range around {
-			found, err := hasEntries(ctx, tx, s)
-			if err != nil {
+			if s.entries, err = hasEntries(ctx, tx, s); err != nil {
 				return nil, nil, err
 			}
-			if found {
-				ranges = append(ranges, s)
-			}
+			ranges = append(ranges, s)
 		}
 	}
 	return moved, ranges, nil
@@ -102,6 +102,9 @@ func requireNoneClosed(ctx context.Context, tx *db.Tx, periods []Period, ranges 
 	}
 	total := int64(0)
 	for _, s := range ranges {
+		if !s.entries {
+			continue
+		}
 		n, err := countClosed(ctx, tx, s, []string{s.from.ID, byKey[s.to.Key()]})
 		if err != nil {
 			return err
@@ -115,45 +118,30 @@ func requireNoneClosed(ctx context.Context, tx *db.Tx, periods []Period, ranges 
 	return fault.ConflictAt([]fault.Field{{Name: "timezone", Message: why}}, "the time zone cannot be changed to %s: %d %s", zone, total, why)
 }
 
-// moveEntries moves the entries of ranges of dates to their new periods, and their share of the balances with them.
+// moveEntries moves the entries of ranges of dates to their new periods, and their share of the balances with them. It returns the ranges
+// whose new period exists: without entries, nothing needs one that does not.
 func moveEntries(ctx context.Context, tx *db.Tx, periods []Period, ranges []dateRange, reassign Reassign) (out []Reassignment, err error) {
 	byKey := map[string]Period{}
 	for _, p := range periods {
 		byKey[p.Key] = p
 	}
 	for _, s := range ranges {
-		rows, err := selectRangeTotals(ctx, tx, s)
-		if err != nil {
-			return nil, err
-		}
-		held, err := selectRangeUnits(ctx, tx, s)
-		if err != nil {
-			return nil, err
-		}
-		to, totals := byKey[s.to.Key()], book.Totals{}
-		for _, r := range rows {
-			totals.Remove(s.from.ID, r.lines())
-			totals.Add(to.ID, r.lines())
-		}
-		if err := balance.Add(ctx, tx, totals); err != nil {
-			return nil, err
-		}
-		units := balance.Units{}
-		for _, h := range held {
-			at := balance.UnitKey{Entity: h.LegalEntityID, Account: h.LedgerAccountID, Unit: h.Unit, Period: s.from.ID}
-			units.AddMovement(at, h.quantity().Neg(), h.amount().Neg())
-			at.Period = to.ID
-			units.AddMovement(at, h.quantity(), h.amount())
-		}
-		if err := balance.AddUnits(ctx, tx, units); err != nil {
-			return nil, err
+		to, there := byKey[s.to.Key()]
+		if !there {
+			continue
 		}
 		m := Reassignment{s.start, s.end, s.from.ID, to.ID}
+		out = append(out, m)
+		if !s.entries {
+			continue
+		}
+		if err := moveBalances(ctx, tx, s, to); err != nil {
+			return nil, err
+		}
 		n, err := reassign(ctx, tx, m)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, m)
 		// The audit record names the entries by the range of their dates. There is no event, because nothing was booked.
 		audit.Record(ctx, tx, audit.Change{
 			Action: "accounting_period.moved", ResourceType: "accounting_period", ResourceID: s.from.ID, NoEvent: true,
@@ -162,4 +150,32 @@ func moveEntries(ctx context.Context, tx *db.Tx, periods []Period, ranges []date
 		})
 	}
 	return out, nil
+}
+
+// moveBalances moves the share that the entries of a range have in the balances.
+func moveBalances(ctx context.Context, tx *db.Tx, s dateRange, to Period) error {
+	rows, err := selectRangeTotals(ctx, tx, s)
+	if err != nil {
+		return err
+	}
+	held, err := selectRangeUnits(ctx, tx, s)
+	if err != nil {
+		return err
+	}
+	totals := book.Totals{}
+	for _, r := range rows {
+		totals.Remove(s.from.ID, r.lines())
+		totals.Add(to.ID, r.lines())
+	}
+	if err := balance.Add(ctx, tx, totals); err != nil {
+		return err
+	}
+	units := balance.Units{}
+	for _, h := range held {
+		at := balance.UnitKey{Entity: h.LegalEntityID, Account: h.LedgerAccountID, Unit: h.Unit, Period: s.from.ID}
+		units.AddMovement(at, h.quantity().Neg(), h.amount().Neg())
+		at.Period = to.ID
+		units.AddMovement(at, h.quantity(), h.amount())
+	}
+	return balance.AddUnits(ctx, tx, units)
 }
