@@ -72,6 +72,10 @@ var booksTables = []Table{
 	{Name: "journal_tags", Kind: Tenant, Owner: "books/journal", Unaudited: "it restates the tags of an entry, which is audited",
 		One: "journal entry", Many: "journal entries", Example: "number", Shown: "JE-%s",
 		References: []Link{{Column: "tag_id", To: "tags"}, {Column: "journal_entry_id", To: "journal_entries"}}},
+	{Name: "journal_shares", Kind: Tenant, Owner: "books/journal", Unaudited: "it restates the legal entities of lines, which are audited",
+		One: "journal entry", Many: "journal entries", Example: "number", Shown: "JE-%s",
+		References: []Link{{Column: "journal_entry_id", To: "journal_entries"},
+			{Column: "legal_entity_id", To: "legal_entities", Ignored: "journal_lines has a row for each of them"}}},
 	{Name: "account_balances", Kind: Tenant, Owner: "books/balance", Unaudited: "it restates lines, which are audited",
 		One: "balance of an accounting period", Many: "balances of accounting periods", Example: "accounting_period_id", Shown: "of %s",
 		References: []Link{

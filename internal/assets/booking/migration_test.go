@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
@@ -157,46 +155,10 @@ func TestExistingAccountsGetTheDefaultsOfNewOnesWhenTheMigrationAddsMonetaryOnes
 	})
 }
 
-// migrateDown brings the schema back to what it was before a migration, by the Down statements of that and all later ones, and
-// then runs fn. The books cannot be verified in that state, because the program reads columns of later migrations.
+// migrateDown brings the schema back to what it was before a migration and then runs fn, as dbtest.MigrateDown does.
 func (w *world) migrateDown(version int, fn db.Func) {
 	w.Helper()
-	files, err := filepath.Glob("../../db/migrations/*.sql")
-	first := slices.IndexFunc(files, func(file string) bool {
-		return filepath.Base(file) >= fmt.Sprintf("%05d", version)
-	})
-	if err != nil || first < 0 {
-		w.Fatalf("there is no migration %d among %d, %v", version, len(files), err)
-	}
-	other := map[db.Engine]string{db.SQLite: "{postgres}", db.Postgres: "{sqlite}"}[w.db.Engine()]
-	err = w.db.WriteAcross(w.ctx, "a test goes back to an earlier version", func(ctx context.Context, tx *db.Tx) error {
-		for _, file := range slices.Backward(files[first:]) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			_, down, found := strings.Cut(string(text), "-- +goose Down\n")
-			if !found {
-				w.Fatalf("%s has no Down statements", file)
-			}
-			for statement := range strings.SplitSeq(down, ";\n") {
-				statement = strings.TrimSpace(statement)
-				if statement == "" || strings.HasPrefix(statement, other) {
-					continue
-				}
-				if _, err := tx.Exec(ctx, strings.NewReplacer("{sqlite}", "", "{postgres}", "").Replace(statement)); err != nil {
-					return err
-				}
-			}
-		}
-		if _, err := tx.Exec(ctx, "DELETE FROM goose_db_version WHERE version_id >= ?", version); err != nil {
-			return err
-		}
-		return fn(ctx, tx)
-	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	dbtest.MigrateDown(w.ctx, w, w.db, version, fn)
 }
 
 // Versions before migration 25 booked opening balances in the month before the first one.

@@ -187,12 +187,12 @@ func TestTrueUpsMoveWithTheirCorrectionsOfLots(t *testing.T) {
 	})
 }
 
-// Versions before migration 42 did not store when lots were corrected.
+// Versions before migration 40 did not store when lots were corrected.
 func TestTheMigrationFindsWhenLotsWereCorrected(t *testing.T) {
 	withOwnEntities(t, func(t *testing.T, w *world) {
 		w.bookLate()
 		before := w.everything()
-		w.migrateDown(42, func(context.Context, *db.Tx) error { return nil })
+		w.migrateDown(40, func(context.Context, *db.Tx) error { return nil })
 		if err := w.db.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}

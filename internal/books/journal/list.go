@@ -80,18 +80,36 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			if err != nil {
 				return err
 			}
-			entries, err := selectPage(ctx, tx, f, below, limit)
+			entries, err := listVisible(ctx, tx, who, f, below, limit)
 			if err != nil {
 				return err
-			}
-			for i := range entries {
-				entries[i], _ = entries[i].shownTo(who)
 			}
 			rows, err = s.guide(ctx, tx, b, entries)
 			return err
 		})
 		return rows, err
 	})
+}
+
+// listVisible returns the parts of entries that an actor may see. An entry that a search finds by a text which the actor may not see is
+// left out, and the next one takes its place.
+func listVisible(ctx context.Context, tx *db.Tx, who actor.Actor, f Filter, below *cursorKey, limit int) (out []Entry, err error) {
+	text := strings.ToLower(f.Search)
+	for {
+		entries, err := selectPage(ctx, tx, f, below, limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			below = &cursorKey{e.AccountingDate, e.Number}
+			if e, _ = e.shownTo(who); !e.Partial || strings.Contains(e.search(), text) {
+				out = append(out, e)
+			}
+		}
+		if len(entries) < limit || len(out) >= limit {
+			return out[:min(len(out), limit)], nil
+		}
+	}
 }
 
 // resolveFilter parses a filter and returns an error if it names a record that does not exist: an empty list would look as if

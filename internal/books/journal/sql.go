@@ -126,6 +126,14 @@ type tagRow struct {
 	Number         int64     `db:"number"`
 }
 
+// shareRow is a legal entity, other than that of the entry, that an entry has lines of.
+type shareRow struct {
+	EntryID        string    `db:"journal_entry_id"`
+	LegalEntityID  string    `db:"legal_entity_id"`
+	AccountingDate time.Time `db:"accounting_date"`
+	Number         int64     `db:"number"`
+}
+
 func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	rows := make([]entryRow, len(entries))
 	for i, e := range entries {
@@ -137,17 +145,24 @@ func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	return insertLines(ctx, tx, entries)
 }
 
-// insertLines writes the lines of entries and the rows by which entries are found by tag.
+// insertLines writes the lines of entries and the rows by which entries are found by tag and by the legal entities of their lines.
 func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	var lines []lineRow
 	var tags []tagRow
+	var shares []shareRow
 	for _, e := range entries {
 		lines = append(lines, e.lineRows()...)
 		for _, tag := range e.tags() {
 			tags = append(tags, tagRow{tag, e.ID, e.AccountingDate, e.Number})
 		}
+		for _, entity := range e.entities()[1:] {
+			shares = append(shares, shareRow{e.ID, entity, e.AccountingDate, e.Number})
+		}
 	}
 	if err := db.Insert(ctx, tx, "journal_lines", lines...); err != nil {
+		return err
+	}
+	if err := db.Insert(ctx, tx, "journal_shares", shares...); err != nil {
 		return err
 	}
 	return db.Insert(ctx, tx, "journal_tags", tags...)
@@ -228,10 +243,12 @@ func updateDraft(ctx context.Context, tx *db.Tx, was, e Entry) error {
 	return insertLines(ctx, tx, []Entry{e})
 }
 
-// deleteLines deletes the lines of an entry and its rows in journal_tags, whose key begins with the tag.
+// deleteLines deletes the lines of an entry and its rows in journal_shares and in journal_tags, whose key begins with the tag.
 func deleteLines(ctx context.Context, tx *db.Tx, was Entry) error {
-	if err := tx.Queue(ctx, "DELETE FROM journal_lines WHERE organization_id = @org AND journal_entry_id = ?", was.ID); err != nil {
-		return err
+	for _, table := range []string{"journal_lines", "journal_shares"} {
+		if err := tx.Queue(ctx, "DELETE FROM "+table+" WHERE organization_id = @org AND journal_entry_id = ?", was.ID); err != nil {
+			return err
+		}
 	}
 	return tx.Queue(ctx, "DELETE FROM journal_tags WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?", was.tags(), was.ID)
 }
@@ -264,6 +281,13 @@ func updatePosting(ctx context.Context, tx *db.Tx, e Entry) error {
 			return err
 		}
 	}
+	if len(e.entities()) > 1 {
+		err := tx.Queue(ctx, "UPDATE journal_shares SET accounting_date = ? WHERE organization_id = @org AND journal_entry_id = ?",
+			e.AccountingDate, e.ID)
+		if err != nil {
+			return err
+		}
+	}
 	return tx.Queue(ctx,
 		"UPDATE journal_tags SET accounting_date = ? WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?",
 		e.AccountingDate, e.tags(), e.ID)
@@ -273,88 +297,6 @@ func updateNext(ctx context.Context, tx *db.Tx, e Entry) error {
 	return tx.Queue(ctx,
 		"UPDATE journal_entries SET next_entry_id = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?",
 		db.OrNull(e.NextID), e.UpdatedAt, e.ID)
-}
-
-// selectPage reads the entries backwards along the index that fits the filter best, so that the cost of a page depends on
-// its size only.
-func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *cursorKey, limit int) ([]Entry, error) {
-	columns := "e." + strings.ReplaceAll(db.Columns[entryRow](), ", ", ", e.")
-	var q *db.Query
-	order := "e"
-	switch {
-	case f.LedgerAccountID != "":
-		order = "l"
-		q = db.Select("SELECT "+columns+
-			` FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
-			WHERE l.organization_id = @org`).And("l.ledger_account_id = ?", f.LedgerAccountID)
-		// An entry with several lines on the account is found by the first of them that the actor may see.
-		const earlier = `NOT EXISTS (SELECT 1 FROM journal_lines m WHERE m.organization_id = l.organization_id AND m.journal_entry_id =
-			l.journal_entry_id AND m.ledger_account_id = l.ledger_account_id AND m.position < l.position`
-		if len(f.limited) > 0 {
-			q.And("l.legal_entity_id {any}", f.limited).And(earlier+" AND m.legal_entity_id {any})", f.limited)
-		} else {
-			q.And(earlier + ")")
-		}
-	case f.TagID != "":
-		order = "t"
-		q = db.Select("SELECT "+columns+
-			` FROM journal_tags t JOIN journal_entries e ON e.organization_id = t.organization_id AND e.journal_entry_id = t.journal_entry_id
-			WHERE t.organization_id = @org`).And("t.tag_id = ?", f.TagID)
-	default:
-		q = db.Select("SELECT " + columns + " FROM journal_entries e WHERE e.organization_id = @org")
-	}
-	if f.Status != "" {
-		q.And("e.status = ?", string(f.Status))
-	} else {
-		q.And("e.status <> 'deleted'")
-	}
-	if f.TransactionID != "" {
-		q.And("e.transaction_id = ?", f.TransactionID)
-	}
-	f.addConditions(q)
-	f.Span.addConditions(q, order)
-	if below != nil {
-		q.And("("+order+".accounting_date, "+order+".number) < (?, ?)", below.date, below.number)
-	}
-	rows, err := db.All[entryRow](ctx, tx, q.Then("ORDER BY "+order+".accounting_date DESC, "+order+".number DESC LIMIT ?", limit), q.Args...)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]Entry, len(rows))
-	for i, r := range rows {
-		entries[i] = r.entry()
-	}
-	return entries, fillLines(ctx, tx, entries)
-}
-
-// addConditions adds the conditions that no index serves, which are evaluated for each entry.
-func (f Filter) addConditions(q *db.Query) {
-	if len(f.LegalEntityIDs) == 1 {
-		q.And("e.legal_entity_id = ?", f.LegalEntityIDs[0])
-	} else if len(f.LegalEntityIDs) > 1 {
-		q.And("e.legal_entity_id {any}", f.LegalEntityIDs)
-	}
-	f.addVisibility(q)
-	if f.TagID != "" && f.LedgerAccountID != "" {
-		q.And("EXISTS (SELECT 1 FROM journal_tags t WHERE t.organization_id = e.organization_id AND t.journal_entry_id = "+
-			"e.journal_entry_id AND t.tag_id = ?)", f.TagID)
-	}
-	if f.Search != "" {
-		q.And(`e.search LIKE ? ESCAPE '\'`, containsPattern(f.Search))
-	}
-}
-
-// addConditions limits the query to the span. A period is a range of dates here, because every entry is dated in its period.
-func (s Span) addConditions(q *db.Query, order string) {
-	if s.period.ID != "" {
-		q.And(order+".accounting_date >= ?", s.period.Start).And(order+".accounting_date < ?", s.period.End)
-	}
-	if !s.first.IsZero() {
-		q.And(order+".accounting_date >= ?", s.first)
-	}
-	if !s.last.IsZero() {
-		q.And(order+".accounting_date <= ?", s.last)
-	}
 }
 
 type accountLineRow struct {
@@ -430,6 +372,20 @@ func countByTag(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
 		out[r.TagID] = r.Count
 	}
 	return out, err
+}
+
+// selectWrongShares returns the numbers of entries whose rows in journal_shares do not have the legal entities of their lines.
+func selectWrongShares(ctx context.Context, tx *db.Tx) ([]int64, error) {
+	return db.All[int64](ctx, tx, `SELECT l.number FROM journal_lines l
+		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
+		WHERE l.organization_id = @org AND l.legal_entity_id <> e.legal_entity_id AND NOT EXISTS (SELECT 1 FROM journal_shares s
+			WHERE s.organization_id = l.organization_id AND s.journal_entry_id = l.journal_entry_id AND s.legal_entity_id = l.legal_entity_id)
+		UNION SELECT s.number FROM journal_shares s
+		WHERE s.organization_id = @org AND NOT EXISTS (SELECT 1 FROM journal_lines l
+			JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
+			WHERE l.organization_id = s.organization_id AND l.journal_entry_id = s.journal_entry_id AND l.legal_entity_id = s.legal_entity_id
+			AND e.legal_entity_id <> s.legal_entity_id)
+		ORDER BY 1`)
 }
 
 // countOrphans counts the rows of a table that belong to no entry or differ from its date or number.

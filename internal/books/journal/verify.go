@@ -134,9 +134,10 @@ func (f findings) verifyChains(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// verifyOrphans verifies that every line and tag belongs to an entry, and that each tag has a row for every entry it is on.
+// verifyOrphans verifies that every line, tag and share belongs to an entry, that each tag has a row for every entry it is on, and that
+// entries are found by each legal entity of their lines.
 func (f findings) verifyOrphans(ctx context.Context, tx *db.Tx, want map[string]int64) error {
-	for _, table := range []string{"journal_lines", "journal_tags"} {
+	for _, table := range []string{"journal_lines", "journal_tags", "journal_shares"} {
 		n, err := countOrphans(ctx, tx, table)
 		if err != nil {
 			return err
@@ -144,6 +145,13 @@ func (f findings) verifyOrphans(ctx context.Context, tx *db.Tx, want map[string]
 		if n > 0 {
 			f.Addf("rows without their entry", "%d rows of %s belong to no entry, or not to its date and number", n, table)
 		}
+	}
+	wrong, err := selectWrongShares(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, number := range wrong {
+		f.Addf("entries with a wrong index of legal entities", "the entry JE-%d is not found by exactly the legal entities of its lines", number)
 	}
 	marks, err := countByTag(ctx, tx)
 	if err != nil {

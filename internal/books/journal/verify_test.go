@@ -75,6 +75,10 @@ func verify(t *testing.T, d *db.DB, organizationID string) (out []string) {
 	return out
 }
 
+// addShare lists an entry for a legal entity that it has no lines of.
+const addShare = `INSERT INTO journal_shares (organization_id, journal_entry_id, legal_entity_id, accounting_date, number)
+	SELECT organization_id, journal_entry_id, 'le_x', accounting_date, number FROM journal_entries WHERE organization_id = ? AND number = 6`
+
 func TestVerifyReportsEveryKindOfDamageToTheJournal(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -82,28 +86,30 @@ func TestVerifyReportsEveryKindOfDamageToTheJournal(t *testing.T) {
 			t.Fatalf("found in undamaged books: %v", got)
 		}
 		for damage, says := range map[string]string{
-			"UPDATE account_balances SET debits = '99' WHERE organization_id = ? AND tag_id = ''":                               `(tag "") is 99/`,
-			"UPDATE account_balances SET credits = '1' WHERE organization_id = ? AND tag_id <> ''":                              `(tag "tag_`,
-			"DELETE FROM account_balances WHERE organization_id = ? AND tag_id <> ''":                                           "has lines but no balance",
-			"UPDATE account_balances SET accounting_period_id = 'ap_x' WHERE organization_id = ?":                               "has lines but no balance",
-			"UPDATE journal_lines SET amount = '99' WHERE organization_id = ? AND number = 4 AND position = 0":                  "the entry JE-4 does not balance",
-			"UPDATE journal_lines SET credit_or_debit = 'DEBIT' WHERE organization_id = ? AND number = 4":                       "the entry JE-4 does not balance",
-			"DELETE FROM journal_lines WHERE organization_id = ? AND number = 4":                                                "the entry JE-4 does not balance",
-			"UPDATE journal_lines SET amount = '0' WHERE organization_id = ? AND number = 4":                                    "a line of JE-4 has an amount that is not positive",
-			"UPDATE journal_lines SET ledger_account_id = 'lac_x' WHERE organization_id = ? AND number = 4":                     "a line of JE-4 has an amount that is not positive, or an account",
-			"UPDATE journal_lines SET legal_entity_id = 'le_x' WHERE organization_id = ? AND number = 4":                        "or an account or legal entity that does not exist",
-			"UPDATE journal_lines SET base_amount = '99' WHERE organization_id = ? AND number = 6 AND position = 0":             "the entry JE-6 does not balance in its legal entity's currency",
-			"UPDATE journal_lines SET base_amount = '99' WHERE organization_id = ? AND number = 6":                              "a line of JE-6 has no amount in its legal entity's currency, or a wrong one",
-			"UPDATE journal_lines SET base_amount = NULL WHERE organization_id = ? AND number = 6":                              "a line of JE-6 has no amount in its legal entity's currency, or a wrong one",
-			"UPDATE journal_lines SET accounting_date = '2026-01-06T00:00:00.000Z' WHERE organization_id = ? AND number = 6":    "the lines of JE-6 do not have its date, number and state",
-			"UPDATE journal_lines SET is_posted = (1 = 0) WHERE organization_id = ? AND number = 6":                             "the lines of JE-6 do not have its date, number and state",
-			"UPDATE journal_lines SET position = position + 1 WHERE organization_id = ? AND number = 6 AND position = 1":        "the lines of JE-6 do not have its date, number and state",
-			"UPDATE journal_lines SET number = 7 WHERE organization_id = ? AND number = 6":                                      "the lines of JE-6 do not have its date, number and state",
-			"UPDATE journal_lines SET journal_entry_id = 'je_x' WHERE organization_id = ? AND number = 6":                       "2 rows of journal_lines belong to no entry",
-			"UPDATE journal_tags SET journal_entry_id = 'je_x' WHERE organization_id = ? AND number = 6":                        "1 rows of journal_tags belong to no entry",
-			"UPDATE journal_tags SET accounting_date = '2026-01-06T00:00:00.000Z' WHERE organization_id = ? AND number = 6":     "1 rows of journal_tags belong to no entry, or not to its date",
-			"UPDATE journal_tags SET tag_id = 'tag_x' WHERE organization_id = ? AND number = 6":                                 "the tag tag_x has 1 rows in the index, but is on 0 entries",
-			"DELETE FROM journal_tags WHERE organization_id = ? AND number = 6":                                                 "has 4 rows in the index, but is on 5 entries",
+			"UPDATE account_balances SET debits = '99' WHERE organization_id = ? AND tag_id = ''":                            `(tag "") is 99/`,
+			"UPDATE account_balances SET credits = '1' WHERE organization_id = ? AND tag_id <> ''":                           `(tag "tag_`,
+			"DELETE FROM account_balances WHERE organization_id = ? AND tag_id <> ''":                                        "has lines but no balance",
+			"UPDATE account_balances SET accounting_period_id = 'ap_x' WHERE organization_id = ?":                            "has lines but no balance",
+			"UPDATE journal_lines SET amount = '99' WHERE organization_id = ? AND number = 4 AND position = 0":               "the entry JE-4 does not balance",
+			"UPDATE journal_lines SET credit_or_debit = 'DEBIT' WHERE organization_id = ? AND number = 4":                    "the entry JE-4 does not balance",
+			"DELETE FROM journal_lines WHERE organization_id = ? AND number = 4":                                             "the entry JE-4 does not balance",
+			"UPDATE journal_lines SET amount = '0' WHERE organization_id = ? AND number = 4":                                 "a line of JE-4 has an amount that is not positive",
+			"UPDATE journal_lines SET ledger_account_id = 'lac_x' WHERE organization_id = ? AND number = 4":                  "a line of JE-4 has an amount that is not positive, or an account",
+			"UPDATE journal_lines SET legal_entity_id = 'le_x' WHERE organization_id = ? AND number = 4":                     "or an account or legal entity that does not exist",
+			"UPDATE journal_lines SET base_amount = '99' WHERE organization_id = ? AND number = 6 AND position = 0":          "the entry JE-6 does not balance in its legal entity's currency",
+			"UPDATE journal_lines SET base_amount = '99' WHERE organization_id = ? AND number = 6":                           "a line of JE-6 has no amount in its legal entity's currency, or a wrong one",
+			"UPDATE journal_lines SET base_amount = NULL WHERE organization_id = ? AND number = 6":                           "a line of JE-6 has no amount in its legal entity's currency, or a wrong one",
+			"UPDATE journal_lines SET accounting_date = '2026-01-06T00:00:00.000Z' WHERE organization_id = ? AND number = 6": "the lines of JE-6 do not have its date, number and state",
+			"UPDATE journal_lines SET is_posted = (1 = 0) WHERE organization_id = ? AND number = 6":                          "the lines of JE-6 do not have its date, number and state",
+			"UPDATE journal_lines SET position = position + 1 WHERE organization_id = ? AND number = 6 AND position = 1":     "the lines of JE-6 do not have its date, number and state",
+			"UPDATE journal_lines SET number = 7 WHERE organization_id = ? AND number = 6":                                   "the lines of JE-6 do not have its date, number and state",
+			"UPDATE journal_lines SET journal_entry_id = 'je_x' WHERE organization_id = ? AND number = 6":                    "2 rows of journal_lines belong to no entry",
+			"UPDATE journal_tags SET journal_entry_id = 'je_x' WHERE organization_id = ? AND number = 6":                     "1 rows of journal_tags belong to no entry",
+			"UPDATE journal_tags SET accounting_date = '2026-01-06T00:00:00.000Z' WHERE organization_id = ? AND number = 6":  "1 rows of journal_tags belong to no entry, or not to its date",
+			"UPDATE journal_tags SET tag_id = 'tag_x' WHERE organization_id = ? AND number = 6":                              "the tag tag_x has 1 rows in the index, but is on 0 entries",
+			"DELETE FROM journal_tags WHERE organization_id = ? AND number = 6":                                              "has 4 rows in the index, but is on 5 entries",
+			"UPDATE journal_entries SET legal_entity_id = 'le_x' WHERE organization_id = ? AND number = 6":                   "the entry JE-6 is not found by exactly the legal entities",
+			addShare: "the entry JE-6 is not found by exactly the legal entities of its lines",
 			"UPDATE journal_entries SET search = 'je-6' WHERE organization_id = ? AND number = 6":                               "the entry JE-6 cannot be found by its text",
 			"UPDATE journal_entries SET number = 9 WHERE organization_id = ? AND number = 6":                                    "the entries JE-6 to JE-8 are missing",
 			"DELETE FROM journal_entries WHERE organization_id = ? AND number = 5":                                              "the entries JE-5 to JE-5 are missing",

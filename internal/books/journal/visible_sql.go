@@ -8,31 +8,15 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// lineOfEntry begins a condition on the lines of an entry.
-const lineOfEntry = `EXISTS (SELECT 1 FROM journal_lines o WHERE o.organization_id = e.organization_id AND o.journal_entry_id =
+// shareOfEntry begins a condition on the legal entities, other than its own, that an entry has lines of.
+const shareOfEntry = `EXISTS (SELECT 1 FROM journal_shares o WHERE o.organization_id = e.organization_id AND o.journal_entry_id =
 	e.journal_entry_id AND `
 
-// entirelyVisible is the condition that an entry and all its lines belong to some legal entities.
-const entirelyVisible = "e.legal_entity_id {any} AND NOT " + lineOfEntry + "NOT (o.legal_entity_id {any}))"
+// partlyVisible is the condition that an entry or one of its lines belongs to some legal entities, which are its two arguments.
+const partlyVisible = "(e.legal_entity_id {any} OR " + shareOfEntry + "o.legal_entity_id {any}))"
 
-// addVisibility limits the query to entries of which the actor may see a part, and which that part makes match the filter: texts and tags
-// of other legal entities do not find an entry.
-func (f Filter) addVisibility(q *db.Query) {
-	if len(f.limited) == 0 {
-		return
-	}
-	q.And(partlyVisible, f.limited, f.limited)
-	if f.TagID != "" {
-		q.And("(e.tag_ids LIKE ? OR "+lineOfEntry+"o.legal_entity_id {any} AND o.tag_ids LIKE ?))", "%"+f.TagID+"%", f.limited,
-			"%"+f.TagID+"%")
-	}
-	if f.Search != "" { // the text that is searched has the memos of all lines
-		q.And(entirelyVisible, f.limited, f.limited)
-	}
-}
-
-// partlyVisible is the condition that an entry or one of its lines belongs to some legal entities.
-const partlyVisible = "(e.legal_entity_id {any} OR " + lineOfEntry + "o.legal_entity_id {any}))"
+// entirelyVisible is the condition that an entry and all its lines belong to some legal entities, which are its two arguments.
+const entirelyVisible = "e.legal_entity_id {any} AND NOT " + shareOfEntry + "NOT (o.legal_entity_id {any}))"
 
 // blankNeighbors removes the ids of entries of which the actor may see nothing from the chains of entries. It runs in the caller's
 // transaction.

@@ -200,7 +200,7 @@ type entryPath struct {
 
 func (h handlers) listJournalEntries(ctx context.Context, in *struct {
 	wire.Paging
-	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Return only entries of these legal entities."`
+	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Return only entries that belong to one of these legal entities, or have a line of one."`
 	LedgerAccountID string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Return only entries with a line on this ledger account."`
 	PeriodID        string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Return only entries of this accounting period."`
 	Status          string   `query:"status" enum:"draft,posted" doc:"Return only drafts or only posted entries."`

@@ -1,13 +1,17 @@
 package books_test
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
@@ -82,6 +86,8 @@ func TestAListForOneLegalEntityFindsEntriesByTheirVisiblePartOnly(t *testing.T) 
 		for query, want := range map[string]bool{
 			"": true, "?ledger_account_id=" + l.Accounts["6020"]: true, "?ledger_account_id=" + l.Accounts["4010"]: true,
 			"?ledger_account_id=" + l.Accounts["1010"]: false, "?tag_id=" + de: true, "?tag_id=" + us: false, "?search=secret": false,
+			"?search=" + e.SequenceNumber: true, "?legal_entity_ids=" + l.Names["DE"]: true,
+			"?legal_entity_ids=" + l.Names["DE"] + "&search=secret":      false,
 			"?tag_id=" + us + "&ledger_account_id=" + l.Accounts["6020"]: false,
 		} {
 			a := l.Service().Send(t, apitest.Request{Method: "GET", Path: "/v1/journal-entries" + query, Key: key})
@@ -92,6 +98,60 @@ func TestAListForOneLegalEntityFindsEntriesByTheirVisiblePartOnly(t *testing.T) 
 		}
 	})
 }
+
+// The texts of an entry that a key may not see must not find it, and must not take the place of an entry that a text finds.
+func TestASearchFindsEntriesOfSeveralLegalEntitiesByTheirNumberAndTheVisibleTexts(t *testing.T) {
+	t.Parallel()
+	eachLedger(t, func(t *testing.T, l *ledger) {
+		l.AddEntity(t, "DE", "USD")
+		for i := range 6 {
+			e := l.Entry("2026-01-08", []string{"posted", "draft"}[i%2], "Dr 1010 5.00 US; Cr 4010 5.00 US; Dr 6020 7.00 DE; Cr 4010 7.00 DE")
+			e.LegalEntityID, e.Memo = l.Names[[]string{"US", "DE"}[i%2]], "Office"
+			e.Lines[0].Memo, e.Lines[2].Memo = "Office of US", "MÜLLER"
+			l.Create(t, e)
+		}
+		e := l.Entry("2026-01-07", "posted", "Dr 6020 7.00; Cr 4010 7.00")
+		e.LegalEntityID, e.Memo = l.Names["DE"], "Office of Müller"
+		l.Create(t, e)
+		limited := client.New(l.Service().URL, l.Limited(t, l.Names["DE"]))
+		for search, want := range map[string][2]string{ // to the owner and to a key for DE
+			"je-3": {"3", "3"}, "je-": {"6 5 4 3 2 1 7", "6 5 4 3 2 1 7"}, "müller": {"6 5 4 3 2 1 7", "6 5 4 3 2 1 7"},
+			"office": {"6 5 4 3 2 1 7", "7"}, "OFFICE of us": {"6 5 4 3 2 1", ""}, "office of m": {"7", "7"}, "je-7": {"7", "7"},
+		} {
+			for i, c := range []*client.Client{l.Client, limited} {
+				for _, limit := range []string{"1", "2", "100"} {
+					if got := numbers(t, c, url.Values{"search": {search}, "limit": {limit}}); got != want[i] {
+						t.Errorf("%q finds %s in pages of %s, want %s", search, got, limit, want[i])
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestEntriesOfAnOlderDatabaseAreFoundByEachOfTheirLegalEntities(t *testing.T) {
+	t.Parallel()
+	eachLedger(t, func(t *testing.T, l *ledger) {
+		l.AddEntity(t, "DE", "USD")
+		l.AddTag(t, "#us")
+		l.AddTag(t, "#de")
+		l.shared(t, "posted")
+		l.PostTo(t, l.LegalEntity.ID, "2026-01-08", apitest.Sale)
+		l.shared(t, "draft")
+		dbtest.MigrateDown(t.Context(), t, l.Service().App.DB, sharesMigration, func(context.Context, *db.Tx) error { return nil })
+		if err := l.Service().App.DB.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for entity, want := range map[string]string{"US": "3 2 1", "DE": "3 1"} {
+			if got := numbers(t, l.Client, url.Values{"legal_entity_ids": {l.Names[entity]}}); got != want {
+				t.Errorf("%s has %s, want %s", entity, got, want)
+			}
+		}
+	})
+}
+
+// sharesMigration is the migration that creates the table of shares.
+const sharesMigration = 41
 
 func TestAKeyForOneSideOfATransferBetweenLegalEntitiesIsToldWhoCanBookIt(t *testing.T) {
 	t.Parallel()

@@ -45,6 +45,10 @@ func variety(t *testing.T, l *ledger) []client.JournalEntry {
 			e.TagIDs = []string{l.Names["#a"]}
 		}
 		e.Lines[0].Memo = fmt.Sprint("Posten ", i)
+		if i%5 > 2 { // it concerns the other legal entity too
+			other := []string{"DE", "US"}[i/3%2]
+			e.Lines = append(e.Lines, l.Lines("Dr 1010 2 "+other+" #b; Cr 4020 2 "+other)...)
+		}
 		batch = append(batch, e)
 	}
 	if _, err := l.Client.CreateJournalEntries(t.Context(), batch); err != nil {
@@ -78,7 +82,9 @@ func narrowings(l *ledger, months map[string]string) []narrowing {
 	}
 	february := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	return []narrowing{
-		{"legal_entity_ids", l.Names["DE"], func(e client.JournalEntry) bool { return e.LegalEntityID == l.Names["DE"] }},
+		{"legal_entity_ids", l.Names["DE"], func(e client.JournalEntry) bool {
+			return has(e, func(line client.JournalLine) bool { return line.LegalEntityID == l.Names["DE"] })
+		}},
 		{"ledger_account_id", l.Accounts["1010"], func(e client.JournalEntry) bool {
 			return has(e, func(line client.JournalLine) bool { return line.LedgerAccountID == l.Accounts["1010"] })
 		}},
@@ -91,7 +97,7 @@ func narrowings(l *ledger, months map[string]string) []narrowing {
 		}},
 		{"start_date", "2026-01-31", func(e client.JournalEntry) bool { return e.AccountingDate.After(february.AddDate(0, 0, -1)) }},
 		{"end_date", "2026-02-01", func(e client.JournalEntry) bool { return e.AccountingDate.Before(february.AddDate(0, 0, 1)) }},
-		{"search", "ÜBER", func(e client.JournalEntry) bool { return strings.Contains(*e.Memo, "Über") }},
+		{"search", "ÜBER", func(e client.JournalEntry) bool { return e.Memo != nil && strings.Contains(*e.Memo, "Über") }},
 	}
 }
 
@@ -116,33 +122,50 @@ func TestEntriesAreListedTheLatestFirstAndNarrowedByEveryFilterAloneAndTogether(
 			t.Errorf("%d entries are not in order", len(all))
 		}
 		filters := narrowings(l, months)
-		for set := range 1 << len(filters) {
-			if n := bits.OnesCount(uint(set)); n > 2 && n < len(filters)-1 {
-				continue
-			}
-			query := url.Values{"limit": {"3"}}
-			want := []string{}
-			var chosen []narrowing
-			for i, f := range filters {
-				if set>>i&1 == 1 {
-					chosen = append(chosen, f)
-					query.Set(f.name, f.value)
-				}
-			}
-			for _, e := range all {
-				if !slices.ContainsFunc(chosen, func(f narrowing) bool { return !f.keeps(e) }) {
-					want = append(want, fmt.Sprint(number(e)))
-				}
-			}
-			if got := numbers(t, l.Client, query); got != strings.Join(want, " ") {
-				t.Errorf("%v: %s, want %s", query, got, want)
-			}
-		}
+		wantNarrowed(t, l.Client, all, filters)
 		both := url.Values{"legal_entity_ids": {l.Names["DE"] + "," + l.Names["US"]}, "limit": {"100"}}
 		if got := numbers(t, l.Client, both); len(strings.Fields(got)) != 38 {
 			t.Errorf("both legal entities: %s", got)
 		}
+		limited := client.New(s.URL, l.Limited(t, l.Names["DE"]))
+		var visible []client.JournalEntry // with the lines of DE, and without the memo if there were others
+		for _, e := range all {
+			if got, err := limited.JournalEntry(t.Context(), e.ID); err == nil {
+				visible = append(visible, got)
+			}
+		}
+		if len(visible) <= 20 || len(visible) >= 38 {
+			t.Fatalf("%d entries concern DE", len(visible))
+		}
+		wantNarrowed(t, limited, visible, filters)
 	})
+}
+
+// wantNarrowed expects lists with one or two filters, with all, and with all but one, to be the entries that pass them.
+func wantNarrowed(t *testing.T, c *client.Client, all []client.JournalEntry, filters []narrowing) {
+	t.Helper()
+	for set := range 1 << len(filters) {
+		if n := bits.OnesCount(uint(set)); n > 2 && n < len(filters)-1 {
+			continue
+		}
+		query := url.Values{"limit": {"3"}}
+		want := []string{}
+		var chosen []narrowing
+		for i, f := range filters {
+			if set>>i&1 == 1 {
+				chosen = append(chosen, f)
+				query.Set(f.name, f.value)
+			}
+		}
+		for _, e := range all {
+			if !slices.ContainsFunc(chosen, func(f narrowing) bool { return !f.keeps(e) }) {
+				want = append(want, strings.TrimPrefix(e.SequenceNumber, "JE-"))
+			}
+		}
+		if got := numbers(t, c, query); got != strings.Join(want, " ") {
+			t.Errorf("%v: %s, want %s", query, got, want)
+		}
+	}
 }
 
 func TestEntriesAreFoundByTextAsItIsWritten(t *testing.T) {
@@ -335,7 +358,7 @@ func TestAKeyOfSomeLegalEntitiesSeesNothingOfTheOthers(t *testing.T) {
 		}
 		for _, c := range []struct{ name, value, want string }{
 			{"ledger_account_id", l.Accounts["1010"], "6 5 4 2"}, {"ledger_account_id", l.Accounts["1020"], ""},
-			{"legal_entity_ids", l.Names["DE"], "5 4 2"}, {"search", "test", "4 2"},
+			{"legal_entity_ids", l.Names["DE"], "6 5 4 2"}, {"search", "test", "4 2"}, {"search", "JE-6", "6"},
 		} {
 			if got := numbers(t, limited, url.Values{c.name: {c.value}}); got != c.want {
 				t.Errorf("by %s: %s, want %s", c.name, got, c.want)
