@@ -56,6 +56,9 @@ var orphans = []struct{ kind, text, query string }{
 		`SELECT x.legal_entity_id FROM lot_corrections x WHERE x.organization_id = @org AND NOT EXISTS (SELECT 1 FROM accounting_periods p
 		WHERE p.organization_id = x.organization_id AND p.accounting_period_id = x.accounting_period_id
 		AND x.accounting_date >= p.start_date_utc AND x.accounting_date < p.end_date_utc) ORDER BY 1`},
+	{"corrections on dates without entries", "a correction of lots of the legal entity %s has a date on which no entry is posted",
+		`SELECT x.legal_entity_id FROM lot_corrections x WHERE x.organization_id = @org AND NOT EXISTS (SELECT 1 FROM journal_entries e
+		WHERE e.organization_id = x.organization_id AND e.accounting_date = x.accounting_date AND e.status = 'posted') ORDER BY 1`},
 	{"lots of sources of other legal entities", "the lot %s is at a source that belongs to another legal entity than the lot",
 		`SELECT x.asset_id FROM lots x JOIN sources s ON s.organization_id = x.organization_id AND s.source_id = x.source_id
 		WHERE x.organization_id = @org AND s.legal_entity_id <> x.legal_entity_id ORDER BY 1`},

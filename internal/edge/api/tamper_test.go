@@ -91,6 +91,7 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	must("rates", err)
 	l.PostTo(t, l.Names["DE"], "2026-01-10", "Dr 1010 100.00 EUR #rent; Cr 4010 100.00 EUR")
 	l.PostTo(t, l.Names["US"], "2026-01-11", "Dr 1010 50.00 EUR #rent; Cr 4010 50.00 EUR")
+	l.PostTo(t, l.Names["US"], "2026-01-11", "Dr 1010 10.00; Cr 4010 10.00; Dr 1010 20.00 EUR DE; Cr 4010 20.00 EUR DE")
 	corrected := l.PostTo(t, l.Names["US"], "2026-02-11", "Dr 1010 70.00; Cr 4010 70.00")
 	_, err = n.Client.CorrectJournalEntry(t.Context(), corrected.ID, client.UpdateJournalEntry{Memo: new("better")})
 	must("correct", err)
@@ -119,6 +120,7 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	_, err = n.Client.PutAssetPolicy(t.Context(), "ETH", client.PutAssetPolicy{})
 	must("policy", err)
 	tamperedTransactions(t, n, wallet, second, opening)
+	sold := tamperedSale(t, n, german)
 	statement, err := n.Client.CreateImport(t.Context(), client.CreateImport{FileName: "bank.csv", SourceID: n.NewSource(t,
 		client.CreateSource{SourceType: "bank", Currency: "USD"}).ID, File: strings.NewReader("Date,Description,Amount,Balance\n" +
 		"2026-02-14,Sale,7.00,7.00\n2026-02-15,Fee,-1.00,6.00\n")})
@@ -143,6 +145,8 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	_, err = n.Client.ReopenAccountingPeriod(t.Context(), periods["2026-02"], client.ReopenAccountingPeriod{Reason: "late",
 		LegalEntityID: l.Names["DE"]})
 	must("reopen", err)
+	_, err = n.Client.ReverseJournalEntry(t.Context(), sold, client.ReverseJournalEntry{})
+	must("reverse", err)
 
 	n.NewRule(t)
 	n.NewTag(t)
@@ -198,6 +202,25 @@ func tamperedTransactions(t *testing.T, n *apitest.Tenant, wallet, second client
 	must("link", err)
 	_, err = n.Service().App.Transfers.Unlink(n.Context(t), refused)
 	must("unlink", err)
+}
+
+// tamperedSale books an inflow of January and returns its entry, to be reversed when January is closed.
+func tamperedSale(t *testing.T, n *apitest.Tenant, to client.Source) (entryID string) {
+	t.Helper()
+	quantity := "0.5"
+	in, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: to.ID, ExternalID: "in",
+		External: client.CreateTransactionExternal{Timestamp: time.Date(2026, 1, 20, 12, 0, 0, 0, time.UTC), Description: "Sale",
+			Direction: "credit", Quantity: &quantity, Currency: "BTC",
+			ValueFiat: &client.ValuedFiat{Gross: "40000.00", Fee: "0.00", Net: "40000.00", Currency: "EUR"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	booked, err := n.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: in.Data[0].ID, TransactionType: "INVOICE",
+		LedgerAccountID: n.AccountByCode(t, "4010").ID, AutoPost: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return booked.ID
 }
 
 // errTampered rolls a change back.
