@@ -45,6 +45,17 @@ func EachConfig(t *testing.T, test func(t *testing.T, c db.Config)) {
 	}
 }
 
+// EachInSoak is EachConfig for a test that takes long and whose parts are tested on both engines elsewhere: in an ordinary run it runs on
+// SQLite only. Its name begins with TestSoak, so that "make soak" runs it on both.
+func EachInSoak(t *testing.T, test func(t *testing.T, c db.Config)) {
+	t.Helper()
+	if os.Getenv("BURSAR_SOAK") == "1" {
+		EachConfig(t, test)
+		return
+	}
+	test(t, SQLite(t))
+}
+
 // Open opens a database for as long as the test runs.
 func Open(t testing.TB, c db.Config) *db.DB {
 	t.Helper()

@@ -26,9 +26,9 @@ type controller struct {
 
 // The demo company is measured at fair value, and its stablecoins, which are out of scope, are tested for impairment. Its prices end
 // with the day before it was created.
-func TestTheOpenMonthsOfTheDemoCompanyCloseByWhatTheirChecksSay(t *testing.T) {
+func TestSoakTheOpenMonthsOfTheDemoCompanyCloseByWhatTheirChecksSay(t *testing.T) {
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, config db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, config db.Config) {
 		now := clock.NewManual(time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC))
 		config.Clock = now
 		s := apitest.Start(t, dbtest.Open(t, config), api.Config{})

@@ -146,9 +146,9 @@ func TestEveryFigureOfInsightsOfATranslatedCompanyIsExplainedByTheQueryBesideIt(
 	})
 }
 
-func TestEveryFigureOfInsightsOfTheDemoCompanyIsExplainedByTheQueryBesideIt(t *testing.T) {
+func TestSoakEveryFigureOfInsightsOfTheDemoCompanyIsExplainedByTheQueryBesideIt(t *testing.T) {
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, config db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, config db.Config) {
 		config.Clock = clock.NewManual(time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC))
 		s := apitest.Start(t, dbtest.Open(t, config), api.Config{})
 		f, err := demo.Found(t.Context(), s.App, func(string, ...any) {})
