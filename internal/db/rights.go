@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -13,7 +14,7 @@ type rights struct {
 	schema         string // where tables are created; empty if there is none
 	creates        bool   // whether the role may create tables in it
 	named          bool   // whether there is a schema with the name of the role, which PostgreSQL looks into first
-	extended       bool   // whether the extension pg_trgm is there, or the role may install it
+	lacking        string // extensions that are not there and that the role may not install
 	owner          string // of a table of ours in it that is not the role's; empty if there is none
 }
 
@@ -33,12 +34,7 @@ func (d *DB) explainRights(ctx context.Context, failed error) error {
 	if r.named {
 		schema = "ALTER SCHEMA " + role + " OWNER TO " + role
 	}
-	extend := func(schema string) string {
-		return "CREATE EXTENSION pg_trgm SCHEMA " + pgx.Identifier{schema}.Sanitize()
-	}
-	if !r.extended {
-		schema += "; " + extend(r.role)
-	}
+	schema = strings.Join(append([]string{schema}, r.extend(r.role)...), "; ")
 	switch {
 	case state == duplicateTable:
 		return fmt.Errorf("the schema %s of the database %s has tables with the names of ours that Bursar did not create: use an empty database",
@@ -52,12 +48,23 @@ func (d *DB) explainRights(ctx context.Context, failed error) error {
 	case !r.creates:
 		return fmt.Errorf("the role %s may not create tables in the schema %s of the database %s: let its administrator run `%s` in it, then "+
 			"start again", r.role, r.schema, r.database, schema)
-	case !r.extended:
-		return fmt.Errorf("the role %s may not install the extension pg_trgm, which searches need, in the database %s: let its administrator "+
-			"run `%s` in it, then start again", r.role, r.database, extend(r.schema))
+	case r.lacking != "":
+		return fmt.Errorf("the role %s may not install the extensions %s, which searches need, in the database %s: let its administrator "+
+			"run `%s` in it, then start again", r.role, r.lacking, r.database, strings.Join(r.extend(r.schema), "; "))
 	}
 	return nil
 }
+
+// extend returns the statements that install what is lacking in a schema.
+func (r rights) extend(schema string) (out []string) {
+	for name := range strings.FieldsSeq(r.lacking) {
+		out = append(out, "CREATE EXTENSION "+name+" SCHEMA "+pgx.Identifier{schema}.Sanitize())
+	}
+	return out
+}
+
+// extensions are those that migrations install.
+var extensions = []string{"btree_gin", "pg_trgm"}
 
 // The SQLSTATEs of what explainRights explains.
 const (
@@ -74,10 +81,11 @@ func (d *DB) readRights(ctx context.Context) (r rights, err error) {
 	err = d.read.QueryRowContext(ctx, `SELECT current_user, current_database(), coalesce(current_schema(), ''),
 		coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
 		EXISTS (SELECT 1 FROM pg_namespace n WHERE n.nspname = current_user),
-		EXISTS (SELECT 1 FROM pg_extension e WHERE e.extname = 'pg_trgm') OR has_database_privilege(current_database(), 'CREATE'),
+		coalesce((SELECT string_agg(x, ' ' ORDER BY x) FROM unnest($2::text[]) AS x
+			WHERE NOT has_database_privilege(current_database(), 'CREATE') AND x NOT IN (SELECT e.extname::text FROM pg_extension e)), ''),
 		coalesce((SELECT min(pg_get_userbyid(c.relowner)::text) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 			WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND (c.relname = ANY($1) OR c.relname = 'goose_db_version')
-			AND NOT pg_has_role(c.relowner, 'USAGE')), '')`, names).Scan(
-		&r.role, &r.database, &r.schema, &r.creates, &r.named, &r.extended, &r.owner)
+			AND NOT pg_has_role(c.relowner, 'USAGE')), '')`, names, extensions).Scan(
+		&r.role, &r.database, &r.schema, &r.creates, &r.named, &r.lacking, &r.owner)
 	return r, err
 }

@@ -40,7 +40,7 @@ var advice = regexp.MustCompile("`([^`]+)`")
 
 func TestARoleWithoutTheRightsToSetUpTheDatabaseIsToldWhatToDoAndThatWorks(t *testing.T) {
 	t.Parallel()
-	const mayNot, extension = "may not create tables in the schema public", "may not install the extension pg_trgm"
+	const mayNot, extension = "may not create tables in the schema public", "may not install the extensions btree_gin pg_trgm"
 	for name, x := range map[string]struct {
 		before string
 		says   []string // one after the other
@@ -50,7 +50,7 @@ func TestARoleWithoutTheRightsToSetUpTheDatabaseIsToldWhatToDoAndThatWorks(t *te
 		"a schema of another role":         {"CREATE SCHEMA ROLE", []string{mayNot}},
 		"a right on a schema":              {"GRANT CREATE ON SCHEMA public TO ROLE", []string{extension}},
 		"its own schema":                   {"CREATE SCHEMA AUTHORIZATION ROLE", []string{extension}},
-		"its own schema, and searches":     {"CREATE EXTENSION pg_trgm; CREATE SCHEMA AUTHORIZATION ROLE", nil},
+		"its own schema, and searches":     {"CREATE EXTENSION pg_trgm; CREATE EXTENSION btree_gin; CREATE SCHEMA AUTHORIZATION ROLE", nil},
 		"its own schema, and the database": {"CREATE SCHEMA AUTHORIZATION ROLE; GRANT CREATE ON DATABASE NAME TO ROLE", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
