@@ -94,6 +94,9 @@ func (d *DB) Prepare(ctx context.Context) error {
 		return err
 	}
 	if err := d.migrate(ctx); err != nil {
+		if why := d.explainRights(ctx, err); why != nil {
+			return why
+		}
 		return translate(ctx, fmt.Errorf("migrate the database: %w", err))
 	}
 	if err := d.checkIsolation(ctx); err != nil {

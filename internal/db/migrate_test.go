@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,6 +66,66 @@ func TestADatabaseOfANewerVersionIsLeftAlone(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "newer") {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+	})
+}
+
+// The migration that stores the history of the spam filter by source creates its tables again, and so does the way back.
+func TestTheHistoryOfTheSpamFilterIsKeptByAMigrationAndByTheWayBack(t *testing.T) {
+	t.Parallel()
+	const version = 38
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		d := dbtest.Open(t, c)
+		one, two := newOrganization(t, d, "one"), newOrganization(t, d, "two")
+		run := func(ctx context.Context, tx *db.Tx, text string, args ...any) {
+			t.Helper()
+			if _, err := tx.Exec(ctx, text, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// The first organization has one legal entity, the second has two.
+		err := d.WriteAcross(t.Context(), "a test of a migration", func(ctx context.Context, tx *db.Tx) error {
+			for _, s := range [][3]string{{one, "src_1", "le_1"}, {one, "src_2", "le_1"}, {two, "src_3", "le_2"}, {two, "src_4", "le_3"}} {
+				run(ctx, tx, `INSERT INTO sources (organization_id, source_id, source_type, provider, name, legal_entity_id, ledger_account_id,
+					is_manual, created_at) VALUES (?, ?, 'wallet', 'manual', 'Wallet', ?, 'lac_1', ?, ?)`, s[0], s[1], s[2], true, tx.Now())
+				run(ctx, tx, "INSERT INTO spam_dealings (organization_id, shown, name, source_id, created_at) VALUES (?, '0xab…cd', '0xabcd', ?, ?)",
+					s[0], s[1], tx.Now())
+				run(ctx, tx, "INSERT INTO spam_bursts (organization_id, hash, token, source_id, transfers) VALUES (?, '0x1', 'FREE', ?, 3)", s[0], s[1])
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const dealings = "SELECT organization_id || ' ' || shown || ' ' || name FROM spam_dealings ORDER BY organization_id"
+		const bursts = "SELECT organization_id || ' ' || hash || ' ' || token || ' ' || CAST(transfers AS TEXT) FROM spam_bursts " +
+			"ORDER BY organization_id"
+		expect := func(ctx context.Context, tx *db.Tx, query string, want ...string) {
+			t.Helper()
+			got, err := db.All[string](ctx, tx, query)
+			slices.Sort(want)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v, want %v: %v", got, want, err)
+			}
+		}
+		dbtest.MigrateDown(t.Context(), t, d, version, func(ctx context.Context, tx *db.Tx) error {
+			expect(ctx, tx, dealings, one+" 0xab…cd 0xabcd", two+" 0xab…cd 0xabcd")
+			expect(ctx, tx, bursts, one+" 0x1 FREE 6", two+" 0x1 FREE 6")
+			return nil
+		})
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d = dbtest.Open(t, c)
+		err = d.ReadAcross(t.Context(), "a test of a migration", func(ctx context.Context, tx *db.Tx) error {
+			expect(ctx, tx, strings.Replace(dealings, "|| name", "|| name || ' ' || source_id", 1), one+" 0xab…cd 0xabcd src_1",
+				two+" 0xab…cd 0xabcd ")
+			expect(ctx, tx, strings.Replace(bursts, "AS TEXT)", "AS TEXT) || ' ' || source_id", 1), one+" 0x1 FREE 6 src_1",
+				two+" 0x1 FREE 6 ")
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	})
 }

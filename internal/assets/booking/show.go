@@ -23,9 +23,11 @@ func (s *Service) Get(ctx context.Context, entryID string) (m Booked, err error)
 			return err
 		}
 		if m.Status == journal.Posted {
-			if err := s.journal.ForbidUndoing(ctx, tx, b, &m.Guided); err != nil {
+			guided := []journal.Guided{m.Guided}
+			if err := s.journal.ForbidUndoing(ctx, tx, b, guided); err != nil {
 				return err
 			}
+			m.Guided = guided[0]
 			m.Lots, err = lots.UsesOfEntry(ctx, tx, entryID)
 			m.Lots = slices.DeleteFunc(m.Lots, func(u lots.Use) bool { return !actor.From(ctx).Sees(u.LegalEntityID) })
 			return err

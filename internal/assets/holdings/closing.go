@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -93,10 +94,10 @@ type entityAsset struct{ legalEntityID, asset string }
 
 // adjustments allocates the booked adjustments of assets to their positions. For each asset, a legal entity has one account for
 // fair value and one for impairment, whatever the number of positions.
-func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, held []Position) (map[[6]string]money.Decimal, error) {
+func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, wanted []Position) (map[[6]string]money.Decimal, error) {
 	var f Filter
 	roles := map[string]string{}
-	for _, p := range held {
+	for _, p := range wanted {
 		if !slices.Contains(f.AssetTypes, p.AssetType) {
 			f.AssetTypes = append(f.AssetTypes, p.AssetType)
 			roles[account.RoleFairValueAdjustment(p.AssetType)] = p.AssetType
@@ -118,7 +119,7 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 	for _, p := range all {
 		places[entityAsset{p.LegalEntityID, p.AssetType}] = append(places[entityAsset{p.LegalEntityID, p.AssetType}], p)
 	}
-	out := map[[6]string]money.Decimal{}
+	out, held := map[[6]string]money.Decimal{}, heldLots{periodKey, map[string]map[string][]lots.Lot{}}
 	for o, balance := range balances {
 		e := s.entity(o.legalEntityID)
 		if e.Measurement, _, err = entity.MeasurementOn(ctx, tx, e, periodKey+"-01"); err != nil {
@@ -126,7 +127,7 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 		}
 		split := splitAdjustment(e, places[o], balance)
 		if e.Measurement != entity.MeasuredAtFairValue {
-			if split, err = splitImpairment(ctx, tx, e, periodKey, places[o], balance); err != nil {
+			if split, err = held.splitImpairment(ctx, tx, e, places[o], balance); err != nil {
 				return nil, err
 			}
 		}

@@ -12,23 +12,42 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
+// heldLots are the lots that legal entities hold at the end of a period, by asset. Those of a legal entity are read once, when the first
+// of its assets needs them.
+type heldLots struct {
+	periodKey string
+	byEntity  map[string]map[string][]lots.Lot
+}
+
+func (h heldLots) of(ctx context.Context, tx *db.Tx, a entityAsset) ([]lots.Lot, error) {
+	if byAsset, read := h.byEntity[a.legalEntityID]; read {
+		return byAsset[a.asset], nil
+	}
+	held, err := LotsAt(ctx, tx, a.legalEntityID, h.periodKey)
+	byAsset := map[string][]lots.Lot{}
+	for _, l := range held {
+		byAsset[l.AssetType] = append(byAsset[l.AssetType], l)
+	}
+	h.byEntity[a.legalEntityID] = byAsset
+	return byAsset[a.asset], err
+}
+
 // splitImpairment allocates the impairment of an asset to the positions that hold its lots: a lot has what the last impairment left on it,
 // or on the lot that it was moved from since, by quantity. What belongs to no lot that is still held is allocated by cost. So is everything
 // where lots are pooled by legal entity, because a source holds no lots of its own then.
-func splitImpairment(ctx context.Context, tx *db.Tx, e entity.LegalEntity, periodKey string, places []Position,
+func (h heldLots) splitImpairment(ctx context.Context, tx *db.Tx, e entity.LegalEntity, places []Position,
 	balance money.Decimal) ([]money.Decimal, error) {
 	if e.CostBasisScope == entity.ScopeLegalEntity || len(places) == 0 {
 		return splitAdjustment(e, places, balance), nil
 	}
-	states, err := realized.Impairments(ctx, tx, e.ID, places[0].AssetType, periodKey)
+	states, err := realized.Impairments(ctx, tx, e.ID, places[0].AssetType, h.periodKey)
 	if err != nil || len(states) == 0 {
 		return splitAdjustment(e, places, balance), err
 	}
-	held, err := LotsAt(ctx, tx, e.ID, periodKey)
+	held, err := h.of(ctx, tx, entityAsset{e.ID, places[0].AssetType})
 	if err != nil {
 		return nil, err
 	}
-	held = slices.DeleteFunc(held, func(l lots.Lot) bool { return l.AssetType != places[0].AssetType })
 	measured, err := measuredAs(ctx, tx, held, states)
 	if err != nil {
 		return nil, err

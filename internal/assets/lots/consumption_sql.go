@@ -103,6 +103,24 @@ func ConsumptionsOfEntry(ctx context.Context, tx *db.Tx, entryID string) ([]Cons
 	return consumptionsOf(rows)
 }
 
+// EntriesBeforeOthers returns those of some entries that consumed lots, or created some, in a pool from which another entry consumed lots
+// afterwards. It is a building block.
+func EntriesBeforeOthers(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]bool, error) {
+	if len(entryIDs) == 0 {
+		return nil, nil
+	}
+	const later = ` AND EXISTS (SELECT 1 FROM lot_consumptions AS c WHERE c.organization_id = @org AND c.pool = x.pool
+		AND c.order_key > x.order_key AND c.journal_entry_id <> x.journal_entry_id)`
+	found, err := db.All[string](ctx, tx, `SELECT x.journal_entry_id FROM lot_consumptions AS x WHERE x.organization_id = @org
+		AND x.journal_entry_id {any}`+later+` UNION SELECT x.journal_entry_id FROM lots AS x WHERE x.organization_id = @org
+		AND x.journal_entry_id {any}`+later, entryIDs, entryIDs)
+	out := make(map[string]bool, len(found))
+	for _, id := range found {
+		out[id] = true
+	}
+	return out, err
+}
+
 // deleteAtKeys deletes the rows of consumptions from a table that has their pool and order key.
 func deleteAtKeys(ctx context.Context, tx *db.Tx, from string, consumptions []Consumption) error {
 	byPool := map[string][]string{}

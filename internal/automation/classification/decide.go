@@ -1,14 +1,18 @@
 package classification
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -39,7 +43,14 @@ func subjectOf(t transaction.Transaction) classify.Subject {
 type decider struct {
 	matcher *classify.Matcher
 	books   *snapshot.Books
+	foreign map[string]bool // accounts that the actor cannot book to
 	scratch classify.Scratch
+}
+
+// foreignAccounts returns the accounts of the chart that the actor cannot book to, because they belong to sources of legal entities outside
+// its key. A run offers none of them.
+func foreignAccounts(ctx context.Context, tx *db.Tx, b *snapshot.Books) (map[string]bool, error) {
+	return source.ForeignAccounts(ctx, tx, slices.Collect(maps.Keys(b.Accounts)))
 }
 
 // rule applies the rules to a transaction. The outcome says if none matched or if the transaction is not eligible.
@@ -68,11 +79,16 @@ func (d *decider) rule(t transaction.Transaction) Result {
 		switch a, ok := d.books.Accounts[id]; {
 		case !ok:
 			r.Outcome, r.Message = Refused, "the ledger account of the rule no longer exists"
+		case d.foreign[id]:
+			r.Outcome, r.Message = Refused, "the ledger account of the rule belongs to a legal entity that the API key has no access to"
 		case a.ArchivedAt != nil:
 			r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is archived", a)
 		case !a.Postable:
 			r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is not postable", a)
 		}
+	}
+	if slices.ContainsFunc(accountsOf(rule), func(id string) bool { return d.foreign[id] }) {
+		r.LedgerAccountID, r.Splits = "", nil
 	}
 	return r
 }

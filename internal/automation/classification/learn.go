@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
-	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
@@ -180,7 +179,7 @@ type precedentCache map[string]*classify.BookingHistory
 const precedentCacheMax = 100_000
 
 // load reads the precedents of features that are not cached.
-func (h precedentCache) load(ctx context.Context, tx *db.Tx, b *snapshot.Books, features []string) error {
+func (h precedentCache) load(ctx context.Context, tx *db.Tx, d *decider, features []string) error {
 	if len(h) > precedentCacheMax {
 		clear(h)
 	}
@@ -200,8 +199,8 @@ func (h precedentCache) load(ctx context.Context, tx *db.Tx, b *snapshot.Books, 
 	}
 	for _, f := range missing {
 		h[f] = classify.NewBookingHistory(slices.DeleteFunc(found[f], func(p classify.Precedent) bool {
-			a, ok := b.Accounts[p.LedgerAccountID]
-			return !ok || a.ArchivedAt != nil || !a.Postable || hidden[p.TransactionID]
+			a, ok := d.books.Accounts[p.LedgerAccountID]
+			return !ok || a.ArchivedAt != nil || !a.Postable || d.foreign[a.ID] || hidden[p.TransactionID]
 		}))
 	}
 	return nil
@@ -230,7 +229,7 @@ func hiddenPrecedents(ctx context.Context, tx *db.Tx, found map[string][]classif
 }
 
 // propose suggests classifications from precedents for transactions that no rule decided.
-func (h precedentCache) propose(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []transaction.Transaction, results []Result) error {
+func (h precedentCache) propose(ctx context.Context, tx *db.Tx, d *decider, all []transaction.Transaction, results []Result) error {
 	var features []string
 	for i, t := range all {
 		if results[i].Outcome == Unmatched {
@@ -239,7 +238,7 @@ func (h precedentCache) propose(ctx context.Context, tx *db.Tx, b *snapshot.Book
 			}
 		}
 	}
-	if err := h.load(ctx, tx, b, features); err != nil {
+	if err := h.load(ctx, tx, d, features); err != nil {
 		return err
 	}
 	for i, t := range all {
@@ -254,7 +253,7 @@ func (h precedentCache) propose(ctx context.Context, tx *db.Tx, b *snapshot.Book
 		r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType,
 			int64(p.Confidence), p.Examples
 		for _, reason := range p.Reasons { // replace the account's id by its name, which people know
-			r.Reasons = append(r.Reasons, strings.ReplaceAll(reason, p.LedgerAccountID, b.Accounts[p.LedgerAccountID].String()))
+			r.Reasons = append(r.Reasons, strings.ReplaceAll(reason, p.LedgerAccountID, d.books.Accounts[p.LedgerAccountID].String()))
 		}
 	}
 	return nil

@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/automation/classification"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 func TestTransactionsWithoutARuleGetSuggestionsFromPrecedents(t *testing.T) {
@@ -107,5 +109,39 @@ func TestProcessedAuditRecordsAreNotProcessedAgain(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+// The bank account of another legal entity is no account that a limited key can book to, whoever booked to it before.
+func TestARunForOneLegalEntityOffersNoAccountOfAnother(t *testing.T) {
+	each(t, func(w *world) {
+		w.AddSubsidiary()
+		vault, err := account.NewService(w.DB).Create(w.Ctx, account.CreateParams{Name: "Vault", Type: account.Asset})
+		w.Must(err)
+		w.accounts["Bank"], w.names[vault.ID] = vault.ID, "Bank"
+		for _, day := range []string{"01", "02", "03"} {
+			w.book(w.addTransactions("SubBank 2025-10-" + day + " -10 USD payee=Parent_Inc")[0], "WITHDRAWAL", "Bank")
+		}
+		_, err = w.Sources.Create(w.Ctx, source.CreateParams{Name: "Vault", Type: source.Bank, Currency: "USD", LegalEntityID: w.EntityID,
+			LedgerAccountID: vault.ID})
+		w.Must(err)
+		w.rule("fund", "memo=fund to=Bank")
+		w.rule("part", "memo=part split=Rent:60+Bank:40")
+		ids := w.addTransactions("SubBank 2025-11-03 -99 USD payee=Parent_Inc", "SubBank 2025-11-04 -99 USD text=fund",
+			"SubBank 2025-11-05 -99 USD text=part")
+		all := w.Ctx
+		const refused = " because the ledger account of the rule belongs to a legal entity that the API key has no access to"
+		w.Ctx = w.Limited(w.SubsidiaryID)
+		r := w.classify(classification.CreateParams{TransactionIDs: ids})
+		w.says("limited", w.resultLines(r.ID), "OT-4 unmatched", "OT-5 refused WITHDRAWAL  by fund.1"+refused,
+			"OT-6 refused EXPENSE  by part.1"+refused)
+		w.Ctx = all
+		for _, id := range ids {
+			if s := w.get(id).Suggested; s != nil {
+				w.Errorf("a limited run suggests %+v", s)
+			}
+		}
+		w.says("all", w.resultLines(w.classify(classification.CreateParams{TransactionIDs: ids}).ID), "OT-4 suggested WITHDRAWAL Bank",
+			"OT-5 classified WITHDRAWAL Bank by fund.1", "OT-6 classified EXPENSE  by part.1")
 	})
 }

@@ -157,8 +157,12 @@ type Result struct {
 // othersKept is how many other matching rules a result lists.
 const othersKept = 20
 
-// suggestion returns the suggestion to store with the transaction, or nil if there is none.
+// suggestion returns the suggestion to store with the transaction, or nil if there is none. A rule whose account was left out suggests
+// nothing.
 func (r Result) suggestion(run Run) *transaction.Suggestion {
+	if r.RuleID != "" && r.LedgerAccountID == "" && len(r.Splits) == 0 {
+		return nil
+	}
 	switch r.Outcome {
 	case Classified, Refused, Suggested:
 		return &transaction.Suggestion{RunID: run.ID, LedgerAccountID: r.LedgerAccountID, Splits: r.Splits, Type: transaction.Type(r.Type),

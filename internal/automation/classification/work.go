@@ -120,11 +120,14 @@ func (w *work) decideBatch(ctx context.Context, size int) (results []Result, err
 			return err
 		}
 		d := &decider{matcher: w.matcher, books: b}
+		if d.foreign, err = foreignAccounts(ctx, tx, b); err != nil {
+			return err
+		}
 		results = make([]Result, len(all))
 		for i, t := range all {
 			results[i] = d.rule(t)
 		}
-		return w.precedents.propose(ctx, tx, b, all, results)
+		return w.precedents.propose(ctx, tx, d, all, results)
 	})
 	return results, err
 }

@@ -43,7 +43,7 @@ type Error struct {
 	Kind       Kind
 	Message    string
 	Fields     []Field
-	More       int  // faults that Fields does not list, because there are too many
+	Cut        bool // there may be faults that Fields does not list, because there are too many
 	Unread     bool // not all of the input was looked at, so that there may be others
 	RetryAfter time.Duration
 

@@ -13,33 +13,34 @@ type List struct {
 	invalid, missing, conflicts []Field
 	noun                        string // the kind of the first record that does not exist
 	conflict                    string // the message of the first conflict
-	more                        int    // faults beyond ListMax
+	cut                         bool   // there are faults beyond ListMax
 	unread                      bool   // not all of the input was looked at
 }
 
-// ListMax is how many faults of a kind a List keeps. It only counts the rest, so that a request cannot make it grow without limit.
+// ListMax is how many faults of a kind a List keeps, so that a request cannot make it grow without limit. The rest is not counted: the
+// same fault may be found by several checks, and only faults that are kept can be compared.
 const ListMax = 1000
 
 // Addf adds a field that is not valid.
 func (l *List) Addf(field, format string, args ...any) {
 	if len(l.invalid) >= ListMax {
-		l.more++
+		l.cut = true
 		return
 	}
 	l.invalid = append(l.invalid, Field{field, fmt.Sprintf(format, args...)})
 }
 
-// AddMore counts faults that are not listed, because there are too many.
-func (l *List) AddMore(n int) { l.more += n }
+// MarkCut states, if it is so, that there are faults which are not listed, because there are too many.
+func (l *List) MarkCut(cut bool) { l.cut = l.cut || cut }
 
 // MarkUnread states that not all of the input was looked at, because too much of it is at fault.
 func (l *List) MarkUnread() { l.unread = true }
 
-// keep appends fields to a list that may have ListMax, and counts the rest.
+// keep appends fields to a list that may have ListMax.
 func (l *List) keep(list *[]Field, fields ...Field) {
 	room := min(len(fields), max(0, ListMax-len(*list)))
 	*list = append(*list, fields[:room]...)
-	l.more += len(fields) - room
+	l.cut = l.cut || room < len(fields)
 }
 
 // AddMissing adds fields that name records of a kind that do not exist.
@@ -87,7 +88,7 @@ func (l *List) Merge(err error) error {
 	default:
 		return err
 	}
-	l.more, l.unread = l.more+e.More, l.unread || e.Unread
+	l.cut, l.unread = l.cut || e.Cut, l.unread || e.Unread
 	return nil
 }
 
@@ -111,11 +112,11 @@ func (l *List) Err() error {
 	all := slices.Concat(invalid, l.missing, l.conflicts)
 	switch {
 	case len(invalid) > 0:
-		return &Error{Kind: Invalid, Message: invalidMessage, Fields: all, More: l.more, Unread: l.unread}
+		return &Error{Kind: Invalid, Message: invalidMessage, Fields: all, Cut: l.cut, Unread: l.unread}
 	case len(l.missing) > 0:
-		return &Error{Kind: NotFound, Message: l.noun + " " + notFound, Fields: all, More: l.more, Unread: l.unread}
+		return &Error{Kind: NotFound, Message: l.noun + " " + notFound, Fields: all, Cut: l.cut, Unread: l.unread}
 	case len(l.conflicts) > 0:
-		return &Error{Kind: Conflict, Message: l.conflict, Fields: all, More: l.more, Unread: l.unread}
+		return &Error{Kind: Conflict, Message: l.conflict, Fields: all, Cut: l.cut, Unread: l.unread}
 	}
 	return nil
 }

@@ -79,24 +79,29 @@ func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err err
 	return out, err
 }
 
-// describeChildren counts the legal entities whose parent this is, and names one that the actor sees.
-func (e LegalEntity) describeChildren(ctx context.Context, all []LegalEntity) []string {
-	n, example := int64(0), ""
+// describeChildren counts the legal entities whose parent this is, and names one. Those that the actor does not see are neither counted
+// nor named.
+func (e LegalEntity) describeChildren(ctx context.Context, all []LegalEntity) (out []string) {
+	var seen []string
+	hidden := false
 	for _, other := range all {
-		if other.ParentID != e.ID {
-			continue
+		switch {
+		case other.ParentID != e.ID:
+		case actor.From(ctx).Sees(other.ID):
+			seen = append(seen, other.Name)
+		default:
+			hidden = true
 		}
-		n++
-		if example == "" && actor.From(ctx).Sees(other.ID) {
-			example = ", for example " + other.Name
-		}
 	}
-	if n == 0 {
-		return nil
+	switch len(seen) {
+	case 0:
+	case 1:
+		out = append(out, "1 legal entity below it, for example "+seen[0])
+	default:
+		out = append(out, fmt.Sprintf("%d legal entities below it, for example %s", len(seen), seen[0]))
 	}
-	text := "1 legal entity below it"
-	if n > 1 {
-		text = fmt.Sprintf("%d legal entities below it", n)
+	if hidden {
+		out = append(out, "legal entities below it that the API key has no access to")
 	}
-	return []string{text + example}
+	return out
 }

@@ -200,15 +200,14 @@ type Guidance struct {
 }
 
 // ForbidPosting removes posting from the actions that are possible, and adds the reason as a warning.
-func (g *Guidance) ForbidPosting(why string) {
-	g.Allowed = slices.DeleteFunc(slices.Clone(g.Allowed), func(action string) bool { return action == "post" })
-	g.Warnings = append(g.Warnings, why)
-}
+func (g *Guidance) ForbidPosting(why string) { g.forbid(why, "post") }
 
-// forbidUndoing removes what undoes an entry from the actions that are possible, and adds the reason as a warning.
-func (g *Guidance) forbidUndoing(why string) {
-	g.Allowed = slices.DeleteFunc(slices.Clone(g.Allowed), func(action string) bool { return action == "reverse" || action == "unpost" })
-	g.Warnings = append(g.Warnings, why)
+// forbid removes actions from those that are possible, and adds the reason as a warning if one of them was.
+func (g *Guidance) forbid(why string, actions ...string) {
+	allowed := slices.DeleteFunc(slices.Clone(g.Allowed), func(action string) bool { return slices.Contains(actions, action) })
+	if len(allowed) < len(g.Allowed) || slices.Contains(actions, "post") {
+		g.Allowed, g.Warnings = allowed, append(g.Warnings, why)
+	}
 }
 
 // Guide returns the guidance for an entry, given the books.
@@ -236,10 +235,10 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 		default:
 			g.Allowed = append(g.Allowed, "post")
 		}
-	case e.NextID != "":
-		g.Warnings = append(g.Warnings, "the entry is reversed by another one: work on the last entry of its chain")
 	case e.OriginatedBy == ByReversal:
 		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: create a new entry")
+	case e.NextID != "":
+		g.Warnings = append(g.Warnings, "the entry is reversed by another one: work on the last entry of its chain")
 	case e.OriginatedBy == ByOpening || period.IsOpening(e.AccountingDate) || e.IntendedDate != nil && period.IsOpening(*e.IntendedDate):
 		g.Warnings = append(g.Warnings, "the entry books an opening balance: change or delete that asset instead")
 	case e.OriginatedBy == ByRevaluation:

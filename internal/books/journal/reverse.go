@@ -20,7 +20,7 @@ type ReverseParams struct {
 // Reverse posts a reversal of a posted entry, with debits and credits exchanged, and returns it.
 func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
-		if err := c.requireReversible(e); err != nil {
+		if err := c.requireReversible(ctx, tx, e); err != nil {
 			return e, err
 		}
 		if err := s.requireUnprotected(ctx, tx, e); err != nil {
@@ -46,7 +46,7 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 // Correct reverses a posted entry, posts a replacement with the changes, and returns the replacement.
 func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
-		if err := c.requireReversible(e); err != nil {
+		if err := c.requireReversible(ctx, tx, e); err != nil {
 			return e, err
 		}
 		if err := s.requireUnprotected(ctx, tx, e); err != nil {
@@ -77,14 +77,21 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 
 // requireReversible returns an error for an entry that cannot be reversed: a draft, an entry that is reversed already, a
 // reversal, or an entry on an archived account.
-func (c *composer) requireReversible(e Entry) error {
+func (c *composer) requireReversible(ctx context.Context, tx *db.Tx, e Entry) error {
 	switch {
 	case e.Status != Posted:
 		return fault.Conflictf("the entry %s is a draft: edit or delete it", e.SequenceNumber())
-	case e.NextID != "":
-		return fault.Conflictf("the entry %s is reversed already, by %s: work on the last entry of its chain", e.SequenceNumber(), e.NextID)
-	case e.OriginatedBy == ByReversal:
+	case e.OriginatedBy == ByReversal: // also one with a replacement, which may belong to another legal entity
 		return fault.Conflictf("the entry %s is a reversal, which cannot be reversed or corrected: create a new entry", e.SequenceNumber())
+	case e.NextID != "":
+		by := []Guided{{Entry: e}}
+		if err := blankNeighbors(ctx, tx, by); err != nil {
+			return err
+		}
+		if by[0].NextID == "" {
+			return fault.Conflictf("the entry %s is reversed already: work on the last entry of its chain", e.SequenceNumber())
+		}
+		return fault.Conflictf("the entry %s is reversed already, by %s: work on the last entry of its chain", e.SequenceNumber(), e.NextID)
 	}
 	return c.requireNoArchivedAccounts(e)
 }

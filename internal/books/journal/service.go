@@ -45,20 +45,33 @@ func withGuidance(e Entry, b *snapshot.Books) Guided {
 	return Guided{e, e.Guide(b)}
 }
 
-// ForbidUndoing removes reversing and unposting from the guidance of an entry whose undoing the subledger would refuse, because of what
-// legal entities owe each other. It runs in the caller's transaction.
-func (s *Service) ForbidUndoing(ctx context.Context, tx *db.Tx, b *snapshot.Books, g *Guided) error {
+// ForbidUndoing removes reversing and unposting from the guidance of entries where the subledger would refuse it: because of what legal
+// entities owe each other, or of what happened to their lots since. It runs in the caller's transaction.
+func (s *Service) ForbidUndoing(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []Guided) error {
 	owed := func(l Line) bool { return account.IsIntercompany(b.Accounts[l.LedgerAccountID].Role) }
-	if !slices.Contains(g.Guidance.Allowed, "reverse") || !slices.ContainsFunc(g.Lines, owed) {
+	var asked []Undo
+	for _, g := range all {
+		if !slices.Contains(g.Guidance.Allowed, "reverse") || g.TransactionID == "" && !slices.ContainsFunc(g.Lines, owed) {
+			continue
+		}
+		u := Undo{Entry: g.Entry, At: g.AccountingDate}
+		if calendar.MonthOf(u.At, b.Zone).Key() <= b.ClosedThrough(g.entities()...) {
+			u.At = tx.Now() // where the reversal of an entry in a closed period is posted
+		}
+		asked = append(asked, u)
+	}
+	if len(asked) == 0 {
 		return nil
 	}
-	at := g.AccountingDate
-	if calendar.MonthOf(at, b.Zone).Key() <= b.ClosedThrough(g.entities()...) {
-		at = tx.Now() // where the reversal of an entry in a closed period is posted
-	}
-	refused, err := s.subledger.UndoRefusal(ctx, tx, b, g.Entry, at)
-	if refused != "" {
-		g.Guidance.forbidUndoing(refused)
+	refused, err := s.subledger.UndoRefusals(ctx, tx, b, asked)
+	for i := range all {
+		why := refused[all[i].ID]
+		if why.Undo != "" {
+			all[i].Guidance.forbid(why.Undo, "reverse", "unpost")
+		}
+		if why.Unpost != "" {
+			all[i].Guidance.forbid(why.Unpost, "unpost")
+		}
 	}
 	return err
 }
@@ -72,10 +85,8 @@ func (s *Service) guide(ctx context.Context, tx *db.Tx, b *snapshot.Books, entri
 			drafts = append(drafts, e.ID)
 		}
 	}
-	for i := range out {
-		if err := s.ForbidUndoing(ctx, tx, b, &out[i]); err != nil {
-			return nil, err
-		}
+	if err := s.ForbidUndoing(ctx, tx, b, out); err != nil {
+		return nil, err
 	}
 	if err := blankNeighbors(ctx, tx, out); err != nil || len(drafts) == 0 {
 		return out, err

@@ -195,6 +195,11 @@ func selectEntries(ctx context.Context, tx *db.Tx, ids []string) ([]Entry, error
 	return out, fillLines(ctx, tx, out)
 }
 
+func selectWithTrueUps(ctx context.Context, tx *db.Tx, transactionIDs []string) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT DISTINCT transaction_id FROM journal_entries WHERE organization_id = @org AND transaction_id {any}
+		AND originated_by = 'true_up' AND status = 'posted' AND next_entry_id IS NULL`, transactionIDs)
+}
+
 func selectTrueUps(ctx context.Context, tx *db.Tx, transactionID string) ([]Entry, error) {
 	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+
 		` FROM journal_entries WHERE organization_id = @org AND transaction_id = ? AND originated_by = 'true_up'

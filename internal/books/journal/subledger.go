@@ -25,9 +25,9 @@ type Subledger interface {
 	BeforePost(ctx context.Context, tx *db.Tx, draft Entry) (lines []LineParams, posted func(context.Context, *db.Tx, Entry) error, err error)
 	// PostRefusals returns why drafts cannot be posted as they are, by their ids, as far as that is known without computing their lots.
 	PostRefusals(ctx context.Context, tx *db.Tx, draftIDs []string) (map[string]string, error)
-	// UndoRefusal returns why a posted entry can be neither reversed at a time nor unposted, as far as that is known without computing
-	// lots. The text is empty if it can.
-	UndoRefusal(ctx context.Context, tx *db.Tx, b *snapshot.Books, posted Entry, at time.Time) (string, error)
+	// UndoRefusals returns why posted entries cannot be undone, by their ids, as far as that is known without computing lots. It reads what
+	// it needs for all of them at once.
+	UndoRefusals(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []Undo) (map[string]UndoRefusal, error)
 	// BeforeLinesChange is called before the lines or the legal entity of a draft are edited, or those of a posted entry corrected.
 	BeforeLinesChange(ctx context.Context, tx *db.Tx, draft Entry) error
 	// DetachDraft is called when the lines or the legal entity of a draft are about to be replaced by those that a user sent: the draft
@@ -42,6 +42,15 @@ type Subledger interface {
 	// were changed.
 	AfterCorrect(ctx context.Context, tx *db.Tx, was, reversal, by Entry, lines bool) error
 }
+
+// Undo asks whether a posted entry can be undone.
+type Undo struct {
+	Entry Entry
+	At    time.Time // where its reversal would be posted
+}
+
+// UndoRefusal is why an entry can be neither reversed nor unposted, or why it can be reversed, but not unposted. A text is empty if it can.
+type UndoRefusal struct{ Undo, Unpost string }
 
 // noSubledger is the subledger of a journal without transactions.
 type noSubledger struct{}
@@ -60,8 +69,8 @@ func (noSubledger) BeforePost(context.Context, *db.Tx, Entry) ([]LineParams, fun
 func (noSubledger) PostRefusals(context.Context, *db.Tx, []string) (map[string]string, error) {
 	return nil, nil
 }
-func (noSubledger) UndoRefusal(context.Context, *db.Tx, *snapshot.Books, Entry, time.Time) (string, error) {
-	return "", nil
+func (noSubledger) UndoRefusals(context.Context, *db.Tx, *snapshot.Books, []Undo) (map[string]UndoRefusal, error) {
+	return nil, nil
 }
 func (noSubledger) BeforeLinesChange(context.Context, *db.Tx, Entry) error                { return nil }
 func (noSubledger) DetachDraft(context.Context, *db.Tx, Entry) error                      { return nil }
@@ -127,7 +136,7 @@ func (s *Service) ReverseInTxOn(ctx context.Context, tx *db.Tx, e Entry, at time
 	if err != nil {
 		return e, err
 	}
-	if err := c.requireReversible(e); err != nil {
+	if err := c.requireReversible(ctx, tx, e); err != nil {
 		return e, err
 	}
 	reversal := e.reversalDraft("")
@@ -158,7 +167,7 @@ func (s *Service) RequireReversible(ctx context.Context, tx *db.Tx, e Entry) err
 	if err != nil {
 		return err
 	}
-	return c.requireReversible(e)
+	return c.requireReversible(ctx, tx, e)
 }
 
 // CorrectionParams returns the params of the replacement of an entry.
@@ -234,6 +243,20 @@ func (s *Service) InClosedPeriod(ctx context.Context, tx *db.Tx, e Entry) (bool,
 	}
 	p, _ := b.PeriodOfEntry(e.PeriodID)
 	return p.Key <= b.ClosedThrough(e.entities()...), nil
+}
+
+// TransactionsWithTrueUps returns those of some transactions that have true-ups which are posted and not reversed. It runs in the caller's
+// transaction.
+func TransactionsWithTrueUps(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string]bool, error) {
+	if len(transactionIDs) == 0 {
+		return nil, nil
+	}
+	found, err := selectWithTrueUps(ctx, tx, transactionIDs)
+	out := make(map[string]bool, len(found))
+	for _, id := range found {
+		out[id] = true
+	}
+	return out, err
 }
 
 // TrueUps returns the true-ups of a transaction that are posted and not reversed. It runs in the caller's transaction.

@@ -99,7 +99,7 @@ func LeastUnitBalance(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQ
 	}
 	least, running, sign := sum.Quantity, sum.Quantity, money.FromInt(int64(sum.Quantity.Sign()))
 	for _, m := range later {
-		if running = running.Add(m); running.Mul(sign).Cmp(least.Mul(sign)) < 0 {
+		if running = running.Add(m.quantity); running.Mul(sign).Cmp(least.Mul(sign)) < 0 {
 			least = running
 		}
 	}
@@ -113,25 +113,53 @@ func LeastUnitBalance(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQ
 	return balance.Unit{Quantity: least, Amount: sum.Amount.Mul(least).Quo(sum.Quantity, places)}, sum, nil
 }
 
-// IsOverdrawn reports whether a balance of units is on another side than the given one at the time of the query or later. It runs in
-// the caller's transaction.
-func IsOverdrawn(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery, side book.Side) (bool, error) {
+// UnitHistory is a balance of units at a time, and how it changes afterwards. It is read once for any number of entries.
+type UnitHistory struct {
+	quantity money.Decimal
+	later    []unitMovement
+}
+
+// unitMovement is what is posted at one time, debits less credits.
+type unitMovement struct {
+	at       time.Time
+	quantity money.Decimal
+}
+
+// ReadUnitHistory returns the history of a balance of units from the time of the query on. It runs in the caller's transaction.
+func ReadUnitHistory(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery) (UnitHistory, error) {
 	sum, err := UnitBalance(ctx, tx, b, q)
+	if err != nil {
+		return UnitHistory{}, err
+	}
+	later, err := q.movementsAfter(ctx, tx, b)
+	return UnitHistory{sum.Quantity, later}, err
+}
+
+// IsOverdrawn reports whether the balance is on another side than the given one, at the time of a query or later. The query asks for the
+// balance of the history, at a time that is not before its beginning, and may name an entry that does not count.
+func (h UnitHistory) IsOverdrawn(b *snapshot.Books, q UnitQuery, side book.Side) (bool, error) {
+	q, _, err := q.inOpenPeriod(b)
 	if err != nil {
 		return false, err
 	}
-	later, err := q.movementsAfter(ctx, tx, b)
-	wrong := -1
+	running, wrong := h.quantity, -1
+	if q.Except != nil {
+		own := q.addLines(balance.Unit{}, *q.Except, q.Unit == b.Entities[q.LegalEntityID].BaseCurrency)
+		running = running.Sub(own.Quantity)
+	}
 	if side == book.Credit {
 		wrong = 1
 	}
-	running := sum.Quantity
+	next := 0
+	for ; next < len(h.later) && !h.later[next].at.After(q.At); next++ {
+		running = running.Add(h.later[next].quantity)
+	}
 	overdrawn := running.Sign() == wrong
-	for _, m := range later {
-		running = running.Add(m)
+	for _, m := range h.later[next:] {
+		running = running.Add(m.quantity)
 		overdrawn = overdrawn || running.Sign() == wrong
 	}
-	return overdrawn, err
+	return overdrawn, nil
 }
 
 // LastSettling returns the last posted entry with a line on a side of the account that the query asks for, from the time of the query
@@ -146,7 +174,7 @@ func LastSettling(ctx context.Context, tx *db.Tx, b *snapshot.Books, q UnitQuery
 }
 
 // movementsAfter returns the net movements by date after the time of the query, in order.
-func (q UnitQuery) movementsAfter(ctx context.Context, tx *db.Tx, b *snapshot.Books) (out []money.Decimal, err error) {
+func (q UnitQuery) movementsAfter(ctx context.Context, tx *db.Tx, b *snapshot.Books) (out []unitMovement, err error) {
 	if q, _, err = q.inOpenPeriod(b); err != nil {
 		return nil, err
 	}
@@ -166,7 +194,7 @@ func (q UnitQuery) movementsAfter(ctx context.Context, tx *db.Tx, b *snapshot.Bo
 		}
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(byDate), time.Time.Compare) {
-		out = append(out, byDate[at].Quantity)
+		out = append(out, unitMovement{at, byDate[at].Quantity})
 	}
 	return out, nil
 }

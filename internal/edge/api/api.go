@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/ratelimit"
@@ -105,7 +106,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &response{ResponseWriter: w}
 	defer a.recoverPanic(out, r)
 	if cleaned := path.Clean(r.URL.Path); r.RequestURI == "*" || cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
-		a.fail(out, r, wire.ErrNoPath(r.URL.Path)) // the mux would redirect, or refuse it, with an answer that is not JSON
+		a.refuse(out, r, wire.ErrNoPath(r.URL.Path)) // the mux would redirect, or refuse it, with an answer that is not JSON
 		return
 	}
 	a.mux.ServeHTTP(out, r)
@@ -122,9 +123,22 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		a.fail(w, r, wire.ErrNoPath(r.URL.Path))
+		a.refuse(w, r, wire.ErrNoPath(r.URL.Path))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	a.fail(w, r, wire.ErrNoMethod(r.Method, allowed))
+	a.refuse(w, r, wire.ErrNoMethod(r.Method, allowed))
+}
+
+// refuse answers a request that no route takes. It needs no key; that of a caller who is known counts against the rate limits as on every
+// route.
+func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Header.Get(keyHeader) != "" {
+		ctx, cancel := context.WithTimeout(r.Context(), wire.HandleTimeout)
+		defer cancel()
+		if _, limited := a.admit(w, r.WithContext(ctx)); fault.KindOf(limited) == fault.RateLimited {
+			err = limited
+		}
+	}
+	a.fail(w, r, err)
 }

@@ -24,6 +24,30 @@ const (
 // errNoKey tells a caller who sent no key how to send one.
 var errNoKey = fault.Unauthorizedf("the request has no API key; send one in the header %s", keyHeader)
 
+// admit returns the actor of a request, and counts it against the rate limits. Every answer to a caller who is known says what is left of
+// them, also if the request is refused.
+func (a *API) admit(w http.ResponseWriter, r *http.Request) (actor.Actor, error) {
+	who, err := a.authenticate(r)
+	if err != nil {
+		return who, err
+	}
+	if out, ok := w.(*response); ok {
+		out.organizationID = who.OrganizationID // for the log of what fails
+	}
+	return who, a.limits.allow(r.Context(), w.Header(), who)
+}
+
+// requireOrganization returns an error for a request that names another organization than that of the key: falling back to that one would
+// act on the wrong books.
+func requireOrganization(who actor.Actor, r *http.Request) error {
+	named := r.Header.Get(organizationHeader)
+	if named == "" || named == who.OrganizationID {
+		return nil
+	}
+	return &fault.Error{Kind: fault.NotFound, Message: fmt.Sprintf("organization not found: %s in the header %s is not the "+
+		"organization of the API key; correct or remove it", wire.QuoteUnlessID(named), organizationHeader)}
+}
+
 // authenticate returns the actor of a request.
 func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 	if r.Header.Get(keyHeader) == "" {
@@ -41,11 +65,6 @@ func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 		return who, err
 	}
 	who.RequestID = requestID(r.Context())
-	// A request that names an organization must not fall back to that of the key: it would act on the wrong books.
-	if named := r.Header.Get(organizationHeader); named != "" && named != who.OrganizationID {
-		return who, &fault.Error{Kind: fault.NotFound, Message: fmt.Sprintf("organization not found: %s in the header %s is not the "+
-			"organization of the API key; correct or remove it", wire.QuoteUnlessID(named), organizationHeader)}
-	}
 	return who, nil
 }
 

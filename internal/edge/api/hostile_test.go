@@ -35,11 +35,11 @@ func TestAnAnswerStaysSmallHoweverManyFaultsTheBodyHas(t *testing.T) {
 			"empty objects":               {batch, `{"journal_entries":[` + fill("{},") + `{}]}`, "not valid"},
 			"empty lines": {batch, `{"journal_entries":[` + strings.Repeat(lines, 99) + strings.TrimSuffix(lines, ",") + `]}`,
 				"100 faults are listed, and"},
-			"unknown properties":       {"/v1/tags", `{` + numbered(500_000) + `"name":"x"}`, "and at least 901 more; the rest of the body was not read"},
+			"unknown properties":       {"/v1/tags", `{` + numbered(500_000) + `"name":"x"}`, "and at least 900 more; the rest of the body was not read"},
 			"a long name":              {"/v1/tags", `{"` + fill("n") + `":0}`, "not valid"},
 			"a long text":              {"/v1/tags", `{"name":"` + fill("n") + `"}`, "not valid"},
 			"a list in a text's place": {"/v1/tags", `{"name":[` + fill("[],") + `0]}`, "not valid"},
-			"the same property again":  {"/v1/tags", `{` + fill(`"name":"x",`) + `"name":"x"}`, "100 faults are listed, and"},
+			"the same property again":  {"/v1/tags", `{` + fill(`"name":"x",`) + `"name":"x"}`, "1 fault is listed, and there may be more; the rest"},
 			"a long number":            {"/v1/tags", `{"name":` + fill("1") + `}`, "not valid"},
 			"characters U+0000":        {batch, `{"journal_entries":["` + fill(`\u0000`) + `"]}`, "not valid"},
 		} {

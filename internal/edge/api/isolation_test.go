@@ -32,6 +32,7 @@ type isolation struct {
 	key     string          // limited to the second
 
 	shared map[string][]string // ids of records that concern both legal entities, by the name of a path parameter
+	hidden map[string]bool     // ids of records that concern only the first
 
 	// requests has for each route the requests about the first legal entity, as they were sent with the owner's key.
 	requests map[string][]apitest.Request
@@ -69,8 +70,9 @@ func isolated(t *testing.T, s *apitest.Service) *isolation {
 			x.requests[r.String()] = append(x.requests[r.String()], sent)
 		}
 	}
-	x.runAll(t)
 	x.tenant.Client.HTTP.Transport = nil
+	x.plantDerived(t)
+	x.runAll(t)
 
 	second := x.tenant.NewLegalEntity(t, client.CreateLegalEntity{Name: "Second"})
 	other := *x.tenant
@@ -79,7 +81,46 @@ func isolated(t *testing.T, s *apitest.Service) *isolation {
 	x.useHiddenAccounts(t)
 	x.shared = map[string][]string{"journal_entry_id": {x.shareEntry(t, "posted"), x.shareEntry(t, "draft")}}
 	x.shareTransfer(t)
+	x.moveEntry(t)
+	x.findHidden(t)
 	return x
+}
+
+// moveEntry corrects an entry of the second legal entity so that it belongs to the first. The entry and its reversal can no longer be
+// changed, and the replacement is hidden.
+func (x *isolation) moveEntry(t *testing.T) {
+	t.Helper()
+	entry := x.other.OpenLedger(t).PostTo(t, x.other.LegalEntity.ID, "2026-01-08", apitest.Sale)
+	moved, err := x.tenant.Client.CorrectJournalEntry(t.Context(), entry.ID, client.UpdateJournalEntry{
+		LegalEntityID: &x.tenant.LegalEntity.ID, Memo: new(x.planter.text())})
+	if err != nil || moved.LegalEntityID != x.tenant.LegalEntity.ID || moved.ReversalChain.PreviousEntryID == nil {
+		t.Fatalf("%+v %v", moved, err)
+	}
+	x.shared["journal_entry_id"] = append(x.shared["journal_entry_id"], entry.ID, *moved.ReversalChain.PreviousEntryID)
+}
+
+// findHidden finds the records that concern only the first legal entity.
+func (x *isolation) findHidden(t *testing.T) {
+	t.Helper()
+	x.hidden = map[string]bool{}
+	first := x.tenant.LegalEntity.ID
+	for _, find := range []struct{ table, id, by string }{
+		{"sources", "source_id", "legal_entity_id"}, {"transactions", "transaction_id", "source_id"}, {"lots", "asset_id", "legal_entity_id"},
+		{"imports", "import_id", "source_id"}, {"journal_entries", "journal_entry_id", "legal_entity_id"},
+	} {
+		at := slices.IndexFunc(db.Tables, func(one db.Table) bool { return one.Name == find.table })
+		for _, row := range readTampered(t, x.tenant, db.Tables[at]).rows {
+			if by := row[find.by].Value; by != nil && (*by == first || x.hidden[*by]) {
+				x.hidden[*row[find.id].Value] = true
+			}
+		}
+	}
+	for _, id := range x.shared["journal_entry_id"] {
+		delete(x.hidden, id)
+	}
+	if len(x.hidden) < 20 {
+		t.Errorf("only %d records are hidden", len(x.hidden))
+	}
 }
 
 // shareTransfer links transactions of both legal entities and books one such pair.
@@ -241,6 +282,11 @@ func (x *isolation) send(t *testing.T, r apitest.Request) apitest.Answer {
 	if seen := canary.FindString(text); seen != "" || strings.Contains(text, x.tenant.LegalEntity.ID) {
 		t.Errorf("%s %s %s shows the first legal entity (%s): %d %.2000s", r.Method, r.Path, r.Body, seen, a.Status, a.Body)
 	}
+	for _, id := range anyID.FindAllString(text, -1) {
+		if x.hidden[id] {
+			t.Errorf("%s %s %s shows %s, a record of the first legal entity: %d %.2000s", r.Method, r.Path, r.Body, id, a.Status, a.Body)
+		}
+	}
 	if a.Header.Get("Idempotency-Replayed") != "" && strings.Contains(asked, x.tenant.LegalEntity.ID) {
 		t.Errorf("%s %s was given another caller's answer: %s", r.Method, r.Path, a.Body)
 	}
@@ -286,15 +332,16 @@ func (x *isolation) sendAll(t *testing.T, r wire.Route, req apitest.Request) {
 	}
 }
 
-// rows returns the rows of all tables, by table, as text.
-func (x *isolation) rows(t *testing.T) map[string][]string {
+// tenantRows returns the rows of all tables of an organization, by table, as text.
+func tenantRows(t *testing.T, n *apitest.Tenant) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
 	for _, table := range db.Tables {
 		if table.Kind == db.Tenant || table.Name == "api_keys" {
-			for _, row := range readTampered(t, x.tenant, table).rows {
+			for _, row := range readTampered(t, n, table).rows {
 				out[table.Name] = append(out[table.Name], rowText(row))
 			}
+			slices.Sort(out[table.Name])
 		}
 	}
 	return out
@@ -313,7 +360,7 @@ func rowText(row db.TextRow) string {
 // expectUnchanged compares the tables with what they were. Rows of the second legal entity may have changed, and the counters.
 func (x *isolation) expectUnchanged(t *testing.T, before map[string][]string) {
 	t.Helper()
-	after := x.rows(t)
+	after := tenantRows(t, x.tenant)
 	for table, rows := range before {
 		if table == "organization_state" || table == "relays" {
 			continue
@@ -346,7 +393,7 @@ func TestNothingOfALegalEntityIsShownToOrChangedByAKeyForAnother(t *testing.T) {
 				t.Errorf("no marked text was stored in %s", field)
 			}
 		}
-		before := x.rows(t)
+		before := tenantRows(t, x.tenant)
 		for _, r := range s.API.Routes() {
 			t.Run("of the first "+r.String(), func(t *testing.T) {
 				for _, req := range x.requests[r.String()] {

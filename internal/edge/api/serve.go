@@ -46,14 +46,11 @@ func (a *API) choose(r *wire.Route, others http.Handler) http.Handler {
 
 // serve handles one request: authenticate, limit the rate, authorize, receive, admit, decode, perform, answer.
 func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) error {
-	who, err := a.authenticate(req)
+	who, err := a.admit(w, req)
 	if err != nil {
 		return err
 	}
-	if out, ok := w.(*response); ok {
-		out.organizationID = who.OrganizationID // for the log of what fails
-	}
-	if err := a.limits.allow(req.Context(), w.Header(), who); err != nil {
+	if err := requireOrganization(who, req); err != nil {
 		return err
 	}
 	if err := who.Authorize(r.Need); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // Holds reports whether a type of source can hold an asset or currency: bank accounts, cards and payment processors hold
@@ -65,9 +66,24 @@ func requireHolders(ctx context.Context, tx *db.Tx, ledgerAccountIDs ...string) 
 			if err != nil {
 				return err
 			}
-			message := fmt.Sprintf("the ledger account %s has %s %s, but %s", a, quantities[unit], unit, sources[0].RequireHolds(unit))
+			message := describeUnheld(actor.From(ctx), a, quantities[unit], unit, sources)
 			return fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: message}}, "%s", message)
 		}
 	}
 	return nil
+}
+
+// describeUnheld says that an account has something that none of its sources can hold. The quantity is that of all legal entities, and so
+// are the sources: a limited key is not told the quantity, and a source only if it belongs to one of its legal entities.
+func describeUnheld(who actor.Actor, a account.Account, quantity money.Decimal, unit string, sources []Source) string {
+	has := quantity.String() + " " + unit
+	if who.Limited() {
+		has = unit
+	}
+	for _, s := range sources {
+		if who.Sees(s.LegalEntityID) {
+			return fmt.Sprintf("the ledger account %s has %s, but %s", a, has, s.RequireHolds(unit))
+		}
+	}
+	return fmt.Sprintf("the ledger account %s has %s, which none of its sources can hold: choose another account", a, has)
 }

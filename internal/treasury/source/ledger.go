@@ -23,9 +23,12 @@ func ForeignAccounts(ctx context.Context, tx *db.Tx, accountIDs []string) (map[s
 	if err != nil {
 		return nil, err
 	}
-	foreign := map[string]bool{}
+	asked, foreign := make(map[string]bool, len(accountIDs)), map[string]bool{}
+	for _, id := range accountIDs {
+		asked[id] = true
+	}
 	for _, a := range all { // the account keeps the name of a source that was deleted
-		if slices.Contains(accountIDs, a.ID) && a.NamedAfter != "" {
+		if asked[a.ID] && a.NamedAfter != "" {
 			foreign[a.ID] = !who.Sees(a.NamedAfter)
 		}
 	}

@@ -33,6 +33,20 @@ func NewService(d *db.DB, shelve TransactionDeleter, aggregators map[string]Aggr
 	return &Service{d, shelve, aggregators}
 }
 
+// ForeignAccounts returns those of some ledger accounts that the actor cannot book to, because they belong to sources of legal entities
+// outside its key.
+func (s *Service) ForeignAccounts(ctx context.Context, accountIDs []string) (foreign map[string]bool, err error) {
+	who := actor.From(ctx)
+	if !who.Limited() || len(accountIDs) == 0 {
+		return nil, nil
+	}
+	err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		foreign, err = ForeignAccounts(ctx, tx, accountIDs)
+		return err
+	})
+	return foreign, err
+}
+
 // Filter restricts a list; empty fields do not.
 type Filter struct {
 	Type           Type

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -24,10 +25,23 @@ func TestASuggestionDoesNotSayWhatOtherLegalEntitiesBooked(t *testing.T) {
 		{"by a rule", own, nil, nil, true},
 	} {
 		s := transaction.Suggestion{LedgerAccountID: "lac_1", Reasons: []string{"why"}, Examples: c.examples, LegalEntityIDs: c.entities}
-		got := s.For(c.who)
+		got := s.For(c.who, map[string]bool{"lac_2": true})
 		if shown := got.Reasons[0] == "why" && len(got.Examples) == len(c.examples); shown != c.shown || got.LedgerAccountID != "lac_1" ||
 			!shown && len(got.Examples) > 0 {
 			t.Errorf("%s: %+v", c.what, got)
+		}
+	}
+}
+
+func TestASuggestionOfAnAccountOfAnotherLegalEntityIsNotShown(t *testing.T) {
+	t.Parallel()
+	foreign := map[string]bool{"lac_2": true}
+	for what, s := range map[string]*transaction.Suggestion{
+		"an account": {LedgerAccountID: "lac_2"}, "splits": {Splits: []classify.Split{{LedgerAccountID: "lac_1"}, {LedgerAccountID: "lac_2"}}},
+		"none": nil,
+	} {
+		if got := s.For(actor.Actor{LegalEntityIDs: []string{"le_1"}}, foreign); got != nil {
+			t.Errorf("%s: %+v", what, got)
 		}
 	}
 }

@@ -192,10 +192,29 @@ type Suggestion struct {
 }
 
 // For returns the suggestion as an actor may see it. A suggestion from precedents may follow from bookings of legal entities that the
-// actor's key has no access to: then its examples and reasons are left out.
-func (s Suggestion) For(who actor.Actor) Suggestion {
-	if who.Limited() && !isWithin(s.LegalEntityIDs, who) && len(s.Examples) > 0 {
-		s.Examples, s.Reasons = nil, []string{"Based on earlier bookings of the organization."}
+// actor's key has no access to: then its examples and reasons are left out. A suggestion of a foreign account, to which the actor cannot
+// book, is not shown at all.
+func (s *Suggestion) For(who actor.Actor, foreign map[string]bool) *Suggestion {
+	if s == nil || slices.ContainsFunc(s.Accounts(), func(id string) bool { return foreign[id] }) {
+		return nil
 	}
-	return s
+	out := *s
+	if who.Limited() && !isWithin(s.LegalEntityIDs, who) && len(s.Examples) > 0 {
+		out.Examples, out.Reasons = nil, []string{"Based on earlier bookings of the organization."}
+	}
+	return &out
+}
+
+// Accounts returns the ids of the ledger accounts that are suggested.
+func (s *Suggestion) Accounts() (out []string) {
+	if s == nil {
+		return nil
+	}
+	if s.LedgerAccountID != "" {
+		out = append(out, s.LedgerAccountID)
+	}
+	for _, p := range s.Splits {
+		out = append(out, p.LedgerAccountID)
+	}
+	return out
 }

@@ -22,10 +22,9 @@ import (
 type LinkParams struct {
 	TransactionIDs []string
 	Kind           transfer.Kind
-	Dry            bool
 }
 
-// Link links two transactions on request. A dry run only validates.
+// Link links two transactions on request.
 func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
 	var faults fault.List
 	if p.Kind != "" && !slices.Contains(kinds, p.Kind) {
@@ -53,7 +52,7 @@ func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
 		if transaction.IsInflow(g.Out.Direction) {
 			g.Out, g.In = g.In, g.Out
 		}
-		if err := g.resolveKind(p.Kind); err != nil || p.Dry {
+		if err := g.resolveKind(p.Kind); err != nil {
 			return err
 		}
 		made, err := createGroups(ctx, tx, []Group{g})

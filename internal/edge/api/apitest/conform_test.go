@@ -55,6 +55,8 @@ func TestAnAnswerThatDiffersFromThePublishedDescriptionIsReported(t *testing.T) 
 		"one of two answers":    {"GET /v1/memory/file?kind=rule", "application/json", `{"data":{}}`, 200, "oneOf", nil},
 		"no RateLimit": {"GET /v1/tags", "application/json", `{"data":[],"has_more":false,"next_cursor":null}`, 200, "no RateLimit",
 			map[string]string{"RateLimit": "", "RateLimit-Policy": ""}},
+		"an error without RateLimit": {"GET /v1/tags", "application/json", failure, 404, "no RateLimit",
+			map[string]string{"RateLimit": "", "RateLimit-Policy": ""}},
 		"half a RateLimit":     {"GET /v1/tags", "application/json", failure, 404, "only one", map[string]string{"RateLimit": ""}},
 		"no Retry-After":       {"GET /v1/tags", "application/json", failure, 429, "no Retry-After", nil},
 		"a Retry-After":        {"GET /v1/tags", "application/json", failure, 429, "", map[string]string{"Retry-After": "1"}},

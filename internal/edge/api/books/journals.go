@@ -23,7 +23,13 @@ type entryRequest struct{ Body CreateJournalEntry }
 
 func (r *entryRequest) NeedsOwnTransaction() bool { return r.Body.namesTransaction() }
 
+// IsDryRun reports whether nothing is to be written.
+func (r *entryRequest) IsDryRun() bool { return r.Body.DryRun }
+
 type entriesRequest struct{ Body CreateJournalEntries }
+
+// IsDryRun reports whether nothing is to be written.
+func (r *entriesRequest) IsDryRun() bool { return r.Body.DryRun }
 
 func (r *entriesRequest) NeedsOwnTransaction() bool {
 	return slices.ContainsFunc(r.Body.JournalEntries, CreateJournalEntry.namesTransaction)
@@ -33,7 +39,7 @@ func (h handlers) createJournalEntry(ctx context.Context, in *entryRequest) (wir
 	var faults fault.List
 	p := in.Body.params("", &faults)
 	if in.NeedsOwnTransaction() {
-		made, err := h.app.Bookings.Create(ctx, []booking.Params{p}, func(int) string { return "" }, in.Body.DryRun)
+		made, err := h.app.Bookings.Create(ctx, []booking.Params{p}, func(int) string { return "" }, false)
 		if err := in.Body.blameSent("", faults.With(err)); err != nil {
 			return wire.Data[JournalEntry]{}, err
 		}
@@ -61,7 +67,7 @@ func (h handlers) createJournalEntries(ctx context.Context, in *entriesRequest) 
 		}
 	}
 	if in.NeedsOwnTransaction() {
-		made, err := h.app.Bookings.Create(ctx, ps, at, in.Body.DryRun)
+		made, err := h.app.Bookings.Create(ctx, ps, at, false)
 		err = faults.With(err)
 		for i, b := range in.Body.JournalEntries {
 			err = b.blameSent(at(i), err)
@@ -72,7 +78,7 @@ func (h handlers) createJournalEntries(ctx context.Context, in *entriesRequest) 
 		}
 		return out, err
 	}
-	made, err := h.app.Journal.CreateBatch(ctx, byHand, in.Body.DryRun)
+	made, err := h.app.Journal.CreateBatch(ctx, byHand, false)
 	if err := faults.With(err); err != nil {
 		return JournalEntries{}, err
 	}
@@ -280,10 +286,16 @@ func (h handlers) reverseJournalEntry(ctx context.Context, in *struct {
 	return h.viewGuided(ctx, g, err)
 }
 
-func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
+// correction is a request to correct an entry.
+type correction struct {
 	entryPath
 	Body CorrectJournalEntry
-}) (wire.Data[JournalEntry], error) {
+}
+
+// IsDryRun reports whether nothing is to be written.
+func (c *correction) IsDryRun() bool { return c.Body.DryRun }
+
+func (h handlers) correctJournalEntry(ctx context.Context, in *correction) (wire.Data[JournalEntry], error) {
 	b := in.Body
 	var faults fault.List
 	anew := b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != nil || b.Splits != nil ||
@@ -308,7 +320,6 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 		Splits:          splitParams(b.Splits),
 		OffsetAccountID: b.OffsetLedgerAccountID,
 		Update:          b.UpdateJournalEntry.params(),
-		Dry:             b.DryRun,
 	})
 	if err = faults.With(err); b.TransactionType == "" && b.Classification != "" {
 		err = fault.RenameField(err, "transaction_type", "classification")

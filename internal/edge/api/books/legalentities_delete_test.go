@@ -205,11 +205,22 @@ func TestAKeyLimitedToSomeLegalEntitiesSeesOnlyThose(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "403") {
 			t.Errorf("%v", err)
 		}
-		// A refusal does not reveal a name that the key has no access to.
-		top := client.New(s.URL, n.Limited(t, one))
-		if err := top.DeleteLegalEntity(t.Context(), one); err == nil || strings.Contains(err.Error(), "Two") ||
-			!strings.Contains(err.Error(), "1 legal entity below it") {
-			t.Errorf("%v", err)
+		// A refusal neither names nor counts legal entities that the key has no access to.
+		n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Four", ParentLegalEntityID: &one})
+		five := n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Five", ParentLegalEntityID: &one}).ID
+		const hidden = "legal entities below it that the API key has no access to"
+		for _, x := range []struct {
+			seen []string
+			says string
+		}{
+			{[]string{one}, "in use: " + hidden}, {[]string{one, five}, "in use: 1 legal entity below it, for example Five; " + hidden},
+			{[]string{one, two, five}, "in use: 2 legal entities below it, for example Two; " + hidden},
+		} {
+			err := client.New(s.URL, n.Limited(t, x.seen...)).DeleteLegalEntity(t.Context(), one)
+			apitest.WantConflict(t, err, x.says)
+			if err == nil || strings.Contains(err.Error(), "Four") || strings.Contains(err.Error(), "3 ") {
+				t.Errorf("%v", err)
+			}
 		}
 	})
 }

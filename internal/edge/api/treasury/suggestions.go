@@ -42,11 +42,11 @@ func Confidence(percent int64) string {
 	return money.FromInt(percent).Quo(money.FromInt(100), 2).String()
 }
 
-func viewSuggestion(who actor.Actor, stored *transaction.Suggestion) *Suggestion {
-	if stored == nil {
+func viewSuggestion(who actor.Actor, stored *transaction.Suggestion, foreign map[string]bool) *Suggestion {
+	s := stored.For(who, foreign)
+	if s == nil {
 		return nil
 	}
-	s := stored.For(who)
 	var splits []SuggestedSplit
 	for _, p := range s.Splits {
 		splits = append(splits, SuggestedSplit{p.LedgerAccountID, p.Percent, p.Memo})

@@ -42,9 +42,19 @@ func (h handlers) transactionView(ctx context.Context, all ...transaction.Transa
 	if err == nil {
 		beyond, err = h.app.Transfers.Beyond(ctx, all...)
 	}
+	var suggested []string
+	for _, t := range all {
+		suggested = append(suggested, t.Suggested.Accounts()...)
+	}
+	foreign := map[string]bool{}
+	if err == nil {
+		foreign, err = h.app.Sources.ForeignAccounts(ctx, suggested)
+	}
 	who := actor.From(ctx)
 	return func(t transaction.Transaction) Transaction {
-		return viewTransaction(who, t, t.Guide(missing[t.ID], beyond[t.ID]))
+		v := viewTransaction(who, t, t.Guide(missing[t.ID], beyond[t.ID]))
+		v.Suggested.Value = viewSuggestion(who, t.Suggested, foreign)
+		return v
 	}, err
 }
 
@@ -246,6 +256,5 @@ func viewTransaction(who actor.Actor, t transaction.Transaction, g transaction.G
 		}
 		v.Internal.Spam.Value = &verdict
 	}
-	v.Suggested.Value = viewSuggestion(who, t.Suggested)
 	return v
 }

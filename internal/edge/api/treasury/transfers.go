@@ -13,11 +13,16 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-func (h handlers) linkTransactions(ctx context.Context, in *struct{ Body LinkTransactions }) (wire.Data[TransactionGroup], error) {
+// linksTransactions is a request to link two transactions.
+type linksTransactions struct{ Body LinkTransactions }
+
+// IsDryRun reports whether nothing is to be written.
+func (l *linksTransactions) IsDryRun() bool { return l.Body.DryRun }
+
+func (h handlers) linkTransactions(ctx context.Context, in *linksTransactions) (wire.Data[TransactionGroup], error) {
 	g, err := h.app.Transfers.Link(ctx, transfers.LinkParams{
 		TransactionIDs: in.Body.TransactionIDs,
 		Kind:           transfer.Kind(db.OrEmpty(in.Body.Kind)),
-		Dry:            in.Body.DryRun,
 	})
 	return wire.DataOf(viewTransactionGroup(g)), err
 }

@@ -236,11 +236,11 @@ func parseScalar(t reflect.Type, text string) (any, string) {
 
 // validate adds the faults of a value and reports whether it is valid.
 func (p param) validate(rules *rules, v any, faults *fault.List) bool {
-	found, more := rules.validate(p.schema, v)
+	found, cut := rules.validate(p.schema, v)
 	for _, f := range found {
 		faults.Addf(p.name+f.Name, "%s", f.Message)
 	}
-	faults.AddMore(more)
+	faults.MarkCut(cut)
 	return len(found) == 0
 }
 
@@ -277,11 +277,11 @@ func (d *Decoder) decodeBody(r *http.Request, got Received, in reflect.Value, ho
 	}
 	var values fault.List
 	tree := read.value
-	found, more := d.rules.validate(d.body.schema, tree)
+	found, cut := d.rules.validate(d.body.schema, tree)
 	for _, f := range found {
 		values.Addf(cmp.Or(strings.TrimPrefix(f.Name, "."), whole), "%s", f.Message)
 	}
-	values.AddMore(more + read.more)
+	values.MarkCut(cut || read.cut)
 	if read.stopped {
 		values.MarkUnread()
 	}

@@ -112,14 +112,19 @@ func Describe(err error) (int, ErrorDetail) {
 	slices.SortStableFunc(detail.Fields, func(a, b ErrorField) int {
 		return cmp.Or(ComparePaths(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
+	detail.Fields = slices.Compact(detail.Fields) // two checks may have found the same
 	listed := min(len(detail.Fields), fieldsMax)
-	more, least := len(detail.Fields)-listed, ""
-	if f.More > 0 { // several checks may have counted the same fault, so that only one more is certain
-		more, least = more+1, "at least "
-	}
-	if more > 0 {
-		detail.Fields = detail.Fields[:listed]
-		detail.Message += fmt.Sprintf(": %d faults are listed, and %s%s more", listed, least, formatCount(more))
+	more := len(detail.Fields) - listed
+	detail.Fields = detail.Fields[:listed]
+	switch { // faults that were not kept are not counted: several checks may have found the same
+	case f.Cut && more > 0:
+		detail.Message += fmt.Sprintf(": %d faults are listed, and at least %s more", listed, formatCount(more))
+	case f.Cut && listed == 1:
+		detail.Message += ": 1 fault is listed, and there may be more"
+	case f.Cut:
+		detail.Message += fmt.Sprintf(": %d faults are listed, and there may be more", listed)
+	case more > 0:
+		detail.Message += fmt.Sprintf(": %d faults are listed, and %s more", listed, formatCount(more))
 	}
 	if f.Unread {
 		detail.Message += "; the rest of the body was not read"

@@ -51,7 +51,7 @@ func TestAnAnswerListsAtMostAHundredFaultsAndSaysHowManyThereAre(t *testing.T) {
 	for i := range fault.ListMax {
 		faults.Addf(fmt.Sprintf("lines[%d].side", i), "is wrong")
 	}
-	if _, detail = Describe(faults.Err()); detail.Message != "the request is not valid: 100 faults are listed, and at least 901 more" {
+	if _, detail = Describe(faults.Err()); detail.Message != "the request is not valid: 100 faults are listed, and at least 900 more" {
 		t.Errorf("more than are kept: %s", detail.Message)
 	}
 }

@@ -244,8 +244,8 @@ func (d *Decoder) decodeForm(_ *http.Request, got Received, in reflect.Value, ho
 			found, misread[name] = append(found, fault.Field{Name: name, Message: problem}), true
 		}
 	}
-	invalid, more := d.rules.validate(d.body.schema, tree)
-	faults.AddMore(more)
+	invalid, cut := d.rules.validate(d.body.schema, tree)
+	faults.MarkCut(cut)
 	for _, field := range invalid {
 		if at := strings.TrimPrefix(field.Name, "."); !misread[at] {
 			faults.Addf(at, "%s", field.Message)

@@ -66,15 +66,15 @@ func Parse(text []byte) (any, error) {
 // parsed is what was read of a text.
 type parsed struct {
 	value   any
-	more    int  // unknown properties that were not kept
+	cut     bool // whether unknown properties were not kept
 	stopped bool // whether the rest of the text was not read, because too much of it was not to be kept
 }
 
 // parse is Parse for a text that is to match a schema. What the schema does not allow is read but not kept: the items of a list beyond its
 // limit, the values of unknown properties, and what is in an object or a list where the schema wants something else. The validation then
-// finds the fault all the same, except for unknown properties beyond fault.ListMax, whose number is returned. Reading stops when more than
-// discardedMax values were not kept: such a text has a fault, and finding out what else is wrong with it is not worth the time. Memory is
-// taken for what is kept. If values are at fault, the error names them, and the others are returned.
+// finds the fault all the same, except for unknown properties beyond fault.ListMax. Reading stops when more than wastedMax values were not
+// kept or were at fault: finding out what else is wrong with such a text is not worth the time. Memory is taken for what is kept. If values
+// are at fault, the error names them, and the others are returned.
 func (s *rules) parse(text []byte, schema *huma.Schema, memory *Reservation) (parsed, error) {
 	if !utf8.Valid(text) {
 		return parsed{}, fault.Malformedf("the body is not valid UTF-8")
@@ -89,11 +89,11 @@ func (s *rules) parse(text []byte, schema *huma.Schema, memory *Reservation) (pa
 	case !p.stopped && p.next() != 0:
 		return parsed{}, fault.Malformedf("the body continues after its JSON value")
 	}
-	return parsed{v, p.more, p.stopped}, p.faults.Err()
+	return parsed{v, p.cut, p.stopped}, p.faults.Err()
 }
 
-// discardedMax is how many values of a text are read without being kept.
-const discardedMax = 10 * fault.ListMax
+// wastedMax is how many values of a text are read that are not kept, or that are at fault.
+const wastedMax = 10 * fault.ListMax
 
 // errSyntax ends the parsing of a text that is not JSON.
 var errSyntax = errors.New("api: not JSON")
@@ -126,12 +126,17 @@ type parser struct {
 	path    []byte
 	faults  fault.List
 	memory  *Reservation
-	skipped int // more than 0 while what is read is not kept
-	more    int // unknown properties that were not kept
+	skipped int  // more than 0 while what is read is not kept
+	cut     bool // unknown properties were not kept
+	wasted  int  // values that were not kept, or that are at fault
+	stopped bool // nothing more is read
+}
 
-	discarded int  // values that were not kept
-	blamed    int  // faults that were found
-	stopped   bool // nothing more is read
+// waste counts a value that is not kept, or that is at fault. The values in one that is not kept count, because reading them takes time;
+// what is wrong with them does not.
+func (p *parser) waste() {
+	p.wasted++
+	p.stopped = p.stopped || p.wasted > wastedMax
 }
 
 // keep takes memory for a value, unless that is not kept. The input of the operation is built from it and takes about as much again.
@@ -154,8 +159,7 @@ func (p *parser) skip(depth int) error {
 func (p *parser) blame(message string) {
 	if p.skipped == 0 {
 		p.faults.Addf(strings.TrimPrefix(string(p.path), "."), "%s", message)
-		p.blamed++
-		p.stopped = p.stopped || p.blamed > discardedMax
+		p.waste()
 	}
 }
 
@@ -198,8 +202,7 @@ func (p *parser) value(depth int, schema *huma.Schema) (any, error) {
 		r = p.rules.of(schema)
 	}
 	if p.skipped > 0 {
-		if p.discarded++; p.discarded > discardedMax {
-			p.stopped = true
+		if p.waste(); p.stopped {
 			return nil, nil
 		}
 	}
@@ -402,9 +405,8 @@ func (p *parser) object(depth int, r *rule) (any, error) {
 		}
 		switch {
 		case p.skipped > 0 || r != nil && known == nil && !r.open && unknown == fault.ListMax:
-			if err = p.skip(depth + 1); p.skipped == 0 {
-				p.more++
-			}
+			p.cut = p.cut || p.skipped == 0
+			err = p.skip(depth + 1)
 		case r != nil && known == nil && !r.open:
 			unknown++
 			m[name], err = nil, p.skip(depth+1)

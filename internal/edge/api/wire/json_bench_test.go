@@ -15,7 +15,7 @@ import (
 var zeros = []byte(`{"lines":[` + strings.Repeat("0,", BodyMax/2-16) + "0]}")
 
 // findFaults parses and validates a body as a request does.
-func findFaults(tb testing.TB, body []byte) (found []fault.Field, more int) {
+func findFaults(tb testing.TB, body []byte) (found []fault.Field, cut bool) {
 	tb.Helper()
 	UseStrictSchemas()
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
@@ -31,9 +31,9 @@ func findFaults(tb testing.TB, body []byte) (found []fault.Field, more int) {
 func TestABodyOfZerosIsNotReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	found, more := findFaults(t, zeros)
-	if len(found)+more != 1001 || found[0].Message != "must have at most 1,000 items, but has more than 11,000" {
-		t.Errorf("%d faults and %d more: %v", len(found), more, found[:1])
+	found, cut := findFaults(t, zeros)
+	if len(found) != fault.ListMax || !cut || found[0].Message != "must have at most 1,000 items, but has more than 11,000" {
+		t.Errorf("%d faults, others: %v: %v", len(found), cut, found[:1])
 	}
 	if took := time.Since(start); took > time.Second { // a few milliseconds; reading all of it takes seconds
 		t.Errorf("took %s", took)

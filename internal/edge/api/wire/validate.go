@@ -32,11 +32,11 @@ func Validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field 
 	return found
 }
 
-// validate is Validate that also returns how many faults were left out.
-func (s *rules) validate(schema *huma.Schema, v any) (found []fault.Field, more int) {
+// validate is Validate that also reports whether faults were left out.
+func (s *rules) validate(schema *huma.Schema, v any) (found []fault.Field, cut bool) {
 	c := validator{rules: s, path: make([]byte, 0, 64)}
 	c.value(schema, v)
-	return c.found, c.more
+	return c.found, c.cut
 }
 
 // valid reports whether a value has no faults.
@@ -51,13 +51,13 @@ type validator struct {
 	rules *rules
 	path  []byte // of the value that is looked at
 	found []fault.Field
-	more  int // faults beyond fault.ListMax
+	cut   bool // there are faults beyond fault.ListMax
 }
 
 // blame adds a fault of the value that is looked at.
 func (c *validator) blame(message string) {
 	if len(c.found) == fault.ListMax {
-		c.more++
+		c.cut = true
 		return
 	}
 	c.found = append(c.found, fault.Field{Name: string(c.path), Message: message})
