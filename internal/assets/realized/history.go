@@ -69,7 +69,7 @@ func (h History) Releases(ctx context.Context, tx *db.Tx, current map[string]mea
 	corrected := correctedUses(out)
 	for i, r := range out {
 		if corrected[consumedLot(r.Use)] {
-			out[i].State = t.stateBefore(r.LotID, r.DisposedAt)
+			out[i].State = t.stateBefore(r.Use)
 		} else {
 			out[i].State = t.state(r.LotID)
 		}
@@ -130,6 +130,7 @@ type trace struct {
 	parents  map[string]string        // by lot, the one that it was moved from within the legal entity
 	foreign  map[string]bool          // by lot, whether it was another asset before, or of another legal entity
 	measured map[string][]measuredLot // by lot, by runs before the latest, the latest first
+	released map[releaseKey]*measure.State
 }
 
 // measuredLot is a lot as a run left it.
@@ -146,12 +147,16 @@ func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measur
 		t.current[lotID], t.exists[lotID] = &s, true
 	}
 	corrected, earlier, next := correctedUses(disposals), map[string]bool{}, map[string]bool{}
+	var restored []string // lots of disposals of before the latest run
 	for _, r := range disposals {
 		if r.LotID != "" && (t.current[r.LotID] == nil || corrected[consumedLot(r.Use)]) {
 			next[r.LotID] = true
 			if r.AcquiredAt.Before(h.Since()) { // or no run can have measured it
 				earlier[r.LotID] = true
 			}
+		}
+		if corrected[consumedLot(r.Use)] && r.DisposedAt.Before(h.Since()) {
+			restored = append(restored, r.LotID)
 		}
 	}
 	for range lots.GenerationsMax {
@@ -175,7 +180,12 @@ func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measur
 			break
 		}
 	}
-	return t, t.read(ctx, tx, slices.Sorted(maps.Keys(earlier)))
+	if err := t.read(ctx, tx, slices.Sorted(maps.Keys(earlier))); err != nil || len(h.Runs)*len(restored) == 0 {
+		return t, err
+	}
+	var err error
+	t.released, err = selectReleases(ctx, tx, h, distinct(restored))
+	return t, err
 }
 
 // read reads the states of lots after the runs before the latest one.
@@ -231,17 +241,19 @@ func (t *trace) state(lotID string) *measure.State {
 	return nil
 }
 
-// stateBefore returns the state of a lot, or of the lot that it was moved from, at the time of a disposal, nil if there is none.
-func (t *trace) stateBefore(lotID string, disposed time.Time) *measure.State {
-	if !disposed.Before(t.history.Since()) {
-		return t.state(lotID)
+// stateBefore returns the state of a lot, or of the lot that it was moved from, at the time of a disposal, nil if there is none. What was
+// moved or taken over in the month of the disposal was not measured as that lot, which may not exist any more; what the run of that month
+// released is known.
+func (t *trace) stateBefore(u lots.Use) *measure.State {
+	if !u.DisposedAt.Before(t.history.Since()) {
+		return t.state(u.LotID)
 	}
-	for _, at := range t.chain(lotID) {
+	for _, at := range t.chain(u.LotID) {
 		for _, m := range t.measured[at] {
-			if !disposed.Before(m.run.End) {
+			if !u.DisposedAt.Before(m.run.End) {
 				return m.state
 			}
 		}
 	}
-	return nil
+	return t.released[releaseKey{u.LotID, u.OrderKey}]
 }

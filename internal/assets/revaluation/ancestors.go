@@ -155,9 +155,20 @@ func (l *lotMeasurer) readReleases(ctx context.Context) error {
 			}
 			s := &l.states[h.Unit][n]
 			s.Released = append(s.Released, r.Release)
+			l.noteRelease(h.Unit, r)
 		}
 	}
 	return nil
+}
+
+// noteRelease keeps what a disposal releases of a lot that no run has measured as such: it was moved or taken over since. If the disposal
+// is corrected later, the lot may not exist any more.
+func (l *lotMeasurer) noteRelease(unit string, r realized.Released) {
+	if r.Units.Sign() <= 0 || r.State.Lot == r.LotID && (r.State.Gone || l.stored[r.LotID]) {
+		return
+	}
+	l.released[unit] = append(l.released[unit], release{LegalEntityID: l.ID, Kind: l.group.kind, Unit: unit, LotID: r.LotID,
+		OrderKey: r.OrderKey, Release: r.Release})
 }
 
 // releaseReplaced releases units that are not held as the lot any more that they were, without any share of its adjustment: a transfer
