@@ -19,6 +19,8 @@ type History struct {
 	Runs                                []Run // in force, the latest first
 	// From is when the legal entity was measured last, if there are no runs: the asset was taken over since.
 	From time.Time
+	// booked is the run that followed, if it is known what was disposed of until then. Late events may have replaced lots since.
+	booked []Run
 }
 
 // Since returns the end of the latest run. What happened from then on changes the lots that it measured.
@@ -68,9 +70,12 @@ func (h History) Releases(ctx context.Context, tx *db.Tx, current map[string]mea
 	groups := map[*measure.State][]int{}
 	corrected := correctedUses(out)
 	for i, r := range out {
-		if corrected[consumedLot(r.Use)] {
+		switch booked := t.booked[releaseKey{r.LotID, r.OrderKey}]; {
+		case booked != nil:
+			out[i].State = booked
+		case corrected[consumedLot(r.Use)]:
 			out[i].State = t.stateBefore(r.Use)
-		} else {
+		default:
 			out[i].State = t.state(r.LotID)
 		}
 		if out[i].Lost = out[i].State == nil && r.LotID != "" && t.isUnknown(r.LotID); out[i].State != nil {
@@ -127,10 +132,11 @@ type trace struct {
 	history  History
 	current  map[string]*measure.State
 	exists   map[string]bool
-	parents  map[string]string        // by lot, the one that it was moved from within the legal entity
-	foreign  map[string]bool          // by lot, whether it was another asset before, or of another legal entity
-	measured map[string][]measuredLot // by lot, by runs before the latest, the latest first
-	released map[releaseKey]*measure.State
+	parents  map[string]string             // by lot, the one that it was moved from within the legal entity
+	foreign  map[string]bool               // by lot, whether it was another asset before, or of another legal entity
+	measured map[string][]measuredLot      // by lot, by runs before the latest, the latest first
+	released map[releaseKey]*measure.State // by earlier runs
+	booked   map[releaseKey]*measure.State // by the run that followed
 }
 
 // measuredLot is a lot as a run left it.
@@ -147,8 +153,9 @@ func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measur
 		t.current[lotID], t.exists[lotID] = &s, true
 	}
 	corrected, earlier, next := correctedUses(disposals), map[string]bool{}, map[string]bool{}
-	var restored []string // lots of disposals of before the latest run
+	var all, restored []string // lots, and those of disposals of before the latest run
 	for _, r := range disposals {
+		all = append(all, r.LotID)
 		if r.LotID != "" && (t.current[r.LotID] == nil || corrected[consumedLot(r.Use)]) {
 			next[r.LotID] = true
 			if r.AcquiredAt.Before(h.Since()) { // or no run can have measured it
@@ -180,11 +187,14 @@ func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measur
 			break
 		}
 	}
-	if err := t.read(ctx, tx, slices.Sorted(maps.Keys(earlier))); err != nil || len(h.Runs)*len(restored) == 0 {
-		return t, err
+	err := t.read(ctx, tx, slices.Sorted(maps.Keys(earlier)))
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	t.released, err = selectReleases(ctx, tx, h, distinct(restored))
+	if t.released, err = selectReleases(ctx, tx, h, h.Runs, distinct(restored)); err != nil {
+		return nil, err
+	}
+	t.booked, err = selectReleases(ctx, tx, h, h.booked, distinct(all))
 	return t, err
 }
 

@@ -30,10 +30,12 @@ func (w *world) scheduled(month string) string {
 func TestTheTrueUpOfASaleReleasesWhatWasMovedInTheMonthOfTheSale(t *testing.T) {
 	t.Parallel()
 	moves := map[string][]string{
-		"nothing":      {"2025-08-10 A out 1 ETH = 160.00 : EXPENSE against 6020"},
-		"a transfer":   {"2025-08-05 A out 1 ETH = 70.00 : WITHDRAWAL against B", "2025-08-10 B out 1 ETH = 160.00 : EXPENSE against 6020"},
-		"a conversion": {"2025-08-05 A out 1 ETH = 70.00 > A in 1 WETH = 70.00 : NON_TAXABLE_CONVERSION", "2025-08-10 A out 1 WETH = 160.00 : EXPENSE against 6020"},
-		"a subsidiary": {"2025-08-05 A out 1 ETH = 70.00 > SubA in 1 ETH = 70.00 : INTERCOMPANY TRANSFER", "2025-08-10 SubA out 1 ETH = 160.00 : EXPENSE against 6020"},
+		"nothing":    {"2025-08-10 A out 1 ETH = 160.00 : EXPENSE against 6020"},
+		"a transfer": {"2025-08-05 A out 1 ETH = 70.00 : WITHDRAWAL against B", "2025-08-10 B out 1 ETH = 160.00 : EXPENSE against 6020"},
+		"a conversion": {"2025-08-05 A out 1 ETH = 70.00 > A in 1 WETH = 70.00 : NON_TAXABLE_CONVERSION",
+			"2025-08-10 A out 1 WETH = 160.00 : EXPENSE against 6020"},
+		"a subsidiary": {"2025-08-05 A out 1 ETH = 70.00 > SubA in 1 ETH = 70.00 : INTERCOMPANY TRANSFER",
+			"2025-08-10 SubA out 1 ETH = 160.00 : EXPENSE against 6020"},
 	}
 	for _, c := range []struct {
 		policy, july, august, september string // prices

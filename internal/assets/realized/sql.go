@@ -25,7 +25,7 @@ type item struct {
 
 // history returns how the asset was measured by the same kind in earlier periods. items are in the order of their periods.
 func (i item) history(ctx context.Context, tx *db.Tx, items []item, months []period.Period) (History, error) {
-	h := History{LegalEntityID: i.legalEntityID, Kind: i.kind, Unit: i.unit, Currency: i.currency}
+	h := History{LegalEntityID: i.legalEntityID, Kind: i.kind, Unit: i.unit, Currency: i.currency, booked: []Run{{ID: i.runID}}}
 	for n := len(items) - 1; n >= 0; n-- {
 		o := items[n]
 		if o.legalEntityID != i.legalEntityID || o.kind != i.kind || o.unit != i.unit || o.key >= i.key {
@@ -198,9 +198,12 @@ type releaseRow struct {
 }
 
 // selectReleases reads what runs released of lots, by consumption: what the last run did.
-func selectReleases(ctx context.Context, tx *db.Tx, h History, lotIDs []string) (map[releaseKey]*measure.State, error) {
+func selectReleases(ctx context.Context, tx *db.Tx, h History, runs []Run, lotIDs []string) (map[releaseKey]*measure.State, error) {
+	if len(runs) == 0 || len(lotIDs) == 0 {
+		return nil, nil
+	}
 	rows, err := db.All[releaseRow](ctx, tx, "SELECT "+db.Columns[releaseRow]()+" FROM revaluation_releases"+ofRuns+
-		" AND subject_id {any} ORDER BY revaluation_id", h.LegalEntityID, h.Kind, h.Unit, runIDs(h.Runs), lotIDs)
+		" AND subject_id {any} ORDER BY revaluation_id", h.LegalEntityID, h.Kind, h.Unit, runIDs(runs), lotIDs)
 	out := make(map[releaseKey]*measure.State, len(rows))
 	for _, r := range rows {
 		out[releaseKey{r.LotID, lot.OrderKey(r.OrderKey)}] = &measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.Share,
