@@ -24,17 +24,17 @@ func (w *world) scheduled(month string) string {
 	return strings.Join(out, " ")
 }
 
-// One ETH that cost 100 is measured in July, moved in August in one of three ways, or not at all, and sold for 160 in the same month. A
-// deposit of July that cost 80 arrives after August is closed: it was moved and sold instead. However it was moved, the sale consumed what
-// was carried at the price of July, and consumes what was never measured.
+// One ETH, or two, that cost 100 each are measured in July and moved in August in one of three ways, or not at all. One is sold for 160 in
+// the same month. A deposit of July that cost 80 arrives after August is closed: it was moved, alone or with one of the others, and sold
+// instead. However it was moved, the sale consumed what was carried at the price of July, and consumes what was never measured.
 func TestTheTrueUpOfASaleReleasesWhatWasMovedInTheMonthOfTheSale(t *testing.T) {
 	t.Parallel()
 	moves := map[string][]string{
 		"nothing":    {"2025-08-10 A out 1 ETH = 160.00 : EXPENSE against 6020"},
-		"a transfer": {"2025-08-05 A out 1 ETH = 70.00 : WITHDRAWAL against B", "2025-08-10 B out 1 ETH = 160.00 : EXPENSE against 6020"},
-		"a conversion": {"2025-08-05 A out 1 ETH = 70.00 > A in 1 WETH = 70.00 : NON_TAXABLE_CONVERSION",
+		"a transfer": {"2025-08-05 A out N ETH = 70.00 : WITHDRAWAL against B", "2025-08-10 B out 1 ETH = 160.00 : EXPENSE against 6020"},
+		"a conversion": {"2025-08-05 A out N ETH = 70.00 > A in N WETH = 70.00 : NON_TAXABLE_CONVERSION",
 			"2025-08-10 A out 1 WETH = 160.00 : EXPENSE against 6020"},
-		"a subsidiary": {"2025-08-05 A out 1 ETH = 70.00 > SubA in 1 ETH = 70.00 : INTERCOMPANY TRANSFER",
+		"a subsidiary": {"2025-08-05 A out N ETH = 70.00 > SubA in N ETH = 70.00 : INTERCOMPANY TRANSFER",
 			"2025-08-10 SubA out 1 ETH = 160.00 : EXPENSE against 6020"},
 	}
 	for _, c := range []struct {
@@ -48,35 +48,36 @@ func TestTheTrueUpOfASaleReleasesWhatWasMovedInTheMonthOfTheSale(t *testing.T) {
 		{"ifrs fair_value", "150", "170", "155", "10", "70", "-10 80"},
 	} {
 		for move, events := range moves {
-			eachGroup(t, c.policy, c.policy, func(w *world) {
-				what := fmt.Sprint(c, " ", move)
-				w.live("2025-07-10 A in 1 ETH = 100.00 : DEPOSIT against 3010", "2025-07 revalue ETH "+c.july+", WETH "+c.july)
-				w.live(events...)
-				w.live("2025-08 revalue ETH " + c.august + ", WETH " + c.august)
-				w.closeAll("2025-07", "2025-08")
-				sold := func(month string) string {
-					parents, subsidiaries := w.realizedBy(what, w.EntityID, month), w.realizedBy(what, w.SubsidiaryID, month)
-					return parents.Add(subsidiaries).String()
-				}
-				if got := sold("2025-08"); got != c.first {
-					w.Errorf("%s: %s were realized in August", what, got)
-				}
-				w.live("2025-07-05 A in 1 ETH = 80.00 : DEPOSIT against 3010")
-				for range 2 { // a second run changes nothing
-					w.live("2025-09 revalue ETH " + c.september + ", WETH " + c.september)
-					w.measured(what, "2025-09")
-					if got := sold("2025-09"); got != c.second {
-						w.Errorf("%s: %s were realized in September", what, got)
+			for _, units := range []string{"1", "2"} {
+				eachGroup(t, c.policy, c.policy, func(w *world) {
+					what := fmt.Sprint(c, " ", move, " of ", units)
+					check := func(month, gain string) {
+						w.Helper()
+						realized := w.realizedBy(what, w.EntityID, month).Add(w.realizedBy(what, w.SubsidiaryID, month))
+						if realized.String() != gain {
+							w.Errorf("%s: %s were realized in %s, want %s", what, realized, month, gain)
+						}
 					}
-					if got := w.scheduled("2025-09"); got != c.rows {
-						w.Errorf("%s: the schedule of September has %s", what, got)
+					w.live("2025-07-10 A in "+units+" ETH = "+units+"00.00 : DEPOSIT against 3010", "2025-07 revalue ETH "+c.july+", WETH "+c.july)
+					for _, event := range events {
+						w.live(strings.ReplaceAll(event, " N ", " "+units+" "))
 					}
-				}
-				if got := sold("2025-08"); got != c.first {
-					w.Errorf("%s: the gain of the closed month became %s", what, got)
-				}
-				w.verified(what)
-			})
+					w.live("2025-08 revalue ETH " + c.august + ", WETH " + c.august)
+					w.closeAll("2025-07", "2025-08")
+					check("2025-08", c.first)
+					w.live("2025-07-05 A in 1 ETH = 80.00 : DEPOSIT against 3010")
+					for range 2 { // a second run changes nothing
+						w.live("2025-09 revalue ETH " + c.september + ", WETH " + c.september)
+						w.measured(what, "2025-09")
+						check("2025-09", c.second)
+						if got := w.scheduled("2025-09"); got != c.rows {
+							w.Errorf("%s: the schedule of September has %s", what, got)
+						}
+					}
+					check("2025-08", c.first) // the month is closed
+					w.verified(what)
+				})
+			}
 		}
 	}
 }
