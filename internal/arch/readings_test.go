@@ -42,7 +42,8 @@ var readings = []reading{
 		"what is measured is added up by the order of periods"},
 	{"assets/revaluation", []string{"journal_entries"}, "verify and the list of stale runs compare runs with their entries"},
 
-	{"assets/realized", []string{"revaluation_parts", "revaluation_items", "revaluation_rows", "accounting_periods", "journal_entries"},
+	{"assets/realized", []string{"revaluation_parts", "revaluation_items", "revaluation_rows", "revaluation_releases",
+		"accounting_periods", "journal_entries"},
 		"corrections of realized gains are those of revaluations whose entries are in force, in the order of periods; realized cannot import " +
 			"revaluation, which imports holdings, which imports it"},
 

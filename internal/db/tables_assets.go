@@ -121,4 +121,11 @@ var assetTables = []Table{
 			{Column: "price_id", To: "prices"},
 		},
 		Unlinked: map[string]string{"subject_id": "it is a lot or a ledger account, which lines on that account keep"}},
+	{Name: "revaluation_releases", Kind: Tenant, Owner: "assets/revaluation", Unaudited: "it restates a revaluation, which is audited",
+		One: "asset of a revaluation", Many: "assets of revaluations", Example: "subject_id",
+		References: []Link{
+			{Column: "revaluation_id", To: "revaluations"},
+			{Column: "legal_entity_id", To: "legal_entities", Ignored: "it belongs to a part of a revaluation, which prevents the deletion"},
+		},
+		Unlinked: map[string]string{"subject_id": "it is a lot, which a replay may delete"}},
 }

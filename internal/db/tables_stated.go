@@ -124,6 +124,8 @@ var StatedTables = []StatedTable{
 	{Table: "revaluation_items", Resource: "revaluation", Key: "revaluation_id", Order: "legal_entity_id, kind, unit"},
 	{Table: "revaluation_rows", Resource: "revaluation", Key: "revaluation_id", Order: "legal_entity_id, kind, unit, subject_id",
 		Digest: true},
+	{Table: "revaluation_releases", Resource: "revaluation", Key: "revaluation_id",
+		Order: "legal_entity_id, kind, unit, subject_id, order_key", Digest: true},
 
 	{Table: "memory_documents", Resource: "memory", Key: "path"},
 	{Table: "memory_rules", Resource: "rule", Key: "rule_id"},

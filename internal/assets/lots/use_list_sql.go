@@ -75,6 +75,14 @@ func ListUses(ctx context.Context, tx *db.Tx, f UseFilter, after *UseCursor, lim
 	return usesOf(rows), err
 }
 
+// CorrectedAssets returns the assets of a legal entity of which disposals were corrected with an accounting date from one instant on and
+// before another. It is a building block.
+func CorrectedAssets(ctx context.Context, tx *db.Tx, legalEntityID string, from, until time.Time) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT DISTINCT asset_type FROM lot_uses WHERE organization_id = @org AND accounting_date >= ?
+		AND accounting_date < ? AND {unindexed}legal_entity_id = ? AND is_correction AND kind IN ('dispose', 'fee') ORDER BY asset_type`,
+		from, until, legalEntityID)
+}
+
 // UseSums are the sums of uses.
 type UseSums struct {
 	Quantity, Proceeds, Fee, Basis, Gain money.Decimal

@@ -169,3 +169,63 @@ func TestALateAcquisitionDoesNotWriteUpWhatWasHandedOver(t *testing.T) {
 		})
 	}
 }
+
+// One ETH of July that cost 80 is handed over in September. It was worth 60 in July and 90 since. Whether it is booked in time, or after
+// all months are closed, it is carried at 60, unless those that had it in July did not impair it, or write up again.
+func TestALowPriceOfBeforeAHandoverCountsHoweverLateTheLotIsBooked(t *testing.T) {
+	t.Parallel()
+	const given = "2025-09-10 A out 1 ETH = 90.00 > SubA in 1 ETH = 90.00 : INTERCOMPANY TRANSFER"
+	const impaired = "us_gaap impairment"
+	for _, c := range []struct {
+		parent, subsidiary    string
+		events                []string
+		parents, subsidiaries string // impairments
+	}{
+		{impaired, impaired, []string{given}, "ETH -80", "ETH -20"},
+		{impaired, impaired, []string{"2025-09-10 A out 1 ETH = 90.00 > A in 1 WETH = 90.00 : NON_TAXABLE_CONVERSION"}, "ETH -80, WETH -20", ""},
+		{impaired, impaired, []string{"2025-09-10 A out 1 ETH = 90.00 > A in 20 SOL = 90.00 : NON_TAXABLE_CONVERSION"}, "ETH -80, SOL -20", ""},
+		{impaired, impaired, []string{"2025-09-10 A out 1 ETH = 90.00 > A in 20 SOL = 90.00 : NON_TAXABLE_CONVERSION",
+			"2025-09-11 A out 10 SOL = 45.00 > SubA in 10 SOL = 45.00 : INTERCOMPANY TRANSFER"}, "ETH -80, SOL -10", "SOL -10"},
+		{"us_gaap cost", impaired, []string{given}, "", ""},
+		{"ifrs impairment", impaired, []string{given}, "", ""},
+		{impaired, "ifrs impairment", []string{given}, "ETH -80", ""}, // prices have risen since
+	} {
+		for _, late := range []bool{false, true} {
+			eachGroup(t, c.parent, c.subsidiary, func(w *world) {
+				what, deposit := fmt.Sprint(c, " late ", late), "2025-07-05 A in 1 ETH = 80.00 : DEPOSIT against 3010"
+				w.live("2025-07-10 A in 2 ETH = 200.00 : DEPOSIT against 3010")
+				if !late {
+					w.live(deposit)
+				}
+				w.live("2025-07 revalue ETH 60, WETH 60, SOL 3", "2025-08 revalue ETH 90, WETH 90, SOL 4.50")
+				w.live(c.events...)
+				w.live("2025-09 revalue ETH 90, WETH 90, SOL 4.50")
+				w.closeAll("2025-07", "2025-08", "2025-09")
+				if late {
+					w.live(deposit)
+				}
+				w.live("2025-10 revalue ETH 200, WETH 200, SOL 10")
+				w.measured(what, "2025-10")
+				if got := w.impaired(w.EntityID, "2025-10"); got != c.parents {
+					w.Errorf("%s: the parent has %s", what, got)
+				}
+				if got := w.impaired(w.SubsidiaryID, "2025-10"); got != c.subsidiaries {
+					w.Errorf("%s: the subsidiary has %s", what, got)
+				}
+				w.verified(what)
+			})
+		}
+	}
+}
+
+// impaired returns the accumulated impairments of a legal entity at the end of a month: "ETH -80, WETH -20".
+func (w *world) impaired(entityID, month string) string {
+	w.Helper()
+	var out []string
+	for _, balance := range strings.Split(w.adjusted(entityID, month), ", ") {
+		if asset, is := strings.CutPrefix(balance, "accumulated_impairment:"); is {
+			out = append(out, asset)
+		}
+	}
+	return strings.Join(out, ", ")
+}

@@ -19,6 +19,8 @@ type History struct {
 	Runs                                []Run // in force, the latest first
 	// From is when the legal entity was measured last, if there are no runs: the asset was taken over since.
 	From time.Time
+	// booked is the run that followed, if it is known what was disposed of until then. Late events may have replaced lots since.
+	booked []Run
 }
 
 // Since returns the end of the latest run. What happened from then on changes the lots that it measured.
@@ -68,9 +70,12 @@ func (h History) Releases(ctx context.Context, tx *db.Tx, current map[string]mea
 	groups := map[*measure.State][]int{}
 	corrected := correctedUses(out)
 	for i, r := range out {
-		if corrected[consumedLot(r.Use)] {
-			out[i].State = t.stateBefore(r.LotID, r.DisposedAt)
-		} else {
+		switch booked := t.booked[releaseKey{r.LotID, r.OrderKey}]; {
+		case booked != nil:
+			out[i].State = booked
+		case corrected[consumedLot(r.Use)]:
+			out[i].State = t.stateBefore(r.Use)
+		default:
 			out[i].State = t.state(r.LotID)
 		}
 		if out[i].Lost = out[i].State == nil && r.LotID != "" && t.isUnknown(r.LotID); out[i].State != nil {
@@ -127,9 +132,11 @@ type trace struct {
 	history  History
 	current  map[string]*measure.State
 	exists   map[string]bool
-	parents  map[string]string        // by lot, the one that it was moved from within the legal entity
-	foreign  map[string]bool          // by lot, whether it was another asset before, or of another legal entity
-	measured map[string][]measuredLot // by lot, by runs before the latest, the latest first
+	parents  map[string]string             // by lot, the one that it was moved from within the legal entity
+	foreign  map[string]bool               // by lot, whether it was another asset before, or of another legal entity
+	measured map[string][]measuredLot      // by lot, by runs before the latest, the latest first
+	released map[releaseKey]*measure.State // by earlier runs
+	booked   map[releaseKey]*measure.State // by the run that followed
 }
 
 // measuredLot is a lot as a run left it.
@@ -146,12 +153,17 @@ func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measur
 		t.current[lotID], t.exists[lotID] = &s, true
 	}
 	corrected, earlier, next := correctedUses(disposals), map[string]bool{}, map[string]bool{}
+	var all, restored []string // lots, and those of disposals of before the latest run
 	for _, r := range disposals {
+		all = append(all, r.LotID)
 		if r.LotID != "" && (t.current[r.LotID] == nil || corrected[consumedLot(r.Use)]) {
 			next[r.LotID] = true
 			if r.AcquiredAt.Before(h.Since()) { // or no run can have measured it
 				earlier[r.LotID] = true
 			}
+		}
+		if corrected[consumedLot(r.Use)] && r.DisposedAt.Before(h.Since()) {
+			restored = append(restored, r.LotID)
 		}
 	}
 	for range lots.GenerationsMax {
@@ -175,7 +187,15 @@ func (h History) trace(ctx context.Context, tx *db.Tx, current map[string]measur
 			break
 		}
 	}
-	return t, t.read(ctx, tx, slices.Sorted(maps.Keys(earlier)))
+	err := t.read(ctx, tx, slices.Sorted(maps.Keys(earlier)))
+	if err != nil {
+		return nil, err
+	}
+	if t.released, err = selectReleases(ctx, tx, h, h.Runs, distinct(restored)); err != nil {
+		return nil, err
+	}
+	t.booked, err = selectReleases(ctx, tx, h, h.booked, distinct(all))
+	return t, err
 }
 
 // read reads the states of lots after the runs before the latest one.
@@ -231,17 +251,19 @@ func (t *trace) state(lotID string) *measure.State {
 	return nil
 }
 
-// stateBefore returns the state of a lot, or of the lot that it was moved from, at the time of a disposal, nil if there is none.
-func (t *trace) stateBefore(lotID string, disposed time.Time) *measure.State {
-	if !disposed.Before(t.history.Since()) {
-		return t.state(lotID)
+// stateBefore returns the state of a lot, or of the lot that it was moved from, at the time of a disposal, nil if there is none. What was
+// moved or taken over in the month of the disposal was not measured as that lot, which may not exist any more; what the run of that month
+// released is known.
+func (t *trace) stateBefore(u lots.Use) *measure.State {
+	if !u.DisposedAt.Before(t.history.Since()) {
+		return t.state(u.LotID)
 	}
-	for _, at := range t.chain(lotID) {
+	for _, at := range t.chain(u.LotID) {
 		for _, m := range t.measured[at] {
-			if !disposed.Before(m.run.End) {
+			if !u.DisposedAt.Before(m.run.End) {
 				return m.state
 			}
 		}
 	}
-	return nil
+	return t.released[releaseKey{u.LotID, u.OrderKey}]
 }

@@ -57,8 +57,10 @@ func (w *world) book(lines ...string) {
 func (w *world) price(month, price string) {
 	w.Helper()
 	w.priced[month] = true
-	w.AddPrice("ETH", month+"-28", price)
-	w.AddPrice("ETH", w.Period(month).End.AddDate(0, 0, -1).Format("2006-01-02"), price)
+	for _, asset := range []string{"ETH", "WETH"} {
+		w.AddPrice(asset, month+"-28", price)
+		w.AddPrice(asset, w.Period(month).End.AddDate(0, 0, -1).Format("2006-01-02"), price)
+	}
 }
 
 // ledger returns the movement of the realized gain and loss accounts in a month.

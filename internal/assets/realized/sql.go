@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
@@ -24,7 +25,7 @@ type item struct {
 
 // history returns how the asset was measured by the same kind in earlier periods. items are in the order of their periods.
 func (i item) history(ctx context.Context, tx *db.Tx, items []item, months []period.Period) (History, error) {
-	h := History{LegalEntityID: i.legalEntityID, Kind: i.kind, Unit: i.unit, Currency: i.currency}
+	h := History{LegalEntityID: i.legalEntityID, Kind: i.kind, Unit: i.unit, Currency: i.currency, booked: []Run{{ID: i.runID}}}
 	for n := len(items) - 1; n >= 0; n-- {
 		o := items[n]
 		if o.legalEntityID != i.legalEntityID || o.kind != i.kind || o.unit != i.unit || o.key >= i.key {
@@ -160,8 +161,10 @@ func (r rowRow) state() measure.State {
 	return out
 }
 
-const fromRows = ` FROM revaluation_rows WHERE organization_id = @org AND legal_entity_id = ? AND kind = ? AND unit = ?
-	AND revaluation_id {any}`
+const (
+	ofRuns   = " WHERE organization_id = @org AND legal_entity_id = ? AND kind = ? AND unit = ? AND revaluation_id {any}"
+	fromRows = " FROM revaluation_rows" + ofRuns
+)
 
 // selectStates reads the lots after the latest run of a history.
 func selectStates(ctx context.Context, tx *db.Tx, h History) (map[string]measure.State, error) {
@@ -175,13 +178,46 @@ func selectStates(ctx context.Context, tx *db.Tx, h History) (map[string]measure
 
 // selectRows reads lots as runs measured them.
 func selectRows(ctx context.Context, tx *db.Tx, h History, runs []Run, lotIDs []string) ([]rowRow, error) {
+	rows, err := db.All[rowRow](ctx, tx, "SELECT "+db.Columns[rowRow]()+fromRows+" AND subject_id {any}",
+		h.LegalEntityID, h.Kind, h.Unit, runIDs(runs), lotIDs)
+	return heldRows(rows), err
+}
+
+// releaseKey identifies what a consumption took from a lot, in a pool that follows from the lot.
+type releaseKey struct {
+	lotID string
+	at    lot.OrderKey
+}
+
+type releaseRow struct {
+	LotID     string        `db:"subject_id"`
+	OrderKey  string        `db:"order_key"`
+	Quantity  money.Decimal `db:"quantity"`
+	Share     money.Decimal `db:"share"`
+	TakenOver money.Decimal `db:"taken_over"`
+}
+
+// selectReleases reads what runs released of lots, by consumption: what the last run did.
+func selectReleases(ctx context.Context, tx *db.Tx, h History, runs []Run, lotIDs []string) (map[releaseKey]*measure.State, error) {
+	if len(runs) == 0 || len(lotIDs) == 0 {
+		return nil, nil
+	}
+	rows, err := db.All[releaseRow](ctx, tx, "SELECT "+db.Columns[releaseRow]()+" FROM revaluation_releases"+ofRuns+
+		" AND subject_id {any} ORDER BY revaluation_id", h.LegalEntityID, h.Kind, h.Unit, runIDs(runs), lotIDs)
+	out := make(map[releaseKey]*measure.State, len(rows))
+	for _, r := range rows {
+		out[releaseKey{r.LotID, lot.OrderKey(r.OrderKey)}] = &measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.Share,
+			TakenOver: r.TakenOver, Gone: true}
+	}
+	return out, err
+}
+
+func runIDs(runs []Run) []string {
 	ids := make([]string, len(runs))
 	for i, r := range runs {
 		ids[i] = r.ID
 	}
-	rows, err := db.All[rowRow](ctx, tx, "SELECT "+db.Columns[rowRow]()+fromRows+" AND subject_id {any}",
-		h.LegalEntityID, h.Kind, h.Unit, ids, lotIDs)
-	return heldRows(rows), err
+	return ids
 }
 
 // heldRows returns the rows of lots of which something was left.

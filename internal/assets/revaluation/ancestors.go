@@ -66,7 +66,7 @@ func (l *lotMeasurer) histories() (out []realized.History) {
 // restore adds the ancestors of lots that are held again. Nothing was left of them at the last measurement, because a disposal had
 // consumed them that consumes another lot now. Each unit has the adjustment that it had when it was measured last, and prices since
 // then count. For a lot of before that was never measured, because it was booked or taken over late, prices since the first measurement
-// count, but none of before it was taken over.
+// count; those of before it was taken over only if they counted where it was then.
 func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map[string]lots.Lot, out map[string]string) error {
 	chains, all := map[string][]string{}, []string{}
 	for _, held := range l.subject.lots {
@@ -83,6 +83,11 @@ func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map
 		case first.Before(h.Runs[0].End):
 			l.since[held.ID] = first
 		}
+		if !acquired {
+			if err := l.inheritLow(ctx, held.ID, known); err != nil {
+				return err
+			}
+		}
 	}
 	states, runs, err := h.Earlier(ctx, l.tx, all)
 	if err != nil {
@@ -95,6 +100,7 @@ func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map
 		}
 		state := states[chains[heldID][n]]
 		out[heldID], l.since[heldID] = state.Lot, runs[state.Lot].End
+		delete(l.inherited, heldID)
 		if _, added := l.units[state.Lot]; !added {
 			l.units[state.Lot] = h.Unit
 			l.states[h.Unit] = append(l.states[h.Unit], state)
@@ -155,9 +161,20 @@ func (l *lotMeasurer) readReleases(ctx context.Context) error {
 			}
 			s := &l.states[h.Unit][n]
 			s.Released = append(s.Released, r.Release)
+			l.noteRelease(h.Unit, r)
 		}
 	}
 	return nil
+}
+
+// noteRelease keeps what a disposal releases of a lot that no run has measured as such: it was moved or taken over since. If the disposal
+// is corrected later, the lot may not exist any more.
+func (l *lotMeasurer) noteRelease(unit string, r realized.Released) {
+	if r.Units.Sign() <= 0 || r.State.Lot == r.LotID && (r.State.Gone || l.stored[r.LotID]) {
+		return
+	}
+	l.released[unit] = append(l.released[unit], release{LegalEntityID: l.ID, Kind: l.group.kind, Unit: unit, LotID: r.LotID,
+		OrderKey: r.OrderKey, Release: r.Release})
 }
 
 // releaseReplaced releases units that are not held as the lot any more that they were, without any share of its adjustment: a transfer

@@ -15,7 +15,8 @@ import (
 )
 
 // candidates returns the assets of a group that may need an entry: those that are held and measured, those with a balance on an
-// adjustment account, those that were handed over, and those with an entry of an earlier run of the period.
+// adjustment account, those that were handed over, those of which earlier disposals were corrected, and those with an entry of an earlier
+// run of the period.
 func (s *subject) candidates(f assetGroup) []string {
 	found := map[string]bool{}
 	for asset := range s.held {
@@ -33,6 +34,11 @@ func (s *subject) candidates(f assetGroup) []string {
 	}
 	for _, asset := range s.handedOver(f.kind) {
 		found[asset] = true
+	}
+	for _, asset := range s.corrected {
+		if len(s.history(f.kind, asset).Runs) > 0 {
+			found[asset] = true
+		}
 	}
 	for key, own := range s.own {
 		if key[0] == string(f.kind) && own.EntryID != nil {
@@ -134,6 +140,7 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 	if s.withLots {
 		rows = s.addRest(rows, i, role)
 	}
+	s.releases = append(s.releases, lots.released[unit]...)
 	s.setOutcome(i, rows)
 }
 

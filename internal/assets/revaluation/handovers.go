@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/realized"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -15,7 +16,7 @@ import (
 )
 
 // readHandovers reads what the legal entity gave and took over since it was measured last: lots that became another asset, and lots
-// that went to another legal entity or came from one at their cost.
+// that went to another legal entity or came from one at their cost. It reads of which assets disposals were corrected since, too.
 func (s *subject) readHandovers(ctx context.Context) error {
 	months, err := snapshot.Periods(ctx, s.tx)
 	if err != nil {
@@ -32,7 +33,11 @@ func (s *subject) readHandovers(ctx context.Context) error {
 	for key := range s.earlier {
 		from = earlier(from, s.history(Kind(key[0]), key[1]).Since())
 	}
-	s.handovers, err = realized.Handovers(ctx, s.tx, from, s.asOf.Add(time.Millisecond), s.adoptions)
+	until := s.asOf.Add(time.Millisecond)
+	if s.corrected, err = lots.CorrectedAssets(ctx, s.tx, s.ID, from, until); err != nil {
+		return err
+	}
+	s.handovers, err = realized.Handovers(ctx, s.tx, from, until, s.adoptions)
 	return err
 }
 

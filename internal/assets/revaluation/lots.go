@@ -23,12 +23,17 @@ type lotMeasurer struct {
 	prices map[string]*Quote          // by lot, where it is not that of the asset
 	since  map[string]time.Time       // by lot, from when on prices count, if that is before the period
 	gone   map[string]bool            // lots that were measured and of which nothing is held, as far as they exist
+
+	inherited map[string]*Quote    // by lot, the lowest price that counted before it was taken over
+	stored    map[string]bool      // lots that the last run measured
+	released  map[string][]release // by asset
 }
 
 // read reads everything that is needed to measure lots.
 func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	l.units, l.states, l.lots = map[string]string{}, map[string][]measure.State{}, map[string][]measure.Lot{}
 	l.prices, l.since = map[string]*Quote{}, map[string]time.Time{}
+	l.inherited, l.stored, l.released = map[string]*Quote{}, map[string]bool{}, map[string][]release{}
 	if err := l.readStates(ctx); err != nil {
 		return err
 	}
@@ -94,7 +99,7 @@ func (l *lotMeasurer) addState(unit string, s measure.State) {
 	if s.Quantity.IsZero() {
 		return
 	}
-	l.units[s.Lot] = unit
+	l.units[s.Lot], l.stored[s.Lot] = unit, true
 	l.states[unit] = append(l.states[unit], s)
 }
 
@@ -141,6 +146,9 @@ func (l *lotMeasurer) lowest(held lots.Lot) *Quote {
 		if !q.At.Before(since) {
 			out = &q
 		}
+	}
+	if low := l.inherited[held.ID]; out != nil && low != nil {
+		out = lower(out, low)
 	}
 	return out
 }

@@ -42,6 +42,7 @@ type planner struct {
 	parts     []Part
 	items     []Item
 	rows      []Row
+	releases  []release
 }
 
 func newPlanner(tx *db.Tx, b *snapshot.Books, p period.Period, kinds []Kind) *planner {
@@ -90,6 +91,7 @@ type subject struct {
 	opening  map[string][]Row         // by asset: the lots as they were measured when fair value was adopted
 
 	handovers    []realized.Handover
+	corrected    []string                    // assets of which disposals were corrected since the last measurement
 	measuredLast map[Kind]time.Time          // end of the last period that was measured before, zero if there is none
 	planned      map[[2]string]money.Decimal // by account and unit: what handovers debit to balances that are measured themselves
 }

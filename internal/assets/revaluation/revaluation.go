@@ -8,6 +8,8 @@ import (
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
 // Kind is what is measured, and how.
@@ -157,6 +159,16 @@ type Row struct {
 	Value         money.Decimal
 	After         money.Decimal
 	TakenOver     money.Decimal // see measure.State; for the next run, and not shown
+}
+
+// release is what a run released with a disposal of a lot that had been moved or taken over since the last run.
+type release struct {
+	LegalEntityID string
+	Kind          Kind
+	Unit          string
+	LotID         string
+	OrderKey      lot.OrderKey // of the disposal
+	measure.Release
 }
 
 // IsAccount reports whether the row is an account, and not a lot.

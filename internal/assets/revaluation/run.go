@@ -148,7 +148,7 @@ func (s *Service) save(ctx context.Context, tx *db.Tx, plan *planner, r *Run) er
 			return err
 		}
 	}
-	if err := insertRun(ctx, tx, *r, plan.rows); err != nil {
+	if err := insertRun(ctx, tx, *r, plan.rows, plan.releases); err != nil {
 		return err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "revaluation.posted", ResourceType: noun, ResourceID: r.ID, After: r.facts()})

@@ -104,8 +104,38 @@ func orZero(amount *money.Decimal) (out money.Decimal) {
 	return out
 }
 
-// insertRun stores a run with its parts, items and rows.
-func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
+type releaseRow struct {
+	RunID         string        `db:"revaluation_id"`
+	LegalEntityID string        `db:"legal_entity_id"`
+	Kind          string        `db:"kind"`
+	Unit          string        `db:"unit"`
+	LotID         string        `db:"subject_id"`
+	OrderKey      string        `db:"order_key"`
+	Quantity      money.Decimal `db:"quantity"`
+	Share         money.Decimal `db:"share"`
+	TakenOver     money.Decimal `db:"taken_over"`
+}
+
+// insertReleases stores what a run released. A lot that a disposal paid its fee with too has one row.
+func insertReleases(ctx context.Context, tx *db.Tx, runID string, all []release) error {
+	var rows []releaseRow
+	index := map[[5]string]int{}
+	for _, x := range all {
+		key := [5]string{x.LegalEntityID, string(x.Kind), x.Unit, x.LotID, string(x.OrderKey)}
+		n, there := index[key]
+		if !there {
+			n, index[key] = len(rows), len(rows)
+			rows = append(rows, releaseRow{RunID: runID, LegalEntityID: x.LegalEntityID, Kind: string(x.Kind), Unit: x.Unit, LotID: x.LotID,
+				OrderKey: string(x.OrderKey)})
+		}
+		rows[n].Quantity, rows[n].Share = rows[n].Quantity.Add(x.Units), rows[n].Share.Add(x.Share)
+		rows[n].TakenOver = rows[n].TakenOver.Add(x.TakenOver)
+	}
+	return db.Insert(ctx, tx, "revaluation_releases", rows...)
+}
+
+// insertRun stores a run with its parts, items, rows and releases.
+func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row, releases []release) error {
 	if err := db.Insert(ctx, tx, "revaluations", runRow{ID: r.ID, PeriodID: r.PeriodID, AsOf: r.AsOf,
 		CreatedBy: db.OrNull(r.CreatedBy), CreatedAt: r.CreatedAt, ReversedAt: r.ReversedAt}); err != nil {
 		return err
@@ -140,7 +170,10 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 			out[n].TakenOver = &row.TakenOver
 		}
 	}
-	return db.Insert(ctx, tx, "revaluation_rows", out...)
+	if err := db.Insert(ctx, tx, "revaluation_rows", out...); err != nil {
+		return err
+	}
+	return insertReleases(ctx, tx, r.ID, releases)
 }
 
 // setStatus sets the status of the posted part for a legal entity, a period and a kind.

@@ -142,6 +142,7 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 			l.Close(t, "DE", key)
 		}
 	}
+	tamperedReleases(t, n, l, periods)
 	_, err = n.Client.ReopenAccountingPeriod(t.Context(), periods["2026-02"], client.ReopenAccountingPeriod{Reason: "late",
 		LegalEntityID: l.Names["DE"]})
 	must("reopen", err)
@@ -221,6 +222,46 @@ func tamperedSale(t *testing.T, n *apitest.Tenant, to client.Source) (entryID st
 		t.Fatal(err)
 	}
 	return booked.ID
+}
+
+// tamperedReleases adds a legal entity that sells what it has impaired and moved since.
+func tamperedReleases(t *testing.T, n *apitest.Tenant, l *apitest.Ledger, periods map[string]string) {
+	t.Helper()
+	must := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	l.AddEntity(t, "UK", "USD")
+	entityID := l.Names["UK"]
+	_, err := n.Client.UpdateLegalEntity(t.Context(), entityID, client.UpdateLegalEntity{Measurement: new("impairment")})
+	must("entity", err)
+	warm := n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Warm", LegalEntityID: entityID})
+	hot := n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Hot", LegalEntityID: entityID})
+	n.NewAsset(t, client.CreateAsset{SourceID: warm.ID, LegalEntityID: entityID, AssetType: "ETH", Quantity: "1", CostBasis: "4000.00",
+		DateReceived: "2025-06-01"})
+	measure := func(month string) {
+		t.Helper()
+		_, err := n.Client.CreateRevaluation(t.Context(), client.CreateRevaluation{AccountingPeriodID: periods[month],
+			LegalEntityIDs: []string{entityID}})
+		must("revaluation", err)
+	}
+	measure("2026-01")
+	leave := func(sourceID, externalID, kind, accountID string, day int) {
+		t.Helper()
+		made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: sourceID, ExternalID: externalID,
+			External: client.CreateTransactionExternal{Timestamp: time.Date(2026, 2, day, 12, 0, 0, 0, time.UTC), Description: externalID,
+				Direction: "debit", Quantity: new("1"), Currency: "ETH",
+				ValueFiat: &client.ValuedFiat{Gross: "2600.00", Fee: "0.00", Net: "2600.00", Currency: "USD"}}})
+		must("transactions", err)
+		_, err = n.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: made.Data[0].ID, TransactionType: kind,
+			LedgerAccountID: accountID, AutoPost: true})
+		must("book", err)
+	}
+	leave(warm.ID, "moved", "WITHDRAWAL", hot.LedgerAccountID, 5)
+	leave(hot.ID, "sold", "EXPENSE", n.NewExpenseAccount(t, "Repairs").ID, 6)
+	measure("2026-02")
 }
 
 // errTampered rolls a change back.
