@@ -235,10 +235,10 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 		default:
 			g.Allowed = append(g.Allowed, "post")
 		}
-	case e.OriginatedBy == ByReversal:
-		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: create a new entry")
 	case e.NextID != "":
 		g.Warnings = append(g.Warnings, "the entry is reversed by another one: work on the last entry of its chain")
+	case e.OriginatedBy == ByReversal:
+		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: create a new entry")
 	case e.OriginatedBy == ByOpening || period.IsOpening(e.AccountingDate) || e.IntendedDate != nil && period.IsOpening(*e.IntendedDate):
 		g.Warnings = append(g.Warnings, "the entry books an opening balance: change or delete that asset instead")
 	case e.OriginatedBy == ByRevaluation:

@@ -81,17 +81,18 @@ func (c *composer) requireReversible(ctx context.Context, tx *db.Tx, e Entry) er
 	switch {
 	case e.Status != Posted:
 		return fault.Conflictf("the entry %s is a draft: edit or delete it", e.SequenceNumber())
-	case e.OriginatedBy == ByReversal: // also one with a replacement, which may belong to another legal entity
-		return fault.Conflictf("the entry %s is a reversal, which cannot be reversed or corrected: create a new entry", e.SequenceNumber())
 	case e.NextID != "":
-		by := []Guided{{Entry: e}}
-		if err := blankNeighbors(ctx, tx, by); err != nil {
+		next := []Guided{{Entry: e}}
+		if err := blankNeighbors(ctx, tx, next); err != nil {
 			return err
 		}
-		if by[0].NextID == "" {
-			return fault.Conflictf("the entry %s is reversed already: work on the last entry of its chain", e.SequenceNumber())
+		by := ""
+		if next[0].NextID != "" { // the replacement of a reversed entry may belong to another legal entity
+			by = ", by " + e.NextID
 		}
-		return fault.Conflictf("the entry %s is reversed already, by %s: work on the last entry of its chain", e.SequenceNumber(), e.NextID)
+		return fault.Conflictf("the entry %s is reversed already%s: work on the last entry of its chain", e.SequenceNumber(), by)
+	case e.OriginatedBy == ByReversal:
+		return fault.Conflictf("the entry %s is a reversal, which cannot be reversed or corrected: create a new entry", e.SequenceNumber())
 	}
 	return c.requireNoArchivedAccounts(e)
 }

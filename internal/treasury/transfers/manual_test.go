@@ -37,12 +37,7 @@ func TestTwoTransactionsAreLinkedAsTheirKind(t *testing.T) {
 			{"kraken -5 ETH", "main 9000 USDC ethereum", transfer.Swap, transfer.Swap, "", [2]transaction.Type{transaction.Swap, transaction.Swap}},
 		} {
 			ids := w.add(noon, c.in, c.out) // the order does not matter
-			p := transfers.LinkParams{TransactionIDs: ids, Kind: c.wanted, Dry: true}
-			if g, err := w.Link(w.ctx, p); err != nil || g.ID != "" || g.Kind != c.kind || w.get(ids[0]).GroupID != "" {
-				t.Errorf("%v dry: %+v %v", c, g, err)
-			}
-			p.Dry = false
-			g, err := w.Link(w.ctx, p)
+			g, err := w.Link(w.ctx, transfers.LinkParams{TransactionIDs: ids, Kind: c.wanted})
 			short := ""
 			if g.Shortfall != nil {
 				short = g.Shortfall.String()

@@ -24,6 +24,9 @@ func (h handlers) linkTransactions(ctx context.Context, in *linksTransactions) (
 		TransactionIDs: in.Body.TransactionIDs,
 		Kind:           transfer.Kind(db.OrEmpty(in.Body.Kind)),
 	})
+	if in.Body.DryRun {
+		g.ID = "" // the group does not exist
+	}
 	return wire.DataOf(viewTransactionGroup(g)), err
 }
 
