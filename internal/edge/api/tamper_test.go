@@ -324,10 +324,10 @@ func (x tamperedTable) owned() string {
 	return "organization_id = @org"
 }
 
-func TestEveryChangePastTheProgramIsNamed(t *testing.T) {
+func TestSoakEveryChangePastTheProgramIsNamed(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		s := apitest.Start(t, d, api.Config{})
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
+		s := apitest.Start(t, dbtest.Open(t, c), api.Config{})
 		n := tampered(t, s)
 		for _, table := range db.Tables {
 			if table.Kind == db.Local || table.Kind == db.Reference && !slices.Contains([]string{"api_keys", "users"}, table.Name) ||
