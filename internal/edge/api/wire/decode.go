@@ -281,9 +281,9 @@ func (d *Decoder) decodeBody(r *http.Request, got Received, in reflect.Value, ho
 	for _, f := range found {
 		values.Addf(cmp.Or(strings.TrimPrefix(f.Name, "."), whole), "%s", f.Message)
 	}
-	values.MarkCut(cut || read.cut)
+	faults.MarkCut(cut || read.cut)
 	if read.stopped {
-		values.MarkUnread()
+		faults.MarkUnread()
 	}
 	if err != nil { // the text itself is at fault
 		_ = faults.With(values.Err())
