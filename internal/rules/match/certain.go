@@ -108,7 +108,7 @@ func (s *search) rivals(e *explanation) bool {
 
 // sameElsewhere reports whether a candidate of another customer has the amount of the deposit.
 func (s *search) sameElsewhere() bool {
-	return slices.ContainsFunc(s.equalOrNear(s.amounts[s.deposit.Currency]), func(i int32) bool {
+	return slices.ContainsFunc(s.withAmount(), func(i int32) bool {
 		return s.invoices[i].CustomerID != s.derived.CustomerID && s.invoices[i].AmountDue.Equal(s.deposit.Amount)
 	})
 }

@@ -71,10 +71,7 @@ func (s *search) combineAllButFew(open, others []int32, missing int64) {
 	if missing <= 0 || s.cut {
 		return
 	}
-	// Of equal amounts the newest is left out.
-	newest := slices.Clone(others)
-	slices.Reverse(newest)
-	groups := grouped(newest, s.units)
+	groups := grouped(others, s.units, true) // of equal amounts the newest is left out
 	left := solutions{keep: s.limits.suggestions, less: func(a, b []int32) bool {
 		if len(a) != len(b) {
 			return len(a) > len(b) // fewer are paid
@@ -102,7 +99,7 @@ func (s *search) combineFew(others, named []int32, rest int64) {
 			fitting = append(fitting, i)
 		}
 	}
-	groups := grouped(fitting, s.units)
+	groups := grouped(fitting, s.units, false)
 	for more := 1; more <= 3; more++ {
 		count := len(named) + more
 		if count < 2 || more == 3 && count > combinedMax {
@@ -115,12 +112,12 @@ func (s *search) combineFew(others, named []int32, rest int64) {
 		case 2:
 			s.sums.pairs(groups, rest, named, &found)
 		case 3:
-			if len(fitting) > s.limits.triples {
+			few := groups
+			if len(groups) > s.limits.triples {
+				few = grouped(fitting[:s.limits.triples], s.units, false)
 				s.result.Truncated = true
-				s.sums.triples(grouped(fitting[:s.limits.triples], s.units), rest, named, &found)
-			} else {
-				s.sums.triples(groups, rest, named, &found)
 			}
+			s.sums.triples(few, rest, named, &found)
 		}
 		s.addSums(&found, count)
 	}
@@ -129,7 +126,7 @@ func (s *search) combineFew(others, named []int32, rest int64) {
 	}
 	found := solutions{keep: s.limits.suggestions}
 	b := newBounded(groups, s.limits.nodes, s.limits.solutions, named, &found)
-	b.search(0, rest, combinedMax-len(named), nil, 1)
+	b.search(0, rest, combinedMax-len(named), make([]int32, 0, combinedMax), 1)
 	s.sums.steps += b.nodes
 	s.result.Truncated = s.result.Truncated || b.stopped
 	s.addSums(&found, combinedMax)

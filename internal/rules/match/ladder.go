@@ -100,13 +100,13 @@ func (s *search) addPart(confidence int64, invoices []int32, reason Reason) {
 
 // matchAmount looks for invoices with the amount of the deposit while the customer is not known.
 func (s *search) matchAmount() {
-	s.addAmounts(Exact, confidenceAmount, s.equalOrNear(s.amounts[s.deposit.Currency]), Reason{CustomerUnknown,
-		"It is not known which customer paid."})
+	s.addAmounts(Exact, confidenceAmount, s.withAmount(), Reason{CustomerUnknown, "It is not known which customer paid."})
 }
 
-// equalOrNear returns the candidates, among invoices sorted by amount due, with the amount of the deposit or, if there are
-// none, those within the tolerance.
-func (s *search) equalOrNear(sorted []int32) []int32 {
+// withAmount returns the candidates of all customers with the amount of the deposit or, if there are none, those within the
+// tolerance, oldest first.
+func (s *search) withAmount() []int32 {
+	sorted := s.amounts[s.deposit.Currency]
 	within := func(low, high money.Decimal) (out []int32) {
 		n, _ := slices.BinarySearchFunc(sorted, low, func(i int32, low money.Decimal) int {
 			if s.invoices[i].AmountDue.Cmp(low) < 0 {
@@ -127,6 +127,24 @@ func (s *search) equalOrNear(sorted []int32) []int32 {
 		return equal
 	}
 	return within(s.deposit.Amount.Sub(s.policy.Tolerance), s.deposit.Amount.Add(s.policy.Tolerance))
+}
+
+// equalOrNear does the same among some candidates.
+func (s *search) equalOrNear(candidates []int32) []int32 {
+	s.result.Steps += len(candidates)
+	var equal, near []int32
+	for _, i := range candidates {
+		switch delta := s.deposit.Amount.Sub(s.invoices[i].AmountDue); {
+		case delta.IsZero():
+			equal = append(equal, i)
+		case s.near(delta):
+			near = append(near, i)
+		}
+	}
+	if len(equal) > 0 {
+		return equal
+	}
+	return near
 }
 
 // addAmounts adds an explanation for each of some invoices whose amount due is that of the deposit, or nearly.
@@ -157,9 +175,7 @@ func (s *search) matchCustomer() {
 	if len(open) == 0 {
 		return
 	}
-	sorted := slices.Clone(open)
-	slices.SortStableFunc(sorted, func(a, b int32) int { return s.invoices[a].AmountDue.Cmp(s.invoices[b].AmountDue) })
-	s.addAmounts(CustomerExact, confidenceCustomerExact, s.equalOrNear(sorted))
+	s.addAmounts(CustomerExact, confidenceCustomerExact, s.equalOrNear(open))
 	s.combine(open)
 	if s.closedDue {
 		return // It is known what the payer meant, and it is none of these.

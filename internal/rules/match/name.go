@@ -81,13 +81,13 @@ func words(text string) (all []string) {
 	for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
 		r = unicode.ToLower(r)
 		switch {
-		case letters[r] != "":
+		case r >= utf8.RuneSelf && letters[r] != "":
 			word = append(word, letters[r]...)
 			part++
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			word = utf8.AppendRune(word, r)
 			part++
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf), r == '\'', r == '’', r == '`':
+		case r == '\'', r == '’', r == '`', r >= utf8.RuneSelf && unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		case r == '.' && part == 1:
 			part = 0
 		case r == '&', r == '+':

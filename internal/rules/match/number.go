@@ -1,7 +1,6 @@
 package match
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,7 +33,6 @@ func parseRuns(text string) (runs []run) {
 	for _, r := range norm.NFKC.String(strings.ToValidUTF8(text, " ")) {
 		r = unicode.ToLower(r)
 		switch {
-		case unicode.In(r, unicode.Cf, unicode.Mn):
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			if is := unicode.IsDigit(r); len(current) == 0 || is != digits {
 				flush(false)
@@ -43,6 +41,7 @@ func parseRuns(text string) (runs []run) {
 			}
 			current = utf8.AppendRune(current, r)
 			open, hash, gap = true, false, 0
+		case r >= utf8.RuneSelf && unicode.In(r, unicode.Cf, unicode.Mn):
 		default:
 			flush(true)
 			open, hash = false, r == '#'
@@ -73,9 +72,37 @@ const (
 
 // numberIndex finds invoices by their numbers.
 type numberIndex struct {
-	whole  map[string][]int32 // by number, in lower case and without punctuation
-	digits map[string][]int32 // by the digits alone, of numbers that begin with letters
+	whole  chains // by number, in lower case and without punctuation
+	digits chains // by the digits alone, of numbers that begin with letters
 	shapes map[shape]bool
+}
+
+// chains maps keys to invoices. Nearly all have one, for which this allocates nothing.
+type chains struct {
+	first map[string]int32
+	next  []int32 // by invoice: another one with the same key, or itself
+}
+
+func newChains(size int) chains { return chains{make(map[string]int32, size), make([]int32, size)} }
+
+func (c *chains) add(key []byte, i int32) {
+	c.next[i] = i
+	if other, ok := c.first[string(key)]; ok {
+		c.next[i] = other
+	}
+	c.first[string(key)] = i
+}
+
+// get returns the invoices with a key that are known.
+func (c *chains) get(key []byte, known func(int32) bool) (all []int32) {
+	i, ok := c.first[string(key)]
+	for ok {
+		if known(i) {
+			all = append(all, i)
+		}
+		ok, i = c.next[i] != i, c.next[i]
+	}
+	return all
 }
 
 // shape is what numbers of a series have in common.
@@ -85,24 +112,26 @@ type shape struct {
 }
 
 func newNumberIndex(invoices []Invoice) *numberIndex {
-	x := &numberIndex{whole: map[string][]int32{}, digits: map[string][]int32{}, shapes: map[shape]bool{}}
-	for i := range invoices {
+	x := &numberIndex{whole: newChains(len(invoices)), digits: newChains(len(invoices)), shapes: map[shape]bool{}}
+	var key, digits []byte
+	for i := len(invoices) - 1; i >= 0; i-- { // so that the oldest comes first
 		runs := parseRuns(clip(invoices[i].Number, numberLengthMax))
-		var key, digits, prefix string
+		key, digits = key[:0], digits[:0]
+		prefix := ""
 		for n, r := range runs {
-			key += r.text
+			key = append(key, r.text...)
 			if r.digits {
-				digits += r.text
+				digits = append(digits, r.text...)
 			} else if n == 0 {
 				prefix = r.text
 			}
 		}
-		if digits == "" {
+		if len(digits) == 0 {
 			continue // A word of a memo would be taken for a number.
 		}
-		x.whole[key] = append(x.whole[key], int32(i))
+		x.whole.add(key, int32(i))
 		if prefix != "" {
-			x.digits[digits] = append(x.digits[digits], int32(i))
+			x.digits.add(digits, int32(i))
 		}
 		if len(runs) > 0 && len(key) == len(prefix)+len(digits) {
 			x.shapes[shape{prefix, len(digits)}] = true
@@ -164,9 +193,9 @@ func (x *numberIndex) at(runs []run, marked bool, known func(int32) bool) (m men
 			continue
 		}
 		plain := len(digits) == len(key)
-		found := filter(x.whole[string(key)], known)
+		found := x.whole.get(key, known)
 		if len(found) == 0 && plain && marked && len(digits) >= tailDigitsMin {
-			found = filter(x.digits[string(digits)], known)
+			found = x.digits.get(digits, known)
 		}
 		if len(found) > 0 && (marked || len(key) >= numberMin) {
 			m = mention{string(key), found, plain && !marked && (len(digits) < plainNumberMin || isDate(string(digits)))}
@@ -184,10 +213,6 @@ func (x *numberIndex) at(runs []run, marked bool, known func(int32) bool) (m men
 		return m, unknown
 	}
 	return m, n
-}
-
-func filter(all []int32, known func(int32) bool) []int32 {
-	return slices.DeleteFunc(slices.Clone(all), func(i int32) bool { return !known(i) })
 }
 
 // isDate reports whether eight digits are a date of this century.

@@ -41,12 +41,17 @@ func New(customers []Customer, history []Earlier, invoices []Invoice) *Matcher {
 		m.amounts[v.Currency] = append(m.amounts[v.Currency], at)
 		m.places[v.Currency] = max(m.places[v.Currency], placesOf(v.AmountDue))
 	}
-	for _, of := range m.amounts {
-		slices.SortStableFunc(of, func(a, b int32) int { return m.invoices[a].AmountDue.Cmp(m.invoices[b].AmountDue) })
-	}
 	m.units = make([]int64, len(m.invoices))
 	for i := range m.invoices {
 		m.units[i] = unitsOf(m.invoices[i].AmountDue, m.places[m.invoices[i].Currency])
+	}
+	for _, of := range m.amounts {
+		slices.SortFunc(of, func(a, b int32) int {
+			if m.units[a] != tooLarge && m.units[b] != tooLarge { // the usual case, without arithmetic on decimals
+				return cmp.Or(cmp.Compare(m.units[a], m.units[b]), cmp.Compare(a, b))
+			}
+			return cmp.Or(m.invoices[a].AmountDue.Cmp(m.invoices[b].AmountDue), cmp.Compare(a, b))
+		})
 	}
 	m.numbers = newNumberIndex(m.invoices)
 	return m

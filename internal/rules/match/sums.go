@@ -59,10 +59,18 @@ func older(a, b []int32) bool {
 // sums searches for invoices that add up to an amount, and counts its steps.
 type sums struct{ steps int }
 
-// grouped returns the groups of some invoices, by ascending amount.
-func grouped(invoices []int32, units []int64) []group {
+// grouped returns the groups of some invoices, by ascending amount. The invoices of a group are oldest first, or newest first.
+func grouped(invoices []int32, units []int64, newestFirst bool) []group {
 	sorted := slices.Clone(invoices)
-	slices.SortStableFunc(sorted, func(a, b int32) int { return cmp.Compare(units[a], units[b]) })
+	slices.SortFunc(sorted, func(a, b int32) int {
+		if c := cmp.Compare(units[a], units[b]); c != 0 {
+			return c
+		}
+		if newestFirst {
+			a, b = b, a
+		}
+		return cmp.Compare(a, b)
+	})
 	var groups []group
 	for i := 0; i < len(sorted); {
 		j := i
