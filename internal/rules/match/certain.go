@@ -22,6 +22,9 @@ func (s *search) suggest() {
 		if c := confidence[b].Cmp(confidence[a]); c != 0 {
 			return c
 		}
+		if c := a.delta.Abs().Cmp(b.delta.Abs()); c != 0 {
+			return c // Of equal confidence, what explains all of the deposit comes first.
+		}
 		if len(a.invoices) != len(b.invoices) {
 			return len(a.invoices) - len(b.invoices)
 		}
@@ -76,7 +79,9 @@ func (s *search) reasonsFor(e *explanation) []Reason {
 //   - its confidence is at least CertainMin, and nothing is left over or missing;
 //   - nothing else explains the deposit exactly, unless the memo names these invoices;
 //   - no search that could have found another explanation was cut short;
-//   - who paid is known by more than a similar name, and no evidence points to somebody else;
+//   - who paid is known by more than a similar or longer name, which may be that of a sister company, and no evidence points
+//     to somebody else; if it was learned from earlier deposits, no other customer has an invoice of this amount, because the
+//     payer may be an agent;
 //   - the memo names no invoice that is not among those paid, and no number that does not exist or cannot be paid.
 func (s *search) doubts(e *explanation, confidence money.Decimal) (all []Reason) {
 	doubt := func(is bool, code Code, format string, args ...any) {
@@ -94,9 +99,9 @@ func (s *search) doubts(e *explanation, confidence money.Decimal) (all []Reason)
 	doubt(slices.ContainsFunc(s.named, func(i int32) bool { return !contains(e.invoices, i) }), NumberLeftOut,
 		"The memo names invoices that this leaves out.")
 	if s.derived != nil && !e.named {
-		doubt(s.derived.Basis == BySimilarity, NameOnlySimilar, "The payer's name is only similar to that of the customer.")
-		learned := s.derived.Basis == ByHistory || s.derived.Basis == ByText
-		doubt(learned && s.sameElsewhere(), SameAmountOther, "An invoice of another customer has the same amount.")
+		doubt(s.derived.Basis == BySimilarity || s.derived.Basis == ByText, NameDiffers, "The payer's name is not exactly that of the customer.")
+		doubt(s.derived.Basis == ByHistory && s.sameElsewhere(), SameAmountOther,
+			"The payer was learned from earlier deposits, and an invoice of another customer has the same amount.")
 	}
 	return append(all, s.result.Notes...)
 }

@@ -140,8 +140,9 @@ func TestASuggestionIsCertainOnlyWithoutAnyDoubt(t *testing.T) {
 		"999.00 / INV-1001":                        "low_confidence has_difference",
 		"321.00 Wise":                              "",
 		"1000.00 Wise":                             "same_amount_of_other_customer",
-		"321.00 Wayne Enterprise":                  "name_only_similar",
-		"1000.00 Wayne Enterprises for Globex Inc": "name_only_similar",
+		"321.00 / wire from Wayne Enterprises":     "name_differs", // perhaps of Wayne Enterprises Asia
+		"321.00 Wayne Enterprise":                  "name_differs",
+		"1000.00 Wayne Enterprises for Globex Inc": "name_differs",
 		"50.00 Acme GmbH":                          "not_unique", // 20.00 + 30.00
 		"1000.00 Acme GmbH / INV-1002":             "evidence_conflicts",
 		"1500.00 / INV-1001 INV-1003":              "several_customers",

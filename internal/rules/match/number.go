@@ -93,10 +93,10 @@ func (c *chains) add(key []byte, i int32) {
 	c.first[string(key)] = i
 }
 
-// get returns the invoices with a key that are known.
+// get returns the invoices with a key that are known. It examines some of them only if there are very many.
 func (c *chains) get(key []byte, known func(int32) bool) (all []int32) {
 	i, ok := c.first[string(key)]
-	for ok {
+	for examined := 0; ok && examined < sameNumberMax; examined++ {
 		if known(i) {
 			all = append(all, i)
 		}
@@ -104,6 +104,9 @@ func (c *chains) get(key []byte, known func(int32) bool) (all []int32) {
 	}
 	return all
 }
+
+// sameNumberMax is how many invoices with one number are examined. A number that so many have identifies none of them.
+const sameNumberMax = 20
 
 // shape is what numbers of a series have in common.
 type shape struct {

@@ -39,7 +39,7 @@ const (
 	NotUnique         Code = "not_unique"
 	SameAmountOther   Code = "same_amount_of_other_customer"
 	SearchIncomplete  Code = "search_incomplete"
-	NameOnlySimilar   Code = "name_only_similar"
+	NameDiffers       Code = "name_differs"
 	EvidenceConflicts Code = "evidence_conflicts"
 	SeveralCustomers  Code = "several_customers"
 	NumberUnconfirmed Code = "number_unconfirmed"

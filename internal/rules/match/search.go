@@ -180,7 +180,7 @@ func (s *search) readMention(m mention, payer int) {
 			ofPayer = append(ofPayer, i)
 		}
 	}
-	if len(candidates) > 1 && len(ofPayer) > 0 {
+	if len(candidates) > 1 && len(ofPayer) > 0 && len(m.invoices) < sameNumberMax {
 		candidates = ofPayer
 	}
 	if len(candidates) > 1 {

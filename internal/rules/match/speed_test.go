@@ -47,6 +47,15 @@ func books(customers int, cents func(n int) int64) (all []match.Customer, invoic
 	return all, invoices
 }
 
+// same returns 10,000 invoices of one customer with one number.
+func same(cents func(n int) int64) *match.Matcher {
+	all, invoices := books(1, cents)
+	for i := range invoices {
+		invoices[i].Number = "SAME-1"
+	}
+	return match.New(all, nil, invoices)
+}
+
 func hardCases() []hard {
 	r := rand.New(rand.NewPCG(1, 2))
 	payer := "International Trading Partners 0 GmbH"
@@ -75,6 +84,7 @@ func hardCases() []hard {
 		{"a memo of pieces", one(random), pay("31415.93", pieces.String()), false},
 		{"names alike", spread(10_000, random), deposit("10.00 International Trading Partner"), true},
 		{"names alike in the text", spread(10_000, random), deposit("10.00 / " + strings.Repeat("international trading ", 600)), false},
+		{"one number", same(random), pay("31415.93", strings.Repeat("SAME-1 ", 2000)), false},
 		{"400 customers", spread(400, random), pay("31415.93", ""), true},
 	}
 }
