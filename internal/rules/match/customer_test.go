@@ -20,6 +20,7 @@ func TestTheCustomerIsDerivedFromTheStrongestEvidence(t *testing.T) {
 		customer sa Société Générale d'Énergie S.A.
 		customer ms Müller & Söhne GmbH & Co. KG
 		customer umb Umbrella
+		customer kol Kolonay
 		invoice INV-1001 acme 1000.00 due 01-31
 		invoice INV-1002 globex 1000.00 due 01-31
 		invoice INV-1003 globex 500.00 due 01-31
@@ -64,6 +65,8 @@ func TestTheCustomerIsDerivedFromTheStrongestEvidence(t *testing.T) {
 		"1.00 NORTHWND TRADERS LTD":                         "north by similar_name",
 		"1.00 Lakeview Fund IV":                             "",
 		"1.00 Lakeview Fund II":                             "fund2 by payer_name",
+		"1.00 Kolonax":                                      "kol by similar_name", // 6 of 10 trigrams
+		"1.00 Kolonaxy":                                     "",
 		"1.00 Hooli":                                        "",
 		"1.00 GmbH":                                         "",
 		"1.00":                                              "",

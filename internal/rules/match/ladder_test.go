@@ -40,6 +40,9 @@ func TestSeveralInvoicesOfOneCustomerAreCombined(t *testing.T) {
 	five := "invoice A-101 acme 100.00 due 01-01\ninvoice A-102 acme 210.00 due 01-02\ninvoice A-103 acme 320.00 due 01-03\n" +
 		"invoice A-104 acme 440.00 due 01-04\ninvoice A-105 acme 565.00 due 01-05\n"
 	seven := five + "invoice A-106 acme 690.50 due 01-06\ninvoice A-107 acme 820.25 due 01-07\ninvoice A-108 acme 1300.00 due 01-08\n"
+	apart := "invoice A-101 acme 100.00 due 01-01\ninvoice A-102 acme 7.00 due 01-02\ninvoice A-103 acme 100.00 due 01-03\n" +
+		"invoice A-104 acme 9.00 due 01-04\ninvoice A-105 acme 250.00 due 01-05\ninvoice A-106 acme 13.00 due 01-06\n" +
+		"invoice A-107 acme 100.00 due 01-07\n"
 	checkRows(t, twoCustomers, []row{
 		{"the whole balance", five, "1635.00 Acme GmbH",
 			"combination 0.95 A-101:100.00+A-102:210.00+A-103:320.00+A-104:440.00+A-105:565.00 certain"},
@@ -62,6 +65,10 @@ func TestSeveralInvoicesOfOneCustomerAreCombined(t *testing.T) {
 		{"monthly invoices of one amount", "invoice A-101 acme 100.00 due 01-01\ninvoice A-102 acme 100.00 due 02-01\n" +
 			"invoice A-103 acme 100.00 due 03-01\ninvoice A-104 acme 100.00 due 03-02\ninvoice A-105 acme 100.00 due 03-03",
 			"200.00 Acme GmbH", "combination 0.9 A-101:100.00+A-102:100.00"},
+		{"equal amounts, two of three", apart, "200.00 Acme GmbH", "combination 0.2833 A-101:100.00+A-103:100.00"},
+		{"equal amounts, two of three and another", apart, "450.00 Acme GmbH", "combination 0.2667 A-101:100.00+A-103:100.00+A-105:250.00"},
+		{"equal amounts, three of four", apart + "invoice A-108 acme 11.00 due 01-08\ninvoice A-109 acme 100.00 due 01-09",
+			"300.00 Acme GmbH", "combination 0.2 A-101:100.00+A-103:100.00+A-107:100.00"},
 		{"a sum of an unknown payer is no match", five, "310.00 Initech", ""},
 		{"a sum of two customers is no match", "invoice A-101 acme 100.00 due 01-01\ninvoice A-102 globex 200.00 due 01-01\n" +
 			"invoice A-103 acme 500.00 due 01-01", "300.00 Acme GmbH", ""},
