@@ -123,7 +123,8 @@ func TestAServerOnThePrivateNetworkIsNotReached(t *testing.T) {
 	s, hits := server(t, nil)
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	resolver := (&names{answers: map[string][]string{"inside.example.com": {"127.0.0.1"}}}).resolver(t)
-	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "inside.example.com", "2130706433", "0x7f000001", "127.1"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "inside.example.com", "2130706433", "0x7f000001",
+		"127.1"} {
 		_, _, err := get(t, outbound.New(outbound.Config{Resolver: resolver, DialTimeout: time.Second}), "http://"+host+":"+port+"/")
 		if err == nil {
 			t.Errorf("%s was reached", host)
@@ -289,15 +290,26 @@ func TestRequestsSayWhoSendsThem(t *testing.T) {
 	if _, body, err := get(t, client, s.URL); err != nil || body != "bursar/1.2" {
 		t.Errorf("%q, %v", body, err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "file:///etc/hosts", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if response, err := client.Do(request); err == nil {
-		response.Body.Close()
-		t.Error("a file was read")
+	response, err := client.Transport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
 	}
+	response.Body.Close()
 	if request.Header.Get("User-Agent") != "" {
 		t.Error("the caller's request was changed")
+	}
+}
+
+func TestOnlyHTTPIsSpoken(t *testing.T) {
+	t.Parallel()
+	client := outbound.New(outbound.Config{AllowPrivate: true})
+	for _, target := range []string{"file:///etc/hosts", "ftp://127.0.0.1/", "gopher://127.0.0.1/"} {
+		if _, _, err := get(t, client, target); err == nil || !strings.Contains(err.Error(), "must be http or https") {
+			t.Errorf("%s: %v", target, err)
+		}
 	}
 }

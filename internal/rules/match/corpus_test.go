@@ -55,7 +55,9 @@ func (c *corpus) name() string {
 			word += pick(c, "ba", "cor", "del", "fi", "gan", "hel", "jo", "kra", "lum", "mi", "nor", "ost", "pra", "qui", "ros", "sta", "tur",
 				"vel", "wes", "xan", "yor", "zim", "bré", "mül", "ång")
 		}
-		name := strings.ToUpper(string([]rune(word)[:1])) + string([]rune(word)[1:]) + " " + pick(c, "Trading", "Labs", "Capital", "Systems", "Partners", "Logistics", "Media",
+		letters := []rune(word)
+		name := strings.ToUpper(string(letters[:1])) + string(letters[1:]) + " "
+		name += pick(c, "Trading", "Labs", "Capital", "Systems", "Partners", "Logistics", "Media",
 			"Energy", "Foods", "Software", "Design", "Consulting", "Ventures", "Networks")
 		if c.IntN(4) == 0 {
 			name += " " + pick(c, "International", "Europe", "Group", "Holdings", "Services")
@@ -292,8 +294,8 @@ func TestDepositsOfACorpusFindTheirInvoices(t *testing.T) {
 const rightMin = 980
 
 func report(t *testing.T, seed uint64, c *corpus, all tally, kinds map[string]*tally) {
-	t.Logf("seed %d: %d customers, %d invoices, %d deposits, of which a person could decide %d; the first suggestion is right for %d (%d.%d %%), "+
-		"%d are certain", seed, len(c.customers), len(c.invoices), len(c.samples), all.decidable, all.right, all.right*100/all.decidable,
+	t.Logf("seed %d: %d customers, %d invoices, %d deposits, of which a person could decide %d; "+
+		"the first suggestion is right for %d (%d.%d %%), %d are certain", seed, len(c.customers), len(c.invoices), len(c.samples), all.decidable, all.right, all.right*100/all.decidable,
 		all.right*1000/all.decidable%10, all.certain)
 	if all.right*1000 < rightMin*all.decidable || all.decidable < corpusSize/2 || all.decidable > corpusSize*9/10 {
 		t.Errorf("only %d of %d are right", all.right, all.decidable)

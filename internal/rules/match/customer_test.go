@@ -77,6 +77,7 @@ func TestTheCustomerIsDerivedFromTheStrongestEvidence(t *testing.T) {
 		"77.00 Acme GmbH / services 2024":                   "acme by payer_name",
 		"1.00 / 0x9fINV1001ab":                              "",
 		"1.00 / 4b7cinv-1001":                               "",
+		"1.00 / 77INV-1001":                                 "",
 		"1.00 / INV-10011":                                  "",
 		"1.00 / inv1001":                                    "acme by invoice_number",
 		"1.00 / I\u200bNV - 1001":                           "acme by invoice_number",

@@ -82,9 +82,6 @@ const phraseLettersMin = 6
 func newDirectory(customers []Customer, history []Earlier) *directory {
 	d := &directory{processor: map[string]idSet{}, addresses: map[string]idSet{}, emails: map[string]idSet{},
 		learned: map[string]*tally{}, names: map[string][]namesake{}, phrases: map[string][]phrase{}}
-	// Sorted, so that nothing depends on the order of the input.
-	customers = slices.Clone(customers)
-	slices.SortFunc(customers, func(a, b Customer) int { return strings.Compare(a.ID, b.ID) })
 	for i := range customers {
 		d.addCustomer(&customers[i])
 	}

@@ -21,7 +21,8 @@ const fuzzBooks = `
 
 func FuzzTextsOfPayersAreReadSafely(f *testing.F) {
 	for _, text := range []string{"", "Acme Trading GmbH", "\u202eHbmG gnidarT emcA\u202c", "شركة النور", "INV-1001", "I\u200dN\u200dV-10\u20601",
-		"\xff\xfe", "ｉｎｖ－１００１", "İNV-1001", "ǅ ﷺ ﷽", "a\u0301\u0301\u0301", "#R/77-A", "pay@acme.com <pay@acme.com>", "@", "0x", "INV-\x00-1001",
+		"\xff\xfe", "ｉｎｖ－１００１", "İNV-1001", "ǅ ﷺ ﷽", "a\u0301\u0301\u0301", "#R/77-A",
+		"pay@acme.com <pay@acme.com>", "@", "0x", "INV-\x00-1001",
 		strings.Repeat("INV-1001,", 1200), strings.Repeat("\u200f", 10_000), strings.Repeat("ﷺ", 3000), strings.Repeat("a1", 8000)} {
 		f.Add(text, text)
 		f.Add("Acme", text)
@@ -34,7 +35,8 @@ func FuzzTextsOfPayersAreReadSafely(f *testing.F) {
 		if again, _ := match.ParseName(core); !utf8.ValidString(core) || len(core) < 400 && again != core && !strings.HasPrefix(core, "the ") {
 			t.Fatalf("%q is %q, then %q", payer, core, again)
 		}
-		d := match.Deposit{Amount: money.MustParse("1000"), Currency: "USD", Date: date("03-01"), PayerName: payer, PayerAddress: payer, Memo: memo}
+		d := match.Deposit{Amount: money.MustParse("1000"), Currency: "USD", Date: date("03-01"), PayerName: payer,
+			PayerAddress: payer, Memo: memo}
 		got := m.Match(d, match.Policy{})
 		if again := m.Match(d, match.Policy{}); showAll(again) != showAll(got) || got.Steps > match.StepsMax {
 			t.Fatalf("%s, then %s, in %d steps", showAll(got), showAll(again), got.Steps)

@@ -96,7 +96,8 @@ func TestTheWorkIsBounded(t *testing.T) {
 		if got.Steps > match.StepsMax || got.Truncated == c.complete {
 			t.Errorf("%s: %d steps of at most %d, truncated %t", c.name, got.Steps, match.StepsMax, got.Truncated)
 		}
-		if again := c.matcher.Match(c.deposit, match.Policy{Tolerance: money.FromInt(5)}); showAll(again) != showAll(got) || again.Steps != got.Steps {
+		again := c.matcher.Match(c.deposit, match.Policy{Tolerance: money.FromInt(5)})
+		if showAll(again) != showAll(got) || again.Steps != got.Steps {
 			t.Errorf("%s gives another result the second time", c.name)
 		}
 		t.Logf("%-40s %8d steps, pool %d, %d suggestions, truncated %t", c.name, got.Steps, got.PoolSize, len(got.Suggestions), got.Truncated)
