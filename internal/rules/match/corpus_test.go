@@ -295,7 +295,8 @@ const rightMin = 980
 
 func report(t *testing.T, seed uint64, c *corpus, all tally, kinds map[string]*tally) {
 	t.Logf("seed %d: %d customers, %d invoices, %d deposits, of which a person could decide %d; "+
-		"the first suggestion is right for %d (%d.%d %%), %d are certain", seed, len(c.customers), len(c.invoices), len(c.samples), all.decidable, all.right, all.right*100/all.decidable,
+		"the first suggestion is right for %d (%d.%d %%), %d are certain",
+		seed, len(c.customers), len(c.invoices), len(c.samples), all.decidable, all.right, all.right*100/all.decidable,
 		all.right*1000/all.decidable%10, all.certain)
 	if all.right*1000 < rightMin*all.decidable || all.decidable < corpusSize/2 || all.decidable > corpusSize*9/10 {
 		t.Errorf("only %d of %d are right", all.right, all.decidable)
