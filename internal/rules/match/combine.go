@@ -6,7 +6,12 @@ import "slices"
 // must be among these. The classes are tried in the order of their confidence; the search for more than three is made only
 // if nothing else explains the deposit, because among many sums some agree by chance.
 func (s *search) combine(open []int32) {
-	if len(open) < 2 || s.target == tooLarge {
+	if len(open) < 2 {
+		return
+	}
+	if s.target == tooLarge {
+		// With more digits after the point than any invoice has, no sum can equal it.
+		s.result.Truncated = s.result.Truncated || placesOf(s.deposit.Amount) <= s.places[s.deposit.Currency]
 		return
 	}
 	var named, others []int32

@@ -201,3 +201,30 @@ func TestAReservedInvoiceIsNoCandidateAnyMore(t *testing.T) {
 		t.Error("the caller's invoice was changed")
 	}
 }
+
+func TestAnInvoiceThatIsGivenTwiceIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	checkRows(t, twoCustomers, []row{{"given twice", "invoice INV-1001 acme 100.00 due 01-31\ninvoice INV-1001 acme 100.00 due 01-31",
+		"200.00 Acme GmbH", "overpayment 0.5 INV-1001:100.00 delta 100.00"}})
+}
+
+func TestAmountsOfAnySizeAreCompared(t *testing.T) {
+	t.Parallel()
+	const large, small = "99999999999999999999999999999999999999", "0.000000000000000000000000000001"
+	checkRows(t, twoCustomers, []row{
+		{"the largest", "invoice INV-1001 acme " + large + " due 01-31", large + " Acme GmbH",
+			"customer_exact 0.97 INV-1001:" + large + ".00 certain"},
+		{"the smallest", "invoice INV-1001 acme " + small + " due 01-31", small + " Acme GmbH",
+			"customer_exact 0.97 INV-1001:" + small + " certain"},
+		{"a digit more than any invoice", "invoice INV-1001 acme 1.00 due 01-31\ninvoice INV-1002 acme 2.00 due 01-31", "3.001 Acme GmbH",
+			"overpayment 0.5 INV-1001:1.00+INV-1002:2.00 delta 0.001"},
+		{"digits after the point", "invoice INV-1001 acme 1.000000000000000001 due 01-31\ninvoice INV-1002 acme 1.00 due 01-31",
+			"2.000000000000000001 Acme GmbH", "combination 0.95 INV-1001:1.000000000000000001+INV-1002:1.00 certain"},
+	})
+	var c company
+	c.read(twoCustomers + "\ninvoice INV-1001 acme " + large + " due 01-31\ninvoice INV-1002 acme 5.00 due 01-31")
+	got := match.New(c.customers, nil, c.invoices).Match(deposit(large+" Acme GmbH"), match.Policy{})
+	if !got.Truncated || len(got.Suggestions) != 1 || got.Suggestions[0].Certain() {
+		t.Errorf("sums of amounts that are too large were not searched, but: %s, truncated %t", showAll(got), got.Truncated)
+	}
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Matcher matches deposits to invoices. It may be used for many deposits, one at a time.
+// Matcher matches deposits to invoices. It may be used for many deposits, also concurrently as long as nobody calls Reserve.
 type Matcher struct {
 	directory *directory
 	numbers   *numberIndex
@@ -34,6 +34,11 @@ func New(customers []Customer, history []Earlier, invoices []Invoice) *Matcher {
 		}
 	}
 	slices.SortFunc(m.invoices, compareAge)
+	m.invoices = slices.DeleteFunc(m.invoices, func(v Invoice) bool {
+		_, twice := m.byID[v.ID]
+		m.byID[v.ID] = 0
+		return twice // It would be paid twice.
+	})
 	for i := range m.invoices {
 		v, at := &m.invoices[i], int32(i)
 		m.byID[v.ID] = at
