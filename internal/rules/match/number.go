@@ -19,37 +19,49 @@ type run struct {
 }
 
 // parseRuns cuts a text into runs of letters and of digits, in lower case and without invisible characters.
-func parseRuns(text string) (runs []run) {
-	var current []byte
-	digits, open := false, false // open: the previous character belongs to a word
+func parseRuns(text string) []run {
+	text = foldText(text)
+	runs := make([]run, 0, 8)
+	begin, digits := -1, false // where the current run begins, or negative between words
 	hash, gap := false, 0
-	flush := func(end bool) {
-		if len(current) > 0 {
-			runs[len(runs)-1].text = string(current)
-			runs[len(runs)-1].end = end
-			current = current[:0]
-		}
-	}
-	for _, r := range norm.NFKC.String(strings.ToValidUTF8(text, " ")) {
-		r = unicode.ToLower(r)
+	for i, r := range text {
+		letter, digit := unicode.IsLetter(r), unicode.IsDigit(r)
 		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r):
-			if is := unicode.IsDigit(r); len(current) == 0 || is != digits {
-				flush(false)
-				runs = append(runs, run{digits: is, start: !open, hash: hash, near: gap <= gapMax})
-				digits = is
+		case begin >= 0 && (letter || digit) && digit == digits:
+		case letter, digit:
+			if begin >= 0 {
+				runs[len(runs)-1].text = text[begin:i]
 			}
-			current = utf8.AppendRune(current, r)
-			open, hash, gap = true, false, 0
-		case r >= utf8.RuneSelf && unicode.In(r, unicode.Cf, unicode.Mn):
+			runs = append(runs, run{digits: digit, start: begin < 0, hash: hash, near: gap <= gapMax})
+			begin, digits = i, digit
+			hash, gap = false, 0
 		default:
-			flush(true)
-			open, hash = false, r == '#'
+			if begin >= 0 {
+				runs[len(runs)-1].text, runs[len(runs)-1].end = text[begin:i], true
+			}
+			begin, hash = -1, r == '#'
 			gap++
 		}
 	}
-	flush(true)
+	if begin >= 0 {
+		runs[len(runs)-1].text, runs[len(runs)-1].end = text[begin:], true
+	}
 	return runs
+}
+
+// foldText returns a text in lower case, in compatible characters and without invisible ones.
+func foldText(text string) string {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return strings.Map(func(r rune) rune {
+				if unicode.In(r, unicode.Cf, unicode.Mn) {
+					return -1
+				}
+				return unicode.ToLower(r)
+			}, norm.NFKC.String(strings.ToValidUTF8(text, " ")))
+		}
+	}
+	return strings.ToLower(text)
 }
 
 // markers are words that precede the number of an invoice.

@@ -145,8 +145,8 @@ func day(t time.Time) int64 {
 // tooLarge marks an amount that does not fit into units.
 const tooLarge = math.MaxInt64
 
-// unitMax is the largest amount in units: the sum of three still fits.
-const unitMax = math.MaxInt64 / 4
+// unitMax is the largest amount in units, so that the products and sums of a few still fit.
+const unitMax = math.MaxInt64 / (2 * combinedMax)
 
 // placesOf returns the digits after the point that an amount needs.
 func placesOf(d money.Decimal) int32 {

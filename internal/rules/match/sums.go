@@ -195,6 +195,7 @@ const many = 1 << 40
 // bounded searches for several invoices with a sum, the largest first, up to a number of nodes and of solutions.
 type bounded struct {
 	groups    []group // by descending amount
+	units     []int64 // their amounts
 	reach     []int64 // the sum of all invoices from a group on
 	with      []int32
 	nodesMax  int
@@ -208,8 +209,10 @@ type bounded struct {
 func newBounded(ascending []group, nodesMax, stopAfter int, with []int32, to *solutions) *bounded {
 	groups := slices.Clone(ascending)
 	slices.Reverse(groups)
-	b := &bounded{groups: groups, reach: make([]int64, len(groups)+1), with: with, nodesMax: nodesMax, stopAfter: stopAfter, to: to}
+	b := &bounded{groups: groups, units: make([]int64, len(groups)), reach: make([]int64, len(groups)+1), with: with, nodesMax: nodesMax,
+		stopAfter: stopAfter, to: to}
 	for i := len(groups) - 1; i >= 0; i-- {
+		b.units[i] = groups[i].units
 		n := int64(len(groups[i].members))
 		b.reach[i] = b.reach[i+1]
 		if groups[i].units > (unitMax-b.reach[i])/n {
@@ -221,19 +224,30 @@ func newBounded(ascending []group, nodesMax, stopAfter int, with []int32, to *so
 	return b
 }
 
+// firstUpTo returns the first group from an index on whose amount is at most the rest: everything larger is skipped at once.
+func (b *bounded) firstUpTo(rest int64, from int) int {
+	to := len(b.units)
+	for from < to {
+		if middle := int(uint(from+to) >> 1); b.units[middle] > rest {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	return from
+}
+
 // search adds the ways to reach rest with at most left more invoices from a group on. times counts the equal ones.
 func (b *bounded) search(from int, rest int64, left int, chosen []int32, times int64) {
-	// Everything larger than the rest is skipped at once.
-	skip, _ := slices.BinarySearchFunc(b.groups[from:], rest, func(g group, rest int64) int { return -cmp.Compare(g.units, rest) })
-	for i := from + skip; i < len(b.groups); i++ {
+	for i := b.firstUpTo(rest, from); i < len(b.groups); i++ {
 		if b.stopped = b.stopped || b.nodes >= b.nodesMax || b.found >= b.stopAfter; b.stopped {
 			return
 		}
-		g := b.groups[i]
-		if b.reach[i] < rest || g.units < (rest+int64(left)-1)/int64(left) {
+		if b.reach[i] < rest || b.units[i]*int64(left) < rest {
 			return // All that follow are too small.
 		}
 		b.nodes++
+		g := b.groups[i]
 		ways := times
 		for n := 1; n <= min(left, len(g.members)); n++ {
 			ways = min(ways*int64(len(g.members)-n+1)/int64(n), many)
