@@ -188,3 +188,26 @@ func TestASuggestionIsCertainOnlyWithoutAnyDoubt(t *testing.T) {
 		}
 	}
 }
+
+func TestAddressesAreComparedAsTheirKindRequires(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"0xAbCd", " 0XABCD ", true},
+		{"bc1QXY", "BC1qxy", true},
+		{"DE89 3704 0044 0532 0130 00", "de89370400440532013000", true},
+		{"DE89 3704 0044 0532 0130 00", "DE89370400440532013001", false},
+		{"5AbC", "5aBC", false}, // base58
+		{"EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "epjfwdd5aufqssqem2qn1xzybapc8g4weggkzwytdt1v", false},
+	} {
+		if same := match.ParseAddress(c.a) == match.ParseAddress(c.b); same != c.same {
+			t.Errorf("%q and %q are the same: %t", c.a, c.b, same)
+		}
+	}
+	got := strings.Join(match.Emails("From: <Pay@Acme.com>, (b@c.de); @ a@ @b"), " ")
+	if got != "pay@acme.com b@c.de" {
+		t.Errorf("the e-mail addresses are %q", got)
+	}
+}

@@ -12,12 +12,8 @@ func (m *Matcher) WithAllSuggestions() *Matcher {
 	return m
 }
 
-// NamesMax is how many invoices named in a memo are used.
-const NamesMax = namesMax
-
-// The functions that read texts of strangers.
+// The functions that read addresses.
 var (
-	Words        = words
 	ParseAddress = parseAddress
 	Emails       = emails
 )
