@@ -151,5 +151,8 @@ func TestARepaymentOfAParkedLoanThatIsNotBookedPreventsTheClose(t *testing.T) {
 		w.book(w.add("2025-11-01", "A out 1 ETH = 2500.00"), "BORROW", "Loans receivable")
 		_, err := w.tryBook(w.add("2025-11-20", "A in 2.5 ETH = 7500.00"), "REPAYMENT", "Loans receivable", true)
 		w.expectRefused("much more", err, fault.Conflict, "2.5 ETH are repaid, but only 1 ETH are outstanding on 1330 Loans receivable")
+		w.book(w.add("2025-11-21", "A in 1 ETH = 3000.00"), "REPAYMENT", "Loans receivable")
+		_, err = w.tryBook(w.add("2025-11-22", "A in 1 ETH = 3000.00"), "REPAYMENT", "Loans receivable", true)
+		w.expectRefused("all of it came back before", err, fault.Conflict, "1 ETH are repaid, but nothing is outstanding on 1330")
 	})
 }

@@ -39,12 +39,3 @@ func SideAmounts(ctx context.Context, tx *db.Tx, entryIDs []string) ([]SideAmoun
 	return db.All[SideAmount](ctx, tx, "SELECT "+db.Columns[SideAmount]()+
 		" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", entryIDs)
 }
-
-// HasPostingsBefore reports whether a legal entity has posted entries, other than opening balances, dated before a time. It runs in
-// the caller's transaction.
-func HasPostingsBefore(ctx context.Context, tx *db.Tx, legalEntityID string, before time.Time) (bool, error) {
-	found, err := db.All[string](ctx, tx,
-		`SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND accounting_date < ?
-		AND accounting_date > ? AND status = 'posted' AND originated_by <> 'opening' LIMIT 1`, legalEntityID, before, period.OpeningDate)
-	return len(found) > 0, err
-}

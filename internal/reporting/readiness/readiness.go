@@ -13,7 +13,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/books/entity"
-	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
@@ -176,16 +175,11 @@ func inspectLotBalances(ctx context.Context, tx *db.Tx, p period.Period, e entit
 			". Correct manual entries on these accounts, or run bursar verify"), nil
 }
 
-// inspectMeasurement requires a price for everything that is measured at the end of the period, and a revaluation that is up to
-// date. Before the first entry there is nothing to measure.
+// inspectMeasurement requires a price for everything that is measured at the end of the period, and a revaluation that is up to date.
 func inspectMeasurement(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.CheckResult, error) {
 	var out []period.CheckResult
 	for _, e := range entities {
-		var found revaluation.Finding
-		begun, err := journal.HasPostingsBefore(ctx, tx, e.ID, p.End)
-		if err == nil && begun {
-			found, err = revaluation.Inspect(ctx, tx, p, e.ID)
-		}
+		found, err := revaluation.Inspect(ctx, tx, p, e.ID)
 		if err != nil {
 			return nil, err
 		}

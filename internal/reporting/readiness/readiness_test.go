@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
 	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
 const postThem = ". Post them, mark them as spam, or close with an override_reason"
@@ -173,6 +174,27 @@ func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 		}
 		w.revalue("2025-10")
 		w.passes("2025-10", readiness.CodeRevaluation)
+	})
+}
+
+func TestALegalEntityWithoutAnEntryOfItsOwnIsMeasuredToo(t *testing.T) {
+	each(t, func(w *world) {
+		fair := entity.MeasuredAtFairValue
+		_, err := entity.NewService(w.DB).Update(w.Ctx, w.SubsidiaryID, entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")})
+		w.Must(err)
+		w.Transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
+		out, _ := w.Transact("2025-10-02 A out 1 ETH = 2000.00")
+		in, _ := w.Transact("2025-10-02 SubA in 1 ETH = 2000.00")
+		_, err = transfers.NewService(w.DB).Link(w.Ctx, transfers.LinkParams{TransactionIDs: []string{out.ID, in.ID}})
+		w.Must(err)
+		w.Book(out.ID, "INTERCOMPANY TRANSFER", "")
+		if v := w.result(w.Ctx, "2025-10", readiness.CodeMissingPrice, w.SubsidiaryID); v.Status != period.Fail || v.Count != 1 {
+			w.Errorf("without a price: %+v", v)
+		}
+		w.AddPrice("ETH", "2025-10-31", "2100")
+		if v := w.result(w.Ctx, "2025-10", readiness.CodeRevaluation, w.SubsidiaryID); v.Status != period.Fail || v.Count != 1 {
+			w.Errorf("without a revaluation: %+v", v)
+		}
 	})
 }
 

@@ -223,8 +223,8 @@ func (p *Plan) RequireOutstanding(e Entry, balances []UnitBalance, name func(acc
 	return nil
 }
 
-// requireParked refuses the repayment of a loan whose lots are parked if more than twice as much comes back. If none are parked,
-// the loan may be booked later: the lot has a pending basis until then.
+// requireParked refuses the repayment of a loan whose lots are parked if more than twice as much comes back, or if all of them came back
+// before. If none were ever parked, the loan may be booked later: the lot has a pending basis until then.
 func (p *Plan) requireParked(e Entry, name func(account string) string) error {
 	for _, t := range p.LotRequests {
 		if t.Kind != Unparked {
@@ -236,7 +236,10 @@ func (p *Plan) requireParked(e Entry, name func(account string) string) error {
 				parked = parked.Add(l.Quantity)
 			}
 		}
-		if parked.Sign() > 0 && t.Quantity.Cmp(parked.Add(parked)) > 0 {
+		switch {
+		case parked.Sign() == 0 && p.in.Target.Parked && !slices.ContainsFunc(e.Lines, func(l Line) bool { return l.Account == t.From.Account }):
+			return refuseUnlent(t.Quantity.String(), t.Asset.Symbol, name(t.From.Account))
+		case parked.Sign() > 0 && t.Quantity.Cmp(parked.Add(parked)) > 0:
 			return refuseExcess(t.Quantity.String(), parked.String(), t.Asset.Symbol, name(t.From.Account))
 		}
 	}
@@ -258,8 +261,12 @@ func (l orderedLine) refuseRepayment(balances []UnitBalance, account string) *Re
 	if later := l.settledLater(balances); later.Sign() > 0 {
 		return l.refuseSettledLater(later, later, account)
 	}
+	return refuseUnlent(l.show(l.quantity()), l.unit(), account)
+}
+
+func refuseUnlent(quantity, unit, account string) *Refusal {
 	return refuse(NotOutstanding, fieldTarget, "%s %s are repaid, but nothing is outstanding on %s at that time; book the loan as "+
-		"BORROW first, or choose the account on which it was booked", l.show(l.quantity()), l.unit(), account)
+		"BORROW first, or choose the account on which it was booked", quantity, unit, account)
 }
 
 // refuseExcess refuses a repayment of more than twice what is outstanding.
