@@ -94,7 +94,7 @@ func (w *world) bookAll(all []timedEvent, legs [][]transaction.Transaction, orde
 	for len(order) > 0 {
 		var missed []int
 		for n, i := range order {
-			_, err := w.bookings.Create(w.ctx, params(i), nowhere, false)
+			_, err := w.bookings.Create(w.ctx, params(i), nowhere)
 			if fault.KindOf(err) == fault.Conflict {
 				missed = append(missed, i)
 			} else if err != nil {
@@ -103,7 +103,7 @@ func (w *world) bookAll(all []timedEvent, legs [][]transaction.Transaction, orde
 			after(n)
 		}
 		if len(missed) == len(order) {
-			if _, err := w.bookings.Create(w.ctx, params(missed...), nowhere, false); err != nil {
+			if _, err := w.bookings.Create(w.ctx, params(missed...), nowhere); err != nil {
 				w.Fatalf("%d of %d cannot be booked: %v", len(missed), len(all), err)
 			}
 			return

@@ -3,6 +3,7 @@ package booking_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -258,13 +259,26 @@ func (w *world) book(t transaction.Transaction, kind, target string) booking.Boo
 func (w *world) tryBook(t transaction.Transaction, kind, target string, post bool) (booking.Booked, error) {
 	w.Helper()
 	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target),
-		AutoPost: post}}, func(int) string {
-		return ""
-	}, false)
+		AutoPost: post}}, noPrefix)
 	if err != nil {
 		return booking.Booked{}, err
 	}
 	return made[0], nil
+}
+
+// tryOut books transactions in a database transaction that is rolled back, and returns why they are refused.
+func (w *world) tryOut(ps []booking.Params) error {
+	unused := errors.New("the effect is not wanted")
+	err := w.db.Write(w.ctx, actor.From(w.ctx).OrganizationID, func(ctx context.Context, _ *db.Tx) error {
+		if _, err := w.bookings.Create(ctx, ps, noPrefix); err != nil {
+			return err
+		}
+		return unused
+	})
+	if errors.Is(err, unused) {
+		return nil
+	}
+	return err
 }
 
 func (w *world) accountID(name string) string {
