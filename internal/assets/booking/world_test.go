@@ -65,13 +65,24 @@ var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachConfig(t, verified(test))
+}
+
+// eachInSoak is each for a test that takes long and whose parts are tested on both databases elsewhere.
+func eachInSoak(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.EachInSoak(t, verified(test))
+}
+
+func verified(test func(t *testing.T, w *world)) func(t *testing.T, c db.Config) {
+	return func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
 		w := newWorld(t.Context(), t, dbtest.Open(t, c), now).newEntities(t)
 		test(t, w)
 		w.verifyBooks()
-	})
+	}
 }
 
 func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *world {
