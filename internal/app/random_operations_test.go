@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// createEntries creates entries, or validates them in a dry run.
-func (h *history) createEntries(count int, dry bool) {
+// createEntries creates entries, or does so in a database transaction that is rolled back, as a dry run does.
+func (h *history) createEntries(count int, discard bool) {
 	var params []journal.CreateParams
 	var made []*modelEntry
 	out := verdict{kind: fine}
@@ -38,14 +39,26 @@ func (h *history) createEntries(count int, dry bool) {
 	}
 	var got []journal.Guided
 	var err error
-	if count == 1 && !dry {
+	switch {
+	case discard:
+		unused := errors.New("the effect is not wanted")
+		err = h.app.DB.Write(h.ctx, h.org, func(ctx context.Context, _ *db.Tx) error {
+			if _, err := h.app.Journal.CreateBatch(ctx, params); err != nil {
+				return err
+			}
+			return unused
+		})
+		if errors.Is(err, unused) {
+			err = nil
+		}
+	case count == 1:
 		var one journal.Guided
 		one, err = h.app.Journal.Create(h.ctx, params[0])
 		got = []journal.Guided{one}
-	} else {
-		got, err = h.app.Journal.CreateBatch(h.ctx, params, dry)
+	default:
+		got, err = h.app.Journal.CreateBatch(h.ctx, params)
 	}
-	if !h.expect("create", err, out.kind) || dry {
+	if !h.expect("create", err, out.kind) || discard {
 		return
 	}
 	for i, e := range made {

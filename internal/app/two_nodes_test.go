@@ -156,7 +156,7 @@ func (c *cluster) post(node *app.App, entries ...journal.CreateParams) {
 		one, err = node.Journal.Create(c.ctx, entries[0])
 		posted = []journal.Guided{one}
 	} else {
-		posted, err = node.Journal.CreateBatch(c.ctx, entries, false)
+		posted, err = node.Journal.CreateBatch(c.ctx, entries)
 	}
 	if err != nil {
 		c.Errorf("post: %v", err)

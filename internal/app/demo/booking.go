@@ -213,5 +213,5 @@ func (c *company) waits(x activity.Transaction) bool {
 }
 
 func (c *company) create(ctx context.Context, all []booking.Params) ([]booking.Booked, error) {
-	return c.app.Bookings.Create(ctx, all, func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) }, false)
+	return c.app.Bookings.Create(ctx, all, func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) })
 }

@@ -22,7 +22,7 @@ func amount(cents int) string { return fmt.Sprintf("%d.%02d", cents/100, cents%1
 func (c *company) entries(ctx context.Context) error {
 	paid := c.paid()
 	for n := range months {
-		if _, err := c.app.Journal.CreateBatch(ctx, c.entriesOf(n, paid[c.month(n)]), false); err != nil {
+		if _, err := c.app.Journal.CreateBatch(ctx, c.entriesOf(n, paid[c.month(n)])); err != nil {
 			return err
 		}
 	}
@@ -30,7 +30,7 @@ func (c *company) entries(ctx context.Context) error {
 	for i := range drafts {
 		drafts[i].Status = journal.Draft
 	}
-	_, err := c.app.Journal.CreateBatch(ctx, drafts, false)
+	_, err := c.app.Journal.CreateBatch(ctx, drafts)
 	return err
 }
 

@@ -194,7 +194,7 @@ func (r *batchFilter) bisect(ctx context.Context, left []*request) error {
 // review has the journal validate all entries together, and then each faulty one by itself.
 func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 	place := func(i int) string { return fmt.Sprintf("%d.", i) }
-	_, err := r.journal.Preview(ctx, r.tx, entriesOf(kept), place)
+	err := r.journal.Validate(ctx, r.tx, entriesOf(kept), place)
 	var f *fault.Error
 	if err == nil || !errors.As(err, &f) || !fault.Refused(err) {
 		return err
@@ -209,7 +209,7 @@ func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 		if !named[place(i)] {
 			continue
 		}
-		_, err := r.journal.Preview(ctx, r.tx, entriesOf([]*request{q}), func(int) string { return "" })
+		err := r.journal.Validate(ctx, r.tx, entriesOf([]*request{q}), func(int) string { return "" })
 		if err := r.recordFault(q, err); err != nil {
 			return err
 		}

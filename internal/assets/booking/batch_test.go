@@ -120,7 +120,7 @@ func TestWhatWouldChangeEntriesOfAClosedPeriodIsLeftOut(t *testing.T) {
 		if out[0].Err == nil || !strings.Contains(out[0].Err.Error(), "whose period 2025-03 is closed") || out[1].Err != nil {
 			t.Fatalf("%v and %v", out[0].Err, out[1].Err)
 		}
-		if _, err := w.bookings.Create(w.ctx, ps[:1], noPrefix, false); err == nil || !strings.Contains(err.Error(), "2025-03") {
+		if _, err := w.bookings.Create(w.ctx, ps[:1], noPrefix); err == nil || !strings.Contains(err.Error(), "2025-03") {
 			t.Errorf("by itself: %v", err)
 		}
 		ps[0].OpenOnly = false
@@ -149,7 +149,7 @@ func TestSoakOfManyAsMuchIsBookedAsCanBe(t *testing.T) {
 			var asked [2][]booking.Params
 			for n, w := range []*world{many, just} {
 				for _, s := range before {
-					_, err := w.bookings.Create(w.ctx, []booking.Params{w.addOperation(s)}, noPrefix, false)
+					_, err := w.bookings.Create(w.ctx, []booking.Params{w.addOperation(s)}, noPrefix)
 					if err != nil && fault.KindOf(err) == fault.Internal {
 						r.Fatal(err)
 					}
@@ -179,7 +179,7 @@ func TestSoakOfManyAsMuchIsBookedAsCanBe(t *testing.T) {
 				}
 			}
 			if len(kept) > 0 {
-				if _, err := just.bookings.Create(w.ctx, kept, noPrefix, false); err != nil {
+				if _, err := just.bookings.Create(w.ctx, kept, noPrefix); err != nil {
 					r.Fatalf("by themselves they are refused: %v", err)
 				}
 			}
@@ -193,7 +193,7 @@ func TestSoakOfManyAsMuchIsBookedAsCanBe(t *testing.T) {
 				}
 			}
 			for _, p := range refused {
-				if _, err := just.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, true); err == nil {
+				if just.tryOut([]booking.Params{p}) == nil {
 					r.Fatalf("%+v was left out and could have been booked", p)
 				}
 			}

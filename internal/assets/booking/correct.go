@@ -21,7 +21,6 @@ type CorrectParams struct {
 	Splits          []Split // instead of LedgerAccountID; nil keeps those of the entry unless LedgerAccountID is given
 	OffsetAccountID *string
 	Update          journal.UpdateParams // date, memo and tags
-	Dry             bool
 }
 
 // Correct reverses the posted entry of a transaction and books the transaction again, as another type or to another
@@ -82,13 +81,6 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	q.entry.Classification = q.Type
 	if err := s.setLines(ctx, newSettler(tx, b), q, outcome); err != nil {
 		return Booked{}, err
-	}
-	if p.Dry {
-		out, err := s.preview(ctx, tx, []*request{q}, outcome)
-		if err != nil {
-			return Booked{}, err
-		}
-		return out[0], nil
 	}
 	return s.replace(ctx, tx, b, was, q, outcome)
 }

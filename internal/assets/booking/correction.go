@@ -117,27 +117,6 @@ func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c replay.Change, e jo
 	return out, booked, err
 }
 
-// previewChanges returns the changes to entries without making them.
-func (s *Service) previewChanges(ctx context.Context, tx *db.Tx, changes []replay.Change) ([]Change, error) {
-	out := make([]Change, 0, len(changes))
-	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range changes {
-		e := entries[c.EntryID]
-		now, booked, err := s.changeOf(ctx, tx, c, e)
-		if err != nil {
-			return nil, err
-		}
-		if len(difference(linesOf(c.Entry), booked)) == 0 {
-			now.Action = Noted
-		}
-		out = append(out, now)
-	}
-	return out, nil
-}
-
 // correct reverses an entry and posts a replacement, unless its lines stay the same.
 func (s *Service) correct(ctx context.Context, tx *db.Tx, e journal.Entry, c replay.Change) (lots.EntryRef, string, error) {
 	lines := linesOf(c.Entry)

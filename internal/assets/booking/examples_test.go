@@ -258,7 +258,7 @@ func (w *world) batch(kind, target string, all ...transaction.Transaction) []boo
 	for _, t := range all {
 		ps = append(ps, booking.Params{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target), AutoPost: true})
 	}
-	made, err := w.bookings.Create(w.ctx, ps, func(int) string { return "" }, false)
+	made, err := w.bookings.Create(w.ctx, ps, noPrefix)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func (w *world) owes(target, amount string) {
 	_, err := w.bookings.Create(w.ctx, []booking.Params{{ByHand: &journal.CreateParams{LegalEntityID: w.us, AccountingDate: holdDay,
 		Status: journal.Posted, Lines: []journal.LineParams{
 			{LedgerAccountID: w.accountID(target), Side: side, Amount: amount, Currency: "USD"},
-			{LedgerAccountID: w.accountID("Opening balance equity"), Side: other, Amount: amount, Currency: "USD"}}}}}, noPrefix, false)
+			{LedgerAccountID: w.accountID("Opening balance equity"), Side: other, Amount: amount, Currency: "USD"}}}}}, noPrefix)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -116,23 +116,12 @@ func TestTrueUp(t *testing.T) {
 			w.expect("sold", sold, "Dr Contractors 2600.00; Cr A 2000.00; Cr Realized gains 600.00")
 			w.closeThrough(w.us, "2025-04")
 			late := w.add("2025-01-05", "A in 1 ETH = 1200.00")
-			before := w.everything()
-			dry, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "DEPOSIT",
-				LedgerAccountID: w.accountID("Paid-in capital"), AutoPost: true}}, func(int) string {
-				return ""
-			}, true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.unchanged(before)
 			made := w.book(late, "DEPOSIT", "Paid-in capital")
-			for _, m := range []booking.Booked{dry[0], made} {
-				w.expect("late", m, "Cr Paid-in capital 1200.00; Dr A 1200.00")
-				w.expectDates("late", m, "2025-05-01", "2025-01-05")
-				if len(m.Changes) != 1 || m.Changes[0].EntryID != sold.ID || m.Changes[0].Action != booking.TruedUp ||
-					m.Changes[0].Gain != "800" || m.Changes[0].Basis != "-800" {
-					t.Fatalf("changes: %+v", m.Changes)
-				}
+			w.expect("late", made, "Cr Paid-in capital 1200.00; Dr A 1200.00")
+			w.expectDates("late", made, "2025-05-01", "2025-01-05")
+			if len(made.Changes) != 1 || made.Changes[0].EntryID != sold.ID || made.Changes[0].Action != booking.TruedUp ||
+				made.Changes[0].Gain != "800" || made.Changes[0].Basis != "-800" {
+				t.Fatalf("changes: %+v", made.Changes)
 			}
 			ups := w.trueUps(sale)
 			if len(ups) != 1 || ups[0].ID != made.Changes[0].ResultID {
@@ -206,23 +195,13 @@ func TestLateThroughTransfers(t *testing.T) {
 		w.expect("sold", w.book(sale, "EXPENSE", "Contractors"), "Dr Contractors 1000.00; Cr SubA 750.00; Cr Realized gains 250.00")
 		w.verifyBooks()
 		late := w.add("2025-01-01", "A in 1 ETH = 1000.00")
-		before := w.everything()
-		dry, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "DEPOSIT",
-			LedgerAccountID: w.accountID("Paid-in capital"), AutoPost: true}}, func(int) string {
-			return ""
-		}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.unchanged(before)
 		made := w.book(late, "DEPOSIT", "Paid-in capital")
-		if len(made.Changes) != 3 || len(dry[0].Changes) != 3 {
+		if len(made.Changes) != 3 {
 			t.Fatalf("changes: %+v", made.Changes)
 		}
 		for i, c := range made.Changes {
-			d := dry[0].Changes[i]
-			if d.ResultID = c.ResultID; d != c || c.ResultID == "" || c.Action != booking.Corrected {
-				t.Errorf("change %d is %+v and was to be %+v", i, c, dry[0].Changes[i])
+			if c.ResultID == "" || c.Action != booking.Corrected {
+				t.Errorf("change %d is %+v", i, c)
 			}
 		}
 		w.expect("to B", w.entry(w.reload(toB).JournalEntryID), "Dr B 2499.00; Dr Network fees 2.00; Cr A 2500.00; Cr Realized gains 1.00")

@@ -135,7 +135,7 @@ func TestOffsetAccount(t *testing.T) {
 			w.Helper()
 			made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target),
 				OffsetAccountID: w.accountID("Staked digital assets"), AutoPost: true}},
-				func(int) string { return "" }, false)
+				noPrefix)
 			if err != nil {
 				w.Fatal(err)
 			}

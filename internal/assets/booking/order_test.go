@@ -90,11 +90,10 @@ func (w *world) bookAll(all []timedEvent, legs [][]transaction.Transaction, orde
 		}
 		return out
 	}
-	nowhere := func(int) string { return "" }
 	for len(order) > 0 {
 		var missed []int
 		for n, i := range order {
-			_, err := w.bookings.Create(w.ctx, params(i), nowhere, false)
+			_, err := w.bookings.Create(w.ctx, params(i), noPrefix)
 			if fault.KindOf(err) == fault.Conflict {
 				missed = append(missed, i)
 			} else if err != nil {
@@ -103,7 +102,7 @@ func (w *world) bookAll(all []timedEvent, legs [][]transaction.Transaction, orde
 			after(n)
 		}
 		if len(missed) == len(order) {
-			if _, err := w.bookings.Create(w.ctx, params(missed...), nowhere, false); err != nil {
+			if _, err := w.bookings.Create(w.ctx, params(missed...), noPrefix); err != nil {
 				w.Fatalf("%d of %d cannot be booked: %v", len(missed), len(all), err)
 			}
 			return
@@ -131,9 +130,9 @@ func (w *world) outcome(scope string, legs [][]transaction.Transaction) string {
 
 // In whatever order events are booked, the books are the same in the end, also if some entries are reversed and booked again, and,
 // in sum, if periods are closed in between.
-func TestTheOrderOfBookingDoesNotMatter(t *testing.T) {
+func TestSoakTheOrderOfBookingDoesNotMatterForAnyMethod(t *testing.T) {
 	const length = 12
-	each(t, func(t *testing.T, world *world) {
+	eachInSoak(t, func(t *testing.T, world *world) {
 		seed := uint64(0)
 		for _, scope := range entity.Scopes {
 			for _, method := range entity.Methods {

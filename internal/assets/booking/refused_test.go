@@ -117,10 +117,8 @@ func TestRefused(t *testing.T) {
 					continue
 				}
 				x.p.AutoPost = post
-				for _, dry := range []bool{false, true} {
-					_, err := w.bookings.Create(w.ctx, []booking.Params{x.p}, func(int) string { return "" }, dry)
-					w.expectRefused(name, err, x.kind, x.says...)
-				}
+				_, err := w.bookings.Create(w.ctx, []booking.Params{x.p}, noPrefix)
+				w.expectRefused(name, err, x.kind, x.says...)
 			}
 		}
 		w.unchanged(before)
@@ -173,12 +171,9 @@ func TestALimitedKeyDoesNotChangeOtherLegalEntitiesThroughLots(t *testing.T) {
 		who := actor.From(all)
 		who.LegalEntityIDs = []string{w.us}
 		w.ctx = actor.With(all, who)
-		for _, dry := range []bool{true, false} {
-			_, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "WITHDRAWAL",
-				LedgerAccountID: w.accountID("Bank"), AutoPost: true}}, func(int) string { return "" }, dry)
-			w.expectRefused("a late disposal", err, fault.Forbidden)
-		}
-		_, err := w.journal.Post(w.ctx, draft.ID)
+		_, err := w.tryBook(late, "WITHDRAWAL", "Bank", true)
+		w.expectRefused("a late disposal", err, fault.Forbidden)
+		_, err = w.journal.Post(w.ctx, draft.ID)
 		w.expectRefused("posting a draft", err, fault.Forbidden)
 		_, err = w.journal.Reverse(w.ctx, bought.ID, journal.ReverseParams{Cascade: true})
 		w.expectRefused("reversing an acquisition", err, fault.Forbidden)

@@ -185,7 +185,7 @@ func TestSoakBooksAgreeWithRP2(t *testing.T) {
 					// rp2 moves what is not there
 					policy := entity.CreateParams{CostBasisMethod: method, CostBasisScope: entity.ScopeLegalEntity, ShortDisposal: entity.ShortAtZeroBasis}
 					atOnce := w.newEntities(t, policy)
-					if _, err := atOnce.bookings.Create(w.ctx, atOnce.rp2Params(&c), noPrefix, false); err != nil {
+					if _, err := atOnce.bookings.Create(w.ctx, atOnce.rp2Params(&c), noPrefix); err != nil {
 						t.Fatal(err)
 					}
 					atOnce.compare("at once", expected)
@@ -196,7 +196,7 @@ func TestSoakBooksAgreeWithRP2(t *testing.T) {
 					all := late.rp2Params(&c)
 					rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 					for _, p := range all {
-						if _, err := late.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false); err != nil {
+						if _, err := late.bookings.Create(w.ctx, []booking.Params{p}, noPrefix); err != nil {
 							t.Fatal(err)
 						}
 					}

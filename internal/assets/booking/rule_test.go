@@ -47,15 +47,15 @@ func TestARuleLeavesItsNameOnWhatItBooked(t *testing.T) {
 			RuleID: "rule_1", RuleVersion: 3, Vendor: " Gas Station ", AddTagIDs: []string{its, mine}}
 		refused := p
 		refused.AddTagIDs = []string{"tag_none"}
-		if _, err := w.bookings.Create(w.ctx, []booking.Params{refused}, noPrefix, false); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.bookings.Create(w.ctx, []booking.Params{refused}, noPrefix); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a tag that is not there: %v", err)
 		}
 		refused = p
 		refused.Vendor = strings.Repeat("x", 5000)
-		if _, err := w.bookings.Create(w.ctx, []booking.Params{refused}, noPrefix, false); fault.KindOf(err) != fault.Invalid {
+		if _, err := w.bookings.Create(w.ctx, []booking.Params{refused}, noPrefix); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("a vendor that is too long: %v", err)
 		}
-		made, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+		made, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestAnEntryThatIsBookedAnewForItsLotsIsStillThatOfItsRule(t *testing.T) {
 		w.book(w.add("2025-06-02", "A in 1 ETH = 1000.00"), "SWAP", "Bank")
 		sold := w.add("2025-06-10", "A out 1 ETH = 2400.00")
 		if _, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: sold.ID, Type: "EXPENSE",
-			LedgerAccountID: w.accountID("Contractors"), AutoPost: true, RuleID: "rule_2", RuleVersion: 1}}, noPrefix, false); err != nil {
+			LedgerAccountID: w.accountID("Contractors"), AutoPost: true, RuleID: "rule_2", RuleVersion: 1}}, noPrefix); err != nil {
 			t.Fatal(err)
 		}
 		w.book(w.add("2025-06-01", "A in 1 ETH = 900.00"), "SWAP", "Bank")

@@ -63,16 +63,16 @@ const (
 )
 
 // Create books entries, all or none. Their lots are consumed in the order in which the transactions happened, and the
-// entries that this changes are corrected once. With dry it returns what would be booked and writes nothing.
-func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, dry bool) (out []Booked, err error) {
+// entries that this changes are corrected once.
+func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string) (out []Booked, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		out, err = s.create(ctx, tx, ps, at, dry)
+		out, err = s.create(ctx, tx, ps, at)
 		return err
 	})
 	return out, err
 }
 
-func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(int) string, dry bool) ([]Booked, error) {
+func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(int) string) ([]Booked, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -113,9 +113,6 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 		if err := s.setLines(ctx, balances, q, outcome); err != nil {
 			return nil, fault.PrefixFields(q.prefix, err)
 		}
-	}
-	if dry {
-		return s.preview(ctx, tx, all, outcome)
 	}
 	return s.enter(ctx, tx, b, all, outcome)
 }
@@ -204,19 +201,6 @@ func linesOf(e posting.Entry) []journal.LineParams {
 		}
 	}
 	return out
-}
-
-// preview returns what would be created.
-func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcome *replay.Outcome) ([]Booked, error) {
-	guided, err := s.journal.Preview(ctx, tx, entriesOf(all), fieldPrefixes(all))
-	if err != nil {
-		return nil, err
-	}
-	changes, err := s.previewChanges(ctx, tx, outcome.Changes)
-	if err != nil {
-		return nil, err
-	}
-	return results(all, guided, changes), nil
 }
 
 // results returns entries with their lots. Changes to other entries are listed with the first one.

@@ -153,11 +153,11 @@ func TestSoakTheOrderOfBookingDoesNotMatter(t *testing.T) {
 			for _, s := range all {
 				batch, singly = append(batch, atOnce.addOperation(s)), append(singly, late.addOperation(s))
 			}
-			if _, err := atOnce.bookings.Create(w.ctx, batch, noPrefix, false); err != nil {
+			if _, err := atOnce.bookings.Create(w.ctx, batch, noPrefix); err != nil {
 				r.Skip("it cannot happen: ", err)
 			}
 			for _, p := range rapid.Permutation(singly).Draw(r, "order") {
-				if _, err := late.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false); err != nil {
+				if _, err := late.bookings.Create(w.ctx, []booking.Params{p}, noPrefix); err != nil {
 					r.Log(err)
 					r.Fatal("one by one it was refused")
 				}

@@ -33,7 +33,7 @@ func (w *world) splits(text string) (out []booking.Split) {
 func (w *world) bookSplit(t transaction.Transaction, kind, text string, post bool) booking.Booked {
 	w.Helper()
 	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, Splits: w.splits(text), AutoPost: post}},
-		noPrefix, false)
+		noPrefix)
 	if err != nil {
 		w.Fatalf("%s to %s: %v", t.Description, text, err)
 	}
@@ -117,7 +117,7 @@ func TestASaleToAnAccountInEurosIsValuedInEuros(t *testing.T) {
 			w.expectRefused(x.text, err, fault.Conflict, x.says, "value_fiat.currency", "send value_fiat in EUR")
 			_, err = w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t1.ID, Type: x.kind, AutoPost: true, Splits: []booking.Split{
 				{LedgerAccountID: w.accountID("Euro"), Percent: "90"},
-				{LedgerAccountID: w.accountID("Trading fees"), Percent: "10"}}}}, noPrefix, false)
+				{LedgerAccountID: w.accountID("Trading fees"), Percent: "10"}}}}, noPrefix)
 			w.expectRefused("split", err, fault.Conflict, x.says, "value_fiat.currency")
 			w.unchanged(before)
 		}
@@ -209,10 +209,8 @@ func TestFaultySplitsAreNamedAndChangeNothing(t *testing.T) {
 			{booking.Params{TransactionID: linked.ID, Type: "INTERNAL TRANSFER", Splits: w.splits(two)}, fault.Invalid, []string{"splits"}},
 			{booking.Params{TransactionID: sent.ID, Type: "INTERNAL TRANSFER", Splits: w.splits(two)}, fault.Invalid, []string{"splits"}},
 		} {
-			for _, dry := range []bool{false, true} {
-				_, err := w.bookings.Create(w.ctx, []booking.Params{x.p}, noPrefix, dry)
-				w.expectRefused(fmt.Sprintf("%+v", x.p.Splits), err, x.kind, x.says...)
-			}
+			_, err := w.bookings.Create(w.ctx, []booking.Params{x.p}, noPrefix)
+			w.expectRefused(fmt.Sprintf("%+v", x.p.Splits), err, x.kind, x.says...)
 		}
 		w.unchanged(before)
 	})
@@ -231,7 +229,7 @@ func TestLinesOfAnEntryFromATransactionCarryItsTagsAndThoseOfTheirSplit(t *testi
 		p := booking.Params{TransactionID: paid.ID, Type: "EXPENSE", Splits: w.splits("Contractors 50% + Prepaid expenses 50%"),
 			TagIDs: &[]string{ours}}
 		p.Splits[1].TagIDs = []string{theirs, ours}
-		made, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+		made, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,18 +320,18 @@ func TestASplitStatesTheQuantityThatIsRepaid(t *testing.T) {
 			paid := w.add("2025-09-10", c.repaid)
 			p := booking.Params{TransactionID: paid.ID, Type: "REPAYMENT", AutoPost: true, Splits: splits(c.principal, c.principal)}
 			before := w.everything()
-			_, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+			_, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix)
 			w.expectRefused("another sum", err, fault.Invalid, "splits", "add up to", "are booked to them")
 			p.Splits = splits(c.principal, c.interest)
 			p.Splits[1].Quantity, p.Splits[1].Amount = "", "1.00"
-			_, err = w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+			_, err = w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix)
 			w.expectRefused("a quantity and an amount", err, fault.Invalid, "splits[1].quantity", "as in the others")
 			p.Splits[1].Quantity = c.interest
-			_, err = w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+			_, err = w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix)
 			w.expectRefused("both", err, fault.Invalid, "splits[1].quantity", "one of amount, percent and quantity")
 			w.unchanged(before)
 			p.Splits = splits(c.principal, c.interest)
-			made, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix, false)
+			made, err := w.bookings.Create(w.ctx, []booking.Params{p}, noPrefix)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,8 +28,8 @@ func TestADisposalUnderEntityScopeCreditsTheAccountOfTheConsumedLot(t *testing.T
 }
 
 // After each step no account is overdrawn, and when all units are gone every account is at zero, whatever the method.
-func TestUnderEntityScopeEveryAccountIsEmptyWhenAllUnitsAreGone(t *testing.T) {
-	each(t, func(t *testing.T, world *world) {
+func TestSoakUnderEntityScopeEveryAccountIsEmptyWhenAllUnitsAreGone(t *testing.T) {
+	eachInSoak(t, func(t *testing.T, world *world) {
 		for _, method := range entity.Methods {
 			w := world.newEntities(t, entity.CreateParams{CostBasisScope: entity.ScopeLegalEntity, CostBasisMethod: method})
 			r := rand.New(rand.NewPCG(11, uint64(len(method))))

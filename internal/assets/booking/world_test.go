@@ -3,6 +3,7 @@ package booking_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,13 +65,24 @@ var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachConfig(t, verified(test))
+}
+
+// eachInSoak is each for a test that takes long and whose parts are tested on both databases elsewhere.
+func eachInSoak(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.EachInSoak(t, verified(test))
+}
+
+func verified(test func(t *testing.T, w *world)) func(t *testing.T, c db.Config) {
+	return func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
 		w := newWorld(t.Context(), t, dbtest.Open(t, c), now).newEntities(t)
 		test(t, w)
 		w.verifyBooks()
-	})
+	}
 }
 
 func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *world {
@@ -258,13 +270,26 @@ func (w *world) book(t transaction.Transaction, kind, target string) booking.Boo
 func (w *world) tryBook(t transaction.Transaction, kind, target string, post bool) (booking.Booked, error) {
 	w.Helper()
 	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target),
-		AutoPost: post}}, func(int) string {
-		return ""
-	}, false)
+		AutoPost: post}}, noPrefix)
 	if err != nil {
 		return booking.Booked{}, err
 	}
 	return made[0], nil
+}
+
+// tryOut books transactions in a database transaction that is rolled back, and returns why they are refused.
+func (w *world) tryOut(ps []booking.Params) error {
+	unused := errors.New("the effect is not wanted")
+	err := w.db.Write(w.ctx, actor.From(w.ctx).OrganizationID, func(ctx context.Context, _ *db.Tx) error {
+		if _, err := w.bookings.Create(ctx, ps, noPrefix); err != nil {
+			return err
+		}
+		return unused
+	})
+	if errors.Is(err, unused) {
+		return nil
+	}
+	return err
 }
 
 func (w *world) accountID(name string) string {

@@ -110,12 +110,13 @@ func TestATransferThereAndBackLeavesNoBalanceAfterOneRun(t *testing.T) {
 }
 
 // The lot that a handover created does not exist any more after it was reversed in a later month, but was held at the end of the month.
-func TestRowsAddUpWhenAMonthIsMeasuredAgainAfterAReversal(t *testing.T) {
+func TestSoakRowsAddUpWhenAMonthIsMeasuredAgainAfterAReversal(t *testing.T) {
 	t.Parallel()
+	var table cases
 	for _, policy := range []string{"us_gaap fair_value", "us_gaap impairment", "ifrs fair_value", "ifrs impairment"} {
 		for _, event := range []string{"2025-09-10 A out 1 ETH = 120.00 > SubA in 1 ETH = 120.00 : INTERCOMPANY TRANSFER",
 			"2025-09-10 A out 1 ETH = 120.00 > A in 1 WETH = 120.00 : NON_TAXABLE_CONVERSION"} {
-			eachGroup(t, policy, policy, func(w *world) {
+			table.eachGroup(t, policy, policy, func(w *world) {
 				what := policy + ", " + event
 				w.live("2025-08-10 A in 3 ETH = 300.00 : DEPOSIT against 3010", "2025-08 revalue ETH 150", event,
 					"2025-09 revalue ETH 120, WETH 120")
@@ -172,8 +173,9 @@ func TestALateAcquisitionDoesNotWriteUpWhatWasHandedOver(t *testing.T) {
 
 // One ETH of July that cost 80 is handed over in September. It was worth 60 in July and 90 since. Whether it is booked in time, or after
 // all months are closed, it is carried at 60, unless those that had it in July did not impair it, or write up again.
-func TestALowPriceOfBeforeAHandoverCountsHoweverLateTheLotIsBooked(t *testing.T) {
+func TestSoakALowPriceOfBeforeAHandoverCountsHoweverLateTheLotIsBooked(t *testing.T) {
 	t.Parallel()
+	var table cases
 	const given = "2025-09-10 A out 1 ETH = 90.00 > SubA in 1 ETH = 90.00 : INTERCOMPANY TRANSFER"
 	const impaired = "us_gaap impairment"
 	for _, c := range []struct {
@@ -191,7 +193,7 @@ func TestALowPriceOfBeforeAHandoverCountsHoweverLateTheLotIsBooked(t *testing.T)
 		{impaired, "ifrs impairment", []string{given}, "ETH -80", ""}, // prices have risen since
 	} {
 		for _, late := range []bool{false, true} {
-			eachGroup(t, c.parent, c.subsidiary, func(w *world) {
+			table.eachGroup(t, c.parent, c.subsidiary, func(w *world) {
 				what, deposit := fmt.Sprint(c, " late ", late), "2025-07-05 A in 1 ETH = 80.00 : DEPOSIT against 3010"
 				w.live("2025-07-10 A in 2 ETH = 200.00 : DEPOSIT against 3010")
 				if !late {

@@ -21,13 +21,23 @@ import (
 // eachGroup runs a test with a company and its subsidiary, which measure as they are told.
 func eachGroup(t *testing.T, parent, subsidiary string, test func(w *world)) {
 	t.Helper()
-	each(t, parent, func(w *world) {
+	each(t, parent, withSubsidiary(subsidiary, test))
+}
+
+func (k *cases) eachGroup(t *testing.T, parent, subsidiary string, test func(w *world)) {
+	t.Helper()
+	k.each(t, parent, withSubsidiary(subsidiary, test))
+}
+
+// withSubsidiary returns a test of a company whose subsidiary measures as it is told.
+func withSubsidiary(subsidiary string, test func(w *world)) func(w *world) {
+	return func(w *world) {
 		w.AddSubsidiary()
 		framework, measurement, _ := strings.Cut(subsidiary, " ")
 		_, err := entity.NewService(w.DB).Update(w.Ctx, w.SubsidiaryID, entity.UpdateParams{Framework: &framework, Measurement: &measurement})
 		w.Must(err)
 		test(w)
-	})
+	}
 }
 
 // live books what a line says: a transaction, "2025-10 revalue ETH 60, WETH 60", or two transactions that belong together,
@@ -141,8 +151,9 @@ func (w *world) verified(what string) {
 }
 
 // Two ETH that cost 200 are carried at 120 when one of them becomes WETH.
-func TestAConvertedLotTakesItsAdjustmentAlong(t *testing.T) {
+func TestSoakAConvertedLotTakesItsAdjustmentAlong(t *testing.T) {
 	t.Parallel()
+	var table cases
 	for _, c := range []struct {
 		policy, january, february string // prices
 		sold                      string // of WETH, for 90
@@ -173,7 +184,7 @@ func TestAConvertedLotTakesItsAdjustmentAlong(t *testing.T) {
 		{"us_gaap fair_value", "150", "120", "0.5", "15", "accumulated_impairment:WETH 10, fair_value_adjustment:ETH 20, impairment_loss 15, " +
 			"realized_gain -40, realized_loss 25, unrealized_gain -100, unrealized_loss 30"},
 	} {
-		each(t, c.policy, func(w *world) {
+		table.each(t, c.policy, func(w *world) {
 			what := fmt.Sprint(c)
 			w.live("2025-09-10 A in 2 ETH = 200.00 : DEPOSIT against 3010", "2025-09 revalue ETH "+c.january,
 				"2025-10-10 A out 1 ETH = 70.00 > A in 1 WETH = 70.00 : NON_TAXABLE_CONVERSION")
@@ -196,8 +207,9 @@ func TestAConvertedLotTakesItsAdjustmentAlong(t *testing.T) {
 
 // The parent holds two ETH that cost 200 and gives one of them to its subsidiary. Nothing is realized, and the balance between them is
 // worth what was given.
-func TestASubsidiaryTakesOverCostAndAdjustment(t *testing.T) {
+func TestSoakASubsidiaryTakesOverCostAndAdjustment(t *testing.T) {
 	t.Parallel()
+	var table cases
 	for _, c := range []struct {
 		parent, subsidiary, before, after string // prices
 		sold                              string // by the subsidiary, for 80
@@ -254,7 +266,7 @@ func TestASubsidiaryTakesOverCostAndAdjustment(t *testing.T) {
 			"due_from 90, fair_value_adjustment:ETH -10, unrealized_gain -100, unrealized_loss 120",
 			"due_to -90, fair_value_adjustment:ETH -5, realized_gain -30, realized_loss 25, unrealized_gain -60, unrealized_loss 30"},
 	} {
-		eachGroup(t, c.parent, c.subsidiary, func(w *world) {
+		table.eachGroup(t, c.parent, c.subsidiary, func(w *world) {
 			what := fmt.Sprint(c)
 			w.live("2025-09-10 A in 2 ETH = 200.00 : DEPOSIT against 3010", "2025-09 revalue ETH "+c.before,
 				"2025-10-10 A out 1 ETH = 70.00 > SubA in 1 ETH = 70.00 : INTERCOMPANY TRANSFER")
@@ -303,15 +315,16 @@ func TestALotThatComesBackHasItsAdjustment(t *testing.T) {
 	})
 }
 
-// TestHandoversRealizeNothingInRandomHistories converts, gives and sells ETH and WETH at random. In every month the ledger, the report
+// TestSoakHandoversRealizeNothingInRandomHistories converts, gives and sells ETH and WETH at random. In every month the ledger, the report
 // and the schedule of each legal entity agree, every adjustment account is what its lots are adjusted by, no surplus is negative, and one
 // run is enough.
-func TestHandoversRealizeNothingInRandomHistories(t *testing.T) {
+func TestSoakHandoversRealizeNothingInRandomHistories(t *testing.T) {
 	t.Parallel()
+	var table cases
 	policies := []string{"ifrs fair_value", "ifrs impairment", "us_gaap impairment", "us_gaap fair_value", "us_gaap cost"}
 	for _, policy := range policies {
 		other := policies[rand.IntN(len(policies))]
-		eachGroup(t, policy, other, func(w *world) {
+		table.eachGroup(t, policy, other, func(w *world) {
 			seed := rand.Uint64()
 			r, held := rand.New(rand.NewPCG(seed, 0)), map[string]int64{} // by source and asset, in thousandths
 			what := fmt.Sprint(policy, " and ", other, ", seed ", seed)

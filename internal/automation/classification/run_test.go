@@ -166,9 +166,7 @@ func TestARunSkipsTransactionsThatAreNotEligible(t *testing.T) {
 		w.Must(err)
 		w.book(ids[2], "EXPENSE", "Software")
 		made, err := w.Bookings.Create(w.Ctx, []booking.Params{{TransactionID: ids[3], Type: "EXPENSE",
-			LedgerAccountID: w.accounts["Travel"]}}, func(int) string {
-			return ""
-		}, false)
+			LedgerAccountID: w.accounts["Travel"]}}, func(int) string { return "" })
 		w.Must(err)
 		w.book(w.addTransactions("Bank 2025-09-01 -15 USD text=y")[0], "EXPENSE", "Rent")
 		w.closeThrough("2025-09")

@@ -126,7 +126,7 @@ func (d *drawnBooks) createEntries() {
 				journal.Draft}).Draw(d.r, "status"), OriginatedBy: journal.ByHand, Lines: d.lines(),
 		}
 	}
-	made, err := d.App.Journal.CreateBatch(d.ctx, batch, false)
+	made, err := d.App.Journal.CreateBatch(d.ctx, batch)
 	if err != nil {
 		d.r.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func manyEntries(t rapid.TB, s *apitest.Service) *world {
 				Memo: fmt.Sprint("entry ", 300*n+i), Status: journal.Posted, OriginatedBy: journal.ByHand,
 				Lines: []journal.LineParams{w.line("Dr 1010 " + amount), w.line("Cr 4010 " + amount)}}
 		}
-		made, err := w.App.Journal.CreateBatch(w.ctx, batch, false)
+		made, err := w.App.Journal.CreateBatch(w.ctx, batch)
 		if err != nil {
 			t.Fatal(err)
 		}

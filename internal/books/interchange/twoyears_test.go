@@ -123,7 +123,7 @@ func (c *group) rates(ctx context.Context) error {
 
 func (c *group) entries(ctx context.Context) error {
 	for n := range months {
-		if _, err := c.App.Journal.CreateBatch(ctx, c.entriesOf(n), false); err != nil {
+		if _, err := c.App.Journal.CreateBatch(ctx, c.entriesOf(n)); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func (c *group) entries(ctx context.Context) error {
 	for i := range drafts {
 		drafts[i].Status = journal.Draft
 	}
-	_, err := c.App.Journal.CreateBatch(ctx, drafts, false)
+	_, err := c.App.Journal.CreateBatch(ctx, drafts)
 	return err
 }
 

@@ -102,25 +102,25 @@ func (s *Service) guide(ctx context.Context, tx *db.Tx, b *snapshot.Books, entri
 
 // Create creates an entry, as a draft or posted.
 func (s *Service) Create(ctx context.Context, p CreateParams) (Guided, error) {
-	made, err := s.create(ctx, []CreateParams{p}, func(int) string { return "" }, false)
+	made, err := s.create(ctx, []CreateParams{p}, func(int) string { return "" })
 	if err != nil {
 		return Guided{}, err
 	}
 	return made[0], nil
 }
 
-// CreateBatch creates several entries, all or none. If dry is set it returns what it would create and writes nothing.
-func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) ([]Guided, error) {
+// CreateBatch creates several entries, all or none.
+func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams) ([]Guided, error) {
 	if n := len(ps); n < 1 || n > batchMax {
 		return nil, fault.Invalidf("journal_entries", "must have 1 to %d entries", batchMax)
 	}
-	return s.create(ctx, ps, func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) }, dry)
+	return s.create(ctx, ps, func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) })
 }
 
-func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) string, dry bool) (out []Guided, err error) {
+func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) string) (out []Guided, err error) {
 	err = s.db.GroupWrite(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		out = nil
-		entries, b, err := s.compose(ctx, tx, ps, at, dry)
+		entries, b, err := s.composeInPeriods(ctx, tx, ps, at)
 		if err != nil {
 			return err
 		}
@@ -128,13 +128,9 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 		if err != nil {
 			return err
 		}
-		number := state.EntryNumber
 		for i := range entries {
-			number++
-			entries[i].assignIdentity(tx, number)
-			if !dry {
-				addEntry(ctx, tx, state, entries[i], nil)
-			}
+			entries[i].assignIdentity(tx, state.EntryNumber+1)
+			addEntry(ctx, tx, state, entries[i], nil)
 			out = append(out, withGuidance(entries[i], b))
 		}
 		return nil
@@ -145,7 +141,7 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 // CreateInTx creates entries in the caller's database transaction, all or none and in the order given. An entry that
 // follows another one in a chain must come after it.
 func (s *Service) CreateInTx(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
-	entries, _, err := s.compose(ctx, tx, ps, at, false)
+	entries, _, err := s.composeInPeriods(ctx, tx, ps, at)
 	if err != nil {
 		return nil, err
 	}
@@ -180,22 +176,10 @@ func (s *Service) CreateGuidedInTx(ctx context.Context, tx *db.Tx, ps []CreatePa
 	return out, err
 }
 
-// Preview returns entries as CreateInTx would create them and writes nothing. It runs in the caller's transaction.
-func (s *Service) Preview(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
-	entries, b, err := s.compose(ctx, tx, ps, at, true)
-	if err != nil {
-		return nil, err
-	}
-	state, err := orgstate.Lock(ctx, tx)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Guided, len(entries))
-	for i := range entries {
-		entries[i].assignIdentity(tx, state.EntryNumber+int64(i)+1)
-		out[i] = withGuidance(entries[i], b)
-	}
-	return out, nil
+// Validate returns the faults for which CreateInTx would refuse entries, and writes nothing. It runs in the caller's transaction.
+func (s *Service) Validate(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) error {
+	_, _, _, err := s.compose(ctx, tx, ps, at)
+	return err
 }
 
 // linkPrevious returns the entry before e in its chain, linked to e, or nil if there is none. If e is a reversal it writes
@@ -219,13 +203,32 @@ func linkPrevious(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry
 	return &after, nil
 }
 
-// compose turns requests into entries, drafts or posted, and returns every fault of all of them. Unless dry is set it
-// creates the periods they need, all at once.
-func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string, dry bool) ([]Entry,
+// composeInPeriods turns requests into entries as compose does, and creates the periods they need, all at once.
+func (s *Service) composeInPeriods(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry,
 	*snapshot.Books, error) {
+	entries, b, wanting, err := s.compose(ctx, tx, ps, at)
+	if err != nil || len(wanting) == 0 {
+		return entries, b, err
+	}
+	if err := requirePeriods(ctx, tx, wanting); err != nil {
+		return nil, nil, err
+	}
+	if b, err = snapshot.Lock(ctx, tx); err != nil {
+		return nil, nil, err
+	}
+	for i := range entries {
+		entries[i].PeriodID = periodOf(b, entries[i].AccountingDate)
+	}
+	return entries, b, nil
+}
+
+// compose turns requests into entries, drafts or posted, and returns every fault of all of them, and the months of entries to be posted
+// that have no period yet.
+func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, *snapshot.Books,
+	[]calendar.Month, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	all := &validation{}
 	entries := make([]Entry, len(ps))
@@ -236,31 +239,19 @@ func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at 
 		if p.Status == Posted && c.ok() {
 			months, err := c.post(ctx, tx, &entries[i])
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 			wanting = append(wanting, months...)
 		}
 		all.add(c.validation)
 	}
 	if err := resolveTags(ctx, tx, all, entries, at); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if err := s.requireOwnAccounts(ctx, tx, all, entries, at); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	if err := all.err(); err != nil || len(wanting) == 0 || dry {
-		return entries, b, err
-	}
-	if err := requirePeriods(ctx, tx, wanting); err != nil {
-		return nil, nil, err
-	}
-	b, err = snapshot.Lock(ctx, tx)
-	for i := range entries {
-		if err == nil {
-			entries[i].PeriodID = periodOf(b, entries[i].AccountingDate)
-		}
-	}
-	return entries, b, err
+	return entries, b, wanting, all.err()
 }
 
 // assignIdentity gives a composed entry its number, ids and times.

@@ -49,7 +49,26 @@ type Company struct {
 // Each runs a test on each engine, with a company of its own. It is 15 December 2025.
 func Each(t *testing.T, test func(c *Company)) {
 	t.Helper()
-	dbtest.EachConfig(t, func(t *testing.T, config db.Config) {
+	dbtest.EachConfig(t, founded(test))
+}
+
+// EachCase is Each for one of many cases of a test, of which the number is given. In an ordinary run every fifth case runs on both engines
+// and the others on SQLite only; the name of the test contains Soak, so that "make soak" runs all on both.
+func EachCase(t *testing.T, number int, test func(c *Company)) {
+	t.Helper()
+	t.Run(fmt.Sprint("case ", number), func(t *testing.T) {
+		t.Parallel()
+		if number%5 == 0 {
+			Each(t, test)
+			return
+		}
+		dbtest.EachInSoak(t, founded(test))
+	})
+}
+
+// founded returns a function that runs a test with a new company on a database.
+func founded(test func(c *Company)) func(t *testing.T, config db.Config) {
+	return func(t *testing.T, config db.Config) {
 		now := clock.NewManual(time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC))
 		config.Clock = now
 		d := dbtest.Open(t, config)
@@ -62,7 +81,7 @@ func Each(t *testing.T, test func(c *Company)) {
 		c.Bookings, c.Revaluations = booking.NewService(d, c.Journal), revaluation.NewService(d, c.Journal)
 		c.Ctx = actor.With(t.Context(), actor.Actor{OrganizationID: c.OrganizationID, UserID: c.OwnerID})
 		test(c)
-	})
+	}
 }
 
 // Must ends the test if there is an error.

@@ -27,7 +27,7 @@ func (c *Company) AddTransaction(source, day string, p transaction.Params) trans
 func (c *Company) Book(transactionID, kind, ledgerAccountID string) string {
 	c.Helper()
 	made, err := c.Bookings.Create(c.Ctx, []booking.Params{{TransactionID: transactionID, Type: kind, LedgerAccountID: ledgerAccountID,
-		AutoPost: true}}, func(int) string { return "" }, false)
+		AutoPost: true}}, func(int) string { return "" })
 	if err != nil {
 		c.Fatalf("%s %s: %v", kind, transactionID, err)
 	}

@@ -39,7 +39,7 @@ func (h handlers) createJournalEntry(ctx context.Context, in *entryRequest) (wir
 	var faults fault.List
 	p := in.Body.params("", &faults)
 	if in.NeedsOwnTransaction() {
-		made, err := h.app.Bookings.Create(ctx, []booking.Params{p}, func(int) string { return "" }, false)
+		made, err := h.app.Bookings.Create(ctx, []booking.Params{p}, func(int) string { return "" })
 		if err := in.Body.blameSent("", faults.With(err)); err != nil {
 			return wire.Data[JournalEntry]{}, err
 		}
@@ -67,7 +67,7 @@ func (h handlers) createJournalEntries(ctx context.Context, in *entriesRequest) 
 		}
 	}
 	if in.NeedsOwnTransaction() {
-		made, err := h.app.Bookings.Create(ctx, ps, at, false)
+		made, err := h.app.Bookings.Create(ctx, ps, at)
 		err = faults.With(err)
 		for i, b := range in.Body.JournalEntries {
 			err = b.blameSent(at(i), err)
@@ -78,7 +78,7 @@ func (h handlers) createJournalEntries(ctx context.Context, in *entriesRequest) 
 		}
 		return out, err
 	}
-	made, err := h.app.Journal.CreateBatch(ctx, byHand, false)
+	made, err := h.app.Journal.CreateBatch(ctx, byHand)
 	if err := faults.With(err); err != nil {
 		return JournalEntries{}, err
 	}

@@ -114,9 +114,11 @@ func TestATransactionIsBookedShownCorrectedAndReversed(t *testing.T) {
 		if a, err := h.Client.Asset(t.Context(), h.asset.ID); err != nil || a.RemainingQuantity != "1.5" || a.RemainingCostBasis != "2250.00" {
 			t.Errorf("%+v %v", a, err)
 		}
-		if _, err := h.Client.CorrectBooking(t.Context(), draft.ID, client.CorrectBooking{LedgerAccountID: &marketing,
-			DryRun: true}); err != nil {
-			t.Fatal(err)
+		before = h.AuditCount(t)
+		dry, err = h.Client.CorrectBooking(t.Context(), draft.ID, client.CorrectBooking{LedgerAccountID: &marketing, DryRun: true})
+		if err != nil || spelled(dry) != want || dry.Lines[0].LedgerAccountID != marketing || len(dry.Changes) != 0 ||
+			h.AuditCount(t) != before {
+			t.Errorf("%s %+v %v", spelled(dry), dry.Changes, err)
 		}
 		memo := "ads"
 		now, err := h.Client.CorrectBooking(t.Context(), draft.ID, client.CorrectBooking{LedgerAccountID: &marketing,

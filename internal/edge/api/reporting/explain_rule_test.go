@@ -19,7 +19,7 @@ func TestAnExplanationNamesTheRuleThatBooked(t *testing.T) {
 		for _, rule := range []string{"rule_7", ""} {
 			p := booking.Params{TransactionID: v.tell("2025-12-21", "Bank", "credit", "250.00", "").ID, Type: "INCOME",
 				LedgerAccountID: v.Accounts["4010"], AutoPost: true, RuleID: rule, RuleVersion: 2}
-			made, err := s.App.Bookings.Create(ctx, []booking.Params{p}, func(int) string { return "" }, false)
+			made, err := s.App.Bookings.Create(ctx, []booking.Params{p}, func(int) string { return "" })
 			if err != nil {
 				t.Fatal(err)
 			}
