@@ -161,13 +161,23 @@ func (m builder) input(ctx context.Context, p Params, e *event, asked, at string
 	return in, nil
 }
 
-// validateLegAccount returns an error if the account of a leg is for another asset, or belongs to a source that cannot hold it.
+// validateLegAccount returns an error if the account of a leg is for another asset, holds the asset without lots, or belongs to a source
+// that cannot hold it.
 func (m builder) validateLegAccount(ctx context.Context, leg *posting.Leg, t transaction.Transaction, at string) error {
 	if leg.Offset != "" {
 		field := at + "offset_ledger_account_id"
 		if leg.Asset.Lots {
 			if err := validateAccountAsset(m.books.Accounts[leg.Offset], leg.Asset.Symbol, field); err != nil {
 				return err
+			}
+			held, err := m.heldAs(ctx, leg.Entity, leg.Offset, leg.Asset.Symbol)
+			if err != nil {
+				return err
+			}
+			if held.Valued {
+				why := fmt.Sprintf("the ledger account %s holds %s that was booked at its value, without lots: choose another account",
+					m.books.Accounts[leg.Offset], leg.Asset.Symbol)
+				return fault.ConflictAt([]fault.Field{{Name: field, Message: why}}, "%s", why)
 			}
 		}
 		sources, err := m.sourcesOf(ctx, leg.Offset)

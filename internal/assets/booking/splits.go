@@ -106,6 +106,8 @@ func (m builder) validateSplitTargets(ctx context.Context, p Params, e *event, a
 			return err
 		}
 		switch {
+		case a.ID == p.OffsetAccountID:
+			faults.Addf(field, "is the account of the source itself")
 		case len(sources) > 0 && !isExchange(sources, entity.ID, e.first.Asset()):
 			faults.AddConflictf(field, "the ledger account %s belongs to the source %s: a transfer is booked without splits", a, sources[0].Name)
 		case a.Clearing && a.ID != m.books.Roles()[posting.Suspense]:

@@ -173,6 +173,8 @@ func TestFaultySplitsAreNamedAndChangeNothing(t *testing.T) {
 		}
 		both := with(two, nil)
 		both.LedgerAccountID = w.accountID("Contractors")
+		itself := with(two, nil)
+		itself.OffsetAccountID = w.accountID("Prepaid expenses")
 		before := w.everything()
 		for _, x := range []struct {
 			p    booking.Params
@@ -181,6 +183,7 @@ func TestFaultySplitsAreNamedAndChangeNothing(t *testing.T) {
 		}{
 			{with("Contractors 100%", nil), fault.Invalid, []string{"splits must have 2 to 100 items"}},
 			{both, fault.Invalid, []string{"splits cannot be combined with ledger_account_id"}},
+			{itself, fault.Invalid, []string{"splits[1].ledger_account_id is the account of the source itself"}},
 			{with("Contractors 50% + Prepaid expenses 49.9%", nil), fault.Invalid,
 				[]string{"splits add up to 99.9 percent, but must add up to 100"}},
 			{with("Contractors 50.00 + Prepaid expenses 49.99", nil), fault.Invalid, []string{"splits add up to 99.99 USD, but 100.00 USD"}},

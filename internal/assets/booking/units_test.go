@@ -135,6 +135,19 @@ func TestATransferBackSettlesTheBalanceBetweenLegalEntities(t *testing.T) {
 	})
 }
 
+func TestAnAccountHoldsAnAssetAsLotsOrAtItsValue(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.base()
+		w.book(w.add("2025-07-01", "A out 1 ETH = 2400.00"), "BORROW", "Loans receivable")
+		in := w.add(eventDay, "A in 0.25 ETH = 600.00")
+		before := w.everything()
+		_, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: in.ID, Type: "DEPOSIT", AutoPost: true,
+			LedgerAccountID: w.accountID("Paid-in capital"), OffsetAccountID: w.accountID("Loans receivable")}}, func(int) string { return "" })
+		w.expectRefused("as lots", err, fault.Conflict, "Loans receivable holds ETH that was booked at its value", "offset_ledger_account_id")
+		w.unchanged(before)
+	})
+}
+
 // With parked lots the loan may be booked after the repayment, but the period cannot be closed before that.
 func TestARepaymentOfAParkedLoanThatIsNotBookedPreventsTheClose(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
