@@ -71,7 +71,7 @@ func TestRefused(t *testing.T) {
 			"the type spam": {booking.Params{TransactionID: in.ID, Type: "SPAM", LedgerAccountID: w.accountID("Sales")},
 				fault.Conflict, []string{"transaction_type", "a transaction of the type SPAM cannot be booked; change its type first"}},
 			"no price": {booking.Params{TransactionID: noPrice.ID, Type: "INCOME",
-				LedgerAccountID: w.accountID("Sales")}, fault.Conflict, []string{"value_fiat", "DOGE", "/v1/prices"}},
+				LedgerAccountID: w.accountID("Sales")}, fault.Conflict, []string{"value_fiat", "DOGE", "T12:00:00Z, or of the 24 hours before", "/v1/prices"}},
 			"no rate": {booking.Params{TransactionID: noRate.ID, Type: "INCOME",
 				LedgerAccountID: w.accountID("Sales")}, fault.Conflict, []string{"value_fiat.currency", "EUR", "USD", "/v1/fx-rates"}},
 			"a pair that is none": {booking.Params{TransactionID: swapOut.ID, Type: "EXPENSE",
