@@ -2,6 +2,7 @@ package assets_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
