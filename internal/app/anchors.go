@@ -93,6 +93,8 @@ func (a *App) Anchors(ctx context.Context) (out []audit.Anchor, err error) {
 type AnchorFiles struct {
 	Anchors []audit.Anchor
 
+	read map[audit.Anchor]bool // what Anchors has, because the same anchor may be in several files
+
 	// Damaged says what is wrong with each file that cannot be used.
 	Damaged []string
 }
@@ -116,9 +118,24 @@ func (f *AnchorFiles) Read(path string) (files int, err error) {
 			f.Damaged = append(f.Damaged, fmt.Sprintf("%s cannot be used as an anchor: %v", name, err))
 			continue
 		}
-		f.Anchors = append(f.Anchors, some...)
+		f.add(some)
 	}
 	return len(names), nil
+}
+
+// add adds anchors, unless they were read before: copies of an anchor are one anchor.
+func (f *AnchorFiles) add(anchors []audit.Anchor) {
+	if f.read == nil {
+		f.read = map[audit.Anchor]bool{}
+	}
+	for _, anchor := range anchors {
+		key := anchor
+		key.At = key.At.UTC() // so that == compares the time only
+		if !f.read[key] {
+			f.read[key] = true
+			f.Anchors = append(f.Anchors, anchor)
+		}
+	}
 }
 
 func readAnchorFile(name string) (out []audit.Anchor, err error) {

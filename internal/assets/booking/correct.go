@@ -46,11 +46,14 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	if err != nil {
 		return Booked{}, err
 	}
-	if stored == nil {
-		return Booked{}, fault.Conflictf("the entry %s does not follow from a transaction: correct its lines", was.SequenceNumber())
-	}
 	if err := s.journal.RequireReversible(ctx, tx, was); err != nil {
 		return Booked{}, err
+	}
+	if stored == nil {
+		if err := refuseOpening(ctx, tx, was); err != nil {
+			return Booked{}, err
+		}
+		return Booked{}, fault.Conflictf("the entry %s does not follow from a transaction: correct its lines", was.SequenceNumber())
 	}
 	q := &request{key: "new"}
 	if q.Params, err = p.apply(stored); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -120,7 +121,8 @@ func explain(err error, at string) error {
 	case posting.MissingRate:
 		return fault.ConflictAt([]fault.Field{{Name: at + r.Field, Message: r.Message}}, "%s: store it with POST /v1/fx-rates", r.Message)
 	case posting.NoValue:
-		return fault.ConflictAt([]fault.Field{{Name: at + r.Field, Message: r.Message}}, "%s: store a price with POST /v1/prices", r.Message)
+		return fault.ConflictAt([]fault.Field{{Name: at + r.Field, Message: r.Message}}, "%s: store a price of %s, or of the %d hours before, "+
+			"with POST /v1/prices", r.Message, clock.Format(r.At), int(price.MaxAge.Hours()))
 	}
 	return fault.PrefixFields(at, r.Unwrap())
 }

@@ -114,7 +114,7 @@ func TestASaleToAnAccountInEurosIsValuedInEuros(t *testing.T) {
 			t1 := w.add("2025-09-15", x.text)
 			before := w.everything()
 			_, err := w.tryBook(t1, x.kind, "Euro", true)
-			w.expectRefused(x.text, err, fault.Conflict, x.says, "value_fiat.currency", "send value_fiat in EUR")
+			w.expectRefused(x.text, err, fault.Conflict, x.says, "value_fiat.currency", "mark this one as spam and add it again")
 			_, err = w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t1.ID, Type: x.kind, AutoPost: true, Splits: []booking.Split{
 				{LedgerAccountID: w.accountID("Euro"), Percent: "90"},
 				{LedgerAccountID: w.accountID("Trading fees"), Percent: "10"}}}}, noPrefix)

@@ -151,8 +151,8 @@ func refuseOpening(ctx context.Context, tx *db.Tx, e journal.Entry) error {
 	if err != nil || len(created) == 0 {
 		return err
 	}
-	return fault.Conflictf("the entry %s belongs to the opening balance %s: change or delete that asset instead", e.SequenceNumber(),
-		created[0].ID)
+	return fault.Conflictf("the entry %[1]s belongs to the opening balance %[2]s: change or delete that asset instead "+
+		"(PATCH or DELETE /v1/assets/%[2]s)", e.SequenceNumber(), created[0].ID)
 }
 
 // AfterUndo restores what an entry consumed, deletes the lots it created, and recomputes everything after it.
@@ -180,7 +180,7 @@ func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entr
 	for _, l := range created {
 		if !cascade && !l.RemainingQuantity.Equal(l.Quantity) {
 			return fault.Conflictf("%s of the %s %s that the entry %s brought in is used by later entries: reverse those first, or "+
-				"reverse this one with cascade=replay",
+				"send {\"cascade\":\"replay\"} with the reversal of this one",
 				l.Quantity.Sub(l.RemainingQuantity), l.Quantity, l.AssetType, was.SequenceNumber())
 		}
 	}

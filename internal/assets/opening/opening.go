@@ -143,7 +143,8 @@ func requireOpenBooks(b *snapshot.Books, legalEntityID string) error {
 	if b.ClosedThrough(legalEntityID) == "" {
 		return nil
 	}
-	return fault.Conflictf("the first period of %s, %s, is closed, so that its opening balances cannot change: reopen it first",
+	return fault.Conflictf("the first period of %s, %s, is closed, so that no opening balance can be added: reopen it first. "+
+		"One that exists and is booked can be changed with PATCH /v1/assets/{asset_id}",
 		b.Entities[legalEntityID].Name, b.FirstPeriod().Key)
 }
 

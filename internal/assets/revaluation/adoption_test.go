@@ -128,9 +128,10 @@ func TestFairValueIsAdoptedOnTheFirstDayOfAnOpenFiscalYearOnly(t *testing.T) {
 		}
 		for _, from := range []string{"2026-01-02", "2026-01-15"} {
 			w.refused("from "+from, w.chooses(entity.MeasuredAtFairValue, from), fault.Conflict, "measurement_from is "+from,
-				"for example 2027-01-01")
+				"for example 2026-01-01 if that month is open")
 			w.refused("from "+from, w.chooses(entity.MeasuredImpaired, from), fault.Invalid, "measurement_from")
 		}
+		w.refused("late in a year", w.chooses(entity.MeasuredAtFairValue, "2026-11-15"), fault.Conflict, "for example 2027-01-01 if")
 		for _, from := range []string{"2026-13-01", "soon"} {
 			w.refused("from "+from, w.chooses(entity.MeasuredAtFairValue, from), fault.Invalid, "measurement_from")
 		}

@@ -171,7 +171,7 @@ func (s *subject) rate(ctx context.Context, currency string) (*Quote, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		s.addMissing(fault.Field{Name: currency + "/" + s.BaseCurrency, Message: "has no rate of " + day})
+		s.addMissing(fault.Field{Name: currency + "/" + s.BaseCurrency, Message: "has no rate of " + day + ": store it with POST /v1/fx-rates"})
 		return nil, nil
 	}
 	at, err := calendar.StartOfDay(found[0].Date, time.UTC)

@@ -126,7 +126,8 @@ func TestARemeasuredBalanceIsReplacedWithdrawnAndReversedLikeEverythingElse(t *t
 			t.Errorf("%v became %v", before, w.counts())
 		}
 		w.inspects("2025-01", revaluation.Finding{Unpriced: []string{"ETH"},
-			Stale: "prices or rates at the end of 2025-01 are missing: ETH/USD has no price at 2025-01-31T23:59:59.999Z"})
+			Stale: "prices or rates at the end of 2025-01 are missing: ETH/USD has no price at 2025-01-31T23:59:59.999Z: " +
+				"store one with POST /v1/prices"})
 		w.closing("ETH", "2025-01", "2500")
 		w.inspects("2025-01", revaluation.Finding{Stale: "no revaluation of Acme was run; one would adjust -10 ETH on " +
 			"2220 Digital asset loans payable by -5000.00 USD. Run it with POST /v1/revaluations"})

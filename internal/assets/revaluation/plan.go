@@ -348,7 +348,8 @@ func (p *planner) sort() {
 }
 
 func (p *planner) addMissingPrice(q price.Query) {
-	p.addMissing(fault.Field{Name: q.AssetType + "/" + q.Currency, Message: "has no price at " + clock.Format(q.At)})
+	p.addMissing(fault.Field{Name: q.AssetType + "/" + q.Currency, Message: "has no price at " + clock.Format(q.At) +
+		": store one with POST /v1/prices"})
 	if !slices.Contains(p.unpriced, q.AssetType) {
 		p.unpriced = append(p.unpriced, q.AssetType)
 	}

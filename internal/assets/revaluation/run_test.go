@@ -129,7 +129,7 @@ func TestEveryPriceAndRateThatIsMissingIsNamedAndNothingIsWritten(t *testing.T) 
 		for _, dry := range []bool{true, false} {
 			_, err := w.try("2025-09", func(p *revaluation.RunParams) { p.Dry = dry })
 			w.refused("missing", err, fault.Conflict, "BTC/USD has no price at 2025-09-30T23:59:59.999Z", "ETH/USD has no price",
-				"EUR/USD has no rate of 2025-09-30")
+				"EUR/USD has no rate of 2025-09-30: store it with POST /v1/fx-rates")
 		}
 		if !slices.Equal(w.counts(), before) {
 			t.Errorf("%v became %v", before, w.counts())

@@ -159,9 +159,9 @@ func PrefixFields(prefix string, err error) error {
 	return &inside
 }
 
-// RateLimitedFor returns the error that asks the caller to retry after a while.
-func RateLimitedFor(wait time.Duration) error {
-	return &Error{Kind: RateLimited, Message: "too many requests", RetryAfter: wait}
+// RateLimitedf returns the error that asks the caller to retry after a while. Its message says which limit was exceeded.
+func RateLimitedf(wait time.Duration, format string, args ...any) error {
+	return &Error{Kind: RateLimited, Message: fmt.Sprintf(format, args...), RetryAfter: wait}
 }
 
 // Busyf returns the error for a request that the service refuses because it has too much to do at present. It has no cause: nothing is

@@ -15,7 +15,7 @@ func TestAnErrorNobodyClassifiedIsInternal(t *testing.T) {
 		fault.Conflictf("period %s is closed", "x"):     fault.Conflict,
 		fmt.Errorf("while: %w", fault.Missing("thing")): fault.NotFound,
 		fault.UnavailableBecause(errors.New("x"), "no"): fault.Unavailable,
-		fault.RateLimitedFor(1):                         fault.RateLimited,
+		fault.RateLimitedf(1, "wait"):                   fault.RateLimited,
 		fault.Forbiddenf("no"):                          fault.Forbidden,
 		fault.Unauthorizedf("no"):                       fault.Unauthorized,
 		fault.Malformedf("no"):                          fault.Invalid,

@@ -98,10 +98,18 @@ func (s *Service) reasonNotFrom(ctx context.Context, tx *db.Tx, e LegalEntity) (
 		"is booked to opening retained earnings: %s is possible", possible), err
 }
 
-// nextFiscalYear returns the first day of the fiscal year that begins after a day.
-func (e LegalEntity) nextFiscalYear(day time.Time) string {
-	next := calendar.MonthOf(day, time.UTC).Next()
-	return next.Add((int(e.FiscalYearStartMonth) - int(next.Month) + monthsOfYear) % monthsOfYear).FirstDay()
+// nearestFirstDay returns the day next to another one on which fair value can be adopted: the first day of a fiscal year or, unless
+// the framework is US GAAP, of a month.
+func (e LegalEntity) nearestFirstDay(day time.Time) string {
+	before, step := calendar.MonthOf(day, time.UTC), 1
+	if e.Framework == FrameworkUSGAAP {
+		before, step = before.Add(-((int(before.Month) - int(e.FiscalYearStartMonth) + monthsOfYear) % monthsOfYear)), monthsOfYear
+	}
+	after := before.Add(step)
+	if day.Sub(before.Start(time.UTC)) <= after.Start(time.UTC).Sub(day) {
+		return before.FirstDay()
+	}
+	return after.FirstDay()
 }
 
 // adoptionDay returns the first day of the current fiscal year, or of the next one that begins in an open period.

@@ -157,8 +157,8 @@ func (e LegalEntity) validate(faults *fault.List) {
 	case e.MeasurementFrom == "" || err == nil && at.Day() == 1:
 	case err == nil && e.Measurement == MeasuredAtFairValue: // a date, but not one on which fair value can be adopted
 		faults.AddConflictf("measurement_from", "fair value applies from the first day of a fiscal year, or of a month if the framework is "+
-			"not US GAAP or nothing is held yet, but measurement_from is %s: choose such a day, for example %s", e.MeasurementFrom,
-			e.nextFiscalYear(at))
+			"not US GAAP or nothing is held yet, but measurement_from is %s: choose such a day, for example %s if that month is open",
+			e.MeasurementFrom, e.nearestFirstDay(at))
 	default:
 		faults.Addf("measurement_from", "must be the first day of a month such as 2026-01-01")
 	}

@@ -80,6 +80,11 @@ func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.T
 			continue
 		}
 		open = append(open, i)
+		if l.Currency != own(l.LegalEntityID) && !money.IsFiat(l.Currency) { // it has prices, and no exchange rates
+			c.conflict(fmt.Sprintf("lines[%d].currency", i), l.Currency+" is not a currency: lines by hand are in currencies such as USD; an "+
+				"asset is booked from a transaction (POST /v1/journal-entries with transaction_id)")
+			continue
+		}
 		if pair := [2]string{l.Currency, own(l.LegalEntityID)}; pair[0] != pair[1] {
 			rates[pair] = money.Decimal{}
 		}

@@ -74,6 +74,9 @@ const (
 	strangerShare     = 10 // an address may try one in so many unknown keys
 )
 
+// senders says for each policy that counts known callers whose requests it counts.
+var senders = map[string]string{"key": "this API key", "organization": "all API keys of this organization together"}
+
 // limits holds the rate limits of the service. The zero value has none.
 type limits struct {
 	limiter                     *ratelimit.Limiter
@@ -105,7 +108,8 @@ func (l limits) allow(ctx context.Context, h http.Header, who actor.Actor) error
 	describeLimits(h, states)
 	for _, s := range states {
 		if s.Refused {
-			return fault.RateLimitedFor(s.Reset)
+			return fault.RateLimitedf(s.Reset, "%s sent more than %d requests within %d seconds: wait, then send the request again",
+				senders[s.Policy.Name], s.Policy.Quota, int(ratelimit.Window/time.Second))
 		}
 	}
 	return nil
@@ -129,8 +133,7 @@ func (l limits) allowStranger(address string, known func() bool) error {
 		return nil
 	}
 	if s, full := l.limiter.Full(l.stranger, address); full && !known() {
-		return &fault.Error{Kind: fault.RateLimited, RetryAfter: s.Reset,
-			Message: "too many requests with unknown API keys came from this address; wait, and check the key"}
+		return fault.RateLimitedf(s.Reset, "too many requests with unknown API keys came from this address; wait, and check the key")
 	}
 	return nil
 }

@@ -154,7 +154,8 @@ func TestAKeyThatAsksTooOftenIsToldHowLongToWait(t *testing.T) {
 			}
 			refused++
 			wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
-			if a.Status != 429 || a.Error(t).Code != "RATE_LIMITED" || err != nil || wait < 1 {
+			if a.Status != 429 || a.Error(t).Code != "RATE_LIMITED" || err != nil || wait < 1 ||
+				!strings.Contains(a.Error(t).Message, "this API key sent more than 10 requests within 2 seconds") {
 				t.Fatalf("%d %s %s", a.Status, a.Header.Get("Retry-After"), a.Body)
 			}
 		}
@@ -218,8 +219,11 @@ func TestTheKeysOfAnOrganizationShareItsQuota(t *testing.T) {
 		for range 8 {
 			key := n.Member(t, actor.Owner, actor.ScopeAll)
 			for range 10 {
-				if s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: key}).Status == 200 {
+				a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: key})
+				if a.Status == 200 {
 					allowed++
+				} else if !strings.Contains(a.Error(t).Message, "all API keys of this organization together sent more than 40 requests") {
+					t.Errorf("%s", a.Body)
 				}
 			}
 		}

@@ -214,8 +214,11 @@ func TestTheServiceWritesTheAnchorsOfClosesAlsoThoseOfAnEarlierRun(t *testing.T)
 		if again := anchors(); len(again) != 1 || again[0] != written[0] {
 			t.Errorf("the start wrote %v", again)
 		}
-		if r := inside(on(c, "verify", "--anchors", folder)...).mustDo(t); !strings.Contains(r.out, "holds 1 anchor") {
-			t.Errorf("%s", r.out)
+		for _, named := range [][]string{{}, {"--anchor", folder}, {"--anchor", written[0]}} { // a copy of an anchor is not another one
+			r := inside(on(c, append([]string{"verify", "--anchors", folder}, named...)...)...).mustDo(t)
+			if !strings.Contains(r.out, "holds 1 anchor.") {
+				t.Errorf("%v: %s", named, r.out)
+			}
 		}
 	})
 }

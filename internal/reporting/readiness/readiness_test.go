@@ -76,8 +76,11 @@ func TestALotWaitingForTheOtherHalfOfATransferFails(t *testing.T) {
 	})
 }
 
+// nextAfterUnitsDiffer says what to do about amounts that contradict units. The samples of the check are the accounts.
+const nextAfterUnitsDiffer = ". Look at the entries of these accounts (GET /v1/journal-entries?ledger_account_id=…, with the ids in " +
+	"sample_ids) and correct those at fault: book what was paid in the unit that is owed, and wallets by their transactions"
+
 func TestWhatIsOwedInUnitsMustBeSettledInThem(t *testing.T) {
-	const next = ". Correct these entries: book what was paid in the unit that is owed, and wallets by their transactions"
 	each(t, func(w *world) {
 		loan := w.Account("2210")
 		w.Transact("2025-10-01 Bank in 90000 USD : DEPOSIT against 3010")
@@ -87,7 +90,7 @@ func TestWhatIsOwedInUnitsMustBeSettledInThem(t *testing.T) {
 		_, paid := w.Transact("2025-11-03 Bank out 20000 USD : REPAYMENT against 2210")
 		w.passes("2025-10", readiness.CodeUnitsDiffer)
 		w.fails("2025-11", readiness.CodeUnitsDiffer, 1, "amounts contradict units: on "+loan.String()+", 10 ETH are outstanding, but 20000.00 "+
-			"was settled without units"+next, loan.ID)
+			"was settled without units"+nextAfterUnitsDiffer, loan.ID)
 		_, err := w.Journal.Reverse(w.Ctx, paid, journal.ReverseParams{})
 		w.Must(err)
 		w.Transact("2025-11-04 A out 10 ETH = 21000.00 : REPAYMENT against 2210")
@@ -95,7 +98,7 @@ func TestWhatIsOwedInUnitsMustBeSettledInThem(t *testing.T) {
 		_, err = w.Journal.Reverse(w.Ctx, borrowed, journal.ReverseParams{})
 		w.Must(err)
 		w.fails("2025-12", readiness.CodeUnitsDiffer, 1, "amounts contradict units: more was settled on "+loan.String()+
-			" than was owed, by 10 ETH"+next, loan.ID)
+			" than was owed, by 10 ETH"+nextAfterUnitsDiffer, loan.ID)
 	})
 }
 
@@ -112,8 +115,7 @@ func TestMoreThanWasBorrowedMustNotBeRepaid(t *testing.T) {
 		w.Must(err)
 		w.passes("2025-10", readiness.CodeUnitsDiffer)
 		w.fails("2025-11", readiness.CodeUnitsDiffer, 1, "amounts contradict units: more was settled on "+loan.String()+
-			" than was owed, by 600.00 USD. Correct these entries: book what was paid in the unit that is owed, and wallets by their "+
-			"transactions", loan.ID)
+			" than was owed, by 600.00 USD"+nextAfterUnitsDiffer, loan.ID)
 	})
 }
 
@@ -147,8 +149,8 @@ func TestAWalletHasNoAmountsWithoutAnAsset(t *testing.T) {
 				{LedgerAccountID: w.Account("6020").ID, Side: book.Debit, Amount: "800"},
 				{LedgerAccountID: wallet.ID, Side: book.Credit, Amount: "800"}}})
 		w.Must(err)
-		w.fails("2025-10", readiness.CodeUnitsDiffer, 1, "amounts contradict units: "+wallet.String()+" has -800.00 without an asset. Correct "+
-			"these entries: book what was paid in the unit that is owed, and wallets by their transactions", wallet.ID)
+		w.fails("2025-10", readiness.CodeUnitsDiffer, 1, "amounts contradict units: "+wallet.String()+" has -800.00 without an asset"+
+			nextAfterUnitsDiffer, wallet.ID)
 	})
 }
 

@@ -46,8 +46,9 @@ func inspectUnits(ctx context.Context, tx *db.Tx, p period.Period, e entity.Lega
 	}
 	v := period.NewCheckResult(e, CodeUnitsDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))],
 		"what is owed and held in units was booked in these units",
-		"amounts contradict units: "+sample(texts, len(texts))+". Correct these entries: book what was paid in the unit that is owed, "+
-			"and wallets by their transactions")
+		"amounts contradict units: "+sample(texts, len(texts))+". Look at the entries of these accounts "+
+			"(GET /v1/journal-entries?ledger_account_id=…, with the ids in sample_ids) and correct those at fault: book what was paid in the "+
+			"unit that is owed, and wallets by their transactions")
 	if onlyMoney && v.Status == period.Fail {
 		v.Status = period.Warn
 	}

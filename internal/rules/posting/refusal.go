@@ -2,6 +2,7 @@ package posting
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
@@ -43,8 +44,9 @@ type Refusal struct {
 	Reason  Reason
 	Field   string
 	Message string
-	Role    string // MissingRole: the role that no account has
-	Rate    Rate   // MissingRate: the rate that is needed
+	Role    string    // MissingRole: the role that no account has
+	Rate    Rate      // MissingRate: the rate that is needed
+	At      time.Time // NoValue: when the asset moved, for which a price is needed
 }
 
 // Error returns the message.

@@ -85,8 +85,9 @@ func (p *Plan) requireCurrency(leg *Leg) error {
 			moved = "was paid"
 		}
 		return refuse(WrongCurrency, fieldValue+".currency", "the account is kept in %[1]s and the value of the %[2]s is in %[3]s, so it is "+
-			"not known how much %[1]s %[4]s; send value_fiat in %[1]s, or link this transaction with that of the account "+
-			"(POST /v1/transactions/link) and book both as SWAP", s.Currency, leg.Asset.Symbol, leg.Value.Currency, moved)
+			"not known how much %[1]s %[4]s; link this transaction with that of the account (POST /v1/transactions/link; add that one first "+
+			"if it is missing) and book both as SWAP, or mark this one as spam and add it again with another external_id and with "+
+			"value_fiat in %[1]s", s.Currency, leg.Asset.Symbol, leg.Value.Currency, moved)
 	}
 	return nil
 }

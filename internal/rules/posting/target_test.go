@@ -83,7 +83,8 @@ func TestTargetsThatCannotHoldWhatMovedAreRefused(t *testing.T) {
 	}
 	inEuros := func(moved string) string {
 		return "the account is kept in EUR and the value of the ETH is in USD, so it is not known how much EUR was " + moved +
-			"; send value_fiat in EUR, or link this transaction with that of the account (POST /v1/transactions/link) and book both as SWAP"
+			"; link this transaction with that of the account (POST /v1/transactions/link; add that one first if it is missing) and book both " +
+			"as SWAP, or mark this one as spam and add it again with another external_id and with value_fiat in EUR"
 	}
 	for _, c := range []struct {
 		example

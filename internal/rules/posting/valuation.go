@@ -15,7 +15,9 @@ func (p *Plan) currency(l *Leg) string { return p.in.Books.Currencies[l.Entity] 
 
 func (p *Plan) valueLegIn(l *Leg, currency string) (valuation, error) {
 	if l.Value == nil {
-		return valuation{}, refuse(NoValue, fieldValue, "the value of %s is not known", l.Asset.Symbol)
+		r := refuse(NoValue, fieldValue, "the value of %s is not known", l.Asset.Symbol)
+		r.At = l.At
+		return valuation{}, r
 	}
 	v := *l.Value
 	if v.Fee.Sign() < 0 || v.Fee.Cmp(v.Gross) > 0 {

@@ -371,7 +371,7 @@ func TestAnAssetOfAClosedPeriodIsCorrectedInTheNextOpenOne(t *testing.T) {
 		made := n.NewAsset(t, client.CreateAsset{})
 		l.Close(t, "US", "2026-01")
 		_, err := n.Client.CreateAsset(t.Context(), n.CompleteAsset(t, client.CreateAsset{}))
-		apitest.WantConflict(t, err, "2026-01, is closed")
+		apitest.WantConflict(t, err, "2026-01, is closed, so that no opening balance can be added", "PATCH /v1/assets/{asset_id}")
 		changed, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{CostBasis: new("5000.00")})
 		if err != nil || changed.CostBasis != "5000.00" {
 			t.Fatalf("%+v %v", changed, err)

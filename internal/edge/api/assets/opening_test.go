@@ -2,6 +2,7 @@ package assets_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -171,6 +172,10 @@ func TestTheEntryOfAnOpeningAssetCannotBeCorrected(t *testing.T) {
 			if n.AuditCount(t) != before {
 				t.Errorf("%s: something was written", what)
 			}
+		}
+		a, _ := s.SendJSON(t, n.Key, "POST", "/v1/journal-entries/"+*made.JournalEntryID+"/correct", `{"transaction_type":"INCOME"}`)
+		if a.Status != 409 || !strings.Contains(string(a.Body), "PATCH or DELETE /v1/assets/"+made.ID) {
+			t.Errorf("another type: %d %s", a.Status, a.Body)
 		}
 		_, err := n.Client.ReverseJournalEntry(t.Context(), *made.JournalEntryID, client.ReverseJournalEntry{})
 		apitest.WantConflict(t, err, "change or delete that asset instead")

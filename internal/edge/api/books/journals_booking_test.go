@@ -174,7 +174,7 @@ func TestALateTransactionSaysWhatItChanges(t *testing.T) {
 			t.Errorf("%s %v", spelled(now), err)
 		}
 		_, err = h.Client.ReverseJournalEntry(t.Context(), made.ID, client.ReverseJournalEntry{})
-		apitest.WantError(t, "its lot is used", err, 409, nil, "cascade=replay")
+		apitest.WantError(t, "its lot is used", err, 409, nil, `send {"cascade":"replay"} with the reversal of this one`)
 		if _, err := h.Client.ReverseJournalEntry(t.Context(), made.ID, client.ReverseJournalEntry{Cascade: "replay"}); err != nil {
 			t.Fatal(err)
 		}

@@ -95,6 +95,8 @@ func faultyEntries(t *testing.T, l *ledger, foreign *ledger) []faulty {
 		{name: "another state", put: map[string]any{"status": "deleted"}, status: 400, fields: []string{"status"}, says: ""},
 		{name: "no rate", put: map[string]any{"lines[0].currency": "EUR", "lines[1].currency": "EUR"}, status: 409,
 			fields: []string{"lines"}, says: "no rate from EUR to USD is stored for 2026-01-05"},
+		{name: "an asset", put: map[string]any{"lines[0].currency": "BTC", "lines[1].currency": "BTC"}, status: 409,
+			fields: []string{"lines[0].currency", "lines[1].currency"}, says: "BTC is not a currency: lines by hand are in currencies"},
 		{name: "a currency in small letters", put: map[string]any{"lines[0].currency": "usd", "lines[1].currency": "usd"}, status: 400,
 			fields: []string{"lines[0].currency", "lines[1].currency"}, says: "must be written USD"},
 		{name: "a sign for a currency", put: map[string]any{"lines[0].currency": "€"}, status: 400, fields: []string{"lines[0].currency"},

@@ -109,7 +109,7 @@ type CreateJournalEntry struct {
 
 // CreateSplit is the part of an amount that is booked to one of several offsetting ledger accounts.
 type CreateSplit struct {
-	LedgerAccountID string           `json:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Postable ledger account that is not archived, belongs to no source and is no clearing account."`
+	LedgerAccountID string           `json:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Postable ledger account that is not archived and is no clearing account. The account of a source can be used only if that source cannot hold what moved, such as the bank account to which the proceeds of a sale went."`
 	Amount          string           `json:"amount,omitempty" format:"decimal" minLength:"1" maxLength:"80" doc:"Amount in the base currency of the legal entity; positive. One of amount, percent and quantity is required."`
 	Percent         string           `json:"percent,omitempty" format:"decimal" minLength:"1" maxLength:"80" doc:"Percentage of the whole; positive. The amount is rounded to the minor unit, and the parts add up to the whole."`
 	Quantity        string           `json:"quantity,omitempty" format:"decimal" minLength:"1" maxLength:"80" doc:"Quantity of the asset or currency of the transaction; positive. The amount follows from it, and a line on the account of a loan has exactly this quantity."`

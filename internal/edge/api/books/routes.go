@@ -84,9 +84,11 @@ func (h handlers) accountingPeriods() []wire.Route {
 		wire.Get("/v1/accounting-periods/{accounting_period_id}", h.getAccountingPeriod, "Get an accounting period"),
 		wire.Get("/v1/accounting-periods/{accounting_period_id}/readiness", h.getAccountingPeriodReadiness,
 			"List the readiness checks of an accounting period").
-			Describe("Every check must pass before the period can be closed.").LargeRead(),
+			Describe("A check with the status `fail` prevents the close of the period, one with `warn` does not. A period with failing "+
+				"`unposted_transactions` can be closed with an `override_reason`.").LargeRead(),
 		wire.Post("/v1/accounting-periods/{accounting_period_id}/close", h.closeAccountingPeriod, "Close an accounting period").
-			Describe("Every readiness check must pass. The balances of the period are frozen in a close package.").Privileged().LargeWrite(),
+			Describe("No readiness check may fail, except `unposted_transactions` if an `override_reason` is sent. The balances of the "+
+				"period are frozen in a close package.").Privileged().LargeWrite(),
 		wire.Post("/v1/accounting-periods/{accounting_period_id}/reopen", h.reopenAccountingPeriod, "Reopen a closed accounting period").
 			Describe("Only the latest closed period can be reopened. Its close package is kept as history.").Privileged().LargeWrite(),
 		wire.Get("/v1/accounting-periods/{accounting_period_id}/close-package", h.getAccountingPeriodClosePackage,
