@@ -95,6 +95,8 @@ func New(d *db.DB, log *slog.Logger) *App {
 		}
 		return nil
 	})
+	periods := period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices).
+		WithAdjustments(holdings.KeepAdjustments)
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
 	return &App{
 		DB:             d,
@@ -120,7 +122,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Holdings:       held,
 		Explain:        explain.NewService(d, reports, held, measures),
 		Insights:       insights.NewService(d, reports, held),
-		Periods:        period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices),
+		Periods:        periods,
 		log:            log,
 		Classification: classification.NewService(d, bookings),
 		Lots:           lots.NewService(d),

@@ -58,6 +58,8 @@ var StatedTables = []StatedTable{
 	{Table: "period_closing_rates", Resource: "period_closing", Key: "period_closing_id", Order: "quote_currency, applies_to",
 		Digest: true},
 	{Table: "period_closing_prices", Resource: "period_closing", Key: "period_closing_id", Order: "asset_type", Digest: true},
+	{Table: "period_closing_adjustments", Resource: "period_closing", Key: "period_closing_id",
+		Order: "asset_type, source_id, ledger_account_id, chain, token_id", Digest: true},
 	{Table: "fx_rates", Resource: "fx_rate", Key: "base_currency || '/' || quote_currency || ' ' || date"},
 	{Table: "journal_entries", Resource: "journal_entry", Key: "journal_entry_id", Digest: true,
 		Unstated: map[string]string{

@@ -75,7 +75,7 @@ func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, he
 	if err != nil {
 		return nil, err
 	}
-	adjusted, err := s.adjustments(ctx, tx, month.Key, held)
+	adjusted, err := s.adjustments(ctx, tx, month, held)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +92,10 @@ func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, he
 // entityAsset is an asset of a legal entity.
 type entityAsset struct{ legalEntityID, asset string }
 
-// adjustments allocates the booked adjustments of assets to their positions. For each asset, a legal entity has one account for
-// fair value and one for impairment, whatever the number of positions.
-func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, wanted []Position) (map[[6]string]money.Decimal, error) {
+// adjustments allocates the booked adjustments of assets to their positions: as they were kept when the period was closed, otherwise to
+// what is held at its end. For each asset, a legal entity has one account for fair value and one for impairment, whatever the number of
+// positions.
+func (s *scope) adjustments(ctx context.Context, tx *db.Tx, month period.Period, wanted []Position) (map[[6]string]money.Decimal, error) {
 	var f Filter
 	roles := map[string]string{}
 	for _, p := range wanted {
@@ -107,11 +108,15 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, wa
 			f.LegalEntityIDs = append(f.LegalEntityIDs, p.LegalEntityID)
 		}
 	}
-	balances, err := selectBalances(ctx, tx, periodKey, f.LegalEntityIDs, roles)
+	balances, err := selectBalances(ctx, tx, month.Key, f.LegalEntityIDs, roles)
 	if err != nil || len(balances) == 0 {
 		return nil, err
 	}
-	all, err := Positions(ctx, tx, periodKey, f)
+	kept, err := keptAdjustments(ctx, tx, month.ID, f)
+	if err != nil {
+		return nil, err
+	}
+	all, err := Positions(ctx, tx, month.Key, f)
 	if err != nil {
 		return nil, err
 	}
@@ -119,15 +124,11 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, wa
 	for _, p := range all {
 		places[entityAsset{p.LegalEntityID, p.AssetType}] = append(places[entityAsset{p.LegalEntityID, p.AssetType}], p)
 	}
-	out, held := map[[6]string]money.Decimal{}, heldLots{periodKey, map[string]map[string][]lots.Lot{}}
+	out, held := map[[6]string]money.Decimal{}, heldLots{month.Key, map[string]map[string][]lots.Lot{}}
 	for o, balance := range balances {
-		e := s.entity(o.legalEntityID)
-		if e.Measurement, _, err = entity.MeasurementOn(ctx, tx, e, periodKey+"-01"); err != nil {
-			return nil, err
-		}
-		split := splitAdjustment(e, places[o], balance)
-		if e.Measurement != entity.MeasuredAtFairValue {
-			if split, err = held.splitImpairment(ctx, tx, e, places[o], balance); err != nil {
+		split, there := kept.split(o, places[o])
+		if !there {
+			if split, err = s.split(ctx, tx, held, o.legalEntityID, places[o], balance); err != nil {
 				return nil, err
 			}
 		}
@@ -136,6 +137,19 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, wa
 		}
 	}
 	return out, nil
+}
+
+// split allocates the adjustment of an asset to its positions by the way in which the legal entity measures it.
+func (s *scope) split(ctx context.Context, tx *db.Tx, held heldLots, legalEntityID string, places []Position,
+	balance money.Decimal) (parts []money.Decimal, err error) {
+	e := s.entity(legalEntityID)
+	if e.Measurement, _, err = entity.MeasurementOn(ctx, tx, e, held.periodKey+"-01"); err != nil {
+		return nil, err
+	}
+	if e.Measurement != entity.MeasuredAtFairValue {
+		return held.splitImpairment(ctx, tx, e, places, balance)
+	}
+	return splitAdjustment(e, places, balance), nil
 }
 
 // splitAdjustment allocates an adjustment to positions. At fair value the carrying amount is allocated by quantity, because

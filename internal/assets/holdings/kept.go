@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -43,6 +45,68 @@ func KeepPrices(ctx context.Context, tx *db.Tx, month period.Period, legalEntity
 		}
 	}
 	return out, nil
+}
+
+// KeepAdjustments returns the adjustments that a closing of a period keeps: one for each position, at its end, of an asset that a legal
+// entity has adjusted. Later events can delete or replace the lots that they belong to. It is a building block for package period.
+func KeepAdjustments(ctx context.Context, tx *db.Tx, month period.Period, legalEntityIDs []string) ([]period.KeptAdjustment, error) {
+	if len(legalEntityIDs) == 0 {
+		return nil, nil
+	}
+	held, err := Positions(ctx, tx, month.Key, Filter{LegalEntityIDs: legalEntityIDs})
+	if err != nil || len(held) == 0 {
+		return nil, err
+	}
+	entities, err := snapshot.Entities(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	s := &scope{entities: entities}
+	adjusted, err := s.adjustments(ctx, tx, month, held)
+	var out []period.KeptAdjustment
+	for _, p := range held {
+		if amount, there := adjusted[[6]string(p.key())]; there {
+			out = append(out, period.KeptAdjustment{KeptPosition: p.kept(), Amount: amount})
+		}
+	}
+	return out, err
+}
+
+// kept returns the position by which its adjustment is kept.
+func (p Position) kept() period.KeptPosition {
+	k := period.KeptPosition{LegalEntityID: p.LegalEntityID, AssetType: p.AssetType, SourceID: p.SourceID, Chain: p.Chain,
+		TokenID: p.TokenID}
+	if p.SourceID == "" {
+		k.LedgerAccountID = p.LedgerAccountID
+	}
+	return k
+}
+
+// keptAmounts are kept adjustments by asset and position.
+type keptAmounts map[entityAsset]map[period.KeptPosition]money.Decimal
+
+// keptAdjustments reads the adjustments that were kept when a period was closed.
+func keptAdjustments(ctx context.Context, tx *db.Tx, periodID string, f Filter) (keptAmounts, error) {
+	kept, err := period.KeptAdjustments(ctx, tx, periodID, f.LegalEntityIDs, f.AssetTypes)
+	out := keptAmounts{}
+	for _, k := range kept {
+		o := entityAsset{k.LegalEntityID, k.AssetType}
+		if out[o] == nil {
+			out[o] = map[period.KeptPosition]money.Decimal{}
+		}
+		out[o][k.KeptPosition] = k.Amount
+	}
+	return out, err
+}
+
+// split returns the kept adjustments of the positions of an asset, and reports whether there are any.
+func (a keptAmounts) split(o entityAsset, places []Position) ([]money.Decimal, bool) {
+	amounts, there := a[o]
+	parts := make([]money.Decimal, len(places))
+	for i, p := range places {
+		parts[i] = amounts[p.kept()]
+	}
+	return parts, there
 }
 
 // pricesAtEnd returns the prices by which holdings are valued at the end of a period, or now if it is not over: those that were kept when

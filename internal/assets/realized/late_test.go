@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -32,7 +33,7 @@ func (w *world) closeThrough(key string) {
 		if p.Key > w.closed && p.Key <= key {
 			for _, entityID := range []string{w.EntityID, w.SubsidiaryID} {
 				if entityID != "" {
-					_, err := period.NewService(w.DB).Close(w.Ctx, p.ID, entityID)
+					_, err := period.NewService(w.DB).WithAdjustments(holdings.KeepAdjustments).Close(w.Ctx, p.ID, entityID)
 					w.Must(err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/journal"
 )
 
 // positions returns the closing positions of a month, page by page, in the form "1 ETH cost 200 less 100 = 100".
@@ -46,6 +47,40 @@ func TestClosingPositionsShowTheImpairmentOfTheirOwnLots(t *testing.T) {
 			check("2025-10", "0.75 cost 150 less 75 = 75, 1.25 cost 100 less 25 = 75")
 			w.book("2025-10 revalue at 100")
 			check("2025-10", "0.75 cost 150 less 75 = 75, 1.25 cost 100 less 25 = 75")
+		})
+	}
+}
+
+// The lots that carried the impairment of a closed month may leave, be replaced or be deleted later; its rows stay.
+func TestClosingPositionsOfAClosedMonthStayAsTheyWereAtTheClose(t *testing.T) {
+	t.Parallel()
+	const reversal = "reversal"
+	for _, late := range []string{
+		reversal,
+		"2025-09-20 A out 0.5 ETH = 70.00 : WITHDRAWAL against Bank",
+		"2025-09-05 A in 1 ETH = 300.00 : DEPOSIT against 3010",
+		"2025-09-20 A out 0.5 ETH = 70.00 : WITHDRAWAL against B",
+	} {
+		each(t, "ifrs impairment", func(w *world) {
+			_, first := w.Transact("2025-09-08 A in 1 ETH = 200.00 : DEPOSIT against 3010")
+			w.book("2025-09-10 B in 1 ETH = 50.00 : DEPOSIT against 3010", "2025-09 revalue at 100")
+			w.closeThrough("2025-09")
+			check := func(when string) {
+				w.Helper()
+				if got, want := w.positions("2025-09"), "1 cost 200 less 100 = 100, 1 cost 50 less 0 = 50"; got != want {
+					w.Errorf("%s, %s: %s, want %s", late, when, got, want)
+				}
+			}
+			check("closed")
+			if late == reversal {
+				_, err := w.Journal.Reverse(w.Ctx, first, journal.ReverseParams{AccountingDate: "2025-10-10"})
+				w.Must(err)
+			} else {
+				w.book(late)
+			}
+			check("after the late event")
+			w.book("2025-10 revalue at 100")
+			check("after the next run")
 		})
 	}
 }

@@ -116,6 +116,9 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 		if err := x.keepPrices(ctx, tx, s.findPrices, closings); err != nil {
 			return err
 		}
+		if err := x.keepAdjustments(ctx, tx, s.findAdjustments, closings); err != nil {
+			return err
+		}
 		state, err := orgstate.Lock(ctx, tx)
 		if err != nil {
 			return err

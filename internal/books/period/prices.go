@@ -44,9 +44,5 @@ func (x *examination) keepPrices(ctx context.Context, tx *db.Tx, find FindPrices
 	if err != nil {
 		return err
 	}
-	byEntity := map[string]string{}
-	for _, c := range closings {
-		byEntity[c.LegalEntityID] = c.ID
-	}
-	return insertKeptPrices(ctx, tx, found, byEntity)
+	return insertKeptPrices(ctx, tx, found, byEntity(closings))
 }

@@ -18,9 +18,10 @@ type Service struct {
 	db          *db.DB
 	extraChecks []ReadinessCheck
 
-	findTransit FindTransit
-	findPrices  FindPrices                  // nil if there is none
-	afterClose  func(organizationID string) // nil if there is none
+	findTransit     FindTransit
+	findPrices      FindPrices                  // nil if there is none
+	findAdjustments FindAdjustments             // nil if there is none
+	afterClose      func(organizationID string) // nil if there is none
 }
 
 // NewService returns a Service. The extra readiness checks are those of packages above this one.
@@ -49,6 +50,13 @@ func (s *Service) WithTransit(find FindTransit) *Service {
 // service.
 func (s *Service) WithPrices(find FindPrices) *Service {
 	s.findPrices = find
+	return s
+}
+
+// WithAdjustments sets the function that finds the adjustments to keep with a closing, which a package above this one provides. It
+// returns the service.
+func (s *Service) WithAdjustments(find FindAdjustments) *Service {
+	s.findAdjustments = find
 	return s
 }
 
