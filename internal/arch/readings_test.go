@@ -46,6 +46,8 @@ var readings = []reading{
 		"corrections of realized gains are those of revaluations whose entries are in force, in the order of periods; realized cannot import " +
 			"revaluation, which imports holdings, which imports it"},
 
+	{"receivables/invoice", []string{"journal_lines"}, "verify adds up the lines of the control account in the database"},
+
 	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
 	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},
 		"an explanation pages through the lines behind a figure and adds up the rest in the database"},
