@@ -22,4 +22,19 @@ var receivableTables = []Table{
 			{Column: "ledger_account_id", To: "ledger_accounts"},
 			{Column: "tax_ledger_account_id", To: "ledger_accounts"},
 		}},
+	{Name: "credit_notes", Kind: Tenant, Owner: "receivables/invoice", ID: "credit_note_id", One: "credit note", Many: "credit notes",
+		Example: "credit_note_number",
+		References: []Link{
+			{Column: "invoice_id", To: "invoices"},
+			{Column: "customer_id", To: "customers"},
+			{Column: "legal_entity_id", To: "legal_entities", Fixes: []string{"base_currency"}},
+			{Column: "journal_entry_id", To: "journal_entries"},
+		}},
+	{Name: "credit_note_lines", Kind: Tenant, Owner: "receivables/invoice", One: "credit note line", Many: "credit note lines",
+		Example: "credit_note_id", Shown: "of %s",
+		References: []Link{
+			{Column: "credit_note_id", To: "credit_notes"},
+			{Column: "ledger_account_id", To: "ledger_accounts"},
+			{Column: "tax_ledger_account_id", To: "ledger_accounts"},
+		}},
 }

@@ -130,6 +130,8 @@ var StatedTables = []StatedTable{
 		Unstated: map[string]string{"match_key": derived}},
 	{Table: "invoices", Resource: "invoice", Key: "invoice_id"},
 	{Table: "invoice_lines", Resource: "invoice", Key: "invoice_id", Order: "position", Facts: "lines"},
+	{Table: "credit_notes", Resource: "credit_note", Key: "credit_note_id"},
+	{Table: "credit_note_lines", Resource: "credit_note", Key: "credit_note_id", Order: "position", Facts: "lines"},
 
 	{Table: "memory_documents", Resource: "memory", Key: "path"},
 	{Table: "memory_rules", Resource: "rule", Key: "rule_id"},

@@ -251,13 +251,14 @@ func (c *composer) composeLine(e Entry, at string, p LineParams) Line {
 }
 
 // controlOrigins are the origins of entries that may have lines on a control account.
-var controlOrigins = []string{ByInvoice, ByRevaluation}
+var controlOrigins = []string{ByInvoice, ByCreditNote, ByRevaluation}
 
 // requireControl reports a line on a control account of an entry that its subledger did not make: the account would no longer be equal to
 // the subledger.
 func (c *composer) requireControl(field, accountID, origin string) {
 	if a := c.books.Accounts[accountID]; account.IsControl(a.Role) && !slices.Contains(controlOrigins, origin) {
-		c.fault(field, "the ledger account "+a.String()+" is kept by invoices: create or void an invoice instead, or choose another account")
+		c.fault(field, "the ledger account "+a.String()+" is kept by invoices and credit notes: create or void one instead, or "+
+			"choose another account")
 	}
 }
 

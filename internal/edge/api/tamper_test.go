@@ -55,6 +55,7 @@ var unnoticed = map[string]string{
 	"accounting_periods copied":               refused,
 	"period_closings copied":                  refused,
 	"invoices copied":                         refused,
+	"credit_notes copied":                     refused,
 	"journal_entries.updated_at":              written,
 	"transactions.updated_at":                 written,
 	"transactions.suggested":                  "it proposes how to book the transaction, and nothing is booked from it",
@@ -149,6 +150,9 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	_, err = n.Client.MarkInvoiceUncollectible(t.Context(), lost.ID, client.MarkInvoiceUncollectible{})
 	must("uncollectible", err)
 	_, err = n.Client.VoidInvoice(t.Context(), n.NewInvoice(t, client.CreateInvoice{Status: "open"}).ID, client.VoidInvoice{Reason: "wrong"})
+	must("void", err)
+	n.NewCreditNote(t, n.NewInvoice(t, client.CreateInvoice{Status: "open"}).ID)
+	_, err = n.Client.VoidCreditNote(t.Context(), n.NewCreditNote(t, "").ID, client.VoidCreditNote{Reason: "wrong"})
 	must("void", err)
 	n.NewRule(t)
 	n.NewTag(t)

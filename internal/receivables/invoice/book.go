@@ -71,10 +71,10 @@ func (i Invoice) line(accountID string, amount money.Decimal, memo string) journ
 	return l
 }
 
-// book posts an entry of an invoice and returns its id.
-func (s *Service) book(ctx context.Context, tx *db.Tx, i Invoice, date, memo string, lines []journal.LineParams) (string, error) {
+// book posts an entry of an invoice or a credit note and returns its id.
+func (s *Service) book(ctx context.Context, tx *db.Tx, i Invoice, origin, date, memo string, lines []journal.LineParams) (string, error) {
 	made, err := s.journal.CreateInTx(ctx, tx, []journal.CreateParams{{
-		LegalEntityID: i.LegalEntityID, AccountingDate: date, Memo: memo, Status: journal.Posted, OriginatedBy: journal.ByInvoice,
+		LegalEntityID: i.LegalEntityID, AccountingDate: date, Memo: memo, Status: journal.Posted, OriginatedBy: origin,
 		Classification: string(posting.Invoice), Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Service) bookOpening(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 	if err != nil {
 		return "", err
 	}
-	made, err := s.book(ctx, tx, i, day(i.Date), "Invoice "+i.Number+", "+i.CustomerName, i.lines(control))
+	made, err := s.book(ctx, tx, i, journal.ByInvoice, day(i.Date), "Invoice "+i.Number+", "+i.CustomerName, i.lines(control))
 	return made, fault.RenameField(err, "accounting_date", "invoice_date")
 }
 

@@ -106,7 +106,7 @@ func (i Invoice) facts() map[string]any {
 		"legal_entity_id": db.OrNull(i.LegalEntityID), "status": i.Status, "currency": i.Currency, "invoice_date": clock.Format(i.Date),
 		"due_date": clock.Format(i.DueDate), "subtotal": i.Subtotal.Fixed(i.Currency), "tax": i.Tax.Fixed(i.Currency),
 		"total": i.Total.Fixed(i.Currency), "amount_due": i.AmountDue.Fixed(i.Currency),
-		"memo":       db.OrNull(i.Memo), "void_reason": db.OrNull(i.VoidReason), "transaction_id": db.OrNull(i.TransactionID),
+		"memo": db.OrNull(i.Memo), "void_reason": db.OrNull(i.VoidReason), "transaction_id": db.OrNull(i.TransactionID),
 		"journal_entry_id": db.OrNull(i.EntryID), "write_off_entry_id": db.OrNull(i.WriteOffID), "lines": lines,
 	}
 }

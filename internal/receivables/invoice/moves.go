@@ -44,7 +44,7 @@ func (s *Service) Void(ctx context.Context, invoiceID, reason string) (Invoice, 
 		case i.Status == Void:
 			return i, fault.Conflictf("the invoice %s is void already", i.Number)
 		case i.Status == Paid || !i.AmountDue.Equal(i.Total):
-			return i, fault.Conflictf("%s of the invoice %s are settled: undo that first", i.Total.Sub(i.AmountDue).Fixed(i.Currency), i.Number)
+			return i, fault.Conflictf("%s of the invoice %s are settled: undo that first, for example by voiding its credit notes", i.Total.Sub(i.AmountDue).Fixed(i.Currency), i.Number)
 		}
 		for _, entryID := range []string{i.WriteOffID, i.EntryID} {
 			if entryID == "" {
@@ -95,8 +95,8 @@ func (s *Service) MarkUncollectible(ctx context.Context, invoiceID string, p Wri
 				}
 			}
 			i.Status = Uncollectible
-			i.WriteOffID, err = s.book(ctx, tx, i, date, "Invoice "+i.Number+" is uncollectible, "+i.CustomerName, []journal.LineParams{
-				i.line(expense, i.AmountDue, ""), i.line(control, i.AmountDue.Neg(), "")})
+			i.WriteOffID, err = s.book(ctx, tx, i, journal.ByInvoice, date, "Invoice "+i.Number+" is uncollectible, "+i.CustomerName,
+				[]journal.LineParams{i.line(expense, i.AmountDue, ""), i.line(control, i.AmountDue.Neg(), "")})
 			return i, err
 		})
 }

@@ -101,17 +101,31 @@ type resolver struct {
 	tx     *db.Tx
 	books  *snapshot.Books
 	faults fault.List
+
+	unknown bool // customer and legal entity follow from an invoice that was not found
 }
 
 // resolve returns an invoice as it is stored, or an error with every fault: of the input, of the records that it refers to, and
 // conflicts. before is the stored invoice, empty for a new one. The caller holds the lock on the organization state.
 func resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Params, before Invoice) (Invoice, error) {
 	r := &resolver{tx: tx, books: b}
+	i, err := r.document(ctx, p, before)
+	if err != nil {
+		return i, err
+	}
+	if err := r.number(ctx, &i, before, invoiceSeries); err != nil {
+		return i, err
+	}
+	return i, r.faults.Err()
+}
+
+// document returns an invoice or, in its form, a credit note without a number, and collects its faults.
+func (r *resolver) document(ctx context.Context, p Params, before Invoice) (Invoice, error) {
 	i := before
 	i.Number, i.Memo, i.Currency = strings.TrimSpace(p.Number), strings.TrimSpace(p.Memo), p.Currency
 	i.LegalEntityID, i.CustomerID = p.LegalEntityID, p.CustomerID
-	e, there := b.Entities[p.LegalEntityID]
-	if !there || !actor.From(ctx).Sees(p.LegalEntityID) {
+	e, there := r.books.Entities[p.LegalEntityID]
+	if !r.unknown && (!there || !actor.From(ctx).Sees(p.LegalEntityID)) {
 		r.faults.AddMissing("legal entity", "legal_entity_id")
 	}
 	if i.Currency == "" {
@@ -128,17 +142,14 @@ func resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Params, before
 	r.dates(&i, p, terms)
 	r.texts(i, p.Lines)
 	i.computeLines(&r.faults, p.Lines, p.Total)
-	if err := r.accounts(ctx, p.Lines); err != nil {
-		return i, err
-	}
-	if err := r.number(ctx, &i, before); err != nil {
-		return i, err
-	}
-	return i, r.faults.Err()
+	return i, r.accounts(ctx, p.Lines)
 }
 
 // customer finds the customer and returns its terms.
 func (r *resolver) customer(ctx context.Context, i *Invoice, before Invoice) (terms int, err error) {
+	if r.unknown {
+		return 0, nil
+	}
 	c, err := customer.Find(ctx, r.tx, i.CustomerID)
 	if failed := r.faults.MergeMissing(err, "customer_id"); failed != nil {
 		return 0, failed
@@ -259,32 +270,41 @@ func (r *resolver) account(field, accountID string, foreign map[string]bool, typ
 	}
 }
 
-// number reports a number that another invoice of the legal entity has, and chooses the next free one if none is given.
-func (r *resolver) number(ctx context.Context, i *Invoice, before Invoice) error {
+// series is a sequence of numbers, of which each legal entity has its own.
+type series struct{ prefix, table, id, number string }
+
+// The series.
+var (
+	invoiceSeries    = series{"INV", table, "invoice_id", "invoice_number"}
+	creditNoteSeries = series{"CN", creditTable, "credit_note_id", "credit_note_number"}
+)
+
+// number reports a number that another invoice or credit note of the legal entity has, and chooses the next free one if none is given.
+func (r *resolver) number(ctx context.Context, i *Invoice, before Invoice, s series) error {
 	if i.Number != "" {
 		if i.Number == before.Number {
 			return nil
 		}
 		i.sequence = 0
-		others, err := selectNumbered(ctx, r.tx, i.LegalEntityID, i.Number)
+		others, err := selectNumbered(ctx, r.tx, s, i.LegalEntityID, i.Number)
 		if err != nil {
 			return err
 		}
 		if len(others) > 0 {
-			r.faults.AddConflictf("invoice_number", "the invoice %s has the number %s already", others[0], i.Number)
+			r.faults.AddConflictf(s.number, "%s has the number %s already", others[0], i.Number)
 		}
 		return nil
 	}
 	if !r.faults.Empty() {
 		return nil
 	}
-	last, err := selectLastSequence(ctx, r.tx, i.LegalEntityID)
+	last, err := selectLastSequence(ctx, r.tx, s, i.LegalEntityID)
 	if err != nil {
 		return err
 	}
 	for i.sequence = last + 1; ; i.sequence++ {
-		i.Number = fmt.Sprintf("INV-%d", i.sequence)
-		others, err := selectNumbered(ctx, r.tx, i.LegalEntityID, i.Number)
+		i.Number = fmt.Sprintf("%s-%d", s.prefix, i.sequence)
+		others, err := selectNumbered(ctx, r.tx, s, i.LegalEntityID, i.Number)
 		if err != nil || len(others) == 0 {
 			return err
 		}

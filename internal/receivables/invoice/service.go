@@ -28,6 +28,7 @@ type Service struct {
 // NewService returns a service on a database that posts through the journal.
 func NewService(d *db.DB, entries *journal.Service) *Service {
 	entries.Protect(journal.ByInvoice, explainEntry)
+	entries.Protect(journal.ByCreditNote, explainCreditNoteEntry)
 	return &Service{d, entries}
 }
 

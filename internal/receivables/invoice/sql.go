@@ -40,7 +40,12 @@ type row struct {
 }
 
 type lineRow struct {
-	InvoiceID    string         `db:"invoice_id"`
+	InvoiceID string `db:"invoice_id"`
+	lineColumns
+}
+
+// lineColumns are the columns of a line of an invoice or a credit note.
+type lineColumns struct {
 	Position     int64          `db:"position"`
 	Description  string         `db:"description"`
 	Product      *string        `db:"product"`
@@ -80,14 +85,18 @@ func (r row) invoice() Invoice {
 func toLines(i Invoice) []lineRow {
 	out := make([]lineRow, len(i.Lines))
 	for n, l := range i.Lines {
-		out[n] = lineRow{InvoiceID: i.ID, Position: int64(n), Description: l.Description, Product: db.OrNull(l.Product), Quantity: l.Quantity,
-			UnitPrice: l.UnitPrice, Amount: l.Amount, TaxRate: l.TaxRate, TaxAmount: l.TaxAmount, AccountID: db.OrNull(l.AccountID),
-			TaxAccountID: db.OrNull(l.TaxAccountID)}
+		out[n] = lineRow{i.ID, toColumns(n, l)}
 	}
 	return out
 }
 
-func (r lineRow) line() Line {
+func toColumns(position int, l Line) lineColumns {
+	return lineColumns{Position: int64(position), Description: l.Description, Product: db.OrNull(l.Product), Quantity: l.Quantity,
+		UnitPrice: l.UnitPrice, Amount: l.Amount, TaxRate: l.TaxRate, TaxAmount: l.TaxAmount, AccountID: db.OrNull(l.AccountID),
+		TaxAccountID: db.OrNull(l.TaxAccountID)}
+}
+
+func (r lineColumns) line() Line {
 	return Line{Description: r.Description, Product: db.OrEmpty(r.Product), Quantity: r.Quantity, UnitPrice: r.UnitPrice, Amount: r.Amount,
 		TaxRate: r.TaxRate, TaxAmount: r.TaxAmount, AccountID: db.OrEmpty(r.AccountID), TaxAccountID: db.OrEmpty(r.TaxAccountID)}
 }
@@ -145,15 +154,20 @@ func findMirrored(ctx context.Context, tx *db.Tx, provider, externalID string) (
 	return oneOf(ctx, tx, selectRows+" AND provider = ? AND external_id = ?", provider, externalID)
 }
 
-// selectNumbered reads the ids of the invoices of a legal entity itself with a number: one at most.
-func selectNumbered(ctx context.Context, tx *db.Tx, legalEntityID, number string) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT invoice_id FROM invoices WHERE organization_id = @org AND legal_entity_id = ? AND "+
-		"invoice_number = ? AND external_id IS NULL", legalEntityID, number)
+// selectNumbered reads the ids of the invoices or credit notes of a legal entity itself with a number: one at most. Mirrored invoices have
+// numbers of their providers.
+func selectNumbered(ctx context.Context, tx *db.Tx, s series, legalEntityID, number string) ([]string, error) {
+	own := ""
+	if s.table == table {
+		own = " AND external_id IS NULL"
+	}
+	return db.All[string](ctx, tx, "SELECT "+s.id+" FROM "+s.table+" WHERE organization_id = @org AND legal_entity_id = ? AND "+
+		s.number+" = ?"+own, legalEntityID, number)
 }
 
 // selectLastSequence reads the last number that was chosen for a legal entity, or zero.
-func selectLastSequence(ctx context.Context, tx *db.Tx, legalEntityID string) (int64, error) {
-	last, err := db.One[*int64](ctx, tx, "number", "SELECT max(sequence) FROM invoices WHERE organization_id = @org AND legal_entity_id = ?",
+func selectLastSequence(ctx context.Context, tx *db.Tx, s series, legalEntityID string) (int64, error) {
+	last, err := db.One[*int64](ctx, tx, "number", "SELECT max(sequence) FROM "+s.table+" WHERE organization_id = @org AND legal_entity_id = ?",
 		legalEntityID)
 	if err != nil || last == nil {
 		return 0, err

@@ -15,17 +15,24 @@ import (
 )
 
 // Verify recomputes the invariants of invoices and returns a sentence for each broken one: their totals, their entries, and that what is
-// due on open invoices equals the control account, for each legal entity and currency.
+// due on open invoices less the credit of customers equals the control account, for each legal entity and currency.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	due := receivables{}
+	due, credited := receivables{}, map[string]money.Decimal{}
+	out, err = verifyCreditNotes(ctx, tx, due, credited)
+	if err != nil {
+		return nil, err
+	}
 	err = forEach(ctx, tx, func(chunk []Invoice) error {
 		entries, err := entriesOf(ctx, tx, chunk)
 		if err != nil {
 			return err
 		}
 		for _, i := range chunk {
-			for _, text := range append(i.faults(), i.entryFaults(entries)...) {
+			for _, text := range slices.Concat(i.faults(), i.entryFaults(entries)) {
 				out = append(out, fmt.Sprintf("invoice %s: %s", i.ID, text))
+			}
+			if settled := i.Total.Sub(i.AmountDue); i.Status != Void && credited[i.ID].Cmp(settled) > 0 {
+				out = append(out, fmt.Sprintf("invoice %s: credit notes of %s are issued, but %s is settled", i.ID, credited[i.ID], settled))
 			}
 			if i.Status == Open && !i.Mirrored() {
 				due.add(i.LegalEntityID, i.Currency, i.AmountDue)
@@ -50,6 +57,41 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 		}
 	}
 	return out, nil
+}
+
+// verifyCreditNotes recomputes the invariants of credit notes. It takes the credit of customers off the receivables, and adds up what
+// invoices were credited.
+func verifyCreditNotes(ctx context.Context, tx *db.Tx, due receivables, credited map[string]money.Decimal) (out []string, err error) {
+	err = forEachCreditNote(ctx, tx, func(chunk []CreditNote) error {
+		var documents []Invoice
+		for _, c := range chunk {
+			documents = append(documents, c.Invoice)
+		}
+		entries, err := entriesOf(ctx, tx, documents)
+		if err != nil {
+			return err
+		}
+		for _, c := range chunk {
+			faults := c.lineFaults()
+			switch e := entries[c.EntryID]; {
+			case e.Status != journal.Posted || e.OriginatedBy != journal.ByCreditNote || (e.NextID != "") != (c.Status == Void):
+				faults = append(faults, fmt.Sprintf("it is %s, but its entry %s does not agree with that", c.Status, c.EntryID))
+			case c.Status != Issued && c.Status != Void:
+				faults = append(faults, "its status is not valid")
+			case c.Remaining.Sign() < 0 || c.Remaining.Cmp(c.Total) > 0 || !c.Remaining.IsZero() && (c.InvoiceID != "" || c.Status == Void):
+				faults = append(faults, fmt.Sprintf("%s of it remain, of a total of %s", c.Remaining, c.Total))
+			}
+			for _, text := range faults {
+				out = append(out, fmt.Sprintf("credit note %s: %s", c.ID, text))
+			}
+			due.add(c.LegalEntityID, c.Currency, c.Remaining.Neg())
+			if c.InvoiceID != "" && c.Status == Issued {
+				credited[c.InvoiceID] = credited[c.InvoiceID].Add(c.Total)
+			}
+		}
+		return nil
+	})
+	return out, err
 }
 
 // receivables are amounts by legal entity and currency.
@@ -100,10 +142,7 @@ func entriesOf(ctx context.Context, tx *db.Tx, chunk []Invoice) (map[string]jour
 
 // faults returns the violated invariants of an invoice by itself.
 func (i Invoice) faults() (out []string) {
-	sums := i
-	if sums.addUp(); !sums.Subtotal.Equal(i.Subtotal) || !sums.Tax.Equal(i.Tax) || !sums.Total.Equal(i.Total) {
-		out = append(out, fmt.Sprintf("its total is %s, but its lines add up to %s", i.Total, sums.Total))
-	}
+	out = i.lineFaults()
 	if !slices.Contains(statuses, i.Status) || !money.IsFiat(i.Currency) || i.DueDate.Before(i.Date) && !i.Mirrored() {
 		out = append(out, "its status, currency or dates are not valid")
 	}
@@ -113,6 +152,15 @@ func (i Invoice) faults() (out []string) {
 		out = append(out, fmt.Sprintf("%s is due, of a total of %s", i.AmountDue, i.Total))
 	case !i.Mirrored() && settled != (i.Status == Paid || i.Status == Void):
 		out = append(out, fmt.Sprintf("it is %s, but %s is due", i.Status, i.AmountDue))
+	}
+	return out
+}
+
+// lineFaults returns the violated invariants of the lines and totals of an invoice or a credit note.
+func (i Invoice) lineFaults() (out []string) {
+	sums := i
+	if sums.addUp(); !sums.Subtotal.Equal(i.Subtotal) || !sums.Tax.Equal(i.Tax) || !sums.Total.Equal(i.Total) {
+		out = append(out, fmt.Sprintf("its total is %s, but its lines add up to %s", i.Total, sums.Total))
 	}
 	for n, l := range i.Lines {
 		if i.Mirrored() {

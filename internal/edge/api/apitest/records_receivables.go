@@ -18,6 +18,22 @@ func (n *Tenant) NewCustomer(t *testing.T, name string) client.Customer {
 	return made
 }
 
+// NewCreditNote issues a credit note of 12.00 with tax to an invoice, or without one to a customer of its own.
+func (n *Tenant) NewCreditNote(t *testing.T, invoiceID string) client.CreditNote {
+	t.Helper()
+	c := client.CreateCreditNote{InvoiceID: invoiceID, CreditNoteDate: "2026-02-15", Memo: "Less", Lines: []client.CreateInvoiceLine{{
+		Description: "One day less", Product: "Nodes", UnitPrice: "10.00", TaxRate: "20", LedgerAccountID: n.AccountByCode(t, "4010").ID,
+		TaxLedgerAccountID: n.AccountByCode(t, "2050").ID}}}
+	if invoiceID == "" {
+		c.LegalEntityID, c.CustomerID = n.LegalEntity.ID, n.NewCustomer(t, "Northwind").ID
+	}
+	made, err := n.Client.CreateCreditNote(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 // NewInvoice creates an invoice, by default a draft of 31 January 2026 of 1200.00 with tax, to a customer of its own.
 func (n *Tenant) NewInvoice(t *testing.T, i client.CreateInvoice) client.Invoice {
 	t.Helper()

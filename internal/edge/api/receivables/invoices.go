@@ -153,7 +153,7 @@ func linesOf(views []CreateInvoiceLine) []invoice.LineParams {
 
 func viewInvoice(i invoice.Invoice) Invoice {
 	g := i.Guide()
-	v := Invoice{
+	return Invoice{
 		ID:              i.ID,
 		Number:          i.Number,
 		Status:          string(i.Status),
@@ -174,13 +174,17 @@ func viewInvoice(i invoice.Invoice) Invoice {
 		TransactionID:   db.OrNull(i.TransactionID),
 		JournalEntryID:  db.OrNull(i.EntryID),
 		WriteOffEntryID: db.OrNull(i.WriteOffID),
-		Lines:           make([]InvoiceLine, len(i.Lines)),
+		Lines:           viewLines(i),
 		Guidance:        wire.Guidance{AllowedActions: g.Allowed, Warnings: g.Warnings, Version: g.Version},
 		CreatedAt:       wire.Timestamp(i.CreatedAt),
 		UpdatedAt:       wire.TimestampOrNull(i.UpdatedAt),
 	}
+}
+
+func viewLines(i invoice.Invoice) []InvoiceLine {
+	out := make([]InvoiceLine, len(i.Lines))
 	for n, l := range i.Lines {
-		v.Lines[n] = InvoiceLine{
+		out[n] = InvoiceLine{
 			Description:        l.Description,
 			Product:            db.OrNull(l.Product),
 			Quantity:           l.Quantity.String(),
@@ -192,7 +196,7 @@ func viewInvoice(i invoice.Invoice) Invoice {
 			TaxLedgerAccountID: db.OrNull(l.TaxAccountID),
 		}
 	}
-	return v
+	return out
 }
 
 func viewEligible(i invoice.Invoice) EligibleInvoice {

@@ -13,7 +13,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.customers(), h.invoices(), h.cashApplications())
+	return slices.Concat(h.customers(), h.invoices(), h.creditNotes(), h.cashApplications())
 }
 
 func (h handlers) customers() []wire.Route {
@@ -51,6 +51,18 @@ func (h handlers) invoices() []wire.Route {
 			Describe("Debits bad debts, or the ledger account that you name, and credits trade receivables."),
 		wire.Post("/v1/invoices/{invoice_id}/reopen", h.reopenInvoice, "Open an uncollectible invoice again").
 			Describe("Reverses the entry that wrote it off."),
+	)
+}
+
+func (h handlers) creditNotes() []wire.Route {
+	return wire.Tag{Name: "Credit notes", Description: "What customers are credited, of an invoice or in general."}.Routes(
+		wire.Get("/v1/credit-notes", h.listCreditNotes, "List credit notes, latest date first"),
+		wire.Post("/v1/credit-notes", h.createCreditNote, "Issue a credit note").
+			Describe("Debits the ledger accounts of its lines and taxes, and credits trade receivables. A credit note of an invoice reduces what "+
+				"is due on it and cannot be larger. One of a customer stays as an amount that remains to be used.").Creates(),
+		wire.Get("/v1/credit-notes/{credit_note_id}", h.getCreditNote, "Get a credit note"),
+		wire.Post("/v1/credit-notes/{credit_note_id}/void", h.voidCreditNote, "Void a credit note").
+			Describe("Reverses its entry, and what it took off its invoice is due again. This is final."),
 	)
 }
 
