@@ -32,11 +32,11 @@ type CreditNote struct {
 	UpdatedAt        *time.Time    `json:"updated_at"`
 }
 
-// CreateCreditNote describes a new credit note, of an invoice or of a customer; the service chooses what else is left empty.
+// CreateCreditNote describes a new credit note, of an invoice of the customer or of none; the service chooses what else is left empty.
 type CreateCreditNote struct {
+	CustomerID       string              `json:"customer_id"`
+	LegalEntityID    string              `json:"legal_entity_id"`
 	InvoiceID        string              `json:"invoice_id,omitempty"`
-	CustomerID       string              `json:"customer_id,omitempty"`
-	LegalEntityID    string              `json:"legal_entity_id,omitempty"`
 	Currency         string              `json:"currency,omitempty"`
 	CreditNoteNumber string              `json:"credit_note_number,omitempty"`
 	CreditNoteDate   string              `json:"credit_note_date"`

@@ -62,7 +62,7 @@ func (c CreditNote) Guide() Guidance {
 	return g
 }
 
-// CreditNoteParams describe a credit note: of an invoice, whose customer, legal entity and currency it has, or of a customer.
+// CreditNoteParams describe a credit note, of an invoice of the customer or of none.
 type CreditNoteParams struct {
 	InvoiceID string
 	Params    // Number and Date are those of the credit note; without DueDate and TermsDays
@@ -157,27 +157,12 @@ func resolveCreditNote(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Cred
 	r := &resolver{tx: tx, books: b}
 	var of Invoice
 	if p.InvoiceID != "" {
-		for field, given := range map[string]string{"customer_id": p.CustomerID, "legal_entity_id": p.LegalEntityID, "currency": p.Currency} {
-			if given != "" {
-				r.faults.Addf(field, "must be omitted if there is an invoice_id, from which it follows")
-			}
-		}
 		found, err := Find(ctx, tx, p.InvoiceID)
 		if failed := r.faults.MergeMissing(err, "invoice_id"); failed != nil {
 			return CreditNote{}, failed
 		}
-		if of = found; err == nil && of.Mirrored() {
-			r.faults.AddConflictf("invoice_id", "the invoice %s is kept by %s: credit it there", of.Number, of.Provider)
-			of.LegalEntityID = "" // it may have none
-		}
-		p.CustomerID, p.LegalEntityID, p.Currency = of.CustomerID, of.LegalEntityID, of.Currency
-	}
-	if r.unknown = p.InvoiceID != "" && of.LegalEntityID == ""; p.InvoiceID == "" {
-		for field, given := range map[string]string{"customer_id": p.CustomerID, "legal_entity_id": p.LegalEntityID} {
-			if given == "" {
-				r.unknown = true
-				r.faults.Addf(field, "is required, unless there is an invoice_id")
-			}
+		if of = found; p.Currency == "" {
+			p.Currency = of.Currency
 		}
 	}
 	i, err := r.document(ctx, p.Params, Invoice{CustomerID: of.CustomerID})
@@ -188,8 +173,8 @@ func resolveCreditNote(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Cred
 	if c.AmountDue = (money.Decimal{}); p.InvoiceID == "" {
 		c.Remaining = c.Total
 	}
-	if p.InvoiceID != "" && !r.unknown {
-		r.creditable(of, c)
+	if of.ID != "" {
+		r.creditable(ctx, of, c)
 	}
 	if err := r.number(ctx, &c.Invoice, Invoice{}, creditNoteSeries); err != nil {
 		return c, err
@@ -198,16 +183,27 @@ func resolveCreditNote(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Cred
 }
 
 // creditable reports why a credit note cannot be issued for an invoice.
-func (r *resolver) creditable(of Invoice, c CreditNote) {
+func (r *resolver) creditable(ctx context.Context, of Invoice, c CreditNote) {
+	if r.seesEntity(ctx, c.LegalEntityID) && c.LegalEntityID != of.LegalEntityID {
+		r.faults.Addf("legal_entity_id", "must be that of the invoice")
+	}
+	if c.CustomerName != "" && c.CustomerID != of.CustomerID {
+		r.faults.Addf("customer_id", "must be that of the invoice, %s", of.CustomerID)
+	}
+	if c.Currency != of.Currency {
+		r.faults.Addf("currency", "must be that of the invoice, %s", of.Currency)
+	}
+	if c.Date.Before(of.Date) {
+		r.faults.Addf("invoice_date", "must not be before the date of the invoice, %s", day(of.Date))
+	}
 	switch {
+	case of.Mirrored():
+		r.faults.AddConflictf("invoice_id", "the invoice %s is kept by %s: credit it there", of.Number, of.Provider)
 	case of.Status != Open:
 		r.faults.AddConflictf("invoice_id", "the invoice %s is %s: only an open one can be credited", of.Number, of.Status)
 	case c.Total.Cmp(of.AmountDue) > 0:
 		r.faults.AddConflictf("lines", "%s is due on the invoice %s, which is less than %s: credit the customer with the rest",
 			of.AmountDue.Fixed(of.Currency), of.Number, c.Total.Fixed(of.Currency))
-	}
-	if c.Date.Before(of.Date) {
-		r.faults.Addf("invoice_date", "must not be before the date of the invoice, %s", day(of.Date))
 	}
 }
 

@@ -44,7 +44,8 @@ func (s *Service) Void(ctx context.Context, invoiceID, reason string) (Invoice, 
 		case i.Status == Void:
 			return i, fault.Conflictf("the invoice %s is void already", i.Number)
 		case i.Status == Paid || !i.AmountDue.Equal(i.Total):
-			return i, fault.Conflictf("%s of the invoice %s are settled: undo that first, for example by voiding its credit notes", i.Total.Sub(i.AmountDue).Fixed(i.Currency), i.Number)
+			return i, fault.Conflictf("%s of the invoice %s are settled: undo that first, for example by voiding its credit notes",
+				i.Total.Sub(i.AmountDue).Fixed(i.Currency), i.Number)
 		}
 		for _, entryID := range []string{i.WriteOffID, i.EntryID} {
 			if entryID == "" {

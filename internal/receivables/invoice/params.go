@@ -101,8 +101,6 @@ type resolver struct {
 	tx     *db.Tx
 	books  *snapshot.Books
 	faults fault.List
-
-	unknown bool // customer and legal entity follow from an invoice that was not found
 }
 
 // resolve returns an invoice as it is stored, or an error with every fault: of the input, of the records that it refers to, and
@@ -124,8 +122,8 @@ func (r *resolver) document(ctx context.Context, p Params, before Invoice) (Invo
 	i := before
 	i.Number, i.Memo, i.Currency = strings.TrimSpace(p.Number), strings.TrimSpace(p.Memo), p.Currency
 	i.LegalEntityID, i.CustomerID = p.LegalEntityID, p.CustomerID
-	e, there := r.books.Entities[p.LegalEntityID]
-	if !r.unknown && (!there || !actor.From(ctx).Sees(p.LegalEntityID)) {
+	e := r.books.Entities[p.LegalEntityID]
+	if !r.seesEntity(ctx, p.LegalEntityID) {
 		r.faults.AddMissing("legal entity", "legal_entity_id")
 	}
 	if i.Currency == "" {
@@ -145,11 +143,14 @@ func (r *resolver) document(ctx context.Context, p Params, before Invoice) (Invo
 	return i, r.accounts(ctx, p.Lines)
 }
 
+// seesEntity reports whether a legal entity exists and the actor may see it.
+func (r *resolver) seesEntity(ctx context.Context, legalEntityID string) bool {
+	_, there := r.books.Entities[legalEntityID]
+	return there && actor.From(ctx).Sees(legalEntityID)
+}
+
 // customer finds the customer and returns its terms.
 func (r *resolver) customer(ctx context.Context, i *Invoice, before Invoice) (terms int, err error) {
-	if r.unknown {
-		return 0, nil
-	}
 	c, err := customer.Find(ctx, r.tx, i.CustomerID)
 	if failed := r.faults.MergeMissing(err, "customer_id"); failed != nil {
 		return 0, failed

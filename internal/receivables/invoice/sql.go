@@ -167,8 +167,8 @@ func selectNumbered(ctx context.Context, tx *db.Tx, s series, legalEntityID, num
 
 // selectLastSequence reads the last number that was chosen for a legal entity, or zero.
 func selectLastSequence(ctx context.Context, tx *db.Tx, s series, legalEntityID string) (int64, error) {
-	last, err := db.One[*int64](ctx, tx, "number", "SELECT max(sequence) FROM "+s.table+" WHERE organization_id = @org AND legal_entity_id = ?",
-		legalEntityID)
+	last, err := db.One[*int64](ctx, tx, "number", "SELECT max(sequence) FROM "+s.table+
+		" WHERE organization_id = @org AND legal_entity_id = ?", legalEntityID)
 	if err != nil || last == nil {
 		return 0, err
 	}

@@ -18,14 +18,15 @@ func (n *Tenant) NewCustomer(t *testing.T, name string) client.Customer {
 	return made
 }
 
-// NewCreditNote issues a credit note of 12.00 with tax to an invoice, or without one to a customer of its own.
-func (n *Tenant) NewCreditNote(t *testing.T, invoiceID string) client.CreditNote {
+// NewCreditNote issues a credit note of 12.00 with tax, of an open invoice of its own or of none.
+func (n *Tenant) NewCreditNote(t *testing.T, ofInvoice bool) client.CreditNote {
 	t.Helper()
-	c := client.CreateCreditNote{InvoiceID: invoiceID, CreditNoteDate: "2026-02-15", Memo: "Less", Lines: []client.CreateInvoiceLine{{
+	c := client.CreateCreditNote{LegalEntityID: n.LegalEntity.ID, CreditNoteDate: "2026-02-15", Memo: "Less"}
+	c.Lines = []client.CreateInvoiceLine{{
 		Description: "One day less", Product: "Nodes", UnitPrice: "10.00", TaxRate: "20", LedgerAccountID: n.AccountByCode(t, "4010").ID,
-		TaxLedgerAccountID: n.AccountByCode(t, "2050").ID}}}
-	if invoiceID == "" {
-		c.LegalEntityID, c.CustomerID = n.LegalEntity.ID, n.NewCustomer(t, "Northwind").ID
+		TaxLedgerAccountID: n.AccountByCode(t, "2050").ID}}
+	if c.CustomerID = n.NewCustomer(t, "Northwind").ID; ofInvoice {
+		c.InvoiceID = n.NewInvoice(t, client.CreateInvoice{Status: "open", CustomerID: c.CustomerID}).ID
 	}
 	made, err := n.Client.CreateCreditNote(t.Context(), c)
 	if err != nil {

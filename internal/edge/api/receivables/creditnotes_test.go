@@ -15,7 +15,8 @@ func TestACreditNoteReducesWhatIsDueUntilItIsVoid(t *testing.T) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-31", "4010 100.00 20% 2050")
 		credit := func(date, lines string) (client.CreditNote, error) {
-			return l.Client.CreateCreditNote(t.Context(), client.CreateCreditNote{InvoiceID: i.ID, CreditNoteDate: date, Lines: l.lines(lines)})
+			return l.Client.CreateCreditNote(t.Context(), client.CreateCreditNote{CustomerID: l.customer.ID, InvoiceID: i.ID,
+				LegalEntityID: l.LegalEntity.ID, CreditNoteDate: date, Lines: l.lines(lines)})
 		}
 		state := func() string {
 			got, err := l.Client.Invoice(t.Context(), i.ID)
@@ -26,8 +27,8 @@ func TestACreditNoteReducesWhatIsDueUntilItIsVoid(t *testing.T) {
 			return got.Status + " " + got.AmountDue
 		}
 		part, err := credit("2026-02-15", "4010 10.00 20% 2050")
-		if err != nil || part.CreditNoteNumber != "CN-1" || part.Status != "issued" || part.TotalAmount != "12.00" || part.AmountRemaining != "0.00" ||
-			part.CustomerID != l.customer.ID || part.LegalEntityID != l.LegalEntity.ID ||
+		if err != nil || part.CreditNoteNumber != "CN-1" || part.Status != "issued" || part.TotalAmount != "12.00" ||
+			part.AmountRemaining != "0.00" || part.CustomerID != l.customer.ID || part.LegalEntityID != l.LegalEntity.ID ||
 			l.written(t, &part.JournalEntryID) != "Cr Trade receivables 12.00; Dr 4010 10.00; Dr 2050 2.00" {
 			t.Fatalf("%+v %v", part, err)
 		}
@@ -86,12 +87,15 @@ func TestACreditNoteOfACustomerRemainsToBeUsed(t *testing.T) {
 		if void, err := l.Client.VoidCreditNote(t.Context(), made.ID, client.VoidCreditNote{}); err != nil || void.AmountRemaining != "0.00" {
 			t.Errorf("%+v %v", void, err)
 		}
-		before := l.AuditCount(t)
 		p.InvoiceID, p.CreditNoteDate = "inv_1", "2026-02-30"
 		_, err = l.Client.CreateCreditNote(t.Context(), p)
-		apitest.WantError(t, "both", err, 400, []string{"customer_id", "legal_entity_id", "invoice_id", "credit_note_date"}, "")
-		_, err = l.Client.CreateCreditNote(t.Context(), client.CreateCreditNote{CreditNoteDate: "2026-02-15", Lines: l.lines("4010 5.00")})
-		apitest.WantError(t, "neither", err, 400, []string{"customer_id", "legal_entity_id"}, "is required")
+		apitest.WantError(t, "unknown", err, 400, []string{"invoice_id", "credit_note_date", "credit_note_number"}, "")
+		l.AddEntity(t, "DE", "EUR")
+		other := l.invoice(t, "open", "2026-01-31", "4010 100.00")
+		before := l.AuditCount(t)
+		_, err = l.Client.CreateCreditNote(t.Context(), client.CreateCreditNote{CustomerID: "cus_1", LegalEntityID: l.Names["DE"],
+			InvoiceID: other.ID, Currency: "EUR", CreditNoteDate: "2026-02-15", Lines: l.lines("4010 5.00")})
+		apitest.WantError(t, "others", err, 400, []string{"customer_id", "legal_entity_id", "currency"}, "must be that of the invoice")
 		if after := l.AuditCount(t); after != before {
 			t.Errorf("%d changes were made by refused requests", after-before)
 		}

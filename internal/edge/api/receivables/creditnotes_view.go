@@ -32,10 +32,10 @@ type CreditNote struct {
 
 // CreateCreditNote describes a new credit note.
 type CreateCreditNote struct {
-	InvoiceID     string              `json:"invoice_id,omitempty" minLength:"1" maxLength:"64" doc:"Open invoice whose amount due it reduces. It has the customer, the legal entity and the currency of the invoice."`
-	CustomerID    string              `json:"customer_id,omitempty" minLength:"1" maxLength:"64" doc:"Customer, if there is no invoice_id."`
-	LegalEntityID string              `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity that owes the credit, if there is no invoice_id."`
-	Currency      string              `json:"currency,omitempty" minLength:"3" maxLength:"3" doc:"ISO 4217 currency of all amounts, if there is no invoice_id. Defaults to the base currency of the legal entity." example:"USD"`
+	CustomerID    string              `json:"customer_id" minLength:"1" maxLength:"64" doc:"Customer."`
+	LegalEntityID string              `json:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Legal entity that owes the credit."`
+	InvoiceID     string              `json:"invoice_id,omitempty" minLength:"1" maxLength:"64" doc:"Open invoice of the customer and the legal entity whose amount due it reduces. If omitted, it credits the customer."`
+	Currency      string              `json:"currency,omitempty" minLength:"3" maxLength:"3" doc:"ISO 4217 currency of all amounts. Defaults to that of the invoice, or to the base currency of the legal entity." example:"USD"`
 	Number        string              `json:"credit_note_number,omitempty" minLength:"1" maxLength:"64" doc:"Number; unique among the credit notes of the legal entity. Defaults to the next one of the form CN-1, CN-2." example:"G-2026-004"`
 	Date          string              `json:"credit_note_date" minLength:"10" maxLength:"10" doc:"Date, YYYY-MM-DD; not before that of the invoice. The entry has this date in the organization's time zone." example:"2026-02-15"`
 	Memo          wire.Opt[string]    `json:"memo,omitempty" maxLength:"2000" doc:"Memo."`
@@ -45,7 +45,8 @@ type CreateCreditNote struct {
 
 // TransformSchema adds an example.
 func (CreateCreditNote) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Examples = []any{map[string]any{"invoice_id": wire.ExampleID("inv"), "credit_note_date": "2026-02-15",
+	s.Examples = []any{map[string]any{"customer_id": wire.ExampleID("cus"), "legal_entity_id": wire.ExampleID("le"),
+		"invoice_id": wire.ExampleID("inv"), "credit_note_date": "2026-02-15",
 		"lines": []any{map[string]any{"description": "Node operation, one day less", "unit_price": "100.00",
 			"ledger_account_id": wire.ExampleID("lac")}}}}
 	return s
