@@ -31,6 +31,8 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
+	"github.com/bursarhq/bursar/internal/receivables/customer"
+	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/reporting/insights"
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
@@ -74,6 +76,8 @@ type App struct {
 	Lots           *lots.Service
 	Classification *classification.Service
 	Memory         *memory.Service
+	Customers      *customer.Service
+	Invoices       *invoice.Service
 
 	log     *slog.Logger
 	anchors string // the folder to which closes write anchors, or empty
@@ -128,6 +132,8 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Lots:           lots.NewService(d),
 		Assets:         opening.NewService(d, entries, bookings.Load, bookings.Rebook),
 		Memory:         memory.NewService(d),
+		Customers:      customer.NewService(d),
+		Invoices:       invoice.NewService(d, entries),
 	}
 }
 

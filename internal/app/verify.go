@@ -19,6 +19,8 @@ import (
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
+	"github.com/bursarhq/bursar/internal/receivables/customer"
+	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -51,4 +53,6 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	classification.Verify,
 	replay.Verify,
 	booking.Verify,
+	customer.Verify,
+	invoice.Verify,
 }

@@ -47,6 +47,8 @@ var readings = []reading{
 		"corrections of realized gains are those of revaluations whose entries are in force, in the order of periods; realized cannot import " +
 			"revaluation, which imports holdings, which imports it"},
 
+	{"receivables/invoice", []string{"journal_lines"}, "verify adds up the lines of the control account in the database"},
+
 	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
 	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},
 		"an explanation pages through the lines behind a figure and adds up the rest in the database"},
@@ -57,10 +59,11 @@ var readings = []reading{
 
 // computed are the packages whose statements take the name of a table from a variable, and why.
 var computed = map[string]string{
-	"kernel/audit":     "its statements follow from db.StatedTables",
-	"kernel/reference": "its statements follow from the references in db.Tables",
-	"kernel/task":      "it runs background tasks of several packages, each of which passes its own table",
-	"books/journal":    "verify counts the same in two of its tables",
-	"treasury/imports": "verify looks for the same in two of its tables",
-	"assets/lots":      "lots and disposals of an entry change alike in several of its tables",
+	"kernel/audit":        "its statements follow from db.StatedTables",
+	"kernel/reference":    "its statements follow from the references in db.Tables",
+	"kernel/task":         "it runs background tasks of several packages, each of which passes its own table",
+	"books/journal":       "verify counts the same in two of its tables",
+	"receivables/invoice": "numbers follow each other alike in its tables of invoices and credit notes",
+	"treasury/imports":    "verify looks for the same in two of its tables",
+	"assets/lots":         "lots and disposals of an entry change alike in several of its tables",
 }

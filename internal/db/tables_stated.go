@@ -129,6 +129,14 @@ var StatedTables = []StatedTable{
 	{Table: "revaluation_releases", Resource: "revaluation", Key: "revaluation_id",
 		Order: "legal_entity_id, kind, unit, subject_id, order_key", Digest: true},
 
+	{Table: "customers", Resource: "customer", Key: "customer_id", Unstated: map[string]string{"search": searchText}},
+	{Table: "customer_identifiers", Resource: "customer", Key: "customer_id", Order: "kind, position",
+		Unstated: map[string]string{"match_key": derived}},
+	{Table: "invoices", Resource: "invoice", Key: "invoice_id"},
+	{Table: "invoice_lines", Resource: "invoice", Key: "invoice_id", Order: "position", Facts: "lines"},
+	{Table: "credit_notes", Resource: "credit_note", Key: "credit_note_id"},
+	{Table: "credit_note_lines", Resource: "credit_note", Key: "credit_note_id", Order: "position", Facts: "lines"},
+
 	{Table: "memory_documents", Resource: "memory", Key: "path"},
 	{Table: "memory_rules", Resource: "rule", Key: "rule_id"},
 	{Table: "memory_versions", Resource: "memory_version", Key: "item_id || '/' || version"},

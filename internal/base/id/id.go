@@ -48,6 +48,10 @@ const (
 	Price       Prefix = "pri"
 	Revaluation Prefix = "rev"
 
+	Customer   Prefix = "cus"
+	Invoice    Prefix = "inv"
+	CreditNote Prefix = "crn"
+
 	ClassificationRun Prefix = "cls"
 	Document          Prefix = "mem"
 	Rule              Prefix = "rul"

@@ -31,6 +31,15 @@ const (
 	RolePayable                = "accounts_payable"
 )
 
+// The roles of accounts that the service creates when it first needs them.
+const (
+	RoleTradeReceivable = "trade_receivable" // the control account of invoices
+	RoleBadDebt         = "bad_debt"         // what invoices that are written off cost
+)
+
+// IsControl reports whether a role is that of a control account: only its subledger posts to it, so that both are equal.
+func IsControl(role string) bool { return role == RoleTradeReceivable }
+
 // The roles of groups: those that divide the income statement into sections, and those below which the service creates accounts.
 const (
 	GroupRevenue             = "group:revenue"

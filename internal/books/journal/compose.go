@@ -12,6 +12,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
@@ -245,7 +246,20 @@ func (c *composer) composeLine(e Entry, at string, p LineParams) Line {
 	}
 	c.requireUnique(at+"tag_ids", p.TagIDs)
 	c.requirePostable(at+"ledger_account_id", p.LedgerAccountID)
+	c.requireControl(at+"ledger_account_id", p.LedgerAccountID, e.OriginatedBy)
 	return l
+}
+
+// controlOrigins are the origins of entries that may have lines on a control account.
+var controlOrigins = []string{ByInvoice, ByCreditNote, ByRevaluation}
+
+// requireControl reports a line on a control account of an entry that its subledger did not make: the account would no longer be equal to
+// the subledger.
+func (c *composer) requireControl(field, accountID, origin string) {
+	if a := c.books.Accounts[accountID]; account.IsControl(a.Role) && !slices.Contains(controlOrigins, origin) {
+		c.fault(field, "the ledger account "+a.String()+" is kept by invoices and credit notes: create or void one instead, or "+
+			"choose another account")
+	}
 }
 
 func (c *composer) requirePostable(field, accountID string) {

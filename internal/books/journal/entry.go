@@ -38,6 +38,8 @@ const (
 	ByOpening     = "opening"     // books the cost of an asset that was entered by hand
 	ByRevaluation = "revaluation" // measures holdings at the end of a period
 	ByTrueUp      = "true_up"     // corrects the cost of a disposal in a closed period
+	ByInvoice     = "invoice"     // books an invoice, or writes one off
+	ByCreditNote  = "credit_note" // books a credit note
 )
 
 // Unclassified is the transaction type of an entry without a transaction.
@@ -243,6 +245,10 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 		g.Warnings = append(g.Warnings, "the entry books an opening balance: change or delete that asset instead")
 	case e.OriginatedBy == ByRevaluation:
 		g.Warnings = append(g.Warnings, "a revaluation made the entry: reverse the revaluation, or run the period again")
+	case e.OriginatedBy == ByInvoice:
+		g.Warnings = append(g.Warnings, "an invoice made the entry: void the invoice, or reopen it if the entry writes it off")
+	case e.OriginatedBy == ByCreditNote:
+		g.Warnings = append(g.Warnings, "a credit note made the entry: void the credit note")
 	case e.OriginatedBy == ByTrueUp:
 		g.Warnings = append(g.Warnings, "the entry is a true-up: reverse or correct the entry of its transaction instead")
 	case len(e.linesOnArchived(b)) > 0:

@@ -200,7 +200,7 @@ func (n idNames) MatchString(name string) bool {
 
 // narrowingFilters lists the parameters that filter a list by ids: an unknown id results in an empty list and not in a fault.
 var narrowingFilters = []string{"query transaction_ids", "query exclude_transaction_ids", "body filter.transaction_ids",
-	"body filter.exclude_transaction_ids"}
+	"body filter.exclude_transaction_ids", "query customer_id"}
 
 // The answer for an id of another organization must be the same as for one that does not exist, wherever it is sent.
 func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {

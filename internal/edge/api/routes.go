@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/assets"
 	"github.com/bursarhq/bursar/internal/edge/api/automation"
 	"github.com/bursarhq/bursar/internal/edge/api/books"
+	"github.com/bursarhq/bursar/internal/edge/api/receivables"
 	"github.com/bursarhq/bursar/internal/edge/api/reporting"
 	"github.com/bursarhq/bursar/internal/edge/api/tenancy"
 	"github.com/bursarhq/bursar/internal/edge/api/treasury"
@@ -20,6 +21,7 @@ func routes(a *app.App) []wire.Route {
 		books.Routes(a),
 		treasury.Routes(a),
 		assets.Routes(a),
+		receivables.Routes(a),
 		automation.Routes(a),
 		reporting.Routes(a),
 	)

@@ -54,6 +54,8 @@ var unnoticed = map[string]string{
 	"accounting_periods deleted":              unusedMonth,
 	"accounting_periods copied":               refused,
 	"period_closings copied":                  refused,
+	"invoices copied":                         refused,
+	"credit_notes copied":                     refused,
 	"journal_entries.updated_at":              written,
 	"transactions.updated_at":                 written,
 	"transactions.suggested":                  "it proposes how to book the transaction, and nothing is booked from it",
@@ -149,6 +151,14 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	_, err = n.Client.ReverseJournalEntry(t.Context(), sold, client.ReverseJournalEntry{})
 	must("reverse", err)
 
+	lost := n.NewInvoice(t, client.CreateInvoice{Status: "open", Memo: "first"})
+	_, err = n.Client.MarkInvoiceUncollectible(t.Context(), lost.ID, client.MarkInvoiceUncollectible{})
+	must("uncollectible", err)
+	_, err = n.Client.VoidInvoice(t.Context(), n.NewInvoice(t, client.CreateInvoice{Status: "open"}).ID, client.VoidInvoice{Reason: "wrong"})
+	must("void", err)
+	n.NewCreditNote(t, true)
+	_, err = n.Client.VoidCreditNote(t.Context(), n.NewCreditNote(t, false).ID, client.VoidCreditNote{Reason: "wrong"})
+	must("void", err)
 	n.NewRule(t)
 	n.NewTag(t)
 	must("document", n.Client.PutMemory(t.Context(), "notes.md", client.PutMemoryDocument{Rationale: "because",

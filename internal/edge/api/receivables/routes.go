@@ -1,0 +1,74 @@
+package receivables
+
+import (
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+)
+
+// handlers holds the handlers of the group.
+type handlers struct{ app *app.App }
+
+// Routes returns the operations of the group.
+func Routes(a *app.App) []wire.Route {
+	h := handlers{a}
+	return slices.Concat(h.customers(), h.invoices(), h.creditNotes(), h.cashApplications())
+}
+
+func (h handlers) customers() []wire.Route {
+	return wire.Tag{Name: "Customers", Description: "Whom you invoice, and what their payments are recognized by."}.Routes(
+		wire.Get("/v1/customers", h.listCustomers, "List customers in the order in which they were created"),
+		wire.Post("/v1/customers", h.createCustomer, "Create a customer").WholeOrganization().Creates(),
+		wire.Get("/v1/customers/{customer_id}", h.getCustomer, "Get a customer"),
+		wire.Patch("/v1/customers/{customer_id}", h.updateCustomer, "Update a customer").WholeOrganization().
+			Describe("A list that is sent replaces the one before."),
+		wire.Delete("/v1/customers/{customer_id}", h.deleteCustomer, "Delete a customer without invoices").WholeOrganization().
+			Describe("A customer with invoices can be archived instead."),
+		wire.Post("/v1/customers/{customer_id}/archive", h.archiveCustomer, "Archive a customer").WholeOrganization().
+			Describe("An archived customer gets no new invoices. Its invoices stay as they are."),
+		wire.Post("/v1/customers/{customer_id}/unarchive", h.unarchiveCustomer, "Unarchive a customer").WholeOrganization(),
+	)
+}
+
+func (h handlers) invoices() []wire.Route {
+	return wire.Tag{Name: "Invoices", Description: "What customers were asked to pay, and how much of it is due."}.Routes(
+		wire.Get("/v1/invoices", h.listInvoices, "List invoices, latest date first"),
+		wire.Post("/v1/invoices", h.createInvoice, "Create an invoice as a draft or open").
+			Describe("An open invoice is booked in the same request: trade receivables are debited with the total, and the ledger accounts of "+
+				"its lines and taxes are credited. If the period of its date is closed, the entry moves to the first open one. Another "+
+				"currency than that of the legal entity is translated at the stored rate of the date.").Creates(),
+		wire.Get("/v1/invoices/{invoice_id}", h.getInvoice, "Get an invoice"),
+		wire.Patch("/v1/invoices/{invoice_id}", h.updateInvoice, "Update an invoice").
+			Describe("Once an invoice is open, only its due date and memo can change."),
+		wire.Delete("/v1/invoices/{invoice_id}", h.deleteInvoice, "Void an invoice").
+			Describe("Does what POST /v1/invoices/{invoice_id}/void does: the number of an invoice is not used again, so the invoice stays, as "+
+				"void."),
+		wire.Post("/v1/invoices/{invoice_id}/open", h.openInvoice, "Open a draft and book it"),
+		wire.Post("/v1/invoices/{invoice_id}/void", h.voidInvoice, "Void an invoice").
+			Describe("Reverses its entries. This is final. An invoice of which something is settled cannot become void."),
+		wire.Post("/v1/invoices/{invoice_id}/mark-uncollectible", h.markInvoiceUncollectible, "Write off what is due on an invoice").
+			Describe("Debits bad debts, or the ledger account that you name, and credits trade receivables."),
+		wire.Post("/v1/invoices/{invoice_id}/reopen", h.reopenInvoice, "Open an uncollectible invoice again").
+			Describe("Reverses the entry that wrote it off."),
+	)
+}
+
+func (h handlers) creditNotes() []wire.Route {
+	return wire.Tag{Name: "Credit notes", Description: "What customers are credited, of an invoice or in general."}.Routes(
+		wire.Get("/v1/credit-notes", h.listCreditNotes, "List credit notes, latest date first"),
+		wire.Post("/v1/credit-notes", h.createCreditNote, "Issue a credit note").
+			Describe("Debits the ledger accounts of its lines and taxes, and credits trade receivables. A credit note of an invoice reduces what "+
+				"is due on it and cannot be larger. One of a customer stays as an amount that remains to be used.").Creates(),
+		wire.Get("/v1/credit-notes/{credit_note_id}", h.getCreditNote, "Get a credit note"),
+		wire.Post("/v1/credit-notes/{credit_note_id}/void", h.voidCreditNote, "Void a credit note").
+			Describe("Reverses its entry, and what it took off its invoice is due again. This is final."),
+	)
+}
+
+func (h handlers) cashApplications() []wire.Route {
+	return wire.Tag{Name: "Cash application", Description: "Applying deposits to the invoices that they pay."}.Routes(
+		wire.Get("/v1/cash-applications/invoices", h.listEligibleInvoices, "List invoices to which a deposit can be applied").
+			Describe("Latest date first. Each invoice says whether it is eligible, and why not."),
+	)
+}

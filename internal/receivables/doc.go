@@ -1,0 +1,3 @@
+// Package receivables groups what customers owe: the customers themselves, and their invoices and credit notes with the entries that
+// book them.
+package receivables
