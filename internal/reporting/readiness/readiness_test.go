@@ -182,7 +182,8 @@ func TestAMeasuredAssetNeedsAPriceAndAnUpToDateRevaluation(t *testing.T) {
 func TestALegalEntityWithoutAnEntryOfItsOwnIsMeasuredToo(t *testing.T) {
 	each(t, func(w *world) {
 		fair := entity.MeasuredAtFairValue
-		_, err := entity.NewService(w.DB).Update(w.Ctx, w.SubsidiaryID, entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")})
+		params := entity.UpdateParams{Measurement: &fair, MeasurementFrom: new("2025-01-01")}
+		_, err := entity.NewService(w.DB).Update(w.Ctx, w.SubsidiaryID, params)
 		w.Must(err)
 		w.Transact("2025-10-01 A in 1 ETH = 2000.00 : SWAP against Bank")
 		out, _ := w.Transact("2025-10-02 A out 1 ETH = 2000.00")
