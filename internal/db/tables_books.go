@@ -55,7 +55,8 @@ var booksTables = []Table{
 		References: []Link{
 			{Column: "period_closing_id", To: "period_closings"},
 			{Column: "source_id", To: "sources", Ignored: "what a source holds comes from its transactions"},
-			{Column: "ledger_account_id", To: "ledger_accounts", Ignored: "what is held on an account comes from its journal lines"},
+			{Column: "ledger_account_id", To: "ledger_accounts", Where: "ledger_account_id <> ''",
+				Ignored: "what is held on an account comes from its journal lines"},
 		},
 		Unlinked: map[string]string{"token_id": tokenID}},
 	{Name: "fx_rates", Kind: Tenant, Owner: "books/fx"},
