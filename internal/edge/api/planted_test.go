@@ -82,7 +82,8 @@ var unmarked = map[string]string{
 	"tags.name": ofOrganization, "tags.search": ofOrganization, "ledger_accounts.code": ofOrganization, "fx_rates.source": ofOrganization,
 	"spam_listings.value": ofOrganization, "spam_listings.note": ofOrganization, "prices.note": ofOrganization,
 	"memory_documents.path": ofOrganization, "memory_versions.content": ofOrganization, "memory_versions.frontmatter": ofOrganization,
-	"memory_versions.rationale": ofOrganization,
+	"memory_versions.rationale": ofOrganization, "customers.name": ofOrganization, "customers.email": ofOrganization,
+	"customers.search": ofOrganization, "customer_identifiers.value": ofOrganization,
 
 	"idempotency_keys.rights": fixedValue, "legal_entities.short_disposal": fixedValue, "legal_entities.intercompany_basis": fixedValue,
 	"legal_entities.loans_out": fixedValue, "ledger_accounts.normal_balance": fixedValue, "period_closing_rates.applies_to": fixedValue,

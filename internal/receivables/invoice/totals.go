@@ -116,8 +116,11 @@ func (i *Invoice) computeLines(faults *fault.List, lines []LineParams, expected 
 		own.Addf("lines", "must add up to a positive total, and not to %s", i.Total.Fixed(i.Currency))
 	}
 	if expected != "" {
-		if total := decimal(&own, "total_amount", expected); total.Sign() <= 0 || added && !total.Equal(i.Total) {
-			own.Addf("total_amount", "must be what the lines add up to, which is positive: %s", i.Total.Fixed(i.Currency))
+		switch total := decimal(&own, "total_amount", expected); {
+		case total.Sign() <= 0:
+			own.Addf("total_amount", "must be positive, and what the lines add up to")
+		case added && !total.Equal(i.Total):
+			own.Addf("total_amount", "must be what the lines add up to: %s", i.Total.Fixed(i.Currency))
 		}
 	}
 	_ = faults.Merge(own.Err()) // which are faults of input only

@@ -64,7 +64,7 @@ func TestEveryFaultOfAnInvoiceIsNamedAndNothingIsWritten(t *testing.T) {
 			"dates": {func(p *client.CreateInvoice) { p.InvoiceDate, p.DueDate = "2026-02-30", "31.01.2026" }, 400, "invoice_date due_date", "a date such as"},
 			"due":   {func(p *client.CreateInvoice) { p.DueDate = "2026-01-30" }, 400, "due_date", "before"},
 			"terms": {func(p *client.CreateInvoice) { p.DueDate, p.PaymentTermsDays = "2026-02-01", new(3) }, 400, "payment_terms_days", "omitted"},
-			"total": {func(p *client.CreateInvoice) { p.TotalAmount = "12.01" }, 400, "total_amount", "add up to, which is positive: 12.00"},
+			"total": {func(p *client.CreateInvoice) { p.TotalAmount = "12.01" }, 400, "total_amount", "add up to: 12.00"},
 			"zero":  {func(p *client.CreateInvoice) { p.Lines[0].UnitPrice = "0" }, 400, "lines", "positive total"},
 			"negative": {func(p *client.CreateInvoice) { p.Lines[0].Quantity, p.Lines[0].TaxRate = "-1", "101" }, 400,
 				"lines[0].quantity lines[0].tax_rate", "positive"},
