@@ -138,7 +138,7 @@ func TestSoakEveryRouteNamesTheFaultsOfAllLayersAtOnce(t *testing.T) {
 			t.Errorf("only %d pairs and %d triples of faults were found to combine", pairs.Load(), triples.Load())
 		}
 	})
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
+	eachRouteInSoak(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		if r.Operation.RequestBody == nil || isForm(r) {
 			return
 		}
