@@ -64,6 +64,24 @@ func TestBookGainsEqualTheLedgerWhileARevaluationIsOutOfDate(t *testing.T) {
 	}
 }
 
+// The correction of a run stands until the next one, also if a disposal that it released something for is withdrawn: the other disposals of
+// the month show it meanwhile.
+func TestBookGainsEqualTheLedgerWhenADisposalIsWithdrawnAfterTheRevaluation(t *testing.T) {
+	t.Parallel()
+	each(t, "ifrs fair_value", func(w *world) {
+		w.book("2025-10-02 A in 10 ETH = 10000.00 : DEPOSIT against 3010", "2025-10 revalue at 1500",
+			"2025-11-05 A out 1 ETH = 1600.00 : SWAP against Bank")
+		_, entry := w.Transact("2025-11-06 A out 2 ETH = 3300.00 : SWAP against Bank")
+		w.book("2025-11 revalue at 1400")
+		w.want("2025-11", "tax 1900, book 400: 100 300")
+		_, err := w.Journal.Unpost(w.Ctx, entry)
+		w.Must(err)
+		w.want("2025-11", "tax 600, book -900: -900")
+		w.revalue("2025-11", "")
+		w.want("2025-11", "tax 600, book 100: 100")
+	})
+}
+
 // step books a line, closes a month ("close 2025-10"), or revalues it once more ("2025-11 again").
 func (w *world) step(line string) {
 	w.Helper()

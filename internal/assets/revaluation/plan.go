@@ -245,9 +245,10 @@ func (f assetGroup) roles(asset string) []string {
 // groups returns the groups of assets of a legal entity. One that measures at fair value measures assets out of scope at cost less
 // impairment.
 func (s *subject) groups() []assetGroup {
-	fair := assetGroup{FairValue, account.RoleFairValueAdjustment, nil, measure.Revalued, s.Measurement == entity.MeasuredAtFairValue}
-	impaired := assetGroup{Impairment, account.RoleAccumulatedImpairment, account.RoleTakenOverAdjustment, measure.WrittenOff,
-		s.Measurement != entity.MeasuredAtCost}
+	fair := assetGroup{kind: FairValue, role: account.RoleFairValueAdjustment, model: measure.Revalued,
+		applies: s.Measurement == entity.MeasuredAtFairValue}
+	impaired := assetGroup{kind: Impairment, role: account.RoleAccumulatedImpairment, upward: account.RoleTakenOverAdjustment,
+		model: measure.WrittenOff, applies: s.Measurement != entity.MeasuredAtCost}
 	if s.Framework == entity.FrameworkIFRS {
 		fair.kind, impaired.model = Revaluation, measure.Impaired
 	}
