@@ -37,4 +37,8 @@ var receivableTables = []Table{
 			{Column: "ledger_account_id", To: "ledger_accounts"},
 			{Column: "tax_ledger_account_id", To: "ledger_accounts"},
 		}},
+	{Name: "receivable_movements", Kind: Tenant, Owner: "receivables/invoice", One: "movement of receivables",
+		Many: "movements of receivables", Example: "document_id", Shown: "of %s",
+		References: []Link{{Column: "journal_entry_id", To: "journal_entries"}},
+		Unlinked:   map[string]string{"document_id": "it is that of an invoice or of a credit note"}},
 }
