@@ -177,7 +177,7 @@ func (r *reading) accounts(totals []balance.Total, closed []period.ClosedBalance
 	r.books.Accounts = make([]statement.Account, len(r.chart))
 	for i, a := range r.chart {
 		r.books.Accounts[i] = statement.Account{Type: statement.Type(a.Type), Credit: a.NormalBalance == account.Credit,
-			Role: statement.Role(a.Role), Section: statement.Section(sections[a.ID])}
+			KeepsRates: a.KeepsRates(), Role: statement.Role(a.Role), Section: statement.Section(sections[a.ID])}
 	}
 }
 
