@@ -135,8 +135,8 @@ func describeLimits(h http.Header, states []ratelimit.State) {
 }
 
 // lookUp is called before a key is looked up. If the address has tried too many unknown keys, full is the error for another one. The key
-// may be valid all the same, because callers behind a proxy share an address. So it is looked up, but only few of such keys at a time, unless
-// this node knows it.
+// may be valid all the same, because callers behind a proxy share an address. So it is looked up, but only few of such keys at a time,
+// unless this node knows it.
 func (l limits) lookUp(ctx context.Context, address string, known func() bool) (full error, leave func(), err error) {
 	leave = func() {}
 	if l.limiter == nil {

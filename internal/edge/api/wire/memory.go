@@ -45,8 +45,8 @@ const (
 	propertyBytes = 80  // each of more properties than that
 )
 
-// Memory bounds how many bytes the bodies of all requests to a node, what is built from them, and their answers take at a time. An organization may take
-// two thirds of it, and one of its callers three quarters of that, so that others of the organization find some.
+// Memory bounds how many bytes the bodies of all requests to a node, what is built from them, and their answers take at a time. An
+// organization may take two thirds of it, and one of its callers three quarters of that, so that others of the organization find some.
 type Memory struct {
 	total, each, caller int
 	page                int // of the rows of a page
@@ -240,7 +240,7 @@ func (r *Route) Run(ctx context.Context, in any) (any, error) {
 		if !errors.Is(err, errPageFull) {
 			return out, err
 		}
-		*limit = max(1, *limit/3)
+		*limit = max(1, *limit/8)
 	}
 }
 
