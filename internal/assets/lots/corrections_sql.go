@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -26,6 +27,23 @@ func ReadCorrections(ctx context.Context, tx *db.Tx) (map[PositionKey]Position, 
 		out[r.key()] = out[r.key()].Plus(r.position())
 	}
 	return out, err
+}
+
+// Removal is what entered on an accounting date and was removed with a later one or, if it is negative, what was removed on the date and
+// had entered with an earlier one.
+type Removal struct {
+	Date     time.Time     `db:"accounting_date"`
+	Quantity money.Decimal `db:"quantity"`
+	Basis    money.Decimal `db:"basis"`
+}
+
+// Removals returns the removals of an asset of a legal entity with an accounting date from one instant on and before another, the latest
+// first. Parts of other lots are left out. It is a building block.
+func Removals(ctx context.Context, tx *db.Tx, legalEntityID, assetType string, from, until time.Time) ([]Removal, error) {
+	rows, err := db.All[Removal](ctx, tx, `SELECT accounting_date, {dec_sum}(added_quantity) AS quantity, {dec_sum}(added_basis) AS basis`+
+		fromCorrections+` AND accounting_date >= ? AND accounting_date < ? AND legal_entity_id = ? AND asset_type = ? AND token_id = ''
+		GROUP BY accounting_date ORDER BY accounting_date DESC`, from, until, legalEntityID, assetType)
+	return slices.DeleteFunc(rows, func(r Removal) bool { return r.Quantity.IsZero() }), err
 }
 
 func selectCorrectionsBetween(ctx context.Context, tx *db.Tx, m period.Reassignment) ([]positionRow, error) {

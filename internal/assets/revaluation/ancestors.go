@@ -84,7 +84,7 @@ func (l *lotMeasurer) restore(ctx context.Context, h realized.History, known map
 			l.since[held.ID] = first
 		}
 		if !acquired {
-			if err := l.inheritLow(ctx, held.ID, known); err != nil {
+			if err := l.inheritLow(ctx, held.ID, known, l.lowOfGiver); err != nil {
 				return err
 			}
 		}

@@ -177,7 +177,7 @@ func (q *Quote) valueOr(none money.Decimal) money.Decimal {
 }
 
 // readLots reads the lots that were open at the end of the period, once. Under a weighted average each has its share of the basis
-// of its pool; the last lot of an asset gets the rounding difference.
+// of its pool; the last lot of an asset gets the rounding difference. What was held then in lots that do not exist any more is noted.
 func (s *subject) readLots(ctx context.Context) error {
 	if s.lotsRead {
 		return nil
@@ -186,22 +186,25 @@ func (s *subject) readLots(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.lotsRead = true
-	rest := map[string]money.Decimal{}
-	last := map[string]int{}
+	s.lotsRead, s.former = true, maps.Clone(s.held)
+	byAsset := map[string][]int{}
 	for _, l := range lots {
 		if l.TokenID != "" || l.RemainingQuantity.Sign() <= 0 {
 			continue
 		}
-		if _, known := last[l.AssetType]; !known {
-			rest[l.AssetType] = s.held[l.AssetType].cost
-		}
-		rest[l.AssetType] = rest[l.AssetType].Sub(l.RemainingBasis)
-		last[l.AssetType] = len(s.lots)
+		rest := s.former[l.AssetType]
+		s.former[l.AssetType] = holding{rest.quantity.Sub(l.RemainingQuantity), rest.cost.Sub(l.RemainingBasis)}
+		byAsset[l.AssetType] = append(byAsset[l.AssetType], len(s.lots))
 		s.lots = append(s.lots, l)
 	}
-	for asset, i := range last {
-		s.lots[i].RemainingBasis = s.lots[i].RemainingBasis.Add(rest[asset])
+	for asset, indexes := range byAsset {
+		rest, last := s.former[asset], &s.lots[indexes[len(indexes)-1]]
+		switch {
+		case rest.quantity.Sign() <= 0:
+			last.RemainingBasis = last.RemainingBasis.Add(rest.cost)
+		case s.averages():
+			s.former[asset] = s.average(asset, indexes)
+		}
 	}
 	return nil
 }

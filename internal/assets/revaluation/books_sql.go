@@ -66,6 +66,7 @@ type stateRow struct {
 	Unit      string         `db:"unit"`
 	LotID     string         `db:"subject_id"`
 	Quantity  money.Decimal  `db:"quantity"`
+	Cost      *money.Decimal `db:"cost"` // nil for the row of an account
 	After     money.Decimal  `db:"after"`
 	TakenOver *money.Decimal `db:"taken_over"`
 }

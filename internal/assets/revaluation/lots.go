@@ -21,19 +21,22 @@ type lotMeasurer struct {
 	states map[string][]measure.State // by asset
 	lots   map[string][]measure.Lot   // by asset
 	prices map[string]*Quote          // by lot, where it is not that of the asset
-	since  map[string]time.Time       // by lot, from when on prices count, if that is before the period
+	since  map[string]time.Time       // by lot, from when on prices count, if that is not the beginning of the period
 	gone   map[string]bool            // lots that were measured and of which nothing is held, as far as they exist
 
-	inherited map[string]*Quote    // by lot, the lowest price that counted before it was taken over
-	stored    map[string]bool      // lots that the last run measured
-	released  map[string][]release // by asset
+	inherited map[string]*Quote           // by lot, the lowest price that counted before it was taken over
+	given     map[[2]string][]price.Price // by legal entity and asset, the prices of the period, none if they do not count there
+	stored    map[string]bool             // lots that the last run measured
+	costs     map[string]holding          // by lot, as the last run measured it
+	released  map[string][]release        // by asset
 }
 
 // read reads everything that is needed to measure lots.
 func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	l.units, l.states, l.lots = map[string]string{}, map[string][]measure.State{}, map[string][]measure.Lot{}
-	l.prices, l.since = map[string]*Quote{}, map[string]time.Time{}
-	l.inherited, l.stored, l.released = map[string]*Quote{}, map[string]bool{}, map[string][]release{}
+	l.prices, l.since, l.costs = map[string]*Quote{}, map[string]time.Time{}, map[string]holding{}
+	l.inherited, l.given = map[string]*Quote{}, map[[2]string][]price.Price{}
+	l.stored, l.released = map[string]bool{}, map[string][]release{}
 	if err := l.readStates(ctx); err != nil {
 		return err
 	}
@@ -45,6 +48,9 @@ func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 	if err != nil {
 		return err
 	}
+	if err := l.readTakenOver(ctx); err != nil {
+		return err
+	}
 	if err := l.readReleases(ctx); err != nil {
 		return err
 	}
@@ -52,8 +58,14 @@ func (l *lotMeasurer) read(ctx context.Context, units []string) error {
 		return err
 	}
 	l.assignStates(ancestors)
+	if err := l.readGone(ctx); err != nil {
+		return err
+	}
+	if err := l.addFormer(ctx, units); err != nil {
+		return err
+	}
 	l.releaseReplaced()
-	return l.readGone(ctx)
+	return nil
 }
 
 // readStates reads the adjustments of lots after the last run of an earlier period. An asset for which fair value was adopted at the
@@ -78,6 +90,7 @@ func (l *lotMeasurer) readStates(ctx context.Context) error {
 			return err
 		}
 		for _, r := range rows {
+			l.costs[r.LotID] = holding{r.Quantity, orZero(r.Cost)}
 			l.addState(r.Unit, measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After, TakenOver: orZero(r.TakenOver)})
 		}
 	}
@@ -105,7 +118,7 @@ func (l *lotMeasurer) addState(unit string, s measure.State) {
 
 // readLows reads the prices of the period if the lowest one counts, and earlier ones that count for lots of before.
 func (l *lotMeasurer) readLows(ctx context.Context, units []string) error {
-	if l.group.kind != Impairment || l.group.model != measure.WrittenOff {
+	if !l.countsLows() {
 		return nil
 	}
 	from := l.period.Start
@@ -133,7 +146,8 @@ func (l *lotMeasurer) readLows(ctx context.Context, units []string) error {
 	return nil
 }
 
-// lowest returns the lowest price of the period since a lot was acquired, or of earlier periods too if it was not measured in them.
+// lowest returns the lowest price of the period since a lot was acquired or taken over, or of earlier periods too if it was not measured in
+// them.
 func (l *lotMeasurer) lowest(held lots.Lot) *Quote {
 	out, since := l.quotes[held.AssetType], l.period.Start
 	if at, earlier := l.since[held.ID]; earlier {
@@ -156,18 +170,23 @@ func (l *lotMeasurer) lowest(held lots.Lot) *Quote {
 // assignStates links each lot to the lot that it was when it was measured last.
 func (l *lotMeasurer) assignStates(ancestors map[string]string) {
 	for _, held := range l.subject.lots {
-		lot := measure.Lot{ID: held.ID, Quantity: held.RemainingQuantity, Cost: held.RemainingBasis}
-		if quote := l.lowest(held); quote != nil {
-			lot.Price = quote.Value
-			if end := l.quotes[held.AssetType]; end == nil || quote.PriceID != end.PriceID {
-				l.prices[held.ID] = quote
-			}
-		}
-		if from, there := ancestors[held.ID]; there {
-			lot.Predecessor, lot.Units = from, held.RemainingQuantity
-		}
-		l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
+		l.addLot(held, ancestors[held.ID])
 	}
+}
+
+// addLot adds a lot to be measured. Predecessor is the lot that it was when it was measured last, empty for a new lot.
+func (l *lotMeasurer) addLot(held lots.Lot, predecessor string) {
+	lot := measure.Lot{ID: held.ID, Quantity: held.RemainingQuantity, Cost: held.RemainingBasis}
+	if quote := l.lowest(held); quote != nil {
+		lot.Price = quote.Value
+		if end := l.quotes[held.AssetType]; end == nil || quote.PriceID != end.PriceID {
+			l.prices[held.ID] = quote
+		}
+	}
+	if predecessor != "" {
+		lot.Predecessor, lot.Units = predecessor, held.RemainingQuantity
+	}
+	l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
 }
 
 // measure measures the lots of an asset. Balance is that of its adjustment account with what handovers change on it. The adjustments of

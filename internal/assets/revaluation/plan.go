@@ -87,6 +87,7 @@ type subject struct {
 	entries  map[string][]Line          // the lines of own entries
 	lots     []lots.Lot                 // read when they are needed
 	lotsRead bool
+	former   map[string]holding       // by asset: what was held in lots that do not exist any more, if it is more than nothing
 	adopted  map[string]money.Decimal // by role of an adjustment account: what an adoption that is not booked yet adds to it
 	opening  map[string][]Row         // by asset: the lots as they were measured when fair value was adopted
 

@@ -21,6 +21,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	rules "github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
@@ -196,14 +197,14 @@ func (w *world) add(name, parent, asset, acquired, entered string, quantity, bas
 	w.t.Helper()
 	asset, token, _ := strings.Cut(asset, "#")
 	w.lots[name] = &lot{entity: w.entity, asset: asset, token: token, acquired: acquired, quantity: quantity, basis: basis}
-	at := w.account("1210").ID
+	at, key := w.account("1210").ID, string((&rules.Place{At: day(entered), Kind: rules.Acquire, ID: name}).OrderKey())
 	w.write(func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO lots (organization_id, asset_id, pool, order_key, seq, legal_entity_id, source_id,
 			ledger_account_id, asset_type, token_id, acquired_at, quantity,
 			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id,
 			basis_pending, provisional, created_at)
 			VALUES (@org, ?, ?, ?, 0, ?, 'src', ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '', TRUE, 'transaction', ?, ?, FALSE, FALSE, ?)`,
-			"ast_"+name, asset, name, w.entity, at, asset, db.OrNull(token), day(acquired), quantity, quantity, basis, basis,
+			"ast_"+name, asset, key, w.entity, at, asset, db.OrNull(token), day(acquired), quantity, quantity, basis, basis,
 			db.OrNull(parent), entry, tx.Now())
 		if err != nil {
 			return err
