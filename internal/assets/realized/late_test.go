@@ -14,8 +14,10 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -196,6 +198,8 @@ type lateLife struct {
 	random *rand.Rand
 	held   map[string]int64   // by source and asset, in thousandths
 	last   map[string]carried // by lot, at the end of closed months
+
+	deposits []lateDeposit
 }
 
 // event books a random deposit, sale, or move and perhaps a sale of what was moved: a transfer, a conversion, or a transfer between the
@@ -260,10 +264,12 @@ func (l *lateLife) move(date, source, direction, asset string, quantity int64, b
 	if source == "SubA" && booked == "SWAP against Bank" {
 		booked = "SWAP against SubBank"
 	}
-	l.book(fmt.Sprintf("%s %s %s %d.%03d %s = %d.%02d : %s", date, source, direction, quantity/1000, quantity%1000, asset,
+	_, entryID := l.Transact(fmt.Sprintf("%s %s %s %d.%03d %s = %d.%02d : %s", date, source, direction, quantity/1000, quantity%1000, asset,
 		quantity*(20+l.random.Int64N(180))/1000, l.random.IntN(100), booked))
 	if direction == "out" {
 		quantity = -quantity
+	} else {
+		l.deposits = append(l.deposits, lateDeposit{entryID, source + asset, quantity})
 	}
 	l.held[source+asset] += quantity
 }
@@ -276,6 +282,27 @@ func (l *lateLife) lateEvent(months []string) {
 	l.move(fmt.Sprintf("%s-%02d", month, day), source, "in", asset, quantity, "DEPOSIT against 3010")
 	if l.random.IntN(3) == 0 {
 		l.move(fmt.Sprintf("%s-%02d", month, day+1+l.random.IntN(6)), source, "out", asset, 1+l.random.Int64N(quantity), "SWAP against Bank")
+	}
+}
+
+// lateDeposit is a deposit that can be reversed.
+type lateDeposit struct {
+	entryID, held string
+	quantity      int64
+}
+
+// reverse reverses a random deposit of which nothing was used, with a date after all months that are measured.
+func (l *lateLife) reverse() {
+	l.Helper()
+	n := l.random.IntN(len(l.deposits))
+	if d := l.deposits[n]; l.held[d.held] >= d.quantity {
+		_, err := l.Journal.Reverse(l.Ctx, d.entryID, journal.ReverseParams{AccountingDate: "2025-11-20"})
+		if fault.KindOf(err) == fault.Conflict {
+			return
+		}
+		l.Must(err)
+		l.held[d.held] -= d.quantity
+		l.deposits = slices.Delete(l.deposits, n, n+1)
 	}
 }
 
@@ -359,6 +386,8 @@ func (w *world) liveLate(policy, scope string) {
 			}
 			l.event(month, 26)
 			l.agrees(what+", out of date after an event", months)
+			l.reverse()
+			l.agrees(what+", out of date after a reversal", months)
 			l.measure(what, month, months, closed)
 		}
 		r := l.measure(what, month, months, closed)

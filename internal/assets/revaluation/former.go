@@ -63,17 +63,23 @@ func (f *formerLots) read(ctx context.Context) error {
 		}
 	}
 	for _, r := range gone {
-		f.leave(r)
+		measured, found := f.find(holding{r.Quantity.Neg(), r.Basis.Neg()})
+		f.keep(measured, func(n int) bool { return !slices.Contains(found, n) })
+	}
+	// A replay may have replaced lots that a transfer had moved, too: units of these are held as others.
+	if measured, found := f.find(f.rest); found != nil {
+		f.keep(measured, func(n int) bool { return slices.Contains(found, n) })
 	}
 	return nil
 }
 
-// leave notes which lots were removed on a date. A correction has the sum of all; they are those that add up to it.
-func (f *formerLots) leave(r lots.Removal) {
+// find finds lots that add up to what was removed on a date, or to what is to be found: corrections and positions have sums only. It
+// returns the lots that were measured last and do not exist any more, and the indexes of what was found among these and what entered since.
+func (f *formerLots) find(want holding) (measured []string, found []int) {
 	var candidates []holding
-	var measured []string
-	for _, s := range f.states[f.unit] {
-		if at := f.costs[s.Lot]; !f.exists(s.Lot) && !f.left[s.Lot] && at.quantity.Sign() > 0 {
+	missing := measure.Missing(f.states[f.unit], f.lotMeasurer.lots[f.unit])
+	for n, s := range f.states[f.unit] {
+		if at := f.costs[s.Lot]; missing[n].Equal(at.quantity) && !f.exists(s.Lot) && !f.left[s.Lot] {
 			candidates, measured = append(candidates, at), append(measured, s.Lot)
 		}
 	}
@@ -81,14 +87,21 @@ func (f *formerLots) leave(r lots.Removal) {
 		candidates = append(candidates, holding{e.Quantity, e.Basis})
 	}
 	steps := 0
-	found := addUpTo(candidates, holding{r.Quantity.Neg(), r.Basis.Neg()}, &steps)
-	for _, n := range slices.Backward(found) {
-		if n < len(measured) {
-			f.left[measured[n]] = true
-		} else {
-			f.entered = slices.Delete(f.entered, n-len(measured), n-len(measured)+1)
+	return measured, addUpTo(candidates, want, &steps)
+}
+
+// keep keeps only some of the lots among which something was found.
+func (f *formerLots) keep(measured []string, isKept func(n int) bool) {
+	for n, lotID := range measured {
+		f.left[lotID] = f.left[lotID] || !isKept(n)
+	}
+	var entered []lots.Removal
+	for n, e := range f.entered {
+		if isKept(len(measured) + n) {
+			entered = append(entered, e)
 		}
 	}
+	f.entered = entered
 }
 
 // addUpToMax bounds the search for what adds up to something.
