@@ -154,10 +154,15 @@ type ControlMovement struct {
 	Amount        money.Decimal  `db:"amount"`   // in the base currency
 }
 
-// ControlSince returns what entries from an instant on booked to the control account. It runs in the caller's transaction.
-func ControlSince(ctx context.Context, tx *db.Tx, control string, from time.Time) ([]ControlMovement, error) {
-	return db.All[ControlMovement](ctx, tx, `SELECT legal_entity_id, unit, credit_or_debit,
+// ControlSince returns what entries from an instant on booked to the control account of some legal entities; nil means all of them. It runs
+// in the caller's transaction.
+func ControlSince(ctx context.Context, tx *db.Tx, control string, legalEntityIDs []string, from time.Time) ([]ControlMovement, error) {
+	q := db.Select(`SELECT legal_entity_id, unit, credit_or_debit,
 		{dec_sum}(CASE WHEN unit IS NULL THEN amount ELSE quantity END) AS quantity, {dec_sum}(COALESCE(base_amount, amount)) AS amount
-		FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ? AND accounting_date >= ? AND is_posted = ?
-		GROUP BY legal_entity_id, unit, credit_or_debit`, control, from, true)
+		FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ?`, control).
+		And("accounting_date >= ?", from).And("is_posted = ?", true)
+	if legalEntityIDs != nil {
+		q.And("legal_entity_id {any}", legalEntityIDs)
+	}
+	return db.All[ControlMovement](ctx, tx, q.Then("GROUP BY legal_entity_id, unit, credit_or_debit"), q.Args...)
 }

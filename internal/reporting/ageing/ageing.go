@@ -145,11 +145,8 @@ func get(ctx context.Context, tx *db.Tx, p Params) (Report, error) {
 		f.LegalEntityIDs = who.LegalEntityIDs
 	}
 	if p.CustomerID != "" {
-		if f.CustomerIDs, err = customer.Resolve(ctx, tx, p.CustomerID); err != nil {
-			return out, err
-		}
-		if len(f.CustomerIDs) == 0 {
-			return out, fault.Missing("customer")
+		if f.CustomerIDs, err = customer.Resolve(ctx, tx, p.CustomerID); err != nil || len(f.CustomerIDs) == 0 {
+			return out, err // nobody owes nothing
 		}
 	}
 	found, err := invoice.Receivables(ctx, tx, f, end)
@@ -335,7 +332,7 @@ func (r *Report) compare(ctx context.Context, tx *db.Tx, f invoice.ReceivablesFi
 		ledger[own] = ledger[own].Sub(u.Amount)
 		ledger[key{u.LegalEntityID, u.Unit}] = ledger[key{u.LegalEntityID, u.Unit}].Add(u.Quantity)
 	}
-	since, err := invoice.ControlSince(ctx, tx, control, end)
+	since, err := invoice.ControlSince(ctx, tx, control, f.LegalEntityIDs, end)
 	if err != nil {
 		return err
 	}

@@ -52,17 +52,16 @@ func (i *inquiry) ageing(ctx context.Context) error {
 		if f.CustomerIDs, err = customer.Resolve(ctx, i.tx, q.CustomerID); err != nil {
 			return err
 		}
-		if len(f.CustomerIDs) == 0 {
-			return fault.Missing("customer")
-		}
 	}
-	found, err := invoice.Receivables(ctx, i.tx, f, end)
-	if err != nil {
-		return err
+	var found []invoice.Receivable
+	if q.CustomerID == "" || len(f.CustomerIDs) > 0 {
+		if found, err = invoice.Receivables(ctx, i.tx, f, end); err != nil {
+			return err
+		}
 	}
 	if q.DocumentID != "" {
 		if len(found) == 0 {
-			return fault.Missing("receivable")
+			return fault.MissingAt("receivable", "document_id")
 		}
 		return i.receivable(ctx, found[0], func(control string) ([]invoice.Movement, error) {
 			return invoice.Movements(ctx, i.tx, control, q.DocumentID, end)
@@ -86,7 +85,7 @@ func (i *inquiry) ageing(ctx context.Context) error {
 		found = slices.DeleteFunc(found, func(x invoice.Receivable) bool { return x.CreditNote != (q.Column == creditsColumn) })
 	}
 	if unit == "" {
-		return fault.Missing("receivable")
+		return fault.MissingAt("receivable", "customer_id")
 	}
 	return i.receivables(found, unit, day)
 }

@@ -145,9 +145,34 @@ func TestAgeingRefusesWhatItCannotRead(t *testing.T) {
 				t.Errorf("%s: %d %s", query, a.Status, a.Body)
 			}
 		}
-		for _, query := range []string{"customer_id=cus_unknown", "legal_entity_ids=le_unknown"} {
-			a := s.Send(t, apitest.Request{Path: "/v1/reports/receivables-ageing?" + query, Key: l.Key})
-			if a.Status != http.StatusNotFound {
+		a := s.Send(t, apitest.Request{Path: "/v1/reports/receivables-ageing?legal_entity_ids=le_unknown", Key: l.Key})
+		if a.Status != http.StatusNotFound {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+		rows, totals := l.aged(t, "customer_id=cus_unknown")
+		same(t, "nobody", append(rows, totals...))
+	})
+}
+
+func TestAgeingShowsALimitedKeyNothingOfOtherLegalEntities(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		other := l.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other", BaseCurrency: "USD"})
+		l.invoice(t, "open", "2026-03-01", "4010 100.00")
+		p := l.params("open", "2026-04-01", "4010 77.00")
+		p.LegalEntityID = other.ID
+		theirs := l.NewInvoice(t, p)
+		l.act(t, "/v1/invoices/"+theirs.ID+"/mark-uncollectible", `{"accounting_date": "2026-06-01"}`)
+		for _, query := range []string{"as_of=2026-01-01", "as_of=2026-03-15", "as_of=2026-05-01", "as_of=2026-12-31", "as_of=2026-05-01&currency=USD"} {
+			for _, key := range []string{l.Key, l.Limited(t, l.LegalEntity.ID)} {
+				a := s.Send(t, apitest.Request{Path: "/v1/reports/receivables-ageing?legal_entity_ids=" + l.LegalEntity.ID + "&" + query, Key: key})
+				if a.Status != http.StatusOK || strings.Contains(string(a.Body), other.ID) || strings.Contains(string(a.Body), "77.00") {
+					t.Errorf("%s: %d %s", query, a.Status, a.Body)
+				}
+			}
+			a := s.Send(t, apitest.Request{Path: "/v1/reports/receivables-ageing?" + query, Key: l.Limited(t, l.LegalEntity.ID)})
+			if a.Status != http.StatusOK || strings.Contains(string(a.Body), other.ID) || strings.Contains(string(a.Body), "77.00") {
 				t.Errorf("%s: %d %s", query, a.Status, a.Body)
 			}
 		}
