@@ -69,6 +69,7 @@ func TestSoakAMonthIsMeasuredWithTheLotsThatWereReversedInALaterOne(t *testing.T
 						if got := w.adjusts(month, price); got != want {
 							w.Errorf("%s, %s: %s, want %s", what, month, got, want)
 						}
+						w.measured(what, month)
 					}
 				}
 				w.choose("source", c.method)
@@ -153,6 +154,7 @@ func TestSoakUnitsHeldAtTheEndOfAMonthAreMeasuredWhateverIsReversedLater(t *test
 						_, err := w.Journal.Reverse(w.Ctx, d.entryID, journal.ReverseParams{AccountingDate: months[d.reversed] + "-26"})
 						w.Must(err)
 					}
+					w.measured(fmt.Sprint(policy, ", seed ", seed), month)
 				}
 				if w.verified(fmt.Sprint(policy, ", seed ", seed)); w.Failed() {
 					return

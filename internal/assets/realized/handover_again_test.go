@@ -19,6 +19,9 @@ func (w *world) measured(what, month string) {
 	w.Helper()
 	w.Read(func(ctx context.Context, tx *db.Tx) error {
 		for _, entityID := range []string{w.EntityID, w.SubsidiaryID} {
+			if entityID == "" {
+				continue // there is no subsidiary
+			}
 			if found, err := revaluation.Inspect(ctx, tx, w.Period(month), entityID); err != nil || found.Stale != "" {
 				w.Errorf("%s, %s: %s %v", what, month, found.Stale, err)
 			}

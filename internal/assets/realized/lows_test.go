@@ -80,6 +80,7 @@ func TestSoakTheLowestPriceCountsWhileALotIsHeldInThatForm(t *testing.T) {
 					if got := w.lowered("2025-09"); got != c.want {
 						w.Errorf("%s: %s, want %s", what, got, c.want)
 					}
+					w.measured(what, "2025-09")
 				}
 				if got := w.lowered("2025-10"); got != c.want {
 					w.Errorf("%s: %s in October, want %s", what, got, c.want)
