@@ -81,6 +81,7 @@ type Call struct {
 	Body           any
 	Form           *Form
 	IdempotencyKey string
+	IfMatch        string // the etag that the record must have
 }
 
 // NewIdempotencyKey returns a new key. A call with the same key takes effect once, however often it is sent.
@@ -153,6 +154,9 @@ func (c *Client) once(ctx context.Context, call Call, body []byte, out any) erro
 	req.Header.Set("X-API-Key", c.key)
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
+	}
+	if call.IfMatch != "" {
+		req.Header.Set("If-Match", call.IfMatch)
 	}
 	if call.IdempotencyKey != "" {
 		req.Header.Set("Idempotency-Key", call.IdempotencyKey)

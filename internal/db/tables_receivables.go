@@ -37,4 +37,20 @@ var receivableTables = []Table{
 			{Column: "ledger_account_id", To: "ledger_accounts"},
 			{Column: "tax_ledger_account_id", To: "ledger_accounts"},
 		}},
+	{Name: "cash_applications", Kind: Tenant, Owner: "receivables/application", ID: "cash_application_id", One: "cash application",
+		Many: "cash applications", Example: "cash_application_id",
+		References: []Link{
+			{Column: "legal_entity_id", To: "legal_entities", Fixes: []string{"base_currency"}},
+			{Column: "deposit_transaction_id", To: "transactions"},
+			{Column: "source_application_id", To: "cash_applications"},
+			{Column: "journal_entry_id", To: "journal_entries"},
+		}},
+	{Name: "cash_application_allocations", Kind: Tenant, Owner: "receivables/application", One: "allocation", Many: "allocations",
+		Example: "cash_application_id", Shown: "of %s",
+		References: []Link{
+			{Column: "cash_application_id", To: "cash_applications"},
+			{Column: "invoice_id", To: "invoices"},
+			{Column: "customer_id", To: "customers"},
+		}},
+	{Name: "cash_application_settings", Kind: Tenant, Owner: "receivables/application"},
 }

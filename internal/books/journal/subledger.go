@@ -144,6 +144,25 @@ func (s *Service) ReverseInTxOn(ctx context.Context, tx *db.Tx, e Entry, at time
 	return s.appendToChain(ctx, tx, c, e, reversal)
 }
 
+// UndoInTx reverses a posted entry with its effects on lots and transactions, and returns the reversal: on the date of the entry, or now
+// if its period is closed. It does not change entries that depend on it: it returns an error of kind Conflict if there are any. It runs in
+// the caller's transaction.
+func (s *Service) UndoInTx(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
+	at := e.AccountingDate
+	closed, err := s.InClosedPeriod(ctx, tx, e)
+	if err != nil {
+		return e, err
+	}
+	if closed {
+		at = tx.Now()
+	}
+	reversal, err := s.ReverseInTxOn(ctx, tx, e, at)
+	if err != nil {
+		return e, err
+	}
+	return reversal, s.subledger.AfterUndo(ctx, tx, e, reversal, false)
+}
+
 // Restate reverses a posted entry, posts a replacement with other lines, and returns the replacement. It does not call the
 // subledger, which uses it. It runs in the caller's transaction.
 func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
@@ -153,6 +172,9 @@ func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineP
 	}
 	description := CorrectionParams(e, UpdateParams{})
 	description.Lines = lines
+	if e.OriginatedBy == ByCashApplication { // it still changes only with the application
+		description.OriginatedBy = e.OriginatedBy
+	}
 	if e.IntendedDate != nil { // the replacement stays in the same period, even if the requested one is open again
 		description.AccountingDate, description.IntendedDate = e.AccountingDate.Format(instantLayout), e.IntendedDate.Format(instantLayout)
 		description.Opening = false

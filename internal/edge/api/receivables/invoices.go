@@ -131,7 +131,21 @@ func (h handlers) listEligibleInvoices(ctx context.Context, in *struct {
 		From:         in.DateFrom,
 		To:           in.DateTo,
 	}, page.Request{Limit: int(in.Limit), Cursor: in.Cursor})
-	return wire.ListOf(found, viewEligible), err
+	if err != nil {
+		return wire.List[EligibleInvoice]{}, err
+	}
+	ids := make([]string, len(found.Items))
+	for n, i := range found.Items {
+		ids[n] = i.ID
+	}
+	reserved, err := h.app.Applications.Reserved(ctx, ids)
+	return wire.ListOf(found, func(i invoice.Invoice) EligibleInvoice {
+		v := viewEligible(i)
+		if by := reserved[i.ID]; by != "" && v.Eligible {
+			v.Eligible, v.IneligibilityReason = false, new("the cash application "+by+", which waits for its review, uses the invoice")
+		}
+		return v
+	}), err
 }
 
 func linesOf(views []CreateInvoiceLine) []invoice.LineParams {
