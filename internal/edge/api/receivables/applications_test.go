@@ -57,7 +57,10 @@ func TestVoidingAnApplicationUndoesEverything(t *testing.T) {
 		d := l.deposit(t, "2026-02-01 Northwind 120.00")
 		a := l.apply(t, d, []client.Invoice{i}, "100.00")
 		for _, way := range []func() error{
-			func() error { _, err := l.Client.ReverseJournalEntry(t.Context(), *a.JournalEntryID, client.ReverseJournalEntry{}); return err },
+			func() error {
+				_, err := l.Client.ReverseJournalEntry(t.Context(), *a.JournalEntryID, client.ReverseJournalEntry{})
+				return err
+			},
 			func() error { _, err := l.Client.UnpostJournalEntry(t.Context(), *a.JournalEntryID); return err },
 			func() error {
 				_, err := l.Client.CorrectJournalEntry(t.Context(), *a.JournalEntryID, client.UpdateJournalEntry{Memo: new("x")})
