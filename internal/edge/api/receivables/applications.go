@@ -164,7 +164,7 @@ func viewPreview(p application.Preview) CashApplicationPreview {
 		Truncated:   p.Truncated,
 	}
 	if c := p.Customer; c != nil {
-		out.DerivedCustomer = &DerivedCustomer{c.CustomerID, p.Names[c.CustomerID], string(c.Basis), viewReasons(c.Reasons)}
+		out.DerivedCustomer.Value = &DerivedCustomer{c.CustomerID, p.Names[c.CustomerID], string(c.Basis), viewReasons(c.Reasons)}
 	}
 	for _, s := range p.Suggestions {
 		g := MatchSuggestion{

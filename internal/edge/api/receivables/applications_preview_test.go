@@ -101,14 +101,13 @@ func TestAPreviewFindsInvoicesAndWritesNothing(t *testing.T) {
 		l.NewInvoice(t, p)
 		l.invoice(t, "draft", "2026-01-10", "4010 70.00")
 		for deposit, want := range map[string]string{
-			"2026-02-01 Northwind 250.00": "Northwind by payer_name; customer_exact 0.97 INV-2 250.00 certain; of 4",
-			"2026-02-01 Somebody 350.00: INV-1, INV-2": "Northwind by invoice_number; exact 0.99 INV-1 100.00 INV-2 250.00 certain; " +
-				"combination 0.9 INV-1 100.00 INV-2 250.00; of 4",
-			"2026-02-01 Northwind 750.00": "Northwind by payer_name; combination 0.95 INV-1 100.00 INV-2 250.00 INV-3 400.00 certain; of 4",
-			"2026-02-01 Somebody 70.00":   "exact 0.9 INV-4 70.00; of 4",
-			"2026-02-01 Northwind 900.00": "Northwind by payer_name; overpayment 0.5 INV-1 100.00 INV-2 250.00 INV-3 400.00 rest 150.00; of 4",
-			"2026-02-01 Somebody 1.23":    "of 4",
-			"2026-01-01 Somebody 70.00":   "of 0",
+			"2026-02-01 Northwind 250.00":              "Northwind by payer_name; customer_exact 0.97 INV-2 250.00 certain; of 4",
+			"2026-02-01 Somebody 350.00: INV-1, INV-2": "Northwind by invoice_number; exact 0.99 INV-1 100.00 INV-2 250.00 certain; of 4",
+			"2026-02-01 Northwind 750.00":              "Northwind by payer_name; combination 0.95 INV-1 100.00 INV-2 250.00 INV-3 400.00 certain; of 4",
+			"2026-02-01 Somebody 70.00":                "exact 0.9 INV-4 70.00; of 4",
+			"2026-02-01 Northwind 900.00":              "Northwind by payer_name; overpayment 0.5 INV-1 100.00 INV-2 250.00 INV-3 400.00 rest 150.00; of 4",
+			"2026-02-01 Somebody 1.23":                 "of 4",
+			"2026-01-01 Somebody 70.00":                "of 0",
 		} {
 			d := l.deposit(t, deposit)
 			before := contents(t, s)
@@ -184,11 +183,11 @@ func TestADigitalAssetPaysByItsValueAndForeignMoneySettlesItsRate(t *testing.T) 
 
 		bank := l.apply(t, l.deposit(t, "2026-02-01 Northwind 400.00 EUR"), []client.Invoice{eur}, "300.00")
 		if got := l.written(t, bank.JournalEntryID); got !=
-			"Cr Trade receivables 330.00; Cr 2110 120.00; Dr Bank EUR 480.00; Cr 4910 30.00" {
+			"Cr Trade receivables 330.00; Cr 2110 120.00; Dr Bank EUR 480.00; Cr 4530 30.00" {
 			t.Errorf("euros are booked as %s", got)
 		}
 		coin := l.apply(t, crypto("700.00", "EUR"), []client.Invoice{eur}, "700.00")
-		if got := l.written(t, coin.JournalEntryID); got != "Cr Trade receivables 770.00; Dr Wallet 840.00; Cr 4910 70.00" {
+		if got := l.written(t, coin.JournalEntryID); got != "Cr Trade receivables 770.00; Dr Wallet 840.00; Cr 4530 70.00" {
 			t.Errorf("a digital asset worth euros is booked as %s", got)
 		}
 		if got := l.state(t, eur); got != "paid 0.00" {
@@ -245,12 +244,13 @@ func TestOfTwoApplicationsThatRaceOneWins(t *testing.T) {
 		for range 3 {
 			i := l.invoice(t, "open", "2026-01-10", "4010 100.00")
 			j := l.invoice(t, "open", "2026-01-10", "4010 100.00")
-			one, two := l.deposit(t, "2026-02-01 Northwind 100.00"), l.deposit(t, "2026-02-01 Northwind 100.00")
+			one, two, three := l.deposit(t, "2026-02-01 Northwind 100.00"), l.deposit(t, "2026-02-01 Northwind 100.00"),
+				l.deposit(t, "2026-02-01 Northwind 100.00")
 			for _, pair := range [][2]client.CreateCashApplication{
 				{{DepositTransactionID: one.ID, Allocations: allocate([]client.Invoice{i}, "100.00")},
 					{DepositTransactionID: two.ID, Allocations: allocate([]client.Invoice{i}, "100.00")}},
-				{{DepositTransactionID: two.ID, Allocations: allocate([]client.Invoice{j}, "60.00")},
-					{DepositTransactionID: two.ID, Allocations: allocate([]client.Invoice{j}, "70.00")}},
+				{{DepositTransactionID: three.ID, Allocations: allocate([]client.Invoice{j}, "60.00")},
+					{DepositTransactionID: three.ID, Allocations: allocate([]client.Invoice{j}, "70.00")}},
 			} {
 				var wait sync.WaitGroup
 				var errs [2]error
@@ -309,14 +309,14 @@ func TestAnApplicationIsSeenByKeysOfItsLegalEntityOnly(t *testing.T) {
 			if path == "" {
 				method = http.MethodGet
 			}
-			if got, _ := s.SendJSON(t, foreign, method, "/v1/cash-applications/"+a.ID+path, ""); got.Status != status {
+			if got := s.Send(t, apitest.Request{Key: foreign, Method: method, Path: "/v1/cash-applications/" + a.ID + path}); got.Status != status {
 				t.Errorf("%s: %d %s", path, got.Status, got.Body)
 			}
 		}
-		if got, _ := s.SendJSON(t, foreign, http.MethodGet, "/v1/cash-applications", ""); strings.Contains(string(got.Body), a.ID) {
+		if got := s.Send(t, apitest.Request{Key: foreign, Method: http.MethodGet, Path: "/v1/cash-applications"}); strings.Contains(string(got.Body), a.ID) {
 			t.Errorf("listed: %s", got.Body)
 		}
-		if got, _ := s.SendJSON(t, own, http.MethodPost, "/v1/cash-applications/"+a.ID+"/void", ""); got.Status != http.StatusOK {
+		if got := s.Send(t, apitest.Request{Key: own, Method: http.MethodPost, Path: "/v1/cash-applications/" + a.ID + "/void"}); got.Status != http.StatusOK {
 			t.Errorf("%d %s", got.Status, got.Body)
 		}
 	})

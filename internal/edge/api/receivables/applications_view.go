@@ -85,12 +85,12 @@ type PreviewCashApplication struct {
 
 // CashApplicationPreview is what a deposit may pay.
 type CashApplicationPreview struct {
-	Deposit         PreviewedDeposit  `json:"deposit" doc:"Deposit."`
-	DerivedCustomer *DerivedCustomer  `json:"derived_customer" doc:"Customer that the deposit comes from; null if nothing points to exactly one."`
-	Suggestions     []MatchSuggestion `json:"suggestions" doc:"Ways to apply the deposit, best first; at most 5. None means that it stays unapplied."`
-	Notes           []MatchReason     `json:"notes" doc:"What is remarkable about the deposit, whatever it is applied to."`
-	PoolSize        int64             `json:"candidate_pool_size" minimum:"0" doc:"Number of open invoices that the deposit could pay; at most 10000."`
-	Truncated       bool              `json:"truncated" doc:"Whether a limit of the search was reached, so that there may be more suggestions."`
+	Deposit         PreviewedDeposit             `json:"deposit" doc:"Deposit."`
+	DerivedCustomer wire.OrNull[DerivedCustomer] `json:"derived_customer" doc:"Customer that the deposit comes from; null if nothing points to exactly one."`
+	Suggestions     []MatchSuggestion            `json:"suggestions" doc:"Ways to apply the deposit, best first; at most 5. None means that it stays unapplied."`
+	Notes           []MatchReason                `json:"notes" doc:"What is remarkable about the deposit, whatever it is applied to."`
+	PoolSize        int64                        `json:"candidate_pool_size" minimum:"0" doc:"Number of open invoices that the deposit could pay; at most 10000."`
+	Truncated       bool                         `json:"truncated" doc:"Whether a limit of the search was reached, so that there may be more suggestions."`
 }
 
 // PreviewedDeposit is the deposit of a preview.
