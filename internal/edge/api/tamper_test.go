@@ -172,8 +172,7 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	return n
 }
 
-// tamperedApplications adds cash applications: one whose rest another one uses, confirmed and voided ones, and a deposit of which nothing is
-// applied.
+// tamperedApplications adds cash applications: a confirmed one, one that uses its rest, and a voided one.
 func tamperedApplications(t *testing.T, n *apitest.Tenant) {
 	t.Helper()
 	must := func(what string, err error) {

@@ -209,7 +209,9 @@ func (s *Service) matchTypeOf(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 	for _, g := range found.Suggestions {
 		same := len(g.Allocations) == len(p.Allocations)
 		for _, l := range g.Allocations {
-			same = same && slices.ContainsFunc(p.Allocations, func(a Allocation) bool { return a.InvoiceID == l.InvoiceID && a.Amount.Equal(l.Amount) })
+			same = same && slices.ContainsFunc(p.Allocations, func(a Allocation) bool {
+				return a.InvoiceID == l.InvoiceID && a.Amount.Equal(l.Amount)
+			})
 		}
 		if same {
 			return string(g.Type), nil

@@ -3,6 +3,7 @@ package application
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -156,7 +157,7 @@ func processorStatusOf(invoices map[string]invoice.Invoice) string {
 
 // book settles the invoices of an application and posts its entry.
 func (s *Service) book(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal, rules []Rule) error {
-	for _, l := range slices.SortedFunc(slices.Values(p.Allocations), func(a, b Allocation) int { return compareText(a.InvoiceID, b.InvoiceID) }) {
+	for _, l := range byInvoice(p.Allocations) {
 		if _, err := invoice.Settle(ctx, tx, l.InvoiceID, l.Amount); err != nil {
 			return err
 		}
@@ -182,20 +183,16 @@ func (s *Service) book(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *pro
 		p.EntryID = made.ID
 		return err
 	}
-	if p.EntryID, err = s.bookRest(ctx, tx, b, p, append(parts, booking.Part{LedgerAccountID: in.unapplied, Amount: p.Total.Neg()}), memo); err != nil {
+	parts = append(parts, booking.Part{LedgerAccountID: in.unapplied, Amount: p.Total.Neg()})
+	if p.EntryID, err = s.bookRest(ctx, tx, b, p, parts, memo); err != nil {
 		return err
 	}
 	return s.useRest(ctx, tx, p.SourceID, p.Total)
 }
 
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+// byInvoice returns allocations in the order of the ids of invoices, in which these are locked.
+func byInvoice(all []Allocation) []Allocation {
+	return slices.SortedFunc(slices.Values(all), func(a, b Allocation) int { return strings.Compare(a.InvoiceID, b.InvoiceID) })
 }
 
 // requireAccounts returns an error if a rule routes to an account that cannot be posted to.
@@ -221,7 +218,8 @@ func (p *proposal) describe() string {
 }
 
 // bookRest posts the entry that moves what an earlier application left over from unapplied cash to receivables, today.
-func (s *Service) bookRest(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal, parts []booking.Part, memo string) (string, error) {
+func (s *Service) bookRest(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal, parts []booking.Part, memo string) (
+	string, error) {
 	var lines []journal.LineParams
 	for _, part := range parts {
 		l := journal.LineParams{LedgerAccountID: part.LedgerAccountID, Amount: part.Amount.Abs().String(), Currency: p.Currency, Memo: part.Memo}
@@ -385,7 +383,7 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, a Application) (failure s
 	all := actor.From(ctx)
 	all.LegalEntityIDs = nil // an invoice of no legal entity may be among those that are released
 	released := actor.With(ctx, all)
-	for _, l := range slices.SortedFunc(slices.Values(a.Allocations), func(a, b Allocation) int { return compareText(a.InvoiceID, b.InvoiceID) }) {
+	for _, l := range byInvoice(a.Allocations) {
 		switch i := invoices[l.InvoiceID]; {
 		case i.Status == invoice.Open || i.Status == invoice.Paid:
 		case i.Mirrored():

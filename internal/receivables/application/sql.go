@@ -145,8 +145,8 @@ func selectOne(ctx context.Context, tx *db.Tx, applicationID, lock string) (Appl
 
 // selectOfDeposit reads the application that books a deposit, nil if there is none.
 func selectOfDeposit(ctx context.Context, tx *db.Tx, transactionID, lock string) (*Application, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND deposit_transaction_id = ? AND status <> 'voided' AND source_application_id IS NULL "+lock,
-		transactionID)
+	rows, err := db.All[row](ctx, tx, selectRows+" AND deposit_transaction_id = ? AND status <> 'voided' AND "+
+		"source_application_id IS NULL "+lock, transactionID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

@@ -51,8 +51,8 @@ func WriteOffAccount(ctx context.Context, tx *db.Tx, b *snapshot.Books) (string,
 	return roleAccount(ctx, tx, b, account.RoleBadDebt)
 }
 
-// SettledByPayments returns what payments have settled of the invoices of the organization itself, by their ids: what is no longer due, less credit
-// notes. Invoices of which they have settled nothing are left out. It runs in the caller's transaction.
+// SettledByPayments returns what payments have settled of the invoices of the organization itself, by their ids: what is no longer due,
+// less credit notes. Invoices of which they have settled nothing are left out. It runs in the caller's transaction.
 func SettledByPayments(ctx context.Context, tx *db.Tx) (map[string]money.Decimal, error) {
 	out := map[string]money.Decimal{}
 	err := forEach(ctx, tx, func(chunk []Invoice) error {
@@ -100,7 +100,8 @@ func CountPool(ctx context.Context, tx *db.Tx, p Pool, limit int) (int, error) {
 
 // OfCustomers returns the open invoices of some customers, the oldest first and up to a limit, and their paid ones with a total. It runs in
 // the caller's transaction.
-func OfCustomers(ctx context.Context, tx *db.Tx, customers []string, currency string, total money.Decimal, limit int) ([]match.Invoice, error) {
+func OfCustomers(ctx context.Context, tx *db.Tx, customers []string, currency string, total money.Decimal, limit int) (
+	[]match.Invoice, error) {
 	return selectOfCustomers(ctx, tx, customers, currency, total, limit)
 }
 

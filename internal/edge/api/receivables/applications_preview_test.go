@@ -156,7 +156,8 @@ func TestADigitalAssetPaysByItsValueAndForeignMoneySettlesItsRate(t *testing.T) 
 		}
 		wallet := l.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Wallet", Address: "0x1"})
 		crypto := func(gross, currency string) client.Transaction {
-			made, err := l.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: wallet.ID, ExternalID: client.NewIdempotencyKey(),
+			made, err := l.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: wallet.ID,
+				ExternalID: client.NewIdempotencyKey(),
 				External: client.CreateTransactionExternal{Timestamp: time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC), Description: "Payment",
 					Direction: "credit", Quantity: new("2"), Currency: "ETH", ValueFiat: &client.ValuedFiat{Gross: gross, Fee: "0.00", Net: gross,
 						Currency: currency}}})
@@ -231,7 +232,8 @@ func TestLotsThatWereSoldKeepAnApplicationFromBeingVoided(t *testing.T) {
 		if _, err := l.Client.ReverseJournalEntry(t.Context(), sold.ID, client.ReverseJournalEntry{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{}); err != nil || l.state(t, i) != "open 100.00" {
+		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{})
+		if err != nil || l.state(t, i) != "open 100.00" {
 			t.Errorf("%v %s", err, l.state(t, i))
 		}
 	})
@@ -291,7 +293,8 @@ func TestMirroredInvoicesArePaidOnTheirReceivable(t *testing.T) {
 		if _, err := s.App.Invoices.Mirror(l.Context(t), mirror); err != nil || l.state(t, i) != "open 40.00" {
 			t.Errorf("after the provider stated it again: %v %s", err, l.state(t, i))
 		}
-		if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{}); err != nil || l.state(t, i) != "open 100.00" {
+		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{})
+		if err != nil || l.state(t, i) != "open 100.00" {
 			t.Errorf("%v %s", err, l.state(t, i))
 		}
 	})
@@ -313,10 +316,12 @@ func TestAnApplicationIsSeenByKeysOfItsLegalEntityOnly(t *testing.T) {
 				t.Errorf("%s: %d %s", path, got.Status, got.Body)
 			}
 		}
-		if got := s.Send(t, apitest.Request{Key: foreign, Method: http.MethodGet, Path: "/v1/cash-applications"}); strings.Contains(string(got.Body), a.ID) {
+		got := s.Send(t, apitest.Request{Key: foreign, Method: http.MethodGet, Path: "/v1/cash-applications"})
+		if strings.Contains(string(got.Body), a.ID) {
 			t.Errorf("listed: %s", got.Body)
 		}
-		if got := s.Send(t, apitest.Request{Key: own, Method: http.MethodPost, Path: "/v1/cash-applications/" + a.ID + "/void"}); got.Status != http.StatusOK {
+		got = s.Send(t, apitest.Request{Key: own, Method: http.MethodPost, Path: "/v1/cash-applications/" + a.ID + "/void"})
+		if got.Status != http.StatusOK {
 			t.Errorf("%d %s", got.Status, got.Body)
 		}
 	})

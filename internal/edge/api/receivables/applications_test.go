@@ -127,7 +127,8 @@ func TestWhatIsUnappliedIsUsedLater(t *testing.T) {
 		}
 		i := l.invoice(t, "open", "2026-02-10", "4010 100.00")
 		preview, err := l.Client.PreviewCashApplication(t.Context(), d.ID)
-		if err != nil || preview.Deposit.Amount != "150.00" || len(preview.Suggestions) != 1 || preview.Suggestions[0].MatchType != "overpayment" {
+		if err != nil || preview.Deposit.Amount != "150.00" || len(preview.Suggestions) != 1 ||
+			preview.Suggestions[0].MatchType != "overpayment" {
 			t.Errorf("%+v %v", preview, err)
 		}
 		second := l.apply(t, d, []client.Invoice{i}, "100.00")
@@ -170,7 +171,8 @@ func TestAShortfallWithinTheLimitIsWrittenOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		preview, err := l.Client.PreviewCashApplication(t.Context(), d.ID)
-		if err != nil || len(preview.Suggestions) == 0 || preview.Suggestions[0].Delta != "-1.50" || preview.Suggestions[0].TotalAmount != "100.00" {
+		if err != nil || len(preview.Suggestions) == 0 || preview.Suggestions[0].Delta != "-1.50" ||
+			preview.Suggestions[0].TotalAmount != "100.00" {
 			t.Fatalf("%+v %v", preview, err)
 		}
 		short.Allocations = preview.Suggestions[0].Allocations
@@ -179,7 +181,8 @@ func TestAShortfallWithinTheLimitIsWrittenOff(t *testing.T) {
 			l.written(t, a.JournalEntryID) != "Cr Trade receivables 100.00; Dr Bad debts 1.50; Dr Bank USD 98.50" {
 			t.Fatalf("%+v %v %s", a, err, l.written(t, a.JournalEntryID))
 		}
-		if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{}); err != nil || l.state(t, i) != "open 100.00" {
+		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{})
+		if err != nil || l.state(t, i) != "open 100.00" {
 			t.Errorf("%v %s", err, l.state(t, i))
 		}
 		_, err = l.Client.UpdateSettings(t.Context(), client.UpdateSettings{WriteOffLimit: new("-1")})
@@ -234,7 +237,8 @@ func TestRulesRouteAndDemandReviews(t *testing.T) {
 		if err != nil || done.Status != "confirmed" || done.JournalEntryID == nil || l.state(t, j) != "paid 0.00" || done.ConfirmedAt == nil {
 			t.Errorf("%+v %v", done, err)
 		}
-		if _, err := l.Client.VoidCashApplication(t.Context(), done.ID, "", client.VoidCashApplication{}); err != nil || l.state(t, j) != "open 10.00" {
+		_, err = l.Client.VoidCashApplication(t.Context(), done.ID, "", client.VoidCashApplication{})
+		if err != nil || l.state(t, j) != "open 10.00" {
 			t.Errorf("%v %s", err, l.state(t, j))
 		}
 	})
