@@ -203,15 +203,11 @@ func (r *resolver) allocation(ctx context.Context, out *proposal, at string, i i
 
 // reserved adds the invoices that applications which wait for a review use.
 func (r *resolver) reserved(ctx context.Context, out *proposal) error {
-	ids := make([]string, len(out.Allocations))
+	by, err := selectReservations(ctx, r.tx)
 	for n, l := range out.Allocations {
-		ids[n] = l.InvoiceID
-	}
-	by, err := selectReservations(ctx, r.tx, ids)
-	for n, id := range ids {
-		if by[id] != "" {
+		if by[l.InvoiceID] != "" {
 			r.faults.AddConflictf(fmt.Sprintf("allocations[%d].target_id", n), "the invoice %s is used by the cash application %s, which waits "+
-				"for its review: confirm or void that", out.invoices[id].Number, by[id])
+				"for its review: confirm or void that", l.InvoiceNumber, by[l.InvoiceID])
 		}
 	}
 	return err

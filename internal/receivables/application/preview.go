@@ -2,6 +2,7 @@ package application
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
@@ -128,7 +129,14 @@ func (s *Service) match(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *pr
 	if err != nil {
 		return match.Result{}, err
 	}
-	size, err := poolSize(ctx, tx, pool)
+	reserved, err := selectReservations(ctx, tx)
+	if err != nil {
+		return match.Result{}, err
+	}
+	for n, v := range candidates {
+		candidates[n].Reserved = reserved[v.ID] != ""
+	}
+	size, err := poolSize(ctx, tx, pool, slices.Collect(maps.Keys(reserved)))
 	if err != nil {
 		return match.Result{}, err
 	}
@@ -161,25 +169,12 @@ func candidatesOf(ctx context.Context, tx *db.Tx, m *match.Matcher, d match.Depo
 	if err != nil {
 		return nil, false, err
 	}
-	all := slices.Concat(named, own, same)
-	ids := make([]string, len(all))
-	for n, v := range all {
-		ids[n] = v.ID
-	}
-	reserved, err := selectReservations(ctx, tx, ids)
-	for n, v := range all {
-		all[n].Reserved = reserved[v.ID] != ""
-	}
-	return all, len(own) > match.PoolMax || len(same) == sameAmountMax, err
+	return slices.Concat(named, own, same), len(own) > match.PoolMax || len(same) == sameAmountMax, nil
 }
 
-// poolSize counts the invoices that a deposit may pay, up to one more than the limit.
-func poolSize(ctx context.Context, tx *db.Tx, pool invoice.Pool) (int, error) {
-	size, err := invoice.CountPool(ctx, tx, pool, match.PoolMax+1)
-	if err != nil {
-		return 0, err
-	}
-	reserved, err := selectReserved(ctx, tx)
+// poolSize counts the invoices that a deposit may pay.
+func poolSize(ctx context.Context, tx *db.Tx, pool invoice.Pool, reserved []string) (int, error) {
+	size, err := invoice.CountPool(ctx, tx, pool)
 	if err != nil || len(reserved) == 0 {
 		return size, err
 	}
@@ -220,10 +215,10 @@ func (s *Service) matchTypeOf(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 	return Manual, nil
 }
 
-// Reserved returns which applications that wait for a review use some invoices. It opens a transaction of its own.
-func (s *Service) Reserved(ctx context.Context, invoiceIDs []string) (by map[string]string, err error) {
+// Reserved returns which applications that wait for a review use which invoices.
+func (s *Service) Reserved(ctx context.Context) (by map[string]string, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		by, err = selectReservations(ctx, tx, invoiceIDs)
+		by, err = selectReservations(ctx, tx)
 		return err
 	})
 	return by, err

@@ -145,7 +145,7 @@ func selectOne(ctx context.Context, tx *db.Tx, applicationID, lock string) (Appl
 
 // selectOfDeposit reads the application that books a deposit, nil if there is none.
 func selectOfDeposit(ctx context.Context, tx *db.Tx, transactionID, lock string) (*Application, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND deposit_transaction_id = ? AND status <> 'voided' AND "+
+	rows, err := db.All[row](ctx, tx, selectRows+" AND {rare}(deposit_transaction_id = ?) AND status <> 'voided' AND "+
 		"source_application_id IS NULL "+lock, transactionID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -157,10 +157,10 @@ func selectOfDeposit(ctx context.Context, tx *db.Tx, transactionID, lock string)
 // selectByEntry reads the id of the application that an entry books, empty if there is none.
 func selectByEntry(ctx context.Context, tx *db.Tx, e journal.Entry) (string, error) {
 	found, err := db.All[string](ctx, tx, "SELECT cash_application_id FROM cash_applications WHERE organization_id = @org AND "+
-		"journal_entry_id = ?", e.ID)
+		"{rare}(journal_entry_id = ?)", e.ID)
 	if err == nil && len(found) == 0 && e.TransactionID != "" {
 		found, err = db.All[string](ctx, tx, "SELECT cash_application_id FROM cash_applications WHERE organization_id = @org AND "+
-			"deposit_transaction_id = ? AND status <> 'voided' AND source_application_id IS NULL", e.TransactionID)
+			"{rare}(deposit_transaction_id = ?) AND status <> 'voided' AND source_application_id IS NULL", e.TransactionID)
 	}
 	if err != nil || len(found) == 0 {
 		return "", err
@@ -183,7 +183,7 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 		q.And("status {any}", texts)
 	}
 	if f.DepositID != "" {
-		q.And("deposit_transaction_id = ?", f.DepositID)
+		q.And("{rare}(deposit_transaction_id = ?)", f.DepositID)
 	}
 	const paying = "cash_application_id IN (SELECT l.cash_application_id FROM cash_application_allocations l " +
 		"WHERE l.organization_id = @org AND l."
@@ -211,26 +211,16 @@ type reservationRow struct {
 	ApplicationID string `db:"cash_application_id"`
 }
 
-// selectReservations reads which applications that wait for a review use some invoices.
-func selectReservations(ctx context.Context, tx *db.Tx, ids []string) (map[string]string, error) {
-	out := map[string]string{}
-	if len(ids) == 0 {
-		return out, nil
-	}
-	rows, err := db.All[reservationRow](ctx, tx, "SELECT l.invoice_id, l.cash_application_id FROM cash_application_allocations l "+
-		"JOIN cash_applications a ON a.organization_id = @org AND a.cash_application_id = l.cash_application_id "+
-		"WHERE l.organization_id = @org AND l.is_live = ? AND a.status = 'pending' AND l.invoice_id {any}", true, ids)
+// selectReservations reads which applications that wait for a review use which invoices.
+func selectReservations(ctx context.Context, tx *db.Tx) (map[string]string, error) {
+	rows, err := db.All[reservationRow](ctx, tx, "SELECT l.invoice_id, l.cash_application_id FROM cash_applications a "+
+		"JOIN cash_application_allocations l ON l.organization_id = @org AND l.cash_application_id = a.cash_application_id "+
+		"WHERE a.organization_id = @org AND {rare}(a.status = 'pending')")
+	out := make(map[string]string, len(rows))
 	for _, r := range rows {
 		out[r.InvoiceID] = r.ApplicationID
 	}
 	return out, err
-}
-
-// selectReserved reads all invoices that applications which wait for a review use.
-func selectReserved(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT DISTINCT l.invoice_id FROM cash_applications a JOIN cash_application_allocations l "+
-		"ON l.organization_id = @org AND l.cash_application_id = a.cash_application_id "+
-		"WHERE a.organization_id = @org AND a.status = 'pending'")
 }
 
 func selectApplied(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal, error) {
@@ -310,7 +300,7 @@ func selectEarlier(ctx context.Context, tx *db.Tx, name, address string) (out []
 		}
 		rows, err := db.All[earlierRow](ctx, tx, "SELECT a.payer_name, a.payer_address, l.customer_id, a.status FROM cash_applications a "+
 			"JOIN cash_application_allocations l ON l.organization_id = @org AND l.cash_application_id = a.cash_application_id "+
-			"WHERE a.organization_id = @org AND a."+by.column+" = ? AND a.status IN ('confirmed', 'voided') "+
+			"WHERE a.organization_id = @org AND {rare}(a."+by.column+" = ?) AND a.status IN ('confirmed', 'voided') "+
 			"ORDER BY a.cash_application_id DESC, l.position LIMIT ?", by.value, earlierMax)
 		if err != nil {
 			return nil, err

@@ -93,9 +93,9 @@ type Pool struct {
 	Until         time.Time // the latest date of an invoice
 }
 
-// CountPool counts the open invoices of a pool, up to a limit. It runs in the caller's transaction.
-func CountPool(ctx context.Context, tx *db.Tx, p Pool, limit int) (int, error) {
-	return selectPoolSize(ctx, tx, p, limit)
+// CountPool counts the open invoices of a pool. It runs in the caller's transaction.
+func CountPool(ctx context.Context, tx *db.Tx, p Pool) (int, error) {
+	return selectPoolSize(ctx, tx, p)
 }
 
 // OfCustomers returns the open invoices of some customers, the oldest first and up to a limit, and their paid ones with a total. It runs in

@@ -32,6 +32,10 @@ type matchRow struct {
 	AmountDue     money.Decimal `db:"amount_due"`
 }
 
+// selectEachMatchRow reads the rows of each of a list of texts, whose column w.value is: SQLite would not look up a list by an index that
+// begins with the organization.
+var selectEachMatchRow = "SELECT " + db.Columns[matchRow]() + " FROM {texts} CROSS JOIN invoices WHERE organization_id = @org AND "
+
 var selectMatchRows = "SELECT " + db.Columns[matchRow]() + " FROM invoices WHERE organization_id = @org"
 
 func matchingOf(rows []matchRow, err error) ([]match.Invoice, error) {
@@ -44,23 +48,23 @@ func matchingOf(rows []matchRow, err error) ([]match.Invoice, error) {
 }
 
 // selectPoolSize counts by an index that has all columns of the conditions.
-func selectPoolSize(ctx context.Context, tx *db.Tx, p Pool, limit int) (int, error) {
+func selectPoolSize(ctx context.Context, tx *db.Tx, p Pool) (int, error) {
 	size := 0
 	for _, entity := range []*string{&p.LegalEntityID, nil} {
-		q := db.Select("SELECT count(*) FROM (SELECT 1 AS one FROM invoices WHERE organization_id = @org").And("currency = ?", p.Currency).
+		q := db.Select("SELECT count(*) FROM invoices WHERE organization_id = @org").And("currency = ?", p.Currency).
 			And("status = ?", string(Open)).And("invoice_date <= ?", p.Until)
 		if entity == nil {
 			q.And("legal_entity_id IS NULL")
 		} else {
 			q.And("legal_entity_id = ?", *entity)
 		}
-		n, err := db.One[int64](ctx, tx, "number", q.Then("LIMIT ?) AS pool", limit), q.Args...)
+		n, err := db.One[int64](ctx, tx, "number", q.Then(""), q.Args...)
 		if err != nil {
 			return 0, err
 		}
 		size += int(n)
 	}
-	return min(size, limit), nil
+	return size, nil
 }
 
 func selectOfCustomers(ctx context.Context, tx *db.Tx, customers []string, currency string, total money.Decimal, limit int) (
@@ -68,12 +72,12 @@ func selectOfCustomers(ctx context.Context, tx *db.Tx, customers []string, curre
 	if len(customers) == 0 {
 		return nil, nil
 	}
-	open, err := matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND customer_id {any} AND status = ? AND currency = ? "+
+	open, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = ? AND currency = ? "+
 		"ORDER BY due_date, invoice_date, invoice_number, invoice_id LIMIT ?", customers, string(Open), currency, limit))
 	if err != nil {
 		return nil, err
 	}
-	paid, err := matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND customer_id {any} AND status = ? AND currency = ? AND total = ? "+
+	paid, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = ? AND currency = ? AND total = ? "+
 		"LIMIT ?", customers, string(Paid), currency, total, sameMax))
 	return append(open, paid...), err
 }
@@ -91,15 +95,15 @@ func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup) (out []match
 	read := func(condition string, args ...any) {
 		if err == nil {
 			var found []match.Invoice
-			found, err = matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND "+condition+" LIMIT ?", append(args, sameMax)...))
+			found, err = matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+condition+" LIMIT ?", append(args, sameMax)...))
 			out = append(out, found...)
 		}
 	}
 	if len(l.Keys) > 0 {
-		read("number_key {any}", l.Keys)
+		read("{rare}(number_key = w.value)", l.Keys)
 	}
 	if len(l.Tails) > 0 {
-		read("number_digits {any} AND number_digits <> ''", l.Tails)
+		read("{rare}(number_digits = w.value) AND number_digits <> ''", l.Tails)
 	}
 	for _, s := range l.Series {
 		if err == nil {

@@ -134,11 +134,7 @@ func (h handlers) listEligibleInvoices(ctx context.Context, in *struct {
 	if err != nil {
 		return wire.List[EligibleInvoice]{}, err
 	}
-	ids := make([]string, len(found.Items))
-	for n, i := range found.Items {
-		ids[n] = i.ID
-	}
-	reserved, err := h.app.Applications.Reserved(ctx, ids)
+	reserved, err := h.app.Applications.Reserved(ctx)
 	return wire.ListOf(found, func(i invoice.Invoice) EligibleInvoice {
 		v := viewEligible(i)
 		if by := reserved[i.ID]; by != "" && v.Eligible {
