@@ -63,6 +63,11 @@ type VoidCashApplication struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// PreviewCashApplication names the deposit to preview.
+type PreviewCashApplication struct {
+	DepositTransactionID string `json:"deposit_transaction_id"`
+}
+
 // CashApplicationPreview is what a deposit may pay.
 type CashApplicationPreview struct {
 	Deposit           PreviewedDeposit  `json:"deposit"`
@@ -131,9 +136,8 @@ func (c *Client) CashApplication(ctx context.Context, id string) (CashApplicatio
 }
 
 // PreviewCashApplication returns what a deposit may pay, and writes nothing.
-func (c *Client) PreviewCashApplication(ctx context.Context, depositID string) (CashApplicationPreview, error) {
-	return one[CashApplicationPreview](ctx, c, Call{Method: http.MethodPost, Path: cashApplications + "/preview",
-		Body: map[string]string{"deposit_transaction_id": depositID}})
+func (c *Client) PreviewCashApplication(ctx context.Context, p PreviewCashApplication) (CashApplicationPreview, error) {
+	return one[CashApplicationPreview](ctx, c, Call{Method: http.MethodPost, Path: cashApplications + "/preview", Body: p})
 }
 
 // CreateCashApplication applies a deposit to invoices.
@@ -144,16 +148,16 @@ func (c *Client) CreateCashApplication(ctx context.Context, a CreateCashApplicat
 	return one[CashApplication](ctx, c, Call{Method: http.MethodPost, Path: cashApplications, Body: a, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// ConfirmCashApplication confirms a cash application. With an etag, it must not have changed since.
-func (c *Client) ConfirmCashApplication(ctx context.Context, id, etag string) (CashApplication, error) {
+// ConfirmCashApplication confirms a cash application; with IfMatch, only if it has not changed since.
+func (c *Client) ConfirmCashApplication(ctx context.Context, id string) (CashApplication, error) {
 	return one[CashApplication](ctx, c, Call{Method: http.MethodPost, Path: cashApplications + "/" + url.PathEscape(id) + "/confirm",
-		IfMatch: etag, IdempotencyKey: NewIdempotencyKey()})
+		IdempotencyKey: NewIdempotencyKey()})
 }
 
-// VoidCashApplication undoes a cash application. With an etag, it must not have changed since.
-func (c *Client) VoidCashApplication(ctx context.Context, id, etag string, why VoidCashApplication) (CashApplication, error) {
+// VoidCashApplication undoes a cash application; with IfMatch, only if it has not changed since.
+func (c *Client) VoidCashApplication(ctx context.Context, id string, why VoidCashApplication) (CashApplication, error) {
 	return one[CashApplication](ctx, c, Call{Method: http.MethodPost, Path: cashApplications + "/" + url.PathEscape(id) + "/void", Body: why,
-		IfMatch: etag, IdempotencyKey: NewIdempotencyKey()})
+		IdempotencyKey: NewIdempotencyKey()})
 }
 
 // Settings returns the settings.

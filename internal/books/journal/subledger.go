@@ -89,6 +89,11 @@ type Explain func(ctx context.Context, tx *db.Tx, e Entry) (string, error)
 // by itself. The building blocks for other packages, such as ReverseInTx, can. It is called before the service is used.
 func (s *Service) Protect(origin string, explain Explain) { s.protected[origin] = explain }
 
+// RequireUnprotected returns an error for an entry that changes only with what made it. It runs in the caller's transaction.
+func (s *Service) RequireUnprotected(ctx context.Context, tx *db.Tx, e Entry) error {
+	return s.requireUnprotected(ctx, tx, e)
+}
+
 // requireUnprotected returns an error for an entry of a protected origin.
 func (s *Service) requireUnprotected(ctx context.Context, tx *db.Tx, e Entry) error {
 	explain, protected := s.protected[e.OriginatedBy]

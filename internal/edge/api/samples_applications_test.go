@@ -24,7 +24,7 @@ func init() {
 		},
 		"POST /v1/cash-applications": func(t *testing.T, n *apitest.Tenant) sample {
 			i := n.NewInvoice(t, client.CreateInvoice{Status: "open"})
-			return sample{body: map[string]any{"deposit_transaction_id": n.NewDeposit(t, "Northwind", "1300.00").ID, "memo": "Paid",
+			return sample{body: map[string]any{"deposit_transaction_id": n.NewDeposit(t, "Northwind", "10.00").ID, "memo": "Paid",
 				"allocations": []any{map[string]any{"target_type": "invoice", "target_id": i.ID, "amount": "10.00",
 					"invoice_number": i.InvoiceNumber, "customer_name": i.CustomerName}}, "dry_run": false},
 				another: map[string]any{"memo": "another"}}

@@ -71,6 +71,9 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 					return err
 				}
 			}
+			if err := f.requireRecords(ctx, tx); err != nil {
+				return err
+			}
 			if entities == nil && who.Limited() {
 				entities = who.LegalEntityIDs
 			}
@@ -79,6 +82,20 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 		})
 		return rows, err
 	})
+}
+
+// requireRecords returns an error of kind NotFound if the deposit or the invoice of a filter does not exist.
+func (f Filter) requireRecords(ctx context.Context, tx *db.Tx) error {
+	if f.DepositID != "" {
+		if _, err := transaction.Find(ctx, tx, f.DepositID); err != nil {
+			return err
+		}
+	}
+	if f.InvoiceID == "" {
+		return nil
+	}
+	_, err := invoice.Find(ctx, tx, f.InvoiceID)
+	return err
 }
 
 // Get returns an application.

@@ -77,8 +77,8 @@ func selectOfCustomers(ctx context.Context, tx *db.Tx, customers []string, curre
 	if err != nil {
 		return nil, err
 	}
-	paid, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = ? AND currency = ? AND total = ? "+
-		"LIMIT ?", customers, string(Paid), currency, total, sameMax))
+	paid, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = ? AND currency = ? "+
+		"AND total = ? LIMIT ?", customers, string(Paid), currency, total, sameMax))
 	return append(open, paid...), err
 }
 

@@ -30,7 +30,7 @@ func TestAFailureOfTheLedgerProviderIsReportedAndDoesNotPreventVoiding(t *testin
 			asked = entryID
 			return errors.New("the period is locked there")
 		})
-		void, err := l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{Reason: "Wrong"})
+		void, err := l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{Reason: "Wrong"})
 		if err != nil || void.Status != "voided" || asked != *a.JournalEntryID || void.ErrorMessage == nil ||
 			!strings.Contains(*void.ErrorMessage, "the period is locked there") {
 			t.Errorf("%+v %v", void, err)
@@ -43,12 +43,12 @@ func TestTheEventOfAVoidedApplicationHasTheReason(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		a := l.NewCashApplication(t)
-		if _, err := l.Client.ConfirmCashApplication(t.Context(), a.ID, a.ETag); err != nil {
+		if _, err := l.Client.IfMatch(a.ETag).ConfirmCashApplication(t.Context(), a.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err := l.Client.ConfirmCashApplication(t.Context(), a.ID, a.ETag)
+		_, err := l.Client.IfMatch(a.ETag).ConfirmCashApplication(t.Context(), a.ID)
 		apitest.WantError(t, "stale etag", err, 409, []string{"If-Match"}, "has changed")
-		if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{Reason: "Paid twice"}); err != nil {
+		if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{Reason: "Paid twice"}); err != nil {
 			t.Fatal(err)
 		}
 		var types []string
@@ -171,7 +171,7 @@ func TestAPreviewFindsWhatAMatcherOfAllInvoicesFinds(t *testing.T) {
 			d := l.deposit(t, fmt.Sprintf("2026-02-20 %s %s: Payment%s", payer, amount, memo))
 			want := m.Match(match.Deposit{Amount: amount, Currency: "USD", Date: d.External.Timestamp, LegalEntityID: l.LegalEntity.ID,
 				PayerName: payer, Memo: d.External.Description}, match.Policy{})
-			got, err := l.Client.PreviewCashApplication(t.Context(), d.ID)
+			got, err := l.Client.PreviewCashApplication(t.Context(), client.PreviewCashApplication{DepositTransactionID: d.ID})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +215,7 @@ func TestAPreviewAmongManyInvoicesTakesAsLongAsAmongFew(t *testing.T) {
 			best := time.Hour
 			for range 15 {
 				began := time.Now()
-				if p, err := l.Client.PreviewCashApplication(t.Context(), d.ID); err != nil || len(p.Suggestions) == 0 {
+				if p, err := l.Client.PreviewCashApplication(t.Context(), client.PreviewCashApplication{DepositTransactionID: d.ID}); err != nil || len(p.Suggestions) == 0 {
 					t.Fatalf("%+v %v", p, err)
 				}
 				best = min(best, time.Since(began))

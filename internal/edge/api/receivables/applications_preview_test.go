@@ -21,7 +21,7 @@ import (
 // suggestions writes what a preview suggests: the type, the confidence, the numbers of invoices with amounts, and the difference.
 func (l *ledger) suggestions(t *testing.T, d client.Transaction) string {
 	t.Helper()
-	p, err := l.Client.PreviewCashApplication(t.Context(), d.ID)
+	p, err := l.Client.PreviewCashApplication(t.Context(), client.PreviewCashApplication{DepositTransactionID: d.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,13 +132,13 @@ func TestAPayerIsRecognizedByConfirmedApplications(t *testing.T) {
 		if got := l.suggestions(t, next); !strings.HasPrefix(got, "exact 0.9") {
 			t.Errorf("not confirmed, but recognized: %s", got)
 		}
-		if _, err := l.Client.ConfirmCashApplication(t.Context(), a.ID, a.ETag); err != nil {
+		if _, err := l.Client.IfMatch(a.ETag).ConfirmCashApplication(t.Context(), a.ID); err != nil {
 			t.Fatal(err)
 		}
 		if got := l.suggestions(t, next); !strings.HasPrefix(got, "Northwind by earlier_deposits; customer_exact 0.97") {
 			t.Errorf("confirmed: %s", got)
 		}
-		if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{}); err != nil {
+		if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := l.suggestions(t, next); strings.Contains(got, "earlier_deposits") {
@@ -195,7 +195,7 @@ func TestADigitalAssetPaysByItsValueAndForeignMoneySettlesItsRate(t *testing.T) 
 			t.Error(got)
 		}
 		for _, a := range []client.CashApplication{coin, bank, a} {
-			if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{}); err != nil {
+			if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -227,12 +227,12 @@ func TestLotsThatWereSoldKeepAnApplicationFromBeingVoided(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{})
+		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{})
 		apitest.WantConflict(t, err, "cannot be voided", "used by later entries")
 		if _, err := l.Client.ReverseJournalEntry(t.Context(), sold.ID, client.ReverseJournalEntry{}); err != nil {
 			t.Fatal(err)
 		}
-		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{})
+		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{})
 		if err != nil || l.state(t, i) != "open 100.00" {
 			t.Errorf("%v %s", err, l.state(t, i))
 		}
@@ -293,7 +293,7 @@ func TestMirroredInvoicesArePaidOnTheirReceivable(t *testing.T) {
 		if _, err := s.App.Invoices.Mirror(l.Context(t), mirror); err != nil || l.state(t, i) != "open 40.00" {
 			t.Errorf("after the provider stated it again: %v %s", err, l.state(t, i))
 		}
-		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{})
+		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{})
 		if err != nil || l.state(t, i) != "open 100.00" {
 			t.Errorf("%v %s", err, l.state(t, i))
 		}

@@ -61,6 +61,11 @@ func TestVoidingAnApplicationUndoesEverything(t *testing.T) {
 				_, err := l.Client.ReverseJournalEntry(t.Context(), *a.JournalEntryID, client.ReverseJournalEntry{})
 				return err
 			},
+			func() error {
+				_, err := l.Client.CorrectBooking(t.Context(), *a.JournalEntryID, client.CorrectBooking{TransactionType: "INCOME",
+					LedgerAccountID: new(l.Accounts["4010"])})
+				return err
+			},
 			func() error { _, err := l.Client.UnpostJournalEntry(t.Context(), *a.JournalEntryID); return err },
 			func() error {
 				_, err := l.Client.CorrectJournalEntry(t.Context(), *a.JournalEntryID, client.UpdateJournalEntry{Memo: new("x")})
@@ -71,9 +76,9 @@ func TestVoidingAnApplicationUndoesEverything(t *testing.T) {
 		}
 		_, err := l.Client.VoidInvoice(t.Context(), i.ID, client.VoidInvoice{})
 		apitest.WantConflict(t, err, "settled")
-		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, "no such version", client.VoidCashApplication{})
+		_, err = l.Client.IfMatch("no such version").VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{})
 		apitest.WantConflict(t, err, "has changed", a.ETag)
-		void, err := l.Client.VoidCashApplication(t.Context(), a.ID, a.ETag, client.VoidCashApplication{Reason: "Wrong customer"})
+		void, err := l.Client.IfMatch(a.ETag).VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{Reason: "Wrong customer"})
 		if err != nil || sums(void) != "voided 120.00 100.00 0.00 20.00 0.00" || *void.VoidReason != "Wrong customer" || void.ETag == a.ETag ||
 			void.ErrorMessage != nil {
 			t.Fatalf("%+v %v", void, err)
@@ -85,9 +90,9 @@ func TestVoidingAnApplicationUndoesEverything(t *testing.T) {
 		if err != nil || now.Internal.Status != "pending" || now.Internal.JournalEntryID != nil || l.state(t, i) != "open 100.00" {
 			t.Errorf("%+v %v %s", now, err, l.state(t, i))
 		}
-		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{})
+		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{})
 		apitest.WantConflict(t, err, "voided already")
-		_, err = l.Client.ConfirmCashApplication(t.Context(), a.ID, "")
+		_, err = l.Client.ConfirmCashApplication(t.Context(), a.ID)
 		apitest.WantConflict(t, err, "voided and cannot be confirmed")
 		if again := l.apply(t, d, []client.Invoice{i}, "100.00"); again.Status != "applied" || l.state(t, i) != "paid 0.00" {
 			t.Errorf("%+v", again)
@@ -106,7 +111,7 @@ func TestVoidingInAClosedPeriodPostsTheReversalLater(t *testing.T) {
 		if e := l.Find(t, *late.JournalEntryID); !e.PeriodAutoReassigned || e.AccountingDate.Format(time.DateOnly) != "2026-02-01" {
 			t.Errorf("%+v", e)
 		}
-		if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{}); err != nil {
+		if _, err := l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{}); err != nil {
 			t.Fatal(err)
 		}
 		e := l.Find(t, *a.JournalEntryID)
@@ -126,7 +131,7 @@ func TestWhatIsUnappliedIsUsedLater(t *testing.T) {
 			t.Fatalf("%s %s", sums(first), l.written(t, first.JournalEntryID))
 		}
 		i := l.invoice(t, "open", "2026-02-10", "4010 100.00")
-		preview, err := l.Client.PreviewCashApplication(t.Context(), d.ID)
+		preview, err := l.Client.PreviewCashApplication(t.Context(), client.PreviewCashApplication{DepositTransactionID: d.ID})
 		if err != nil || preview.Deposit.Amount != "150.00" || len(preview.Suggestions) != 1 ||
 			preview.Suggestions[0].MatchType != "overpayment" {
 			t.Errorf("%+v %v", preview, err)
@@ -140,7 +145,7 @@ func TestWhatIsUnappliedIsUsedLater(t *testing.T) {
 		if err != nil || sums(now) != "applied 150.00 0.00 0.00 150.00 50.00" || now.ETag == first.ETag {
 			t.Errorf("%s %v", sums(now), err)
 		}
-		_, err = l.Client.VoidCashApplication(t.Context(), first.ID, "", client.VoidCashApplication{})
+		_, err = l.Client.VoidCashApplication(t.Context(), first.ID, client.VoidCashApplication{})
 		apitest.WantConflict(t, err, "later cash applications use 100.00")
 		j := l.invoice(t, "open", "2026-02-11", "4010 80.00")
 		_, err = l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID,
@@ -148,10 +153,10 @@ func TestWhatIsUnappliedIsUsedLater(t *testing.T) {
 		apitest.WantError(t, "more than is left", err, 409, []string{"allocations"}, "50.00 USD can be applied")
 		_, err = l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID})
 		apitest.WantError(t, "nothing", err, 400, []string{"allocations"}, "unapplied already")
-		if _, err := l.Client.VoidCashApplication(t.Context(), second.ID, "", client.VoidCashApplication{}); err != nil {
+		if _, err := l.Client.VoidCashApplication(t.Context(), second.ID, client.VoidCashApplication{}); err != nil {
 			t.Fatal(err)
 		}
-		void, err := l.Client.VoidCashApplication(t.Context(), first.ID, "", client.VoidCashApplication{})
+		void, err := l.Client.VoidCashApplication(t.Context(), first.ID, client.VoidCashApplication{})
 		if err != nil || void.Status != "voided" || l.state(t, i) != "open 100.00" {
 			t.Errorf("%+v %v", void, err)
 		}
@@ -170,7 +175,7 @@ func TestAShortfallWithinTheLimitIsWrittenOff(t *testing.T) {
 		if _, err := l.Client.UpdateSettings(t.Context(), client.UpdateSettings{WriteOffLimit: new("2.00")}); err != nil {
 			t.Fatal(err)
 		}
-		preview, err := l.Client.PreviewCashApplication(t.Context(), d.ID)
+		preview, err := l.Client.PreviewCashApplication(t.Context(), client.PreviewCashApplication{DepositTransactionID: d.ID})
 		if err != nil || len(preview.Suggestions) == 0 || preview.Suggestions[0].Delta != "-1.50" ||
 			preview.Suggestions[0].TotalAmount != "100.00" {
 			t.Fatalf("%+v %v", preview, err)
@@ -181,7 +186,7 @@ func TestAShortfallWithinTheLimitIsWrittenOff(t *testing.T) {
 			l.written(t, a.JournalEntryID) != "Cr Trade receivables 100.00; Dr Bad debts 1.50; Dr Bank USD 98.50" {
 			t.Fatalf("%+v %v %s", a, err, l.written(t, a.JournalEntryID))
 		}
-		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, "", client.VoidCashApplication{})
+		_, err = l.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{})
 		if err != nil || l.state(t, i) != "open 100.00" {
 			t.Errorf("%v %s", err, l.state(t, i))
 		}
@@ -233,11 +238,11 @@ func TestRulesRouteAndDemandReviews(t *testing.T) {
 		apitest.WantError(t, "reserved", err, 409, []string{"allocations[0].target_id"}, wait.ID)
 		_, err = l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID})
 		apitest.WantError(t, "waits", err, 409, []string{"deposit_transaction_id"}, "confirm or void it")
-		done, err := l.Client.ConfirmCashApplication(t.Context(), wait.ID, wait.ETag)
+		done, err := l.Client.IfMatch(wait.ETag).ConfirmCashApplication(t.Context(), wait.ID)
 		if err != nil || done.Status != "confirmed" || done.JournalEntryID == nil || l.state(t, j) != "paid 0.00" || done.ConfirmedAt == nil {
 			t.Errorf("%+v %v", done, err)
 		}
-		_, err = l.Client.VoidCashApplication(t.Context(), done.ID, "", client.VoidCashApplication{})
+		_, err = l.Client.VoidCashApplication(t.Context(), done.ID, client.VoidCashApplication{})
 		if err != nil || l.state(t, j) != "open 10.00" {
 			t.Errorf("%v %s", err, l.state(t, j))
 		}
@@ -312,7 +317,7 @@ func TestWhatCannotBeAppliedIsRefused(t *testing.T) {
 		_, err := l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID,
 			Allocations: allocate([]client.Invoice{open, open}, "1.00", "2.00")})
 		apitest.WantError(t, "twice", err, 400, []string{"allocations[1].target_id"}, "twice")
-		_, err = l.Client.PreviewCashApplication(t.Context(), spam.ID)
+		_, err = l.Client.PreviewCashApplication(t.Context(), client.PreviewCashApplication{DepositTransactionID: spam.ID})
 		apitest.WantError(t, "preview of spam", err, 409, deposit, "is spam")
 		if after := l.AuditCount(t); after != before {
 			t.Errorf("%d records were written", after-before)

@@ -146,7 +146,7 @@ func (w *lives) voidOne() error {
 	if !ok {
 		return nil
 	}
-	void, err := w.Client.VoidCashApplication(w.t.Context(), a.ID, "", client.VoidCashApplication{Reason: "Because"})
+	void, err := w.Client.VoidCashApplication(w.t.Context(), a.ID, client.VoidCashApplication{Reason: "Because"})
 	if err == nil {
 		w.book(void, true)
 	}
@@ -158,7 +158,7 @@ func (w *lives) confirmOne() error {
 	if !ok {
 		return nil
 	}
-	_, err := w.Client.ConfirmCashApplication(w.t.Context(), a.ID, "")
+	_, err := w.Client.ConfirmCashApplication(w.t.Context(), a.ID)
 	return err
 }
 
