@@ -215,7 +215,8 @@ func TestAPreviewAmongManyInvoicesTakesAsLongAsAmongFew(t *testing.T) {
 			best := time.Hour
 			for range 15 {
 				began := time.Now()
-				if p, err := l.Client.PreviewCashApplication(t.Context(), client.PreviewCashApplication{DepositTransactionID: d.ID}); err != nil || len(p.Suggestions) == 0 {
+				p, err := l.Client.PreviewCashApplication(t.Context(), client.PreviewCashApplication{DepositTransactionID: d.ID})
+				if err != nil || len(p.Suggestions) == 0 {
 					t.Fatalf("%+v %v", p, err)
 				}
 				best = min(best, time.Since(began))
