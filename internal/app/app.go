@@ -34,6 +34,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/reporting/ageing"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/reporting/insights"
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
@@ -72,6 +73,7 @@ type App struct {
 	Holdings       *holdings.Service
 	Explain        *explain.Service
 	Insights       *insights.Service
+	Ageing         *ageing.Service
 	Periods        *period.Service
 	Assets         *opening.Service
 	Lots           *lots.Service
@@ -128,6 +130,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Holdings:       held,
 		Explain:        explain.NewService(d, reports, held, measures),
 		Insights:       insights.NewService(d, reports, held),
+		Ageing:         ageing.NewService(d),
 		Periods:        periods,
 		log:            log,
 		Classification: classification.NewService(d, bookings),

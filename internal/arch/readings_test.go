@@ -47,7 +47,8 @@ var readings = []reading{
 		"corrections of realized gains are those of revaluations whose entries are in force, in the order of periods; realized cannot import " +
 			"revaluation, which imports holdings, which imports it"},
 
-	{"receivables/invoice", []string{"journal_lines"}, "verify adds up the lines of the control account in the database"},
+	{"receivables/invoice", []string{"journal_lines"},
+		"the lines of the control account say when what is due changed, and verify adds them up"},
 
 	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
 	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},

@@ -87,6 +87,12 @@ func isFull(err error) bool {
 	return sqlState(err) == "53100"
 }
 
+// isDamaged reports whether an error means that the content of the database file contradicts itself, for example its index of texts.
+func isDamaged(err error) bool {
+	code, ok := sqliteCode(err)
+	return ok && (code&0xff == sqlite3.SQLITE_CORRUPT || code&0xff == sqlite3.SQLITE_NOTADB)
+}
+
 // translate returns an Unavailable fault, which the API answers with 503, for an error that means that the database is
 // not available. It returns every other error unchanged.
 func translate(ctx context.Context, err error) error {
@@ -104,6 +110,8 @@ func translate(ctx context.Context, err error) error {
 		return err
 	case isFull(err):
 		return fault.UnavailableBecause(err, "%s", fullMessage)
+	case isDamaged(err):
+		return fault.UnavailableBecause(err, "the database file is damaged: see Troubleshooting in docs/OPERATIONS.md")
 	case isLost(err) || isRetryable(err) || errors.Is(err, errGone):
 		return fault.UnavailableBecause(err, "the database is not available")
 	}

@@ -39,7 +39,7 @@ func (d *DB) isolate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	open, err := readAll[string](rows)
+	open, err := readAll[string](ctx, rows)
 	if err != nil || len(open) == 0 {
 		return err
 	}

@@ -20,13 +20,20 @@ func All[T any](ctx context.Context, tx *Tx, query string, args ...any) ([]T, er
 	if err != nil {
 		return nil, err
 	}
-	out, err := readAll[T](rows)
+	out, err := readAll[T](ctx, rows)
+	if isMetered(err) {
+		return nil, err
+	}
 	return out, tx.trans.note(tx.db.ran(ctx, tx.org, query, began, int64(len(out)), err))
 }
 
-func readAll[T any](rows *sql.Rows) ([]T, error) {
+func readAll[T any](ctx context.Context, rows *sql.Rows) ([]T, error) {
 	defer rows.Close()
 	scan, err := scannerOf[T](rows)
+	if err != nil {
+		return nil, err
+	}
+	count, err := meterOf[T](ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +42,11 @@ func readAll[T any](rows *sql.Rows) ([]T, error) {
 		var v T
 		if err := scan(&v); err != nil {
 			return nil, err
+		}
+		if count != nil {
+			if err := count(&v); err != nil {
+				return nil, err
+			}
 		}
 		out = append(out, v)
 	}
@@ -100,7 +112,7 @@ func scannerOf[T any](rows *sql.Rows) (func(*T) error, error) {
 		return nil, err
 	}
 	t := reflect.TypeFor[T]()
-	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() || reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]()) {
+	if !isRow(t) {
 		target := targetOf(t)
 		return func(v *T) error { return rows.Scan(target.bind(v)) }, nil
 	}
@@ -122,6 +134,11 @@ func scannerOf[T any](rows *sql.Rows) (func(*T) error, error) {
 		}
 		return rows.Scan(into...)
 	}, nil
+}
+
+// isRow reports whether values of a type have a field for each column, and not a single value.
+func isRow(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]() && !reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]())
 }
 
 // scanTarget returns what database/sql scans a column into. bind is called for each row with a pointer to the field; it

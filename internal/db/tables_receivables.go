@@ -53,4 +53,8 @@ var receivableTables = []Table{
 			{Column: "customer_id", To: "customers"},
 		}},
 	{Name: "cash_application_settings", Kind: Tenant, Owner: "receivables/application"},
+	{Name: "receivable_movements", Kind: Tenant, Owner: "receivables/invoice", One: "movement of receivables",
+		Many: "movements of receivables", Example: "document_id", Shown: "of %s",
+		References: []Link{{Column: "journal_entry_id", To: "journal_entries"}},
+		Unlinked:   map[string]string{"document_id": "it is that of an invoice or of a credit note"}},
 }

@@ -93,7 +93,7 @@ func (s *scope) closings(ctx context.Context, tx *db.Tx, month period.Period, he
 type entityAsset struct{ legalEntityID, asset string }
 
 // adjustments allocates the booked adjustments of assets to their positions: as they were kept when the period was closed, otherwise to
-// what is held at its end. For each asset, a legal entity has one account for fair value and one for impairment, whatever the number of
+// what is held at its end. For each asset, a legal entity has accounts for fair value and for impairment, whatever the number of
 // positions.
 func (s *scope) adjustments(ctx context.Context, tx *db.Tx, month period.Period, wanted []Position) (map[[6]string]money.Decimal, error) {
 	var f Filter
@@ -103,6 +103,7 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, month period.Period,
 			f.AssetTypes = append(f.AssetTypes, p.AssetType)
 			roles[account.RoleFairValueAdjustment(p.AssetType)] = p.AssetType
 			roles[account.RoleAccumulatedImpairment(p.AssetType)] = p.AssetType
+			roles[account.RoleTakenOverAdjustment(p.AssetType)] = p.AssetType
 		}
 		if !slices.Contains(f.LegalEntityIDs, p.LegalEntityID) {
 			f.LegalEntityIDs = append(f.LegalEntityIDs, p.LegalEntityID)

@@ -43,7 +43,7 @@ type Lot struct {
 	TransactionID     string
 	JournalEntryID    string
 	OpenedIn          string // accounting period of a lot without an entry
-	BasisPending      bool   // the other half of a transfer is still missing
+	BasisPending      bool   // the other half of a transfer is still missing, or the cost of what entered at 0.00
 	Provisional       bool   // the transaction is not classified yet
 	CreatedAt         time.Time
 	UpdatedAt         *time.Time
@@ -73,7 +73,8 @@ func (l *Lot) AsOpening(b *snapshot.Books) Lot {
 	if byDate := (&lot.Place{At: l.AcquiredAt, Kind: lot.Acquire, ID: l.ID}).OrderKey(); l.OrderKey == byDate {
 		want.OrderKey = byDate
 	}
-	want.BasisPending, want.Provisional, want.ParentID, want.TransactionID = false, false, "", ""
+	want.BasisPending = l.BasisPending && l.CostBasis.IsZero() // earlier versions did not mark what cost nothing
+	want.Provisional, want.ParentID, want.TransactionID = false, "", ""
 	return want
 }
 

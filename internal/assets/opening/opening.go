@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -100,6 +101,9 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err 
 				return err
 			}
 		}
+		if err := markPending(ctx, tx, &l); err != nil {
+			return err
+		}
 		entered, err := s.postOpening(ctx, tx, &l)
 		if err != nil {
 			return err
@@ -112,6 +116,14 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err 
 		return err
 	})
 	return h, err
+}
+
+// markPending marks a lot that cost nothing: its basis is pending, as that of every lot that enters at 0.00, until a cost is stated. Tokens
+// that the organization issued cost nothing.
+func markPending(ctx context.Context, tx *db.Tx, l *lots.Lot) error {
+	policies, err := assetpolicy.ForAssets(ctx, tx, []string{l.AssetType})
+	l.BasisPending = l.CostBasis.IsZero() && !policies[l.AssetType].OwnToken
+	return err
 }
 
 // beginning returns the last instant before the first accounting period of a legal entity: the month of its first entry or

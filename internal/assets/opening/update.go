@@ -110,6 +110,9 @@ func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 func (s *Service) change(ctx context.Context, tx *db.Tx, b *snapshot.Books, before, after lots.Lot) error {
 	now := tx.Now()
 	after.UpdatedAt = &now
+	if err := markPending(ctx, tx, &after); err != nil {
+		return err
+	}
 	change := s.correct
 	if before.LegalEntityID != after.LegalEntityID {
 		change = s.moveToEntity

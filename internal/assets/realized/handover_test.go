@@ -180,9 +180,9 @@ func TestSoakAConvertedLotTakesItsAdjustmentAlong(t *testing.T) {
 		{"us_gaap fair_value", "60", "50", "0.5", "60",
 			"accumulated_impairment:WETH -25, fair_value_adjustment:ETH -50, impairment_loss 5, realized_gain -60, unrealized_loss 90"},
 		{"us_gaap fair_value", "150", "160", "", "0",
-			"accumulated_impairment:WETH 50, fair_value_adjustment:ETH 60, unrealized_gain -110"},
-		{"us_gaap fair_value", "150", "120", "0.5", "15", "accumulated_impairment:WETH 10, fair_value_adjustment:ETH 20, impairment_loss 15, " +
-			"realized_gain -40, realized_loss 25, unrealized_gain -100, unrealized_loss 30"},
+			"fair_value_adjustment:ETH 60, taken_over_adjustment:WETH 50, unrealized_gain -110"},
+		{"us_gaap fair_value", "150", "120", "0.5", "15", "fair_value_adjustment:ETH 20, impairment_loss 15, " +
+			"realized_gain -40, realized_loss 25, taken_over_adjustment:WETH 10, unrealized_gain -100, unrealized_loss 30"},
 	} {
 		table.each(t, c.policy, func(w *world) {
 			what := fmt.Sprint(c)
@@ -241,21 +241,21 @@ func TestSoakASubsidiaryTakesOverCostAndAdjustment(t *testing.T) {
 		{"us_gaap impairment", "us_gaap cost", "60", "60", "", "0",
 			"accumulated_impairment:ETH -40, due_from 60, impairment_loss 80", "accumulated_impairment:ETH -40, due_to -60"},
 		{"us_gaap fair_value", "us_gaap cost", "150", "150", "", "0",
-			"due_from 150, fair_value_adjustment:ETH 50, unrealized_gain -100", "accumulated_impairment:ETH 50, due_to -150"},
+			"due_from 150, fair_value_adjustment:ETH 50, unrealized_gain -100", "due_to -150, taken_over_adjustment:ETH 50"},
 		{"us_gaap fair_value", "us_gaap cost", "150", "150", "0.5", "5", "due_from 150, fair_value_adjustment:ETH 50, unrealized_gain -100",
-			"accumulated_impairment:ETH 25, due_to -150, realized_gain -30, realized_loss 25"},
+			"due_to -150, realized_gain -30, realized_loss 25, taken_over_adjustment:ETH 25"},
 		{"ifrs fair_value", "ifrs cost", "150", "90", "", "0", // nor is it impaired
 			"due_from 90, fair_value_adjustment:ETH -10, retained_earnings_posted -50, unrealized_loss 70",
-			"accumulated_impairment:ETH 50, due_to -90, unrealized_gain -60"},
+			"due_to -90, taken_over_adjustment:ETH 50, unrealized_gain -60"},
 		{"ifrs fair_value", "ifrs impairment", "150", "180", "", "0", // not written up
 			"due_from 180, fair_value_adjustment:ETH 80, retained_earnings_posted -50, revaluation_surplus -80, unrealized_gain -30",
-			"accumulated_impairment:ETH 50, due_to -180, unrealized_loss 30"},
+			"due_to -180, taken_over_adjustment:ETH 50, unrealized_loss 30"},
 		{"ifrs fair_value", "ifrs impairment", "150", "120", "", "0",
 			"due_from 120, fair_value_adjustment:ETH 20, retained_earnings_posted -50, revaluation_surplus -20, unrealized_loss 30",
-			"accumulated_impairment:ETH 20, due_to -120, impairment_loss 30, unrealized_gain -30"},
+			"due_to -120, impairment_loss 30, taken_over_adjustment:ETH 20, unrealized_gain -30"},
 		{"ifrs fair_value", "us_gaap impairment", "150", "150", "", "0",
 			"due_from 150, fair_value_adjustment:ETH 50, retained_earnings_posted -50, revaluation_surplus -50",
-			"accumulated_impairment:ETH 50, due_to -150"},
+			"due_to -150, taken_over_adjustment:ETH 50"},
 		// What was in earnings stays there: only what exceeds 150 is a surplus.
 		{"us_gaap fair_value", "ifrs fair_value", "150", "150", "", "0",
 			"due_from 150, fair_value_adjustment:ETH 50, unrealized_gain -100", "due_to -150, fair_value_adjustment:ETH 50"},

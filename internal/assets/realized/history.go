@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
@@ -42,7 +43,8 @@ type Released struct {
 	lots.Use
 	State *measure.State // the state that it has a share of; nil if its lot was not measured before
 	measure.Release
-	Lost bool // nothing is known of its lot: it does not exist any more, or took over from another one than it did then
+	Lost  bool // nothing is known of its lot: it does not exist any more, or took over from another one than it did then
+	Later bool // it was booked after the run that followed, which released nothing for it
 }
 
 // Releases returns what was disposed of since the latest run and before an instant, in the order of dates. current are the lots
@@ -62,6 +64,7 @@ func (h History) Releases(ctx context.Context, tx *db.Tx, current map[string]mea
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}
+	out, later := h.splitLater(out)
 	t, err := h.trace(ctx, tx, current, out)
 	if err != nil {
 		return nil, err
@@ -91,7 +94,19 @@ func (h History) Releases(ctx context.Context, tx *db.Tx, current map[string]mea
 			out[indexes[n]].Release = release
 		}
 	}
-	return out, nil
+	return append(out, later...), nil
+}
+
+// splitLater separates disposals that were booked after the run that followed, if that is known.
+func (h History) splitLater(all []Released) (before, later []Released) {
+	for _, r := range all {
+		if r.Later = len(h.booked) > 0 && id.Later(r.ID, h.booked[0].ID); r.Later {
+			later = append(later, r)
+		} else {
+			before = append(before, r)
+		}
+	}
+	return before, later
 }
 
 // useKey identifies what a consumption took from a lot.

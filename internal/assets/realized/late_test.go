@@ -279,6 +279,15 @@ func (l *lateLife) lateEvent(months []string) {
 	}
 }
 
+// agrees compares the gains of all months in the ledger, the report and the schedule.
+func (l *lateLife) agrees(what string, months []string) {
+	l.Helper()
+	for _, m := range months {
+		l.realizedBy(what+", parent", l.EntityID, m)
+		l.realizedBy(what+", subsidiary", l.SubsidiaryID, m)
+	}
+}
+
 // measure revalues a month and compares the gains of all months. Under US GAAP no unit may be carried at more than before.
 func (l *lateLife) measure(what, month string, months []string, closed map[string]money.Decimal) revaluation.Run {
 	l.Helper()
@@ -346,7 +355,10 @@ func (w *world) liveLate(policy, scope string) {
 		for range l.random.IntN(3) {
 			if n > 0 {
 				l.lateEvent(before)
+				l.agrees(what+", out of date after a late event", months)
 			}
+			l.event(month, 26)
+			l.agrees(what+", out of date after an event", months)
 			l.measure(what, month, months, closed)
 		}
 		r := l.measure(what, month, months, closed)

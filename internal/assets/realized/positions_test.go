@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
 )
 
 // positions returns the closing positions of a month, page by page, in the form "1 ETH cost 200 less 100 = 100".
@@ -83,4 +84,33 @@ func TestClosingPositionsOfAClosedMonthStayAsTheyWereAtTheClose(t *testing.T) {
 			check("after the next run")
 		})
 	}
+}
+
+// A month that is reopened shows what its lots have now, and closes with that: what an earlier closing kept does not count any more.
+func TestClosingPositionsOfAReopenedMonthFollowItsBooksAndAreKeptAgain(t *testing.T) {
+	t.Parallel()
+	each(t, "ifrs impairment", func(w *world) {
+		check := func(when, want string) {
+			w.Helper()
+			if got := w.positions("2025-09"); got != want {
+				w.Errorf("%s: %s, want %s", when, got, want)
+			}
+		}
+		w.book("2025-09-08 A in 1 ETH = 200.00 : DEPOSIT against 3010", "2025-09-10 B in 1 ETH = 50.00 : DEPOSIT against 3010",
+			"2025-09 revalue at 100")
+		w.closeThrough("2025-09")
+		check("closed", "1 cost 200 less 100 = 100, 1 cost 50 less 0 = 50")
+		_, err := period.NewService(w.DB).Reopen(w.Ctx, w.Period("2025-09").ID, period.ReopenParams{Reason: "a transfer was missing"})
+		w.Must(err)
+		w.closed = ""
+		check("reopened", "1 cost 200 less 100 = 100, 1 cost 50 less 0 = 50")
+		w.book("2025-09-20 A out 0.5 ETH = 70.00 : WITHDRAWAL against B", "2025-09-21 A in 1 ETH = 140.00 : DEPOSIT against 3010")
+		w.revalue("2025-09", "")
+		const again = "1.5 cost 150 less 50 = 100, 1.5 cost 240 less 90 = 150"
+		check("changed", again)
+		w.closeThrough("2025-09")
+		check("closed again", again)
+		w.book("2025-09-22 A out 1 ETH = 120.00 : WITHDRAWAL against B", "2025-10 revalue at 100")
+		check("after a late event", again)
+	})
 }

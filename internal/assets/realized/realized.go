@@ -8,7 +8,7 @@
 // a disposal of a closed period consumed, the correction of the disposal restores the share of the lot that is held again. A lot that
 // becomes another asset, or goes to another legal entity at its cost, takes its share along, and a disposal of it there releases that.
 // What belongs to no disposal of the period is in the total of the period only. Before the revaluation of a period, the books have no
-// correction, and book gain and tax gain are the same.
+// correction, and book gain and tax gain are the same; so it is for a disposal that was booked since, until the revaluation is run again.
 package realized
 
 import (
@@ -156,23 +156,33 @@ func divide(ctx context.Context, tx *db.Tx, i item, h History, month period.Peri
 			delete(shares, r.ID)
 		}
 	}
-	var known, lost []Released
+	var known, lost, later, shown []Released
 	for _, r := range releases {
-		if r.State != nil {
+		switch {
+		case r.Later:
+			later = append(later, r)
+		case r.State != nil:
 			known = append(known, r)
 			add(r, r.Share.Neg())
-		} else if r.Lost {
+		case r.Lost:
 			lost = append(lost, r)
+		}
+		if !r.AccountingDate.Before(month.Start) {
+			shown = append(shown, r)
 		}
 	}
 	rest.count += int64(len(known))
-	switch {
-	case len(lost) > 0:
-		for n, share := range rest.split(lost) {
-			add(lost[n], share)
-		}
-	case len(known) > 0 && rest.isRounding():
+	if len(known) > 0 && len(lost) == 0 && rest.isRounding() {
 		add(known[len(known)-1], rest.amount)
+		return nil
+	}
+	// Disposals that the run knew may have been replaced since by later ones, or withdrawn. Until the next run the correction stands.
+	for _, heirs := range [][]Released{lost, later, shown} {
+		if len(heirs) > 0 && !rest.amount.IsZero() {
+			for n, share := range rest.split(heirs) {
+				add(heirs[n], share)
+			}
+		}
 	}
 	return nil
 }
@@ -216,10 +226,10 @@ func (r remainder) isRounding() bool {
 	return r.amount.Abs().Cmp(unit.Mul(money.FromInt(r.count))) <= 0
 }
 
-// split divides the remainder among disposals of lots that no longer exist, by quantity.
-func (r remainder) split(lost []Released) []money.Decimal {
-	weights := make([]money.Decimal, len(lost))
-	for i, d := range lost {
+// split divides the remainder among disposals by quantity.
+func (r remainder) split(among []Released) []money.Decimal {
+	weights := make([]money.Decimal, len(among))
+	for i, d := range among {
 		weights[i] = d.Quantity.Abs()
 	}
 	if money.Sum(weights...).IsZero() || !r.amount.Round(r.places).Equal(r.amount) {

@@ -30,7 +30,7 @@ func (s *subject) adopt(ctx context.Context) error {
 	}
 	for key, own := range s.own {
 		if _, planned := s.opening[key[1]]; key[0] == string(Adoption) && own.EntryID != nil && !planned {
-			s.addAdoption(Item{Kind: Adoption, Unit: key[1], Cost: &money.Decimal{}}, money.Decimal{}, money.Decimal{}, nil)
+			s.addAdoption(Item{Kind: Adoption, Unit: key[1], Cost: &money.Decimal{}}, nil, nil)
 		}
 	}
 	if adopts || len(s.items) > count {
@@ -64,11 +64,15 @@ func (s *subject) adoptAssets(ctx context.Context) error {
 		h := before.held[unit]
 		adjusted := before.adjustment(account.RoleFairValueAdjustment(unit))
 		impaired := before.adjustment(account.RoleAccumulatedImpairment(unit))
+		upward := before.adjustment(account.RoleTakenOverAdjustment(unit))
+		booked := money.Sum(adjusted, impaired, upward)
 		value, effect := measure.FairValue(h.quantity, quotes[unit].valueOr(money.Decimal{}), h.cost, adjusted, s.digits)
-		rows, _ := lots.measure(unit, measure.Revalued, adjusted.Add(impaired))
-		i := Item{Kind: Adoption, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Before: adjusted.Add(impaired),
+		rows, _ := lots.measure(unit, measure.Revalued, booked)
+		i := Item{Kind: Adoption, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Before: booked,
 			Price: quotes[unit], Value: value, After: value.Sub(h.cost)}
-		s.addAdoption(i, effect.Adjustment, impaired.Neg(), s.addRest(rows, i, account.RoleFairValueAdjustment(unit)))
+		debits := map[string]money.Decimal{account.RoleFairValueAdjustment(unit): effect.Adjustment,
+			account.RoleAccumulatedImpairment(unit): impaired.Neg(), account.RoleTakenOverAdjustment(unit): upward.Neg()}
+		s.addAdoption(i, debits, s.addRest(rows, i, account.RoleFairValueAdjustment(unit)))
 	}
 	return nil
 }
@@ -89,20 +93,21 @@ func (s *subject) atOpening(ctx context.Context) (*subject, error) {
 	return out, nil
 }
 
-// addAdoption adds the adoption for an asset to the plan. Adjustment and impairment are the amounts that are debited to its adjustment
-// accounts; retained earnings are credited with both.
-func (s *subject) addAdoption(i Item, adjustment, impairment money.Decimal, rows []Row) {
+// addAdoption adds the adoption for an asset to the plan. Debits are those on its adjustment accounts, by role; retained earnings are
+// credited with all of them.
+func (s *subject) addAdoption(i Item, debits map[string]money.Decimal, rows []Row) {
 	s.opening[i.Unit] = rows
 	if !s.includes(Adoption) {
 		return
 	}
-	for role, amount := range map[string]money.Decimal{account.RoleFairValueAdjustment(i.Unit): adjustment,
-		account.RoleAccumulatedImpairment(i.Unit): impairment} {
-		s.adopted[role] = amount.Sub(s.ownOn(Adoption, i.Unit, s.roles[role]))
+	var retained money.Decimal
+	for _, role := range []string{account.RoleFairValueAdjustment(i.Unit), account.RoleAccumulatedImpairment(i.Unit),
+		account.RoleTakenOverAdjustment(i.Unit)} {
+		s.adopted[role] = debits[role].Sub(s.ownOn(Adoption, i.Unit, s.roles[role]))
+		i.Lines = append(i.Lines, s.lines(measure.Effect{Adjustment: debits[role]}, role)...)
+		retained = retained.Add(debits[role])
 	}
-	i.Lines = s.lines(measure.Effect{Adjustment: adjustment}, account.RoleFairValueAdjustment(i.Unit))
-	i.Lines = append(i.Lines, s.lines(measure.Effect{Adjustment: impairment}, account.RoleAccumulatedImpairment(i.Unit))...)
-	i.Lines = append(i.Lines, s.lines(measure.Effect{Retained: adjustment.Add(impairment)}, "")...)
+	i.Lines = append(i.Lines, s.lines(measure.Effect{Retained: retained}, "")...)
 	s.setOutcome(i, rows)
 }
 

@@ -24,11 +24,12 @@ func (s *subject) candidates(f assetGroup) []string {
 			found[asset] = true
 		}
 	}
-	prefix := f.role("")
-	for _, roles := range []iter.Seq[string]{maps.Keys(s.roles), maps.Keys(s.adopted)} {
-		for role := range roles {
-			if asset, is := strings.CutPrefix(role, prefix); is && !s.adjustment(role).IsZero() {
-				found[asset] = true
+	for _, prefix := range f.roles("") {
+		for _, roles := range []iter.Seq[string]{maps.Keys(s.roles), maps.Keys(s.adopted)} {
+			for role := range roles {
+				if asset, is := strings.CutPrefix(role, prefix); is && !s.adjustment(role).IsZero() {
+					found[asset] = true
+				}
 			}
 		}
 	}
@@ -103,9 +104,10 @@ func (s *subject) addPrices(ctx context.Context, wanted []price.Query, quotes ma
 // asset plans one asset.
 func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasurer) {
 	h, role := s.held[unit], f.role(unit)
-	accountID := s.roles[role]
 	i := Item{Kind: f.kind, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Price: quote}
-	i.Before = s.adjustment(role).Sub(s.ownOn(f.kind, unit, accountID))
+	for _, role := range f.roles(unit) {
+		i.Before = i.Before.Add(s.adjustedBefore(f.kind, unit, role))
+	}
 	moved := s.transferred(f.kind, unit)
 	balance := i.Before.Add(moved.amount)
 	var effect measure.Effect
@@ -133,7 +135,8 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 		}
 	}
 	effect = moved.apply(effect)
-	i.After, i.Lines = i.Before.Add(effect.Adjustment), append(s.lines(effect, role), s.transferLines(unit, moved)...)
+	i.After = i.Before.Add(effect.Adjustment)
+	i.Lines = append(s.adjustmentLines(f, unit, effect, rows), s.transferLines(unit, moved)...)
 	if h.quantity.IsZero() && i.Before.IsZero() && len(i.Lines) == 0 && s.own[[2]string{string(f.kind), unit}].EntryID == nil {
 		return // it is no longer held, and there is nothing to book
 	}
@@ -142,6 +145,27 @@ func (s *subject) asset(f assetGroup, unit string, quote *Quote, lots *lotMeasur
 	}
 	s.releases = append(s.releases, lots.released[unit]...)
 	s.setOutcome(i, rows)
+}
+
+// adjustedBefore returns the balance of the adjustment account of a role without what the earlier run of the period booked.
+func (s *subject) adjustedBefore(kind Kind, unit, role string) money.Decimal {
+	return s.adjustment(role).Sub(s.ownOn(kind, unit, s.roles[role]))
+}
+
+// adjustmentLines returns the lines of an effect. Where impairment has an account of its own, what lots are carried at above cost is on
+// another one, because accumulated impairment only lessens cost.
+func (s *subject) adjustmentLines(f assetGroup, unit string, e measure.Effect, rows []Row) []Line {
+	if f.upward == nil {
+		return s.lines(e, f.role(unit))
+	}
+	upward := s.adjustedBefore(f.kind, unit, f.upward(unit)).Neg()
+	for _, r := range rows {
+		if r.After.Sign() > 0 && !r.IsAccount() {
+			upward = upward.Add(r.After)
+		}
+	}
+	e.Adjustment = e.Adjustment.Sub(upward)
+	return append(s.lines(e, f.role(unit)), s.lines(measure.Effect{Adjustment: upward}, f.upward(unit))...)
 }
 
 // valueOr returns the value of the quote, or a default if there is no quote.

@@ -185,7 +185,8 @@ func (s *subject) readHoldings(ctx context.Context) error {
 
 func (s *subject) readBalances(ctx context.Context) (err error) {
 	var ids []string
-	for _, prefix := range []string{account.RoleFairValueAdjustment(""), account.RoleAccumulatedImpairment("")} {
+	for _, prefix := range []string{account.RoleFairValueAdjustment(""), account.RoleAccumulatedImpairment(""),
+		account.RoleTakenOverAdjustment("")} {
 		for role, id := range s.roles {
 			if strings.HasPrefix(role, prefix) {
 				ids = append(ids, id)
@@ -228,15 +229,26 @@ func (s *subject) readPosted(ctx context.Context) error {
 type assetGroup struct {
 	kind    Kind
 	role    func(asset string) string
+	upward  func(asset string) string // of the accounts for what is above cost, nil if they are the same
 	model   measure.Model
 	applies bool // under the current policy of the legal entity, and not only because of earlier adjustments
+}
+
+// roles returns the roles of the adjustment accounts of an asset.
+func (f assetGroup) roles(asset string) []string {
+	if f.upward == nil {
+		return []string{f.role(asset)}
+	}
+	return []string{f.role(asset), f.upward(asset)}
 }
 
 // groups returns the groups of assets of a legal entity. One that measures at fair value measures assets out of scope at cost less
 // impairment.
 func (s *subject) groups() []assetGroup {
-	fair := assetGroup{FairValue, account.RoleFairValueAdjustment, measure.Revalued, s.Measurement == entity.MeasuredAtFairValue}
-	impaired := assetGroup{Impairment, account.RoleAccumulatedImpairment, measure.WrittenOff, s.Measurement != entity.MeasuredAtCost}
+	fair := assetGroup{kind: FairValue, role: account.RoleFairValueAdjustment, model: measure.Revalued,
+		applies: s.Measurement == entity.MeasuredAtFairValue}
+	impaired := assetGroup{kind: Impairment, role: account.RoleAccumulatedImpairment, upward: account.RoleTakenOverAdjustment,
+		model: measure.WrittenOff, applies: s.Measurement != entity.MeasuredAtCost}
 	if s.Framework == entity.FrameworkIFRS {
 		fair.kind, impaired.model = Revaluation, measure.Impaired
 	}

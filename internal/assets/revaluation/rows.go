@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
@@ -92,7 +93,7 @@ func (s *subject) addRest(rows []Row, i Item, role string) []Row {
 func (l *lotMeasurer) adjustmentAccount(unit string) string {
 	fair, impaired := l.groups()[0].role(unit), l.groups()[1].role(unit)
 	if l.group.kind == Impairment {
-		return cmp.Or(l.roles[impaired], l.roles[fair])
+		return cmp.Or(l.roles[impaired], l.roles[account.RoleTakenOverAdjustment(unit)], l.roles[fair])
 	}
 	return l.roles[fair]
 }

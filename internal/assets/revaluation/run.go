@@ -189,8 +189,11 @@ func createAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.
 	}
 	p := account.CreateParams{Name: "Fair value adjustment " + asset, Type: group.Type, NormalBalance: group.Type.NormalBalance(),
 		ParentID: group.ID, Role: role}
-	if role == account.RoleAccumulatedImpairment(asset) {
+	switch role {
+	case account.RoleAccumulatedImpairment(asset):
 		p.Name, p.NormalBalance = "Accumulated impairment "+asset, group.Type.NormalBalance().Contra()
+	case account.RoleTakenOverAdjustment(asset):
+		p.Name += ", taken over"
 	}
 	return account.Create(ctx, tx, p)
 }

@@ -127,6 +127,14 @@ func Time(text string) (time.Time, bool) {
 	return time.UnixMilli(millis).UTC(), true
 }
 
+// Later reports whether an id was created after another one, of which the types may differ. Ids of one source are in order even within a
+// millisecond.
+func Later(a, b string) bool {
+	_, a, _ = strings.Cut(a, "_")
+	_, b, _ = strings.Cut(b, "_")
+	return a > b
+}
+
 // encode encodes 128 bits as 26 digits of five bits; the first digit holds the top three.
 func encode(u uuid.UUID) string {
 	var out [digits]byte

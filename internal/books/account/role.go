@@ -72,6 +72,14 @@ func RoleFairValueAdjustment(assetType string) string { return "fair_value_adjus
 // RoleAccumulatedImpairment returns the role of the account for the accumulated impairment of an asset.
 func RoleAccumulatedImpairment(assetType string) string { return "accumulated_impairment:" + assetType }
 
+// RoleTakenOverAdjustment returns the role of the account for what lots of an asset are carried at above cost, because they were taken over
+// like that from an asset or a legal entity that is measured at fair value. Accumulated impairment only lessens cost.
+func RoleTakenOverAdjustment(assetType string) string { return "taken_over_adjustment:" + assetType }
+
+// KeepsRates reports whether lines on the account are translated at the rate of their date, as contributed capital and dividends are. A
+// revaluation surplus follows the assets that it belongs to instead: what came in at one rate and leaves at another must leave nothing.
+func (a Account) KeepsRates() bool { return a.Type == Equity && a.Role != RoleRevaluationSurplus }
+
 // entityOf returns the legal entity of an intercompany account.
 func (a Account) entityOf() (legalEntityID string, ok bool) {
 	if id, ok := strings.CutPrefix(a.Role, dueFrom+":"); ok {

@@ -53,3 +53,17 @@ func QuantitiesOn(ctx context.Context, tx *db.Tx, ledgerAccountID string) (map[s
 	}
 	return out, err
 }
+
+// EntityUnit is the balance of an account of a legal entity in a unit, debits less credits, over all periods.
+type EntityUnit struct {
+	LegalEntityID string        `db:"legal_entity_id"`
+	Unit          string        `db:"unit"`
+	Quantity      money.Decimal `db:"quantity"`
+	Amount        money.Decimal `db:"amount"`
+}
+
+// UnitsOn returns the balances of an account in each asset and foreign currency, by legal entity. It runs in the caller's transaction.
+func UnitsOn(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]EntityUnit, error) {
+	return db.All[EntityUnit](ctx, tx, `SELECT legal_entity_id, unit, {dec_sum}(quantity) AS quantity, {dec_sum}(amount) AS amount
+		FROM account_units WHERE organization_id = @org AND ledger_account_id = ? GROUP BY legal_entity_id, unit`, ledgerAccountID)
+}

@@ -176,7 +176,8 @@ func entityIDs(entities []entity.LegalEntity) []string {
 	return out
 }
 
-// guide returns what order and time allow. Whether the books are ready to close is decided by the readiness checks.
+// guide returns what order and time allow. Whether the books are ready to close is decided by the readiness checks, to which it refers:
+// they read the whole month, which an answer about a period must not.
 func (o closeStatus) guide(p Period) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: o.version}
 	warn := func(format string, args ...any) { g.Warnings = append(g.Warnings, fmt.Sprintf(format, args...)) }
@@ -192,6 +193,7 @@ func (o closeStatus) guide(p Period) Guidance {
 		}
 		if len(g.Warnings) == 0 {
 			g.Allowed = append(g.Allowed, actionClose)
+			warn("whether the books are ready to close is not checked here: see GET /v1/accounting-periods/%s/readiness, then close", p.ID)
 		}
 	}
 	later := 0

@@ -70,7 +70,7 @@ func lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 	if err := orgstate.Confirm(ctx, tx); err != nil { // what is loaded must be of the version it is kept under
 		return nil, err
 	}
-	b, err := Load(ctx, tx)
+	b, err := Load(db.WithMeter(ctx, nil), tx) // it is kept for other requests
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func read(ctx context.Context, tx *db.Tx, keep bool) (*Books, error) {
 	if b := c.get(tx.Organization(), state.BooksVersion); b != nil {
 		return b, nil
 	}
-	b, err := Load(ctx, tx)
+	b, err := Load(db.WithMeter(ctx, nil), tx) // it is kept for other requests
 	if err != nil {
 		return nil, err
 	}

@@ -54,14 +54,19 @@ func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 		return actor.Actor{}, errNoKey
 	}
 	key, address := secret.New(r.Header.Get(keyHeader)), addressOf(r)
-	if err := a.limits.allowStranger(address, func() bool { return a.app.Access.Knows(key) }); err != nil {
+	full, leave, err := a.limits.lookUp(r.Context(), address, func() bool { return a.app.Access.Knows(key) })
+	if err != nil {
 		return actor.Actor{}, err
 	}
+	defer leave()
 	who, err := a.app.Access.Authenticate(r.Context(), key)
-	if err != nil {
-		if fault.KindOf(err) == fault.Unauthorized {
-			a.limits.countStranger(r.Context(), address)
-		}
+	switch {
+	case fault.KindOf(err) == fault.Unauthorized && full != nil:
+		return who, full
+	case fault.KindOf(err) == fault.Unauthorized:
+		a.limits.countStranger(r.Context(), address)
+		return who, err
+	case err != nil:
 		return who, err
 	}
 	who.RequestID = requestID(r.Context())
@@ -72,6 +77,7 @@ func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 const (
 	organizationShare = 4  // an organization may send as many requests as so many keys
 	strangerShare     = 10 // an address may try one in so many unknown keys
+	strangerLookups   = 4  // keys of addresses that tried more are looked up at a time
 )
 
 // senders says for each policy that counts known callers whose requests it counts.
@@ -81,6 +87,7 @@ var senders = map[string]string{"key": "this API key", "organization": "all API 
 type limits struct {
 	limiter                     *ratelimit.Limiter
 	key, organization, stranger ratelimit.Policy
+	lookups                     chan struct{} // keys that are looked up although their address has tried too many unknown ones
 }
 
 // newLimits returns the limits for so many requests per second and key.
@@ -93,6 +100,7 @@ func newLimits(l *ratelimit.Limiter, perSecond int) limits {
 		key:          ratelimit.Policy{Name: "key", Quota: quota},
 		organization: ratelimit.Policy{Name: "organization", Quota: organizationShare * quota},
 		stranger:     ratelimit.Policy{Name: "address", Quota: max(1, quota/strangerShare), Local: true},
+		lookups:      make(chan struct{}, strangerLookups),
 	}
 }
 
@@ -126,16 +134,28 @@ func describeLimits(h http.Header, states []ratelimit.State) {
 	h.Set("RateLimit", strings.Join(left, ", "))
 }
 
-// allowStranger returns an error if an address has tried too many unknown keys, unless the key is one that this node knows: callers behind
-// a proxy share an address.
-func (l limits) allowStranger(address string, known func() bool) error {
+// lookUp is called before a key is looked up. If the address has tried too many unknown keys, full is the error for another one. The key
+// may be valid all the same, because callers behind a proxy share an address. So it is looked up, but only few of such keys at a time,
+// unless this node knows it.
+func (l limits) lookUp(ctx context.Context, address string, known func() bool) (full error, leave func(), err error) {
+	leave = func() {}
 	if l.limiter == nil {
-		return nil
+		return nil, leave, nil
 	}
-	if s, full := l.limiter.Full(l.stranger, address); full && !known() {
-		return fault.RateLimitedf(s.Reset, "too many requests with unknown API keys came from this address; wait, and check the key")
+	s, isFull := l.limiter.Full(l.stranger, address)
+	if !isFull {
+		return nil, leave, nil
 	}
-	return nil
+	full = fault.RateLimitedf(s.Reset, "too many requests with unknown API keys came from this address; wait, and check the key")
+	if known() {
+		return full, leave, nil
+	}
+	select {
+	case l.lookups <- struct{}{}:
+		return full, func() { <-l.lookups }, nil
+	case <-ctx.Done():
+		return nil, leave, full
+	}
 }
 
 // countStranger counts a request with an unknown key.

@@ -72,38 +72,40 @@ func (f filler) query(r wire.Route) string {
 // A client that shows the first fault, or compares answers, needs them in the same order each time.
 func TestEveryRouteReportsTheSameFaultsInTheSameOrderEachTime(t *testing.T) {
 	const times = 3
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		n := s.Found(t, "mine")
-		_, own := request(t, r, n)
-		fill := filler{s}
-		full := sample{path: own.path, query: fill.query(r)}
-		wrong := sample{path: own.path, query: full.query + "&surprise=1&another=2"}
-		mixed := sample{path: own.path, query: own.query}
-		if r.Operation.RequestBody != nil {
-			schema := bodySchema(s, r)
-			full.body, wrong.body, mixed.body = fill.object(schema), map[string]any{}, fill.object(schema)
-			for name := range schema.Properties {
-				wrong.body[name] = map[string]any{"surprise": 1}
-			}
-			maps.Copy(mixed.body, apitest.Decoded(own.body))
-		}
-		for what, one := range map[string]sample{"every property": full, "wrong types": wrong, "the sample and more": mixed} {
-			if isForm(r) && slices.ContainsFunc(slices.Collect(maps.Values(one.body)), isTree) {
-				continue // parts of a form are strings
-			}
-			first := s.Send(t, one.request(r, n.Key))
-			if first.Status < 400 {
-				continue // it succeeded, and a second time would be another request
-			}
-			for range times {
-				again := s.Send(t, one.request(r, n.Key))
-				if again.Status != first.Status || strip(t, again) != strip(t, first) {
-					t.Fatalf("%s: %d %s, and then %d %s", what, first.Status, first.Body, again.Status, again.Body)
+	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		s := n.Service()
+		return func(t *testing.T, r wire.Route) {
+			_, own := request(t, r, n)
+			fill := filler{s}
+			full := sample{path: own.path, query: fill.query(r)}
+			wrong := sample{path: own.path, query: full.query + "&surprise=1&another=2"}
+			mixed := sample{path: own.path, query: own.query}
+			if r.Operation.RequestBody != nil {
+				schema := bodySchema(s, r)
+				full.body, wrong.body, mixed.body = fill.object(schema), map[string]any{}, fill.object(schema)
+				for name := range schema.Properties {
+					wrong.body[name] = map[string]any{"surprise": 1}
 				}
+				maps.Copy(mixed.body, apitest.Decoded(own.body))
 			}
-			fields := first.Error(t).Fields
-			if !slices.IsSortedFunc(fields, func(a, b wire.ErrorField) int { return wire.ComparePaths(a.Field, b.Field) }) {
-				t.Errorf("%s: not sorted by path: %s", what, first.Body)
+			for what, one := range map[string]sample{"every property": full, "wrong types": wrong, "the sample and more": mixed} {
+				if isForm(r) && slices.ContainsFunc(slices.Collect(maps.Values(one.body)), isTree) {
+					continue // parts of a form are strings
+				}
+				first := s.Send(t, one.request(r, n.Key))
+				if first.Status < 400 {
+					continue // it succeeded, and a second time would be another request
+				}
+				for range times {
+					again := s.Send(t, one.request(r, n.Key))
+					if again.Status != first.Status || strip(t, again) != strip(t, first) {
+						t.Fatalf("%s: %d %s, and then %d %s", what, first.Status, first.Body, again.Status, again.Body)
+					}
+				}
+				fields := first.Error(t).Fields
+				if !slices.IsSortedFunc(fields, func(a, b wire.ErrorField) int { return wire.ComparePaths(a.Field, b.Field) }) {
+					t.Errorf("%s: not sorted by path: %s", what, first.Body)
+				}
 			}
 		}
 	})

@@ -48,7 +48,7 @@ func (a *API) tryOut(ctx context.Context, r *wire.Route, in any) error {
 		if r.Check != nil {
 			return r.Check(ctx, in)
 		}
-		_, err := r.Call(ctx, in)
+		_, err := r.Run(ctx, in)
 		return err
 	}
 	if r.Need.Class == actor.Read {

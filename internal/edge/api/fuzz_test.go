@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,18 +9,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
-	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
-	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/kernel/task"
 )
 
@@ -111,11 +106,7 @@ func newFuzzer(t *testing.T, s *apitest.Service, run *fuzzRun, index int, foreig
 	f := &fuzzer{T: t, counts: run, tenant: n, forms: map[string][]form{}, cursors: map[string][]string{}}
 	f.generator = generator{Rand: rand.New(rand.NewPCG(run.seed, uint64(index))), knowledge: newKnowledge(), service: s,
 		foreign: []string{foreign.Organization.ID, foreign.LegalEntity.ID, foreign.Owner.UserID}}
-	// The samples of periods come first, because they create months that can be closed as long as nothing else is in them, and the one that
-	// closes a month comes last.
-	routes := slices.Clone(s.API.Routes())
-	slices.SortStableFunc(routes, func(a, b wire.Route) int { return cmp.Compare(placeOf(a), placeOf(b)) })
-	for _, r := range routes {
+	for _, r := range inOrder(s.API.Routes()) {
 		_, valid := request(t, r, n)
 		f.forms[r.String()] = newForms(valid)
 		for _, one := range f.forms[r.String()] {
@@ -127,19 +118,8 @@ func newFuzzer(t *testing.T, s *apitest.Service, run *fuzzRun, index int, foreig
 		{n.Member(t, actor.Viewer, actor.ScopeRead), true}, {n.Nobody(t, actor.Scopes...), true}, {n.Expired(t), true}, {foreign.Key, false},
 		{"bur_" + strings.Repeat("A", 43), false}, {"", false}, {"☃", false},
 	}
-	f.head = f.auditHead()
+	f.head = f.tenant.AuditCount(f.T)
 	return f
-}
-
-// placeOf returns where the sample of a route is created: 0 for those that come first, and 2 for the last.
-func placeOf(r wire.Route) int {
-	switch {
-	case strings.HasSuffix(r.Path, "/reopen"):
-		return 2
-	case strings.Contains(r.Path, "/accounting-periods"), strings.Contains(r.Path, "/revaluations"):
-		return 0
-	}
-	return 1
 }
 
 // learn remembers the ids of a valid request.
@@ -151,20 +131,6 @@ func (f *fuzzer) learn(one form) {
 		f.add(f.Rand, pair[0], pair[1])
 	}
 	f.add(f.Rand, "", one.body)
-}
-
-// auditHead returns the number of the last audit record, which every change of the organization increases.
-func (f *fuzzer) auditHead() int64 {
-	f.Helper()
-	var state orgstate.State
-	err := f.service.App.DB.ReadOne(context.Background(), f.tenant.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
-		state, err = orgstate.Read(ctx, tx)
-		return err
-	})
-	if err != nil {
-		f.Fatal(err)
-	}
-	return state.AuditSequence
 }
 
 // run sends requests, first a valid one of each route.
@@ -183,7 +149,7 @@ func (f *fuzzer) run(count int) {
 		}
 		if a.Status == http.StatusUnauthorized && q.key == f.keys[0] { // it has revoked its own key
 			f.keys[0].text = f.tenant.Member(f.T, actor.Owner, actor.Scopes...)
-			f.head = f.auditHead()
+			f.head = f.tenant.AuditCount(f.T)
 		}
 		if f.sent%verifyEvery == 0 || f.sent == count {
 			f.verify()
@@ -228,7 +194,7 @@ func (f *fuzzer) send(q *fuzzRequest) (apitest.Answer, error) {
 		return a, f.conclude(q, a) // a read that changed something is noticed later
 	}
 	before := f.head
-	if f.head = f.auditHead(); f.head != before && (a.Status >= 300 || !q.key.own || q.method == http.MethodGet) {
+	if f.head = f.tenant.AuditCount(f.T); f.head != before && (a.Status >= 300 || !q.key.own || q.method == http.MethodGet) {
 		return a, fmt.Errorf("a request that must not change anything made %d changes", f.head-before)
 	}
 	return a, f.conclude(q, a)
@@ -317,7 +283,7 @@ func (f *fuzzer) work(q *fuzzRequest, body map[string]any) error {
 		return nil
 	}
 	err := run(context.Background(), f.service)
-	f.head = f.auditHead()
+	f.head = f.tenant.AuditCount(f.T)
 	if errors.Is(err, task.ErrClaimed) { // a dry run leaves nothing to do
 		return nil
 	}
@@ -364,7 +330,7 @@ func (f *fuzzer) fail(q *fuzzRequest, a apitest.Answer, err error) {
 	f.counts.reported[q.route.String()+kind] = true
 	f.counts.mu.Unlock()
 	if f.failures++; known {
-		f.head = f.auditHead()
+		f.head = f.tenant.AuditCount(f.T)
 		return
 	}
 	const attemptsMax = 500
@@ -382,6 +348,6 @@ func (f *fuzzer) fail(q *fuzzRequest, a apitest.Answer, err error) {
 			}
 		}
 	}
-	f.head = f.auditHead()
+	f.head = f.tenant.AuditCount(f.T)
 	f.Errorf("BURSAR_SEED=%d, request %d: %v\n%.4000s\nis answered %d\n%.2000s", f.counts.seed, f.sent, err, q, a.Status, a.Body)
 }

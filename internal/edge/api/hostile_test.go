@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -47,6 +48,23 @@ func TestAnAnswerStaysSmallHoweverManyFaultsTheBodyHas(t *testing.T) {
 			if e := a.Error(t); a.Status != 400 || len(e.Fields) > 100 || len(a.Body) > 64<<10 || !strings.Contains(e.Message, c.says) {
 				t.Errorf("%s: %d, %d faults, %d bytes, %s: %.300s", what, a.Status, len(e.Fields), len(a.Body), e.Message, a.Body)
 			}
+			for _, f := range a.Error(t).Fields {
+				if len(f.Field) > 300 || len(f.Message) > 1000 {
+					t.Errorf("%s: a name of %d bytes and a message of %d", what, len(f.Field), len(f.Message))
+				}
+			}
+		}
+	})
+}
+
+func TestTwoIdempotencyKeysInOneRequestAreRefused(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/tags", Key: n.Key, Body: `{"name":"x","kind":"supplier"}`,
+			Header: http.Header{"Idempotency-Key": {"one", "two"}}})
+		if a.Status != 400 || !a.Blames(t, "Idempotency-Key") {
+			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	})
 }

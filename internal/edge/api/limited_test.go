@@ -43,26 +43,28 @@ var forLimited = []string{
 var notForLimited = []string{"GET /v1/audit-log", "GET /v1/audit-log/verify"}
 
 func TestEveryRouteOfTheWholeOrganizationRefusesAKeyForSomeLegalEntities(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		whole := slices.Contains(notForLimited, r.String())
-		if r.Method != http.MethodGet && r.Need.Class != actor.Read {
-			whole = !slices.Contains(forLimited, r.String())
-		}
-		if r.Need.WholeOrganization != whole {
-			t.Fatalf("the whole organization: %v, want %v", r.Need.WholeOrganization, whole)
-		}
-		if !whole {
-			return
-		}
-		n := s.Found(t, "mine")
-		_, own := request(t, r, n)
-		before := n.AuditCount(t)
-		a := s.Send(t, own.request(r, n.Limited(t, n.LegalEntity.ID)))
-		if a.Status != http.StatusForbidden || a.Error(t).Code != "FORBIDDEN" || !strings.Contains(a.Error(t).Message, "whole organization") {
-			t.Errorf("%d %s", a.Status, a.Body)
-		}
-		if after := n.AuditCount(t); after != before+1 { // the limited key was created
-			t.Errorf("%d changes were made by a refused request", after-before-1)
+	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		s := n.Service()
+		return func(t *testing.T, r wire.Route) {
+			whole := slices.Contains(notForLimited, r.String())
+			if r.Method != http.MethodGet && r.Need.Class != actor.Read {
+				whole = !slices.Contains(forLimited, r.String())
+			}
+			if r.Need.WholeOrganization != whole {
+				t.Fatalf("the whole organization: %v, want %v", r.Need.WholeOrganization, whole)
+			}
+			if !whole {
+				return
+			}
+			_, own := request(t, r, n)
+			before := n.AuditCount(t)
+			a := s.Send(t, own.request(r, n.Limited(t, n.LegalEntity.ID)))
+			if a.Status != http.StatusForbidden || a.Error(t).Code != "FORBIDDEN" || !strings.Contains(a.Error(t).Message, "whole organization") {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+			if after := n.AuditCount(t); after != before+1 { // the limited key was created
+				t.Errorf("%d changes were made by a refused request", after-before-1)
+			}
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,6 +14,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -94,36 +98,95 @@ func eachRoute(t *testing.T, test func(t *testing.T, s *apitest.Service, r wire.
 	})
 }
 
-func TestEveryRouteAnswersItsSampleAsItsDescriptionSays(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		req, _ := request(t, r, s.Found(t, "mine"))
-		a := s.Send(t, req)
-		if a.Status != r.Status {
-			t.Fatalf("status %d, want %d: %s", a.Status, r.Status, a.Body)
-		}
-		if a.Header.Get("X-Request-Id") == "" {
-			t.Error("no X-Request-Id")
-		}
-		media := r.Operation.Responses[fmt.Sprint(r.Status)].Content["application/json"]
-		if media == nil {
-			return
-		}
-		var v any
-		if err := json.Unmarshal(a.Body, &v); err != nil {
-			t.Fatal(err)
-		}
-		var res huma.ValidateResult
-		huma.Validate(s.API.Registry(), media.Schema, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, v, &res)
-		for _, err := range res.Errors {
-			t.Errorf("the answer is not as described: %v", err)
+// eachRouteInSoak is eachRoute on the engines that dbtest.EachInSoak chooses.
+func eachRouteInSoak(t *testing.T, test func(t *testing.T, s *apitest.Service, r wire.Route)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
+		s := apitest.Start(t, dbtest.Open(t, c), api.Config{})
+		for _, r := range s.API.Routes() {
+			t.Run(r.String(), func(t *testing.T) { test(t, s, r) })
 		}
 	})
 }
 
+// eachRouteOfOne is eachRoute with one organization for all routes, which takes much less time. Only routes that would disturb others, when
+// they take effect or by what they count, have one of their own. prepare is called once for each organization.
+func eachRouteOfOne(t *testing.T, prepare func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route)) {
+	t.Helper()
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		shared := prepare(t, s.Found(t, "mine"))
+		for _, r := range inOrder(s.API.Routes()) {
+			t.Run(r.String(), func(t *testing.T) {
+				test := shared
+				if slices.Contains(disturbing, r.String()) {
+					test = prepare(t, s.Found(t, "own"))
+				}
+				test(t, r)
+			})
+		}
+	})
+}
+
+// disturbing lists the routes that close and open months, or whose sample depends on what else there is.
+var disturbing = []string{
+	"POST /v1/accounting-periods/{accounting_period_id}/close", "POST /v1/accounting-periods/{accounting_period_id}/reopen",
+	"POST /v1/transactions/match", "PATCH /v1/assets/{asset_id}",
+}
+
+// inOrder returns the routes in an order in which their samples can be created in one organization: first those of periods, because they
+// create months that can be closed as long as nothing else is in them, and last the one that closes a month.
+func inOrder(routes []wire.Route) []wire.Route {
+	place := func(r wire.Route) int {
+		switch {
+		case strings.HasSuffix(r.Path, "/reopen"):
+			return 2
+		case strings.Contains(r.Path, "/accounting-periods"), strings.Contains(r.Path, "/revaluations"):
+			return 0
+		}
+		return 1
+	}
+	routes = slices.Clone(routes)
+	slices.SortStableFunc(routes, func(a, b wire.Route) int { return cmp.Compare(place(a), place(b)) })
+	return routes
+}
+
+func TestEveryRouteAnswersItsSampleAsItsDescriptionSays(t *testing.T) {
+	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		return func(t *testing.T, r wire.Route) { answersItsSample(t, n, r) }
+	})
+}
+
+func answersItsSample(t *testing.T, n *apitest.Tenant, r wire.Route) {
+	t.Helper()
+	s := n.Service()
+	req, _ := request(t, r, n)
+	a := s.Send(t, req)
+	if a.Status != r.Status {
+		t.Fatalf("status %d, want %d: %s", a.Status, r.Status, a.Body)
+	}
+	if a.Header.Get("X-Request-Id") == "" {
+		t.Error("no X-Request-Id")
+	}
+	media := r.Operation.Responses[fmt.Sprint(r.Status)].Content["application/json"]
+	if media == nil {
+		return
+	}
+	var v any
+	if err := json.Unmarshal(a.Body, &v); err != nil {
+		t.Fatal(err)
+	}
+	var res huma.ValidateResult
+	huma.Validate(s.API.Registry(), media.Schema, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, v, &res)
+	for _, err := range res.Errors {
+		t.Errorf("the answer is not as described: %v", err)
+	}
+}
+
 func TestEveryRouteRefusesWhoIsNotKnown(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		n := s.Found(t, "mine")
-		req, _ := request(t, r, n)
+	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		s := n.Service()
 		revoked := n.Member(t, actor.Owner, actor.Scopes...)
 		for k, err := range n.Client.APIKeys(t.Context()) {
 			if err == nil && strings.HasSuffix(revoked, k.LastFour) {
@@ -132,13 +195,17 @@ func TestEveryRouteRefusesWhoIsNotKnown(t *testing.T) {
 				}
 			}
 		}
-		for name, key := range map[string]string{
-			"none": "", "wrong": "bur_" + strings.Repeat("A", 43), "malformed": "hello", "altered": n.Key[:len(n.Key)-1] +
-				"~", "expired": n.Expired(t), "revoked": revoked,
-		} {
-			req.Key = key
-			if a := s.Send(t, req); a.Status != http.StatusUnauthorized || a.Error(t).Code != "UNAUTHORIZED" {
-				t.Errorf("%s key: %d %s", name, a.Status, a.Body)
+		expired := n.Expired(t)
+		return func(t *testing.T, r wire.Route) {
+			req, _ := request(t, r, n)
+			for name, key := range map[string]string{
+				"none": "", "wrong": "bur_" + strings.Repeat("A", 43), "malformed": "hello", "altered": n.Key[:len(n.Key)-1] +
+					"~", "expired": expired, "revoked": revoked,
+			} {
+				req.Key = key
+				if a := s.Send(t, req); a.Status != http.StatusUnauthorized || a.Error(t).Code != "UNAUTHORIZED" {
+					t.Errorf("%s key: %d %s", name, a.Status, a.Body)
+				}
 			}
 		}
 	})
@@ -152,30 +219,39 @@ var may = map[actor.Class][]actor.Role{
 }
 
 func TestEveryRouteRefusesAMissingScopeRoleOrUser(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		n := s.Found(t, "mine")
-		enough := []actor.Scope{r.Need.Scope}
-		if r.Need.Scope == actor.ScopeRead {
-			enough = append(enough, actor.ScopeAll)
-		}
-		_, own := request(t, r, n)
-		check := func(what, key string, allowed bool) {
-			a := s.Send(t, own.withoutOptionalIDs(bodySchema(s, r)).request(r, key))
-			if a.Status < 300 && r.Method != http.MethodGet {
-				_, own = request(t, r, n) // the records of the sample have changed
-			}
-			if allowed && a.Status != r.Status || !allowed && (a.Status != http.StatusForbidden || a.Error(t).Code != "FORBIDDEN") {
-				t.Errorf("%s: %d %s", what, a.Status, a.Body)
-			}
-		}
+	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		s := n.Service()
+		byScope, byRole, nobody := map[actor.Scope]string{}, map[actor.Role]string{}, n.Nobody(t, actor.Scopes...)
 		for _, scope := range actor.Scopes {
-			check("scope "+string(scope), n.Member(t, actor.Owner, scope), slices.Contains(enough, scope))
+			byScope[scope] = n.Member(t, actor.Owner, scope)
 		}
 		for _, role := range may[actor.Read] {
-			allowed := slices.Contains(may[r.Need.Class], role) && (len(r.Need.Roles) == 0 || slices.Contains(r.Need.Roles, role))
-			check("role "+string(role), n.Member(t, role, actor.Scopes...), allowed)
+			byRole[role] = n.Member(t, role, actor.Scopes...)
 		}
-		check("a key of no person", n.Nobody(t, actor.Scopes...), r.Need.Class != actor.Privileged && len(r.Need.Roles) == 0)
+		return func(t *testing.T, r wire.Route) {
+			enough := []actor.Scope{r.Need.Scope}
+			if r.Need.Scope == actor.ScopeRead {
+				enough = append(enough, actor.ScopeAll)
+			}
+			_, own := request(t, r, n)
+			check := func(what, key string, allowed bool) {
+				a := s.Send(t, own.withoutOptionalIDs(bodySchema(s, r)).request(r, key))
+				if a.Status < 300 && r.Method != http.MethodGet {
+					_, own = request(t, r, n) // the records of the sample have changed
+				}
+				if allowed && a.Status != r.Status || !allowed && (a.Status != http.StatusForbidden || a.Error(t).Code != "FORBIDDEN") {
+					t.Errorf("%s: %d %s", what, a.Status, a.Body)
+				}
+			}
+			for scope, key := range byScope {
+				check("scope "+string(scope), key, slices.Contains(enough, scope))
+			}
+			for role, key := range byRole {
+				allowed := slices.Contains(may[r.Need.Class], role) && (len(r.Need.Roles) == 0 || slices.Contains(r.Need.Roles, role))
+				check("role "+string(role), key, allowed)
+			}
+			check("a key of no person", nobody, r.Need.Class != actor.Privileged && len(r.Need.Roles) == 0)
+		}
 	})
 }
 
@@ -204,67 +280,73 @@ var narrowingFilters = []string{"query transaction_ids", "query exclude_transact
 
 // The answer for an id of another organization must be the same as for one that does not exist, wherever it is sent.
 func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		mine, foreign := s.Found(t, "mine"), s.Found(t, "foreign")
-		_, own := request(t, r, mine)
-		_, theirs := request(t, r, foreign)
-		compare := func(place string, set func(value any) sample, value any) {
-			none := strangers(value)
-			other, unknown := set(value), set(none)
-			a, b := s.Send(t, other.request(r, mine.Key)), s.Send(t, unknown.request(r, mine.Key))
-			if slices.Contains(narrowingFilters, place) {
-				if a.Status == http.StatusNotFound || strings.Contains(string(a.Body), foreign.Organization.ID) {
-					t.Errorf("%s: foreign %d %s", place, a.Status, a.Body)
-				}
-				return
-			}
-			if a.Status != http.StatusNotFound || b.Status != http.StatusNotFound {
-				t.Errorf("%s: foreign %d %s, unknown %d %s", place, a.Status, a.Body, b.Status, b.Body)
-			}
-			if x, y := strip(t, a, ids(value)...), strip(t, b, ids(none)...); a.Status != b.Status || x != y {
-				t.Errorf("%s: %s differs from %s", place, x, y)
-			}
-			if !strings.Contains(string(a.Body), ids(value)[0]) {
-				t.Errorf("%s: the answer does not name what was asked for: %s", place, a.Body)
-			}
-		}
-		for name := range own.path {
-			if !idName.MatchString(name) {
-				continue // symbols are not specific to an organization
-			}
-			compare("path "+name, func(v any) sample { return own.withPath(name, v.(string)) }, theirs.path[name])
-		}
-		asked := ""
-		for i, form := range append([]sample{own}, own.also...) {
-			for pair := range strings.SplitSeq(append([]sample{theirs}, theirs.also...)[i].query, "&") {
-				if name, value, _ := strings.Cut(pair, "="); idName.MatchString(name) {
-					compare("query "+name, func(v any) sample { return form.withQuery(name, v.(string)) }, value)
-				}
-			}
-			asked += "&" + form.query
-		}
-		tested := map[string]bool{}
-		for i, form := range append([]sample{own}, own.also...) {
-			for _, p := range places(s, r, form) {
-				value, there := append([]sample{theirs}, theirs.also...)[i].at(p.steps)
-				if there && isID(p) {
-					tested[p.String()] = true
-					compare("body "+p.String(), func(v any) sample { return form.with(p.steps, v) }, value)
-				}
-			}
-		}
-		// A description with an id the sample leaves out would go untested.
-		for _, p := range r.Operation.Parameters {
-			if p.In == "query" && idName.MatchString(p.Name) && !strings.Contains(asked, "&"+p.Name+"=") {
-				t.Errorf("the sample lacks the parameter %s", p.Name)
-			}
-		}
-		for _, p := range places(s, r, own) {
-			if isID(p) && !tested[p.String()] {
-				t.Errorf("the sample lacks the property %s", p)
-			}
-		}
+	eachRouteOfOne(t, func(t *testing.T, mine *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		foreign := mine.Service().Found(t, "foreign")
+		return func(t *testing.T, r wire.Route) { comparesForeignIDs(t, mine, foreign, r) }
 	})
+}
+
+func comparesForeignIDs(t *testing.T, mine, foreign *apitest.Tenant, r wire.Route) {
+	t.Helper()
+	s := mine.Service()
+	_, own := request(t, r, mine)
+	_, theirs := request(t, r, foreign)
+	compare := func(place string, set func(value any) sample, value any) {
+		none := strangers(value)
+		other, unknown := set(value), set(none)
+		a, b := s.Send(t, other.request(r, mine.Key)), s.Send(t, unknown.request(r, mine.Key))
+		if slices.Contains(narrowingFilters, place) {
+			if a.Status == http.StatusNotFound || strings.Contains(string(a.Body), foreign.Organization.ID) {
+				t.Errorf("%s: foreign %d %s", place, a.Status, a.Body)
+			}
+			return
+		}
+		if a.Status != http.StatusNotFound || b.Status != http.StatusNotFound {
+			t.Errorf("%s: foreign %d %s, unknown %d %s", place, a.Status, a.Body, b.Status, b.Body)
+		}
+		if x, y := strip(t, a, ids(value)...), strip(t, b, ids(none)...); a.Status != b.Status || x != y {
+			t.Errorf("%s: %s differs from %s", place, x, y)
+		}
+		if !strings.Contains(string(a.Body), ids(value)[0]) {
+			t.Errorf("%s: the answer does not name what was asked for: %s", place, a.Body)
+		}
+	}
+	for name := range own.path {
+		if !idName.MatchString(name) {
+			continue // symbols are not specific to an organization
+		}
+		compare("path "+name, func(v any) sample { return own.withPath(name, v.(string)) }, theirs.path[name])
+	}
+	asked := ""
+	for i, form := range append([]sample{own}, own.also...) {
+		for pair := range strings.SplitSeq(append([]sample{theirs}, theirs.also...)[i].query, "&") {
+			if name, value, _ := strings.Cut(pair, "="); idName.MatchString(name) {
+				compare("query "+name, func(v any) sample { return form.withQuery(name, v.(string)) }, value)
+			}
+		}
+		asked += "&" + form.query
+	}
+	tested := map[string]bool{}
+	for i, form := range append([]sample{own}, own.also...) {
+		for _, p := range places(s, r, form) {
+			value, there := append([]sample{theirs}, theirs.also...)[i].at(p.steps)
+			if there && isID(p) {
+				tested[p.String()] = true
+				compare("body "+p.String(), func(v any) sample { return form.with(p.steps, v) }, value)
+			}
+		}
+	}
+	// A description with an id the sample leaves out would go untested.
+	for _, p := range r.Operation.Parameters {
+		if p.In == "query" && idName.MatchString(p.Name) && !strings.Contains(asked, "&"+p.Name+"=") {
+			t.Errorf("the sample lacks the parameter %s", p.Name)
+		}
+	}
+	for _, p := range places(s, r, own) {
+		if isID(p) && !tested[p.String()] {
+			t.Errorf("the sample lacks the property %s", p)
+		}
+	}
 }
 
 // isID reports whether a place holds an id of ours, as opposed to the name of a column of a file.
@@ -328,29 +410,31 @@ func (s sample) withQuery(name, value string) sample {
 }
 
 func TestEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		n := s.Found(t, "mine")
-		_, own := request(t, r, n)
-		before := n.AuditCount(t)
-		refuse := refusal{T: t, service: s, tenant: n, route: r, own: own}
-		unknown := own.request(r, n.Key)
-		unknown.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(unknown.Path, "?")] + "surprise=1"
-		refuse.send("an unknown parameter", "surprise", unknown)
-		for _, p := range r.Operation.Parameters {
-			if p.In == "query" {
-				refuse.parameter(p)
+	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		s := n.Service()
+		return func(t *testing.T, r wire.Route) {
+			_, own := request(t, r, n)
+			before := n.AuditCount(t)
+			refuse := refusal{T: t, service: s, tenant: n, route: r, own: own}
+			unknown := own.request(r, n.Key)
+			unknown.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(unknown.Path, "?")] + "surprise=1"
+			refuse.send("an unknown parameter", "surprise", unknown)
+			for _, p := range r.Operation.Parameters {
+				if p.In == "query" {
+					refuse.parameter(p)
+				}
 			}
-		}
-		refuse.bodies()
-		if r.Operation.RequestBody == nil {
-			body := own.request(r, n.Key)
-			body.Body = `{"surprise":1}`
-			if a := s.Send(t, body); a.Status != http.StatusBadRequest {
-				t.Errorf("a body where none is taken: %d %s", a.Status, a.Body)
+			refuse.bodies()
+			if r.Operation.RequestBody == nil {
+				body := own.request(r, n.Key)
+				body.Body = `{"surprise":1}`
+				if a := s.Send(t, body); a.Status != http.StatusBadRequest {
+					t.Errorf("a body where none is taken: %d %s", a.Status, a.Body)
+				}
 			}
-		}
-		if after := n.AuditCount(t); after != before {
-			t.Errorf("%d changes were made by refused requests", after-before)
+			if after := n.AuditCount(t); after != before {
+				t.Errorf("%d changes were made by refused requests", after-before)
+			}
 		}
 	})
 }

@@ -18,6 +18,7 @@ func init() {
 		}
 		e := l.PostTo(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00 "+tag.ID+"; Cr 4010 100.00 "+tag.ID)
 		lot, gone := newDisposal(t, n)
+		i := n.NewInvoice(t, client.CreateInvoice{Status: "open"})
 		place := "&asset_type=ETH&legal_entity_id=" + n.LegalEntity.ID + "&source_id=" + *lot.SourceID
 		return sample{
 			query: "limit=1&report=balance-sheet&column=debits&presentation_currency=USD&legal_entity_ids=" + n.LegalEntity.ID +
@@ -36,6 +37,9 @@ func init() {
 				{query: "report=roll-forward&asset_type=ETH&accounting_period_id=" + gone.AccountingPeriodID + "&legal_entity_id=" + n.LegalEntity.ID},
 				{query: "report=revaluation&asset_type=EUR&kind=fx&revaluation_id=" + *n.NewRevaluation(t).ID + "&legal_entity_id=" +
 					n.LegalEntity.ID},
+				{query: "report=receivables-ageing&column=due&bucket=31-60&age_by=due_date&currency=USD&customer_id=" + i.CustomerID +
+					"&as_of=2026-04-05&legal_entity_id=" + n.LegalEntity.ID},
+				{query: "report=receivables-ageing&document_id=" + i.ID},
 			},
 		}
 	}

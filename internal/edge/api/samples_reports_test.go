@@ -30,6 +30,12 @@ func init() {
 		"GET /v1/reports/trial-balance":    report("&shape=compact"),
 		"GET /v1/reports/income-statement": report("&shape=faithful"),
 		"GET /v1/reports/general-ledger":   report("ledger"),
+		"GET /v1/reports/receivables-ageing": func(t *testing.T, n *apitest.Tenant) sample {
+			i := n.NewInvoice(t, client.CreateInvoice{Status: "open"})
+			return sample{query: "as_of=2026-03-31&bucket_days=30&bucket_days=45&age_by=invoice_date&currency=USD&customer_id=" + i.CustomerID +
+				"&legal_entity_ids=" + n.LegalEntity.ID,
+				also: []sample{{query: "as_of=2026-01-15"}}} // what was booked since is undone
+		},
 		"GET /v1/reports/financial-insights": func(t *testing.T, n *apitest.Tenant) sample {
 			e := n.OpenLedger(t).PostTo(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00; Cr 4010 100.00")
 			return sample{query: "months=2&presentation_currency=USD&legal_entity_ids=" + n.LegalEntity.ID + "&accounting_period_id=" +

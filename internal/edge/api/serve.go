@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -56,7 +55,8 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 	if err := who.Authorize(r.Need); err != nil {
 		return err
 	}
-	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout, a.memory.Reserve(who.OrganizationID, who.APIKeyID))
+	memory := a.memory.Reserve(who.OrganizationID, who.APIKeyID)
+	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout, memory)
 	if err != nil {
 		return err
 	}
@@ -66,16 +66,20 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 		return err
 	}
 	defer leave()
+	ctx := wire.WithReservation(actor.With(req.Context(), who), memory)
 	inputs, err := r.Decoder.Decode(req, got)
 	keyed, badKey := idempotencyKey(r, who, req, got.Body)
 	if err != nil || badKey != nil {
-		return a.findOtherFaults(req.WithContext(actor.With(req.Context(), who)), r, got, inputs, err, badKey)
+		return a.findOtherFaults(req.WithContext(ctx), r, got, inputs, err, badKey)
 	}
-	answer, replayed, err := a.answer(actor.With(req.Context(), who), r, who, keyed, inputs[0])
+	answer, replayed, err := a.answer(ctx, r, who, keyed, inputs[0])
 	if err != nil {
 		return r.Decoder.NameMissing(err, req, got)
 	}
-	if replayed {
+	if replayed { // the memory of a new answer was taken before anything was committed
+		if err := memory.Answer(len(answer.Body)); err != nil {
+			return err
+		}
 		w.Header().Set(idempotency.Replayed, "true")
 	}
 	a.send(w, req, answer.Status, answer.Body)
@@ -88,7 +92,10 @@ func idempotencyKey(r *wire.Route, who actor.Actor, req *http.Request, body []by
 	if !r.Idempotent || len(values) == 0 {
 		return nil, nil
 	}
-	k, err := idempotency.NewRequest(strings.Join(values, ","), who, req.Method, req.URL.RequestURI(), body)
+	if len(values) > 1 {
+		return nil, fault.Invalidf(idempotency.Header, "must be sent once, but is sent %d times", len(values))
+	}
+	k, err := idempotency.NewRequest(values[0], who, req.Method, req.URL.RequestURI(), body)
 	return &k, err
 }
 
@@ -174,12 +181,12 @@ type dryRun interface{ IsDryRun() bool }
 func (a *API) perform(ctx context.Context, r *wire.Route, who actor.Actor, keyed *idempotency.Request,
 	in any) (answer idempotency.Answer, replayed bool, err error) {
 	run := func(ctx context.Context) error {
-		out, err := r.Call(ctx, in)
+		out, err := r.Run(ctx, in)
 		if err != nil {
 			return err
 		}
 		answer, replayed = idempotency.Answer{Status: r.Status, Body: wire.Encode(out)}, false
-		return nil
+		return wire.ReservationFrom(ctx).Answer(len(answer.Body))
 	}
 	if r.Need.Class == actor.Read || r.OwnTransaction {
 		err = run(ctx)

@@ -20,13 +20,14 @@ import (
 
 // ledger is what the bookkeepers of an organization know about its books.
 type ledger struct {
-	mu       sync.Mutex
-	accounts []string
-	entries  map[string]bookedEntry // by id, as they were answered last
-	numbers  map[string]bool        // of all entries that were ever created
-	closed   map[string]string      // by period id: the hash of the closing, or empty if it was not read yet
-	months   map[string]string      // keys by period id
-	closings int
+	mu         sync.Mutex
+	accounts   []string
+	entries    map[string]bookedEntry // by id, as they were answered last
+	numbers    map[string]bool        // of all entries that were ever created
+	closed     map[string]string      // by period id: the hash of the closing, or empty if it was not read yet
+	reopenings map[string]int         // by period id: how often it was reopened
+	months     map[string]string      // keys by period id
+	closings   int
 }
 
 // bookedEntry is an entry as the service returns it.
@@ -72,7 +73,8 @@ func (w *world) newTenant(name string) *apitest.Tenant {
 // newBookkeepers creates an organization with accounts and entries in several months.
 func (w *world) newBookkeepers() (out []user) {
 	n := w.newTenant("books")
-	l := &ledger{entries: map[string]bookedEntry{}, numbers: map[string]bool{}, closed: map[string]string{}, months: map[string]string{}}
+	l := &ledger{entries: map[string]bookedEntry{}, numbers: map[string]bool{}, closed: map[string]string{}, reopenings: map[string]int{},
+		months: map[string]string{}}
 	r := w.random(0)
 	for i := range bookkeepers {
 		b := &bookkeeper{sender: sender{world: w, key: n.Key, name: fmt.Sprint("bookkeeper ", i)}, ledger: l, first: i == 0}
@@ -196,7 +198,7 @@ func (b *bookkeeper) posting(path, body string, allowed ...int) *operation {
 }
 
 // know remembers an entry as it was answered.
-func (b *bookkeeper) know(e bookedEntry, closedBefore map[string]bool) {
+func (b *bookkeeper) know(e bookedEntry, closedBefore map[string]int) {
 	b.ledger.mu.Lock()
 	defer b.ledger.mu.Unlock()
 	if _, known := b.entries[e.ID]; !known {
@@ -207,20 +209,22 @@ func (b *bookkeeper) know(e bookedEntry, closedBefore map[string]bool) {
 		b.own = append(b.own, e.ID)
 	}
 	b.entries[e.ID] = e
-	if e.Status == "posted" && e.PeriodID != nil && closedBefore[*e.PeriodID] {
-		if _, still := b.closed[*e.PeriodID]; still {
-			b.Errorf("seed %d, round %d: %s was posted to %s, which was closed before", b.seed, b.round, e.Number, b.months[*e.PeriodID])
-		}
+	if e.Status != "posted" || e.PeriodID == nil {
+		return
+	}
+	times, before := closedBefore[*e.PeriodID]
+	if _, still := b.closed[*e.PeriodID]; before && still && times == b.reopenings[*e.PeriodID] {
+		b.Errorf("seed %d, round %d: %s was posted to %s, which was closed before", b.seed, b.round, e.Number, b.months[*e.PeriodID])
 	}
 }
 
-// closedPeriods returns the periods that are known to be closed.
-func (b *bookkeeper) closedPeriods() map[string]bool {
+// closedPeriods returns the periods that are known to be closed, with how often each was reopened so far.
+func (b *bookkeeper) closedPeriods() map[string]int {
 	b.ledger.mu.Lock()
 	defer b.ledger.mu.Unlock()
-	out := map[string]bool{}
+	out := map[string]int{}
 	for id := range b.closed {
-		out[id] = true
+		out[id] = b.reopenings[id]
 	}
 	return out
 }
@@ -288,6 +292,7 @@ func (b *bookkeeper) close(r *rand.Rand, p periodView) {
 func (b *bookkeeper) reopen(r *rand.Rand, p periodView) {
 	b.ledger.mu.Lock()
 	delete(b.closed, p.ID) // from now on it may be open
+	b.reopenings[p.ID]++
 	b.ledger.mu.Unlock()
 	b.do(r, &operation{method: http.MethodPost, path: "/v1/accounting-periods/" + p.ID + "/reopen", body: `{"reason":"forgotten"}`,
 		known: func(a apitest.Answer) {

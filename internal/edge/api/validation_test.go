@@ -349,7 +349,7 @@ func (r refusal) parameter(p *huma.Param) {
 			r.Errorf("%s has no limit", p.Name)
 			break
 		}
-		with("too long", strings.Repeat("x,", *p.Schema.MaxItems)+"x")
+		with("too long", strings.Repeat("1,", *p.Schema.MaxItems)+"1")
 	case huma.TypeString:
 		switch {
 		case len(p.Schema.Enum) > 0:

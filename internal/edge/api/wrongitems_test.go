@@ -46,28 +46,30 @@ func TestWrongItemsInAnyListAreFaultsOfTheRequest(t *testing.T) {
 			t.Error("no list was found")
 		}
 	})
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		schema := bodySchema(s, r)
-		places := map[string][]listPlace{}
-		for name := range schema.Properties {
-			property, _ := resolve(s, schema.Properties[name])
-			if found := listPlaces(s, property, name, func(v any) any { return v }); len(found) > 0 {
-				places[name] = found
+	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		s := n.Service()
+		return func(t *testing.T, r wire.Route) {
+			schema := bodySchema(s, r)
+			places := map[string][]listPlace{}
+			for name := range schema.Properties {
+				property, _ := resolve(s, schema.Properties[name])
+				if found := listPlaces(s, property, name, func(v any) any { return v }); len(found) > 0 {
+					places[name] = found
+				}
 			}
-		}
-		if len(places) == 0 {
-			return
-		}
-		n := s.Found(t, "mine")
-		_, own := request(t, r, n)
-		refuse := refusal{T: t, service: s, tenant: n, route: r, own: own}
-		for _, name := range slices.Sorted(maps.Keys(places)) {
-			for _, place := range places[name] {
-				lists.Add(1)
-				for what, item := range wrongItems {
-					if !accepts(place.items, item) {
-						sent := own.with([]any{name}, place.body([]any{item, item})).request(r, n.Key)
-						refuse.send(fmt.Sprintf("%s with %s", place.path, what), place.path+"[0]", sent)
+			if len(places) == 0 {
+				return
+			}
+			_, own := request(t, r, n)
+			refuse := refusal{T: t, service: s, tenant: n, route: r, own: own}
+			for _, name := range slices.Sorted(maps.Keys(places)) {
+				for _, place := range places[name] {
+					lists.Add(1)
+					for what, item := range wrongItems {
+						if !accepts(place.items, item) {
+							sent := own.with([]any{name}, place.body([]any{item, item})).request(r, n.Key)
+							refuse.send(fmt.Sprintf("%s with %s", place.path, what), place.path+"[0]", sent)
+						}
 					}
 				}
 			}

@@ -117,6 +117,90 @@ func TestManyLargeBodiesNeitherExhaustTheMemoryNorHoldUpSmallRequests(t *testing
 	})
 }
 
+// newLargestEntries posts entries that are as large as a body may be, and returns their ids.
+func newLargestEntries(t *testing.T, c *client.Client, count int) (ids []string) {
+	t.Helper()
+	var accounts []string
+	for a, err := range c.LedgerAccounts(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Code != nil && (*a.Code == "1010" || *a.Code == "4010") {
+			accounts = append(accounts, a.ID)
+		}
+	}
+	memo := strings.Repeat("日", 2000)
+	for range count {
+		e := client.CreateJournalEntry{AccountingDate: "2025-03-01", Status: "posted"}
+		for i := range 1000 {
+			e.Lines = append(e.Lines, client.CreateJournalLine{LedgerAccountID: accounts[i%2], Amount: "1.00", Memo: memo,
+				CreditOrDebit: []string{"DEBIT", "CREDIT"}[i%2]})
+		}
+		made, err := c.CreateJournalEntry(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, made.ID)
+	}
+	return ids
+}
+
+func TestManyLargePagesNeitherExhaustTheMemoryNorHoldUpSmallRequests(t *testing.T) {
+	t.Parallel()
+	const clients, seconds, limit = 40, 8, 512 << 10 // KiB
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("the peak of a process's memory is read from /proc")
+	}
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		key := found(t, c).APIKey
+		p := serve(t, c)
+		address := p.ready(t)
+		small := client.New(address, key)
+		ids := newLargestEntries(t, small, 6)
+		small.Retries = 0
+		paths := []string{"/v1/journal-entries?limit=100", "/v1/audit-log?limit=100", "/v1/journal-entries/" + ids[0]}
+		ctx, stop := context.WithTimeout(t.Context(), seconds*time.Second)
+		defer stop()
+		var answered, refused, quick atomic.Int64
+		var wg sync.WaitGroup
+		for i := range clients {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					req, _ := http.NewRequestWithContext(ctx, http.MethodGet, address+paths[i%len(paths)], nil)
+					req.Header.Set("X-API-Key", key)
+					res, err := http.DefaultClient.Do(req)
+					if err != nil {
+						continue // the time is over
+					}
+					_, _ = io.Copy(io.Discard, res.Body)
+					res.Body.Close()
+					switch {
+					case res.StatusCode == http.StatusOK:
+						answered.Add(1)
+					case res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") != "":
+						refused.Add(1)
+						time.Sleep(100 * time.Millisecond)
+					default:
+						t.Errorf("%s: %d", paths[i%len(paths)], res.StatusCode)
+					}
+				}
+			})
+		}
+		for n := 0; ctx.Err() == nil; n++ {
+			if _, err := small.CreateTag(t.Context(), client.CreateTag{Name: fmt.Sprint("tag ", n), Kind: "supplier"}); err != nil {
+				t.Errorf("a small request: %v", err)
+			}
+			quick.Add(1)
+		}
+		wg.Wait()
+		peak := peakKiB(t, p.cmd.Process.Pid)
+		t.Logf("peak %d MiB; %d small requests; %d large ones answered, %d refused", peak>>10, quick.Load(), answered.Load(), refused.Load())
+		if peak > limit || answered.Load() == 0 || quick.Load() < seconds/4 { // it shares two processors with others
+			t.Errorf("the process took %d MiB, and %d large and %d small requests were answered", peak>>10, answered.Load(), quick.Load())
+		}
+	})
+}
+
 var peakRe = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
 // peakKiB returns the most memory that a process has taken.

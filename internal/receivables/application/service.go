@@ -197,14 +197,33 @@ func (s *Service) book(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *pro
 	p.Status = Applied
 	if p.source == nil {
 		made, err := s.bookings.BookPayment(ctx, tx, booking.Payment{TransactionID: p.DepositID, Parts: parts, Memo: memo})
+		if err != nil {
+			return err
+		}
 		p.EntryID = made.ID
-		return err
+		return p.recordMovements(ctx, tx)
 	}
 	parts = append(parts, booking.Part{LedgerAccountID: in.unapplied, Amount: p.Total.Neg()})
 	if p.EntryID, err = s.bookRest(ctx, tx, b, p, parts, memo); err != nil {
 		return err
 	}
+	if err := p.recordMovements(ctx, tx); err != nil {
+		return err
+	}
 	return s.useRest(ctx, tx, p.SourceID, p.Total)
+}
+
+// recordMovements records what the entry takes off the invoices that are booked here.
+func (p *proposal) recordMovements(ctx context.Context, tx *db.Tx) error {
+	for _, l := range p.Allocations {
+		if p.invoices[l.InvoiceID].Mirrored() {
+			continue
+		}
+		if err := invoice.RecordMovement(ctx, tx, l.InvoiceID, p.EntryID, l.Amount.Neg()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // byInvoice returns allocations in the order of the ids of invoices, in which these are locked.
@@ -391,7 +410,8 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, a Application) (failure s
 	if err != nil {
 		return "", err
 	}
-	if _, err := s.journal.UndoInTx(ctx, tx, entry); err != nil {
+	reversal, err := s.journal.UndoInTx(ctx, tx, entry)
+	if err != nil {
 		if fault.KindOf(err) == fault.Conflict {
 			err = fault.Conflictf("the cash application %s cannot be voided: %v", a.ID, err)
 		}
@@ -410,6 +430,12 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, a Application) (failure s
 				a.ID, i.Number, i.Status)
 		}
 		if _, err := invoice.Settle(released, tx, l.InvoiceID, l.Amount.Neg()); err != nil {
+			return "", err
+		}
+		if invoices[l.InvoiceID].Mirrored() {
+			continue
+		}
+		if err := invoice.RecordMovement(ctx, tx, l.InvoiceID, reversal.ID, l.Amount); err != nil {
 			return "", err
 		}
 	}

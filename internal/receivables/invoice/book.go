@@ -90,7 +90,10 @@ func (s *Service) bookOpening(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 		return "", err
 	}
 	made, err := s.book(ctx, tx, i, journal.ByInvoice, day(i.Date), "Invoice "+i.Number+", "+i.CustomerName, i.lines(control))
-	return made, fault.RenameField(err, "accounting_date", "invoice_date")
+	if err != nil {
+		return "", fault.RenameField(err, "accounting_date", "invoice_date")
+	}
+	return made, RecordMovement(ctx, tx, i.ID, made, i.Total)
 }
 
 // reverse reverses an entry of an invoice: on its own date, or now if its period is closed.
@@ -107,8 +110,11 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, entryID string) error 
 	if closed {
 		at = tx.Now()
 	}
-	_, err = s.journal.ReverseInTxOn(ctx, tx, e, at)
-	return err
+	reversal, err := s.journal.ReverseInTxOn(ctx, tx, e, at)
+	if err != nil {
+		return err
+	}
+	return ReverseMovements(ctx, tx, entryID, reversal.ID)
 }
 
 // explainEntry says which invoice made an entry, and what to do to undo it.

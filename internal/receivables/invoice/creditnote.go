@@ -1,6 +1,7 @@
 package invoice
 
 import (
+	"cmp"
 	"context"
 	"time"
 	"unicode/utf8"
@@ -144,6 +145,9 @@ func (s *Service) Credit(ctx context.Context, p CreditNoteParams) (c CreditNote,
 		}
 		c.ID, c.Status, c.CreatedAt = tx.NewID(id.CreditNote), Issued, tx.Now()
 		if err := insertCreditNote(ctx, tx, c); err != nil {
+			return err
+		}
+		if err := RecordMovement(ctx, tx, cmp.Or(c.InvoiceID, c.ID), c.EntryID, c.Total.Neg()); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "credit_note.created", ResourceType: creditType, ResourceID: c.ID, After: c.facts()})

@@ -98,7 +98,10 @@ func (s *Service) MarkUncollectible(ctx context.Context, invoiceID string, p Wri
 			i.Status = Uncollectible
 			i.WriteOffID, err = s.book(ctx, tx, i, journal.ByInvoice, date, "Invoice "+i.Number+" is uncollectible, "+i.CustomerName,
 				[]journal.LineParams{i.line(expense, i.AmountDue, ""), i.line(control, i.AmountDue.Neg(), "")})
-			return i, err
+			if err != nil {
+				return i, err
+			}
+			return i, RecordMovement(ctx, tx, i.ID, i.WriteOffID, i.AmountDue.Neg())
 		})
 }
 

@@ -18,8 +18,8 @@ import (
 // Verify recomputes the invariants of invoices and returns a sentence for each broken one: their totals, their entries, and that what is
 // due on open invoices less the credit of customers equals the control account, for each legal entity and currency.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	due, credited := receivables{}, map[string]money.Decimal{}
-	out, err = verifyCreditNotes(ctx, tx, due, credited)
+	due, credited, open := receivables{}, map[string]money.Decimal{}, map[string]money.Decimal{}
+	out, err = verifyCreditNotes(ctx, tx, due, credited, open)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +37,7 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			}
 			if i.Status == Open && !i.Mirrored() {
 				due.add(i.LegalEntityID, i.Currency, i.AmountDue)
+				open[i.ID] = i.AmountDue
 			}
 		}
 		return nil
@@ -44,6 +45,11 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	moved, err := verifyMovements(ctx, tx, open)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, moved...)
 	booked, err := controlBalance(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -61,8 +67,8 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 }
 
 // verifyCreditNotes recomputes the invariants of credit notes. It takes the credit of customers off the receivables, and adds up what
-// invoices were credited.
-func verifyCreditNotes(ctx context.Context, tx *db.Tx, due receivables, credited map[string]money.Decimal) (out []string, err error) {
+// invoices were credited and what is left of each credit.
+func verifyCreditNotes(ctx context.Context, tx *db.Tx, due receivables, credited, open map[string]money.Decimal) (out []string, err error) {
 	err = forEachCreditNote(ctx, tx, func(chunk []CreditNote) error {
 		var documents []Invoice
 		for _, c := range chunk {
@@ -86,6 +92,9 @@ func verifyCreditNotes(ctx context.Context, tx *db.Tx, due receivables, credited
 				out = append(out, fmt.Sprintf("credit note %s: %s", c.ID, text))
 			}
 			due.add(c.LegalEntityID, c.Currency, c.Remaining.Neg())
+			if !c.Remaining.IsZero() {
+				open[c.ID] = c.Remaining.Neg()
+			}
 			if c.InvoiceID != "" && c.Status == Issued {
 				credited[c.InvoiceID] = credited[c.InvoiceID].Add(c.Total)
 			}

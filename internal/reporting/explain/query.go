@@ -34,6 +34,11 @@ type Query struct {
 	DispositionID        string
 	RevaluationID        string
 	Kind                 string // of measurement
+	CustomerID           string
+	DocumentID           string // an invoice or a credit note
+	Currency             string
+	Bucket               string
+	AgeBy                string
 }
 
 // names returns the parameters of a query with their fields.
@@ -45,7 +50,8 @@ func (q *Query) names() map[string]*string {
 		"journal_entry_id": &q.JournalEntryID, "journal_line_id": &q.JournalLineID, "legal_entity_id": &q.LegalEntityID,
 		"source_id": &q.SourceID, "asset_type": &q.AssetType,
 		"chain": &q.Chain, "token_id": &q.TokenID, "asset_id": &q.AssetID, "disposition_id": &q.DispositionID,
-		"revaluation_id": &q.RevaluationID, "kind": &q.Kind,
+		"revaluation_id": &q.RevaluationID, "kind": &q.Kind, "customer_id": &q.CustomerID, "document_id": &q.DocumentID,
+		"currency": &q.Currency, "bucket": &q.Bucket, "age_by": &q.AgeBy,
 	}
 }
 

@@ -76,6 +76,8 @@ func init() {
 		"roll-forward": {rollColumns, row, []string{"accounting_period_id", "start_date", "end_date", "fiscal_year"}, (*inquiry).roll},
 		"revaluation": {revaluationColumns, append([]string{"revaluation_id"}, row...), []string{"kind", "asset_id",
 			"ledger_account_id"}, (*inquiry).revaluation},
+		"receivables-ageing": {ageingColumns, []string{"customer_id|document_id"}, []string{"legal_entity_id", "currency", "as_of", "bucket",
+			"age_by"}, (*inquiry).ageing},
 	} {
 		specs[name] = s
 	}

@@ -80,7 +80,7 @@ func computed(a account.Account) bool {
 }
 
 // historical reports whether the lines of an account keep the rates of their dates in a translation.
-func historical(a account.Account) bool { return a.Type == account.Equity && !computed(a) }
+func historical(a account.Account) bool { return a.KeepsRates() && !computed(a) }
 
 func permanent(a account.Account) bool { return a.Type != account.Revenue && a.Type != account.Expense }
 

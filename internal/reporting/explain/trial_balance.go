@@ -114,7 +114,7 @@ func (i *inquiry) trial(ctx context.Context) error {
 		return i.explainSide(ctx, c)
 	case i.q.Column == openingDebit || i.q.Column == openingCredit:
 		return i.trialOpening(ctx, c, before, now)
-	case c.translated && permanent(c.account) && c.account.Type != account.Equity:
+	case c.translated && permanent(c.account) && !c.account.KeepsRates():
 		return i.trialTranslated(ctx, c, frame)
 	}
 	return i.trialClosing(ctx, c, now)

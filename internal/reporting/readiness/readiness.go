@@ -145,7 +145,8 @@ func inspectPendingBasis(ctx context.Context, tx *db.Tx, p period.Period, e enti
 	}
 	return period.NewCheckResult(e, CodeBasisPending, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the cost basis of every lot is known",
 		"the cost basis of lots is unknown until the other half of their transfer is booked or their value is stated: "+
-			sample(texts, len(texts))+". Post the other transaction, state the value, or book these as something else"), nil
+			sample(texts, len(texts))+". Post the other transaction, state the value (of an opening balance with "+
+			"PATCH /v1/assets/{asset_id}), or book these as something else"), nil
 }
 
 // inspectLotBalances requires the balances of asset accounts to equal the cost basis of their lots.

@@ -67,8 +67,8 @@ func TestALotWaitingForTheOtherHalfOfATransferFails(t *testing.T) {
 		w.Transact("2025-11-02 B in 0.25 ETH = 750.00 : INTERNAL TRANSFER")
 		v := w.result(w.Ctx, "2025-11", readiness.CodeBasisPending, w.EntityID)
 		w.fails("2025-11", readiness.CodeBasisPending, 1, "the cost basis of lots is unknown until the other half of their transfer is "+
-			"booked or their value is stated: 0.25 ETH of 2025-11-02. Post the other transaction, state the value, or book these as "+
-			"something else", v.SampleIDs...)
+			"booked or their value is stated: 0.25 ETH of 2025-11-02. Post the other transaction, state the value "+
+			"(of an opening balance with PATCH /v1/assets/{asset_id}), or book these as something else", v.SampleIDs...)
 		if len(v.SampleIDs) != 1 || !strings.HasPrefix(v.SampleIDs[0], "ast_") {
 			w.Errorf("the samples are %v", v.SampleIDs)
 		}

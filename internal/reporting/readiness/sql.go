@@ -48,12 +48,15 @@ type lot struct {
 	Quantity  money.Decimal `db:"quantity"`
 }
 
-// selectPending returns the lots with a provisional cost basis that existed by the end of a period.
+// selectPending returns the lots with a provisional cost basis that existed by the end of a period. An opening balance at no cost has no
+// entry, and is older than every period.
 func selectPending(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]lot, error) {
-	return db.All[lot](ctx, tx, `SELECT l.asset_id, l.asset_type, e.accounting_date, l.quantity FROM lots l
-		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
-		WHERE l.organization_id = @org AND {rare}(l.legal_entity_id = ?) AND l.basis_pending AND {unindexed}e.accounting_date < ? ORDER
-		BY e.accounting_date, l.asset_id`, legalEntityID, p.End)
+	return db.All[lot](ctx, tx, `SELECT l.asset_id, l.asset_type, COALESCE(e.accounting_date, l.acquired_at) AS accounting_date,
+		l.quantity FROM lots l
+		LEFT JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
+		WHERE l.organization_id = @org AND {rare}(l.legal_entity_id = ?) AND l.basis_pending
+		AND (e.journal_entry_id IS NULL OR {unindexed}e.accounting_date < ?)
+		ORDER BY COALESCE(e.accounting_date, l.acquired_at), l.asset_id`, legalEntityID, p.End)
 }
 
 type difference struct {

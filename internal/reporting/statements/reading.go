@@ -72,6 +72,35 @@ func resolve(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error)
 	return r, nil
 }
 
+// figuresMax bounds the accounts times the periods of a statement, so that its size is bounded too.
+const figuresMax = 100_000
+
+// requireFewFigures returns a fault if a statement would have too many figures.
+func (r *reading) requireFewFigures(p Params) error {
+	accounts := 0
+	for _, a := range r.chart {
+		if r.wanted(a) {
+			accounts++
+		}
+	}
+	if accounts*len(r.columns) <= figuresMax {
+		return nil
+	}
+	names := []string{"start_date", "end_date"}
+	switch {
+	case p.FromInception:
+		names[0] = "from_inception"
+	case len(p.PeriodIDs) > 0:
+		names = []string{"accounting_period_ids"}
+	}
+	var faults fault.List
+	for _, name := range names {
+		faults.Addf(name, "must select fewer periods: %d accounts in %d periods are more than %d figures; ask for at most %d periods at a time",
+			accounts, len(r.columns), figuresMax, max(1, figuresMax/accounts))
+	}
+	return faults.Err()
+}
+
 func (r *reading) wanted(a account.Account) bool {
 	return len(r.only) == 0 || slices.Contains(r.only, a.ID)
 }
@@ -117,6 +146,9 @@ func (r *reading) currency(p Params) (string, error) {
 func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 	r, err := resolve(ctx, tx, p, s)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.requireFewFigures(p); err != nil {
 		return nil, err
 	}
 	b := &r.books
@@ -177,7 +209,7 @@ func (r *reading) accounts(totals []balance.Total, closed []period.ClosedBalance
 	r.books.Accounts = make([]statement.Account, len(r.chart))
 	for i, a := range r.chart {
 		r.books.Accounts[i] = statement.Account{Type: statement.Type(a.Type), Credit: a.NormalBalance == account.Credit,
-			Role: statement.Role(a.Role), Section: statement.Section(sections[a.ID])}
+			KeepsRates: a.KeepsRates(), Role: statement.Role(a.Role), Section: statement.Section(sections[a.ID])}
 	}
 }
 

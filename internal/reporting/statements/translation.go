@@ -7,7 +7,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
-	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
@@ -179,7 +178,7 @@ func (r *reading) historical(ctx context.Context, tx *db.Tx, tagID string) (map[
 		}
 	}
 	for _, a := range r.chart {
-		if a.Type == account.Equity && a.Postable {
+		if a.KeepsRates() && a.Postable {
 			f.accounts = append(f.accounts, a.ID)
 		}
 	}

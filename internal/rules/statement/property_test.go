@@ -33,7 +33,7 @@ func drawBooks(t *rapid.T, translated bool) *statement.Books {
 		if translated && rapid.Bool().Draw(t, "foreign") {
 			e.Rates = &statement.Rates{Closing: drawRates(t, n), Average: drawRates(t, n)}
 			for i := range e.Totals {
-				if total := &e.Totals[i]; b.Accounts[total.Account].Type == statement.Equity {
+				if total := &e.Totals[i]; b.Accounts[total.Account].KeepsRates {
 					at := drawRates(t, 1)[0]
 					total.Historical = statement.Sides{Debits: at.Convert(total.Debits, 2), Credits: at.Convert(total.Credits, 2)}
 				}

@@ -3,7 +3,7 @@
 // currency or translated into another.
 //
 // Translation uses the rate at the end of the period for assets and liabilities, the average rate of the month for income
-// and expenses, and the rate of each line's date for equity. Earnings are sums of translated months. The translation
+// and expenses, and the rate of each line's date for equity that keeps its rates. Earnings are sums of translated months. The translation
 // adjustment is the rest that makes the sheet balance. A balance that is translated at a new rate in each period moves without
 // a posting; that part is the FX effect of its row: opening + debits - credits + FX effect = closing.
 //
@@ -49,10 +49,11 @@ const (
 
 // Account holds the fields of a ledger account that statements use.
 type Account struct {
-	Type    Type
-	Credit  bool    // it grows by credits
-	Role    Role    // empty unless it shows a computed amount
-	Section Section // of the income statement
+	Type       Type
+	Credit     bool    // it grows by credits
+	KeepsRates bool    // its lines are translated at the rates of their dates
+	Role       Role    // empty unless it shows a computed amount
+	Section    Section // of the income statement
 }
 
 // natural converts debits less credits to the natural sign of the account.

@@ -19,7 +19,7 @@ var chart = []struct {
 	{"Cash", statement.Account{Type: statement.Asset}},
 	{"Depreciation", statement.Account{Type: statement.Asset, Credit: true}},
 	{"Loan", statement.Account{Type: statement.Liability, Credit: true}},
-	{"Capital", statement.Account{Type: statement.Equity, Credit: true}},
+	{"Capital", statement.Account{Type: statement.Equity, Credit: true, KeepsRates: true}},
 	{"Current", statement.Account{Type: statement.Equity, Credit: true, Role: statement.CurrentEarnings}},
 	{"Retained", statement.Account{Type: statement.Equity, Credit: true, Role: statement.RetainedEarnings}},
 	{"Translation", statement.Account{Type: statement.Equity, Credit: true, Role: statement.TranslationAdjustment}},

@@ -13,7 +13,7 @@ func (l *ledger) translate(b *Books, t *translator, a int) []figures {
 	}
 	out := l.columns
 	clear(out)
-	if t.rates != nil && b.Accounts[a].Type == Equity {
+	if t.rates != nil && b.Accounts[a].KeepsRates {
 		l.translateHistorical(b, t, a, out)
 		return out
 	}

@@ -119,6 +119,23 @@ func TestVerifyFindsEveryKindOfDamageInTransactions(t *testing.T) {
 	})
 }
 
+func TestASearchWithADamagedIndexIsUnavailableAndSaysSo(t *testing.T) {
+	t.Parallel()
+	c := found(t, dbtest.Open(t, dbtest.SQLite(t)))
+	createFour(t, c)
+	c.write(t, func(ctx context.Context, tx *db.Tx) error {
+		dbtest.Damage(ctx, t, tx, transaction.Verify, "DELETE FROM transaction_texts_data WHERE id > 9")
+		return nil
+	})
+	_, err := c.List(c.ctx, transaction.ListParams{Filter: transaction.Filter{Search: "payment"}, Request: page.Request{Limit: 10}})
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "the database file is damaged") {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.List(c.ctx, transaction.ListParams{Request: page.Request{Limit: 10}}); err != nil {
+		t.Errorf("what needs no index fails too: %v", err)
+	}
+}
+
 // A deleted transaction keeps its number, and is neither counted nor found by its tags.
 func TestTransactionsOfADeletedSourceKeepOnlyTheirNumbers(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,11 @@ var defaultSettings = map[string]string{
 	"synchronous_commit": "on",
 	"wal_level":          "minimal",
 	"max_wal_senders":    "0",
-	"listen_addresses":   "127.0.0.1",
+	// The databases of tests live for seconds, and a crash of the machine ends them.
+	"autovacuum":       "off",
+	"full_page_writes": "off",
+	"jit":              "off",
+	"listen_addresses": "127.0.0.1",
 	// Files in the data folder are deleted with it; POSIX segments of a killed server would stay in memory.
 	"dynamic_shared_memory_type": "mmap",
 }

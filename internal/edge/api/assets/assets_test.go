@@ -118,17 +118,31 @@ func TestTheBooksBeginBeforeTheFirstTransactionThatIsNotBookedYet(t *testing.T) 
 	})
 }
 
-func TestWhatCostNothingIsALotWithoutAnEntry(t *testing.T) {
+func TestWhatCostNothingIsALotWithoutAnEntryWhoseBasisIsPending(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		made := n.NewAsset(t, client.CreateAsset{CostBasis: "0"})
-		if made.JournalEntryID != nil || made.CostBasis != "0.00" || made.RemainingQuantity != "2.5" {
+		if made.JournalEntryID != nil || made.CostBasis != "0.00" || made.RemainingQuantity != "2.5" || !made.BasisPending {
 			t.Errorf("%+v", made)
 		}
+		unready := func() []string {
+			r, err := n.Client.AccountingPeriodReadiness(t.Context(), n.Periods(t)[0].ID, "")
+			i := slices.IndexFunc(r.Checks, func(c client.ReadinessCheck) bool { return c.Code == "basis_pending" })
+			if err != nil || i < 0 {
+				t.Fatalf("%+v %v", r, err)
+			}
+			return r.Checks[i].SampleIDs
+		}
+		if got := unready(); !slices.Equal(got, []string{made.ID}) {
+			t.Errorf("the pending assets are %v", got)
+		}
 		priced, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{CostBasis: new("10.00")})
-		if err != nil || priced.CostBasis != "10.00" || openingEntry(t, n, priced).Lines[0].Amount != "10.00" {
+		if err != nil || priced.CostBasis != "10.00" || openingEntry(t, n, priced).Lines[0].Amount != "10.00" || priced.BasisPending {
 			t.Errorf("%+v %v", priced, err)
+		}
+		if got := unready(); len(got) > 0 {
+			t.Errorf("the pending assets are %v", got)
 		}
 		entry := *priced.JournalEntryID
 		free, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{CostBasis: new("0")})

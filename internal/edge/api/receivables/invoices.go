@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
@@ -112,8 +111,7 @@ func (h handlers) reopenInvoice(ctx context.Context, in *struct{ invoicePath }) 
 }
 
 func (h handlers) listEligibleInvoices(ctx context.Context, in *struct {
-	Limit        int64  `query:"limit" minimum:"1" maximum:"100" default:"100" doc:"Maximum number of records per page."`
-	Cursor       string `query:"cursor" minLength:"1" maxLength:"1024" doc:"The next_cursor of the previous page. The filters must be the same."`
+	wire.FullPaging
 	CustomerName string `query:"customer_name" minLength:"1" maxLength:"256" doc:"Return only invoices of the customer with this text in its name; case-insensitive. If several customers have it, the page is empty. Ignored if customer_id is given."`
 	CustomerID   string `query:"customer_id" minLength:"1" maxLength:"256" doc:"Return only invoices of this customer: its identifier at a payment processor, or here. Takes precedence over customer_name."`
 	Statuses     string `query:"status" minLength:"1" maxLength:"64" default:"open" doc:"Statuses separated by commas: open, paid, draft, void, uncollectible. Other values match nothing." example:"open,uncollectible"`
@@ -130,7 +128,7 @@ func (h handlers) listEligibleInvoices(ctx context.Context, in *struct {
 		Tolerance:    in.Tolerance,
 		From:         in.DateFrom,
 		To:           in.DateTo,
-	}, page.Request{Limit: int(in.Limit), Cursor: in.Cursor})
+	}, in.Request())
 	if err != nil {
 		return wire.List[EligibleInvoice]{}, err
 	}

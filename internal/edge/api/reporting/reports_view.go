@@ -47,7 +47,7 @@ type CreditDebit struct {
 	CurrentBalance Figure   `json:"current_balance" doc:"Closing balance computed from the posted lines now. data_quality warns if it differs from the balance at the close."`
 	Debits         Figure   `json:"debits" doc:"Sum of debit lines. In the first period of a fiscal year, current earnings are transferred to retained earnings by a debit or credit of both."`
 	Credits        Figure   `json:"credits" doc:"Sum of credit lines, including the transfer described for debits."`
-	FXEffect       *Figure  `json:"fx_effect,omitempty" doc:"In a translated report, what the balance moved by because the exchange rate did: closing balance less opening balance less movement, positive if on the side of normal_balance. Zero for equity, whose lines keep the rates of their dates. Omitted if no legal entity is translated."`
+	FXEffect       *Figure  `json:"fx_effect,omitempty" doc:"In a translated report, what the balance moved by because the exchange rate did: closing balance less opening balance less movement, positive if on the side of normal_balance. Zero for equity whose lines keep the rates of their dates, which is all but a revaluation surplus. Omitted if no legal entity is translated."`
 	StartDateUTC   *string  `json:"accounting_period_start_date_utc" format:"date-time" doc:"First instant of the period."`
 	LegalEntityIDs []string `json:"legal_entity_ids" doc:"Legal entities with activity in the account up to the end of the period."`
 }

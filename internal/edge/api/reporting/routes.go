@@ -13,7 +13,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	routes := slices.Concat(h.reports(), h.assetReports(), h.explanations())
+	routes := slices.Concat(h.reports(), h.assetReports(), h.receivablesReports(), h.explanations())
 	for i := range routes {
 		routes[i] = routes[i].LargeRead()
 	}
@@ -45,6 +45,14 @@ func (h handlers) assetReports() []wire.Route {
 			"List the schedule of dispositions: disposals lot by lot, by accounting date"),
 		wire.Get("/v1/reports/roll-forward", h.listRollForward, "List the roll-forward of each asset over a year").
 			Describe("Reconciles the fair value at the beginning of the year with that at its end, as ASC 350-60 requires."),
+	)
+}
+
+func (h handlers) receivablesReports() []wire.Route {
+	return wire.Tag{Name: "Receivables reports", Description: "What customers owe."}.Routes(
+		wire.Get("/v1/reports/receivables-ageing", h.getReceivablesAgeing, "Get the ageing of receivables").
+			Describe("What each customer owed at the end of a day, by how long it was overdue, and the same in total, compared with the balance of " +
+				"trade receivables in the ledger. Covers the invoices that are booked here, and not those that another system keeps."),
 	)
 }
 

@@ -186,10 +186,20 @@ func (p param) set(rules *rules, field reflect.Value, values []string, faults *f
 			faults.Addf(p.name, "must not be empty")
 			return false
 		}
-		if !p.validate(rules, list, faults) {
+		items, typed := make([]any, len(list)), reflect.MakeSlice(field.Type(), len(list), len(list))
+		for n, text := range list {
+			v, problem := parseScalar(field.Type().Elem(), text)
+			if problem != "" {
+				faults.Addf(fmt.Sprintf("%s[%d]", p.name, n), "%s", problem)
+				return false
+			}
+			items[n] = v
+			typed.Index(n).Set(reflect.ValueOf(v).Convert(field.Type().Elem()))
+		}
+		if !p.validate(rules, items, faults) {
 			return false
 		}
-		field.Set(reflect.ValueOf(list))
+		field.Set(typed)
 		return true
 	}
 	if len(values) > 1 {

@@ -369,6 +369,9 @@ func (p *parser) integer(text string) (any, error) {
 	return n, p.keep(numberBytes)
 }
 
+// nameMax is longer than the name of any property.
+const nameMax = 200
+
 // object parses an object. Only the properties that the schema has are kept, and the names of others as long as they are few.
 func (p *parser) object(depth int, r *rule) (any, error) {
 	if r != nil && r.schema.Type != huma.TypeObject && r.schema.Type != "" {
@@ -393,6 +396,9 @@ func (p *parser) object(depth int, r *rule) (any, error) {
 		name, err := p.string()
 		if err != nil || !p.accept(':') {
 			return nil, cmp.Or(err, errSyntax)
+		}
+		if len(name) > nameMax && r != nil && !r.open { // no property has such a name: what is said about it repeats only its beginning
+			name = shorten(name, nameMax)
 		}
 		before := len(p.path)
 		p.path = append(append(p.path, '.'), name...)

@@ -1,14 +1,19 @@
 package wire
 
 import (
+	"context"
+	"errors"
 	"io"
 	"sync"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// MemoryDefault is how many bytes the bodies of requests and what is built from them may take on a node unless it is told otherwise.
+// MemoryDefault is how many bytes the bodies of requests, what is built from them, and answers may take on a node unless it is told
+// otherwise.
 const MemoryDefault = 192 << 20
 
 const (
@@ -18,6 +23,14 @@ const (
 	memoryStep = 256 << 10
 	// bodyFactor is how many times its size a usual body takes: its buffer, and what is built from it.
 	bodyFactor = 4
+	// readFactor is how many times their size the rows take that an answer is made of: themselves, and the answer while it is written.
+	readFactor = 3
+	// answerFactor is how many times its size an answer takes: a buffer has grown to up to twice the size of what is in it.
+	answerFactor = 2
+	// pageBytes bounds the rows of one page of a list. A page with more gets fewer items than the limit; one item is always shown.
+	pageBytes = 8 << 20
+	// pageShare is how many of the largest pages a caller may read at a time, at least.
+	pageShare = 4
 	// memoryRetry is when a request that found no memory should be sent again.
 	memoryRetry = time.Second
 )
@@ -32,10 +45,11 @@ const (
 	propertyBytes = 80  // each of more properties than that
 )
 
-// Memory bounds how many bytes the bodies of all requests to a node, and what is built from them, take at a time. An organization may take
-// two thirds of it, and one of its callers three quarters of that, so that others of the organization find some.
+// Memory bounds how many bytes the bodies of all requests to a node, what is built from them, and their answers take at a time. An
+// organization may take two thirds of it, and one of its callers three quarters of that, so that others of the organization find some.
 type Memory struct {
 	total, each, caller int
+	page                int // of the rows of a page
 
 	mu      sync.Mutex
 	taken   int
@@ -45,7 +59,8 @@ type Memory struct {
 // NewMemory returns a Memory of so many bytes.
 func NewMemory(total int) *Memory {
 	each := total / 3 * 2
-	return &Memory{total: total, each: each, caller: each / 4 * 3, byOwner: map[string]int{}}
+	caller := each / 4 * 3
+	return &Memory{total: total, each: each, caller: caller, page: min(pageBytes, caller/readFactor/pageShare), byOwner: map[string]int{}}
 }
 
 // Taken returns how many bytes are taken, for metrics.
@@ -91,6 +106,8 @@ type Reservation struct {
 	organization, caller string
 	held                 int
 	left                 int // of what is held or free
+	read                 int // taken by rows
+	readMax              int // of rows; 0 if only the memory bounds them
 }
 
 // Take takes bytes for the request. It returns an error if the node has none left at present, or if no request may take as many.
@@ -135,7 +152,95 @@ func (r *Reservation) hold(n int) error {
 func (r *Reservation) Close() {
 	if r != nil && r.held > 0 {
 		r.memory.release(r.organization, r.caller, r.held)
-		r.held, r.left = 0, 0
+		r.held, r.left, r.read = 0, 0, 0
+	}
+}
+
+// errPageFull ends the reading of a page that has become too large.
+var errPageFull = errors.New("wire: the page is too large")
+
+// reading begins to count rows that are read, and forgets those that were read before. A page may not become too large.
+func (r *Reservation) reading(isPage bool) {
+	r.left += r.read
+	r.read, r.readMax = 0, 0
+	if isPage {
+		r.readMax = r.memory.page * readFactor
+	}
+}
+
+// readRow takes the memory of a row of so many bytes and of its part of the answer.
+func (r *Reservation) readRow(n int) error {
+	n *= readFactor
+	if r.readMax > 0 && r.read+n > r.readMax {
+		return errPageFull
+	}
+	switch err := r.Take(n); {
+	case err == errTooMuch:
+		return errLongAnswer
+	case err != nil:
+		return err
+	}
+	r.read += n
+	return nil
+}
+
+// Answer keeps what the body and an answer of so many bytes take, and returns the rest. It returns an error if there is no memory for the
+// answer.
+func (r *Reservation) Answer(size int) error {
+	if r == nil {
+		return nil
+	}
+	r.reading(false)
+	n := size * answerFactor
+	switch err := r.Take(n); {
+	case err == errTooMuch:
+		return errLongAnswer
+	case err != nil:
+		return err
+	}
+	r.read = n
+	if spare := min(r.held, r.left/memoryStep*memoryStep); spare > 0 {
+		r.memory.release(r.organization, r.caller, spare)
+		r.held -= spare
+		r.left -= spare
+	}
+	return nil
+}
+
+type reservationKey struct{}
+
+// WithReservation returns a context of a request whose answer takes its memory from the reservation.
+func WithReservation(ctx context.Context, r *Reservation) context.Context {
+	return context.WithValue(ctx, reservationKey{}, r)
+}
+
+// ReservationFrom returns the reservation of a request, or nil.
+func ReservationFrom(ctx context.Context) *Reservation {
+	r, _ := ctx.Value(reservationKey{}).(*Reservation)
+	return r
+}
+
+// paged is the input of a list.
+type paged interface{ pageLimit() *int64 }
+
+// Run runs the use case of a route. The rows that a read reads take memory of the request. A list whose page becomes too large is
+// read again with a lower limit, so that it ends early: the cursor does not depend on the limit.
+func (r *Route) Run(ctx context.Context, in any) (any, error) {
+	memory := ReservationFrom(ctx)
+	if memory == nil || r.Need.Class != actor.Read || r.Work == Backtest { // writes and back-tests read in parts, of which they keep little
+		return r.Call(ctx, in)
+	}
+	for {
+		limit := new(int64)
+		if list, ok := in.(paged); ok {
+			limit = list.pageLimit()
+		}
+		memory.reading(*limit > 1)
+		out, err := r.Call(db.WithMeter(ctx, memory.readRow), in)
+		if !errors.Is(err, errPageFull) {
+			return out, err
+		}
+		*limit = max(1, *limit/8)
 	}
 }
 

@@ -95,3 +95,48 @@ func TestUnknownPropertiesThatAreNotListedAreNoticed(t *testing.T) {
 		t.Errorf("%v, %d found, others: %v", err, len(found), read.cut)
 	}
 }
+
+func TestRowsAndAnswersTakeMemoryOfTheirRequest(t *testing.T) {
+	t.Parallel()
+	m := NewMemory(30 << 20)
+	r := m.Reserve("a", "1")
+	r.reading(true)
+	if err := r.readRow(m.page); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.readRow(1); err != errPageFull {
+		t.Errorf("a page that is too large: %v", err)
+	}
+	full := m.Taken()
+	if full < m.page*readFactor-memoryFree {
+		t.Errorf("%d bytes are taken for %d", full, m.page)
+	}
+	r.reading(false)
+	if err := r.readRow(m.page + 1); err != nil {
+		t.Errorf("a single record: %v", err)
+	}
+	if err := r.readRow(m.caller); err != errLongAnswer {
+		t.Errorf("more than there can ever be: %v", err)
+	}
+	other := m.Reserve("a", "1")
+	if err := other.Take(m.caller - m.Taken()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.readRow(m.page); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("more than there is at present: %v", err)
+	}
+	other.Close()
+	if err := r.Answer(1 << 20); err != nil || m.Taken() > 2<<20 || m.Taken() < 1<<20 {
+		t.Errorf("%d bytes are taken for an answer of 1 MiB, %v", m.Taken(), err)
+	}
+	if err := r.Answer(10); err != nil || m.Taken() != 0 {
+		t.Errorf("%d bytes are taken for a small answer, %v", m.Taken(), err)
+	}
+	if err := r.Answer(m.caller); err != errLongAnswer {
+		t.Errorf("an answer that is too large: %v", err)
+	}
+	r.Close()
+	if m.Taken() != 0 {
+		t.Errorf("%d bytes are still taken", m.Taken())
+	}
+}

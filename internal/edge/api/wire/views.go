@@ -58,9 +58,22 @@ func (o OrNull[T]) Schema(r huma.Registry) *huma.Schema {
 
 // Paging holds the parameters that every list has.
 type Paging struct {
-	Limit  int64  `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Maximum number of records per page."`
+	Limit  int64  `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Maximum number of records per page. A page of very large records has fewer, and has_more is true."`
 	Cursor string `query:"cursor" minLength:"1" maxLength:"1024" doc:"The next_cursor of the previous page. The filters must be the same."`
 }
+
+// FullPaging holds the parameters of a list whose pages are as long as they can be unless the caller says otherwise.
+type FullPaging struct {
+	Limit  int64  `query:"limit" minimum:"1" maximum:"100" default:"100" doc:"Maximum number of records per page. A page of very large records has fewer, and has_more is true."`
+	Cursor string `query:"cursor" minLength:"1" maxLength:"1024" doc:"The next_cursor of the previous page. The filters must be the same."`
+}
+
+func (p *FullPaging) pageLimit() *int64 { return &p.Limit }
+
+// Request returns the parameters as the domain takes them.
+func (p FullPaging) Request() page.Request { return Paging(p).Request() }
+
+func (p *Paging) pageLimit() *int64 { return &p.Limit }
 
 // Request returns the parameters as the domain takes them.
 func (p Paging) Request() page.Request { return page.Request{Limit: int(p.Limit), Cursor: p.Cursor} }
