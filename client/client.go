@@ -27,8 +27,9 @@ type Client struct {
 	// reads and calls with an idempotency key are repeated, because that is safe.
 	Retries int
 
-	base string
-	key  string
+	base    string
+	key     string
+	ifMatch string
 }
 
 const (
@@ -85,6 +86,13 @@ type Call struct {
 
 // NewIdempotencyKey returns a new key. A call with the same key takes effect once, however often it is sent.
 func NewIdempotencyKey() string { return rand.Text() }
+
+// IfMatch returns a client whose calls are refused if the record that they change has another etag.
+func (c *Client) IfMatch(etag string) *Client {
+	out := *c
+	out.ifMatch = etag
+	return &out
+}
 
 // Do sends a call and decodes the response into out, which may be nil.
 func (c *Client) Do(ctx context.Context, call Call, out any) error {
@@ -153,6 +161,9 @@ func (c *Client) once(ctx context.Context, call Call, body []byte, out any) erro
 	req.Header.Set("X-API-Key", c.key)
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
+	}
+	if c.ifMatch != "" {
+		req.Header.Set("If-Match", c.ifMatch)
 	}
 	if call.IdempotencyKey != "" {
 		req.Header.Set("Idempotency-Key", call.IdempotencyKey)

@@ -31,6 +31,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
+	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/reporting/ageing"
@@ -80,6 +81,7 @@ type App struct {
 	Memory         *memory.Service
 	Customers      *customer.Service
 	Invoices       *invoice.Service
+	Applications   *application.Service
 
 	log     *slog.Logger
 	anchors string // the folder to which closes write anchors, or empty
@@ -136,7 +138,8 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Assets:         opening.NewService(d, entries, bookings.Load, bookings.Rebook),
 		Memory:         memory.NewService(d),
 		Customers:      customer.NewService(d),
-		Invoices:       invoice.NewService(d, entries),
+		Invoices:       invoice.NewService(d, entries).WithApplied(application.AppliedTo),
+		Applications:   application.NewService(d, entries, bookings, applicationRules),
 	}
 }
 
@@ -150,6 +153,17 @@ const (
 	matchEvery   = 10 * time.Second
 	stopTimeout  = 5 * time.Second // jobs are short, and one that is interrupted runs again
 )
+
+// applicationRules returns the rules of the organization for cash applications.
+func applicationRules(ctx context.Context, tx *db.Tx) ([]application.Rule, error) {
+	rules, err := memory.CashApplicationRules(ctx, tx)
+	out := make([]application.Rule, len(rules))
+	for n, r := range rules {
+		out[n] = application.Rule{ID: r.ID, Name: r.Name, Matcher: r.Matcher, Exact: r.MatchMode == memory.MatchExact,
+			Review: r.Action == memory.RequireHumanReview, LedgerAccountID: r.LedgerAccountID}
+	}
+	return out, err
+}
 
 // Work runs the relay, the job queue and the background tasks until the context ends, and returns when they have
 // stopped. The database must be prepared.

@@ -19,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
+	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
@@ -55,4 +56,5 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	booking.Verify,
 	customer.Verify,
 	invoice.Verify,
+	application.Verify,
 }

@@ -327,6 +327,9 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 
 // target returns the target account with its source and its open lots.
 func (m builder) target(ctx context.Context, p Params, e *event, at string) (posting.Target, error) {
+	if p.parts != nil {
+		return m.appliedTarget(p.parts), nil
+	}
 	t := posting.Target{Account: p.LedgerAccountID, Splits: p.postingSplits()}
 	for i, s := range t.Splits {
 		sources, err := m.sourcesOf(ctx, s.Account)

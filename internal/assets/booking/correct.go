@@ -49,6 +49,9 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	if err := s.journal.RequireReversible(ctx, tx, was); err != nil {
 		return Booked{}, err
 	}
+	if err := s.journal.RequireUnprotected(ctx, tx, was); err != nil {
+		return Booked{}, err
+	}
 	if stored == nil {
 		if err := refuseOpening(ctx, tx, was); err != nil {
 			return Booked{}, err

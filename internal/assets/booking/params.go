@@ -40,6 +40,8 @@ type Params struct {
 	Vendor      string   // the payee; empty leaves it as it is
 	AddTagIDs   []string // to the tags of the transaction and of the entry
 
+	parts []Part // of a payment that is applied to invoices, instead of a target
+
 	ByHand *journal.CreateParams // the entry, if its lines are given; all other fields are empty then
 }
 
@@ -228,6 +230,9 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 	}
 	if q.AutoPost {
 		q.entry.Status = journal.Posted
+	}
+	if q.parts != nil {
+		q.entry.OriginatedBy = journal.ByCashApplication
 	}
 	for _, id := range q.AddTagIDs {
 		if !slices.Contains(q.entry.TagIDs, id) {

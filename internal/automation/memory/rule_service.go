@@ -66,6 +66,15 @@ func ClassificationRules(ctx context.Context, tx *db.Tx, revision int64) ([]clas
 // rulesPerPage is how many rules a page has.
 const rulesPerPage = 50
 
+// CashApplicationRules returns the rules for cash applications. It is a building block.
+func CashApplicationRules(ctx context.Context, tx *db.Tx) ([]Rule, error) {
+	rows, err := selectCashApplicationRules(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return rulesOf(rows)
+}
+
 // ListRules returns rules in the order of their creation.
 func (s *Service) ListRules(ctx context.Context, cursor string) (page.Page[Rule], error) {
 	p := page.Request{Limit: rulesPerPage, Cursor: cursor}

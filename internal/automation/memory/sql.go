@@ -76,6 +76,11 @@ func selectRulePage(ctx context.Context, tx *db.Tx, above string, limit int) ([]
 	return db.All[ruleRow](ctx, tx, selectRules+" AND r.rule_id > ? ORDER BY r.rule_id LIMIT ?", above, limit)
 }
 
+// selectCashApplicationRules reads the rules of this type, which is the first property in the stored form of a rule.
+func selectCashApplicationRules(ctx context.Context, tx *db.Tx) ([]ruleRow, error) {
+	return db.All[ruleRow](ctx, tx, selectRules+" AND v.content LIKE ? ORDER BY r.rule_id", `{%"rule_type": "`+string(CashApplication)+`"%`)
+}
+
 // rulesAt selects every rule as of a revision. Ids of rules are between rul_ and rul`, and SQLite joins in the order
 // given by CROSS.
 const rulesAt = "SELECT v.item_id AS rule_id, v.version, v.content, v.created_at FROM " +

@@ -52,6 +52,8 @@ const (
 	Invoice    Prefix = "inv"
 	CreditNote Prefix = "crn"
 
+	CashApplication Prefix = "ca"
+
 	ClassificationRun Prefix = "cls"
 	Document          Prefix = "mem"
 	Rule              Prefix = "rul"

@@ -37,3 +37,23 @@ func Split(total Decimal, weights []Decimal, places int32) []Decimal {
 	}
 	return parts
 }
+
+// Apportion is Split for weights of which some may be negative, as discounts are: their parts are negative too. It panics unless the
+// weights add up to a positive number.
+func Apportion(total Decimal, weights []Decimal, places int32) []Decimal {
+	left := Sum(weights...)
+	if left.Sign() <= 0 {
+		panic(fmt.Sprintf("money: the weights add up to %s", left))
+	}
+	parts, rest := make([]Decimal, len(weights)), total
+	for _, negative := range []bool{true, false} { // negative ones first, so that nothing is left only at the end
+		for i, weight := range weights {
+			if weight.IsZero() || negative != (weight.Sign() < 0) {
+				continue
+			}
+			parts[i] = rest.Mul(weight).Quo(left, places)
+			rest, left = rest.Sub(parts[i]), left.Sub(weight)
+		}
+	}
+	return parts
+}

@@ -251,14 +251,14 @@ func (c *composer) composeLine(e Entry, at string, p LineParams) Line {
 }
 
 // controlOrigins are the origins of entries that may have lines on a control account.
-var controlOrigins = []string{ByInvoice, ByCreditNote, ByRevaluation}
+var controlOrigins = []string{ByInvoice, ByCreditNote, ByCashApplication, ByRevaluation}
 
 // requireControl reports a line on a control account of an entry that its subledger did not make: the account would no longer be equal to
 // the subledger.
 func (c *composer) requireControl(field, accountID, origin string) {
 	if a := c.books.Accounts[accountID]; account.IsControl(a.Role) && !slices.Contains(controlOrigins, origin) {
-		c.fault(field, "the ledger account "+a.String()+" is kept by invoices and credit notes: create or void one instead, or "+
-			"choose another account")
+		c.fault(field, "the ledger account "+a.String()+" is kept by invoices, credit notes and cash applications: create or void one "+
+			"instead, or choose another account")
 	}
 }
 

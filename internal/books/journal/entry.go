@@ -40,6 +40,8 @@ const (
 	ByTrueUp      = "true_up"     // corrects the cost of a disposal in a closed period
 	ByInvoice     = "invoice"     // books an invoice, or writes one off
 	ByCreditNote  = "credit_note" // books a credit note
+
+	ByCashApplication = "cash_application" // books a deposit that pays invoices, or a later use of what it left over
 )
 
 // Unclassified is the transaction type of an entry without a transaction.
@@ -249,6 +251,8 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 		g.Warnings = append(g.Warnings, "an invoice made the entry: void the invoice, or reopen it if the entry writes it off")
 	case e.OriginatedBy == ByCreditNote:
 		g.Warnings = append(g.Warnings, "a credit note made the entry: void the credit note")
+	case e.OriginatedBy == ByCashApplication:
+		g.Warnings = append(g.Warnings, "a cash application made the entry: void the cash application")
 	case e.OriginatedBy == ByTrueUp:
 		g.Warnings = append(g.Warnings, "the entry is a true-up: reverse or correct the entry of its transaction instead")
 	case len(e.linesOnArchived(b)) > 0:

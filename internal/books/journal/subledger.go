@@ -89,6 +89,11 @@ type Explain func(ctx context.Context, tx *db.Tx, e Entry) (string, error)
 // by itself. The building blocks for other packages, such as ReverseInTx, can. It is called before the service is used.
 func (s *Service) Protect(origin string, explain Explain) { s.protected[origin] = explain }
 
+// RequireUnprotected returns an error for an entry that changes only with what made it. It runs in the caller's transaction.
+func (s *Service) RequireUnprotected(ctx context.Context, tx *db.Tx, e Entry) error {
+	return s.requireUnprotected(ctx, tx, e)
+}
+
 // requireUnprotected returns an error for an entry of a protected origin.
 func (s *Service) requireUnprotected(ctx context.Context, tx *db.Tx, e Entry) error {
 	explain, protected := s.protected[e.OriginatedBy]
@@ -144,6 +149,25 @@ func (s *Service) ReverseInTxOn(ctx context.Context, tx *db.Tx, e Entry, at time
 	return s.appendToChain(ctx, tx, c, e, reversal)
 }
 
+// UndoInTx reverses a posted entry with its effects on lots and transactions, and returns the reversal: on the date of the entry, or now
+// if its period is closed. It does not change entries that depend on it: it returns an error of kind Conflict if there are any. It runs in
+// the caller's transaction.
+func (s *Service) UndoInTx(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
+	at := e.AccountingDate
+	closed, err := s.InClosedPeriod(ctx, tx, e)
+	if err != nil {
+		return e, err
+	}
+	if closed {
+		at = tx.Now()
+	}
+	reversal, err := s.ReverseInTxOn(ctx, tx, e, at)
+	if err != nil {
+		return e, err
+	}
+	return reversal, s.subledger.AfterUndo(ctx, tx, e, reversal, false)
+}
+
 // Restate reverses a posted entry, posts a replacement with other lines, and returns the replacement. It does not call the
 // subledger, which uses it. It runs in the caller's transaction.
 func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
@@ -153,6 +177,9 @@ func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineP
 	}
 	description := CorrectionParams(e, UpdateParams{})
 	description.Lines = lines
+	if e.OriginatedBy == ByCashApplication { // it still changes only with the application
+		description.OriginatedBy = e.OriginatedBy
+	}
 	if e.IntendedDate != nil { // the replacement stays in the same period, even if the requested one is open again
 		description.AccountingDate, description.IntendedDate = e.AccountingDate.Format(instantLayout), e.IntendedDate.Format(instantLayout)
 		description.Opening = false

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"path"
@@ -104,12 +105,21 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetReadDeadline(bodyDeadline)
 	_ = control.SetWriteDeadline(now.Add(wire.HandleTimeout + wire.SendTimeout))
 	out := &response{ResponseWriter: w}
+	defer readRest(r)
 	defer a.recoverPanic(out, r)
 	if cleaned := path.Clean(r.URL.Path); r.RequestURI == "*" || cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
 		a.refuse(out, r, wire.ErrNoPath(r.URL.Path)) // the mux would redirect, or refuse it, with an answer that is not JSON
 		return
 	}
 	a.mux.ServeHTTP(out, r)
+}
+
+// readRest reads what a refused request has not read of its body, so that a caller which first sends all of it gets the answer instead of a
+// connection that was reset. A caller that asks before it sends, and one that sends too much, is not waited for.
+func readRest(r *http.Request) {
+	if r.ContentLength <= wire.BodyMax && r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, wire.BodyMax)
+	}
 }
 
 // unmatched answers requests for unknown paths and for methods that a path does not support.

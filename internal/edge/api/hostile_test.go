@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"bufio"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -86,6 +88,30 @@ func TestABodyForWhichThereIsNoMemoryIsRefusedAndSmallOnesAreNot(t *testing.T) {
 		}
 		if s.API.MemoryTaken() != 0 {
 			t.Errorf("%d bytes are still taken", s.API.MemoryTaken())
+		}
+	})
+}
+
+func TestACallerThatSendsItsBodyBeforeItReadsGetsTheRefusal(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		s := apitest.Start(t, d, api.Config{Memory: 3 << 20})
+		n := s.Found(t, "mine")
+		for key, want := range map[string]string{n.Key: "413", "bur_unknown": "401"} {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := `{"name":"` + strings.Repeat("x", 6<<20) + `"}`
+			_, err = fmt.Fprintf(conn, "POST /v1/tags HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Length: %d\r\n\r\n%s", key, len(body), body)
+			if err != nil {
+				t.Errorf("%s: %v", want, err)
+			}
+			line, err := bufio.NewReader(conn).ReadString('\n')
+			if !strings.HasPrefix(line, "HTTP/1.1 "+want) {
+				t.Errorf("%q %v, want %s", line, err, want)
+			}
+			_ = conn.Close()
 		}
 	})
 }

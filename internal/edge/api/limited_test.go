@@ -26,6 +26,7 @@ var forLimited = []string{
 	"PATCH /v1/sources/{source_id}", "PATCH /v1/transactions/{transaction_id}",
 	"POST /v1/accounting-periods/{accounting_period_id}/close", "POST /v1/accounting-periods/{accounting_period_id}/reopen",
 	"POST /v1/api-keys", "POST /v1/assets", "POST /v1/assets/lot-selections", "POST /v1/classification-runs",
+	"POST /v1/cash-applications", "POST /v1/cash-applications/{application_id}/confirm", "POST /v1/cash-applications/{application_id}/void",
 	"POST /v1/classification-runs/{classification_run_id}/cancel", "POST /v1/classification-runs/{classification_run_id}/resume",
 	"POST /v1/credit-notes", "POST /v1/credit-notes/{credit_note_id}/void",
 	"POST /v1/imports", "POST /v1/invoices", "POST /v1/invoices/{invoice_id}/mark-uncollectible", "POST /v1/invoices/{invoice_id}/open",

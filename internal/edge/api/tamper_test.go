@@ -56,6 +56,8 @@ var unnoticed = map[string]string{
 	"period_closings copied":                  refused,
 	"invoices copied":                         refused,
 	"credit_notes copied":                     refused,
+	"cash_applications copied":                refused,
+	"cash_application_settings copied":        oneRow,
 	"journal_entries.updated_at":              written,
 	"transactions.updated_at":                 written,
 	"transactions.suggested":                  "it proposes how to book the transaction, and nothing is booked from it",
@@ -159,6 +161,7 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	n.NewCreditNote(t, true)
 	_, err = n.Client.VoidCreditNote(t.Context(), n.NewCreditNote(t, false).ID, client.VoidCreditNote{Reason: "wrong"})
 	must("void", err)
+	tamperedApplications(t, n)
 	n.NewRule(t)
 	n.NewTag(t)
 	must("document", n.Client.PutMemory(t.Context(), "notes.md", client.PutMemoryDocument{Rationale: "because",
@@ -169,6 +172,27 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	must("key", err)
 	must("revoke", n.Client.RevokeAPIKey(t.Context(), key.ID))
 	return n
+}
+
+// tamperedApplications adds cash applications: a confirmed one, one that uses its rest, and a voided one.
+func tamperedApplications(t *testing.T, n *apitest.Tenant) {
+	t.Helper()
+	must := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	_, err := n.Client.UpdateSettings(t.Context(), client.UpdateSettings{WriteOffLimit: new("2.00")})
+	must("settings", err)
+	first := n.NewCashApplication(t)
+	_, err = n.Client.IfMatch(first.ETag).ConfirmCashApplication(t.Context(), first.ID)
+	must("confirm", err)
+	_, err = n.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: first.DepositTransactionID,
+		Allocations: []client.Allocation{{TargetID: n.NewInvoice(t, client.CreateInvoice{Status: "open"}).ID, Amount: "30.00"}}})
+	must("rest", err)
+	_, err = n.Client.VoidCashApplication(t.Context(), n.NewCashApplication(t).ID, client.VoidCashApplication{Reason: "wrong"})
+	must("void", err)
 }
 
 // tamperedTransactions adds transactions: booked, linked, with selected lots, spam and pending ones.

@@ -125,7 +125,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 		return &usageError{fmt.Errorf("--memory must be at least %d, but is %d", memoryMin, srv.memory), "bursar serve"}
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(srv.memory) << 20 / 3 * 2) // SQLite has its caches outside of the heap, and a peak is above the limit
+		debug.SetMemoryLimit(int64(srv.memory) << 20 / 2) // SQLite has its caches outside of the heap, and peaks are above the limit
 	}
 	d, err := s.open(log)
 	if err != nil {

@@ -228,7 +228,7 @@ func (c *capture) filled(t *testing.T, text string) string {
 	})
 }
 
-var unstable = regexp.MustCompile(`\b(bur)_[0-9A-Za-z]{43}\b|\b([a-z]{2,3})_[0-9a-z]{26}\b|\b[0-9a-f]{64}\b|"(?:next_)?cursor":"([^"]+)"`)
+var unstable = regexp.MustCompile(`\b(bur)_[0-9A-Za-z]{43}\b|\b([a-z]{2,3})_[0-9a-z]{26}\b|\b[0-9a-f]{64}\b|"(?:next_)?cursor":"([^"]+)"|"etag":"[^"]+"`)
 
 // steady replaces what differs from run to run by texts of the same form, in the order of their appearance.
 func (c *capture) steady(text string) string {
@@ -239,6 +239,8 @@ func (c *capture) steady(text string) string {
 		kind, _, _ := strings.Cut(found, "_")
 		var form string
 		switch {
+		case strings.HasPrefix(found, `"etag"`):
+			kind, form = "etag", `"etag":"%s"`
 		case strings.HasPrefix(found, `"`):
 			kind, form = "cursor", `"next_cursor":"%s"`
 		case !strings.Contains(found, "_"):
@@ -256,12 +258,14 @@ func (c *capture) steady(text string) string {
 	})
 }
 
-// stableText makes up the part of an id, a key, a hash or a cursor that identifies it.
+// stableText makes up the part of an id, a key, a hash, an etag or a cursor that identifies it.
 func stableText(kind string, n int) string {
 	digits, length, begin := "0123456789abcdefghjkmnpqrstvwxyz", 26, "01m7"
 	switch kind {
 	case "hash":
 		digits, length, begin = "0123456789abcdef", 64, ""
+	case "etag":
+		digits, length, begin = "0123456789abcdef", 16, ""
 	case "bur", "cursor":
 		digits, length, begin = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789", 43, ""
 	}

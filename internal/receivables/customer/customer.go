@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/match"
 )
 
 // noun names a customer in messages.
@@ -129,4 +130,9 @@ func Resolve(ctx context.Context, tx *db.Tx, text string) ([]string, error) {
 // IDsNamed returns the ids of up to limit customers with a text in their name, in any case. It runs in the caller's transaction.
 func IDsNamed(ctx context.Context, tx *db.Tx, text string, limit int) ([]string, error) {
 	return selectNamed(ctx, tx, text, limit)
+}
+
+// Matching returns all customers in the form that deposits are matched with. It runs in the caller's transaction.
+func Matching(ctx context.Context, tx *db.Tx) ([]match.Customer, error) {
+	return selectMatching(ctx, tx)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/reference"
+	"github.com/bursarhq/bursar/internal/rules/match"
 )
 
 // table is the table of customers.
@@ -196,6 +197,39 @@ func remove(ctx context.Context, tx *db.Tx, customerID string) error {
 func selectIdentifiers(ctx context.Context, tx *db.Tx) ([]identifierRow, error) {
 	return db.All[identifierRow](ctx, tx, "SELECT "+db.Columns[identifierRow]()+
 		" FROM customer_identifiers WHERE organization_id = @org ORDER BY customer_id, kind, position")
+}
+
+type matchRow struct {
+	ID    string  `db:"customer_id"`
+	Name  string  `db:"name"`
+	Email *string `db:"email"`
+}
+
+func selectMatching(ctx context.Context, tx *db.Tx) ([]match.Customer, error) {
+	rows, err := db.All[matchRow](ctx, tx, "SELECT customer_id, name, email FROM customers WHERE organization_id = @org ORDER BY customer_id")
+	if err != nil {
+		return nil, err
+	}
+	out, at := make([]match.Customer, len(rows)), make(map[string]int, len(rows))
+	for n, r := range rows {
+		out[n], at[r.ID] = match.Customer{ID: r.ID, Name: r.Name}, n
+		if r.Email != nil {
+			out[n].Emails = []string{*r.Email}
+		}
+	}
+	identifiers, err := selectIdentifiers(ctx, tx)
+	for _, r := range identifiers {
+		c := &out[at[r.CustomerID]]
+		switch kind(r.Kind) {
+		case externalID:
+			c.ProcessorIDs = append(c.ProcessorIDs, r.Value)
+		case payerName:
+			c.Aliases = append(c.Aliases, r.Value)
+		case address:
+			c.Addresses = append(c.Addresses, r.Value)
+		}
+	}
+	return out, err
 }
 
 func selectSearchTexts(ctx context.Context, tx *db.Tx) (map[string]string, error) {

@@ -65,6 +65,8 @@ type Invoice struct {
 	CreatedAt     time.Time
 	UpdatedAt     *time.Time
 	Lines         []Line
+
+	numberKey, numberDigits string // as they are stored
 }
 
 // Line is a line of an invoice.

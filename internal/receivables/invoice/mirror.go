@@ -56,6 +56,9 @@ func (s *Service) Mirror(ctx context.Context, p MirrorParams) (i Invoice, err er
 			return err
 		}
 		i = p.apply(before, owner)
+		if err := s.settleApplied(ctx, tx, &i); err != nil {
+			return err
+		}
 		if !isNew {
 			if reflect.DeepEqual(before.facts(), i.facts()) {
 				return nil
@@ -71,6 +74,21 @@ func (s *Service) Mirror(ctx context.Context, p MirrorParams) (i Invoice, err er
 		return nil
 	})
 	return i, err
+}
+
+// settleApplied takes what was applied here off what the provider of an invoice states as due, and does not know to be paid.
+func (s *Service) settleApplied(ctx context.Context, tx *db.Tx, i *Invoice) error {
+	if i.ID == "" || i.Status != Open || s.applied == nil {
+		return nil
+	}
+	applied, err := s.applied(ctx, tx, i.ID)
+	if err != nil || applied.IsZero() {
+		return err
+	}
+	if i.AmountDue = i.AmountDue.Sub(applied); i.AmountDue.Sign() <= 0 {
+		i.AmountDue, i.Status = money.Decimal{}, Paid
+	}
+	return nil
 }
 
 // apply returns an invoice with what its provider states.

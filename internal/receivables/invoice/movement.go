@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -33,8 +34,9 @@ func ReverseMovements(ctx context.Context, tx *db.Tx, entryID, reversalID string
 	return db.Insert(ctx, tx, movementTable, moved...)
 }
 
-// verifyMovements returns a sentence for each document whose movements do not add up to what is due on it, and for each entry whose
-// movements are not what it books to the control account. The movements of a document have its sum in open.
+// verifyMovements returns a sentence for each document whose movements do not add up to what is due on it, which is in open, and for each
+// instant at which they are not what is booked to the control account. An entry that was replaced by a correction of lots keeps its
+// movements: its reversal and its replacement have its date.
 func verifyMovements(ctx context.Context, tx *db.Tx, open map[string]money.Decimal) (out []string, err error) {
 	sums, err := selectDocumentSums(ctx, tx)
 	if err != nil {
@@ -48,33 +50,37 @@ func verifyMovements(ctx context.Context, tx *db.Tx, open map[string]money.Decim
 			out = append(out, fmt.Sprintf("receivables: the entries of %s do not add up to what is due on it, the difference is %s", id, open[id]))
 		}
 	}
-	if sums, err = selectEntrySums(ctx, tx); err != nil {
-		return nil, err
-	}
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	booked := map[string]money.Decimal{}
-	for _, s := range sums {
-		booked[s.ID] = s.Amount
+	control := b.Roles()[account.RoleTradeReceivable]
+	moved, err := selectMovedByDate(ctx, tx, control)
+	if err != nil {
+		return nil, err
 	}
-	if control := b.Roles()[account.RoleTradeReceivable]; control != "" {
-		lines, err := selectControlByEntry(ctx, tx, control)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range lines {
-			if l.Side == string(book.Debit) {
-				l.Amount = l.Amount.Neg()
-			}
-			booked[l.EntryID] = booked[l.EntryID].Add(l.Amount)
-		}
+	booked, err := selectControlByDate(ctx, tx, control)
+	if err != nil {
+		return nil, err
 	}
-	for _, id := range slices.Sorted(maps.Keys(booked)) {
-		if !booked[id].IsZero() {
-			out = append(out, fmt.Sprintf("receivables: the invoices that the entry %s changes differ by %s from what it books to trade receivables",
-				id, booked[id]))
+	differences := map[time.Time]money.Decimal{} // what no line of the control account belongs to has no date
+	for _, m := range moved {
+		var at time.Time
+		if m.Date != nil {
+			at = *m.Date
+		}
+		differences[at] = differences[at].Add(m.Amount)
+	}
+	for _, l := range booked {
+		if l.Side == string(book.Debit) {
+			l.Amount = l.Amount.Neg()
+		}
+		differences[l.Date] = differences[l.Date].Add(l.Amount)
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(differences), time.Time.Compare) {
+		if !differences[at].IsZero() {
+			out = append(out, fmt.Sprintf("receivables: what is due on invoices changes at %s by %s more than trade receivables do",
+				clock.Format(at), differences[at]))
 		}
 	}
 	return out, nil

@@ -36,7 +36,7 @@ func selectMovementsSince(ctx context.Context, tx *db.Tx, control string, from t
 		WHERE l.organization_id = @org AND l.ledger_account_id = ? AND l.accounting_date >= ? AND l.is_posted = ?)`, control, from, true)
 }
 
-// sumRow is the sum of movements of a document or of an entry.
+// sumRow is the sum of movements of a document.
 type sumRow struct {
 	ID     string        `db:"id"`
 	Amount money.Decimal `db:"amount"`
@@ -47,24 +47,33 @@ func selectDocumentSums(ctx context.Context, tx *db.Tx) ([]sumRow, error) {
 		WHERE organization_id = @org GROUP BY document_id`)
 }
 
-func selectEntrySums(ctx context.Context, tx *db.Tx) ([]sumRow, error) {
-	return db.All[sumRow](ctx, tx, `SELECT journal_entry_id AS id, {dec_sum}(amount) AS amount FROM receivable_movements
-		WHERE organization_id = @org GROUP BY journal_entry_id`)
+// dateRow is a sum of movements at an instant; null if no line of the control account belongs to them.
+type dateRow struct {
+	Date   *time.Time    `db:"accounting_date"`
+	Amount money.Decimal `db:"amount"`
 }
 
-// controlRow is one side of what an entry books to the control account, in the currency of its invoices.
+func selectMovedByDate(ctx context.Context, tx *db.Tx, control string) ([]dateRow, error) {
+	return db.All[dateRow](ctx, tx, `SELECT l.accounting_date, {dec_sum}(m.amount) AS amount FROM receivable_movements m
+		LEFT JOIN (SELECT DISTINCT j.organization_id, j.journal_entry_id, j.accounting_date FROM journal_lines j
+		WHERE j.organization_id = @org AND j.ledger_account_id = ? AND j.is_posted = ?) l
+		ON l.organization_id = @org AND l.journal_entry_id = m.journal_entry_id
+		WHERE m.organization_id = @org GROUP BY l.accounting_date`, control, true)
+}
+
+// controlRow is one side of what is booked to the control account at an instant, in the currencies of invoices.
 type controlRow struct {
-	EntryID string        `db:"journal_entry_id"`
-	Side    string        `db:"credit_or_debit"`
-	Amount  money.Decimal `db:"amount"`
+	Date   time.Time     `db:"accounting_date"`
+	Side   string        `db:"credit_or_debit"`
+	Amount money.Decimal `db:"amount"`
 }
 
-// selectControlByEntry reads what each entry books to the control account. Lines of revaluations have a unit without a quantity.
-func selectControlByEntry(ctx context.Context, tx *db.Tx, control string) ([]controlRow, error) {
-	return db.All[controlRow](ctx, tx, `SELECT journal_entry_id, credit_or_debit,
+// selectControlByDate reads what is booked to the control account. Lines of revaluations have a unit without a quantity.
+func selectControlByDate(ctx context.Context, tx *db.Tx, control string) ([]controlRow, error) {
+	return db.All[controlRow](ctx, tx, `SELECT accounting_date, credit_or_debit,
 		{dec_sum}(CASE WHEN unit IS NULL THEN amount ELSE quantity END) AS amount
 		FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ? AND is_posted = ?
-		AND (unit IS NULL OR quantity IS NOT NULL) GROUP BY journal_entry_id, credit_or_debit`, control, true)
+		AND (unit IS NULL OR quantity IS NOT NULL) GROUP BY accounting_date, credit_or_debit`, control, true)
 }
 
 type receivableRow struct {

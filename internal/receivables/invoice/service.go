@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
@@ -23,13 +24,24 @@ import (
 type Service struct {
 	db      *db.DB
 	journal *journal.Service
+	applied Applied
+}
+
+// Applied returns what payments that were applied here have settled of an invoice that another system keeps, and which that system does
+// not know of. It runs in the caller's transaction.
+type Applied func(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal, error)
+
+// WithApplied sets how the service learns what was applied to mirrored invoices. It is called before the service is used.
+func (s *Service) WithApplied(applied Applied) *Service {
+	s.applied = applied
+	return s
 }
 
 // NewService returns a service on a database that posts through the journal.
 func NewService(d *db.DB, entries *journal.Service) *Service {
 	entries.Protect(journal.ByInvoice, explainEntry)
 	entries.Protect(journal.ByCreditNote, explainCreditNoteEntry)
-	return &Service{d, entries}
+	return &Service{db: d, journal: entries}
 }
 
 // Filter narrows a list by every field that is not empty.

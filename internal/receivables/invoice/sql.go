@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
+	"github.com/bursarhq/bursar/internal/rules/match"
 )
 
 const (
@@ -35,6 +36,8 @@ type row struct {
 	TransactionID *string       `db:"transaction_id"`
 	EntryID       *string       `db:"journal_entry_id"`
 	WriteOffID    *string       `db:"write_off_entry_id"`
+	NumberKey     string        `db:"number_key"`
+	NumberDigits  string        `db:"number_digits"`
 	CreatedAt     time.Time     `db:"created_at"`
 	UpdatedAt     *time.Time    `db:"updated_at"`
 }
@@ -64,6 +67,7 @@ func toRow(i Invoice) row {
 		Subtotal: i.Subtotal, Tax: i.Tax, Total: i.Total, AmountDue: i.AmountDue, Memo: db.OrNull(i.Memo), VoidReason: db.OrNull(i.VoidReason),
 		TransactionID: db.OrNull(i.TransactionID), EntryID: db.OrNull(i.EntryID), WriteOffID: db.OrNull(i.WriteOffID), CreatedAt: i.CreatedAt,
 		UpdatedAt: i.UpdatedAt}
+	r.NumberKey, r.NumberDigits = match.NumberKeys(i.Number)
 	if i.sequence > 0 {
 		r.Sequence = &i.sequence
 	}
@@ -75,7 +79,7 @@ func (r row) invoice() Invoice {
 		LegalEntityID: db.OrEmpty(r.LegalEntityID), Status: Status(r.Status), Currency: r.Currency, Date: r.Date, DueDate: r.DueDate,
 		Subtotal: r.Subtotal, Tax: r.Tax, Total: r.Total, AmountDue: r.AmountDue, Memo: db.OrEmpty(r.Memo), VoidReason: db.OrEmpty(r.VoidReason),
 		TransactionID: db.OrEmpty(r.TransactionID), EntryID: db.OrEmpty(r.EntryID), WriteOffID: db.OrEmpty(r.WriteOffID),
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, numberKey: r.NumberKey, numberDigits: r.NumberDigits}
 	if r.Sequence != nil {
 		i.sequence = *r.Sequence
 	}
@@ -237,9 +241,10 @@ func update(ctx context.Context, tx *db.Tx, i Invoice, lines bool) error {
 	r := toRow(i)
 	_, err := tx.Exec(ctx, `UPDATE invoices SET invoice_number = ?, sequence = ?, customer_id = ?, legal_entity_id = ?, status = ?,
 		currency = ?, invoice_date = ?, due_date = ?, subtotal = ?, tax = ?, total = ?, amount_due = ?, memo = ?, void_reason = ?,
-		transaction_id = ?, journal_entry_id = ?, write_off_entry_id = ?, updated_at = ? WHERE organization_id = @org AND invoice_id = ?`,
+		transaction_id = ?, journal_entry_id = ?, write_off_entry_id = ?, number_key = ?, number_digits = ?, updated_at = ?
+		WHERE organization_id = @org AND invoice_id = ?`,
 		r.Number, r.Sequence, r.CustomerID, r.LegalEntityID, r.Status, r.Currency, r.Date, r.DueDate, r.Subtotal, r.Tax, r.Total, r.AmountDue,
-		r.Memo, r.VoidReason, r.TransactionID, r.EntryID, r.WriteOffID, r.UpdatedAt, r.ID)
+		r.Memo, r.VoidReason, r.TransactionID, r.EntryID, r.WriteOffID, r.NumberKey, r.NumberDigits, r.UpdatedAt, r.ID)
 	if err != nil || !lines {
 		return err
 	}

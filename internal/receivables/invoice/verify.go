@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/match"
 )
 
 // Verify recomputes the invariants of invoices and returns a sentence for each broken one: their totals, their entries, and that what is
@@ -152,6 +153,9 @@ func entriesOf(ctx context.Context, tx *db.Tx, chunk []Invoice) (map[string]jour
 // faults returns the violated invariants of an invoice by itself.
 func (i Invoice) faults() (out []string) {
 	out = i.lineFaults()
+	if key, digits := match.NumberKeys(i.Number); key != i.numberKey || digits != i.numberDigits {
+		out = append(out, fmt.Sprintf("its number %s is looked up as %q and %q", i.Number, i.numberKey, i.numberDigits))
+	}
 	if !slices.Contains(statuses, i.Status) || !money.IsFiat(i.Currency) || i.DueDate.Before(i.Date) && !i.Mirrored() {
 		out = append(out, "its status, currency or dates are not valid")
 	}

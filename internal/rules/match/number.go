@@ -235,3 +235,66 @@ func isDate(digits string) bool {
 	return len(digits) == 8 && (strings.HasPrefix(digits, "20") && digits[4:6] <= "12" && digits[6:] <= "31" ||
 		digits[4:6] == "20" && digits[:2] <= "31" && digits[2:4] <= "31")
 }
+
+// NumberKeys returns the forms in which the number of an invoice is looked up: its letters and digits, and the digits alone if it begins
+// with a letter. Both are empty for a number without digits, which is never looked up.
+func NumberKeys(number string) (key, tail string) {
+	var digits strings.Builder
+	lettered := false
+	for n, r := range parseRuns(clip(number, numberLengthMax)) {
+		key += r.text
+		if r.digits {
+			digits.WriteString(r.text)
+		} else if n == 0 {
+			lettered = true
+		}
+	}
+	switch {
+	case digits.Len() == 0:
+		return "", ""
+	case !lettered:
+		return key, ""
+	}
+	return key, digits.String()
+}
+
+// Lookup is what may be the number of an invoice in a memo.
+type Lookup struct {
+	Keys   []string // what NumberKeys may return as the key
+	Tails  []string // and as the tail
+	Series []Series // of which an invoice shows that such numbers exist
+}
+
+// Series is what numbers of a series have in common: they are the texts from First to Last of the same length.
+type Series struct{ First, Last string }
+
+// lookupMax is how many texts of a memo are looked up.
+const lookupMax = 200
+
+// Lookups returns everything in a memo that may be the number of an invoice, so that a matcher with these invoices reads the memo as one
+// with all invoices does.
+func Lookups(memo string) (out Lookup) {
+	runs := parseRuns(clip(memo, memoMax))
+	for at := range runs {
+		key, digits := "", ""
+		for i, r := range runs[at:min(len(runs), at+joinedMax)] {
+			if i > 0 && r.start && !r.near || len(key)+len(r.text) > numberLengthMax || len(out.Keys) >= lookupMax {
+				break
+			}
+			key += r.text
+			if r.digits {
+				digits += r.text
+			}
+			if !r.end || digits == "" {
+				continue
+			}
+			out.Keys = append(out.Keys, key)
+			if first := runs[at]; len(digits) == len(key) {
+				out.Tails = append(out.Tails, digits)
+			} else if len(key) == len(first.text)+len(digits) && !first.digits {
+				out.Series = append(out.Series, Series{first.text + strings.Repeat("0", len(digits)), first.text + strings.Repeat("9", len(digits))})
+			}
+		}
+	}
+	return out
+}

@@ -25,7 +25,12 @@ type Matcher struct {
 
 // New returns a matcher for some customers, their invoices and what was learned from earlier deposits.
 func New(customers []Customer, history []Earlier, invoices []Invoice) *Matcher {
-	m := &Matcher{directory: newDirectory(customers, history), byID: make(map[string]int32, len(invoices)),
+	return (&Matcher{directory: newDirectory(customers, history)}).With(invoices)
+}
+
+// With returns a matcher for the same customers with other invoices.
+func (m *Matcher) With(invoices []Invoice) *Matcher {
+	m = &Matcher{directory: m.directory, byID: make(map[string]int32, len(invoices)),
 		customers: map[string][]int32{}, amounts: map[string][]int32{}, places: map[string]int32{}, limits: standard}
 	m.invoices = slices.Clone(invoices)
 	for i := range m.invoices {

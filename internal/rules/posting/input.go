@@ -112,8 +112,13 @@ type Split struct {
 	TagIDs     []string       `json:",omitempty"`
 	Grows      book.Side      `json:",omitempty"`     // as that of a target
 	OwedInKind bool           `json:"Owed,omitempty"` // as that of a target
-	Holding    Holding        `json:",omitempty"`     // as that of a target; a source that can hold what moves has no split
-	Currency   string         `json:",omitempty"`     // as that of a target
+	// Applied marks a part of a payment of a customer that is applied to invoices: Quantity is in the currency of the payment, which for a
+	// digital asset is that of its value, and a negative one is on the other side. In a foreign currency, lines on accounts that grow
+	// carry it always.
+	Applied bool `json:",omitempty"`
+
+	Holding  Holding `json:",omitempty"` // as that of a target; a source that can hold what moves has no split
+	Currency string  `json:",omitempty"` // as that of a target
 }
 
 // Policy holds the accounting choices of a legal entity. The zero value is the default: fees are expenses, intercompany

@@ -385,7 +385,9 @@ func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
 	left := l.find(balances, l.Account, l.Unit)
 	outstanding, carrying := left.outstandingFor(l.Side)
 	if outstanding.Sign() <= 0 {
-		l.Unit, l.Quantity, l.Effect = "", money.Decimal{}, ""
+		if !l.exact {
+			l.Unit, l.Quantity, l.Effect = "", money.Decimal{}, ""
+		}
 		w.lines = append(w.lines, l)
 		return
 	}
@@ -393,7 +395,7 @@ func (p *Plan) settleLine(w *writer, l orderedLine, balances []UnitBalance) {
 	switch {
 	case outstanding.Cmp(settled) < 0:
 		settled, value = outstanding, share(l.Amount, outstanding, l.Quantity, l.Currency)
-	case share(l.Amount, outstanding.Sub(settled), l.Quantity, l.Currency).IsZero():
+	case !l.exact && share(l.Amount, outstanding.Sub(settled), l.Quantity, l.Currency).IsZero():
 		// What would be left is worth nothing: it remains of units that a split divided by amounts.
 		settled, l.Quantity = outstanding, outstanding
 	}

@@ -16,6 +16,7 @@ type counterpart struct {
 	quantity money.Decimal   // of it; in proportion to the amounts, if those are split
 	asset    Asset           // what moved
 	moved    money.Decimal   // how much of it
+	paid     string          // the currency of the payment, if the splits are applied to invoices
 }
 
 // target returns the account on the other side of a leg, empty if the amount is split.
@@ -53,6 +54,8 @@ func (p *Plan) targetAtValue(leg *Leg) (counterpart, error) {
 		c.moved = leg.Quantity
 	}
 	switch {
+	case len(t.Splits) > 0 && t.Splits[0].Applied:
+		return c.applied(leg)
 	case t.Holding != "" && !leg.Asset.Lots:
 		c.unit, c.quantity = leg.Asset, c.moved
 	case t.exchangesMoney() && leg.Value != nil: // a purchase or a sale
@@ -143,6 +146,10 @@ func (c *counterpart) divide(amount money.Decimal, currency string) error {
 		weights, sum = append(weights, s.part()), sum.Add(s.part())
 	}
 	switch first := c.splits[0]; {
+	case c.paid != "" && !sum.Equal(c.moved):
+		return refuseSplits("add up to %s %[3]s, but %[2]s %[3]s were paid", sum.Fixed(c.paid), c.moved.Fixed(c.paid), c.paid)
+	case c.paid != "":
+		c.amounts = money.Apportion(amount, weights, places)
 	case first.Quantity != nil && !sum.Equal(c.moved):
 		return refuseSplits("add up to %s %[3]s, but %[2]s %[3]s are booked to them", sum, c.moved, c.asset.Symbol)
 	case first.Percent != nil || first.Quantity != nil:
@@ -173,6 +180,10 @@ func refuseSplits(format string, args ...any) error {
 
 // writeTarget writes the line of the target, or one for each split.
 func (w *writer) writeTarget(side book.Side, c counterpart, amount money.Decimal) {
+	if c.paid != "" {
+		w.writeApplied(side, c)
+		return
+	}
 	if len(c.splits) == 0 {
 		w.writeHolding(targetLine, side, c.account, amount, "", c.unit, c.quantity)
 		return

@@ -38,6 +38,8 @@ type orderedLine struct {
 	oppositeAccount string
 	// stated is the quantity of the split that the line was written for, nil if it has none.
 	stated *money.Decimal
+	// exact marks a line that keeps its units as they are, whether or not a balance in them is outstanding.
+	exact bool
 	// repays marks the line of a REPAYMENT in the base currency, which needs something outstanding as one in units does.
 	repays bool
 }

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/bursarhq/bursar/client"
 )
@@ -52,6 +53,31 @@ func (n *Tenant) NewInvoice(t *testing.T, i client.CreateInvoice) client.Invoice
 			LedgerAccountID: n.AccountByCode(t, "4010").ID, TaxLedgerAccountID: n.AccountByCode(t, "2050").ID}}
 	}
 	made, err := n.Client.CreateInvoice(t.Context(), i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// NewDeposit creates a deposit of USD 1200.00 on 31 January 2026 at a bank account of its own.
+func (n *Tenant) NewDeposit(t *testing.T, payer, amount string) client.Transaction {
+	t.Helper()
+	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: n.NewSource(t, client.CreateSource{}).ID,
+		ExternalID: client.NewIdempotencyKey(), Bank: &client.TransactionBank{CounterpartyName: &payer},
+		External: client.CreateTransactionExternal{Timestamp: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), Description: "Payment",
+			Direction: "credit", Quantity: &amount, Currency: "USD"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Data[0]
+}
+
+// NewCashApplication applies a deposit of 1300.00 to an open invoice of 1200.00, so that 100.00 are unapplied.
+func (n *Tenant) NewCashApplication(t *testing.T) client.CashApplication {
+	t.Helper()
+	i := n.NewInvoice(t, client.CreateInvoice{Status: "open"})
+	made, err := n.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: n.NewDeposit(t, "Northwind",
+		"1300.00").ID, Allocations: []client.Allocation{{TargetID: i.ID, Amount: "1200.00"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ type JournalEntry struct {
 	OrganizationID    string                     `json:"organization_id" doc:"Identifier of the organization."`
 	SequenceNumber    string                     `json:"sequence_number" doc:"Sequence number: JE- and a number, without gaps."`
 	Status            string                     `json:"status" enum:"draft,posted" doc:"Only posted entries affect balances."`
-	OriginatedBy      string                     `json:"originated_by" doc:"Origin: manual, import, reversal, correction, opening, transaction, true_up, revaluation, invoice or credit_note."`
+	OriginatedBy      string                     `json:"originated_by" doc:"Origin: manual, import, reversal, correction, opening, transaction, true_up, revaluation, invoice, credit_note or cash_application."`
 	AccountingDate    string                     `json:"accounting_date" format:"date-time" doc:"Accounting date."`
 	PostedAt          *string                    `json:"posted_at" format:"date-time" doc:"When the entry was posted; null for a draft."`
 	Memo              *string                    `json:"memo" doc:"Memo; null if none, or if the API key has no access to all legal entities of the entry."`

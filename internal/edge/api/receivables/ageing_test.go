@@ -164,7 +164,8 @@ func TestAgeingShowsALimitedKeyNothingOfOtherLegalEntities(t *testing.T) {
 		p.LegalEntityID = other.ID
 		theirs := l.NewInvoice(t, p)
 		l.act(t, "/v1/invoices/"+theirs.ID+"/mark-uncollectible", `{"accounting_date": "2026-06-01"}`)
-		for _, query := range []string{"as_of=2026-01-01", "as_of=2026-03-15", "as_of=2026-05-01", "as_of=2026-12-31", "as_of=2026-05-01&currency=USD"} {
+		for _, query := range []string{"as_of=2026-01-01", "as_of=2026-03-15", "as_of=2026-05-01", "as_of=2026-12-31",
+			"as_of=2026-05-01&currency=USD"} {
 			for _, key := range []string{l.Key, l.Limited(t, l.LegalEntity.ID)} {
 				a := s.Send(t, apitest.Request{Path: "/v1/reports/receivables-ageing?legal_entity_ids=" + l.LegalEntity.ID + "&" + query, Key: key})
 				if a.Status != http.StatusOK || strings.Contains(string(a.Body), other.ID) || strings.Contains(string(a.Body), "77.00") {

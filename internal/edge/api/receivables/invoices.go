@@ -129,7 +129,17 @@ func (h handlers) listEligibleInvoices(ctx context.Context, in *struct {
 		From:         in.DateFrom,
 		To:           in.DateTo,
 	}, in.Request())
-	return wire.ListOf(found, viewEligible), err
+	if err != nil {
+		return wire.List[EligibleInvoice]{}, err
+	}
+	reserved, err := h.app.Applications.Reserved(ctx)
+	return wire.ListOf(found, func(i invoice.Invoice) EligibleInvoice {
+		v := viewEligible(i)
+		if by := reserved[i.ID]; by != "" && v.Eligible {
+			v.Eligible, v.IneligibilityReason = false, new("the cash application "+by+", which waits for its review, uses the invoice")
+		}
+		return v
+	}), err
 }
 
 func linesOf(views []CreateInvoiceLine) []invoice.LineParams {

@@ -13,7 +13,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.customers(), h.invoices(), h.creditNotes(), h.cashApplications())
+	return slices.Concat(h.customers(), h.invoices(), h.creditNotes(), h.cashApplications(), h.settings())
 }
 
 func (h handlers) customers() []wire.Route {
@@ -70,5 +70,28 @@ func (h handlers) cashApplications() []wire.Route {
 	return wire.Tag{Name: "Cash application", Description: "Applying deposits to the invoices that they pay."}.Routes(
 		wire.Get("/v1/cash-applications/invoices", h.listEligibleInvoices, "List invoices to which a deposit can be applied").
 			Describe("Latest date first. Each invoice says whether it is eligible, and why not."),
+		wire.Post("/v1/cash-applications/preview", h.previewCashApplication, "Find the invoices that a deposit may pay").ReadOnly().
+			MayConflict().
+			Describe("Writes nothing and reserves nothing. Each suggestion has its reasons, and its allocations can be sent to "+
+				"POST /v1/cash-applications as they are. A digital asset is matched by its value; an invoice in another currency is no candidate."),
+		wire.Get("/v1/cash-applications", h.listCashApplications, "List cash applications, latest first"),
+		wire.Post("/v1/cash-applications", h.createCashApplication, "Apply a deposit to invoices").
+			Describe("Books the deposit in the same request: its source is debited with what arrived and fees with what was withheld, "+
+				"receivables are credited for each invoice, and the rest is unapplied cash. Applying the same deposit again uses that rest. What "+
+				"falls short by no more than the write_off_limit of the settings is written off. If a rule demands a review, the status is "+
+				"pending, and nothing is booked until it is confirmed.").Creates(),
+		wire.Get("/v1/cash-applications/{application_id}", h.getCashApplication, "Get a cash application"),
+		wire.Post("/v1/cash-applications/{application_id}/confirm", h.confirmCashApplication, "Confirm a cash application").
+			Describe("One that waits for its review is booked. Later deposits of the same payer are recognized by confirmed ones."),
+		wire.Post("/v1/cash-applications/{application_id}/void", h.voidCashApplication, "Void a cash application").
+			Describe("Reverses its entry, or posts the reversal today if the period is closed. What it paid is due again, and the deposit can be "+
+				"applied again. If the entry cannot be removed from the ledger provider, error_message says why. This is final."),
+	)
+}
+
+func (h handlers) settings() []wire.Route {
+	return wire.Tag{Name: "Settings", Description: "What applies to the whole organization."}.Routes(
+		wire.Get("/v1/settings", h.getSettings, "Get the settings"),
+		wire.Patch("/v1/settings", h.updateSettings, "Update the settings").WholeOrganization(),
 	)
 }

@@ -72,7 +72,7 @@ func newDecoder(registry huma.Registry, in reflect.Type) *Decoder {
 		if f.Anonymous {
 			continue
 		}
-		for _, where := range []string{"path", "query"} {
+		for _, where := range []string{"path", "query", "header"} {
 			if name := f.Tag.Get(where); name != "" {
 				schema := huma.SchemaFromField(registry, f, "")
 				schema.Nullable = false
@@ -123,6 +123,9 @@ func (d *Decoder) fill(r *http.Request, query url.Values, got Received, how subs
 		values, given := query[p.name]
 		if p.in == "path" {
 			values, given = []string{r.PathValue(p.name)}, true
+		}
+		if p.in == "header" {
+			values, given = r.Header.Values(p.name), r.Header.Get(p.name) != ""
 		}
 		if !given && p.initial != "" {
 			values, given = []string{p.initial}, true

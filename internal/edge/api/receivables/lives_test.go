@@ -1,0 +1,270 @@
+package receivables_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+// lives are random lives of invoices, deposits, credit notes and applications, with a model of what is due and what is available.
+type lives struct {
+	*ledger
+	t        *testing.T
+	random   *rand.Rand
+	wallet   string
+	invoices []client.Invoice
+	deposits []client.Transaction
+	applied  []client.CashApplication
+	notes    []client.CreditNote
+	due      map[string]money.Decimal // by invoice
+	rest     map[string]money.Decimal // by deposit: what can be applied
+	done     map[string]int           // operations that were not refused
+}
+
+func (w *lives) amount() money.Decimal {
+	return money.FromInt(int64(1 + w.random.IntN(40))).Mul(money.MustParse("2.55"))
+}
+
+func pick[T any](w *lives, all []T) (one T, ok bool) {
+	if len(all) == 0 {
+		return one, false
+	}
+	return all[w.random.IntN(len(all))], true
+}
+
+// step does something, and reports what.
+func (w *lives) step() string {
+	choices := []struct {
+		name string
+		do   func() error
+	}{{"invoice", w.newInvoice}, {"deposit", w.newDeposit}, {"apply", w.applySome}, {"apply", w.applySome}, {"apply", w.applySome},
+		{"void", w.voidOne}, {"confirm", w.confirmOne}, {"credit", w.creditOne}, {"void credit", w.voidCredit}, {"write off", w.writeOff},
+		{"reopen", w.reopen}, {"void invoice", w.voidInvoice}}
+	c := choices[w.random.IntN(len(choices))]
+	err := c.do()
+	if err == nil {
+		w.done[c.name]++
+		return c.name
+	}
+	if e := (*client.Error)(nil); !asRefusal(err, &e) {
+		w.t.Fatalf("%s: %v", c.name, err)
+	}
+	return c.name + ": " + err.Error()
+}
+
+// asRefusal reports whether an error is a refusal for the state of the books.
+func asRefusal(err error, to **client.Error) bool {
+	e, ok := err.(*client.Error)
+	*to = e
+	return ok && (e.Status == 409 || e.Status == 400)
+}
+
+func (w *lives) newInvoice() error {
+	lines := fmt.Sprintf("4010 %s 20%% 2050; 4020 %s", w.amount(), w.amount())
+	i := w.invoice(w.t, "open", fmt.Sprintf("2026-01-%02d", 1+w.random.IntN(28)), lines)
+	w.invoices, w.due[i.ID] = append(w.invoices, i), money.MustParse(i.AmountDue)
+	return nil
+}
+
+func (w *lives) newDeposit() error {
+	gross := w.amount().Add(w.amount())
+	var d client.Transaction
+	if w.random.IntN(4) == 0 {
+		made, err := w.Client.CreateTransactions(w.t.Context(), client.CreateTransaction{SourceID: w.wallet,
+			ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{Timestamp: time.Date(2026, 2,
+				1+w.random.IntN(28), 12, 0, 0, 0, time.UTC), Description: "Payment", Direction: "credit", Quantity: new("1.5"), Currency: "ETH",
+				ValueFiat: &client.ValuedFiat{Gross: gross.String(), Fee: "0", Net: gross.String(), Currency: "USD"}}})
+		if err != nil {
+			return err
+		}
+		d = made.Data[0]
+	} else {
+		d = w.deposit(w.t, fmt.Sprintf("2026-02-%02d Northwind %s-1.05", 1+w.random.IntN(28), gross))
+	}
+	w.deposits, w.rest[d.ID] = append(w.deposits, d), gross
+	return nil
+}
+
+func (w *lives) applySome() error {
+	d, ok := pick(w, w.deposits)
+	if !ok {
+		return nil
+	}
+	c := client.CreateCashApplication{DepositTransactionID: d.ID, DryRun: w.random.IntN(5) == 0}
+	rest := w.rest[d.ID]
+	for range w.random.IntN(4) {
+		i, ok := pick(w, w.invoices)
+		amount := w.due[i.ID]
+		if amount.Cmp(rest) > 0 {
+			amount = rest
+		}
+		if w.random.IntN(4) == 0 { // a part of it, or too much
+			amount = w.amount()
+		}
+		if ok && amount.Sign() > 0 {
+			c.Allocations, rest = append(c.Allocations, client.Allocation{TargetID: i.ID, Amount: amount.String()}), rest.Sub(amount)
+		}
+		if rest.Sign() <= 0 {
+			break
+		}
+	}
+	a, err := w.Client.CreateCashApplication(w.t.Context(), c)
+	if err != nil || c.DryRun {
+		return err
+	}
+	w.applied = append(w.applied, a)
+	w.book(a, false)
+	return nil
+}
+
+// book changes the model by an application, or by undoing it.
+func (w *lives) book(a client.CashApplication, undo bool) {
+	for _, l := range a.Allocations {
+		amount := money.MustParse(l.Amount)
+		if undo {
+			amount = amount.Neg()
+		}
+		w.due[l.TargetID] = w.due[l.TargetID].Sub(amount)
+	}
+	applied := money.MustParse(a.AppliedAmount).Sub(money.MustParse(a.WrittenOffAmount))
+	if undo {
+		applied = applied.Neg()
+	}
+	w.rest[a.DepositTransactionID] = w.rest[a.DepositTransactionID].Sub(applied)
+}
+
+func (w *lives) voidOne() error {
+	a, ok := pick(w, w.applied)
+	if !ok {
+		return nil
+	}
+	void, err := w.Client.VoidCashApplication(w.t.Context(), a.ID, client.VoidCashApplication{Reason: "Because"})
+	if err == nil {
+		w.book(void, true)
+	}
+	return err
+}
+
+func (w *lives) confirmOne() error {
+	a, ok := pick(w, w.applied)
+	if !ok {
+		return nil
+	}
+	_, err := w.Client.ConfirmCashApplication(w.t.Context(), a.ID)
+	return err
+}
+
+func (w *lives) creditOne() error {
+	i, ok := pick(w, w.invoices)
+	if !ok {
+		return nil
+	}
+	c, err := w.Client.CreateCreditNote(w.t.Context(), client.CreateCreditNote{LegalEntityID: w.LegalEntity.ID, CustomerID: i.CustomerID,
+		InvoiceID: i.ID, CreditNoteDate: "2026-02-01", Lines: w.lines("4010 " + w.amount().String())})
+	if err == nil {
+		w.notes = append(w.notes, c)
+		w.due[i.ID] = w.due[i.ID].Sub(money.MustParse(c.TotalAmount))
+	}
+	return err
+}
+
+func (w *lives) voidCredit() error {
+	c, ok := pick(w, w.notes)
+	if !ok {
+		return nil
+	}
+	_, err := w.Client.VoidCreditNote(w.t.Context(), c.ID, client.VoidCreditNote{})
+	if err == nil {
+		w.due[*c.InvoiceID] = w.due[*c.InvoiceID].Add(money.MustParse(c.TotalAmount))
+	}
+	return err
+}
+
+func (w *lives) writeOff() error {
+	i, ok := pick(w, w.invoices)
+	if !ok {
+		return nil
+	}
+	_, err := w.Client.MarkInvoiceUncollectible(w.t.Context(), i.ID, client.MarkInvoiceUncollectible{AccountingDate: "2026-02-28"})
+	return err
+}
+
+func (w *lives) reopen() error {
+	i, ok := pick(w, w.invoices)
+	if !ok {
+		return nil
+	}
+	_, err := w.Client.ReopenInvoice(w.t.Context(), i.ID)
+	return err
+}
+
+func (w *lives) voidInvoice() error {
+	i, ok := pick(w, w.invoices)
+	if !ok || w.random.IntN(3) > 0 {
+		return nil
+	}
+	_, err := w.Client.VoidInvoice(w.t.Context(), i.ID, client.VoidInvoice{})
+	if err == nil {
+		w.due[i.ID] = money.Decimal{}
+	}
+	return err
+}
+
+// compare compares the invoices with the model.
+func (w *lives) compare() {
+	for _, i := range w.invoices {
+		if got := w.state(w.t, i); !money.MustParse(got[strings.LastIndex(got, " ")+1:]).Equal(w.due[i.ID]) {
+			w.t.Errorf("%s is %s, want %s", i.InvoiceNumber, got, w.due[i.ID])
+		}
+	}
+	for a, err := range w.Client.CashApplications(w.t.Context(), nil) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if rest := w.rest[a.DepositTransactionID]; a.Status != "voided" && a.SourceApplicationID == nil &&
+			!money.MustParse(a.AvailableAmount).Equal(rest) {
+			w.t.Errorf("%s of the deposit %s is available, want %s", a.AvailableAmount, a.DepositTransactionID, rest)
+		}
+	}
+}
+
+func TestSoakInvoicesDepositsAndApplicationsAgreeWhateverHappens(t *testing.T) {
+	t.Parallel()
+	steps, seed := 60, uint64(1)
+	if os.Getenv("BURSAR_SOAK") == "1" {
+		steps, seed = 3000, rand.Uint64()
+	}
+	if text := os.Getenv("BURSAR_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		w := &lives{ledger: openLedger(t, s), t: t, random: rand.New(rand.NewPCG(seed, 1)), due: map[string]money.Decimal{},
+			rest: map[string]money.Decimal{}, done: map[string]int{}}
+		w.wallet = w.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Wallet", Address: "0x1"}).ID
+		if _, err := w.Client.UpdateSettings(t.Context(), client.UpdateSettings{WriteOffLimit: new("3.00")}); err != nil {
+			t.Fatal(err)
+		}
+		for n := range steps {
+			what := w.step()
+			apitest.Verify(t, s.App)
+			if t.Failed() {
+				t.Fatalf("BURSAR_SEED=%d, step %d: %s", seed, n, what)
+			}
+		}
+		w.compare()
+		if w.done["apply"] == 0 || w.done["void"] == 0 {
+			t.Errorf("BURSAR_SEED=%d did too little: %v", seed, w.done)
+		}
+	})
+}

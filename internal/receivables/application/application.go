@@ -1,0 +1,176 @@
+// Package application applies deposits to the invoices that they pay.
+//
+// An application books the deposit: its source is debited with what arrived, fees with what was withheld, receivables are credited for each
+// invoice, and what is left is unapplied cash, which later applications of the same deposit can use. The invoices, the entry, the
+// transaction and the application change in one database transaction. Voiding an application undoes all of it.
+//
+// Preview finds the invoices that a deposit may pay, with package rules/match, and writes nothing.
+package application
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// noun names an application in messages, and resourceType in the audit log.
+const (
+	noun         = "cash application"
+	resourceType = "cash_application"
+)
+
+// Status is the state of an application.
+type Status string
+
+// The states.
+const (
+	Pending   Status = "pending"   // a rule demands a review: nothing is booked yet, but its invoices and its deposit are reserved
+	Applied   Status = "applied"   // booked
+	Confirmed Status = "confirmed" // booked, and confirmed by a person
+	Voided    Status = "voided"    // undone
+)
+
+// statuses lists all states.
+var statuses = []Status{Pending, Applied, Confirmed, Voided}
+
+// booked reports whether an application in this state has an entry that stands.
+func (s Status) booked() bool { return s == Applied || s == Confirmed }
+
+// Manual is the match type of an application that no suggestion agrees with.
+const Manual = "manual"
+
+// The states of a payment at the processor that keeps an invoice.
+const (
+	NotApplicable = "not_applicable" // no invoice is kept by a processor
+	ToBeReported  = "pending"        // the processor does not know of the payment
+)
+
+// stripe is the processor whose invoices are told of payments.
+const stripe = "stripe"
+
+// Application is a deposit, or a part of one, that pays invoices.
+type Application struct {
+	ID              string
+	LegalEntityID   string
+	DepositID       string
+	SourceID        string // the application whose unapplied rest it uses; empty if it books the deposit
+	Status          Status
+	MatchType       string
+	Currency        string
+	Total           money.Decimal // of the deposit, with fees; or what is used of the unapplied rest
+	Applied         money.Decimal // the sum of the allocations
+	WrittenOff      money.Decimal // the part of the allocations that nobody paid
+	Unapplied       money.Decimal // Total and WrittenOff less Applied
+	Available       money.Decimal // what later applications have left of Unapplied
+	DepositMemo     string
+	DepositAt       time.Time
+	Memo            string
+	ReviewReason    string
+	AppliedBy       string
+	EntryID         string
+	ProcessorStatus string
+	MarkedPaidAt    *time.Time
+	ConfirmedBy     string
+	ConfirmedAt     *time.Time
+	VoidReason      string
+	ErrorMessage    string
+	CreatedAt       time.Time
+	UpdatedAt       *time.Time
+	Allocations     []Allocation
+
+	payerName, payerAddress string // of the deposit, as they are compared
+	revision                int64
+}
+
+// Allocation is the part of an application that pays an invoice.
+type Allocation struct {
+	InvoiceID  string
+	CustomerID string
+	Amount     money.Decimal
+
+	InvoiceNumber string // these are not stored, but filled in on reading
+	CustomerName  string
+}
+
+// ETag identifies the version of the application.
+func (a Application) ETag() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", a.ID, a.revision))
+	return hex.EncodeToString(sum[:8])
+}
+
+// requireVersion returns an error of kind Conflict unless the caller has seen this version. An empty etag agrees with every version.
+func (a Application) requireVersion(etag string) error {
+	if etag = strings.Trim(etag, `"`); etag == "" || etag == "*" || etag == a.ETag() {
+		return nil
+	}
+	return fault.ConflictAt([]fault.Field{{Name: "If-Match", Message: "is not the etag of the cash application"}},
+		"the cash application %s has changed: its etag is %s now. Read it again", a.ID, a.ETag())
+}
+
+// facts describes an application in the audit log and in events.
+func (a Application) facts() map[string]any {
+	all := make([]map[string]any, len(a.Allocations))
+	for n, l := range a.Allocations {
+		all[n] = map[string]any{"target_type": "invoice", "target_id": l.InvoiceID, "customer_id": l.CustomerID,
+			"amount": l.Amount.Fixed(a.Currency)}
+	}
+	return map[string]any{
+		"id": a.ID, "legal_entity_id": a.LegalEntityID, "deposit_transaction_id": a.DepositID, "source_application_id": db.OrNull(a.SourceID),
+		"status": a.Status, "match_type": a.MatchType, "currency": a.Currency, "total_amount": a.Total.Fixed(a.Currency),
+		"applied_amount": a.Applied.Fixed(a.Currency), "written_off_amount": a.WrittenOff.Fixed(a.Currency),
+		"unapplied_amount": a.Unapplied.Fixed(a.Currency), "available_amount": a.Available.Fixed(a.Currency), "memo": db.OrNull(a.Memo),
+		"review_reason": db.OrNull(a.ReviewReason), "journal_entry_id": db.OrNull(a.EntryID), "applied_by": db.OrNull(a.AppliedBy),
+		"confirmed_by": db.OrNull(a.ConfirmedBy), "stripe_status": a.ProcessorStatus, "reason": db.OrNull(a.VoidReason),
+		"error_message": db.OrNull(a.ErrorMessage), "allocations": all,
+	}
+}
+
+// Guidance lists the actions that are allowed on an application now, and explains why others are not.
+type Guidance struct {
+	Allowed  []string
+	Warnings []string
+	Version  string
+}
+
+// Guide returns the guidance of an application.
+func (a Application) Guide() Guidance {
+	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: clock.Format(a.CreatedAt)}
+	if a.UpdatedAt != nil {
+		g.Version = clock.Format(*a.UpdatedAt)
+	}
+	switch {
+	case a.Status == Voided:
+		g.Warnings = append(g.Warnings, "the cash application is voided, which is final: apply the deposit again")
+		return g
+	case a.Status == Pending:
+		g.Allowed = append(g.Allowed, "confirm", "void")
+		g.Warnings = append(g.Warnings, a.ReviewReason+": nothing is booked until it is confirmed")
+		return g
+	case a.Status == Applied:
+		g.Allowed = append(g.Allowed, "confirm")
+	}
+	if a.used().IsZero() {
+		g.Allowed = append(g.Allowed, "void")
+	} else {
+		g.Warnings = append(g.Warnings, "later cash applications use "+a.used().Fixed(a.Currency)+" of what it left unapplied: void those first")
+	}
+	if a.Available.Sign() > 0 {
+		g.Allowed = append(g.Allowed, "apply_rest")
+	}
+	return g
+}
+
+// used returns what later applications use of the unapplied rest.
+func (a Application) used() money.Decimal {
+	if !a.Status.booked() {
+		return money.Decimal{}
+	}
+	return a.Unapplied.Sub(a.Available)
+}

@@ -1,0 +1,257 @@
+package application
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/rules/match"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// The limits.
+const (
+	allocationsMax = 500
+	memoMax        = 2000
+	reasonMax      = 500
+)
+
+// Params describe an application.
+type Params struct {
+	DepositID   string
+	Allocations []AllocationParams // none leaves all of the deposit unapplied
+	Memo        string
+}
+
+// AllocationParams describe an allocation. The amount is text, so that its faults are reported together with all others.
+type AllocationParams struct {
+	TargetType string // invoice
+	TargetID   string
+	Amount     string
+}
+
+// proposal is an application that is being made, with what it is made from.
+type proposal struct {
+	Application
+	deposit  transaction.Transaction
+	source   *Application // whose unapplied rest is used
+	invoices map[string]invoice.Invoice
+}
+
+// resolver resolves references and collects faults.
+type resolver struct {
+	tx     *db.Tx
+	books  *snapshot.Books
+	faults fault.List
+}
+
+// resolve returns an application as it is to be made, or an error with every fault of it.
+func resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Params) (*proposal, error) {
+	r := &resolver{tx: tx, books: b}
+	out := &proposal{Application: Application{DepositID: p.DepositID, Memo: p.Memo}}
+	amounts := r.amounts(p)
+	var err error
+	if out.invoices, err = r.invoices(ctx, p); err != nil {
+		return nil, err
+	}
+	deposited, err := r.deposit(ctx, out, "{for_update}")
+	if err != nil {
+		return nil, err
+	}
+	for n, a := range p.Allocations {
+		i, found := out.invoices[a.TargetID]
+		if found && amounts[n].Sign() > 0 {
+			r.allocation(ctx, out, fmt.Sprintf("allocations[%d].", n), i, amounts[n], deposited)
+		}
+		out.Allocations = append(out.Allocations, Allocation{InvoiceID: a.TargetID, CustomerID: i.CustomerID, Amount: amounts[n],
+			InvoiceNumber: i.Number, CustomerName: i.CustomerName})
+		out.Applied = out.Applied.Add(amounts[n])
+	}
+	if err := r.reserved(ctx, out); err != nil {
+		return nil, err
+	}
+	if deposited {
+		if err := r.totals(ctx, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, r.faults.Err()
+}
+
+// amounts returns the amounts of allocations, and adds the faults that follow from the request itself.
+func (r *resolver) amounts(p Params) []money.Decimal {
+	if n := len(p.Allocations); n > allocationsMax {
+		r.faults.Addf("allocations", "must have at most %d allocations", allocationsMax)
+	}
+	if utf8.RuneCountInString(p.Memo) > memoMax {
+		r.faults.Addf("memo", "must have at most %d characters", memoMax)
+	}
+	out := make([]money.Decimal, len(p.Allocations))
+	for n, a := range p.Allocations {
+		at := fmt.Sprintf("allocations[%d].", n)
+		if a.TargetType != "" && a.TargetType != "invoice" {
+			r.faults.Addf(at+"target_type", "must be invoice")
+		}
+		amount, err := money.Parse(a.Amount)
+		switch {
+		case err != nil:
+			r.faults.Addf(at+"amount", "%v", err)
+		case amount.Sign() <= 0:
+			r.faults.Addf(at+"amount", "must be positive")
+		default:
+			out[n] = amount
+		}
+		if slices.ContainsFunc(p.Allocations[:n], func(o AllocationParams) bool { return o.TargetID == a.TargetID }) {
+			r.faults.Addf(at+"target_id", "must not be named twice")
+		}
+	}
+	return out
+}
+
+// invoices returns the invoices that allocations name.
+func (r *resolver) invoices(ctx context.Context, p Params) (map[string]invoice.Invoice, error) {
+	ids := make([]string, len(p.Allocations))
+	for n, a := range p.Allocations {
+		ids[n] = a.TargetID
+	}
+	found, err := invoice.FindSome(ctx, r.tx, ids)
+	for n, id := range ids {
+		if _, there := found[id]; !there {
+			r.faults.AddMissing("invoice", fmt.Sprintf("allocations[%d].target_id", n))
+		}
+	}
+	return found, err
+}
+
+// deposit sets what the deposit says about an application, and reports whether it can be applied.
+func (r *resolver) deposit(ctx context.Context, out *proposal, lock string) (bool, error) {
+	const field = "deposit_transaction_id"
+	t, err := transaction.Find(ctx, r.tx, out.DepositID)
+	if err != nil {
+		return false, r.faults.MergeMissing(err, field)
+	}
+	out.deposit, out.LegalEntityID, out.DepositAt = t, t.Source.LegalEntityID, t.At
+	out.DepositMemo = memoOf(t)
+	out.payerName, out.payerAddress = payerOf(t)
+	if out.source, err = selectOfDeposit(ctx, r.tx, t.ID, lock); err != nil {
+		return false, err
+	}
+	switch s := out.source; {
+	case !transaction.IsInflow(t.Direction):
+		r.faults.AddConflictf(field, "%s is a payment that left the source: only what came in can be applied", t.SequenceNumber())
+	case t.Status == transaction.Spam:
+		r.faults.AddConflictf(field, "%s is spam: mark it as not spam first", t.SequenceNumber())
+	case t.GroupID != "":
+		r.faults.AddConflictf(field, "%s is linked as a transfer: remove the link first", t.SequenceNumber())
+	case s != nil && s.Status == Pending:
+		r.faults.AddConflictf(field, "the cash application %s, which waits for its review, uses %s: confirm or void it", s.ID, t.SequenceNumber())
+	case s != nil && s.Available.IsZero():
+		r.faults.AddConflictf(field, "%s is applied already, by the cash application %s: void that first", t.SequenceNumber(), s.ID)
+	case s != nil:
+		out.SourceID, out.Currency, out.Total = s.ID, s.Currency, s.Available
+		return true, nil
+	case t.JournalEntryID != "":
+		r.faults.AddConflictf(field, "%s has the journal entry %s already: reverse or delete that first", t.SequenceNumber(), t.JournalEntryID)
+	default:
+		paid, err := booking.PaidBy(ctx, r.tx, r.books, t)
+		if err != nil {
+			return false, r.faults.Merge(err)
+		}
+		if out.Total, out.Currency = paid.Gross, paid.Currency; out.Total.Sign() <= 0 {
+			r.faults.AddConflictf(field, "the value of %s is %s: there is nothing to apply", t.SequenceNumber(), paid.Gross.Fixed(paid.Currency))
+			return false, nil
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// allocation adds the reasons for which a deposit cannot pay an invoice.
+func (r *resolver) allocation(ctx context.Context, out *proposal, at string, i invoice.Invoice, amount money.Decimal, deposited bool) {
+	if !amount.Equal(amount.RoundTo(i.Currency)) {
+		r.faults.Addf(at+"amount", "has more decimals than %s", i.Currency)
+	}
+	why := i.Ineligibility()
+	if deposited {
+		d := match.Deposit{Currency: out.Currency, Date: out.DepositAt, LegalEntityID: out.LegalEntityID}
+		if out.source != nil {
+			d.Date = r.tx.Now() // the rest of a deposit is applied on the day on which it is
+		}
+		v := i.Matching()
+		if reason := d.Excludes(&v); reason.Code == match.OtherCurrency || reason.Code == match.OtherEntity {
+			why = strings.TrimSuffix(reason.Text, ".")
+		} else if reason.Code == match.IssuedLater && why == "" {
+			why = strings.TrimSuffix(reason.Text, ".") + ": apply the deposit to nothing for now, and its rest to the invoice later"
+		}
+	}
+	switch {
+	case why != "":
+		r.faults.AddConflictf(at+"target_id", "the invoice %s cannot be paid with this deposit: %s", i.Number, why)
+	case amount.Cmp(i.AmountDue) > 0:
+		r.faults.AddConflictf(at+"amount", "%s is due on the invoice %s, which is less than %s", i.AmountDue.Fixed(i.Currency), i.Number,
+			amount.Fixed(i.Currency))
+	}
+}
+
+// reserved adds the invoices that applications which wait for a review use.
+func (r *resolver) reserved(ctx context.Context, out *proposal) error {
+	by, err := selectReservations(ctx, r.tx)
+	for n, l := range out.Allocations {
+		if by[l.InvoiceID] != "" {
+			r.faults.AddConflictf(fmt.Sprintf("allocations[%d].target_id", n), "the invoice %s is used by the cash application %s, which waits "+
+				"for its review: confirm or void that", l.InvoiceNumber, by[l.InvoiceID])
+		}
+	}
+	return err
+}
+
+// totals sets what is left of the deposit, or what is written off because it falls short of the allocations by a little.
+func (r *resolver) totals(ctx context.Context, out *proposal) error {
+	rest := out.Total.Sub(out.Applied)
+	switch {
+	case out.source != nil && len(out.Allocations) == 0:
+		r.faults.Addf("allocations", "must not be empty: the rest of the deposit is unapplied already")
+	case rest.Sign() >= 0 && out.source != nil: // only what is used of the rest is moved
+		out.Total = out.Applied
+	case rest.Sign() >= 0:
+		out.Unapplied, out.Available = rest, rest
+	default:
+		limit, err := selectLimit(ctx, r.tx)
+		if err != nil {
+			return err
+		}
+		if out.source != nil || rest.Neg().Cmp(limit) > 0 {
+			r.faults.AddConflictf("allocations", "add up to %s %[4]s, but %[2]s %[4]s can be applied, and at most %[3]s %[4]s are written off "+
+				"(PATCH /v1/settings)", out.Applied.Fixed(out.Currency), out.Total.Fixed(out.Currency), limit.Fixed(out.Currency), out.Currency)
+		}
+		out.WrittenOff = rest.Neg()
+	}
+	return nil
+}
+
+// memoOf returns the text of a deposit that names what it pays.
+func memoOf(t transaction.Transaction) string {
+	if t.Memo == "" || t.Memo == t.Description {
+		return t.Description
+	}
+	return strings.TrimSpace(t.Memo + " " + t.Description)
+}
+
+// payerOf returns the name and the address of who paid a deposit, in lower case.
+func payerOf(t transaction.Transaction) (name, address string) {
+	if name = t.Vendor; t.Bank != nil && t.Bank.CounterpartyName != "" {
+		name = t.Bank.CounterpartyName
+	}
+	if t.Crypto != nil {
+		address = t.Crypto.From
+	}
+	return strings.ToLower(strings.Join(strings.Fields(name), " ")), strings.ToLower(strings.TrimSpace(address))
+}

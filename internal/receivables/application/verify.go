@@ -1,0 +1,176 @@
+package application
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+// verification adds up what applications say.
+type verification struct {
+	control, unapplied string
+	paid               map[string]money.Decimal // by invoice
+	used               map[string]money.Decimal // by application: what others use of its rest
+	available          map[string]Application
+	out                []string
+}
+
+// Verify recomputes the invariants of applications and returns a sentence for each broken one: their totals, what others use of their rest,
+// their entries and deposits, and that what is no longer due on invoices is what they pay.
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
+	b, err := snapshot.Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	v := &verification{control: b.Roles()[account.RoleTradeReceivable], unapplied: b.Roles()[account.RoleUnappliedCash],
+		paid: map[string]money.Decimal{}, used: map[string]money.Decimal{}, available: map[string]Application{}}
+	err = forEach(ctx, tx, func(chunk []Application, stored map[string][]allocationRow) error {
+		return v.chunk(ctx, tx, chunk, stored)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.available)) {
+		if a := v.available[id]; !a.Unapplied.Sub(a.Available).Equal(v.used[id]) {
+			v.addf(a, "%s of its %s unapplied is available, but other applications use %s", a.Available, a.Unapplied, v.used[id])
+		}
+	}
+	settled, err := invoice.SettledByPayments(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.paid)) {
+		if !v.paid[id].Equal(settled[id]) {
+			v.out = append(v.out, fmt.Sprintf("invoice %s: cash applications pay %s, but %s is settled by payments", id, v.paid[id], settled[id]))
+		}
+		delete(settled, id)
+	}
+	for _, id := range slices.Sorted(maps.Keys(settled)) {
+		v.out = append(v.out, fmt.Sprintf("invoice %s: %s is settled by payments, but no cash application pays it", id, settled[id]))
+	}
+	return v.out, nil
+}
+
+func (v *verification) addf(a Application, format string, args ...any) {
+	v.out = append(v.out, fmt.Sprintf("cash application %s: ", a.ID)+fmt.Sprintf(format, args...))
+}
+
+// chunk verifies some applications.
+func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application, stored map[string][]allocationRow) error {
+	var entries, invoices []string
+	for _, a := range chunk {
+		if a.EntryID != "" {
+			entries = append(entries, a.EntryID)
+		}
+		invoices = append(invoices, invoiceIDs(a.Allocations)...)
+	}
+	booked, err := journal.FindSomeUnchecked(ctx, tx, entries)
+	if err != nil {
+		return err
+	}
+	paid, err := invoice.FindSomeUnchecked(ctx, tx, invoices)
+	if err != nil {
+		return err
+	}
+	deposits, err := depositsOf(ctx, tx, chunk)
+	if err != nil {
+		return err
+	}
+	for _, a := range chunk {
+		v.totals(a, stored[a.ID])
+		v.entry(a, booked[a.EntryID], paid)
+		if t := deposits[a.DepositID]; a.Status.booked() && a.SourceID == "" && t.JournalEntryID != a.EntryID {
+			v.addf(a, "it is %s, but its deposit has the entry %q", a.Status, t.JournalEntryID)
+		}
+		for _, l := range a.Allocations {
+			if i := paid[l.InvoiceID]; a.Status.booked() && !i.Mirrored() {
+				v.paid[l.InvoiceID] = v.paid[l.InvoiceID].Add(l.Amount)
+			}
+		}
+	}
+	return nil
+}
+
+// totals verifies the amounts of an application.
+func (v *verification) totals(a Application, stored []allocationRow) {
+	var sum money.Decimal
+	for _, l := range stored {
+		sum = sum.Add(l.Amount)
+		if l.Live != (a.Status != Voided) || l.Amount.Sign() <= 0 {
+			v.addf(a, "it is %s, but its allocation %d to %s does not agree with that", a.Status, l.Position, l.InvoiceID)
+		}
+	}
+	switch {
+	case !slices.Contains(statuses, a.Status):
+		v.addf(a, "its status is not valid")
+	case !sum.Equal(a.Applied):
+		v.addf(a, "%s is applied, but its allocations add up to %s", a.Applied, sum)
+	case !a.Total.Add(a.WrittenOff).Equal(a.Applied.Add(a.Unapplied)) || a.Unapplied.Sign() < 0 || a.WrittenOff.Sign() < 0:
+		v.addf(a, "%s was paid and %s written off, but %s is applied and %s unapplied", a.Total, a.WrittenOff, a.Applied, a.Unapplied)
+	case a.Status.booked():
+		v.available[a.ID] = a
+	case !a.Available.IsZero():
+		v.addf(a, "it is %s, but %s of it is available", a.Status, a.Available)
+	}
+	if a.SourceID != "" && a.Status.booked() {
+		v.used[a.SourceID] = v.used[a.SourceID].Add(a.Total)
+	}
+}
+
+// entry verifies the entry of an application: that it stands as long as the application does, and what it credits to receivables and to
+// unapplied cash.
+func (v *verification) entry(a Application, e journal.Entry, paid map[string]invoice.Invoice) {
+	if a.EntryID == "" {
+		if a.Status.booked() {
+			v.addf(a, "it is %s, but has no entry", a.Status)
+		}
+		return
+	}
+	if e.Status != journal.Posted || e.OriginatedBy != journal.ByCashApplication || (e.NextID == "") != a.Status.booked() {
+		v.addf(a, "it is %s, but its entry %s does not agree with that", a.Status, a.EntryID)
+		return
+	}
+	var own money.Decimal
+	for _, l := range a.Allocations {
+		if i := paid[l.InvoiceID]; !i.Mirrored() {
+			own = own.Add(l.Amount)
+		}
+	}
+	rest := a.Unapplied
+	if a.SourceID != "" {
+		rest = a.Total.Neg()
+	}
+	if got := creditOn(e, v.control, a.Currency); !got.Equal(own) {
+		v.addf(a, "its entry %s credits receivables with %s, but its invoices are %s", a.EntryID, got, own)
+	}
+	if got := creditOn(e, v.unapplied, a.Currency); !got.Equal(rest) {
+		v.addf(a, "its entry %s credits unapplied cash with %s instead of %s", a.EntryID, got, rest)
+	}
+}
+
+// creditOn returns what an entry credits to an account less what it debits, in a currency.
+func creditOn(e journal.Entry, accountID, currency string) (sum money.Decimal) {
+	for _, l := range e.Lines {
+		if l.LedgerAccountID != accountID {
+			continue
+		}
+		amount := l.Amount
+		if l.Unit == currency && l.Quantity != nil {
+			amount = *l.Quantity
+		}
+		if l.Side == book.Debit {
+			amount = amount.Neg()
+		}
+		sum = sum.Add(amount)
+	}
+	return sum
+}
