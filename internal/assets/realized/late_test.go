@@ -362,7 +362,10 @@ func TestSoakBookGainsEqualTheLedgerHoweverLateEventsArriveInClosedMonths(t *tes
 }
 
 func (w *world) liveLate(policy, scope string) {
-	seed := rand.Uint64()
+	seed := uint64(1) // an ordinary run is the same every time; "make soak" tries others
+	if os.Getenv("BURSAR_SOAK") == "1" {
+		seed = rand.Uint64()
+	}
 	if again, err := strconv.ParseUint(os.Getenv("BURSAR_SEED"), 10, 64); err == nil {
 		seed = again
 	}
