@@ -51,7 +51,7 @@ func (h handlers) assetReports() []wire.Route {
 func (h handlers) receivablesReports() []wire.Route {
 	return wire.Tag{Name: "Receivables reports", Description: "What customers owe."}.Routes(
 		wire.Get("/v1/reports/receivables-ageing", h.getReceivablesAgeing, "Get the ageing of receivables").
-			Describe("What each customer owed at the end of a day, by how long it was overdue, and the same in total, compared with the "+
+			Describe("What each customer owed at the end of a day, by how long it was overdue, and the same in total, compared with the " +
 				"balance of trade receivables in the ledger. Covers the invoices that are booked here, and not those that another system keeps."),
 	)
 }
