@@ -49,7 +49,7 @@ func TestSoakTwoNodesThatPostAndCloseAtTheSameTimeLoseNothing(t *testing.T) {
 		count = soakOperations
 	}
 	c := newCluster(t)
-	seed := rand.Uint64()
+	seed := dbtest.Seed(t)
 	t.Logf("seed %d", seed)
 	var wg sync.WaitGroup
 	for i := range workersPerNode * len(c.nodes) {

@@ -87,10 +87,13 @@ func isFull(err error) bool {
 	return sqlState(err) == "53100"
 }
 
-// isDamaged reports whether an error means that the content of the database file contradicts itself, for example its index of texts.
+// isDamaged reports whether an error means that the content of the database contradicts itself, for example its index of texts.
 func isDamaged(err error) bool {
-	code, ok := sqliteCode(err)
-	return ok && (code&0xff == sqlite3.SQLITE_CORRUPT || code&0xff == sqlite3.SQLITE_NOTADB)
+	if code, ok := sqliteCode(err); ok {
+		return code&0xff == sqlite3.SQLITE_CORRUPT || code&0xff == sqlite3.SQLITE_NOTADB
+	}
+	state := sqlState(err)
+	return state == "XX001" || state == "XX002" // data, index
 }
 
 // translate returns an Unavailable fault, which the API answers with 503, for an error that means that the database is
@@ -111,7 +114,7 @@ func translate(ctx context.Context, err error) error {
 	case isFull(err):
 		return fault.UnavailableBecause(err, "%s", fullMessage)
 	case isDamaged(err):
-		return fault.UnavailableBecause(err, "the database file is damaged: see Troubleshooting in docs/OPERATIONS.md")
+		return fault.UnavailableBecause(err, "the database is damaged: see Troubleshooting in docs/OPERATIONS.md")
 	case isLost(err) || isRetryable(err) || errors.Is(err, errGone):
 		return fault.UnavailableBecause(err, "the database is not available")
 	}

@@ -8,8 +8,11 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
@@ -50,5 +53,16 @@ func TestAFileThatCannotBeWrittenIsNotTakenForALostDatabase(t *testing.T) {
 	full := &fs.PathError{Op: "write", Path: "books.journal", Err: syscall.ENOSPC}
 	if err := translate(t.Context(), fmt.Errorf("export: %w", full)); fault.KindOf(err) == fault.Unavailable || !errors.Is(err, full) {
 		t.Errorf("it became %v", err)
+	}
+}
+
+func TestADamagedPostgreSQLDatabaseIsUnavailableAndSaysSo(t *testing.T) {
+	t.Parallel()
+	for state, damaged := range map[string]bool{"XX001": true, "XX002": true, "XX000": false, "22001": false} {
+		err := translate(t.Context(), fmt.Errorf("read: %w", &pgconn.PgError{Code: state, Message: "invalid page in block 7"}))
+		says := fault.KindOf(err) == fault.Unavailable && strings.HasPrefix(err.Error(), "the database is damaged: ")
+		if says != damaged {
+			t.Errorf("%s: %v", state, err)
+		}
 	}
 }

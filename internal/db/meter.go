@@ -38,8 +38,9 @@ func meterOf[T any](ctx context.Context, rows *sql.Rows) (func(*T) error, error)
 			return nil, err
 		}
 		texts = texts[:0]
+		shape := shapeOf(t)
 		for _, c := range columns {
-			index := shapeOf(t).fields[shapeOf(t).byColumn[c]].index
+			index := shape.fields[shape.byColumn[c]].index
 			if isLong(t.FieldByIndex(index).Type) {
 				texts = append(texts, index)
 			}

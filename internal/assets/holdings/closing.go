@@ -101,9 +101,9 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, month period.Period,
 	for _, p := range wanted {
 		if !slices.Contains(f.AssetTypes, p.AssetType) {
 			f.AssetTypes = append(f.AssetTypes, p.AssetType)
-			roles[account.RoleFairValueAdjustment(p.AssetType)] = p.AssetType
-			roles[account.RoleAccumulatedImpairment(p.AssetType)] = p.AssetType
-			roles[account.RoleTakenOverAdjustment(p.AssetType)] = p.AssetType
+			for _, role := range account.AdjustmentRoles(p.AssetType) {
+				roles[role] = p.AssetType
+			}
 		}
 		if !slices.Contains(f.LegalEntityIDs, p.LegalEntityID) {
 			f.LegalEntityIDs = append(f.LegalEntityIDs, p.LegalEntityID)

@@ -204,12 +204,8 @@ func validateSelectable(t transaction.Transaction) error {
 
 // validateMethod returns an error if the cost basis method of the legal entity selects the lots itself.
 func validateMethod(b *snapshot.Books, legalEntityID string, at time.Time) error {
-	day, method := calendar.DateOf(at, b.Zone), entity.MethodFIFO
-	for _, elected := range b.Elections[legalEntityID] {
-		if elected.From <= day {
-			method = elected.Method
-		}
-	}
+	day := calendar.DateOf(at, b.Zone)
+	method := b.MethodOn(legalEntityID, day)
 	if method == entity.MethodSpecificID {
 		return nil
 	}

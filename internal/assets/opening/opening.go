@@ -121,8 +121,11 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err 
 // markPending marks a lot that cost nothing: its basis is pending, as that of every lot that enters at 0.00, until a cost is stated. Tokens
 // that the organization issued cost nothing.
 func markPending(ctx context.Context, tx *db.Tx, l *lots.Lot) error {
+	if l.BasisPending = l.CostBasis.IsZero(); !l.BasisPending {
+		return nil
+	}
 	policies, err := assetpolicy.ForAssets(ctx, tx, []string{l.AssetType})
-	l.BasisPending = l.CostBasis.IsZero() && !policies[l.AssetType].OwnToken
+	l.BasisPending = !policies[l.AssetType].OwnToken
 	return err
 }
 

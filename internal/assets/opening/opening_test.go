@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/assets/replay"
@@ -283,6 +284,33 @@ func TestAnotherCostChangesWhatWasConsumed(t *testing.T) {
 		if got := h.shown(t, lots.Filter{Open: new(false)}); got != "0 of 1 for 0.00 of 10.00" {
 			t.Errorf("used up: %s", got)
 		}
+	})
+}
+
+func TestALotWhoseAssetBecameAnOwnTokenIsNotPendingOnceItsCostIsStated(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		h := newFixture(t, d)
+		l := h.enter(t, "2024-01-01", "2", "0")
+		state := func(what string, p opening.UpdateParams, want, changed bool) {
+			t.Helper()
+			before, err := h.lots.Get(h.ctx, l.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := h.Update(h.ctx, l.ID, p)
+			if err != nil || got.BasisPending != want || (got.UpdatedAt != before.UpdatedAt && got.UpdatedAt != nil &&
+				(before.UpdatedAt == nil || !got.UpdatedAt.Equal(*before.UpdatedAt))) != changed {
+				t.Errorf("%s: pending %t, updated at %v after %v, %v", what, got.BasisPending, got.UpdatedAt, before.UpdatedAt, err)
+			}
+		}
+		free := opening.UpdateParams{CostBasis: new(money.MustParse("0.00"))}
+		state("a coin", free, true, false)
+		if _, err := assetpolicy.NewService(d).Put(h.ctx, assetpolicy.PutParams{AssetType: l.AssetType, OwnToken: new(true)}); err != nil {
+			t.Fatal(err)
+		}
+		state("an own token", free, false, true)
+		state("again", free, false, false)
 	})
 }
 

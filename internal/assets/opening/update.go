@@ -61,6 +61,9 @@ func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h
 		if err != nil {
 			return err
 		}
+		if err := markPending(ctx, tx, &after); err != nil {
+			return err
+		}
 		if !sameParams(&before, &after) {
 			if err := s.change(ctx, tx, b, before, after); err != nil {
 				return err
@@ -72,10 +75,10 @@ func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h
 	return h, err
 }
 
-// sameParams reports whether two lots agree in everything that UpdateParams can change.
+// sameParams reports whether two lots agree in everything that an update can change.
 func sameParams(a, b *lots.Lot) bool {
 	return a.LegalEntityID == b.LegalEntityID && a.LedgerAccountID == b.LedgerAccountID && a.CostBasis.Equal(b.CostBasis) &&
-		a.Quantity.Equal(b.Quantity)
+		a.Quantity.Equal(b.Quantity) && a.BasisPending == b.BasisPending
 }
 
 // resolve returns the lot with the changes, or an error with all of their faults.
@@ -110,9 +113,6 @@ func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 func (s *Service) change(ctx context.Context, tx *db.Tx, b *snapshot.Books, before, after lots.Lot) error {
 	now := tx.Now()
 	after.UpdatedAt = &now
-	if err := markPending(ctx, tx, &after); err != nil {
-		return err
-	}
 	change := s.correct
 	if before.LegalEntityID != after.LegalEntityID {
 		change = s.moveToEntity

@@ -45,23 +45,14 @@ func (r *parser) parse(p Params, prefix string) Price {
 func (r *parser) instant(field, text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		at, err = endOfDay(text, r.zone)
+		at, err = calendar.EndOfDay(text, r.zone)
+		at = at.Add(-time.Millisecond)
 	}
 	if err != nil {
 		r.faults.Addf(field, "must be a time such as 2026-01-31T23:59:59Z or a date such as 2026-01-31")
 		return time.Date(yearMin, 1, 1, 0, 0, 0, 0, time.UTC) // valid, so that validate adds no second fault
 	}
 	return clock.Stamp(at)
-}
-
-// endOfDay returns the last instant of a date.
-func endOfDay(date string, zone *time.Location) (time.Time, error) {
-	day, err := time.Parse(time.DateOnly, date)
-	if err != nil {
-		return day, err
-	}
-	next, err := calendar.StartOfDay(day.AddDate(0, 0, 1).Format(time.DateOnly), zone)
-	return next.Add(-time.Millisecond), err
 }
 
 func (r *parser) decimal(field, text string) money.Decimal {

@@ -6,9 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 // adjusts revalues a month and returns what its items are: "5 ETH at 500 worth 400: -150 to -100".
@@ -94,6 +98,32 @@ func TestSoakAMonthIsMeasuredWithTheLotsThatWereReversedInALaterOne(t *testing.T
 	}
 }
 
+// In New York, April ends on 1 May in UTC. Under a weighted average from then on, the lot that is left would cost 108 and not 140.
+func TestAMethodThatIsElectedFromTheNextMonthOnMeasuresNothingBefore(t *testing.T) {
+	t.Parallel()
+	each(t, "ifrs impairment", func(w *world) {
+		_, err := organization.NewService(w.DB, lots.MovePeriods).Update(w.Ctx, organization.UpdateParams{Timezone: new("America/New_York")})
+		w.Must(err)
+		w.choose("source", "fifo")
+		_, err = entity.NewService(w.DB).Update(w.Ctx, w.EntityID, entity.UpdateParams{CostBasisMethod: new("weighted_average"),
+			CostBasisFrom: new("2025-05-01")})
+		w.Must(err)
+		_, first := w.Transact("2025-03-05 A in 4 ETH = 400.00 : DEPOSIT against 3010")
+		w.live("2025-03-06 A in 1 ETH = 140.00 : DEPOSIT against 3010")
+		march := w.adjusts("2025-03", "110")
+		if !strings.HasSuffix(march, ": 0 to -30") {
+			w.Errorf("March: %s", march)
+		}
+		w.closeThrough("2025-03")
+		_, err = w.Journal.Reverse(w.Ctx, first, journal.ReverseParams{AccountingDate: "2025-11-10"})
+		w.Must(err)
+		if got := w.adjusts("2025-04", "110"); got != unchanged(march) {
+			w.Errorf("April: %s, March: %s", got, march)
+		}
+		w.verified("elected later")
+	})
+}
+
 // deposit is a deposit of a random history, with the months in which it was made and reversed, counted from the first one.
 type deposit struct {
 	entryID        string
@@ -129,7 +159,7 @@ func TestSoakUnitsHeldAtTheEndOfAMonthAreMeasuredWhateverIsReversedLater(t *test
 	months := []string{"2025-03", "2025-04", "2025-05", "2025-06", "2025-07", "2025-08", "2025-09"}
 	for _, policy := range []string{"us_gaap impairment", "ifrs impairment", "ifrs fair_value", "us_gaap fair_value"} {
 		table.each(t, policy, func(w *world) {
-			seed := rand.Uint64()
+			seed := dbtest.Seed(w.T)
 			r := rand.New(rand.NewPCG(seed, 0))
 			var all []*deposit
 			for m, month := range months {

@@ -47,8 +47,8 @@ type Released struct {
 	Later bool // it was booked after the run that followed, which released nothing for it
 }
 
-// Releases returns what was disposed of since the latest run and before an instant, in the order of dates. current are the lots
-// after the latest run and after handovers.
+// Releases returns what was disposed of since the latest run and before an instant, in the order of dates; those booked after
+// the following run come last. current are the lots after the latest run and after handovers.
 //
 // What leaves releases its share of the adjustment that is in the books. If a disposal of before is corrected, because it consumed
 // another lot, the units come back as they left: with their share of the adjustment before the disposal. It is a building block.

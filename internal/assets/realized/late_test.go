@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
@@ -20,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
 // closeThrough closes the months up to one.
@@ -362,13 +362,7 @@ func TestSoakBookGainsEqualTheLedgerHoweverLateEventsArriveInClosedMonths(t *tes
 }
 
 func (w *world) liveLate(policy, scope string) {
-	seed := uint64(1) // an ordinary run is the same every time; "make soak" tries others
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		seed = rand.Uint64()
-	}
-	if again, err := strconv.ParseUint(os.Getenv("BURSAR_SEED"), 10, 64); err == nil {
-		seed = again
-	}
+	seed := dbtest.Seed(w.T)
 	what := fmt.Sprintf("%s, %s, seed %d", policy, scope, seed)
 	l := &lateLife{world: w, random: rand.New(rand.NewPCG(seed, 0)), held: map[string]int64{}, last: map[string]carried{}}
 	w.choose(scope, []string{"fifo", "lifo", "hifo"}[l.random.IntN(3)])

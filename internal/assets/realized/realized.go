@@ -7,8 +7,9 @@
 // had of the adjustment of their lot, and a revaluation computes it from the same disposals. If a late event changes which lots
 // a disposal of a closed period consumed, the correction of the disposal restores the share of the lot that is held again. A lot that
 // becomes another asset, or goes to another legal entity at its cost, takes its share along, and a disposal of it there releases that.
-// What belongs to no disposal of the period is in the total of the period only. Before the revaluation of a period, the books have no
-// correction, and book gain and tax gain are the same; so it is for a disposal that was booked since, until the revaluation is run again.
+// What belongs to no disposal is divided among the disposals of the period by quantity; it is in the total only if there are none.
+// Before the revaluation of a period, the books have no correction, and book gain and tax gain are the same; so it is for a disposal
+// that was booked since, until the revaluation is run again.
 package realized
 
 import (
@@ -177,10 +178,10 @@ func divide(ctx context.Context, tx *db.Tx, i item, h History, month period.Peri
 		return nil
 	}
 	// Disposals that the run knew may have been replaced since by later ones, or withdrawn. Until the next run the correction stands.
-	for _, heirs := range [][]Released{lost, later, shown} {
-		if len(heirs) > 0 && !rest.amount.IsZero() {
-			for n, share := range rest.split(heirs) {
-				add(heirs[n], share)
+	for _, group := range [][]Released{lost, later, shown} {
+		if len(group) > 0 && !rest.amount.IsZero() {
+			for n, share := range rest.split(group) {
+				add(group[n], share)
 			}
 		}
 	}
@@ -217,7 +218,7 @@ type remainder struct {
 }
 
 // isRounding reports whether the remainder can be a rounding difference. Runs of earlier versions rounded each lot and each disposal.
-// A larger one belongs to no disposal of the period.
+// A larger one belongs to no disposal.
 func (r remainder) isRounding() bool {
 	unit := money.FromInt(1)
 	for range r.places {

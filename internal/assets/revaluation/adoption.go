@@ -101,8 +101,7 @@ func (s *subject) addAdoption(i Item, debits map[string]money.Decimal, rows []Ro
 		return
 	}
 	var retained money.Decimal
-	for _, role := range []string{account.RoleFairValueAdjustment(i.Unit), account.RoleAccumulatedImpairment(i.Unit),
-		account.RoleTakenOverAdjustment(i.Unit)} {
+	for _, role := range account.AdjustmentRoles(i.Unit) {
 		s.adopted[role] = debits[role].Sub(s.ownOn(Adoption, i.Unit, s.roles[role]))
 		i.Lines = append(i.Lines, s.lines(measure.Effect{Adjustment: debits[role]}, role)...)
 		retained = retained.Add(debits[role])

@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
@@ -218,13 +219,8 @@ func (h *holding) take(known holding, units money.Decimal, places int32) (out ho
 }
 
 // averages reports whether the legal entity has a weighted average at the end of the period.
-func (s *subject) averages() (out bool) {
-	for _, e := range s.books.Elections[s.ID] {
-		if e.From == "" || e.From <= s.asOf.Format(time.DateOnly) {
-			out = isAverage(e)
-		}
-	}
-	return out
+func (s *subject) averages() bool {
+	return s.books.MethodOn(s.ID, calendar.DateOf(s.asOf, s.books.Zone)) == string(lot.WeightedAverage)
 }
 
 func isAverage(e entity.Election) bool { return e.Method == string(lot.WeightedAverage) }

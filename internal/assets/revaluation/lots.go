@@ -80,6 +80,7 @@ func (l *lotMeasurer) readStates(ctx context.Context) error {
 	if l.group.kind == FairValue {
 		for unit, rows := range l.opening {
 			for _, r := range rows {
+				l.costs[r.SubjectID] = holding{r.Quantity, orZero(r.Cost)}
 				l.addState(unit, measure.State{Lot: r.SubjectID, Quantity: r.Quantity, Adjustment: r.After, TakenOver: r.TakenOver})
 			}
 		}

@@ -186,8 +186,7 @@ func (s *subject) readHoldings(ctx context.Context) error {
 
 func (s *subject) readBalances(ctx context.Context) (err error) {
 	var ids []string
-	for _, prefix := range []string{account.RoleFairValueAdjustment(""), account.RoleAccumulatedImpairment(""),
-		account.RoleTakenOverAdjustment("")} {
+	for _, prefix := range account.AdjustmentRoles("") {
 		for role, id := range s.roles {
 			if strings.HasPrefix(role, prefix) {
 				ids = append(ids, id)

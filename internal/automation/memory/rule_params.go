@@ -234,6 +234,8 @@ func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.L
 			faults.AddConflictf(field, "the ledger account %s is archived: unarchive it or choose another", a)
 		case r.Type == Classification && a.AssetType != "" && a.AssetType != r.AssetType:
 			faults.Addf(field, "the ledger account %s is for %s: give the rule that asset_type, or another account", a, a.AssetType)
+		case r.Type == CashApplication && account.ExplainedByApplications(a.Role):
+			faults.Addf(field, "payments cannot be routed to the ledger account %s: choose another account", a)
 		case r.Type == CashApplication && r.LedgerAccountName != "" && a.Name != r.LedgerAccountName:
 			faults.Addf("ledger_account_name", "must be the name of the ledger account, which is %q", a.Name)
 		}

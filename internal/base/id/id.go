@@ -127,8 +127,8 @@ func Time(text string) (time.Time, bool) {
 	return time.UnixMilli(millis).UTC(), true
 }
 
-// Later reports whether an id was created after another one, of which the types may differ. Ids of one source are in order even within a
-// millisecond.
+// Later reports whether id a was created after id b; their types may differ. Ids of one source are in order even within a millisecond.
+// Ids of Derive have no order.
 func Later(a, b string) bool {
 	_, a, _ = strings.Cut(a, "_")
 	_, b, _ = strings.Cut(b, "_")

@@ -91,3 +91,19 @@ func TestADerivedIDIsAValidOneThatFollowsFromItsContent(t *testing.T) {
 		t.Errorf("%s %s %s", one, same, other)
 	}
 }
+
+func TestLaterComparesWhenIDsOfAnyTypesWereCreated(t *testing.T) {
+	t.Parallel()
+	now := clock.NewManual(time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC))
+	source := id.NewSource(now, rand.Reader)
+	ids := []string{source.New(id.Request), source.New(id.JournalEntry), source.New(id.Organization)} // within a millisecond
+	now.Advance(time.Millisecond)
+	ids = append(ids, source.New(id.JournalEntry), source.New(id.Organization))
+	for i, a := range ids {
+		for j, b := range ids {
+			if got := id.Later(a, b); got != (i > j) {
+				t.Errorf("Later(%s, %s) is %t, but they are the %dth and the %dth", a, b, got, i, j)
+			}
+		}
+	}
+}

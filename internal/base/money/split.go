@@ -13,37 +13,23 @@ import "fmt"
 // It panics if the total has more digits than places, if a weight is negative, or
 // if the weights add up to zero: no exact split exists then.
 func Split(total Decimal, weights []Decimal, places int32) []Decimal {
-	if !total.Round(places).Equal(total) {
-		panic(fmt.Sprintf("money: cannot split %s into parts of %d digits after the point", total, places))
-	}
 	for i, weight := range weights {
 		if weight.Sign() < 0 {
 			panic(fmt.Sprintf("money: weight %d is negative: %s", i, weight))
 		}
 	}
-	whole := Sum(weights...)
-	if whole.IsZero() {
-		panic("money: the weights of a split add up to zero")
-	}
-
-	parts := make([]Decimal, len(weights))
-	rest, weightLeft := total, whole
-	for i, weight := range weights {
-		if weight.IsZero() {
-			continue
-		}
-		parts[i] = rest.Mul(weight).Quo(weightLeft, places)
-		rest, weightLeft = rest.Sub(parts[i]), weightLeft.Sub(weight)
-	}
-	return parts
+	return Apportion(total, weights, places)
 }
 
-// Apportion is Split for weights of which some may be negative, as discounts are: their parts are negative too. It panics unless the
-// weights add up to a positive number.
+// Apportion is Split for weights of which some may be negative, as discounts are: their parts then have the opposite sign of the total. It
+// panics if the total has more digits than places, or unless the weights add up to a positive number.
 func Apportion(total Decimal, weights []Decimal, places int32) []Decimal {
+	if !total.Round(places).Equal(total) {
+		panic(fmt.Sprintf("money: cannot split %s into parts of %d digits after the point", total, places))
+	}
 	left := Sum(weights...)
 	if left.Sign() <= 0 {
-		panic(fmt.Sprintf("money: the weights add up to %s", left))
+		panic(fmt.Sprintf("money: the weights of a split add up to %s", left))
 	}
 	parts, rest := make([]Decimal, len(weights)), total
 	for _, negative := range []bool{true, false} { // negative ones first, so that nothing is left only at the end

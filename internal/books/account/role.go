@@ -40,6 +40,10 @@ const (
 // IsControl reports whether a role is that of a control account: only its subledger posts to it, so that both are equal.
 func IsControl(role string) bool { return role == RoleTradeReceivable }
 
+// ExplainedByApplications reports whether cash applications explain the balance of the account of a role, so that no rule can route
+// payments to it.
+func ExplainedByApplications(role string) bool { return IsControl(role) || role == RoleUnappliedCash }
+
 // The roles of groups: those that divide the income statement into sections, and those below which the service creates accounts.
 const (
 	GroupRevenue             = "group:revenue"
@@ -71,6 +75,11 @@ func RoleFairValueAdjustment(assetType string) string { return "fair_value_adjus
 
 // RoleAccumulatedImpairment returns the role of the account for the accumulated impairment of an asset.
 func RoleAccumulatedImpairment(assetType string) string { return "accumulated_impairment:" + assetType }
+
+// AdjustmentRoles returns the roles of the accounts by which an asset is carried above or below cost.
+func AdjustmentRoles(assetType string) []string {
+	return []string{RoleFairValueAdjustment(assetType), RoleAccumulatedImpairment(assetType), RoleTakenOverAdjustment(assetType)}
+}
 
 // RoleTakenOverAdjustment returns the role of the account for what lots of an asset are carried at above cost, because they were taken over
 // like that from an asset or a legal entity that is measured at fair value. Accumulated impairment only lessens cost.

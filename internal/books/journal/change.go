@@ -152,7 +152,7 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 		if e.Status != Draft {
 			return e, fault.Conflictf("the entry %s is posted and cannot be edited: correct it instead", e.SequenceNumber())
 		}
-		if err := s.requireUnprotected(ctx, tx, e); err != nil {
+		if err := s.RequireUnprotected(ctx, tx, e); err != nil {
 			return e, err
 		}
 		if p.Lines != nil || p.LegalEntityID != nil {
@@ -199,7 +199,7 @@ func (s *Service) Post(ctx context.Context, entryID string) (Guided, error) {
 		if e.Status != Draft {
 			return e, fault.Conflictf("the entry %s is posted already", e.SequenceNumber())
 		}
-		if err := s.requireUnprotected(ctx, tx, e); err != nil {
+		if err := s.RequireUnprotected(ctx, tx, e); err != nil {
 			return e, err
 		}
 		return s.postDraft(ctx, tx, c, e)
@@ -264,7 +264,7 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		case e.Status != Posted:
 			return e, fault.Conflictf("the entry %s is a draft already", e.SequenceNumber())
 		case s.protected[e.OriginatedBy] != nil:
-			return e, s.requireUnprotected(ctx, tx, e)
+			return e, s.RequireUnprotected(ctx, tx, e)
 		case e.PreviousID != "" || e.NextID != "":
 			return e, fault.Conflictf("the entry %s is part of a chain of corrections: reverse it instead", e.SequenceNumber())
 		case in.Key <= c.books.ClosedThrough(e.entities()...):

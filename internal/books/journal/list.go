@@ -42,7 +42,7 @@ type Span struct {
 // resolve parses the bounds of a span into instants.
 func (s *Span) resolve(loc *time.Location) error {
 	var faults fault.List
-	bound := func(field, text string, days int) (at time.Time) {
+	bound := func(field, text string, ofDay func(string, *time.Location) (time.Time, error)) (at time.Time) {
 		if text == "" {
 			return at
 		}
@@ -50,18 +50,25 @@ func (s *Span) resolve(loc *time.Location) error {
 		if err == nil {
 			return at
 		}
-		day, err := time.Parse(time.DateOnly, text)
-		if err != nil {
+		if at, err = ofDay(text, loc); err != nil {
 			faults.Addf(field, "%s", clock.Unreadable(text))
-			return at
 		}
-		at, _ = calendar.StartOfDay(day.AddDate(0, 0, days).Format(time.DateOnly), loc)
-		return at.Add(time.Duration(-days) * time.Millisecond) // the last instant of a day is just before the next
+		return at
 	}
-	if s.first, s.last = bound("start_date", s.From, 0), bound("end_date", s.To, 1); !s.last.IsZero() && s.first.After(s.last) {
+	s.first, s.last = bound("start_date", s.From, calendar.StartOfDay), bound("end_date", s.To, lastOfDay)
+	if !s.last.IsZero() && s.first.After(s.last) {
 		faults.Addf("start_date", "must not be after end_date")
 	}
 	return faults.Err()
+}
+
+// lastOfDay returns the last instant of a date.
+func lastOfDay(date string, loc *time.Location) (time.Time, error) {
+	next, err := calendar.EndOfDay(date, loc)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return next.Add(-time.Millisecond), nil
 }
 
 // List returns a page of entries, the latest accounting date first.

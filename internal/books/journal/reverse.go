@@ -23,7 +23,7 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 		if err := c.requireReversible(ctx, tx, e); err != nil {
 			return e, err
 		}
-		if err := s.requireUnprotected(ctx, tx, e); err != nil {
+		if err := s.RequireUnprotected(ctx, tx, e); err != nil {
 			return e, err
 		}
 		reversal := e.reversalDraft(p.Memo)
@@ -49,7 +49,7 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 		if err := c.requireReversible(ctx, tx, e); err != nil {
 			return e, err
 		}
-		if err := s.requireUnprotected(ctx, tx, e); err != nil {
+		if err := s.RequireUnprotected(ctx, tx, e); err != nil {
 			return e, err
 		}
 		description := p.applyTo(e)

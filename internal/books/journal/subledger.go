@@ -91,11 +91,6 @@ func (s *Service) Protect(origin string, explain Explain) { s.protected[origin] 
 
 // RequireUnprotected returns an error for an entry that changes only with what made it. It runs in the caller's transaction.
 func (s *Service) RequireUnprotected(ctx context.Context, tx *db.Tx, e Entry) error {
-	return s.requireUnprotected(ctx, tx, e)
-}
-
-// requireUnprotected returns an error for an entry of a protected origin.
-func (s *Service) requireUnprotected(ctx context.Context, tx *db.Tx, e Entry) error {
 	explain, protected := s.protected[e.OriginatedBy]
 	if !protected {
 		return nil
@@ -149,10 +144,8 @@ func (s *Service) ReverseInTxOn(ctx context.Context, tx *db.Tx, e Entry, at time
 	return s.appendToChain(ctx, tx, c, e, reversal)
 }
 
-// UndoInTx reverses a posted entry with its effects on lots and transactions, and returns the reversal: on the date of the entry, or now
-// if its period is closed. It does not change entries that depend on it: it returns an error of kind Conflict if there are any. It runs in
-// the caller's transaction.
-func (s *Service) UndoInTx(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
+// ReverseWhenOpen is ReverseInTx, but on the present date if the period of the entry is closed.
+func (s *Service) ReverseWhenOpen(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
 	at := e.AccountingDate
 	closed, err := s.InClosedPeriod(ctx, tx, e)
 	if err != nil {
@@ -161,7 +154,14 @@ func (s *Service) UndoInTx(ctx context.Context, tx *db.Tx, e Entry) (Entry, erro
 	if closed {
 		at = tx.Now()
 	}
-	reversal, err := s.ReverseInTxOn(ctx, tx, e, at)
+	return s.ReverseInTxOn(ctx, tx, e, at)
+}
+
+// UndoInTx reverses a posted entry with its effects on lots and transactions, and returns the reversal: on the date of the entry, or now
+// if its period is closed. It does not change entries that depend on it: it returns an error of kind Conflict if there are any. It runs in
+// the caller's transaction.
+func (s *Service) UndoInTx(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
+	reversal, err := s.ReverseWhenOpen(ctx, tx, e)
 	if err != nil {
 		return e, err
 	}
@@ -177,7 +177,7 @@ func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineP
 	}
 	description := CorrectionParams(e, UpdateParams{})
 	description.Lines = lines
-	if e.OriginatedBy == ByCashApplication { // it still changes only with the application
+	if _, protected := s.protected[e.OriginatedBy]; protected { // the replacement, too, changes only with what made the entry
 		description.OriginatedBy = e.OriginatedBy
 	}
 	if e.IntendedDate != nil { // the replacement stays in the same period, even if the requested one is open again

@@ -154,11 +154,10 @@ func parseInstant(text string, loc *time.Location) (time.Time, error) {
 
 // parseEnd parses an instant, or a date, which stands for its last instant.
 func parseEnd(text string, loc *time.Location) (time.Time, error) {
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return parseInstant(text, loc)
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
 	}
-	next, err := calendar.StartOfDay(day.AddDate(0, 0, 1).Format(time.DateOnly), loc)
+	next, err := calendar.EndOfDay(text, loc)
 	return next.Add(-time.Millisecond), err
 }
 

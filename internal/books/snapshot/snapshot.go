@@ -77,6 +77,17 @@ func ClosedThrough(ctx context.Context, tx *db.Tx, legalEntityID string) (string
 // Roles returns the id of the account of every role. Callers must not change the map.
 func (b *Books) Roles() map[string]string { return b.roles }
 
+// MethodOn returns the cost basis method of a legal entity on a date such as 2026-01-31 in the time zone of the organization.
+func (b *Books) MethodOn(legalEntityID, day string) string {
+	method := entity.MethodFIFO
+	for _, elected := range b.Elections[legalEntityID] {
+		if elected.From <= day {
+			method = elected.Method
+		}
+	}
+	return method
+}
+
 // Load reads the books from the database, as they are in the transaction. Use cases call Read or Lock; verification
 // calls Load, because it must not rely on what is in memory.
 func Load(ctx context.Context, tx *db.Tx) (*Books, error) {

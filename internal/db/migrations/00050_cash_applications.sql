@@ -48,7 +48,7 @@ CREATE INDEX cash_applications_by_payer_name ON cash_applications (organization_
 CREATE INDEX cash_applications_by_payer_address ON cash_applications (organization_id, payer_address, cash_application_id)
     WHERE payer_address IS NOT NULL;
 
--- The invoices that an application pays. is_live is false once the application is voided.
+-- The invoices that an application pays.
 CREATE TABLE cash_application_allocations (
     organization_id     {text} NOT NULL,
     cash_application_id {text} NOT NULL,
@@ -56,10 +56,9 @@ CREATE TABLE cash_application_allocations (
     invoice_id          {text} NOT NULL,
     customer_id         {text} NOT NULL,
     amount              {decimal} NOT NULL,
-    is_live             {boolean} NOT NULL,
     PRIMARY KEY (organization_id, cash_application_id, position)
 ) {clustered};
-CREATE INDEX cash_application_allocations_by_invoice ON cash_application_allocations (organization_id, invoice_id, is_live);
+CREATE INDEX cash_application_allocations_by_invoice ON cash_application_allocations (organization_id, invoice_id);
 CREATE INDEX cash_application_allocations_by_customer ON cash_application_allocations (organization_id, customer_id);
 
 -- What an organization has set for cash application. Without a row, nothing is written off and amounts must be equal.
@@ -77,6 +76,7 @@ ALTER TABLE invoices ADD COLUMN number_digits {text} NOT NULL DEFAULT '';
 UPDATE invoices SET number_key = replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(lower(invoice_number), '-', ''), ' ', ''), '/', ''), '.', ''), '_', ''), '#', ''), ':', ''), '(', ''), ')', ''), ',', '');
 UPDATE invoices SET number_digits = replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(number_key, 'a', ''), 'b', ''), 'c', ''), 'd', ''), 'e', ''), 'f', ''), 'g', ''), 'h', ''), 'i', ''), 'j', ''), 'k', ''), 'l', ''), 'm', ''), 'n', ''), 'o', ''), 'p', ''), 'q', ''), 'r', ''), 's', ''), 't', ''), 'u', ''), 'v', ''), 'w', ''), 'x', ''), 'y', ''), 'z', '') WHERE substr(number_key, 1, 1) BETWEEN 'a' AND 'z';
 CREATE INDEX invoices_by_number_key ON invoices (organization_id, number_key);
+CREATE INDEX invoices_by_series ON invoices (organization_id, length(number_key), number_key);
 CREATE INDEX invoices_by_number_digits ON invoices (organization_id, number_digits) WHERE number_digits <> '';
 CREATE INDEX invoices_by_pool ON invoices (organization_id, currency, status, legal_entity_id, invoice_date);
 CREATE INDEX invoices_by_customer_status ON invoices (organization_id, customer_id, status, currency, total);
@@ -86,6 +86,7 @@ CREATE INDEX invoices_by_customer_status ON invoices (organization_id, customer_
 DROP INDEX invoices_by_customer_status;
 DROP INDEX invoices_by_pool;
 DROP INDEX invoices_by_number_digits;
+DROP INDEX invoices_by_series;
 DROP INDEX invoices_by_number_key;
 ALTER TABLE invoices DROP COLUMN number_digits;
 ALTER TABLE invoices DROP COLUMN number_key;

@@ -26,7 +26,7 @@ const bodyTimeoutDefault = 30 * time.Second
 type Config struct {
 	RateLimit   int           // requests per second and key, from which the other rate limits follow; 0 means no limit
 	BodyTimeout time.Duration // how long a body may take to arrive; 0 means bodyTimeoutDefault
-	Memory      int           // bytes that bodies and what is built from them may take; 0 means wire.MemoryDefault
+	Memory      int           // bytes that bodies, what is built from them, and answers may take; 0 means wire.MemoryDefault
 	Log         *slog.Logger
 	Metrics     *prometheus.Registry
 	Version     string
@@ -62,7 +62,8 @@ func New(a *app.App, c Config) *API {
 		schemas: newSchemas(c.Version), mux: http.NewServeMux()}
 	c.Metrics.MustRegister(a.Metrics()...)
 	c.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bursar_request_memory_bytes",
-		Help: "Memory that the bodies of requests in progress take."}, func() float64 { return float64(api.memory.Taken()) }))
+		Help: "Memory that the bodies of requests in progress, what is built from them, and answers take."},
+		func() float64 { return float64(api.memory.Taken()) }))
 	api.list = routes(a)
 	for i := range api.list {
 		r := &api.list[i]
@@ -77,7 +78,7 @@ func New(a *app.App, c Config) *API {
 	return api
 }
 
-// MemoryTaken returns how many bytes the bodies of the requests in progress take.
+// MemoryTaken returns how many bytes the bodies of the requests in progress, what is built from them, and answers take.
 func (a *API) MemoryTaken() int { return a.memory.Taken() }
 
 // Routes returns the list of routes, from which tests derive their matrices.
@@ -105,7 +106,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetReadDeadline(bodyDeadline)
 	_ = control.SetWriteDeadline(now.Add(wire.HandleTimeout + wire.SendTimeout))
 	out := &response{ResponseWriter: w}
-	defer readRest(r)
+	body := &countedBody{ReadCloser: r.Body}
+	r.Body = body
+	defer readRest(control, r, body, bodyDeadline)
 	defer a.recoverPanic(out, r)
 	if cleaned := path.Clean(r.URL.Path); r.RequestURI == "*" || cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
 		a.refuse(out, r, wire.ErrNoPath(r.URL.Path)) // the mux would redirect, or refuse it, with an answer that is not JSON
@@ -114,11 +117,30 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(out, r)
 }
 
+// countedBody knows how much of a body was read.
+type countedBody struct {
+	io.ReadCloser
+	read  int64
+	ended bool
+}
+
+func (c *countedBody) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.read += int64(n)
+	c.ended = c.ended || err == io.EOF
+	return n, err
+}
+
 // readRest reads what a refused request has not read of its body, so that a caller which first sends all of it gets the answer instead of a
-// connection that was reset. A caller that asks before it sends, and one that sends too much, is not waited for.
-func readRest(r *http.Request) {
-	if r.ContentLength <= wire.BodyMax && r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Body, wire.BodyMax)
+// connection that was reset. A caller that asks before it sends is not waited for, nor one that sends more than wire.BodyMax, as a large
+// file: it gets the answer if it reads while it sends. The deadline also bounds what net/http reads of the rest.
+func readRest(control *http.ResponseController, r *http.Request, body *countedBody, deadline time.Time) {
+	if body.ended || r.ContentLength == 0 { // there is no rest, and a deadline would look like a closed connection
+		return
+	}
+	_ = control.SetReadDeadline(deadline)
+	if r.ContentLength <= wire.BodyMax && (r.Header.Get("Expect") == "" || body.read > 0) {
+		_, _ = io.CopyN(io.Discard, body, wire.BodyMax-body.read)
 	}
 }
 

@@ -24,10 +24,10 @@ const (
 // errNoKey tells a caller who sent no key how to send one.
 var errNoKey = fault.Unauthorizedf("the request has no API key; send one in the header %s", keyHeader)
 
-// admit returns the actor of a request, and counts it against the rate limits. Every answer to a caller who is known says what is left of
-// them, also if the request is refused.
+// admit returns the actor of a request, and counts it against the rate limits. Every answer to a request with a key says what is left of
+// them, also if the request is refused: of those of the key, or of that of the address if the key is unknown.
 func (a *API) admit(w http.ResponseWriter, r *http.Request) (actor.Actor, error) {
-	who, err := a.authenticate(r)
+	who, err := a.authenticate(w.Header(), r)
 	if err != nil {
 		return who, err
 	}
@@ -48,23 +48,23 @@ func requireOrganization(who actor.Actor, r *http.Request) error {
 		"organization of the API key; correct or remove it", wire.QuoteUnlessID(named), organizationHeader)}
 }
 
-// authenticate returns the actor of a request.
-func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
+// authenticate returns the actor of a request. For an unknown key, it says in the headers of the answer what is left for the address.
+func (a *API) authenticate(h http.Header, r *http.Request) (actor.Actor, error) {
 	if r.Header.Get(keyHeader) == "" {
 		return actor.Actor{}, errNoKey
 	}
 	key, address := secret.New(r.Header.Get(keyHeader)), addressOf(r)
-	full, leave, err := a.limits.lookUp(r.Context(), address, func() bool { return a.app.Access.Knows(key) })
-	if err != nil {
-		return actor.Actor{}, err
+	full, leave, ok := a.limits.lookUp(r.Context(), address, func() bool { return a.app.Access.IsNew(key) })
+	if !ok {
+		return actor.Actor{}, full.refuse(h)
 	}
 	defer leave()
 	who, err := a.app.Access.Authenticate(r.Context(), key)
 	switch {
 	case fault.KindOf(err) == fault.Unauthorized && full != nil:
-		return who, full
+		return who, full.refuse(h)
 	case fault.KindOf(err) == fault.Unauthorized:
-		a.limits.countStranger(r.Context(), address)
+		a.limits.countStranger(r.Context(), h, address)
 		return who, err
 	case err != nil:
 		return who, err
@@ -77,8 +77,11 @@ func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 const (
 	organizationShare = 4  // an organization may send as many requests as so many keys
 	strangerShare     = 10 // an address may try one in so many unknown keys
-	strangerLookups   = 4  // keys of addresses that tried more are looked up at a time
+	strangerLookups   = 4  // how many keys from addresses over their limit are looked up at a time
 )
+
+// lookupWait is how long a key from an address over its limit waits to be looked up.
+const lookupWait = time.Second
 
 // senders says for each policy that counts known callers whose requests it counts.
 var senders = map[string]string{"key": "this API key", "organization": "all API keys of this organization together"}
@@ -134,34 +137,46 @@ func describeLimits(h http.Header, states []ratelimit.State) {
 	h.Set("RateLimit", strings.Join(left, ", "))
 }
 
-// lookUp is called before a key is looked up. If the address has tried too many unknown keys, full is the error for another one. The key
-// may be valid all the same, because callers behind a proxy share an address. So it is looked up, but only few of such keys at a time,
-// unless this node knows it.
-func (l limits) lookUp(ctx context.Context, address string, known func() bool) (full error, leave func(), err error) {
+// fullAddress is what an address has left that has tried too many unknown keys.
+type fullAddress ratelimit.State
+
+// refuse returns the error for another unknown key, and says in the headers of the answer what is left.
+func (f *fullAddress) refuse(h http.Header) error {
+	describeLimits(h, []ratelimit.State{ratelimit.State(*f)})
+	return fault.RateLimitedf(f.Reset, "too many requests with unknown API keys came from this address; wait, and check the key")
+}
+
+// lookUp is called before a key is looked up. If the address has tried too many unknown keys, it returns full, which refuses another one.
+// The key may be valid all the same, because callers behind a proxy share an address. So it is looked up, but only few of such keys at a
+// time, unless it is not new to this node. It returns false if the key had to wait for too long and is not to be looked up.
+func (l limits) lookUp(ctx context.Context, address string, isNew func() bool) (full *fullAddress, leave func(), ok bool) {
 	leave = func() {}
 	if l.limiter == nil {
-		return nil, leave, nil
+		return nil, leave, true
 	}
 	s, isFull := l.limiter.Full(l.stranger, address)
 	if !isFull {
-		return nil, leave, nil
+		return nil, leave, true
 	}
-	full = fault.RateLimitedf(s.Reset, "too many requests with unknown API keys came from this address; wait, and check the key")
-	if known() {
-		return full, leave, nil
+	full = new(fullAddress(s))
+	if !isNew() {
+		return full, leave, true
 	}
+	timeout := time.NewTimer(lookupWait)
+	defer timeout.Stop()
 	select {
 	case l.lookups <- struct{}{}:
-		return full, func() { <-l.lookups }, nil
+		return full, func() { <-l.lookups }, true
+	case <-timeout.C:
 	case <-ctx.Done():
-		return nil, leave, full
 	}
+	return full, leave, false
 }
 
-// countStranger counts a request with an unknown key.
-func (l limits) countStranger(ctx context.Context, address string) {
+// countStranger counts a request with an unknown key, and says in the headers of the answer what is left for the address.
+func (l limits) countStranger(ctx context.Context, h http.Header, address string) {
 	if l.limiter != nil {
-		l.limiter.Take(ctx, l.stranger, address)
+		describeLimits(h, []ratelimit.State{l.limiter.Take(ctx, l.stranger, address)})
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/task"
@@ -28,23 +28,6 @@ const (
 	hangAfter         = time.Minute
 	failuresMax       = 10 // of an organization, after which it stops
 )
-
-// seedOf returns the seed of a random test: that of the environment, a fixed one in an ordinary run, so that the gate is repeatable, and
-// a new one in a long run.
-func seedOf(t *testing.T) uint64 {
-	t.Helper()
-	if text := os.Getenv("BURSAR_SEED"); text != "" {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("BURSAR_SEED must be a number, but is %q", text)
-		}
-		return seed
-	}
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		return rand.Uint64()
-	}
-	return 1
-}
 
 // fuzzRun counts what the fuzzers of one run have seen.
 type fuzzRun struct {
@@ -61,7 +44,7 @@ type fuzzRun struct {
 // and a read change nothing, a repeated request takes effect once, and every invariant holds.
 func TestSoakRandomRequestsAreAnsweredAsDescribedAndBreakNoInvariant(t *testing.T) {
 	t.Parallel()
-	seed, organizations := seedOf(t), fuzzOrganizations
+	seed, organizations := dbtest.Seed(t), fuzzOrganizations
 	if os.Getenv("BURSAR_SOAK") == "1" {
 		organizations = soakOrganizations
 	}

@@ -8,14 +8,16 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 )
 
-// headers describes the headers of answers. Those of the rate limits are not required: a caller who is not known has none, and a service
-// may have none.
+// headers describes the headers of answers. Those of the rate limits are not required: a request without a key has none, and a service may
+// have none.
 var headers = map[string]*huma.Header{
 	"X-Request-Id": {Required: true, Description: "Identifier of the request.", Schema: &huma.Schema{Type: huma.TypeString}},
 	"RateLimit": {Schema: &huma.Schema{Type: huma.TypeString}, Description: "What is left of each rate limit, as in `\"key\";r=42;t=7`: " +
-		"requests (`r`), and seconds until there are more (`t`). Absent if the service has no rate limits, or does not know the caller."},
+		"requests (`r`), and seconds until there are more (`t`). With an unknown API key, that of the `\"address\"`. Absent if the service " +
+		"has no rate limits, or the request has no API key."},
 	"RateLimit-Policy": {Schema: &huma.Schema{Type: huma.TypeString}, Description: "Rate limits of the caller, as in " +
-		"`\"key\";q=100;w=10`: requests (`q`) in so many seconds (`w`). Absent if the service has no rate limits, or does not know the caller."},
+		"`\"key\";q=100;w=10`: requests (`q`) in so many seconds (`w`). With an unknown API key, that of the `\"address\"`. Absent if the " +
+		"service has no rate limits, or the request has no API key."},
 	"Retry-After": {Required: true, Schema: &huma.Schema{Type: huma.TypeInteger},
 		Description: "Seconds to wait before the request is sent again."},
 	idempotency.Replayed: {Schema: &huma.Schema{Type: huma.TypeString},

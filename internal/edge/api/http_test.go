@@ -253,6 +253,10 @@ func TestAnAddressMayTryFewUnknownKeys(t *testing.T) {
 		statuses := map[int]int{}
 		for i := range 30 {
 			a := get(fmt.Sprintf("bur_%043d", i))
+			left := fmt.Sprintf(`"address";r=%d;t=`, max(0, 9-i))
+			if a.Header.Get("RateLimit-Policy") != `"address";q=10;w=2` || !strings.HasPrefix(a.Header.Get("RateLimit"), left) {
+				t.Errorf("%d: %s of %s, want %s", a.Status, a.Header.Get("RateLimit"), a.Header.Get("RateLimit-Policy"), left)
+			}
 			if statuses[a.Status]++; a.Status == 429 && (a.Header.Get("Retry-After") == "" || a.Error(t).Code != "RATE_LIMITED") {
 				t.Fatalf("%s", a.Body)
 			}

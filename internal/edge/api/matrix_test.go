@@ -26,6 +26,7 @@ import (
 type sample struct {
 	path    map[string]string
 	query   string
+	header  http.Header
 	body    map[string]any
 	also    []sample       // other forms of it, for ids that cannot be in one request together
 	another map[string]any // properties that make it another request; a new name unless it says so
@@ -77,7 +78,7 @@ func (s sample) request(r wire.Route, key string) apitest.Request {
 	if s.query != "" {
 		path += "?" + s.query
 	}
-	out := apitest.Request{Method: r.Method, Path: path, Key: key}
+	out := apitest.Request{Method: r.Method, Path: path, Key: key, Header: s.header}
 	switch {
 	case s.body != nil && isForm(r):
 		out.Body, out.ContentType = apitest.Form(s.body)
@@ -338,7 +339,7 @@ func comparesForeignIDs(t *testing.T, mine, foreign *apitest.Tenant, r wire.Rout
 	}
 	// A description with an id the sample leaves out would go untested.
 	for _, p := range r.Operation.Parameters {
-		if p.In == "query" && idName.MatchString(p.Name) && !strings.Contains(asked, "&"+p.Name+"=") {
+		if p.In != "path" && idName.MatchString(p.Name) && !strings.Contains(asked, "&"+p.Name+"=") {
 			t.Errorf("the sample lacks the parameter %s", p.Name)
 		}
 	}
@@ -420,7 +421,7 @@ func TestEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
 			unknown.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(unknown.Path, "?")] + "surprise=1"
 			refuse.send("an unknown parameter", "surprise", unknown)
 			for _, p := range r.Operation.Parameters {
-				if p.In == "query" {
+				if p.In != "path" {
 					refuse.parameter(p)
 				}
 			}

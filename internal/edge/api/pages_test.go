@@ -77,6 +77,14 @@ func TestAPageOfLargeRecordsEndsEarlyAndTheListLosesNothing(t *testing.T) {
 				t.Errorf("%s: %d pages of up to %d bytes, and one of %d", path, pages, largest, whole)
 			}
 		}
+		// An explanation is not read again with a lower limit, which would bound only a part of it.
+		figure := apitest.Request{Method: "GET", Key: n.Key, Path: "/v1/reports/explain?limit=100&report=trial-balance&column=debits&" +
+			"ledger_account_id=" + l.Accounts["1010"] + "&accounting_period_id=" + l.Period(t, "2025-03").ID}
+		tiny := apitest.Start(t, d, api.Config{Memory: 1 << 20}) // a page has at most 43 KiB of rows
+		want, got := large.Send(t, figure), tiny.Send(t, figure)
+		if got.Status != 200 || len(got.Body) < 60<<10 || string(got.Body) != string(want.Body) {
+			t.Errorf("an explanation: %d, %d bytes, and %d of a service with more memory", got.Status, len(got.Body), len(want.Body))
+		}
 		if taken := small.API.MemoryTaken(); taken != 0 {
 			t.Errorf("%d bytes are still taken", taken)
 		}
@@ -93,7 +101,7 @@ func TestAnAnswerForWhichThereIsNoMemoryIsRefused(t *testing.T) {
 		small := apitest.Start(t, d, api.Config{Memory: 2 << 20})
 		for _, path := range []string{"/v1/journal-entries?limit=1", "/v1/journal-entries?limit=100"} {
 			a := small.Send(t, apitest.Request{Method: "GET", Path: path, Key: n.Key})
-			if a.Status != 400 || !strings.Contains(a.Error(t).Message, "ask for less") {
+			if a.Status != 400 || !strings.Contains(a.Error(t).Message, "ask for less at a time, or have the service started with more --memory") {
 				t.Errorf("%s: %d %.300s", path, a.Status, a.Body)
 			}
 		}

@@ -32,7 +32,7 @@ const (
 // to chance. After each round every user knows the outcome of what it sent, and the model of each user must agree with the service.
 func TestSoakNothingIsLostDoubledOrChangedWhateverFails(t *testing.T) {
 	t.Parallel()
-	seed, worlds, rounds := seedOf(t), 1, simulatedRounds
+	seed, worlds, rounds := dbtest.Seed(t), 1, simulatedRounds
 	if os.Getenv("BURSAR_SOAK") == "1" {
 		rounds = soakRounds
 		if os.Getenv("BURSAR_SEED") == "" {

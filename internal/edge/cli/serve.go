@@ -71,7 +71,8 @@ func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.tlsKey, "tls-key", "BURSAR_TLS_KEY", "", "private key file of the certificate")
 	c.Flags().IntVar(&srv.rateLimit, "rate-limit", 500, "requests per second that each API key may send; 0 means no limit")
 	c.Flags().IntVar(&srv.memory, "memory", memoryDefault,
-		"MiB of memory to stay below: limits the bodies of concurrent requests, and when garbage is collected")
+		"MiB of memory to stay below: limits the bodies of concurrent requests, what is built from them, and answers, and when garbage is "+
+			"collected")
 	text(c.Flags(), &srv.anchors, "anchors", "BURSAR_ANCHORS", "",
 		"folder to which every close writes an anchor of the audit log; by default, anchors in the data folder")
 	text(c.Flags(), &srv.slow, "slow-statement", "BURSAR_SLOW_STATEMENT", "200ms",
@@ -88,7 +89,7 @@ func (srv *server) slowStatement() (time.Duration, error) {
 	return d, nil
 }
 
-// Limits of --memory, in MiB. Three eighths of it are for the bodies of requests.
+// Limits of --memory, in MiB. Three eighths of it are for the bodies of requests, what is built from them, and answers.
 const (
 	memoryDefault = 512
 	memoryMin     = 128

@@ -23,7 +23,8 @@ func topicsOf(c Config) []topic {
 	limit := "This service sets no limit of its own; a proxy in front of it may."
 	if c.RateLimit > 0 {
 		limit = fmt.Sprintf("Each key may send %d requests a second, and twice as many in a burst; an organization, with all its keys, "+
-			"four times as many. The headers `RateLimit-Policy` and `RateLimit` say which quotas there are and what is left of them.", c.RateLimit)
+			"four times as many. The headers `RateLimit-Policy` and `RateLimit` say which quotas there are and what is left of them. "+
+			"Requests with unknown keys count against a quota of the address they come from.", c.RateLimit)
 	}
 	return append(requestTopics(c), []topic{
 		{ID: "pagination", Title: "Lists and pagination", Text: []string{
@@ -72,6 +73,8 @@ func requestTopics(c Config) []topic {
 			fmt.Sprintf("Bodies are JSON in UTF-8, of at most %d MiB. A parameter or property that the operation does not have is "+
 				"refused, and so is "+
 				"a name given twice: a typing error is never silently ignored.", c.BodyMax>>20),
+			"A form with a file may be larger. If it is refused before all of it has arrived, the connection is closed: send " +
+				"`Expect: 100-continue`, or read the response while you send.",
 			"A single record is returned as `{\"data\": …}`. Every response carries the id of its request in `X-Request-Id`; " +
 				"quote it when you ask for help.",
 		}, Caption: "A record", Sample: "{\n  \"data\": { … }\n}"},

@@ -199,8 +199,9 @@ func TestEveryReferenceHasAnIndexOrAReasonToHaveNone(t *testing.T) {
 	}
 	columns := map[string]map[string][]string{} // by table and index
 	err := d.ReadAcross(t.Context(), "a test reads the catalog", func(ctx context.Context, tx *db.Tx) error {
-		rows, err := db.All[indexed](ctx, tx, `SELECT m.name AS table_name, l.name AS index_name, i.seqno AS position, i.name AS column_name
-			FROM sqlite_master m JOIN pragma_index_list(m.name) l JOIN pragma_index_info(l.name) i WHERE m.type = 'table' ORDER BY 1, 2, 3`)
+		rows, err := db.All[indexed](ctx, tx, `SELECT m.name AS table_name, l.name AS index_name, i.seqno AS position,
+			coalesce(i.name, '(expression)') AS column_name FROM sqlite_master m JOIN pragma_index_list(m.name) l
+			JOIN pragma_index_info(l.name) i WHERE m.type = 'table' ORDER BY 1, 2, 3`)
 		for _, r := range rows {
 			if columns[r.Table] == nil {
 				columns[r.Table] = map[string][]string{}

@@ -42,20 +42,24 @@ type AllocationParams struct {
 type proposal struct {
 	Application
 	deposit  transaction.Transaction
-	source   *Application // whose unapplied rest is used
+	fee      money.Decimal // that was withheld from the deposit
+	source   *Application  // whose unapplied rest is used
 	invoices map[string]invoice.Invoice
+	reserved map[string]string // by invoice: the application that waits for a review of its payment
 }
 
 // resolver resolves references and collects faults.
 type resolver struct {
-	tx     *db.Tx
-	books  *snapshot.Books
-	faults fault.List
+	tx      *db.Tx
+	books   *snapshot.Books
+	pending *Application // the one that is being confirmed, which does not prevent itself; nil if there is none
+	faults  fault.List
 }
 
-// resolve returns an application as it is to be made, or an error with every fault of it.
-func resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Params) (*proposal, error) {
-	r := &resolver{tx: tx, books: b}
+// resolve returns an application as it is to be made, or an error with every fault of it. Pending is the application that waits for its
+// review, if it is that one.
+func resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Params, pending *Application) (*proposal, error) {
+	r := &resolver{tx: tx, books: b, pending: pending}
 	out := &proposal{Application: Application{DepositID: p.DepositID, Memo: p.Memo}}
 	amounts := r.amounts(p)
 	var err error
@@ -69,15 +73,13 @@ func resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Params) (*prop
 	for n, a := range p.Allocations {
 		i, found := out.invoices[a.TargetID]
 		if found && amounts[n].Sign() > 0 {
-			r.allocation(ctx, out, fmt.Sprintf("allocations[%d].", n), i, amounts[n], deposited)
+			r.allocation(out, fmt.Sprintf("allocations[%d].", n), i, amounts[n], deposited)
 		}
 		out.Allocations = append(out.Allocations, Allocation{InvoiceID: a.TargetID, CustomerID: i.CustomerID, Amount: amounts[n],
 			InvoiceNumber: i.Number, CustomerName: i.CustomerName})
 		out.Applied = out.Applied.Add(amounts[n])
 	}
-	if err := r.reserved(ctx, out); err != nil {
-		return nil, err
-	}
+	r.requireUnreserved(out)
 	if deposited {
 		if err := r.totals(ctx, out); err != nil {
 			return nil, err
@@ -141,8 +143,18 @@ func (r *resolver) deposit(ctx context.Context, out *proposal, lock string) (boo
 	out.deposit, out.LegalEntityID, out.DepositAt = t, t.Source.LegalEntityID, t.At
 	out.DepositMemo = memoOf(t)
 	out.payerName, out.payerAddress = payerOf(t)
+	if out.reserved, err = selectReservations(ctx, r.tx); err != nil {
+		return false, err
+	}
 	if out.source, err = selectOfDeposit(ctx, r.tx, t.ID, lock); err != nil {
 		return false, err
+	}
+	if s := out.source; s != nil && r.pending != nil {
+		if s.ID == r.pending.ID {
+			out.source = nil
+		} else {
+			s.Available = s.Available.Add(r.pending.Total)
+		}
 	}
 	switch s := out.source; {
 	case !transaction.IsInflow(t.Direction):
@@ -165,7 +177,7 @@ func (r *resolver) deposit(ctx context.Context, out *proposal, lock string) (boo
 		if err != nil {
 			return false, r.faults.Merge(err)
 		}
-		if out.Total, out.Currency = paid.Gross, paid.Currency; out.Total.Sign() <= 0 {
+		if out.Total, out.Currency, out.fee = paid.Gross, paid.Currency, paid.Fee; out.Total.Sign() <= 0 {
 			r.faults.AddConflictf(field, "the value of %s is %s: there is nothing to apply", t.SequenceNumber(), paid.Gross.Fixed(paid.Currency))
 			return false, nil
 		}
@@ -175,7 +187,7 @@ func (r *resolver) deposit(ctx context.Context, out *proposal, lock string) (boo
 }
 
 // allocation adds the reasons for which a deposit cannot pay an invoice.
-func (r *resolver) allocation(ctx context.Context, out *proposal, at string, i invoice.Invoice, amount money.Decimal, deposited bool) {
+func (r *resolver) allocation(out *proposal, at string, i invoice.Invoice, amount money.Decimal, deposited bool) {
 	if !amount.Equal(amount.RoundTo(i.Currency)) {
 		r.faults.Addf(at+"amount", "has more decimals than %s", i.Currency)
 	}
@@ -201,16 +213,15 @@ func (r *resolver) allocation(ctx context.Context, out *proposal, at string, i i
 	}
 }
 
-// reserved adds the invoices that applications which wait for a review use.
-func (r *resolver) reserved(ctx context.Context, out *proposal) error {
-	by, err := selectReservations(ctx, r.tx)
+// requireUnreserved adds the invoices that other applications use which wait for their review.
+func (r *resolver) requireUnreserved(out *proposal) {
 	for n, l := range out.Allocations {
-		if by[l.InvoiceID] != "" {
+		by := out.reserved[l.InvoiceID]
+		if by != "" && (r.pending == nil || by != r.pending.ID) {
 			r.faults.AddConflictf(fmt.Sprintf("allocations[%d].target_id", n), "the invoice %s is used by the cash application %s, which waits "+
-				"for its review: confirm or void that", l.InvoiceNumber, by[l.InvoiceID])
+				"for its review: confirm or void that", l.InvoiceNumber, by)
 		}
 	}
-	return err
 }
 
 // totals sets what is left of the deposit, or what is written off because it falls short of the allocations by a little.
@@ -223,12 +234,15 @@ func (r *resolver) totals(ctx context.Context, out *proposal) error {
 		out.Total = out.Applied
 	case rest.Sign() >= 0:
 		out.Unapplied, out.Available = rest, rest
+	case out.source != nil:
+		r.faults.AddConflictf("allocations", "add up to %s %[3]s, but only %[2]s %[3]s of the deposit are left",
+			out.Applied.Fixed(out.Currency), out.Total.Fixed(out.Currency), out.Currency)
 	default:
 		limit, err := selectLimit(ctx, r.tx)
 		if err != nil {
 			return err
 		}
-		if out.source != nil || rest.Neg().Cmp(limit) > 0 {
+		if rest.Neg().Cmp(limit) > 0 {
 			r.faults.AddConflictf("allocations", "add up to %s %[4]s, but %[2]s %[4]s can be applied, and at most %[3]s %[4]s are written off "+
 				"(PATCH /v1/settings)", out.Applied.Fixed(out.Currency), out.Total.Fixed(out.Currency), limit.Fixed(out.Currency), out.Currency)
 		}
@@ -253,5 +267,5 @@ func payerOf(t transaction.Transaction) (name, address string) {
 	if t.Crypto != nil {
 		address = t.Crypto.From
 	}
-	return strings.ToLower(strings.Join(strings.Fields(name), " ")), strings.ToLower(strings.TrimSpace(address))
+	return normalized(name), strings.ToLower(strings.TrimSpace(address))
 }

@@ -20,8 +20,8 @@ import (
 type Rule struct {
 	ID              string
 	Name            string
-	Matcher         string // a phrase in the description or the product of a line
-	Exact           bool   // the phrase is all of it
+	Matcher         string // a phrase in the description or the product of a line, as it is written there
+	Exact           bool   // the phrase is all of it, in any case and with any spaces
 	Review          bool   // a person has to look at it; otherwise the payment is credited to the account
 	LedgerAccountID string
 }
@@ -39,9 +39,9 @@ func (r Rule) matches(l invoice.Line) bool {
 	return false
 }
 
-// normalized returns a label in lower case and without repeated spaces.
-func normalized(label string) string {
-	return strings.ToLower(strings.Join(strings.Fields(label), " "))
+// normalized returns a text in lower case and without repeated spaces.
+func normalized(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(text), " "))
 }
 
 // precedes orders rules of which several match a line: the longest phrase first, then the oldest rule.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
@@ -50,12 +49,17 @@ func (s *Service) Preview(ctx context.Context, depositID string) (out Preview, e
 		if err := r.faults.Err(); err != nil {
 			return err
 		}
-		found, err := s.match(ctx, tx, b, p)
+		d := p.matching(tx)
+		found, err := suggest(ctx, tx, p, d)
 		if err != nil {
 			return err
 		}
-		out = Preview{Application: p.Application, Customer: found.Customer, Notes: found.Notes, PoolSize: found.PoolSize,
-			Truncated: found.Truncated}
+		size, err := poolSize(ctx, tx, d, p.reserved)
+		if err != nil {
+			return err
+		}
+		out = Preview{Application: p.Application, Customer: found.Customer, Notes: found.Notes, PoolSize: min(size, match.PoolMax),
+			Truncated: found.Truncated || size > match.PoolMax}
 		return s.complete(ctx, tx, &out, found.Suggestions)
 	})
 	return out, err
@@ -98,23 +102,22 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, out *Preview, all []m
 // sameAmountMax is how many invoices with the amount of a deposit are compared.
 const sameAmountMax = 1000
 
-// match finds the invoices that a deposit may pay. It reads only those that can be part of a suggestion, or of a doubt about one: the
+// matching returns the deposit of a proposal in the form that it is matched in. The rest of a deposit is applied on the day on which it is.
+func (p *proposal) matching(tx *db.Tx) match.Deposit {
+	d := match.Deposit{Amount: p.Total, Currency: p.Currency, Date: p.DepositAt, LegalEntityID: p.LegalEntityID, PayerName: p.payerName,
+		PayerAddress: p.payerAddress, Memo: p.DepositMemo, Fee: p.fee}
+	if p.source != nil {
+		d.Amount, d.Date = p.source.Available, tx.Now()
+	}
+	return d
+}
+
+// suggest finds the invoices that a deposit may pay. It reads only those that can be part of a suggestion, or of a doubt about one: the
 // invoices that the memo may name, those of the customers that the deposit points to, and those with its amount.
-func (s *Service) match(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal) (match.Result, error) {
+func suggest(ctx context.Context, tx *db.Tx, p *proposal, d match.Deposit) (match.Result, error) {
 	limit, err := selectLimit(ctx, tx)
 	if err != nil {
 		return match.Result{}, err
-	}
-	d := match.Deposit{Amount: p.Total, Currency: p.Currency, Date: p.DepositAt, LegalEntityID: p.LegalEntityID, PayerName: p.payerName,
-		PayerAddress: p.payerAddress, Memo: p.DepositMemo}
-	if p.source != nil {
-		d.Date = tx.Now()
-	} else {
-		paid, err := booking.PaidBy(ctx, tx, b, p.deposit)
-		if err != nil {
-			return match.Result{}, err
-		}
-		d.Fee = paid.Fee
 	}
 	customers, err := customer.Matching(ctx, tx)
 	if err != nil {
@@ -124,31 +127,28 @@ func (s *Service) match(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *pr
 	if err != nil {
 		return match.Result{}, err
 	}
-	m, pool := match.New(customers, history, nil), invoice.Pool{LegalEntityID: d.LegalEntityID, Currency: d.Currency, Until: latestDay(d.Date)}
-	candidates, cut, err := candidatesOf(ctx, tx, m, d, pool, limit)
-	if err != nil {
-		return match.Result{}, err
-	}
-	reserved, err := selectReservations(ctx, tx)
+	m := match.New(customers, history, nil)
+	candidates, cut, err := candidatesOf(ctx, tx, m, d, limit)
 	if err != nil {
 		return match.Result{}, err
 	}
 	for n, v := range candidates {
-		candidates[n].Reserved = reserved[v.ID] != ""
-	}
-	size, err := poolSize(ctx, tx, pool, slices.Collect(maps.Keys(reserved)))
-	if err != nil {
-		return match.Result{}, err
+		candidates[n].Reserved = p.reserved[v.ID] != ""
 	}
 	out := m.With(candidates).Match(d, match.Policy{Tolerance: limit})
-	out.PoolSize, out.Truncated = min(size, match.PoolMax), out.Truncated || cut || size > match.PoolMax
+	out.Truncated = out.Truncated || cut
 	return out, nil
 }
 
+// poolOf returns the invoices that a deposit may pay.
+func poolOf(d match.Deposit) invoice.Pool {
+	return invoice.Pool{LegalEntityID: d.LegalEntityID, Currency: d.Currency, Until: d.LatestIssue()}
+}
+
 // candidatesOf returns the invoices that a deposit is compared with, and whether there are more.
-func candidatesOf(ctx context.Context, tx *db.Tx, m *match.Matcher, d match.Deposit, pool invoice.Pool, tolerance money.Decimal) (
+func candidatesOf(ctx context.Context, tx *db.Tx, m *match.Matcher, d match.Deposit, tolerance money.Decimal) (
 	[]match.Invoice, bool, error) {
-	named, err := invoice.Numbered(ctx, tx, match.Lookups(d.Memo))
+	named, more, err := invoice.Numbered(ctx, tx, match.Lookups(d.Memo))
 	if err != nil {
 		return nil, false, err
 	}
@@ -165,20 +165,21 @@ func candidatesOf(ctx context.Context, tx *db.Tx, m *match.Matcher, d match.Depo
 	if err != nil {
 		return nil, false, err
 	}
-	same, err := invoice.WithAmountDue(ctx, tx, pool, d.Amount.Sub(tolerance), d.Amount.Add(tolerance), sameAmountMax)
+	same, err := invoice.WithAmountDue(ctx, tx, poolOf(d), d.Amount.Sub(tolerance), d.Amount.Add(tolerance), sameAmountMax)
 	if err != nil {
 		return nil, false, err
 	}
-	return slices.Concat(named, own, same), len(own) > match.PoolMax || len(same) == sameAmountMax, nil
+	return slices.Concat(named, own, same), more || len(own) > match.PoolMax || len(same) == sameAmountMax, nil
 }
 
-// poolSize counts the invoices that a deposit may pay.
-func poolSize(ctx context.Context, tx *db.Tx, pool invoice.Pool, reserved []string) (int, error) {
+// poolSize counts the invoices that a deposit may pay and that are not reserved.
+func poolSize(ctx context.Context, tx *db.Tx, d match.Deposit, reserved map[string]string) (int, error) {
+	pool := poolOf(d)
 	size, err := invoice.CountPool(ctx, tx, pool)
 	if err != nil || len(reserved) == 0 {
 		return size, err
 	}
-	found, err := invoice.FindSomeUnchecked(ctx, tx, reserved)
+	found, err := invoice.FindSomeUnchecked(ctx, tx, slices.Collect(maps.Keys(reserved)))
 	for _, i := range found {
 		if i.Status == invoice.Open && i.Currency == pool.Currency && !i.Date.After(pool.Until) &&
 			(i.LegalEntityID == "" || i.LegalEntityID == pool.LegalEntityID) {
@@ -189,15 +190,11 @@ func poolSize(ctx context.Context, tx *db.Tx, pool invoice.Pool, reserved []stri
 }
 
 // matchTypeOf returns the type of the suggestion that an application agrees with, or that it is a choice of its own.
-func (s *Service) matchTypeOf(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal) (string, error) {
+func matchTypeOf(ctx context.Context, tx *db.Tx, p *proposal) (string, error) {
 	if len(p.Allocations) == 0 {
 		return Manual, nil
 	}
-	whole := *p
-	if p.source != nil {
-		whole.Total = p.source.Available
-	}
-	found, err := s.match(ctx, tx, b, &whole)
+	found, err := suggest(ctx, tx, p, p.matching(tx))
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
@@ -12,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -19,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -123,7 +124,7 @@ func (s *Service) Apply(ctx context.Context, p Params) (a Application, err error
 		if err != nil {
 			return err
 		}
-		made, err := resolve(ctx, tx, b, p)
+		made, err := resolve(ctx, tx, b, p, nil)
 		if err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func (s *Service) Apply(ctx context.Context, p Params) (a Application, err error
 		if err != nil {
 			return err
 		}
-		if made.MatchType, err = s.matchTypeOf(ctx, tx, b, made); err != nil {
+		if made.MatchType, err = matchTypeOf(ctx, tx, made); err != nil {
 			return err
 		}
 		made.ID, made.AppliedBy, made.CreatedAt, made.revision = tx.NewID(id.CashApplication), actor.From(ctx).UserID, tx.Now(), 1
@@ -141,6 +142,11 @@ func (s *Service) Apply(ctx context.Context, p Params) (a Application, err error
 			made.Status, made.Available, action = Pending, money.Decimal{}, "cash_application.pending"
 		} else if err := s.book(ctx, tx, b, made, rules); err != nil {
 			return err
+		}
+		if made.SourceID != "" {
+			if err := useRest(ctx, tx, made.SourceID, made.Total); err != nil {
+				return err
+			}
 		}
 		a = made.Application
 		if err := insert(ctx, tx, a); err != nil {
@@ -207,10 +213,7 @@ func (s *Service) book(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *pro
 	if p.EntryID, err = s.bookRest(ctx, tx, b, p, parts, memo); err != nil {
 		return err
 	}
-	if err := p.recordMovements(ctx, tx); err != nil {
-		return err
-	}
-	return s.useRest(ctx, tx, p.SourceID, p.Total)
+	return p.recordMovements(ctx, tx)
 }
 
 // recordMovements records what the entry takes off the invoices that are booked here.
@@ -231,13 +234,18 @@ func byInvoice(all []Allocation) []Allocation {
 	return slices.SortedFunc(slices.Values(all), func(a, b Allocation) int { return strings.Compare(a.InvoiceID, b.InvoiceID) })
 }
 
-// requireAccounts returns an error if a rule routes to an account that cannot be posted to.
+// requireAccounts returns an error if a rule routes to an account that payments cannot be credited to: one that cannot be posted to, or
+// one whose balance applications themselves explain.
 func requireAccounts(b *snapshot.Books, rules []Rule, parts []booking.Part) error {
 	for _, p := range parts {
 		a, there := b.Accounts[p.LedgerAccountID]
 		for _, r := range rules {
-			if r.LedgerAccountID == p.LedgerAccountID && (!there || a.ArchivedAt != nil || !a.Postable) {
-				return fault.Conflictf("the rule %s routes payments to a ledger account that is archived or not postable: change the rule", r.Name)
+			if r.Review || r.LedgerAccountID != p.LedgerAccountID {
+				continue
+			}
+			if !there || a.Archived() || !a.Postable || account.ExplainedByApplications(a.Role) {
+				return fault.Conflictf("the rule %s routes payments to a ledger account that is archived, not postable, or kept by cash "+
+					"applications: change the rule", r.Name)
 			}
 		}
 	}
@@ -259,8 +267,8 @@ func (s *Service) bookRest(ctx context.Context, tx *db.Tx, b *snapshot.Books, p 
 	var lines []journal.LineParams
 	for _, part := range parts {
 		l := journal.LineParams{LedgerAccountID: part.LedgerAccountID, Amount: part.Amount.Abs().String(), Currency: p.Currency, Memo: part.Memo}
-		if l.Side = creditSide; part.Amount.Sign() < 0 {
-			l.Side = creditSide.Other()
+		if l.Side = book.Credit; part.Amount.Sign() < 0 {
+			l.Side = book.Debit
 		}
 		lines = append(lines, l)
 	}
@@ -274,7 +282,7 @@ func (s *Service) bookRest(ctx context.Context, tx *db.Tx, b *snapshot.Books, p 
 }
 
 // useRest takes an amount off what is available of an application, or adds a negative one back.
-func (s *Service) useRest(ctx context.Context, tx *db.Tx, applicationID string, amount money.Decimal) error {
+func useRest(ctx context.Context, tx *db.Tx, applicationID string, amount money.Decimal) error {
 	before, err := selectOne(ctx, tx, applicationID, "{for_update}")
 	if err != nil {
 		return err
@@ -333,21 +341,15 @@ func (s *Service) Confirm(ctx context.Context, applicationID, etag string) (a Ap
 
 // applyPending books an application that waited for its review, if that is still possible.
 func (s *Service) applyPending(ctx context.Context, tx *db.Tx, b *snapshot.Books, before Application) (Application, error) {
-	if err := setLive(ctx, tx, before.ID, Voided); err != nil { // so that it does not stand in its own way
-		return before, err
-	}
 	p := Params{DepositID: before.DepositID, Memo: before.Memo}
 	for _, l := range before.Allocations {
 		p.Allocations = append(p.Allocations, AllocationParams{TargetID: l.InvoiceID, Amount: l.Amount.String()})
 	}
-	made, err := resolve(ctx, tx, b, p)
+	made, err := resolve(ctx, tx, b, p, &before)
 	if err != nil {
 		if fault.Refused(err) {
 			return before, fault.Conflictf("the cash application %s cannot be applied any more, void it: %v", before.ID, err)
 		}
-		return before, err
-	}
-	if err := setLive(ctx, tx, before.ID, Pending); err != nil {
 		return before, err
 	}
 	rules, err := s.sortedRules(ctx, tx)
@@ -390,6 +392,11 @@ func (s *Service) Void(ctx context.Context, applicationID, reason, etag string) 
 		a.Status, a.VoidReason, a.Available = Voided, reason, money.Decimal{}
 		if before.Status.booked() {
 			if a.ErrorMessage, err = s.undo(ctx, tx, before); err != nil {
+				return err
+			}
+		}
+		if before.SourceID != "" {
+			if err := useRest(ctx, tx, before.SourceID, before.Total.Neg()); err != nil {
 				return err
 			}
 		}
@@ -439,11 +446,6 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, a Application) (failure s
 			return "", err
 		}
 	}
-	if a.SourceID != "" {
-		if err := s.useRest(ctx, tx, a.SourceID, a.Total.Neg()); err != nil {
-			return "", err
-		}
-	}
 	if s.unpost != nil {
 		if err := s.unpost(ctx, tx, a.EntryID); err != nil {
 			return "the entry could not be removed from the ledger provider: " + err.Error(), nil
@@ -488,10 +490,3 @@ func depositsOf(ctx context.Context, tx *db.Tx, all []Application) (map[string]t
 	}
 	return out, err
 }
-
-// latestDay returns the end of the last day of which an invoice may be that a deposit pays.
-func latestDay(at time.Time) time.Time {
-	return at.UTC().Truncate(24*time.Hour).AddDate(0, 0, latestIssue+1).Add(-time.Millisecond)
-}
-
-const latestIssue = 3

@@ -7,8 +7,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
-	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/match"
 )
 
@@ -17,9 +17,6 @@ const (
 	allocationTable = "cash_application_allocations"
 	settingsTable   = "cash_application_settings"
 )
-
-// creditSide is the side of positive parts.
-const creditSide = book.Credit
 
 type row struct {
 	ID              string        `db:"cash_application_id"`
@@ -59,7 +56,6 @@ type allocationRow struct {
 	InvoiceID     string        `db:"invoice_id"`
 	CustomerID    string        `db:"customer_id"`
 	Amount        money.Decimal `db:"amount"`
-	Live          bool          `db:"is_live"`
 }
 
 func toRow(a Application) row {
@@ -86,8 +82,7 @@ func (r row) application() Application {
 func toAllocations(a Application) []allocationRow {
 	out := make([]allocationRow, len(a.Allocations))
 	for n, l := range a.Allocations {
-		out[n] = allocationRow{ApplicationID: a.ID, Position: int64(n), InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount,
-			Live: a.Status != Voided}
+		out[n] = allocationRow{ApplicationID: a.ID, Position: int64(n), InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount}
 	}
 	return out
 }
@@ -109,18 +104,22 @@ func applicationsOf(ctx context.Context, tx *db.Tx, rows []row) ([]Application, 
 	if err != nil {
 		return nil, err
 	}
-	paid := make([]string, len(lines))
+	paid, payers := make([]string, len(lines)), make([]string, len(lines))
 	for n, l := range lines {
-		paid[n] = l.InvoiceID
+		paid[n], payers[n] = l.InvoiceID, l.CustomerID
 	}
-	invoices, err := invoice.FindSomeUnchecked(ctx, tx, paid)
+	numbers, err := invoice.NumbersUnchecked(ctx, tx, paid)
+	if err != nil {
+		return nil, err
+	}
+	names, err := customer.NamesUnchecked(ctx, tx, payers)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range lines {
-		a, i := &out[at[l.ApplicationID]], invoices[l.InvoiceID]
+		a := &out[at[l.ApplicationID]]
 		a.Allocations = append(a.Allocations, Allocation{InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount,
-			InvoiceNumber: i.Number, CustomerName: i.CustomerName})
+			InvoiceNumber: numbers[l.InvoiceID], CustomerName: names[l.CustomerID]})
 	}
 	deposits, err := depositsOf(ctx, tx, out)
 	for n, a := range out {
@@ -226,7 +225,7 @@ func selectReservations(ctx context.Context, tx *db.Tx) (map[string]string, erro
 func selectApplied(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal, error) {
 	rows, err := db.All[money.Decimal](ctx, tx, "SELECT l.amount FROM cash_application_allocations l "+
 		"JOIN cash_applications a ON a.organization_id = @org AND a.cash_application_id = l.cash_application_id "+
-		"WHERE l.organization_id = @org AND l.invoice_id = ? AND l.is_live = ? AND a.status <> 'pending'", invoiceID, true)
+		"WHERE l.organization_id = @org AND l.invoice_id = ? AND a.status IN ('applied', 'confirmed')", invoiceID)
 	return money.Sum(rows...), err
 }
 
@@ -245,18 +244,6 @@ func update(ctx context.Context, tx *db.Tx, a Application) error {
 		void_reason = ?, error_message = ?, revision = ?, updated_at = ? WHERE organization_id = @org AND cash_application_id = ?`,
 		r.Status, r.Total, r.WrittenOff, r.Unapplied, r.Available, r.EntryID, r.ProcessorStatus, r.MarkedPaidAt, r.ConfirmedBy, r.ConfirmedAt,
 		r.VoidReason, r.ErrorMessage, r.Revision, r.UpdatedAt, r.ID)
-	if err != nil || a.Status != Voided {
-		return err
-	}
-	_, err = tx.Exec(ctx, "UPDATE cash_application_allocations SET is_live = ? WHERE organization_id = @org AND cash_application_id = ?",
-		false, a.ID)
-	return err
-}
-
-// setLive sets the status of an application by itself, while its review ends.
-func setLive(ctx context.Context, tx *db.Tx, applicationID string, status Status) error {
-	_, err := tx.Exec(ctx, "UPDATE cash_applications SET status = ? WHERE organization_id = @org AND cash_application_id = ?",
-		string(status), applicationID)
 	return err
 }
 
@@ -275,18 +262,13 @@ func selectLimit(ctx context.Context, tx *db.Tx) (money.Decimal, error) {
 }
 
 func upsertLimit(ctx context.Context, tx *db.Tx, limit money.Decimal) error {
-	_, err := tx.Exec(ctx, "DELETE FROM cash_application_settings WHERE organization_id = @org")
-	if err != nil {
-		return err
-	}
-	return db.Insert(ctx, tx, settingsTable, limitRow{limit, tx.Now()})
+	return db.Upsert(ctx, tx, settingsTable, []limitRow{{limit, tx.Now()}},
+		"ON CONFLICT (organization_id) DO UPDATE SET write_off_limit = excluded.write_off_limit, updated_at = excluded.updated_at")
 }
 
 type earlierRow struct {
-	PayerName    *string `db:"payer_name"`
-	PayerAddress *string `db:"payer_address"`
-	CustomerID   string  `db:"customer_id"`
-	Status       string  `db:"status"`
+	CustomerID string `db:"customer_id"`
+	Status     string `db:"status"`
 }
 
 // earlierMax is from how many of the latest allocations a payer is learned.
@@ -298,7 +280,7 @@ func selectEarlier(ctx context.Context, tx *db.Tx, name, address string) (out []
 		if by.value == "" {
 			continue
 		}
-		rows, err := db.All[earlierRow](ctx, tx, "SELECT a.payer_name, a.payer_address, l.customer_id, a.status FROM cash_applications a "+
+		rows, err := db.All[earlierRow](ctx, tx, "SELECT l.customer_id, a.status FROM cash_applications a "+
 			"JOIN cash_application_allocations l ON l.organization_id = @org AND l.cash_application_id = a.cash_application_id "+
 			"WHERE a.organization_id = @org AND {rare}(a."+by.column+" = ?) AND a.status IN ('confirmed', 'voided') "+
 			"ORDER BY a.cash_application_id DESC, l.position LIMIT ?", by.value, earlierMax)
@@ -324,7 +306,7 @@ func selectEarlier(ctx context.Context, tx *db.Tx, name, address string) (out []
 }
 
 // forEach calls do for all applications in the order of ids, reading them in chunks.
-func forEach(ctx context.Context, tx *db.Tx, do func([]Application, map[string][]allocationRow) error) error {
+func forEach(ctx context.Context, tx *db.Tx, do func([]Application) error) error {
 	const chunk = 1000
 	for last := ""; ; {
 		rows, err := db.All[row](ctx, tx, selectRows+" AND cash_application_id > ? ORDER BY cash_application_id LIMIT ?", last, chunk)
@@ -335,16 +317,7 @@ func forEach(ctx context.Context, tx *db.Tx, do func([]Application, map[string][
 		if err != nil {
 			return err
 		}
-		lines, err := db.All[allocationRow](ctx, tx, "SELECT "+db.Columns[allocationRow]()+" FROM cash_application_allocations "+
-			"WHERE organization_id = @org AND cash_application_id > ? AND cash_application_id <= ?", last, rows[len(rows)-1].ID)
-		if err != nil {
-			return err
-		}
-		stored := map[string][]allocationRow{}
-		for _, l := range lines {
-			stored[l.ApplicationID] = append(stored[l.ApplicationID], l)
-		}
-		if err := do(found, stored); err != nil || len(rows) < chunk {
+		if err := do(found); err != nil || len(rows) < chunk {
 			return err
 		}
 		last = rows[chunk-1].ID

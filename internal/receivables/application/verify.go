@@ -33,9 +33,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	}
 	v := &verification{control: b.Roles()[account.RoleTradeReceivable], unapplied: b.Roles()[account.RoleUnappliedCash],
 		paid: map[string]money.Decimal{}, used: map[string]money.Decimal{}, available: map[string]Application{}}
-	err = forEach(ctx, tx, func(chunk []Application, stored map[string][]allocationRow) error {
-		return v.chunk(ctx, tx, chunk, stored)
-	})
+	err = forEach(ctx, tx, func(chunk []Application) error { return v.chunk(ctx, tx, chunk) })
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +63,7 @@ func (v *verification) addf(a Application, format string, args ...any) {
 }
 
 // chunk verifies some applications.
-func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application, stored map[string][]allocationRow) error {
+func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application) error {
 	var entries, invoices []string
 	for _, a := range chunk {
 		if a.EntryID != "" {
@@ -86,7 +84,7 @@ func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application
 		return err
 	}
 	for _, a := range chunk {
-		v.totals(a, stored[a.ID])
+		v.totals(a)
 		v.entry(a, booked[a.EntryID], paid)
 		if t := deposits[a.DepositID]; a.Status.booked() && a.SourceID == "" && t.JournalEntryID != a.EntryID {
 			v.addf(a, "it is %s, but its deposit has the entry %q", a.Status, t.JournalEntryID)
@@ -101,12 +99,11 @@ func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application
 }
 
 // totals verifies the amounts of an application.
-func (v *verification) totals(a Application, stored []allocationRow) {
+func (v *verification) totals(a Application) {
 	var sum money.Decimal
-	for _, l := range stored {
-		sum = sum.Add(l.Amount)
-		if l.Live != (a.Status != Voided) || l.Amount.Sign() <= 0 {
-			v.addf(a, "it is %s, but its allocation %d to %s does not agree with that", a.Status, l.Position, l.InvoiceID)
+	for _, l := range a.Allocations {
+		if sum = sum.Add(l.Amount); l.Amount.Sign() <= 0 {
+			v.addf(a, "its allocation to %s is %s", l.InvoiceID, l.Amount)
 		}
 	}
 	switch {
@@ -121,7 +118,7 @@ func (v *verification) totals(a Application, stored []allocationRow) {
 	case !a.Available.IsZero():
 		v.addf(a, "it is %s, but %s of it is available", a.Status, a.Available)
 	}
-	if a.SourceID != "" && a.Status.booked() {
+	if a.SourceID != "" && a.Status != Voided { // one that waits for its review uses the rest, too
 		v.used[a.SourceID] = v.used[a.SourceID].Add(a.Total)
 	}
 }

@@ -102,19 +102,11 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, entryID string) error 
 	if err != nil {
 		return err
 	}
-	at := e.AccountingDate
-	closed, err := s.journal.InClosedPeriod(ctx, tx, e)
+	reversal, err := s.journal.ReverseWhenOpen(ctx, tx, e)
 	if err != nil {
 		return err
 	}
-	if closed {
-		at = tx.Now()
-	}
-	reversal, err := s.journal.ReverseInTxOn(ctx, tx, e, at)
-	if err != nil {
-		return err
-	}
-	return ReverseMovements(ctx, tx, entryID, reversal.ID)
+	return reverseMovements(ctx, tx, entryID, reversal.ID)
 }
 
 // explainEntry says which invoice made an entry, and what to do to undo it.

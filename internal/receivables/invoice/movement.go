@@ -22,9 +22,9 @@ func RecordMovement(ctx context.Context, tx *db.Tx, documentID, entryID string, 
 	return db.Insert(ctx, tx, movementTable, movementRow{documentID, entryID, amount})
 }
 
-// ReverseMovements records the opposite of what an entry changes for its reversal. It runs in the caller's transaction.
-func ReverseMovements(ctx context.Context, tx *db.Tx, entryID, reversalID string) error {
-	moved, err := selectMovementsOf(ctx, tx, []string{entryID})
+// reverseMovements records the opposite of what an entry changes for its reversal.
+func reverseMovements(ctx context.Context, tx *db.Tx, entryID, reversalID string) error {
+	moved, err := selectMovementsOf(ctx, tx, entryID)
 	if err != nil || len(moved) == 0 {
 		return err
 	}

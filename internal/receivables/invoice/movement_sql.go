@@ -24,9 +24,9 @@ type Movement struct {
 	Amount  money.Decimal `db:"amount"`
 }
 
-func selectMovementsOf(ctx context.Context, tx *db.Tx, entryIDs []string) ([]movementRow, error) {
+func selectMovementsOf(ctx context.Context, tx *db.Tx, entryID string) ([]movementRow, error) {
 	return db.All[movementRow](ctx, tx, "SELECT "+db.Columns[movementRow]()+
-		" FROM receivable_movements WHERE organization_id = @org AND journal_entry_id {any}", entryIDs)
+		" FROM receivable_movements WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }
 
 // selectMovementsSince reads the movements of the entries on the control account from an instant on.
@@ -106,7 +106,7 @@ func selectReceivables(ctx context.Context, tx *db.Tx, f ReceivablesFilter, ids 
 		}
 		rows, err := db.All[receivableRow](ctx, tx, q.Then(""), q.Args...)
 		for _, r := range rows {
-			if !seen[r.DocumentID] && (f.DocumentID == "" || f.DocumentID == r.DocumentID) {
+			if !seen[r.DocumentID] {
 				seen[r.DocumentID] = true
 				if r.Status == string(Uncollectible) || r.Status == string(Draft) {
 					r.Amount = money.Decimal{} // written off, or not booked yet
@@ -123,11 +123,15 @@ func selectReceivables(ctx context.Context, tx *db.Tx, f ReceivablesFilter, ids 
 	const credits = `SELECT credit_note_id AS document_id, credit_note_number AS number, customer_id, legal_entity_id, currency,
 		credit_note_date AS date, credit_note_date AS due_date, status, amount_remaining AS amount FROM credit_notes
 		WHERE organization_id = @org AND invoice_id IS NULL`
-	if err := read(false, invoices, "status = ?", string(Open)); err != nil {
-		return nil, err
-	}
-	if err := read(true, credits, "amount_remaining <> ?", money.Decimal{}); err != nil {
-		return nil, err
+	if f.DocumentID != "" {
+		ids = []string{f.DocumentID}
+	} else {
+		if err := read(false, invoices, "status = ?", string(Open)); err != nil {
+			return nil, err
+		}
+		if err := read(true, credits, "amount_remaining <> ?", money.Decimal{}); err != nil {
+			return nil, err
+		}
 	}
 	if len(ids) > 0 {
 		if err := read(false, invoices, "invoice_id {any}", ids); err != nil {

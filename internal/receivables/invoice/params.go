@@ -266,6 +266,8 @@ func (r *resolver) account(field, accountID string, foreign map[string]bool, typ
 		r.faults.Addf(field, "must be an account of type %s: %s is of type %s", fault.Choices(types), a, a.Type)
 	case !a.Postable:
 		r.faults.Addf(field, "the ledger account %s is not postable: choose one below it", a)
+	case account.IsControl(a.Role):
+		r.faults.Addf(field, "the ledger account %s is what the invoice is due on: choose another account", a)
 	case a.Archived():
 		r.faults.AddConflictf(field, "the ledger account %s is archived: unarchive it or choose another", a)
 	}

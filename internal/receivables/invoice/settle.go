@@ -111,7 +111,13 @@ func WithAmountDue(ctx context.Context, tx *db.Tx, p Pool, low, high money.Decim
 	return selectWithAmountDue(ctx, tx, p, low, high, limit)
 }
 
-// Numbered returns the invoices whose numbers a memo may name. It runs in the caller's transaction.
-func Numbered(ctx context.Context, tx *db.Tx, l match.Lookup) ([]match.Invoice, error) {
+// NumbersUnchecked returns the numbers of invoices by their ids, without checking that the actor may see them. It runs in the caller's
+// transaction.
+func NumbersUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]string, error) {
+	return selectNumbers(ctx, tx, ids)
+}
+
+// Numbered returns the invoices whose numbers a memo may name, and whether there are more. It runs in the caller's transaction.
+func Numbered(ctx context.Context, tx *db.Tx, l match.Lookup) ([]match.Invoice, bool, error) {
 	return selectLookedUp(ctx, tx, l)
 }

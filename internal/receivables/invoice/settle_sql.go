@@ -3,6 +3,7 @@ package invoice
 import (
 	"context"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -78,12 +79,14 @@ func selectOfCustomers(ctx context.Context, tx *db.Tx, customers []string, curre
 		return nil, err
 	}
 	paid, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = ? AND currency = ? "+
-		"AND total = ? LIMIT ?", customers, string(Paid), currency, total, sameMax))
+		"AND total = ? ORDER BY due_date, invoice_id LIMIT ?", customers, string(Paid), currency, total, sameMax))
 	return append(open, paid...), err
 }
 
-// sameMax bounds how many invoices with the same number or total are read: so many identify none.
-const sameMax = 100
+const (
+	sameMax     = 100  // paid invoices with the same total that are read: so many identify none
+	lookedUpMax = 1000 // invoices with a number that a memo may name
+)
 
 func selectWithAmountDue(ctx context.Context, tx *db.Tx, p Pool, low, high money.Decimal, limit int) ([]match.Invoice, error) {
 	return matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND currency = ? AND status = ? AND amount_due >= ? AND amount_due <= ? "+
@@ -91,27 +94,43 @@ func selectWithAmountDue(ctx context.Context, tx *db.Tx, p Pool, low, high money
 		p.Currency, string(Open), low, high, p.LegalEntityID, p.Until, limit))
 }
 
-func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup) (out []match.Invoice, err error) {
-	read := func(condition string, args ...any) {
-		if err == nil {
-			var found []match.Invoice
-			found, err = matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+condition+" LIMIT ?", append(args, sameMax)...))
-			out = append(out, found...)
+func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup) (out []match.Invoice, more bool, err error) {
+	for _, by := range []struct {
+		condition string
+		texts     []string
+	}{{"{rare}(number_key = w.value)", l.Keys}, {"{rare}(number_digits = w.value) AND number_digits <> ''", l.Tails}} {
+		if len(by.texts) == 0 {
+			continue
 		}
-	}
-	if len(l.Keys) > 0 {
-		read("{rare}(number_key = w.value)", l.Keys)
-	}
-	if len(l.Tails) > 0 {
-		read("{rare}(number_digits = w.value) AND number_digits <> ''", l.Tails)
+		found, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+by.condition+" ORDER BY due_date, invoice_id LIMIT ?", by.texts,
+			lookedUpMax))
+		if err != nil {
+			return nil, false, err
+		}
+		out, more = append(out, found...), more || len(found) == lookedUpMax
 	}
 	for _, s := range l.Series {
-		if err == nil {
-			var found []match.Invoice
-			found, err = matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND number_key >= ? AND number_key <= ? AND "+
-				"length(number_key) = ? LIMIT 1", s.First, s.Last, len([]rune(s.First))))
-			out = append(out, found...)
+		found, err := matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND length(number_key) = ? AND number_key >= ? AND number_key <= ? "+
+			"LIMIT 1", utf8.RuneCountInString(s.First), s.First, s.Last))
+		if err != nil {
+			return nil, false, err
 		}
+		out = append(out, found...)
+	}
+	return out, more, nil
+}
+
+type numberRow struct {
+	ID     string `db:"invoice_id"`
+	Number string `db:"invoice_number"`
+}
+
+func selectNumbers(ctx context.Context, tx *db.Tx, ids []string) (map[string]string, error) {
+	rows, err := db.All[numberRow](ctx, tx, "SELECT invoice_id, invoice_number FROM invoices WHERE organization_id = @org "+
+		"AND invoice_id {any}", ids)
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Number
 	}
 	return out, err
 }

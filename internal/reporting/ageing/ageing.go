@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -25,6 +24,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
 // The dates from which the age of an invoice is counted.
@@ -146,7 +146,7 @@ func get(ctx context.Context, tx *db.Tx, p Params) (Report, error) {
 	}
 	if p.CustomerID != "" {
 		if f.CustomerIDs, err = customer.Resolve(ctx, tx, p.CustomerID); err != nil || len(f.CustomerIDs) == 0 {
-			return out, err // nobody owes nothing
+			return out, err // an unknown customer owes nothing
 		}
 	}
 	found, err := invoice.Receivables(ctx, tx, f, end)
@@ -156,10 +156,11 @@ func get(ctx context.Context, tx *db.Tx, p Params) (Report, error) {
 	if err := out.add(ctx, tx, found); err != nil {
 		return out, err
 	}
-	if p.CustomerID != "" {
-		return out, nil
+	if p.CustomerID == "" {
+		err = out.compare(ctx, tx, f, end)
 	}
-	return out, out.compare(ctx, tx, f, end)
+	out.sort()
+	return out, err
 }
 
 // Day returns a date, or today if it is empty, and the instant at which it ends in the organization's time zone.
@@ -171,11 +172,11 @@ func Day(ctx context.Context, tx *db.Tx, text string) (string, time.Time, error)
 	if text == "" {
 		text = tx.Now().In(zone).Format(time.DateOnly)
 	}
-	at, err := time.ParseInLocation(time.DateOnly, text, zone)
-	if err != nil || at.Year() < 1 || at.Year() > 9998 {
-		return text, at, fault.Invalidf("as_of", "must be a date such as 2026-01-31")
+	end, err := calendar.EndOfDay(text, zone)
+	if err != nil || text < "0001" || text >= "9999" { // ends must have four digits in UTC, too
+		return text, end, fault.Invalidf("as_of", "must be a date such as 2026-01-31")
 	}
-	return text, clock.Stamp(time.Date(at.Year(), at.Month(), at.Day()+1, 0, 0, 0, 0, zone)), nil
+	return text, end, nil
 }
 
 // buckets returns the buckets with some last days.
@@ -211,20 +212,9 @@ func overdue(r invoice.Receivable, asOf, ageBy string) int64 {
 
 // InBucket returns those of some receivables that are in a bucket with a name such as current, 31-60 or over_90. Credit notes are in none.
 func InBucket(found []invoice.Receivable, bucket, asOf, ageBy string) ([]invoice.Receivable, error) {
-	wrong := fault.Invalidf("bucket", "must be a bucket of the report, such as current, 31-60 or over_90")
-	var from, to int64
-	switch {
-	case bucket == "current":
-		from, to = math.MinInt64, 0
-	case strings.HasPrefix(bucket, "over_"):
-		if _, err := fmt.Sscanf(bucket, "over_%d", &from); err != nil || fmt.Sprintf("over_%d", from) != bucket {
-			return nil, wrong
-		}
-		from, to = from+1, math.MaxInt64
-	default:
-		if _, err := fmt.Sscanf(bucket, "%d-%d", &from, &to); err != nil || fmt.Sprintf("%d-%d", from, to) != bucket {
-			return nil, wrong
-		}
+	from, to, err := parseBucket(bucket)
+	if err != nil {
+		return nil, err
 	}
 	var out []invoice.Receivable
 	for _, x := range found {
@@ -233,6 +223,21 @@ func InBucket(found []invoice.Receivable, bucket, asOf, ageBy string) ([]invoice
 		}
 	}
 	return out, nil
+}
+
+// parseBucket returns the first and the last day of a bucket with a name.
+func parseBucket(name string) (from, to int64, err error) {
+	if name == "current" {
+		return math.MinInt64, 0, nil
+	}
+	if _, err := fmt.Sscanf(name, "over_%d", &from); err == nil && name == fmt.Sprintf("over_%d", from) && from > 0 && from <= daysMax {
+		return from + 1, math.MaxInt64, nil
+	}
+	if _, err := fmt.Sscanf(name, "%d-%d", &from, &to); err == nil && name == fmt.Sprintf("%d-%d", from, to) && from > 0 && from <= to &&
+		to <= daysMax {
+		return from, to, nil
+	}
+	return 0, 0, fault.Invalidf("bucket", "must be a bucket of the report, such as current, 31-60 or over_90")
 }
 
 // bucketOf returns the position of the bucket of a receivable.
@@ -256,7 +261,7 @@ func (a *Amounts) put(x invoice.Receivable, bucket int) {
 // add adds receivables up by customer, and in total.
 func (r *Report) add(ctx context.Context, tx *db.Tx, found []invoice.Receivable) error {
 	type key struct{ entity, currency, customer string }
-	rows, totals := map[key]int{}, map[key]int{}
+	rows := map[key]int{}
 	for _, x := range found {
 		k := key{x.LegalEntityID, x.Currency, x.CustomerID}
 		n, known := rows[k]
@@ -265,14 +270,12 @@ func (r *Report) add(ctx context.Context, tx *db.Tx, found []invoice.Receivable)
 			rows[k] = n
 			r.Rows = append(r.Rows, Row{CustomerID: x.CustomerID, LegalEntityID: x.LegalEntityID, Currency: x.Currency, Amounts: r.newAmounts()})
 		}
-		t := r.total(totals[key{entity: x.LegalEntityID, currency: x.Currency}], x.LegalEntityID, x.Currency)
-		totals[key{entity: x.LegalEntityID, currency: x.Currency}] = t + 1
 		bucket := r.bucketOf(x)
 		if !x.CreditNote {
 			r.Rows[n].Invoices++
 		}
 		r.Rows[n].put(x, bucket)
-		r.Totals[t].put(x, bucket)
+		r.total(x.LegalEntityID, x.Currency).put(x, bucket)
 	}
 	ids := make([]string, 0, len(r.Rows))
 	for _, row := range r.Rows {
@@ -285,20 +288,17 @@ func (r *Report) add(ctx context.Context, tx *db.Tx, found []invoice.Receivable)
 	for n := range r.Rows {
 		r.Rows[n].CustomerName = names[r.Rows[n].CustomerID]
 	}
-	slices.SortFunc(r.Rows, func(a, b Row) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.CustomerName), strings.ToLower(b.CustomerName)),
-			strings.Compare(a.CustomerID, b.CustomerID), strings.Compare(a.LegalEntityID, b.LegalEntityID), strings.Compare(a.Currency, b.Currency))
-	})
 	return nil
 }
 
-// total returns the position of the total of a legal entity and a currency: one less than known, or that of a new one.
-func (r *Report) total(known int, legalEntityID, currency string) int {
-	if known > 0 {
-		return known - 1
+// total returns the total of a legal entity and a currency, a new one if there is none.
+func (r *Report) total(legalEntityID, currency string) *Total {
+	n := slices.IndexFunc(r.Totals, func(t Total) bool { return t.LegalEntityID == legalEntityID && t.Currency == currency })
+	if n < 0 {
+		n = len(r.Totals)
+		r.Totals = append(r.Totals, Total{LegalEntityID: legalEntityID, Currency: currency, Amounts: r.newAmounts()})
 	}
-	r.Totals = append(r.Totals, Total{LegalEntityID: legalEntityID, Currency: currency, Amounts: r.newAmounts()})
-	return len(r.Totals) - 1
+	return &r.Totals[n]
 }
 
 // compare adds what the ledger says: the balance of the control account at the end of the day, in each currency and in base currency.
@@ -353,23 +353,27 @@ func (r *Report) compare(ctx context.Context, tx *db.Tx, f invoice.ReceivablesFi
 		base[m.LegalEntityID] = base[m.LegalEntityID].Add(sign(m.Amount))
 	}
 	for k, amount := range ledger {
-		if _, covered := base[k.entity]; !covered || f.Currency != "" && f.Currency != k.currency {
-			continue
-		}
-		n := slices.IndexFunc(r.Totals, func(t Total) bool { return t.LegalEntityID == k.entity && t.Currency == k.currency })
-		if n < 0 && !amount.IsZero() {
-			n = r.total(0, k.entity, k.currency)
-		}
-		if n >= 0 {
-			r.Totals[n].Ledger = &amount
+		if _, covered := base[k.entity]; covered && !amount.IsZero() && (f.Currency == "" || f.Currency == k.currency) {
+			r.total(k.entity, k.currency) // also if nobody owes it
 		}
 	}
-	slices.SortFunc(r.Totals, func(a, b Total) int {
-		return cmp.Or(strings.Compare(a.LegalEntityID, b.LegalEntityID), strings.Compare(a.Currency, b.Currency))
-	})
+	for n, t := range r.Totals {
+		r.Totals[n].Ledger = new(ledger[key{t.LegalEntityID, t.Currency}]) // nothing, if the ledger has none
+	}
 	for id, amount := range base {
 		r.Controls = append(r.Controls, Control{id, control, b.Entities[id].BaseCurrency, amount})
 	}
-	slices.SortFunc(r.Controls, func(a, b Control) int { return strings.Compare(a.LegalEntityID, b.LegalEntityID) })
 	return nil
+}
+
+// sort sorts the rows by the name of the customer, and everything else by legal entity.
+func (r *Report) sort() {
+	slices.SortFunc(r.Rows, func(a, b Row) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.CustomerName), strings.ToLower(b.CustomerName)),
+			strings.Compare(a.CustomerID, b.CustomerID), strings.Compare(a.LegalEntityID, b.LegalEntityID), strings.Compare(a.Currency, b.Currency))
+	})
+	slices.SortFunc(r.Totals, func(a, b Total) int {
+		return cmp.Or(strings.Compare(a.LegalEntityID, b.LegalEntityID), strings.Compare(a.Currency, b.Currency))
+	})
+	slices.SortFunc(r.Controls, func(a, b Control) int { return strings.Compare(a.LegalEntityID, b.LegalEntityID) })
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -31,6 +32,9 @@ const documentsMax = 1000
 // ageing explains what a customer owed by its invoices, and an invoice by the entries that changed what was due on it.
 func (i *inquiry) ageing(ctx context.Context) error {
 	q := i.q
+	if err := validateDocument(q); err != nil {
+		return err
+	}
 	if q.Bucket != "" && q.Column != dueColumn {
 		return fault.Invalidf("bucket", "is only for the column %s", dueColumn)
 	}
@@ -63,9 +67,7 @@ func (i *inquiry) ageing(ctx context.Context) error {
 		if len(found) == 0 {
 			return fault.MissingAt("receivable", "document_id")
 		}
-		return i.receivable(ctx, found[0], func(control string) ([]invoice.Movement, error) {
-			return invoice.Movements(ctx, i.tx, control, q.DocumentID, end)
-		})
+		return i.receivable(ctx, found[0], end)
 	}
 	for _, x := range found {
 		if x.Currency != found[0].Currency {
@@ -90,6 +92,22 @@ func (i *inquiry) ageing(ctx context.Context) error {
 	return i.receivables(found, unit, day)
 }
 
+// validateDocument returns an error with every name that does not go with a document, which is due as a whole.
+func validateDocument(q Query) error {
+	var faults fault.List
+	if q.DocumentID != "" {
+		if q.Column != totalColumn {
+			faults.Addf("column", "must be %s for a document", totalColumn)
+		}
+		for _, name := range []string{"bucket", "age_by"} {
+			if *q.names()[name] != "" {
+				faults.Addf(name, "cannot be combined with document_id")
+			}
+		}
+	}
+	return faults.Err()
+}
+
 // receivables explains a sum of invoices and credit notes.
 func (i *inquiry) receivables(found []invoice.Receivable, unit, day string) error {
 	var sum money.Decimal
@@ -110,13 +128,13 @@ func (i *inquiry) receivables(found []invoice.Receivable, unit, day string) erro
 	return nil
 }
 
-// receivable explains what was due on an invoice, or left of a credit note, by entries.
-func (i *inquiry) receivable(ctx context.Context, x invoice.Receivable, movements func(control string) ([]invoice.Movement, error)) error {
+// receivable explains what was due on an invoice, or left of a credit note, by the entries before an instant.
+func (i *inquiry) receivable(ctx context.Context, x invoice.Receivable, end time.Time) error {
 	b, err := snapshot.Read(ctx, i.tx)
 	if err != nil {
 		return err
 	}
-	moved, err := movements(b.Roles()[account.RoleTradeReceivable])
+	moved, err := invoice.Movements(ctx, i.tx, b.Roles()[account.RoleTradeReceivable], x.DocumentID, end)
 	if err != nil {
 		return err
 	}

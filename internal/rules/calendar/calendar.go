@@ -95,6 +95,19 @@ func StartOfDay(date string, loc *time.Location) (time.Time, error) {
 	return firstAt(wall, loc), nil
 }
 
+// EndOfDay returns the first instant after a date such as 2006-01-02: the beginning of the following one. The last day of the year 9999
+// has no end that can be written, and is refused.
+func EndOfDay(date string, loc *time.Location) (time.Time, error) {
+	wall, err := time.Parse(time.DateOnly, date)
+	if next := wall.AddDate(0, 0, 1); err == nil && next.Year() <= yearMax {
+		return firstAt(next, loc), nil
+	}
+	return time.Time{}, fmt.Errorf("calendar: %q is not a date such as 2026-01-31", date)
+}
+
+// yearMax is the last year that a date can have.
+const yearMax = 9999
+
 // offsetMax exceeds every offset from UTC.
 const offsetMax = 26 * time.Hour
 

@@ -105,6 +105,29 @@ func TestADayBeginsAtItsFirstInstantAlsoOneThatWasSkipped(t *testing.T) {
 	}
 }
 
+func TestADayEndsWhenTheNextOneBegins(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ zone, date, end string }{
+		{"UTC", "2024-02-28", "2024-02-29T00:00:00Z"},
+		{"UTC", "2024-12-31", "2025-01-01T00:00:00Z"},
+		{"America/New_York", "2024-03-10", "2024-03-11T04:00:00Z"},
+		{"America/Santiago", "2025-09-06", "2025-09-07T04:00:00Z"}, // clocks skip the midnight after it
+		{"America/Santiago", "2025-09-07", "2025-09-08T03:00:00Z"}, // and the one before
+		{"Pacific/Apia", "2011-12-29", "2011-12-30T10:00:00Z"},
+		{"UTC", "9999-12-30", "9999-12-31T00:00:00Z"},
+	} {
+		got, err := EndOfDay(c.date, zone(t, c.zone))
+		if err != nil || !got.Equal(instant(t, c.end)) || got.Location() != time.UTC {
+			t.Errorf("%s in %s ends %s, want %s (%v)", c.date, c.zone, got.Format(time.RFC3339), c.end, err)
+		}
+	}
+	for _, bad := range []string{"", "2024-02-30", "2024-2-3", "2024-02-03T00:00:00Z", "9999-12-31"} {
+		if at, err := EndOfDay(bad, time.UTC); err == nil {
+			t.Errorf("%q ends %s", bad, at)
+		}
+	}
+}
+
 func TestKeysAreReadAsTheyAreWrittenAndSortAsTimeDoes(t *testing.T) {
 	t.Parallel()
 	for m := (Month{1999, time.November}); m.Year < 2002; m = m.Next() {

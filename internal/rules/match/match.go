@@ -167,3 +167,8 @@ var standard = limits{pool: PoolMax, triples: triplesMax, nodes: nodesMax, solut
 
 // latestIssue is how many days after a deposit an invoice may be dated: some customers pay an offer before it is invoiced.
 const latestIssue = 3
+
+// LatestIssue returns the end of the last day on which an invoice may be issued that the deposit pays.
+func (d Deposit) LatestIssue() time.Time {
+	return d.Date.UTC().Truncate(24*time.Hour).AddDate(0, 0, latestIssue+1).Add(-time.Millisecond)
+}

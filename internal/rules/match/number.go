@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -288,11 +289,17 @@ func Lookups(memo string) (out Lookup) {
 			if !r.end || digits == "" {
 				continue
 			}
+			if slices.Contains(out.Keys, key) {
+				continue
+			}
 			out.Keys = append(out.Keys, key)
 			if first := runs[at]; len(digits) == len(key) {
 				out.Tails = append(out.Tails, digits)
 			} else if len(key) == len(first.text)+len(digits) && !first.digits {
-				out.Series = append(out.Series, Series{first.text + strings.Repeat("0", len(digits)), first.text + strings.Repeat("9", len(digits))})
+				s := Series{first.text + strings.Repeat("0", len(digits)), first.text + strings.Repeat("9", len(digits))}
+				if !slices.Contains(out.Series, s) {
+					out.Series = append(out.Series, s)
+				}
 			}
 		}
 	}

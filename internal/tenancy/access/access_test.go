@@ -114,3 +114,18 @@ func TestAnAddressIsComparedInOneForm(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyATextThatMayBeAKeyAndWasNotReadBeforeIsNew(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		s := NewService(d)
+		_, text := issued(t, d, CreateKeyParams{Name: "k", Scopes: []actor.Scope{actor.ScopeRead}})
+		isNew := func(text string) bool { return s.IsNew(secret.New(text)) }
+		if !isNew(text) || isNew("bur_unknown") || isNew("hello") {
+			t.Errorf("a key %t, texts that cannot be one %t and %t", isNew(text), isNew("bur_unknown"), isNew("hello"))
+		}
+		if _, err := s.Authenticate(t.Context(), secret.New(text)); err != nil || isNew(text) {
+			t.Errorf("a key that was read: %t, %v", isNew(text), err)
+		}
+	})
+}

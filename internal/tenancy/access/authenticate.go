@@ -97,12 +97,16 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 	return e.who, nil
 }
 
-// Knows reports whether this node has read a key from the database before, valid or not any more.
-func (s *Service) Knows(text secret.Text) bool {
+// IsNew reports whether a text may be a key that this node has not read from the database before, valid or not any more.
+func (s *Service) IsNew(text secret.Text) bool {
+	plain := text.Reveal()
+	if !looksLikeKey(plain) {
+		return false
+	}
 	s.known.mu.RLock()
 	defer s.known.mu.RUnlock()
-	_, ok := s.known.byHash[hashOf(text.Reveal())]
-	return ok
+	_, known := s.known.byHash[hashOf(plain)]
+	return !known
 }
 
 // readKey reads a key and what it may do: no more than its user, and no more than the keys it was created with. The error is NotFound if

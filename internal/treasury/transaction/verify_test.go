@@ -128,7 +128,7 @@ func TestASearchWithADamagedIndexIsUnavailableAndSaysSo(t *testing.T) {
 		return nil
 	})
 	_, err := c.List(c.ctx, transaction.ListParams{Filter: transaction.Filter{Search: "payment"}, Request: page.Request{Limit: 10}})
-	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "the database file is damaged") {
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "the database is damaged") {
 		t.Errorf("%v", err)
 	}
 	if _, err := c.List(c.ctx, transaction.ListParams{Request: page.Request{Limit: 10}}); err != nil {

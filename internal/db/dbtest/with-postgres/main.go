@@ -35,7 +35,7 @@ func run(args []string) int {
 	// Signals are caught before the server starts, so that none can end this program without closing it.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	cluster, err := pgcluster.Start(context.Background(), pgcluster.Options{})
+	cluster, err := pgcluster.Start(context.Background(), pgcluster.Options{Settings: settings(os.Getenv)})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "with-postgres:", err)
 		return exitFailed
@@ -46,6 +46,15 @@ func run(args []string) int {
 		return max(code, exitFailed)
 	}
 	return code
+}
+
+// settings returns what makes short tests faster: their databases live for seconds, and a crash of the machine ends them. Those of the long
+// tests live for hours, and get the settings of a usual server.
+func settings(getenv func(string) string) map[string]string {
+	if getenv("BURSAR_SOAK") == "1" {
+		return nil
+	}
+	return map[string]string{"autovacuum": "off", "full_page_writes": "off", "jit": "off"}
 }
 
 // command runs the command to its end, passing signals on, and returns its exit code as a shell would.

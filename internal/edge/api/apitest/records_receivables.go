@@ -59,7 +59,7 @@ func (n *Tenant) NewInvoice(t *testing.T, i client.CreateInvoice) client.Invoice
 	return made
 }
 
-// NewDeposit creates a deposit of USD 1200.00 on 31 January 2026 at a bank account of its own.
+// NewDeposit creates a deposit of an amount in USD by a payer on 31 January 2026 at a bank account of its own.
 func (n *Tenant) NewDeposit(t *testing.T, payer, amount string) client.Transaction {
 	t.Helper()
 	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: n.NewSource(t, client.CreateSource{}).ID,

@@ -108,8 +108,8 @@ type PutMemoryRule struct {
 	Name              wire.Opt[string] `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"cash_application, required: name of the rule."`
 	Statement         wire.Opt[string] `json:"statement,omitempty" minLength:"1" maxLength:"2000" doc:"cash_application, required: the rule in words."`
 	Action            wire.Opt[string] `json:"action,omitempty" enum:"route_to_account,require_human_review" doc:"cash_application: what the rule does. Defaults to route_to_account."`
-	Matcher           wire.Opt[string] `json:"matcher,omitempty" minLength:"1" maxLength:"500" doc:"cash_application, required: phrase that descriptions of invoice lines and product names are matched against, word by word."`
-	MatchMode         wire.Opt[string] `json:"match_mode,omitempty" enum:"contains,exact" doc:"cash_application: whether a line must contain the phrase or be equal to it. Defaults to contains."`
+	Matcher           wire.Opt[string] `json:"matcher,omitempty" minLength:"1" maxLength:"500" doc:"cash_application, required: phrase in the description or the product name of invoice lines, as it is written there."`
+	MatchMode         wire.Opt[string] `json:"match_mode,omitempty" enum:"contains,exact" doc:"cash_application: contains if the text must contain the phrase exactly as written, exact if it must be equal to it, in any case and with any spaces. Defaults to contains."`
 	LedgerAccountID   wire.Opt[string] `json:"ledger_account_id,omitempty" maxLength:"64" doc:"Postable ledger account to book to. Optional for a cash_application rule with require_human_review."`
 	Splits            []RuleSplit      `json:"splits,omitempty" minItems:"2" maxItems:"100" doc:"classification, in place of ledger_account_id: ledger accounts to divide the amount among, by percentages that add up to 100."`
 	LedgerAccountName wire.Opt[string] `json:"ledger_account_name,omitempty" minLength:"1" maxLength:"200" doc:"cash_application, with ledger_account_id: exact name of the ledger account, for display and audit."`

@@ -218,6 +218,7 @@ func TestAFilterThatMeansNothingIsRefused(t *testing.T) {
 		for _, path := range []string{"/v1/journal-entries", "/v1/ledger-accounts/" + account + "/lines"} {
 			apitest.WantError(t, path+" dates", list(path, url.Values{"start_date": {"2026-02-30"}, "end_date": {"yesterday"}}), 400,
 				[]string{"start_date", "end_date"}, "date such as")
+			apitest.WantError(t, path+" after the last date", list(path, url.Values{"end_date": {"9999-12-31"}}), 400, []string{"end_date"}, "date such as")
 			apitest.WantError(t, path+" dates the wrong way round", list(path, url.Values{"start_date": {"2026-02-02"}, "end_date": {"2026-02-01"}}),
 				400, []string{"start_date"}, "after end_date")
 			if err := list(path, url.Values{"start_date": {"2026-02-01T23:00:00Z"}, "end_date": {"2026-02-01"}}); err != nil {

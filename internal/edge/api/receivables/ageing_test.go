@@ -1,12 +1,14 @@
 package receivables_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
@@ -137,7 +139,8 @@ func TestAgeingRefusesWhatItCannotRead(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		for query, field := range map[string]string{
-			"as_of=tomorrow": "as_of", "as_of=2026-02-30": "as_of", "bucket_days=30,30": "bucket_days", "bucket_days=0": "bucket_days",
+			"as_of=tomorrow": "as_of", "as_of=2026-02-30": "as_of", "as_of=0000-12-31": "as_of", "as_of=9999-01-01": "as_of",
+			"bucket_days=30,30": "bucket_days", "bucket_days=0": "bucket_days", "bucket_days=a,1,b": "bucket_days[2]",
 			"bucket_days=60,30": "bucket_days", "bucket_days=4000": "bucket_days", "currency=ETH": "currency", "age_by=memo": "age_by",
 		} {
 			a := s.Send(t, apitest.Request{Path: "/v1/reports/receivables-ageing?" + query, Key: l.Key})
@@ -151,6 +154,104 @@ func TestAgeingRefusesWhatItCannotRead(t *testing.T) {
 		}
 		rows, totals := l.aged(t, "customer_id=cus_unknown")
 		same(t, "nobody", append(rows, totals...))
+	})
+}
+
+// In Chile clocks skip the midnight at which 7 September 2025 begins.
+func TestAgeingOnADayWhoseMidnightIsSkipped(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		if _, err := l.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Timezone: new("America/Santiago")}); err != nil {
+			t.Fatal(err)
+		}
+		p := l.params("open", "2025-09-07", "4010 100.00")
+		p.DueDate = "2025-09-07"
+		l.NewInvoice(t, p)
+		for day, want := range map[string][]string{"2025-09-06": nil, "2025-09-07": {"Northwind USD 100.00 0.00 0.00 0.00 0.00 0.00 100.00"},
+			"2025-09-08": {"Northwind USD 0.00 100.00 0.00 0.00 0.00 0.00 100.00"}} {
+			rows, _ := l.aged(t, "as_of="+day)
+			same(t, day, rows, want...)
+		}
+	})
+}
+
+func TestExplainingAgeingRefusesWhatIsNoBucket(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		l.invoice(t, "open", "2026-03-01", "4010 100.00")
+		explain := "/v1/reports/explain?report=receivables-ageing&as_of=2026-06-30&column=due&customer_id=" + l.customer.ID + "&bucket="
+		for _, bucket := range []string{"over_9223372036854775807", "over_99999999999999999999", "over_-5", "over_0", "over_3651", "over_090",
+			"over_", "-5-10", "-5--1", "0-30", "60-31", "31-3651", "1-9223372036854775807", "31-60x", "31", "60%2B", "Current"} {
+			a := s.Send(t, apitest.Request{Path: explain + bucket, Key: l.Key})
+			if a.Status != http.StatusBadRequest || !strings.Contains(string(a.Body), `"bucket"`) {
+				t.Errorf("%s: %d %s", bucket, a.Status, a.Body)
+			}
+		}
+		for bucket, want := range map[string]string{"current": "0.00", "31-60": "0.00", "3650-3650": "0.00", "over_3650": "0.00", "over_1": "100.00"} {
+			l.explained(t, "report=receivables-ageing&as_of=2026-06-30&column=due&customer_id="+l.customer.ID+"&bucket="+bucket, want)
+		}
+	})
+}
+
+func TestExplainingADocumentRefusesWhatItDoesNotUse(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		i := l.invoice(t, "open", "2026-03-01", "4010 100.00")
+		document := "report=receivables-ageing&as_of=2026-06-30&document_id=" + i.ID
+		l.explained(t, document, "100.00")
+		for query, field := range map[string]string{"column=due": "column", "column=due&bucket=current": "bucket", "column=credits": "column",
+			"age_by=due_date": "age_by"} {
+			a := s.Send(t, apitest.Request{Path: "/v1/reports/explain?" + document + "&" + query, Key: l.Key})
+			if a.Status != http.StatusBadRequest || !strings.Contains(string(a.Body), `"`+field+`"`) {
+				t.Errorf("%s: %d %s", query, a.Status, a.Body)
+			}
+		}
+	})
+}
+
+func TestAgeingShowsWhatTheLedgerDoesNotHaveAsADifference(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		if _, err := l.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-03-01 1.20")); err != nil {
+			t.Fatal(err)
+		}
+		l.invoice(t, "open", "2026-02-01", "4010 100.00")
+		p := l.params("open", "2026-03-01", "4010 10.00")
+		p.Currency = "EUR"
+		l.NewInvoice(t, p)
+		_, totals := l.aged(t, "as_of=2026-03-01&customer_id="+l.customer.ID)
+		same(t, "of one customer, by currency", totals, "EUR 10.00 0.00 0.00 0.00 0.00 0.00 10.00", "USD 100.00 0.00 0.00 0.00 0.00 0.00 100.00")
+		_, totals = l.aged(t, "as_of=2026-03-01")
+		same(t, "sound", totals, "EUR 10.00 0.00 0.00 0.00 0.00 0.00 10.00 10.00 0.00",
+			"USD 100.00 0.00 0.00 0.00 0.00 0.00 100.00 100.00 0.00")
+
+		r, err := l.Client.ReceivablesAgeing(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		control, other := r.ControlAccounts[0].LedgerAccountID, l.Accounts["1010"]
+		move := func(from, to string) {
+			err := s.App.DB.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
+				for _, table := range []string{"account_units", "account_balances"} {
+					if n, err := tx.Exec(ctx, "UPDATE "+table+" SET ledger_account_id = ? WHERE ledger_account_id = ?", to, from); err != nil || n == 0 {
+						t.Errorf("%s: %d %v", table, n, err)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		move(control, other)
+		_, totals = l.aged(t, "as_of=2026-03-01")
+		same(t, "without balances", totals, "EUR 10.00 0.00 0.00 0.00 0.00 0.00 10.00 0.00 10.00",
+			"USD 100.00 0.00 0.00 0.00 0.00 0.00 100.00 0.00 100.00")
+		move(other, control)
 	})
 }
 

@@ -150,7 +150,7 @@ func TestWhatIsUnappliedIsUsedLater(t *testing.T) {
 		j := l.invoice(t, "open", "2026-02-11", "4010 80.00")
 		_, err = l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID,
 			Allocations: allocate([]client.Invoice{j}, "80.00")})
-		apitest.WantError(t, "more than is left", err, 409, []string{"allocations"}, "50.00 USD can be applied")
+		apitest.WantError(t, "more than is left", err, 409, []string{"allocations"}, "only 50.00 USD of the deposit are left")
 		_, err = l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID})
 		apitest.WantError(t, "nothing", err, 400, []string{"allocations"}, "unapplied already")
 		if _, err := l.Client.VoidCashApplication(t.Context(), second.ID, client.VoidCashApplication{}); err != nil {
@@ -195,26 +195,102 @@ func TestAShortfallWithinTheLimitIsWrittenOff(t *testing.T) {
 	})
 }
 
+// rule stores a rule about payments for the lines of invoices with a text.
+func (l *ledger) rule(t *testing.T, action, matcher, mode, accountID string) {
+	t.Helper()
+	if err := l.tryRule(t, action, matcher, mode, accountID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *ledger) tryRule(t *testing.T, action, matcher, mode, accountID string) error {
+	t.Helper()
+	r := client.PutMemoryRule{RuleType: "cash_application", Name: new("R " + matcher), Statement: new("See " + matcher),
+		Action: new(action), Matcher: new(matcher), MatchMode: new(mode)}
+	if accountID != "" {
+		a, err := l.Client.LedgerAccount(t.Context(), accountID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.LedgerAccountID, r.LedgerAccountName = new(a.ID), new(a.Name)
+	}
+	_, err := l.Client.PutMemoryRule(t.Context(), "", r)
+	return err
+}
+
+// An application that waits for its review uses the rest of a deposit: nobody else can, and the one that left it cannot be voided.
+func TestAReviewReservesTheRestOfADeposit(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		l.rule(t, "require_human_review", "Special deal", "exact", "")
+		d := l.deposit(t, "2026-02-01 Northwind 100.00")
+		first := l.apply(t, d, []client.Invoice{l.invoice(t, "open", "2026-01-10", "4010 40.00")}, "40.00")
+		p := l.params("open", "2026-01-11", "4010 10.00")
+		p.Lines[0].Description = "Special deal"
+		special, other := l.NewInvoice(t, p), l.invoice(t, "open", "2026-01-12", "4010 55.00")
+		available := func(want string) {
+			t.Helper()
+			a, err := l.Client.CashApplication(t.Context(), first.ID)
+			if err != nil || a.AvailableAmount != want {
+				t.Errorf("%s is available, want %s: %v", a.AvailableAmount, want, err)
+			}
+		}
+		for _, confirmed := range []bool{false, true} {
+			wait := l.apply(t, d, []client.Invoice{special}, "10.00")
+			if wait.Status != "pending" {
+				t.Fatalf("%+v", wait)
+			}
+			available("50.00")
+			_, err := l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID,
+				Allocations: allocate([]client.Invoice{other}, "55.00")})
+			apitest.WantError(t, "more than is left", err, 409, []string{"allocations"}, "only 50.00 USD of the deposit are left")
+			_, err = l.Client.VoidCashApplication(t.Context(), first.ID, client.VoidCashApplication{})
+			apitest.WantConflict(t, err, "void those first")
+			if confirmed {
+				if wait, err = l.Client.ConfirmCashApplication(t.Context(), wait.ID); err != nil || *wait.SourceApplicationID != first.ID ||
+					l.written(t, wait.JournalEntryID) != "Cr Trade receivables 10.00; Dr 2110 10.00" {
+					t.Fatalf("%+v %v", wait, err)
+				}
+				available("50.00")
+			}
+			if _, err := l.Client.VoidCashApplication(t.Context(), wait.ID, client.VoidCashApplication{}); err != nil {
+				t.Fatal(err)
+			}
+			available("60.00")
+		}
+		if _, err := l.Client.VoidCashApplication(t.Context(), first.ID, client.VoidCashApplication{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRulesCannotRouteToAccountsThatApplicationsExplain(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		i := l.invoice(t, "open", "2026-01-10", "4010 40.00")
+		a := l.apply(t, l.deposit(t, "2026-02-01 Northwind 100.00"), []client.Invoice{i}, "40.00")
+		refused := 0
+		for _, line := range l.Find(t, *a.JournalEntryID).Lines {
+			if line.CreditOrDebit == "CREDIT" {
+				refused++
+				err := l.tryRule(t, "route_to_account", "Anything", "contains", line.LedgerAccountID)
+				apitest.WantError(t, line.LedgerAccountID, err, 400, []string{"ledger_account_id"}, "choose another account")
+			}
+		}
+		if refused != 2 {
+			t.Errorf("%d accounts are credited", refused)
+		}
+	})
+}
+
 func TestRulesRouteAndDemandReviews(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
-		rule := func(action, matcher, mode, account string) {
-			r := client.PutMemoryRule{RuleType: "cash_application", Name: new("R " + matcher), Statement: new("See " + matcher),
-				Action: new(action), Matcher: new(matcher), MatchMode: new(mode)}
-			if account != "" {
-				a, err := l.Client.LedgerAccount(t.Context(), l.Accounts[account])
-				if err != nil {
-					t.Fatal(err)
-				}
-				r.LedgerAccountID, r.LedgerAccountName = new(a.ID), new(a.Name)
-			}
-			if _, err := l.Client.PutMemoryRule(t.Context(), "", r); err != nil {
-				t.Fatal(err)
-			}
-		}
-		rule("route_to_account", "Validator", "contains", "4020")
-		rule("require_human_review", "special  DEAL", "exact", "")
+		l.rule(t, "route_to_account", "Validator", "contains", l.Accounts["4020"])
+		l.rule(t, "require_human_review", "special  DEAL", "exact", "")
 		p := l.params("open", "2026-01-10", "4010 30.00; 4010 70.00 20% 2050")
 		p.Lines[1].Product = "Validator fees"
 		i := l.NewInvoice(t, p)

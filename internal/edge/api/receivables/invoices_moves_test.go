@@ -3,6 +3,7 @@ package receivables_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -58,6 +59,24 @@ func TestVoidingReversesAndWritingOffExpensesWhatIsDue(t *testing.T) {
 		apitest.WantConflict(t, err, "void already")
 		_, err = l.Client.UpdateInvoice(t.Context(), i.ID, client.UpdateInvoice{Memo: client.Set("x")})
 		apitest.WantConflict(t, err, "is void")
+	})
+}
+
+func TestAnInvoiceIsNotWrittenOffToWhatItIsDueOn(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		i := l.invoice(t, "open", "2026-01-31", "4010 100.00")
+		for _, line := range l.Find(t, *i.JournalEntryID).Lines {
+			if line.LedgerAccountID == l.Accounts["4010"] {
+				continue
+			}
+			_, err := l.Client.MarkInvoiceUncollectible(t.Context(), i.ID, client.MarkInvoiceUncollectible{LedgerAccountID: line.LedgerAccountID})
+			var problem *client.Error
+			if !errors.As(err, &problem) || problem.Status != http.StatusBadRequest || !strings.Contains(err.Error(), "choose another account") {
+				t.Errorf("%v", err)
+			}
+		}
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
@@ -166,7 +167,7 @@ func statementFigures(t *testing.T, c *client.Client, filter string, periods []c
 // wantExplained explains figures, and the parts of some of them.
 func wantExplained(t *testing.T, c *client.Client, figures []figure) {
 	t.Helper()
-	r := rand.New(rand.NewPCG(rand.Uint64(), 0))
+	r := rand.New(rand.NewPCG(dbtest.Seed(t), 0))
 	slices.SortFunc(figures, func(a, b figure) int { return strings.Compare(a.query, b.query) })
 	for _, f := range figures {
 		x := explained(t, c, f.query)

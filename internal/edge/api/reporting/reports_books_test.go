@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
@@ -33,7 +34,7 @@ func randomBooks(t *testing.T, n *apitest.Tenant) (l *apitest.Ledger, entities, 
 		tags = append(tags, tag.ID)
 	}
 	entities = []string{l.LegalEntity.ID, other.ID}
-	seed := rand.Uint64()
+	seed := dbtest.Seed(t)
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	codes := []string{"1010", "1210", "1390", "2010", "2110", "3010", "3100", "3210", "4010", "4080", "4510", "5010", "6010", "6220", "7010"}

@@ -59,6 +59,6 @@ func (h handlers) receivablesReports() []wire.Route {
 func (h handlers) explanations() []wire.Route {
 	return wire.Tag{Name: "Explanations", Description: "What a figure of a report consists of."}.Routes(
 		wire.Get("/v1/reports/explain", h.explainFigure, "Explain a figure of a report").
-			Describe("Returns what the figure consists of, down to lines, lots, prices and transactions.").MayConflict(),
+			Describe("Returns what the figure consists of, down to lines, lots, prices and transactions.").MayConflict().ReadWhole(),
 	)
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // Decoder fills the input of an operation from a request and reports every fault of the request at once. An input is a struct whose
-// fields are tagged path or query, with an optional field Body for JSON, or Form for a form with files. The schema that validates a
+// fields are tagged path, query or header, with an optional field Body for JSON, or Form for a form with files. The schema that validates a
 // field is the one in the OpenAPI description.
 type Decoder struct {
 	rules  *rules
@@ -29,7 +29,7 @@ type Decoder struct {
 	body   *bodyPlan
 }
 
-// param is a path or query parameter.
+// param is a parameter in the path, the query or a header.
 type param struct {
 	name, in string
 	index    []int // of the field in the input
@@ -38,7 +38,7 @@ type param struct {
 	required bool
 }
 
-// Parameters returns the OpenAPI description of the path and query parameters.
+// Parameters returns the OpenAPI description of the parameters.
 func (d *Decoder) Parameters() (out []*huma.Param) {
 	for _, p := range d.params {
 		out = append(out, &huma.Param{Name: p.name, In: p.in, Required: p.required, Schema: p.schema, Description: p.schema.Description})
@@ -181,26 +181,7 @@ func (p param) set(rules *rules, field reflect.Value, values []string, faults *f
 		}
 	}
 	if field.Kind() == reflect.Slice {
-		list := strings.Split(strings.Join(values, ","), ",")
-		if slices.Contains(list, "") {
-			faults.Addf(p.name, "must not be empty")
-			return false
-		}
-		items, typed := make([]any, len(list)), reflect.MakeSlice(field.Type(), len(list), len(list))
-		for n, text := range list {
-			v, problem := parseScalar(field.Type().Elem(), text)
-			if problem != "" {
-				faults.Addf(fmt.Sprintf("%s[%d]", p.name, n), "%s", problem)
-				return false
-			}
-			items[n] = v
-			typed.Index(n).Set(reflect.ValueOf(v).Convert(field.Type().Elem()))
-		}
-		if !p.validate(rules, items, faults) {
-			return false
-		}
-		field.Set(typed)
-		return true
+		return p.setList(rules, field, strings.Split(strings.Join(values, ","), ","), faults)
 	}
 	if len(values) > 1 {
 		faults.Addf(p.name, "is given more than once")
@@ -221,6 +202,30 @@ func (p param) set(rules *rules, field reflect.Value, values []string, faults *f
 		return true
 	}
 	field.Set(reflect.ValueOf(v).Convert(field.Type()))
+	return true
+}
+
+// setList parses the items of a list into its field and reports whether all are valid.
+func (p param) setList(rules *rules, field reflect.Value, list []string, faults *fault.List) bool {
+	if slices.Contains(list, "") {
+		faults.Addf(p.name, "must not be empty")
+		return false
+	}
+	items, typed, valid := make([]any, len(list)), reflect.MakeSlice(field.Type(), len(list), len(list)), true
+	for n, text := range list {
+		v, problem := parseScalar(field.Type().Elem(), text)
+		if problem != "" {
+			faults.Addf(fmt.Sprintf("%s[%d]", p.name, n), "%s", problem)
+			valid = false
+			continue
+		}
+		items[n] = v
+		typed.Index(n).Set(reflect.ValueOf(v).Convert(field.Type().Elem()))
+	}
+	if !valid || !p.validate(rules, items, faults) {
+		return false
+	}
+	field.Set(typed)
 	return true
 }
 

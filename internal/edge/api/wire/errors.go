@@ -67,9 +67,10 @@ func ErrTransport(status int) error {
 }
 
 var (
-	errTooLarge     = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d MiB", BodyMax>>20)}
-	errTooMuch      = &transportError{http.StatusRequestEntityTooLarge, "the body holds too many values; send them in several requests"}
-	errLongAnswer   = &fault.Error{Kind: fault.Invalid, Message: "the answer would be larger than one answer can be; ask for less at a time"}
+	errTooLarge   = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d MiB", BodyMax>>20)}
+	errTooMuch    = &transportError{http.StatusRequestEntityTooLarge, "the body holds too many values; send them in several requests"}
+	errLongAnswer = &fault.Error{Kind: fault.Invalid, Message: "the answer would be larger than one answer can be; ask for less at a time, " +
+		"or have the service started with more --memory"}
 	errFormTooLarge = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the form is larger than %d MiB", formMax>>20)}
 	errMediaType    = &transportError{http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json"}
 	errTooSlow      = &transportError{http.StatusRequestTimeout, "the body did not arrive in time; send the request again"}

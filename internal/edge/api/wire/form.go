@@ -144,6 +144,10 @@ func readForm(w http.ResponseWriter, r *http.Request, plan *bodyPlan, timeout ti
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
+			if _, err := io.Copy(io.Discard, body); err != nil { // less arrived after the last part than was announced
+				f.close()
+				return nil, formError(err)
+			}
 			_ = control.SetReadDeadline(time.Time{}) // from here on reading only detects a closed connection
 			return f, nil
 		}

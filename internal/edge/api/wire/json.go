@@ -369,9 +369,6 @@ func (p *parser) integer(text string) (any, error) {
 	return n, p.keep(numberBytes)
 }
 
-// nameMax is longer than the name of any property.
-const nameMax = 200
-
 // object parses an object. Only the properties that the schema has are kept, and the names of others as long as they are few.
 func (p *parser) object(depth int, r *rule) (any, error) {
 	if r != nil && r.schema.Type != huma.TypeObject && r.schema.Type != "" {
@@ -397,12 +394,16 @@ func (p *parser) object(depth int, r *rule) (any, error) {
 		if err != nil || !p.accept(':') {
 			return nil, cmp.Or(err, errSyntax)
 		}
-		if len(name) > nameMax && r != nil && !r.open { // no property has such a name: what is said about it repeats only its beginning
-			name = shorten(name, nameMax)
+		isCut := len(name) > nameMax && r != nil && !r.open
+		if isCut { // no property has such a name: what is said about it repeats only its beginning
+			name = beginning(name)
 		}
 		before := len(p.path)
 		p.path = append(append(p.path, '.'), name...)
-		if _, twice := m[name]; twice {
+		switch _, there := m[name]; {
+		case there && isCut: // another name may begin the same way
+			p.cut = true
+		case there:
 			p.blame("is given twice")
 		}
 		var known *property

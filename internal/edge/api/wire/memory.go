@@ -174,14 +174,19 @@ func (r *Reservation) readRow(n int) error {
 	if r.readMax > 0 && r.read+n > r.readMax {
 		return errPageFull
 	}
-	switch err := r.Take(n); {
-	case err == errTooMuch:
-		return errLongAnswer
-	case err != nil:
+	if err := r.takeForAnswer(n); err != nil {
 		return err
 	}
 	r.read += n
 	return nil
+}
+
+// takeForAnswer is Take for what an answer is made of.
+func (r *Reservation) takeForAnswer(n int) error {
+	if err := r.Take(n); err != errTooMuch {
+		return err
+	}
+	return errLongAnswer
 }
 
 // Answer keeps what the body and an answer of so many bytes take, and returns the rest. It returns an error if there is no memory for the
@@ -192,10 +197,7 @@ func (r *Reservation) Answer(size int) error {
 	}
 	r.reading(false)
 	n := size * answerFactor
-	switch err := r.Take(n); {
-	case err == errTooMuch:
-		return errLongAnswer
-	case err != nil:
+	if err := r.takeForAnswer(n); err != nil {
 		return err
 	}
 	r.read = n
@@ -224,7 +226,7 @@ func ReservationFrom(ctx context.Context) *Reservation {
 type paged interface{ pageLimit() *int64 }
 
 // Run runs the use case of a route. The rows that a read reads take memory of the request. A list whose page becomes too large is
-// read again with a lower limit, so that it ends early: the cursor does not depend on the limit.
+// read again with a lower limit, so that it ends early: the cursor does not depend on the limit. A route that is Whole is read once.
 func (r *Route) Run(ctx context.Context, in any) (any, error) {
 	memory := ReservationFrom(ctx)
 	if memory == nil || r.Need.Class != actor.Read || r.Work == Backtest { // writes and back-tests read in parts, of which they keep little
@@ -232,7 +234,7 @@ func (r *Route) Run(ctx context.Context, in any) (any, error) {
 	}
 	for {
 		limit := new(int64)
-		if list, ok := in.(paged); ok {
+		if list, ok := in.(paged); ok && !r.Whole {
 			limit = list.pageLimit()
 		}
 		memory.reading(*limit > 1)

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,5 +140,45 @@ func TestRowsAndAnswersTakeMemoryOfTheirRequest(t *testing.T) {
 	r.Close()
 	if m.Taken() != 0 {
 		t.Errorf("%d bytes are still taken", m.Taken())
+	}
+}
+
+func TestOnlyAListIsReadAgainWithALowerLimitIfItsPageIsTooLarge(t *testing.T) {
+	t.Parallel()
+	m := NewMemory(30 << 20)
+	for whole, want := range map[bool]string{false: "[100 12 1]", true: "[100]"} {
+		var limits []int64
+		r := Get("/", func(ctx context.Context, in *Paging) (NoContent, error) {
+			limits = append(limits, in.Limit)
+			return NoContent{}, ReservationFrom(ctx).readRow(m.page + 1)
+		}, "")
+		if whole {
+			r = r.ReadWhole()
+		}
+		memory := m.Reserve("a", "1")
+		if _, err := r.Run(WithReservation(t.Context(), memory), &Paging{Limit: 100}); err != nil || fmt.Sprint(limits) != want {
+			t.Errorf("whole %t: read with limits %v, want %s: %v", whole, limits, want, err)
+		}
+		memory.Close()
+	}
+}
+
+func TestLongNamesThatBeginTheSameWayAreUnknownAndNotGivenTwice(t *testing.T) {
+	t.Parallel()
+	UseStrictSchemas()
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schema := registry.Schema(reflect.TypeFor[validated](), true, "")
+	begin := strings.Repeat("n", nameMax-1)
+	rules := newRules(registry)
+	read, err := rules.parse([]byte(`{"`+begin+`日a":0,"`+begin+`日b":0}`), schema, nil)
+	if err != nil || !read.cut {
+		t.Fatalf("%v, others: %t", err, read.cut)
+	}
+	found, _ := rules.validate(schema, read.value)
+	if want := (fault.Field{Name: "." + begin + "…", Message: "is not a property of this request"}); !slices.Contains(found, want) {
+		t.Errorf("%v", found)
+	}
+	if _, err := rules.parse([]byte(`{"surprise":0,"surprise":0}`), schema, nil); err == nil || !strings.Contains(err.Error(), "is given twice") {
+		t.Errorf("a name that is given twice: %v", err)
 	}
 }

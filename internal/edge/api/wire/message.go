@@ -80,6 +80,18 @@ func shorten(text string, max int) string {
 	return text[:end] + "…"
 }
 
+// nameMax is more bytes than the name of any property has.
+const nameMax = 200
+
+// beginning returns as many whole characters of a long name as nameMax bytes hold.
+func beginning(name string) string {
+	end := nameMax
+	for !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end] + "…"
+}
+
 // describeValue returns a value of a request in words, such as "abc", the number 12, an object.
 func describeValue(v any) string {
 	switch v := v.(type) {

@@ -29,6 +29,7 @@ type Route struct {
 	Grouped        bool // concurrent requests of an organization may share a database transaction
 	OwnTransaction bool // the handler opens its own database transactions
 	Conflicts      bool // it only reads, but may still answer with a conflict
+	Whole          bool // it takes a limit that bounds only a part of what it reads
 	Provider       bool // an unavailable service is reported as a failure of the provider
 
 	Tag, TagDescription string
@@ -194,6 +195,12 @@ func (r Route) OwnTransactions() Route {
 // MayConflict documents that a read may answer with a conflict.
 func (r Route) MayConflict() Route {
 	r.Conflicts = true
+	return r
+}
+
+// ReadWhole marks a read whose limit bounds only a part of what it reads, so that reading it again with a lower one would be for nothing.
+func (r Route) ReadWhole() Route {
+	r.Whole = true
 	return r
 }
 
