@@ -1,6 +1,9 @@
 package db
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // IsDuplicate is isDuplicate.
 var IsDuplicate = isDuplicate
@@ -29,3 +32,8 @@ func OpenGateFor(d *DB, text string) { d.statements.get(text).unbound = nil }
 
 // ProvenBound is provenBound.
 var ProvenBound = provenBound
+
+// WithSchemaLock runs fn while no other process migrates the database.
+func WithSchemaLock(ctx context.Context, d *DB, fn func() error) error {
+	return d.withSchemaLock(ctx, fn)
+}

@@ -135,13 +135,13 @@ func (d *DB) withSchemaLock(ctx context.Context, fn func() error) error {
 		return fn()
 	}
 	// A transaction on the database itself would block the migrations, so the lock is on a separate file beside it. It needs no space:
-	// nothing is written to it, its journal is in memory and, as it is locked exclusively, it has no index of a write-ahead log.
+	// nothing is written to it, and its journal is in memory. Its locking mode is the ordinary one: in the exclusive mode, connections
+	// that fail to get the lock would keep a shared one, and two of them would wait for each other forever.
 	path := filepath.Join(d.config.Dir, File+".lock")
 	if err := createPrivate(path); err != nil {
 		return err
 	}
-	lock, err := sql.Open("sqlite", sqliteURL(path)+"?_pragma=busy_timeout(10000)&_pragma=locking_mode(EXCLUSIVE)"+
-		"&_pragma=journal_mode(MEMORY)&_txlock=exclusive")
+	lock, err := sql.Open("sqlite", sqliteURL(path)+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(MEMORY)&_txlock=exclusive")
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
@@ -44,6 +46,38 @@ func TestProcessesThatStartTogetherOnAnEmptyDatabaseMigrateItOnce(t *testing.T) 
 			}
 		})
 	}
+}
+
+// Connections that fail to get the lock must not keep a part of it, or two of them wait for each other forever.
+func TestTheLockForMigrationsPassesFromOneProcessToTheNext(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		var wg sync.WaitGroup
+		var inside atomic.Int64
+		for range 6 {
+			d, err := db.Open(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			wg.Go(func() {
+				for range 10 {
+					err := db.WithSchemaLock(t.Context(), d, func() error {
+						if n := inside.Add(1); n > 1 {
+							t.Errorf("%d hold the lock at once", n)
+						}
+						time.Sleep(time.Millisecond)
+						inside.Add(-1)
+						return nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
 }
 
 func TestADatabaseOfANewerVersionIsLeftAlone(t *testing.T) {
