@@ -23,6 +23,7 @@ type CashApplication struct {
 	WrittenOffAmount     string       `json:"written_off_amount"`
 	UnappliedAmount      string       `json:"unapplied_amount"`
 	AvailableAmount      string       `json:"available_amount"`
+	ReturnedAmount       string       `json:"returned_amount"`
 	DepositMemo          *string      `json:"deposit_memo"`
 	TxnDate              *string      `json:"txn_date"`
 	Allocations          []Allocation `json:"allocations"`
@@ -61,6 +62,15 @@ type CreateCashApplication struct {
 // VoidCashApplication says why a cash application is voided.
 type VoidCashApplication struct {
 	Reason string `json:"reason,omitempty"`
+}
+
+// ReturnCashApplication describes a payment that went back to the customer.
+type ReturnCashApplication struct {
+	TransactionID string       `json:"transaction_id"`
+	ReturnType    string       `json:"return_type,omitempty"`
+	Allocations   []Allocation `json:"allocations"`
+	Memo          string       `json:"memo,omitempty"`
+	DryRun        bool         `json:"dry_run,omitempty"`
 }
 
 // PreviewCashApplication names the deposit to preview.
@@ -157,6 +167,15 @@ func (c *Client) ConfirmCashApplication(ctx context.Context, id string) (CashApp
 // VoidCashApplication undoes a cash application; with IfMatch, only if it has not changed since.
 func (c *Client) VoidCashApplication(ctx context.Context, id string, why VoidCashApplication) (CashApplication, error) {
 	return one[CashApplication](ctx, c, Call{Method: http.MethodPost, Path: cashApplications + "/" + url.PathEscape(id) + "/void", Body: why,
+		IdempotencyKey: NewIdempotencyKey()})
+}
+
+// ReturnCashApplication books a refund or a chargeback of what a cash application applied; with IfMatch, only if that has not changed since.
+func (c *Client) ReturnCashApplication(ctx context.Context, id string, r ReturnCashApplication) (CashApplication, error) {
+	if r.Allocations == nil {
+		r.Allocations = []Allocation{}
+	}
+	return one[CashApplication](ctx, c, Call{Method: http.MethodPost, Path: cashApplications + "/" + url.PathEscape(id) + "/return", Body: r,
 		IdempotencyKey: NewIdempotencyKey()})
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Part is a part of a payment of a customer: what is credited to an account, in the currency of the payment. A negative amount is
-// debited.
+// Part is a part of a payment of a customer: what is credited to an account, in the currency of the payment, or debited if the payment went
+// back. A negative amount is on the other side.
 type Part struct {
 	LedgerAccountID string
 	Amount          money.Decimal
@@ -23,7 +23,8 @@ type Part struct {
 // Payment is a payment of a customer.
 type Payment struct {
 	TransactionID string
-	Parts         []Part // which add up to what was paid
+	Type          posting.Type // posting.Invoice; posting.Refund or posting.Chargeback if it went back
+	Parts         []Part       // which add up to what was paid, or to what went back without the fee
 	Memo          string
 }
 
@@ -35,9 +36,10 @@ type Paid struct {
 }
 
 // BookPayment posts the entry of a payment that is applied to invoices: the source is debited with what arrived, the account of fees with
-// the fee, and the parts are credited. It runs in the caller's transaction.
+// the fee, and the parts are credited. If the payment went back, the source is credited with what left, and fees and parts are debited. It
+// runs in the caller's transaction.
 func (s *Service) BookPayment(ctx context.Context, tx *db.Tx, p Payment) (journal.Entry, error) {
-	params := Params{TransactionID: p.TransactionID, Type: string(posting.Invoice), AutoPost: true, parts: p.Parts}
+	params := Params{TransactionID: p.TransactionID, Type: string(p.Type), AutoPost: true, parts: p.Parts}
 	if p.Memo != "" {
 		params.Memo = &p.Memo
 	}
@@ -48,7 +50,7 @@ func (s *Service) BookPayment(ctx context.Context, tx *db.Tx, p Payment) (journa
 	return made[0].Entry, nil
 }
 
-// PaidBy returns what a customer paid with a deposit: money as it is, and a digital asset by its value. It returns an error of kind
+// PaidBy returns what a customer paid with a deposit, or got back with a payment out: money as it is, and a digital asset by its value. It returns an error of kind
 // Conflict if that is not known. It runs in the caller's transaction.
 func PaidBy(ctx context.Context, tx *db.Tx, b *snapshot.Books, t transaction.Transaction) (Paid, error) {
 	m := builder{lookups: newLookups(tx), books: b}

@@ -36,6 +36,14 @@ func init() {
 			s.body, s.another = map[string]any{"reason": "Wrong invoice"}, map[string]any{"reason": "another"}
 			return s
 		},
+		"POST /v1/cash-applications/{application_id}/return": func(t *testing.T, n *apitest.Tenant) sample {
+			a := n.NewCashApplication(t)
+			return sample{path: map[string]string{"application_id": a.ID}, body: map[string]any{
+				"transaction_id": n.NewPaymentOut(t, "Northwind", "4.00").ID, "return_type": "chargeback", "memo": "Disputed",
+				"allocations": []any{map[string]any{"target_type": "invoice", "target_id": a.Allocations[0].TargetID, "amount": "4.00",
+					"invoice_number": a.Allocations[0].InvoiceNumber, "customer_name": a.Allocations[0].CustomerName}}, "dry_run": false},
+				another: map[string]any{"memo": "another"}}
+		},
 		"POST /v1/cash-applications/preview": func(t *testing.T, n *apitest.Tenant) sample {
 			n.NewInvoice(t, client.CreateInvoice{Status: "open"})
 			return sample{body: map[string]any{"deposit_transaction_id": n.NewDeposit(t, "Northwind", "1200.00").ID}}

@@ -120,7 +120,7 @@ func newSeededReader(seed uint64) io.Reader {
 	return &seededReader{source: rand.NewChaCha8(key)}
 }
 
-// newWorld creates a service with two organizations whose books have a model and one that sends requests of every kind.
+// newWorld creates a service with organizations whose books have a model and one that sends requests of every kind.
 func newWorld(t *testing.T, engine db.Engine, nodes int, seed uint64) *world {
 	t.Helper()
 	w := &world{T: t, seed: seed, engine: engine, struck: map[string]int{}, began: time.Now().UTC().Truncate(24 * time.Hour)}
@@ -132,7 +132,7 @@ func newWorld(t *testing.T, engine db.Engine, nodes int, seed uint64) *world {
 	}
 	t.Cleanup(w.stop)
 	w.users = append(w.users, w.newBookkeepers()...)
-	w.users = append(w.users, w.newTreasurer(), w.newAnybody(), &operator{w})
+	w.users = append(w.users, w.newTreasurer(), w.newClerk(), w.newAnybody(), &operator{w})
 	return w
 }
 

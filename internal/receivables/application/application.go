@@ -60,7 +60,7 @@ type Application struct {
 	ID              string
 	LegalEntityID   string
 	DepositID       string
-	SourceID        string // the application whose unapplied rest it uses; empty if it books the deposit
+	SourceID        string // the application whose unapplied rest it uses, or that it takes back; empty if it books the deposit
 	Status          Status
 	MatchType       string
 	Currency        string
@@ -68,7 +68,8 @@ type Application struct {
 	Applied         money.Decimal // the sum of the allocations
 	WrittenOff      money.Decimal // the part of the allocations that nobody paid
 	Unapplied       money.Decimal // Total and WrittenOff less Applied
-	Available       money.Decimal // what later applications have left of Unapplied
+	Available       money.Decimal // what later applications and payments that went back have left of Unapplied
+	Returned        money.Decimal // what payments that went back have made due again of Applied
 	DepositMemo     string
 	DepositAt       time.Time
 	Memo            string
@@ -125,7 +126,8 @@ func (a Application) facts() map[string]any {
 		"id": a.ID, "legal_entity_id": a.LegalEntityID, "deposit_transaction_id": a.DepositID, "source_application_id": db.OrNull(a.SourceID),
 		"status": a.Status, "match_type": a.MatchType, "currency": a.Currency, "total_amount": a.Total.Fixed(a.Currency),
 		"applied_amount": a.Applied.Fixed(a.Currency), "written_off_amount": a.WrittenOff.Fixed(a.Currency),
-		"unapplied_amount": a.Unapplied.Fixed(a.Currency), "available_amount": a.Available.Fixed(a.Currency), "memo": db.OrNull(a.Memo),
+		"unapplied_amount": a.Unapplied.Fixed(a.Currency), "available_amount": a.Available.Fixed(a.Currency),
+		"returned_amount": a.Returned.Fixed(a.Currency), "memo": db.OrNull(a.Memo),
 		"review_reason": db.OrNull(a.ReviewReason), "journal_entry_id": db.OrNull(a.EntryID), "applied_by": db.OrNull(a.AppliedBy),
 		"confirmed_by": db.OrNull(a.ConfirmedBy), "stripe_status": a.ProcessorStatus, "reason": db.OrNull(a.VoidReason),
 		"error_message": db.OrNull(a.ErrorMessage), "allocations": all,
@@ -156,9 +158,15 @@ func (a Application) Guide() Guidance {
 	case a.Status == Applied:
 		g.Allowed = append(g.Allowed, "confirm")
 	}
-	if a.used().IsZero() {
+	if !a.isReturn() && (a.Returned.Cmp(a.Applied) < 0 || a.Available.Sign() > 0) {
+		g.Allowed = append(g.Allowed, "return")
+	}
+	switch {
+	case !a.Returned.IsZero():
+		g.Warnings = append(g.Warnings, a.Returned.Fixed(a.Currency)+" of what it paid went back: void those cash applications first")
+	case a.used().IsZero():
 		g.Allowed = append(g.Allowed, "void")
-	} else {
+	default:
 		g.Warnings = append(g.Warnings, "later cash applications use "+a.used().Fixed(a.Currency)+" of what it left unapplied: void those first")
 	}
 	if a.Available.Sign() > 0 {
@@ -167,9 +175,9 @@ func (a Application) Guide() Guidance {
 	return g
 }
 
-// used returns what later applications use of the unapplied rest.
+// used returns what later applications, and payments that went back, use of the unapplied rest.
 func (a Application) used() money.Decimal {
-	if !a.Status.booked() {
+	if !a.Status.booked() || a.isReturn() {
 		return money.Decimal{}
 	}
 	return a.Unapplied.Sub(a.Available)

@@ -14,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/rules/match"
+	"github.com/bursarhq/bursar/internal/rules/posting"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -46,6 +47,7 @@ type proposal struct {
 	source   *Application  // whose unapplied rest is used
 	invoices map[string]invoice.Invoice
 	reserved map[string]string // by invoice: the application that waits for a review of its payment
+	returns  posting.Type      // of a payment that went back; empty if it came in
 }
 
 // resolver resolves references and collects faults.
@@ -158,7 +160,8 @@ func (r *resolver) deposit(ctx context.Context, out *proposal, lock string) (boo
 	}
 	switch s := out.source; {
 	case !transaction.IsInflow(t.Direction):
-		r.faults.AddConflictf(field, "%s is a payment that left the source: only what came in can be applied", t.SequenceNumber())
+		r.faults.AddConflictf(field, "%s is a payment that left the source: only what came in can be applied. Book a refund or a "+
+			"chargeback with POST /v1/cash-applications/{application_id}/return", t.SequenceNumber())
 	case t.Status == transaction.Spam:
 		r.faults.AddConflictf(field, "%s is spam: mark it as not spam first", t.SequenceNumber())
 	case t.GroupID != "":

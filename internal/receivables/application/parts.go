@@ -121,6 +121,24 @@ func receivableOf(ctx context.Context, tx *db.Tx, b *snapshot.Books, i invoice.I
 	return "", fault.Conflictf("the chart has no account for accounts receivable")
 }
 
+// requireAccounts returns an error if a rule routes to an account that payments cannot be credited to: one that cannot be posted to, or
+// one whose balance applications themselves explain.
+func requireAccounts(b *snapshot.Books, rules []Rule, parts []booking.Part) error {
+	for _, p := range parts {
+		a, there := b.Accounts[p.LedgerAccountID]
+		for _, r := range rules {
+			if r.Review || r.LedgerAccountID != p.LedgerAccountID {
+				continue
+			}
+			if !there || a.Archived() || !a.Postable || account.ExplainedByApplications(a.Role) {
+				return fault.Conflictf("the rule %s routes payments to a ledger account that is archived, not postable, or kept by cash "+
+					"applications: change the rule", r.Name)
+			}
+		}
+	}
+	return nil
+}
+
 // parts returns what is credited to which accounts: for each invoice the receivable, then the rest. A write-off is debited. The payment of
 // a line that a rule routes to another account is credited there; if the books have the invoice, the receivable is credited with all of
 // the allocation, and the account of the line is debited with what is routed.

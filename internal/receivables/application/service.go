@@ -11,7 +11,6 @@ import (
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
-	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -202,7 +201,8 @@ func (s *Service) book(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *pro
 	}
 	p.Status = Applied
 	if p.source == nil {
-		made, err := s.bookings.BookPayment(ctx, tx, booking.Payment{TransactionID: p.DepositID, Parts: parts, Memo: memo})
+		made, err := s.bookings.BookPayment(ctx, tx, booking.Payment{TransactionID: p.DepositID, Type: posting.Invoice, Parts: parts,
+			Memo: memo})
 		if err != nil {
 			return err
 		}
@@ -216,13 +216,17 @@ func (s *Service) book(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *pro
 	return p.recordMovements(ctx, tx)
 }
 
-// recordMovements records what the entry takes off the invoices that are booked here.
+// recordMovements records what the entry takes off the invoices that are booked here, or adds to them if the payment went back.
 func (p *proposal) recordMovements(ctx context.Context, tx *db.Tx) error {
 	for _, l := range p.Allocations {
 		if p.invoices[l.InvoiceID].Mirrored() {
 			continue
 		}
-		if err := invoice.RecordMovement(ctx, tx, l.InvoiceID, p.EntryID, l.Amount.Neg()); err != nil {
+		due := l.Amount.Neg()
+		if p.returns != "" {
+			due = l.Amount
+		}
+		if err := invoice.RecordMovement(ctx, tx, l.InvoiceID, p.EntryID, due); err != nil {
 			return err
 		}
 	}
@@ -234,27 +238,12 @@ func byInvoice(all []Allocation) []Allocation {
 	return slices.SortedFunc(slices.Values(all), func(a, b Allocation) int { return strings.Compare(a.InvoiceID, b.InvoiceID) })
 }
 
-// requireAccounts returns an error if a rule routes to an account that payments cannot be credited to: one that cannot be posted to, or
-// one whose balance applications themselves explain.
-func requireAccounts(b *snapshot.Books, rules []Rule, parts []booking.Part) error {
-	for _, p := range parts {
-		a, there := b.Accounts[p.LedgerAccountID]
-		for _, r := range rules {
-			if r.Review || r.LedgerAccountID != p.LedgerAccountID {
-				continue
-			}
-			if !there || a.Archived() || !a.Postable || account.ExplainedByApplications(a.Role) {
-				return fault.Conflictf("the rule %s routes payments to a ledger account that is archived, not postable, or kept by cash "+
-					"applications: change the rule", r.Name)
-			}
-		}
-	}
-	return nil
-}
-
 // describe returns the memo of an entry.
 func (p *proposal) describe() string {
 	text := "Payment " + p.deposit.SequenceNumber()
+	if p.returns != "" {
+		text = "Return " + p.deposit.SequenceNumber()
+	}
 	if len(p.Allocations) > 0 {
 		text += " of " + p.Allocations[0].CustomerName
 	}
@@ -387,6 +376,9 @@ func (s *Service) Void(ctx context.Context, applicationID, reason, etag string) 
 		case !before.used().IsZero():
 			return fault.Conflictf("later cash applications use %s of what %s left unapplied: void those first",
 				before.used().Fixed(before.Currency), before.ID)
+		case !before.Returned.IsZero():
+			return fault.Conflictf("%s of what %s paid went back: void those cash applications first", before.Returned.Fixed(before.Currency),
+				before.ID)
 		}
 		a = before
 		a.Status, a.VoidReason, a.Available = Voided, reason, money.Decimal{}
@@ -395,10 +387,14 @@ func (s *Service) Void(ctx context.Context, applicationID, reason, etag string) 
 				return err
 			}
 		}
-		if before.SourceID != "" {
-			if err := useRest(ctx, tx, before.SourceID, before.Total.Neg()); err != nil {
-				return err
-			}
+		switch {
+		case before.isReturn():
+			err = takeBack(ctx, tx, before.SourceID, before.Unapplied, before.Applied)
+		case before.SourceID != "":
+			err = useRest(ctx, tx, before.SourceID, before.Total.Neg())
+		}
+		if err != nil {
+			return err
 		}
 		a, err = save(ctx, tx, "cash_application.voided", before, a)
 		return err
@@ -424,21 +420,16 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, a Application) (failure s
 		}
 		return "", err
 	}
-	all := actor.From(ctx)
-	all.LegalEntityIDs = nil // an invoice of no legal entity may be among those that are released
-	released := actor.With(ctx, all)
-	for _, l := range byInvoice(a.Allocations) {
-		switch i := invoices[l.InvoiceID]; {
-		case i.Status == invoice.Open || i.Status == invoice.Paid:
-		case i.Mirrored():
-			continue // the provider states what is due
-		default:
+	for _, l := range a.Allocations {
+		if i := invoices[l.InvoiceID]; i.Status != invoice.Open && i.Status != invoice.Paid && !i.Mirrored() {
 			return "", fault.Conflictf("the cash application %s cannot be voided while the invoice %s that it pays is %s: reopen that first",
 				a.ID, i.Number, i.Status)
 		}
-		if _, err := invoice.Settle(released, tx, l.InvoiceID, l.Amount.Neg()); err != nil {
-			return "", err
-		}
+	}
+	if err := release(ctx, tx, a.Allocations, invoices); err != nil {
+		return "", err
+	}
+	for _, l := range a.Allocations {
 		if invoices[l.InvoiceID].Mirrored() {
 			continue
 		}

@@ -31,6 +31,7 @@ type row struct {
 	WrittenOff      money.Decimal `db:"written_off_amount"`
 	Unapplied       money.Decimal `db:"unapplied_amount"`
 	Available       money.Decimal `db:"available_amount"`
+	Returned        money.Decimal `db:"returned_amount"`
 	DepositMemo     *string       `db:"deposit_memo"`
 	DepositAt       time.Time     `db:"txn_date"`
 	PayerName       *string       `db:"payer_name"`
@@ -61,7 +62,7 @@ type allocationRow struct {
 func toRow(a Application) row {
 	return row{ID: a.ID, LegalEntityID: a.LegalEntityID, DepositID: a.DepositID, SourceID: db.OrNull(a.SourceID), Status: string(a.Status),
 		MatchType: a.MatchType, Currency: a.Currency, Total: a.Total, Applied: a.Applied, WrittenOff: a.WrittenOff, Unapplied: a.Unapplied,
-		Available: a.Available, DepositMemo: db.OrNull(a.DepositMemo), DepositAt: a.DepositAt, PayerName: db.OrNull(a.payerName),
+		Available: a.Available, Returned: a.Returned, DepositMemo: db.OrNull(a.DepositMemo), DepositAt: a.DepositAt, PayerName: db.OrNull(a.payerName),
 		PayerAddress: db.OrNull(a.payerAddress), Memo: db.OrNull(a.Memo), ReviewReason: db.OrNull(a.ReviewReason),
 		AppliedBy: db.OrNull(a.AppliedBy), EntryID: db.OrNull(a.EntryID), ProcessorStatus: a.ProcessorStatus, MarkedPaidAt: a.MarkedPaidAt,
 		ConfirmedBy: db.OrNull(a.ConfirmedBy), ConfirmedAt: a.ConfirmedAt, VoidReason: db.OrNull(a.VoidReason),
@@ -71,7 +72,7 @@ func toRow(a Application) row {
 func (r row) application() Application {
 	return Application{ID: r.ID, LegalEntityID: r.LegalEntityID, DepositID: r.DepositID, SourceID: db.OrEmpty(r.SourceID),
 		Status: Status(r.Status), MatchType: r.MatchType, Currency: r.Currency, Total: r.Total, Applied: r.Applied, WrittenOff: r.WrittenOff,
-		Unapplied: r.Unapplied, Available: r.Available, DepositMemo: db.OrEmpty(r.DepositMemo), DepositAt: r.DepositAt,
+		Unapplied: r.Unapplied, Available: r.Available, Returned: r.Returned, DepositMemo: db.OrEmpty(r.DepositMemo), DepositAt: r.DepositAt,
 		payerName: db.OrEmpty(r.PayerName), payerAddress: db.OrEmpty(r.PayerAddress), Memo: db.OrEmpty(r.Memo),
 		ReviewReason: db.OrEmpty(r.ReviewReason), AppliedBy: db.OrEmpty(r.AppliedBy), EntryID: db.OrEmpty(r.EntryID),
 		ProcessorStatus: r.ProcessorStatus, MarkedPaidAt: r.MarkedPaidAt, ConfirmedBy: db.OrEmpty(r.ConfirmedBy), ConfirmedAt: r.ConfirmedAt,
@@ -123,7 +124,7 @@ func applicationsOf(ctx context.Context, tx *db.Tx, rows []row) ([]Application, 
 	}
 	deposits, err := depositsOf(ctx, tx, out)
 	for n, a := range out {
-		if a.Status.booked() && a.SourceID == "" && deposits[a.DepositID].JournalEntryID != "" {
+		if a.Status.booked() && a.booksTransaction() && deposits[a.DepositID].JournalEntryID != "" {
 			out[n].EntryID = deposits[a.DepositID].JournalEntryID
 		}
 	}
@@ -159,7 +160,8 @@ func selectByEntry(ctx context.Context, tx *db.Tx, e journal.Entry) (string, err
 		"{rare}(journal_entry_id = ?)", e.ID)
 	if err == nil && len(found) == 0 && e.TransactionID != "" {
 		found, err = db.All[string](ctx, tx, "SELECT cash_application_id FROM cash_applications WHERE organization_id = @org AND "+
-			"{rare}(deposit_transaction_id = ?) AND status <> 'voided' AND source_application_id IS NULL", e.TransactionID)
+			"{rare}(deposit_transaction_id = ?) AND status <> 'voided' AND (source_application_id IS NULL OR total_amount < ?)", e.TransactionID,
+			money.Decimal{})
 	}
 	if err != nil || len(found) == 0 {
 		return "", err
@@ -240,10 +242,10 @@ func insert(ctx context.Context, tx *db.Tx, a Application) error {
 func update(ctx context.Context, tx *db.Tx, a Application) error {
 	r := toRow(a)
 	_, err := tx.Exec(ctx, `UPDATE cash_applications SET status = ?, total_amount = ?, written_off_amount = ?, unapplied_amount = ?,
-		available_amount = ?, journal_entry_id = ?, stripe_status = ?, stripe_marked_paid_at = ?, confirmed_by = ?, confirmed_at = ?,
+		available_amount = ?, returned_amount = ?, journal_entry_id = ?, stripe_status = ?, stripe_marked_paid_at = ?, confirmed_by = ?, confirmed_at = ?,
 		void_reason = ?, error_message = ?, revision = ?, updated_at = ? WHERE organization_id = @org AND cash_application_id = ?`,
-		r.Status, r.Total, r.WrittenOff, r.Unapplied, r.Available, r.EntryID, r.ProcessorStatus, r.MarkedPaidAt, r.ConfirmedBy, r.ConfirmedAt,
-		r.VoidReason, r.ErrorMessage, r.Revision, r.UpdatedAt, r.ID)
+		r.Status, r.Total, r.WrittenOff, r.Unapplied, r.Available, r.Returned, r.EntryID, r.ProcessorStatus, r.MarkedPaidAt, r.ConfirmedBy,
+		r.ConfirmedAt, r.VoidReason, r.ErrorMessage, r.Revision, r.UpdatedAt, r.ID)
 	return err
 }
 

@@ -20,6 +20,7 @@ type verification struct {
 	control, unapplied string
 	paid               map[string]money.Decimal // by invoice
 	used               map[string]money.Decimal // by application: what others use of its rest
+	returned           map[string]money.Decimal // by application: what others make due again
 	available          map[string]Application
 	out                []string
 }
@@ -32,7 +33,8 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 		return nil, err
 	}
 	v := &verification{control: b.Roles()[account.RoleTradeReceivable], unapplied: b.Roles()[account.RoleUnappliedCash],
-		paid: map[string]money.Decimal{}, used: map[string]money.Decimal{}, available: map[string]Application{}}
+		paid: map[string]money.Decimal{}, used: map[string]money.Decimal{}, returned: map[string]money.Decimal{},
+		available: map[string]Application{}}
 	err = forEach(ctx, tx, func(chunk []Application) error { return v.chunk(ctx, tx, chunk) })
 	if err != nil {
 		return nil, err
@@ -40,6 +42,9 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	for _, id := range slices.Sorted(maps.Keys(v.available)) {
 		if a := v.available[id]; !a.Unapplied.Sub(a.Available).Equal(v.used[id]) {
 			v.addf(a, "%s of its %s unapplied is available, but other applications use %s", a.Available, a.Unapplied, v.used[id])
+		}
+		if a := v.available[id]; !a.Returned.Equal(v.returned[id]) {
+			v.addf(a, "%s of what it paid went back, but payments took back %s", a.Returned, v.returned[id])
 		}
 	}
 	settled, err := invoice.SettledByPayments(ctx, tx)
@@ -86,7 +91,7 @@ func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application
 	for _, a := range chunk {
 		v.totals(a)
 		v.entry(a, booked[a.EntryID], paid)
-		if t := deposits[a.DepositID]; a.Status.booked() && a.SourceID == "" && t.JournalEntryID != a.EntryID {
+		if t := deposits[a.DepositID]; a.Status.booked() && a.booksTransaction() && t.JournalEntryID != a.EntryID {
 			v.addf(a, "it is %s, but its deposit has the entry %q", a.Status, t.JournalEntryID)
 		}
 		for _, l := range a.Allocations {
@@ -102,7 +107,7 @@ func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application
 func (v *verification) totals(a Application) {
 	var sum money.Decimal
 	for _, l := range a.Allocations {
-		if sum = sum.Add(l.Amount); l.Amount.Sign() <= 0 {
+		if sum = sum.Add(l.Amount); l.Amount.Sign() != a.Total.Sign() && (l.Amount.Sign() <= 0 || a.isReturn()) {
 			v.addf(a, "its allocation to %s is %s", l.InvoiceID, l.Amount)
 		}
 	}
@@ -111,14 +116,22 @@ func (v *verification) totals(a Application) {
 		v.addf(a, "its status is not valid")
 	case !sum.Equal(a.Applied):
 		v.addf(a, "%s is applied, but its allocations add up to %s", a.Applied, sum)
-	case !a.Total.Add(a.WrittenOff).Equal(a.Applied.Add(a.Unapplied)) || a.Unapplied.Sign() < 0 || a.WrittenOff.Sign() < 0:
+	case !a.Total.Add(a.WrittenOff).Equal(a.Applied.Add(a.Unapplied)) || a.Unapplied.Sign() < 0 && !a.isReturn() ||
+		a.WrittenOff.Sign() < 0:
 		v.addf(a, "%s was paid and %s written off, but %s is applied and %s unapplied", a.Total, a.WrittenOff, a.Applied, a.Unapplied)
+	case a.isReturn() && (a.Unapplied.Sign() > 0 || !a.Available.IsZero() || !a.Returned.IsZero()):
+		v.addf(a, "it went back, but %s is unapplied, %s available and %s returned", a.Unapplied, a.Available, a.Returned)
+	case a.isReturn():
 	case a.Status.booked():
 		v.available[a.ID] = a
-	case !a.Available.IsZero():
-		v.addf(a, "it is %s, but %s of it is available", a.Status, a.Available)
+	case !a.Available.IsZero() || !a.Returned.IsZero():
+		v.addf(a, "it is %s, but %s of it is available and %s went back", a.Status, a.Available, a.Returned)
 	}
-	if a.SourceID != "" && a.Status != Voided { // one that waits for its review uses the rest, too
+	switch {
+	case a.SourceID == "" || a.Status == Voided:
+	case a.isReturn():
+		v.used[a.SourceID], v.returned[a.SourceID] = v.used[a.SourceID].Sub(a.Unapplied), v.returned[a.SourceID].Sub(a.Applied)
+	default: // one that waits for its review uses the rest, too
 		v.used[a.SourceID] = v.used[a.SourceID].Add(a.Total)
 	}
 }
@@ -143,7 +156,7 @@ func (v *verification) entry(a Application, e journal.Entry, paid map[string]inv
 		}
 	}
 	rest := a.Unapplied
-	if a.SourceID != "" {
+	if !a.booksTransaction() {
 		rest = a.Total.Neg()
 	}
 	if got := creditOn(e, v.control, a.Currency); !got.Equal(own) {

@@ -3,14 +3,16 @@ package posting
 import "github.com/bursarhq/bursar/internal/rules/book"
 
 // applied returns the counterpart of a payment of a customer, whose splits are in the currency of the payment: money itself, or the value
-// of a digital asset.
-func (c counterpart) applied(leg *Leg) (counterpart, error) {
+// of a digital asset. The fee of a payment that went back is not a part of them.
+func (c counterpart) applied(leg *Leg, out bool) (counterpart, error) {
 	c.paid = leg.Asset.Symbol
 	if leg.Asset.Lots {
 		if leg.Value == nil {
 			return c, refuse(NoValue, fieldValue, "the value of the %s is not known", leg.Asset.Symbol)
 		}
-		c.paid, c.moved = leg.Value.Currency, leg.Value.Gross
+		if c.paid, c.moved = leg.Value.Currency, leg.Value.Gross; out {
+			c.moved = c.moved.Sub(leg.Value.Fee)
+		}
 	}
 	c.moved = c.moved.RoundTo(c.paid)
 	return c, nil

@@ -55,7 +55,7 @@ func (p *Plan) targetAtValue(leg *Leg) (counterpart, error) {
 	}
 	switch {
 	case len(t.Splits) > 0 && t.Splits[0].Applied:
-		return c.applied(leg)
+		return c.applied(leg, leg == p.in.Out)
 	case t.Holding != "" && !leg.Asset.Lots:
 		c.unit, c.quantity = leg.Asset, c.moved
 	case t.exchangesMoney() && leg.Value != nil: // a purchase or a sale

@@ -62,10 +62,21 @@ func (n *Tenant) NewInvoice(t *testing.T, i client.CreateInvoice) client.Invoice
 // NewDeposit creates a deposit of an amount in USD by a payer on 31 January 2026 at a bank account of its own.
 func (n *Tenant) NewDeposit(t *testing.T, payer, amount string) client.Transaction {
 	t.Helper()
+	return n.newPayment(t, payer, amount, "credit")
+}
+
+// NewPaymentOut creates a payment of an amount in USD to somebody on 31 January 2026 from a bank account of its own.
+func (n *Tenant) NewPaymentOut(t *testing.T, payee, amount string) client.Transaction {
+	t.Helper()
+	return n.newPayment(t, payee, amount, "debit")
+}
+
+func (n *Tenant) newPayment(t *testing.T, counterparty, amount, direction string) client.Transaction {
+	t.Helper()
 	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: n.NewSource(t, client.CreateSource{}).ID,
-		ExternalID: client.NewIdempotencyKey(), Bank: &client.TransactionBank{CounterpartyName: &payer},
+		ExternalID: client.NewIdempotencyKey(), Bank: &client.TransactionBank{CounterpartyName: &counterparty},
 		External: client.CreateTransactionExternal{Timestamp: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), Description: "Payment",
-			Direction: "credit", Quantity: &amount, Currency: "USD"}})
+			Direction: direction, Quantity: &amount, Currency: "USD"}})
 	if err != nil {
 		t.Fatal(err)
 	}

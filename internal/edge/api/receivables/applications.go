@@ -28,6 +28,16 @@ type createsApplication struct{ Body CreateCashApplication }
 // IsDryRun reports whether nothing is to be written.
 func (c *createsApplication) IsDryRun() bool { return c.Body.DryRun }
 
+// returnsApplication is the input of returnCashApplication.
+type returnsApplication struct {
+	applicationPath
+	ifMatch
+	Body ReturnCashApplication
+}
+
+// IsDryRun reports whether nothing is to be written.
+func (r *returnsApplication) IsDryRun() bool { return r.Body.DryRun }
+
 func (h handlers) listCashApplications(ctx context.Context, in *struct {
 	wire.Paging
 	Statuses       []string `query:"status" minItems:"1" maxItems:"5" enum:"pending,applied,confirmed,failed,voided" doc:"Return only cash applications with one of these statuses."`
@@ -53,11 +63,21 @@ func (h handlers) getCashApplication(ctx context.Context, in *struct{ applicatio
 }
 
 func (h handlers) createCashApplication(ctx context.Context, in *createsApplication) (wire.Data[CashApplication], error) {
-	p := application.Params{DepositID: in.Body.DepositID, Memo: in.Body.Memo.Value}
-	for _, l := range in.Body.Allocations {
-		p.Allocations = append(p.Allocations, application.AllocationParams{TargetType: l.TargetType, TargetID: l.TargetID, Amount: l.Amount})
+	a, err := h.app.Applications.Apply(ctx, application.Params{DepositID: in.Body.DepositID, Memo: in.Body.Memo.Value,
+		Allocations: allocations(in.Body.Allocations)})
+	return dataOfApplication(ctx, a), err
+}
+
+func allocations(all []CreateAllocation) (out []application.AllocationParams) {
+	for _, l := range all {
+		out = append(out, application.AllocationParams{TargetType: l.TargetType, TargetID: l.TargetID, Amount: l.Amount})
 	}
-	a, err := h.app.Applications.Apply(ctx, p)
+	return out
+}
+
+func (h handlers) returnCashApplication(ctx context.Context, in *returnsApplication) (wire.Data[CashApplication], error) {
+	a, err := h.app.Applications.Return(ctx, in.ID, in.ETag, application.ReturnParams{TransactionID: in.Body.TransactionID,
+		Type: in.Body.ReturnType, Memo: in.Body.Memo.Value, Allocations: allocations(in.Body.Allocations)})
 	return dataOfApplication(ctx, a), err
 }
 
@@ -120,6 +140,7 @@ func viewApplication(organizationID string, a application.Application) CashAppli
 		WrittenOff:     a.WrittenOff.Fixed(a.Currency),
 		Unapplied:      a.Unapplied.Fixed(a.Currency),
 		Available:      a.Available.Fixed(a.Currency),
+		Returned:       a.Returned.Fixed(a.Currency),
 		DepositMemo:    db.OrNull(a.DepositMemo),
 		DepositAt:      &at,
 		Memo:           db.OrNull(a.Memo),

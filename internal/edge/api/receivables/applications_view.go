@@ -11,17 +11,18 @@ type CashApplication struct {
 	ID             string        `json:"id" doc:"Identifier: ca_ and 26 characters."`
 	OrganizationID string        `json:"organization_id" doc:"Organization."`
 	LegalEntityID  string        `json:"legal_entity_id" doc:"Legal entity that received the deposit."`
-	DepositID      string        `json:"deposit_transaction_id" doc:"Transaction of the deposit."`
-	SourceID       *string       `json:"source_application_id" doc:"Cash application whose unapplied rest this one uses; null if it books the deposit itself."`
+	DepositID      string        `json:"deposit_transaction_id" doc:"Transaction of the deposit; of a payment that went back, that payment."`
+	SourceID       *string       `json:"source_application_id" doc:"Cash application whose unapplied rest this one uses, or which it takes back if its amounts are negative; null if it books the deposit itself."`
 	Status         string        `json:"status" enum:"pending,applied,confirmed,failed,voided" doc:"pending: a rule demands a review, and nothing is booked until it is confirmed. applied: booked. confirmed: booked and confirmed. voided: undone."`
 	StripeStatus   string        `json:"stripe_status" enum:"not_applicable,pending,marked_paid,failed,reversal_required,reversed" doc:"What Stripe knows of the payment; not_applicable if it keeps none of the invoices."`
 	MatchType      string        `json:"match_type" enum:"exact,customer_exact,combination,partial,overpayment,manual" doc:"Type of the suggestion that the allocations agree with; manual if there is none."`
 	Currency       string        `json:"currency" doc:"ISO 4217 currency of all amounts: that of the deposit, or of the value of a digital asset." example:"USD"`
-	Total          string        `json:"total_amount" format:"decimal" doc:"What was paid, with the fees that were withheld; or what is used of the unapplied rest of another cash application." example:"1200.00"`
+	Total          string        `json:"total_amount" format:"decimal" doc:"What was paid, with the fees that were withheld; or what is used of the unapplied rest of another cash application. Negative if it went back to the customer, like all other amounts of the cash application." example:"1200.00"`
 	Applied        string        `json:"applied_amount" format:"decimal" doc:"Sum of the allocations." example:"1200.00"`
 	WrittenOff     string        `json:"written_off_amount" format:"decimal" doc:"By how much the allocations exceed what was paid; it is written off. total_amount and this add up to applied_amount and unapplied_amount." example:"0.00"`
 	Unapplied      string        `json:"unapplied_amount" format:"decimal" doc:"What the allocations leave of the deposit; it is booked to unapplied cash." example:"0.00"`
 	Available      string        `json:"available_amount" format:"decimal" doc:"What is left of unapplied_amount for later cash applications of the same deposit." example:"0.00"`
+	Returned       string        `json:"returned_amount" format:"decimal" doc:"What is due again of applied_amount because payments went back to the customer." example:"0.00"`
 	DepositMemo    *string       `json:"deposit_memo" doc:"Text of the deposit; null if none."`
 	DepositAt      *string       `json:"txn_date" format:"date-time" doc:"Time of the deposit."`
 	Allocations    []Allocation  `json:"allocations" doc:"Invoices that it pays."`
@@ -35,7 +36,7 @@ type CashApplication struct {
 	VoidReason     *string       `json:"void_reason" doc:"Why it was voided; null if it was not, or if no reason was given."`
 	ErrorMessage   *string       `json:"error_message" doc:"What failed outside of the books, for example when the entry was removed from the ledger provider; null if nothing did."`
 	ETag           string        `json:"etag" doc:"Version, for the header If-Match."`
-	Guidance       wire.Guidance `json:"guidance" doc:"Actions that the cash application permits now: confirm, void, apply_rest."`
+	Guidance       wire.Guidance `json:"guidance" doc:"Actions that the cash application permits now: confirm, void, return, apply_rest."`
 	CreatedAt      string        `json:"created_at" format:"date-time" doc:"When the record was created."`
 	UpdatedAt      *string       `json:"updated_at" format:"date-time" doc:"When the record was last updated; null if never."`
 }
@@ -76,6 +77,22 @@ func (CreateCashApplication) TransformSchema(_ huma.Registry, s *huma.Schema) *h
 // VoidCashApplication says why a cash application is voided.
 type VoidCashApplication struct {
 	Reason wire.Opt[string] `json:"reason,omitempty" maxLength:"500" doc:"Why; it is shown with the cash application and in the event."`
+}
+
+// ReturnCashApplication describes a payment that went back to the customer.
+type ReturnCashApplication struct {
+	TransactionID string             `json:"transaction_id" minLength:"1" maxLength:"64" doc:"Payment out that is not booked, in the currency of the deposit."`
+	ReturnType    string             `json:"return_type,omitempty" enum:"refund,chargeback" doc:"refund: you paid it back. chargeback: it was taken back. Defaults to refund."`
+	Allocations   []CreateAllocation `json:"allocations" maxItems:"500" doc:"Invoices that are due again, with the amounts. What they leave of the payment pays back the unapplied rest of the deposit; none leave all of it."`
+	Memo          wire.Opt[string]   `json:"memo,omitempty" maxLength:"2000" doc:"Memo of the journal entry."`
+	DryRun        bool               `json:"dry_run,omitempty" doc:"If true, return what would be created without writing anything. Defaults to false."`
+}
+
+// TransformSchema adds an example.
+func (ReturnCashApplication) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Examples = []any{map[string]any{"transaction_id": wire.ExampleID("txn"), "return_type": "chargeback",
+		"allocations": []any{map[string]any{"target_type": "invoice", "target_id": wire.ExampleID("inv"), "amount": "1200.00"}}}}
+	return s
 }
 
 // PreviewCashApplication names the deposit to preview.

@@ -13,6 +13,17 @@ import (
 // paid, how much, the currency if it is not USD, and the memo. An amount "100.00-3.00" includes a fee of 3.00.
 func (l *ledger) deposit(t *testing.T, text string) client.Transaction {
 	t.Helper()
+	return l.payment(t, "credit", text)
+}
+
+// payOut creates a payment out of the bank account of the ledger, in the same notation.
+func (l *ledger) payOut(t *testing.T, text string) client.Transaction {
+	t.Helper()
+	return l.payment(t, "debit", text)
+}
+
+func (l *ledger) payment(t *testing.T, direction, text string) client.Transaction {
+	t.Helper()
 	text, memo, _ := strings.Cut(text, ": ")
 	f := strings.Fields(text)
 	currency := "USD"
@@ -24,7 +35,7 @@ func (l *ledger) deposit(t *testing.T, text string) client.Transaction {
 		t.Fatal(err)
 	}
 	amount, fee, withheld := strings.Cut(f[len(f)-1], "-")
-	external := client.CreateTransactionExternal{Timestamp: at.Add(12 * time.Hour), Description: memo, Direction: "credit", Currency: currency,
+	external := client.CreateTransactionExternal{Timestamp: at.Add(12 * time.Hour), Description: memo, Direction: direction, Currency: currency,
 		Quantity: &amount}
 	if withheld {
 		external.ValueFiat = &client.ValuedFiat{Gross: amount, Fee: fee, Net: less(amount, fee), Currency: currency}

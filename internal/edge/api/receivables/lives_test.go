@@ -23,7 +23,8 @@ type lives struct {
 	invoices []client.Invoice
 	deposits []client.Transaction
 	applied  []client.CashApplication
-	pending  map[string]bool // applications that wait for their review
+	pending  map[string]bool   // applications that wait for their review
+	returns  map[string]string // by application of a payment that went back: the deposit that it came from
 	notes    []client.CreditNote
 	due      map[string]money.Decimal // by invoice
 	rest     map[string]money.Decimal // by deposit: what can be applied
@@ -48,7 +49,7 @@ func (w *lives) step() string {
 		do   func() error
 	}{{"invoice", w.newInvoice}, {"deposit", w.newDeposit}, {"apply", w.applySome}, {"apply", w.applySome}, {"apply", w.applySome},
 		{"void", w.voidOne}, {"confirm", w.confirmOne}, {"credit", w.creditOne}, {"void credit", w.voidCredit}, {"write off", w.writeOff},
-		{"reopen", w.reopen}, {"void invoice", w.voidInvoice}}
+		{"reopen", w.reopen}, {"void invoice", w.voidInvoice}, {"return", w.returnSome}, {"return", w.returnSome}}
 	c := choices[w.random.IntN(len(choices))]
 	err := c.do()
 	if err == nil {
@@ -148,6 +149,47 @@ func (w *lives) use(a client.CashApplication, sign int64) {
 	w.rest[a.DepositTransactionID] = w.rest[a.DepositTransactionID].Sub(used)
 }
 
+// returnSome books a payment that went back to the customer: of an application, or of what it left over.
+func (w *lives) returnSome() error {
+	a, ok := pick(w, w.applied)
+	if !ok {
+		return nil
+	}
+	r := client.ReturnCashApplication{ReturnType: []string{"", "refund", "chargeback"}[w.random.IntN(3)], DryRun: w.random.IntN(5) == 0}
+	var sum money.Decimal
+	for _, l := range a.Allocations {
+		amount := money.MustParse(l.Amount).Abs()
+		if w.random.IntN(3) == 0 {
+			amount = w.amount()
+		}
+		if w.random.IntN(3) > 0 {
+			r.Allocations, sum = append(r.Allocations, client.Allocation{TargetID: l.TargetID, Amount: amount.String()}), sum.Add(amount)
+		}
+	}
+	if rest := w.rest[a.DepositTransactionID]; a.SourceApplicationID == nil && rest.Sign() > 0 && w.random.IntN(2) == 0 {
+		sum = sum.Add(rest)
+	}
+	if sum.IsZero() {
+		return nil
+	}
+	fee := money.MustParse("0.95")
+	r.TransactionID = w.payOut(w.t, fmt.Sprintf("2026-02-%02d Northwind %s-%s", 1+w.random.IntN(28), sum.Add(fee), fee)).ID
+	back, err := w.Client.ReturnCashApplication(w.t.Context(), a.ID, r)
+	if err != nil || r.DryRun {
+		return err
+	}
+	w.applied, w.returns[back.ID] = append(w.applied, back), a.DepositTransactionID
+	w.giveBack(back, 1)
+	return nil
+}
+
+// giveBack changes what is due and what is left of the deposit by a payment that went back, or undoes that if the sign is negative.
+func (w *lives) giveBack(back client.CashApplication, sign int64) {
+	w.pay(back, sign) // its amounts are negative
+	deposit := w.returns[back.ID]
+	w.rest[deposit] = w.rest[deposit].Add(money.MustParse(back.UnappliedAmount).Mul(money.FromInt(sign)))
+}
+
 func (w *lives) voidOne() error {
 	a, ok := pick(w, w.applied)
 	if !ok {
@@ -156,6 +198,11 @@ func (w *lives) voidOne() error {
 	void, err := w.Client.VoidCashApplication(w.t.Context(), a.ID, client.VoidCashApplication{Reason: "Because"})
 	if err != nil {
 		return err
+	}
+	if w.returns[a.ID] != "" {
+		w.giveBack(void, -1)
+		w.done["void return"]++
+		return nil
 	}
 	if !w.pending[a.ID] {
 		w.pay(void, -1)
@@ -275,7 +322,7 @@ func TestSoakInvoicesDepositsAndApplicationsAgreeWhateverHappens(t *testing.T) {
 func live(t *testing.T, s *apitest.Service, seed uint64, steps int) {
 	t.Helper()
 	w := &lives{ledger: openLedger(t, s), t: t, random: rand.New(rand.NewPCG(seed, 1)), due: map[string]money.Decimal{},
-		rest: map[string]money.Decimal{}, done: map[string]int{}, pending: map[string]bool{}}
+		rest: map[string]money.Decimal{}, done: map[string]int{}, pending: map[string]bool{}, returns: map[string]string{}}
 	w.rule(t, "require_human_review", "To be reviewed", "exact", "")
 	w.wallet = w.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Wallet", Address: "0x1"}).ID
 	if _, err := w.Client.UpdateSettings(t.Context(), client.UpdateSettings{WriteOffLimit: new("3.00")}); err != nil {

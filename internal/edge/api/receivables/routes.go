@@ -86,6 +86,10 @@ func (h handlers) cashApplications() []wire.Route {
 		wire.Post("/v1/cash-applications/{application_id}/void", h.voidCashApplication, "Void a cash application").
 			Describe("Reverses its entry, or posts the reversal today if the period is closed. What it paid is due again, and the deposit can be "+
 				"applied again. If the entry cannot be removed from the ledger provider, error_message says why. This is final."),
+		wire.Post("/v1/cash-applications/{application_id}/return", h.returnCashApplication, "Book a refund or a chargeback").
+			Describe("Books a payment that went back to the customer: its source is credited, receivables are debited for each invoice, which is "+
+				"due again, and unapplied cash is debited with the rest. Answers with a new cash application with negative amounts; voiding it "+
+				"undoes the return.").Creates(),
 	)
 }
 

@@ -1,0 +1,270 @@
+package application
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// ReturnParams describe a payment that went back to the customer.
+type ReturnParams struct {
+	TransactionID string             // the payment out
+	Type          string             // refund or chargeback; empty for the first
+	Allocations   []AllocationParams // what is due again; the rest of the payment comes from what the application left unapplied
+	Memo          string
+}
+
+// isReturn reports whether an application takes back what another one applied. Its amounts are negative.
+func (a Application) isReturn() bool { return a.Total.Sign() < 0 }
+
+// booksTransaction reports whether the entry of an application is that of its transaction.
+func (a Application) booksTransaction() bool { return a.SourceID == "" || a.isReturn() }
+
+// Return books a payment that went back to the customer, such as a refund or a chargeback: what it paid of invoices is due again, and what
+// was left unapplied is paid out. It returns an application with negative amounts, which can be voided like any other. An etag must be that
+// of the application that is taken back, or empty.
+func (s *Service) Return(ctx context.Context, applicationID, etag string, p ReturnParams) (a Application, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := snapshot.Lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		from, err := find(ctx, tx, applicationID, "{for_update}")
+		if err != nil {
+			return err
+		}
+		if err := from.requireVersion(etag); err != nil {
+			return err
+		}
+		made, err := resolveReturn(ctx, tx, b, from, p)
+		if err != nil {
+			return err
+		}
+		rules, err := s.sortedRules(ctx, tx)
+		if err != nil {
+			return err
+		}
+		made.ID, made.AppliedBy, made.CreatedAt, made.revision = tx.NewID(id.CashApplication), actor.From(ctx).UserID, tx.Now(), 1
+		if err := s.bookReturn(ctx, tx, b, made, rules); err != nil {
+			return err
+		}
+		if err := takeBack(ctx, tx, from.ID, made.Unapplied, made.Applied); err != nil {
+			return err
+		}
+		a = made.negated()
+		if err := insert(ctx, tx, a); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "cash_application.returned", ResourceType: resourceType, ResourceID: a.ID, After: a.facts()})
+		return nil
+	})
+	return a, err
+}
+
+// resolveReturn returns the application of a payment that went back, with positive amounts, or an error with every fault of it.
+func resolveReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, from Application, p ReturnParams) (*proposal, error) {
+	switch {
+	case from.isReturn():
+		return nil, fault.Conflictf("the cash application %s is a payment that went back already: void it to undo that", from.ID)
+	case !from.Status.booked():
+		return nil, fault.Conflictf("the cash application %s is %s: only what is booked can go back", from.ID, from.Status)
+	}
+	r := &resolver{tx: tx, books: b}
+	out := &proposal{Application: Application{DepositID: p.TransactionID, SourceID: from.ID, LegalEntityID: from.LegalEntityID,
+		Currency: from.Currency, Memo: p.Memo, MatchType: Manual, Status: Applied, ProcessorStatus: NotApplicable}, returns: posting.Refund}
+	switch p.Type {
+	case "", "refund":
+	case "chargeback":
+		out.returns = posting.Chargeback
+	default:
+		r.faults.Addf("return_type", "must be refund or chargeback")
+	}
+	named := Params{Allocations: p.Allocations, Memo: p.Memo}
+	amounts := r.amounts(named)
+	var err error
+	if out.invoices, err = r.invoices(ctx, named); err != nil {
+		return nil, err
+	}
+	left, err := selectReturnable(ctx, tx, from)
+	if err != nil {
+		return nil, err
+	}
+	for n, l := range p.Allocations {
+		i, found := out.invoices[l.TargetID]
+		if found && amounts[n].Sign() > 0 {
+			r.returned(fmt.Sprintf("allocations[%d].", n), i, amounts[n], left[l.TargetID], from)
+		}
+		out.Allocations = append(out.Allocations, Allocation{InvoiceID: l.TargetID, CustomerID: i.CustomerID, Amount: amounts[n],
+			InvoiceNumber: i.Number, CustomerName: i.CustomerName})
+		out.Applied = out.Applied.Add(amounts[n])
+	}
+	if err := r.payment(ctx, out, from); err != nil {
+		return nil, err
+	}
+	return out, r.faults.Err()
+}
+
+// returned adds the reasons for which an amount of an invoice cannot become due again.
+func (r *resolver) returned(at string, i invoice.Invoice, amount, left money.Decimal, from Application) {
+	switch {
+	case !amount.Equal(amount.RoundTo(i.Currency)):
+		r.faults.Addf(at+"amount", "has more decimals than %s", i.Currency)
+	case amount.Cmp(left) > 0:
+		r.faults.AddConflictf(at+"amount", "the cash application %s pays %s of the invoice %s that did not go back yet, which is less than %s",
+			from.ID, left.Fixed(i.Currency), i.Number, amount.Fixed(i.Currency))
+	case i.Status != invoice.Open && i.Status != invoice.Paid && !i.Mirrored():
+		r.faults.AddConflictf(at+"target_id", "the invoice %s is %s: reopen it first", i.Number, i.Status)
+	}
+}
+
+// payment sets what the payment out says about an application, and what it takes of the unapplied rest.
+func (r *resolver) payment(ctx context.Context, out *proposal, from Application) error {
+	const field = "transaction_id"
+	t, err := transaction.Find(ctx, r.tx, out.DepositID)
+	if err != nil {
+		return r.faults.MergeMissing(err, field)
+	}
+	out.deposit, out.DepositAt, out.DepositMemo = t, t.At, memoOf(t)
+	switch {
+	case transaction.IsInflow(t.Direction):
+		r.faults.AddConflictf(field, "%s came in: only a payment that left a source can go back to a customer", t.SequenceNumber())
+	case t.Status == transaction.Spam:
+		r.faults.AddConflictf(field, "%s is spam: mark it as not spam first", t.SequenceNumber())
+	case t.GroupID != "":
+		r.faults.AddConflictf(field, "%s is linked as a transfer: remove the link first", t.SequenceNumber())
+	case t.JournalEntryID != "":
+		r.faults.AddConflictf(field, "%s has the journal entry %s already: reverse or delete that first", t.SequenceNumber(), t.JournalEntryID)
+	case t.Source.LegalEntityID != from.LegalEntityID:
+		r.faults.AddConflictf(field, "%s was paid by another legal entity than the one that received the deposit", t.SequenceNumber())
+	default:
+		paid, err := booking.PaidBy(ctx, r.tx, r.books, t)
+		if err != nil {
+			return r.faults.Merge(err)
+		}
+		r.refunded(out, from, paid)
+	}
+	return nil
+}
+
+// refunded sets the totals of a payment that went back: without the fee, which the customer does not get.
+func (r *resolver) refunded(out *proposal, from Application, paid booking.Paid) {
+	out.Total, out.fee = paid.Gross.Sub(paid.Fee), paid.Fee
+	out.Unapplied = out.Total.Sub(out.Applied)
+	switch {
+	case paid.Currency != from.Currency:
+		r.faults.AddConflictf("transaction_id", "%s is in %s, but the deposit was in %s", out.deposit.SequenceNumber(), paid.Currency,
+			from.Currency)
+	case out.Total.Sign() <= 0:
+		r.faults.AddConflictf("transaction_id", "the value of %s is %s: nothing went back", out.deposit.SequenceNumber(),
+			out.Total.Fixed(paid.Currency))
+	case out.Unapplied.Sign() < 0:
+		r.faults.AddConflictf("allocations", "add up to %s %[3]s, but only %[2]s %[3]s went back", out.Applied.Fixed(out.Currency),
+			out.Total.Fixed(out.Currency), out.Currency)
+	case out.Unapplied.Cmp(from.Available) > 0:
+		r.faults.AddConflictf("allocations", "add up to %s %[4]s of the %[2]s %[4]s that went back, and only %[3]s %[4]s are unapplied: name "+
+			"the invoices that are due again", out.Applied.Fixed(out.Currency), out.Total.Fixed(out.Currency), from.Available.Fixed(out.Currency),
+			out.Currency)
+	}
+}
+
+// bookReturn makes invoices due again and posts the entry of a payment that went back.
+func (s *Service) bookReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal, rules []Rule) error {
+	if err := release(ctx, tx, p.Allocations, p.invoices); err != nil {
+		return err
+	}
+	in, err := accountsOf(ctx, tx, b, p)
+	if err != nil {
+		return err
+	}
+	if b, err = snapshot.Lock(ctx, tx); err != nil { // an account may have been created
+		return err
+	}
+	parts := p.parts(in, rules)
+	if err := requireAccounts(b, rules, parts); err != nil {
+		return err
+	}
+	memo := p.Memo
+	if memo == "" {
+		memo = p.describe()
+	}
+	made, err := s.bookings.BookPayment(ctx, tx, booking.Payment{TransactionID: p.DepositID, Type: p.returns, Parts: parts, Memo: memo})
+	if err != nil {
+		return err
+	}
+	p.EntryID = made.ID
+	return p.recordMovements(ctx, tx)
+}
+
+// release makes what allocations settled of invoices due again. What is due on a mirrored invoice that is neither open nor paid is stated
+// by its provider.
+func release(ctx context.Context, tx *db.Tx, all []Allocation, invoices map[string]invoice.Invoice) error {
+	unlimited := actor.From(ctx)
+	unlimited.LegalEntityIDs = nil // an invoice of no legal entity may be among those that are released
+	released := actor.With(ctx, unlimited)
+	for _, l := range byInvoice(all) {
+		if i := invoices[l.InvoiceID]; i.Mirrored() && i.Status != invoice.Open && i.Status != invoice.Paid {
+			continue
+		}
+		if _, err := invoice.Settle(released, tx, l.InvoiceID, l.Amount.Neg()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// negated returns the application with the opposite amounts, as that of a payment that went back is stored.
+func (p *proposal) negated() Application {
+	a := p.Application
+	a.Total, a.Applied, a.Unapplied = a.Total.Neg(), a.Applied.Neg(), a.Unapplied.Neg()
+	a.Allocations = slices.Clone(a.Allocations)
+	for n := range a.Allocations {
+		a.Allocations[n].Amount = a.Allocations[n].Amount.Neg()
+	}
+	return a
+}
+
+// takeBack takes what a payment that went back uses off the unapplied rest of an application, and adds what it makes due again. Negative
+// amounts undo that.
+func takeBack(ctx context.Context, tx *db.Tx, applicationID string, rest, due money.Decimal) error {
+	before, err := selectOne(ctx, tx, applicationID, "{for_update}")
+	if err != nil {
+		return err
+	}
+	after := before
+	after.Available, after.Returned = before.Available.Sub(rest), before.Returned.Add(due)
+	_, err = save(ctx, tx, "cash_application.updated", before, after)
+	return err
+}
+
+type returnedRow struct {
+	InvoiceID string        `db:"invoice_id"`
+	Amount    money.Decimal `db:"amount"`
+}
+
+// selectReturnable reads how much of each invoice an application pays that did not go back yet.
+func selectReturnable(ctx context.Context, tx *db.Tx, a Application) (map[string]money.Decimal, error) {
+	rows, err := db.All[returnedRow](ctx, tx, "SELECT l.invoice_id, l.amount FROM cash_applications a "+
+		"JOIN cash_application_allocations l ON l.organization_id = @org AND l.cash_application_id = a.cash_application_id "+
+		"WHERE a.organization_id = @org AND {rare}(a.source_application_id = ?) AND a.status <> 'voided' AND a.total_amount < ?", a.ID,
+		money.Decimal{})
+	out := map[string]money.Decimal{}
+	for _, l := range a.Allocations {
+		out[l.InvoiceID] = l.Amount
+	}
+	for _, l := range rows {
+		out[l.InvoiceID] = out[l.InvoiceID].Add(l.Amount) // it is negative
+	}
+	return out, err
+}
