@@ -79,7 +79,7 @@ func (c *clerk) invoice(r *rand.Rand) {
 	amount := money.FromInt(int64(1 + r.IntN(500)))
 	c.send(r, "/v1/invoices", fmt.Sprintf(`{"legal_entity_id":"%s","customer_id":"%s","status":"open","invoice_date":"%s","lines":[`+
 		`{"description":"Nodes","unit_price":"%s","ledger_account_id":"%s"}]}`, c.entity, c.customer,
-		c.today.AddDate(0, 0, -r.IntN(20)).Format(time.DateOnly), amount, c.revenue), http.StatusCreated, func(a apitest.Answer) {
+		c.began.AddDate(0, 0, -r.IntN(20)).Format(time.DateOnly), amount, c.revenue), http.StatusCreated, func(a apitest.Answer) {
 		id := decode[withID](c.world, a.Body).ID
 		c.invoices, c.due[id] = append(c.invoices, id), amount
 	})
