@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
 	"github.com/bursarhq/bursar/internal/base/lifecycle"
+	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
@@ -31,6 +32,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
+	"github.com/bursarhq/bursar/internal/provider/stripe"
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
@@ -41,6 +43,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
+	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/spam"
@@ -82,13 +85,25 @@ type App struct {
 	Customers      *customer.Service
 	Invoices       *invoice.Service
 	Applications   *application.Service
+	Connections    *connection.Service
+	Stripe         *stripe.Provider
 
 	log     *slog.Logger
 	anchors string // the folder to which closes write anchors, or empty
 }
 
-// New builds the application on a database, which need not answer yet.
-func New(d *db.DB, log *slog.Logger) *App {
+// Config says how other systems are reached.
+type Config struct {
+	Secrets      *seal.Key         // encrypts the credentials of connections; without one, connections cannot be created
+	ProviderURLs map[string]string // addresses of providers that replace their own, by name
+	AllowPrivate bool              // allow providers on private networks
+}
+
+// New builds the application on a database, which need not answer yet, without access to other systems.
+func New(d *db.DB, log *slog.Logger) *App { return NewWith(d, log, Config{}) }
+
+// NewWith builds the application on a database, which need not answer yet.
+func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -106,6 +121,8 @@ func New(d *db.DB, log *slog.Logger) *App {
 	periods := period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices).
 		WithAdjustments(holdings.KeepAdjustments)
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
+	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo)
+	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate}, invoices)
 	return &App{
 		DB:             d,
 		Org:            organization.NewService(d, lots.MovePeriods),
@@ -138,8 +155,10 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Assets:         opening.NewService(d, entries, bookings.Load, bookings.Rebook),
 		Memory:         memory.NewService(d),
 		Customers:      customer.NewService(d),
-		Invoices:       invoice.NewService(d, entries).WithApplied(application.AppliedTo),
+		Invoices:       invoices,
 		Applications:   application.NewService(d, entries, bookings, applicationRules),
+		Connections:    connection.NewService(d, c.Secrets).WithProvider(stripe.Name, processor, processor.Read),
+		Stripe:         processor,
 	}
 }
 
@@ -149,6 +168,7 @@ const (
 
 	sweepEvery   = time.Hour
 	uploadsEvery = 5 * time.Minute
+	connectEvery = time.Minute
 	turnEvery    = time.Hour
 	matchEvery   = 10 * time.Second
 	stopTimeout  = 5 * time.Second // jobs are short, and one that is interrupted runs again
@@ -170,6 +190,7 @@ func applicationRules(ctx context.Context, tx *db.Tx) ([]application.Rule, error
 func (a *App) Work(ctx context.Context) error {
 	ctx = db.Background(ctx) // requests do not wait for any of it
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), classification.NewRunner(a.Classification, a.log)
+	connections := connection.NewRunner(a.Connections, a.log)
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {
@@ -177,6 +198,8 @@ func (a *App) Work(ctx context.Context) error {
 				files.Wake()
 			case classification.EventCreated, classification.EventResumed:
 				runs.Wake()
+			case connection.EventCreated:
+				connections.Wake()
 			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
@@ -195,6 +218,8 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, matchEvery, transfers.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ imports.Sweep) error { return a.Imports.DeleteLeftovers(ctx) })
 	job.Every(workers, uploadsEvery, imports.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ connection.Sweep) error { return a.Connections.Sweep(ctx) })
+	job.Every(workers, connectEvery, connection.Sweep{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
 		return fmt.Errorf("create the job queue: %w", err)
@@ -203,7 +228,7 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs}
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs, connections}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {
 		<-ctx.Done()

@@ -23,6 +23,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/spam"
@@ -51,6 +52,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	spam.Verify,
 	transfers.Verify,
 	imports.Verify,
+	connection.Verify,
 	classification.Verify,
 	replay.Verify,
 	booking.Verify,

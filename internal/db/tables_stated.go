@@ -129,6 +129,9 @@ var StatedTables = []StatedTable{
 	{Table: "revaluation_releases", Resource: "revaluation", Key: "revaluation_id",
 		Order: "legal_entity_id, kind, unit, subject_id, order_key", Digest: true},
 
+	{Table: "connections", Resource: "connection", Key: "connection_id",
+		Unstated: map[string]string{"credentials": "it is encrypted, so that a change is noticed when it is opened, and is not to be kept"}},
+
 	{Table: "customers", Resource: "customer", Key: "customer_id", Unstated: map[string]string{"search": searchText}},
 	{Table: "customer_identifiers", Resource: "customer", Key: "customer_id", Order: "kind, position",
 		Unstated: map[string]string{"match_key": derived}},

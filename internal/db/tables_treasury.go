@@ -82,4 +82,18 @@ var treasuryTables = []Table{
 		References: []Link{{Column: "import_id", To: "imports"}}},
 	{Name: "import_faults", Kind: Tenant, Owner: "treasury/imports", Unaudited: "it says what could not be read and changed nothing",
 		References: []Link{{Column: "import_id", To: "imports"}}},
+	{Name: "connections", Kind: Tenant, Owner: "treasury/connection", ID: "connection_id", One: "connection", Many: "connections",
+		Example: "name",
+		References: []Link{
+			{Column: "legal_entity_id", To: "legal_entities"},
+			{Column: "source_id", To: "sources"},
+		},
+		Unlinked: map[string]string{"external_account_id": providersID}},
+	{Name: "connection_syncs", Kind: Tenant, Owner: "treasury/connection",
+		Unaudited:  "it says how far a connection was read, which its transactions and invoices, which are audited, show",
+		References: []Link{{Column: "connection_id", To: "connections"}}},
+	{Name: "connection_events", Kind: Tenant, Owner: "treasury/connection",
+		Unaudited:  "it says what a provider has announced; what is then read from the provider is audited",
+		References: []Link{{Column: "connection_id", To: "connections"}},
+		Unlinked:   map[string]string{"event_id": providersID, "object_id": providersID}},
 }

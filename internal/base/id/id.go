@@ -42,6 +42,7 @@ const (
 	TransactionGroup Prefix = "grp"
 	Import           Prefix = "imp"
 	SpamListing      Prefix = "spl"
+	Connection       Prefix = "con"
 
 	Asset       Prefix = "ast"
 	LotUse      Prefix = "use"

@@ -19,11 +19,13 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
@@ -33,6 +35,8 @@ type Service struct {
 	App *app.App
 	API *api.API
 	URL string
+
+	Stripe *stripetest.Server // the account at Stripe that connections of all organizations reach
 
 	conforming *conforming
 }
@@ -64,9 +68,11 @@ func Start(t *testing.T, d *db.DB, c api.Config) *Service {
 // wrote itself.
 func NewService(t *testing.T, d *db.DB, c api.Config) *Service {
 	t.Helper()
-	a := app.New(d, c.Log)
+	processor := stripetest.New(t)
+	a := app.NewWith(d, c.Log, app.Config{Secrets: seal.Temporary(), ProviderURLs: map[string]string{"stripe": processor.URL},
+		AllowPrivate: true})
 	handler := api.New(a, c)
-	return &Service{App: a, API: handler, conforming: newConforming(t, handler, c.RateLimit > 0)}
+	return &Service{App: a, API: handler, Stripe: processor, conforming: newConforming(t, handler, c.RateLimit > 0)}
 }
 
 // Differs returns how the answer to a request differs from the published description of the API, or nil.

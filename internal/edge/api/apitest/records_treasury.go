@@ -44,6 +44,28 @@ func (n *Tenant) NewImport(t *testing.T) client.Import {
 	return made
 }
 
+// NewConnection connects an account at Stripe, by default one of its own. It is not read until the test does so.
+func (n *Tenant) NewConnection(t *testing.T, c client.CreateConnection) client.Connection {
+	t.Helper()
+	if c.Provider == "" {
+		c.Provider = "stripe"
+	}
+	if c.Name == "" {
+		c.Name = "Stripe"
+	}
+	if c.LegalEntityIDs == nil {
+		c.LegalEntityIDs = []string{n.LegalEntity.ID}
+	}
+	if c.APIKey == "" {
+		c.APIKey = "sk_test_" + client.NewIdempotencyKey()
+	}
+	made, err := n.Client.CreateConnection(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 // NewSource creates a source, by default a bank account named Test.
 func (n *Tenant) NewSource(t *testing.T, s client.CreateSource) client.Source {
 	t.Helper()

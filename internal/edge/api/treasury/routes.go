@@ -13,7 +13,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.sources(), h.transactions(), h.imports(), h.spamListings())
+	return slices.Concat(h.sources(), h.transactions(), h.imports(), h.spamListings(), h.connections())
 }
 
 func (h handlers) sources() []wire.Route {

@@ -1,0 +1,31 @@
+package api_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+func init() {
+	one := func(t *testing.T, n *apitest.Tenant) sample {
+		return sample{path: map[string]string{"connection_id": n.NewConnection(t, client.CreateConnection{WebhookSecret: "whsec_1"}).ID}}
+	}
+	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
+		"GET /v1/connections": func(*testing.T, *apitest.Tenant) sample { return sample{query: "limit=1"} },
+		"POST /v1/connections": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{body: map[string]any{"provider": "stripe", "name": "Stripe", "legal_entity_ids": []string{n.LegalEntity.ID},
+				"api_key": "sk_test_" + client.NewIdempotencyKey(), "webhook_secret": "whsec_" + client.NewIdempotencyKey(),
+				"source_id": n.NewSource(t, client.CreateSource{SourceType: "other"}).ID}}
+		},
+		"GET /v1/connections/{connection_id}": one,
+		"PATCH /v1/connections/{connection_id}": func(t *testing.T, n *apitest.Tenant) sample {
+			s := one(t, n)
+			s.body = map[string]any{"name": "New name", "webhook_secret": "whsec_2"}
+			return s
+		},
+		"DELETE /v1/connections/{connection_id}":    one,
+		"POST /v1/connections/{connection_id}/sync": one,
+	})
+}

@@ -1,0 +1,77 @@
+package stripe
+
+import (
+	"context"
+
+	api "github.com/stripe/stripe-go/v85"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/treasury/connection"
+)
+
+// Provider connects to Stripe.
+type Provider struct {
+	db       *db.DB
+	backends *api.Backends
+	invoices *invoice.Service
+}
+
+// New returns the provider. It stores invoices through their service.
+func New(d *db.DB, c Config, invoices *invoice.Service) *Provider {
+	return &Provider{db: d, backends: backend(c), invoices: invoices}
+}
+
+// Check asks Stripe for the account of an API key, and for a record of each kind that is read. The key need not be allowed to read the
+// account itself: then the account has no id.
+func (p *Provider) Check(ctx context.Context, credentials connection.Credentials) (out connection.Account, err error) {
+	c := p.client(credentials.APIKey)
+	c.tries = 1 // somebody waits for the answer
+	err = c.do(ctx, func() error {
+		account, err := c.V1Accounts.Retrieve(ctx, nil)
+		if err == nil {
+			out = connection.Account{ID: account.ID, Currency: currencyOf(account.DefaultCurrency)}
+		}
+		return err
+	})
+	if err != nil && fault.KindOf(err) != fault.Forbidden {
+		return out, blame(err)
+	}
+	err = c.do(ctx, func() error {
+		balance, err := c.V1Balance.Retrieve(ctx, nil)
+		if err == nil && out.Currency == "" && len(balance.Available) > 0 {
+			out.Currency = currencyOf(balance.Available[0].Currency)
+		}
+		return err
+	})
+	if err != nil {
+		return out, blame(err)
+	}
+	one := api.ListParams{Limit: api.Int64(1)}
+	if _, err = list(ctx, c, func() *api.V1List[*api.Invoice] {
+		return c.V1Invoices.List(ctx, &api.InvoiceListParams{ListParams: one})
+	}); err == nil {
+		_, err = list(ctx, c, func() *api.V1List[*api.Customer] {
+			return c.V1Customers.List(ctx, &api.CustomerListParams{ListParams: one})
+		})
+	}
+	if err == nil {
+		_, err = list(ctx, c, func() *api.V1List[*api.Event] { return c.V1Events.List(ctx, &api.EventListParams{ListParams: one}) })
+	}
+	return out, blame(err)
+}
+
+// blame names the API key in an error that is due to it.
+func blame(err error) error {
+	switch fault.KindOf(err) {
+	case fault.Unauthorized:
+		return fault.Invalidf("api_key", "is not known to Stripe: copy a secret key (sk_) or a restricted key (rk_) from the dashboard of Stripe")
+	case fault.Forbidden:
+		return fault.Invalidf("api_key", "must be allowed to read balances, balance transactions, customers, invoices and events: %v", err)
+	case fault.Conflict, fault.NotFound:
+		return fault.Invalidf("api_key", "cannot be used: %v", err)
+	default:
+		return err
+	}
+}
