@@ -35,7 +35,7 @@ func TestWhatIsSealedIsOpenedWithTheSameKeyAndContextOnly(t *testing.T) {
 			t.Errorf("opened with the context %q", context)
 		}
 	}
-	for _, other := range []string{"", "?", sealed[:len(sealed)-8], "A" + sealed[1:]} {
+	for _, other := range []string{"", "?", sealed[:len(sealed)-8], "B" + sealed[1:]} {
 		if _, err := k.Open(other, "org_1", "con_1"); err == nil {
 			t.Errorf("%q was opened", other)
 		}

@@ -74,6 +74,7 @@ func New(a *app.App, c Config) *API {
 	api.register()
 	api.schemas.finish(api.list)
 	api.operations()
+	api.webhooks()
 	api.mux.HandleFunc("/", api.unmatched)
 	return api
 }

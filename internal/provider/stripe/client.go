@@ -124,7 +124,7 @@ func unavailable(e *api.Error, message string) error {
 	out := fault.UnavailableBecause(cause, "Stripe cannot answer at present")
 	var f *fault.Error
 	if errors.As(out, &f) {
-		f.RetryAfter = 0
+		f.RetryAfter = time.Second
 		if e.LastResponse != nil {
 			if seconds, err := strconv.Atoi(e.LastResponse.Header.Get("Retry-After")); err == nil && seconds > 0 {
 				f.RetryAfter = time.Duration(seconds) * time.Second

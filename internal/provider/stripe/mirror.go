@@ -35,9 +35,9 @@ func mirrorOf(i *api.Invoice, legalEntityID string) (invoice.MirrorParams, bool)
 		return invoice.MirrorParams{}, false
 	}
 	p := invoice.MirrorParams{
-		Provider: Name, ExternalID: i.ID, Number: clean(cmp.Or(i.Number, i.ID), nameMax), LegalEntityID: legalEntityID, Currency: currency,
+		Provider: Name, ExternalID: i.ID, Number: clean(firstOf(i.Number, i.ID), nameMax), LegalEntityID: legalEntityID, Currency: currency,
 		Customer:      customer.Reference{Provider: Name, ExternalID: i.Customer.ID},
-		CustomerName:  clean(cmp.Or(i.CustomerName, i.Customer.Name, i.CustomerEmail, i.Customer.ID), nameMax),
+		CustomerName:  clean(firstOf(i.CustomerName, i.Customer.Name, i.CustomerEmail, i.Customer.ID), nameMax),
 		CustomerEmail: clean(cmp.Or(i.CustomerEmail, i.Customer.Email), nameMax),
 		Status:        invoice.Status(i.Status), Date: dateOf(i), Memo: clean(i.Description, textMax), Lines: linesOf(i, currency),
 	}

@@ -155,7 +155,8 @@ func (s *Service) Delete(ctx context.Context, customerID string) error {
 	})
 }
 
-// EnsureReferenced returns the customer with an id at a provider, and creates it if there is none. It runs in the caller's transaction.
+// EnsureReferenced returns the customer with an id at a provider, and creates it if there is none, without an email address that is not
+// valid. It runs in the caller's transaction.
 func EnsureReferenced(ctx context.Context, tx *db.Tx, r Reference, name, email string) (Customer, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return Customer{}, err
@@ -166,6 +167,9 @@ func EnsureReferenced(ctx context.Context, tx *db.Tx, r Reference, name, email s
 		return Customer{}, err
 	case len(found) > 0:
 		return find(ctx, tx, found[0])
+	}
+	if len(email) > emailMax || !emailRe.MatchString(email) {
+		email = ""
 	}
 	return create(ctx, tx, CreateParams{Name: name, Email: email, References: []Reference{r}}.customer())
 }

@@ -39,7 +39,7 @@ func newConforming(t *testing.T, a *api.API, limited bool) *conforming {
 
 // ServeHTTP passes a request to the API and compares the answer with the description.
 func (c *conforming) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !strings.HasPrefix(r.URL.Path, "/v1") {
+	if !strings.HasPrefix(r.URL.Path, "/v1") || strings.HasPrefix(r.URL.Path, "/v1/webhooks/") { // other systems call the latter
 		c.api.ServeHTTP(w, r)
 		return
 	}

@@ -77,7 +77,7 @@ func TestCredentialsNeverAppearInAnswersOrInTheDatabase(t *testing.T) {
 		c := n.NewConnection(t, client.CreateConnection{APIKey: "rk_test_hidden", WebhookSecret: "whsec_hidden"})
 		sync(t, s, n, c.ID)
 		for _, path := range []string{"/v1/connections", "/v1/connections/" + c.ID, "/v1/audit-log"} {
-			a, _ := s.SendJSON(t, n.Key, http.MethodGet, path, "")
+			a := s.Send(t, apitest.Request{Method: http.MethodGet, Path: path, Key: n.Key})
 			if a.Status != http.StatusOK || strings.Contains(string(a.Body), "hidden") {
 				t.Errorf("%s: %d %s", path, a.Status, a.Body)
 			}

@@ -39,6 +39,11 @@ func (e *transportError) Error() string { return e.message }
 // CodeOf returns the code by which the API reports a kind of failure.
 func CodeOf(kind fault.Kind) string { return kinds[kind].code }
 
+// ErrTooLarge returns the error for a body that is larger than a number of bytes.
+func ErrTooLarge(bytes int) error {
+	return &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d MiB", bytes>>20)}
+}
+
 // ErrNoPath returns the failure of a request for a path that has no operation.
 func ErrNoPath(path string) error {
 	return &fault.Error{Kind: fault.NotFound,
@@ -67,7 +72,7 @@ func ErrTransport(status int) error {
 }
 
 var (
-	errTooLarge   = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d MiB", BodyMax>>20)}
+	errTooLarge   = ErrTooLarge(BodyMax)
 	errTooMuch    = &transportError{http.StatusRequestEntityTooLarge, "the body holds too many values; send them in several requests"}
 	errLongAnswer = &fault.Error{Kind: fault.Invalid, Message: "the answer would be larger than one answer can be; ask for less at a time, " +
 		"or have the service started with more --memory"}

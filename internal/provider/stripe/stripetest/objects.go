@@ -70,6 +70,15 @@ func (s *Server) Change(o Object, event string, with Object) Object {
 	return s.add("events", "evt", "event", Object{"type": event, "api_version": "2026-03-25.dahlia", "data": Object{"object": data}}, nil)
 }
 
+// Touch sets the time of all objects of a list.
+func (s *Server) Touch(list string, at int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.lists[list] {
+		o["created"] = at
+	}
+}
+
 // BalanceTransaction adds a balance transaction.
 func (s *Server) BalanceTransaction(kind string, amount, fee int64, with Object) Object {
 	return s.add("balance_transactions", "txn", "balance_transaction", Object{"type": kind, "reporting_category": kind, "amount": amount,
