@@ -41,11 +41,12 @@ type Config struct {
 	AllowPrivate bool   // allow a URL on a private network
 }
 
-// backend returns how stripe-go sends requests. It neither retries, nor logs, nor reports how it is used: errors of Stripe may contain parts
-// of keys, and retries are up to do.
+// backend returns how stripe-go sends requests. It neither retries, nor logs, nor reports how it is used: errors of Stripe may contain
+// parts of keys, and retries are up to do.
 func backend(c Config) *api.Backends {
 	config := &api.BackendConfig{
-		HTTPClient:        outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, BodyMax: bodyMax, Timeout: timeout, HeaderTimeout: timeout}),
+		HTTPClient: outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, BodyMax: bodyMax, Timeout: timeout,
+			HeaderTimeout: timeout}),
 		MaxNetworkRetries: api.Int64(0),
 		EnableTelemetry:   api.Bool(false),
 		LeveledLogger:     &api.LeveledLogger{Level: api.LevelNull},

@@ -76,7 +76,8 @@ func (s *sync) from() *time.Time {
 }
 
 // next commits a page of a stage and, after the last one, enters the next stage.
-func (s *sync) next(ctx context.Context, last string, more bool, items int, following string, write func(context.Context, *db.Tx) error) error {
+func (s *sync) next(ctx context.Context, last string, more bool, items int, following string,
+	write func(context.Context, *db.Tx) error) error {
 	stage, cursor := s.Stage, last
 	if !more || items == 0 {
 		stage, cursor = following, ""

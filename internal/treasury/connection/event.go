@@ -25,7 +25,8 @@ var ErrNotAccepted = fault.Malformedf("the event was not accepted: the connectio
 
 // Receive stores an event that a provider has sent for a connection, once, and has what it names read in the background. The function
 // verifies the event with the credentials of the connection, and reports whether it concerns anything that is read.
-func (s *Service) Receive(ctx context.Context, provider, connectionID string, verify func(Credentials) (e Event, concerns bool, err error)) error {
+func (s *Service) Receive(ctx context.Context, provider, connectionID string,
+	verify func(Credentials) (e Event, concerns bool, err error)) error {
 	c, organizationID, err := s.findAcross(ctx, connectionID)
 	if err != nil {
 		return err

@@ -50,13 +50,11 @@ func deleteHandled(ctx context.Context, tx *db.Tx, before time.Time) error {
 // verifyRow is a connection with what must agree with it.
 type verifyRow struct {
 	row
-	SourceEntityID *string `db:"source_entity"`
-	SyncStatus     *string `db:"sync_status"`
+	SyncStatus *string `db:"sync_status"`
 }
 
 func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
 	return db.All[verifyRow](ctx, tx, "SELECT "+db.Columns[row]()+`,
-		(SELECT s.legal_entity_id FROM sources s WHERE s.organization_id = @org AND s.source_id = connections.source_id) AS source_entity,
 		(SELECT p.status FROM connection_syncs p WHERE p.organization_id = @org AND p.connection_id = connections.connection_id) AS sync_status
 		FROM connections WHERE organization_id = @org ORDER BY connection_id`)
 }

@@ -153,5 +153,5 @@ func (s *Service) open(organizationID string, c Connection) (Credentials, error)
 }
 
 // ErrSealed means that credentials cannot be decrypted with the key of this node.
-var ErrSealed = errors.New("the credentials cannot be decrypted with the key for secrets of this node: give all nodes the same key, or send " +
-	"a new api_key")
+var ErrSealed = errors.New("the credentials cannot be decrypted with the key for secrets of this node: give all nodes the same key, " +
+	"or send a new api_key")

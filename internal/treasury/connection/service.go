@@ -153,8 +153,8 @@ func requireFree(ctx context.Context, tx *db.Tx, c *Connection) error {
 	return nil
 }
 
-// CheckUpdate checks changes of a connection. If asked to, it sends a new API key to the provider, which must know it and must have the same
-// account; then it must not run inside a database transaction, because the provider may be slow.
+// CheckUpdate checks changes of a connection. If asked to, it sends a new API key to the provider, which must know it and must have the
+// same account; then it must not run inside a database transaction, because the provider may be slow.
 func (s *Service) CheckUpdate(ctx context.Context, connectionID string, p UpdateParams, etag string, ask bool) (Account, error) {
 	c, err := s.Get(ctx, connectionID)
 	if err != nil {
@@ -329,7 +329,7 @@ const (
 
 // Sweep requests the synchronizations that are due.
 func (s *Service) Sweep(ctx context.Context) error {
-	return s.db.WriteAcross(ctx, "the connections of all organizations are read from time to time", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.WriteAcross(ctx, "connections of all organizations are read from time to time", func(ctx context.Context, tx *db.Tx) error {
 		if err := requestDue(ctx, tx, tx.Now().Add(-readEvery)); err != nil {
 			return err
 		}

@@ -159,8 +159,8 @@ func update(ctx context.Context, tx *db.Tx, c Connection) error {
 
 // requestSync has all data of a connection read. One that is being read already stays as it is, and a pause after a failure ends.
 func requestSync(ctx context.Context, tx *db.Tx, connectionID string) error {
-	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = coalesce(stage, 'start'), status = 'pending', claimed_until = NULL, tries = 0,
-		created_at = ? WHERE organization_id = @org AND connection_id = ? AND status <> 'running'`, tx.Now(), connectionID)
+	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
+		claimed_until = NULL, tries = 0, created_at = ? WHERE organization_id = @org AND connection_id = ? AND status <> 'running'`, tx.Now(), connectionID)
 	return err
 }
 
@@ -180,7 +180,8 @@ func stopSync(ctx context.Context, tx *db.Tx, connectionID string) error {
 
 // requestDue requests the synchronizations of all organizations that finished before a time.
 func requestDue(ctx context.Context, tx *db.Tx, before time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = coalesce(stage, 'start'), status = 'pending', claimed_until = NULL, tries = 0, created_at = ?
+	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
+		claimed_until = NULL, tries = 0, created_at = ?
 		WHERE status = 'idle' AND finished_at < ? AND EXISTS (SELECT 1 FROM connections c WHERE c.organization_id =
 		connection_syncs.organization_id AND c.connection_id = connection_syncs.connection_id AND c.status IN ('active', 'error'))`,
 		tx.Now(), before)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // Verify recomputes the invariants of connections and returns a sentence for each broken one. It needs no key: credentials are only
@@ -15,9 +16,17 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	ids := make([]string, len(rows))
+	for n, r := range rows {
+		ids[n] = r.SourceID
+	}
+	sources, err := source.FindSomeUnchecked(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
 	accounts := map[[2]string]string{}
 	for _, r := range rows {
-		for _, text := range r.faults() {
+		for _, text := range r.faults(sources[r.SourceID].LegalEntityID) {
 			out = append(out, fmt.Sprintf("connection %s: %s", r.ID, text))
 		}
 		if r.ExternalAccountID == nil || Status(r.Status) == Disconnected {
@@ -36,8 +45,8 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return out, err
 }
 
-// faults returns the violated invariants of a connection.
-func (r verifyRow) faults() (out []string) {
+// faults returns the violated invariants of a connection whose source belongs to a legal entity; an empty one means that there is none.
+func (r verifyRow) faults(sourceEntityID string) (out []string) {
 	c := r.connection()
 	var faults fault.List
 	if name := validateName(&faults, c.Name); name != c.Name || faults.Err() != nil {
@@ -52,11 +61,8 @@ func (r verifyRow) faults() (out []string) {
 	if (c.Status == Failed || c.Status == Unauthorized) != (c.ErrorMessage != "") {
 		out = append(out, fmt.Sprintf("it is %s, which contradicts its error message", c.Status))
 	}
-	switch {
-	case r.SourceEntityID == nil:
-		out = append(out, "its source does not exist")
-	case *r.SourceEntityID != c.LegalEntityID:
-		out = append(out, "its source belongs to another legal entity")
+	if sourceEntityID != c.LegalEntityID {
+		out = append(out, "its source does not exist, or belongs to another legal entity")
 	}
 	if r.SyncStatus == nil || c.Status == Disconnected && *r.SyncStatus != idle {
 		out = append(out, "what is read of it does not agree with its status")

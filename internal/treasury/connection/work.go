@@ -31,8 +31,8 @@ const (
 )
 
 // Reader reads the data of a connection from its provider. It commits what it has read with Work.Commit, and continues where an earlier
-// one has stopped. It returns an error of kind Unauthorized if the provider refuses the credentials, one of kind Unavailable if the provider
-// does not answer, and others that a person has to look at.
+// one has stopped. It returns an error of kind Unauthorized if the provider refuses the credentials, one of kind Unavailable if the
+// provider does not answer, and others that a person has to look at.
 type Reader func(ctx context.Context, w *Work) error
 
 // Work is the synchronization of a connection that is under way.

@@ -73,7 +73,7 @@ func TestASynchronizationReadsEverythingOnceAndThenWhatHasChanged(t *testing.T) 
 		if c.Status != "active" || len(got) != 211 || len(transactions(t, n)) != 210 {
 			t.Fatalf("%+v: %d invoices, %d transactions", c, len(got), len(transactions(t, n)))
 		}
-		if i := got[long["id"].(string)]; i.TotalAmount != "25000" || len(i.Lines) != 250 || i.Currency != "JPY" || i.CustomerName != "Northwind" {
+		if i := got[long["id"].(string)]; i.TotalAmount != "25000" || len(i.Lines) != 250 || i.Currency != "JPY" {
 			t.Errorf("%+v", i)
 		}
 		customers := 0

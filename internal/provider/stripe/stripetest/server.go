@@ -140,7 +140,7 @@ func (s *Server) answer(r *http.Request, key string, form map[string]string) (in
 		return http.StatusUnauthorized, failure("invalid_request_error", "", "Invalid API Key provided: "+token), nil
 	}
 	if s.refused[token] == http.StatusForbidden {
-		return http.StatusForbidden, failure("invalid_request_error", "", "The provided key '"+token+"' does not have the required permissions"), nil
+		return http.StatusForbidden, failure("invalid_request_error", "", "The key '"+token+"' does not have the required permissions"), nil
 	}
 	for _, f := range s.failures {
 		if f.Times > 0 && strings.HasPrefix(r.URL.Path, f.Path) {
@@ -159,7 +159,7 @@ func (s *Server) answer(r *http.Request, key string, form map[string]string) (in
 	text := r.URL.Path + fmt.Sprint(slices.Sorted(maps.Keys(form)), form)
 	if earlier, known := s.answers[key]; key != "" && known {
 		if earlier.request != text {
-			return http.StatusBadRequest, failure("idempotency_error", "", "Keys for idempotent requests can only be used with the same parameters"), nil
+			return http.StatusBadRequest, failure("idempotency_error", "", "The key was used with other parameters"), nil
 		}
 		return earlier.status, earlier.body, map[string]string{"Idempotent-Replayed": "true"}
 	}
