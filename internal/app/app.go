@@ -86,7 +86,6 @@ type App struct {
 	Invoices       *invoice.Service
 	Applications   *application.Service
 	Connections    *connection.Service
-	Stripe         *stripe.Provider
 
 	log     *slog.Logger
 	anchors string // the folder to which closes write anchors, or empty
@@ -123,6 +122,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
 	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo)
 	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate}, invoices)
+	connections := connection.NewService(d, c.Secrets).WithProvider(stripe.Name, processor, processor.Read)
 	return &App{
 		DB:             d,
 		Org:            organization.NewService(d, lots.MovePeriods),
@@ -156,9 +156,8 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		Memory:         memory.NewService(d),
 		Customers:      customer.NewService(d),
 		Invoices:       invoices,
-		Applications:   application.NewService(d, entries, bookings, applicationRules),
-		Connections:    connection.NewService(d, c.Secrets).WithProvider(stripe.Name, processor, processor.Read),
-		Stripe:         processor,
+		Applications:   application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections)),
+		Connections:    connections,
 	}
 }
 
@@ -190,7 +189,7 @@ func applicationRules(ctx context.Context, tx *db.Tx) ([]application.Rule, error
 func (a *App) Work(ctx context.Context) error {
 	ctx = db.Background(ctx) // requests do not wait for any of it
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), classification.NewRunner(a.Classification, a.log)
-	connections := connection.NewRunner(a.Connections, a.log)
+	connections, reports := connection.NewRunner(a.Connections, a.log), application.NewReporter(a.Applications, a.log)
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {
@@ -200,6 +199,8 @@ func (a *App) Work(ctx context.Context) error {
 				runs.Wake()
 			case connection.EventCreated:
 				connections.Wake()
+			case application.EventConfirmed:
+				reports.Wake()
 			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
@@ -228,7 +229,7 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs, connections}
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs, connections, reports}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {
 		<-ctx.Done()

@@ -64,7 +64,27 @@ CREATE TABLE connection_events (
 CREATE INDEX connection_events_waiting ON connection_events (organization_id, connection_id, received_at) WHERE handled_at IS NULL;
 CREATE INDEX connection_events_handled ON connection_events (handled_at) WHERE handled_at IS NOT NULL;
 
+-- When the processor that keeps an invoice was told of an allocation that pays it.
+ALTER TABLE cash_application_allocations ADD COLUMN reported_at {timestamp};
+
+-- The background tasks that tell processors of the payments of confirmed applications.
+CREATE TABLE cash_application_reports (
+    organization_id     {text} NOT NULL,
+    cash_application_id {text} NOT NULL,
+    status              {text} NOT NULL,
+    claim               {text},
+    claimed_until       {timestamp},
+    tries               {integer} NOT NULL,
+    created_at          {timestamp} NOT NULL,
+    started_at          {timestamp},
+    PRIMARY KEY (organization_id, cash_application_id)
+) {updated};
+CREATE INDEX cash_application_reports_waiting ON cash_application_reports (status) WHERE status IN ('pending', 'running');
+
 -- +goose Down
+
+DROP TABLE cash_application_reports;
+ALTER TABLE cash_application_allocations DROP COLUMN reported_at;
 
 DROP TABLE connection_events;
 DROP TABLE connection_syncs;

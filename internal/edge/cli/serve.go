@@ -9,10 +9,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,9 +25,12 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/seal"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/treasury/connection"
 )
 
 // Timeouts of the server. Request bodies and responses have deadlines of their own, set where they are read and written.
@@ -47,6 +53,10 @@ type server struct {
 	announce  func(address string) // called when the service is ready
 	slow      string
 	anchors   string
+
+	allowPrivate bool
+	secretKey    string
+	providerURLs []string
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -75,6 +85,13 @@ func (srv *server) flags(c *cobra.Command) {
 			"collected")
 	text(c.Flags(), &srv.anchors, "anchors", "BURSAR_ANCHORS", "",
 		"folder to which every close writes an anchor of the audit log; by default, anchors in the data folder")
+	c.Flags().BoolVar(&srv.allowPrivate, "allow-private-networks", false,
+		"let connections reach addresses on private networks, and this machine")
+	c.Flags().StringArrayVar(&srv.providerURLs, "provider-url", nil,
+		"use another address for a provider, as name=URL; BURSAR_PROVIDER_<NAME>_URL does the same")
+	if v, ok := os.LookupEnv("BURSAR_SECRET_KEY"); ok {
+		srv.secretKey = v // not a flag, because others on the machine can read those
+	}
 	text(c.Flags(), &srv.slow, "slow-statement", "BURSAR_SLOW_STATEMENT", "200ms",
 		"log database statements that take this long or longer; 0 turns the log off")
 }
@@ -87,6 +104,29 @@ func (srv *server) slowStatement() (time.Duration, error) {
 		return 0, &usageError{fmt.Errorf("--slow-statement must be a duration such as 200ms, or 0, but is %q", srv.slow), "bursar serve"}
 	}
 	return d, nil
+}
+
+// access returns how other systems are reached, and with which key their credentials are encrypted.
+func (srv *server) access(data string) (app.Config, error) {
+	out := app.Config{Secrets: seal.New(secret.New(srv.secretKey), filepath.Join(data, seal.File)), AllowPrivate: srv.allowPrivate,
+		ProviderURLs: map[string]string{}}
+	named := srv.providerURLs
+	for _, name := range connection.Providers {
+		if v := os.Getenv("BURSAR_PROVIDER_" + strings.ToUpper(name) + "_URL"); v != "" {
+			named = append([]string{name + "=" + v}, named...) // flags take precedence
+		}
+	}
+	for _, text := range named {
+		name, address, _ := strings.Cut(text, "=")
+		parsed, err := url.Parse(address)
+		if err != nil || parsed.Host == "" || !slices.Contains([]string{"http", "https"}, parsed.Scheme) ||
+			!slices.Contains(connection.Providers, name) {
+			return out, &usageError{fmt.Errorf("--provider-url must be the name of a provider and its URL, such as "+
+				"stripe=https://stripe.example.com, but is %q", text), "bursar serve"}
+		}
+		out.ProviderURLs[name] = strings.TrimSuffix(address, "/")
+	}
+	return out, nil
 }
 
 // Limits of --memory, in MiB. Three eighths of it are for the bodies of requests, what is built from them, and answers.
@@ -133,7 +173,11 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 		return err
 	}
 	defer d.Close()
-	a := app.New(d, log)
+	access, err := srv.access(s.data)
+	if err != nil {
+		return err
+	}
+	a := app.NewWith(d, log, access)
 	a.KeepAnchors(cmp.Or(srv.anchors, filepath.Join(s.data, db.AnchorsFolder)))
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

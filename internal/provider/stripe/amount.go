@@ -20,6 +20,9 @@ var (
 // currencyOf returns a currency as it is written here.
 func currencyOf(c api.Currency) string { return strings.ToUpper(string(c)) }
 
+// lower returns a currency as Stripe writes it.
+func lower(currency string) string { return strings.ToLower(currency) }
+
 // decimals returns how many digits after the point the amounts of a currency have at Stripe.
 func decimals(currency string) int32 {
 	switch {

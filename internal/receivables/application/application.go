@@ -50,6 +50,10 @@ const Manual = "manual"
 const (
 	NotApplicable = "not_applicable" // no invoice is kept by a processor
 	ToBeReported  = "pending"        // the processor does not know of the payment
+
+	MarkedPaid       = "marked_paid"       // the processor knows of the payment
+	NotReported      = "failed"            // the processor did not take the payment: a person has to look at it
+	ReversalRequired = "reversal_required" // the processor knows of a payment that was voided: a person has to reverse it there
 )
 
 // stripe is the processor whose invoices are told of payments.
@@ -95,6 +99,7 @@ type Allocation struct {
 	InvoiceID  string
 	CustomerID string
 	Amount     money.Decimal
+	ReportedAt *time.Time // when the processor of the invoice was told of it
 
 	InvoiceNumber string // these are not stored, but filled in on reading
 	CustomerName  string
@@ -120,7 +125,10 @@ func (a Application) facts() map[string]any {
 	all := make([]map[string]any, len(a.Allocations))
 	for n, l := range a.Allocations {
 		all[n] = map[string]any{"target_type": "invoice", "target_id": l.InvoiceID, "customer_id": l.CustomerID,
-			"amount": l.Amount.Fixed(a.Currency)}
+			"amount": l.Amount.Fixed(a.Currency), "reported_at": nil}
+		if l.ReportedAt != nil {
+			all[n]["reported_at"] = clock.Format(*l.ReportedAt)
+		}
 	}
 	return map[string]any{
 		"id": a.ID, "legal_entity_id": a.LegalEntityID, "deposit_transaction_id": a.DepositID, "source_application_id": db.OrNull(a.SourceID),
@@ -150,6 +158,9 @@ func (a Application) Guide() Guidance {
 	switch {
 	case a.Status == Voided:
 		g.Warnings = append(g.Warnings, "the cash application is voided, which is final: apply the deposit again")
+		if a.ProcessorStatus == ReversalRequired {
+			g.Warnings = append(g.Warnings, "Stripe knows of the payment and cannot take it back: issue a credit note or a new invoice there")
+		}
 		return g
 	case a.Status == Pending:
 		g.Allowed = append(g.Allowed, "confirm", "void")
@@ -157,6 +168,15 @@ func (a Application) Guide() Guidance {
 		return g
 	case a.Status == Applied:
 		g.Allowed = append(g.Allowed, "confirm")
+	}
+	if a.ProcessorStatus == NotReported {
+		g.Warnings = append(g.Warnings, "Stripe did not take the payment: "+a.ErrorMessage)
+	}
+	switch {
+	case a.isReturn() && a.reported():
+		g.Warnings = append(g.Warnings, "Stripe knows of the payment and cannot take it back: issue a credit note or a new invoice there")
+	case a.reported():
+		g.Warnings = append(g.Warnings, "Stripe knows of the payment: voiding it here does not take it back there")
 	}
 	if !a.isReturn() && (a.Returned.Cmp(a.Applied) < 0 || a.Available.Sign() > 0) {
 		g.Allowed = append(g.Allowed, "return")

@@ -107,8 +107,11 @@ func resolveReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, from Appli
 			r.returned(fmt.Sprintf("allocations[%d].", n), i, amounts[n], left[l.TargetID], from)
 		}
 		out.Allocations = append(out.Allocations, Allocation{InvoiceID: l.TargetID, CustomerID: i.CustomerID, Amount: amounts[n],
-			InvoiceNumber: i.Number, CustomerName: i.CustomerName})
+			InvoiceNumber: i.Number, CustomerName: i.CustomerName, ReportedAt: from.reportedAt(l.TargetID)})
 		out.Applied = out.Applied.Add(amounts[n])
+	}
+	if out.reported() { // Stripe still takes the invoice as paid
+		out.ProcessorStatus = ReversalRequired
 	}
 	if err := r.payment(ctx, out, from); err != nil {
 		return nil, err
@@ -181,7 +184,7 @@ func (r *resolver) refunded(out *proposal, from Application, paid booking.Paid) 
 
 // bookReturn makes invoices due again and posts the entry of a payment that went back.
 func (s *Service) bookReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal, rules []Rule) error {
-	if err := release(ctx, tx, p.Allocations, p.invoices); err != nil {
+	if err := release(ctx, tx, p.Application, p.invoices); err != nil {
 		return err
 	}
 	in, err := accountsOf(ctx, tx, b, p)
@@ -207,14 +210,14 @@ func (s *Service) bookReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, 
 	return p.recordMovements(ctx, tx)
 }
 
-// release makes what allocations settled of invoices due again. What is due on a mirrored invoice that is neither open nor paid is stated
-// by its provider.
-func release(ctx context.Context, tx *db.Tx, all []Allocation, invoices map[string]invoice.Invoice) error {
+// release makes what an application settled of invoices due again. What is due on a mirrored invoice that is neither open nor paid, or of
+// whose payment its provider knows, is stated by its provider.
+func release(ctx context.Context, tx *db.Tx, a Application, invoices map[string]invoice.Invoice) error {
 	unlimited := actor.From(ctx)
 	unlimited.LegalEntityIDs = nil // an invoice of no legal entity may be among those that are released
 	released := actor.With(ctx, unlimited)
-	for _, l := range byInvoice(all) {
-		if i := invoices[l.InvoiceID]; i.Mirrored() && i.Status != invoice.Open && i.Status != invoice.Paid {
+	for _, l := range byInvoice(a.Allocations) {
+		if i := invoices[l.InvoiceID]; i.Mirrored() && i.Status != invoice.Open && i.Status != invoice.Paid || a.keepsStatement(l, i) {
 			continue
 		}
 		if _, err := invoice.Settle(released, tx, l.InvoiceID, l.Amount.Neg()); err != nil {

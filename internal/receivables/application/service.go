@@ -31,6 +31,8 @@ type Service struct {
 	bookings *booking.Service
 	rules    Rules
 	unpost   Unpost
+
+	processor Processor
 }
 
 // Unpost removes an entry from the ledger provider that it was sent to, if there is one. Its error does not prevent that an application is
@@ -322,8 +324,10 @@ func (s *Service) Confirm(ctx context.Context, applicationID, etag string) (a Ap
 			return fault.Conflictf("the cash application %s is %s and cannot be confirmed", before.ID, before.Status)
 		}
 		a.Status, a.ConfirmedBy, a.ConfirmedAt = Confirmed, actor.From(ctx).UserID, new(tx.Now())
-		a, err = save(ctx, tx, "cash_application.confirmed", before, a)
-		return err
+		if a, err = save(ctx, tx, EventConfirmed, before, a); err != nil || a.ProcessorStatus != ToBeReported || s.processor == nil {
+			return err
+		}
+		return insertReport(ctx, tx, a.ID)
 	})
 	return a, err
 }
@@ -381,7 +385,7 @@ func (s *Service) Void(ctx context.Context, applicationID, reason, etag string) 
 				before.ID)
 		}
 		a = before
-		a.Status, a.VoidReason, a.Available = Voided, reason, money.Decimal{}
+		a.Status, a.VoidReason, a.Available, a.ProcessorStatus = Voided, reason, money.Decimal{}, before.afterVoid()
 		if before.Status.booked() {
 			if a.ErrorMessage, err = s.undo(ctx, tx, before); err != nil {
 				return err
@@ -426,7 +430,7 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, a Application) (failure s
 				a.ID, i.Number, i.Status)
 		}
 	}
-	if err := release(ctx, tx, a.Allocations, invoices); err != nil {
+	if err := release(ctx, tx, a, invoices); err != nil {
 		return "", err
 	}
 	for _, l := range a.Allocations {
@@ -462,7 +466,7 @@ func explainEntry(ctx context.Context, tx *db.Tx, e journal.Entry) (string, erro
 	return "books the cash application " + a + ": void that with POST /v1/cash-applications/" + a + "/void", nil
 }
 
-// AppliedTo returns what live applications pay of an invoice. It runs in the caller's transaction.
+// AppliedTo returns what live applications pay of an invoice without the knowledge of its processor. It runs in the caller's transaction.
 func AppliedTo(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal, error) {
 	return selectApplied(ctx, tx, invoiceID)
 }

@@ -57,6 +57,7 @@ type allocationRow struct {
 	InvoiceID     string        `db:"invoice_id"`
 	CustomerID    string        `db:"customer_id"`
 	Amount        money.Decimal `db:"amount"`
+	ReportedAt    *time.Time    `db:"reported_at"`
 }
 
 func toRow(a Application) row {
@@ -83,7 +84,8 @@ func (r row) application() Application {
 func toAllocations(a Application) []allocationRow {
 	out := make([]allocationRow, len(a.Allocations))
 	for n, l := range a.Allocations {
-		out[n] = allocationRow{ApplicationID: a.ID, Position: int64(n), InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount}
+		out[n] = allocationRow{ApplicationID: a.ID, Position: int64(n), InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount,
+			ReportedAt: l.ReportedAt}
 	}
 	return out
 }
@@ -120,7 +122,7 @@ func applicationsOf(ctx context.Context, tx *db.Tx, rows []row) ([]Application, 
 	for _, l := range lines {
 		a := &out[at[l.ApplicationID]]
 		a.Allocations = append(a.Allocations, Allocation{InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount,
-			InvoiceNumber: numbers[l.InvoiceID], CustomerName: names[l.CustomerID]})
+			ReportedAt: l.ReportedAt, InvoiceNumber: numbers[l.InvoiceID], CustomerName: names[l.CustomerID]})
 	}
 	deposits, err := depositsOf(ctx, tx, out)
 	for n, a := range out {
@@ -227,7 +229,7 @@ func selectReservations(ctx context.Context, tx *db.Tx) (map[string]string, erro
 func selectApplied(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal, error) {
 	rows, err := db.All[money.Decimal](ctx, tx, "SELECT l.amount FROM cash_application_allocations l "+
 		"JOIN cash_applications a ON a.organization_id = @org AND a.cash_application_id = l.cash_application_id "+
-		"WHERE l.organization_id = @org AND l.invoice_id = ? AND a.status IN ('applied', 'confirmed')", invoiceID)
+		"WHERE l.organization_id = @org AND l.invoice_id = ? AND l.reported_at IS NULL AND a.status IN ('applied', 'confirmed')", invoiceID)
 	return money.Sum(rows...), err
 }
 
@@ -242,11 +244,14 @@ func insert(ctx context.Context, tx *db.Tx, a Application) error {
 func update(ctx context.Context, tx *db.Tx, a Application) error {
 	r := toRow(a)
 	_, err := tx.Exec(ctx, `UPDATE cash_applications SET status = ?, total_amount = ?, written_off_amount = ?, unapplied_amount = ?,
-		available_amount = ?, returned_amount = ?, journal_entry_id = ?, stripe_status = ?, stripe_marked_paid_at = ?, confirmed_by = ?, confirmed_at = ?,
-		void_reason = ?, error_message = ?, revision = ?, updated_at = ? WHERE organization_id = @org AND cash_application_id = ?`,
+		available_amount = ?, returned_amount = ?, journal_entry_id = ?, stripe_status = ?, stripe_marked_paid_at = ?, confirmed_by = ?,
+		confirmed_at = ?, void_reason = ?, error_message = ?, revision = ?, updated_at = ? WHERE organization_id = @org AND cash_application_id = ?`,
 		r.Status, r.Total, r.WrittenOff, r.Unapplied, r.Available, r.Returned, r.EntryID, r.ProcessorStatus, r.MarkedPaidAt, r.ConfirmedBy,
 		r.ConfirmedAt, r.VoidReason, r.ErrorMessage, r.Revision, r.UpdatedAt, r.ID)
-	return err
+	if err != nil {
+		return err
+	}
+	return updateReported(ctx, tx, a)
 }
 
 type limitRow struct {

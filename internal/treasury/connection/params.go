@@ -14,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -155,3 +156,28 @@ func (s *Service) open(organizationID string, c Connection) (Credentials, error)
 // ErrSealed means that credentials cannot be decrypted with the key of this node.
 var ErrSealed = errors.New("the credentials cannot be decrypted with the key for secrets of this node: give all nodes the same key, " +
 	"or send a new api_key")
+
+// Opened is a connection with its credentials.
+type Opened struct {
+	Connection
+	Credentials
+}
+
+// Open returns the connections to a provider that can be used for a legal entity of the actor's organization, the oldest first.
+func (s *Service) Open(ctx context.Context, provider, legalEntityID string) (out []Opened, err error) {
+	organizationID := actor.From(ctx).OrganizationID
+	var found []Connection
+	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		found, err = selectAll(ctx, tx)
+		return err
+	})
+	for _, c := range found {
+		if c.Provider != provider || c.LegalEntityID != legalEntityID || c.Status == Disconnected || c.Status == Unauthorized {
+			continue
+		}
+		if credentials, failed := s.open(organizationID, c); failed == nil {
+			out = append(out, Opened{c, credentials})
+		}
+	}
+	return out, err
+}

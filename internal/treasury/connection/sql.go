@@ -160,7 +160,8 @@ func update(ctx context.Context, tx *db.Tx, c Connection) error {
 // requestSync has all data of a connection read. One that is being read already stays as it is, and a pause after a failure ends.
 func requestSync(ctx context.Context, tx *db.Tx, connectionID string) error {
 	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
-		claimed_until = NULL, tries = 0, created_at = ? WHERE organization_id = @org AND connection_id = ? AND status <> 'running'`, tx.Now(), connectionID)
+		claimed_until = NULL, tries = 0, created_at = ?
+		WHERE organization_id = @org AND connection_id = ? AND status <> 'running'`, tx.Now(), connectionID)
 	return err
 }
 

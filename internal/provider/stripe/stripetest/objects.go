@@ -166,5 +166,8 @@ func (s *Server) attach(id string, form map[string]string) (int, any) {
 		return http.StatusBadRequest, failure("invalid_request_error", "", "The payment exceeds what remains to be paid")
 	}
 	s.settle(i, value)
+	n := s.next()
+	s.lists["invoice_payments"] = append(s.lists["invoice_payments"], Object{"id": fmt.Sprintf("inpay_%d", n), "object": "invoice_payment",
+		"created": n, "invoice": id, "status": "paid", "payment": Object{"type": "payment_record", "payment_record": record["id"]}})
 	return http.StatusOK, shown(i)
 }

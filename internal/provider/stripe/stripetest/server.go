@@ -256,7 +256,7 @@ func (s *Server) page(all []Object, path string, r *http.Request) (int, any) {
 			started = o["id"] == after
 			continue
 		}
-		if created(o) < from {
+		if created(o) < from || query.Get("invoice") != "" && o["invoice"] != query.Get("invoice") {
 			continue
 		}
 		if len(out) == limit {
