@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
 )
 
 var blocks = regexp.MustCompile("(?s)```(sh|text)\n(.*?)```")
@@ -25,9 +26,20 @@ func TestTheCommandsOfTheGuidesWork(t *testing.T) {
 			t.Parallel()
 			s := apitest.Start(t, dbtest.Open(t, dbtest.SQLite(t)), api.Config{})
 			s.Work(t)
+			fillStripe(s.Stripe)
 			follow(t, name, s.URL, s.Found(t, "acme").Key)
 		})
 	}
+}
+
+// fillStripe adds what the guide to Stripe shows.
+func fillStripe(s *stripetest.Server) {
+	northwind := s.Customer("Northwind", nil)
+	s.Invoice(northwind, []stripetest.Object{s.Line("Seats", 120000, nil)}, stripetest.Object{"number": "A-1", "status": "paid",
+		"amount_remaining": int64(0)})
+	s.Invoice(northwind, []stripetest.Object{s.Line("Seats", 30000, nil)}, stripetest.Object{"number": "A-2"})
+	s.BalanceTransaction("charge", 120000, 2510, nil)
+	s.BalanceTransaction("payout", -50000, 0, nil)
 }
 
 func textOfGuide(t *testing.T, name string) string {
