@@ -89,7 +89,7 @@ var unmarked = map[string]string{
 	"legal_entities.loans_out": fixedValue, "ledger_accounts.normal_balance": fixedValue, "period_closing_rates.applies_to": fixedValue,
 	"journal_entries.classification": fixedValue, "journal_lines.credit_or_debit": fixedValue, "transactions.type_before_spam": fixedValue,
 	"transaction_counts.facet": fixedValue, "spam_listings.verdict": fixedValue, "transaction_links.side": fixedValue,
-	"imports.preset": fixedValue, "lot_uses.term": fixedValue,
+	"connection_syncs.stage": fixedValue, "imports.preset": fixedValue, "lot_uses.term": fixedValue,
 
 	"period_closing_prices.rate_date": figures, "fx_rates.date": figures, "journal_lines.rates": figures, "imports.limited_to": figures,
 	"transfer_ambiguities.candidates": figures, "lots.opened_in": figures, "lot_consumptions.picks": figures,
@@ -98,7 +98,9 @@ var unmarked = map[string]string{
 
 	"cash_applications.review_reason": ownWords, "cash_applications.error_message": ownWords,
 	"cash_applications.payer_address": "no sample applies a deposit of a digital asset",
-	"transfer_ambiguities.why":        ownWords, "classification_runs.error_message": ownWords,
+	"connections.credentials":         "it is encrypted", "connections.error_message": ownWords,
+	"connection_syncs.cursor":  "an id of the provider",
+	"transfer_ambiguities.why": ownWords, "classification_runs.error_message": ownWords,
 	"transactions.suggested": ruled, "classification_results.body": ruled,
 	"spam_dealings.shown":     "the ends of an address, which is marked as a whole in name",
 	"stated_balances.account": "no sample has a file with balances",

@@ -30,22 +30,27 @@ var unnoticed = map[string]string{
 	"users copied":                     "a user who is no member can do nothing",
 	"events.event_id":                  "it is a random name, which nothing refers to",
 
-	"relays":                 "it says how far events were handed to the job queue",
-	"idempotency_keys":       "it holds answers, not facts",
-	"imports":                progress,
-	"import_chunks":          progress,
-	"import_faults":          progress,
-	"classification_runs":    progress,
-	"classification_results": progress,
-	"precedents":             learned,
-	"precedent_features":     learned,
-	"precedent_marks":        learned,
-	"spam_dealings":          learned,
-	"spam_sightings":         learned,
-	"spam_bursts":            learned,
-	"transfer_ambiguities":   learned,
-	"transfer_marks":         learned,
-	"aggregator_items":       "no provider is configured here, and it is stated like the other tables",
+	"relays":                   "it says how far events were handed to the job queue",
+	"idempotency_keys":         "it holds answers, not facts",
+	"imports":                  progress,
+	"import_chunks":            progress,
+	"import_faults":            progress,
+	"classification_runs":      progress,
+	"classification_results":   progress,
+	"precedents":               learned,
+	"precedent_features":       learned,
+	"precedent_marks":          learned,
+	"spam_dealings":            learned,
+	"spam_sightings":           learned,
+	"spam_bursts":              learned,
+	"transfer_ambiguities":     learned,
+	"transfer_marks":           learned,
+	"connection_syncs":         progress,
+	"connection_events":        progress,
+	"cash_application_reports": progress,
+	"connections.credentials":  "it is encrypted, so that a change is noticed when it is decrypted",
+	"connections copied":       refused,
+	"aggregator_items":         "no provider is configured here, and it is stated like the other tables",
 
 	"accounting_periods.accounting_period_id": unusedMonth,
 	"accounting_periods.end_date_utc":         "the period of opening balances is no month; the ends of months are verified",
@@ -162,6 +167,11 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	_, err = n.Client.VoidCreditNote(t.Context(), n.NewCreditNote(t, false).ID, client.VoidCreditNote{Reason: "wrong"})
 	must("void", err)
 	tamperedApplications(t, n)
+	connected := n.NewConnection(t, client.CreateConnection{WebhookSecret: "whsec_1"})
+	must("read a connection", s.App.Connections.Run(t.Context(), n.Organization.ID, connected.ID))
+	ended := n.NewConnection(t, client.CreateConnection{})
+	_, err = n.Client.Disconnect(t.Context(), ended.ID)
+	must("disconnect", err)
 	n.NewRule(t)
 	n.NewTag(t)
 	must("document", n.Client.PutMemory(t.Context(), "notes.md", client.PutMemoryDocument{Rationale: "because",

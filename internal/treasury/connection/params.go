@@ -91,8 +91,8 @@ func (s *Service) check(ctx context.Context, tx *db.Tx, p *CreateParams) error {
 		faults.Addf("legal_entity_ids", "must have exactly one item")
 		return faults.Err()
 	}
-	_, err := entity.Get(ctx, tx, p.LegalEntityIDs[0])
-	if err := faults.MergeMissing(err, "legal_entity_ids[0]"); err != nil {
+	_, unknown := entity.Get(ctx, tx, p.LegalEntityIDs[0])
+	if err := faults.MergeMissing(unknown, "legal_entity_ids[0]"); err != nil {
 		return err
 	}
 	if p.SourceID != "" {
@@ -102,20 +102,16 @@ func (s *Service) check(ctx context.Context, tx *db.Tx, p *CreateParams) error {
 		}
 		if err == nil {
 			p.SourceID = found.ID
-			checkSource(&faults, found, p.LegalEntityIDs[0])
+			if found.Type != source.Other {
+				faults.Addf("source_id", "must be a source of type other, which stands for a payment processor: %s is of type %s", found.Name,
+					found.Type)
+			}
+		}
+		if err == nil && unknown == nil && found.LegalEntityID != p.LegalEntityIDs[0] {
+			faults.Addf("source_id", "must be a source of the legal entity of the connection")
 		}
 	}
 	return faults.Err()
-}
-
-// checkSource collects what keeps a source from being that of a connection to a payment processor.
-func checkSource(faults *fault.List, s source.Source, legalEntityID string) {
-	if s.Type != source.Other {
-		faults.Addf("source_id", "must be a source of type other, which stands for a payment processor: %s is of type %s", s.Name, s.Type)
-	}
-	if s.LegalEntityID != legalEntityID {
-		faults.Addf("source_id", "must be a source of the legal entity of the connection")
-	}
 }
 
 // sealedCredentials is the form in which credentials are encrypted.
