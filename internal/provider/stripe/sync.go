@@ -171,19 +171,21 @@ func (s *sync) readChanges(ctx context.Context) error {
 			ids = append(ids, id)
 		}
 	}
-	mirrors, err := s.fetch(ctx, ids)
+	store, err := s.fetch(ctx, ids)
 	if err != nil {
 		return err
 	}
-	return s.next(ctx, last, got.more, len(got.data), balanceStage, s.mirror(mirrors))
+	return s.next(ctx, last, got.more, len(got.data), balanceStage, store)
 }
 
-// fetch reads invoices as they are now. A draft that was deleted is left out.
-func (s *sync) fetch(ctx context.Context, ids []string) ([]invoice.MirrorParams, error) {
-	var out []invoice.MirrorParams
+// fetch reads invoices as they are now, and returns a function that stores them. A draft that was deleted becomes void.
+func (s *sync) fetch(ctx context.Context, ids []string) (func(context.Context, *db.Tx) error, error) {
+	var found []invoice.MirrorParams
+	var deleted []string
 	for _, id := range ids {
 		i, err := s.client.invoice(ctx, id)
-		if fault.KindOf(err) == fault.NotFound {
+		if fault.KindOf(err) == fault.NotFound || err == nil && i.Deleted {
+			deleted = append(deleted, id)
 			continue
 		}
 		if err != nil {
@@ -193,10 +195,17 @@ func (s *sync) fetch(ctx context.Context, ids []string) ([]invoice.MirrorParams,
 			return nil, err
 		}
 		if p, ok := mirrorOf(i, s.LegalEntityID); ok {
-			out = append(out, p)
+			found = append(found, p)
 		}
 	}
-	return out, nil
+	return func(ctx context.Context, tx *db.Tx) error {
+		for _, id := range deleted {
+			if err := s.provider.invoices.MirrorDeleted(ctx, Name, id); err != nil {
+				return err
+			}
+		}
+		return s.mirror(found)(ctx, tx)
+	}, nil
 }
 
 func (s *sync) readBalance(ctx context.Context) error {
@@ -281,7 +290,7 @@ func (s *sync) handleEvents(ctx context.Context) error {
 // refresh reads records and returns a function that stores them.
 func (s *sync) refresh(ctx context.Context, invoices, customers []string, balance bool, since time.Time) (
 	func(context.Context, *db.Tx) error, error) {
-	mirrors, err := s.fetch(ctx, invoices)
+	store, err := s.fetch(ctx, invoices)
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +323,7 @@ func (s *sync) refresh(ctx context.Context, invoices, customers []string, balanc
 				return err
 			}
 		}
-		if err := s.mirror(mirrors)(ctx, tx); err != nil {
+		if err := store(ctx, tx); err != nil {
 			return err
 		}
 		return s.add(moved)(ctx, tx)

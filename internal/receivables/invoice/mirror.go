@@ -76,6 +76,26 @@ func (s *Service) Mirror(ctx context.Context, p MirrorParams) (i Invoice, err er
 	return i, err
 }
 
+// MirrorDeleted makes the mirror of an invoice that its provider no longer has void. It changes nothing if there is none.
+func (s *Service) MirrorDeleted(ctx context.Context, provider, externalID string) error {
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		before, err := findMirrored(ctx, tx, provider, externalID)
+		if fault.KindOf(err) == fault.NotFound || err == nil && before.Status == Void {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		after := before
+		after.Status, after.AmountDue = Void, money.Decimal{}
+		_, err = save(ctx, tx, "invoice.updated", before, after)
+		return err
+	})
+}
+
 // settleApplied takes what was applied here off what the provider of an invoice states as due, and does not know to be paid.
 func (s *Service) settleApplied(ctx context.Context, tx *db.Tx, i *Invoice) error {
 	if i.ID == "" || i.Status != Open || s.applied == nil {

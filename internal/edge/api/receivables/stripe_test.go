@@ -1,6 +1,7 @@
 package receivables_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -208,6 +209,30 @@ func TestAReportIsRepeatedUntilStripeAnswersAndTakesEffectOnce(t *testing.T) {
 		}
 		if o["status"] != "open" {
 			t.Errorf("%v", o)
+		}
+	})
+}
+
+func TestAReportThatIsInterruptedAfterStripeHasTakenThePaymentTakesEffectOnce(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+		s := openShop(t, service)
+		for _, path := range []string{"/v1/payment_records", "/attach_payment"} {
+			o, i := s.invoice(10000)
+			a := s.pay(i, "60.00")
+			ctx, cancel := context.WithCancel(t.Context())
+			service.Stripe.Before(func(r *http.Request) {
+				if strings.Contains(r.URL.Path, path) {
+					cancel() // nobody waits for the answer, but Stripe does as it is told
+				}
+			})
+			if err := service.App.Applications.Report(ctx, s.tenant.Organization.ID, a.ID); err == nil {
+				t.Error("it was not interrupted")
+			}
+			service.Stripe.Before(nil)
+			if a = s.report(a); a.StripeStatus != "marked_paid" || s.state(i) != "open 40.00" || o["amount_remaining"] != int64(4000) {
+				t.Errorf("%s: %+v %s %v", path, a, s.state(i), o)
+			}
 		}
 	})
 }

@@ -258,6 +258,58 @@ func TestAWebhookRefreshesWhatItNamesFromStripe(t *testing.T) {
 	})
 }
 
+func TestTheMirrorFollowsWhatStripeStatesAboutAnInvoice(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "acme")
+		customer, line := s.Stripe.Customer("Northwind", nil), []stripetest.Object{s.Stripe.Line("a", 1000, nil)}
+		paid := s.Stripe.Invoice(customer, line, stripetest.Object{"status": "paid", "amount_remaining": int64(0)})
+		draft := s.Stripe.Invoice(customer, line, stripetest.Object{"status": "draft"})
+		c := n.NewConnection(t, client.CreateConnection{WebhookSecret: "whsec_1"})
+		sync(t, s, n, c.ID)
+		reopened := s.Stripe.Change(paid, "invoice.updated", stripetest.Object{"status": "open", "amount_remaining": int64(1000)})
+		s.Stripe.BalanceTransaction("adjustment", -1000, 1500, stripetest.Object{"created": time.Now().Unix(), "reporting_category": "dispute"})
+		dispute := s.Stripe.Change(stripetest.Object{"id": "du_1", "object": "dispute"}, "charge.dispute.created", nil)
+		for _, e := range []stripetest.Object{reopened, s.Stripe.Delete("invoices", draft, "invoice.deleted"), dispute} {
+			if status := deliver(t, s, c.ID, e, "whsec_1", time.Now()); status != http.StatusOK {
+				t.Errorf("%d", status)
+			}
+		}
+		sync(t, s, n, c.ID)
+		got := invoices(t, n)
+		if a, b := got[paid["id"].(string)], got[draft["id"].(string)]; a.Status != "open" || a.AmountDue != "10.00" || b.Status != "void" {
+			t.Errorf("%+v\n%+v", a, b)
+		}
+		for _, text := range transactions(t, n) {
+			if text != "debit 25.00 CHARGEBACK" {
+				t.Errorf("%s", text)
+			}
+		}
+	})
+}
+
+func TestAConnectionWhoseKeyForSecretsIsAnotherOneIsAnErrorUntilItsCredentialsAreSentAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		first, second := apitest.Start(t, d, api.Config{}), apitest.Start(t, d, api.Config{}) // each has a key of its own
+		n := first.Found(t, "acme")
+		c := n.NewConnection(t, client.CreateConnection{APIKey: "sk_1", WebhookSecret: "whsec_1"})
+		there := n.At(second)
+		if c = sync(t, second, there, c.ID); c.Status != "error" || c.ErrorMessage == nil || !strings.Contains(*c.ErrorMessage, "same key") {
+			t.Fatalf("%+v", c)
+		}
+		_, err := there.Client.UpdateConnection(t.Context(), c.ID, client.UpdateConnection{APIKey: new("sk_1")})
+		apitest.WantConflict(t, err, "send both")
+		if _, err = there.Client.UpdateConnection(t.Context(), c.ID, client.UpdateConnection{APIKey: new("sk_1"),
+			WebhookSecret: client.Null[string]()}); err != nil {
+			t.Fatal(err)
+		}
+		if c = sync(t, second, there, c.ID); c.Status != "active" || c.TakesWebhooks {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
 func TestAWebhookThatIsNotSignedByStripeIsRefused(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {

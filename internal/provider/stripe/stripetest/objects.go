@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +69,15 @@ func (s *Server) Change(o Object, event string, with Object) Object {
 	data := shown(o)
 	s.mu.Unlock()
 	return s.add("events", "evt", "event", Object{"type": event, "api_version": "2026-03-25.dahlia", "data": Object{"object": data}}, nil)
+}
+
+// Delete removes an object and adds the event that Stripe would send, which it returns.
+func (s *Server) Delete(list string, o Object, event string) Object {
+	out := s.Change(o, event, nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lists[list] = slices.DeleteFunc(s.lists[list], func(other Object) bool { return other["id"] == o["id"] })
+	return out
 }
 
 // Touch sets the time of all objects of a list.

@@ -108,6 +108,7 @@ func (s *Server) Requests(prefix string) (out []Request) {
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm()
 	s.mu.Lock()
 	before := s.before
 	s.mu.Unlock()
@@ -116,7 +117,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = r.ParseForm()
 	form := map[string]string{}
 	for name, values := range r.Form {
 		form[name] = values[0]
