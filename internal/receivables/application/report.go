@@ -109,6 +109,10 @@ func (s *Service) report(ctx context.Context, claim *task.Claim) error {
 		if i.Provider != stripe || l.ReportedAt != nil || a.Status != Confirmed {
 			continue
 		}
+		if !a.Returned.IsZero() {
+			status, messages = NotApplicable, append(messages, "invoice "+i.Number+": the payment went back before Stripe was told of it")
+			continue
+		}
 		o, err := s.processor(ctx, Payment{ApplicationID: a.ID, ExternalID: i.ExternalID, LegalEntityID: i.LegalEntityID, Currency: a.Currency,
 			Amount: l.Amount, PaidAt: a.DepositAt})
 		if err != nil {

@@ -213,6 +213,48 @@ func TestAReportIsRepeatedUntilStripeAnswersAndTakesEffectOnce(t *testing.T) {
 	})
 }
 
+func TestAPaymentThatGoesBackAfterStripeWasToldOfItMustBeReversedThere(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+		s := openShop(t, service)
+		back := func(a client.CashApplication, i client.Invoice, amount string) client.CashApplication {
+			t.Helper()
+			d, err := s.tenant.Client.CreateTransactions(t.Context(), client.CreateTransaction{ExternalID: client.NewIdempotencyKey(),
+				SourceID: s.tenant.NewSource(t, client.CreateSource{}).ID, External: client.CreateTransactionExternal{Timestamp: time.Now(),
+					Description: "Refund", Direction: "debit", Quantity: &amount, Currency: "USD"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := s.tenant.Client.ReturnCashApplication(t.Context(), a.ID, client.ReturnCashApplication{TransactionID: d.Data[0].ID,
+				Allocations: []client.Allocation{{TargetID: i.ID, Amount: amount}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		o, i := s.invoice(10000)
+		a := s.report(s.pay(i, "60.00"))
+		returned := back(a, i, "60.00")
+		s.changed(o)
+		if s.read(o); returned.StripeStatus != "reversal_required" || s.state(i) != "open 40.00" { // as Stripe states it
+			t.Errorf("%+v %s", returned, s.state(i))
+		}
+		voided, err := s.tenant.Client.VoidCashApplication(t.Context(), returned.ID, client.VoidCashApplication{})
+		if err != nil || voided.StripeStatus != "not_applicable" || s.state(i) != "open 40.00" {
+			t.Errorf("%+v %v %s", voided, err, s.state(i))
+		}
+		o, i = s.invoice(5000) // it goes back before Stripe is told
+		a = s.pay(i, "50.00")
+		if back(a, i, "50.00"); s.report(a).StripeStatus != "not_applicable" || o["status"] != "open" {
+			t.Errorf("%v", o)
+		}
+		s.changed(o)
+		if s.read(o); s.state(i) != "open 50.00" {
+			t.Errorf("%s", s.state(i))
+		}
+	})
+}
+
 func TestAReportThatIsInterruptedAfterStripeHasTakenThePaymentTakesEffectOnce(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
