@@ -106,6 +106,17 @@ func (srv *server) slowStatement() (time.Duration, error) {
 	return d, nil
 }
 
+// checkLimits returns an error for a limit that is too low.
+func (srv *server) checkLimits() error {
+	if srv.rateLimit < 0 {
+		return &usageError{fmt.Errorf("--rate-limit must be 0 or more, but is %d", srv.rateLimit), "bursar serve"}
+	}
+	if srv.memory < memoryMin {
+		return &usageError{fmt.Errorf("--memory must be at least %d, but is %d", memoryMin, srv.memory), "bursar serve"}
+	}
+	return nil
+}
+
 // access returns how other systems are reached, and with which key their credentials are encrypted.
 func (srv *server) access(data string) (app.Config, error) {
 	out := app.Config{Secrets: seal.New(secret.New(srv.secretKey), filepath.Join(data, seal.File)), AllowPrivate: srv.allowPrivate,
@@ -159,11 +170,8 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	if s.slowStatement, err = srv.slowStatement(); err != nil {
 		return err
 	}
-	if srv.rateLimit < 0 {
-		return &usageError{fmt.Errorf("--rate-limit must be 0 or more, but is %d", srv.rateLimit), "bursar serve"}
-	}
-	if srv.memory < memoryMin {
-		return &usageError{fmt.Errorf("--memory must be at least %d, but is %d", memoryMin, srv.memory), "bursar serve"}
+	if err := srv.checkLimits(); err != nil {
+		return err
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(srv.memory) << 20 / 2) // SQLite has its caches outside of the heap, and peaks are above the limit

@@ -245,7 +245,8 @@ func update(ctx context.Context, tx *db.Tx, a Application) error {
 	r := toRow(a)
 	_, err := tx.Exec(ctx, `UPDATE cash_applications SET status = ?, total_amount = ?, written_off_amount = ?, unapplied_amount = ?,
 		available_amount = ?, returned_amount = ?, journal_entry_id = ?, stripe_status = ?, stripe_marked_paid_at = ?, confirmed_by = ?,
-		confirmed_at = ?, void_reason = ?, error_message = ?, revision = ?, updated_at = ? WHERE organization_id = @org AND cash_application_id = ?`,
+		confirmed_at = ?, void_reason = ?, error_message = ?, revision = ?, updated_at = ?
+		WHERE organization_id = @org AND cash_application_id = ?`,
 		r.Status, r.Total, r.WrittenOff, r.Unapplied, r.Available, r.Returned, r.EntryID, r.ProcessorStatus, r.MarkedPaidAt, r.ConfirmedBy,
 		r.ConfirmedAt, r.VoidReason, r.ErrorMessage, r.Revision, r.UpdatedAt, r.ID)
 	if err != nil {

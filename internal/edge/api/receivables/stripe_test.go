@@ -24,7 +24,8 @@ type shop struct {
 func openShop(t *testing.T, s *apitest.Service) *shop {
 	t.Helper()
 	n := s.Found(t, "shop")
-	return &shop{t, s, n, n.NewConnection(t, client.CreateConnection{APIKey: "sk_1"}), s.Stripe.Customer("Northwind", nil)}
+	return &shop{T: t, service: s, tenant: n, connection: n.NewConnection(t, client.CreateConnection{APIKey: "sk_1"}),
+		customer: s.Stripe.Customer("Northwind", nil)}
 }
 
 // invoice adds an open invoice of an amount at Stripe, and reads it.
