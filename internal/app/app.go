@@ -39,6 +39,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/insights"
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
 	"github.com/bursarhq/bursar/internal/reporting/statements"
+	"github.com/bursarhq/bursar/internal/reporting/unapplied"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
@@ -74,6 +75,7 @@ type App struct {
 	Explain        *explain.Service
 	Insights       *insights.Service
 	Ageing         *ageing.Service
+	Unapplied      *unapplied.Service
 	Periods        *period.Service
 	Assets         *opening.Service
 	Lots           *lots.Service
@@ -131,6 +133,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Explain:        explain.NewService(d, reports, held, measures),
 		Insights:       insights.NewService(d, reports, held),
 		Ageing:         ageing.NewService(d),
+		Unapplied:      unapplied.NewService(d),
 		Periods:        periods,
 		log:            log,
 		Classification: classification.NewService(d, bookings),
