@@ -34,6 +34,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/receivables/invoicefile"
 	"github.com/bursarhq/bursar/internal/reporting/ageing"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/reporting/insights"
@@ -83,6 +84,7 @@ type App struct {
 	Memory         *memory.Service
 	Customers      *customer.Service
 	Invoices       *invoice.Service
+	InvoiceFiles   *invoicefile.Service
 	Applications   *application.Service
 
 	log     *slog.Logger
@@ -108,6 +110,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 	periods := period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices).
 		WithAdjustments(holdings.KeepAdjustments)
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
+	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo)
 	return &App{
 		DB:             d,
 		Org:            organization.NewService(d, lots.MovePeriods),
@@ -141,7 +144,8 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Assets:         opening.NewService(d, entries, bookings.Load, bookings.Rebook),
 		Memory:         memory.NewService(d),
 		Customers:      customer.NewService(d),
-		Invoices:       invoice.NewService(d, entries).WithApplied(application.AppliedTo),
+		Invoices:       invoices,
+		InvoiceFiles:   invoicefile.NewService(d, invoices),
 		Applications:   application.NewService(d, entries, bookings, applicationRules),
 	}
 }

@@ -256,16 +256,16 @@ func (f *InvoiceFile) guess(s *sheet, below []sheetRow) error {
 	return nil
 }
 
-// suitsInvoice reports whether the values of a column can belong to a field. An empty column suits every field.
+// suitsInvoice reports whether the values of a column can belong to a field; some may be faulty. An empty column suits every field.
 func (g *guess) suitsInvoice(field Field, i int) bool {
 	f := &g.facts[i]
 	switch {
 	case f.filled == 0:
 		return true
 	case field == FieldInvoiceDate || field == FieldDueDate:
-		return f.dates.notDates == 0
+		return f.dates.dates > 0
 	case field == FieldCustomerID:
-		return !strings.EqualFold(g.header[i], "customer") || !slices.ContainsFunc(g.rows, func(r sheetRow) bool {
+		return plainName(g.header[i]) != "customer" || !slices.ContainsFunc(g.rows, func(r sheetRow) bool {
 			text := strings.TrimSpace(cellOf(&r, i))
 			return text != "" && !strings.HasPrefix(text, "cus_")
 		})
@@ -278,7 +278,7 @@ func (g *guess) suitsInvoice(field Field, i int) bool {
 		percent := slices.ContainsFunc(g.rows, func(r sheetRow) bool { return strings.HasSuffix(strings.TrimSpace(cellOf(&r, i)), "%") })
 		return percent && field == FieldTaxRate || !percent && f.numbers.notNumbers == 0
 	case slices.Contains(invoiceNumbers, field):
-		return f.numbers.notNumbers == 0
+		return f.numbers.numbers > 0
 	}
 	return true
 }
