@@ -73,7 +73,8 @@ func init() {
 		},
 		"POST /v1/invoices/import": func(t *testing.T, n *apitest.Tenant) sample {
 			l := n.OpenLedger(t)
-			file := "Number,Customer Name,Invoice Date,Amount\n" + client.NewIdempotencyKey()[:20] + "," + n.NewCustomer(t, "Northwind").Name + ",2026-03-01,10.00\n"
+			file := "Number,Customer Name,Invoice Date,Amount\n" + client.NewIdempotencyKey()[:20] + "," +
+				n.NewCustomer(t, "Northwind").Name + ",2026-03-01,10.00\n"
 			return sample{body: map[string]any{"file": file, "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": l.Accounts["4010"],
 				"tax_ledger_account_id": l.Accounts["2050"], "status": "open", "customers": "existing", "dry_run": false,
 				"mapping": map[string]any{"columns": map[string]any{"invoice_number": "Number", "customer_name": "Customer Name",

@@ -41,7 +41,8 @@ func get(in map[string]string, name string) (id string, several bool) {
 }
 
 func readNames(ctx context.Context, tx *db.Tx, b *snapshot.Books) (names, error) {
-	n := names{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
+	n := names{entities: map[string]string{}, accounts: map[string]string{}, customers: map[string]string{}, mails: map[string]string{},
+		named: map[string]string{}}
 	for id, e := range b.Entities {
 		if actor.From(ctx).Sees(id) {
 			put(n.entities, e.Name, id)

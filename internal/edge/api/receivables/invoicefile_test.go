@@ -61,12 +61,14 @@ func TestFilesOfTheUsualShapesAreImportedWithoutAMapping(t *testing.T) {
 				"*ItemAmount\n" +
 				"1001,Two Inc,01/15/2026,02/14/2026,Net 30,Thanks,Hours,Consulting,10,150,1500\n1001,,,,,,Travel,Flight,1,300.50,300.50\n" +
 				"1002,Two Inc,01/16/2026,02/15/2026,Net 30,,Hours,Consulting,0.5,150,75\n",
-				"2 0 0 0 1", []string{"2 1001 Two Inc open 2026-01-15 2026-02-14 USD 2 1800.50", "4 1002 Two Inc open 2026-01-16 2026-02-15 USD 1 75.00"}},
+				"2 0 0 0 1", []string{"2 1001 Two Inc open 2026-01-15 2026-02-14 USD 2 1800.50",
+					"4 1002 Two Inc open 2026-01-16 2026-02-15 USD 1 75.00"}},
 			"Xero": {"ContactName;EmailAddress;InvoiceNumber;InvoiceDate;DueDate;Total;Description;Quantity;UnitAmount;LineAmount;AccountCode;" +
 				"TaxAmount;Currency;Status\n" +
 				"Drei GmbH;a@drei.example;RE-7;31.01.2026;14.02.2026;1.428,00;Wartung;2;600,00;1.200,00;4020;228,00;USD;Authorised\n" +
 				"Drei GmbH;a@drei.example;RE-8;01.02.2026;15.02.2026;10,00;Rest;1;10,00;10,00;4020;0,00;USD;Draft\n",
-				"2 0 0 0 1", []string{"2 RE-7 Drei GmbH open 2026-01-31 2026-02-14 USD 1 1428.00", "3 RE-8 Drei GmbH draft 2026-02-01 2026-02-15 USD 1 10.00"}},
+				"2 0 0 0 1", []string{"2 RE-7 Drei GmbH open 2026-01-31 2026-02-14 USD 1 1428.00",
+					"3 RE-8 Drei GmbH draft 2026-02-01 2026-02-15 USD 1 10.00"}},
 		} {
 			counts, invoices, faults := l.imported(t, c.file, client.ImportInvoices{Status: "open", DryRun: true})
 			wantCounts(t, name+", dry run", counts, c.counts)
@@ -109,7 +111,8 @@ func TestADryRunOfAFileOfInvoicesWritesNothing(t *testing.T) {
 			return n
 		}
 		before := count()
-		counts, _, _ := l.imported(t, "Number,Customer,Date,Amount\nA,Somebody new,2026-01-01,5\n", client.ImportInvoices{DryRun: true, Status: "open"})
+		counts, _, _ := l.imported(t, "Number,Customer,Date,Amount\nA,Somebody new,2026-01-01,5\n",
+			client.ImportInvoices{DryRun: true, Status: "open"})
 		if wantCounts(t, "dry run", counts, "1 0 0 0 1"); count() != before {
 			t.Errorf("%d records, %d before", count(), before)
 		}
@@ -219,7 +222,8 @@ func TestALimitedKeyImportsOnlyForItsLegalEntities(t *testing.T) {
 		_, _, faults := limited.imported(t, header+"B,Northwind,2026-01-01,10,Other\nC,New one,2026-01-01,10,\n", client.ImportInvoices{})
 		same(t, "of another", faults, `2 Entity: "Other" is not the name or the id of one legal entity`,
 			`3 Customer: there is no customer "New one", and a key that is limited to legal entities cannot create one`)
-		_, err := mine.Client.ImportInvoices(t.Context(), client.ImportInvoices{File: strings.NewReader(header), FileName: "a.csv", LegalEntityID: other.ID})
+		_, err := mine.Client.ImportInvoices(t.Context(), client.ImportInvoices{File: strings.NewReader(header), FileName: "a.csv",
+			LegalEntityID: other.ID})
 		apitest.WantError(t, "another legal entity", err, 404, []string{"legal_entity_id"}, "")
 	})
 }
