@@ -142,6 +142,9 @@ func ReadInvoices(name string, r io.Reader, m InvoiceMapping, rowsMax int) (Invo
 		return out, err
 	}
 	head, whole := t.head()
+	if problem := DescribeBinary(head); problem != "" {
+		return out, fault.Invalidf("file", "%s", problem)
+	}
 	if out.Mapping.Delimiter == "" {
 		out.Mapping.Delimiter = string(guessDelimiter(head))
 	}
@@ -276,7 +279,10 @@ func (g *guess) suitsInvoice(field Field, i int) bool {
 		})
 	case field == FieldTaxRate || field == FieldTaxAmount:
 		percent := slices.ContainsFunc(g.rows, func(r sheetRow) bool { return strings.HasSuffix(strings.TrimSpace(cellOf(&r, i)), "%") })
-		return percent && field == FieldTaxRate || !percent && f.numbers.notNumbers == 0
+		if plain, _ := cutCurrency(g.header[i]); percent || field == FieldTaxRate && slices.Contains(taxNames, plain) {
+			return percent && field == FieldTaxRate
+		}
+		return f.numbers.numbers > 0
 	case slices.Contains(invoiceNumbers, field):
 		return f.numbers.numbers > 0
 	}

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// taxNames are column names that may mean the rate of a tax, if the values are percentages, or else its amount.
+var taxNames = []string{"tax", "vat", "ust", "mwst", "tva", "iva"}
+
 // invoiceSynonyms are the column names by field of an invoice, folded and without punctuation, the most specific first: those of the
 // exports of accounting programs and payment processors, and usual ones in English, German, French and Spanish. Fields are assigned in
 // this order; a column is assigned only once.
@@ -32,7 +35,8 @@ var invoiceSynonyms = []struct {
 		"precio unitario|precio"},
 	{FieldAmount, "line amount|lineamount|item amount|itemamount|line total|amount|net amount|subtotal|nettobetrag|betrag|montant ht|" +
 		"montant|importe|base imponible"},
-	{FieldTaxRate, "tax rate|tax percent|vat rate|tax|vat|steuersatz|ust satz|mwst satz|taux de tva|tva|tipo de iva|iva"},
+	{FieldTaxRate, "tax rate|tax percent|vat rate|steuersatz|ust satz|mwst satz|taux de tva|tipo de iva|" +
+		strings.Join(taxNames, "|")},
 	{FieldTaxAmount, "tax amount|taxamount|item tax amount|itemtaxamount|line tax|vat amount|tax|vat|steuerbetrag|ust|mwst|" +
 		"montant tva|tva|iva"},
 	{FieldTotal, "total|invoice total|total amount|grand total|gesamtbetrag|bruttobetrag|total ttc|importe total"},
