@@ -19,7 +19,8 @@ import (
 
 // kinds are the kinds of deposits in their order, with the match that a preview suggests first; empty if it suggests none.
 var kinds = []struct{ name, match string }{
-	{"by reference", "exact"}, {"of the amount of one invoice", "customer_exact"}, {"of several invoices", "exact"}, {"short by a fee", "exact"},
+	{"by reference", "exact"}, {"of the amount of one invoice", "customer_exact"}, {"of several invoices", "exact"},
+	{"short by a fee", "exact"},
 	{"short-paid", "partial"}, {"overpaid", "overpayment"}, {"paid", "exact"}, {"paid again", "exact"}, {"under another name", "exact"},
 	{"in a digital asset", "exact"}, {"of somebody unknown", ""},
 }
@@ -85,8 +86,8 @@ func TestTheReceivablesOfTheDemoCompany(t *testing.T) {
 	})
 }
 
-// canBeClosed applies the deposits that are left, each to nothing, and fails unless the readiness checks of the months then find nothing but
-// that the last month is not over, that earlier ones are open, and what is to be measured.
+// canBeClosed applies the deposits that are left, each to nothing, and fails unless the readiness checks of the months then find nothing
+// but that the last month is not over, that earlier ones are open, and what is to be measured.
 func canBeClosed(t *testing.T, a *app.App, ctx context.Context, deposits []string) {
 	t.Helper()
 	for _, id := range deposits {

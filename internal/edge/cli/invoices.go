@@ -161,8 +161,8 @@ func (s *settings) showInvoices(r invoicefile.Result) error {
 		if i.Duplicate {
 			note = ", exists already"
 		}
-		fmt.Fprintf(s.out, "line %d: %s, %s, %s %s, %s%s\n", i.Line, i.Invoice.Number, i.Invoice.CustomerName, i.Invoice.Total.Fixed(i.Invoice.Currency),
-			i.Invoice.Currency, i.Invoice.Status, note)
+		fmt.Fprintf(s.out, "line %d: %s, %s, %s %s, %s%s\n", i.Line, i.Invoice.Number, i.Invoice.CustomerName,
+			i.Invoice.Total.Fixed(i.Invoice.Currency), i.Invoice.Currency, i.Invoice.Status, note)
 	}
 	for _, f := range r.Faults {
 		where := fmt.Sprintf("line %d", f.Line)
@@ -175,8 +175,8 @@ func (s *settings) showInvoices(r invoicefile.Result) error {
 	if r.DryRun {
 		verb = "would be created"
 	}
-	fmt.Fprintf(s.out, "%d invoices and %d customers %s; %d invoices exist already, %d skipped, %d left out because of faults\n", r.Counts.Created,
-		r.Counts.Customers, verb, r.Counts.Duplicates, r.Counts.Skipped, r.Counts.Faulty)
+	fmt.Fprintf(s.out, "%d invoices and %d customers %s; %d invoices exist already, %d skipped, %d left out because of faults\n",
+		r.Counts.Created, r.Counts.Customers, verb, r.Counts.Duplicates, r.Counts.Skipped, r.Counts.Faulty)
 	if r.Counts.Faulty > 0 {
 		return fault.Malformedf("%d invoices have faults: correct them and import the file again, which creates none twice", r.Counts.Faulty)
 	}

@@ -34,7 +34,8 @@ func TestAFileOfInvoicesIsCheckedInADryRunAndThenImportedOnce(t *testing.T) {
 		}{
 			{[]string{file, "--account", "4010", "--dry-run"}, []string{`"invoice_number": "Number"`, "line 2: A-1, Northwind, 120.00 USD, draft",
 				"2 invoices and 2 customers would be created; 0 invoices exist already"}},
-			{[]string{file, "--account", "4010", "--status", "open"}, []string{"line 4: A-2, Acme, 7.00 USD, open", "2 invoices and 2 customers created"}},
+			{[]string{file, "--account", "4010", "--status", "open"}, []string{"line 4: A-2, Acme, 7.00 USD, open",
+				"2 invoices and 2 customers created"}},
 			{[]string{file, "--account", "4010"}, []string{"0 invoices and 0 customers created; 2 invoices exist already", "exists already"}},
 		} {
 			got := run(step.args...).mustDo(t).out
