@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // names finds records by what a file calls them. A name that several records have finds none.
@@ -49,14 +50,18 @@ func readNames(ctx context.Context, tx *db.Tx, b *snapshot.Books) (names, error)
 			put(n.entities, id, id)
 		}
 	}
+	foreign, err := source.ForeignAccounts(ctx, tx, slices.Collect(maps.Keys(b.Accounts)))
+	if err != nil {
+		return n, err
+	}
 	for id, a := range b.Accounts {
-		if !a.Archived() {
+		if !a.Archived() && !foreign[id] {
 			put(n.accounts, a.Name, id)
 		}
 	}
 	for id, a := range b.Accounts { // a code identifies, also if it is the name of another account
 		for _, text := range []string{a.Code, id} {
-			if text != "" {
+			if text != "" && !foreign[id] {
 				n.accounts[strings.ToLower(text)] = id
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // Limits of a file.
@@ -125,8 +126,12 @@ func (s *Service) validate(ctx context.Context, p Params, faults *fault.List) er
 		if _, there := b.Entities[p.LegalEntityID]; p.LegalEntityID != "" && (!there || !actor.From(ctx).Sees(p.LegalEntityID)) {
 			faults.AddMissing("legal entity", "legal_entity_id")
 		}
+		foreign, err := source.ForeignAccounts(ctx, tx, []string{p.AccountID, p.TaxAccountID})
+		if err != nil {
+			return err
+		}
 		for field, id := range map[string]string{"ledger_account_id": p.AccountID, "tax_ledger_account_id": p.TaxAccountID} {
-			if a, there := b.Accounts[id]; id != "" && (!there || account.IsControl(a.Role)) {
+			if a, there := b.Accounts[id]; id != "" && (!there || foreign[id] || account.IsControl(a.Role)) {
 				faults.AddMissing("ledger account", field)
 			}
 		}
