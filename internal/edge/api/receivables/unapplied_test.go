@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +124,29 @@ func TestUnappliedCashIncludesWhatWaitsForAReview(t *testing.T) {
 		}
 		_, _, totals = l.unapplied(t, "")
 		same(t, "confirmed", totals, "USD 90.00 90.00 0.00")
+	})
+}
+
+// A refund takes from what was unapplied of the deposit that it goes back of, on its own day.
+func TestARefundIsNoLongerUnapplied(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		a := l.apply(t, l.deposit(t, "2026-02-01 Northwind 100.00"), nil)
+		back, err := l.giveBack(t, a, "refund", l.payOut(t, "2026-02-11 Northwind 60.00"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, customers, totals := l.unapplied(t, "as_of=2026-02-28")
+		same(t, "after it", slices.Concat(rows, customers, totals), "OT-1 Northwind Northwind USD 40.00", "Northwind USD 40.00",
+			"USD 40.00 40.00 0.00")
+		_, _, totals = l.unapplied(t, "as_of=2026-02-10")
+		same(t, "before it", totals, "USD 100.00 100.00 0.00")
+		if _, err := l.Client.VoidCashApplication(t.Context(), back.ID, client.VoidCashApplication{}); err != nil {
+			t.Fatal(err)
+		}
+		_, _, totals = l.unapplied(t, "")
+		same(t, "voided", totals, "USD 100.00 100.00 0.00")
 	})
 }
 

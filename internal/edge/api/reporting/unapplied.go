@@ -53,7 +53,7 @@ type UnappliedTotal struct {
 	Deposits        int64   `json:"deposits" doc:"Number of deposits of which something was unapplied."`
 	UnappliedAmount string  `json:"unapplied_amount" format:"decimal" doc:"What was unapplied of them."`
 	LedgerBalance   *string `json:"ledger_balance" format:"decimal" doc:"Balance of unapplied cash in this currency in the ledger; null if the report is about one customer."`
-	Difference      *string `json:"difference" format:"decimal" doc:"unapplied_amount less ledger_balance: the opposite of what entries that no cash application made have credited to the account, such as a refund that was booked by hand; otherwise zero. Null if the report is about one customer."`
+	Difference      *string `json:"difference" format:"decimal" doc:"unapplied_amount less ledger_balance: the opposite of what entries that no cash application made have credited to the account, such as a manual entry; otherwise zero. Null if the report is about one customer."`
 	Explain         string  `json:"explain" doc:"Query string for GET /v1/reports/explain that explains unapplied_amount."`
 }
 
