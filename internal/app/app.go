@@ -36,11 +36,13 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/receivables/invoicefile"
 	"github.com/bursarhq/bursar/internal/reporting/ageing"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/reporting/insights"
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
 	"github.com/bursarhq/bursar/internal/reporting/statements"
+	"github.com/bursarhq/bursar/internal/reporting/unapplied"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
@@ -77,6 +79,7 @@ type App struct {
 	Explain        *explain.Service
 	Insights       *insights.Service
 	Ageing         *ageing.Service
+	Unapplied      *unapplied.Service
 	Periods        *period.Service
 	Assets         *opening.Service
 	Lots           *lots.Service
@@ -84,6 +87,7 @@ type App struct {
 	Memory         *memory.Service
 	Customers      *customer.Service
 	Invoices       *invoice.Service
+	InvoiceFiles   *invoicefile.Service
 	Applications   *application.Service
 	Connections    *connection.Service
 
@@ -148,6 +152,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		Explain:        explain.NewService(d, reports, held, measures),
 		Insights:       insights.NewService(d, reports, held),
 		Ageing:         ageing.NewService(d),
+		Unapplied:      unapplied.NewService(d),
 		Periods:        periods,
 		log:            log,
 		Classification: classification.NewService(d, bookings),
@@ -156,6 +161,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		Memory:         memory.NewService(d),
 		Customers:      customer.NewService(d),
 		Invoices:       invoices,
+		InvoiceFiles:   invoicefile.NewService(d, invoices),
 		Applications:   application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections)),
 		Connections:    connections,
 	}

@@ -50,6 +50,9 @@ var readings = []reading{
 	{"receivables/invoice", []string{"journal_lines"},
 		"the lines of the control account say when what is due changed, and verify adds them up"},
 
+	{"receivables/application", []string{"journal_entries", "journal_lines"},
+		"the lines of the account of unapplied cash say when what is unapplied of a deposit changed"},
+
 	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
 	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},
 		"an explanation pages through the lines behind a figure and adds up the rest in the database"},

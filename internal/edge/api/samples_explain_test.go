@@ -40,6 +40,8 @@ func init() {
 				{query: "report=receivables-ageing&column=due&bucket=31-60&age_by=due_date&currency=USD&customer_id=" + i.CustomerID +
 					"&as_of=2026-04-05&legal_entity_id=" + n.LegalEntity.ID},
 				{query: "report=receivables-ageing&document_id=" + i.ID},
+				{query: "report=unapplied-cash&currency=USD&as_of=2026-12-31&legal_entity_id=" + n.LegalEntity.ID},
+				{query: "report=unapplied-cash&document_id=" + n.NewCashApplication(t).DepositTransactionID},
 			},
 		}
 	}

@@ -71,6 +71,16 @@ func init() {
 			}
 			return s
 		},
+		"POST /v1/invoices/import": func(t *testing.T, n *apitest.Tenant) sample {
+			l := n.OpenLedger(t)
+			file := "Number,Customer Name,Invoice Date,Amount\n" + client.NewIdempotencyKey()[:20] + "," +
+				n.NewCustomer(t, "Northwind").Name + ",2026-03-01,10.00\n"
+			return sample{body: map[string]any{"file": file, "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": l.Accounts["4010"],
+				"tax_ledger_account_id": l.Accounts["2050"], "status": "open", "customers": "existing", "dry_run": false,
+				"mapping": map[string]any{"columns": map[string]any{"invoice_number": "Number", "customer_name": "Customer Name",
+					"invoice_date": "Invoice Date", "amount": "Amount"}, "date_layouts": []string{"YYYY-MM-DD"}}},
+				another: map[string]any{"status": "draft"}}
+		},
 		"GET /v1/cash-applications/invoices": func(t *testing.T, n *apitest.Tenant) sample {
 			i := n.NewInvoice(t, client.CreateInvoice{Status: "open"})
 			return sample{query: "limit=1&customer_name=north&status=open,paid&amount=1200.00&amount_tolerance=0.50&invoice_date_from=2026-01-01&" +

@@ -36,6 +36,14 @@ func init() {
 				"&legal_entity_ids=" + n.LegalEntity.ID,
 				also: []sample{{query: "as_of=2026-01-15"}}} // what was booked since is undone
 		},
+		"GET /v1/reports/unapplied-cash": func(t *testing.T, n *apitest.Tenant) sample {
+			i, err := n.Client.Invoice(t.Context(), n.NewCashApplication(t).Allocations[0].TargetID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return sample{query: "as_of=2026-12-31&currency=USD&customer_id=" + i.CustomerID + "&legal_entity_ids=" + n.LegalEntity.ID,
+				also: []sample{{query: "as_of=2026-01-15"}}} // what was booked since is undone
+		},
 		"GET /v1/reports/financial-insights": func(t *testing.T, n *apitest.Tenant) sample {
 			e := n.OpenLedger(t).PostTo(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00; Cr 4010 100.00")
 			return sample{query: "months=2&presentation_currency=USD&legal_entity_ids=" + n.LegalEntity.ID + "&accounting_period_id=" +

@@ -15,12 +15,12 @@ import (
 )
 
 func (s *settings) demo() *cobra.Command {
-	srv := &server{}
+	srv, invoices := &server{}, 0
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the service with a demo company",
-		Long: "Run the service with a demo company: two legal entities, two years of transactions from eight sources, and the books\n" +
-			"made from them. Prints an API key and commands to try.\n\n" +
+		Long: "Run the service with a demo company: two legal entities, two years of transactions from eight sources, the books\n" +
+			"made from them, and customers with invoices and deposits. Prints an API key and commands to try.\n\n" +
 			"The data lives in a temporary folder and is deleted at the end, unless --data names a folder to keep.",
 		Example: "  bursar demo\n  bursar demo --addr 127.0.0.1:9000 --data ./demo",
 		Args:    noArgs,
@@ -33,18 +33,27 @@ func (s *settings) demo() *cobra.Command {
 				defer os.RemoveAll(dir)
 				s.data = dir
 			}
-			return s.runDemo(c.Context(), srv)
+			return s.runDemo(c.Context(), srv, invoices)
 		},
 	}
 	srv.flags(c)
+	c.Flags().IntVar(&invoices, "invoices", demo.Invoices, "how many invoices the company has sent")
 	return c
 }
 
-func (s *settings) runDemo(ctx context.Context, srv *server) error {
+func (s *settings) runDemo(ctx context.Context, srv *server, invoices int) error {
+	if invoices < demo.InvoicesMin {
+		return &usageError{fmt.Errorf("--invoices must be at least %d, and not %d", demo.InvoicesMin, invoices), "bursar demo"}
+	}
+	var owed demo.Receivables
 	var f organization.Created
 	var sheet strings.Builder
 	err := s.creating(ctx, func(a *app.App) (err error) {
 		if f, err = demo.Found(ctx, a, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }); err != nil {
+			return err
+		}
+		owed, err = demo.AddReceivables(ctx, a, f, invoices, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) })
+		if err != nil {
 			return err
 		}
 		return printSheet(actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID}), &sheet, a, f.LegalEntity.BaseCurrency)
@@ -55,7 +64,8 @@ func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	srv.announce = func(address string) {
 		fmt.Fprintf(s.out, `
 Bursar is running with the demo company %[1]q: two legal entities, 5,000 transactions from eight sources over two years.
-Nearly all of them are booked and all periods but the last few are closed. Some recent transactions and drafts wait for your review.
+Nearly all of them are booked and all periods but the last few are closed. Some recent transactions and drafts wait for your review,
+and %[5]d deposits of customers wait to be applied to %[6]d invoices.
 
 %[4]s
   Address  %[2]s
@@ -77,9 +87,14 @@ Try:
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/classification-runs'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?search=rent&include_count=true&limit=5'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?status=spam&limit=5'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/receivables-ageing'
+
+Which invoices does a deposit pay? This only looks, and changes nothing:
+  curl -H 'X-API-Key: %[3]s' -H 'Content-Type: application/json' -d '{"deposit_transaction_id": "%[7]s"}' %[2]s/v1/cash-applications/preview
 
 Press Ctrl-C to stop.
-`, f.Organization.Name, address, f.KeyText.Reveal(), sheet.String())
+`, f.Organization.Name, address, f.KeyText.Reveal(), sheet.String(), len(owed.Deposits), invoices,
+			owed.Deposits[0])
 	}
 	return s.run(ctx, srv)
 }

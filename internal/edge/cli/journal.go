@@ -105,7 +105,8 @@ func (s *settings) importJournal() *cobra.Command {
 			"numbers. Entries exported by Bursar carry ids and are added once. Entries without ids, as in a journal written by hand,\n" +
 			"are added again at every import: use --dry-run first. FILE may be - for standard input.\n" +
 			"For a journal that uses more than plain entries, import the output of `hledger print -x`.\n\n" +
-			"Use `bursar import transactions` for exports of banks and exchanges, and `bursar import prices` for prices of assets.",
+			"Use `bursar import transactions` for exports of banks and exchanges, `bursar import invoices` for invoices, and\n" +
+			"`bursar import prices` for prices of assets.",
 		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  " +
 			"hledger -f all.journal print -x | bursar import --format hledger -",
 		Args: oneArg,
@@ -131,7 +132,7 @@ func (s *settings) importJournal() *cobra.Command {
 	}
 	x.flags(c, "id or name of the legal entity for entries that name none; optional if there is only one")
 	c.Flags().BoolVar(&dry, "dry-run", false, "print what would be imported, without changing anything")
-	c.AddCommand(s.importTransactions(), s.importPrices())
+	c.AddCommand(s.importTransactions(), s.importInvoices(), s.importPrices())
 	return c
 }
 

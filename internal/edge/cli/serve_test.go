@@ -199,7 +199,7 @@ func TestACertificateAndItsKeyBelongTogether(t *testing.T) {
 func TestTheDemoRunsAndCleansUp(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
-	p := start(t, []string{"TMPDIR=" + temp}, "demo", "--addr", "127.0.0.1:0")
+	p := start(t, []string{"TMPDIR=" + temp}, "demo", "--addr", "127.0.0.1:0", "--invoices", "30")
 	address := p.ready(t)
 	line, ok := p.out.await("API key", patience)
 	if !ok {

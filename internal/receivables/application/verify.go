@@ -1,10 +1,13 @@
 package application
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -22,6 +25,9 @@ type verification struct {
 	used               map[string]money.Decimal // by application: what others use of its rest
 	returned           map[string]money.Decimal // by application: what others make due again
 	available          map[string]Application
+	rests              map[restKey]money.Decimal // what is unapplied of deposits
+	deposits           map[string]string         // by application: its deposit
+	returns            []Application             // that are booked
 	out                []string
 }
 
@@ -34,7 +40,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	}
 	v := &verification{control: b.Roles()[account.RoleTradeReceivable], unapplied: b.Roles()[account.RoleUnappliedCash],
 		paid: map[string]money.Decimal{}, used: map[string]money.Decimal{}, returned: map[string]money.Decimal{},
-		available: map[string]Application{}}
+		available: map[string]Application{}, rests: map[restKey]money.Decimal{}, deposits: map[string]string{}}
 	err = forEach(ctx, tx, func(chunk []Application) error { return v.chunk(ctx, tx, chunk) })
 	if err != nil {
 		return nil, err
@@ -46,6 +52,9 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 		if a := v.available[id]; !a.Returned.Equal(v.returned[id]) {
 			v.addf(a, "%s of what it paid went back, but payments took back %s", a.Returned, v.returned[id])
 		}
+	}
+	if err := v.unappliedCash(ctx, tx, b); err != nil {
+		return nil, err
 	}
 	settled, err := invoice.SettledByPayments(ctx, tx)
 	if err != nil {
@@ -89,6 +98,7 @@ func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application
 		return err
 	}
 	for _, a := range chunk {
+		v.deposits[a.ID] = a.DepositID
 		v.totals(a)
 		v.entry(a, booked[a.EntryID], paid)
 		if t := deposits[a.DepositID]; a.Status.booked() && a.booksTransaction() && t.JournalEntryID != a.EntryID {
@@ -98,6 +108,32 @@ func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application
 			if i := paid[l.InvoiceID]; a.Status.booked() && !i.Mirrored() {
 				v.paid[l.InvoiceID] = v.paid[l.InvoiceID].Add(l.Amount)
 			}
+		}
+	}
+	return nil
+}
+
+// unappliedCash verifies that the entries of applications, their corrections and their reversals have booked to unapplied cash what is
+// unapplied of each deposit. The report of unapplied cash undoes these entries by their dates, and so is right on every day.
+func (v *verification) unappliedCash(ctx context.Context, tx *db.Tx, b *snapshot.Books) error {
+	booked, err := movedSince(ctx, tx, b, time.Time{})
+	if err != nil {
+		return err
+	}
+	for k, amount := range booked {
+		v.rests[k] = v.rests[k].Sub(amount)
+	}
+	for _, a := range v.returns { // what went back of a deposit is negative
+		k := restKey{v.deposits[a.SourceID], a.Currency}
+		v.rests[k] = v.rests[k].Add(a.Unapplied)
+	}
+	keys := slices.SortedFunc(maps.Keys(v.rests), func(a, b restKey) int {
+		return cmp.Or(strings.Compare(a.depositID, b.depositID), strings.Compare(a.currency, b.currency))
+	})
+	for _, k := range keys {
+		if !v.rests[k].IsZero() {
+			v.out = append(v.out, fmt.Sprintf("unapplied cash: the entries of the deposit %q leave %s %s less on the account than its cash "+
+				"applications leave unapplied", k.depositID, v.rests[k], k.currency))
 		}
 	}
 	return nil
@@ -121,9 +157,15 @@ func (v *verification) totals(a Application) {
 		v.addf(a, "%s was paid and %s written off, but %s is applied and %s unapplied", a.Total, a.WrittenOff, a.Applied, a.Unapplied)
 	case a.isReturn() && (a.Unapplied.Sign() > 0 || !a.Available.IsZero() || !a.Returned.IsZero()):
 		v.addf(a, "it went back, but %s is unapplied, %s available and %s returned", a.Unapplied, a.Available, a.Returned)
+	case a.isReturn() && a.Status.booked():
+		v.returns = append(v.returns, a)
 	case a.isReturn():
 	case a.Status.booked():
 		v.available[a.ID] = a
+		k := restKey{a.DepositID, a.Currency}
+		if v.rests[k] = v.rests[k].Add(a.Unapplied); a.SourceID != "" {
+			v.rests[k] = v.rests[k].Sub(a.Total)
+		}
 	case !a.Available.IsZero() || !a.Returned.IsZero():
 		v.addf(a, "it is %s, but %s of it is available and %s went back", a.Status, a.Available, a.Returned)
 	}

@@ -116,6 +116,11 @@ func Find(ctx context.Context, tx *db.Tx, customerID string) (Customer, error) {
 	return find(ctx, tx, customerID)
 }
 
+// FindSome returns those of some customers that exist. It runs in the caller's transaction.
+func FindSome(ctx context.Context, tx *db.Tx, customerIDs []string) ([]Customer, error) {
+	return selectSome(ctx, tx, customerIDs)
+}
+
 // NamesUnchecked returns the names of customers by their ids. It runs in the caller's transaction.
 func NamesUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]string, error) {
 	return selectNames(ctx, tx, ids)

@@ -60,6 +60,14 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (c Customer, err e
 	return c, err
 }
 
+// CreateInTx is Create in the caller's transaction.
+func CreateInTx(ctx context.Context, tx *db.Tx, p CreateParams) (Customer, error) {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return Customer{}, err
+	}
+	return create(ctx, tx, p.customer())
+}
+
 // create resolves and stores a new customer. The caller holds the lock on the organization state.
 func create(ctx context.Context, tx *db.Tx, c Customer) (Customer, error) {
 	c, err := resolve(ctx, tx, c)

@@ -109,6 +109,14 @@ func find(ctx context.Context, tx *db.Tx, customerID string) (Customer, error) {
 	return found[0], nil
 }
 
+func selectSome(ctx context.Context, tx *db.Tx, customerIDs []string) ([]Customer, error) {
+	rows, err := db.All[readRow](ctx, tx, selectRows+" AND customer_id {any}", customerIDs)
+	if err != nil {
+		return nil, err
+	}
+	return customersOf(ctx, tx, rows)
+}
+
 // selectPage reads in the order of ids.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Customer, error) {
 	q := db.Select(selectRows).And("customer_id > ?", above)

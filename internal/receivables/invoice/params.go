@@ -98,9 +98,11 @@ func (u UpdateParams) fixed() (fields []fault.Field) {
 
 // resolver turns requests into invoices and collects their faults.
 type resolver struct {
-	tx     *db.Tx
-	books  *snapshot.Books
-	faults fault.List
+	tx      *db.Tx
+	books   *snapshot.Books
+	faults  fault.List
+	known   map[string]customer.Customer // those that were read before; nil if none were
+	foreign map[string]bool              // the ledger accounts that the actor may not see, if they were read before
 }
 
 // resolve returns an invoice as it is stored, or an error with every fault: of the input, of the records that it refers to, and
@@ -151,7 +153,10 @@ func (r *resolver) seesEntity(ctx context.Context, legalEntityID string) bool {
 
 // customer finds the customer and returns its terms.
 func (r *resolver) customer(ctx context.Context, i *Invoice, before Invoice) (terms int, err error) {
-	c, err := customer.Find(ctx, r.tx, i.CustomerID)
+	c, read := r.known[i.CustomerID]
+	if !read {
+		c, err = customer.Find(ctx, r.tx, i.CustomerID)
+	}
 	if failed := r.faults.MergeMissing(err, "customer_id"); failed != nil {
 		return 0, failed
 	}
@@ -243,9 +248,12 @@ func (r *resolver) accounts(ctx context.Context, lines []LineParams) error {
 	for _, l := range lines {
 		asked = append(asked, l.AccountID, l.TaxAccountID)
 	}
-	foreign, err := source.ForeignAccounts(ctx, r.tx, asked)
-	if err != nil {
-		return err
+	foreign := r.foreign
+	if foreign == nil {
+		var err error
+		if foreign, err = foreignAccounts(ctx, r.tx, asked); err != nil {
+			return err
+		}
 	}
 	for n, l := range lines {
 		at := fmt.Sprintf("lines[%d].", n)
@@ -255,6 +263,15 @@ func (r *resolver) accounts(ctx context.Context, lines []LineParams) error {
 		}
 	}
 	return nil
+}
+
+// foreignAccounts returns which of some ledger accounts the actor may not see.
+func foreignAccounts(ctx context.Context, tx *db.Tx, accountIDs []string) (map[string]bool, error) {
+	found, err := source.ForeignAccounts(ctx, tx, accountIDs)
+	if err == nil && found == nil {
+		found = map[string]bool{}
+	}
+	return found, err
 }
 
 func (r *resolver) account(field, accountID string, foreign map[string]bool, types []account.Type) {

@@ -2,6 +2,7 @@ package invoice
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -167,6 +168,24 @@ func selectNumbered(ctx context.Context, tx *db.Tx, s series, legalEntityID, num
 	}
 	return db.All[string](ctx, tx, "SELECT "+s.id+" FROM "+s.table+" WHERE organization_id = @org AND legal_entity_id = ? AND "+
 		s.number+" = ?"+own, legalEntityID, number)
+}
+
+// selectNumberedInvoices reads the invoices of legal entities themselves with the numbers of those that are to be created.
+func selectNumberedInvoices(ctx context.Context, tx *db.Tx, all []NewInvoice) ([]Invoice, error) {
+	byEntity := map[string][]string{}
+	for _, p := range all {
+		byEntity[p.LegalEntityID] = append(byEntity[p.LegalEntityID], strings.TrimSpace(p.Number))
+	}
+	var rows []row
+	for legalEntityID, numbers := range byEntity {
+		found, err := db.All[row](ctx, tx, selectRows+" AND legal_entity_id = ? AND external_id IS NULL AND invoice_number {any}",
+			legalEntityID, numbers)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, found...)
+	}
+	return invoicesOf(ctx, tx, rows)
 }
 
 // selectLastSequence reads the last number that was chosen for a legal entity, or zero.

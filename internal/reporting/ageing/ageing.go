@@ -16,14 +16,12 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
-	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
-	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
@@ -311,56 +309,19 @@ func (r *Report) compare(ctx context.Context, tx *db.Tx, f invoice.ReceivablesFi
 	if control == "" {
 		return nil
 	}
-	type key struct{ entity, currency string }
-	ledger, base := map[key]money.Decimal{}, map[string]money.Decimal{}
-	totals, err := balance.Select(ctx, tx, "", f.LegalEntityIDs, nil, []string{control})
+	ledger, err := AccountAt(ctx, tx, b, control, f.LegalEntityIDs, end)
 	if err != nil {
 		return err
 	}
-	for _, t := range totals {
-		base[t.LegalEntityID] = base[t.LegalEntityID].Add(t.Debits).Sub(t.Credits)
-	}
-	for id, amount := range base {
-		ledger[key{id, b.Entities[id].BaseCurrency}] = amount
-	}
-	units, err := balance.UnitsOn(ctx, tx, control)
-	if err != nil {
-		return err
-	}
-	for _, u := range units {
-		own := key{u.LegalEntityID, b.Entities[u.LegalEntityID].BaseCurrency}
-		ledger[own] = ledger[own].Sub(u.Amount)
-		ledger[key{u.LegalEntityID, u.Unit}] = ledger[key{u.LegalEntityID, u.Unit}].Add(u.Quantity)
-	}
-	since, err := invoice.ControlSince(ctx, tx, control, f.LegalEntityIDs, end)
-	if err != nil {
-		return err
-	}
-	for _, m := range since {
-		sign := func(d money.Decimal) money.Decimal {
-			if m.Side == string(book.Credit) {
-				return d
-			}
-			return d.Neg()
-		}
-		k := key{m.LegalEntityID, b.Entities[m.LegalEntityID].BaseCurrency}
-		if m.Unit != nil {
-			k.currency = *m.Unit
-		}
-		if m.Quantity != nil {
-			ledger[k] = ledger[k].Add(sign(*m.Quantity))
-		}
-		base[m.LegalEntityID] = base[m.LegalEntityID].Add(sign(m.Amount))
-	}
-	for k, amount := range ledger {
-		if _, covered := base[k.entity]; covered && !amount.IsZero() && (f.Currency == "" || f.Currency == k.currency) {
-			r.total(k.entity, k.currency) // also if nobody owes it
+	for k, amount := range ledger.ByCurrency {
+		if !amount.IsZero() && (f.Currency == "" || f.Currency == k.Currency) {
+			r.total(k.LegalEntityID, k.Currency) // also if nobody owes it
 		}
 	}
 	for n, t := range r.Totals {
-		r.Totals[n].Ledger = new(ledger[key{t.LegalEntityID, t.Currency}]) // nothing, if the ledger has none
+		r.Totals[n].Ledger = new(ledger.ByCurrency[Key{t.LegalEntityID, t.Currency}]) // nothing, if the ledger has none
 	}
-	for id, amount := range base {
+	for id, amount := range ledger.Base {
 		r.Controls = append(r.Controls, Control{id, control, b.Entities[id].BaseCurrency, amount})
 	}
 	return nil

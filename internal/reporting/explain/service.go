@@ -78,6 +78,8 @@ func init() {
 			"ledger_account_id"}, (*inquiry).revaluation},
 		"receivables-ageing": {ageingColumns, []string{"customer_id|document_id"}, []string{"legal_entity_id", "currency", "as_of", "bucket",
 			"age_by"}, (*inquiry).ageing},
+		"unapplied-cash": {[]string{unappliedColumn}, []string{"legal_entity_id|document_id"}, []string{"customer_id", "currency", "as_of"},
+			(*inquiry).unapplied},
 	} {
 		specs[name] = s
 	}

@@ -1,5 +1,6 @@
 // Package readiness holds the readiness checks of an accounting period that need more than the journal: unposted
-// transactions, lot deficits, lots without a cost basis, missing prices, and revaluations that are out of date.
+// transactions, lot deficits, lots without a cost basis, missing prices, revaluations that are out of date, and deposits that
+// are not applied.
 // Package period runs them, next to its own, before it closes a period.
 package readiness
 
@@ -30,6 +31,9 @@ const (
 	CodeLotsDiffer   = "lots_differ"
 	CodeUnitsDiffer  = "units_differ"
 	CodeRevaluation  = "revaluation"
+
+	CodePendingApplications = "pending_cash_applications"
+	CodeUnappliedCash       = "unapplied_cash"
 )
 
 // samplesMax is the maximum number of records that a message names.
@@ -38,7 +42,7 @@ const samplesMax = 5
 // Checks returns the checks of this package.
 func Checks() []period.ReadinessCheck {
 	return []period.ReadinessCheck{inspectUnposted, forEach(inspectDeficits), forEach(inspectPendingBasis), forEach(inspectLotBalances),
-		forEach(inspectUnits), inspectMeasurement}
+		forEach(inspectUnits), inspectMeasurement, inspectPendingApplications, inspectUnappliedCash}
 }
 
 // forEach returns a check that runs a function for each legal entity.

@@ -46,12 +46,12 @@ type PeriodReadiness struct {
 
 // ReadinessCheck is the result of one readiness check.
 type ReadinessCheck struct {
-	Code          string   `json:"code" doc:"Check: period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, units_differ, revaluation or already_closed."`
+	Code          string   `json:"code" doc:"Check: period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, units_differ, revaluation, pending_cash_applications, unapplied_cash or already_closed."`
 	Status        string   `json:"status" enum:"pass,warn,fail" doc:"Result. A failed check prevents the close."`
 	LegalEntityID *string  `json:"legal_entity_id" doc:"Legal entity; null if the check concerns the period itself."`
 	Count         int64    `json:"count" minimum:"0" doc:"Number of records found."`
 	Message       string   `json:"message" doc:"Explanation for people."`
-	SampleIDs     []string `json:"sample_ids" doc:"Up to five of the records found: journal entries, ledger accounts, accounting periods, transactions or lots."`
+	SampleIDs     []string `json:"sample_ids" doc:"Up to five of the records found: journal entries, ledger accounts, accounting periods, transactions, cash applications or lots."`
 }
 
 // ClosePackage holds the balances that were frozen when a period was closed.

@@ -305,6 +305,14 @@ func (w *lives) compare() {
 			w.t.Errorf("%s of the deposit %s is available, want %s", a.AvailableAmount, a.DepositTransactionID, rest)
 		}
 	}
+	for _, query := range []string{"", "as_of=2026-02-14", "as_of=2026-02-28"} {
+		_, _, totals := w.unapplied(w.t, query)
+		for _, total := range totals {
+			if !strings.HasSuffix(total, " 0.00") {
+				w.t.Errorf("unapplied cash, %s: %s", query, total)
+			}
+		}
+	}
 }
 
 func TestSoakInvoicesDepositsAndApplicationsAgreeWhateverHappens(t *testing.T) {

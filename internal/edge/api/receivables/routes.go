@@ -38,6 +38,12 @@ func (h handlers) invoices() []wire.Route {
 			Describe("An open invoice is booked in the same request: trade receivables are debited with the total, and the ledger accounts of "+
 				"its lines and taxes are credited. If the period of its date is closed, the entry moves to the first open one. Another "+
 				"currency than that of the legal entity is translated at the stored rate of the date.").Creates(),
+		wire.Post("/v1/invoices/import", h.importInvoices, "Import a CSV file of invoices").LargeWrite().OwnTransactions().
+			Describe("Rows with the same invoice number are the lines of one invoice. The columns of the exports of Stripe, QuickBooks and "+
+				"Xero, and other usual names, are recognized; a mapping names others. An invoice with a faulty row is left out and the others "+
+				"are created. An invoice that exists with the same content is not created again, so the file can be sent again after its "+
+				"errors are corrected or the request failed; one that exists with other content is an error. Invoices that are paid, void or "+
+				"uncollectible according to the file are skipped."),
 		wire.Get("/v1/invoices/{invoice_id}", h.getInvoice, "Get an invoice"),
 		wire.Patch("/v1/invoices/{invoice_id}", h.updateInvoice, "Update an invoice").
 			Describe("Once an invoice is open, only its due date and memo can change."),

@@ -18,7 +18,7 @@ import (
 // explainInput selects one figure. The explain package validates which parameters a report takes.
 type explainInput struct {
 	wire.Paging
-	Report               string   `query:"report" required:"true" enum:"balance-sheet,trial-balance,income-statement,general-ledger,closing-positions,treasury-balances,realized-gains-losses,asset-tax-lots,schedule-of-dispositions,roll-forward,revaluation,receivables-ageing" doc:"Report that contains the figure."`
+	Report               string   `query:"report" required:"true" enum:"balance-sheet,trial-balance,income-statement,general-ledger,closing-positions,treasury-balances,realized-gains-losses,asset-tax-lots,schedule-of-dispositions,roll-forward,revaluation,receivables-ageing,unapplied-cash" doc:"Report that contains the figure."`
 	Column               string   `query:"column" minLength:"1" maxLength:"40" doc:"Column of the figure, by its name in the report. Defaults to the main column. balance-sheet: closing_balance, opening_balance, current_balance, debits, credits, fx_effect, and change, which is closing_balance less opening_balance. trial-balance: closing_debit, closing_credit, opening_debit, opening_credit, debits, credits. income-statement: amount. general-ledger: amount, opening_balance, running_balance. Reports on holdings: every numeric column."`
 	Row                  string   `query:"row" minLength:"1" maxLength:"40" doc:"Row of a statement that is not an account. balance-sheet: assets or liabilities_plus_equity. trial-balance: total. income-statement: a section, gross_profit, operating_income or net_income."`
 	TagID                string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Statements and general ledger: only lines with this tag."`
@@ -26,13 +26,13 @@ type explainInput struct {
 	StartDate            string   `query:"start_date" minLength:"1" maxLength:"40" doc:"roll-forward: first date."`
 	EndDate              string   `query:"end_date" minLength:"1" maxLength:"40" doc:"roll-forward: last date."`
 	FiscalYear           int64    `query:"fiscal_year" minimum:"1900" maximum:"2199" doc:"roll-forward: fiscal year." example:"2026"`
-	AsOf                 string   `query:"as_of" minLength:"1" maxLength:"40" doc:"treasury-balances and asset-tax-lots: time of the report. Defaults to now. receivables-ageing: date of the report. Defaults to today."`
+	AsOf                 string   `query:"as_of" minLength:"1" maxLength:"40" doc:"treasury-balances and asset-tax-lots: time of the report. Defaults to now. receivables-ageing and unapplied-cash: date of the report. Defaults to today."`
 	LegalEntityIDs       []string `query:"legal_entity_ids" maxItems:"100" doc:"Statements and general ledger: legal entities to add together."`
 	PresentationCurrency string   `query:"presentation_currency" minLength:"3" maxLength:"3" doc:"Statements: presentation currency (ISO 4217)."`
 	LedgerAccountID      string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Ledger account: the row of a statement. For holdings, needed only if several rows are otherwise alike."`
 	JournalEntryID       string   `query:"journal_entry_id" minLength:"1" maxLength:"64" doc:"general-ledger: the journal entry. schedule-of-dispositions: everything that it disposed of."`
 	JournalLineID        string   `query:"journal_line_id" minLength:"1" maxLength:"64" doc:"general-ledger: the line. Omit for the whole entry."`
-	LegalEntityID        string   `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Holdings and receivables-ageing: legal entity of the row."`
+	LegalEntityID        string   `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Holdings, receivables-ageing and unapplied-cash: legal entity of the row."`
 	SourceID             string   `query:"source_id" minLength:"1" maxLength:"64" doc:"Holdings: source of the row, by its identifier or that of its account. Omit for a row without a source."`
 	AssetType            string   `query:"asset_type" minLength:"1" maxLength:"64" doc:"Holdings: symbol of the asset of the row."`
 	Chain                string   `query:"chain" minLength:"1" maxLength:"64" doc:"Holdings: blockchain, if several rows are otherwise alike."`
@@ -41,9 +41,9 @@ type explainInput struct {
 	RevaluationID        string   `query:"revaluation_id" minLength:"1" maxLength:"64" doc:"revaluation: identifier of the revaluation. Its figures are selected by legal_entity_id and asset_type, which may be a foreign currency; asset_id or ledger_account_id selects a single row."`
 	Kind                 string   `query:"kind" enum:"adoption,fair_value,revaluation,impairment,unit_balance,fx" doc:"revaluation: kind of measurement, if there are several."`
 	DispositionID        string   `query:"disposition_id" minLength:"1" maxLength:"64" doc:"schedule-of-dispositions: the row."`
-	CustomerID           string   `query:"customer_id" minLength:"1" maxLength:"200" doc:"receivables-ageing: customer of the row."`
-	DocumentID           string   `query:"document_id" minLength:"1" maxLength:"64" doc:"receivables-ageing: an invoice, or the credit note of a customer, instead of customer_id."`
-	Currency             string   `query:"currency" minLength:"3" maxLength:"3" doc:"receivables-ageing: currency of the row; required if there are several."`
+	CustomerID           string   `query:"customer_id" minLength:"1" maxLength:"200" doc:"receivables-ageing and unapplied-cash: customer of the row."`
+	DocumentID           string   `query:"document_id" minLength:"1" maxLength:"64" doc:"receivables-ageing: an invoice, or the credit note of a customer, instead of customer_id. unapplied-cash: the transaction of a deposit, instead of legal_entity_id."`
+	Currency             string   `query:"currency" minLength:"3" maxLength:"3" doc:"receivables-ageing and unapplied-cash: currency of the row; required if there are several."`
 	Bucket               string   `query:"bucket" minLength:"1" maxLength:"40" doc:"receivables-ageing: bucket of column due, by its name in the report, such as 31-60. Omit for all."`
 	AgeBy                string   `query:"age_by" enum:"due_date,invoice_date" doc:"receivables-ageing: age_by of the report. Defaults to due_date."`
 }

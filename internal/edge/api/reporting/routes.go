@@ -51,8 +51,11 @@ func (h handlers) assetReports() []wire.Route {
 func (h handlers) receivablesReports() []wire.Route {
 	return wire.Tag{Name: "Receivables reports", Description: "What customers owe."}.Routes(
 		wire.Get("/v1/reports/receivables-ageing", h.getReceivablesAgeing, "Get the ageing of receivables").
-			Describe("What each customer owed at the end of a day, by how long it was overdue, and the same in total, compared with the " +
+			Describe("What each customer owed at the end of a day, by how long it was overdue, and the same in total, compared with the "+
 				"balance of trade receivables in the ledger. Covers the invoices that are booked here, and not those that another system keeps."),
+		wire.Get("/v1/reports/unapplied-cash", h.getUnappliedCash, "Get unapplied cash").
+			Describe("What was unapplied of each deposit at the end of a day, the same by customer, and in total, compared with the balance of "+
+				"unapplied cash in the ledger."),
 	)
 }
 

@@ -1,0 +1,251 @@
+package invoicefile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/receivables/customer"
+	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+)
+
+// names finds records by what a file calls them. A name that several records have finds none.
+type names struct {
+	entities, accounts      map[string]string
+	customers, mails, named map[string]string
+}
+
+// put adds a name of a record.
+func put(in map[string]string, name, id string) {
+	key := strings.ToLower(strings.Join(strings.Fields(name), " "))
+	if other, there := in[key]; key != "" && there && other != id {
+		in[key] = ""
+	} else if key != "" {
+		in[key] = id
+	}
+}
+
+// get returns the record with a name, and whether there are several.
+func get(in map[string]string, name string) (id string, several bool) {
+	id, there := in[strings.ToLower(strings.Join(strings.Fields(name), " "))]
+	return id, there && id == ""
+}
+
+func readNames(ctx context.Context, tx *db.Tx, b *snapshot.Books) (names, error) {
+	n := names{entities: map[string]string{}, accounts: map[string]string{}, customers: map[string]string{}, mails: map[string]string{},
+		named: map[string]string{}}
+	for id, e := range b.Entities {
+		if actor.From(ctx).Sees(id) {
+			put(n.entities, e.Name, id)
+			put(n.entities, id, id)
+		}
+	}
+	foreign, err := source.ForeignAccounts(ctx, tx, slices.Collect(maps.Keys(b.Accounts)))
+	if err != nil {
+		return n, err
+	}
+	for id, a := range b.Accounts {
+		if !a.Archived() && !foreign[id] {
+			put(n.accounts, a.Name, id)
+		}
+	}
+	for id, a := range b.Accounts { // a code identifies, also if it is the name of another account
+		for _, text := range []string{a.Code, id} {
+			if text != "" && !foreign[id] {
+				n.accounts[strings.ToLower(text)] = id
+			}
+		}
+	}
+	customers, err := customer.Matching(ctx, tx)
+	for _, c := range customers {
+		for _, text := range append([]string{c.ID}, c.ProcessorIDs...) {
+			put(n.customers, text, c.ID)
+		}
+		for _, text := range c.Emails {
+			put(n.mails, text, c.ID)
+		}
+		put(n.named, c.Name, c.ID)
+	}
+	return n, err
+}
+
+// create creates invoices, and the customers that do not exist, and returns how many of those. Faults are added to the groups.
+func (s *Service) create(ctx context.Context, tx *db.Tx, r *Result, p Params, groups []*group) (created int64, err error) {
+	b, err := snapshot.Lock(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	n, err := readNames(ctx, tx, b)
+	if err != nil {
+		return 0, err
+	}
+	var all []invoice.NewInvoice
+	var of []*group
+	for _, g := range groups {
+		one := invoice.NewInvoice{Status: g.status, Params: invoice.Params{LegalEntityID: p.LegalEntityID,
+			Number: g.texts[intake.FieldInvoiceNumber], Currency: g.texts[intake.FieldCurrency], Date: g.texts[intake.FieldInvoiceDate],
+			DueDate: g.texts[intake.FieldDueDate], Memo: g.texts[intake.FieldMemo], Lines: slices.Clone(g.lines), Total: g.total}}
+		g.entity(r, n, &one)
+		g.accounts(r, n, p, &one)
+		if one.Date == "" {
+			g.faultf(r, g.rows[0].Line, intake.FieldInvoiceDate, "is empty")
+		}
+		made := false
+		if one.CustomerID, made, err = g.customer(ctx, tx, r, n, p); err != nil {
+			return 0, err
+		}
+		if made {
+			created++
+		}
+		if len(g.faults) == 0 {
+			all, of = append(all, one), append(of, g)
+		}
+	}
+	found, err := s.invoices.CreateMany(ctx, tx, all)
+	for k, o := range found {
+		if of[k].outcome = o; o.Err != nil {
+			of[k].report(r, o.Err)
+		}
+	}
+	return created, err
+}
+
+// entity finds the legal entity of an invoice.
+func (g *group) entity(r *Result, n names, one *invoice.NewInvoice) {
+	text := g.texts[intake.FieldLegalEntity]
+	if text != "" {
+		if one.LegalEntityID, _ = get(n.entities, text); one.LegalEntityID == "" {
+			g.faultf(r, g.rows[0].Line, intake.FieldLegalEntity, "%q is not the name or the id of one legal entity", text)
+		}
+		return
+	}
+	if one.LegalEntityID == "" {
+		ids := slices.Collect(maps.Values(n.entities))
+		slices.Sort(ids)
+		if ids = slices.Compact(ids); len(ids) == 1 {
+			one.LegalEntityID = ids[0]
+			return
+		}
+		g.faultf(r, g.rows[0].Line, intake.FieldLegalEntity, "is empty: name the legal entity in the file, or send legal_entity_id")
+	}
+}
+
+// accounts finds the ledger accounts of the lines of an invoice.
+func (g *group) accounts(r *Result, n names, p Params, one *invoice.NewInvoice) {
+	for k, row := range g.rows {
+		l := &one.Lines[k]
+		taxed := l.TaxRate != "" && strings.Trim(l.TaxRate, "0.") != "" || l.TaxAmount != "" && strings.Trim(l.TaxAmount, "0.") != ""
+		for _, a := range []struct {
+			field     intake.Field
+			into      *string
+			otherwise string
+			parameter string
+			needed    bool
+		}{{intake.FieldLedgerAccount, &l.AccountID, p.AccountID, "ledger_account_id", true},
+			{intake.FieldTaxLedgerAccount, &l.TaxAccountID, p.TaxAccountID, "tax_ledger_account_id", taxed}} {
+			text := row.Texts[a.field]
+			if *a.into = a.otherwise; text != "" {
+				several := false
+				if *a.into, several = get(n.accounts, text); several {
+					g.faultf(r, row.Line, a.field, "%q is the name of several ledger accounts: use the code", text)
+				} else if *a.into == "" {
+					g.faultf(r, row.Line, a.field, "%q is not the code, the name or the id of a ledger account", text)
+				}
+			} else if *a.into == "" && a.needed {
+				g.faultf(r, row.Line, a.field, "is empty: name the ledger account in the file, or send %s", a.parameter)
+			}
+		}
+		if !taxed {
+			l.TaxAmount, l.TaxRate, l.TaxAccountID = "", "", ""
+		}
+	}
+}
+
+// customer finds the customer of an invoice by its id, its email address or its name, and creates it if there is none.
+func (g *group) customer(ctx context.Context, tx *db.Tx, r *Result, n names, p Params) (customerID string, created bool, err error) {
+	id, mail, name := g.texts[intake.FieldCustomerID], g.texts[intake.FieldCustomerEmail], g.texts[intake.FieldCustomerName]
+	for _, by := range []struct {
+		field intake.Field
+		text  string
+		in    map[string]string
+	}{{intake.FieldCustomerID, id, n.customers}, {intake.FieldCustomerName, name, n.named}, {intake.FieldCustomerEmail, mail, n.mails}} {
+		found, several := get(by.in, by.text)
+		if several {
+			g.faultf(r, g.rows[0].Line, by.field, "several customers have %q: use the id of one", by.text)
+			return "", false, nil
+		}
+		if by.text != "" && found != "" {
+			return found, false, nil
+		}
+	}
+	line := g.rows[0].Line
+	switch {
+	case name == "" && mail == "" && id == "":
+		g.faultf(r, line, intake.FieldCustomerName, "is empty: name the customer")
+	case name == "" && mail == "":
+		g.faultf(r, line, intake.FieldCustomerID, "%q is not the id of a customer", id)
+	case p.ExistingOnly:
+		g.faultf(r, line, intake.FieldCustomerName, "there is no customer %q", cmp.Or(name, mail))
+	case actor.From(ctx).Limited():
+		g.faultf(r, line, intake.FieldCustomerName, "there is no customer %q, and a key that is limited to legal entities cannot create one",
+			cmp.Or(name, mail))
+	}
+	if len(g.faults) > 0 {
+		return "", false, nil
+	}
+	made, err := customer.CreateInTx(ctx, tx, customer.CreateParams{Name: cmp.Or(name, mail), Email: mail})
+	if err != nil {
+		if !fault.Refused(err) {
+			return "", false, err
+		}
+		g.report(r, err)
+		return "", false, nil
+	}
+	put(n.named, made.Name, made.ID)
+	put(n.mails, made.Email, made.ID)
+	return made.ID, true, nil
+}
+
+// fields are the fields of the file by what an invoice or a customer calls them.
+var fields = map[string]intake.Field{
+	"invoice_number": intake.FieldInvoiceNumber, "customer_id": intake.FieldCustomerName, "invoice_date": intake.FieldInvoiceDate,
+	"due_date": intake.FieldDueDate, "currency": intake.FieldCurrency, "memo": intake.FieldMemo, "total_amount": intake.FieldTotal,
+	"legal_entity_id": intake.FieldLegalEntity, "status": intake.FieldStatus, "name": intake.FieldCustomerName,
+	"email": intake.FieldCustomerEmail, "description": intake.FieldDescription, "product": intake.FieldProduct,
+	"quantity": intake.FieldQuantity, "unit_price": intake.FieldUnitPrice, "tax_rate": intake.FieldTaxRate,
+	"tax_amount": intake.FieldTaxAmount, "ledger_account_id": intake.FieldLedgerAccount,
+	"tax_ledger_account_id": intake.FieldTaxLedgerAccount,
+}
+
+// report adds the faults of an invoice: those of a line with the line of the file, the others with its first.
+func (g *group) report(r *Result, err error) {
+	var e *fault.Error
+	if !errors.As(err, &e) || len(e.Fields) == 0 {
+		g.faults = append(g.faults, intake.Fault{Line: g.rows[0].Line, Message: err.Error()})
+		return
+	}
+	for _, f := range e.Fields {
+		line, name := g.rows[0].Line, f.Name
+		if rest, of := strings.CutPrefix(name, "lines["); of {
+			number, field, _ := strings.Cut(rest, "].")
+			if k, err := strconv.Atoi(number); err == nil && k < len(g.rows) {
+				line, name = g.rows[k].Line, field
+			}
+		}
+		field, known := fields[name]
+		if !known {
+			field = intake.Field(name)
+		}
+		g.faultf(r, line, field, "%s", f.Message)
+	}
+}

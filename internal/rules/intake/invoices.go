@@ -1,0 +1,397 @@
+package intake
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// The fields of an invoice. Those of a line differ from row to row of an invoice; the others are the same in all of them, or empty.
+const (
+	FieldInvoiceNumber    Field = "invoice_number"
+	FieldCustomerID       Field = "customer_id"
+	FieldCustomerName     Field = "customer_name"
+	FieldCustomerEmail    Field = "customer_email"
+	FieldInvoiceDate      Field = "invoice_date"
+	FieldDueDate          Field = "due_date"
+	FieldStatus           Field = "status"
+	FieldLegalEntity      Field = "legal_entity"
+	FieldTotal            Field = "total_amount"
+	FieldProduct          Field = "product"
+	FieldQuantity         Field = "quantity"
+	FieldUnitPrice        Field = "unit_price"
+	FieldTaxRate          Field = "tax_rate"
+	FieldTaxAmount        Field = "tax_amount"
+	FieldLedgerAccount    Field = "ledger_account"
+	FieldTaxLedgerAccount Field = "tax_ledger_account"
+)
+
+// InvoiceFields are all fields of an invoice, in the order in which to offer them. The amount of a line is without tax, and the total
+// is that of the invoice, with tax.
+var InvoiceFields = []Field{
+	FieldInvoiceNumber, FieldCustomerID, FieldCustomerName, FieldCustomerEmail, FieldInvoiceDate, FieldDueDate, FieldCurrency,
+	FieldDescription, FieldProduct, FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal, FieldStatus,
+	FieldLegalEntity, FieldLedgerAccount, FieldTaxLedgerAccount, FieldMemo,
+}
+
+// invoiceNumbers are the fields that hold numbers.
+var invoiceNumbers = []Field{FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal}
+
+// InvoiceMapping states how to read a file of invoices. What is not stated is detected.
+type InvoiceMapping struct {
+	Encoding    string           `json:"encoding,omitempty"`
+	Delimiter   string           `json:"delimiter,omitempty"`
+	HeaderRow   int              `json:"header_row,omitempty"`
+	Columns     map[Field]string `json:"columns,omitempty"`
+	DateLayouts []string         `json:"date_layouts,omitempty"`
+	Decimal     string           `json:"decimal,omitempty"`
+	Currency    string           `json:"currency,omitempty"` // of all amounts, if no column has it
+}
+
+// settings returns what the mapping has in common with one of transactions.
+func (m InvoiceMapping) settings() *Mapping {
+	return &Mapping{Encoding: m.Encoding, Delimiter: m.Delimiter, HeaderRow: m.HeaderRow, DateLayouts: m.DateLayouts,
+		Decimal: m.Decimal, Currency: m.Currency}
+}
+
+// Validate returns every fault of the mapping that can be found without the file.
+func (m InvoiceMapping) Validate() error {
+	var faults fault.List
+	_ = faults.Merge(m.settings().Validate()) // which are faults of fields only
+	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
+		name, column := "mapping.columns."+string(field), m.Columns[field]
+		switch {
+		case !slices.Contains(InvoiceFields, field):
+			faults.Addf(name, "is not a field of an invoice")
+		case strings.TrimSpace(column) == "":
+			faults.Addf(name, "must name a column")
+		case m.HeaderRow == -1 && columnNumber(column) < 0:
+			faults.Addf(name, "must be the number of a column, such as #3, because there is no header")
+		}
+	}
+	if len(m.Columns) > 0 {
+		requireInvoiceColumns(&faults, m.Columns)
+	} else if m.HeaderRow == -1 {
+		faults.Addf("mapping.columns", "must be stated, because there is no header")
+	}
+	return faults.Err()
+}
+
+// requireInvoiceColumns adds a fault for each field without which rows cannot be invoices.
+func requireInvoiceColumns(faults *fault.List, columns map[Field]string) {
+	has := func(some ...Field) bool {
+		return slices.ContainsFunc(some, func(f Field) bool { return columns[f] != "" })
+	}
+	if !has(FieldInvoiceNumber) {
+		faults.Addf("mapping.columns.invoice_number", "must be mapped: an invoice is recognized by its number")
+	}
+	if !has(FieldCustomerID, FieldCustomerName, FieldCustomerEmail) {
+		faults.Addf("mapping.columns.customer_name", "must be mapped, or customer_id or customer_email must be")
+	}
+	if !has(FieldInvoiceDate) {
+		faults.Addf("mapping.columns.invoice_date", "must be mapped")
+	}
+	if !has(FieldAmount, FieldUnitPrice, FieldTotal) {
+		faults.Addf("mapping.columns.amount", "must be mapped, or unit_price or total_amount must be")
+	}
+}
+
+// InvoiceRow is a row of a file of invoices, as it is written. An amount that is not stated is nil.
+type InvoiceRow struct {
+	Line       int
+	Texts      map[Field]string // those that are not numbers; dates are written as 2026-01-31
+	Quantity   *money.Decimal
+	UnitPrice  *money.Decimal
+	Amount     *money.Decimal
+	TaxRate    *money.Decimal
+	TaxAmount  *money.Decimal
+	Total      *money.Decimal
+	Faults     []Fault
+	unreadable bool
+}
+
+// Unreadable reports whether it is not known what the row says, not even the number of its invoice.
+func (r InvoiceRow) Unreadable() bool { return r.unreadable }
+
+// InvoiceFile is a file of invoices.
+type InvoiceFile struct {
+	Mapping InvoiceMapping // completed with what was detected
+	Reasons []string       // why columns were guessed
+	Columns []Column       // the columns of the file
+	Rows    []InvoiceRow
+}
+
+// Column returns the column of a field as the file names it, or an empty text.
+func (f InvoiceFile) Column(field Field) string { return f.Mapping.Columns[field] }
+
+// ReadInvoices reads a file of invoices with at most some rows. It returns the faults of the mapping, field by field, or an error about
+// the file as a whole; faults of rows are with the rows.
+func ReadInvoices(name string, r io.Reader, m InvoiceMapping, rowsMax int) (InvoiceFile, error) {
+	out := InvoiceFile{Mapping: m}
+	if err := m.Validate(); err != nil {
+		return out, err
+	}
+	t, err := openText(name, r, encodings[m.Encoding])
+	if err != nil {
+		return out, err
+	}
+	head, whole := t.head()
+	if problem := DescribeBinary(head); problem != "" {
+		return out, fault.Invalidf("file", "%s", problem)
+	}
+	if out.Mapping.Delimiter == "" {
+		out.Mapping.Delimiter = string(guessDelimiter(head))
+	}
+	sample := sampleCSV(head, whole, out.Mapping.Delimiter[0])
+	rows := newCSVRows(t, out.Mapping.Delimiter[0])
+	s, below, err := out.header(rows, sample)
+	if err != nil {
+		return out, err
+	}
+	p, err := newInvoicePlan(&out.Mapping, s, below)
+	if err != nil {
+		return out, err
+	}
+	for {
+		raw, err := rows.next()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		if len(out.Rows) == rowsMax {
+			return out, fault.Invalidf("file", "has more than %d rows: divide it, keeping the rows of an invoice together", rowsMax)
+		}
+		out.Rows = append(out.Rows, p.read(raw))
+	}
+}
+
+// header finds the names of the columns and reads past them, and guesses which columns are meant unless they are stated. It also returns
+// the rows of the sample below them.
+func (f *InvoiceFile) header(rows *csvRows, sample []sheetRow) (*sheet, []sheetRow, error) {
+	m := &f.Mapping
+	if len(sample) == 0 {
+		return nil, nil, fault.Invalidf("file", "has no rows")
+	}
+	if m.HeaderRow == -1 {
+		return &sheet{header: make([]string, len(sample[0].cells))}, sample, nil
+	}
+	if m.HeaderRow == 0 {
+		m.HeaderRow = invoiceHeader(sample, m.Columns)
+	}
+	for {
+		row, err := rows.next()
+		if errors.Is(err, io.EOF) {
+			return nil, nil, fault.Invalidf("mapping.header_row", "is line %d, but the file has no row there", m.HeaderRow)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if row.line < m.HeaderRow {
+			continue
+		}
+		s := &sheet{header: cleanHeader(row.cells)}
+		below := slices.DeleteFunc(sample, func(r sheetRow) bool { return r.line <= m.HeaderRow || r.broken != "" })
+		if len(m.Columns) > 0 {
+			return s, below, nil
+		}
+		return s, below, f.guess(s, below)
+	}
+}
+
+// invoiceHeader returns the line of the row with the most known or stated column names.
+func invoiceHeader(sample []sheetRow, stated map[Field]string) int {
+	best, most := sample[0].line, 0
+	for i := range min(len(sample), headerSearch) {
+		s, known := sheet{header: cleanHeader(sample[i].cells)}, 0
+		for _, column := range stated {
+			if s.find(column) >= 0 {
+				known++
+			}
+		}
+		for _, h := range s.header {
+			if plain, _ := cutCurrency(h); len(stated) == 0 && isInvoiceColumn(plain) {
+				known++
+			}
+		}
+		if known > most {
+			best, most = sample[i].line, known
+		}
+	}
+	return best
+}
+
+// guess maps columns by their names.
+func (f *InvoiceFile) guess(s *sheet, below []sheetRow) error {
+	g := &guess{header: s.header, rows: below, taken: map[int]bool{}, facts: make([]columnFacts, len(s.header))}
+	g.p.Mapping.Columns = map[Field]string{}
+	for i := range s.header {
+		g.collectFacts(i)
+	}
+	for _, known := range invoiceSynonyms {
+		for _, name := range strings.Split(known.names, "|") {
+			i := slices.IndexFunc(s.header, func(h string) bool { plain, _ := cutCurrency(h); return plain == name })
+			if i < 0 || g.taken[i] || g.p.Mapping.Columns[known.field] != "" || !g.suitsInvoice(known.field, i) {
+				continue
+			}
+			g.assign(known.field, i)
+			g.because("the name of the column %q means %s", s.header[i], known.field)
+			if _, currency := cutCurrency(s.header[i]); currency != "" && f.Mapping.Currency == "" {
+				f.Mapping.Currency = currency
+			}
+		}
+	}
+	f.Mapping.Columns, f.Reasons, f.Columns = g.p.Mapping.Columns, g.p.Reasons, g.p.Columns
+	var faults fault.List
+	requireInvoiceColumns(&faults, f.Mapping.Columns)
+	if err := faults.Err(); err != nil {
+		faults.Addf("mapping", "is required, because the names of the columns do not say enough: they are %s",
+			shorten(strings.Join(s.header, ", ")))
+		return faults.Err()
+	}
+	return nil
+}
+
+// suitsInvoice reports whether the values of a column can belong to a field; some may be faulty. An empty column suits every field.
+func (g *guess) suitsInvoice(field Field, i int) bool {
+	f := &g.facts[i]
+	switch {
+	case f.filled == 0:
+		return true
+	case field == FieldInvoiceDate || field == FieldDueDate:
+		return f.dates.dates > 0
+	case field == FieldCustomerID:
+		return plainName(g.header[i]) != "customer" || !slices.ContainsFunc(g.rows, func(r sheetRow) bool {
+			text := strings.TrimSpace(cellOf(&r, i))
+			return text != "" && !strings.HasPrefix(text, "cus_")
+		})
+	case field == FieldCurrency:
+		return f.codes == f.filled || !slices.ContainsFunc(g.rows, func(r sheetRow) bool {
+			text := strings.TrimSpace(cellOf(&r, i))
+			return text != "" && !isFiat(cleanCurrency(text))
+		})
+	case field == FieldTaxRate || field == FieldTaxAmount:
+		percent := slices.ContainsFunc(g.rows, func(r sheetRow) bool { return strings.HasSuffix(strings.TrimSpace(cellOf(&r, i)), "%") })
+		if plain, _ := cutCurrency(g.header[i]); percent || field == FieldTaxRate && slices.Contains(taxNames, plain) {
+			return percent && field == FieldTaxRate
+		}
+		return f.numbers.numbers > 0
+	case slices.Contains(invoiceNumbers, field):
+		return f.numbers.numbers > 0
+	}
+	return true
+}
+
+// invoicePlan reads the rows of a file by a mapping.
+type invoicePlan struct {
+	sheet    *sheet
+	currency string
+	indexes  map[Field]int
+	numbers  map[Field]numeric
+	clock    clock
+}
+
+func newInvoicePlan(m *InvoiceMapping, s *sheet, samples []sheetRow) (*invoicePlan, error) {
+	p := &invoicePlan{sheet: s, currency: m.Currency, indexes: map[Field]int{}, numbers: map[Field]numeric{}, clock: m.settings().clock()}
+	var faults fault.List
+	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
+		index, err := s.resolve(field, m.Columns[field])
+		if rest := faults.Merge(err); rest != nil {
+			return nil, rest
+		}
+		p.indexes[field] = index
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	mark := m.settings().decimal()
+	var shared numberEvidence
+	var dates dateEvidence
+	for i := range samples {
+		for _, field := range invoiceNumbers {
+			if index, mapped := p.indexes[field]; mapped {
+				shared.observe(strings.TrimSuffix(strings.TrimSpace(cellOf(&samples[i], index)), "%"))
+			}
+		}
+		for _, field := range []Field{FieldInvoiceDate, FieldDueDate} {
+			if index, mapped := p.indexes[field]; mapped {
+				dates.observe(cellOf(&samples[i], index))
+			}
+		}
+	}
+	if mark == markUnknown {
+		mark = shared.mark()
+	}
+	for _, field := range invoiceNumbers {
+		if index, mapped := p.indexes[field]; mapped {
+			p.numbers[field] = numeric{index: index, mark: mark}
+		}
+	}
+	p.clock.order = dates.order()
+	return p, nil
+}
+
+// read returns a row.
+func (p *invoicePlan) read(raw *sheetRow) InvoiceRow {
+	out := InvoiceRow{Line: raw.line, Texts: map[Field]string{}}
+	e := entry{sheet: p.sheet, row: raw, idColumn: -1}
+	if raw.broken != "" {
+		e.faultf(raw.column, "%s", raw.broken)
+	}
+	if raw.broken != "" || !(&Reader{}).validateWidth(&e) {
+		out.Faults, out.unreadable = e.faults, true
+		return out
+	}
+	for field, index := range p.indexes {
+		if text := e.text(index); text != "" && !slices.Contains(invoiceNumbers, field) {
+			out.Texts[field] = text
+		}
+	}
+	currency := p.currency
+	if text := out.Texts[FieldCurrency]; text != "" {
+		currency = cleanCurrency(text)
+	}
+	if out.Texts[FieldCurrency] = currency; currency == "" {
+		delete(out.Texts, FieldCurrency)
+	}
+	for _, field := range []Field{FieldInvoiceDate, FieldDueDate} {
+		if text := out.Texts[field]; text != "" {
+			at, err := p.clock.parse(text)
+			if err != nil {
+				e.faultf(p.indexes[field], "%q %v", shorten(text), err)
+			}
+			out.Texts[field] = at.UTC().Format(time.DateOnly)
+		}
+	}
+	if index, mapped := p.indexes[FieldTaxRate]; mapped && index < len(raw.cells) {
+		raw.cells[index] = strings.TrimSuffix(strings.TrimSpace(raw.cells[index]), "%")
+	}
+	for field, into := range map[Field]**money.Decimal{FieldQuantity: &out.Quantity, FieldUnitPrice: &out.UnitPrice, FieldAmount: &out.Amount,
+		FieldTaxRate: &out.TaxRate, FieldTaxAmount: &out.TaxAmount, FieldTotal: &out.Total} {
+		if c, mapped := p.numbers[field]; mapped {
+			*into = e.invoiceNumber(c, currency)
+		}
+	}
+	slices.SortFunc(e.faults, func(a, b Fault) int { return strings.Compare(a.Column, b.Column) })
+	out.Faults = e.faults
+	return out
+}
+
+// invoiceNumber parses a cell; an empty one is nil. In a file that states no currency, a sign such as € beside the number says nothing.
+func (e *entry) invoiceNumber(c numeric, currency string) *money.Decimal {
+	if currency != "" {
+		return e.number(c, currency)
+	}
+	n, ok := e.parseCell(c)
+	if !ok {
+		return nil
+	}
+	return &n.value
+}
