@@ -34,6 +34,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/reporting/ageing"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/reporting/insights"
@@ -82,6 +83,7 @@ type App struct {
 	Customers      *customer.Service
 	Invoices       *invoice.Service
 	Applications   *application.Service
+	CashRuns       *run.Service
 
 	log     *slog.Logger
 	anchors string // the folder to which closes write anchors, or empty
@@ -106,6 +108,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 	periods := period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices).
 		WithAdjustments(holdings.KeepAdjustments)
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
+	applications := application.NewService(d, entries, bookings, applicationRules)
 	return &App{
 		DB:             d,
 		Org:            organization.NewService(d, lots.MovePeriods),
@@ -139,7 +142,8 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Memory:         memory.NewService(d),
 		Customers:      customer.NewService(d),
 		Invoices:       invoice.NewService(d, entries).WithApplied(application.AppliedTo),
-		Applications:   application.NewService(d, entries, bookings, applicationRules),
+		Applications:   applications,
+		CashRuns:       run.NewService(d, applications),
 	}
 }
 
@@ -170,6 +174,7 @@ func applicationRules(ctx context.Context, tx *db.Tx) ([]application.Rule, error
 func (a *App) Work(ctx context.Context) error {
 	ctx = db.Background(ctx) // requests do not wait for any of it
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), classification.NewRunner(a.Classification, a.log)
+	cashRuns := run.NewRunner(a.CashRuns, a.log)
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {
@@ -177,6 +182,8 @@ func (a *App) Work(ctx context.Context) error {
 				files.Wake()
 			case classification.EventCreated, classification.EventResumed:
 				runs.Wake()
+			case run.EventCreated, run.EventResumed:
+				cashRuns.Wake()
 			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
@@ -203,7 +210,7 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs}
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs, cashRuns}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {
 		<-ctx.Done()

@@ -22,6 +22,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -57,4 +58,5 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	customer.Verify,
 	invoice.Verify,
 	application.Verify,
+	run.Verify,
 }

@@ -368,38 +368,43 @@ func (s *Service) Void(ctx context.Context, applicationID, reason, etag string) 
 		if err := before.requireVersion(etag); err != nil {
 			return err
 		}
-		switch {
-		case utf8.RuneCountInString(reason) > reasonMax:
-			return fault.Invalidf("reason", "must have at most %d characters", reasonMax)
-		case before.Status == Voided:
-			return fault.Conflictf("the cash application %s is voided already", before.ID)
-		case !before.used().IsZero():
-			return fault.Conflictf("later cash applications use %s of what %s left unapplied: void those first",
-				before.used().Fixed(before.Currency), before.ID)
-		case !before.Returned.IsZero():
-			return fault.Conflictf("%s of what %s paid went back: void those cash applications first", before.Returned.Fixed(before.Currency),
-				before.ID)
-		}
-		a = before
-		a.Status, a.VoidReason, a.Available = Voided, reason, money.Decimal{}
-		if before.Status.booked() {
-			if a.ErrorMessage, err = s.undo(ctx, tx, before); err != nil {
-				return err
-			}
-		}
-		switch {
-		case before.isReturn():
-			err = takeBack(ctx, tx, before.SourceID, before.Unapplied, before.Applied)
-		case before.SourceID != "":
-			err = useRest(ctx, tx, before.SourceID, before.Total.Neg())
-		}
-		if err != nil {
-			return err
-		}
-		a, err = save(ctx, tx, "cash_application.voided", before, a)
+		a, err = s.void(ctx, tx, before, reason)
 		return err
 	})
 	return a, err
+}
+
+// void undoes an application that is locked.
+func (s *Service) void(ctx context.Context, tx *db.Tx, before Application, reason string) (a Application, err error) {
+	switch {
+	case utf8.RuneCountInString(reason) > ReasonMax:
+		return before, fault.Invalidf("reason", "must have at most %d characters", ReasonMax)
+	case before.Status == Voided:
+		return before, fault.Conflictf("the cash application %s is voided already", before.ID)
+	case !before.used().IsZero():
+		return before, fault.Conflictf("later cash applications use %s of what %s left unapplied: void those first",
+			before.used().Fixed(before.Currency), before.ID)
+	case !before.Returned.IsZero():
+		return before, fault.Conflictf("%s of what %s paid went back: void those cash applications first",
+			before.Returned.Fixed(before.Currency), before.ID)
+	}
+	a = before
+	a.Status, a.VoidReason, a.Available = Voided, reason, money.Decimal{}
+	if before.Status.booked() {
+		if a.ErrorMessage, err = s.undo(ctx, tx, before); err != nil {
+			return before, err
+		}
+	}
+	switch {
+	case before.isReturn():
+		err = takeBack(ctx, tx, before.SourceID, before.Unapplied, before.Applied)
+	case before.SourceID != "":
+		err = useRest(ctx, tx, before.SourceID, before.Total.Neg())
+	}
+	if err != nil {
+		return before, err
+	}
+	return save(ctx, tx, "cash_application.voided", before, a)
 }
 
 // undo reverses the entry of an application and releases its invoices. It returns why the entry could not be removed from the ledger

@@ -64,7 +64,7 @@ type query struct {
 	number    string
 	from, to  time.Time
 	dueTo     time.Time
-	amount    *amountRange
+	amount    *Range
 }
 
 // parse returns the bounds of a filter, or an error with all of its faults.
