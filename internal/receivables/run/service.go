@@ -23,14 +23,16 @@ import (
 
 // Service implements the use cases of cash application runs.
 type Service struct {
-	db           *db.DB
-	applications *application.Service
-	batch        int // how many deposits one database transaction deals with
+	db     *db.DB
+	decide func(context.Context, *db.Tx, application.DecideParams, []transaction.Transaction) ([]application.Decision, application.Moment, error)
+	apply  func(context.Context, *db.Tx, []application.Decision) ([]application.Application, map[string]string, error)
+	undo   func(ctx context.Context, tx *db.Tx, applicationID, reason string) (kept string, err error)
+	batch  int // how many deposits one database transaction deals with
 }
 
 // NewService returns a Service that applies deposits with the service of applications.
 func NewService(d *db.DB, applications *application.Service) *Service {
-	return &Service{db: d, applications: applications, batch: batchMax}
+	return &Service{db: d, decide: applications.Decide, apply: applications.ApplyEach, undo: applications.UndoUntouched, batch: batchMax}
 }
 
 // CreateParams select the deposits of a run and what it does with them.

@@ -51,7 +51,7 @@ func (w *work) undoTogether(ctx context.Context, applied []Result, keep string) 
 			r := Result{TransactionID: a.TransactionID, Number: a.Number, ApplicationID: a.ApplicationID, Outcome: Voided, Currency: a.Currency,
 				Amount: a.Amount, Message: keep}
 			if keep == "" {
-				if r.Message, err = w.s.applications.UndoUntouched(ctx, tx, a.ApplicationID, w.Reason); err != nil {
+				if r.Message, err = w.s.undo(ctx, tx, a.ApplicationID, w.Reason); err != nil {
 					return err
 				}
 			}

@@ -181,7 +181,7 @@ func (w *work) decideIn(ctx context.Context, tx *db.Tx, size int) (b batch, err 
 		return b, err
 	}
 	b.paid = maps.Clone(w.paid)
-	b.decisions, b.at, err = w.s.applications.Decide(ctx, tx, application.DecideParams{Payers: w.payers, MinConfidence: w.MinConfidence,
+	b.decisions, b.at, err = w.s.decide(ctx, tx, application.DecideParams{Payers: w.payers, MinConfidence: w.MinConfidence,
 		Paid: b.paid, Refused: w.refused}, deposits)
 	b.last = len(deposits) < size && len(b.decisions) == len(deposits)
 	return b, err
@@ -244,7 +244,7 @@ func (w *work) apply(ctx context.Context, tx *db.Tx, b batch, results []Result) 
 	if outdated {
 		return errOutdated
 	}
-	made, refused, err := w.s.applications.ApplyEach(ctx, tx, certain)
+	made, refused, err := w.s.apply(ctx, tx, certain)
 	if err != nil {
 		return err
 	}
