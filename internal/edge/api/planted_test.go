@@ -93,13 +93,15 @@ var unmarked = map[string]string{
 
 	"period_closing_prices.rate_date": figures, "fx_rates.date": figures, "journal_lines.rates": figures, "imports.limited_to": figures,
 	"transfer_ambiguities.candidates": figures, "lots.opened_in": figures, "lot_consumptions.picks": figures,
-	"revaluation_items.lines": figures, "classification_runs.limited_to": figures, "classification_runs.counts": figures,
+	"revaluation_items.lines": figures, "classification_runs.limited_to": figures, "cash_application_runs.limited_to": figures,
+	"cash_application_runs.counts": figures, "classification_runs.counts": figures,
 	"invoices.number_digits": figures, "precedents.booked_to": figures, "precedent_features.latest": figures,
 
 	"cash_applications.review_reason": ownWords, "cash_applications.error_message": ownWords,
 	"cash_applications.payer_address": "no sample applies a deposit of a digital asset",
 	"transfer_ambiguities.why":        ownWords, "classification_runs.error_message": ownWords,
-	"transactions.suggested": ruled, "classification_results.body": ruled,
+	"cash_application_runs.error_message": ownWords,
+	"transactions.suggested":              ruled, "classification_results.body": ruled,
 	"spam_dealings.shown":     "the ends of an address, which is marked as a whole in name",
 	"stated_balances.account": "no sample has a file with balances",
 	"imports.error_message":   "no import of a sample fails", "imports.warnings": "no import of a sample has warnings",
