@@ -47,6 +47,13 @@ func (x *isolation) plantDerived(t *testing.T) {
 	if a := n.PostJSON(t, "/v1/classification-runs", body, nil); a.Status >= 300 {
 		t.Fatalf("%s", a.Body)
 	}
+	invoice := n.NewInvoice(t, client.CreateInvoice{Status: "open", InvoiceNumber: mark()})
+	for _, selected := range []map[string]any{{"filter": map[string]any{"search": mark()}},
+		{"transaction_ids": []string{n.NewDeposit(t, invoice.CustomerName, invoice.AmountDue).ID}}} {
+		if a := n.PostJSON(t, "/v1/cash-application-runs", selected, nil); a.Status >= 300 {
+			t.Fatalf("%s", a.Body)
+		}
+	}
 	customer, token, hash := mark(), mark(), mark()
 	arrive := func(from, contract, symbol, quantity string) {
 		pay(wallet, func(c *client.CreateTransaction) {

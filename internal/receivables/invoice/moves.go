@@ -157,5 +157,11 @@ func SettleLocked(ctx context.Context, tx *db.Tx, before Invoice, amount money.D
 	if after.Status = Open; after.AmountDue.IsZero() {
 		after.Status = Paid
 	}
-	return save(ctx, tx, "invoice.settled", before, after)
+	now := tx.Now()
+	after.UpdatedAt = &now
+	if err := updateDue(ctx, tx, after); err != nil {
+		return after, err
+	}
+	record(ctx, tx, "invoice.settled", before, after)
+	return after, nil
 }

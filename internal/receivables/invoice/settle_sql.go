@@ -132,6 +132,12 @@ func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup, limit int) (
 	return out, more, nil
 }
 
+// updateDue stores what is due on an invoice, and its status. SQLite would write all indexes anew if all columns were set.
+func updateDue(ctx context.Context, tx *db.Tx, i Invoice) error {
+	return tx.Queue(ctx, `UPDATE invoices SET status = ?, amount_due = ?, amount_due_key = ?, updated_at = ?
+		WHERE organization_id = @org AND invoice_id = ?`, string(i.Status), i.AmountDue, amountKey(i.AmountDue), i.UpdatedAt, i.ID)
+}
+
 type numberRow struct {
 	ID     string `db:"invoice_id"`
 	Number string `db:"invoice_number"`
