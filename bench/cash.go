@@ -26,12 +26,13 @@ const (
 // cash measures how the time to preview, apply and void a payment depends on the number of open invoices, and compares the rate of a cash
 // application run with that of a classification run.
 func (b *bench) cash(e engine) (figures []figure, err error) {
-	few, err := b.openCash(e, "cash-few", pick(b, cashFew, cashFew, 10), 4)
+	customers := pick(b, 400, 80, 4)
+	few, err := b.openCash(e, "cash-few", pick(b, cashFew, cashFew, 10), customers)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, few.stop()) }()
-	many, err := b.openCash(e, "cash-many", pick(b, 10_000, 2_000, 40), pick(b, 400, 80, 4))
+	many, err := b.openCash(e, "cash-many", pick(b, 10_000, 2_000, 40), customers)
 	if err != nil {
 		return nil, err
 	}

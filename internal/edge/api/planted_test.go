@@ -48,8 +48,10 @@ func (x *isolation) plantDerived(t *testing.T) {
 		t.Fatalf("%s", a.Body)
 	}
 	invoice := n.NewInvoice(t, client.CreateInvoice{Status: "open", InvoiceNumber: mark()})
-	for _, selected := range []map[string]any{{"filter": map[string]any{"search": mark()}},
-		{"transaction_ids": []string{n.NewDeposit(t, invoice.CustomerName, invoice.AmountDue).ID}}} {
+	paid := pay(n.NewSource(t, client.CreateSource{Name: mark()}).ID, func(c *client.CreateTransaction) {
+		c.External.Direction, c.External.Quantity, c.External.Description = "credit", &invoice.AmountDue, "invoice "+invoice.InvoiceNumber
+	})
+	for _, selected := range []map[string]any{{"filter": map[string]any{"search": mark()}}, {"transaction_ids": []string{paid}}} {
 		if a := n.PostJSON(t, "/v1/cash-application-runs", selected, nil); a.Status >= 300 {
 			t.Fatalf("%s", a.Body)
 		}
