@@ -95,7 +95,7 @@ func (c *cashService) bill(ctx context.Context, count, customers int) error {
 		c.entity = e.ID
 	}
 	for i := range customers {
-		made, err := c.api.CreateCustomer(ctx, client.CreateCustomer{Name: fmt.Sprintf("Customer %04d Ltd", i)})
+		made, err := c.api.CreateCustomer(ctx, client.CreateCustomer{Name: fmt.Sprintf("Firm%04d Trading Ltd", i)})
 		if err != nil {
 			return err
 		}
@@ -221,7 +221,8 @@ func (c *cashService) rates(b *bench) (rate, drafts float64, applied int64, err 
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	took, err := c.run(b.ctx, map[string]any{"source_id": c.bank, "start_date": later.Format(time.RFC3339), "direction": "debit"}, "draft", false)
+	payments := map[string]any{"source_id": c.bank, "start_date": later.Format(time.RFC3339), "direction": "debit"}
+	took, err := c.run(b.ctx, payments, "draft", false)
 	if err != nil {
 		return 0, 0, 0, err
 	}

@@ -318,6 +318,20 @@ func selectEarlier(ctx context.Context, tx *db.Tx, name, address string) (out []
 	return out, nil
 }
 
+// DepositsUnchecked returns the deposits of applications by their ids, without checking that the actor may see them. It runs in the
+// caller's transaction.
+func DepositsUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := db.All[row](ctx, tx, selectRows+" AND cash_application_id {any}", ids)
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.DepositID
+	}
+	return out, err
+}
+
 // forEach calls do for all applications in the order of ids, reading them in chunks.
 func forEach(ctx context.Context, tx *db.Tx, do func([]Application) error) error {
 	const chunk = 1000

@@ -24,10 +24,11 @@ import (
 // Service implements the use cases of cash application runs.
 type Service struct {
 	db     *db.DB
-	decide func(context.Context, *db.Tx, application.DecideParams, []transaction.Transaction) ([]application.Decision, application.Moment, error)
-	apply  func(context.Context, *db.Tx, []application.Decision) ([]application.Application, map[string]string, error)
-	undo   func(ctx context.Context, tx *db.Tx, applicationID, reason string) (kept string, err error)
-	batch  int // how many deposits one database transaction deals with
+	decide func(context.Context, *db.Tx, application.DecideParams, []transaction.Transaction) (
+		[]application.Decision, application.Moment, error)
+	apply func(context.Context, *db.Tx, []application.Decision) ([]application.Application, map[string]string, error)
+	undo  func(ctx context.Context, tx *db.Tx, applicationID, reason string) (kept string, err error)
+	batch int // how many deposits one database transaction deals with
 }
 
 // NewService returns a Service that applies deposits with the service of applications.

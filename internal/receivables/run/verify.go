@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/finding"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/rules/match"
 )
 
@@ -35,12 +36,35 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	for k := range counted {
 		found.Addf("results without a run", "there are results %s of the run %s, which does not exist", k.Outcome, k.RunID)
 	}
-	strays, err := selectStrays(ctx, tx)
-	for _, s := range strays {
-		found.Addf("results without a cash application", "result %d of the run %s: it is %s, but its deposit has no such cash application",
-			s.Position, s.RunID, s.Outcome)
+	return found.Messages(), nil
+}
+
+// verifyMade finds results about cash applications that do not exist, or that are those of other deposits.
+func verifyMade(ctx context.Context, tx *db.Tx, runID string, found *finding.List) error {
+	for above := int64(0); ; {
+		rows, err := selectMade(ctx, tx, runID, above, batchMax)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		var ids []string
+		for _, r := range rows {
+			if r.ApplicationID != nil {
+				ids = append(ids, *r.ApplicationID)
+			}
+		}
+		deposits, err := application.DepositsUnchecked(ctx, tx, ids)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			above = r.Position
+			made := slices.Contains([]Outcome{Applied, Voided, Kept}, Outcome(r.Outcome))
+			if made != (r.ApplicationID != nil) || made && deposits[*r.ApplicationID] != r.TransactionID {
+				found.Addf("results without a cash application", "result %d of the run %s: it is %s, but its deposit has no such cash application",
+					r.Position, r.RunID, r.Outcome)
+			}
+		}
 	}
-	return found.Messages(), err
 }
 
 // verifyRun compares a run with its results, and removes what it has compared from the counts.
@@ -64,6 +88,9 @@ func verifyRun(ctx context.Context, tx *db.Tx, r Run, counted map[resultCount]in
 		say(r.Counts[outcome] > 0 && (outcome == Applied && r.Dry || outcome == Certain && !r.Dry), "its results must not be %s", outcome)
 	}
 	last, err := lastPosition(ctx, tx, r.ID)
-	say(err == nil && last != r.Done(), "the position of its last result is %d, but it processed %d", last, r.Done())
-	return err
+	if err != nil {
+		return err
+	}
+	say(last != r.Done(), "the position of its last result is %d, but it processed %d", last, r.Done())
+	return verifyMade(ctx, tx, r.ID, found)
 }

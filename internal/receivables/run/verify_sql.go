@@ -33,16 +33,16 @@ func lastPosition(ctx context.Context, tx *db.Tx, runID string) (int64, error) {
 		"SELECT coalesce(max(position), 0) FROM cash_application_results WHERE organization_id = @org AND run_id = ?", runID)
 }
 
-type strayRow struct {
-	RunID    string `db:"run_id"`
-	Position int64  `db:"position"`
-	Outcome  string `db:"outcome"`
+type madeRow struct {
+	RunID         string  `db:"run_id"`
+	Position      int64   `db:"position"`
+	TransactionID string  `db:"transaction_id"`
+	Outcome       string  `db:"outcome"`
+	ApplicationID *string `db:"cash_application_id"`
 }
 
-// selectStrays reads the results about cash applications of which there is none for the same deposit.
-func selectStrays(ctx context.Context, tx *db.Tx) ([]strayRow, error) {
-	return db.All[strayRow](ctx, tx, `SELECT r.run_id, r.position, r.outcome FROM cash_application_results r
-		LEFT JOIN cash_applications a ON a.organization_id = @org AND a.cash_application_id = r.cash_application_id
-		WHERE r.organization_id = @org AND r.outcome IN ('applied', 'voided', 'kept')
-		AND (a.deposit_transaction_id IS NULL OR a.deposit_transaction_id <> r.transaction_id) ORDER BY r.run_id, r.position`)
+// selectMade reads results after a position of a run, in their order: with the cash applications that were made, voided or kept.
+func selectMade(ctx context.Context, tx *db.Tx, runID string, above int64, limit int) ([]madeRow, error) {
+	return db.All[madeRow](ctx, tx, "SELECT "+db.Columns[madeRow]()+" FROM cash_application_results "+
+		"WHERE organization_id = @org AND run_id = ? AND position > ? ORDER BY position LIMIT ?", runID, above, limit)
 }

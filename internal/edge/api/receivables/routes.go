@@ -96,9 +96,9 @@ func (h handlers) cashApplications() []wire.Route {
 func (h handlers) cashApplicationRuns() []wire.Route {
 	const one = "/v1/cash-application-runs/{cash_application_run_id}"
 	create := wire.Post("/v1/cash-application-runs", h.createCashApplicationRun, "Start a cash application run").
-		Describe("Matches deposits with invoices in the background, applies those that are certain, and lists what the others may pay. A deposit " +
-			"is certain if its first suggestion has at least the confidence of min_confidence and no doubts. An organization can have 20 runs " +
-			"that are not finished.").Creates().LargeWrite()
+		Describe("Matches deposits with invoices in the background, applies those that are certain, and lists what the others may pay. A " +
+			"deposit is certain if its first suggestion has at least the confidence of min_confidence and no doubts. An organization can have " +
+			"20 runs that are not finished.").Creates().LargeWrite()
 	return wire.Tag{Name: "Cash application runs", Description: "Background runs that apply many deposits."}.Routes(
 		wire.Get("/v1/cash-application-runs", h.listCashApplicationRuns, "List cash application runs, newest first"),
 		wire.Prepared(create, h.prepareCashApplicationRun),
@@ -110,8 +110,8 @@ func (h handlers) cashApplicationRuns() []wire.Route {
 		wire.Post(one+"/resume", h.resumeCashApplicationRun, "Resume a cancelled or failed cash application run").
 			Describe("The run continues where it stopped. A run that was undone cannot be resumed."),
 		wire.Post(one+"/undo", h.undoCashApplicationRun, "Undo a cash application run").
-			Describe("Starts another run, which voids what this one applied. Cash applications that were confirmed or changed since, or that cannot be "+
-				"voided, are kept, and the results of that run say why. Undoing a run again tries the ones that were kept once more.").
+			Describe("Starts another run, which voids what this one applied. Cash applications that were confirmed or changed since, or that "+
+				"cannot be voided, are kept, and the results of that run say why. Undoing a run again tries the ones that were kept once more.").
 			Creates(),
 	)
 }
