@@ -55,8 +55,8 @@ func matchingOf(rows []matchRow, err error) ([]match.Invoice, error) {
 func selectPoolSize(ctx context.Context, tx *db.Tx, p Pool) (int, error) {
 	size := 0
 	for n := range len(p.LegalEntityIDs) + 1 {
-		q := db.Select("SELECT count(*) FROM invoices WHERE organization_id = @org").And("currency = ?", p.Currency).
-			And("status = ?", string(Open)).And("invoice_date <= ?", p.Until)
+		q := db.Select("SELECT count(*) FROM invoices WHERE organization_id = @org AND status = 'open'").And("currency = ?", p.Currency).
+			And("invoice_date <= ?", p.Until)
 		if n == len(p.LegalEntityIDs) {
 			q.And("legal_entity_id IS NULL")
 		} else {
@@ -75,8 +75,8 @@ func selectOpenOf(ctx context.Context, tx *db.Tx, customers []string, currency s
 	if len(customers) == 0 {
 		return nil, nil
 	}
-	return matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = ? AND currency = ? "+
-		"ORDER BY due_date, invoice_date, invoice_number, invoice_id LIMIT ?", customers, string(Open), currency, limit))
+	return matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = 'open' AND currency = ? "+
+		"ORDER BY due_date, invoice_date, invoice_number, invoice_id LIMIT ?", customers, currency, limit))
 }
 
 func selectPaidWith(ctx context.Context, tx *db.Tx, totals []CustomerTotal, currency string, limit int) ([]match.Invoice, error) {
@@ -87,8 +87,8 @@ func selectPaidWith(ctx context.Context, tx *db.Tx, totals []CustomerTotal, curr
 	for n, t := range totals {
 		pairs[n] = t.CustomerID + " " + amountKey(t.Total)
 	}
-	return matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"{rare}(customer_id = w.value) AND status = ? AND currency = ? "+
-		"AND total_key = w.other ORDER BY due_date, invoice_id LIMIT ?", pairs, string(Paid), currency, limit))
+	return matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"{rare}(customer_id = w.value) AND status = 'paid' AND currency = ? "+
+		"AND total_key = w.other ORDER BY due_date, invoice_id LIMIT ?", pairs, currency, limit))
 }
 
 // selectWithAmountDue compares the keys of amounts: see amountKey.
