@@ -59,12 +59,12 @@ ALTER TABLE invoices ADD COLUMN total_key {text} NOT NULL DEFAULT '';
 {sqlite}UPDATE invoices SET total_key = printf('%02d', instr(total || '.', '.') - 1) || total WHERE total >= '0';
 {postgres}UPDATE invoices SET amount_due_key = lpad(length(trunc(amount_due)::text)::text, 2, '0') || trim_scale(amount_due)::text WHERE amount_due >= 0;
 {postgres}UPDATE invoices SET total_key = lpad(length(trunc(total)::text)::text, 2, '0') || trim_scale(total)::text WHERE total >= 0;
--- What tells most comes first, and the status is a condition of the index: PostgreSQL without statistics would use an index that begins with
--- the currency and the status for any query that has those.
+-- What tells most comes first: PostgreSQL without statistics would use an index that begins with the currency and the status for any query
+-- that has those.
 DROP INDEX invoices_by_amount_due;
 CREATE INDEX invoices_by_amount_due ON invoices (organization_id, amount_due_key, currency, status);
 DROP INDEX invoices_by_pool;
-CREATE INDEX invoices_by_pool ON invoices (organization_id, legal_entity_id, currency, invoice_date) WHERE status = 'open';
+CREATE INDEX invoices_by_pool ON invoices (organization_id, legal_entity_id, currency, status, invoice_date);
 DROP INDEX invoices_by_customer_status;
 CREATE INDEX invoices_open_by_customer ON invoices (organization_id, customer_id, currency) WHERE status = 'open';
 CREATE INDEX invoices_paid_by_customer ON invoices (organization_id, customer_id, total_key) WHERE status = 'paid';
