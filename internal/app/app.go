@@ -37,6 +37,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/receivables/invoicefile"
+	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/reporting/ageing"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/reporting/insights"
@@ -90,6 +91,7 @@ type App struct {
 	InvoiceFiles   *invoicefile.Service
 	Applications   *application.Service
 	Connections    *connection.Service
+	CashRuns       *run.Service
 
 	log     *slog.Logger
 	anchors string // the folder to which closes write anchors, or empty
@@ -127,6 +129,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo)
 	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate}, invoices)
 	connections := connection.NewService(d, c.Secrets).WithProvider(stripe.Name, processor, processor.Read)
+	applications := application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections))
 	return &App{
 		DB:             d,
 		Org:            organization.NewService(d, lots.MovePeriods),
@@ -162,8 +165,9 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		Customers:      customer.NewService(d),
 		Invoices:       invoices,
 		InvoiceFiles:   invoicefile.NewService(d, invoices),
-		Applications:   application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections)),
+		Applications:   applications,
 		Connections:    connections,
+		CashRuns:       run.NewService(d, applications),
 	}
 }
 
@@ -196,6 +200,7 @@ func (a *App) Work(ctx context.Context) error {
 	ctx = db.Background(ctx) // requests do not wait for any of it
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), classification.NewRunner(a.Classification, a.log)
 	connections, reports := connection.NewRunner(a.Connections, a.log), application.NewReporter(a.Applications, a.log)
+	cashRuns := run.NewRunner(a.CashRuns, a.log)
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {
@@ -207,6 +212,8 @@ func (a *App) Work(ctx context.Context) error {
 				connections.Wake()
 			case application.EventConfirmed:
 				reports.Wake()
+			case run.EventCreated, run.EventResumed:
+				cashRuns.Wake()
 			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
@@ -235,7 +242,7 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs, connections, reports}
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs, cashRuns, connections, reports}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {
 		<-ctx.Done()

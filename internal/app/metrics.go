@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/receivables/application"
+	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
@@ -86,7 +87,7 @@ func (a *App) readBacklog(ctx context.Context) ([]prometheus.Metric, error) {
 		gauge(jobsWaiting, float64(jobs.Waiting)), gauge(jobLag, jobs.Oldest.Seconds()),
 		gauge(eventsWaiting, float64(events.Waiting)), gauge(eventLag, events.Oldest.Seconds()),
 	}
-	for _, kind := range []task.Kind{imports.Kind, classification.Kind, connection.Kind, application.ReportKind} {
+	for _, kind := range []task.Kind{imports.Kind, classification.Kind, run.Kind, connection.Kind, application.ReportKind} {
 		found, err := kind.ReadStatus(ctx, a.DB)
 		if err != nil {
 			return nil, err

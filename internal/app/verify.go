@@ -22,6 +22,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
@@ -59,4 +60,5 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	customer.Verify,
 	invoice.Verify,
 	application.Verify,
+	run.Verify,
 }

@@ -58,6 +58,12 @@ var fragments = map[string]map[Engine]string{
 	// uses no index for a condition with a conversion that may fail.
 	"integers": {SQLite: "(SELECT CAST(value AS INTEGER) AS value FROM json_each(?)) AS w",
 		Postgres: "unnest(?::text[]::bigint[]) AS w (value)"},
+	// A list of pairs of texts, each given as one text with a space between them, as rows with the columns value and other. OFFSET 0 keeps
+	// PostgreSQL from moving split_part into the conditions, for which it would use no index under row-level security.
+	"pairs": {SQLite: "(SELECT substr(value, 1, instr(value, ' ') - 1) AS value, substr(value, instr(value, ' ') + 1) AS other " +
+		"FROM json_each(?)) AS w",
+		Postgres: "(SELECT split_part(u.pair, ' ', 1) AS value, split_part(u.pair, ' ', 2) AS other FROM unnest(?::text[]) AS u (pair) " +
+			"OFFSET 0) AS w"},
 	// PostgreSQL adds NUMERIC exactly; SQLite's + and sum would go through binary floating point.
 	"dec_add": {SQLite: "dec_add", Postgres: "numeric_add"},
 	"dec_sum": {SQLite: "dec_sum", Postgres: "sum"},

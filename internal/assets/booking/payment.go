@@ -39,19 +39,35 @@ type Paid struct {
 // the fee, and the parts are credited. If the payment went back, the source is credited with what left, and fees and parts are debited. It
 // runs in the caller's transaction.
 func (s *Service) BookPayment(ctx context.Context, tx *db.Tx, p Payment) (journal.Entry, error) {
-	params := Params{TransactionID: p.TransactionID, Type: string(p.Type), AutoPost: true, parts: p.Parts}
-	if p.Memo != "" {
-		params.Memo = &p.Memo
-	}
-	made, err := s.create(ctx, tx, []Params{params}, func(int) string { return "" })
+	made, err := s.create(ctx, tx, []Params{p.params()}, func(int) string { return "" })
 	if err != nil {
 		return journal.Entry{}, err
 	}
 	return made[0].Entry, nil
 }
 
-// PaidBy returns what a customer paid with a deposit, or got back with a payment out: money as it is, and a digital asset by its value. It returns an error of kind
-// Conflict if that is not known. It runs in the caller's transaction.
+// BookPayments posts the entries of the payments that can be booked, as BookPayment does, and returns an error for each of the others: also
+// for those in a closed period. It runs in the caller's transaction.
+func (s *Service) BookPayments(ctx context.Context, tx *db.Tx, all []Payment) ([]BatchResult, error) {
+	ps := make([]Params, len(all))
+	for n, p := range all {
+		ps[n] = p.params()
+		ps[n].OpenOnly = true
+	}
+	return s.CreateEach(ctx, tx, ps)
+}
+
+// params returns the entry of a payment.
+func (p Payment) params() Params {
+	out := Params{TransactionID: p.TransactionID, Type: string(p.Type), AutoPost: true, parts: p.Parts}
+	if p.Memo != "" {
+		out.Memo = &p.Memo
+	}
+	return out
+}
+
+// PaidBy returns what a customer paid with a deposit, or got back with a payment out: money as it is, and a digital asset by its value. It
+// returns an error of kind Conflict if that is not known. It runs in the caller's transaction.
 func PaidBy(ctx context.Context, tx *db.Tx, b *snapshot.Books, t transaction.Transaction) (Paid, error) {
 	m := builder{lookups: newLookups(tx), books: b}
 	leg, _, err := m.leg(ctx, t, "")

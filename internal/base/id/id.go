@@ -53,7 +53,8 @@ const (
 	Invoice    Prefix = "inv"
 	CreditNote Prefix = "crn"
 
-	CashApplication Prefix = "ca"
+	CashApplication    Prefix = "ca"
+	CashApplicationRun Prefix = "car"
 
 	ClassificationRun Prefix = "cls"
 	Document          Prefix = "mem"

@@ -259,7 +259,7 @@ func (f *fuzzer) succeeded(q *fuzzRequest, a apitest.Answer) error {
 	return f.work(q, body)
 }
 
-// work runs an import or a classification run that a request has created.
+// work runs an import or a run that a request has created.
 func (f *fuzzer) work(q *fuzzRequest, body map[string]any) error {
 	run := f.taskOf(q, body)
 	if run == nil {
@@ -273,7 +273,7 @@ func (f *fuzzer) work(q *fuzzRequest, body map[string]any) error {
 	return err
 }
 
-// taskOf returns what runs the import or the classification run that a request has created, or nil if it was another request.
+// taskOf returns what runs the import or the run that a request has created, or nil if it was another request.
 func (f *fuzzer) taskOf(q *fuzzRequest, body map[string]any) func(context.Context, *apitest.Service) error {
 	made, _ := body["data"].(map[string]any)
 	id, _ := made["id"].(string)
@@ -288,6 +288,11 @@ func (f *fuzzer) taskOf(q *fuzzRequest, body map[string]any) func(context.Contex
 	case q.route.Path == "/v1/classification-runs":
 		return func(ctx context.Context, s *apitest.Service) error {
 			_, err := s.App.Classification.Run(ctx, org, id, nil)
+			return err
+		}
+	case strings.HasPrefix(q.route.Path, "/v1/cash-application-runs"):
+		return func(ctx context.Context, s *apitest.Service) error {
+			_, err := s.App.CashRuns.Run(ctx, org, id, nil)
 			return err
 		}
 	}

@@ -227,7 +227,7 @@ func (x *isolation) shareEntry(t *testing.T, status string) string {
 	return made.ID
 }
 
-// runAll executes the imports and classification runs.
+// runAll executes the imports and runs.
 func (x *isolation) runAll(t *testing.T) {
 	t.Helper()
 	for i, err := range x.tenant.Client.Imports(t.Context(), nil) {
@@ -241,6 +241,12 @@ func (x *isolation) runAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = x.service.App.Classification.Run(t.Context(), x.tenant.Organization.ID, r.ID, nil)
+	}
+	for r, err := range x.tenant.Client.CashApplicationRuns(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = x.service.App.CashRuns.Run(t.Context(), x.tenant.Organization.ID, r.ID, nil)
 	}
 }
 

@@ -30,6 +30,8 @@ var forLimited = []string{
 	"POST /v1/api-keys", "POST /v1/assets", "POST /v1/assets/lot-selections", "POST /v1/classification-runs",
 	"POST /v1/cash-applications", "POST /v1/cash-applications/{application_id}/confirm",
 	"POST /v1/cash-applications/{application_id}/return", "POST /v1/cash-applications/{application_id}/void",
+	"POST /v1/cash-application-runs", "POST /v1/cash-application-runs/{cash_application_run_id}/cancel",
+	"POST /v1/cash-application-runs/{cash_application_run_id}/resume", "POST /v1/cash-application-runs/{cash_application_run_id}/undo",
 	"POST /v1/classification-runs/{classification_run_id}/cancel", "POST /v1/classification-runs/{classification_run_id}/resume",
 	"POST /v1/credit-notes", "POST /v1/credit-notes/{credit_note_id}/void",
 	"POST /v1/imports", "POST /v1/invoices", "POST /v1/invoices/import", "POST /v1/invoices/{invoice_id}/mark-uncollectible",

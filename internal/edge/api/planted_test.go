@@ -47,6 +47,15 @@ func (x *isolation) plantDerived(t *testing.T) {
 	if a := n.PostJSON(t, "/v1/classification-runs", body, nil); a.Status >= 300 {
 		t.Fatalf("%s", a.Body)
 	}
+	invoice := n.NewInvoice(t, client.CreateInvoice{Status: "open", InvoiceNumber: mark()})
+	paid := pay(n.NewSource(t, client.CreateSource{Name: mark()}).ID, func(c *client.CreateTransaction) {
+		c.External.Direction, c.External.Quantity, c.External.Description = "credit", &invoice.AmountDue, "invoice "+invoice.InvoiceNumber
+	})
+	for _, selected := range []map[string]any{{"filter": map[string]any{"search": mark()}}, {"transaction_ids": []string{paid}}} {
+		if a := n.PostJSON(t, "/v1/cash-application-runs", selected, nil); a.Status >= 300 {
+			t.Fatalf("%s", a.Body)
+		}
+	}
 	customer, token, hash := mark(), mark(), mark()
 	arrive := func(from, contract, symbol, quantity string) {
 		pay(wallet, func(c *client.CreateTransaction) {
@@ -93,7 +102,8 @@ var unmarked = map[string]string{
 
 	"period_closing_prices.rate_date": figures, "fx_rates.date": figures, "journal_lines.rates": figures, "imports.limited_to": figures,
 	"transfer_ambiguities.candidates": figures, "lots.opened_in": figures, "lot_consumptions.picks": figures,
-	"revaluation_items.lines": figures, "classification_runs.limited_to": figures, "classification_runs.counts": figures,
+	"revaluation_items.lines": figures, "classification_runs.limited_to": figures, "cash_application_runs.limited_to": figures,
+	"cash_application_runs.counts": figures, "classification_runs.counts": figures,
 	"invoices.number_digits": figures, "precedents.booked_to": figures, "precedent_features.latest": figures,
 
 	"cash_applications.review_reason": ownWords, "cash_applications.error_message": ownWords,
@@ -102,9 +112,10 @@ var unmarked = map[string]string{
 	"connection_syncs.cursor":  "an id of the provider",
 	"transfer_ambiguities.why": ownWords, "classification_runs.error_message": ownWords,
 	"transactions.suggested": ruled, "classification_results.body": ruled,
-	"spam_dealings.shown":     "the ends of an address, which is marked as a whole in name",
-	"stated_balances.account": "no sample has a file with balances",
-	"imports.error_message":   "no import of a sample fails", "imports.warnings": "no import of a sample has warnings",
+	"cash_application_runs.error_message": ownWords,
+	"spam_dealings.shown":                 "the ends of an address, which is marked as a whole in name",
+	"stated_balances.account":             "no sample has a file with balances",
+	"imports.error_message":               "no import of a sample fails", "imports.warnings": "no import of a sample has warnings",
 }
 
 // Whatever text of a legal entity is stored must be marked, or the search for marks in the answers to others would miss a field.

@@ -51,6 +51,8 @@ var unnoticed = map[string]string{
 	"connections.credentials":  "it is encrypted, so that a change is noticed when it is decrypted",
 	"connections copied":       refused,
 	"aggregator_items":         "no provider is configured here, and it is stated like the other tables",
+	"cash_application_runs":    progress,
+	"cash_application_results": progress,
 
 	"accounting_periods.accounting_period_id": unusedMonth,
 	"accounting_periods.end_date_utc":         "the period of opening balances is no month; the ends of months are verified",

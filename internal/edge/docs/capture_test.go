@@ -30,6 +30,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/edge/docs"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
+	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
 
@@ -136,8 +137,8 @@ func (c *capture) captured(operation string) bool {
 func (c *capture) run(t *testing.T, s step) {
 	t.Helper()
 	c.clock.Advance(time.Second)
-	if s.imports {
-		c.runImports(t)
+	if s.work != "" {
+		c.work(t, s.work)
 		return
 	}
 	path, body := c.filled(t, s.path), c.filled(t, s.body)
@@ -195,21 +196,24 @@ func takesKey(a *api.API, operation string) bool {
 	})
 }
 
-// runImports reads all imports that wait.
-func (c *capture) runImports(t *testing.T) {
+// work runs the background tasks of a kind until all are finished.
+func (c *capture) work(t *testing.T, kind string) {
 	t.Helper()
-	runner := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler))
+	runner, path := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler)), "/v1/imports"
+	if kind == "cash runs" {
+		runner, path = run.NewRunner(c.service.App.CashRuns, slog.New(slog.DiscardHandler)), "/v1/cash-application-runs"
+	}
 	if err := runner.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer runner.Stop()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		a := c.service.Send(t, apitest.Request{Method: "GET", Path: "/v1/imports", Key: c.key})
+		a := c.service.Send(t, apitest.Request{Method: "GET", Path: path, Key: c.key})
 		if !bytes.Contains(a.Body, []byte(`"finished_at":null`)) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("an import does not end: %s", a.Body)
+			t.Fatalf("a task does not end: %s", a.Body)
 		}
 	}
 }
@@ -372,7 +376,7 @@ type step struct {
 	operation, method, path, body string
 	form                          []docs.Part
 	keep                          []struct{ name, path string }
-	imports                       bool
+	work                          string // the kind of background tasks to run
 }
 
 func parseScenario(t *testing.T, text string) scenario {
@@ -392,7 +396,7 @@ func parseScenario(t *testing.T, text string) scenario {
 		switch {
 		case line == "" || word == "#" || strings.HasPrefix(word, "#"):
 		case word == "!":
-			s.steps = append(s.steps, step{imports: true})
+			s.steps = append(s.steps, step{work: rest})
 		case word == ">":
 			name, path, _ := strings.Cut(rest, " = ")
 			last.keep = append(last.keep, struct{ name, path string }{name, path})

@@ -60,6 +60,12 @@ func Since(ctx context.Context, tx *db.Tx, after int64, limit int, actions ...st
 	return selectTouched(ctx, tx, actions, after, limit)
 }
 
+// Changed reports whether resources of some types were changed after a sequence number. It is a building block for packages that keep what
+// they have read.
+func Changed(ctx context.Context, tx *db.Tx, after int64, resourceTypes ...string) (bool, error) {
+	return hasChanges(ctx, tx, resourceTypes, after)
+}
+
 // Record adds a change to the audit log and its event to the outbox. Both are committed with the database transaction.
 func Record(ctx context.Context, tx *db.Tx, c Change) {
 	l := tx.Group().State(logKey{}, func() any { return &log{} }).(*log)

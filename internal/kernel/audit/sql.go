@@ -61,6 +61,13 @@ func selectTouched(ctx context.Context, tx *db.Tx, actions []string, after int64
 			"ORDER BY sequence LIMIT ?", after, actions, limit)
 }
 
+// hasChanges reports whether there are records about resources of some types after a sequence number.
+func hasChanges(ctx context.Context, tx *db.Tx, resourceTypes []string, after int64) (bool, error) {
+	found, err := db.All[int64](ctx, tx, "SELECT sequence FROM audit_log WHERE organization_id = @org AND sequence > ? "+
+		"AND {unindexed}resource_type {any} ORDER BY sequence LIMIT 1", after, resourceTypes)
+	return len(found) > 0, err
+}
+
 // selectPage reads records before a sequence number, newest first.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int) ([]LogRecord, error) {
 	q := db.Select("SELECT "+db.Columns[recordRow]()+" FROM audit_log WHERE organization_id = @org").And("sequence < ?", below)

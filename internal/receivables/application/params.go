@@ -22,8 +22,10 @@ import (
 const (
 	allocationsMax = 500
 	memoMax        = 2000
-	reasonMax      = 500
 )
+
+// ReasonMax is how many characters the reason of voiding may have.
+const ReasonMax = 500
 
 // Params describe an application.
 type Params struct {
@@ -68,7 +70,7 @@ func resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Params, pendin
 	if out.invoices, err = r.invoices(ctx, p); err != nil {
 		return nil, err
 	}
-	deposited, err := r.deposit(ctx, out, "{for_update}")
+	deposited, err := r.deposit(ctx, out)
 	if err != nil {
 		return nil, err
 	}
@@ -135,22 +137,33 @@ func (r *resolver) invoices(ctx context.Context, p Params) (map[string]invoice.I
 	return found, err
 }
 
-// deposit sets what the deposit says about an application, and reports whether it can be applied.
-func (r *resolver) deposit(ctx context.Context, out *proposal, lock string) (bool, error) {
-	const field = "deposit_transaction_id"
+// depositField names the deposit of an application.
+const depositField = "deposit_transaction_id"
+
+// deposit reads the deposit of an application, sets what it says about the application, and reports whether it can be applied.
+func (r *resolver) deposit(ctx context.Context, out *proposal) (bool, error) {
 	t, err := transaction.Find(ctx, r.tx, out.DepositID)
 	if err != nil {
-		return false, r.faults.MergeMissing(err, field)
+		return false, r.faults.MergeMissing(err, depositField)
 	}
-	out.deposit, out.LegalEntityID, out.DepositAt = t, t.Source.LegalEntityID, t.At
-	out.DepositMemo = memoOf(t)
-	out.payerName, out.payerAddress = payerOf(t)
 	if out.reserved, err = selectReservations(ctx, r.tx); err != nil {
 		return false, err
 	}
-	if out.source, err = selectOfDeposit(ctx, r.tx, t.ID, lock); err != nil {
+	live, err := selectOfDeposits(ctx, r.tx, []string{t.ID})
+	if err != nil {
 		return false, err
 	}
+	return r.describe(ctx, out, t, live[t.ID])
+}
+
+// describe sets what a deposit says about an application, and reports whether it can be applied. Live is the application that books it,
+// nil if there is none.
+func (r *resolver) describe(ctx context.Context, out *proposal, t transaction.Transaction, live *Application) (bool, error) {
+	const field = depositField
+	out.deposit, out.LegalEntityID, out.DepositAt = t, t.Source.LegalEntityID, t.At
+	out.DepositMemo = memoOf(t)
+	out.payerName, out.payerAddress = payerOf(t)
+	out.source = live
 	if s := out.source; s != nil && r.pending != nil {
 		if s.ID == r.pending.ID {
 			out.source = nil

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -25,6 +24,9 @@ type Preview struct {
 	Truncated   bool
 }
 
+// ReviewRequired is the code of a doubt about a suggestion for which a rule demands a review.
+const ReviewRequired = "review_required"
+
 // Suggestion is a way to apply the deposit.
 type Suggestion struct {
 	match.Suggestion
@@ -43,7 +45,7 @@ func (s *Service) Preview(ctx context.Context, depositID string) (out Preview, e
 		}
 		r := &resolver{tx: tx, books: b}
 		p := &proposal{Application: Application{DepositID: depositID}}
-		if _, err := r.deposit(ctx, p, ""); err != nil {
+		if _, err := r.deposit(ctx, p); err != nil {
 			return err
 		}
 		if err := r.faults.Err(); err != nil {
@@ -67,40 +69,19 @@ func (s *Service) Preview(ctx context.Context, depositID string) (out Preview, e
 
 // complete adds the names of customers and the reviews that rules demand.
 func (s *Service) complete(ctx context.Context, tx *db.Tx, out *Preview, all []match.Suggestion) error {
-	var customers, ids []string
-	if out.Customer != nil {
-		customers = append(customers, out.Customer.CustomerID)
-	}
-	for _, g := range all {
-		for _, l := range g.Allocations {
-			customers, ids = append(customers, l.CustomerID), append(ids, l.InvoiceID)
-		}
-	}
 	rules, err := s.sortedRules(ctx, tx)
 	if err != nil {
 		return err
 	}
-	var invoices map[string]invoice.Invoice
-	if slices.ContainsFunc(rules, func(r Rule) bool { return r.Review }) { // lines are read only if a rule looks at them
-		if invoices, err = invoice.FindSomeUnchecked(ctx, tx, ids); err != nil {
-			return err
-		}
+	reviews := slices.ContainsFunc(rules, func(r Rule) bool { return r.Review })
+	if err := out.setSuggestions(ctx, tx, all, rules, reviews); err != nil {
+		return err
 	}
-	for _, g := range all {
-		var paid []Allocation
-		for _, l := range g.Allocations {
-			paid = append(paid, Allocation{InvoiceID: l.InvoiceID})
-		}
-		out.Suggestions = append(out.Suggestions, Suggestion{g, reviewOf(rules, paid, invoices)})
-	}
-	if len(customers) > 0 {
+	if customers := out.customers(); len(customers) > 0 {
 		out.Names, err = customer.NamesUnchecked(ctx, tx, customers)
 	}
 	return err
 }
-
-// sameAmountMax is how many invoices with the amount of a deposit are compared.
-const sameAmountMax = 1000
 
 // matching returns the deposit of a proposal in the form that it is matched in. The rest of a deposit is applied on the day on which it is.
 func (p *proposal) matching(tx *db.Tx) match.Deposit {
@@ -112,8 +93,7 @@ func (p *proposal) matching(tx *db.Tx) match.Deposit {
 	return d
 }
 
-// suggest finds the invoices that a deposit may pay. It reads only those that can be part of a suggestion, or of a doubt about one: the
-// invoices that the memo may name, those of the customers that the deposit points to, and those with its amount.
+// suggest finds the invoices that a deposit may pay.
 func suggest(ctx context.Context, tx *db.Tx, p *proposal, d match.Deposit) (match.Result, error) {
 	limit, err := selectLimit(ctx, tx)
 	if err != nil {
@@ -123,53 +103,16 @@ func suggest(ctx context.Context, tx *db.Tx, p *proposal, d match.Deposit) (matc
 	if err != nil {
 		return match.Result{}, err
 	}
-	history, err := selectEarlier(ctx, tx, p.payerName, p.payerAddress)
-	if err != nil {
+	m := newMatching(match.New(customers, nil, nil), limit, p.reserved)
+	if err := m.prepare(ctx, tx, []match.Deposit{d}); err != nil {
 		return match.Result{}, err
 	}
-	m := match.New(customers, history, nil)
-	candidates, cut, err := candidatesOf(ctx, tx, m, d, limit)
-	if err != nil {
-		return match.Result{}, err
-	}
-	for n, v := range candidates {
-		candidates[n].Reserved = p.reserved[v.ID] != ""
-	}
-	out := m.With(candidates).Match(d, match.Policy{Tolerance: limit})
-	out.Truncated = out.Truncated || cut
-	return out, nil
+	return m.match(0), nil
 }
 
 // poolOf returns the invoices that a deposit may pay.
 func poolOf(d match.Deposit) invoice.Pool {
-	return invoice.Pool{LegalEntityID: d.LegalEntityID, Currency: d.Currency, Until: d.LatestIssue()}
-}
-
-// candidatesOf returns the invoices that a deposit is compared with, and whether there are more.
-func candidatesOf(ctx context.Context, tx *db.Tx, m *match.Matcher, d match.Deposit, tolerance money.Decimal) (
-	[]match.Invoice, bool, error) {
-	named, more, err := invoice.Numbered(ctx, tx, match.Lookups(d.Memo))
-	if err != nil {
-		return nil, false, err
-	}
-	var customers []string
-	if payer := m.Match(d, match.Policy{}).Customer; payer != nil {
-		customers = append(customers, payer.CustomerID)
-	}
-	for _, v := range named {
-		if !slices.Contains(customers, v.CustomerID) {
-			customers = append(customers, v.CustomerID)
-		}
-	}
-	own, err := invoice.OfCustomers(ctx, tx, customers, d.Currency, d.Amount, match.PoolMax+1)
-	if err != nil {
-		return nil, false, err
-	}
-	same, err := invoice.WithAmountDue(ctx, tx, poolOf(d), d.Amount.Sub(tolerance), d.Amount.Add(tolerance), sameAmountMax)
-	if err != nil {
-		return nil, false, err
-	}
-	return slices.Concat(named, own, same), more || len(own) > match.PoolMax || len(same) == sameAmountMax, nil
+	return invoice.Pool{LegalEntityIDs: []string{d.LegalEntityID}, Currency: d.Currency, Until: d.LatestIssue()}
 }
 
 // poolSize counts the invoices that a deposit may pay and that are not reserved.
@@ -182,7 +125,7 @@ func poolSize(ctx context.Context, tx *db.Tx, d match.Deposit, reserved map[stri
 	found, err := invoice.FindSomeUnchecked(ctx, tx, slices.Collect(maps.Keys(reserved)))
 	for _, i := range found {
 		if i.Status == invoice.Open && i.Currency == pool.Currency && !i.Date.After(pool.Until) &&
-			(i.LegalEntityID == "" || i.LegalEntityID == pool.LegalEntityID) {
+			(i.LegalEntityID == "" || i.LegalEntityID == d.LegalEntityID) {
 			size--
 		}
 	}

@@ -145,15 +145,17 @@ func selectOne(ctx context.Context, tx *db.Tx, applicationID, lock string) (Appl
 	return found[0], nil
 }
 
-// selectOfDeposit reads the application that books a deposit, nil if there is none.
-func selectOfDeposit(ctx context.Context, tx *db.Tx, transactionID, lock string) (*Application, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND {rare}(deposit_transaction_id = ?) AND status <> 'voided' AND "+
-		"source_application_id IS NULL "+lock, transactionID)
-	if err != nil || len(rows) == 0 {
-		return nil, err
+// selectOfDeposits reads the applications that book some deposits, by deposit. It needs no lock: whoever changes an application has locked
+// the state of the organization.
+func selectOfDeposits(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string]*Application, error) {
+	rows, err := db.All[row](ctx, tx, "SELECT "+db.Columns[row]()+" FROM {texts} CROSS JOIN cash_applications WHERE organization_id = @org "+
+		"AND {rare}(deposit_transaction_id = w.value) AND status <> 'voided' AND source_application_id IS NULL", transactionIDs)
+	out := make(map[string]*Application, len(rows))
+	for _, r := range rows {
+		a := r.application()
+		out[a.DepositID] = &a
 	}
-	a := rows[0].application()
-	return &a, nil
+	return out, err
 }
 
 // selectByEntry reads the id of the application that an entry books, empty if there is none.
@@ -282,6 +284,15 @@ type earlierRow struct {
 // earlierMax is from how many of the latest allocations a payer is learned.
 const earlierMax = 100
 
+// selectKnownPayers reads which names or addresses of payers have confirmed or voided applications.
+func selectKnownPayers(ctx context.Context, tx *db.Tx, column string, values []string) ([]string, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	return db.All[string](ctx, tx, "SELECT w.value FROM {texts} WHERE EXISTS (SELECT 1 FROM cash_applications a "+
+		"WHERE a.organization_id = @org AND {rare}(a."+column+" = w.value) AND a.status IN ('confirmed', 'voided'))", values)
+}
+
 // selectEarlier reads to whose invoices the latest deposits of a payer were applied.
 func selectEarlier(ctx context.Context, tx *db.Tx, name, address string) (out []match.Earlier, err error) {
 	for _, by := range []struct{ column, value string }{{"payer_name", name}, {"payer_address", address}} {
@@ -311,6 +322,20 @@ func selectEarlier(ctx context.Context, tx *db.Tx, name, address string) (out []
 		}
 	}
 	return out, nil
+}
+
+// DepositsUnchecked returns the deposits of applications by their ids, without checking that the actor may see them. It runs in the
+// caller's transaction.
+func DepositsUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := db.All[row](ctx, tx, selectRows+" AND cash_application_id {any}", ids)
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.DepositID
+	}
+	return out, err
 }
 
 // forEach calls do for all applications in the order of ids, reading them in chunks.

@@ -137,7 +137,7 @@ func restsOf(ctx context.Context, tx *db.Tx, amounts map[restKey]money.Decimal) 
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	applied, err := selectOfDeposits(ctx, tx, ids)
+	applied, err := selectAllOfDeposits(ctx, tx, ids)
 	if err != nil {
 		return nil, err
 	}

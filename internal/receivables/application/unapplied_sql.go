@@ -22,8 +22,8 @@ func selectAvailable(ctx context.Context, tx *db.Tx) ([]availableRow, error) {
 		WHERE organization_id = @org AND {rare}(status = 'pending') AND source_application_id IS NOT NULL`)
 }
 
-// selectOfDeposits reads all applications of some deposits in the order of their ids.
-func selectOfDeposits(ctx context.Context, tx *db.Tx, transactionIDs []string) ([]Application, error) {
+// selectAllOfDeposits reads all applications of some deposits in the order of their ids.
+func selectAllOfDeposits(ctx context.Context, tx *db.Tx, transactionIDs []string) ([]Application, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND deposit_transaction_id {any} ORDER BY cash_application_id", transactionIDs)
 	if err != nil {
 		return nil, err

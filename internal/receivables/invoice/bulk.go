@@ -55,7 +55,7 @@ func (s *Service) CreateMany(ctx context.Context, tx *db.Tx, all []NewInvoice) (
 	}
 	var rows []row
 	var lines []lineRow
-	var moved []movementRow
+	var moved []Moved
 	for n := range out {
 		i := &out[n].Invoice
 		if out[n].Duplicate || out[n].Err != nil {
@@ -64,7 +64,7 @@ func (s *Service) CreateMany(ctx context.Context, tx *db.Tx, all []NewInvoice) (
 		action := "invoice.created"
 		if i.Status == Open {
 			action = "invoice.opened"
-			moved = append(moved, movementRow{i.ID, i.EntryID, i.Total})
+			moved = append(moved, Moved{i.ID, i.EntryID, i.Total})
 		}
 		rows, lines = append(rows, toRow(*i)), append(lines, toLines(*i)...)
 		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: i.ID, After: i.facts()})
@@ -81,7 +81,7 @@ func (s *Service) CreateMany(ctx context.Context, tx *db.Tx, all []NewInvoice) (
 	if len(moved) == 0 {
 		return out, nil
 	}
-	return out, db.Insert(ctx, tx, movementTable, moved...)
+	return out, RecordMovements(ctx, tx, moved...)
 }
 
 // numbered identifies an invoice of a legal entity.

@@ -12,8 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 )
 
-// amountRange bounds what is due on an invoice, both bounds included.
-type amountRange struct{ low, high money.Decimal }
+// Range bounds what is due on an invoice, both bounds included.
+type Range struct{ Low, High money.Decimal }
 
 // toleranceDefault is how much the amount due may differ from the one that is looked for. It is an aid for searching, not a rule for
 // matching.
@@ -54,7 +54,7 @@ func (f EligibleFilter) parse() (query, error) {
 	}
 	if f.Amount != "" {
 		amount := decimal(&faults, "amount", f.Amount)
-		q.amount = &amountRange{amount.Sub(tolerance), amount.Add(tolerance)}
+		q.amount = &Range{amount.Sub(tolerance), amount.Add(tolerance)}
 	}
 	return q, faults.Err()
 }

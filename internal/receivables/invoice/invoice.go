@@ -67,6 +67,7 @@ type Invoice struct {
 	Lines         []Line
 
 	numberKey, numberDigits string // as they are stored
+	amountDueKey, totalKey  string
 }
 
 // Line is a line of an invoice.

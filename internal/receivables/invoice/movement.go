@@ -19,7 +19,12 @@ import (
 // positive amount adds to what is due. Together with the dates of the entries, movements say what was due on any day. It runs in the
 // caller's transaction.
 func RecordMovement(ctx context.Context, tx *db.Tx, documentID, entryID string, amount money.Decimal) error {
-	return db.Insert(ctx, tx, movementTable, movementRow{documentID, entryID, amount})
+	return RecordMovements(ctx, tx, Moved{documentID, entryID, amount})
+}
+
+// RecordMovements is RecordMovement for several. It runs in the caller's transaction.
+func RecordMovements(ctx context.Context, tx *db.Tx, all ...Moved) error {
+	return db.Insert(ctx, tx, movementTable, all...)
 }
 
 // reverseMovements records the opposite of what an entry changes for its reversal.

@@ -10,7 +10,8 @@ import (
 
 const movementTable = "receivable_movements"
 
-type movementRow struct {
+// Moved is what an entry changes about a document.
+type Moved struct {
 	DocumentID string        `db:"document_id"`
 	EntryID    string        `db:"journal_entry_id"`
 	Amount     money.Decimal `db:"amount"`
@@ -24,14 +25,14 @@ type Movement struct {
 	Amount  money.Decimal `db:"amount"`
 }
 
-func selectMovementsOf(ctx context.Context, tx *db.Tx, entryID string) ([]movementRow, error) {
-	return db.All[movementRow](ctx, tx, "SELECT "+db.Columns[movementRow]()+
+func selectMovementsOf(ctx context.Context, tx *db.Tx, entryID string) ([]Moved, error) {
+	return db.All[Moved](ctx, tx, "SELECT "+db.Columns[Moved]()+
 		" FROM receivable_movements WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }
 
 // selectMovementsSince reads the movements of the entries on the control account from an instant on.
-func selectMovementsSince(ctx context.Context, tx *db.Tx, control string, from time.Time) ([]movementRow, error) {
-	return db.All[movementRow](ctx, tx, `SELECT m.document_id, m.journal_entry_id, m.amount FROM receivable_movements m
+func selectMovementsSince(ctx context.Context, tx *db.Tx, control string, from time.Time) ([]Moved, error) {
+	return db.All[Moved](ctx, tx, `SELECT m.document_id, m.journal_entry_id, m.amount FROM receivable_movements m
 		WHERE m.organization_id = @org AND m.journal_entry_id IN (SELECT l.journal_entry_id FROM journal_lines l
 		WHERE l.organization_id = @org AND l.ledger_account_id = ? AND l.accounting_date >= ? AND l.is_posted = ?)`, control, from, true)
 }

@@ -133,6 +133,11 @@ func Settle(ctx context.Context, tx *db.Tx, invoiceID string, amount money.Decim
 	if err != nil {
 		return before, err
 	}
+	return SettleLocked(ctx, tx, before, amount)
+}
+
+// SettleLocked is Settle for an invoice that FindSome has returned in the same transaction.
+func SettleLocked(ctx context.Context, tx *db.Tx, before Invoice, amount money.Decimal) (Invoice, error) {
 	after := before
 	after.AmountDue = before.AmountDue.Sub(amount)
 	switch {
@@ -152,5 +157,11 @@ func Settle(ctx context.Context, tx *db.Tx, invoiceID string, amount money.Decim
 	if after.Status = Open; after.AmountDue.IsZero() {
 		after.Status = Paid
 	}
-	return save(ctx, tx, "invoice.settled", before, after)
+	now := tx.Now()
+	after.UpdatedAt = &now
+	if err := updateDue(ctx, tx, after); err != nil {
+		return after, err
+	}
+	record(ctx, tx, "invoice.settled", before, after)
+	return after, nil
 }

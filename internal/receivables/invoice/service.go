@@ -64,7 +64,7 @@ type query struct {
 	number    string
 	from, to  time.Time
 	dueTo     time.Time
-	amount    *amountRange
+	amount    *Range
 }
 
 // parse returns the bounds of a filter, or an error with all of its faults.
@@ -221,9 +221,14 @@ func save(ctx context.Context, tx *db.Tx, action string, before, after Invoice) 
 	if err := update(ctx, tx, after, !reflect.DeepEqual(before.Lines, after.Lines)); err != nil {
 		return after, err
 	}
+	record(ctx, tx, action, before, after)
+	return after, nil
+}
+
+// record records a change.
+func record(ctx context.Context, tx *db.Tx, action string, before, after Invoice) {
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: after.ID, Before: before.facts(),
 		After: after.facts()})
-	return after, nil
 }
 
 // Update edits an invoice. Once it is open, only its due date and memo can change. It writes nothing if nothing changes.

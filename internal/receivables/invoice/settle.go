@@ -86,11 +86,11 @@ func (i Invoice) Matching() match.Invoice {
 		Currency: i.Currency, Total: i.Total, AmountDue: i.AmountDue, IssueDate: i.Date, DueDate: i.DueDate}
 }
 
-// Pool describes the invoices that a deposit may pay.
+// Pool describes the invoices that some deposits may pay.
 type Pool struct {
-	LegalEntityID string
-	Currency      string
-	Until         time.Time // the latest date of an invoice
+	LegalEntityIDs []string // besides invoices of none
+	Currency       string
+	Until          time.Time // the latest date of an invoice
 }
 
 // CountPool counts the open invoices of a pool. It runs in the caller's transaction.
@@ -98,17 +98,26 @@ func CountPool(ctx context.Context, tx *db.Tx, p Pool) (int, error) {
 	return selectPoolSize(ctx, tx, p)
 }
 
-// OfCustomers returns the open invoices of some customers, the oldest first and up to a limit, and their paid ones with a total. It runs in
-// the caller's transaction.
-func OfCustomers(ctx context.Context, tx *db.Tx, customers []string, currency string, total money.Decimal, limit int) (
-	[]match.Invoice, error) {
-	return selectOfCustomers(ctx, tx, customers, currency, total, limit)
+// CustomerTotal is what a customer may have paid before.
+type CustomerTotal struct {
+	CustomerID string
+	Total      money.Decimal
 }
 
-// WithAmountDue returns the open invoices of a pool on which an amount is due that lies between two, up to a limit. It runs in the caller's
+// OpenOf returns the open invoices of some customers, the oldest first and up to a limit. It runs in the caller's transaction.
+func OpenOf(ctx context.Context, tx *db.Tx, customers []string, currency string, limit int) ([]match.Invoice, error) {
+	return selectOpenOf(ctx, tx, customers, currency, limit)
+}
+
+// PaidWith returns the paid invoices of customers with given totals, up to a limit. It runs in the caller's transaction.
+func PaidWith(ctx context.Context, tx *db.Tx, totals []CustomerTotal, currency string, limit int) ([]match.Invoice, error) {
+	return selectPaidWith(ctx, tx, totals, currency, limit)
+}
+
+// WithAmountDue returns the open invoices of a pool on which an amount in one of some ranges is due, up to a limit. It runs in the caller's
 // transaction.
-func WithAmountDue(ctx context.Context, tx *db.Tx, p Pool, low, high money.Decimal, limit int) ([]match.Invoice, error) {
-	return selectWithAmountDue(ctx, tx, p, low, high, limit)
+func WithAmountDue(ctx context.Context, tx *db.Tx, p Pool, ranges []Range, limit int) ([]match.Invoice, error) {
+	return selectWithAmountDue(ctx, tx, p, ranges, limit)
 }
 
 // NumbersUnchecked returns the numbers of invoices by their ids, without checking that the actor may see them. It runs in the caller's
@@ -117,7 +126,7 @@ func NumbersUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]
 	return selectNumbers(ctx, tx, ids)
 }
 
-// Numbered returns the invoices whose numbers a memo may name, and whether there are more. It runs in the caller's transaction.
-func Numbered(ctx context.Context, tx *db.Tx, l match.Lookup) ([]match.Invoice, bool, error) {
-	return selectLookedUp(ctx, tx, l)
+// Numbered returns the invoices whose numbers memos may name, and whether there are more than a limit. It runs in the caller's transaction.
+func Numbered(ctx context.Context, tx *db.Tx, l match.Lookup, limit int) ([]match.Invoice, bool, error) {
+	return selectLookedUp(ctx, tx, l, limit)
 }

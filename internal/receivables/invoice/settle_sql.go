@@ -37,6 +37,9 @@ type matchRow struct {
 // begins with the organization.
 var selectEachMatchRow = "SELECT " + db.Columns[matchRow]() + " FROM {texts} CROSS JOIN invoices WHERE organization_id = @org AND "
 
+// selectPairedMatchRow is the same for pairs of texts, whose columns are w.value and w.other.
+var selectPairedMatchRow = "SELECT " + db.Columns[matchRow]() + " FROM {pairs} CROSS JOIN invoices WHERE organization_id = @org AND "
+
 var selectMatchRows = "SELECT " + db.Columns[matchRow]() + " FROM invoices WHERE organization_id = @org"
 
 func matchingOf(rows []matchRow, err error) ([]match.Invoice, error) {
@@ -51,50 +54,59 @@ func matchingOf(rows []matchRow, err error) ([]match.Invoice, error) {
 // selectPoolSize counts by an index that has all columns of the conditions.
 func selectPoolSize(ctx context.Context, tx *db.Tx, p Pool) (int, error) {
 	size := 0
-	for _, entity := range []*string{&p.LegalEntityID, nil} {
-		q := db.Select("SELECT count(*) FROM invoices WHERE organization_id = @org").And("currency = ?", p.Currency).
-			And("status = ?", string(Open)).And("invoice_date <= ?", p.Until)
-		if entity == nil {
+	for n := range len(p.LegalEntityIDs) + 1 {
+		q := db.Select("SELECT count(*) FROM invoices WHERE organization_id = @org AND status = 'open'").And("currency = ?", p.Currency).
+			And("invoice_date <= ?", p.Until)
+		if n == len(p.LegalEntityIDs) {
 			q.And("legal_entity_id IS NULL")
 		} else {
-			q.And("legal_entity_id = ?", *entity)
+			q.And("legal_entity_id = ?", p.LegalEntityIDs[n])
 		}
-		n, err := db.One[int64](ctx, tx, "number", q.Then(""), q.Args...)
+		found, err := db.One[int64](ctx, tx, "number", q.Then(""), q.Args...)
 		if err != nil {
 			return 0, err
 		}
-		size += int(n)
+		size += int(found)
 	}
 	return size, nil
 }
 
-func selectOfCustomers(ctx context.Context, tx *db.Tx, customers []string, currency string, total money.Decimal, limit int) (
-	[]match.Invoice, error) {
+func selectOpenOf(ctx context.Context, tx *db.Tx, customers []string, currency string, limit int) ([]match.Invoice, error) {
 	if len(customers) == 0 {
 		return nil, nil
 	}
-	open, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = ? AND currency = ? "+
-		"ORDER BY due_date, invoice_date, invoice_number, invoice_id LIMIT ?", customers, string(Open), currency, limit))
-	if err != nil {
-		return nil, err
+	return matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = 'open' AND currency = ? "+
+		"ORDER BY due_date, invoice_date, invoice_number, invoice_id LIMIT ?", customers, currency, limit))
+}
+
+func selectPaidWith(ctx context.Context, tx *db.Tx, totals []CustomerTotal, currency string, limit int) ([]match.Invoice, error) {
+	if len(totals) == 0 {
+		return nil, nil
 	}
-	paid, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = ? AND currency = ? "+
-		"AND total = ? ORDER BY due_date, invoice_id LIMIT ?", customers, string(Paid), currency, total, sameMax))
-	return append(open, paid...), err
+	pairs := make([]string, len(totals))
+	for n, t := range totals {
+		pairs[n] = t.CustomerID + " " + amountKey(t.Total)
+	}
+	return matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"{rare}(customer_id = w.value) AND status = 'paid' AND currency = ? "+
+		"AND total_key = w.other ORDER BY due_date, invoice_id LIMIT ?", pairs, currency, limit))
 }
 
-const (
-	sameMax     = 100  // paid invoices with the same total that are read: so many identify none
-	lookedUpMax = 1000 // invoices with a number that a memo may name
-)
-
-func selectWithAmountDue(ctx context.Context, tx *db.Tx, p Pool, low, high money.Decimal, limit int) ([]match.Invoice, error) {
-	return matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND currency = ? AND status = ? AND amount_due >= ? AND amount_due <= ? "+
-		"AND (legal_entity_id = ? OR legal_entity_id IS NULL) AND invoice_date <= ? ORDER BY amount_due, invoice_id LIMIT ?",
-		p.Currency, string(Open), low, high, p.LegalEntityID, p.Until, limit))
+// selectWithAmountDue compares the keys of amounts: see amountKey.
+func selectWithAmountDue(ctx context.Context, tx *db.Tx, p Pool, ranges []Range, limit int) ([]match.Invoice, error) {
+	if len(ranges) == 0 {
+		return nil, nil
+	}
+	pairs := make([]string, len(ranges))
+	for n, r := range ranges {
+		pairs[n] = amountKey(r.Low) + " " + amountKey(r.High)
+	}
+	return matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"currency = ? AND status = ? "+
+		"AND {rare}(amount_due_key >= w.value) AND amount_due_key <= w.other AND (legal_entity_id {any} OR legal_entity_id IS NULL) "+
+		"AND invoice_date <= ? ORDER BY amount_due_key, invoice_id LIMIT ?",
+		pairs, p.Currency, string(Open), p.LegalEntityIDs, p.Until, limit))
 }
 
-func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup) (out []match.Invoice, more bool, err error) {
+func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup, limit int) (out []match.Invoice, more bool, err error) {
 	for _, by := range []struct {
 		condition string
 		texts     []string
@@ -103,11 +115,11 @@ func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup) (out []match
 			continue
 		}
 		found, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+by.condition+" ORDER BY due_date, invoice_id LIMIT ?", by.texts,
-			lookedUpMax))
+			limit))
 		if err != nil {
 			return nil, false, err
 		}
-		out, more = append(out, found...), more || len(found) == lookedUpMax
+		out, more = append(out, found...), more || len(found) == limit
 	}
 	for _, s := range l.Series {
 		found, err := matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND length(number_key) = ? AND number_key >= ? AND number_key <= ? "+
@@ -118,6 +130,12 @@ func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup) (out []match
 		out = append(out, found...)
 	}
 	return out, more, nil
+}
+
+// updateDue stores what is due on an invoice, and its status. SQLite would write all indexes anew if all columns were set.
+func updateDue(ctx context.Context, tx *db.Tx, i Invoice) error {
+	return tx.Queue(ctx, `UPDATE invoices SET status = ?, amount_due = ?, amount_due_key = ?, updated_at = ?
+		WHERE organization_id = @org AND invoice_id = ?`, string(i.Status), i.AmountDue, amountKey(i.AmountDue), i.UpdatedAt, i.ID)
 }
 
 type numberRow struct {

@@ -39,6 +39,8 @@ type row struct {
 	WriteOffID    *string       `db:"write_off_entry_id"`
 	NumberKey     string        `db:"number_key"`
 	NumberDigits  string        `db:"number_digits"`
+	AmountDueKey  string        `db:"amount_due_key"`
+	TotalKey      string        `db:"total_key"`
 	CreatedAt     time.Time     `db:"created_at"`
 	UpdatedAt     *time.Time    `db:"updated_at"`
 }
@@ -69,10 +71,19 @@ func toRow(i Invoice) row {
 		TransactionID: db.OrNull(i.TransactionID), EntryID: db.OrNull(i.EntryID), WriteOffID: db.OrNull(i.WriteOffID), CreatedAt: i.CreatedAt,
 		UpdatedAt: i.UpdatedAt}
 	r.NumberKey, r.NumberDigits = match.NumberKeys(i.Number)
+	r.AmountDueKey, r.TotalKey = amountKey(i.AmountDue), amountKey(i.Total)
 	if i.sequence > 0 {
 		r.Sequence = &i.sequence
 	}
 	return r
+}
+
+// amountKey returns a text that sorts as an amount does. All negative amounts have the same, which sorts first.
+func amountKey(d money.Decimal) string {
+	if d.Sign() < 0 {
+		return ""
+	}
+	return d.SortKey()
 }
 
 func (r row) invoice() Invoice {
@@ -80,7 +91,8 @@ func (r row) invoice() Invoice {
 		LegalEntityID: db.OrEmpty(r.LegalEntityID), Status: Status(r.Status), Currency: r.Currency, Date: r.Date, DueDate: r.DueDate,
 		Subtotal: r.Subtotal, Tax: r.Tax, Total: r.Total, AmountDue: r.AmountDue, Memo: db.OrEmpty(r.Memo), VoidReason: db.OrEmpty(r.VoidReason),
 		TransactionID: db.OrEmpty(r.TransactionID), EntryID: db.OrEmpty(r.EntryID), WriteOffID: db.OrEmpty(r.WriteOffID),
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, numberKey: r.NumberKey, numberDigits: r.NumberDigits}
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, numberKey: r.NumberKey, numberDigits: r.NumberDigits,
+		amountDueKey: r.AmountDueKey, totalKey: r.TotalKey}
 	if r.Sequence != nil {
 		i.sequence = *r.Sequence
 	}
@@ -231,7 +243,7 @@ func selectPage(ctx context.Context, tx *db.Tx, f query, after []string, below t
 		}
 	}
 	if f.amount != nil {
-		q.And("amount_due >= ?", f.amount.low).And("amount_due <= ?", f.amount.high)
+		q.And("amount_due_key >= ?", amountKey(f.amount.Low)).And("amount_due_key <= ?", amountKey(f.amount.High))
 	}
 	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY invoice_date DESC, invoice_id DESC LIMIT ?", limit), q.Args...)
 	if err != nil {
@@ -258,12 +270,14 @@ func insert(ctx context.Context, tx *db.Tx, i Invoice) error {
 // update stores a changed invoice, and its lines if they changed too.
 func update(ctx context.Context, tx *db.Tx, i Invoice, lines bool) error {
 	r := toRow(i)
-	_, err := tx.Exec(ctx, `UPDATE invoices SET invoice_number = ?, sequence = ?, customer_id = ?, legal_entity_id = ?, status = ?,
+	err := tx.Queue(ctx, `UPDATE invoices SET invoice_number = ?, sequence = ?, customer_id = ?, legal_entity_id = ?, status = ?,
 		currency = ?, invoice_date = ?, due_date = ?, subtotal = ?, tax = ?, total = ?, amount_due = ?, memo = ?, void_reason = ?,
-		transaction_id = ?, journal_entry_id = ?, write_off_entry_id = ?, number_key = ?, number_digits = ?, updated_at = ?
+		transaction_id = ?, journal_entry_id = ?, write_off_entry_id = ?, number_key = ?, number_digits = ?,
+		amount_due_key = ?, total_key = ?, updated_at = ?
 		WHERE organization_id = @org AND invoice_id = ?`,
 		r.Number, r.Sequence, r.CustomerID, r.LegalEntityID, r.Status, r.Currency, r.Date, r.DueDate, r.Subtotal, r.Tax, r.Total, r.AmountDue,
-		r.Memo, r.VoidReason, r.TransactionID, r.EntryID, r.WriteOffID, r.NumberKey, r.NumberDigits, r.UpdatedAt, r.ID)
+		r.Memo, r.VoidReason, r.TransactionID, r.EntryID, r.WriteOffID, r.NumberKey, r.NumberDigits,
+		r.AmountDueKey, r.TotalKey, r.UpdatedAt, r.ID)
 	if err != nil || !lines {
 		return err
 	}

@@ -156,6 +156,9 @@ func (i Invoice) faults() (out []string) {
 	if key, digits := match.NumberKeys(i.Number); key != i.numberKey || digits != i.numberDigits {
 		out = append(out, fmt.Sprintf("its number %s is looked up as %q and %q", i.Number, i.numberKey, i.numberDigits))
 	}
+	if i.amountDueKey != amountKey(i.AmountDue) || i.totalKey != amountKey(i.Total) {
+		out = append(out, fmt.Sprintf("its amounts %s and %s are looked up as %q and %q", i.AmountDue, i.Total, i.amountDueKey, i.totalKey))
+	}
 	if !slices.Contains(statuses, i.Status) || !money.IsFiat(i.Currency) || i.DueDate.Before(i.Date) && !i.Mirrored() {
 		out = append(out, "its status, currency or dates are not valid")
 	}

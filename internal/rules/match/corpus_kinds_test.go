@@ -171,8 +171,33 @@ var decidableKinds = []func(c *corpus){
 		c.add("a customer pays for another", name, total(v), "on behalf, "+c.quote(v...), full(v...), quoted)
 	},
 	func(c *corpus) {
+		name := c.name()
+		id := c.customer(name)
+		v := c.invoice(id, c.cents())
+		w := c.inEuros(c.invoice(id, 0), v.AmountDue)
+		euros := c.IntN(2) == 0
+		c.add("one amount in two currencies", name, v.AmountDue, "", full(v), of(id), func(s *sample) {
+			if euros {
+				s.deposit.Currency, s.answer = "EUR", full(w)
+			}
+		})
+	},
+	func(c *corpus) {
+		name := c.name()
+		id := c.customer(name)
+		v := c.inEuros(c.invoice(id, 0), dollars(c.cents()))
+		c.add("an invoice in another currency", name, v.AmountDue, pick(c, "", c.quote(v)), "", of(id))
+	},
+	func(c *corpus) {
 		c.add("for no invoice", c.name(), dollars(2_000_000+c.Int64N(1_000_000)), "refund of deposit", "")
 	},
+}
+
+// inEuros changes the invoice that was added last to one in euros.
+func (c *corpus) inEuros(v match.Invoice, amount money.Decimal) match.Invoice {
+	v.Currency, v.Total, v.AmountDue = "EUR", amount, amount
+	c.invoices[len(c.invoices)-1] = v
+	return v
 }
 
 // noise2 writes a name with other case and blanks only: what was learned is kept under the name as it was.

@@ -199,10 +199,10 @@ func (c *corpus) quote(invoices ...match.Invoice) string {
 // the customer, or any for a longer answer, or another invoice within the tolerance if the answer is not exact. Nothing is
 // ambiguous if the payer says what is paid.
 func (c *corpus) findAmbiguities() {
-	open := map[string][]match.Invoice{}
+	open := map[[2]string][]match.Invoice{}
 	for _, v := range c.invoices {
-		if v.Status == match.Open {
-			open[v.CustomerID] = append(open[v.CustomerID], v)
+		if owner := [2]string{v.CustomerID, v.Currency}; v.Status == match.Open {
+			open[owner] = append(open[owner], v)
 		}
 	}
 	for i := range c.samples {
@@ -214,11 +214,12 @@ func (c *corpus) findAmbiguities() {
 		if n := strings.Count(s.answer, ":"); n > sizeMax {
 			sizeMax = 6
 		}
-		for _, sum := range sums(open[s.customer], s.deposit.Amount, sizeMax) {
+		owner := [2]string{s.customer, s.deposit.Currency}
+		for _, sum := range sums(open[owner], s.deposit.Amount, sizeMax) {
 			s.undecided = s.undecided || full(sum...) != s.answer && s.answer != ""
 		}
 		near, exact := 0, false
-		for _, v := range open[s.customer] {
+		for _, v := range open[owner] {
 			delta := v.AmountDue.Sub(s.deposit.Amount)
 			exact = exact || delta.IsZero()
 			if delta.Abs().Cmp(c.policy.Tolerance) <= 0 {

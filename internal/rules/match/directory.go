@@ -81,10 +81,17 @@ const phraseLettersMin = 6
 
 func newDirectory(customers []Customer, history []Earlier) *directory {
 	d := &directory{processor: map[string]idSet{}, addresses: map[string]idSet{}, emails: map[string]idSet{},
-		learned: map[string]*tally{}, names: map[string][]namesake{}, phrases: map[string][]phrase{}}
+		names: map[string][]namesake{}, phrases: map[string][]phrase{}}
 	for i := range customers {
 		d.addCustomer(&customers[i])
 	}
+	d.learnAll(history)
+	return d
+}
+
+// learnAll replaces what was learned.
+func (d *directory) learnAll(history []Earlier) {
+	d.learned = map[string]*tally{}
 	for _, h := range history {
 		if n := parseName(h.PayerName); n.core != "" {
 			d.learn("name "+n.String(), h)
@@ -93,7 +100,6 @@ func newDirectory(customers []Customer, history []Earlier) *directory {
 			d.learn("address "+a, h)
 		}
 	}
-	return d
 }
 
 func (d *directory) addCustomer(c *Customer) {

@@ -67,6 +67,14 @@ func (m *Matcher) With(invoices []Invoice) *Matcher {
 	return m
 }
 
+// WithHistory returns a matcher for the same customers and invoices that has learned from other earlier deposits.
+func (m *Matcher) WithHistory(history []Earlier) *Matcher {
+	out, learned := *m, *m.directory
+	learned.learnAll(history)
+	out.directory = &learned
+	return &out
+}
+
 // Reserve excludes an invoice from further matches, because a deposit was applied to it.
 func (m *Matcher) Reserve(invoiceID string) {
 	if i, ok := m.byID[invoiceID]; ok {

@@ -199,7 +199,7 @@ func viewPreview(p application.Preview) CashApplicationPreview {
 			Allocations: []Allocation{},
 		}
 		if s.Review != "" {
-			g.Doubts = append(g.Doubts, MatchReason{"review_required", s.Review + "."})
+			g.Doubts = append(g.Doubts, MatchReason{application.ReviewRequired, s.Review + "."})
 		}
 		for _, l := range s.Allocations {
 			g.Allocations = append(g.Allocations, Allocation{

@@ -13,7 +13,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.customers(), h.invoices(), h.creditNotes(), h.cashApplications(), h.settings())
+	return slices.Concat(h.customers(), h.invoices(), h.creditNotes(), h.cashApplications(), h.cashApplicationRuns(), h.settings())
 }
 
 func (h handlers) customers() []wire.Route {
@@ -96,6 +96,29 @@ func (h handlers) cashApplications() []wire.Route {
 			Describe("Books a payment that went back to the customer: its source is credited, receivables are debited for each invoice, which is "+
 				"due again, and unapplied cash is debited with the rest. Answers with a new cash application with negative amounts; voiding it "+
 				"undoes the return.").Creates(),
+	)
+}
+
+func (h handlers) cashApplicationRuns() []wire.Route {
+	const one = "/v1/cash-application-runs/{cash_application_run_id}"
+	create := wire.Post("/v1/cash-application-runs", h.createCashApplicationRun, "Start a cash application run").
+		Describe("Matches deposits with invoices in the background, applies those that are certain, and lists what the others may pay. A " +
+			"deposit is certain if its first suggestion has at least the confidence of min_confidence and no doubts. An organization can have " +
+			"20 runs that are not finished.").Creates().LargeWrite()
+	return wire.Tag{Name: "Cash application runs", Description: "Background runs that apply many deposits."}.Routes(
+		wire.Get("/v1/cash-application-runs", h.listCashApplicationRuns, "List cash application runs, newest first"),
+		wire.Prepared(create, h.prepareCashApplicationRun),
+		wire.Get(one, h.getCashApplicationRun, "Get the progress and the counts of a cash application run"),
+		wire.Get(one+"/results", h.listCashApplicationResults, "List the results of a cash application run").
+			Describe("One result per deposit, in the order of the deposits. What is not certain has suggestions, whose allocations can be sent to "+
+				"POST /v1/cash-applications as they are."),
+		wire.Post(one+"/cancel", h.cancelCashApplicationRun, "Cancel a cash application run").Describe("Keeps what the run has done so far."),
+		wire.Post(one+"/resume", h.resumeCashApplicationRun, "Resume a cancelled or failed cash application run").
+			Describe("The run continues where it stopped. A run that was undone cannot be resumed."),
+		wire.Post(one+"/undo", h.undoCashApplicationRun, "Undo a cash application run").
+			Describe("Starts another run, which voids what this one applied. Cash applications that were confirmed or changed since, or that "+
+				"cannot be voided, are kept, and the results of that run say why. Undoing a run again tries the ones that were kept once more.").
+			Creates(),
 	)
 }
 

@@ -1,0 +1,236 @@
+// Package run applies many deposits: a cash application run goes through them in batches, applies those that are certain and stores what
+// the others may pay. Another run can undo what it applied. A run is a background task. Each batch commits its results together with the
+// progress of the run, so that a run that is interrupted and resumed ends as if it had not been, and applies nothing twice.
+package run
+
+import (
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/task"
+	"github.com/bursarhq/bursar/internal/receivables/application"
+	"github.com/bursarhq/bursar/internal/rules/match"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// noun names a run in messages, and resourceType in the audit log.
+const (
+	noun         = "cash application run"
+	resourceType = "cash_application_run"
+)
+
+// EventCreated and EventResumed announce that a run is due.
+const (
+	EventCreated = "cash_application_run.created"
+	EventResumed = "cash_application_run.resumed"
+)
+
+// Kind is the kind of background task that executes runs.
+var Kind = kind
+
+var kind = task.Kind{Noun: noun, Table: runTable, Key: "run_id"}
+
+// Status is the state of a run.
+type Status string
+
+// The statuses.
+const (
+	Pending   Status = "pending"
+	Running   Status = "running"
+	Completed Status = "completed"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+)
+
+// statuses lists every status.
+var statuses = []Status{Pending, Running, Completed, Failed, Cancelled}
+
+// Ended reports whether the run is over.
+func (s Status) Ended() bool { return s != Pending && s != Running }
+
+// Outcome is the result of a run for one deposit.
+type Outcome string
+
+// The outcomes.
+const (
+	Applied   Outcome = "applied"   // it was certain, and is applied
+	Certain   Outcome = "certain"   // it is certain, and the run is a dry run
+	Suggested Outcome = "suggested" // it is not certain, and a person may choose a suggestion
+	Unmatched Outcome = "unmatched" // there is no suggestion
+	Refused   Outcome = "refused"   // it is certain, but cannot be applied
+	Skipped   Outcome = "skipped"   // it cannot be applied, whatever it pays
+	Voided    Outcome = "voided"    // what another run applied is undone
+	Kept      Outcome = "kept"      // what another run applied cannot be undone, or was changed since
+)
+
+// outcomes lists every outcome.
+var outcomes = []Outcome{Applied, Certain, Suggested, Unmatched, Refused, Skipped, Voided, Kept}
+
+// Run is one pass over the deposits that match a filter, or over what another run applied.
+type Run struct {
+	ID             string
+	UndoesID       string // the run that it undoes; empty if it applies deposits
+	Dry            bool
+	MinConfidence  money.Decimal
+	Filter         transaction.Filter
+	Reason         string   // of voiding, if it undoes a run
+	LegalEntityIDs []string // those of the API key that created it; none means all
+	UpTo           int64    // the number of the last transaction when it was created
+	Status         Status
+	At             *transaction.Position // the last deposit processed
+	AtResult       int64                 // of a run that undoes another one: the position of the last result processed
+	Total          int64
+	Counts         map[Outcome]int64
+	Error          string
+	UserID         string
+	APIKeyID       string
+	RequestID      string
+	CreatedAt      time.Time
+	StartedAt      *time.Time
+	FinishedAt     *time.Time
+}
+
+// Done returns the number of deposits processed.
+func (r Run) Done() (n int64) {
+	for _, c := range r.Counts {
+		n += c
+	}
+	return n
+}
+
+// Percent returns the progress in percent.
+func (r Run) Percent() int64 {
+	if r.Status == Completed {
+		return 100
+	}
+	return min(99, 100*r.Done()/max(r.Total, 1)) // 100 only once the status is completed
+}
+
+// facts returns the fields for the audit log and events.
+func (r Run) facts() map[string]any {
+	return map[string]any{
+		"id": r.ID, "undoes_run_id": db.OrNull(r.UndoesID), "dry_run": r.Dry, "min_confidence": r.MinConfidence.String(), "filter": r.Filter,
+		"reason": db.OrNull(r.Reason), "status": r.Status, "total": r.Total, "counts": r.Counts, "error": db.OrNull(r.Error),
+	}
+}
+
+// Guidance lists the actions that are allowed on a run now, and explains why others are not.
+func (r Run) Guidance() (allowed, warnings []string) {
+	allowed, warnings = []string{}, []string{}
+	switch {
+	case !r.Status.Ended():
+		allowed = append(allowed, "cancel")
+	case r.Status != Completed:
+		allowed = append(allowed, "resume")
+	}
+	switch {
+	case r.UndoesID != "" && r.Counts[Kept] > 0:
+		warnings = append(warnings, "some cash applications were kept: the results say why")
+	case r.UndoesID != "" || r.Dry || r.Counts[Applied] == 0:
+	case r.Status.Ended():
+		allowed = append(allowed, "undo")
+	default:
+		warnings = append(warnings, "the run is "+string(r.Status)+": cancel it, or wait for its end, before you undo it")
+	}
+	return allowed, warnings
+}
+
+// Result is the result of a run for one deposit.
+type Result struct {
+	Position      int64   `json:"-"`
+	TransactionID string  `json:"-"`
+	Number        int64   `json:"-"`
+	Outcome       Outcome `json:"-"`
+	ApplicationID string  `json:"-"` // that was made or undone
+
+	position transaction.Position // of the deposit
+
+	Currency    string       `json:"currency,omitempty"`
+	Amount      string       `json:"amount,omitempty"`
+	Customer    *Customer    `json:"customer,omitempty"`
+	Suggestions []Suggestion `json:"suggestions,omitempty"` // of one that was applied, only that one
+	Notes       []Reason     `json:"notes,omitempty"`
+	Truncated   bool         `json:"truncated,omitempty"`
+	Message     string       `json:"message,omitempty"` // why it was skipped, refused or kept
+}
+
+// Customer is the customer that a deposit comes from.
+type Customer struct {
+	ID      string   `json:"id"`
+	Name    string   `json:"name"`
+	Basis   string   `json:"basis"`
+	Reasons []Reason `json:"reasons,omitempty"`
+}
+
+// Suggestion is a way to apply a deposit.
+type Suggestion struct {
+	Type        string       `json:"type"`
+	Confidence  string       `json:"confidence"`
+	Total       string       `json:"total"`
+	Delta       string       `json:"delta"`
+	Certain     bool         `json:"certain,omitempty"`
+	Reasons     []Reason     `json:"reasons,omitempty"`
+	Doubts      []Reason     `json:"doubts,omitempty"`
+	Allocations []Allocation `json:"allocations"`
+}
+
+// Reason is a reason for or against a suggestion.
+type Reason struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Allocation is the part of a deposit that pays an invoice.
+type Allocation struct {
+	InvoiceID    string `json:"invoice"`
+	Number       string `json:"number"`
+	CustomerName string `json:"customer"`
+	Amount       string `json:"amount"`
+}
+
+// resultOf returns the result for a deposit, before anything is applied.
+func resultOf(d application.Decision) Result {
+	t := d.Deposit
+	r := Result{TransactionID: t.ID, Number: t.Number, position: transaction.Position{At: t.At, Number: t.Number}, Outcome: Unmatched}
+	if d.Skipped != "" {
+		r.Outcome, r.Message = Skipped, d.Skipped
+		return r
+	}
+	r.Currency, r.Amount, r.Notes, r.Truncated = d.Currency, d.Total.Fixed(d.Currency), reasonsOf(d.Notes), d.Truncated
+	if c := d.Customer; c != nil {
+		r.Customer = &Customer{c.CustomerID, d.Names[c.CustomerID], string(c.Basis), reasonsOf(c.Reasons)}
+	}
+	all := d.Suggestions
+	switch {
+	case d.Certain:
+		r.Outcome, all = Certain, all[:1]
+	case d.Refused != "":
+		r.Outcome, r.Message = Refused, d.Refused
+	case len(all) > 0:
+		r.Outcome = Suggested
+	}
+	for _, s := range all {
+		r.Suggestions = append(r.Suggestions, suggestionOf(s, d))
+	}
+	return r
+}
+
+func reasonsOf(all []match.Reason) (out []Reason) {
+	for _, r := range all {
+		out = append(out, Reason{string(r.Code), r.Text})
+	}
+	return out
+}
+
+func suggestionOf(s application.Suggestion, d application.Decision) Suggestion {
+	out := Suggestion{Type: string(s.Type), Confidence: s.Confidence.String(), Total: s.Total.Fixed(d.Currency), Certain: s.Certain(),
+		Delta: s.Delta.Fixed(d.Currency), Reasons: reasonsOf(s.Reasons), Doubts: reasonsOf(s.Doubts)}
+	if s.Review != "" {
+		out.Doubts = append(out.Doubts, Reason{application.ReviewRequired, s.Review + "."})
+	}
+	for _, l := range s.Allocations {
+		out.Allocations = append(out.Allocations, Allocation{l.InvoiceID, l.InvoiceNumber, d.Names[l.CustomerID], l.Amount.Fixed(d.Currency)})
+	}
+	return out
+}
