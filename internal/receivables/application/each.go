@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/rules/posting"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -130,7 +131,7 @@ func (s *Service) bookEach(ctx context.Context, tx *db.Tx, b *snapshot.Books, al
 	}
 	payments := make([]booking.Payment, len(all))
 	for n, p := range all {
-		payments[n] = booking.Payment{TransactionID: p.DepositID, Parts: p.parts(in[n], rules), Memo: p.describe()}
+		payments[n] = booking.Payment{TransactionID: p.DepositID, Type: posting.Invoice, Parts: p.parts(in[n], rules), Memo: p.describe()}
 		if why := reviewOf(rules, p.Allocations, p.invoices); why != "" {
 			refused[p.DepositID] = why
 		} else if err := requireAccounts(b, rules, payments[n].Parts); err != nil {
