@@ -170,7 +170,7 @@ func (c *Client) VoidCashApplication(ctx context.Context, id string, why VoidCas
 		IdempotencyKey: NewIdempotencyKey()})
 }
 
-// ReturnCashApplication books a refund or a chargeback of what a cash application applied; with IfMatch, only if that has not changed since.
+// ReturnCashApplication books a refund or a chargeback of what a cash application applied; with IfMatch, only if that has not changed.
 func (c *Client) ReturnCashApplication(ctx context.Context, id string, r ReturnCashApplication) (CashApplication, error) {
 	if r.Allocations == nil {
 		r.Allocations = []Allocation{}

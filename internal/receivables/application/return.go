@@ -250,24 +250,3 @@ func takeBack(ctx context.Context, tx *db.Tx, applicationID string, rest, due mo
 	_, err = save(ctx, tx, "cash_application.updated", before, after)
 	return err
 }
-
-type returnedRow struct {
-	InvoiceID string        `db:"invoice_id"`
-	Amount    money.Decimal `db:"amount"`
-}
-
-// selectReturnable reads how much of each invoice an application pays that did not go back yet.
-func selectReturnable(ctx context.Context, tx *db.Tx, a Application) (map[string]money.Decimal, error) {
-	rows, err := db.All[returnedRow](ctx, tx, "SELECT l.invoice_id, l.amount FROM cash_applications a "+
-		"JOIN cash_application_allocations l ON l.organization_id = @org AND l.cash_application_id = a.cash_application_id "+
-		"WHERE a.organization_id = @org AND {rare}(a.source_application_id = ?) AND a.status <> 'voided' AND a.total_amount < ?", a.ID,
-		money.Decimal{})
-	out := map[string]money.Decimal{}
-	for _, l := range a.Allocations {
-		out[l.InvoiceID] = l.Amount
-	}
-	for _, l := range rows {
-		out[l.InvoiceID] = out[l.InvoiceID].Add(l.Amount) // it is negative
-	}
-	return out, err
-}

@@ -63,10 +63,10 @@ type allocationRow struct {
 func toRow(a Application) row {
 	return row{ID: a.ID, LegalEntityID: a.LegalEntityID, DepositID: a.DepositID, SourceID: db.OrNull(a.SourceID), Status: string(a.Status),
 		MatchType: a.MatchType, Currency: a.Currency, Total: a.Total, Applied: a.Applied, WrittenOff: a.WrittenOff, Unapplied: a.Unapplied,
-		Available: a.Available, Returned: a.Returned, DepositMemo: db.OrNull(a.DepositMemo), DepositAt: a.DepositAt, PayerName: db.OrNull(a.payerName),
-		PayerAddress: db.OrNull(a.payerAddress), Memo: db.OrNull(a.Memo), ReviewReason: db.OrNull(a.ReviewReason),
-		AppliedBy: db.OrNull(a.AppliedBy), EntryID: db.OrNull(a.EntryID), ProcessorStatus: a.ProcessorStatus, MarkedPaidAt: a.MarkedPaidAt,
-		ConfirmedBy: db.OrNull(a.ConfirmedBy), ConfirmedAt: a.ConfirmedAt, VoidReason: db.OrNull(a.VoidReason),
+		Available: a.Available, Returned: a.Returned, DepositMemo: db.OrNull(a.DepositMemo), DepositAt: a.DepositAt,
+		PayerName: db.OrNull(a.payerName), PayerAddress: db.OrNull(a.payerAddress), Memo: db.OrNull(a.Memo),
+		ReviewReason: db.OrNull(a.ReviewReason), AppliedBy: db.OrNull(a.AppliedBy), EntryID: db.OrNull(a.EntryID), ProcessorStatus: a.ProcessorStatus,
+		MarkedPaidAt: a.MarkedPaidAt, ConfirmedBy: db.OrNull(a.ConfirmedBy), ConfirmedAt: a.ConfirmedAt, VoidReason: db.OrNull(a.VoidReason),
 		ErrorMessage: db.OrNull(a.ErrorMessage), Revision: a.revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt}
 }
 
@@ -233,6 +233,27 @@ func selectApplied(ctx context.Context, tx *db.Tx, invoiceID string) (money.Deci
 		"JOIN cash_applications a ON a.organization_id = @org AND a.cash_application_id = l.cash_application_id "+
 		"WHERE l.organization_id = @org AND l.invoice_id = ? AND l.reported_at IS NULL AND a.status IN ('applied', 'confirmed')", invoiceID)
 	return money.Sum(rows...), err
+}
+
+type returnedRow struct {
+	InvoiceID string        `db:"invoice_id"`
+	Amount    money.Decimal `db:"amount"`
+}
+
+// selectReturnable reads how much of each invoice an application pays that did not go back yet.
+func selectReturnable(ctx context.Context, tx *db.Tx, a Application) (map[string]money.Decimal, error) {
+	rows, err := db.All[returnedRow](ctx, tx, "SELECT l.invoice_id, l.amount FROM cash_applications a "+
+		"JOIN cash_application_allocations l ON l.organization_id = @org AND l.cash_application_id = a.cash_application_id "+
+		"WHERE a.organization_id = @org AND {rare}(a.source_application_id = ?) AND a.status <> 'voided' AND a.total_amount < ?", a.ID,
+		money.Decimal{})
+	out := map[string]money.Decimal{}
+	for _, l := range a.Allocations {
+		out[l.InvoiceID] = l.Amount
+	}
+	for _, l := range rows {
+		out[l.InvoiceID] = out[l.InvoiceID].Add(l.Amount) // it is negative
+	}
+	return out, err
 }
 
 func insert(ctx context.Context, tx *db.Tx, a Application) error {

@@ -35,8 +35,8 @@ func (l *ledger) payment(t *testing.T, direction, text string) client.Transactio
 		t.Fatal(err)
 	}
 	amount, fee, withheld := strings.Cut(f[len(f)-1], "-")
-	external := client.CreateTransactionExternal{Timestamp: at.Add(12 * time.Hour), Description: memo, Direction: direction, Currency: currency,
-		Quantity: &amount}
+	external := client.CreateTransactionExternal{Timestamp: at.Add(12 * time.Hour), Description: memo, Direction: direction,
+		Currency: currency, Quantity: &amount}
 	if withheld {
 		external.ValueFiat = &client.ValuedFiat{Gross: amount, Fee: fee, Net: less(amount, fee), Currency: currency}
 	}
