@@ -65,9 +65,10 @@ func toRow(a Application) row {
 		MatchType: a.MatchType, Currency: a.Currency, Total: a.Total, Applied: a.Applied, WrittenOff: a.WrittenOff, Unapplied: a.Unapplied,
 		Available: a.Available, Returned: a.Returned, DepositMemo: db.OrNull(a.DepositMemo), DepositAt: a.DepositAt,
 		PayerName: db.OrNull(a.payerName), PayerAddress: db.OrNull(a.payerAddress), Memo: db.OrNull(a.Memo),
-		ReviewReason: db.OrNull(a.ReviewReason), AppliedBy: db.OrNull(a.AppliedBy), EntryID: db.OrNull(a.EntryID), ProcessorStatus: a.ProcessorStatus,
-		MarkedPaidAt: a.MarkedPaidAt, ConfirmedBy: db.OrNull(a.ConfirmedBy), ConfirmedAt: a.ConfirmedAt, VoidReason: db.OrNull(a.VoidReason),
-		ErrorMessage: db.OrNull(a.ErrorMessage), Revision: a.revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt}
+		ReviewReason: db.OrNull(a.ReviewReason), AppliedBy: db.OrNull(a.AppliedBy), EntryID: db.OrNull(a.EntryID),
+		ProcessorStatus: a.ProcessorStatus, MarkedPaidAt: a.MarkedPaidAt, ConfirmedBy: db.OrNull(a.ConfirmedBy), ConfirmedAt: a.ConfirmedAt,
+		VoidReason: db.OrNull(a.VoidReason), ErrorMessage: db.OrNull(a.ErrorMessage), Revision: a.revision, CreatedAt: a.CreatedAt,
+		UpdatedAt: a.UpdatedAt}
 }
 
 func (r row) application() Application {
