@@ -106,7 +106,7 @@ func (r *report) attach(ctx context.Context, i *api.Invoice, record string, amou
 		return r.notPayable(ctx, i)
 	}
 	params := &api.InvoiceAttachPaymentParams{PaymentRecord: api.String(record)}
-	params.SetIdempotencyKey(r.Key())
+	params.SetIdempotencyKey(r.Key() + "-attach")
 	err = r.client.do(ctx, func() error {
 		i, err = r.client.V1Invoices.AttachPayment(ctx, r.ExternalID, params)
 		return err
@@ -153,7 +153,7 @@ func (r *report) markPaid(ctx context.Context, i *api.Invoice, amount int64) (ap
 		return r.notPayable(ctx, i)
 	}
 	params := &api.InvoicePayParams{PaidOutOfBand: api.Bool(true)}
-	params.SetIdempotencyKey(r.Key())
+	params.SetIdempotencyKey(r.Key() + "-pay")
 	var err error
 	err = r.client.do(ctx, func() error {
 		i, err = r.client.V1Invoices.Pay(ctx, r.ExternalID, params)

@@ -200,7 +200,7 @@ func (s *sync) fetch(ctx context.Context, ids []string) (func(context.Context, *
 	}
 	return func(ctx context.Context, tx *db.Tx) error {
 		for _, id := range deleted {
-			if err := s.provider.invoices.MirrorDeleted(ctx, Name, id); err != nil {
+			if err := s.provider.invoices.MirrorDeleted(ctx, Name, id, s.LegalEntityID); err != nil {
 				return err
 			}
 		}

@@ -91,12 +91,12 @@ func (s *Service) Report(ctx context.Context, organizationID, applicationID stri
 
 // report tells the processor of each payment, and stores how each ended.
 func (s *Service) report(ctx context.Context, claim *task.Claim) error {
-	var a Application
+	a, err := s.read(ctx, claim)
+	if err != nil {
+		return err
+	}
 	var invoices map[string]invoice.Invoice
-	err := s.db.Read(ctx, claim.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		if a, err = selectOne(ctx, tx, claim.ID, ""); err != nil {
-			return err
-		}
+	err = s.db.Read(ctx, claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		invoices, err = invoice.FindSomeUnchecked(ctx, tx, invoiceIDs(a.Allocations))
 		return err
 	})
@@ -106,7 +106,13 @@ func (s *Service) report(ctx context.Context, claim *task.Claim) error {
 	status, messages := MarkedPaid, []string{}
 	for n, l := range a.Allocations {
 		i := invoices[l.InvoiceID]
-		if i.Provider != stripe || l.ReportedAt != nil || a.Status != Confirmed {
+		if i.Provider != stripe || l.ReportedAt != nil {
+			continue
+		}
+		if a, err = s.read(ctx, claim); err != nil { // it may have been voided, or have gone back, since the last call
+			return err
+		}
+		if a.Status != Confirmed {
 			continue
 		}
 		if !a.Returned.IsZero() {
@@ -136,6 +142,15 @@ func (s *Service) report(ctx context.Context, claim *task.Claim) error {
 			a.MarkedPaidAt = new(tx.Now())
 		}
 	}, func(ctx context.Context, tx *db.Tx) error { return endReport(ctx, tx, claim) })
+}
+
+// read returns the application of a report as it is now.
+func (s *Service) read(ctx context.Context, claim *task.Claim) (a Application, err error) {
+	err = s.db.Read(ctx, claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		a, err = selectOne(ctx, tx, claim.ID, "")
+		return err
+	})
+	return a, err
 }
 
 // storeOutcome stores that the processor knows of an allocation, together with the invoice as the processor now states it.

@@ -203,7 +203,7 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 		q.And("legal_entity_id {any}", entities)
 	}
 	if f.Available {
-		q.And("available_amount > ?", money.Decimal{})
+		q.And("available_amount <> '0'")
 	}
 	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY cash_application_id DESC LIMIT ?", limit), q.Args...)
 	if err != nil {

@@ -264,6 +264,9 @@ func RestMovements(ctx context.Context, tx *db.Tx, r Rest, before time.Time) ([]
 	if err != nil {
 		return nil, err
 	}
+	if returned, err = selectPaymentsBack(ctx, tx, "r", payments); err != nil {
+		return nil, err
+	}
 	found, err := journal.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return nil, err
@@ -274,11 +277,28 @@ func RestMovements(ctx context.Context, tx *db.Tx, r Rest, before time.Time) ([]
 	var out []RestMovement
 	for _, e := range entries {
 		amount := creditOn(e, b.Roles()[account.RoleUnappliedCash], r.Currency)
+		if of := depositOf(e, returned); of != "" && of != r.DepositID {
+			continue
+		}
 		if e.Status == journal.Posted && e.AccountingDate.Before(before) && !amount.IsZero() {
 			out = append(out, RestMovement{e.ID, e.Number, amount})
 		}
 	}
 	return out, nil
+}
+
+// depositOf returns the deposit that an entry of a payment that went back belongs to, empty if it is not that of one. The payment may have
+// been booked for several deposits, one after the other. What replaced its entry when lots were corrected belongs to the last one.
+func depositOf(e journal.Entry, returned []paymentBackRow) (depositID string) {
+	for _, r := range returned {
+		if id := db.OrEmpty(r.EntryID); id != "" && (id == e.ID || id == e.PreviousID) {
+			return r.DepositID
+		}
+		if r.PaymentID == e.TransactionID {
+			depositID = r.DepositID
+		}
+	}
+	return depositID
 }
 
 // PendingUntil returns the applications that wait for their review, of deposits before an instant. It runs in the caller's transaction.

@@ -43,33 +43,39 @@ type unappliedRow struct {
 }
 
 // selectUnappliedSince reads what the entries of applications, and their reversals, have booked to the account of unapplied cash from an
-// instant on. An entry that books a deposit has its transaction, and one that books the use of its rest is named by the application. Lines
-// of revaluations have a unit without a quantity.
+// instant on. An entry that books a deposit has its transaction, and one that books the use of its rest, or a payment that went back, is
+// named by the application: such a payment may have been booked for another deposit before. Lines of revaluations have a unit without a
+// quantity.
 func selectUnappliedSince(ctx context.Context, tx *db.Tx, accountID string, from time.Time) ([]unappliedRow, error) {
-	return db.All[unappliedRow](ctx, tx, `SELECT COALESCE(e.transaction_id, a.deposit_transaction_id,
-		u.deposit_transaction_id, '') AS deposit_transaction_id,
+	return db.All[unappliedRow](ctx, tx, `SELECT COALESCE(s.deposit_transaction_id, e.transaction_id,
+		a.deposit_transaction_id, u.deposit_transaction_id, '') AS deposit_transaction_id,
 		l.legal_entity_id, l.unit, l.credit_or_debit, {dec_sum}(CASE WHEN l.unit IS NULL THEN l.amount ELSE l.quantity END) AS quantity
 		FROM journal_lines l
 		JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
 		LEFT JOIN journal_entries o ON o.organization_id = @org AND o.journal_entry_id = e.previous_entry_id
 		LEFT JOIN cash_applications a ON a.organization_id = @org AND a.journal_entry_id = e.journal_entry_id
 		LEFT JOIN cash_applications u ON u.organization_id = @org AND u.journal_entry_id = e.previous_entry_id
+		LEFT JOIN cash_applications s ON s.organization_id = @org
+		AND s.cash_application_id = COALESCE(a.source_application_id, u.source_application_id)
 		WHERE l.organization_id = @org AND l.ledger_account_id = ? AND l.accounting_date >= ? AND l.is_posted = ?
 		AND (l.unit IS NULL OR l.quantity IS NOT NULL) AND `+byApplication+`
 		GROUP BY 1, 2, 3, 4`, accountID, from, true)
 }
 
 type paymentBackRow struct {
-	PaymentID string `db:"payment_id"`
-	DepositID string `db:"deposit_transaction_id"`
+	PaymentID string  `db:"payment_id"`
+	DepositID string  `db:"deposit_transaction_id"`
+	EntryID   *string `db:"journal_entry_id"` // that was posted first
+	Status    string  `db:"status"`
 }
 
 // selectPaymentsBack reads which payments went back of which deposits: r selects them by the payments, and s by the deposits.
 func selectPaymentsBack(ctx context.Context, tx *db.Tx, by string, transactionIDs []string) ([]paymentBackRow, error) {
-	return db.All[paymentBackRow](ctx, tx, "SELECT DISTINCT r.deposit_transaction_id AS payment_id, s.deposit_transaction_id "+
+	return db.All[paymentBackRow](ctx, tx, "SELECT r.deposit_transaction_id AS payment_id, s.deposit_transaction_id, "+
+		"r.journal_entry_id, r.status "+
 		"FROM cash_applications r JOIN cash_applications s ON s.organization_id = @org AND s.cash_application_id = r.source_application_id "+
-		"WHERE r.organization_id = @org AND "+by+".deposit_transaction_id {any} AND r.deposit_transaction_id <> s.deposit_transaction_id",
-		transactionIDs)
+		"WHERE r.organization_id = @org AND "+by+".deposit_transaction_id {any} AND r.deposit_transaction_id <> s.deposit_transaction_id "+
+		"ORDER BY r.cash_application_id", transactionIDs)
 }
 
 // selectEntriesOfDeposit reads the ids of the entries that applications of a deposit and of the payments that went back made, and of their

@@ -76,14 +76,15 @@ func (s *Service) Mirror(ctx context.Context, p MirrorParams) (i Invoice, err er
 	return i, err
 }
 
-// MirrorDeleted makes the mirror of an invoice that its provider no longer has void. It changes nothing if there is none.
-func (s *Service) MirrorDeleted(ctx context.Context, provider, externalID string) error {
+// MirrorDeleted makes the mirror of a draft of a legal entity void that its provider no longer has: only drafts can be deleted there. It
+// changes nothing if there is none, so that whoever asks with the key of another account cannot void what that account does not have.
+func (s *Service) MirrorDeleted(ctx context.Context, provider, externalID, legalEntityID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
 		before, err := findMirrored(ctx, tx, provider, externalID)
-		if fault.KindOf(err) == fault.NotFound || err == nil && before.Status == Void {
+		if fault.KindOf(err) == fault.NotFound || err == nil && (before.Status != Draft || before.LegalEntityID != legalEntityID) {
 			return nil
 		}
 		if err != nil {

@@ -24,11 +24,14 @@ type lives struct {
 	deposits []client.Transaction
 	applied  []client.CashApplication
 	pending  map[string]bool   // applications that wait for their review
+	freed    []string          // payments whose returns were voided
 	returns  map[string]string // by application of a payment that went back: the deposit that it came from
 	notes    []client.CreditNote
 	due      map[string]money.Decimal // by invoice
 	rest     map[string]money.Decimal // by deposit: what can be applied
 	done     map[string]int           // operations that were not refused
+
+	freedAmount map[string]money.Decimal // by payment whose return was voided: what went back
 }
 
 func (w *lives) amount() money.Decimal {
@@ -173,10 +176,21 @@ func (w *lives) returnSome() error {
 		return nil
 	}
 	fee := money.MustParse("0.95")
-	r.TransactionID = w.payOut(w.t, fmt.Sprintf("2026-02-%02d Northwind %s-%s", 1+w.random.IntN(28), sum.Add(fee), fee)).ID
+	if n := len(w.freed); n > 0 && a.SourceApplicationID == nil && w.random.IntN(2) == 0 { // a payment that was booked for another deposit
+		r.TransactionID, r.Allocations = w.freed[n-1], nil
+		if due := w.freedAmount[r.TransactionID].Sub(w.rest[a.DepositTransactionID]); due.Sign() > 0 && len(a.Allocations) > 0 {
+			r.Allocations = []client.Allocation{{TargetID: a.Allocations[0].TargetID, Amount: due.String()}}
+		}
+	} else {
+		r.TransactionID = w.payOut(w.t, fmt.Sprintf("2026-02-%02d Northwind %s-%s", 1+w.random.IntN(28), sum.Add(fee), fee)).ID
+	}
 	back, err := w.Client.ReturnCashApplication(w.t.Context(), a.ID, r)
 	if err != nil || r.DryRun {
 		return err
+	}
+	if n := len(w.freed); n > 0 && w.freed[n-1] == r.TransactionID {
+		w.freed = w.freed[:n-1]
+		w.done["rebooked"]++
 	}
 	w.applied, w.returns[back.ID] = append(w.applied, back), a.DepositTransactionID
 	w.giveBack(back, 1)
@@ -201,6 +215,7 @@ func (w *lives) voidOne() error {
 	}
 	if w.returns[a.ID] != "" {
 		w.giveBack(void, -1)
+		w.freed, w.freedAmount[a.DepositTransactionID] = append(w.freed, a.DepositTransactionID), money.MustParse(a.TotalAmount).Neg()
 		w.done["void return"]++
 		return nil
 	}
@@ -330,7 +345,8 @@ func TestSoakInvoicesDepositsAndApplicationsAgreeWhateverHappens(t *testing.T) {
 func live(t *testing.T, s *apitest.Service, seed uint64, steps int) {
 	t.Helper()
 	w := &lives{ledger: openLedger(t, s), t: t, random: rand.New(rand.NewPCG(seed, 1)), due: map[string]money.Decimal{},
-		rest: map[string]money.Decimal{}, done: map[string]int{}, pending: map[string]bool{}, returns: map[string]string{}}
+		rest: map[string]money.Decimal{}, done: map[string]int{}, pending: map[string]bool{}, returns: map[string]string{},
+		freedAmount: map[string]money.Decimal{}}
 	w.rule(t, "require_human_review", "To be reviewed", "exact", "")
 	w.wallet = w.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Wallet", Address: "0x1"}).ID
 	if _, err := w.Client.UpdateSettings(t.Context(), client.UpdateSettings{WriteOffLimit: new("3.00")}); err != nil {

@@ -60,6 +60,12 @@ func (s *shop) read(o stripetest.Object) client.Invoice {
 // pay applies a deposit to an invoice and confirms that.
 func (s *shop) pay(i client.Invoice, amount string) client.CashApplication {
 	s.Helper()
+	return s.payAll(amount, client.Allocation{TargetID: i.ID, Amount: amount})
+}
+
+// payAll applies a deposit and confirms that.
+func (s *shop) payAll(amount string, all ...client.Allocation) client.CashApplication {
+	s.Helper()
 	d, err := s.tenant.Client.CreateTransactions(s.Context(), client.CreateTransaction{ExternalID: client.NewIdempotencyKey(),
 		SourceID: s.tenant.NewSource(s.T, client.CreateSource{}).ID, External: client.CreateTransactionExternal{Timestamp: time.Now(),
 			Description: "Payment", Direction: "credit", Quantity: &amount, Currency: "USD"}})
@@ -67,7 +73,7 @@ func (s *shop) pay(i client.Invoice, amount string) client.CashApplication {
 		s.Fatal(err)
 	}
 	a, err := s.tenant.Client.CreateCashApplication(s.Context(), client.CreateCashApplication{DepositTransactionID: d.Data[0].ID,
-		Allocations: []client.Allocation{{TargetID: i.ID, Amount: amount}}})
+		Allocations: all})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -155,7 +161,7 @@ func TestWithoutPaymentRecordsOnlyFullPaymentsAreReported(t *testing.T) {
 			t.Errorf("%+v %v %s", whole, o, s.state(i))
 		}
 		if pays := service.Stripe.Requests("/v1/invoices/" + o["id"].(string) + "/pay"); len(pays) != 1 ||
-			pays[0].Form["paid_out_of_band"] != "true" || pays[0].IdempotencyKey != whole.ID+"-"+o["id"].(string) {
+			pays[0].Form["paid_out_of_band"] != "true" || pays[0].IdempotencyKey != whole.ID+"-"+o["id"].(string)+"-pay" {
 			t.Errorf("%+v", pays)
 		}
 	})
@@ -276,6 +282,30 @@ func TestAReportThatIsInterruptedAfterStripeHasTakenThePaymentTakesEffectOnce(t 
 			if a = s.report(a); a.StripeStatus != "marked_paid" || s.state(i) != "open 40.00" || o["amount_remaining"] != int64(4000) {
 				t.Errorf("%s: %+v %s %v", path, a, s.state(i), o)
 			}
+		}
+	})
+}
+
+func TestStripeIsNotToldOfWhatIsLeftOfAnApplicationThatIsVoidedMeanwhile(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+		s := openShop(t, service)
+		_, i := s.invoice(10000)
+		o, j := s.invoice(5000)
+		a := s.payAll("150.00", client.Allocation{TargetID: i.ID, Amount: "100.00"}, client.Allocation{TargetID: j.ID, Amount: "50.00"})
+		voided := false
+		service.Stripe.Before(func(r *http.Request) {
+			if strings.Contains(r.URL.Path, "/attach_payment") && !voided {
+				voided = true
+				if _, err := s.tenant.Client.VoidCashApplication(t.Context(), a.ID, client.VoidCashApplication{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		a = s.report(a)
+		service.Stripe.Before(nil)
+		if a.Status != "voided" || a.StripeStatus != "reversal_required" || o["status"] != "open" || o["amount_remaining"] != int64(5000) {
+			t.Errorf("%s %s, the second invoice is %v with %v due", a.Status, a.StripeStatus, o["status"], o["amount_remaining"])
 		}
 	})
 }

@@ -265,12 +265,14 @@ func TestTheMirrorFollowsWhatStripeStatesAboutAnInvoice(t *testing.T) {
 		customer, line := s.Stripe.Customer("Northwind", nil), []stripetest.Object{s.Stripe.Line("a", 1000, nil)}
 		paid := s.Stripe.Invoice(customer, line, stripetest.Object{"status": "paid", "amount_remaining": int64(0)})
 		draft := s.Stripe.Invoice(customer, line, stripetest.Object{"status": "draft"})
+		open := s.Stripe.Invoice(customer, line, stripetest.Object{"status": "open", "amount_remaining": int64(1000)})
 		c := n.NewConnection(t, client.CreateConnection{WebhookSecret: "whsec_1"})
 		sync(t, s, n, c.ID)
 		reopened := s.Stripe.Change(paid, "invoice.updated", stripetest.Object{"status": "open", "amount_remaining": int64(1000)})
 		s.Stripe.BalanceTransaction("adjustment", -1000, 1500, stripetest.Object{"created": time.Now().Unix(), "reporting_category": "dispute"})
 		dispute := s.Stripe.Change(stripetest.Object{"id": "du_1", "object": "dispute"}, "charge.dispute.created", nil)
-		for _, e := range []stripetest.Object{reopened, s.Stripe.Delete("invoices", draft, "invoice.deleted"), dispute} {
+		for _, e := range []stripetest.Object{reopened, s.Stripe.Delete("invoices", draft, "invoice.deleted"),
+			s.Stripe.Delete("invoices", open, "invoice.deleted"), dispute} {
 			if status := deliver(t, s, c.ID, e, "whsec_1", time.Now()); status != http.StatusOK {
 				t.Errorf("%d", status)
 			}
@@ -279,6 +281,9 @@ func TestTheMirrorFollowsWhatStripeStatesAboutAnInvoice(t *testing.T) {
 		got := invoices(t, n)
 		if a, b := got[paid["id"].(string)], got[draft["id"].(string)]; a.Status != "open" || a.AmountDue != "10.00" || b.Status != "void" {
 			t.Errorf("%+v\n%+v", a, b)
+		}
+		if o := got[open["id"].(string)]; o.Status != "open" || o.AmountDue != "10.00" { // it belongs to another account, or the key was changed
+			t.Errorf("an open invoice that the key does not find: %+v", o)
 		}
 		for _, text := range transactions(t, n) {
 			if text != "debit 25.00 CHARGEBACK" {
