@@ -31,7 +31,7 @@ type Outcome struct {
 }
 
 // CreateMany creates invoices as drafts, or opens them at once. One with faults is left out, and so is one that exists already. An invoice
-// whose number exists with other content is a conflict. It runs in the caller's transaction.
+// whose number exists with other content, as void, or as a draft if it is to be open, is a conflict. It runs in the caller's transaction.
 func (s *Service) CreateMany(ctx context.Context, tx *db.Tx, all []NewInvoice) ([]Outcome, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
@@ -115,8 +115,14 @@ func resolveMany(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []NewInv
 			r.faults.Addf("status", "must be draft or open")
 		}
 		if before, there := known[numbered{i.LegalEntityID, i.Number}]; there && r.faults.Empty() {
-			if different := before.differences(i); len(different) > 0 {
+			switch different := before.differences(i); {
+			case before.Status == Void:
+				r.faults.AddConflictf("invoice_number", "the invoice %s exists and is void", i.Number)
+			case len(different) > 0:
 				r.faults.AddConflictf("invoice_number", "the invoice %s exists with another %s", i.Number, strings.Join(different, ", "))
+			case before.Status == Draft && p.Status == Open:
+				r.faults.AddConflictf("invoice_number", "the invoice %s exists as a draft: open it with POST /v1/invoices/%s/open", i.Number,
+					before.ID)
 			}
 			out[n].Duplicate = r.faults.Empty()
 			i = before

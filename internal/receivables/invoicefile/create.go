@@ -41,15 +41,21 @@ func get(in map[string]string, name string) (id string, several bool) {
 	return id, there && id == ""
 }
 
-func readNames(ctx context.Context, tx *db.Tx, b *snapshot.Books) (names, error) {
-	n := names{entities: map[string]string{}, accounts: map[string]string{}, customers: map[string]string{}, mails: map[string]string{},
-		named: map[string]string{}}
+// entityNames returns the legal entities that the actor sees, by their names and ids.
+func entityNames(ctx context.Context, b *snapshot.Books) map[string]string {
+	out := map[string]string{}
 	for id, e := range b.Entities {
 		if actor.From(ctx).Sees(id) {
-			put(n.entities, e.Name, id)
-			put(n.entities, id, id)
+			put(out, e.Name, id)
+			put(out, id, id)
 		}
 	}
+	return out
+}
+
+func readNames(ctx context.Context, tx *db.Tx, b *snapshot.Books) (names, error) {
+	n := names{entities: entityNames(ctx, b), accounts: map[string]string{}, customers: map[string]string{}, mails: map[string]string{},
+		named: map[string]string{}}
 	foreign, err := source.ForeignAccounts(ctx, tx, slices.Collect(maps.Keys(b.Accounts)))
 	if err != nil {
 		return n, err
@@ -96,6 +102,7 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, r *Result, p Params, gr
 			Number: g.texts[intake.FieldInvoiceNumber], Currency: g.texts[intake.FieldCurrency], Date: g.texts[intake.FieldInvoiceDate],
 			DueDate: g.texts[intake.FieldDueDate], Memo: g.texts[intake.FieldMemo], Lines: slices.Clone(g.lines), Total: g.total}}
 		g.entity(r, n, &one)
+		g.signs(r, cmp.Or(one.Currency, b.Entities[one.LegalEntityID].BaseCurrency))
 		g.accounts(r, n, p, &one)
 		if one.Date == "" {
 			g.faultf(r, g.rows[0].Line, intake.FieldInvoiceDate, "is empty")
@@ -115,9 +122,39 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, r *Result, p Params, gr
 	for k, o := range found {
 		if of[k].outcome = o; o.Err != nil {
 			of[k].report(r, o.Err)
+		} else if !o.Duplicate {
+			of[k].refusePaid(r, o.Invoice)
 		}
 	}
 	return created, err
+}
+
+// signs adds a fault for each amount with the sign of another currency than that of the invoice, which rows need not state.
+func (g *group) signs(r *Result, currency string) {
+	for _, row := range g.rows {
+		for _, field := range slices.Sorted(maps.Keys(row.Signs)) {
+			if sign := row.Signs[field]; currency != "" && !intake.MeansCurrency(sign, currency) {
+				g.faultf(r, row.Line, field, "has the sign %s, but the invoice is in %s: state the currency", sign, currency)
+			}
+		}
+	}
+}
+
+// refusePaid adds a fault if something is paid on the invoice according to the file, which does not have the payment.
+func (g *group) refusePaid(r *Result, i invoice.Invoice) {
+	for _, row := range g.rows {
+		switch total := i.Total.Fixed(i.Currency); {
+		case row.Due != nil && !row.Due.Equal(i.Total):
+			g.faultf(r, row.Line, intake.FieldAmountDue, "%s of %s is due: a partly paid invoice cannot be imported",
+				row.Due.Fixed(i.Currency), total)
+		case row.Paid != nil && !row.Paid.IsZero():
+			g.faultf(r, row.Line, intake.FieldAmountPaid, "%s of %s is paid: a partly paid invoice cannot be imported",
+				row.Paid.Fixed(i.Currency), total)
+		default:
+			continue
+		}
+		return
+	}
 }
 
 // entity finds the legal entity of an invoice.
@@ -171,23 +208,44 @@ func (g *group) accounts(r *Result, n names, p Params, one *invoice.NewInvoice) 
 	}
 }
 
-// customer finds the customer of an invoice by its id, its email address or its name, and creates it if there is none.
-func (g *group) customer(ctx context.Context, tx *db.Tx, r *Result, n names, p Params) (customerID string, created bool, err error) {
-	id, mail, name := g.texts[intake.FieldCustomerID], g.texts[intake.FieldCustomerEmail], g.texts[intake.FieldCustomerName]
-	for _, by := range []struct {
+// findCustomer returns the customer that the file names by its id, its name or its email address. They must not contradict each other.
+func (g *group) findCustomer(r *Result, n names) (customerID string, ok bool) {
+	line, id := g.rows[0].Line, g.texts[intake.FieldCustomerID]
+	by := intake.FieldCustomerID
+	for _, named := range []struct {
 		field intake.Field
-		text  string
 		in    map[string]string
-	}{{intake.FieldCustomerID, id, n.customers}, {intake.FieldCustomerName, name, n.named}, {intake.FieldCustomerEmail, mail, n.mails}} {
-		found, several := get(by.in, by.text)
-		if several {
-			g.faultf(r, g.rows[0].Line, by.field, "several customers have %q: use the id of one", by.text)
-			return "", false, nil
-		}
-		if by.text != "" && found != "" {
-			return found, false, nil
+	}{{intake.FieldCustomerID, n.customers}, {intake.FieldCustomerName, n.named}, {intake.FieldCustomerEmail, n.mails}} {
+		text := g.texts[named.field]
+		found, several := get(named.in, text)
+		switch {
+		case several && customerID == "":
+			g.faultf(r, line, named.field, "several customers have %q: use the id of one", text)
+			return "", false
+		case found == "":
+		case customerID == "" && id != "" && named.field != intake.FieldCustomerID:
+			g.faultf(r, line, intake.FieldCustomerID, "%q is not an id of the customer that is called %q: add it to the customer, or leave it out",
+				id, text)
+			return "", false
+		case customerID == "":
+			customerID, by = found, named.field
+		case customerID != found:
+			g.faultf(r, line, named.field, "%q is another customer than %q", text, g.texts[by])
+			return "", false
 		}
 	}
+	return customerID, true
+}
+
+// fromFile is the provider of the ids that files give to customers.
+const fromFile = "file"
+
+// customer returns the customer of an invoice, and creates it if there is none.
+func (g *group) customer(ctx context.Context, tx *db.Tx, r *Result, n names, p Params) (customerID string, created bool, err error) {
+	if customerID, ok := g.findCustomer(r, n); customerID != "" || !ok {
+		return customerID, false, nil
+	}
+	id, mail, name := g.texts[intake.FieldCustomerID], g.texts[intake.FieldCustomerEmail], g.texts[intake.FieldCustomerName]
 	line := g.rows[0].Line
 	switch {
 	case name == "" && mail == "" && id == "":
@@ -203,7 +261,11 @@ func (g *group) customer(ctx context.Context, tx *db.Tx, r *Result, n names, p P
 	if len(g.faults) > 0 {
 		return "", false, nil
 	}
-	made, err := customer.CreateInTx(ctx, tx, customer.CreateParams{Name: cmp.Or(name, mail), Email: mail})
+	params := customer.CreateParams{Name: cmp.Or(name, mail), Email: mail}
+	if id != "" {
+		params.References = []customer.Reference{{Provider: fromFile, ExternalID: id}}
+	}
+	made, err := customer.CreateInTx(ctx, tx, params)
 	if err != nil {
 		if !fault.Refused(err) {
 			return "", false, err
@@ -213,6 +275,7 @@ func (g *group) customer(ctx context.Context, tx *db.Tx, r *Result, n names, p P
 	}
 	put(n.named, made.Name, made.ID)
 	put(n.mails, made.Email, made.ID)
+	put(n.customers, id, made.ID)
 	return made.ID, true, nil
 }
 

@@ -12,14 +12,16 @@ import (
 
 // group is the rows of one invoice.
 type group struct {
-	rows    []intake.InvoiceRow
-	texts   map[intake.Field]string // what is the same in all rows
-	lines   []invoice.LineParams
-	total   string
-	status  invoice.Status
-	skipped bool // it is void or paid
-	faults  []intake.Fault
-	outcome invoice.Outcome
+	rows      []intake.InvoiceRow
+	texts     map[intake.Field]string // what is the same in all rows; nil if the row belongs to no invoice
+	entityKey string                  // the legal entity that its rows state
+	lines     []invoice.LineParams
+	total     string
+	status    invoice.Status
+	skipped   bool  // it is void or paid
+	at        []int // where the rows are in the file
+	faults    []intake.Fault
+	outcome   invoice.Outcome
 }
 
 // settled reports whether nothing is to be done about the invoice.
@@ -27,42 +29,7 @@ func (g *group) settled() bool { return g.skipped || len(g.faults) > 0 }
 
 // common are the fields that the rows of an invoice share. A row may leave them empty.
 var common = []intake.Field{intake.FieldCustomerID, intake.FieldCustomerName, intake.FieldCustomerEmail, intake.FieldInvoiceDate,
-	intake.FieldDueDate, intake.FieldCurrency, intake.FieldStatus, intake.FieldLegalEntity, intake.FieldMemo}
-
-// group returns the invoices of the file in the order of their first rows.
-func (r *Result) group(p Params) (out []*group) {
-	at := map[[2]string]*group{}
-	number, entity := "", ""
-	for _, row := range r.Rows {
-		if row.Unreadable() {
-			out = append(out, &group{rows: []intake.InvoiceRow{row}, faults: row.Faults})
-			continue
-		}
-		if own := row.Texts[intake.FieldInvoiceNumber]; own != "" {
-			number, entity = own, row.Texts[intake.FieldLegalEntity]
-		} else if number == "" || row.Texts[intake.FieldCustomerName]+row.Texts[intake.FieldInvoiceDate] != "" {
-			g := &group{rows: []intake.InvoiceRow{row}}
-			g.faultf(r, row.Line, intake.FieldInvoiceNumber, "is empty: an invoice is recognized by its number")
-			out = append(out, g)
-			continue
-		}
-		key := [2]string{strings.ToLower(entity), number}
-		g := at[key]
-		if g == nil {
-			g = &group{texts: map[intake.Field]string{intake.FieldInvoiceNumber: number}}
-			at[key] = g
-			out = append(out, g)
-		}
-		g.rows = append(g.rows, row)
-		g.faults = append(g.faults, row.Faults...)
-	}
-	for _, g := range out {
-		if g.texts != nil {
-			g.read(r, p)
-		}
-	}
-	return out
-}
+	intake.FieldDueDate, intake.FieldCurrency, intake.FieldStatus, intake.FieldMemo}
 
 func (g *group) faultf(r *Result, line int, field intake.Field, format string, args ...any) {
 	f := intake.Fault{Line: line, Column: r.Column(field), Message: fmt.Sprintf(format, args...)}
@@ -100,8 +67,35 @@ func (g *group) read(r *Result, p Params) {
 	}
 	if total != nil {
 		g.total = total.String()
+	} else {
+		g.refuseRepeated(r)
 	}
 	g.setStatus(r, p, from[intake.FieldStatus])
+}
+
+// refuseRepeated adds a fault for each row that is the same as an earlier one with other rows between them, as in a file that contains an
+// invoice twice. There is no total that would show it.
+func (g *group) refuseRepeated(r *Result) {
+	last := map[string]int{}
+	for k, row := range g.rows {
+		if row.Unreadable() {
+			continue
+		}
+		content := fmt.Sprint(row.Texts, text(row.Quantity), text(row.UnitPrice), text(row.Amount), text(row.TaxRate), text(row.TaxAmount))
+		if before, there := last[content]; there && g.at[before]+1 != g.at[k] {
+			g.faultf(r, row.Line, intake.FieldInvoiceNumber, "the row is the same as line %d: remove it, or state the total of the invoice",
+				g.rows[before].Line)
+		}
+		last[content] = k
+	}
+}
+
+// text returns a number, or - if there is none.
+func text(d *money.Decimal) string {
+	if d == nil {
+		return "-"
+	}
+	return d.String()
 }
 
 // line returns a line of the invoice. Its unit price follows from its amount, or of an invoice with one line from its total.
@@ -118,17 +112,22 @@ func (g *group) line(r *Result, row intake.InvoiceRow, total *money.Decimal) inv
 		quantity = *row.Quantity
 		l.Quantity = quantity.String()
 	}
-	switch {
-	case price != nil:
-		l.UnitPrice = price.String()
-	case amount != nil:
-		l.UnitPrice = amount.Quo(quantity, priceDecimals).String()
-	case len(row.Faults) == 0:
-		g.faultf(r, row.Line, intake.FieldAmount, "is empty: every line needs an amount or a unit price")
-	}
 	places, fiat := money.MinorUnits(g.texts[intake.FieldCurrency])
 	if !fiat {
 		places = 2
+	}
+	switch {
+	case price != nil:
+		if l.UnitPrice = price.String(); amount == nil && row.Quantity != nil && row.Quantity.IsZero() {
+			g.faultf(r, row.Line, intake.FieldQuantity, "is 0, and there is no amount: state the quantity or the amount")
+		}
+	case amount != nil:
+		each := amount.Quo(quantity, priceDecimals)
+		if l.UnitPrice = each.String(); !quantity.Mul(each).Round(places).Equal(amount.Round(places)) {
+			l.Quantity, l.UnitPrice = "", amount.String()
+		}
+	case len(row.Faults) == 0:
+		g.faultf(r, row.Line, intake.FieldAmount, "is empty: every line needs an amount or a unit price")
 	}
 	if price != nil && amount != nil && !quantity.Mul(*price).Round(places).Equal(amount.Round(places)) {
 		g.faultf(r, row.Line, intake.FieldAmount, "is %s, but the quantity of %s times the unit price of %s is %s", amount, quantity, price,

@@ -86,14 +86,14 @@ func NewService(d *db.DB, invoices *invoice.Service) *Service { return &Service{
 func (s *Service) Import(ctx context.Context, p Params, file io.Reader) (Result, error) {
 	out := Result{DryRun: p.DryRun}
 	var faults fault.List
-	if err := s.validate(ctx, p, &faults); err != nil {
+	entities, err := s.validate(ctx, p, &faults)
+	if err != nil {
 		return out, err
 	}
 	var m intake.InvoiceMapping
 	if p.Mapping != nil {
 		m = *p.Mapping
 	}
-	var err error
 	if out.InvoiceFile, err = intake.ReadInvoices(p.FileName, file, m, rowsMax); err != nil && fault.KindOf(err) != fault.Invalid {
 		err = fault.Invalidf("file", "cannot be read: %v", err)
 	}
@@ -103,7 +103,7 @@ func (s *Service) Import(ctx context.Context, p Params, file io.Reader) (Result,
 	if err := faults.Err(); err != nil {
 		return out, err
 	}
-	groups := out.group(p)
+	groups := out.group(p, entities)
 	for _, some := range slices.Collect(slices.Chunk(groups, batch)) {
 		if err := s.importSome(ctx, &out, p, some); err != nil {
 			return out, err
@@ -113,16 +113,17 @@ func (s *Service) Import(ctx context.Context, p Params, file io.Reader) (Result,
 	return out, nil
 }
 
-// validate adds the faults of the parameters.
-func (s *Service) validate(ctx context.Context, p Params, faults *fault.List) error {
+// validate adds the faults of the parameters, and returns the legal entities by their names and ids.
+func (s *Service) validate(ctx context.Context, p Params, faults *fault.List) (entities map[string]string, err error) {
 	if p.Status != invoice.Draft && p.Status != invoice.Open {
 		faults.Addf("status", "must be draft or open")
 	}
-	return s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Read(ctx, tx)
 		if err != nil {
 			return err
 		}
+		entities = entityNames(ctx, b)
 		if _, there := b.Entities[p.LegalEntityID]; p.LegalEntityID != "" && (!there || !actor.From(ctx).Sees(p.LegalEntityID)) {
 			faults.AddMissing("legal entity", "legal_entity_id")
 		}
@@ -137,6 +138,7 @@ func (s *Service) validate(ctx context.Context, p Params, faults *fault.List) er
 		}
 		return nil
 	})
+	return entities, err
 }
 
 // errUndo rolls a database transaction back whose result is all that is wanted.

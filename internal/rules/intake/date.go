@@ -50,18 +50,28 @@ type clock struct {
 
 // parse reads a date with an optional time of day. Its errors continue a sentence that begins with the text.
 func (c *clock) parse(text string) (time.Time, error) {
-	text = strings.TrimSpace(text)
-	var m moment
-	var err error
-	if len(c.layouts) > 0 {
-		m, err = parseLayouts(text, c.layouts)
-	} else {
-		m, err = parseMoment(text, c.order)
-	}
+	m, err := c.moment(text)
 	if err != nil {
 		return time.Time{}, err
 	}
 	return m.instantIn(c.zone)
+}
+
+// day reads a date as parse does, but returns the calendar day as it is written, whatever its time zone is.
+func (c *clock) day(text string) (time.Time, error) {
+	m, err := c.moment(text)
+	if err != nil {
+		return time.Time{}, err
+	}
+	m.zoned = false
+	return m.instantIn(time.UTC)
+}
+
+func (c *clock) moment(text string) (moment, error) {
+	if text = strings.TrimSpace(text); len(c.layouts) > 0 {
+		return parseLayouts(text, c.layouts)
+	}
+	return parseMoment(text, c.order)
 }
 
 // instantIn applies the zone. A date without a time of day becomes the start of that day in UTC: it is a calendar day,

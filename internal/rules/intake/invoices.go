@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -28,6 +29,8 @@ const (
 	FieldUnitPrice        Field = "unit_price"
 	FieldTaxRate          Field = "tax_rate"
 	FieldTaxAmount        Field = "tax_amount"
+	FieldAmountDue        Field = "amount_due"
+	FieldAmountPaid       Field = "amount_paid"
 	FieldLedgerAccount    Field = "ledger_account"
 	FieldTaxLedgerAccount Field = "tax_ledger_account"
 )
@@ -36,12 +39,12 @@ const (
 // is that of the invoice, with tax.
 var InvoiceFields = []Field{
 	FieldInvoiceNumber, FieldCustomerID, FieldCustomerName, FieldCustomerEmail, FieldInvoiceDate, FieldDueDate, FieldCurrency,
-	FieldDescription, FieldProduct, FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal, FieldStatus,
-	FieldLegalEntity, FieldLedgerAccount, FieldTaxLedgerAccount, FieldMemo,
+	FieldDescription, FieldProduct, FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal, FieldAmountDue,
+	FieldAmountPaid, FieldStatus, FieldLegalEntity, FieldLedgerAccount, FieldTaxLedgerAccount, FieldMemo,
 }
 
 // invoiceNumbers are the fields that hold numbers.
-var invoiceNumbers = []Field{FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal}
+var invoiceNumbers = []Field{FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal, FieldAmountDue, FieldAmountPaid}
 
 // InvoiceMapping states how to read a file of invoices. What is not stated is detected.
 type InvoiceMapping struct {
@@ -112,11 +115,15 @@ type InvoiceRow struct {
 	TaxRate    *money.Decimal
 	TaxAmount  *money.Decimal
 	Total      *money.Decimal
+	Due        *money.Decimal
+	Paid       *money.Decimal
+	Signs      map[Field]string // the currencies beside amounts of a row that states no currency
 	Faults     []Fault
+	Cells      []string // of an unreadable row whose number is not certain: one of them may be the number
 	unreadable bool
 }
 
-// Unreadable reports whether it is not known what the row says, not even the number of its invoice.
+// Unreadable reports whether it is not known what the row says, except the number of its invoice if that is among its texts.
 func (r InvoiceRow) Unreadable() bool { return r.unreadable }
 
 // InvoiceFile is a file of invoices.
@@ -347,6 +354,7 @@ func (p *invoicePlan) read(raw *sheetRow) InvoiceRow {
 	}
 	if raw.broken != "" || !(&Reader{}).validateWidth(&e) {
 		out.Faults, out.unreadable = e.faults, true
+		p.readNumber(raw, &out)
 		return out
 	}
 	for field, index := range p.indexes {
@@ -363,29 +371,57 @@ func (p *invoicePlan) read(raw *sheetRow) InvoiceRow {
 	}
 	for _, field := range []Field{FieldInvoiceDate, FieldDueDate} {
 		if text := out.Texts[field]; text != "" {
-			at, err := p.clock.parse(text)
+			at, err := p.clock.day(text)
 			if err != nil {
 				e.faultf(p.indexes[field], "%q %v", shorten(text), err)
 			}
 			out.Texts[field] = at.UTC().Format(time.DateOnly)
 		}
 	}
+	percent := false
 	if index, mapped := p.indexes[FieldTaxRate]; mapped && index < len(raw.cells) {
-		raw.cells[index] = strings.TrimSuffix(strings.TrimSpace(raw.cells[index]), "%")
+		raw.cells[index], percent = strings.CutSuffix(strings.TrimSpace(raw.cells[index]), "%")
 	}
 	for field, into := range map[Field]**money.Decimal{FieldQuantity: &out.Quantity, FieldUnitPrice: &out.UnitPrice, FieldAmount: &out.Amount,
-		FieldTaxRate: &out.TaxRate, FieldTaxAmount: &out.TaxAmount, FieldTotal: &out.Total} {
+		FieldTaxRate: &out.TaxRate, FieldTaxAmount: &out.TaxAmount, FieldTotal: &out.Total,
+		FieldAmountDue: &out.Due, FieldAmountPaid: &out.Paid} {
 		if c, mapped := p.numbers[field]; mapped {
-			*into = e.invoiceNumber(c, currency)
+			*into = e.invoiceNumber(c, field, currency, &out)
 		}
+	}
+	if rate := out.TaxRate; rate != nil && !percent && rate.Sign() > 0 && rate.Cmp(money.FromInt(1)) < 0 {
+		whole := rate.Mul(money.FromInt(100))
+		e.faultf(p.indexes[FieldTaxRate], "%s may mean %s%% or %s%%: write %s or %s%%", rate, whole, rate, whole, whole)
 	}
 	slices.SortFunc(e.faults, func(a, b Fault) int { return strings.Compare(a.Column, b.Column) })
 	out.Faults = e.faults
 	return out
 }
 
-// invoiceNumber parses a cell; an empty one is nil. In a file that states no currency, a sign such as € beside the number says nothing.
-func (e *entry) invoiceNumber(c numeric, currency string) *money.Decimal {
+// readNumber reads the number of the invoice from an unreadable row. It is certain if the cells before it are whole: those in front of a
+// quote in the wrong place, or all others if one has invalid characters. Cells may have shifted if there are too many or too few.
+func (p *invoicePlan) readNumber(raw *sheetRow, out *InvoiceRow) {
+	index, certain := p.indexes[FieldInvoiceNumber], len(raw.cells)
+	switch {
+	case raw.broken != "" && raw.column < 0:
+		certain--
+	case len(raw.cells) != len(p.sheet.header):
+		certain = 1
+	}
+	e := entry{sheet: p.sheet, row: raw}
+	text := e.text(index)
+	if index < certain && text != "" && utf8.ValidString(text) && !strings.ContainsRune(text, 0) {
+		out.Texts[FieldInvoiceNumber] = text
+		return
+	}
+	for i := range raw.cells {
+		out.Cells = append(out.Cells, e.text(i))
+	}
+}
+
+// invoiceNumber parses a cell; an empty one is nil. If the row states no currency, a sign such as € beside an amount is kept, to be
+// compared with the currency that the invoice gets.
+func (e *entry) invoiceNumber(c numeric, field Field, currency string, row *InvoiceRow) *money.Decimal {
 	if currency != "" {
 		return e.number(c, currency)
 	}
@@ -393,5 +429,22 @@ func (e *entry) invoiceNumber(c numeric, currency string) *money.Decimal {
 	if !ok {
 		return nil
 	}
+	if n.code != "" && field != FieldQuantity && field != FieldTaxRate {
+		if row.Signs == nil {
+			row.Signs = map[Field]string{}
+		}
+		row.Signs[field] = n.code
+	}
 	return &n.value
+}
+
+// dollars are the currencies that are written with a dollar sign.
+const dollars = "USD AUD CAD NZD SGD HKD TWD MXN ARS CLP COP BRL UYU DOP BMD BSD BBD BZD BND FJD GYD JMD KYD LRD NAD SBD SRD TTD XCD CUP NIO TOP"
+
+// MeansCurrency reports whether a code or sign beside an amount can mean a currency.
+func MeansCurrency(sign, currency string) bool {
+	if sign == "$" {
+		return strings.Contains(dollars, currency)
+	}
+	return matchesCurrency(sign, currency)
 }

@@ -40,6 +40,9 @@ var invoiceSynonyms = []struct {
 	{FieldTaxAmount, "tax amount|taxamount|item tax amount|itemtaxamount|line tax|vat amount|tax|vat|steuerbetrag|ust|mwst|" +
 		"montant tva|tva|iva"},
 	{FieldTotal, "total|invoice total|total amount|grand total|gesamtbetrag|bruttobetrag|total ttc|importe total"},
+	{FieldAmountDue, "amount remaining|amountremaining|remaining amount|open balance|balance due|balance|amount due|amountdue|" +
+		"invoice amount due|invoiceamountdue|outstanding|amount outstanding|offener betrag|restbetrag|montant du|solde|saldo pendiente|saldo"},
+	{FieldAmountPaid, "amount paid|amountpaid|paid amount|invoice amount paid|invoiceamountpaid|paid|bezahlt|montant paye|importe pagado"},
 	{FieldStatus, "status|invoice status|state|etat|estado"},
 	{FieldLegalEntity, "legal entity|entity|subsidiary|gesellschaft|entite|entidad"},
 	{FieldLedgerAccount, "ledger account|account code|accountcode|account|income account|revenue account|gl account|" +

@@ -52,6 +52,8 @@ var invoiceColumnWords = map[intake.Field]string{
 	intake.FieldTaxRate:          "tax rate of the line in percent",
 	intake.FieldTaxAmount:        "tax of the line",
 	intake.FieldTotal:            "total of the invoice, with tax, which is compared with the lines",
+	intake.FieldAmountDue:        "amount that is still due on the invoice, which must be its total",
+	intake.FieldAmountPaid:       "amount that is paid on the invoice, which must be zero",
 	intake.FieldStatus:           "status of the invoice",
 	intake.FieldLegalEntity:      "legal entity, by its name or identifier",
 	intake.FieldLedgerAccount:    "ledger account of the line, by its code, name or identifier",

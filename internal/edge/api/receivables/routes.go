@@ -42,8 +42,9 @@ func (h handlers) invoices() []wire.Route {
 			Describe("Rows with the same invoice number are the lines of one invoice. The columns of the exports of Stripe, QuickBooks and "+
 				"Xero, and other usual names, are recognized; a mapping names others. An invoice with a faulty row is left out and the others "+
 				"are created. An invoice that exists with the same content is not created again, so the file can be sent again after its "+
-				"errors are corrected or the request failed; one that exists with other content is an error. Invoices that are paid, void or "+
-				"uncollectible according to the file are skipped."),
+				"errors are corrected or the request failed; one that exists with other content, as void, or as a draft if it is to be open, "+
+				"is an error. Invoices that are paid, void or uncollectible according to the file are skipped; one that is partly paid is an "+
+				"error. A row without a number is a line of the invoice directly above it if it has a description, a product or a quantity."),
 		wire.Get("/v1/invoices/{invoice_id}", h.getInvoice, "Get an invoice"),
 		wire.Patch("/v1/invoices/{invoice_id}", h.updateInvoice, "Update an invoice").
 			Describe("Once an invoice is open, only its due date and memo can change."),
