@@ -15,8 +15,8 @@ type place struct {
 	doubted bool   // the row cannot be read, and may belong to another invoice
 }
 
-// place returns where each row belongs. A row without a number continues the invoice of the row directly above it if it has a description, a
-// product or a quantity; otherwise it may be anything, such as the sum at the end of a report.
+// place returns where each row belongs. A row without a number continues the invoice of the row directly above it if it has a description,
+// a product or a quantity; otherwise it may be anything, such as the sum at the end of a report.
 func (r *Result) place(entities map[string]string) []place {
 	out := make([]place, len(r.Rows))
 	var above place

@@ -44,7 +44,8 @@ var InvoiceFields = []Field{
 }
 
 // invoiceNumbers are the fields that hold numbers.
-var invoiceNumbers = []Field{FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal, FieldAmountDue, FieldAmountPaid}
+var invoiceNumbers = []Field{FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal, FieldAmountDue,
+	FieldAmountPaid}
 
 // InvoiceMapping states how to read a file of invoices. What is not stated is detected.
 type InvoiceMapping struct {
@@ -439,7 +440,8 @@ func (e *entry) invoiceNumber(c numeric, field Field, currency string, row *Invo
 }
 
 // dollars are the currencies that are written with a dollar sign.
-const dollars = "USD AUD CAD NZD SGD HKD TWD MXN ARS CLP COP BRL UYU DOP BMD BSD BBD BZD BND FJD GYD JMD KYD LRD NAD SBD SRD TTD XCD CUP NIO TOP"
+const dollars = "USD AUD CAD NZD SGD HKD TWD MXN ARS CLP COP BRL UYU DOP " +
+	"BMD BSD BBD BZD BND FJD GYD JMD KYD LRD NAD SBD SRD TTD XCD CUP NIO TOP"
 
 // MeansCurrency reports whether a code or sign beside an amount can mean a currency.
 func MeansCurrency(sign, currency string) bool {
