@@ -208,7 +208,7 @@ func (a *App) Work(ctx context.Context) error {
 				files.Wake()
 			case classification.EventCreated, classification.EventResumed:
 				runs.Wake()
-			case connection.EventCreated:
+			case connection.EventCreated, connection.EventRequested:
 				connections.Wake()
 			case application.EventConfirmed:
 				reports.Wake()

@@ -86,7 +86,7 @@ var treasuryTables = []Table{
 		Example: "name",
 		References: []Link{
 			{Column: "legal_entity_id", To: "legal_entities"},
-			{Column: "source_id", To: "sources"},
+			{Column: "source_id", To: "sources", Fixes: []string{"legal_entity_id"}},
 		},
 		Unlinked: map[string]string{"external_account_id": providersID}},
 	{Name: "connection_syncs", Kind: Tenant, Owner: "treasury/connection",

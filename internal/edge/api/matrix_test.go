@@ -441,7 +441,7 @@ func TestEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
 }
 
 func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
-	const retries = 20
+	const retries = 8
 	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		if !r.Idempotent {
 			return

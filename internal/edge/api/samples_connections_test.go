@@ -25,7 +25,14 @@ func init() {
 			s.body = map[string]any{"name": "New name", "webhook_secret": "whsec_2"}
 			return s
 		},
-		"DELETE /v1/connections/{connection_id}":    one,
-		"POST /v1/connections/{connection_id}/sync": one,
+		"DELETE /v1/connections/{connection_id}": one,
+		"POST /v1/connections/{connection_id}/sync": func(t *testing.T, n *apitest.Tenant) sample {
+			s := one(t, n)
+			// A new connection is read without a request.
+			if err := n.Service().App.Connections.Run(t.Context(), n.Organization.ID, s.path["connection_id"]); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
 	})
 }

@@ -28,10 +28,16 @@ func fileInputs(t *testing.T) map[string]fileInput {
 	t.Helper()
 	const transactions = "Date,Description,Amount\n2026-01-05,Rent,-1200.00\n2026-01-06,Wire from a customer,5000.00\n"
 	statement := aFile(t, "statement.csv", transactions)
+	const invoices = "Number,Customer,Date,Amount\nA1,Northwind,2026-01-05,50.00\n"
 	return map[string]fileInput{
 		"bursar import FILE": {name: "books.journal", imports: "Imported 1 entry",
 			text: "2026-01-05 * Rent\n    Expenses:Rent  10.00 USD\n    Assets:Bank  -10.00 USD\n",
 			args: []string{"import", "FILE", "--format", "hledger"}},
+		"bursar import invoices FILE": {name: "invoices.csv", imports: "1 invoices and 1 customers created", text: invoices,
+			args: []string{"import", "invoices", "FILE", "--account", "4010"}},
+		"bursar import invoices --mapping": {name: "mapping.json", imports: "1 invoices and 1 customers created",
+			text: `{"columns": {"invoice_number": "Number", "customer_name": "Customer", "invoice_date": "Date", "amount": "Amount"}}`,
+			args: []string{"import", "invoices", aFile(t, "to map.csv", invoices), "--account", "4010", "--mapping", "FILE"}},
 		"bursar import prices FILE": {name: "prices.csv", imports: "Imported 2 prices",
 			text: "asset_type,currency,date,price\nBTC,USD,2026-01-31,64250.12\nETH,USD,2026-01-31,2450\n",
 			args: []string{"import", "prices", "FILE"}},

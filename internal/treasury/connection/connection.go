@@ -24,8 +24,11 @@ const noun = "connection"
 // nameMax is the maximum length of a name in characters.
 const nameMax = 500
 
-// EventCreated is the event of a new connection, whose data is to be read.
-const EventCreated = "connection.created"
+// EventCreated and EventRequested announce that the data of a connection is to be read: of a new one, and because somebody asked for it.
+const (
+	EventCreated   = "connection.created"
+	EventRequested = "connection.sync_requested"
+)
 
 // Status is the state of a connection.
 type Status string

@@ -308,6 +308,7 @@ func (s *Service) RequestSync(ctx context.Context, connectionID string) (c Conne
 		if c.Status == Unauthorized {
 			return fault.Conflictf("%s refuses the credentials of the connection %s: send a new api_key first", c.Provider, c.ID)
 		}
+		audit.Record(ctx, tx, audit.Change{Action: EventRequested, ResourceType: noun, ResourceID: c.ID, Before: c.facts(), After: c.facts()})
 		c.Progress.Running = true
 		return requestSync(ctx, tx, c.ID)
 	})
