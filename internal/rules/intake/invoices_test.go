@@ -16,7 +16,8 @@ func TestTheColumnsOfInvoicesAreRecognized(t *testing.T) {
 		"Stripe": {"id,Amount Due,Currency,Customer,Customer Email,Date (UTC),Due Date (UTC),Number,Subtotal,Tax,Tax Percent,Total,Status\n" +
 			"in_1,12,usd,cus_1,a@b.example,2026-01-05 10:00,2026-02-05 10:00,A-1,10,2,20,12,open\n",
 			"amount=Subtotal amount_due=Amount Due currency=Currency customer_email=Customer Email customer_id=Customer " +
-				"due_date=Due Date (UTC) invoice_date=Date (UTC) invoice_number=Number status=Status tax_amount=Tax tax_rate=Tax Percent total_amount=Total"},
+				"due_date=Due Date (UTC) invoice_date=Date (UTC) invoice_number=Number status=Status tax_amount=Tax " +
+				"tax_rate=Tax Percent total_amount=Total"},
 		"QuickBooks": {"*InvoiceNo,*Customer,*InvoiceDate,*DueDate,Item(Product/Service),ItemDescription,ItemQuantity,ItemRate,*ItemAmount\n" +
 			"1,One,01/15/2026,02/14/2026,Hours,Work,1,2,2\n",
 			"amount=*ItemAmount customer_name=*Customer description=ItemDescription due_date=*DueDate invoice_date=*InvoiceDate " +
