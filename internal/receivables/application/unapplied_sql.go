@@ -47,16 +47,16 @@ type unappliedRow struct {
 // named by the application: such a payment may have been booked for another deposit before. Lines of revaluations have a unit without a
 // quantity.
 func selectUnappliedSince(ctx context.Context, tx *db.Tx, accountID string, from time.Time) ([]unappliedRow, error) {
-	return db.All[unappliedRow](ctx, tx, `SELECT COALESCE(s.deposit_transaction_id, e.transaction_id,
-		a.deposit_transaction_id, u.deposit_transaction_id, '') AS deposit_transaction_id,
+	return db.All[unappliedRow](ctx, tx, `SELECT COALESCE(s.deposit_transaction_id,
+		v.deposit_transaction_id, e.transaction_id, a.deposit_transaction_id, u.deposit_transaction_id, '') AS deposit_transaction_id,
 		l.legal_entity_id, l.unit, l.credit_or_debit, {dec_sum}(CASE WHEN l.unit IS NULL THEN l.amount ELSE l.quantity END) AS quantity
 		FROM journal_lines l
 		JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
 		LEFT JOIN journal_entries o ON o.organization_id = @org AND o.journal_entry_id = e.previous_entry_id
 		LEFT JOIN cash_applications a ON a.organization_id = @org AND a.journal_entry_id = e.journal_entry_id
 		LEFT JOIN cash_applications u ON u.organization_id = @org AND u.journal_entry_id = e.previous_entry_id
-		LEFT JOIN cash_applications s ON s.organization_id = @org
-		AND s.cash_application_id = COALESCE(a.source_application_id, u.source_application_id)
+		LEFT JOIN cash_applications s ON s.organization_id = @org AND s.cash_application_id = a.source_application_id
+		LEFT JOIN cash_applications v ON v.organization_id = @org AND v.cash_application_id = u.source_application_id
 		WHERE l.organization_id = @org AND l.ledger_account_id = ? AND l.accounting_date >= ? AND l.is_posted = ?
 		AND (l.unit IS NULL OR l.quantity IS NOT NULL) AND `+byApplication+`
 		GROUP BY 1, 2, 3, 4`, accountID, from, true)
