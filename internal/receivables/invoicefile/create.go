@@ -287,7 +287,7 @@ var fields = map[string]intake.Field{
 	"email": intake.FieldCustomerEmail, "description": intake.FieldDescription, "product": intake.FieldProduct,
 	"quantity": intake.FieldQuantity, "unit_price": intake.FieldUnitPrice, "tax_rate": intake.FieldTaxRate,
 	"tax_amount": intake.FieldTaxAmount, "ledger_account_id": intake.FieldLedgerAccount,
-	"tax_ledger_account_id": intake.FieldTaxLedgerAccount,
+	"tax_ledger_account_id": intake.FieldTaxLedgerAccount, "external_references[0].external_id": intake.FieldCustomerID,
 }
 
 // report adds the faults of an invoice: those of a line with the line of the file, the others with its first.

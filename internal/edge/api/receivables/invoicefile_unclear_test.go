@@ -62,6 +62,7 @@ func TestWhatAFileOfInvoicesLeavesUnclearIsAFault(t *testing.T) {
 			"the name and email of two customers": {customer + "A,,Kay,ell@ell.example,2026-01-05,1\n",
 				`2 Email: "ell@ell.example" is another customer than "Kay"`},
 			"an unknown id of a known name": {customer + "A,k-2,Kay,,2026-01-05,1\n", `2 Customer ID: "k-2" is not an id of the customer`},
+			"an id that is too long":        {customer + "A," + strings.Repeat("k", 300) + ",New,,2026-01-05,1\n", "2 Customer ID: must have"},
 			"a fraction as a rate": {plain[:len(plain)-1] + ",Tax Rate\nA,Northwind,2026-01-05,100,0.19\nB,Northwind,2026-01-05,100,0.5%\n",
 				"3 B USD 1 100.50|2 Tax Rate: 0.19 may mean 19% or 0.19%: write 19 or 19%"},
 			"an invoice twice": {lines + "A,Northwind,2026-01-05,One,1,10\nB,Northwind,2026-01-05,One,1,10\nA,Northwind,2026-01-05,One,1,10\n",
