@@ -144,6 +144,20 @@ func Get(ctx context.Context, tx *db.Tx, legalEntityID string) (LegalEntity, err
 	return find(ctx, tx, legalEntityID)
 }
 
+// Selected returns the legal entities that a filter selects: those that it names, which must exist and be visible to the actor, or, if it
+// names none, those that the actor is limited to; nil for all. It runs in the caller's transaction.
+func Selected(ctx context.Context, tx *db.Tx, named []string) ([]string, error) {
+	for _, id := range named {
+		if _, err := Get(ctx, tx, id); err != nil {
+			return nil, err
+		}
+	}
+	if who := actor.From(ctx); named == nil && who.Limited() {
+		return who.LegalEntityIDs, nil
+	}
+	return named, nil
+}
+
 // noun names a legal entity in messages.
 const noun = "legal entity"
 

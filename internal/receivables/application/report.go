@@ -109,8 +109,10 @@ func (s *Service) report(ctx context.Context, claim *task.Claim) error {
 		if i.Provider != stripe || l.ReportedAt != nil {
 			continue
 		}
-		if a, err = s.read(ctx, claim); err != nil { // it may have been voided, or have gone back, since the last call
-			return err
+		if n > 0 { // it may have been voided, or have gone back, since the call before
+			if a, err = s.read(ctx, claim); err != nil {
+				return err
+			}
 		}
 		if a.Status != Confirmed {
 			continue

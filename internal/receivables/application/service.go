@@ -66,17 +66,12 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	key := func(a Application) string { return a.ID }
 	return page.ListByKey("cash-applications", f, p, "~", key, func(below string, limit int) (rows []Application, err error) {
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			entities := f.LegalEntityIDs
-			for _, legalEntityID := range entities {
-				if _, err := entity.Get(ctx, tx, legalEntityID); err != nil {
-					return err
-				}
+			entities, err := entity.Selected(ctx, tx, f.LegalEntityIDs)
+			if err != nil {
+				return err
 			}
 			if err := f.requireRecords(ctx, tx); err != nil {
 				return err
-			}
-			if entities == nil && who.Limited() {
-				entities = who.LegalEntityIDs
 			}
 			rows, err = selectPage(ctx, tx, f, entities, below, limit)
 			return err

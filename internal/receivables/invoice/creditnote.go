@@ -89,14 +89,9 @@ func (s *Service) CreditNotes(ctx context.Context, f CreditNoteFilter, p page.Re
 			}
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			q := query{entities: f.LegalEntityIDs}
-			for _, legalEntityID := range f.LegalEntityIDs {
-				if _, err := entity.Get(ctx, tx, legalEntityID); err != nil {
-					return err
-				}
-			}
-			if q.entities == nil && who.Limited() {
-				q.entities = who.LegalEntityIDs
+			var q query
+			if q.entities, err = entity.Selected(ctx, tx, f.LegalEntityIDs); err != nil {
+				return err
 			}
 			if f.InvoiceID != "" {
 				if _, err := Find(ctx, tx, f.InvoiceID); err != nil {

@@ -133,14 +133,9 @@ func get(ctx context.Context, tx *db.Tx, p Params) (Report, error) {
 	if err := faults.Err(); err != nil {
 		return out, err
 	}
-	f := invoice.ReceivablesFilter{LegalEntityIDs: p.LegalEntityIDs, Currency: p.Currency}
-	for _, id := range p.LegalEntityIDs {
-		if _, err := entity.Get(ctx, tx, id); err != nil {
-			return out, err
-		}
-	}
-	if who := actor.From(ctx); f.LegalEntityIDs == nil && who.Limited() {
-		f.LegalEntityIDs = who.LegalEntityIDs
+	f := invoice.ReceivablesFilter{Currency: p.Currency}
+	if f.LegalEntityIDs, err = entity.Selected(ctx, tx, p.LegalEntityIDs); err != nil {
+		return out, err
 	}
 	if p.CustomerID != "" {
 		if f.CustomerIDs, err = customer.Resolve(ctx, tx, p.CustomerID); err != nil || len(f.CustomerIDs) == 0 {

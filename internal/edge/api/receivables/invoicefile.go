@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -62,17 +61,7 @@ var invoiceColumnWords = map[intake.Field]string{
 
 // Schema lists the fields.
 func (InvoiceImportColumns) Schema(huma.Registry) *huma.Schema {
-	most := 500
-	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
-	for _, f := range intake.InvoiceFields {
-		s.Properties[string(f)] = &huma.Schema{
-			Type:        huma.TypeString,
-			MaxLength:   &most,
-			Description: "Column of the " + cmp.Or(invoiceColumnWords[f], strings.ReplaceAll(string(f), "_", " ")) + ".",
-		}
-	}
-	s.PrecomputeMessages()
-	return s
+	return wire.ColumnsSchema(intake.InvoiceFields, invoiceColumnWords)
 }
 
 // InvoiceImport is what became of a file of invoices.

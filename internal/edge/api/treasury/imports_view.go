@@ -1,9 +1,7 @@
 package treasury
 
 import (
-	"cmp"
 	"encoding/json"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -135,17 +133,7 @@ var columnWords = map[intake.Field]string{
 
 // Schema lists the fields.
 func (ImportColumns) Schema(huma.Registry) *huma.Schema {
-	most := 500
-	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
-	for _, f := range intake.Fields {
-		s.Properties[string(f)] = &huma.Schema{
-			Type:        huma.TypeString,
-			MaxLength:   &most,
-			Description: "Column of the " + cmp.Or(columnWords[f], strings.ReplaceAll(string(f), "_", " ")) + ".",
-		}
-	}
-	s.PrecomputeMessages()
-	return s
+	return wire.ColumnsSchema(intake.Fields, columnWords)
 }
 
 // mapping converts to the type of the reader, which has the same names.
