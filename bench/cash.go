@@ -52,6 +52,7 @@ func (b *bench) cash(e engine) (figures []figure, err error) {
 // cashService is a running service with customers and open invoices.
 type cashService struct {
 	treasuryService
+	database  database
 	revenue   string
 	entity    string
 	customers []client.Customer
@@ -68,9 +69,9 @@ func (b *bench) openCash(e engine, name string, invoices, customers int) (*cashS
 	if err != nil {
 		return nil, err
 	}
-	c := &cashService{treasuryService: treasuryService{server: s, api: s.client(), payees: 20}}
+	c := &cashService{treasuryService: treasuryService{server: s, api: s.client(), payees: 20}, database: k}
 	if err = c.open(b.ctx); err == nil {
-		err = c.bill(b.ctx, invoices, customers)
+		err = errors.Join(c.bill(b.ctx, invoices, customers), b.analyze(k))
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.stop())
@@ -218,7 +219,7 @@ func (c *cashService) rates(b *bench) (rate, drafts float64, applied int64, err 
 		return 0, 0, 0, err
 	}
 	deposits, err := c.deposit(b.ctx, c.invoices)
-	if err != nil {
+	if err := errors.Join(err, b.analyze(c.database)); err != nil {
 		return 0, 0, 0, err
 	}
 	payments := map[string]any{"source_id": c.bank, "start_date": later.Format(time.RFC3339), "direction": "debit"}

@@ -70,7 +70,8 @@ func toRow(i Invoice) row {
 		Subtotal: i.Subtotal, Tax: i.Tax, Total: i.Total, AmountDue: i.AmountDue, Memo: db.OrNull(i.Memo), VoidReason: db.OrNull(i.VoidReason),
 		TransactionID: db.OrNull(i.TransactionID), EntryID: db.OrNull(i.EntryID), WriteOffID: db.OrNull(i.WriteOffID), CreatedAt: i.CreatedAt,
 		UpdatedAt: i.UpdatedAt}
-	r.NumberKey, r.NumberDigits = match.NumberKeys(i.Number)
+	key, digits := match.NumberKeys(i.Number)
+	r.NumberKey, r.NumberDigits = numberKey(key), digits
 	r.AmountDueKey, r.TotalKey = amountKey(i.AmountDue), amountKey(i.Total)
 	if i.sequence > 0 {
 		r.Sequence = &i.sequence

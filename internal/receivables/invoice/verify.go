@@ -153,7 +153,7 @@ func entriesOf(ctx context.Context, tx *db.Tx, chunk []Invoice) (map[string]jour
 // faults returns the violated invariants of an invoice by itself.
 func (i Invoice) faults() (out []string) {
 	out = i.lineFaults()
-	if key, digits := match.NumberKeys(i.Number); key != i.numberKey || digits != i.numberDigits {
+	if key, digits := match.NumberKeys(i.Number); numberKey(key) != i.numberKey || digits != i.numberDigits {
 		out = append(out, fmt.Sprintf("its number %s is looked up as %q and %q", i.Number, i.numberKey, i.numberDigits))
 	}
 	if i.amountDueKey != amountKey(i.AmountDue) || i.totalKey != amountKey(i.Total) {
