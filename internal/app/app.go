@@ -126,7 +126,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	periods := period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices).
 		WithAdjustments(holdings.KeepAdjustments)
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
-	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo)
+	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo).WithReserved(application.ReservedBy)
 	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate}, invoices)
 	connections := connection.NewService(d, c.Secrets).WithProvider(stripe.Name, processor, processor.Read)
 	applications := application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections))

@@ -357,6 +357,12 @@ func AppliedTo(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal,
 	return selectApplied(ctx, tx, invoiceID)
 }
 
+// ReservedBy returns the application that waits for a review and pays an invoice, or an empty text. It runs in the caller's transaction.
+func ReservedBy(ctx context.Context, tx *db.Tx, invoiceID string) (string, error) {
+	reserved, err := selectReservations(ctx, tx)
+	return reserved[invoiceID], err
+}
+
 // depositsOf returns the transactions of applications by their ids.
 func depositsOf(ctx context.Context, tx *db.Tx, all []Application) (map[string]transaction.Transaction, error) {
 	ids := make([]string, len(all))

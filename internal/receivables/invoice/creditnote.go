@@ -134,7 +134,11 @@ func (s *Service) Credit(ctx context.Context, p CreditNoteParams) (c CreditNote,
 			return err
 		}
 		if c.InvoiceID != "" {
-			if _, err := Settle(ctx, tx, c.InvoiceID, c.Total); err != nil {
+			of, err := Settle(ctx, tx, c.InvoiceID, c.Total)
+			if err != nil {
+				return err
+			}
+			if err := s.requireFree(ctx, tx, of); err != nil {
 				return err
 			}
 		}
@@ -199,7 +203,8 @@ func (r *resolver) creditable(ctx context.Context, of Invoice, c CreditNote) {
 	case of.Mirrored():
 		r.faults.AddConflictf("invoice_id", "the invoice %s is kept by %s: credit it there", of.Number, of.Provider)
 	case of.Status != Open:
-		r.faults.AddConflictf("invoice_id", "the invoice %s is %s: only an open one can be credited", of.Number, of.Status)
+		r.faults.AddConflictf("invoice_id", "the invoice %s is %s: only an open one can be credited. To pay money back, use the return of its "+
+			"cash application", of.Number, of.Status)
 	case c.Total.Cmp(of.AmountDue) > 0:
 		r.faults.AddConflictf("lines", "%s is due on the invoice %s, which is less than %s: credit the customer with the rest",
 			of.AmountDue.Fixed(of.Currency), of.Number, c.Total.Fixed(of.Currency))

@@ -44,8 +44,11 @@ func (s *Service) Void(ctx context.Context, invoiceID, reason string) (Invoice, 
 		case i.Status == Void:
 			return i, fault.Conflictf("the invoice %s is void already", i.Number)
 		case i.Status == Paid || !i.AmountDue.Equal(i.Total):
-			return i, fault.Conflictf("%s of the invoice %s are settled: undo that first, for example by voiding its credit notes",
+			return i, fault.Conflictf("%s of the invoice %s are settled: void the cash applications and credit notes that settle it first",
 				i.Total.Sub(i.AmountDue).Fixed(i.Currency), i.Number)
+		}
+		if err := s.requireFree(ctx, tx, i); err != nil {
+			return i, err
 		}
 		for _, entryID := range []string{i.WriteOffID, i.EntryID} {
 			if entryID == "" {
@@ -78,12 +81,15 @@ func (s *Service) MarkUncollectible(ctx context.Context, invoiceID string, p Wri
 				}
 				r.account("ledger_account_id", p.AccountID, foreign, writeOffTypes)
 			}
-			date := r.accountingDate("accounting_date", p.Date)
+			date := r.accountingDate("accounting_date", p.Date, i.Date)
 			if err := r.faults.Err(); err != nil {
 				return i, err
 			}
 			if i.Status != Open {
 				return i, fault.Conflictf("the invoice %s is %s: only an open one can be marked as uncollectible", i.Number, i.Status)
+			}
+			if err := s.requireFree(ctx, tx, i); err != nil {
+				return i, err
 			}
 			control, err := roleAccount(ctx, tx, b, account.RoleTradeReceivable)
 			if err != nil {

@@ -29,8 +29,10 @@ const (
 	memoMax        = 2000
 	reasonMax      = 500
 
-	yearMin    = 1970
-	yearsAhead = 10 // a later date is a typing error
+	// A date outside of these years is a typing error.
+	yearMin       = 1970
+	yearsAhead    = 1 // of documents and entries: an entry creates every period up to it
+	dueYearsAhead = 10
 )
 
 // Params describe an invoice. Dates and amounts are text, so that their faults are reported together.
@@ -179,34 +181,35 @@ func (r *resolver) dates(i *Invoice, p Params, terms int) {
 		}
 	}
 	dated, dueAt := false, false
-	if i.Date, dated = r.date("invoice_date", p.Date); p.DueDate == "" {
+	if i.Date, dated = r.date("invoice_date", p.Date, yearsAhead); p.DueDate == "" {
 		i.DueDate = i.Date.AddDate(0, 0, terms)
 		return
 	}
-	if i.DueDate, dueAt = r.date("due_date", p.DueDate); dated && dueAt && i.DueDate.Before(i.Date) {
+	if i.DueDate, dueAt = r.date("due_date", p.DueDate, dueYearsAhead); dated && dueAt && i.DueDate.Before(i.Date) {
 		r.faults.Addf("due_date", "must not be before invoice_date")
 	}
 }
 
 // date parses a day, which is stored as its first instant in UTC whatever the time zone of the organization is: an invoice has the same
 // date everywhere.
-func (r *resolver) date(field, text string) (time.Time, bool) {
+func (r *resolver) date(field, text string, ahead int) (time.Time, bool) {
 	at, err := time.Parse(time.DateOnly, text)
 	if err != nil {
 		r.faults.Addf(field, "must be a date such as 2026-01-31, and not %q", text)
 		return r.tx.Now(), false
 	}
-	if latest := r.tx.Now().Year() + yearsAhead; at.Year() < yearMin || at.Year() > latest {
+	if latest := r.tx.Now().Year() + ahead; at.Year() < yearMin || at.Year() > latest {
 		r.faults.Addf(field, "must lie between %d and %d", yearMin, latest)
 		return r.tx.Now(), false
 	}
 	return at, true
 }
 
-// accountingDate returns the date of an entry in the form that the journal takes: today, if none is given.
-func (r *resolver) accountingDate(field, text string) string {
+// accountingDate returns the date of an entry about an invoice in the form that the journal takes: today, if none is given. It is not
+// before the date of the invoice.
+func (r *resolver) accountingDate(field, text string, invoiced time.Time) string {
 	if text == "" {
-		return calendar.DateOf(r.tx.Now(), r.books.Zone)
+		text = calendar.DateOf(r.tx.Now(), r.books.Zone)
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -216,6 +219,8 @@ func (r *resolver) accountingDate(field, text string) string {
 		r.faults.Addf(field, "%s", clock.Unreadable(text))
 	} else if at.Year() < yearMin || at.Year() > latest {
 		r.faults.Addf(field, "must lie between %d and %d", yearMin, latest)
+	} else if calendar.DateOf(at, r.books.Zone) < day(invoiced) {
+		r.faults.Addf(field, "must not be before the date of the invoice, %s", day(invoiced))
 	}
 	return text
 }

@@ -22,14 +22,36 @@ import (
 
 // Service holds the use cases.
 type Service struct {
-	db      *db.DB
-	journal *journal.Service
-	applied Applied
+	db       *db.DB
+	journal  *journal.Service
+	applied  Applied
+	reserved Reserved
 }
 
 // Applied returns what payments that were applied here have settled of an invoice that another system keeps, and which that system does
 // not know of. It runs in the caller's transaction.
 type Applied func(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal, error)
+
+// Reserved returns the cash application that waits for a review and pays an invoice, or an empty text.
+type Reserved func(ctx context.Context, tx *db.Tx, invoiceID string) (string, error)
+
+// WithReserved sets how the service learns which invoices are reserved. It is called before the service is used.
+func (s *Service) WithReserved(reserved Reserved) *Service {
+	s.reserved = reserved
+	return s
+}
+
+// requireFree returns an error of kind Conflict if an invoice is reserved.
+func (s *Service) requireFree(ctx context.Context, tx *db.Tx, i Invoice) error {
+	if s.reserved == nil {
+		return nil
+	}
+	by, err := s.reserved(ctx, tx, i.ID)
+	if err == nil && by != "" {
+		err = fault.Conflictf("the cash application %s, which waits for its review, pays the invoice %s: confirm or void that first", by, i.Number)
+	}
+	return err
+}
 
 // WithApplied sets how the service learns what was applied to mirrored invoices. It is called before the service is used.
 func (s *Service) WithApplied(applied Applied) *Service {
@@ -250,7 +272,7 @@ func (s *Service) Update(ctx context.Context, invoiceID string, u UpdateParams) 
 			r.length("memo", i.Memo, 0, memoMax)
 		}
 		if u.DueDate != nil {
-			due, valid := r.date("due_date", *u.DueDate)
+			due, valid := r.date("due_date", *u.DueDate, dueYearsAhead)
 			if i.DueDate = due; valid && due.Before(i.Date) {
 				r.faults.Addf("due_date", "must not be before invoice_date")
 			}

@@ -79,9 +79,8 @@ func (s *search) reasonsFor(e *explanation) []Reason {
 //   - its confidence is at least CertainMin, and nothing is left over or missing;
 //   - nothing else explains the deposit exactly, unless the memo names these invoices;
 //   - no search that could have found another explanation was cut short;
-//   - who paid is known by more than a similar or longer name, which may be that of a sister company, and no evidence points
-//     to somebody else; if it was learned from earlier deposits, no other customer has an invoice of this amount, because the
-//     payer may be an agent;
+//   - who paid is known by more than a similar or longer name, which may be that of a sister company, or earlier deposits, which
+//     an agent may have made, and no evidence points to somebody else;
 //   - the memo names no invoice that is not among those paid, and no number that does not exist or cannot be paid.
 func (s *search) doubts(e *explanation, confidence money.Decimal) (all []Reason) {
 	doubt := func(is bool, code Code, format string, args ...any) {
@@ -100,8 +99,8 @@ func (s *search) doubts(e *explanation, confidence money.Decimal) (all []Reason)
 		"The memo names invoices that this leaves out.")
 	if s.derived != nil && !e.named {
 		doubt(s.derived.Basis == BySimilarity || s.derived.Basis == ByText, NameDiffers, "The payer's name is not exactly that of the customer.")
-		doubt(s.derived.Basis == ByHistory && s.sameElsewhere(), SameAmountOther,
-			"The payer was learned from earlier deposits, and an invoice of another customer has the same amount.")
+		doubt(s.derived.Basis == ByHistory, PayerLearned, "The payer is known only from earlier deposits, and may pay for several customers. If "+
+			"it pays for this one only, add its name or address to the customer.")
 	}
 	return append(all, s.result.Notes...)
 }
@@ -109,13 +108,6 @@ func (s *search) doubts(e *explanation, confidence money.Decimal) (all []Reason)
 // rivals reports whether another explanation pays the deposit exactly.
 func (s *search) rivals(e *explanation) bool {
 	return slices.ContainsFunc(s.ladder, func(other *explanation) bool { return other != e && other.exact() })
-}
-
-// sameElsewhere reports whether a candidate of another customer has the amount of the deposit.
-func (s *search) sameElsewhere() bool {
-	return slices.ContainsFunc(s.withAmount(), func(i int32) bool {
-		return s.invoices[i].CustomerID != s.derived.CustomerID && s.invoices[i].AmountDue.Equal(s.deposit.Amount)
-	})
 }
 
 // contains reports whether a sorted list has an invoice.

@@ -130,6 +130,7 @@ func TestASuggestionIsCertainOnlyWithoutAnyDoubt(t *testing.T) {
 		invoice INV-2001 wayne 1000.00 due 01-31
 		invoice INV-2002 wayne 321.00 due 01-31
 		invoice 4711 wayne 333.00 due 01-31
+		invoice R1 wayne 72.13 due 01-31
 		invoice DUP-1 wayne 5.00 due 01-31 id=inv_d1
 		invoice DUP-1 globex 6.00 due 01-31 id=inv_d2
 		earlier 1 0 wayne WISE
@@ -142,8 +143,8 @@ func TestASuggestionIsCertainOnlyWithoutAnyDoubt(t *testing.T) {
 		"1500.00 Globex Inc":                       "low_confidence", // INV DUP-1 is open too
 		"1506.00 Globex Inc":                       "",
 		"999.00 / INV-1001":                        "low_confidence has_difference",
-		"321.00 Wise":                              "",
-		"1000.00 Wise":                             "same_amount_of_other_customer",
+		"321.00 Wise":                              "payer_learned",
+		"1000.00 Wise":                             "payer_learned",
 		"321.00 / wire from Wayne Enterprises":     "name_differs", // perhaps of Wayne Enterprises Asia
 		"321.00 Wayne Enterprise":                  "name_differs",
 		"1000.00 Wayne Enterprises for Globex Inc": "name_differs",
@@ -155,6 +156,9 @@ func TestASuggestionIsCertainOnlyWithoutAnyDoubt(t *testing.T) {
 		"80.00 Acme GmbH / INV-0999":               "not_unique number_closed",
 		"1000.00 Acme GmbH / INV-1005":             "number_left_out",
 		"333.00 / 4711":                            "number_unconfirmed",
+		"72.13 / R1":                               "number_unconfirmed",
+		"72.13 / invoice R1":                       "",
+		"72.13 Wayne Enterprises / R1":             "",
 		"333.00 Wayne Enterprises / 4711":          "",
 		"333.00 / invoice 4711":                    "",
 		"5.00 / DUP-1":                             "low_confidence number_ambiguous",

@@ -77,7 +77,7 @@ var fillers = map[string]bool{"no": true, "nr": true, "num": true, "number": tru
 const (
 	gapMax          = 3 // characters between the parts of a number, or of a list
 	joinedMax       = 8 // runs that are joined to a number
-	numberMin       = 3 // characters of a number that is recognized without a marker
+	numberMin       = 3 // characters of a number that needs no confirmation without a marker; fewer digits are none
 	plainNumberMin  = 6 // digits of a number without letters that is recognized without a marker
 	tailDigitsMin   = 3 // digits by which a number with letters is recognized after a marker
 	numberLengthMax = 64
@@ -213,8 +213,8 @@ func (x *numberIndex) at(runs []run, marked bool, known func(int32) bool) (m men
 		if len(found) == 0 && plain && marked && len(digits) >= tailDigitsMin {
 			found = x.digits.get(digits, known)
 		}
-		if len(found) > 0 && (marked || len(key) >= numberMin) {
-			m = mention{string(key), found, plain && !marked && (len(digits) < plainNumberMin || isDate(string(digits)))}
+		if short := len(key) < numberMin; len(found) > 0 && (marked || !short || !plain) {
+			m = mention{string(key), found, !marked && (short || plain && (len(digits) < plainNumberMin || isDate(string(digits))))}
 			n = i + 1
 			continue
 		}

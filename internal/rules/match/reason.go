@@ -37,7 +37,7 @@ const (
 	LowConfidence     Code = "low_confidence"
 	HasDifference     Code = "has_difference"
 	NotUnique         Code = "not_unique"
-	SameAmountOther   Code = "same_amount_of_other_customer"
+	PayerLearned      Code = "payer_learned"
 	SearchIncomplete  Code = "search_incomplete"
 	NameDiffers       Code = "name_differs"
 	EvidenceConflicts Code = "evidence_conflicts"

@@ -160,7 +160,8 @@ func (s *search) readMemo(payer int) {
 func (s *search) readMention(m mention, payer int) {
 	if len(m.invoices) == 0 {
 		s.blocked = true
-		s.note(because(NumberUnknown, "The memo names %s, which looks like an invoice number and is none.", excerpt(m.text)))
+		s.note(because(NumberUnknown, "The memo names %s, which looks like an invoice number, but no invoice of the legal entity has it.",
+			excerpt(m.text)))
 		return
 	}
 	var candidates, ofPayer []int32

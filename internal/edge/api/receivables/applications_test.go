@@ -312,6 +312,13 @@ func TestRulesRouteAndDemandReviews(t *testing.T) {
 		_, err := l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: other.ID,
 			Allocations: allocate([]client.Invoice{j}, "10.00")})
 		apitest.WantError(t, "reserved", err, 409, []string{"allocations[0].target_id"}, wait.ID)
+		_, err = l.Client.VoidInvoice(t.Context(), j.ID, client.VoidInvoice{})
+		apitest.WantConflict(t, err, wait.ID)
+		_, err = l.Client.MarkInvoiceUncollectible(t.Context(), j.ID, client.MarkInvoiceUncollectible{})
+		apitest.WantConflict(t, err, wait.ID)
+		_, err = l.Client.CreateCreditNote(t.Context(), client.CreateCreditNote{CustomerID: l.customer.ID, InvoiceID: j.ID,
+			LegalEntityID: l.LegalEntity.ID, CreditNoteDate: "2026-02-01", Lines: l.lines("4010 1.00")})
+		apitest.WantConflict(t, err, wait.ID)
 		_, err = l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID})
 		apitest.WantError(t, "waits", err, 409, []string{"deposit_transaction_id"}, "confirm or void it")
 		done, err := l.Client.IfMatch(wait.ETag).ConfirmCashApplication(t.Context(), wait.ID)

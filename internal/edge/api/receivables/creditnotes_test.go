@@ -36,7 +36,7 @@ func TestACreditNoteReducesWhatIsDueUntilItIsVoid(t *testing.T) {
 			t.Error(got)
 		}
 		_, err = l.Client.VoidInvoice(t.Context(), i.ID, client.VoidInvoice{})
-		apitest.WantConflict(t, err, "12.00 of the invoice INV-1 are settled", "voiding its credit notes")
+		apitest.WantConflict(t, err, "12.00 of the invoice INV-1 are settled", "credit notes that settle it")
 		_, err = credit("2026-02-15", "4010 108.01")
 		apitest.WantError(t, "too much", err, 409, []string{"lines"}, "108.00 is due on the invoice INV-1")
 		_, err = credit("2026-01-30", "4010 1.00")

@@ -19,6 +19,10 @@ func TestVoidingReversesAndWritingOffExpensesWhatIsDue(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-31", "4010 100.00 20% 2050")
+		for _, date := range []string{"2026-01-30", "2031-01-01"} {
+			_, err := l.Client.MarkInvoiceUncollectible(t.Context(), i.ID, client.MarkInvoiceUncollectible{AccountingDate: date})
+			apitest.WantError(t, date, err, 400, []string{"accounting_date"}, "must")
+		}
 		lost, err := l.Client.MarkInvoiceUncollectible(t.Context(), i.ID, client.MarkInvoiceUncollectible{AccountingDate: "2026-02-28"})
 		if err != nil || lost.Status != "uncollectible" || lost.AmountDue != "120.00" ||
 			l.written(t, lost.WriteOffJournalEntryID) != "Dr Bad debts 120.00; Cr Trade receivables 120.00" {
