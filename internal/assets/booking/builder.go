@@ -118,7 +118,7 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 			"%s is spam, which cannot be booked: mark it as not spam first", t.SequenceNumber())
 	case t.JournalEntryID != "" && t.JournalEntryID != m.rebooked:
 		return fault.ConflictAt([]fault.Field{{Name: field, Message: "has the entry " + t.JournalEntryID}},
-			"%s has the journal entry %s already: edit, delete or reverse that first",
+			"%s has the journal entry %s already: edit, delete or reverse that, or void its cash application, first",
 			t.SequenceNumber(), t.JournalEntryID)
 	}
 	return nil

@@ -187,7 +187,8 @@ func (a Application) Guide() Guidance {
 	case a.used().IsZero():
 		g.Allowed = append(g.Allowed, "void")
 	default:
-		g.Warnings = append(g.Warnings, "later cash applications use "+a.used().Fixed(a.Currency)+" of what it left unapplied: void those first")
+		g.Warnings = append(g.Warnings, "later cash applications use or pay back "+a.used().Fixed(a.Currency)+
+			" of what it left unapplied: void those first")
 	}
 	if a.Available.Sign() > 0 {
 		g.Allowed = append(g.Allowed, "apply_rest")

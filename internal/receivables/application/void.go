@@ -41,7 +41,7 @@ func (s *Service) void(ctx context.Context, tx *db.Tx, before Application, reaso
 	case before.Status == Voided:
 		return before, fault.Conflictf("the cash application %s is voided already", before.ID)
 	case !before.used().IsZero():
-		return before, fault.Conflictf("later cash applications use %s of what %s left unapplied: void those first",
+		return before, fault.Conflictf("later cash applications use or pay back %s of what %s left unapplied: void those first",
 			before.used().Fixed(before.Currency), before.ID)
 	case !before.Returned.IsZero():
 		return before, fault.Conflictf("%s of what %s paid went back: void those cash applications first",

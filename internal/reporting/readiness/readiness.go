@@ -95,7 +95,7 @@ func inspectUnposted(ctx context.Context, tx *db.Tx, p period.Period, entities [
 		}
 		out[i] = period.NewCheckResult(e, CodeUnposted, found.count, ids, "all transactions of the period are posted or marked as spam",
 			"transactions of the period are not posted: "+sample(numbers, int(found.count))+
-				". Post them, mark them as spam, or close with an override_reason"+period.OthersMust("post", beyond))
+				". Post or apply them, mark them as spam, or close with an override_reason"+period.OthersMust("post", beyond))
 		out[i].Overridable = true
 	}
 	return out, nil

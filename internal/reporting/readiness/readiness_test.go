@@ -19,7 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-const postThem = ". Post them, mark them as spam, or close with an override_reason"
+const postThem = ". Post or apply them, mark them as spam, or close with an override_reason"
 
 func TestUnpostedTransactionsOfThePeriodAreCountedAndTheFirstFiveNamed(t *testing.T) {
 	each(t, func(w *world) {

@@ -117,6 +117,8 @@ func TestASuggestionIsCertainOnlyWithoutAnyDoubt(t *testing.T) {
 		customer acme Acme GmbH | cus_1
 		customer globex Globex Inc
 		customer wayne Wayne Enterprises
+		customer kramer1 Kramerica
+		customer kramer2 KRAMERICA
 		invoice INV-1001 acme 1000.00 due 01-31
 		invoice INV-1002 globex 1000.00 due 01-31
 		invoice INV-1003 globex 500.00 due 01-31
@@ -164,6 +166,8 @@ func TestASuggestionIsCertainOnlyWithoutAnyDoubt(t *testing.T) {
 		"5.00 / DUP-1":                             "low_confidence number_ambiguous",
 		"5.00 Wayne Enterprises / DUP-1":           "",
 		"1000.00 Stark":                            "low_confidence not_unique",
+		"321.00 Kramerica":                         "low_confidence payer_ambiguous",
+		"321.00 Kramerica / INV-2002":              "evidence_conflicts",
 		"444.00 Acme GmbH":                         "none second_payment",
 		"10.00 Acme GmbH":                          "",
 		"5.00 Acme GmbH / INV-0999":                "none number_closed",

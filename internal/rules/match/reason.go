@@ -52,6 +52,7 @@ const (
 	NumberClosed    Code = "number_closed"
 	NumberAmbiguous Code = "number_ambiguous"
 	SecondPayment   Code = "second_payment"
+	PayerAmbiguous  Code = "payer_ambiguous"
 )
 
 // Reasons why an invoice is no candidate.

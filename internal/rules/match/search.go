@@ -94,6 +94,10 @@ func (s *search) derive() {
 	case payer >= 0:
 		s.derived = &Derived{CustomerID: hints[payer].customers[0], Basis: hints[payer].basis}
 	default:
+		if len(hints) > 0 {
+			s.note(because(PayerAmbiguous, "%d customers have the payer's name or another sign of the payer: it is not known which of them paid.",
+				len(hints[0].customers)))
+		}
 		return
 	}
 	for _, h := range hints {

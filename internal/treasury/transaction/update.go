@@ -57,12 +57,12 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	if p.Status != nil {
 		spam = *p.Status == Spam
 	}
+	const posted = "cannot change while the journal entry is posted: unpost or reverse the entry, or void its cash application, first"
 	switch {
 	case t.Status == Posted && p.Status != nil:
-		return t, &fault.Field{Name: "status", Message: "cannot change while the journal entry is posted: unpost or reverse the entry first"}
+		return t, &fault.Field{Name: "status", Message: posted}
 	case t.Status == Posted && kind != t.Type:
-		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while the journal entry is posted: " +
-			"unpost or reverse the entry first"}
+		return t, &fault.Field{Name: "transaction_type", Message: posted}
 	case t.JournalEntryID != "" && (kind != t.Type || spam != (t.Status == Spam)):
 		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while it has the draft entry " + t.JournalEntryID +
 			": delete that first"}

@@ -65,7 +65,7 @@ func (h handlers) getCashApplication(ctx context.Context, in *struct{ applicatio
 func (h handlers) createCashApplication(ctx context.Context, in *createsApplication) (wire.Data[CashApplication], error) {
 	a, err := h.app.Applications.Apply(ctx, application.Params{DepositID: in.Body.DepositID, Memo: in.Body.Memo.Value,
 		Allocations: allocations(in.Body.Allocations)})
-	return dataOfApplication(ctx, a), err
+	return dataOfNew(ctx, a, in.Body.DryRun), err
 }
 
 func allocations(all []CreateAllocation) (out []application.AllocationParams) {
@@ -76,9 +76,13 @@ func allocations(all []CreateAllocation) (out []application.AllocationParams) {
 }
 
 func (h handlers) returnCashApplication(ctx context.Context, in *returnsApplication) (wire.Data[CashApplication], error) {
+	var returned []application.AllocationParams
+	for _, l := range in.Body.Allocations {
+		returned = append(returned, application.AllocationParams{TargetType: l.TargetType, TargetID: l.TargetID, Amount: l.Amount})
+	}
 	a, err := h.app.Applications.Return(ctx, in.ID, in.ETag, application.ReturnParams{TransactionID: in.Body.TransactionID,
-		Type: in.Body.ReturnType, Memo: in.Body.Memo.Value, Allocations: allocations(in.Body.Allocations)})
-	return dataOfApplication(ctx, a), err
+		Type: in.Body.ReturnType, Memo: in.Body.Memo.Value, Allocations: returned})
+	return dataOfNew(ctx, a, in.Body.DryRun), err
 }
 
 func (h handlers) confirmCashApplication(ctx context.Context, in *struct {
@@ -120,6 +124,16 @@ func (h handlers) updateSettings(ctx context.Context, in *struct{ Body UpdateSet
 
 func dataOfApplication(ctx context.Context, a application.Application) wire.Data[CashApplication] {
 	return wire.DataOf(viewApplication(actor.From(ctx).OrganizationID, a))
+}
+
+// dataOfNew returns the answer about an application that was made or, in a dry run, would have been made.
+func dataOfNew(ctx context.Context, a application.Application, dry bool) wire.Data[CashApplication] {
+	out := viewApplication(actor.From(ctx).OrganizationID, a)
+	if dry {
+		out.Guidance.AllowedActions = []string{}
+		out.Guidance.Warnings = append([]string{"this was a dry run: nothing was written, and the ids do not exist"}, out.Guidance.Warnings...)
+	}
+	return wire.DataOf(out)
 }
 
 func viewApplication(organizationID string, a application.Application) CashApplication {

@@ -146,7 +146,7 @@ func TestWhatIsUnappliedIsUsedLater(t *testing.T) {
 			t.Errorf("%s %v", sums(now), err)
 		}
 		_, err = l.Client.VoidCashApplication(t.Context(), first.ID, client.VoidCashApplication{})
-		apitest.WantConflict(t, err, "later cash applications use 100.00")
+		apitest.WantConflict(t, err, "later cash applications use or pay back 100.00")
 		j := l.invoice(t, "open", "2026-02-11", "4010 80.00")
 		_, err = l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID,
 			Allocations: allocate([]client.Invoice{j}, "80.00")})

@@ -21,7 +21,7 @@ type CashApplication struct {
 	Applied        string        `json:"applied_amount" format:"decimal" doc:"Sum of the allocations." example:"1200.00"`
 	WrittenOff     string        `json:"written_off_amount" format:"decimal" doc:"By how much the allocations exceed what was paid; it is written off. total_amount and this add up to applied_amount and unapplied_amount." example:"0.00"`
 	Unapplied      string        `json:"unapplied_amount" format:"decimal" doc:"What the allocations leave of the deposit; it is booked to unapplied cash." example:"0.00"`
-	Available      string        `json:"available_amount" format:"decimal" doc:"What is left of unapplied_amount for later cash applications of the same deposit." example:"0.00"`
+	Available      string        `json:"available_amount" format:"decimal" doc:"What is left of unapplied_amount: later cash applications of the same deposit can use it, or pay it back." example:"0.00"`
 	Returned       string        `json:"returned_amount" format:"decimal" doc:"What is due again of applied_amount because payments went back to the customer." example:"0.00"`
 	DepositMemo    *string       `json:"deposit_memo" doc:"Text of the deposit; null if none."`
 	DepositAt      *string       `json:"txn_date" format:"date-time" doc:"Time of the deposit."`
@@ -83,9 +83,19 @@ type VoidCashApplication struct {
 type ReturnCashApplication struct {
 	TransactionID string             `json:"transaction_id" minLength:"1" maxLength:"64" doc:"Payment out that is not booked, in the currency of the deposit."`
 	ReturnType    string             `json:"return_type,omitempty" enum:"refund,chargeback" doc:"refund: you paid it back. chargeback: it was taken back. Defaults to refund."`
-	Allocations   []CreateAllocation `json:"allocations" maxItems:"500" doc:"Invoices that are due again, with the amounts. What they leave of the payment pays back the unapplied rest of the deposit; none leave all of it."`
+	Allocations   []ReturnAllocation `json:"allocations" maxItems:"500" doc:"Invoices that are due again, with the amounts. What they leave of the payment pays back the unapplied rest of the deposit; none leave all of it."`
 	Memo          wire.Opt[string]   `json:"memo,omitempty" maxLength:"2000" doc:"Memo of the journal entry."`
 	DryRun        bool               `json:"dry_run,omitempty" doc:"If true, return what would be created without writing anything. Defaults to false."`
+}
+
+// ReturnAllocation describes an invoice that is due again.
+type ReturnAllocation struct {
+	TargetType string `json:"target_type,omitempty" enum:"invoice" doc:"Kind of what was paid. Defaults to invoice."`
+	TargetID   string `json:"target_id" minLength:"1" maxLength:"64" doc:"Invoice that the cash application paid."`
+	Amount     string `json:"amount" format:"decimal" doc:"Amount that is due again: positive, and at most what the cash application paid of the invoice and did not go back yet." example:"1200.00"`
+
+	InvoiceNumber string `json:"invoice_number,omitempty" maxLength:"64" doc:"Ignored; accepted so that an allocation of the cash application can be sent as it is."`
+	CustomerName  string `json:"customer_name,omitempty" maxLength:"256" doc:"Ignored; accepted so that an allocation of the cash application can be sent as it is."`
 }
 
 // TransformSchema adds an example.

@@ -191,3 +191,17 @@ func TestWhatCannotGoBackIsRefused(t *testing.T) {
 func alloc(i client.Invoice, amount string) string {
 	return fmt.Sprintf(`{"target_id": %q, "amount": %q}`, i.ID, amount)
 }
+
+func TestADryRunOfAnApplicationSaysThatNothingWasWritten(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		i, d := l.invoice(t, "open", "2026-01-10", "4010 40.00"), l.deposit(t, "2026-02-01 Northwind 40.00")
+		a, err := l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID, DryRun: true,
+			Allocations: allocate([]client.Invoice{i}, "40.00")})
+		if err != nil || len(a.Guidance.AllowedActions) > 0 || len(a.Guidance.Warnings) != 1 ||
+			!strings.Contains(a.Guidance.Warnings[0], "dry run") || l.state(t, i) != "open 40.00" {
+			t.Errorf("%+v %v", a, err)
+		}
+	})
+}
