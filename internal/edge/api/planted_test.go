@@ -104,7 +104,7 @@ var unmarked = map[string]string{
 	"transfer_ambiguities.candidates": figures, "lots.opened_in": figures, "lot_consumptions.picks": figures,
 	"revaluation_items.lines": figures, "classification_runs.limited_to": figures, "cash_application_runs.limited_to": figures,
 	"cash_application_runs.counts": figures, "classification_runs.counts": figures,
-	"invoices.number_digits": figures, "precedents.booked_to": figures, "precedent_features.latest": figures,
+	"invoices.number_digits": figures, "invoices.number_prefix": "the letters of a number alone", "precedents.booked_to": figures, "precedent_features.latest": figures,
 
 	"cash_applications.review_reason": ownWords, "cash_applications.error_message": ownWords,
 	"cash_applications.payer_address": "no sample applies a deposit of a digital asset",

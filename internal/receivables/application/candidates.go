@@ -165,7 +165,7 @@ func (m *matching) readHistory(ctx context.Context, tx *db.Tx) error {
 
 // readNamed reads the invoices whose numbers the memos may name.
 func (m *matching) readNamed(ctx context.Context, tx *db.Tx) error {
-	keys, tails, series := map[string]bool{}, map[string]bool{}, map[match.Series]bool{}
+	keys, tails, prefixes := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for n, d := range m.deposits {
 		m.lookups[n] = match.Lookups(d.Memo)
 		for _, k := range m.lookups[n].Keys {
@@ -174,12 +174,12 @@ func (m *matching) readNamed(ctx context.Context, tx *db.Tx) error {
 		for _, t := range m.lookups[n].Tails {
 			tails[t] = true
 		}
-		for _, s := range m.lookups[n].Series {
-			series[s] = true
+		for _, p := range m.lookups[n].Prefixes {
+			prefixes[p] = true
 		}
 	}
 	all := match.Lookup{Keys: slices.Sorted(maps.Keys(keys)), Tails: slices.Sorted(maps.Keys(tails)),
-		Series: slices.SortedFunc(maps.Keys(series), func(a, b match.Series) int { return cmp.Compare(a.First, b.First) })}
+		Prefixes: slices.Sorted(maps.Keys(prefixes))}
 	found, more, err := invoice.Numbered(ctx, tx, all, m.limit(lookedUpMax))
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (m *matching) readNamed(ctx context.Context, tx *db.Tx) error {
 	if err := m.full(len(found)); err != nil || more && len(m.deposits) > 1 {
 		return cmp.Or(err, errTooMany)
 	}
-	named := newNumbered(found, all.Series)
+	named := newNumbered(found)
 	for n, l := range m.lookups {
 		m.candidates[n], m.cut[n] = named.of(l), more
 		for _, v := range m.candidates[n] {
@@ -199,33 +199,30 @@ func (m *matching) readNamed(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// numbered finds invoices by what memos may name them.
+// numbered finds invoices by what memos may name them. Of those with a prefix it knows the first only, by key and id.
 type numbered struct {
 	byKey, byTail map[string][]match.Invoice
-	bySeries      map[match.Series]match.Invoice
+	byPrefix      map[string]match.Invoice
 }
 
-func newNumbered(found []match.Invoice, series []match.Series) numbered {
-	out := numbered{map[string][]match.Invoice{}, map[string][]match.Invoice{}, map[match.Series]match.Invoice{}}
+func newNumbered(found []match.Invoice) numbered {
+	out := numbered{map[string][]match.Invoice{}, map[string][]match.Invoice{}, map[string]match.Invoice{}}
 	seen := make(map[string]bool, len(found))
 	for _, v := range found {
 		if seen[v.ID] {
 			continue
 		}
 		seen[v.ID] = true
-		key, digits := match.NumberKeys(v.Number)
-		out.byKey[key] = append(out.byKey[key], v)
-		if digits != "" {
-			out.byTail[digits] = append(out.byTail[digits], v)
+		keys := match.KeysOf(v.Number)
+		out.byKey[keys.Key] = append(out.byKey[keys.Key], v)
+		if keys.Tail != "" {
+			out.byTail[keys.Tail] = append(out.byTail[keys.Tail], v)
 		}
 	}
-	keys := slices.Sorted(maps.Keys(out.byKey))
-	for _, s := range series {
-		for at, _ := slices.BinarySearch(keys, s.First); at < len(keys) && keys[at] <= s.Last; at++ {
-			if len(keys[at]) == len(s.First) {
-				out.bySeries[s] = out.byKey[keys[at]][0]
-				break
-			}
+	for _, key := range slices.Sorted(maps.Keys(out.byKey)) {
+		first := slices.MinFunc(out.byKey[key], func(a, b match.Invoice) int { return cmp.Compare(a.ID, b.ID) })
+		if prefix := match.KeysOf(first.Number).Prefix; prefix != "" && out.byPrefix[prefix].ID == "" {
+			out.byPrefix[prefix] = first
 		}
 	}
 	return out
@@ -239,8 +236,8 @@ func (n numbered) of(l match.Lookup) (out []match.Invoice) {
 	for _, t := range l.Tails {
 		out = append(out, n.byTail[t]...)
 	}
-	for _, s := range l.Series {
-		if v, there := n.bySeries[s]; there {
+	for _, p := range l.Prefixes {
+		if v, there := n.byPrefix[p]; there {
 			out = append(out, v)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -95,9 +96,12 @@ func (p *proposal) matching(tx *db.Tx) match.Deposit {
 
 // suggest finds the invoices that a deposit may pay.
 func suggest(ctx context.Context, tx *db.Tx, p *proposal, d match.Deposit) (match.Result, error) {
-	limit, err := selectLimit(ctx, tx)
-	if err != nil {
-		return match.Result{}, err
+	var limit money.Decimal // of the rest of a deposit nothing can be missing
+	if p.source == nil {
+		var err error
+		if limit, err = selectLimit(ctx, tx); err != nil {
+			return match.Result{}, err
+		}
 	}
 	customers, err := customer.Matching(ctx, tx)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/match"
 )
 
 // noun names an invoice in messages.
@@ -66,8 +67,8 @@ type Invoice struct {
 	UpdatedAt     *time.Time
 	Lines         []Line
 
-	numberKey, numberDigits string // as they are stored
-	amountDueKey, totalKey  string
+	numberKeys             match.NumberKeys // as they are stored
+	amountDueKey, totalKey string
 }
 
 // Line is a line of an invoice.

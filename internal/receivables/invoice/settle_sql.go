@@ -2,9 +2,7 @@ package invoice
 
 import (
 	"context"
-	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -108,14 +106,10 @@ func selectWithAmountDue(ctx context.Context, tx *db.Tx, p Pool, ranges []Range,
 }
 
 func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup, limit int) (out []match.Invoice, more bool, err error) {
-	keys := make([]string, len(l.Keys))
-	for n, key := range l.Keys {
-		keys[n] = numberKey(key)
-	}
 	for _, by := range []struct {
 		condition string
 		texts     []string
-	}{{"{rare}(number_key = w.value)", keys}, {"{rare}(number_digits = w.value) AND number_digits <> ''", l.Tails}} {
+	}{{"{rare}(number_key = w.value)", l.Keys}, {"{rare}(number_digits = w.value) AND number_digits <> ''", l.Tails}} {
 		if len(by.texts) == 0 {
 			continue
 		}
@@ -126,24 +120,15 @@ func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup, limit int) (
 		}
 		out, more = append(out, found...), more || len(found) == limit
 	}
-	for _, s := range l.Series {
-		found, err := matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND number_key >= ? AND number_key <= ? ORDER BY number_key LIMIT 1",
-			numberKey(s.First), numberKey(s.Last)))
+	for _, prefix := range l.Prefixes {
+		found, err := matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND {rare}(number_prefix = ?) AND number_prefix <> '' "+
+			"ORDER BY number_key, invoice_id LIMIT 1", prefix))
 		if err != nil {
 			return nil, false, err
 		}
 		out = append(out, found...)
 	}
 	return out, more, nil
-}
-
-// numberKey returns the form in which the key of a number is stored: after its length, so that the numbers of a series, which are equally
-// long, are a range.
-func numberKey(key string) string {
-	if key == "" {
-		return ""
-	}
-	return fmt.Sprintf("%02d", utf8.RuneCountInString(key)) + key
 }
 
 // updateDue stores what is due on an invoice, and its status. SQLite would write all indexes anew if all columns were set.

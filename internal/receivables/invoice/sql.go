@@ -39,6 +39,7 @@ type row struct {
 	WriteOffID    *string       `db:"write_off_entry_id"`
 	NumberKey     string        `db:"number_key"`
 	NumberDigits  string        `db:"number_digits"`
+	NumberPrefix  string        `db:"number_prefix"`
 	AmountDueKey  string        `db:"amount_due_key"`
 	TotalKey      string        `db:"total_key"`
 	CreatedAt     time.Time     `db:"created_at"`
@@ -70,8 +71,8 @@ func toRow(i Invoice) row {
 		Subtotal: i.Subtotal, Tax: i.Tax, Total: i.Total, AmountDue: i.AmountDue, Memo: db.OrNull(i.Memo), VoidReason: db.OrNull(i.VoidReason),
 		TransactionID: db.OrNull(i.TransactionID), EntryID: db.OrNull(i.EntryID), WriteOffID: db.OrNull(i.WriteOffID), CreatedAt: i.CreatedAt,
 		UpdatedAt: i.UpdatedAt}
-	key, digits := match.NumberKeys(i.Number)
-	r.NumberKey, r.NumberDigits = numberKey(key), digits
+	keys := match.KeysOf(i.Number)
+	r.NumberKey, r.NumberDigits, r.NumberPrefix = keys.Key, keys.Tail, keys.Prefix
 	r.AmountDueKey, r.TotalKey = amountKey(i.AmountDue), amountKey(i.Total)
 	if i.sequence > 0 {
 		r.Sequence = &i.sequence
@@ -92,7 +93,7 @@ func (r row) invoice() Invoice {
 		LegalEntityID: db.OrEmpty(r.LegalEntityID), Status: Status(r.Status), Currency: r.Currency, Date: r.Date, DueDate: r.DueDate,
 		Subtotal: r.Subtotal, Tax: r.Tax, Total: r.Total, AmountDue: r.AmountDue, Memo: db.OrEmpty(r.Memo), VoidReason: db.OrEmpty(r.VoidReason),
 		TransactionID: db.OrEmpty(r.TransactionID), EntryID: db.OrEmpty(r.EntryID), WriteOffID: db.OrEmpty(r.WriteOffID),
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, numberKey: r.NumberKey, numberDigits: r.NumberDigits,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, numberKeys: match.NumberKeys{Key: r.NumberKey, Tail: r.NumberDigits, Prefix: r.NumberPrefix},
 		amountDueKey: r.AmountDueKey, totalKey: r.TotalKey}
 	if r.Sequence != nil {
 		i.sequence = *r.Sequence
@@ -273,11 +274,11 @@ func update(ctx context.Context, tx *db.Tx, i Invoice, lines bool) error {
 	r := toRow(i)
 	err := tx.Queue(ctx, `UPDATE invoices SET invoice_number = ?, sequence = ?, customer_id = ?, legal_entity_id = ?, status = ?,
 		currency = ?, invoice_date = ?, due_date = ?, subtotal = ?, tax = ?, total = ?, amount_due = ?, memo = ?, void_reason = ?,
-		transaction_id = ?, journal_entry_id = ?, write_off_entry_id = ?, number_key = ?, number_digits = ?,
+		transaction_id = ?, journal_entry_id = ?, write_off_entry_id = ?, number_key = ?, number_digits = ?, number_prefix = ?,
 		amount_due_key = ?, total_key = ?, updated_at = ?
 		WHERE organization_id = @org AND invoice_id = ?`,
 		r.Number, r.Sequence, r.CustomerID, r.LegalEntityID, r.Status, r.Currency, r.Date, r.DueDate, r.Subtotal, r.Tax, r.Total, r.AmountDue,
-		r.Memo, r.VoidReason, r.TransactionID, r.EntryID, r.WriteOffID, r.NumberKey, r.NumberDigits,
+		r.Memo, r.VoidReason, r.TransactionID, r.EntryID, r.WriteOffID, r.NumberKey, r.NumberDigits, r.NumberPrefix,
 		r.AmountDueKey, r.TotalKey, r.UpdatedAt, r.ID)
 	if err != nil || !lines {
 		return err

@@ -153,8 +153,8 @@ func entriesOf(ctx context.Context, tx *db.Tx, chunk []Invoice) (map[string]jour
 // faults returns the violated invariants of an invoice by itself.
 func (i Invoice) faults() (out []string) {
 	out = i.lineFaults()
-	if key, digits := match.NumberKeys(i.Number); numberKey(key) != i.numberKey || digits != i.numberDigits {
-		out = append(out, fmt.Sprintf("its number %s is looked up as %q and %q", i.Number, i.numberKey, i.numberDigits))
+	if match.KeysOf(i.Number) != i.numberKeys {
+		out = append(out, fmt.Sprintf("its number %s is looked up as %+q", i.Number, i.numberKeys))
 	}
 	if i.amountDueKey != amountKey(i.AmountDue) || i.totalKey != amountKey(i.Total) {
 		out = append(out, fmt.Sprintf("its amounts %s and %s are looked up as %q and %q", i.AmountDue, i.Total, i.amountDueKey, i.totalKey))

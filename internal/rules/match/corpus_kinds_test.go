@@ -263,6 +263,17 @@ var undecidableKinds = []func(c *corpus){
 			pick(c, full(v), ""), undecided)
 	},
 	func(c *corpus) {
+		payer, other, cents := c.name(), c.name(), c.cents()
+		v, w := c.invoice(c.customer(payer), cents), c.invoice(c.customer(other), cents)
+		c.add("on behalf of another, by the text", payer, dollars(cents), "Payment on behalf of "+other, pick(c, full(v), full(w)), undecided)
+	},
+	func(c *corpus) {
+		name := c.name()
+		v := c.invoice(c.customer(name), c.cents())
+		memo := fmt.Sprintf(pick(c, "INV-%d", "Invoice %d", "Invoice 2025-%05d"), 90_000+c.Int64N(10_000))
+		c.add("the number of no invoice", name, v.AmountDue, memo, pick(c, full(v), ""), undecided)
+	},
+	func(c *corpus) {
 		agent, cents := c.name(), c.cents()
 		a, b := c.customer(c.name()), c.customer(c.name())
 		c.history = append(c.history, match.Earlier{PayerName: agent, CustomerID: a, Confirmed: 1})

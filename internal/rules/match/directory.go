@@ -149,7 +149,8 @@ func (d *directory) learn(payer string, h Earlier) {
 type hint struct {
 	basis     Basis
 	customers idSet
-	reason    string // without the customer's name, which is not known here
+	reason    string  // without the customer's name, which is not known here
+	named     []idSet // by name in the text: the customers who have it
 }
 
 // hints returns what the payer of a deposit tells, strongest first. A similar name is consulted only if nothing else names
@@ -157,14 +158,14 @@ type hint struct {
 func (d *directory) hints(deposit *Deposit) (all []hint, steps int, complete bool) {
 	add := func(b Basis, ids idSet, reason string) {
 		if len(ids) > 0 {
-			all = append(all, hint{b, ids, reason})
+			all = append(all, hint{basis: b, customers: ids, reason: reason})
 		}
 	}
 	payer, address := parseName(deposit.PayerName), parseAddress(deposit.PayerAddress)
 	add(ByProcessor, d.processor[deposit.ProcessorCustomerID], "The payment processor names the customer.")
 	add(ByAddress, d.addresses[address], "The deposit comes from an address of the customer.")
-	text := clip(deposit.PayerName, nameMax) + "\n" + clip(deposit.Memo, memoMax)
-	for _, e := range emails(text) {
+	payerName, memo := clip(deposit.PayerName, nameMax), clip(deposit.Memo, memoMax)
+	for _, e := range emails(payerName + "\n" + memo) {
 		add(ByEmail, d.emails[e], "The deposit shows an e-mail address of the customer.")
 	}
 	for _, key := range []string{"address " + address, "name " + payer.String()} {
@@ -177,9 +178,26 @@ func (d *directory) hints(deposit *Deposit) (all []hint, steps int, complete boo
 			add(ByHistory, ids, reason)
 		}
 	}
-	add(ByName, d.namesakes(payer), "The payer has the name of the customer.")
-	found, steps, complete := d.namesWithin(words(text))
-	add(ByText, found, "The deposit's text contains the name of the customer.")
+	namesakes := d.namesakes(payer)
+	add(ByName, namesakes, "The payer has the name of the customer.")
+	named, steps, complete := d.namesWithin(words(payerName))
+	inMemo, more, read := d.namesWithin(words(memo))
+	steps, complete = steps+more, complete && read
+	if len(namesakes) > 0 {
+		named = nil // they are the same
+	}
+	if named = append(named, inMemo...); len(named) > 0 {
+		h := hint{basis: ByText, reason: "The payer's name contains the name of the customer.", named: named}
+		if len(inMemo) > 0 {
+			h.reason = "The text of the deposit contains the name of the customer."
+		}
+		for _, ids := range named {
+			for _, id := range ids {
+				h.customers = h.customers.with(id)
+			}
+		}
+		all = append(all, h)
+	}
 	if payer.core != "" && !slices.ContainsFunc(all, hint.single) {
 		id, how, taken, ok := d.similar.mostSimilar(payer.core, comparedMax-steps)
 		steps += taken
@@ -222,9 +240,9 @@ func (d *directory) namesakes(payer name) (ids idSet) {
 	return ids
 }
 
-// namesWithin returns the customers whose names occur in a text. A name within a longer one that occurs does not count.
+// namesWithin returns, for each name in a text, the customers who have it. A name within a longer one that occurs does not count.
 // It gives up after too many comparisons.
-func (d *directory) namesWithin(text []string) (ids idSet, steps int, complete bool) {
+func (d *directory) namesWithin(text []string) (named []idSet, steps int, complete bool) {
 	for i := 0; i < len(text); {
 		longest := 1
 		var here idSet
@@ -244,10 +262,10 @@ func (d *directory) namesWithin(text []string) (ids idSet, steps int, complete b
 				here = here.with(p.customer)
 			}
 		}
-		for _, id := range here {
-			ids = ids.with(id)
+		if len(here) > 0 {
+			named = append(named, here)
 		}
 		i += longest
 	}
-	return ids, steps, true
+	return named, steps, true
 }

@@ -87,7 +87,8 @@ const (
 type numberIndex struct {
 	whole  chains // by number, in lower case and without punctuation
 	digits chains // by the digits alone, of numbers that begin with letters
-	shapes map[shape]bool
+	// prefixes are the letters before the digits, of numbers that consist of both
+	prefixes map[string]bool
 }
 
 // chains maps keys to invoices. Nearly all have one, for which this allocates nothing.
@@ -121,14 +122,8 @@ func (c *chains) get(key []byte, known func(int32) bool) (all []int32) {
 // sameNumberMax is how many invoices with one number are examined. A number that so many have identifies none of them.
 const sameNumberMax = 20
 
-// shape is what numbers of a series have in common.
-type shape struct {
-	prefix string
-	digits int
-}
-
 func newNumberIndex(invoices []Invoice) *numberIndex {
-	x := &numberIndex{whole: newChains(len(invoices)), digits: newChains(len(invoices)), shapes: map[shape]bool{}}
+	x := &numberIndex{whole: newChains(len(invoices)), digits: newChains(len(invoices)), prefixes: map[string]bool{}}
 	var key, digits []byte
 	for i := len(invoices) - 1; i >= 0; i-- { // so that the oldest comes first
 		runs := parseRuns(clip(invoices[i].Number, numberLengthMax))
@@ -149,8 +144,8 @@ func newNumberIndex(invoices []Invoice) *numberIndex {
 		if prefix != "" {
 			x.digits.add(digits, int32(i))
 		}
-		if len(runs) > 0 && len(key) == len(prefix)+len(digits) {
-			x.shapes[shape{prefix, len(digits)}] = true
+		if prefix != "" && len(key) == len(prefix)+len(digits) {
+			x.prefixes[prefix] = true
 		}
 	}
 	return x
@@ -218,7 +213,8 @@ func (x *numberIndex) at(runs []run, marked bool, known func(int32) bool) (m men
 			n = i + 1
 			continue
 		}
-		if !runs[0].digits && len(key) == len(runs[0].text)+len(digits) && x.shapes[shape{runs[0].text, len(digits)}] {
+		series := !runs[0].digits && len(key) == len(runs[0].text)+len(digits) && x.prefixes[runs[0].text]
+		if series || plain && marked && len(digits) >= tailDigitsMin && !isDate(string(digits)) && !isYear(string(digits)) {
 			unknown = i + 1
 		}
 	}
@@ -231,43 +227,48 @@ func (x *numberIndex) at(runs []run, marked bool, known func(int32) bool) (m men
 	return m, n
 }
 
+// isYear reports whether digits are a year of this century.
+func isYear(digits string) bool { return len(digits) == 4 && strings.HasPrefix(digits, "20") }
+
 // isDate reports whether eight digits are a date of this century.
 func isDate(digits string) bool {
 	return len(digits) == 8 && (strings.HasPrefix(digits, "20") && digits[4:6] <= "12" && digits[6:] <= "31" ||
 		digits[4:6] == "20" && digits[:2] <= "31" && digits[2:4] <= "31")
 }
 
-// NumberKeys returns the forms in which the number of an invoice is looked up: its letters and digits, and the digits alone if it begins
-// with a letter. Both are empty for a number without digits, which is never looked up.
-func NumberKeys(number string) (key, tail string) {
-	var digits strings.Builder
-	lettered := false
+// NumberKeys are the forms in which the number of an invoice is looked up. All are empty for a number without digits, which is never looked
+// up.
+type NumberKeys struct {
+	Key    string // its letters and digits
+	Tail   string // the digits alone, if it begins with a letter
+	Prefix string // the letters before the digits, if it consists of both
+}
+
+// KeysOf returns the forms in which a number is looked up.
+func KeysOf(number string) (k NumberKeys) {
+	prefix, digits := "", ""
 	for n, r := range parseRuns(clip(number, numberLengthMax)) {
-		key += r.text
+		k.Key += r.text
 		if r.digits {
-			digits.WriteString(r.text)
+			digits += r.text
 		} else if n == 0 {
-			lettered = true
+			prefix = r.text
 		}
 	}
-	switch {
-	case digits.Len() == 0:
-		return "", ""
-	case !lettered:
-		return key, ""
+	if digits == "" {
+		return NumberKeys{}
 	}
-	return key, digits.String()
+	if prefix == "" {
+		return k
+	}
+	if k.Tail = digits; k.Key == prefix+digits {
+		k.Prefix = prefix
+	}
+	return k
 }
 
-// Lookup is what may be the number of an invoice in a memo.
-type Lookup struct {
-	Keys   []string // what NumberKeys may return as the key
-	Tails  []string // and as the tail
-	Series []Series // of which an invoice shows that such numbers exist
-}
-
-// Series is what numbers of a series have in common: they are the texts from First to Last of the same length.
-type Series struct{ First, Last string }
+// Lookup is what may be the numbers of invoices in a memo, by their forms. Of a prefix, any invoice shows that such numbers exist.
+type Lookup struct{ Keys, Tails, Prefixes []string }
 
 // lookupMax is how many texts of a memo are looked up.
 const lookupMax = 200
@@ -296,9 +297,8 @@ func Lookups(memo string) (out Lookup) {
 			if first := runs[at]; len(digits) == len(key) {
 				out.Tails = append(out.Tails, digits)
 			} else if len(key) == len(first.text)+len(digits) && !first.digits {
-				s := Series{first.text + strings.Repeat("0", len(digits)), first.text + strings.Repeat("9", len(digits))}
-				if !slices.Contains(out.Series, s) {
-					out.Series = append(out.Series, s)
+				if !slices.Contains(out.Prefixes, first.text) {
+					out.Prefixes = append(out.Prefixes, first.text)
 				}
 			}
 		}

@@ -84,7 +84,8 @@ func (m *Matcher) Reserve(invoiceID string) {
 
 // compareAge orders the oldest first: by due date, then by issue date.
 func compareAge(a, b Invoice) int {
-	return cmp.Or(a.DueDate.Compare(b.DueDate), a.IssueDate.Compare(b.IssueDate), strings.Compare(a.Number, b.Number),
+	return cmp.Or(a.DueDate.Compare(b.DueDate), a.IssueDate.Compare(b.IssueDate),
+		cmp.Compare(len(a.Number), len(b.Number)), strings.Compare(a.Number, b.Number),
 		strings.Compare(a.ID, b.ID))
 }
 

@@ -2,6 +2,7 @@ package match
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 )
@@ -105,6 +106,9 @@ func (s *search) derive() {
 			s.derived.Reasons = append(s.derived.Reasons, Reason{customerCodePrefix + Code(h.basis), h.reason})
 		}
 		s.conflict = s.conflict || h.basis != BySimilarity && !slices.Contains(h.customers, s.derived.CustomerID)
+		for _, ids := range h.named {
+			s.conflict = s.conflict || !slices.Contains(ids, s.derived.CustomerID)
+		}
 	}
 	for _, i := range s.named {
 		s.conflict = s.conflict || s.invoices[i].CustomerID != s.derived.CustomerID
@@ -163,6 +167,10 @@ func (s *search) readMemo(payer int) {
 
 func (s *search) readMention(m mention, payer int) {
 	if len(m.invoices) == 0 {
+		if digits := strings.ReplaceAll(s.deposit.Amount.Fixed(s.deposit.Currency), ".", ""); m.text == digits ||
+			m.text == strings.TrimSuffix(digits, "00") {
+			return // It is the amount of the deposit.
+		}
 		s.blocked = true
 		s.note(because(NumberUnknown, "The memo names %s, which looks like an invoice number, but no invoice of the legal entity has it.",
 			excerpt(m.text)))

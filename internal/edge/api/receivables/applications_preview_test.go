@@ -326,3 +326,22 @@ func TestAnApplicationIsSeenByKeysOfItsLegalEntityOnly(t *testing.T) {
 		}
 	})
 }
+
+func TestTheRestOfADepositIsSuggestedOnlyForWhatItCanPay(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		if _, err := l.Client.UpdateSettings(t.Context(), client.UpdateSettings{WriteOffLimit: new("5.00")}); err != nil {
+			t.Fatal(err)
+		}
+		l.invoice(t, "open", "2026-01-10", "4010 100.00")
+		d := l.deposit(t, "2026-02-01 Northwind 97.00")
+		if got := l.suggestions(t, d); !strings.Contains(got, "INV-1 100.00 rest -3.00") {
+			t.Errorf("the deposit: %s", got)
+		}
+		l.apply(t, d, nil)
+		if got := l.suggestions(t, d); strings.Contains(got, "100.00") || !strings.Contains(got, "INV-1 97.00") {
+			t.Errorf("its rest: %s", got)
+		}
+	})
+}
