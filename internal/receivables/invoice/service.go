@@ -48,7 +48,7 @@ func (s *Service) requireFree(ctx context.Context, tx *db.Tx, i Invoice) error {
 	}
 	by, err := s.reserved(ctx, tx, i.ID)
 	if err == nil && by != "" {
-		err = fault.Conflictf("the cash application %s, which waits for its review, pays the invoice %s: confirm or void that first", by, i.Number)
+		err = fault.Conflictf("the cash application %s, which waits for its review, pays the invoice %s: confirm or void it first", by, i.Number)
 	}
 	return err
 }

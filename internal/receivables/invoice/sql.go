@@ -93,7 +93,8 @@ func (r row) invoice() Invoice {
 		LegalEntityID: db.OrEmpty(r.LegalEntityID), Status: Status(r.Status), Currency: r.Currency, Date: r.Date, DueDate: r.DueDate,
 		Subtotal: r.Subtotal, Tax: r.Tax, Total: r.Total, AmountDue: r.AmountDue, Memo: db.OrEmpty(r.Memo), VoidReason: db.OrEmpty(r.VoidReason),
 		TransactionID: db.OrEmpty(r.TransactionID), EntryID: db.OrEmpty(r.EntryID), WriteOffID: db.OrEmpty(r.WriteOffID),
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, numberKeys: match.NumberKeys{Key: r.NumberKey, Tail: r.NumberDigits, Prefix: r.NumberPrefix},
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		numberKeys:   match.NumberKeys{Key: r.NumberKey, Tail: r.NumberDigits, Prefix: r.NumberPrefix},
 		amountDueKey: r.AmountDueKey, totalKey: r.TotalKey}
 	if r.Sequence != nil {
 		i.sequence = *r.Sequence
