@@ -65,16 +65,28 @@ func (s *sync) store(b batch, commit func(writes) error) error {
 	}
 }
 
+// errID means that a record of Stripe has no id, or one that cannot be stored.
+var errID = fault.Conflictf("its id has characters that no id of Stripe has, or is too long")
+
+// add adds a record and how it is stored.
+func (b *batch) add(r connection.Record, write writes) {
+	if !isID(r.ID) {
+		b.omitted = append(b.omitted, omit(r, errID))
+		return
+	}
+	b.items = append(b.items, item{r, write})
+}
+
 // customer adds a customer, which is created unless there is one.
 func (b *batch) customer(c *api.Customer) {
 	if c.Deleted {
 		return
 	}
-	b.items = append(b.items, item{connection.Record{Kind: "customer", ID: c.ID}, func(ctx context.Context, tx *db.Tx) error {
+	b.add(connection.Record{Kind: "customer", ID: c.ID}, func(ctx context.Context, tx *db.Tx) error {
 		now := statedOf(c.ID, c.Name, c.Email, c.Description)
 		_, err := customer.EnsureReferenced(ctx, tx, customer.Reference{Provider: Name, ExternalID: c.ID}, now.Name, now.Email)
 		return err
-	}})
+	})
 }
 
 // statedOf returns what Stripe states about a customer, as it is stored.
@@ -109,10 +121,10 @@ func (s *sync) invoice(ctx context.Context, b *batch, i *api.Invoice) error {
 	p, ok := mirrorOf(i, s.LegalEntityID)
 	switch {
 	case ok:
-		b.items = append(b.items, item{r, func(ctx context.Context, _ *db.Tx) error {
+		b.add(r, func(ctx context.Context, _ *db.Tx) error {
 			_, err := s.provider.invoices.Mirror(ctx, p)
 			return err
-		}})
+		})
 	case i.Total >= 0:
 		b.omitted = append(b.omitted, omit(r, errForm))
 	}
@@ -123,9 +135,9 @@ func (s *sync) invoice(ctx context.Context, b *batch, i *api.Invoice) error {
 func (s *sync) fetch(ctx context.Context, b *batch, id string) error {
 	i, err := s.client.invoice(ctx, id)
 	if fault.KindOf(err) == fault.NotFound || err == nil && i.Deleted {
-		b.items = append(b.items, item{connection.Record{Kind: "invoice", ID: id}, func(ctx context.Context, _ *db.Tx) error {
+		b.add(connection.Record{Kind: "invoice", ID: id}, func(ctx context.Context, _ *db.Tx) error {
 			return s.provider.invoices.MirrorDeleted(ctx, Name, id, s.LegalEntityID)
-		}})
+		})
 		return nil
 	}
 	if err != nil {
@@ -183,9 +195,9 @@ func (s *sync) rename(ctx context.Context, b *batch, e *api.Event) error {
 		return err
 	}
 	was, _ := versions(e)
-	b.items = append(b.items, item{connection.Record{Kind: "customer", ID: c.ID}, func(ctx context.Context, tx *db.Tx) error {
+	b.add(connection.Record{Kind: "customer", ID: c.ID}, func(ctx context.Context, tx *db.Tx) error {
 		return customer.FollowReferenced(ctx, tx, customer.Reference{Provider: Name, ExternalID: c.ID}, was,
 			statedOf(c.ID, c.Name, c.Email, c.Description))
-	}})
+	})
 	return nil
 }

@@ -216,6 +216,9 @@ func (s *sync) add(all []*api.BalanceTransaction, added *int) writes {
 			if b.Created <= 0 {
 				faults.Addf("created", "is missing")
 			}
+			if !isID(b.ID) {
+				faults.Addf("id", "is not one of Stripe")
+			}
 			r := connection.Record{Kind: "balance transaction", ID: b.ID}
 			if err := faults.Err(); err != nil {
 				omitted = append(omitted, omit(r, err))
