@@ -28,9 +28,9 @@ func (a *API) webhooks() {
 	})
 }
 
-// receiveStripe stores an event of Stripe. Whoever sends events that are not accepted is limited like one who tries unknown keys. All events
-// of Stripe come from the same addresses, so that one account with a wrong secret could use up the limit for all. So events from an address
-// over its limit are verified all the same, but only few at a time.
+// receiveStripe stores an event of Stripe. Whoever sends events that are not accepted is limited like one who tries unknown keys. All
+// events of Stripe come from the same addresses, so that one account with a wrong secret could use up the limit for all. So events from an
+// address over its limit are verified all the same, but only few at a time.
 func (a *API) receiveStripe(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, webhookBodyMax))
 	var large *http.MaxBytesError

@@ -196,8 +196,8 @@ type Stated struct {
 	Name, Email string
 }
 
-// FollowReferenced gives the customer with an id at a provider the name and the email address that the provider states now, each only if the
-// customer has the one that the provider stated before: what was changed here stays. It runs in the caller's transaction.
+// FollowReferenced gives the customer with an id at a provider the name and the email address that the provider states now, each only if
+// the customer has the one that the provider stated before: what was changed here stays. It runs in the caller's transaction.
 func FollowReferenced(ctx context.Context, tx *db.Tx, r Reference, before, now Stated) error {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return err

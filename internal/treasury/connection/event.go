@@ -28,8 +28,8 @@ const (
 var ErrNotAccepted = fault.Malformedf("the event was not accepted: the connection is unknown, or the signature does not match")
 
 // Receive stores an event that a provider has sent for a connection, once, and has what it names read in the background. The function
-// verifies the event with the credentials of the connection, and reports whether it concerns anything that is read. If too many events wait,
-// it stores nothing: everything that has changed is then read instead.
+// verifies the event with the credentials of the connection, and reports whether it concerns anything that is read. If too many events
+// wait, it stores nothing: everything that has changed is then read instead.
 func (s *Service) Receive(ctx context.Context, provider, connectionID string,
 	verify func(Credentials) (e Event, concerns bool, err error)) error {
 	c, organizationID, err := s.findAcross(ctx, connectionID)

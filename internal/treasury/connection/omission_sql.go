@@ -37,7 +37,7 @@ func upsertOmission(ctx context.Context, tx *db.Tx, connectionID string, o Omiss
 }
 
 func deleteOmissions(ctx context.Context, tx *db.Tx, connectionID, kind string, ids []string) error {
-	_, err := tx.Exec(ctx, "DELETE FROM connection_omissions WHERE organization_id = @org AND connection_id = ? AND kind = ? AND record_id {any}",
-		connectionID, kind, ids)
+	_, err := tx.Exec(ctx, "DELETE FROM connection_omissions WHERE organization_id = @org AND connection_id = ? AND kind = ? AND "+
+		"record_id {any}", connectionID, kind, ids)
 	return err
 }

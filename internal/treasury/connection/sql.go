@@ -35,8 +35,8 @@ type row struct {
 func toRow(c Connection) row {
 	return row{ID: c.ID, Provider: c.Provider, AuthMethod: c.AuthMethod, Name: c.Name, Status: string(c.Status),
 		ExternalAccountID: db.OrNull(c.ExternalAccountID), Mode: db.OrNull(string(c.Mode)), LegalEntityID: c.LegalEntityID,
-		SourceID: c.SourceID, Credentials: db.OrNull(c.credentials), TakesWebhooks: c.TakesWebhooks, ErrorMessage: db.OrNull(c.ErrorMessage), Revision: c.revision,
-		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+		SourceID: c.SourceID, Credentials: db.OrNull(c.credentials), TakesWebhooks: c.TakesWebhooks,
+		ErrorMessage: db.OrNull(c.ErrorMessage), Revision: c.revision, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 }
 
 func (r row) connection() Connection {
@@ -184,11 +184,11 @@ func restartSync(ctx context.Context, tx *db.Tx, connectionID string) error {
 	return err
 }
 
-// lockSync has other transactions wait that store an event of a connection, or that a task is over. So whoever stores an event sees that the
-// task is over, or is seen by it.
+// lockSync has other transactions wait that store an event of a connection, or that a task is over. So whoever stores an event sees that
+// the task is over, or is seen by it.
 func lockSync(ctx context.Context, tx *db.Tx, connectionID string) error {
-	_, err := db.One[string](ctx, tx, noun, "SELECT status FROM connection_syncs WHERE organization_id = @org AND connection_id = ? {for_update}",
-		connectionID)
+	_, err := db.One[string](ctx, tx, noun, "SELECT status FROM connection_syncs WHERE organization_id = @org AND connection_id = ? "+
+		"{for_update}", connectionID)
 	return err
 }
 

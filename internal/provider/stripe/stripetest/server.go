@@ -149,8 +149,9 @@ func (s *Server) answer(r *http.Request, key string, form map[string]string) (in
 		return http.StatusUnauthorized, failure("invalid_request_error", "", "Invalid API Key provided: "+token), nil
 	}
 	if s.refused[token] == http.StatusForbidden || s.forbids[token] == r.URL.Path {
-		return http.StatusForbidden, failure("invalid_request_error", "", "The provided key '"+token+"' does not have the required permissions for "+
-			"this endpoint on account '"+AccountOf(token)+"'. Having the 'rak_example_read' permission would allow this request to continue."), nil
+		return http.StatusForbidden, failure("invalid_request_error", "", "The provided key '"+token+"' does not have the required "+
+			"permissions for this endpoint on account '"+AccountOf(token)+"'. Having the 'rak_example_read' permission would allow this "+
+			"request to continue."), nil
 	}
 	for _, f := range s.failures {
 		if f.Times > 0 && strings.HasPrefix(r.URL.Path, f.Path) {
@@ -202,7 +203,8 @@ func (s *Server) get(path, token string, r *http.Request) (int, any) {
 	case path == "/v1/account":
 		return http.StatusOK, Object{"id": AccountOf(token), "object": "account", "default_currency": "usd"}
 	case path == "/v1/balance":
-		return http.StatusOK, Object{"object": "balance", "livemode": strings.Contains(token, "_live_"), "available": []Object{{"amount": 0, "currency": "usd"}}, "pending": []Object{}}
+		return http.StatusOK, Object{"object": "balance", "livemode": strings.Contains(token, "_live_"),
+			"available": []Object{{"amount": 0, "currency": "usd"}}, "pending": []Object{}}
 	case len(parts) == 1:
 		return s.page(s.lists[parts[0]], path, r)
 	case len(parts) == 3 && parts[2] == "lines":
