@@ -42,7 +42,8 @@ func TestRecordsThatCannotBeUnderstoodAreLeftOutAndNamed(t *testing.T) {
 		c := sync(t, s, n, n.NewConnection(t, client.CreateConnection{}).ID)
 		warnings := strings.Join(c.Guidance.Warnings, "\n")
 		if c.Status != "active" || len(invoices(t, n)) != len(good) || len(transactions(t, n)) != 2 ||
-			!strings.Contains(warnings, ": 5, among") || !strings.Contains(warnings, "invoice "+strange["id"].(string)+" (") || !strings.Contains(warnings, "status must be one of") {
+			!strings.Contains(warnings, ": 5, among") || !strings.Contains(warnings, "invoice "+strange["id"].(string)+" (") ||
+			!strings.Contains(warnings, "status must be one of") {
 			t.Fatalf("%+v: %d invoices, %v", c, len(invoices(t, n)), transactions(t, n))
 		}
 		s.Stripe.Change(strange, "invoice.finalized", stripetest.Object{"status": "open"})
