@@ -96,4 +96,8 @@ var treasuryTables = []Table{
 		Unaudited:  "it says what a provider has announced; what is then read from the provider is audited",
 		References: []Link{{Column: "connection_id", To: "connections"}},
 		Unlinked:   map[string]string{"event_id": providersID, "object_id": providersID}},
+	{Name: "connection_omissions", Kind: Tenant, Owner: "treasury/connection",
+		Unaudited:  "it says what could not be understood and changed nothing",
+		References: []Link{{Column: "connection_id", To: "connections"}},
+		Unlinked:   map[string]string{"record_id": providersID}},
 }

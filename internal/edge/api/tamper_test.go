@@ -47,6 +47,7 @@ var unnoticed = map[string]string{
 	"transfer_marks":           learned,
 	"connection_syncs":         progress,
 	"connection_events":        progress,
+	"connection_omissions":     progress,
 	"cash_application_reports": progress,
 	"connections.credentials":  "it is encrypted, so that a change is noticed when it is decrypted",
 	"connections copied":       refused,

@@ -28,14 +28,10 @@ func (a *API) webhooks() {
 	})
 }
 
-// receiveStripe stores an event of Stripe. Whoever sends events that are not accepted is limited like one who tries unknown keys.
+// receiveStripe stores an event of Stripe. Whoever sends events that are not accepted is limited like one who tries unknown keys. All
+// events of Stripe come from the same addresses, so that one account with a wrong secret could use up the limit for all. So events from an
+// address over its limit are verified all the same, but only few at a time.
 func (a *API) receiveStripe(w http.ResponseWriter, r *http.Request) error {
-	address := addressOf(r)
-	if a.limits.limiter != nil {
-		if s, full := a.limits.limiter.Full(a.limits.stranger, address); full {
-			return new(fullAddress(s)).refuseEvent(w.Header())
-		}
-	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, webhookBodyMax))
 	var large *http.MaxBytesError
 	switch {
@@ -44,8 +40,17 @@ func (a *API) receiveStripe(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return fault.Malformedf("the body could not be read")
 	}
+	address := addressOf(r)
+	full, leave, ok := a.limits.lookUp(r.Context(), address, func() bool { return true })
+	if !ok {
+		return full.refuseEvent(w.Header())
+	}
+	defer leave()
 	err = stripe.Receive(r.Context(), a.app.Connections, r.PathValue("connection_id"), body, r.Header.Get("Stripe-Signature"))
-	if fault.KindOf(err) == fault.Invalid {
+	switch {
+	case fault.KindOf(err) == fault.Invalid && full != nil:
+		return full.refuseEvent(w.Header())
+	case fault.KindOf(err) == fault.Invalid:
 		a.limits.countStranger(r.Context(), w.Header(), address)
 	}
 	return err

@@ -73,7 +73,8 @@ func (c *Claim) Work(ctx context.Context, do func(context.Context) error, done f
 		}
 	}()
 	err := do(ctx)
-	if lost := context.Cause(ctx); errors.Is(lost, ErrClaimed) {
+	// A task that is over has given its claim up, which a renewal at the same moment mistakes for a loss.
+	if lost := context.Cause(ctx); errors.Is(lost, ErrClaimed) && (err != nil || !done()) {
 		return lost
 	}
 	return err

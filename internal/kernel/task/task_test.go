@@ -143,6 +143,21 @@ func TestATaskWhoseLeaseHasExpiredIsClaimedAgainAndItsFirstWorkerStops(t *testin
 	})
 }
 
+func TestATaskThatIsOverWasNotLostAlthoughItsClaimIsGone(t *testing.T) {
+	t.Parallel()
+	each(t, func(f *fixture) {
+		f.add("a")
+		err := f.mustClaim("a").Work(f.Context(), func(ctx context.Context) error {
+			f.exec("UPDATE test_tasks SET status = 'done', claim = NULL")
+			<-ctx.Done() // the renewal has noticed
+			return nil
+		}, always(true))
+		if err != nil {
+			f.Error(err)
+		}
+	})
+}
+
 func TestWorkRenewsTheLease(t *testing.T) {
 	t.Parallel()
 	each(t, func(f *fixture) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,6 +32,10 @@ const (
 	triesMax = 4
 	// waitMax is how long to wait between two tries. If Stripe asks for more, the caller has to try again later.
 	waitMax = 10 * time.Second
+	// retryAfterMax bounds the pause that Stripe may ask for.
+	retryAfterMax = time.Hour
+	// linesMax is how many lines of an invoice are read.
+	linesMax = 10_000
 	// waitFirst is how long to wait before the second try. It doubles with each one.
 	waitFirst = 500 * time.Millisecond
 )
@@ -105,8 +110,10 @@ func explain(err error) error {
 		}
 		return fault.UnavailableBecause(errors.New(keyPattern.ReplaceAllString(err.Error(), "[secret]")), "Stripe cannot be reached at present")
 	}
-	message := keyPattern.ReplaceAllString(e.Msg, "[secret]")
+	message := clean(keyPattern.ReplaceAllString(e.Msg, "[secret]"), messageMax)
 	switch status := e.HTTPStatusCode; {
+	case e.Code == api.ErrorCodeResourceMissing && e.Param == "starting_after":
+		return fault.Missing("record at Stripe")
 	case status == http.StatusUnauthorized:
 		return fault.Unauthorizedf("Stripe refuses the API key")
 	case status == http.StatusForbidden:
@@ -125,14 +132,20 @@ func unavailable(e *api.Error, message string) error {
 	out := fault.UnavailableBecause(cause, "Stripe cannot answer at present")
 	var f *fault.Error
 	if errors.As(out, &f) {
-		f.RetryAfter = time.Second
-		if e.LastResponse != nil {
-			if seconds, err := strconv.Atoi(e.LastResponse.Header.Get("Retry-After")); err == nil && seconds > 0 {
-				f.RetryAfter = time.Duration(seconds) * time.Second
-			}
+		if f.RetryAfter = time.Second; e.LastResponse != nil {
+			f.RetryAfter = pauseOf(e.LastResponse.Header.Get("Retry-After"))
 		}
 	}
 	return out
+}
+
+// pauseOf returns the pause that Stripe asks for with the header Retry-After: from a second to an hour.
+func pauseOf(header string) time.Duration {
+	seconds, err := strconv.ParseUint(header, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return time.Second
+	}
+	return time.Duration(min(max(seconds, 1), uint64(retryAfterMax/time.Second))) * time.Second
 }
 
 // page is what a list returned.
@@ -142,13 +155,13 @@ type page[T any] struct {
 }
 
 // list reads a page.
-func list[T any](ctx context.Context, c *client, get func() *api.V1List[T]) (p page[T], err error) {
+func list[T any](ctx context.Context, c *client, get func() *api.V1List[*T]) (p page[*T], err error) {
 	err = c.do(ctx, func() error {
 		l := get()
 		if l.Err() != nil { // there is no page then
 			return l.Err()
 		}
-		p = page[T]{l.Data(), l.Meta().HasMore}
+		p = page[*T]{present(l.Data()), l.Meta().HasMore}
 		return nil
 	})
 	return p, err
@@ -180,12 +193,20 @@ func (c *client) invoices(ctx context.Context, from *time.Time, after string) (p
 	})
 }
 
-// changes reads which invoices have changed.
-func (c *client) changes(ctx context.Context, from *time.Time, after string) (page[*api.Event], error) {
+// events reads events of a type, in which * stands for anything.
+func (c *client) events(ctx context.Context, kind string, from *time.Time, after string) (page[*api.Event], error) {
 	params, created := window(after, from)
 	return list(ctx, c, func() *api.V1List[*api.Event] {
-		return c.V1Events.List(ctx, &api.EventListParams{ListParams: params, CreatedRange: created, Type: api.String("invoice.*")})
+		return c.V1Events.List(ctx, &api.EventListParams{ListParams: params, CreatedRange: created, Type: api.String(kind)})
 	})
+}
+
+func (c *client) event(ctx context.Context, id string) (e *api.Event, err error) {
+	err = c.do(ctx, func() error {
+		e, err = c.V1Events.Retrieve(ctx, id, nil)
+		return err
+	})
+	return e, err
 }
 
 func (c *client) balanceTransactions(ctx context.Context, from *time.Time, after string) (page[*api.BalanceTransaction], error) {
@@ -212,17 +233,34 @@ func (c *client) customer(ctx context.Context, id string) (found *api.Customer, 
 	return found, err
 }
 
-// complete reads the lines of an invoice that are not part of it, because there are many.
+// errLines means that an invoice has more lines than are read.
+var errLines = fault.Conflictf("it has more than %d lines", linesMax)
+
+// complete reads the lines of an invoice that are not part of it, because there are many. It returns errLines if there are too many.
 func (c *client) complete(ctx context.Context, i *api.Invoice) error {
-	for i.Lines != nil && i.Lines.HasMore && len(i.Lines.Data) > 0 {
+	if i.Lines == nil {
+		return nil
+	}
+	for i.Lines.Data = present(i.Lines.Data); i.Lines.HasMore && len(i.Lines.Data) > 0; {
+		if len(i.Lines.Data) >= linesMax {
+			return errLines
+		}
 		params, _ := window(i.Lines.Data[len(i.Lines.Data)-1].ID, nil)
 		next, err := list(ctx, c, func() *api.V1List[*api.InvoiceLineItem] {
 			return c.V1Invoices.ListLines(ctx, &api.InvoiceListLinesParams{ListParams: params, Invoice: api.String(i.ID)})
 		})
+		if fault.KindOf(err) == fault.NotFound {
+			return fault.UnavailableBecause(err, "the invoice %s has changed at Stripe while it was read", i.ID)
+		}
 		if err != nil {
 			return err
 		}
 		i.Lines.Data, i.Lines.HasMore = append(i.Lines.Data, next.data...), next.more && len(next.data) > 0
 	}
 	return nil
+}
+
+// present returns the objects of a list that are not null.
+func present[T any](all []*T) []*T {
+	return slices.DeleteFunc(all, func(o *T) bool { return o == nil })
 }

@@ -18,9 +18,9 @@ const (
 	textMax = 2000
 )
 
-// clean returns a text as it can be stored: without the character U+0000, and not too long.
+// clean returns a text as it can be stored: without control characters, and not too long.
 func clean(text string, most int) string {
-	text = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", ""))
+	text = strings.TrimSpace(plain(strings.ToValidUTF8(text, "�")))
 	if letters := []rune(text); len(letters) > most {
 		return strings.TrimSpace(string(letters[:most]))
 	}

@@ -23,8 +23,8 @@ func New(d *db.DB, c Config, invoices *invoice.Service) *Provider {
 	return &Provider{db: d, backends: backend(c), invoices: invoices}
 }
 
-// Check asks Stripe for the account of an API key, and for a record of each kind that is read. The key need not be allowed to read the
-// account itself: then the account has no id.
+// Check asks Stripe for the account of an API key, and for a record of each kind that is read. A key that may not read the account is
+// refused: without its id, nobody could tell that it is connected already, and what it has would be counted twice.
 func (p *Provider) Check(ctx context.Context, credentials connection.Credentials) (out connection.Account, err error) {
 	c := p.client(credentials.APIKey)
 	c.tries = 1 // somebody waits for the answer
@@ -35,23 +35,48 @@ func (p *Provider) Check(ctx context.Context, credentials connection.Credentials
 		}
 		return err
 	})
-	if err != nil && fault.KindOf(err) != fault.Forbidden {
+	switch {
+	case fault.KindOf(err) == fault.Forbidden:
+		return out, fault.Invalidf("api_key", "must be allowed to read the account, so that no account is connected twice: give the restricted "+
+			"key the permission Accounts (Read), which Stripe lists under Connect, or use a secret key (sk_). %v", err)
+	case err == nil && !isID(out.ID):
+		return out, fault.Conflictf("Stripe does not tell the id of the account")
+	case err != nil:
 		return out, blame(err)
 	}
 	err = c.do(ctx, func() error {
 		balance, err := c.V1Balance.Retrieve(ctx, nil)
-		if err == nil && out.Currency == "" && len(balance.Available) > 0 {
-			out.Currency = currencyOf(balance.Available[0].Currency)
+		if err != nil {
+			return err
 		}
-		return err
+		if out.Mode = connection.Test; balance.Livemode {
+			out.Mode = connection.Live
+		}
+		if available := present(balance.Available); out.Currency == "" && len(available) > 0 {
+			out.Currency = currencyOf(available[0].Currency)
+		}
+		return nil
 	})
 	if err != nil {
 		return out, blame(err)
 	}
+	return out, blame(c.probe(ctx))
+}
+
+// probe reads a record of each kind, as a synchronization does.
+func (c *client) probe(ctx context.Context) error {
 	one := api.ListParams{Limit: api.Int64(1)}
-	if _, err = list(ctx, c, func() *api.V1List[*api.Invoice] {
-		return c.V1Invoices.List(ctx, &api.InvoiceListParams{ListParams: one})
-	}); err == nil {
+	withSource := one
+	withSource.AddExpand("data.source")
+	_, err := list(ctx, c, func() *api.V1List[*api.BalanceTransaction] {
+		return c.V1BalanceTransactions.List(ctx, &api.BalanceTransactionListParams{ListParams: withSource})
+	})
+	if err == nil {
+		_, err = list(ctx, c, func() *api.V1List[*api.Invoice] {
+			return c.V1Invoices.List(ctx, &api.InvoiceListParams{ListParams: one})
+		})
+	}
+	if err == nil {
 		_, err = list(ctx, c, func() *api.V1List[*api.Customer] {
 			return c.V1Customers.List(ctx, &api.CustomerListParams{ListParams: one})
 		})
@@ -59,7 +84,7 @@ func (p *Provider) Check(ctx context.Context, credentials connection.Credentials
 	if err == nil {
 		_, err = list(ctx, c, func() *api.V1List[*api.Event] { return c.V1Events.List(ctx, &api.EventListParams{ListParams: one}) })
 	}
-	return out, blame(err)
+	return err
 }
 
 // blame names the API key in an error that is due to it.
@@ -68,7 +93,8 @@ func blame(err error) error {
 	case fault.Unauthorized:
 		return fault.Invalidf("api_key", "is not known to Stripe: copy a secret key (sk_) or a restricted key (rk_) from the dashboard of Stripe")
 	case fault.Forbidden:
-		return fault.Invalidf("api_key", "must be allowed to read balances, balance transactions, customers, invoices and events: %v", err)
+		return fault.Invalidf("api_key", "must be allowed to read balances, balance transactions with their sources, customers, invoices and "+
+			"events: %v", err)
 	case fault.Conflict, fault.NotFound:
 		return fault.Invalidf("api_key", "cannot be used: %v", err)
 	default:

@@ -9,8 +9,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/receivables/customer"
-	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -19,6 +17,7 @@ import (
 // The stages of a synchronization, in their order. Each reads its records from the newest to the oldest.
 const (
 	customersStage = "customers"
+	renamesStage   = "customer_changes" // customers that were created earlier, and have changed
 	invoicesStage  = "invoices"
 	changesStage   = "changes" // invoices that were created earlier, and have changed
 	balanceStage   = "balance_transactions"
@@ -29,16 +28,20 @@ const (
 // read again.
 const eventsKept = 28 * 24 * time.Hour
 
+// restartsMax is how often one run begins a stage again.
+const restartsMax = 3
+
 // sync is a synchronization under way.
 type sync struct {
 	*connection.Work
 	provider *Provider
 	client   *client
+	restarts int
 }
 
 // Read reads what has changed at Stripe, page by page, and then what events have announced.
 func (p *Provider) Read(ctx context.Context, w *connection.Work) error {
-	s := &sync{w, p, p.client(w.APIKey)}
+	s := &sync{Work: w, provider: p, client: p.client(w.APIKey)}
 	for w.Stage != "" && w.Stage != lastStage {
 		var err error
 		switch w.Stage {
@@ -46,6 +49,8 @@ func (p *Provider) Read(ctx context.Context, w *connection.Work) error {
 			err = s.enter(ctx, customersStage)
 		case customersStage:
 			err = s.readCustomers(ctx)
+		case renamesStage:
+			err = s.readRenames(ctx)
 		case invoicesStage:
 			err = s.readInvoices(ctx)
 		case changesStage:
@@ -67,6 +72,16 @@ func (s *sync) enter(ctx context.Context, stage string) error {
 	return s.Commit(ctx, stage, "", 0, func(context.Context, *db.Tx) error { return nil })
 }
 
+// recover is called when a page could not be read. If the record after which it begins no longer exists at Stripe, the stage begins again:
+// what was read already is not stored twice. Otherwise it returns the error.
+func (s *sync) recover(ctx context.Context, err error) error {
+	if fault.KindOf(err) != fault.NotFound || s.Cursor == "" || s.restarts >= restartsMax {
+		return err
+	}
+	s.restarts++
+	return s.enter(ctx, s.Stage)
+}
+
 // from returns from when on records are read; nil means all.
 func (s *sync) from() *time.Time {
 	if s.From == nil || s.Through.Sub(*s.From) > eventsKept {
@@ -75,154 +90,113 @@ func (s *sync) from() *time.Time {
 	return s.From
 }
 
-// next commits a page of a stage and, after the last one, enters the next stage.
-func (s *sync) next(ctx context.Context, last string, more bool, items int, following string,
-	write func(context.Context, *db.Tx) error) error {
-	stage, cursor := s.Stage, last
-	if !more || items == 0 {
-		stage, cursor = following, ""
+// next returns a function that commits a page of a stage, whose last record has an id, and after the last page enters the following stage.
+func (s *sync) next(ctx context.Context, last string, more bool, items int, following string) func(writes) error {
+	return func(write writes) error {
+		stage, cursor := s.Stage, last
+		switch {
+		case !more || items == 0:
+			stage, cursor = following, ""
+		case !isID(last) || last == s.Cursor:
+			return fault.Conflictf("Stripe returned a page of %s after which no other can be read", stage)
+		}
+		return s.Commit(ctx, stage, cursor, items, write)
 	}
-	return s.Commit(ctx, stage, cursor, items, write)
 }
 
 func (s *sync) readCustomers(ctx context.Context) error {
 	got, err := s.client.customers(ctx, s.from(), s.Cursor)
 	if err != nil {
-		return err
+		return s.recover(ctx, err)
 	}
+	var b batch
 	last := ""
-	if n := len(got.data); n > 0 {
-		last = got.data[n-1].ID
+	for _, c := range got.data {
+		last = c.ID
+		b.customer(c)
 	}
-	return s.next(ctx, last, got.more, len(got.data), invoicesStage, func(ctx context.Context, tx *db.Tx) error {
-		for _, c := range got.data {
-			if err := ensureCustomer(ctx, tx, c); err != nil {
+	following := renamesStage
+	if s.from() == nil { // all were read
+		following = invoicesStage
+	}
+	return s.store(b, s.next(ctx, last, got.more, len(got.data), following))
+}
+
+// readRenames reads which customers have changed, and gives them their new names.
+func (s *sync) readRenames(ctx context.Context) error {
+	got, err := s.client.events(ctx, customerUpdated, s.from(), s.Cursor)
+	if err != nil {
+		return s.recover(ctx, err)
+	}
+	var b batch
+	last := ""
+	for _, e := range got.data {
+		if last = e.ID; renames(e) {
+			if err := s.rename(ctx, &b, e); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-}
-
-// ensureCustomer creates the customer for one of Stripe, unless there is one.
-func ensureCustomer(ctx context.Context, tx *db.Tx, c *api.Customer) error {
-	if c.Deleted {
-		return nil
 	}
-	name := clean(firstOf(c.Name, c.Email, c.Description, c.ID), nameMax)
-	_, err := customer.EnsureReferenced(ctx, tx, customer.Reference{Provider: Name, ExternalID: c.ID}, name, clean(c.Email, nameMax))
-	return err
-}
-
-// firstOf returns the first text that is not empty after cleaning.
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if clean(text, nameMax) != "" {
-			return text
-		}
-	}
-	return ""
+	return s.store(b, s.next(ctx, last, got.more, len(got.data), invoicesStage))
 }
 
 func (s *sync) readInvoices(ctx context.Context) error {
 	got, err := s.client.invoices(ctx, s.from(), s.Cursor)
 	if err != nil {
-		return err
+		return s.recover(ctx, err)
 	}
-	mirrors, last := make([]invoice.MirrorParams, 0, len(got.data)), ""
+	var b batch
+	last := ""
 	for _, i := range got.data {
 		last = i.ID
-		if err := s.client.complete(ctx, i); err != nil {
+		if err := s.invoice(ctx, &b, i); err != nil {
 			return err
-		}
-		if p, ok := mirrorOf(i, s.LegalEntityID); ok {
-			mirrors = append(mirrors, p)
 		}
 	}
 	following := changesStage
 	if s.from() == nil { // all were read
 		following = balanceStage
 	}
-	return s.next(ctx, last, got.more, len(got.data), following, s.mirror(mirrors))
-}
-
-// mirror returns a function that stores invoices.
-func (s *sync) mirror(all []invoice.MirrorParams) func(context.Context, *db.Tx) error {
-	return func(ctx context.Context, _ *db.Tx) error {
-		for _, p := range all {
-			if _, err := s.provider.invoices.Mirror(ctx, p); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	return s.store(b, s.next(ctx, last, got.more, len(got.data), following))
 }
 
 func (s *sync) readChanges(ctx context.Context) error {
-	got, err := s.client.changes(ctx, s.from(), s.Cursor)
+	got, err := s.client.events(ctx, "invoice.*", s.from(), s.Cursor)
 	if err != nil {
-		return err
+		return s.recover(ctx, err)
 	}
-	var ids []string
+	var b batch
 	last := ""
+	var ids []string
 	for _, e := range got.data {
 		last = e.ID
-		if id, _ := e.Data.Object["id"].(string); id != "" && !slices.Contains(ids, id) {
+		if id := objectID(e); isID(id) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
-	store, err := s.fetch(ctx, ids)
-	if err != nil {
-		return err
-	}
-	return s.next(ctx, last, got.more, len(got.data), balanceStage, store)
-}
-
-// fetch reads invoices as they are now, and returns a function that stores them. A draft that was deleted becomes void.
-func (s *sync) fetch(ctx context.Context, ids []string) (func(context.Context, *db.Tx) error, error) {
-	var found []invoice.MirrorParams
-	var deleted []string
 	for _, id := range ids {
-		i, err := s.client.invoice(ctx, id)
-		if fault.KindOf(err) == fault.NotFound || err == nil && i.Deleted {
-			deleted = append(deleted, id)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := s.client.complete(ctx, i); err != nil {
-			return nil, err
-		}
-		if p, ok := mirrorOf(i, s.LegalEntityID); ok {
-			found = append(found, p)
+		if err := s.fetch(ctx, &b, id); err != nil {
+			return err
 		}
 	}
-	return func(ctx context.Context, tx *db.Tx) error {
-		for _, id := range deleted {
-			if err := s.provider.invoices.MirrorDeleted(ctx, Name, id, s.LegalEntityID); err != nil {
-				return err
-			}
-		}
-		return s.mirror(found)(ctx, tx)
-	}, nil
+	return s.store(b, s.next(ctx, last, got.more, len(got.data), balanceStage))
 }
 
 func (s *sync) readBalance(ctx context.Context) error {
 	got, err := s.client.balanceTransactions(ctx, s.from(), s.Cursor)
 	if err != nil {
-		return err
+		return s.recover(ctx, err)
 	}
 	last := ""
 	if n := len(got.data); n > 0 {
 		last = got.data[n-1].ID
 	}
-	return s.next(ctx, last, got.more, len(got.data), lastStage, s.add(got.data))
+	return s.next(ctx, last, got.more, len(got.data), lastStage)(s.add(got.data, nil))
 }
 
-// add returns a function that stores balance transactions as transactions of the source, the oldest first. Those that it has are not added
-// again, also if they came from a file.
-func (s *sync) add(all []*api.BalanceTransaction) func(context.Context, *db.Tx) error {
+// add returns a function that stores balance transactions as transactions of the source, the oldest first, and counts those that are new.
+// Those that it has are not added again, also if they came from a file.
+func (s *sync) add(all []*api.BalanceTransaction, added *int) writes {
 	return func(ctx context.Context, tx *db.Tx) error {
 		if len(all) == 0 {
 			return nil
@@ -231,101 +205,39 @@ func (s *sync) add(all []*api.BalanceTransaction) func(context.Context, *db.Tx) 
 		if err != nil {
 			return err
 		}
-		var faults fault.List
+		var omitted []connection.Omission
+		var read []connection.Record
 		news := make([]transaction.New, 0, len(all))
 		for _, b := range slices.Backward(all) {
 			n := transaction.New{Source: src, Params: transactionOf(b)}
-			n.Validate(&faults, b.ID+".")
-			n.ValidateHolding(&faults, b.ID+".")
-			news = append(news, n)
+			var faults fault.List
+			n.Validate(&faults, "")
+			n.ValidateHolding(&faults, "")
+			if b.Created <= 0 {
+				faults.Addf("created", "is missing")
+			}
+			if !isID(b.ID) {
+				faults.Addf("id", "is not one of Stripe")
+			}
+			r := connection.Record{Kind: "balance transaction", ID: b.ID}
+			if err := faults.Err(); err != nil {
+				omitted = append(omitted, omit(r, err))
+				continue
+			}
+			news, read = append(news, n), append(read, r)
 		}
-		if err := faults.Err(); err != nil {
+		made, err := transaction.Add(ctx, tx, news)
+		if err != nil {
 			return err
 		}
-		_, err = transaction.Add(ctx, tx, news)
-		return err
-	}
-}
-
-// eventsMax is how many events are handled together.
-const eventsMax = 20
-
-// recent is from when on balance transactions are read because of an event: Stripe shows them with the event or a little later.
-const recent = 24 * time.Hour
-
-// handleEvents reads what events have announced, as it is now, until no event waits.
-func (s *sync) handleEvents(ctx context.Context) error {
-	for {
-		waiting, err := s.Waiting(ctx, eventsMax)
-		if err != nil || len(waiting) == 0 {
-			return err
-		}
-		var ids, invoices, customers []string
-		balance := false
-		for _, e := range waiting {
-			ids = append(ids, e.ID)
-			switch e.ObjectType {
-			case "invoice":
-				if !slices.Contains(invoices, e.ObjectID) {
-					invoices = append(invoices, e.ObjectID)
+		if added != nil {
+			*added = 0
+			for _, a := range made {
+				if !a.Duplicate {
+					*added++
 				}
-			case "customer":
-				if !slices.Contains(customers, e.ObjectID) {
-					customers = append(customers, e.ObjectID)
-				}
-			default:
-				balance = true
 			}
 		}
-		write, err := s.refresh(ctx, invoices, customers, balance, waiting[0].ReceivedAt)
-		if err != nil {
-			return err
-		}
-		if err := s.Handle(ctx, ids, write); err != nil {
-			return err
-		}
+		return s.Settle(ctx, tx, omitted, read)
 	}
-}
-
-// refresh reads records and returns a function that stores them.
-func (s *sync) refresh(ctx context.Context, invoices, customers []string, balance bool, since time.Time) (
-	func(context.Context, *db.Tx) error, error) {
-	store, err := s.fetch(ctx, invoices)
-	if err != nil {
-		return nil, err
-	}
-	var found []*api.Customer
-	for _, id := range customers {
-		c, err := s.client.customer(ctx, id)
-		if fault.KindOf(err) == fault.NotFound {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, c)
-	}
-	var moved []*api.BalanceTransaction
-	from := since.Add(-recent)
-	for after := ""; balance; {
-		got, err := s.client.balanceTransactions(ctx, &from, after)
-		if err != nil {
-			return nil, err
-		}
-		moved = append(moved, got.data...)
-		if balance = got.more && len(got.data) > 0; balance {
-			after = got.data[len(got.data)-1].ID
-		}
-	}
-	return func(ctx context.Context, tx *db.Tx) error {
-		for _, c := range found {
-			if err := ensureCustomer(ctx, tx, c); err != nil {
-				return err
-			}
-		}
-		if err := store(ctx, tx); err != nil {
-			return err
-		}
-		return s.add(moved)(ctx, tx)
-	}, nil
 }

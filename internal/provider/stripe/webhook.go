@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/stripe/stripe-go/v85/webhook"
 
@@ -34,13 +33,13 @@ func verify(body []byte, signature string, c connection.Credentials) (e connecti
 	if err != nil {
 		return e, false, err
 	}
-	if event.ID == "" || event.Data == nil || strings.ContainsRune(event.ID, 0) {
+	if !isID(event.ID) || event.Data == nil {
 		return e, false, errNoEvent
 	}
 	e = connection.Event{ID: event.ID, Type: string(event.Type)}
 	e.ObjectType, _ = event.Data.Object["object"].(string)
 	e.ObjectID, _ = event.Data.Object["id"].(string)
-	if strings.ContainsRune(e.ObjectID+e.Type, 0) {
+	if e.Type != plain(e.Type) || e.ObjectID != plain(e.ObjectID) {
 		return e, false, errNoEvent
 	}
 	return e, slices.Contains(concerning, e.ObjectType), nil

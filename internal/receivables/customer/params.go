@@ -101,10 +101,13 @@ func trimmed(texts []string) []string {
 	return out
 }
 
+// isEmail reports whether a text has the form of an email address.
+func isEmail(text string) bool { return len(text) <= emailMax && emailRe.MatchString(text) }
+
 // validate collects every fault of a normalized customer that does not depend on other records.
 func (c Customer) validate(faults *fault.List) {
 	validateLength(faults, "name", c.Name, NameMax)
-	if c.Email != "" && (len(c.Email) > emailMax || !emailRe.MatchString(c.Email)) {
+	if c.Email != "" && !isEmail(c.Email) {
 		faults.Addf("email", "must be an email address of at most %d characters", emailMax)
 	}
 	if c.TermsDays < 0 || c.TermsDays > TermsMax {

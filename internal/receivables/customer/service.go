@@ -119,19 +119,28 @@ func (s *Service) change(ctx context.Context, customerID, action string,
 		if err != nil {
 			return err
 		}
-		if after, err = do(ctx, tx, before); err != nil || reflect.DeepEqual(after, before) {
+		if after, err = do(ctx, tx, before); err != nil {
 			return err
 		}
-		now := tx.Now()
-		after.UpdatedAt = &now
-		if err := update(ctx, tx, after); err != nil {
-			return err
-		}
-		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: customerID, Before: before.facts(),
-			After: after.facts()})
-		return nil
+		after, err = save(ctx, tx, action, before, after)
+		return err
 	})
 	return after, err
+}
+
+// save stores a changed customer and records the change. It writes nothing if nothing changes.
+func save(ctx context.Context, tx *db.Tx, action string, before, after Customer) (Customer, error) {
+	if reflect.DeepEqual(after, before) {
+		return after, nil
+	}
+	now := tx.Now()
+	after.UpdatedAt = &now
+	if err := update(ctx, tx, after); err != nil {
+		return after, err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: after.ID, Before: before.facts(),
+		After: after.facts()})
+	return after, nil
 }
 
 // Delete deletes a customer that nothing refers to.
@@ -176,8 +185,46 @@ func EnsureReferenced(ctx context.Context, tx *db.Tx, r Reference, name, email s
 	case len(found) > 0:
 		return find(ctx, tx, found[0])
 	}
-	if len(email) > emailMax || !emailRe.MatchString(email) {
+	if !isEmail(email) {
 		email = ""
 	}
 	return create(ctx, tx, CreateParams{Name: name, Email: email, References: []Reference{r}}.customer())
+}
+
+// Stated is what a provider states about a customer.
+type Stated struct {
+	Name, Email string
+}
+
+// FollowReferenced gives the customer with an id at a provider the name and the email address that the provider states now, each only if
+// the customer has the one that the provider stated before: what was changed here stays. It runs in the caller's transaction.
+func FollowReferenced(ctx context.Context, tx *db.Tx, r Reference, before, now Stated) error {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return err
+	}
+	found, err := selectByReference(ctx, tx, r)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	c, err := find(ctx, tx, found[0])
+	if err != nil {
+		return err
+	}
+	for _, email := range []*string{&before.Email, &now.Email} {
+		if !isEmail(*email) {
+			*email = ""
+		}
+	}
+	changed := c
+	if c.Name == before.Name {
+		changed.Name = now.Name
+	}
+	if c.Email == before.Email {
+		changed.Email = now.Email
+	}
+	if changed, err = resolve(ctx, tx, changed); err != nil {
+		return err
+	}
+	_, err = save(ctx, tx, "customer.updated", c, changed)
+	return err
 }

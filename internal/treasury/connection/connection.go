@@ -55,7 +55,8 @@ type Connection struct {
 	AuthMethod        string
 	Name              string
 	Status            Status
-	ExternalAccountID string // the provider's id of the account; empty if it is not known
+	ExternalAccountID string // the provider's id of the account; empty if the connection was created when it was not required
+	Mode              Mode   // empty if the connection was created when it was not asked for
 	LegalEntityID     string
 	SourceID          string // the source that its transactions belong to
 	TakesWebhooks     bool   // it has a secret by which events of the provider are verified
@@ -73,6 +74,8 @@ type Connection struct {
 type Progress struct {
 	Running    bool // it is being read, or about to be
 	FinishedAt *time.Time
+	Omitted    int64  // how many records could not be understood and were left out
+	Omissions  string // the first of them, and why
 }
 
 // Credentials are what a provider is accessed with.
@@ -81,16 +84,10 @@ type Credentials struct {
 	WebhookSecret secret.Text
 }
 
-// Account is what a provider says about the account of a connection.
-type Account struct {
-	ID       string // empty if the credentials do not allow to read it
-	Currency string // an ISO 4217 code
-}
-
 // Connector accesses a provider.
 type Connector interface {
 	// Check asks the provider for the account of credentials. It returns an error of kind Invalid that names the field if the provider
-	// refuses them, and one of kind Unavailable if the provider does not answer.
+	// refuses them or does not tell the account, and one of kind Unavailable if the provider does not answer.
 	Check(ctx context.Context, c Credentials) (Account, error)
 }
 
@@ -142,8 +139,8 @@ func (c Connection) requireConnected() error {
 func (c Connection) facts() map[string]any {
 	return map[string]any{
 		"id": c.ID, "provider": c.Provider, "auth_method": c.AuthMethod, "name": c.Name, "status": c.Status,
-		"external_account_id": db.OrNull(c.ExternalAccountID), "legal_entity_id": c.LegalEntityID, "source_id": c.SourceID,
-		"takes_webhooks": c.TakesWebhooks, "error_message": db.OrNull(c.ErrorMessage),
+		"external_account_id": db.OrNull(c.ExternalAccountID), "mode": db.OrNull(string(c.Mode)), "legal_entity_id": c.LegalEntityID,
+		"source_id": c.SourceID, "takes_webhooks": c.TakesWebhooks, "error_message": db.OrNull(c.ErrorMessage),
 	}
 }
 
@@ -173,6 +170,10 @@ func (c Connection) Guide() Guidance {
 		g.Warnings = append(g.Warnings, "the latest synchronization failed and is tried again: "+c.ErrorMessage)
 	}
 	g.Allowed = append(g.Allowed, "edit", "sync", "disconnect")
+	if n := c.Progress.Omitted; n > 0 {
+		g.Warnings = append(g.Warnings, fmt.Sprintf("records at %s that could not be understood and were left out: %d, among them %s; to have "+
+			"them read again, disconnect and connect the account again", c.Provider, n, c.Progress.Omissions))
+	}
 	if !c.TakesWebhooks {
 		g.Warnings = append(g.Warnings, "without a webhook_secret, changes at "+c.Provider+" arrive with the next synchronization only")
 	}

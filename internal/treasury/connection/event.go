@@ -17,14 +17,19 @@ type Event struct {
 	ReceivedAt time.Time
 }
 
-// eventTextMax bounds the texts of an event that are stored, in bytes.
-const eventTextMax = 255
+const (
+	// eventTextMax bounds the texts of an event that are stored, in bytes.
+	eventTextMax = 255
+	// eventsWaitingMax bounds how many events of a connection wait to be handled.
+	eventsWaitingMax = 1000
+)
 
 // ErrNotAccepted is the error for an event of an unknown connection and for one that cannot be verified. Nobody can tell the two apart.
 var ErrNotAccepted = fault.Malformedf("the event was not accepted: the connection is unknown, or the signature does not match")
 
 // Receive stores an event that a provider has sent for a connection, once, and has what it names read in the background. The function
-// verifies the event with the credentials of the connection, and reports whether it concerns anything that is read.
+// verifies the event with the credentials of the connection, and reports whether it concerns anything that is read. If too many events
+// wait, it stores nothing: everything that has changed is then read instead.
 func (s *Service) Receive(ctx context.Context, provider, connectionID string,
 	verify func(Credentials) (e Event, concerns bool, err error)) error {
 	c, organizationID, err := s.findAcross(ctx, connectionID)
@@ -50,9 +55,22 @@ func (s *Service) Receive(ctx context.Context, provider, connectionID string,
 		return nil
 	}
 	return s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		if err := lockSync(ctx, tx, connectionID); err != nil {
+			return err
+		}
+		waiting, err := countWaiting(ctx, tx, connectionID)
+		if err != nil {
+			return err
+		}
+		refused := c.Status == Unauthorized // nothing is read until the credentials are replaced, and then all that has changed
+		if waiting >= eventsWaitingMax && refused {
+			return nil
+		}
+		if waiting >= eventsWaitingMax {
+			return requestSync(ctx, tx, connectionID)
+		}
 		e.ReceivedAt = tx.Now()
-		isNew, err := insertEvent(ctx, tx, connectionID, e)
-		if err != nil || !isNew {
+		if isNew, err := insertEvent(ctx, tx, connectionID, e); err != nil || !isNew || refused {
 			return err
 		}
 		return wake(ctx, tx, connectionID)

@@ -35,6 +35,11 @@ func selectWaiting(ctx context.Context, tx *db.Tx, connectionID string, limit in
 	return out, err
 }
 
+func countWaiting(ctx context.Context, tx *db.Tx, connectionID string) (int64, error) {
+	return db.One[int64](ctx, tx, noun, `SELECT count(*) FROM connection_events WHERE organization_id = @org AND connection_id = ? AND
+		handled_at IS NULL`, connectionID)
+}
+
 func markHandled(ctx context.Context, tx *db.Tx, connectionID string, eventIDs []string) error {
 	_, err := tx.Exec(ctx, "UPDATE connection_events SET handled_at = ? WHERE organization_id = @org AND connection_id = ? AND event_id {any}",
 		tx.Now(), connectionID, eventIDs)
@@ -64,5 +69,7 @@ func selectOrphans(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT p.connection_id FROM connection_syncs p WHERE p.organization_id = @org AND NOT EXISTS
 		(SELECT 1 FROM connections c WHERE c.organization_id = @org AND c.connection_id = p.connection_id)
 		UNION SELECT e.connection_id FROM connection_events e WHERE e.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections d WHERE d.organization_id = @org AND d.connection_id = e.connection_id) ORDER BY 1`)
+		(SELECT 1 FROM connections d WHERE d.organization_id = @org AND d.connection_id = e.connection_id)
+		UNION SELECT o.connection_id FROM connection_omissions o WHERE o.organization_id = @org AND NOT EXISTS
+		(SELECT 1 FROM connections f WHERE f.organization_id = @org AND f.connection_id = o.connection_id) ORDER BY 1`)
 }

@@ -95,8 +95,11 @@ func (s *Service) Create(ctx context.Context, p CreateParams, account Account) (
 			return err
 		}
 		c = Connection{ID: tx.NewID(id.Connection), Provider: p.Provider, AuthMethod: byAPIKey, Name: p.Name, Status: Active,
-			ExternalAccountID: account.ID, LegalEntityID: p.LegalEntityIDs[0], SourceID: p.SourceID,
+			ExternalAccountID: account.ID, Mode: account.Mode, LegalEntityID: p.LegalEntityIDs[0], SourceID: p.SourceID,
 			TakesWebhooks: !p.Credentials.WebhookSecret.IsZero(), CreatedAt: tx.Now(), revision: 1}
+		if err := requireKnown(ctx, tx, c.Provider); err != nil {
+			return err
+		}
 		if err := requireFree(ctx, tx, &c); err != nil {
 			return err
 		}
@@ -122,37 +125,6 @@ func (s *Service) Create(ctx context.Context, p CreateParams, account Account) (
 	return c, err
 }
 
-// requireFree returns an error of kind Conflict if another connection has the account or the source of a new one. A new connection to an
-// account that was disconnected gets the source of the earlier one.
-func requireFree(ctx context.Context, tx *db.Tx, c *Connection) error {
-	others, err := selectAll(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, other := range others {
-		sameAccount := other.Provider == c.Provider && other.ExternalAccountID == c.ExternalAccountID && c.ExternalAccountID != ""
-		who := "another connection"
-		if actor.From(ctx).Sees(other.LegalEntityID) {
-			who = "the connection " + other.Name + " (" + other.ID + ")"
-		}
-		switch {
-		case other.Status == Disconnected:
-			if sameAccount && c.SourceID == "" && other.LegalEntityID == c.LegalEntityID {
-				if found, err := source.Find(ctx, tx, other.SourceID); err == nil {
-					c.SourceID = found.ID
-				}
-			}
-		case sameAccount:
-			return fault.ConflictAt([]fault.Field{{Name: "api_key", Message: "is of an account that is connected already"}},
-				"%s is connected to this account already: use that one, or disconnect it first", who)
-		case other.SourceID == c.SourceID:
-			return fault.ConflictAt([]fault.Field{{Name: "source_id", Message: "is the source of another connection"}},
-				"%s has this source: choose another one, or omit source_id", who)
-		}
-	}
-	return nil
-}
-
 // CheckUpdate checks changes of a connection. If asked to, it sends a new API key to the provider, which must know it and must have the
 // same account; then it must not run inside a database transaction, because the provider may be slow.
 func (s *Service) CheckUpdate(ctx context.Context, connectionID string, p UpdateParams, etag string, ask bool) (Account, error) {
@@ -165,12 +137,15 @@ func (s *Service) CheckUpdate(ctx context.Context, connectionID string, p Update
 			return Account{}, err
 		}
 	}
-	if p.APIKey == nil || !ask || s.connectors[c.Provider] == nil {
+	if p.APIKey == nil || !ask {
 		return Account{}, nil
 	}
+	if s.connectors[c.Provider] == nil {
+		return Account{}, fault.Conflictf("%s is not available on this node", c.Provider)
+	}
 	account, err := s.connectors[c.Provider].Check(ctx, Credentials{APIKey: *p.APIKey})
-	if err == nil && c.ExternalAccountID != "" && account.ID != "" && account.ID != c.ExternalAccountID {
-		err = fault.Invalidf("api_key", "is of another account than that of the connection: create another connection for it")
+	if err == nil {
+		err = c.requireAccount(account)
 	}
 	return account, err
 }
@@ -218,14 +193,9 @@ func (s *Service) Update(ctx context.Context, connectionID string, p UpdateParam
 			}
 		}
 		if p.APIKey != nil {
-			c.Status, c.ErrorMessage = Active, ""
-			if c.ExternalAccountID == "" {
-				c.ExternalAccountID = account.ID
-			}
-			if err := requestSync(ctx, tx, c.ID); err != nil {
+			if err := useAccount(ctx, tx, &c, account); err != nil {
 				return err
 			}
-			c.Progress.Running = true
 		}
 		if c == before {
 			return nil
@@ -234,6 +204,19 @@ func (s *Service) Update(ctx context.Context, connectionID string, p UpdateParam
 		return err
 	})
 	return c, err
+}
+
+// useAccount has a connection read again with a new API key, which is of an account.
+func useAccount(ctx context.Context, tx *db.Tx, c *Connection, account Account) error {
+	if err := c.requireAccount(account); err != nil {
+		return err
+	}
+	c.Status, c.ErrorMessage, c.ExternalAccountID, c.Mode = Active, "", account.ID, account.Mode
+	if err := requireFree(ctx, tx, c); err != nil {
+		return err
+	}
+	c.Progress.Running = true
+	return restartSync(ctx, tx, c.ID)
 }
 
 // replaceCredentials encrypts changed credentials.

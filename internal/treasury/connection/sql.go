@@ -21,6 +21,7 @@ type row struct {
 	Name              string     `db:"name"`
 	Status            string     `db:"status"`
 	ExternalAccountID *string    `db:"external_account_id"`
+	Mode              *string    `db:"mode"`
 	LegalEntityID     string     `db:"legal_entity_id"`
 	SourceID          string     `db:"source_id"`
 	Credentials       *string    `db:"credentials"`
@@ -33,14 +34,14 @@ type row struct {
 
 func toRow(c Connection) row {
 	return row{ID: c.ID, Provider: c.Provider, AuthMethod: c.AuthMethod, Name: c.Name, Status: string(c.Status),
-		ExternalAccountID: db.OrNull(c.ExternalAccountID), LegalEntityID: c.LegalEntityID, SourceID: c.SourceID,
-		Credentials: db.OrNull(c.credentials), TakesWebhooks: c.TakesWebhooks, ErrorMessage: db.OrNull(c.ErrorMessage), Revision: c.revision,
-		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+		ExternalAccountID: db.OrNull(c.ExternalAccountID), Mode: db.OrNull(string(c.Mode)), LegalEntityID: c.LegalEntityID,
+		SourceID: c.SourceID, Credentials: db.OrNull(c.credentials), TakesWebhooks: c.TakesWebhooks,
+		ErrorMessage: db.OrNull(c.ErrorMessage), Revision: c.revision, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 }
 
 func (r row) connection() Connection {
 	return Connection{ID: r.ID, Provider: r.Provider, AuthMethod: r.AuthMethod, Name: r.Name, Status: Status(r.Status),
-		ExternalAccountID: db.OrEmpty(r.ExternalAccountID), LegalEntityID: r.LegalEntityID, SourceID: r.SourceID,
+		ExternalAccountID: db.OrEmpty(r.ExternalAccountID), Mode: Mode(db.OrEmpty(r.Mode)), LegalEntityID: r.LegalEntityID, SourceID: r.SourceID,
 		credentials: db.OrEmpty(r.Credentials), TakesWebhooks: r.TakesWebhooks, ErrorMessage: db.OrEmpty(r.ErrorMessage), revision: r.Revision,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 }
@@ -75,8 +76,18 @@ func withProgress(ctx context.Context, tx *db.Tx, rows []row) ([]Connection, err
 		return out, nil
 	}
 	found, err := db.All[progressRow](ctx, tx, selectProgresses+" AND connection_id {any}", ids)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range found {
-		out[at[p.ConnectionID]].Progress = Progress{p.Status != idle && p.Stage != nil, p.FinishedAt}
+		out[at[p.ConnectionID]].Progress = Progress{Running: p.Status != idle && p.Stage != nil, FinishedAt: p.FinishedAt}
+	}
+	counts, err := countOmissions(ctx, tx, ids)
+	for _, n := range counts {
+		p := &out[at[n.ConnectionID]].Progress
+		if p.Omitted = n.Count; err == nil {
+			p.Omissions, err = describeOmissions(ctx, tx, n.ConnectionID)
+		}
 	}
 	return out, err
 }
@@ -151,9 +162,9 @@ func insert(ctx context.Context, tx *db.Tx, c Connection) error {
 // update stores what can change about a connection.
 func update(ctx context.Context, tx *db.Tx, c Connection) error {
 	r := toRow(c)
-	_, err := tx.Exec(ctx, `UPDATE connections SET name = ?, status = ?, external_account_id = ?, credentials = ?, takes_webhooks = ?,
-		error_message = ?, revision = ?, updated_at = ? WHERE organization_id = @org AND connection_id = ?`,
-		r.Name, r.Status, r.ExternalAccountID, r.Credentials, r.TakesWebhooks, r.ErrorMessage, r.Revision, r.UpdatedAt, r.ID)
+	_, err := tx.Exec(ctx, `UPDATE connections SET name = ?, status = ?, external_account_id = ?, mode = ?, credentials = ?,
+		takes_webhooks = ?, error_message = ?, revision = ?, updated_at = ? WHERE organization_id = @org AND connection_id = ?`,
+		r.Name, r.Status, r.ExternalAccountID, r.Mode, r.Credentials, r.TakesWebhooks, r.ErrorMessage, r.Revision, r.UpdatedAt, r.ID)
 	return err
 }
 
@@ -162,6 +173,22 @@ func requestSync(ctx context.Context, tx *db.Tx, connectionID string) error {
 	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
 		claimed_until = NULL, tries = 0, created_at = ?
 		WHERE organization_id = @org AND connection_id = ? AND status <> 'running'`, tx.Now(), connectionID)
+	return err
+}
+
+// restartSync has all data of a connection read with new credentials. It takes the connection from a worker that reads it with the former
+// ones, which then stores nothing more.
+func restartSync(ctx context.Context, tx *db.Tx, connectionID string) error {
+	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
+		claim = NULL, claimed_until = NULL, tries = 0, created_at = ? WHERE organization_id = @org AND connection_id = ?`, tx.Now(), connectionID)
+	return err
+}
+
+// lockSync has other transactions wait that store an event of a connection, or that a task is over. So whoever stores an event sees that
+// the task is over, or is seen by it.
+func lockSync(ctx context.Context, tx *db.Tx, connectionID string) error {
+	_, err := db.One[string](ctx, tx, noun, "SELECT status FROM connection_syncs WHERE organization_id = @org AND connection_id = ? "+
+		"{for_update}", connectionID)
 	return err
 }
 
@@ -204,16 +231,26 @@ func advance(ctx context.Context, tx *db.Tx, c *task.Claim, stage, cursor string
 	return n == 1, err
 }
 
-// finish stores that a task is over, unless events wait, and that all data was read if it was. It reports whether the claim was still held.
-func finish(ctx context.Context, tx *db.Tx, c *task.Claim, all bool) (bool, error) {
-	through := ""
+// finish stores that a task is over, unless events wait, and that all data was read if it was. If events wait, the task continues after a
+// pause, in which tasks of other connections are claimed. It reports whether the claim was still held.
+func finish(ctx context.Context, tx *db.Tx, c *task.Claim, all bool, pause time.Duration) (bool, error) {
+	if err := lockSync(ctx, tx, c.ID); err != nil {
+		return false, err
+	}
+	waiting, err := selectWaiting(ctx, tx, c.ID, 1)
+	if err != nil {
+		return false, err
+	}
+	through, status, until := "", idle, (*time.Time)(nil)
 	if all {
 		through = "synced_through = read_through, "
 	}
-	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET "+through+`status = CASE WHEN EXISTS (SELECT 1 FROM connection_events e WHERE
-		e.organization_id = @org AND e.connection_id = connection_syncs.connection_id AND e.handled_at IS NULL) THEN 'pending' ELSE 'idle' END,
-		stage = NULL, cursor = NULL, read_from = NULL, read_through = NULL, claim = NULL, claimed_until = NULL, tries = 0, started_at = NULL,
-		finished_at = ?`+ofClaim, tx.Now(), c.ID, c.Text)
+	if len(waiting) > 0 {
+		status, until = pending, new(tx.Now().Add(pause))
+	}
+	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET "+through+`status = ?, claimed_until = ?, created_at = ?, stage = NULL, cursor = NULL,
+		read_from = NULL, read_through = NULL, claim = NULL, tries = 0, started_at = NULL, finished_at = ?`+ofClaim, status, until, tx.Now(),
+		tx.Now(), c.ID, c.Text)
 	return n == 1, err
 }
 

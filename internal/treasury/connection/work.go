@@ -28,6 +28,8 @@ const (
 	failuresShown = 3
 	// waitMax bounds the pause before the next try.
 	waitMax = 5 * time.Minute
+	// yieldFor is how long a task pauses that has more events to handle, so that tasks of other connections are claimed before.
+	yieldFor = time.Second
 )
 
 // Reader reads the data of a connection from its provider. It commits what it has read with Work.Commit, and continues where an earlier
@@ -147,7 +149,8 @@ func (w *Work) Waiting(ctx context.Context, limit int) (out []Event, err error) 
 	return out, err
 }
 
-// Handle stores what events have led to, and that they are handled, in one database transaction.
+// Handle stores what events have led to, and that they are handled, in one database transaction. Without events it stores a part of what
+// the next ones lead to.
 func (w *Work) Handle(ctx context.Context, eventIDs []string, write func(ctx context.Context, tx *db.Tx) error) error {
 	err := w.service.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -156,8 +159,10 @@ func (w *Work) Handle(ctx context.Context, eventIDs []string, write func(ctx con
 		if err := w.require(advance(ctx, tx, w.claim, w.Stage, w.Cursor)); err != nil {
 			return err
 		}
-		if err := markHandled(ctx, tx, w.ID, eventIDs); err != nil {
-			return err
+		if len(eventIDs) > 0 {
+			if err := markHandled(ctx, tx, w.ID, eventIDs); err != nil {
+				return err
+			}
 		}
 		return write(ctx, tx)
 	})
@@ -169,7 +174,9 @@ func (w *Work) Handle(ctx context.Context, eventIDs []string, write func(ctx con
 
 // finish records that all data was read. If events have arrived meanwhile, the task stays pending.
 func (w *Work) finish(ctx context.Context) error {
-	err := w.end(ctx, Active, "", func(ctx context.Context, tx *db.Tx) (bool, error) { return finish(ctx, tx, w.claim, w.Stage != "") })
+	err := w.end(ctx, Active, "", func(ctx context.Context, tx *db.Tx) (bool, error) {
+		return finish(ctx, tx, w.claim, w.Stage != "", yieldFor)
+	})
 	w.ended = err == nil
 	return err
 }

@@ -42,7 +42,8 @@ func (h handlers) connections() []wire.Route {
 			"has is then read in the background: GET the connection until it is active. Without source_id, a source for its transactions is " +
 			"created, or that of an earlier connection to the same account is used again.").Privileged().ByProvider().Creates()
 	update := wire.Patch("/v1/connections/{connection_id}", h.updateConnection, "Update a connection").
-		Describe("A new api_key must be of the same account. The provider is asked whether it knows it, and the account is then read again.").
+		Describe("A new api_key must be of the same account and mode, otherwise the answer is 409. The provider is asked whether it knows the " +
+			"key, and the account is then read again. A synchronization under way with the former key ends.").
 		Privileged().ByProvider()
 	return wire.Tag{Name: "Connections", Description: "Accounts at other systems, from which transactions and invoices are read."}.Routes(
 		wire.Get("/v1/connections", h.listConnections, "List connections in the order in which they were created"),

@@ -14,7 +14,7 @@ type Connection struct {
 	AuthMethod           string                            `json:"auth_method" enum:"api_key" doc:"How the service authenticates itself to the provider."`
 	Name                 string                            `json:"name" doc:"Name." example:"Stripe"`
 	Status               string                            `json:"status" enum:"pending_setup,active,syncing,needs_reauthorization,error,disconnected" doc:"syncing: the account is being read. needs_reauthorization: the provider refuses the credentials, and nothing is read until they are replaced. error: the account could not be read; it is tried again. disconnected: ended."`
-	ExternalAccountID    *string                           `json:"external_account_id" doc:"The provider's identifier of the account; null if the credentials do not allow to read it." example:"acct_1Nv0FGQ9RKHgCVdK"`
+	ExternalAccountID    *string                           `json:"external_account_id" doc:"The provider's identifier of the account; null if the connection is older than the rule that it must be known: then send the api_key again." example:"acct_1Nv0FGQ9RKHgCVdK"`
 	LegalEntityIDs       []string                          `json:"legal_entity_ids" doc:"Legal entity that the account belongs to."`
 	SourceIDs            []string                          `json:"source_ids" doc:"Source that the transactions of the account belong to."`
 	Capabilities         []string                          `json:"capabilities" enum:"import_transactions,import_invoices,mark_invoices_paid" doc:"What the connection is used for."`
@@ -44,7 +44,7 @@ type CreateConnection struct {
 	Provider       string           `json:"provider" minLength:"1" maxLength:"64" doc:"System to connect. stripe is available; other providers follow." example:"stripe"`
 	Name           string           `json:"name" minLength:"1" maxLength:"500" doc:"Name. Leading and trailing spaces are removed." example:"Stripe"`
 	LegalEntityIDs []string         `json:"legal_entity_ids" minItems:"1" maxItems:"1" doc:"Legal entity that the account belongs to: exactly one."`
-	APIKey         string           `json:"api_key" minLength:"1" maxLength:"500" doc:"Secret key of the account. For Stripe a restricted key (rk_) that may read balances, balance transactions, customers, invoices and events, and write invoices and payment records if payments are to be reported." example:"rk_live_..."`
+	APIKey         string           `json:"api_key" minLength:"1" maxLength:"500" doc:"Secret key of the account. For Stripe a restricted key (rk_) that may read accounts, balances, balance transactions with their sources, customers, invoices and events, and write invoices and payment records if payments are to be reported." example:"rk_live_..."`
 	WebhookSecret  wire.Opt[string] `json:"webhook_secret,omitempty" minLength:"1" maxLength:"500" doc:"Secret with which the provider signs its webhooks. Without it, webhooks are not accepted." example:"whsec_..."`
 	SourceID       wire.Opt[string] `json:"source_id,omitempty" minLength:"1" maxLength:"64" doc:"Source of type other that the transactions belong to. If omitted, one is created."`
 }
@@ -59,7 +59,7 @@ func (CreateConnection) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.S
 // UpdateConnection changes a connection.
 type UpdateConnection struct {
 	Name          *string          `json:"name,omitempty" minLength:"1" maxLength:"500" doc:"Name. Leading and trailing spaces are removed." example:"Stripe"`
-	APIKey        *string          `json:"api_key,omitempty" minLength:"1" maxLength:"500" doc:"New secret key of the same account." example:"rk_live_..."`
+	APIKey        *string          `json:"api_key,omitempty" minLength:"1" maxLength:"500" doc:"New secret key of the same account and of the same mode, live or test." example:"rk_live_..."`
 	WebhookSecret wire.Opt[string] `json:"webhook_secret,omitempty" minLength:"1" maxLength:"500" doc:"New secret with which the provider signs its webhooks. Null removes it." example:"whsec_..."`
 }
 

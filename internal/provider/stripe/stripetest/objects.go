@@ -65,10 +65,17 @@ func (s *Server) Invoice(customer Object, lines []Object, with Object) Object {
 // Change changes an object and adds the event that Stripe would send, which it returns.
 func (s *Server) Change(o Object, event string, with Object) Object {
 	s.mu.Lock()
+	was := Object{}
+	for name := range with {
+		was[name] = o[name]
+	}
 	maps.Copy(o, with)
-	data := shown(o)
+	data := Object{"object": maps.Clone(shown(o))}
 	s.mu.Unlock()
-	return s.add("events", "evt", "event", Object{"type": event, "api_version": "2026-03-25.dahlia", "data": Object{"object": data}}, nil)
+	if len(was) > 0 {
+		data["previous_attributes"] = was
+	}
+	return s.add("events", "evt", "event", Object{"type": event, "api_version": "2026-03-25.dahlia", "data": data}, nil)
 }
 
 // Delete removes an object and adds the event that Stripe would send, which it returns.

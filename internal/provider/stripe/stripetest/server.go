@@ -27,6 +27,7 @@ type Server struct {
 	mu       sync.Mutex
 	lists    map[string][]Object // by path
 	refused  map[string]int      // the status that a key gets
+	forbids  map[string]string   // the path that a key may not read
 	failures []*Failure
 	requests []Request
 	answers  map[string]stored // by idempotency key
@@ -59,7 +60,8 @@ type stored struct {
 // New starts a server that runs until the test ends.
 func New(t *testing.T) *Server {
 	t.Helper()
-	s := &Server{lists: map[string][]Object{}, refused: map[string]int{}, answers: map[string]stored{}, number: 1_760_000_000, records: true}
+	s := &Server{lists: map[string][]Object{}, refused: map[string]int{}, forbids: map[string]string{}, answers: map[string]stored{},
+		number: 1_760_000_000, records: true}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -71,6 +73,13 @@ func (s *Server) Refuse(key string, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refused[key] = status
+}
+
+// Forbid has the server refuse requests with a key to a path, as one that lacks a permission.
+func (s *Server) Forbid(key, path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forbids[key] = path
 }
 
 // Fail has the server fail some requests.
@@ -139,8 +148,10 @@ func (s *Server) answer(r *http.Request, key string, form map[string]string) (in
 	if !ok || s.refused[token] == http.StatusUnauthorized {
 		return http.StatusUnauthorized, failure("invalid_request_error", "", "Invalid API Key provided: "+token), nil
 	}
-	if s.refused[token] == http.StatusForbidden {
-		return http.StatusForbidden, failure("invalid_request_error", "", "The key '"+token+"' does not have the required permissions"), nil
+	if s.refused[token] == http.StatusForbidden || s.forbids[token] == r.URL.Path {
+		return http.StatusForbidden, failure("invalid_request_error", "", "The provided key '"+token+"' does not have the required "+
+			"permissions for this endpoint on account '"+AccountOf(token)+"'. Having the 'rak_example_read' permission would allow this "+
+			"request to continue."), nil
 	}
 	for _, f := range s.failures {
 		if f.Times > 0 && strings.HasPrefix(r.URL.Path, f.Path) {
@@ -192,7 +203,8 @@ func (s *Server) get(path, token string, r *http.Request) (int, any) {
 	case path == "/v1/account":
 		return http.StatusOK, Object{"id": AccountOf(token), "object": "account", "default_currency": "usd"}
 	case path == "/v1/balance":
-		return http.StatusOK, Object{"object": "balance", "available": []Object{{"amount": 0, "currency": "usd"}}, "pending": []Object{}}
+		return http.StatusOK, Object{"object": "balance", "livemode": strings.Contains(token, "_live_"),
+			"available": []Object{{"amount": 0, "currency": "usd"}}, "pending": []Object{}}
 	case len(parts) == 1:
 		return s.page(s.lists[parts[0]], path, r)
 	case len(parts) == 3 && parts[2] == "lines":
@@ -256,7 +268,7 @@ func (s *Server) page(all []Object, path string, r *http.Request) (int, any) {
 			started = o["id"] == after
 			continue
 		}
-		if created(o) < from || query.Get("invoice") != "" && o["invoice"] != query.Get("invoice") {
+		if created(o) < from || query.Get("invoice") != "" && o["invoice"] != query.Get("invoice") || !isOfType(o, query.Get("type")) {
 			continue
 		}
 		if len(out) == limit {
@@ -266,9 +278,18 @@ func (s *Server) page(all []Object, path string, r *http.Request) (int, any) {
 		out = append(out, shown(o))
 	}
 	if !started {
-		return missing(after)
+		out := failure("invalid_request_error", "resource_missing", "No such object: '"+after+"'")
+		out["error"].(Object)["param"] = "starting_after"
+		return http.StatusBadRequest, out
 	}
 	return http.StatusOK, Object{"object": "list", "url": path, "has_more": more, "data": out}
+}
+
+// isOfType reports whether an event is of a type, which may end with an asterisk.
+func isOfType(o Object, pattern string) bool {
+	kind, _ := o["type"].(string)
+	prefix, group := strings.CutSuffix(pattern, "*")
+	return pattern == "" || kind == pattern || group && strings.HasPrefix(kind, prefix)
 }
 
 func created(o Object) int64 {
