@@ -94,7 +94,7 @@ func resolveReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, from Appli
 	named := Params{Allocations: p.Allocations, Memo: p.Memo}
 	amounts := r.amounts(named)
 	var err error
-	if out.invoices, err = r.invoices(ctx, named); err != nil {
+	if out.invoices, err = r.invoices(ctx, named, from.Allocations); err != nil {
 		return nil, err
 	}
 	left, err := selectReturnable(ctx, tx, from)
@@ -213,18 +213,22 @@ func (s *Service) bookReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, 
 // release makes what an application settled of invoices due again. What is due on a mirrored invoice that is neither open nor paid, or of
 // whose payment its provider knows, is stated by its provider.
 func release(ctx context.Context, tx *db.Tx, a Application, invoices map[string]invoice.Invoice) error {
-	unlimited := actor.From(ctx)
-	unlimited.LegalEntityIDs = nil // an invoice of no legal entity may be among those that are released
-	released := actor.With(ctx, unlimited)
 	for _, l := range byInvoice(a.Allocations) {
 		if i := invoices[l.InvoiceID]; i.Mirrored() && i.Status != invoice.Open && i.Status != invoice.Paid || a.keepsStatement(l, i) {
 			continue
 		}
-		if _, err := invoice.Settle(released, tx, l.InvoiceID, l.Amount.Neg()); err != nil {
+		if _, err := invoice.Settle(unlimited(ctx), tx, l.InvoiceID, l.Amount.Neg()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unlimited returns a context whose actor sees all invoices of an application: one of them may be an invoice of no legal entity.
+func unlimited(ctx context.Context) context.Context {
+	who := actor.From(ctx)
+	who.LegalEntityIDs = nil
+	return actor.With(ctx, who)
 }
 
 // negated returns the application with the opposite amounts, as that of a payment that went back is stored.

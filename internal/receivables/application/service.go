@@ -176,7 +176,7 @@ func processorStatusOf(invoices map[string]invoice.Invoice) string {
 // book settles the invoices of an application and posts its entry.
 func (s *Service) book(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal, rules []Rule) error {
 	for _, l := range byInvoice(p.Allocations) {
-		if _, err := invoice.Settle(ctx, tx, l.InvoiceID, l.Amount); err != nil {
+		if _, err := invoice.Settle(unlimited(ctx), tx, l.InvoiceID, l.Amount); err != nil {
 			return err
 		}
 	}
