@@ -349,7 +349,11 @@ func (s *Service) applyPending(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	after := before
 	after.EntryID, after.Total, after.Unapplied, after.Available, after.WrittenOff = made.EntryID, made.Total, made.Unapplied, made.Available,
 		made.WrittenOff
-	return after, nil
+	after.Allocations = slices.Clone(before.Allocations)
+	for n := range after.Allocations {
+		after.Allocations[n].Credits = made.Allocations[n].Credits
+	}
+	return after, updateCredits(ctx, tx, after)
 }
 
 // AppliedTo returns what live applications pay of an invoice without the knowledge of its processor. It runs in the caller's transaction.

@@ -117,7 +117,7 @@ type CashApplicationPreview struct {
 	Suggestions     []MatchSuggestion            `json:"suggestions" doc:"Ways to apply the deposit, best first; at most 5. None means that it stays unapplied."`
 	Notes           []MatchReason                `json:"notes" doc:"What is remarkable about the deposit, whatever it is applied to."`
 	PoolSize        int64                        `json:"candidate_pool_size" minimum:"0" doc:"Number of open invoices that the deposit could pay; at most 10000."`
-	Truncated       bool                         `json:"truncated" doc:"Whether a limit of the search was reached, so that there may be more suggestions."`
+	Truncated       bool                         `json:"truncated" doc:"Whether a limit was reached, so that there may be more suggestions, or a suggestion pays the oldest 500 of more invoices."`
 }
 
 // PreviewedDeposit is the deposit of a preview.

@@ -112,3 +112,37 @@ func TestALimitedKeyIsOfferedOnlyInvoicesThatItCanApplyADepositTo(t *testing.T) 
 		apitest.Verify(t, s.App)
 	})
 }
+
+func TestASuggestionPaysNoMoreInvoicesThanAnApplicationCan(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		const invoices = 503
+		file := strings.Builder{}
+		file.WriteString("Number,Customer,Date,Amount\n")
+		for n := range invoices {
+			fmt.Fprintf(&file, "I-%03d,Northwind,2026-01-05,1.00\n", n)
+		}
+		l.imported(t, file.String(), client.ImportInvoices{Status: "open"})
+		d := l.deposit(t, "2026-02-01 Northwind 503.00")
+		for _, want := range []struct {
+			allocations  int
+			total, delta string
+			truncated    bool
+		}{{500, "500.00", "3.00", true}, {3, "3.00", "0.00", false}} {
+			p, err := l.Client.PreviewCashApplication(t.Context(), client.PreviewCashApplication{DepositTransactionID: d.ID})
+			if err != nil || len(p.Suggestions) == 0 {
+				t.Fatalf("%+v %v", p, err)
+			}
+			g := p.Suggestions[0]
+			if len(g.Allocations) != want.allocations || g.TotalAmount != want.total || g.Delta != want.delta || p.Truncated != want.truncated ||
+				want.truncated != slices.ContainsFunc(g.Doubts, func(d client.MatchReason) bool { return d.Code == "search_incomplete" }) {
+				t.Errorf("%d invoices, %s, %s left, truncated %v %v", len(g.Allocations), g.TotalAmount, g.Delta, p.Truncated, g.Doubts)
+			}
+			a, err := l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID, Allocations: g.Allocations})
+			if err != nil || a.MatchType != "combination" {
+				t.Fatalf("%s %v", a.MatchType, err)
+			}
+		}
+	})
+}
