@@ -36,8 +36,8 @@ func (a Application) isReturn() bool { return a.Total.Sign() < 0 }
 func (a Application) booksTransaction() bool { return a.SourceID == "" || a.isReturn() }
 
 // Return books a payment that went back to the customer, such as a refund or a chargeback: what it paid of invoices is due again, and what
-// was left unapplied is paid out, on the accounts that the application has credited. It returns an application with negative amounts, which can be voided like any other. An etag must be that
-// of the application that is taken back, or empty.
+// was left unapplied is paid out, on the accounts that the application has credited. It returns an application with negative amounts,
+// which can be voided like any other. An etag must be that of the application that is taken back, or empty.
 func (s *Service) Return(ctx context.Context, applicationID, etag string, p ReturnParams) (a Application, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)

@@ -41,7 +41,8 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	}
 	v := &verification{control: b.Roles()[account.RoleTradeReceivable], unapplied: b.Roles()[account.RoleUnappliedCash],
 		paid: map[string]money.Decimal{}, used: map[string]money.Decimal{}, returned: map[string]money.Decimal{},
-		undone: map[string]money.Decimal{}, available: map[string]Application{}, rests: map[restKey]money.Decimal{}, deposits: map[string]string{}}
+		undone: map[string]money.Decimal{}, available: map[string]Application{}, rests: map[restKey]money.Decimal{},
+		deposits: map[string]string{}}
 	err = forEach(ctx, tx, func(chunk []Application) error { return v.chunk(ctx, tx, chunk) })
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ type CashApplication struct {
 	Currency       string        `json:"currency" doc:"ISO 4217 currency of all amounts: that of the deposit, or of the value of a digital asset." example:"USD"`
 	Total          string        `json:"total_amount" format:"decimal" doc:"What was paid, with the fees that were withheld; or what is used of the unapplied rest of another cash application. Negative if it went back to the customer, like all other amounts of the cash application." example:"1200.00"`
 	Applied        string        `json:"applied_amount" format:"decimal" doc:"Sum of the allocations." example:"1200.00"`
-	WrittenOff     string        `json:"written_off_amount" format:"decimal" doc:"By how much the allocations exceed what was paid; it is written off. total_amount and this add up to applied_amount and unapplied_amount." example:"0.00"`
+	WrittenOff     string        `json:"written_off_amount" format:"decimal" doc:"By how much the allocations exceed what was paid; it is written off. Negative if a payment that went back undoes a write-off. total_amount and this add up to applied_amount and unapplied_amount." example:"0.00"`
 	Unapplied      string        `json:"unapplied_amount" format:"decimal" doc:"What the allocations leave of the deposit; it is booked to unapplied cash." example:"0.00"`
 	Available      string        `json:"available_amount" format:"decimal" doc:"What is left of unapplied_amount: later cash applications of the same deposit can use it, or pay it back." example:"0.00"`
 	Returned       string        `json:"returned_amount" format:"decimal" doc:"What is due again of applied_amount because payments went back to the customer." example:"0.00"`
@@ -81,9 +81,9 @@ type VoidCashApplication struct {
 
 // ReturnCashApplication describes a payment that went back to the customer.
 type ReturnCashApplication struct {
-	TransactionID string             `json:"transaction_id" minLength:"1" maxLength:"64" doc:"Payment out that is not booked, in the currency of the deposit."`
+	TransactionID string             `json:"transaction_id" minLength:"1" maxLength:"64" doc:"Payment out that is not booked, in the currency of the deposit and not dated before it."`
 	ReturnType    string             `json:"return_type,omitempty" enum:"refund,chargeback" doc:"refund: you paid it back. chargeback: it was taken back. Defaults to refund."`
-	Allocations   []ReturnAllocation `json:"allocations" maxItems:"500" doc:"Invoices that are due again, with the amounts. What they leave of the payment pays back the unapplied rest of the deposit; none leave all of it."`
+	Allocations   []ReturnAllocation `json:"allocations" maxItems:"500" doc:"Invoices that are due again, with the amounts: at most what was paid of them, or all that the cash application has settled, which undoes what it wrote off. What they leave of the payment pays back the unapplied rest of the deposit; none leave all of it."`
 	Memo          wire.Opt[string]   `json:"memo,omitempty" maxLength:"2000" doc:"Memo of the journal entry."`
 	DryRun        bool               `json:"dry_run,omitempty" doc:"If true, return what would be created without writing anything. Defaults to false."`
 }

@@ -139,7 +139,8 @@ func TestASuggestionPaysNoMoreInvoicesThanAnApplicationCan(t *testing.T) {
 				want.truncated != slices.ContainsFunc(g.Doubts, func(d client.MatchReason) bool { return d.Code == "search_incomplete" }) {
 				t.Errorf("%d invoices, %s, %s left, truncated %v %v", len(g.Allocations), g.TotalAmount, g.Delta, p.Truncated, g.Doubts)
 			}
-			a, err := l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID, Allocations: g.Allocations})
+			a, err := l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID,
+				Allocations: g.Allocations})
 			if err != nil || a.MatchType != "combination" {
 				t.Fatalf("%s %v", a.MatchType, err)
 			}

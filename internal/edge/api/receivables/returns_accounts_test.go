@@ -73,7 +73,8 @@ func TestAReturnIsBookedToTheAccountsThatTheApplicationHasCredited(t *testing.T)
 			t.Fatal(got)
 		}
 		today := l.Find(t, *rest.JournalEntryID).AccountingDate.Format(time.DateOnly)
-		back(rest, l.payOut(t, today+" Northwind 43.00"), i, "43.00", "Dr Trade receivables 43.00; Dr 4020 26.40; Cr 4010 26.40; Cr Bank USD 43.00")
+		back(rest, l.payOut(t, today+" Northwind 43.00"), i, "43.00",
+			"Dr Trade receivables 43.00; Dr 4020 26.40; Cr 4010 26.40; Cr Bank USD 43.00")
 
 		back(ofStripe, moved(13, "debit", "50.00"), m[0], "50.00", "Dr Stripe 50.00; Cr Stripe 50.00")
 	})
@@ -133,7 +134,8 @@ func TestAPaymentCannotGoBackBeforeItCameIn(t *testing.T) {
 		a := l.apply(t, l.deposit(t, "2026-02-01 Northwind 100.00"), []client.Invoice{i}, "60.00")
 		rest := l.apply(t, client.Transaction{ID: a.DepositTransactionID}, []client.Invoice{i}, "40.00")
 		_, err := l.giveBack(t, a, "", l.payOut(t, "2026-01-31 Northwind 10.00"), []client.Invoice{i}, "10.00")
-		apitest.WantError(t, "before the deposit", err, 409, []string{"transaction_id"}, "dated 2026-01-31, but on 2026-02-01 the deposit came in")
+		apitest.WantError(t, "before the deposit", err, 409, []string{"transaction_id"},
+			"dated 2026-01-31, but on 2026-02-01 the deposit came in")
 		_, err = l.giveBack(t, rest, "", l.payOut(t, "2026-02-02 Northwind 10.00"), []client.Invoice{i}, "10.00")
 		apitest.WantError(t, "before the rest was applied", err, 409, []string{"transaction_id"}, "the rest of the deposit was applied")
 		if _, err = l.giveBack(t, a, "", l.payOut(t, "2026-02-01 Northwind 10.00"), []client.Invoice{i}, "10.00"); err != nil {
