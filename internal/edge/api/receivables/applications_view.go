@@ -92,7 +92,7 @@ type ReturnCashApplication struct {
 type ReturnAllocation struct {
 	TargetType string `json:"target_type,omitempty" enum:"invoice" doc:"Kind of what was paid. Defaults to invoice."`
 	TargetID   string `json:"target_id" minLength:"1" maxLength:"64" doc:"Invoice that the cash application paid."`
-	Amount     string `json:"amount" format:"decimal" doc:"Amount that is due again: positive, and at most what the cash application paid of the invoice and did not go back yet." example:"1200.00"`
+	Amount     string `json:"amount" format:"decimal" doc:"Amount that is due again: positive, and at most what the cash application settled of the invoice and is not due again yet." example:"1200.00"`
 
 	InvoiceNumber string `json:"invoice_number,omitempty" maxLength:"64" doc:"Ignored; accepted so that an allocation of the cash application can be sent as it is."`
 	CustomerName  string `json:"customer_name,omitempty" maxLength:"256" doc:"Ignored; accepted so that an allocation of the cash application can be sent as it is."`
