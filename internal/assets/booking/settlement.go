@@ -38,6 +38,9 @@ func growsOf(a account.Account) book.Side {
 	return book.Debit
 }
 
+// HasUnits reports whether an account has balances of foreign currencies, which are settled at their carrying amounts.
+func HasUnits(a account.Account) bool { return growsOf(a) != "" }
+
 // isOwedInKind reports whether an account has receivables or obligations. Other monetary accounts are cash: those in the groups in
 // which sources have theirs, and payments of customers that are to be applied to invoices.
 func (m builder) isOwedInKind(a account.Account) bool {

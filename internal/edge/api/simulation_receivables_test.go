@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -13,15 +15,17 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// clerk invoices a customer, applies deposits to the invoices, voids applications and pays back, in an organization of its own. It knows
-// what is due on each invoice and what is left of each deposit.
+// clerk invoices a customer, applies deposits to the invoices, itself and by runs, voids applications and pays back, in an organization of
+// its own. It knows what is due on each invoice and what is left of each deposit.
 type clerk struct {
 	sender
-	entity, bank, customer, revenue string
-	invoices, deposits              []string
-	due, left                       map[string]money.Decimal // by invoice, by deposit
-	booked                          []client.CashApplication // that stand
-	paidOut                         *payback                 // that is not booked yet
+	org, entity, bank, customer, revenue string
+	invoices, deposits                   []string
+	numbers                              map[string]string        // by invoice
+	due, left                            map[string]money.Decimal // by invoice, by deposit
+	booked                               []client.CashApplication // that stand
+	paidOut                              *payback                 // that is not booked yet
+	running                              string                   // a run whose results are not known yet
 }
 
 // payback is a payment that goes back to a customer.
@@ -29,8 +33,8 @@ type payback struct{ transactionID, applicationID, invoiceID, amount string }
 
 func (w *world) newClerk() user {
 	n := w.newTenant("receivables")
-	c := &clerk{sender: sender{world: w, key: n.Key, name: "clerk"}, entity: n.LegalEntity.ID, due: map[string]money.Decimal{},
-		left: map[string]money.Decimal{}}
+	c := &clerk{sender: sender{world: w, key: n.Key, name: "clerk"}, org: n.Organization.ID, entity: n.LegalEntity.ID,
+		numbers: map[string]string{}, due: map[string]money.Decimal{}, left: map[string]money.Decimal{}}
 	c.bank = c.make("/v1/sources", `{"name":"Bank","source_type":"bank","legal_entity_id":"`+c.entity+`"}`)
 	c.customer = c.make("/v1/customers", `{"name":"Northwind"}`)
 	c.revenue = c.make("/v1/ledger-accounts", `{"name":"Node operation","type":"Revenue"}`)
@@ -47,13 +51,19 @@ func (c *clerk) make(path, body string) (id string) {
 }
 
 func (c *clerk) act(r *rand.Rand) {
-	switch n := r.IntN(8); {
+	if c.running != "" { // it changes what the clerk knows
+		c.collect(func(path string) ([]byte, bool) { return c.get(r, path) })
+		return
+	}
+	switch n := r.IntN(9); {
 	case c.paidOut != nil:
 		c.giveBack(r)
 	case n == 0 || len(c.invoices) == 0:
 		c.invoice(r)
 	case n == 1 || len(c.deposits) == 0:
 		c.deposit(r)
+	case n == 8:
+		c.run(r)
 	case n < 5:
 		c.apply(r)
 	case len(c.booked) == 0:
@@ -80,21 +90,28 @@ func (c *clerk) invoice(r *rand.Rand) {
 	c.send(r, "/v1/invoices", fmt.Sprintf(`{"legal_entity_id":"%s","customer_id":"%s","status":"open","invoice_date":"%s","lines":[`+
 		`{"description":"Nodes","unit_price":"%s","ledger_account_id":"%s"}]}`, c.entity, c.customer,
 		c.began.AddDate(0, 0, -r.IntN(20)).Format(time.DateOnly), amount, c.revenue), http.StatusCreated, func(a apitest.Answer) {
-		id := decode[withID](c.world, a.Body).ID
-		c.invoices, c.due[id] = append(c.invoices, id), amount
+		made := decode[client.Invoice](c.world, a.Body)
+		c.invoices, c.due[made.ID], c.numbers[made.ID] = append(c.invoices, made.ID), amount, made.InvoiceNumber
 	})
 }
 
 // transaction returns the body of a payment.
-func (c *clerk) transaction(direction string, amount money.Decimal) string {
-	return fmt.Sprintf(`{"transactions":[{"source_id":"%s","external_id":"%s %d","external":{"timestamp":"%s","description":"Payment",`+
-		`"direction":"%s","currency":"USD","quantity":"%s"}}]}`, c.bank, c.name, c.sent, c.today.Add(-time.Hour).Format(time.RFC3339), direction,
-		amount)
+func (c *clerk) transaction(direction, memo string, amount money.Decimal) string {
+	return fmt.Sprintf(`{"transactions":[{"source_id":"%s","external_id":"%s %d","external":{"timestamp":"%s","description":"%s",`+
+		`"direction":"%s","currency":"USD","quantity":"%s"},"bank":{"counterparty_name":"Northwind"}}]}`, c.bank, c.name, c.sent,
+		c.paymentDate().Format(time.RFC3339), memo, direction, amount)
 }
 
+// paymentDate returns when a payment is made.
+func (c *clerk) paymentDate() time.Time { return c.today.Add(-time.Hour) }
+
+// deposit adds a deposit: of any amount, or what is due on an invoice that it names, so that a run is certain of it.
 func (c *clerk) deposit(r *rand.Rand) {
-	amount := money.FromInt(int64(1 + r.IntN(900)))
-	c.send(r, "/v1/transactions", c.transaction("credit", amount), http.StatusCreated, func(a apitest.Answer) {
+	amount, memo := money.FromInt(int64(1+r.IntN(900))), "Payment"
+	if id := c.invoices[r.IntN(len(c.invoices))]; r.IntN(2) == 0 && !c.due[id].IsZero() {
+		amount, memo = c.due[id], c.numbers[id]
+	}
+	c.send(r, "/v1/transactions", c.transaction("credit", memo, amount), http.StatusCreated, func(a apitest.Answer) {
 		id := decode[[]withID](c.world, a.Body)[0].ID
 		c.deposits, c.left[id] = append(c.deposits, id), amount
 	})
@@ -157,8 +174,11 @@ func (c *clerk) payOut(r *rand.Rand) {
 	if !c.standsAlone(a) || strings.HasPrefix(a.TotalAmount, "-") {
 		return
 	}
+	if day := c.paymentDate().Format(time.DateOnly); a.SourceApplicationID != nil && day < a.CreatedAt[:len(day)] {
+		return // it cannot go back before the rest was applied
+	}
 	l := a.Allocations[0]
-	c.send(r, "/v1/transactions", c.transaction("debit", money.MustParse(l.Amount)), http.StatusCreated, func(answer apitest.Answer) {
+	c.send(r, "/v1/transactions", c.transaction("debit", "Payment", money.MustParse(l.Amount)), http.StatusCreated, func(answer apitest.Answer) {
 		c.paidOut = &payback{decode[[]withID](c.world, answer.Body)[0].ID, a.ID, l.TargetID, l.Amount}
 	})
 }
@@ -176,9 +196,61 @@ func (c *clerk) giveBack(r *rand.Rand) {
 		})
 }
 
+// run starts a run over all deposits and leaves it to the operator.
+func (c *clerk) run(r *rand.Rand) {
+	c.send(r, "/v1/cash-application-runs", `{"filter":{}}`, http.StatusCreated, func(a apitest.Answer) {
+		id := decode[withID](c.world, a.Body).ID
+		c.running = id
+		c.addTask(func(ctx context.Context, s *apitest.Service) error {
+			_, err := s.App.CashRuns.Run(ctx, c.org, id, nil)
+			return err
+		})
+	})
+}
+
+// collect adds what a run has applied to what the clerk knows, if it is over and a node answers.
+func (c *clerk) collect(get func(path string) ([]byte, bool)) {
+	path := "/v1/cash-application-runs/" + c.running
+	body, known := get(path)
+	if !known || decode[client.CashApplicationRun](c.world, body).Status != "completed" {
+		return
+	}
+	var made []client.CashApplication
+	for cursor := ""; ; {
+		if body, known = get(path + "/results?outcome=applied&limit=100" + cursor); !known {
+			return
+		}
+		for _, one := range decode[[]client.CashApplicationResult](c.world, body) {
+			if body, known := get("/v1/cash-applications/" + *one.CashApplicationID); known {
+				made = append(made, decode[client.CashApplication](c.world, body))
+			} else {
+				return
+			}
+		}
+		var page struct {
+			NextCursor *string `json:"next_cursor"`
+		}
+		if err := json.Unmarshal(body, &page); err != nil || page.NextCursor == nil {
+			break
+		}
+		cursor = "&cursor=" + *page.NextCursor
+	}
+	for _, a := range made {
+		c.booked, c.left[a.DepositTransactionID] = append(c.booked, a), money.Decimal{}
+		c.settles(a, 1)
+	}
+	c.running = ""
+}
+
 // check compares what is due on each invoice and left of each deposit.
 func (c *clerk) check() {
 	c.Helper()
+	if c.running != "" {
+		c.collect(func(path string) ([]byte, bool) { return c.mustGet(path), true })
+	}
+	if c.running != "" {
+		c.Errorf("seed %d, round %d: the run %s is not completed", c.seed, c.round, c.running)
+	}
 	for _, id := range c.invoices {
 		i := decode[client.Invoice](c.world, c.mustGet("/v1/invoices/"+id))
 		if !money.MustParse(i.AmountDue).Equal(c.due[id]) || (i.Status == "paid") != c.due[id].IsZero() {

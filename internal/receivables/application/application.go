@@ -70,7 +70,7 @@ type Application struct {
 	Currency        string
 	Total           money.Decimal // of the deposit, with fees; or what is used of the unapplied rest
 	Applied         money.Decimal // the sum of the allocations
-	WrittenOff      money.Decimal // the part of the allocations that nobody paid
+	WrittenOff      money.Decimal // the part of the allocations that nobody paid; negative if a payment that went back undoes that
 	Unapplied       money.Decimal // Total and WrittenOff less Applied
 	Available       money.Decimal // what later applications and payments that went back have left of Unapplied
 	Returned        money.Decimal // what payments that went back have made due again of Applied
@@ -100,6 +100,7 @@ type Allocation struct {
 	CustomerID string
 	Amount     money.Decimal
 	ReportedAt *time.Time // when the processor of the invoice was told of it
+	Credits    []Credit   // what it credits to which accounts; none before it is booked
 
 	InvoiceNumber string // these are not stored, but filled in on reading
 	CustomerName  string
@@ -125,7 +126,7 @@ func (a Application) facts() map[string]any {
 	all := make([]map[string]any, len(a.Allocations))
 	for n, l := range a.Allocations {
 		all[n] = map[string]any{"target_type": "invoice", "target_id": l.InvoiceID, "customer_id": l.CustomerID,
-			"amount": l.Amount.Fixed(a.Currency), "reported_at": nil}
+			"amount": l.Amount.Fixed(a.Currency), "reported_at": nil, "credits": db.OrNull(creditsText(l.Credits))}
 		if l.ReportedAt != nil {
 			all[n]["reported_at"] = clock.Format(*l.ReportedAt)
 		}
@@ -178,7 +179,7 @@ func (a Application) Guide() Guidance {
 	case a.reported():
 		g.Warnings = append(g.Warnings, "Stripe knows of the payment: voiding it here does not take it back there")
 	}
-	if !a.isReturn() && (a.Returned.Cmp(a.Applied) < 0 || a.Available.Sign() > 0) {
+	if !a.isReturn() && (a.Returned.Cmp(a.Applied.Sub(a.WrittenOff)) < 0 || a.Available.Sign() > 0) {
 		g.Allowed = append(g.Allowed, "return")
 	}
 	switch {

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/rules/match"
 )
@@ -35,6 +37,7 @@ type matching struct {
 	tolerance money.Decimal
 	reserved  map[string]string // by invoice: the application that waits for a review of its payment
 	paid      map[string]bool   // invoices that are paid by deposits which were matched before
+	who       actor.Actor
 
 	deposits   []match.Deposit
 	history    [][]match.Earlier
@@ -48,8 +51,60 @@ func newMatching(payers *match.Matcher, tolerance money.Decimal, reserved map[st
 	return &matching{payers: payers, tolerance: tolerance, reserved: reserved, paid: map[string]bool{}}
 }
 
-// match returns what one of the prepared deposits may pay.
+// NotVisible is the code of a doubt about a suggestion that others would not be certain of who see more invoices.
+const NotVisible match.Code = "invoices_not_visible"
+
+// match returns what one of the prepared deposits may pay with invoices that the actor sees. Who is limited to legal entities does not see
+// invoices of none, but a suggestion is certain only if they do not speak against it.
 func (m *matching) match(n int) match.Result {
+	m.update(n)
+	out := m.compare(n, m.candidates[n])
+	seen := slices.DeleteFunc(slices.Clone(m.candidates[n]), func(v match.Invoice) bool { return v.LegalEntityID == "" })
+	if !m.who.Limited() || len(seen) == len(m.candidates[n]) {
+		return out
+	}
+	all := out
+	if out = m.compare(n, seen); len(out.Suggestions) == 0 || !out.Suggestions[0].Certain() {
+		return out
+	}
+	first := &out.Suggestions[0]
+	if len(all.Suggestions) == 0 || !all.Suggestions[0].Certain() || !slices.Equal(invoicesOf(*first), invoicesOf(all.Suggestions[0])) {
+		first.Doubts = append(first.Doubts, match.Reason{Code: NotVisible,
+			Text: "The deposit may pay other invoices, which are visible to API keys for all legal entities only."})
+	}
+	return out
+}
+
+// invoicesOf returns the ids of the invoices that a suggestion pays.
+func invoicesOf(s match.Suggestion) []string {
+	out := make([]string, len(s.Allocations))
+	for n, l := range s.Allocations {
+		out[n] = l.InvoiceID
+	}
+	return out
+}
+
+// compare compares a deposit with invoices. A suggestion that pays more of them than an application can is cut to the oldest ones.
+func (m *matching) compare(n int, candidates []match.Invoice) match.Result {
+	out := m.payersOf(n).With(candidates).Match(m.deposits[n], match.Policy{Tolerance: m.tolerance})
+	out.Truncated = out.Truncated || m.cut[n]
+	for k := range out.Suggestions {
+		if g := &out.Suggestions[k]; len(g.Allocations) > allocationsMax {
+			g.Doubts = append(g.Doubts, match.Reason{Code: match.SearchIncomplete, Text: fmt.Sprintf("It pays %d invoices, and a cash application "+
+				"at most %d: these are the oldest. Apply the rest of the deposit to the others afterwards.", len(g.Allocations), allocationsMax)})
+			g.Allocations = g.Allocations[:allocationsMax]
+			g.Total = money.Decimal{}
+			for _, l := range g.Allocations {
+				g.Total = g.Total.Add(l.Amount)
+			}
+			g.Delta, out.Truncated = m.deposits[n].Amount.Sub(g.Total), true
+		}
+	}
+	return out
+}
+
+// update sets what has changed about the candidates of a deposit since they were read.
+func (m *matching) update(n int) {
 	for i := range m.candidates[n] {
 		v := &m.candidates[n][i]
 		v.Reserved = m.reserved[v.ID] != ""
@@ -57,9 +112,6 @@ func (m *matching) match(n int) match.Result {
 			v.Status, v.AmountDue = match.Paid, money.Decimal{}
 		}
 	}
-	out := m.payersOf(n).With(m.candidates[n]).Match(m.deposits[n], match.Policy{Tolerance: m.tolerance})
-	out.Truncated = out.Truncated || m.cut[n]
-	return out
 }
 
 // payersOf returns the matcher of payers for a deposit, with the history of its payer.
@@ -73,6 +125,7 @@ func (m *matching) payersOf(n int) *match.Matcher {
 // prepare reads the candidates of deposits. It returns errTooMany if there are too many for several deposits.
 func (m *matching) prepare(ctx context.Context, tx *db.Tx, deposits []match.Deposit) error {
 	n := len(deposits)
+	m.who = actor.From(ctx)
 	m.deposits, m.lookups, m.customers, m.cut = deposits, make([]match.Lookup, n), make([][]string, n), make([]bool, n)
 	m.candidates = make([][]match.Invoice, n)
 	if err := m.readHistory(ctx, tx); err != nil {

@@ -2,6 +2,7 @@ package application
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -15,8 +16,12 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
+// ErrOutdated says that a deposit does not say any more what it was matched by.
+var ErrOutdated = errors.New("application: a deposit has changed since it was matched")
+
 // ApplyEach applies deposits that are certain, as Apply does. If some of them cannot be applied, it returns why by deposit, and the caller
-// must roll the transaction back: the decisions about others assumed that they can. It runs in the caller's transaction.
+// must roll the transaction back: the decisions about others assumed that they can. It returns ErrOutdated if the memo or the payer of one
+// has changed since it was matched. It runs in the caller's transaction.
 func (s *Service) ApplyEach(ctx context.Context, tx *db.Tx, all []Decision) (made []Application, refused map[string]string, err error) {
 	if len(all) == 0 {
 		return nil, nil, nil
@@ -80,6 +85,8 @@ func resolveEach(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []Decisi
 		}
 		if out[n] = p; err != nil {
 			refused[d.DepositID] = messageOf(err)
+		} else if p.DepositMemo != d.DepositMemo || p.payerName != d.payerName || p.payerAddress != d.payerAddress {
+			return nil, nil, ErrOutdated
 		}
 	}
 	return out, refused, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/rules/match"
 	"github.com/bursarhq/bursar/internal/rules/posting"
@@ -67,7 +68,11 @@ func resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, p Params, pendin
 	out := &proposal{Application: Application{DepositID: p.DepositID, Memo: p.Memo}}
 	amounts := r.amounts(p)
 	var err error
-	if out.invoices, err = r.invoices(ctx, p); err != nil {
+	var before []Allocation
+	if pending != nil {
+		before = pending.Allocations
+	}
+	if out.invoices, err = r.invoices(ctx, p, before); err != nil {
 		return nil, err
 	}
 	deposited, err := r.deposit(ctx, out)
@@ -122,13 +127,18 @@ func (r *resolver) amounts(p Params) []money.Decimal {
 	return out
 }
 
-// invoices returns the invoices that allocations name.
-func (r *resolver) invoices(ctx context.Context, p Params) (map[string]invoice.Invoice, error) {
+// invoices returns the invoices that allocations name: those that the actor sees, and those of an application that the actor sees.
+func (r *resolver) invoices(ctx context.Context, p Params, of []Allocation) (map[string]invoice.Invoice, error) {
 	ids := make([]string, len(p.Allocations))
 	for n, a := range p.Allocations {
 		ids[n] = a.TargetID
 	}
-	found, err := invoice.FindSome(ctx, r.tx, ids)
+	found, err := invoice.FindSome(unlimited(ctx), r.tx, ids)
+	for id, i := range found {
+		if !actor.From(ctx).Sees(i.LegalEntityID) && !slices.Contains(invoiceIDs(of), id) {
+			delete(found, id)
+		}
+	}
 	for n, id := range ids {
 		if _, there := found[id]; !there {
 			r.faults.AddMissing("invoice", fmt.Sprintf("allocations[%d].target_id", n))

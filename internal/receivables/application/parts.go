@@ -139,31 +139,20 @@ func requireAccounts(b *snapshot.Books, rules []Rule, parts []booking.Part) erro
 	return nil
 }
 
-// parts returns what is credited to which accounts: for each invoice the receivable, then the rest. A write-off is debited. The payment of
-// a line that a rule routes to another account is credited there; if the books have the invoice, the receivable is credited with all of
-// the allocation, and the account of the line is debited with what is routed.
+// parts returns what is credited to which accounts: for each invoice the receivable, then the rest. A write-off is debited. It notes in
+// each allocation what that credits, unless it is known.
 func (p *proposal) parts(in accounts, rules []Rule) (out []booking.Part) {
 	var routed []booking.Part
-	for _, a := range p.Allocations {
+	for n := range p.Allocations {
+		a := &p.Allocations[n]
 		i := p.invoices[a.InvoiceID]
-		receivable := booking.Part{LedgerAccountID: in.control, Amount: a.Amount, Memo: i.Number}
-		if i.Mirrored() {
-			receivable.LedgerAccountID = in.mirrored[i.ID]
+		if len(a.Credits) == 0 {
+			a.Credits = in.credits(i, a.Amount, rules)
 		}
-		for n, share := range shares(i, a.Amount) {
-			l := i.Lines[n]
-			rule := routeOf(rules, l)
-			if rule == nil || share.IsZero() || rule.LedgerAccountID == cmp.Or(l.AccountID, receivable.LedgerAccountID) {
-				continue
-			}
-			routed = add(routed, booking.Part{LedgerAccountID: rule.LedgerAccountID, Amount: share, Memo: i.Number})
-			if i.Mirrored() {
-				receivable.Amount = receivable.Amount.Sub(share)
-			} else {
-				routed = add(routed, booking.Part{LedgerAccountID: l.AccountID, Amount: share.Neg(), Memo: i.Number})
-			}
+		out = append(out, booking.Part{LedgerAccountID: a.Credits[0].LedgerAccountID, Amount: a.Credits[0].Amount, Memo: i.Number})
+		for _, c := range a.Credits[1:] {
+			routed = append(routed, booking.Part{LedgerAccountID: c.LedgerAccountID, Amount: c.Amount, Memo: i.Number})
 		}
-		out = append(out, receivable)
 	}
 	out = append(out, routed...)
 	if p.WrittenOff.Sign() > 0 {
@@ -175,15 +164,40 @@ func (p *proposal) parts(in accounts, rules []Rule) (out []booking.Part) {
 	return slices.DeleteFunc(out, func(p booking.Part) bool { return p.Amount.IsZero() })
 }
 
-// add adds a part, or its amount to one for the same account and invoice.
-func add(all []booking.Part, p booking.Part) []booking.Part {
+// credits returns what the payment of an invoice credits: the receivable first. The payment of a line that a rule routes to another account
+// is credited there; if the books have the invoice, the receivable is credited with all of the payment, and the account of the line is
+// debited with what is routed.
+func (in accounts) credits(i invoice.Invoice, amount money.Decimal, rules []Rule) []Credit {
+	receivable := Credit{in.control, amount}
+	if i.Mirrored() {
+		receivable.LedgerAccountID = in.mirrored[i.ID]
+	}
+	var routed []Credit
+	for n, share := range shares(i, amount) {
+		l := i.Lines[n]
+		rule := routeOf(rules, l)
+		if rule == nil || share.IsZero() || rule.LedgerAccountID == cmp.Or(l.AccountID, receivable.LedgerAccountID) {
+			continue
+		}
+		routed = add(routed, Credit{rule.LedgerAccountID, share})
+		if i.Mirrored() {
+			receivable.Amount = receivable.Amount.Sub(share)
+		} else {
+			routed = add(routed, Credit{l.AccountID, share.Neg()})
+		}
+	}
+	return append([]Credit{receivable}, routed...)
+}
+
+// add adds a credit, or its amount to one on the same account.
+func add(all []Credit, c Credit) []Credit {
 	for n, o := range all {
-		if o.LedgerAccountID == p.LedgerAccountID && o.Memo == p.Memo {
-			all[n].Amount = o.Amount.Add(p.Amount)
+		if o.LedgerAccountID == c.LedgerAccountID {
+			all[n].Amount = o.Amount.Add(c.Amount)
 			return all
 		}
 	}
-	return append(all, p)
+	return append(all, c)
 }
 
 // shares divides the payment of an invoice over its lines and their taxes in proportion to their amounts, and returns what falls on each

@@ -114,14 +114,9 @@ func suggest(ctx context.Context, tx *db.Tx, p *proposal, d match.Deposit) (matc
 	return m.match(0), nil
 }
 
-// poolOf returns the invoices that a deposit may pay.
-func poolOf(d match.Deposit) invoice.Pool {
-	return invoice.Pool{LegalEntityIDs: []string{d.LegalEntityID}, Currency: d.Currency, Until: d.LatestIssue()}
-}
-
-// poolSize counts the invoices that a deposit may pay and that are not reserved.
+// poolSize counts the invoices that the actor sees, that a deposit may pay and that are not reserved.
 func poolSize(ctx context.Context, tx *db.Tx, d match.Deposit, reserved map[string]string) (int, error) {
-	pool := poolOf(d)
+	pool := invoice.Pool{LegalEntityIDs: []string{d.LegalEntityID}, Currency: d.Currency, Until: d.LatestIssue()}
 	size, err := invoice.CountPool(ctx, tx, pool)
 	if err != nil || len(reserved) == 0 {
 		return size, err
@@ -129,7 +124,7 @@ func poolSize(ctx context.Context, tx *db.Tx, d match.Deposit, reserved map[stri
 	found, err := invoice.FindSomeUnchecked(ctx, tx, slices.Collect(maps.Keys(reserved)))
 	for _, i := range found {
 		if i.Status == invoice.Open && i.Currency == pool.Currency && !i.Date.After(pool.Until) &&
-			(i.LegalEntityID == "" || i.LegalEntityID == d.LegalEntityID) {
+			(i.LegalEntityID == "" && !actor.From(ctx).Limited() || i.LegalEntityID == d.LegalEntityID) {
 			size--
 		}
 	}

@@ -4,16 +4,19 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -33,8 +36,8 @@ func (a Application) isReturn() bool { return a.Total.Sign() < 0 }
 func (a Application) booksTransaction() bool { return a.SourceID == "" || a.isReturn() }
 
 // Return books a payment that went back to the customer, such as a refund or a chargeback: what it paid of invoices is due again, and what
-// was left unapplied is paid out. It returns an application with negative amounts, which can be voided like any other. An etag must be that
-// of the application that is taken back, or empty.
+// was left unapplied is paid out, on the accounts that the application has credited. It returns an application with negative amounts,
+// which can be voided like any other. An etag must be that of the application that is taken back, or empty.
 func (s *Service) Return(ctx context.Context, applicationID, etag string, p ReturnParams) (a Application, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := snapshot.Lock(ctx, tx)
@@ -94,22 +97,24 @@ func resolveReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, from Appli
 	named := Params{Allocations: p.Allocations, Memo: p.Memo}
 	amounts := r.amounts(named)
 	var err error
-	if out.invoices, err = r.invoices(ctx, named); err != nil {
+	if out.invoices, err = r.invoices(ctx, named, from.Allocations); err != nil {
 		return nil, err
 	}
-	left, err := selectReturnable(ctx, tx, from)
+	returns, err := selectReturns(ctx, tx, from.ID)
 	if err != nil {
 		return nil, err
 	}
 	for n, l := range p.Allocations {
 		i, found := out.invoices[l.TargetID]
 		if found && amounts[n].Sign() > 0 {
-			r.returned(fmt.Sprintf("allocations[%d].", n), i, amounts[n], left[l.TargetID], from)
+			r.returned(fmt.Sprintf("allocations[%d].", n), i, amounts[n], returnable(from, returns, i.ID), from)
 		}
 		out.Allocations = append(out.Allocations, Allocation{InvoiceID: l.TargetID, CustomerID: i.CustomerID, Amount: amounts[n],
-			InvoiceNumber: i.Number, CustomerName: i.CustomerName, ReportedAt: from.reportedAt(l.TargetID)})
+			InvoiceNumber: i.Number, CustomerName: i.CustomerName, ReportedAt: from.reportedAt(l.TargetID),
+			Credits: takenBack(left(from, returns, i.ID), i, amounts[n])})
 		out.Applied = out.Applied.Add(amounts[n])
 	}
+	r.undoWriteOff(out, from)
 	if out.reported() { // Stripe still takes the invoice as paid
 		out.ProcessorStatus = ReversalRequired
 	}
@@ -117,6 +122,34 @@ func resolveReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, from Appli
 		return nil, err
 	}
 	return out, r.faults.Err()
+}
+
+// returnable returns how much of an invoice an application settles that is not due again yet.
+func returnable(from Application, returns []Application, invoiceID string) (sum money.Decimal) {
+	for _, a := range append([]Application{from}, returns...) {
+		for _, l := range a.Allocations {
+			if l.InvoiceID == invoiceID {
+				sum = sum.Add(l.Amount) // that of a return is negative
+			}
+		}
+	}
+	return sum
+}
+
+// undoWriteOff sets what a return undoes of a write-off: all of it, if everything that the application settled is due again. Otherwise no
+// more can be due again than was paid.
+func (r *resolver) undoWriteOff(out *proposal, from Application) {
+	paid := from.Applied.Sub(from.WrittenOff).Sub(from.Returned)
+	switch {
+	case out.Applied.IsZero():
+	case out.Applied.Add(from.Returned).Equal(from.Applied):
+		out.WrittenOff = from.WrittenOff
+	case out.Applied.Cmp(paid) > 0:
+		r.faults.AddConflictf("allocations", "add up to %s %[6]s, but of the %[2]s %[6]s that the cash application %[3]s settles and that are "+
+			"not due again, %[4]s %[6]s were paid and %[5]s %[6]s written off: name at most what was paid, or all of it, which undoes the "+
+			"write-off", out.Applied.Fixed(out.Currency), from.Applied.Sub(from.Returned).Fixed(out.Currency), from.ID,
+			paid.Fixed(out.Currency), from.WrittenOff.Fixed(out.Currency), out.Currency)
+	}
 }
 
 // returned adds the reasons for which an amount of an invoice cannot become due again.
@@ -157,6 +190,28 @@ func (r *resolver) payment(ctx context.Context, out *proposal, from Application)
 			return r.faults.Merge(err)
 		}
 		r.refunded(out, from, paid)
+		return r.refuseEarlier(ctx, out, from)
+	}
+	return nil
+}
+
+// refuseEarlier adds a fault if a payment went back before the day of the deposit, or before the day on which its rest was applied.
+func (r *resolver) refuseEarlier(ctx context.Context, out *proposal, from Application) error {
+	day := func(at time.Time) string { return calendar.DateOf(at, r.books.Zone) }
+	back, since, what := day(out.DepositAt), day(from.DepositAt), "deposit came in"
+	if from.SourceID != "" && back >= since {
+		e, err := journal.FindUnchecked(ctx, r.tx, from.EntryID)
+		if err != nil {
+			return err
+		}
+		since, what = day(e.AccountingDate), "rest of the deposit was applied: void the cash application, and book the return of the one that "+
+			"booked the deposit"
+		if e.IntendedDate != nil {
+			since = day(*e.IntendedDate)
+		}
+	}
+	if back < since {
+		r.faults.AddConflictf("transaction_id", "%s is dated %s, but on %s the %s", out.deposit.SequenceNumber(), back, since, what)
 	}
 	return nil
 }
@@ -164,7 +219,7 @@ func (r *resolver) payment(ctx context.Context, out *proposal, from Application)
 // refunded sets the totals of a payment that went back: without the fee, which the customer does not get.
 func (r *resolver) refunded(out *proposal, from Application, paid booking.Paid) {
 	out.Total, out.fee = paid.Gross.Sub(paid.Fee), paid.Fee
-	out.Unapplied = out.Total.Sub(out.Applied)
+	out.Unapplied = out.Total.Add(out.WrittenOff).Sub(out.Applied)
 	switch {
 	case paid.Currency != from.Currency:
 		r.faults.AddConflictf("transaction_id", "%s is in %s, but the deposit was in %s", out.deposit.SequenceNumber(), paid.Currency,
@@ -173,12 +228,12 @@ func (r *resolver) refunded(out *proposal, from Application, paid booking.Paid) 
 		r.faults.AddConflictf("transaction_id", "the value of %s is %s: nothing went back", out.deposit.SequenceNumber(),
 			out.Total.Fixed(paid.Currency))
 	case out.Unapplied.Sign() < 0:
-		r.faults.AddConflictf("allocations", "add up to %s %[3]s, but only %[2]s %[3]s went back", out.Applied.Fixed(out.Currency),
-			out.Total.Fixed(out.Currency), out.Currency)
+		r.faults.AddConflictf("allocations", "add up to %s %[3]s, but only %[2]s %[3]s went back",
+			out.Applied.Sub(out.WrittenOff).Fixed(out.Currency), out.Total.Fixed(out.Currency), out.Currency)
 	case out.Unapplied.Cmp(from.Available) > 0:
-		r.faults.AddConflictf("allocations", "add up to %s %[4]s of the %[2]s %[4]s that went back, and only %[3]s %[4]s are unapplied: name "+
-			"the invoices that are due again", out.Applied.Fixed(out.Currency), out.Total.Fixed(out.Currency), from.Available.Fixed(out.Currency),
-			out.Currency)
+		r.faults.AddConflictf("allocations", "account for %s %[4]s of the %[2]s %[4]s that went back, and only %[3]s %[4]s are unapplied: name "+
+			"the invoices that are due again", out.Applied.Sub(out.WrittenOff).Fixed(out.Currency), out.Total.Fixed(out.Currency),
+			from.Available.Fixed(out.Currency), out.Currency)
 	}
 }
 
@@ -213,27 +268,35 @@ func (s *Service) bookReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, 
 // release makes what an application settled of invoices due again. What is due on a mirrored invoice that is neither open nor paid, or of
 // whose payment its provider knows, is stated by its provider.
 func release(ctx context.Context, tx *db.Tx, a Application, invoices map[string]invoice.Invoice) error {
-	unlimited := actor.From(ctx)
-	unlimited.LegalEntityIDs = nil // an invoice of no legal entity may be among those that are released
-	released := actor.With(ctx, unlimited)
 	for _, l := range byInvoice(a.Allocations) {
 		if i := invoices[l.InvoiceID]; i.Mirrored() && i.Status != invoice.Open && i.Status != invoice.Paid || a.keepsStatement(l, i) {
 			continue
 		}
-		if _, err := invoice.Settle(released, tx, l.InvoiceID, l.Amount.Neg()); err != nil {
+		if _, err := invoice.Settle(unlimited(ctx), tx, l.InvoiceID, l.Amount.Neg()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// unlimited returns a context whose actor sees all invoices of an application: one of them may be an invoice of no legal entity.
+func unlimited(ctx context.Context) context.Context {
+	who := actor.From(ctx)
+	who.LegalEntityIDs = nil
+	return actor.With(ctx, who)
+}
+
 // negated returns the application with the opposite amounts, as that of a payment that went back is stored.
 func (p *proposal) negated() Application {
 	a := p.Application
-	a.Total, a.Applied, a.Unapplied = a.Total.Neg(), a.Applied.Neg(), a.Unapplied.Neg()
+	a.Total, a.Applied, a.Unapplied, a.WrittenOff = a.Total.Neg(), a.Applied.Neg(), a.Unapplied.Neg(), a.WrittenOff.Neg()
 	a.Allocations = slices.Clone(a.Allocations)
 	for n := range a.Allocations {
-		a.Allocations[n].Amount = a.Allocations[n].Amount.Neg()
+		l := &a.Allocations[n]
+		l.Amount, l.Credits = l.Amount.Neg(), slices.Clone(l.Credits)
+		for k := range l.Credits {
+			l.Credits[k].Amount = l.Credits[k].Amount.Neg()
+		}
 	}
 	return a
 }

@@ -17,8 +17,6 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
-	"github.com/bursarhq/bursar/internal/rules/book"
-	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -176,7 +174,7 @@ func processorStatusOf(invoices map[string]invoice.Invoice) string {
 // book settles the invoices of an application and posts its entry.
 func (s *Service) book(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal, rules []Rule) error {
 	for _, l := range byInvoice(p.Allocations) {
-		if _, err := invoice.Settle(ctx, tx, l.InvoiceID, l.Amount); err != nil {
+		if _, err := invoice.Settle(unlimited(ctx), tx, l.InvoiceID, l.Amount); err != nil {
 			return err
 		}
 	}
@@ -244,26 +242,6 @@ func (p *proposal) describe() string {
 		text += " of " + p.Allocations[0].CustomerName
 	}
 	return text
-}
-
-// bookRest posts the entry that moves what an earlier application left over from unapplied cash to receivables, today.
-func (s *Service) bookRest(ctx context.Context, tx *db.Tx, b *snapshot.Books, p *proposal, parts []booking.Part, memo string) (
-	string, error) {
-	var lines []journal.LineParams
-	for _, part := range parts {
-		l := journal.LineParams{LedgerAccountID: part.LedgerAccountID, Amount: part.Amount.Abs().String(), Currency: p.Currency, Memo: part.Memo}
-		if l.Side = book.Credit; part.Amount.Sign() < 0 {
-			l.Side = book.Debit
-		}
-		lines = append(lines, l)
-	}
-	made, err := s.journal.CreateInTx(ctx, tx, []journal.CreateParams{{LegalEntityID: p.LegalEntityID, Memo: memo, Status: journal.Posted,
-		AccountingDate: calendar.DateOf(tx.Now(), b.Zone), OriginatedBy: journal.ByCashApplication, Classification: string(posting.Invoice),
-		Lines: lines}}, func(int) string { return "" })
-	if err != nil {
-		return "", err
-	}
-	return made[0].ID, nil
 }
 
 // useRest takes an amount off what is available of an application, or adds a negative one back.
@@ -349,7 +327,11 @@ func (s *Service) applyPending(ctx context.Context, tx *db.Tx, b *snapshot.Books
 	after := before
 	after.EntryID, after.Total, after.Unapplied, after.Available, after.WrittenOff = made.EntryID, made.Total, made.Unapplied, made.Available,
 		made.WrittenOff
-	return after, nil
+	after.Allocations = slices.Clone(before.Allocations)
+	for n := range after.Allocations {
+		after.Allocations[n].Credits = made.Allocations[n].Credits
+	}
+	return after, updateCredits(ctx, tx, after)
 }
 
 // AppliedTo returns what live applications pay of an invoice without the knowledge of its processor. It runs in the caller's transaction.

@@ -58,6 +58,7 @@ type allocationRow struct {
 	CustomerID    string        `db:"customer_id"`
 	Amount        money.Decimal `db:"amount"`
 	ReportedAt    *time.Time    `db:"reported_at"`
+	Credits       *string       `db:"credits"`
 }
 
 func toRow(a Application) row {
@@ -86,7 +87,7 @@ func toAllocations(a Application) []allocationRow {
 	out := make([]allocationRow, len(a.Allocations))
 	for n, l := range a.Allocations {
 		out[n] = allocationRow{ApplicationID: a.ID, Position: int64(n), InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount,
-			ReportedAt: l.ReportedAt}
+			ReportedAt: l.ReportedAt, Credits: db.OrNull(creditsText(l.Credits))}
 	}
 	return out
 }
@@ -121,9 +122,13 @@ func applicationsOf(ctx context.Context, tx *db.Tx, rows []row) ([]Application, 
 		return nil, err
 	}
 	for _, l := range lines {
+		credits, err := parseCredits(db.OrEmpty(l.Credits))
+		if err != nil {
+			return nil, err
+		}
 		a := &out[at[l.ApplicationID]]
 		a.Allocations = append(a.Allocations, Allocation{InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount,
-			ReportedAt: l.ReportedAt, InvoiceNumber: numbers[l.InvoiceID], CustomerName: names[l.CustomerID]})
+			ReportedAt: l.ReportedAt, Credits: credits, InvoiceNumber: numbers[l.InvoiceID], CustomerName: names[l.CustomerID]})
 	}
 	deposits, err := depositsOf(ctx, tx, out)
 	for n, a := range out {
@@ -236,25 +241,14 @@ func selectApplied(ctx context.Context, tx *db.Tx, invoiceID string) (money.Deci
 	return money.Sum(rows...), err
 }
 
-type returnedRow struct {
-	InvoiceID string        `db:"invoice_id"`
-	Amount    money.Decimal `db:"amount"`
-}
-
-// selectReturnable reads how much of each invoice an application pays that did not go back yet.
-func selectReturnable(ctx context.Context, tx *db.Tx, a Application) (map[string]money.Decimal, error) {
-	rows, err := db.All[returnedRow](ctx, tx, "SELECT l.invoice_id, l.amount FROM cash_applications a "+
-		"JOIN cash_application_allocations l ON l.organization_id = @org AND l.cash_application_id = a.cash_application_id "+
-		"WHERE a.organization_id = @org AND {rare}(a.source_application_id = ?) AND a.status <> 'voided' AND a.total_amount < ?", a.ID,
-		money.Decimal{})
-	out := map[string]money.Decimal{}
-	for _, l := range a.Allocations {
-		out[l.InvoiceID] = l.Amount
+// selectReturns reads the payments that went back of an application.
+func selectReturns(ctx context.Context, tx *db.Tx, applicationID string) ([]Application, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND {rare}(source_application_id = ?) AND status <> 'voided' AND total_amount < ?",
+		applicationID, money.Decimal{})
+	if err != nil {
+		return nil, err
 	}
-	for _, l := range rows {
-		out[l.InvoiceID] = out[l.InvoiceID].Add(l.Amount) // it is negative
-	}
-	return out, err
+	return applicationsOf(ctx, tx, rows)
 }
 
 func insert(ctx context.Context, tx *db.Tx, a Application) error {
@@ -277,6 +271,17 @@ func update(ctx context.Context, tx *db.Tx, a Application) error {
 		return err
 	}
 	return updateReported(ctx, tx, a)
+}
+
+// updateCredits stores what the allocations of an application credit that was booked after its review.
+func updateCredits(ctx context.Context, tx *db.Tx, a Application) error {
+	for _, l := range toAllocations(a) {
+		if _, err := tx.Exec(ctx, "UPDATE cash_application_allocations SET credits = ? WHERE organization_id = @org AND "+
+			"cash_application_id = ? AND position = ?", l.Credits, a.ID, l.Position); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type limitRow struct {

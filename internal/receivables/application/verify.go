@@ -24,6 +24,7 @@ type verification struct {
 	paid               map[string]money.Decimal // by invoice
 	used               map[string]money.Decimal // by application: what others use of its rest
 	returned           map[string]money.Decimal // by application: what others make due again
+	undone             map[string]money.Decimal // by application: what others undo of its write-off
 	available          map[string]Application
 	rests              map[restKey]money.Decimal // what is unapplied of deposits
 	deposits           map[string]string         // by application: its deposit
@@ -40,7 +41,8 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	}
 	v := &verification{control: b.Roles()[account.RoleTradeReceivable], unapplied: b.Roles()[account.RoleUnappliedCash],
 		paid: map[string]money.Decimal{}, used: map[string]money.Decimal{}, returned: map[string]money.Decimal{},
-		available: map[string]Application{}, rests: map[restKey]money.Decimal{}, deposits: map[string]string{}}
+		undone: map[string]money.Decimal{}, available: map[string]Application{}, rests: map[restKey]money.Decimal{},
+		deposits: map[string]string{}}
 	err = forEach(ctx, tx, func(chunk []Application) error { return v.chunk(ctx, tx, chunk) })
 	if err != nil {
 		return nil, err
@@ -51,6 +53,14 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 		}
 		if a := v.available[id]; !a.Returned.Equal(v.returned[id]) {
 			v.addf(a, "%s of what it paid went back, but payments took back %s", a.Returned, v.returned[id])
+		}
+		undone := money.Decimal{}
+		if a := v.available[id]; a.Returned.Equal(a.Applied) {
+			undone = a.WrittenOff
+		}
+		if a := v.available[id]; !undone.Equal(v.undone[id]) || a.Returned.Add(a.WrittenOff).Sub(undone).Cmp(a.Applied) > 0 {
+			v.addf(a, "%s of what it settled is due again, and payments that went back undo %s of the %s that it wrote off", a.Returned,
+				v.undone[id], a.WrittenOff)
 		}
 	}
 	if err := v.unappliedCash(ctx, tx, b); err != nil {
@@ -146,6 +156,13 @@ func (v *verification) totals(a Application) {
 		if sum = sum.Add(l.Amount); l.Amount.Sign() != a.Total.Sign() && (l.Amount.Sign() <= 0 || a.isReturn()) {
 			v.addf(a, "its allocation to %s is %s", l.InvoiceID, l.Amount)
 		}
+		var credited money.Decimal
+		for _, c := range l.Credits {
+			credited = credited.Add(c.Amount)
+		}
+		if len(l.Credits) > 0 && !credited.Equal(l.Amount) {
+			v.addf(a, "its allocation to %s is %s, but it credits %s", l.InvoiceID, l.Amount, credited)
+		}
 	}
 	switch {
 	case !slices.Contains(statuses, a.Status):
@@ -153,7 +170,7 @@ func (v *verification) totals(a Application) {
 	case !sum.Equal(a.Applied):
 		v.addf(a, "%s is applied, but its allocations add up to %s", a.Applied, sum)
 	case !a.Total.Add(a.WrittenOff).Equal(a.Applied.Add(a.Unapplied)) || a.Unapplied.Sign() < 0 && !a.isReturn() ||
-		a.WrittenOff.Sign() < 0:
+		a.WrittenOff.Sign() < 0 != a.isReturn() && !a.WrittenOff.IsZero():
 		v.addf(a, "%s was paid and %s written off, but %s is applied and %s unapplied", a.Total, a.WrittenOff, a.Applied, a.Unapplied)
 	case a.isReturn() && (a.Unapplied.Sign() > 0 || !a.Available.IsZero() || !a.Returned.IsZero()):
 		v.addf(a, "it went back, but %s is unapplied, %s available and %s returned", a.Unapplied, a.Available, a.Returned)
@@ -173,6 +190,7 @@ func (v *verification) totals(a Application) {
 	case a.SourceID == "" || a.Status == Voided:
 	case a.isReturn():
 		v.used[a.SourceID], v.returned[a.SourceID] = v.used[a.SourceID].Sub(a.Unapplied), v.returned[a.SourceID].Sub(a.Applied)
+		v.undone[a.SourceID] = v.undone[a.SourceID].Sub(a.WrittenOff)
 	default: // one that waits for its review uses the rest, too
 		v.used[a.SourceID] = v.used[a.SourceID].Add(a.Total)
 	}

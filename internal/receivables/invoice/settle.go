@@ -93,9 +93,9 @@ type Pool struct {
 	Until          time.Time // the latest date of an invoice
 }
 
-// CountPool counts the open invoices of a pool. It runs in the caller's transaction.
+// CountPool counts the open invoices of a pool that the actor may see. It runs in the caller's transaction.
 func CountPool(ctx context.Context, tx *db.Tx, p Pool) (int, error) {
-	return selectPoolSize(ctx, tx, p)
+	return selectPoolSize(ctx, tx, p, !actor.From(ctx).Limited())
 }
 
 // CustomerTotal is what a customer may have paid before.

@@ -51,9 +51,12 @@ func matchingOf(rows []matchRow, err error) ([]match.Invoice, error) {
 }
 
 // selectPoolSize counts by an index that has all columns of the conditions.
-func selectPoolSize(ctx context.Context, tx *db.Tx, p Pool) (int, error) {
-	size := 0
-	for n := range len(p.LegalEntityIDs) + 1 {
+func selectPoolSize(ctx context.Context, tx *db.Tx, p Pool, ofNone bool) (int, error) {
+	size, pools := 0, len(p.LegalEntityIDs)
+	if ofNone {
+		pools++
+	}
+	for n := range pools {
 		q := db.Select("SELECT count(*) FROM invoices WHERE organization_id = @org AND status = 'open'").And("currency = ?", p.Currency).
 			And("invoice_date <= ?", p.Until)
 		if n == len(p.LegalEntityIDs) {

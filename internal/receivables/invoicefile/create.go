@@ -144,6 +144,9 @@ func (g *group) signs(r *Result, currency string) {
 func (g *group) refusePaid(r *Result, i invoice.Invoice) {
 	for _, row := range g.rows {
 		switch total := i.Total.Fixed(i.Currency); {
+		case row.Due != nil && row.Due.IsZero() && !i.Total.IsZero():
+			g.faultf(r, row.Line, intake.FieldAmountDue, "nothing of %s is due, but the status is %q: correct one of them", total,
+				g.texts[intake.FieldStatus])
 		case row.Due != nil && !row.Due.Equal(i.Total):
 			g.faultf(r, row.Line, intake.FieldAmountDue, "%s of %s is due: a partly paid invoice cannot be imported",
 				row.Due.Fixed(i.Currency), total)

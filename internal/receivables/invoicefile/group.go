@@ -18,7 +18,7 @@ type group struct {
 	lines     []invoice.LineParams
 	total     string
 	status    invoice.Status
-	skipped   bool  // it is void or paid
+	skipped   bool  // it is void or paid, or nothing is due on it
 	at        []int // where the rows are in the file
 	faults    []intake.Fault
 	outcome   invoice.Outcome
@@ -42,6 +42,7 @@ func (g *group) faultf(r *Result, line int, field intake.Field, format string, a
 // read sets what the rows say about the invoice.
 func (g *group) read(r *Result, p Params) {
 	from := map[intake.Field]int{}
+	g.leaveOutSums(r, g.places())
 	var total *money.Decimal
 	for _, row := range g.rows {
 		for _, field := range common {
@@ -112,10 +113,7 @@ func (g *group) line(r *Result, row intake.InvoiceRow, total *money.Decimal) inv
 		quantity = *row.Quantity
 		l.Quantity = quantity.String()
 	}
-	places, fiat := money.MinorUnits(g.texts[intake.FieldCurrency])
-	if !fiat {
-		places = 2
-	}
+	places := g.places()
 	switch {
 	case price != nil:
 		if l.UnitPrice = price.String(); amount == nil && row.Quantity != nil && row.Quantity.IsZero() {
@@ -142,6 +140,16 @@ func (g *group) line(r *Result, row intake.InvoiceRow, total *money.Decimal) inv
 	return l
 }
 
+// places returns how many decimals amounts of the invoice have.
+func (g *group) places() int32 {
+	for _, row := range g.rows {
+		if places, fiat := money.MinorUnits(row.Texts[intake.FieldCurrency]); fiat {
+			return places
+		}
+	}
+	return 2
+}
+
 // priceDecimals is how many decimals a unit price has that is computed from an amount.
 const priceDecimals = 8
 
@@ -166,6 +174,7 @@ func (g *group) setStatus(r *Result, p Params, line int) {
 	g.status = p.Status
 	text := g.texts[intake.FieldStatus]
 	if text == "" {
+		g.skipped = g.nothingDue(g.places())
 		return
 	}
 	switch s, known := states[strings.ToLower(text)]; {

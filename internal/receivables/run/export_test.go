@@ -11,13 +11,13 @@ import (
 // SetBatch sets the size of batches, so that a few deposits are several batches.
 func (s *Service) SetBatch(n int) { s.batch = n }
 
-// AfterDecide calls a function after deposits were decided.
-func (s *Service) AfterDecide(do func()) {
+// AfterDecide calls a function after deposits were decided, with their number.
+func (s *Service) AfterDecide(do func(deposits int)) {
 	decide := s.decide
 	s.decide = func(ctx context.Context, tx *db.Tx, p application.DecideParams, all []transaction.Transaction) (
 		[]application.Decision, application.Moment, error) {
 		out, at, err := decide(ctx, tx, p, all)
-		do()
+		do(len(all))
 		return out, at, err
 	}
 }

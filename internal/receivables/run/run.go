@@ -89,6 +89,9 @@ type Run struct {
 	CreatedAt      time.Time
 	StartedAt      *time.Time
 	FinishedAt     *time.Time
+
+	UndoneByID string // the last run that undoes it; empty if there is none. Not stored, filled in on reading
+	undoing    bool   // that run has not ended
 }
 
 // Done returns the number of deposits processed.
@@ -121,13 +124,18 @@ func (r Run) Guidance() (allowed, warnings []string) {
 	switch {
 	case !r.Status.Ended():
 		allowed = append(allowed, "cancel")
-	case r.Status != Completed:
+	case r.Status == Completed:
+	case r.UndoneByID != "":
+		warnings = append(warnings, "the run is undone by the run "+r.UndoneByID+" and cannot be resumed: create another run")
+	default:
 		allowed = append(allowed, "resume")
 	}
 	switch {
 	case r.UndoesID != "" && r.Counts[Kept] > 0:
 		warnings = append(warnings, "some cash applications were kept: the results say why")
 	case r.UndoesID != "" || r.Dry || r.Counts[Applied] == 0:
+	case r.undoing:
+		warnings = append(warnings, "the run "+r.UndoneByID+" is undoing the run: wait for its end before you undo the run again")
 	case r.Status.Ended():
 		allowed = append(allowed, "undo")
 	default:

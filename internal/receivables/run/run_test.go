@@ -147,7 +147,7 @@ func TestDecisionsThatAreOutdatedAreMadeAgain(t *testing.T) {
 				w.bill("INV-1 Northwind 100.00")
 				w.pay("Northwind 100.00")
 				decided := 0
-				w.AfterDecide(func() {
+				w.AfterDecide(func(int) {
 					if decided++; decided < times {
 						w.bill(fmt.Sprintf("INV-%d Contoso 7.00", 1+decided))
 					} else if decided == times {
@@ -162,6 +162,50 @@ func TestDecisionsThatAreOutdatedAreMadeAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Somebody who writes all the time must not make a run decide the same deposits again and again.
+func TestABatchBecomesSmallerWhileOthersWrite(t *testing.T) {
+	each(t, func(w *world) {
+		const deposits = 40
+		for n := range deposits {
+			w.bill(fmt.Sprintf("INV-%02d Customer%02d %d.00", n, n, 100+n))
+			w.pay(fmt.Sprintf("Customer%02d %d.00 INV-%02d", n, 100+n, n))
+		}
+		outdated, changes := 0, 0
+		w.AfterDecide(func(n int) {
+			if outdated > 0 && n >= outdated {
+				w.Errorf("%d deposits are decided after decisions about %d were outdated", n, outdated)
+			}
+			if outdated = 0; n > 10 { // only a small batch is decided before somebody writes
+				outdated = n
+				changes++
+				w.bill(fmt.Sprintf("X-%d Nobody 7.00", changes))
+			}
+		})
+		r := w.execute(run.CreateParams{})
+		if r.Counts[run.Applied] != deposits || changes == 0 {
+			w.Errorf("there were %d changes: %+v", changes, r.Counts)
+		}
+	})
+}
+
+func TestADepositWhoseMemoIsEditedIsDecidedAgain(t *testing.T) {
+	each(t, func(w *world) {
+		w.bill("INV-1 Northwind 100.00", "INV-2 Northwind 100.00")
+		paid := w.pay("Northwind 100.00 INV-1")
+		decided := 0
+		w.AfterDecide(func(int) {
+			if decided++; decided == 1 {
+				_, err := w.Transactions.Update(w.Ctx, paid[0], transaction.UpdateParams{Memo: new("for INV-2, not INV-1")})
+				w.Must(err)
+			}
+		})
+		got := w.lines(w.execute(run.CreateParams{}).ID)
+		if decided != 2 || len(got) != 1 || !strings.HasPrefix(got[0], "OT-1 suggested") {
+			w.Errorf("decided %d times: %v", decided, got)
+		}
+	})
 }
 
 // prepare adds deposits that depend on each other, and returns what a dry run says about them.
@@ -338,8 +382,21 @@ func TestWhatCannotBeUndoneOrResumedIsRefused(t *testing.T) {
 		w.Must(err)
 		_, err = w.Cancel(w.Ctx, other.ID)
 		w.Must(err)
+		guided := func(name, id, want string) {
+			w.Helper()
+			got, err := w.Get(w.Ctx, id)
+			w.Must(err)
+			if allowed, warnings := got.Guidance(); !strings.Contains(fmt.Sprint(allowed, warnings), want) {
+				w.Errorf("%s: %v %v, want %s", name, allowed, warnings, want)
+			}
+		}
+		guided("cancelled", other.ID, "[resume] []")
 		_, err = w.Undo(w.Ctx, other.ID, "")
 		w.Must(err)
+		guided("cancelled and undone", other.ID, "[] [the run is undone by the run car_")
+		again, err := w.Undo(w.Ctx, r.ID, "")
+		w.Must(err)
+		guided("being undone", r.ID, "[] [the run "+again.ID+" is undoing the run")
 		_, err = w.Resume(w.Ctx, other.ID)
 		refused("one that is undone", "undone by the run", err)
 	})

@@ -177,10 +177,6 @@ func (s *Service) Undo(ctx context.Context, runID, reason string) (r Run, err er
 		if utf8.RuneCountInString(reason) > application.ReasonMax {
 			return fault.Invalidf("reason", "must have at most %d characters", application.ReasonMax)
 		}
-		earlier, err := selectUndoing(ctx, tx, runID)
-		if err != nil {
-			return err
-		}
 		switch {
 		case undone.UndoesID != "":
 			return fault.Conflictf("the run %s undoes another one: create a run that applies the deposits again", undone.ID)
@@ -188,8 +184,8 @@ func (s *Service) Undo(ctx context.Context, runID, reason string) (r Run, err er
 			return fault.Conflictf("the run %s is a dry run, which has applied nothing", undone.ID)
 		case !undone.Status.Ended():
 			return fault.Conflictf("the run %s is %s: cancel it, or wait for its end", undone.ID, undone.Status)
-		case earlier.ID != "" && !earlier.Status.Ended():
-			return fault.Conflictf("the run %s is undone already, by the run %s, which is %s", undone.ID, earlier.ID, earlier.Status)
+		case undone.undoing:
+			return fault.Conflictf("the run %s is undone already, by the run %s, which has not ended", undone.ID, undone.UndoneByID)
 		}
 		r = newRun(who)
 		r.UndoesID, r.MinConfidence, r.Filter, r.Reason, r.Total = undone.ID, undone.MinConfidence, undone.Filter, reason, undone.Counts[Applied]
@@ -293,19 +289,15 @@ func (s *Service) Cancel(ctx context.Context, runID string) (Run, error) {
 
 // Resume continues a run that was cancelled or failed, and that was not undone.
 func (s *Service) Resume(ctx context.Context, runID string) (Run, error) {
-	return s.changeStatus(ctx, runID, EventResumed, func(ctx context.Context, tx *db.Tx, r *Run) (bool, error) {
+	return s.changeStatus(ctx, runID, EventResumed, func(_ context.Context, _ *db.Tx, r *Run) (bool, error) {
 		if !r.Status.Ended() {
 			return false, nil
 		}
 		if r.Status == Completed {
 			return false, fault.Conflictf("the run is completed and cannot be resumed: create another run")
 		}
-		by, err := selectUndoing(ctx, tx, r.ID)
-		if err != nil {
-			return false, err
-		}
-		if by.ID != "" {
-			return false, fault.Conflictf("the run is undone by the run %s and cannot be resumed: create another run", by.ID)
+		if r.UndoneByID != "" {
+			return false, fault.Conflictf("the run is undone by the run %s and cannot be resumed: create another run", r.UndoneByID)
 		}
 		r.Status, r.Error, r.FinishedAt = Pending, "", nil
 		return true, nil

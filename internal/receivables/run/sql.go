@@ -83,7 +83,7 @@ func (row runRow) run() (Run, error) {
 	return r, nil
 }
 
-func runsOf(rows []runRow) ([]Run, error) {
+func runsOf(ctx context.Context, tx *db.Tx, rows []runRow) ([]Run, error) {
 	out := make([]Run, len(rows))
 	for i, row := range rows {
 		var err error
@@ -91,7 +91,7 @@ func runsOf(rows []runRow) ([]Run, error) {
 			return nil, err
 		}
 	}
-	return out, nil
+	return out, setUndone(ctx, tx, out)
 }
 
 var selectRunRows = "SELECT " + db.Columns[runRow]() + " FROM cash_application_runs WHERE organization_id = @org"
@@ -105,16 +105,35 @@ func findUnchecked(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	return row.run()
-}
-
-// selectUndoing reads the last run that undoes a run, or an empty one.
-func selectUndoing(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
-	rows, err := db.All[runRow](ctx, tx, selectRunRows+" AND {rare}(undoes_run_id = ?) ORDER BY run_id DESC LIMIT 1", runID)
-	if err != nil || len(rows) == 0 {
+	found, err := runsOf(ctx, tx, []runRow{row})
+	if err != nil {
 		return Run{}, err
 	}
-	return rows[0].run()
+	return found[0], nil
+}
+
+type undoingRow struct {
+	RunID    string `db:"run_id"`
+	UndoesID string `db:"undoes_run_id"`
+	Status   string `db:"status"`
+}
+
+// setUndone sets which runs undo some runs: the last one of each.
+func setUndone(ctx context.Context, tx *db.Tx, runs []Run) error {
+	at, ids := make(map[string]int, len(runs)), make([]string, len(runs))
+	for n, r := range runs {
+		at[r.ID], ids[n] = n, r.ID
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := db.All[undoingRow](ctx, tx, "SELECT run_id, undoes_run_id, status FROM cash_application_runs WHERE organization_id = @org "+
+		"AND undoes_run_id {any} ORDER BY run_id", ids)
+	for _, row := range rows {
+		r := &runs[at[row.UndoesID]]
+		r.UndoneByID, r.undoing = row.RunID, !Status(row.Status).Ended()
+	}
+	return err
 }
 
 // selectRuns reads runs, the newest first; for a key for some legal entities, only runs for no others.
@@ -142,7 +161,7 @@ func selectRuns(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 	if err != nil {
 		return nil, err
 	}
-	return runsOf(rows)
+	return runsOf(ctx, tx, rows)
 }
 
 // updateStatus changes the status of a run, regardless of any claim on it.

@@ -22,7 +22,7 @@ const (
 	batchMax = 1000
 	// outdatedMax is how often decisions may be outdated when they are to be applied, before deposits are decided while others wait.
 	outdatedMax = 3
-	// lockedMax is how many deposits are then decided at a time.
+	// lockedMax is how many deposits are then decided at a time. Batches that are outdated do not become smaller.
 	lockedMax = 10
 )
 
@@ -49,6 +49,7 @@ type work struct {
 	payers  *application.Payers
 	refused map[string]string // by deposit: why it cannot be applied
 	paid    map[string]bool   // invoices that a dry run would have paid
+	limit   int               // how many deposits are decided at a time: fewer after decisions were outdated, because others write often
 }
 
 // Run claims a run and executes it from where it is to its end, reporting progress after each batch. It returns
@@ -60,7 +61,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 		return Run{}, err
 	}
 	w := &work{s: s, Claim: claim, pace: s.db.NewPace(s.batch), payers: &application.Payers{}, refused: map[string]string{},
-		paid: map[string]bool{}}
+		paid: map[string]bool{}, limit: s.batch}
 	err = claim.Work(ctx, func(ctx context.Context) error {
 		if err := w.begin(ctx); err != nil {
 			return err
@@ -108,9 +109,10 @@ func (w *work) processAll(ctx context.Context, progress func(Run)) error {
 	}
 	for end := false; !end; {
 		var err error
-		if end, err = next(ctx, w.pace.Next()); err != nil {
+		if end, err = next(ctx, min(w.pace.Next(), w.limit)); err != nil {
 			return err
 		}
+		w.limit = min(2*w.limit, w.s.batch)
 		if progress != nil {
 			progress(w.Run)
 		}
@@ -150,6 +152,8 @@ func (w *work) applyBatch(ctx context.Context, size int) (last bool, err error) 
 		switch {
 		case errors.Is(err, errOutdated):
 			outdated++
+			w.limit = max(lockedMax, size/4)
+			size = min(size, w.limit)
 		case errors.Is(err, errRefused):
 		case !fault.Refused(err) || len(certain) == 0:
 			return b.last, err
@@ -245,6 +249,9 @@ func (w *work) apply(ctx context.Context, tx *db.Tx, b batch, results []Result) 
 		return errOutdated
 	}
 	made, refused, err := w.s.apply(ctx, tx, certain)
+	if errors.Is(err, application.ErrOutdated) {
+		return errOutdated
+	}
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type CashApplication struct {
 	Currency       string        `json:"currency" doc:"ISO 4217 currency of all amounts: that of the deposit, or of the value of a digital asset." example:"USD"`
 	Total          string        `json:"total_amount" format:"decimal" doc:"What was paid, with the fees that were withheld; or what is used of the unapplied rest of another cash application. Negative if it went back to the customer, like all other amounts of the cash application." example:"1200.00"`
 	Applied        string        `json:"applied_amount" format:"decimal" doc:"Sum of the allocations." example:"1200.00"`
-	WrittenOff     string        `json:"written_off_amount" format:"decimal" doc:"By how much the allocations exceed what was paid; it is written off. total_amount and this add up to applied_amount and unapplied_amount." example:"0.00"`
+	WrittenOff     string        `json:"written_off_amount" format:"decimal" doc:"By how much the allocations exceed what was paid; it is written off. Negative if a payment that went back undoes a write-off. total_amount and this add up to applied_amount and unapplied_amount." example:"0.00"`
 	Unapplied      string        `json:"unapplied_amount" format:"decimal" doc:"What the allocations leave of the deposit; it is booked to unapplied cash." example:"0.00"`
 	Available      string        `json:"available_amount" format:"decimal" doc:"What is left of unapplied_amount: later cash applications of the same deposit can use it, or pay it back." example:"0.00"`
 	Returned       string        `json:"returned_amount" format:"decimal" doc:"What is due again of applied_amount because payments went back to the customer." example:"0.00"`
@@ -81,9 +81,9 @@ type VoidCashApplication struct {
 
 // ReturnCashApplication describes a payment that went back to the customer.
 type ReturnCashApplication struct {
-	TransactionID string             `json:"transaction_id" minLength:"1" maxLength:"64" doc:"Payment out that is not booked, in the currency of the deposit."`
+	TransactionID string             `json:"transaction_id" minLength:"1" maxLength:"64" doc:"Payment out that is not booked, in the currency of the deposit and not dated before it."`
 	ReturnType    string             `json:"return_type,omitempty" enum:"refund,chargeback" doc:"refund: you paid it back. chargeback: it was taken back. Defaults to refund."`
-	Allocations   []ReturnAllocation `json:"allocations" maxItems:"500" doc:"Invoices that are due again, with the amounts. What they leave of the payment pays back the unapplied rest of the deposit; none leave all of it."`
+	Allocations   []ReturnAllocation `json:"allocations" maxItems:"500" doc:"Invoices that are due again, with the amounts: at most what was paid of them, or all that the cash application has settled, which undoes what it wrote off. What they leave of the payment pays back the unapplied rest of the deposit; none leave all of it."`
 	Memo          wire.Opt[string]   `json:"memo,omitempty" maxLength:"2000" doc:"Memo of the journal entry."`
 	DryRun        bool               `json:"dry_run,omitempty" doc:"If true, return what would be created without writing anything. Defaults to false."`
 }
@@ -92,7 +92,7 @@ type ReturnCashApplication struct {
 type ReturnAllocation struct {
 	TargetType string `json:"target_type,omitempty" enum:"invoice" doc:"Kind of what was paid. Defaults to invoice."`
 	TargetID   string `json:"target_id" minLength:"1" maxLength:"64" doc:"Invoice that the cash application paid."`
-	Amount     string `json:"amount" format:"decimal" doc:"Amount that is due again: positive, and at most what the cash application paid of the invoice and did not go back yet." example:"1200.00"`
+	Amount     string `json:"amount" format:"decimal" doc:"Amount that is due again: positive, and at most what the cash application settled of the invoice and is not due again yet." example:"1200.00"`
 
 	InvoiceNumber string `json:"invoice_number,omitempty" maxLength:"64" doc:"Ignored; accepted so that an allocation of the cash application can be sent as it is."`
 	CustomerName  string `json:"customer_name,omitempty" maxLength:"256" doc:"Ignored; accepted so that an allocation of the cash application can be sent as it is."`
@@ -117,7 +117,7 @@ type CashApplicationPreview struct {
 	Suggestions     []MatchSuggestion            `json:"suggestions" doc:"Ways to apply the deposit, best first; at most 5. None means that it stays unapplied."`
 	Notes           []MatchReason                `json:"notes" doc:"What is remarkable about the deposit, whatever it is applied to."`
 	PoolSize        int64                        `json:"candidate_pool_size" minimum:"0" doc:"Number of open invoices that the deposit could pay; at most 10000."`
-	Truncated       bool                         `json:"truncated" doc:"Whether a limit of the search was reached, so that there may be more suggestions."`
+	Truncated       bool                         `json:"truncated" doc:"Whether a limit was reached, so that there may be more suggestions, or a suggestion pays the oldest 500 of more invoices."`
 }
 
 // PreviewedDeposit is the deposit of a preview.

@@ -80,7 +80,7 @@ type InvoiceImport struct {
 type InvoiceImportCounts struct {
 	Created          int64 `json:"created" minimum:"0" doc:"Number of new invoices."`
 	Duplicates       int64 `json:"duplicates" minimum:"0" doc:"Number of invoices that exist already, with the same content."`
-	Skipped          int64 `json:"skipped" minimum:"0" doc:"Number of invoices that are paid, void or uncollectible according to the file."`
+	Skipped          int64 `json:"skipped" minimum:"0" doc:"Number of invoices on which nothing is due according to the file: paid, void or uncollectible ones, and those with an amount due of zero."`
 	Faulty           int64 `json:"faulty" minimum:"0" doc:"Number of invoices that were left out because of errors."`
 	Errors           int64 `json:"errors" minimum:"0" doc:"Number of errors."`
 	CustomersCreated int64 `json:"customers_created" minimum:"0" doc:"Number of new customers."`

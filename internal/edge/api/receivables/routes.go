@@ -43,8 +43,9 @@ func (h handlers) invoices() []wire.Route {
 				"Xero, and other usual names, are recognized; a mapping names others. An invoice with a faulty row is left out and the others "+
 				"are created. An invoice that exists with the same content is not created again, so the file can be sent again after its "+
 				"errors are corrected or the request failed; one that exists with other content, as void, or as a draft if it is to be open, "+
-				"is an error. Invoices that are paid, void or uncollectible according to the file are skipped; one that is partly paid is an "+
-				"error. A row without a number is a line of the invoice directly above it if it has a description, a product or a quantity."),
+				"is an error. Invoices that are paid, void or uncollectible according to the file, or without a status and with nothing due, are "+
+				"skipped; one that is partly paid is an error. A row without a number is a line of the invoice directly above it if it has a "+
+				"description, a product or a quantity; one that is called a sum, such as Total, and is the sum of the lines above is left out."),
 		wire.Get("/v1/invoices/{invoice_id}", h.getInvoice, "Get an invoice"),
 		wire.Patch("/v1/invoices/{invoice_id}", h.updateInvoice, "Update an invoice").
 			Describe("Once an invoice is open, only its due date and memo can change."),
@@ -80,7 +81,8 @@ func (h handlers) cashApplications() []wire.Route {
 		wire.Post("/v1/cash-applications/preview", h.previewCashApplication, "Find the invoices that a deposit may pay").ReadOnly().
 			MayConflict().
 			Describe("Writes nothing and reserves nothing. Each suggestion has its reasons, and its allocations can be sent to "+
-				"POST /v1/cash-applications as they are. A digital asset is matched by its value; an invoice in another currency is no candidate."),
+				"POST /v1/cash-applications as they are. A digital asset is matched by its value; an invoice in another currency is no candidate. "+
+				"An API key that is limited to legal entities is offered the invoices that it sees: none that belong to no legal entity."),
 		wire.Get("/v1/cash-applications", h.listCashApplications, "List cash applications, latest first"),
 		wire.Post("/v1/cash-applications", h.createCashApplication, "Apply a deposit to invoices").
 			Describe("Books the deposit in the same request: its source is debited with what arrived and fees with what was withheld, "+
@@ -95,8 +97,8 @@ func (h handlers) cashApplications() []wire.Route {
 				"applied again. If the entry cannot be removed from the ledger provider, error_message says why. This is final."),
 		wire.Post("/v1/cash-applications/{application_id}/return", h.returnCashApplication, "Book a refund or a chargeback").
 			Describe("Books a payment that went back to the customer: its source is credited, receivables are debited for each invoice, which is "+
-				"due again, and unapplied cash is debited with the rest. Answers with a new cash application with negative amounts; voiding it "+
-				"undoes the return.").Creates(),
+				"due again, and unapplied cash is debited with the rest. The ledger accounts are those that the cash application has credited. "+
+				"Answers with a new cash application with negative amounts; voiding it undoes the return.").Creates(),
 	)
 }
 

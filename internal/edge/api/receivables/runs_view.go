@@ -76,6 +76,6 @@ type CashApplicationResult struct {
 	DerivedCustomer wire.OrNull[DerivedCustomer] `json:"derived_customer" doc:"Customer that the deposit comes from; null if nothing points to exactly one."`
 	Suggestions     []MatchSuggestion            `json:"suggestions" doc:"Ways to apply the deposit, best first; of one that is certain, only that. The amounts are those of the moment at which the run matched it."`
 	Notes           []MatchReason                `json:"notes" doc:"What is remarkable about the deposit, whatever it is applied to."`
-	Truncated       bool                         `json:"truncated" doc:"Whether a limit of the search was reached, so that there may be more suggestions."`
+	Truncated       bool                         `json:"truncated" doc:"Whether a limit was reached, so that there may be more suggestions, or a suggestion pays the oldest 500 of more invoices."`
 	Message         *string                      `json:"message" doc:"Why the deposit was skipped or refused, or the cash application kept; null otherwise."`
 }
