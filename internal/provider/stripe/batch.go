@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	api "github.com/stripe/stripe-go/v85"
 
@@ -107,8 +108,9 @@ func firstOf(texts ...string) string {
 // errForm means that an invoice of Stripe is not one that can be mirrored.
 var errForm = fault.Conflictf("it has no customer, or its currency is not an ISO 4217 currency")
 
-// invoice adds an invoice, of which it reads all lines. One with a total below zero is not an invoice, and is not added.
-func (s *sync) invoice(ctx context.Context, b *batch, i *api.Invoice) error {
+// invoice adds an invoice that was asked for at readAt, and reads all of its lines. One with a total below zero is not an invoice, and is
+// not added.
+func (s *sync) invoice(ctx context.Context, b *batch, i *api.Invoice, readAt time.Time) error {
 	r := connection.Record{Kind: "invoice", ID: i.ID}
 	err := s.client.complete(ctx, i)
 	if errors.Is(err, errLines) {
@@ -118,7 +120,7 @@ func (s *sync) invoice(ctx context.Context, b *batch, i *api.Invoice) error {
 	if err != nil {
 		return err
 	}
-	p, ok := mirrorOf(i, s.LegalEntityID)
+	p, ok := mirrorOf(i, s.LegalEntityID, readAt)
 	switch {
 	case ok:
 		b.add(r, func(ctx context.Context, _ *db.Tx) error {
@@ -133,6 +135,7 @@ func (s *sync) invoice(ctx context.Context, b *batch, i *api.Invoice) error {
 
 // fetch adds an invoice as it is now. A draft that was deleted becomes void.
 func (s *sync) fetch(ctx context.Context, b *batch, id string) error {
+	readAt := s.provider.now()
 	i, err := s.client.invoice(ctx, id)
 	if fault.KindOf(err) == fault.NotFound || err == nil && i.Deleted {
 		b.add(connection.Record{Kind: "invoice", ID: id}, func(ctx context.Context, _ *db.Tx) error {
@@ -143,7 +146,7 @@ func (s *sync) fetch(ctx context.Context, b *batch, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.invoice(ctx, b, i)
+	return s.invoice(ctx, b, i, readAt)
 }
 
 // customerUpdated is the type of the event of a customer that has changed.

@@ -72,7 +72,7 @@ func TestObjectsThatStripeLeavesOutAreNotNeeded(t *testing.T) {
 	s := sync{Work: &connection.Work{}, client: &client{}}
 	var b batch
 	i := decode[api.Invoice](t, `{"id": "in_1", "currency": "usd", "total": 5, "lines": {"data": [null]}}`)
-	if err := s.invoice(t.Context(), &b, i); err != nil || len(b.omitted) != 1 || len(b.items) != 0 || len(i.Lines.Data) != 0 {
+	if err := s.invoice(t.Context(), &b, i, time.Time{}); err != nil || len(b.omitted) != 1 || len(b.items) != 0 || len(i.Lines.Data) != 0 {
 		t.Errorf("%+v %v", b, err)
 	}
 	b.customer(&api.Customer{ID: "cus_\x00"})

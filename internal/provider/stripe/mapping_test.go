@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	api "github.com/stripe/stripe-go/v85"
 
@@ -89,12 +90,12 @@ func TestInvoicesAreMirroredSoThatTheirLinesAddUpToTheirTotals(t *testing.T) {
 		{`"number": "A-7", "status": "uncollectible", "total": 7, "amount_remaining": 7, "currency": "jpy"`,
 			"A-7 uncollectible JPY Northwind due 7; 1x7=7+0 Shipping, credits and rounding"},
 	} {
-		p, ok := mirrorOf(decode[api.Invoice](t, "{"+head+c.text+"}"), "le_1")
+		p, ok := mirrorOf(decode[api.Invoice](t, "{"+head+c.text+"}"), "le_1", time.Time{})
 		if got := describe(p); !ok || got != c.want {
 			t.Errorf("%v %s, want %s", ok, got, c.want)
 		}
 	}
-	if _, ok := mirrorOf(decode[api.Invoice](t, "{"+head+`"status": "paid", "total": -100}`), "le_1"); ok {
+	if _, ok := mirrorOf(decode[api.Invoice](t, "{"+head+`"status": "paid", "total": -100}`), "le_1", time.Time{}); ok {
 		t.Error("an invoice below zero is mirrored")
 	}
 }

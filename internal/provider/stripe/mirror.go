@@ -28,8 +28,8 @@ func clean(text string, most int) string {
 }
 
 // mirrorOf returns an invoice of Stripe, with all of its lines, in the form in which it is mirrored, and false if it is not an invoice: one
-// with a total below zero adds to the credit of a customer at Stripe, and nobody is asked to pay it.
-func mirrorOf(i *api.Invoice, legalEntityID string) (invoice.MirrorParams, bool) {
+// with a total below zero adds to the credit of a customer at Stripe, and nobody is asked to pay it. Stripe was asked for it at readAt.
+func mirrorOf(i *api.Invoice, legalEntityID string, readAt time.Time) (invoice.MirrorParams, bool) {
 	currency := currencyOf(i.Currency)
 	if i.Total < 0 || i.Customer == nil || !money.IsFiat(currency) {
 		return invoice.MirrorParams{}, false
@@ -40,6 +40,7 @@ func mirrorOf(i *api.Invoice, legalEntityID string) (invoice.MirrorParams, bool)
 		CustomerName:  clean(firstOf(i.CustomerName, i.Customer.Name, i.CustomerEmail, i.Customer.ID), nameMax),
 		CustomerEmail: clean(cmp.Or(i.CustomerEmail, i.Customer.Email), nameMax),
 		Status:        invoice.Status(i.Status), Date: dateOf(i), Memo: clean(i.Description, textMax), Lines: linesOf(i, currency),
+		ReadAt: readAt,
 	}
 	if p.DueDate = p.Date; i.DueDate > 0 {
 		p.DueDate = time.Unix(i.DueDate, 0).UTC()

@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"time"
 
 	api "github.com/stripe/stripe-go/v85"
 
@@ -22,6 +23,8 @@ type Provider struct {
 func New(d *db.DB, c Config, invoices *invoice.Service) *Provider {
 	return &Provider{db: d, backends: backend(c), invoices: invoices}
 }
+
+func (p *Provider) now() time.Time { return p.db.Clock().Now() }
 
 // Check asks Stripe for the account of an API key, and for a record of each kind that is read. A key that may not read the account is
 // refused: without its id, nobody could tell that it is connected already, and what it has would be counted twice.

@@ -141,6 +141,7 @@ func (s *sync) readRenames(ctx context.Context) error {
 }
 
 func (s *sync) readInvoices(ctx context.Context) error {
+	readAt := s.provider.now()
 	got, err := s.client.invoices(ctx, s.from(), s.Cursor)
 	if err != nil {
 		return s.recover(ctx, err)
@@ -149,7 +150,7 @@ func (s *sync) readInvoices(ctx context.Context) error {
 	last := ""
 	for _, i := range got.data {
 		last = i.ID
-		if err := s.invoice(ctx, &b, i); err != nil {
+		if err := s.invoice(ctx, &b, i, readAt); err != nil {
 			return err
 		}
 	}

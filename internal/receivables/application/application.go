@@ -99,8 +99,12 @@ type Allocation struct {
 	InvoiceID  string
 	CustomerID string
 	Amount     money.Decimal
-	ReportedAt *time.Time // when the processor of the invoice was told of it
-	Credits    []Credit   // what it credits to which accounts; none before it is booked
+	Credits    []Credit // what it credits to which accounts; none before it is booked
+
+	AttemptedAt *time.Time    // since when the processor of the invoice may know of it
+	Attempted   money.Decimal // the amount that it may know of
+	Reference   string        // the processor's id of the payment
+	ReportedAt  *time.Time    // since when the processor knows of it
 
 	InvoiceNumber string // these are not stored, but filled in on reading
 	CustomerName  string
@@ -126,10 +130,8 @@ func (a Application) facts() map[string]any {
 	all := make([]map[string]any, len(a.Allocations))
 	for n, l := range a.Allocations {
 		all[n] = map[string]any{"target_type": "invoice", "target_id": l.InvoiceID, "customer_id": l.CustomerID,
-			"amount": l.Amount.Fixed(a.Currency), "reported_at": nil, "credits": db.OrNull(creditsText(l.Credits))}
-		if l.ReportedAt != nil {
-			all[n]["reported_at"] = clock.Format(*l.ReportedAt)
-		}
+			"amount": l.Amount.Fixed(a.Currency), "attempted_at": formatted(l.AttemptedAt), "reported_at": formatted(l.ReportedAt),
+			"processor_reference": db.OrNull(l.Reference), "credits": db.OrNull(creditsText(l.Credits))}
 	}
 	return map[string]any{
 		"id": a.ID, "legal_entity_id": a.LegalEntityID, "deposit_transaction_id": a.DepositID, "source_application_id": db.OrNull(a.SourceID),
@@ -141,6 +143,23 @@ func (a Application) facts() map[string]any {
 		"confirmed_by": db.OrNull(a.ConfirmedBy), "stripe_status": a.ProcessorStatus, "reason": db.OrNull(a.VoidReason),
 		"error_message": db.OrNull(a.ErrorMessage), "allocations": all,
 	}
+}
+
+// formatted returns a time as text, nil if there is none.
+func formatted(t *time.Time) any {
+	if t == nil {
+		return nil
+	}
+	return clock.Format(*t)
+}
+
+// atStripe says what to do about a payment that Stripe knows of, or may know of, and that does not stand any more.
+func (a Application) atStripe() string {
+	if a.reported() {
+		return "Stripe knows of the payment and cannot take it back: issue a credit note or a new invoice there"
+	}
+	return "Stripe may know of the payment, because it was told and its answer is not known: look there and, if it does, issue a credit note " +
+		"or a new invoice there"
 }
 
 // Guidance lists the actions that are allowed on an application now, and explains why others are not.
@@ -160,7 +179,7 @@ func (a Application) Guide() Guidance {
 	case a.Status == Voided:
 		g.Warnings = append(g.Warnings, "the cash application is voided, which is final: apply the deposit again")
 		if a.ProcessorStatus == ReversalRequired {
-			g.Warnings = append(g.Warnings, "Stripe knows of the payment and cannot take it back: issue a credit note or a new invoice there")
+			g.Warnings = append(g.Warnings, a.atStripe())
 		}
 		return g
 	case a.Status == Pending:
@@ -174,10 +193,13 @@ func (a Application) Guide() Guidance {
 		g.Warnings = append(g.Warnings, "Stripe did not take the payment: "+a.ErrorMessage)
 	}
 	switch {
-	case a.isReturn() && a.reported():
-		g.Warnings = append(g.Warnings, "Stripe knows of the payment and cannot take it back: issue a credit note or a new invoice there")
+	case a.isReturn() && a.ProcessorStatus == ReversalRequired:
+		g.Warnings = append(g.Warnings, a.atStripe())
+	case a.isReturn():
 	case a.reported():
 		g.Warnings = append(g.Warnings, "Stripe knows of the payment: voiding it here does not take it back there")
+	case a.uncertain():
+		g.Warnings = append(g.Warnings, "Stripe was told of the payment and has not answered: voiding it here may not take it back there")
 	}
 	if !a.isReturn() && (a.Returned.Cmp(a.Applied.Sub(a.WrittenOff)) < 0 || a.Available.Sign() > 0) {
 		g.Allowed = append(g.Allowed, "return")

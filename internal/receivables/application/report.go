@@ -34,6 +34,15 @@ type Payment struct {
 	Currency      string
 	Amount        money.Decimal
 	PaidAt        time.Time
+
+	// What is known of an earlier try whose outcome is unknown.
+	AttemptedAt *time.Time // nil if there was none
+	Reference   string     // what Attempt has stored last
+	Undone      bool       // the payment does not stand any more: find out only whether the processor has it
+
+	// Attempt stores that the processor may know of the payment from now on, and by which reference. It is called before the processor is
+	// asked to take the payment, which must not happen if it returns an error.
+	Attempt func(ctx context.Context, reference string) error
 }
 
 // Key identifies a payment, so that the processor takes it once, however often it is told.
@@ -43,11 +52,15 @@ func (p Payment) Key() string { return p.ApplicationID + "-" + p.ExternalID }
 type Outcome struct {
 	Status  string                                           // MarkedPaid, NotReported or NotApplicable
 	Message string                                           // why it is not MarkedPaid
+	Unknown bool                                             // it is not known whether the processor took an earlier try
 	Store   func(ctx context.Context, tx *db.Tx) (err error) // stores the invoice as the processor now states it; nil if it is unknown
 }
 
 // Processor tells a processor of a payment. Its error is one that may pass.
 type Processor func(ctx context.Context, p Payment) (Outcome, error)
+
+// errChanged means that a payment was undone, in part or as a whole, before the processor was told of it.
+var errChanged = errors.New("the payment was undone meanwhile")
 
 // WithProcessor sets how payments are reported. It is called before the service is used.
 func (s *Service) WithProcessor(p Processor) *Service {
@@ -91,91 +104,180 @@ func (s *Service) Report(ctx context.Context, organizationID, applicationID stri
 
 // report tells the processor of each payment, and stores how each ended.
 func (s *Service) report(ctx context.Context, claim *task.Claim) error {
-	a, err := s.read(ctx, claim)
-	if err != nil {
-		return err
-	}
-	var invoices map[string]invoice.Invoice
-	err = s.db.Read(ctx, claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		invoices, err = invoice.FindSomeUnchecked(ctx, tx, invoiceIDs(a.Allocations))
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	status, messages := MarkedPaid, []string{}
-	for n, l := range a.Allocations {
-		i := invoices[l.InvoiceID]
-		if i.Provider != stripe || l.ReportedAt != nil {
-			continue
-		}
-		if n > 0 { // it may have been voided, or have gone back, since the call before
-			if a, err = s.read(ctx, claim); err != nil {
-				return err
-			}
-		}
-		if a.Status != Confirmed {
-			continue
-		}
-		if !a.Returned.IsZero() {
-			status, messages = NotApplicable, append(messages, "invoice "+i.Number+": the payment went back before Stripe was told of it")
-			continue
-		}
-		o, err := s.processor(ctx, Payment{ApplicationID: a.ID, ExternalID: i.ExternalID, LegalEntityID: i.LegalEntityID, Currency: a.Currency,
-			Amount: l.Amount, PaidAt: a.DepositAt})
+	for n := 0; ; n++ {
+		p, err := s.read(ctx, claim, n)
 		if err != nil {
 			return err
 		}
-		if o.Status != MarkedPaid {
-			messages = append(messages, fmt.Sprintf("invoice %s: %s", i.Number, o.Message))
+		if p == nil {
+			break
+		}
+		o, err := s.tell(ctx, claim, p)
+		if errors.Is(err, errChanged) {
+			n-- // as it is now
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if o.Message != "" {
+			messages = append(messages, fmt.Sprintf("invoice %s: %s", p.invoice.Number, o.Message))
 		}
 		if status == MarkedPaid || o.Status == NotReported {
 			status = o.Status
 		}
-		if err := s.storeOutcome(ctx, claim, n, o); err != nil {
-			return err
-		}
 	}
-	return s.change(ctx, claim, func(tx *db.Tx, a *Application) {
+	return s.change(ctx, claim, func(tx *db.Tx, a *Application) error {
 		if a.Status == Voided {
-			return // voiding has set what is left to do
+			a.ProcessorStatus = a.afterVoid() // it may be known only now
+			return nil
 		}
 		if a.ProcessorStatus, a.ErrorMessage = status, strings.Join(messages, "; "); status == MarkedPaid {
 			a.MarkedPaidAt = new(tx.Now())
 		}
-	}, func(ctx context.Context, tx *db.Tx) error { return endReport(ctx, tx, claim) })
+		return nil
+	}, func(ctx context.Context, tx *db.Tx, _ Application) error { return endReport(ctx, tx, claim) })
 }
 
-// read returns the application of a report as it is now.
-func (s *Service) read(ctx context.Context, claim *task.Claim) (a Application, err error) {
+// part is an allocation that is reported, as it is now.
+type part struct {
+	Allocation
+	of       Application
+	position int
+	invoice  invoice.Invoice
+	stands   money.Decimal // what of it was not undone
+}
+
+// read returns an allocation of an application, nil if it has fewer.
+func (s *Service) read(ctx context.Context, claim *task.Claim, position int) (p *part, err error) {
 	err = s.db.Read(ctx, claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		a, err = selectOne(ctx, tx, claim.ID, "")
+		a, err := selectOne(ctx, tx, claim.ID, "")
+		if err != nil || position >= len(a.Allocations) {
+			return err
+		}
+		l := a.Allocations[position]
+		stands, err := standing(ctx, tx, a, l.InvoiceID)
+		if err != nil {
+			return err
+		}
+		invoices, err := invoice.FindSomeUnchecked(ctx, tx, []string{l.InvoiceID})
+		p = &part{Allocation: l, of: a, position: position, invoice: invoices[l.InvoiceID], stands: stands}
 		return err
 	})
-	return a, err
+	return p, err
 }
 
-// storeOutcome stores that the processor knows of an allocation, together with the invoice as the processor now states it.
-func (s *Service) storeOutcome(ctx context.Context, claim *task.Claim, position int, o Outcome) error {
-	return s.change(ctx, claim, func(tx *db.Tx, a *Application) {
-		if o.Status != MarkedPaid {
-			return
+// standing returns what a confirmed application pays of an invoice and did not go back.
+func standing(ctx context.Context, tx *db.Tx, a Application, invoiceID string) (money.Decimal, error) {
+	if a.Status != Confirmed {
+		return money.Decimal{}, nil
+	}
+	returns, err := selectReturns(ctx, tx, a.ID)
+	return returnable(a, returns, invoiceID), err
+}
+
+// tell tells the processor of an allocation, unless it knows of it, and stores the outcome. If a try with an unknown outcome was undone
+// since, in part or as a whole, it only finds out whether the processor has it.
+func (s *Service) tell(ctx context.Context, claim *task.Claim, p *part) (o Outcome, err error) {
+	pay := Payment{ApplicationID: p.of.ID, ExternalID: p.invoice.ExternalID, LegalEntityID: p.invoice.LegalEntityID, Currency: p.of.Currency,
+		Amount: p.stands, PaidAt: p.of.DepositAt, AttemptedAt: p.AttemptedAt, Reference: p.Reference}
+	switch {
+	case p.invoice.Provider != stripe || p.ReportedAt != nil:
+		return Outcome{Status: MarkedPaid}, nil
+	case p.AttemptedAt != nil && !p.Attempted.Equal(p.stands):
+		pay.Undone, pay.Amount = true, p.Attempted
+	case p.stands.IsZero():
+		return Outcome{Status: NotApplicable, Message: "the payment went back before Stripe was told of it"}, nil
+	}
+	pay.Attempt = func(ctx context.Context, reference string) error { return s.storeAttempt(ctx, claim, p, reference) }
+	if o, err = s.processor(ctx, pay); err != nil {
+		return o, err
+	}
+	if pay.Undone && o.Status == NotApplicable && !p.stands.IsZero() {
+		o.Status, o.Message = NotReported, "a part of the payment went back while Stripe was told of it: record the rest there"
+	}
+	return o, s.storeOutcome(ctx, claim, p, o)
+}
+
+// storeAttempt stores that the processor may know of an allocation from now on, if it stands as it was when it was read.
+func (s *Service) storeAttempt(ctx context.Context, claim *task.Claim, p *part, reference string) error {
+	return s.change(ctx, claim, func(tx *db.Tx, a *Application) error {
+		stands, err := standing(ctx, tx, *a, p.InvoiceID)
+		if err != nil {
+			return err
 		}
-		a.Allocations[position].ReportedAt = new(tx.Now())
-		if a.Status == Voided { // meanwhile
-			a.ProcessorStatus = ReversalRequired
+		if !stands.Equal(p.stands) {
+			return errChanged
 		}
-	}, func(ctx context.Context, tx *db.Tx) error {
-		if o.Store == nil {
-			return nil
+		l := &a.Allocations[p.position]
+		if l.Attempted, l.Reference = p.stands, reference; l.AttemptedAt == nil {
+			l.AttemptedAt = new(tx.Now())
+		}
+		return nil
+	}, func(context.Context, *db.Tx, Application) error { return nil })
+}
+
+// storeOutcome stores whether the processor knows of an allocation, together with the invoice as the processor now states it, and what is
+// left to do about payments that went back meanwhile.
+func (s *Service) storeOutcome(ctx context.Context, claim *task.Claim, p *part, o Outcome) error {
+	if o.Status != MarkedPaid && o.Unknown && o.Store == nil {
+		return nil
+	}
+	return s.change(ctx, claim, func(tx *db.Tx, a *Application) error {
+		l := &a.Allocations[p.position]
+		if l.conclude(tx.Now(), o); a.Status == Voided { // meanwhile
+			a.ProcessorStatus = a.afterVoid()
+		}
+		return nil
+	}, func(ctx context.Context, tx *db.Tx, a Application) error {
+		if err := concludeReturns(ctx, tx, a, p.InvoiceID, o); err != nil || o.Store == nil {
+			return err
 		}
 		return o.Store(ctx, tx)
 	})
 }
 
+// conclude sets what an outcome says about an allocation.
+func (l *Allocation) conclude(now time.Time, o Outcome) {
+	switch {
+	case o.Status == MarkedPaid:
+		l.ReportedAt = &now
+	case !o.Unknown:
+		l.AttemptedAt, l.Attempted = nil, money.Decimal{}
+	}
+}
+
+// concludeReturns stores the outcome of a report with the payments that went back while it was unknown: if the processor knows of the
+// payment, it must be reversed there.
+func concludeReturns(ctx context.Context, tx *db.Tx, a Application, invoiceID string, o Outcome) error {
+	returns, err := selectReturns(ctx, tx, a.ID)
+	if err != nil {
+		return err
+	}
+	for _, before := range returns {
+		after := before.clone()
+		for n, l := range after.Allocations {
+			if l.InvoiceID == invoiceID && l.uncertain() {
+				after.Allocations[n].conclude(tx.Now(), o)
+			}
+		}
+		if sameReport(before, after) {
+			continue
+		}
+		if after.ProcessorStatus = NotApplicable; after.reported() || after.uncertain() {
+			after.ProcessorStatus = ReversalRequired
+		}
+		if _, err := save(ctx, tx, "cash_application.updated", before, after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // change changes an application that is being reported, if the claim on it still holds, and then calls a function in the same transaction.
-func (s *Service) change(ctx context.Context, claim *task.Claim, change func(tx *db.Tx, a *Application),
-	then func(ctx context.Context, tx *db.Tx) error) error {
+func (s *Service) change(ctx context.Context, claim *task.Claim, change func(tx *db.Tx, a *Application) error,
+	then func(ctx context.Context, tx *db.Tx, a Application) error) error {
 	return s.db.Write(ctx, claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
@@ -187,62 +289,15 @@ func (s *Service) change(ctx context.Context, claim *task.Claim, change func(tx 
 		if err != nil {
 			return err
 		}
-		after := before
-		after.Allocations = append([]Allocation{}, before.Allocations...)
-		if change(tx, &after); !sameReport(before, after) {
-			if _, err := save(ctx, tx, "cash_application.updated", before, after); err != nil {
+		after := before.clone()
+		if err := change(tx, &after); err != nil {
+			return err
+		}
+		if !sameReport(before, after) {
+			if after, err = save(ctx, tx, "cash_application.updated", before, after); err != nil {
 				return err
 			}
 		}
-		return then(ctx, tx)
+		return then(ctx, tx, after)
 	})
-}
-
-// sameReport reports whether two versions of an application agree in what the processor knows.
-func sameReport(a, b Application) bool {
-	for n := range a.Allocations {
-		if (a.Allocations[n].ReportedAt == nil) != (b.Allocations[n].ReportedAt == nil) {
-			return false
-		}
-	}
-	return a.ProcessorStatus == b.ProcessorStatus && a.ErrorMessage == b.ErrorMessage && (a.MarkedPaidAt == nil) == (b.MarkedPaidAt == nil)
-}
-
-// reported reports whether the processor knows of a payment of the application.
-func (a Application) reported() bool {
-	for _, l := range a.Allocations {
-		if l.ReportedAt != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// afterVoid returns the state at the processor of an application that is voided: Stripe cannot take a payment back.
-func (a Application) afterVoid() string {
-	switch {
-	case a.isReturn(): // the payment stands again
-		return NotApplicable
-	case a.reported():
-		return ReversalRequired
-	case a.ProcessorStatus == ToBeReported:
-		return NotApplicable
-	}
-	return a.ProcessorStatus
-}
-
-// keepsStatement reports whether voiding an application leaves an invoice as its processor states it, because the processor knows that it
-// is paid: by the application, or by other money.
-func (a Application) keepsStatement(l Allocation, i invoice.Invoice) bool {
-	return i.Mirrored() && (l.ReportedAt != nil || a.ProcessorStatus == NotReported && i.Status == invoice.Paid)
-}
-
-// reportedAt returns when the processor was told that the application pays an invoice; nil if it was not.
-func (a Application) reportedAt(invoiceID string) *time.Time {
-	for _, l := range a.Allocations {
-		if l.InvoiceID == invoiceID {
-			return l.ReportedAt
-		}
-	}
-	return nil
 }

@@ -71,7 +71,7 @@ func (s *Service) Return(ctx context.Context, applicationID, etag string, p Retu
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "cash_application.returned", ResourceType: resourceType, ResourceID: a.ID, After: a.facts()})
-		return nil
+		return restate(ctx, tx, a)
 	})
 	return a, err
 }
@@ -109,13 +109,14 @@ func resolveReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, from Appli
 		if found && amounts[n].Sign() > 0 {
 			r.returned(fmt.Sprintf("allocations[%d].", n), i, amounts[n], returnable(from, returns, i.ID), from)
 		}
+		told := from.allocationTo(l.TargetID)
 		out.Allocations = append(out.Allocations, Allocation{InvoiceID: l.TargetID, CustomerID: i.CustomerID, Amount: amounts[n],
-			InvoiceNumber: i.Number, CustomerName: i.CustomerName, ReportedAt: from.reportedAt(l.TargetID),
-			Credits: takenBack(left(from, returns, i.ID), i, amounts[n])})
+			InvoiceNumber: i.Number, CustomerName: i.CustomerName, AttemptedAt: told.AttemptedAt, Attempted: told.Attempted,
+			Reference: told.Reference, ReportedAt: told.ReportedAt, Credits: takenBack(left(from, returns, i.ID), i, amounts[n])})
 		out.Applied = out.Applied.Add(amounts[n])
 	}
 	r.undoWriteOff(out, from)
-	if out.reported() { // Stripe still takes the invoice as paid
+	if out.reported() || out.uncertain() { // Stripe still takes the invoice as paid, or may do so
 		out.ProcessorStatus = ReversalRequired
 	}
 	if err := r.payment(ctx, out, from); err != nil {
@@ -265,11 +266,10 @@ func (s *Service) bookReturn(ctx context.Context, tx *db.Tx, b *snapshot.Books, 
 	return p.recordMovements(ctx, tx)
 }
 
-// release makes what an application settled of invoices due again. What is due on a mirrored invoice that is neither open nor paid, or of
-// whose payment its provider knows, is stated by its provider.
+// release makes what an application settled of invoices due again. Mirrored invoices are restated when the application is stored.
 func release(ctx context.Context, tx *db.Tx, a Application, invoices map[string]invoice.Invoice) error {
 	for _, l := range byInvoice(a.Allocations) {
-		if i := invoices[l.InvoiceID]; i.Mirrored() && i.Status != invoice.Open && i.Status != invoice.Paid || a.keepsStatement(l, i) {
+		if invoices[l.InvoiceID].Mirrored() {
 			continue
 		}
 		if _, err := invoice.Settle(unlimited(ctx), tx, l.InvoiceID, l.Amount.Neg()); err != nil {

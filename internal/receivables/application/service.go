@@ -266,6 +266,9 @@ func save(ctx context.Context, tx *db.Tx, action string, before, after Applicati
 	if err := update(ctx, tx, after); err != nil {
 		return after, err
 	}
+	if err := updateReported(ctx, tx, before, after); err != nil {
+		return after, err
+	}
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: resourceType, ResourceID: after.ID, Before: before.facts(),
 		After: after.facts()})
 	return after, nil
@@ -332,11 +335,6 @@ func (s *Service) applyPending(ctx context.Context, tx *db.Tx, b *snapshot.Books
 		after.Allocations[n].Credits = made.Allocations[n].Credits
 	}
 	return after, updateCredits(ctx, tx, after)
-}
-
-// AppliedTo returns what live applications pay of an invoice without the knowledge of its processor. It runs in the caller's transaction.
-func AppliedTo(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal, error) {
-	return selectApplied(ctx, tx, invoiceID)
 }
 
 // ReservedBy returns the application that waits for a review and pays an invoice, or an empty text. It runs in the caller's transaction.

@@ -59,6 +59,28 @@ type allocationRow struct {
 	Amount        money.Decimal `db:"amount"`
 	ReportedAt    *time.Time    `db:"reported_at"`
 	Credits       *string       `db:"credits"`
+
+	AttemptedAt *time.Time     `db:"attempted_at"`
+	Attempted   *money.Decimal `db:"attempted_amount"`
+	Reference   *string        `db:"report_reference"`
+}
+
+// attempted returns the amount that the processor may know of, nil if there is none.
+func (l Allocation) attempted() *money.Decimal {
+	if l.AttemptedAt == nil {
+		return nil
+	}
+	return &l.Attempted
+}
+
+func (r allocationRow) allocation() (l Allocation, err error) {
+	l = Allocation{InvoiceID: r.InvoiceID, CustomerID: r.CustomerID, Amount: r.Amount, AttemptedAt: r.AttemptedAt,
+		Reference: db.OrEmpty(r.Reference), ReportedAt: r.ReportedAt}
+	if r.Attempted != nil {
+		l.Attempted = *r.Attempted
+	}
+	l.Credits, err = parseCredits(db.OrEmpty(r.Credits))
+	return l, err
 }
 
 func toRow(a Application) row {
@@ -87,7 +109,8 @@ func toAllocations(a Application) []allocationRow {
 	out := make([]allocationRow, len(a.Allocations))
 	for n, l := range a.Allocations {
 		out[n] = allocationRow{ApplicationID: a.ID, Position: int64(n), InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount,
-			ReportedAt: l.ReportedAt, Credits: db.OrNull(creditsText(l.Credits))}
+			ReportedAt: l.ReportedAt, AttemptedAt: l.AttemptedAt, Attempted: l.attempted(), Reference: db.OrNull(l.Reference),
+			Credits: db.OrNull(creditsText(l.Credits))}
 	}
 	return out
 }
@@ -121,14 +144,14 @@ func applicationsOf(ctx context.Context, tx *db.Tx, rows []row) ([]Application, 
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range lines {
-		credits, err := parseCredits(db.OrEmpty(l.Credits))
+	for _, r := range lines {
+		l, err := r.allocation()
 		if err != nil {
 			return nil, err
 		}
-		a := &out[at[l.ApplicationID]]
-		a.Allocations = append(a.Allocations, Allocation{InvoiceID: l.InvoiceID, CustomerID: l.CustomerID, Amount: l.Amount,
-			ReportedAt: l.ReportedAt, Credits: credits, InvoiceNumber: numbers[l.InvoiceID], CustomerName: names[l.CustomerID]})
+		l.InvoiceNumber, l.CustomerName = numbers[l.InvoiceID], names[l.CustomerID]
+		a := &out[at[r.ApplicationID]]
+		a.Allocations = append(a.Allocations, l)
 	}
 	deposits, err := depositsOf(ctx, tx, out)
 	for n, a := range out {
@@ -234,13 +257,6 @@ func selectReservations(ctx context.Context, tx *db.Tx) (map[string]string, erro
 	return out, err
 }
 
-func selectApplied(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal, error) {
-	rows, err := db.All[money.Decimal](ctx, tx, "SELECT l.amount FROM cash_application_allocations l "+
-		"JOIN cash_applications a ON a.organization_id = @org AND a.cash_application_id = l.cash_application_id "+
-		"WHERE l.organization_id = @org AND l.invoice_id = ? AND l.reported_at IS NULL AND a.status IN ('applied', 'confirmed')", invoiceID)
-	return money.Sum(rows...), err
-}
-
 // selectReturns reads the payments that went back of an application.
 func selectReturns(ctx context.Context, tx *db.Tx, applicationID string) ([]Application, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND {rare}(source_application_id = ?) AND status <> 'voided' AND total_amount < ?",
@@ -267,10 +283,7 @@ func update(ctx context.Context, tx *db.Tx, a Application) error {
 		WHERE organization_id = @org AND cash_application_id = ?`,
 		r.Status, r.Total, r.WrittenOff, r.Unapplied, r.Available, r.Returned, r.EntryID, r.ProcessorStatus, r.MarkedPaidAt, r.ConfirmedBy,
 		r.ConfirmedAt, r.VoidReason, r.ErrorMessage, r.Revision, r.UpdatedAt, r.ID)
-	if err != nil {
-		return err
-	}
-	return updateReported(ctx, tx, a)
+	return err
 }
 
 // updateCredits stores what the allocations of an application credit that was booked after its review.

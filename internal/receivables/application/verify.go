@@ -29,11 +29,13 @@ type verification struct {
 	rests              map[restKey]money.Decimal // what is unapplied of deposits
 	deposits           map[string]string         // by application: its deposit
 	returns            []Application             // that are booked
+	claims             claims                    // on mirrored invoices
 	out                []string
 }
 
 // Verify recomputes the invariants of applications and returns a sentence for each broken one: their totals, what others use of their rest,
-// their entries and deposits, and that what is no longer due on invoices is what they pay.
+// their entries and deposits, that what is no longer due on invoices is what they pay, and that mirrored invoices are as their providers
+// state them, less what applications pay without their knowledge.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {
@@ -42,7 +44,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	v := &verification{control: b.Roles()[account.RoleTradeReceivable], unapplied: b.Roles()[account.RoleUnappliedCash],
 		paid: map[string]money.Decimal{}, used: map[string]money.Decimal{}, returned: map[string]money.Decimal{},
 		undone: map[string]money.Decimal{}, available: map[string]Application{}, rests: map[restKey]money.Decimal{},
-		deposits: map[string]string{}}
+		deposits: map[string]string{}, claims: claims{}}
 	err = forEach(ctx, tx, func(chunk []Application) error { return v.chunk(ctx, tx, chunk) })
 	if err != nil {
 		return nil, err
@@ -79,7 +81,12 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	for _, id := range slices.Sorted(maps.Keys(settled)) {
 		v.out = append(v.out, fmt.Sprintf("invoice %s: %s is settled by payments, but no cash application pays it", id, settled[id]))
 	}
-	return v.out, nil
+	unknown := map[string]money.Decimal{}
+	for key, c := range v.claims {
+		unknown[key[1]] = unknown[key[1]].Add(c.unknown())
+	}
+	mirrored, err := invoice.VerifyMirrored(ctx, tx, unknown)
+	return append(v.out, mirrored...), err
 }
 
 func (v *verification) addf(a Application, format string, args ...any) {
@@ -115,7 +122,11 @@ func (v *verification) chunk(ctx context.Context, tx *db.Tx, chunk []Application
 			v.addf(a, "it is %s, but its deposit has the entry %q", a.Status, t.JournalEntryID)
 		}
 		for _, l := range a.Allocations {
-			if i := paid[l.InvoiceID]; a.Status.booked() && !i.Mirrored() {
+			switch i := paid[l.InvoiceID]; {
+			case !a.Status.booked():
+			case i.Mirrored():
+				v.claims.add(a, l)
+			default:
 				v.paid[l.InvoiceID] = v.paid[l.InvoiceID].Add(l.Amount)
 			}
 		}

@@ -63,7 +63,10 @@ func (s *Service) void(ctx context.Context, tx *db.Tx, before Application, reaso
 	if err != nil {
 		return before, err
 	}
-	return save(ctx, tx, "cash_application.voided", before, a)
+	if a, err = save(ctx, tx, "cash_application.voided", before, a); err != nil {
+		return before, err
+	}
+	return a, restate(ctx, tx, a)
 }
 
 // undo reverses the entry of an application and releases its invoices. It returns why the entry could not be removed from the ledger

@@ -63,12 +63,20 @@ type Invoice struct {
 	TransactionID string // the transaction of the provider that stands for the invoice
 	EntryID       string // the entry that books it
 	WriteOffID    string // the entry that writes it off
+	Stated        Stated // what the provider of a mirrored invoice says
 	CreatedAt     time.Time
 	UpdatedAt     *time.Time
 	Lines         []Line
 
 	numberKeys             match.NumberKeys // as they are stored
 	amountDueKey, totalKey string
+}
+
+// Stated is what the provider of a mirrored invoice says about it. Only Mirror and MirrorDeleted set it.
+type Stated struct {
+	Status    Status
+	AmountDue money.Decimal
+	At        time.Time // when the provider was asked; zero if that is not known
 }
 
 // Line is a line of an invoice.
@@ -105,7 +113,7 @@ func (i Invoice) facts() map[string]any {
 			lines[n]["tax_rate"] = l.TaxRate.String()
 		}
 	}
-	return map[string]any{
+	out := map[string]any{
 		"id": i.ID, "provider": i.Provider, "external_id": db.OrNull(i.ExternalID), "invoice_number": i.Number, "customer_id": i.CustomerID,
 		"legal_entity_id": db.OrNull(i.LegalEntityID), "status": i.Status, "currency": i.Currency, "invoice_date": clock.Format(i.Date),
 		"due_date": clock.Format(i.DueDate), "subtotal": i.Subtotal.Fixed(i.Currency), "tax": i.Tax.Fixed(i.Currency),
@@ -113,6 +121,10 @@ func (i Invoice) facts() map[string]any {
 		"memo": db.OrNull(i.Memo), "void_reason": db.OrNull(i.VoidReason), "transaction_id": db.OrNull(i.TransactionID),
 		"journal_entry_id": db.OrNull(i.EntryID), "write_off_entry_id": db.OrNull(i.WriteOffID), "lines": lines,
 	}
+	if i.Mirrored() {
+		out["provider_status"], out["provider_amount_due"] = i.Stated.Status, i.Stated.AmountDue.Fixed(i.Currency)
+	}
+	return out
 }
 
 // Guidance lists the actions that are allowed on an invoice now, and explains why others are not.

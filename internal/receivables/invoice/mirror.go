@@ -33,11 +33,14 @@ type MirrorParams struct {
 	Date, DueDate time.Time
 	AmountDue     money.Decimal
 	Memo          string
-	Lines         []Line // without ledger accounts
+	Lines         []Line    // without ledger accounts
+	ReadAt        time.Time // when the other system was asked for it, or has answered a change of it; zero: now
+	Answered      bool      // it is the answer to a report of a payment
 }
 
 // Mirror stores an invoice that another system keeps, or what has changed about it, and creates its customer if it is not known. It books
-// nothing. It writes nothing if nothing changes.
+// nothing. It writes nothing if nothing changes. An invoice that was read before the one that is stored changes nothing either: it may be
+// older than a payment that was reported meanwhile.
 func (s *Service) Mirror(ctx context.Context, p MirrorParams) (i Invoice, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -55,8 +58,11 @@ func (s *Service) Mirror(ctx context.Context, p MirrorParams) (i Invoice, err er
 		if err != nil && !isNew {
 			return err
 		}
-		i = p.apply(before, owner)
-		if err := s.settleApplied(ctx, tx, &i); err != nil {
+		if i = before; isNew || !p.readAt(tx).Before(before.Stated.At) {
+			i = p.apply(before, owner)
+			i.Stated.At = p.readAt(tx)
+		}
+		if i, err = s.settleApplied(ctx, tx, before, i, p.Answered); err != nil {
 			return err
 		}
 		if !isNew {
@@ -91,32 +97,82 @@ func (s *Service) MirrorDeleted(ctx context.Context, provider, externalID, legal
 			return err
 		}
 		after := before
-		after.Status, after.AmountDue = Void, money.Decimal{}
+		after.Status, after.AmountDue, after.Stated = Void, money.Decimal{}, Stated{Status: Void, At: clock.Stamp(tx.Now())}
 		_, err = save(ctx, tx, "invoice.updated", before, after)
 		return err
 	})
 }
 
-// settleApplied takes what was applied here off what the provider of an invoice states as due, and does not know to be paid.
-func (s *Service) settleApplied(ctx context.Context, tx *db.Tx, i *Invoice) error {
-	if i.ID == "" || i.Status != Open || s.applied == nil {
-		return nil
+// readAt returns when the provider was asked.
+func (p MirrorParams) readAt(tx *db.Tx) time.Time {
+	if p.ReadAt.IsZero() {
+		return clock.Stamp(tx.Now())
 	}
-	applied, err := s.applied(ctx, tx, i.ID)
-	if err != nil || applied.IsZero() {
-		return err
-	}
-	if i.AmountDue = i.AmountDue.Sub(applied); i.AmountDue.Sign() <= 0 {
-		i.AmountDue, i.Status = money.Decimal{}, Paid
-	}
-	return nil
+	return clock.Stamp(p.ReadAt)
 }
 
-// apply returns an invoice with what its provider states.
+// settleApplied returns a mirrored invoice less what was applied here and its provider does not know of. If less remains at the provider
+// than before, and not because it was told of a payment, then a person may have recorded there what was applied here.
+func (s *Service) settleApplied(ctx context.Context, tx *db.Tx, before, after Invoice, answered bool) (Invoice, error) {
+	var fell money.Decimal
+	if less := before.Stated.AmountDue.Sub(after.Stated.AmountDue); !answered && less.Sign() > 0 {
+		fell = less
+	}
+	if before.ID == "" || s.applied == nil || after.Stated.Status != Open && fell.IsZero() {
+		return after.settled(money.Decimal{}), nil
+	}
+	unknown, err := s.applied(ctx, tx, before.ID, fell)
+	return after.settled(unknown), err
+}
+
+// settled returns a mirrored invoice as it is: as its provider states it, less what was applied here and the provider does not know of.
+func (i Invoice) settled(unknown money.Decimal) Invoice {
+	i.Status, i.AmountDue = i.Stated.Status, i.Stated.AmountDue
+	if i.Status != Open || unknown.Sign() <= 0 {
+		return i
+	}
+	if i.AmountDue = i.AmountDue.Sub(unknown); i.AmountDue.Sign() <= 0 {
+		i.Status, i.AmountDue = Paid, money.Decimal{}
+	}
+	return i
+}
+
+// Restate computes the status of a mirrored invoice, and what is due on it, after something was applied to it or released: unknown is what
+// is applied and its provider does not know of. It runs in the caller's transaction.
+func Restate(ctx context.Context, tx *db.Tx, invoiceID string, unknown money.Decimal) error {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return err
+	}
+	before, err := find(ctx, tx, invoiceID, "{for_update}")
+	if err != nil {
+		return err
+	}
+	after := before.settled(unknown)
+	if after.Status == before.Status && after.AmountDue.Equal(before.AmountDue) {
+		return nil
+	}
+	_, err = saveDue(ctx, tx, before, after)
+	return err
+}
+
+// VerifyMirrored returns a sentence for each mirrored invoice that is not as its provider states it, less what was applied here and the
+// provider does not know of, which is given by invoice. It runs in the caller's transaction.
+func VerifyMirrored(ctx context.Context, tx *db.Tx, unknown map[string]money.Decimal) (out []string, err error) {
+	err = forEachMirrored(ctx, tx, func(i Invoice) {
+		if want := i.settled(unknown[i.ID]); want.Status != i.Status || !want.AmountDue.Equal(i.AmountDue) {
+			out = append(out, fmt.Sprintf("invoice %s: it is %s with %s due, but %s states %s with %s, and does not know of %s: it must be %s "+
+				"with %s", i.ID, i.Status, i.AmountDue, i.Provider, i.Stated.Status, i.Stated.AmountDue, unknown[i.ID], want.Status, want.AmountDue))
+		}
+	})
+	return out, err
+}
+
+// apply returns an invoice with what its provider states. What is due on it is then up to settled.
 func (p MirrorParams) apply(i Invoice, owner customer.Customer) Invoice {
 	i.Provider, i.ExternalID, i.Number, i.CustomerID, i.CustomerName = p.Provider, p.ExternalID, p.Number, owner.ID, owner.Name
-	i.LegalEntityID, i.TransactionID, i.Status, i.Currency = p.LegalEntityID, p.TransactionID, p.Status, p.Currency
-	i.Date, i.DueDate, i.AmountDue, i.Memo = clock.Stamp(p.Date), clock.Stamp(p.DueDate), p.AmountDue, p.Memo
+	i.LegalEntityID, i.TransactionID, i.Currency = p.LegalEntityID, p.TransactionID, p.Currency
+	i.Stated = Stated{Status: p.Status, AmountDue: p.AmountDue}
+	i.Date, i.DueDate, i.Memo = clock.Stamp(p.Date), clock.Stamp(p.DueDate), p.Memo
 	i.Lines = slices.Clone(p.Lines)
 	i.addUp()
 	return i

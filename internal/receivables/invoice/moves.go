@@ -129,7 +129,7 @@ func (s *Service) Reopen(ctx context.Context, invoiceID string) (Invoice, error)
 }
 
 // Settle takes a positive amount off what is due on an open invoice, which is paid when nothing is left, or adds back a negative one,
-// so that a paid invoice is open again. It locks the invoice, so that of two that settle more than is due the second gets an error of kind
+// so that a paid invoice is open again; the latter only on an invoice of the organization itself. It locks the invoice, so that of two that settle more than is due the second gets an error of kind
 // Conflict. The caller posts the entry that credits the control account. It runs in the caller's transaction.
 func Settle(ctx context.Context, tx *db.Tx, invoiceID string, amount money.Decimal) (Invoice, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -147,6 +147,9 @@ func SettleLocked(ctx context.Context, tx *db.Tx, before Invoice, amount money.D
 	after := before
 	after.AmountDue = before.AmountDue.Sub(amount)
 	switch {
+	case before.Mirrored() && amount.Sign() < 0:
+		return before, fault.Conflictf("the invoice %s is kept by %s: what is due on it follows from what that states", before.Number,
+			before.Provider)
 	case before.Status != Open && (before.Status != Paid || amount.Sign() > 0):
 		return before, fault.Conflictf("the invoice %s is %s: nothing can be applied to it", before.Number, before.Status)
 	case after.AmountDue.Sign() < 0:
@@ -163,6 +166,14 @@ func SettleLocked(ctx context.Context, tx *db.Tx, before Invoice, amount money.D
 	if after.Status = Open; after.AmountDue.IsZero() {
 		after.Status = Paid
 	}
+	if before.Mirrored() {
+		after = before.settled(before.Stated.AmountDue.Sub(before.AmountDue).Add(amount))
+	}
+	return saveDue(ctx, tx, before, after)
+}
+
+// saveDue stores what is due on an invoice, and its status, and records the change.
+func saveDue(ctx context.Context, tx *db.Tx, before, after Invoice) (Invoice, error) {
 	now := tx.Now()
 	after.UpdatedAt = &now
 	if err := updateDue(ctx, tx, after); err != nil {

@@ -29,8 +29,8 @@ type Service struct {
 }
 
 // Applied returns what payments that were applied here have settled of an invoice that another system keeps, and which that system does
-// not know of. It runs in the caller's transaction.
-type Applied func(ctx context.Context, tx *db.Tx, invoiceID string) (money.Decimal, error)
+// not know of. It is told by how much less remains to be paid there than before. It runs in the caller's transaction.
+type Applied func(ctx context.Context, tx *db.Tx, invoiceID string, fell money.Decimal) (money.Decimal, error)
 
 // Reserved returns the cash application that waits for a review and pays an invoice, or an empty text.
 type Reserved func(ctx context.Context, tx *db.Tx, invoiceID string) (string, error)

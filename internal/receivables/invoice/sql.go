@@ -44,6 +44,10 @@ type row struct {
 	TotalKey      string        `db:"total_key"`
 	CreatedAt     time.Time     `db:"created_at"`
 	UpdatedAt     *time.Time    `db:"updated_at"`
+
+	StatedStatus *string        `db:"stated_status"`
+	StatedDue    *money.Decimal `db:"stated_amount_due"`
+	StatedAt     *time.Time     `db:"stated_at"`
 }
 
 type lineRow struct {
@@ -77,6 +81,12 @@ func toRow(i Invoice) row {
 	if i.sequence > 0 {
 		r.Sequence = &i.sequence
 	}
+	if i.Mirrored() {
+		r.StatedStatus, r.StatedDue = db.OrNull(string(i.Stated.Status)), &i.Stated.AmountDue
+	}
+	if !i.Stated.At.IsZero() {
+		r.StatedAt = &i.Stated.At
+	}
 	return r
 }
 
@@ -98,6 +108,12 @@ func (r row) invoice() Invoice {
 		amountDueKey: r.AmountDueKey, totalKey: r.TotalKey}
 	if r.Sequence != nil {
 		i.sequence = *r.Sequence
+	}
+	if r.StatedDue != nil {
+		i.Stated = Stated{Status: Status(db.OrEmpty(r.StatedStatus)), AmountDue: *r.StatedDue}
+	}
+	if r.StatedAt != nil {
+		i.Stated.At = *r.StatedAt
 	}
 	return i
 }
@@ -276,11 +292,11 @@ func update(ctx context.Context, tx *db.Tx, i Invoice, lines bool) error {
 	err := tx.Queue(ctx, `UPDATE invoices SET invoice_number = ?, sequence = ?, customer_id = ?, legal_entity_id = ?, status = ?,
 		currency = ?, invoice_date = ?, due_date = ?, subtotal = ?, tax = ?, total = ?, amount_due = ?, memo = ?, void_reason = ?,
 		transaction_id = ?, journal_entry_id = ?, write_off_entry_id = ?, number_key = ?, number_digits = ?, number_prefix = ?,
-		amount_due_key = ?, total_key = ?, updated_at = ?
+		amount_due_key = ?, total_key = ?, updated_at = ?, stated_status = ?, stated_amount_due = ?, stated_at = ?
 		WHERE organization_id = @org AND invoice_id = ?`,
 		r.Number, r.Sequence, r.CustomerID, r.LegalEntityID, r.Status, r.Currency, r.Date, r.DueDate, r.Subtotal, r.Tax, r.Total, r.AmountDue,
 		r.Memo, r.VoidReason, r.TransactionID, r.EntryID, r.WriteOffID, r.NumberKey, r.NumberDigits, r.NumberPrefix,
-		r.AmountDueKey, r.TotalKey, r.UpdatedAt, r.ID)
+		r.AmountDueKey, r.TotalKey, r.UpdatedAt, r.StatedStatus, r.StatedDue, r.StatedAt, r.ID)
 	if err != nil || !lines {
 		return err
 	}

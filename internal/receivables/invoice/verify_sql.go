@@ -26,6 +26,24 @@ func forEach(ctx context.Context, tx *db.Tx, do func([]Invoice) error) error {
 	}
 }
 
+// forEachMirrored calls do for every mirrored invoice, without its lines, reading them in chunks.
+func forEachMirrored(ctx context.Context, tx *db.Tx, do func(Invoice)) error {
+	const chunk = 1000
+	for last := ""; ; {
+		rows, err := db.All[row](ctx, tx, selectRows+" AND invoice_id > ? AND external_id IS NOT NULL ORDER BY invoice_id LIMIT ?", last, chunk)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			do(r.invoice())
+			last = r.ID
+		}
+		if len(rows) < chunk {
+			return nil
+		}
+	}
+}
+
 // balanceRow is one side of the balance of an account of a legal entity, in the unit of its lines: null is the base currency.
 type balanceRow struct {
 	LegalEntityID string        `db:"legal_entity_id"`
