@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	api "github.com/stripe/stripe-go/v85"
@@ -17,6 +18,9 @@ const paidOutOfBand = "paid_out_of_band"
 
 // keysKept is for how long Stripe answers a request with the same idempotency key as before, with an hour to spare.
 const keysKept = 23 * time.Hour
+
+// askedFor is for how long Stripe is asked whether it has a payment of which it was told.
+const askedFor = 30 * 24 * time.Hour
 
 // Report returns how Stripe is told of payments: with the connections of the legal entity of an invoice. A payment that is reported as a
 // payment record may be a part of what is due. Where the account cannot have payment records, the invoice is marked as paid, which is
@@ -46,11 +50,21 @@ func (p *Provider) Report(connections *connection.Service) application.Processor
 		case passing != nil:
 			return application.Outcome{}, passing
 		case refused != nil:
-			return application.Outcome{Status: application.NotReported, Message: refused.Error(), Unknown: true}, nil
+			return p.unknown(pay, application.Outcome{Status: application.NotReported, Message: refused.Error()})
 		}
-		return application.Outcome{Status: application.NotApplicable, Unknown: true, Message: "no connection to the account of the invoice at " +
-			"Stripe can be used: mark it as paid there"}, nil
+		return p.unknown(pay, application.Outcome{Status: application.NotApplicable, Message: "no connection to the account of the invoice " +
+			"at Stripe can be used: mark it as paid there"})
 	}
+}
+
+// unknown returns the outcome of a payment of which Stripe cannot be asked. If Stripe may have it from an earlier try, it is asked again
+// later, as the connection may be usable again then.
+func (p *Provider) unknown(pay application.Payment, o application.Outcome) (application.Outcome, error) {
+	if pay.AttemptedAt != nil && p.now().Sub(*pay.AttemptedAt) < askedFor {
+		return o, fault.UnavailableBecause(errors.New(o.Message), "Stripe cannot be asked whether it has the payment")
+	}
+	o.Unknown = true
+	return o, nil
 }
 
 // report is a payment that Stripe is told of.
@@ -92,8 +106,10 @@ func (r *report) send(ctx context.Context, i *api.Invoice) (application.Outcome,
 		attached, err := r.client.isAttached(ctx, i.ID, r.Reference)
 		if err != nil {
 			o, err := refuse(err)
-			o.Unknown = true
-			return o, err
+			if err != nil {
+				return o, err
+			}
+			return r.provider.unknown(r.Payment, o)
 		}
 		if attached {
 			return r.paid(ctx, i)

@@ -132,7 +132,9 @@ func (s *Server) reportPayment(form map[string]string) (int, any) {
 	}
 	n := s.next()
 	out := Object{"id": fmt.Sprintf("pr_%d", n), "object": "payment_record", "created": n,
-		"amount_requested": Object{"currency": form["amount_requested[currency]"], "value": value}}
+		"amount_requested": Object{"currency": form["amount_requested[currency]"], "value": value},
+		"processor_details": Object{"type": "custom", "custom": Object{
+			"payment_reference": form["processor_details[custom][payment_reference]"]}}}
 	s.lists["payment_records"] = append(s.lists["payment_records"], out)
 	return http.StatusOK, out
 }
@@ -187,4 +189,17 @@ func (s *Server) attach(id string, form map[string]string) (int, any) {
 	s.lists["invoice_payments"] = append(s.lists["invoice_payments"], Object{"id": fmt.Sprintf("inpay_%d", n), "object": "invoice_payment",
 		"created": n, "invoice": id, "status": "paid", "payment": Object{"type": "payment_record", "payment_record": record["id"]}})
 	return http.StatusOK, shown(i)
+}
+
+// Attached returns the amounts of the payment records that are attached to invoices, by their references.
+func (s *Server) Attached() map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]int64{}
+	for _, p := range s.lists["invoice_payments"] {
+		record := s.find("payment_records", p["payment"].(Object)["payment_record"].(string))
+		reference := record["processor_details"].(Object)["custom"].(Object)["payment_reference"].(string)
+		out[reference] += record["amount_requested"].(Object)["value"].(int64)
+	}
+	return out
 }

@@ -96,6 +96,20 @@ func (s *Server) WithoutPaymentRecords() {
 	s.records = false
 }
 
+// ForgetKeys has the server forget idempotency keys, as Stripe does after a day.
+func (s *Server) ForgetKeys() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.answers)
+}
+
+// Count returns how many objects a list has.
+func (s *Server) Count(list string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.lists[list])
+}
+
 // Before has a function called before each request is answered.
 func (s *Server) Before(do func(r *http.Request)) {
 	s.mu.Lock()
