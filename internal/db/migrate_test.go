@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -157,6 +158,70 @@ func TestTheHistoryOfTheSpamFilterIsKeptByAMigrationAndByTheWayBack(t *testing.T
 			expect(ctx, tx, strings.Replace(bursts, "AS TEXT)", "AS TEXT) || ' ' || source_id", 1), one+" 0x1 FREE 6 src_1",
 				two+" 0x1 FREE 6 ")
 			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// The migration that stores what providers state about invoices computes it from what is due and what was applied without their knowledge.
+func TestWhatProvidersStateAboutInvoicesIsComputedByAMigration(t *testing.T) {
+	t.Parallel()
+	const version = 57
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		d := dbtest.Open(t, c)
+		org := newOrganization(t, d, "one")
+		err := d.WriteAcross(t.Context(), "a test of a migration", func(ctx context.Context, tx *db.Tx) error {
+			for n, i := range []struct {
+				status, due, applied, application, processor string
+				reported                                     *time.Time
+				external                                     *string
+			}{{"open", "40.5", "59.5", "applied", "pending", nil, new("in_0")}, {"paid", "0", "100", "confirmed", "pending", nil, new("in_1")},
+				{"paid", "0", "100", "confirmed", "failed", nil, new("in_2")},
+				{"open", "40", "60", "confirmed", "marked_paid", new(tx.Now()), new("in_3")},
+				{"open", "100", "60", "voided", "failed", nil, new("in_4")}, {"open", "40", "60", "applied", "not_applicable", nil, nil}} {
+				id := fmt.Sprint(n)
+				for _, s := range []struct {
+					text string
+					args []any
+				}{{`INSERT INTO invoices (organization_id, invoice_id, provider, external_id, invoice_number, customer_id, status, currency,
+					invoice_date, due_date, subtotal, tax, total, amount_due, created_at)
+					VALUES (?, ?, 'stripe', ?, ?, 'cus', ?, 'USD', ?, ?, '100', '0', '100', ?, ?)`,
+					[]any{org, id, i.external, id, i.status, tx.Now(), tx.Now(), i.due, tx.Now()}},
+					{`INSERT INTO cash_applications (organization_id, cash_application_id, legal_entity_id, deposit_transaction_id, status, match_type,
+					currency, total_amount, applied_amount, written_off_amount, unapplied_amount, available_amount, txn_date, stripe_status, revision,
+					created_at) VALUES (?, ?, 'le', ?, ?, 'exact', 'USD', ?, ?, '0', '0', '0', ?, ?, 1, ?)`,
+						[]any{org, id, id, i.application, i.applied, i.applied, tx.Now(), i.processor, tx.Now()}},
+					{`INSERT INTO cash_application_allocations (organization_id, cash_application_id, position, invoice_id, customer_id, amount,
+					reported_at) VALUES (?, ?, 0, ?, 'cus', ?, ?)`, []any{org, id, id, i.applied, i.reported}}} {
+					if _, err := tx.Exec(ctx, s.text, s.args...); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dbtest.MigrateDown(t.Context(), t, d, version, func(context.Context, *db.Tx) error { return nil })
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d = dbtest.Open(t, c)
+		err = d.ReadAcross(t.Context(), "a test of a migration", func(ctx context.Context, tx *db.Tx) error {
+			got, err := db.All[string](ctx, tx, `SELECT i.invoice_id || ' ' || coalesce(i.stated_status, '-') || ' ' ||
+				coalesce(CAST(i.stated_amount_due AS TEXT), '-') || ' ' || coalesce(CAST(l.attempted_amount AS TEXT), '-')
+				FROM invoices i JOIN cash_application_allocations l ON l.invoice_id = i.invoice_id ORDER BY i.invoice_id`)
+			want := []string{"0 open 100 -", "1 open 100 -", "2 paid 0 -", "3 open 40 60", "4 open 100 -", "5 - - -"}
+			for n := range got {
+				got[n] = strings.Replace(got[n], " 100.0 ", " 100 ", 1) // PostgreSQL keeps the digits of what it adds
+			}
+			if err == nil && !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)

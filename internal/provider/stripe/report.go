@@ -147,10 +147,11 @@ var undone = application.Outcome{Status: application.NotApplicable, Message: "th
 func (r *report) record(ctx context.Context) (id string, err error) {
 	at := r.PaidAt.Unix()
 	params := &api.PaymentRecordReportPaymentParams{
-		AmountRequested: &api.PaymentRecordReportPaymentAmountRequestedParams{Currency: api.String(lower(r.Currency)), Value: api.Int64(r.amount)},
-		InitiatedAt:     api.Int64(at),
-		Outcome:         api.String("guaranteed"),
-		Guaranteed:      &api.PaymentRecordReportPaymentGuaranteedParams{GuaranteedAt: api.Int64(at)},
+		AmountRequested: &api.PaymentRecordReportPaymentAmountRequestedParams{Currency: api.String(lower(r.Currency)),
+			Value: api.Int64(r.amount)},
+		InitiatedAt: api.Int64(at),
+		Outcome:     api.String("guaranteed"),
+		Guaranteed:  &api.PaymentRecordReportPaymentGuaranteedParams{GuaranteedAt: api.Int64(at)},
 		PaymentMethodDetails: &api.PaymentRecordReportPaymentPaymentMethodDetailsParams{Type: api.String("custom"),
 			Custom: &api.PaymentRecordReportPaymentPaymentMethodDetailsCustomParams{DisplayName: api.String("Paid outside of Stripe")}},
 		ProcessorDetails: &api.PaymentRecordReportPaymentProcessorDetailsParams{Type: api.String("custom"),

@@ -158,8 +158,8 @@ func (a Application) atStripe() string {
 	if a.reported() {
 		return "Stripe knows of the payment and cannot take it back: issue a credit note or a new invoice there"
 	}
-	return "Stripe may know of the payment, because it was told and its answer is not known: look there and, if it does, issue a credit note " +
-		"or a new invoice there"
+	return "Stripe may know of the payment, because it was told and its answer is not known: look there and, if it does, issue a credit " +
+		"note or a new invoice there"
 }
 
 // Guidance lists the actions that are allowed on an application now, and explains why others are not.

@@ -129,8 +129,9 @@ func (s *Service) Reopen(ctx context.Context, invoiceID string) (Invoice, error)
 }
 
 // Settle takes a positive amount off what is due on an open invoice, which is paid when nothing is left, or adds back a negative one,
-// so that a paid invoice is open again; the latter only on an invoice of the organization itself. It locks the invoice, so that of two that settle more than is due the second gets an error of kind
-// Conflict. The caller posts the entry that credits the control account. It runs in the caller's transaction.
+// so that a paid invoice is open again; the latter only on an invoice of the organization itself. It locks the invoice, so that of two
+// that settle more than is due the second gets an error of kind Conflict. The caller posts the entry that credits the control account. It
+// runs in the caller's transaction.
 func Settle(ctx context.Context, tx *db.Tx, invoiceID string, amount money.Decimal) (Invoice, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return Invoice{}, err

@@ -14,7 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
 )
 
-// interrupt begins a report that is interrupted at a request to a path. If it arrives, Stripe does as it is told, and nobody gets the answer.
+// interrupt begins a report that is interrupted at a request to a path. If it arrives, Stripe does as it is told, and nobody
+// gets the answer.
 func (s *shop) interrupt(a client.CashApplication, path string, arrives bool) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
