@@ -99,7 +99,6 @@ func TestAPaymentThatAPersonRecordsAtStripeIsNotTakenOffTwice(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
-		service.Stripe.WithoutPaymentRecords()
 		get := func(a client.CashApplication) client.CashApplication {
 			t.Helper()
 			out, err := s.tenant.Client.CashApplication(t.Context(), a.ID)
@@ -108,7 +107,21 @@ func TestAPaymentThatAPersonRecordsAtStripeIsNotTakenOffTwice(t *testing.T) {
 			}
 			return out
 		}
-		o, i := s.invoice(10000)
+		o, i := s.invoice(20000)
+		refused := s.pay(i, "60.00")
+		service.Stripe.Refuse("sk_1", http.StatusForbidden)
+		s.report(refused)
+		service.Stripe.Refuse("sk_1", 0)
+		s.report(s.pay(i, "60.00")) // Stripe is told of another one with the same amount
+		s.wantStripe(get(refused), "failed", i, "open 80.00")
+		lost := s.pay(i, "60.00")
+		s.interrupt(lost, "/attach_payment", true)
+		s.changed(o)
+		s.read(o)
+		s.report(lost)
+		s.wantStripe(get(refused), "failed", i, "open 20.00")
+		service.Stripe.WithoutPaymentRecords()
+		o, i = s.invoice(10000)
 		a := s.report(s.pay(i, "60.00"))
 		s.wantStripe(a, "not_applicable", i, "open 40.00")
 		s.remain(o, 7000) // another payment
@@ -197,9 +210,25 @@ func TestAReportThatIsRepeatedMakesNoSecondPaymentRecord(t *testing.T) {
 				}
 			}
 		}
-		service.Stripe.WithoutPaymentRecords()
 		_, i := s.invoice(10000)
-		a := s.pay(i, "100.00")
+		a := s.pay(i, "60.00")
+		s.interrupt(a, "/report_payment", true)
+		err := service.App.DB.WriteAcross(t.Context(), "a test lets time pass", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE cash_application_allocations SET attempted_at = ? WHERE cash_application_id = ?",
+				tx.Now().Add(-24*time.Hour), a.ID)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		service.Stripe.ForgetKeys()
+		s.wantStripe(s.report(a), "failed", i, "open 40.00")
+		if records++; service.Stripe.Count("payment_records") != records {
+			t.Errorf("%d payment records, want %d", service.Stripe.Count("payment_records"), records)
+		}
+		service.Stripe.WithoutPaymentRecords()
+		_, i = s.invoice(10000)
+		a = s.pay(i, "100.00")
 		s.interrupt(a, "/pay", true)
 		s.wantStripe(s.report(a), "marked_paid", i, "paid 0.00")
 		_, i = s.invoice(10000)
