@@ -178,7 +178,8 @@ func (c *clerk) payOut(r *rand.Rand) {
 		return // it cannot go back before the rest was applied
 	}
 	l := a.Allocations[0]
-	c.send(r, "/v1/transactions", c.transaction("debit", "Payment", money.MustParse(l.Amount)), http.StatusCreated, func(answer apitest.Answer) {
+	body := c.transaction("debit", "Payment", money.MustParse(l.Amount))
+	c.send(r, "/v1/transactions", body, http.StatusCreated, func(answer apitest.Answer) {
 		c.paidOut = &payback{decode[[]withID](c.world, answer.Body)[0].ID, a.ID, l.TargetID, l.Amount}
 	})
 }

@@ -83,7 +83,8 @@ func TestNothingIsLeftOfAForeignBalanceThatIsUsedInParts(t *testing.T) {
 			}
 			back := left.Mul(money.MustParse("0.3")).Round(2)
 			if back.Sign() > 0 { // a part of what is unapplied goes back, and another deposit pays for it
-				if _, err := l.giveBack(t, a, "", l.payOut(t, fmt.Sprintf("2026-02-%02d Northwind %s EUR", 15+random.IntN(14), back)), nil); err != nil {
+				out := l.payOut(t, fmt.Sprintf("2026-02-%02d Northwind %s EUR", 15+random.IntN(14), back))
+				if _, err := l.giveBack(t, a, "", out, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
