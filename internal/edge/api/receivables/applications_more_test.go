@@ -212,6 +212,9 @@ func TestAPreviewAmongManyInvoicesTakesAsLongAsAmongFew(t *testing.T) {
 		mirrorMany(t, s, l.Tenant, 0, 100, customers)
 		d := l.deposit(t, "2026-02-20 Customer Ab Nr 26 11.82: ST-00026")
 		fastest := func() time.Duration {
+			if err := s.App.DB.VacuumAnalyze(t.Context(), "invoices"); err != nil { // PostgreSQL would do so within a minute
+				t.Fatal(err)
+			}
 			best := time.Hour
 			for range 15 {
 				began := time.Now()
