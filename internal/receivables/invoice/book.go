@@ -3,6 +3,7 @@ package invoice
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -11,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
@@ -119,4 +121,35 @@ func explainEntry(ctx context.Context, tx *db.Tx, e journal.Entry) (string, erro
 		return "writes off the invoice " + i.Number + ": reopen that with POST /v1/invoices/" + i.ID + "/reopen", nil
 	}
 	return "books the invoice " + i.Number + ": void that with POST /v1/invoices/" + i.ID + "/void", nil
+}
+
+// writeOff returns the lines of the entry that writes off what is due on an invoice. Of receivables in a foreign currency the expense is
+// the share of their carrying amount, so that nothing is left of that when nothing is due any more.
+func (i Invoice) writeOff(ctx context.Context, tx *db.Tx, b *snapshot.Books, expense, control, date string) ([]journal.LineParams, error) {
+	lines := []journal.LineParams{i.line(expense, i.AmountDue, ""), i.line(control, i.AmountDue.Neg(), "")}
+	base := b.Entities[i.LegalEntityID].BaseCurrency
+	if a, known := b.Accounts[expense]; i.Currency == base || known && a.Type != account.Expense { // bad debts may have been created just now
+		return lines, nil
+	}
+	at, err := time.Parse(time.RFC3339, date)
+	if err != nil {
+		if at, err = calendar.StartOfDay(date, b.Zone); err != nil {
+			return nil, err
+		}
+	}
+	held, err := journal.UnitBalance(ctx, tx, b, journal.UnitQuery{LegalEntityID: i.LegalEntityID, LedgerAccountID: control, Unit: i.Currency,
+		At: at})
+	if err != nil || held.Quantity.Cmp(i.AmountDue) < 0 { // somebody has posted to the account: the day's rate is used
+		return lines, err
+	}
+	places, _ := money.MinorUnits(base)
+	share := held.Amount.Mul(i.AmountDue).Quo(held.Quantity, places)
+	if share.Sign() <= 0 {
+		return lines, nil
+	}
+	for n := range lines {
+		lines[n].Amount, lines[n].Currency = share.String(), base
+	}
+	lines[1].Unit, lines[1].Quantity = i.Currency, &i.AmountDue
+	return lines, nil
 }

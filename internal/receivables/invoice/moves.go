@@ -101,9 +101,12 @@ func (s *Service) MarkUncollectible(ctx context.Context, invoiceID string, p Wri
 					return i, err
 				}
 			}
+			lines, err := i.writeOff(ctx, tx, b, expense, control, date)
+			if err != nil {
+				return i, err
+			}
 			i.Status = Uncollectible
-			i.WriteOffID, err = s.book(ctx, tx, i, journal.ByInvoice, date, "Invoice "+i.Number+" is uncollectible, "+i.CustomerName,
-				[]journal.LineParams{i.line(expense, i.AmountDue, ""), i.line(control, i.AmountDue.Neg(), "")})
+			i.WriteOffID, err = s.book(ctx, tx, i, journal.ByInvoice, date, "Invoice "+i.Number+" is uncollectible, "+i.CustomerName, lines)
 			if err != nil {
 				return i, err
 			}

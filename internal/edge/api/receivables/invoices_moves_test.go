@@ -123,10 +123,11 @@ func TestForeignCurrencyIsTranslatedAndTheControlAccountAgreesAfterARevaluation(
 			t.Fatal(err)
 		}
 		apitest.Verify(t, s.App)
-		if _, err := l.Client.MarkInvoiceUncollectible(t.Context(), i.ID,
-			client.MarkInvoiceUncollectible{AccountingDate: "2026-02-10"}); err != nil {
-			t.Fatal(err)
+		lost, err := l.Client.MarkInvoiceUncollectible(t.Context(), i.ID, client.MarkInvoiceUncollectible{AccountingDate: "2026-02-10"})
+		if err != nil || l.written(t, lost.WriteOffJournalEntryID) != "Dr Bad debts 144.01; Cr Trade receivables 144.01" { // as of January
+			t.Errorf("%+v %v", lost, err)
 		}
+		apitest.Verify(t, s.App)
 	})
 }
 
