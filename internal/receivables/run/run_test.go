@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/run"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -235,7 +236,7 @@ func (w *world) killed(runID string) {
 			}
 		})
 		kill(nil)
-		if err == nil && done.Status == run.Completed {
+		if err == nil && done.Status == batchrun.Completed {
 			if kills < 2 {
 				w.Errorf("killed only %d times", kills)
 			}

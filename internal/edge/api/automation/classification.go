@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/treasury"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -47,7 +48,7 @@ func (h handlers) listClassificationRuns(ctx context.Context, in *struct {
 	wire.Paging
 	Status string `query:"status" enum:"pending,running,completed,failed,cancelled" doc:"Return only records with this status."`
 }) (wire.List[ClassificationRun], error) {
-	found, err := h.app.Classification.List(ctx, classification.Filter{Status: classification.Status(in.Status)}, in.Request())
+	found, err := h.app.Classification.List(ctx, batchrun.Filter{Status: batchrun.Status(in.Status)}, in.Request())
 	return wire.ListOf(found, viewClassificationRun), err
 }
 
@@ -72,7 +73,7 @@ func (h handlers) listClassificationResults(ctx context.Context, in *struct {
 	Outcome string `query:"outcome" enum:"classified,drafted,posted,refused,suggested,unmatched,skipped" doc:"Return only results with this outcome."`
 	RuleID  string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Return only results decided by this rule."`
 }) (wire.List[ClassificationResult], error) {
-	f := classification.ResultFilter{RunID: in.ID, Outcome: classification.Outcome(in.Outcome), RuleID: in.RuleID}
+	f := classification.ResultFilter{RunID: in.ID, Outcome: batchrun.Outcome(in.Outcome), RuleID: in.RuleID}
 	found, err := h.app.Classification.Results(ctx, f, in.Request())
 	return wire.ListOf(found, viewClassificationResult), err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/treasury"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/receivables/run"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -44,7 +45,8 @@ func (h handlers) listCashApplicationRuns(ctx context.Context, in *struct {
 	Status   string `query:"status" enum:"pending,running,completed,failed,cancelled" doc:"Return only records with this status."`
 	UndoesID string `query:"undoes_run_id" minLength:"1" maxLength:"64" doc:"Return only runs that undo this one."`
 }) (wire.List[CashApplicationRun], error) {
-	found, err := h.app.CashRuns.List(ctx, run.Filter{Status: run.Status(in.Status), UndoesID: in.UndoesID}, in.Request())
+	f := run.Filter{Filter: batchrun.Filter{Status: batchrun.Status(in.Status)}, UndoesID: in.UndoesID}
+	found, err := h.app.CashRuns.List(ctx, f, in.Request())
 	return wire.ListOf(found, viewRun), err
 }
 
@@ -80,7 +82,7 @@ func (h handlers) listCashApplicationResults(ctx context.Context, in *struct {
 	wire.Paging
 	Outcome string `query:"outcome" enum:"applied,certain,suggested,unmatched,refused,skipped,voided,kept" doc:"Return only results with this outcome."`
 }) (wire.List[CashApplicationResult], error) {
-	found, err := h.app.CashRuns.Results(ctx, run.ResultFilter{RunID: in.ID, Outcome: run.Outcome(in.Outcome)}, in.Request())
+	found, err := h.app.CashRuns.Results(ctx, run.ResultFilter{RunID: in.ID, Outcome: batchrun.Outcome(in.Outcome)}, in.Request())
 	return wire.ListOf(found, viewResult), err
 }
 
