@@ -28,12 +28,10 @@ func (h handlers) prepareClassificationRun(ctx context.Context, in *createsRun) 
 	b := in.Body
 	p := classification.CreateParams{
 		TransactionIDs: b.TransactionIDs,
+		Filter:         (*transaction.Filter)(b.Filter),
 		Expected:       b.ExpectedCount,
 		Action:         classification.Action(b.Action),
 		Dry:            b.DryRun,
-	}
-	if b.Filter != nil {
-		p.Filter = new(transaction.Filter(*b.Filter))
 	}
 	in.prepared, err = h.app.Classification.Prepare(ctx, p)
 	return err
@@ -97,11 +95,8 @@ func viewClassificationRun(r classification.Run) ClassificationRun {
 			Unmatched:  c[classification.Unmatched],
 			Skipped:    c[classification.Skipped],
 		},
-		Error:      db.OrNull(r.Error),
-		CreatedBy:  db.OrNull(r.UserID),
-		CreatedAt:  wire.Timestamp(r.CreatedAt),
-		StartedAt:  wire.TimestampOrNull(r.StartedAt),
-		FinishedAt: wire.TimestampOrNull(r.FinishedAt),
+		Error:    db.OrNull(r.Error),
+		RunTimes: treasury.RunTimesOf(r.Run),
 	}
 }
 

@@ -27,11 +27,13 @@ type createsRun struct {
 // prepareCashApplicationRun counts the deposits of a run before the database transaction that creates it.
 func (h handlers) prepareCashApplicationRun(ctx context.Context, in *createsRun) (err error) {
 	b := in.Body
-	p := run.CreateParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, MinConfidence: b.MinConfidence, Dry: b.DryRun}
-	if b.Filter != nil {
-		p.Filter = new(transaction.Filter(*b.Filter))
-	}
-	in.prepared, err = h.app.CashRuns.Prepare(ctx, p)
+	in.prepared, err = h.app.CashRuns.Prepare(ctx, run.CreateParams{
+		TransactionIDs: b.TransactionIDs,
+		Filter:         (*transaction.Filter)(b.Filter),
+		Expected:       b.ExpectedCount,
+		MinConfidence:  b.MinConfidence,
+		Dry:            b.DryRun,
+	})
 	return err
 }
 
@@ -108,12 +110,9 @@ func viewRun(r run.Run) CashApplicationRun {
 			Voided:    c[run.Voided],
 			Kept:      c[run.Kept],
 		},
-		Error:      db.OrNull(r.Error),
-		Guidance:   wire.Guidance{AllowedActions: allowed, Warnings: warnings, Version: wire.Timestamp(r.CreatedAt)},
-		CreatedBy:  db.OrNull(r.UserID),
-		CreatedAt:  wire.Timestamp(r.CreatedAt),
-		StartedAt:  wire.TimestampOrNull(r.StartedAt),
-		FinishedAt: wire.TimestampOrNull(r.FinishedAt),
+		Error:    db.OrNull(r.Error),
+		Guidance: wire.Guidance{AllowedActions: allowed, Warnings: warnings, Version: wire.Timestamp(r.CreatedAt)},
+		RunTimes: treasury.RunTimesOf(r.Run),
 	}
 	for _, at := range []*string{out.StartedAt, out.FinishedAt} {
 		if at != nil {
