@@ -429,27 +429,6 @@ func TestAFaultyRunIsRefused(t *testing.T) {
 	})
 }
 
-func TestAnOrganizationHasALimitedNumberOfUnfinishedRuns(t *testing.T) {
-	each(t, func(w *world) {
-		var first run.Run
-		for n := range 20 {
-			r, err := w.Create(w.Ctx, run.CreateParams{Filter: &transaction.Filter{}})
-			w.Must(err)
-			if n == 0 {
-				first = r
-			}
-		}
-		_, err := w.Create(w.Ctx, run.CreateParams{Filter: &transaction.Filter{}})
-		if fault.KindOf(err) != fault.RateLimited {
-			w.Error(err)
-		}
-		_, err = w.Cancel(w.Ctx, first.ID)
-		w.Must(err)
-		_, err = w.Create(w.Ctx, run.CreateParams{Filter: &transaction.Filter{}})
-		w.Must(err)
-	})
-}
-
 func TestARunCoversTheLegalEntitiesOfItsKey(t *testing.T) {
 	each(t, func(w *world) {
 		w.AddSubsidiary()

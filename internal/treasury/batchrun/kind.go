@@ -2,11 +2,22 @@ package batchrun
 
 import (
 	"context"
+	"slices"
+	"time"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/task"
+)
+
+const (
+	// runsMax is how many runs of a kind an organization may have unfinished. Each waits for the one before it.
+	runsMax = 20
+	// runsRetry is when a run should be created again that is one too many.
+	runsRetry = 10 * time.Second
 )
 
 // Kind describes a kind of runs. R is a run, which embeds Run, and W is its row, which embeds Row.
@@ -49,4 +60,44 @@ func (k *Kind[R, W]) facts(r R) map[string]any {
 	all["id"], all["dry_run"], all["filter"], all["status"] = c.ID, c.Dry, c.Filter, c.Status
 	all["total"], all["counts"], all["error"] = c.Total, c.Counts, db.OrNull(c.Error)
 	return all
+}
+
+// New returns a run of an actor, to be created.
+func (k *Kind[R, W]) New(who actor.Actor) (r R) {
+	*k.Common(&r) = Run{Status: Pending, LegalEntityIDs: who.LegalEntityIDs, Counts: map[Outcome]int64{}, UserID: who.UserID,
+		APIKeyID: who.APIKeyID, RequestID: who.RequestID}
+	return r
+}
+
+// Create stores a new run, unless too many are unfinished.
+func (k *Kind[R, W]) Create(ctx context.Context, tx *db.Tx, r R) (R, error) {
+	unfinished, err := k.countUnfinished(ctx, tx)
+	if err != nil {
+		return r, err
+	}
+	if unfinished >= runsMax {
+		return r, fault.RateLimitedf(runsRetry, "the organization has %d %ss that are not finished; wait until one is, or cancel one",
+			unfinished, k.Noun)
+	}
+	c := k.Common(&r)
+	c.ID, c.CreatedAt = tx.NewID(k.Prefix), tx.Now()
+	k.record(ctx, tx, "created", nil, &r)
+	return r, k.insert(ctx, tx, r)
+}
+
+// Find finds a run, unless it was created with a key for legal entities that the actor may not see.
+func (k *Kind[R, W]) Find(ctx context.Context, tx *db.Tx, runID string) (R, error) {
+	r, err := k.findUnchecked(ctx, tx, runID)
+	if err == nil && !within(k.Common(&r).LegalEntityIDs, actor.From(ctx).LegalEntityIDs) {
+		err = fault.Missing(k.Noun)
+	}
+	return r, err
+}
+
+// within reports whether a run for some legal entities is visible to a key for others; none means all.
+func within(run, key []string) bool {
+	if len(key) == 0 {
+		return true
+	}
+	return len(run) > 0 && !slices.ContainsFunc(run, func(e string) bool { return !slices.Contains(key, e) })
 }

@@ -3,9 +3,7 @@ package batchrun
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -15,14 +13,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-const (
-	// runsMax is how many runs of a kind an organization may have unfinished. Each waits for the one before it.
-	runsMax = 20
-	// runsRetry is when a run should be created again that is one too many.
-	runsRetry = 10 * time.Second
-	// batchMax is how many transactions one database transaction processes at most.
-	batchMax = 1000
-)
+// batchMax is how many transactions one database transaction processes at most.
+const batchMax = 1000
 
 // Service implements the use cases that are the same for every kind of runs.
 type Service[R, W any] struct {
@@ -112,29 +104,6 @@ func (s *Service[R, W]) CreatePrepared(ctx context.Context, p Prepared[R]) (r R,
 	return r, err
 }
 
-// New returns a run of an actor, to be created.
-func (k *Kind[R, W]) New(who actor.Actor) (r R) {
-	*k.Common(&r) = Run{Status: Pending, LegalEntityIDs: who.LegalEntityIDs, Counts: map[Outcome]int64{}, UserID: who.UserID,
-		APIKeyID: who.APIKeyID, RequestID: who.RequestID}
-	return r
-}
-
-// Create stores a new run, unless too many are unfinished.
-func (k *Kind[R, W]) Create(ctx context.Context, tx *db.Tx, r R) (R, error) {
-	unfinished, err := k.countUnfinished(ctx, tx)
-	if err != nil {
-		return r, err
-	}
-	if unfinished >= runsMax {
-		return r, fault.RateLimitedf(runsRetry, "the organization has %d %ss that are not finished; wait until one is, or cancel one",
-			unfinished, k.Noun)
-	}
-	c := k.Common(&r)
-	c.ID, c.CreatedAt = tx.NewID(k.Prefix), tx.Now()
-	k.record(ctx, tx, "created", nil, &r)
-	return r, k.insert(ctx, tx, r)
-}
-
 // Filter restricts a list; empty fields do not.
 type Filter struct {
 	Status Status
@@ -167,23 +136,6 @@ func (s *Service[R, W]) Get(ctx context.Context, runID string) (r R, err error) 
 		return err
 	})
 	return r, err
-}
-
-// Find finds a run, unless it was created with a key for legal entities that the actor may not see.
-func (k *Kind[R, W]) Find(ctx context.Context, tx *db.Tx, runID string) (R, error) {
-	r, err := k.findUnchecked(ctx, tx, runID)
-	if err == nil && !within(k.Common(&r).LegalEntityIDs, actor.From(ctx).LegalEntityIDs) {
-		err = fault.Missing(k.Noun)
-	}
-	return r, err
-}
-
-// within reports whether a run for some legal entities is visible to a key for others; none means all.
-func within(run, key []string) bool {
-	if len(key) == 0 {
-		return true
-	}
-	return len(run) > 0 && !slices.ContainsFunc(run, func(e string) bool { return !slices.Contains(key, e) })
 }
 
 // ListResults lists the results of a run, in the order of the transactions. The function read returns those that match a filter and are
