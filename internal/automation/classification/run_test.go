@@ -344,6 +344,23 @@ func TestAnInterruptedRunEndsAsIfItHadNotBeen(t *testing.T) {
 	})
 }
 
+func TestAProcessThatHasLostARunToAnotherStoresNothingMore(t *testing.T) {
+	each(t, func(w *world) {
+		w.SetBatch(1)
+		w.addTransactions("Bank 2025-11-03 -10 USD", "Bank 2025-11-04 -10 USD")
+		r, err := w.Create(w.Ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest})
+		w.Must(err)
+		_, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, func(classification.Run) {
+			w.Clock.Advance(2 * task.Lease)
+			_, err := classification.Kind.Claim(w.T.Context(), w.DB, w.OrganizationID, r.ID)
+			w.Must(err)
+		})
+		if r, _ := w.Get(w.Ctx, r.ID); !errors.Is(err, task.ErrClaimed) || r.Status != batchrun.Running || r.Done() != 1 {
+			w.Errorf("%v; the run is %s with %d results", err, r.Status, r.Done())
+		}
+	})
+}
+
 func TestARunCoversTheLegalEntitiesOfItsKey(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("x", "memo=x to=Rent")
