@@ -107,7 +107,7 @@ func (c *Client) Asset(ctx context.Context, id string) (Asset, error) {
 
 // CreateAsset creates an opening balance: a lot held before the books began.
 func (c *Client) CreateAsset(ctx context.Context, asset CreateAsset) (Asset, error) {
-	return one[Asset](ctx, c, Call{Method: http.MethodPost, Path: "/v1/assets", Body: asset, IdempotencyKey: NewIdempotencyKey()})
+	return post[Asset](ctx, c, "/v1/assets", asset)
 }
 
 // UpdateAsset changes an opening balance.
@@ -140,6 +140,5 @@ func (c *Client) SelectLots(ctx context.Context, transactionID string, picks ...
 		TransactionID string      `json:"transaction_id"`
 		Selections    []LotPicked `json:"selections"`
 	}{transactionID, picks}
-	return one[LotSelection](ctx, c, Call{Method: http.MethodPost, Path: "/v1/assets/lot-selections", Body: body,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[LotSelection](ctx, c, "/v1/assets/lot-selections", body)
 }

@@ -110,6 +110,11 @@ func one[T any](ctx context.Context, c *Client, call Call) (T, error) {
 	return out.Data, err
 }
 
+// post sends a write with an idempotency key of its own. A nil body sends none.
+func post[T any](ctx context.Context, c *Client, path string, body any) (T, error) {
+	return one[T](ctx, c, Call{Method: http.MethodPost, Path: path, Body: body, IdempotencyKey: NewIdempotencyKey()})
+}
+
 // each iterates over all pages of a list. It stops at the first error.
 func each[T any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -158,7 +163,7 @@ func (c *Client) APIKeys(ctx context.Context) iter.Seq2[APIKey, error] {
 
 // CreateAPIKey creates an API key. Its text is in this response only.
 func (c *Client) CreateAPIKey(ctx context.Context, key CreateAPIKey) (APIKey, error) {
-	return one[APIKey](ctx, c, Call{Method: http.MethodPost, Path: "/v1/api-keys", Body: key, IdempotencyKey: NewIdempotencyKey()})
+	return post[APIKey](ctx, c, "/v1/api-keys", key)
 }
 
 // RevokeAPIKey revokes an API key.

@@ -5,30 +5,15 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"time"
 )
 
 // CashApplicationRun applies deposits, or undoes what another run applied.
 type CashApplicationRun struct {
-	ID            string         `json:"id"`
-	UndoesRunID   *string        `json:"undoes_run_id"`
-	DryRun        bool           `json:"dry_run"`
-	MinConfidence string         `json:"min_confidence"`
-	Filter        map[string]any `json:"filter"`
-	Reason        *string        `json:"reason"`
-	Status        string         `json:"status"`
-	Progress      struct {
-		Done    int64 `json:"done"`
-		Total   int64 `json:"total"`
-		Percent int64 `json:"percent"`
-	} `json:"progress"`
-	Counts     map[string]int64 `json:"counts"` // by outcome
-	Error      *string          `json:"error"`
-	Guidance   Guidance         `json:"guidance"`
-	CreatedBy  *string          `json:"created_by"`
-	CreatedAt  time.Time        `json:"created_at"`
-	StartedAt  *time.Time       `json:"started_at"`
-	FinishedAt *time.Time       `json:"finished_at"`
+	Run
+	UndoesRunID   *string  `json:"undoes_run_id"`
+	MinConfidence string   `json:"min_confidence"`
+	Reason        *string  `json:"reason"`
+	Guidance      Guidance `json:"guidance"`
 }
 
 // CreateCashApplicationRun describes which deposits a run applies: by their ids, or by a filter with the parameters of
@@ -65,8 +50,7 @@ const cashApplicationRuns = "/v1/cash-application-runs"
 
 // CreateCashApplicationRun creates a run, which works in the background.
 func (c *Client) CreateCashApplicationRun(ctx context.Context, r CreateCashApplicationRun) (CashApplicationRun, error) {
-	return one[CashApplicationRun](ctx, c, Call{Method: http.MethodPost, Path: cashApplicationRuns, Body: r,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[CashApplicationRun](ctx, c, cashApplicationRuns, r)
 }
 
 // CashApplicationRuns iterates over the runs, newest first. The query takes the filters of GET /v1/cash-application-runs.
@@ -86,18 +70,15 @@ func (c *Client) CashApplicationResults(ctx context.Context, id string, query ur
 
 // CancelCashApplicationRun cancels a run. What it has done so far stays.
 func (c *Client) CancelCashApplicationRun(ctx context.Context, id string) (CashApplicationRun, error) {
-	return one[CashApplicationRun](ctx, c, Call{Method: http.MethodPost, Path: cashApplicationRuns + "/" + url.PathEscape(id) +
-		"/cancel", IdempotencyKey: NewIdempotencyKey()})
+	return post[CashApplicationRun](ctx, c, cashApplicationRuns+"/"+url.PathEscape(id)+"/cancel", nil)
 }
 
 // ResumeCashApplicationRun resumes a run that was cancelled or failed.
 func (c *Client) ResumeCashApplicationRun(ctx context.Context, id string) (CashApplicationRun, error) {
-	return one[CashApplicationRun](ctx, c, Call{Method: http.MethodPost, Path: cashApplicationRuns + "/" + url.PathEscape(id) +
-		"/resume", IdempotencyKey: NewIdempotencyKey()})
+	return post[CashApplicationRun](ctx, c, cashApplicationRuns+"/"+url.PathEscape(id)+"/resume", nil)
 }
 
 // UndoCashApplicationRun creates a run that voids what another one applied.
 func (c *Client) UndoCashApplicationRun(ctx context.Context, id string, r UndoCashApplicationRun) (CashApplicationRun, error) {
-	return one[CashApplicationRun](ctx, c, Call{Method: http.MethodPost, Path: cashApplicationRuns + "/" + url.PathEscape(id) +
-		"/undo", Body: r, IdempotencyKey: NewIdempotencyKey()})
+	return post[CashApplicationRun](ctx, c, cashApplicationRuns+"/"+url.PathEscape(id)+"/undo", r)
 }

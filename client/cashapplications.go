@@ -155,19 +155,17 @@ func (c *Client) CreateCashApplication(ctx context.Context, a CreateCashApplicat
 	if a.Allocations == nil {
 		a.Allocations = []Allocation{}
 	}
-	return one[CashApplication](ctx, c, Call{Method: http.MethodPost, Path: cashApplications, Body: a, IdempotencyKey: NewIdempotencyKey()})
+	return post[CashApplication](ctx, c, cashApplications, a)
 }
 
 // ConfirmCashApplication confirms a cash application; with IfMatch, only if it has not changed since.
 func (c *Client) ConfirmCashApplication(ctx context.Context, id string) (CashApplication, error) {
-	return one[CashApplication](ctx, c, Call{Method: http.MethodPost, Path: cashApplications + "/" + url.PathEscape(id) + "/confirm",
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[CashApplication](ctx, c, cashApplications+"/"+url.PathEscape(id)+"/confirm", nil)
 }
 
 // VoidCashApplication undoes a cash application; with IfMatch, only if it has not changed since.
 func (c *Client) VoidCashApplication(ctx context.Context, id string, why VoidCashApplication) (CashApplication, error) {
-	return one[CashApplication](ctx, c, Call{Method: http.MethodPost, Path: cashApplications + "/" + url.PathEscape(id) + "/void", Body: why,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[CashApplication](ctx, c, cashApplications+"/"+url.PathEscape(id)+"/void", why)
 }
 
 // ReturnCashApplication books a refund or a chargeback of what a cash application applied; with IfMatch, only if that has not changed.
@@ -175,8 +173,7 @@ func (c *Client) ReturnCashApplication(ctx context.Context, id string, r ReturnC
 	if r.Allocations == nil {
 		r.Allocations = []Allocation{}
 	}
-	return one[CashApplication](ctx, c, Call{Method: http.MethodPost, Path: cashApplications + "/" + url.PathEscape(id) + "/return", Body: r,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[CashApplication](ctx, c, cashApplications+"/"+url.PathEscape(id)+"/return", r)
 }
 
 // Settings returns the settings.

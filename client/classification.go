@@ -5,28 +5,13 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"time"
 )
 
 // ClassificationRun applies rules to transactions.
 type ClassificationRun struct {
-	ID            string         `json:"id"`
-	Action        string         `json:"action"`
-	DryRun        bool           `json:"dry_run"`
-	Filter        map[string]any `json:"filter"`
-	RulesRevision string         `json:"rules_revision"`
-	Status        string         `json:"status"`
-	Progress      struct {
-		Done    int64 `json:"done"`
-		Total   int64 `json:"total"`
-		Percent int64 `json:"percent"`
-	} `json:"progress"`
-	Counts     map[string]int64 `json:"counts"` // by outcome
-	Error      *string          `json:"error"`
-	CreatedBy  *string          `json:"created_by"`
-	CreatedAt  time.Time        `json:"created_at"`
-	StartedAt  *time.Time       `json:"started_at"`
-	FinishedAt *time.Time       `json:"finished_at"`
+	Run
+	Action        string `json:"action"`
+	RulesRevision string `json:"rules_revision"`
 }
 
 // CreateClassificationRun describes which transactions a run classifies and what it does with the decisions: by their ids, or by a
@@ -82,8 +67,7 @@ const classificationRuns = "/v1/classification-runs"
 
 // CreateClassificationRun creates a run, which works in the background.
 func (c *Client) CreateClassificationRun(ctx context.Context, r CreateClassificationRun) (ClassificationRun, error) {
-	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns, Body: r,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[ClassificationRun](ctx, c, classificationRuns, r)
 }
 
 // ClassificationRuns iterates over the runs, newest first. The query takes the filters of GET /v1/classification-runs.
@@ -103,14 +87,12 @@ func (c *Client) ClassificationResults(ctx context.Context, id string, query url
 
 // CancelClassificationRun cancels a run. What it has done so far stays.
 func (c *Client) CancelClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
-	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) +
-		"/cancel", IdempotencyKey: NewIdempotencyKey()})
+	return post[ClassificationRun](ctx, c, classificationRuns+"/"+url.PathEscape(id)+"/cancel", nil)
 }
 
 // ResumeClassificationRun resumes a run that was cancelled or failed.
 func (c *Client) ResumeClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
-	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) +
-		"/resume", IdempotencyKey: NewIdempotencyKey()})
+	return post[ClassificationRun](ctx, c, classificationRuns+"/"+url.PathEscape(id)+"/resume", nil)
 }
 
 // TestMemoryRule describes which rule is tested on which dates: a saved one, an unsaved one, or a saved one with changes.

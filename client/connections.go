@@ -70,8 +70,7 @@ func (c *Client) Connection(ctx context.Context, id string) (Connection, error) 
 
 // CreateConnection connects an account at another system. What the account has is read in the background.
 func (c *Client) CreateConnection(ctx context.Context, connection CreateConnection) (Connection, error) {
-	return one[Connection](ctx, c, Call{Method: http.MethodPost, Path: "/v1/connections", Body: connection,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[Connection](ctx, c, "/v1/connections", connection)
 }
 
 // UpdateConnection changes a connection; with IfMatch, only if it has not changed since.
@@ -86,7 +85,7 @@ func (c *Client) Disconnect(ctx context.Context, id string) (Connection, error) 
 
 // SyncConnection has the account of a connection read again in the background.
 func (c *Client) SyncConnection(ctx context.Context, id string) (Connection, error) {
-	return one[Connection](ctx, c, Call{Method: http.MethodPost, Path: connectionPath(id) + "/sync", IdempotencyKey: NewIdempotencyKey()})
+	return post[Connection](ctx, c, connectionPath(id)+"/sync", nil)
 }
 
 func connectionPath(id string) string { return "/v1/connections/" + url.PathEscape(id) }

@@ -62,11 +62,10 @@ func (c *Client) CreditNote(ctx context.Context, id string) (CreditNote, error) 
 
 // CreateCreditNote issues a credit note.
 func (c *Client) CreateCreditNote(ctx context.Context, note CreateCreditNote) (CreditNote, error) {
-	return one[CreditNote](ctx, c, Call{Method: http.MethodPost, Path: "/v1/credit-notes", Body: note, IdempotencyKey: NewIdempotencyKey()})
+	return post[CreditNote](ctx, c, "/v1/credit-notes", note)
 }
 
 // VoidCreditNote voids a credit note and reverses its entry.
 func (c *Client) VoidCreditNote(ctx context.Context, id string, why VoidCreditNote) (CreditNote, error) {
-	return one[CreditNote](ctx, c, Call{Method: http.MethodPost, Path: "/v1/credit-notes/" + url.PathEscape(id) + "/void", Body: why,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[CreditNote](ctx, c, "/v1/credit-notes/"+url.PathEscape(id)+"/void", why)
 }

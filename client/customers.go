@@ -62,7 +62,7 @@ func (c *Client) Customer(ctx context.Context, id string) (Customer, error) {
 
 // CreateCustomer creates a customer.
 func (c *Client) CreateCustomer(ctx context.Context, customer CreateCustomer) (Customer, error) {
-	return one[Customer](ctx, c, Call{Method: http.MethodPost, Path: "/v1/customers", Body: customer, IdempotencyKey: NewIdempotencyKey()})
+	return post[Customer](ctx, c, "/v1/customers", customer)
 }
 
 // UpdateCustomer changes a customer.
@@ -77,12 +77,10 @@ func (c *Client) DeleteCustomer(ctx context.Context, id string) error {
 
 // ArchiveCustomer archives a customer: it gets no new invoices.
 func (c *Client) ArchiveCustomer(ctx context.Context, id string) (Customer, error) {
-	return one[Customer](ctx, c, Call{Method: http.MethodPost, Path: "/v1/customers/" + url.PathEscape(id) + "/archive",
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[Customer](ctx, c, "/v1/customers/"+url.PathEscape(id)+"/archive", nil)
 }
 
 // UnarchiveCustomer undoes ArchiveCustomer.
 func (c *Client) UnarchiveCustomer(ctx context.Context, id string) (Customer, error) {
-	return one[Customer](ctx, c, Call{Method: http.MethodPost, Path: "/v1/customers/" + url.PathEscape(id) + "/unarchive",
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[Customer](ctx, c, "/v1/customers/"+url.PathEscape(id)+"/unarchive", nil)
 }

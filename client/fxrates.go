@@ -36,7 +36,7 @@ func (c *Client) FXRates(ctx context.Context, query url.Values) iter.Seq2[FXRate
 // StoreFXRates stores up to 1000 rates, all or none. It replaces existing rates of the same day and currency pair.
 func (c *Client) StoreFXRates(ctx context.Context, rates []StoreFXRate) ([]FXRate, error) {
 	body := map[string][]StoreFXRate{"rates": rates}
-	return one[[]FXRate](ctx, c, Call{Method: http.MethodPost, Path: "/v1/fx-rates", Body: body, IdempotencyKey: NewIdempotencyKey()})
+	return post[[]FXRate](ctx, c, "/v1/fx-rates", body)
 }
 
 // PreviewFXRates returns what StoreFXRates would return, without storing anything.

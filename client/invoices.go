@@ -136,7 +136,7 @@ func (c *Client) Invoice(ctx context.Context, id string) (Invoice, error) {
 
 // CreateInvoice creates an invoice, as a draft or open.
 func (c *Client) CreateInvoice(ctx context.Context, invoice CreateInvoice) (Invoice, error) {
-	return one[Invoice](ctx, c, Call{Method: http.MethodPost, Path: "/v1/invoices", Body: invoice, IdempotencyKey: NewIdempotencyKey()})
+	return post[Invoice](ctx, c, "/v1/invoices", invoice)
 }
 
 // UpdateInvoice changes an invoice.
@@ -170,6 +170,5 @@ func (c *Client) ReopenInvoice(ctx context.Context, id string) (Invoice, error) 
 }
 
 func (c *Client) moveInvoice(ctx context.Context, id, action string, body any) (Invoice, error) {
-	return one[Invoice](ctx, c, Call{Method: http.MethodPost, Path: "/v1/invoices/" + url.PathEscape(id) + "/" + action, Body: body,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[Invoice](ctx, c, "/v1/invoices/"+url.PathEscape(id)+"/"+action, body)
 }

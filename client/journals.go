@@ -187,12 +187,12 @@ func (c *Client) JournalEntry(ctx context.Context, id string) (JournalEntry, err
 
 // CreateJournalEntry creates an entry.
 func (c *Client) CreateJournalEntry(ctx context.Context, e CreateJournalEntry) (JournalEntry, error) {
-	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: e, IdempotencyKey: NewIdempotencyKey()})
+	return post[JournalEntry](ctx, c, journalEntries, e)
 }
 
 // BookTransaction books a transaction.
 func (c *Client) BookTransaction(ctx context.Context, b BookTransaction) (JournalEntry, error) {
-	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: b, IdempotencyKey: NewIdempotencyKey()})
+	return post[JournalEntry](ctx, c, journalEntries, b)
 }
 
 // TryBooking returns the entry that BookTransaction would create and what it would change, without creating anything.
@@ -201,7 +201,7 @@ func (c *Client) TryBooking(ctx context.Context, b BookTransaction) (JournalEntr
 		BookTransaction
 		DryRun bool `json:"dry_run"`
 	}{b, true}
-	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: body, IdempotencyKey: NewIdempotencyKey()})
+	return post[JournalEntry](ctx, c, journalEntries, body)
 }
 
 // BookTransactions books up to 1,000 transactions, all or none.
@@ -220,8 +220,7 @@ func (c *Client) TryJournalEntries(ctx context.Context, entries []CreateJournalE
 }
 
 func (c *Client) batch(ctx context.Context, body map[string]any) ([]JournalEntry, error) {
-	return one[[]JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/batch", Body: body,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[[]JournalEntry](ctx, c, journalEntries+"/batch", body)
 }
 
 // UpdateJournalEntry edits a draft.
@@ -260,8 +259,7 @@ func (c *Client) CorrectBooking(ctx context.Context, id string, b CorrectBooking
 }
 
 func (c *Client) onEntry(ctx context.Context, id, action string, body any) (JournalEntry, error) {
-	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/" + url.PathEscape(id) + "/" + action,
-		Body: body, IdempotencyKey: NewIdempotencyKey()})
+	return post[JournalEntry](ctx, c, journalEntries+"/"+url.PathEscape(id)+"/"+action, body)
 }
 
 // LedgerAccountLines iterates over the posted lines of an account, latest first.

@@ -68,7 +68,7 @@ func (c *Client) LedgerAccount(ctx context.Context, id string) (LedgerAccount, e
 
 // CreateLedgerAccount creates an account.
 func (c *Client) CreateLedgerAccount(ctx context.Context, account CreateLedgerAccount) (LedgerAccount, error) {
-	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts, Body: account, IdempotencyKey: NewIdempotencyKey()})
+	return post[LedgerAccount](ctx, c, ledgerAccounts, account)
 }
 
 // UpdateLedgerAccount changes an account.
@@ -78,14 +78,12 @@ func (c *Client) UpdateLedgerAccount(ctx context.Context, id string, changes Upd
 
 // ArchiveLedgerAccount archives an account.
 func (c *Client) ArchiveLedgerAccount(ctx context.Context, id string) (LedgerAccount, error) {
-	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts + "/" + url.PathEscape(id) + "/archive",
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[LedgerAccount](ctx, c, ledgerAccounts+"/"+url.PathEscape(id)+"/archive", nil)
 }
 
 // UnarchiveLedgerAccount restores an archived account.
 func (c *Client) UnarchiveLedgerAccount(ctx context.Context, id string) (LedgerAccount, error) {
-	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts + "/" + url.PathEscape(id) + "/unarchive",
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[LedgerAccount](ctx, c, ledgerAccounts+"/"+url.PathEscape(id)+"/unarchive", nil)
 }
 
 // DeleteLedgerAccount deletes an unused account and all below it.

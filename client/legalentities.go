@@ -99,8 +99,7 @@ func (c *Client) LegalEntity(ctx context.Context, id string) (LegalEntity, error
 
 // CreateLegalEntity creates a legal entity.
 func (c *Client) CreateLegalEntity(ctx context.Context, entity CreateLegalEntity) (LegalEntity, error) {
-	return one[LegalEntity](ctx, c, Call{Method: http.MethodPost, Path: "/v1/legal-entities", Body: entity,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[LegalEntity](ctx, c, "/v1/legal-entities", entity)
 }
 
 // UpdateLegalEntity changes a legal entity.

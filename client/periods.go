@@ -148,14 +148,12 @@ func (c *Client) closePeriod(ctx context.Context, id, legalEntityID, override st
 		LegalEntityID  string `json:"legal_entity_id,omitempty"`
 		OverrideReason string `json:"override_reason,omitempty"`
 	}{legalEntityID, override}
-	return one[AccountingPeriod](ctx, c, Call{Method: http.MethodPost, Path: periodPath(id, "/close"), Body: body,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[AccountingPeriod](ctx, c, periodPath(id, "/close"), body)
 }
 
 // ReopenAccountingPeriod reopens a closed period.
 func (c *Client) ReopenAccountingPeriod(ctx context.Context, id string, p ReopenAccountingPeriod) (AccountingPeriod, error) {
-	return one[AccountingPeriod](ctx, c, Call{Method: http.MethodPost, Path: periodPath(id, "/reopen"), Body: p,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[AccountingPeriod](ctx, c, periodPath(id, "/reopen"), p)
 }
 
 // AccountingPeriodClosePackage returns what was frozen, for one legal entity or, if it is empty, for all.

@@ -66,13 +66,13 @@ func (c *Client) Price(ctx context.Context, id string) (Price, error) {
 
 // CreatePrice creates a price.
 func (c *Client) CreatePrice(ctx context.Context, price CreatePrice) (Price, error) {
-	return one[Price](ctx, c, Call{Method: http.MethodPost, Path: "/v1/prices", Body: price, IdempotencyKey: NewIdempotencyKey()})
+	return post[Price](ctx, c, "/v1/prices", price)
 }
 
 // CreatePrices creates up to 1000 prices, all or none.
 func (c *Client) CreatePrices(ctx context.Context, prices []CreatePrice) ([]Price, error) {
 	body := map[string][]CreatePrice{"prices": prices}
-	return one[[]Price](ctx, c, Call{Method: http.MethodPost, Path: "/v1/prices/batch", Body: body, IdempotencyKey: NewIdempotencyKey()})
+	return post[[]Price](ctx, c, "/v1/prices/batch", body)
 }
 
 // UpdatePrice changes a price.

@@ -142,11 +142,10 @@ func (c *Client) RevaluationRows(ctx context.Context, id string, query url.Value
 
 // CreateRevaluation revalues the holdings at the end of a period and posts the difference.
 func (c *Client) CreateRevaluation(ctx context.Context, r CreateRevaluation) (Revaluation, error) {
-	return one[Revaluation](ctx, c, Call{Method: http.MethodPost, Path: "/v1/revaluations", Body: r, IdempotencyKey: NewIdempotencyKey()})
+	return post[Revaluation](ctx, c, "/v1/revaluations", r)
 }
 
 // ReverseRevaluation reverses the last revaluation of an open period.
 func (c *Client) ReverseRevaluation(ctx context.Context, id string) (Revaluation, error) {
-	return one[Revaluation](ctx, c, Call{Method: http.MethodPost, Path: "/v1/revaluations/" + url.PathEscape(id) + "/reverse",
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[Revaluation](ctx, c, "/v1/revaluations/"+url.PathEscape(id)+"/reverse", nil)
 }

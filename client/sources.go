@@ -78,7 +78,7 @@ func (c *Client) SourceBalances(ctx context.Context, id string) iter.Seq2[Source
 
 // CreateSource creates a source.
 func (c *Client) CreateSource(ctx context.Context, source CreateSource) (Source, error) {
-	return one[Source](ctx, c, Call{Method: http.MethodPost, Path: "/v1/sources", Body: source, IdempotencyKey: NewIdempotencyKey()})
+	return post[Source](ctx, c, "/v1/sources", source)
 }
 
 // UpdateSource changes a source.

@@ -41,7 +41,7 @@ func (c *Client) Tag(ctx context.Context, id string) (Tag, error) {
 
 // CreateTag creates a tag.
 func (c *Client) CreateTag(ctx context.Context, tag CreateTag) (Tag, error) {
-	return one[Tag](ctx, c, Call{Method: http.MethodPost, Path: "/v1/tags", Body: tag, IdempotencyKey: NewIdempotencyKey()})
+	return post[Tag](ctx, c, "/v1/tags", tag)
 }
 
 // UpdateTag changes a tag.

@@ -205,6 +205,5 @@ func (c *Client) UpdateTransaction(ctx context.Context, id string, changes Updat
 
 // BulkUpdateTransactions changes many transactions, all or none.
 func (c *Client) BulkUpdateTransactions(ctx context.Context, changes BulkUpdateTransactions) (BulkUpdated, error) {
-	return one[BulkUpdated](ctx, c, Call{Method: http.MethodPost, Path: "/v1/transactions/bulk-update", Body: changes,
-		IdempotencyKey: NewIdempotencyKey()})
+	return post[BulkUpdated](ctx, c, "/v1/transactions/bulk-update", changes)
 }

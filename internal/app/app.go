@@ -198,9 +198,9 @@ func applicationRules(ctx context.Context, tx *db.Tx) ([]application.Rule, error
 // stopped. The database must be prepared.
 func (a *App) Work(ctx context.Context) error {
 	ctx = db.Background(ctx) // requests do not wait for any of it
-	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), classification.NewRunner(a.Classification, a.log)
+	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), a.Classification.NewRunner(a.log)
 	connections, reports := connection.NewRunner(a.Connections, a.log), application.NewReporter(a.Applications, a.log)
-	cashRuns := run.NewRunner(a.CashRuns, a.log)
+	cashRuns := a.CashRuns.NewRunner(a.log)
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {

@@ -68,6 +68,7 @@ var computed = map[string]string{
 	"kernel/task":         "it runs background tasks of several packages, each of which passes its own table",
 	"books/journal":       "verify counts the same in two of its tables",
 	"receivables/invoice": "numbers follow each other alike in its tables of invoices and credit notes",
+	"treasury/batchrun":   "it stores runs of several packages, each of which passes its own tables",
 	"treasury/imports":    "verify looks for the same in two of its tables",
 	"assets/lots":         "lots and disposals of an entry change alike in several of its tables",
 }

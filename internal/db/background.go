@@ -3,13 +3,12 @@ package db
 import (
 	"context"
 	"runtime"
-	"sync"
 	"time"
 )
 
 // Work that nobody waits for must not hold up requests. Its writes are marked with Background: on SQLite they let others that wait go
-// first, and on both engines Pace keeps them short while others write. Work that reads much takes a Turn for each part of it, so that
-// processors are left for small requests.
+// first, and on both engines Pace keeps them short while others write. Work that reads much reads each part of it with
+// ReadInTurn, so that processors are left for small requests.
 
 const (
 	// foregroundWindow is how long after a write of a request batches stay small.
@@ -77,13 +76,14 @@ func (p *Pace) Measure(items int) (done func()) {
 // turnsMax is how many parts of heavy work run at a time on this node: half of the processors, so that requests find one free.
 func turnsMax() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-// Turn waits until this node may run another part of heavy work, such as a batch of a long read. The function it returns ends the turn.
-// Parts should be short, because all such work takes turns.
-func (d *DB) Turn(ctx context.Context) (end func(), err error) {
+// ReadInTurn is Read for a part of heavy work, such as a batch of a long read: it waits until this node may run another one. Parts should
+// be short, because all such work takes turns.
+func (d *DB) ReadInTurn(ctx context.Context, org string, fn Func) error {
 	select {
 	case d.turns <- struct{}{}:
-		return sync.OnceFunc(func() { <-d.turns }), nil
+		defer func() { <-d.turns }()
 	case <-ctx.Done():
-		return nil, translate(ctx, ctx.Err())
+		return translate(ctx, ctx.Err())
 	}
+	return d.Read(ctx, org, fn)
 }

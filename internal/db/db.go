@@ -51,7 +51,7 @@ type DB struct {
 	stats       *stats
 	values      sync.Map      // of Value, by key
 	foreground  atomic.Int64  // when a request wrote last, in nanoseconds
-	turns       chan struct{} // one per Turn in progress
+	turns       chan struct{} // one per ReadInTurn in progress
 }
 
 // Open returns a handle. It does not wait for PostgreSQL to answer: Prepare does, and until then every use of the handle

@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/automation/memory"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -95,7 +96,7 @@ func (c *company) suggest(ctx context.Context) error {
 		return err
 	}
 	r, err = c.app.Classification.Run(ctx, actor.From(ctx).OrganizationID, r.ID, nil)
-	if err == nil && r.Status != classification.Completed {
+	if err == nil && r.Status != batchrun.Completed {
 		err = fmt.Errorf("the run is %s: %s", r.Status, r.Error)
 	}
 	return err

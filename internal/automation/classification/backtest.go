@@ -85,7 +85,7 @@ func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error
 		return out, fault.Invalidf("rule", "is required unless rule_id is given")
 	}
 	var t *tester
-	err = s.read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err = s.DB.ReadInTurn(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 		var faults fault.List
 		page.ParseTimeBound(&faults, "start_date", p.StartDate, false)
 		page.ParseTimeBound(&faults, "end_date", p.EndDate, true)
@@ -102,7 +102,7 @@ func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error
 	f.StartDate, f.EndDate = p.StartDate, p.EndDate
 	var last *transaction.Position
 	for end := false; !end; {
-		err := s.read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		err := s.DB.ReadInTurn(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 			last, end, err = t.testBatch(ctx, tx, f, last)
 			return err
 		})
@@ -111,16 +111,6 @@ func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error
 		}
 	}
 	return t.result(), nil
-}
-
-// read runs one part of a test when it is its turn.
-func (s *Service) read(ctx context.Context, fn db.Func) error {
-	endTurn, err := s.db.Turn(ctx)
-	if err != nil {
-		return err
-	}
-	defer endTurn()
-	return s.db.Read(ctx, actor.From(ctx).OrganizationID, fn)
 }
 
 // tester evaluates a rule on transactions.

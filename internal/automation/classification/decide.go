@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -55,8 +56,7 @@ func foreignAccounts(ctx context.Context, tx *db.Tx, b *snapshot.Books) (map[str
 
 // rule applies the rules to a transaction. The outcome says if none matched or if the transaction is not eligible.
 func (d *decider) rule(t transaction.Transaction) Result {
-	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, hadSuggestion: t.Suggested != nil,
-		position: transaction.Position{At: t.At, Number: t.Number}}
+	r := Result{Result: batchrun.ResultOf(t, Unmatched), hadSuggestion: t.Suggested != nil}
 	if r.Message = d.skipReason(t); r.Message != "" {
 		r.Outcome = Skipped
 		return r

@@ -20,4 +20,4 @@ func (s *Service) Before(look func([]booking.Params) error) {
 }
 
 // SetBatch sets the size of batches, so that a few transactions are several batches.
-func (s *Service) SetBatch(n int) { s.batch = n }
+func (s *Service) SetBatch(n int) { s.Batch = n }

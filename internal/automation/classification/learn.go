@@ -2,6 +2,7 @@ package classification
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -23,10 +24,10 @@ const learnBatch = 1000
 // The latest precedents of each feature are stored together, so that reading them costs the same however long the
 // history is.
 func (s *Service) learn(ctx context.Context, organizationID string) error {
-	pace := s.db.NewPace(learnBatch)
+	pace := s.DB.NewPace(learnBatch)
 	for end := false; !end; {
 		size := pace.Next()
-		err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		err := s.DB.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 			if _, err := orgstate.Lock(ctx, tx); err != nil { // two concurrent calls would count twice
 				return err
 			}
@@ -107,7 +108,8 @@ func precedentOf(t transaction.Transaction, to booking.Target) *precedentRow {
 	if len(keys) == 0 {
 		return nil
 	}
-	return &precedentRow{TransactionID: t.ID, LedgerAccountID: to.LedgerAccountID, Type: to.Type, At: t.At, Features: jsonText(keys)}
+	features, _ := json.Marshal(keys) // texts can always be encoded
+	return &precedentRow{TransactionID: t.ID, LedgerAccountID: to.LedgerAccountID, Type: to.Type, At: t.At, Features: string(features)}
 }
 
 // featureChange is how the precedents of a feature change.

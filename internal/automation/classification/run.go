@@ -5,44 +5,42 @@
 package classification
 
 import (
-	"time"
-
-	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/task"
+	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/rules/classify"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-const noun = "classification run"
+// noun names a run in messages and in the audit log, and event starts the names of its events.
+const (
+	noun  = "classification run"
+	event = "classification_run"
+)
 
 // EventCreated and EventResumed announce that a run is due.
 const (
-	EventCreated = "classification_run.created"
-	EventResumed = "classification_run.resumed"
+	EventCreated = event + ".created"
+	EventResumed = event + ".resumed"
 )
 
 // Kind is the kind of background task that executes runs.
-var Kind = kind
+var Kind = runs.Task()
 
-var kind = task.Kind{Noun: noun, Table: "classification_runs", Key: "run_id"}
-
-// Status is the state of a run.
-type Status string
-
-// The statuses.
-const (
-	Pending   Status = "pending"
-	Running   Status = "running"
-	Completed Status = "completed"
-	Failed    Status = "failed"
-	Cancelled Status = "cancelled"
-)
-
-// statuses lists every status.
-var statuses = []Status{Pending, Running, Completed, Failed, Cancelled}
-
-// Ended reports whether the run is over.
-func (s Status) Ended() bool { return s != Pending && s != Running }
+var runs = &batchrun.Kind[Run, runRow]{
+	Noun:         noun,
+	ResultsNoun:  "classification results",
+	Items:        "transactions",
+	ResourceType: noun,
+	Event:        event,
+	Prefix:       id.ClassificationRun,
+	RunTable:     runTable,
+	ResultTable:  resultTable,
+	Outcomes:     []batchrun.Outcome{Classified, Drafted, Posted, Refused, Suggested, Unmatched, Skipped},
+	Common:       func(r *Run) *batchrun.Run { return &r.Run },
+	Facts:        Run.facts,
+	ToRow:        toRunRow,
+	FromRow:      runRow.run,
+}
 
 // Action is what a run does with the decisions of rules.
 type Action string
@@ -57,68 +55,28 @@ const (
 // actions lists every action.
 var actions = []Action{Suggest, Draft, Post}
 
-// Outcome is the result of a run for one transaction.
-type Outcome string
-
 // The outcomes.
 const (
-	Classified Outcome = "classified" // a rule decided, and nothing was booked
-	Drafted    Outcome = "drafted"    // a rule decided, and a draft was created
-	Posted     Outcome = "posted"     // a rule decided, and an entry was posted
-	Refused    Outcome = "refused"    // a rule decided, but the transaction cannot be booked that way
-	Suggested  Outcome = "suggested"  // no rule decided; precedents suggest a classification
-	Unmatched  Outcome = "unmatched"  // neither rules nor precedents apply
-	Skipped    Outcome = "skipped"    // not eligible
+	Classified batchrun.Outcome = "classified" // a rule decided, and nothing was booked
+	Drafted    batchrun.Outcome = "drafted"    // a rule decided, and a draft was created
+	Posted     batchrun.Outcome = "posted"     // a rule decided, and an entry was posted
+	Refused    batchrun.Outcome = "refused"    // a rule decided, but the transaction cannot be booked that way
+	Suggested  batchrun.Outcome = "suggested"  // no rule decided; precedents suggest a classification
+	Unmatched  batchrun.Outcome = "unmatched"  // neither rules nor precedents apply
+	Skipped    batchrun.Outcome = "skipped"    // not eligible
 )
-
-// outcomes lists every outcome.
-var outcomes = []Outcome{Classified, Drafted, Posted, Refused, Suggested, Unmatched, Skipped}
 
 // Run is one pass over the transactions that match a filter.
 type Run struct {
-	ID             string
-	Action         Action
-	Dry            bool
-	Filter         transaction.Filter
-	LegalEntityIDs []string // those of the API key that created it; none means all
-	Revision       int64    // of the rules
-	UpTo           int64    // the number of the last transaction when it was created
-	Status         Status
-	Learned        bool
-	At             *transaction.Position // the last transaction processed
-	Total          int64
-	Counts         map[Outcome]int64
-	Error          string
-	UserID         string
-	APIKeyID       string
-	RequestID      string
-	CreatedAt      time.Time
-	StartedAt      *time.Time
-	FinishedAt     *time.Time
+	batchrun.Run
+	Action   Action
+	Revision int64 // of the rules
+	Learned  bool  // it has updated the precedents, which it does before its first batch only
 }
 
-// Done returns the number of transactions processed.
-func (r Run) Done() (n int64) {
-	for _, c := range r.Counts {
-		n += c
-	}
-	return n
-}
-
-// Percent returns the progress in percent.
-func (r Run) Percent() int64 {
-	if r.Status == Completed {
-		return 100
-	}
-	return min(99, 100*r.Done()/max(r.Total, 1)) // 100 only once the status is completed
-}
-
-// facts returns the fields for the audit log and events.
+// facts returns the fields for the audit log and events that other runs do not have.
 func (r Run) facts() map[string]any {
-	return map[string]any{
-		"id": r.ID, "action": r.Action, "dry_run": r.Dry, "filter": r.Filter, "rules_revision": r.Revision, "status": r.Status,
-		"total": r.Total, "counts": r.Counts, "error": db.OrNull(r.Error),
-	}
+	return map[string]any{"action": r.Action, "rules_revision": r.Revision}
 }
 
 // Match is the version of a rule that matched.
@@ -129,14 +87,10 @@ type Match struct {
 
 // Result is the result of a run for one transaction, with its reasons.
 type Result struct {
-	Position      int64   `json:"-"`
-	TransactionID string  `json:"-"`
-	Number        int64   `json:"-"`
-	Outcome       Outcome `json:"-"`
-	RuleID        string  `json:"-"`
+	batchrun.Result
+	RuleID string `json:"-"`
 
-	hadSuggestion bool                 // the transaction has an earlier suggestion
-	position      transaction.Position // of the transaction
+	hadSuggestion bool // the transaction has an earlier suggestion
 
 	RuleVersion     int64            `json:"version,omitempty"`
 	Specificity     int64            `json:"specificity,omitempty"`

@@ -21,6 +21,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/task"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
@@ -270,19 +271,19 @@ func TestACancelledRunStopsAndContinuesWhenResumed(t *testing.T) {
 			w.Fatal(err)
 		}
 		r, err = w.Get(w.Ctx, r.ID)
-		if err != nil || r.Status != classification.Cancelled || r.Done() != 2 || r.FinishedAt == nil || r.Percent() != 40 {
+		if err != nil || r.Status != batchrun.Cancelled || r.Done() != 2 || r.FinishedAt == nil || r.Percent() != 40 {
 			w.Fatalf("%+v %v", r, err)
 		}
-		if again, err := w.Cancel(w.Ctx, r.ID); err != nil || again.Status != classification.Cancelled {
+		if again, err := w.Cancel(w.Ctx, r.ID); err != nil || again.Status != batchrun.Cancelled {
 			w.Error(again.Status, err)
 		}
 		if _, err := w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil); !errors.Is(err, task.ErrClaimed) {
 			w.Error("a cancelled run was done:", err)
 		}
-		if r, err = w.Resume(w.Ctx, r.ID); err != nil || r.Status != classification.Pending || r.FinishedAt != nil {
+		if r, err = w.Resume(w.Ctx, r.ID); err != nil || r.Status != batchrun.Pending || r.FinishedAt != nil {
 			w.Fatal(r.Status, err)
 		}
-		if r, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil); err != nil || r.Status != classification.Completed ||
+		if r, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil); err != nil || r.Status != batchrun.Completed ||
 			r.Counts[classification.Posted] != 5 {
 			w.Fatalf("%+v %v", r, err)
 		}
@@ -327,7 +328,7 @@ func TestAnInterruptedRunEndsAsIfItHadNotBeen(t *testing.T) {
 				}
 			})
 			kill(nil)
-			if err == nil && done.Status == classification.Completed {
+			if err == nil && done.Status == batchrun.Completed {
 				break
 			}
 			if kills > 20 {
@@ -340,6 +341,23 @@ func TestAnInterruptedRunEndsAsIfItHadNotBeen(t *testing.T) {
 			want[i] = strings.Replace(want[i], "classified", "posted", 1)
 		}
 		w.says("killed again and again", got, want...)
+	})
+}
+
+func TestAProcessThatHasLostARunToAnotherStoresNothingMore(t *testing.T) {
+	each(t, func(w *world) {
+		w.SetBatch(1)
+		w.addTransactions("Bank 2025-11-03 -10 USD", "Bank 2025-11-04 -10 USD")
+		r, err := w.Create(w.Ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest})
+		w.Must(err)
+		_, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, func(classification.Run) {
+			w.Clock.Advance(2 * task.Lease)
+			_, err := classification.Kind.Claim(w.T.Context(), w.DB, w.OrganizationID, r.ID)
+			w.Must(err)
+		})
+		if r, _ := w.Get(w.Ctx, r.ID); !errors.Is(err, task.ErrClaimed) || r.Status != batchrun.Running || r.Done() != 1 {
+			w.Errorf("%v; the run is %s with %d results", err, r.Status, r.Done())
+		}
 	})
 }
 
@@ -362,7 +380,7 @@ func TestARunCoversTheLegalEntitiesOfItsKey(t *testing.T) {
 		_, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil)
 		w.Must(err)
 		w.says("limited", w.resultLines(r.ID), "OT-2 classified EXPENSE Rent by x.1")
-		got, err := w.List(limited, classification.Filter{}, page.Request{Limit: 10})
+		got, err := w.List(limited, batchrun.Filter{}, page.Request{Limit: 10})
 		if err != nil || len(got.Items) != 1 || got.Items[0].ID != r.ID {
 			w.Errorf("%+v %v", got.Items, err)
 		}
@@ -393,7 +411,7 @@ func TestAFaultyRunIsRefused(t *testing.T) {
 				w.Errorf("%s: %v", name, err)
 			}
 		}
-		got, err := w.List(w.Ctx, classification.Filter{}, page.Request{Limit: 10})
+		got, err := w.List(w.Ctx, batchrun.Filter{}, page.Request{Limit: 10})
 		if err != nil || len(got.Items) != 0 {
 			w.Errorf("%+v %v", got.Items, err)
 		}
@@ -547,11 +565,11 @@ func TestARunThatCannotContinueSaysWhyAndCanBeResumed(t *testing.T) {
 		w.Must(entities.Delete(w.Ctx, other.ID))
 		for range 2 {
 			r, err = w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil)
-			if err != nil || r.Status != classification.Failed || !strings.Contains(r.Error, "legal entity") || r.FinishedAt == nil {
+			if err != nil || r.Status != batchrun.Failed || !strings.Contains(r.Error, "legal entity") || r.FinishedAt == nil {
 				w.Fatalf("%+v %v", r, err)
 			}
 			w.sound()
-			if r, err = w.Resume(w.Ctx, r.ID); err != nil || r.Status != classification.Pending || r.Error != "" {
+			if r, err = w.Resume(w.Ctx, r.ID); err != nil || r.Status != batchrun.Pending || r.Error != "" {
 				w.Fatalf("%+v %v", r, err)
 			}
 		}

@@ -7,61 +7,24 @@ import (
 	"github.com/bursarhq/bursar/internal/base/finding"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/classify"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 )
 
 // Verify returns the violated invariants of runs and precedents: counts that do not match the results, and features
 // whose precedents do not match those of the transactions.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.New("classification")
-	if err := verifyRuns(ctx, tx, found); err != nil {
+	err := runs.Verify(ctx, tx, found, func(r Run, say batchrun.Say) error {
+		say(!slices.Contains(actions, r.Action), "its action %q is not a valid one", r.Action)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := verifyPrecedents(ctx, tx, found); err != nil {
 		return nil, err
 	}
 	return found.Messages(), nil
-}
-
-func verifyRuns(ctx context.Context, tx *db.Tx, found *finding.List) error {
-	rows, err := selectAllRuns(ctx, tx)
-	if err != nil {
-		return err
-	}
-	counted, err := countResults(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		r, err := row.run()
-		if err != nil {
-			found.Addf("runs that cannot be read", "run %s: its filter or its counts cannot be read", row.ID)
-			continue
-		}
-		say := func(broken bool, format string, args ...any) {
-			if broken {
-				found.Addf("runs that contradict themselves", "run "+r.ID+": "+format, args...)
-			}
-		}
-		say(!slices.Contains(statuses, r.Status), "its status %q is not a valid one", r.Status)
-		say(!slices.Contains(actions, r.Action), "its action %q is not a valid one", r.Action)
-		say(r.Status.Ended() != (r.FinishedAt != nil), "it must have an end time if, and only if, it has ended")
-		say((r.Status == Failed) != (r.Error != ""), "it must have an error message if, and only if, it failed")
-		say(r.Status == Completed && r.Total != r.Done(), "it is completed with %d of %d transactions", r.Done(), r.Total)
-		for _, outcome := range outcomes {
-			c := counted[resultCount{r.ID, string(outcome)}]
-			say(c.Count != r.Counts[outcome], "%d results are %s, but its count is %d", c.Count, outcome, r.Counts[outcome])
-			delete(counted, resultCount{r.ID, string(outcome)})
-		}
-		last, err := lastPosition(ctx, tx, r.ID)
-		if err != nil {
-			return err
-		}
-		say(last != r.Done(), "the position of its last result is %d, but it processed %d", last, r.Done())
-	}
-	for k := range counted {
-		found.Addf("results without a run", "there are results %s of the run %s, which does not exist", k.Outcome, k.RunID)
-	}
-	return nil
 }
 
 // verifyPrecedents compares the precedents of features with those of the transactions.

@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/tenancy/companytest"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -188,7 +189,7 @@ func (w *world) classify(p classification.CreateParams) classification.Run {
 	w.Must(err)
 	done, err := w.Service.Run(w.T.Context(), w.OrganizationID, r.ID, nil)
 	w.Must(err)
-	if done.Status != classification.Completed {
+	if done.Status != batchrun.Completed {
 		w.Fatalf("the run is %s: %s", done.Status, done.Error)
 	}
 	return done

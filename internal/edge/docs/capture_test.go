@@ -30,7 +30,6 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/edge/docs"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
-	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
 
@@ -201,7 +200,7 @@ func (c *capture) work(t *testing.T, kind string) {
 	t.Helper()
 	runner, path := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler)), "/v1/imports"
 	if kind == "cash runs" {
-		runner, path = run.NewRunner(c.service.App.CashRuns, slog.New(slog.DiscardHandler)), "/v1/cash-application-runs"
+		runner, path = c.service.App.CashRuns.NewRunner(slog.New(slog.DiscardHandler)), "/v1/cash-application-runs"
 	}
 	if err := runner.Start(t.Context()); err != nil {
 		t.Fatal(err)

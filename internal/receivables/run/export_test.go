@@ -9,7 +9,7 @@ import (
 )
 
 // SetBatch sets the size of batches, so that a few deposits are several batches.
-func (s *Service) SetBatch(n int) { s.batch = n }
+func (s *Service) SetBatch(n int) { s.Batch = n }
 
 // AfterDecide calls a function after deposits were decided, with their number.
 func (s *Service) AfterDecide(do func(deposits int)) {

@@ -4,118 +4,69 @@
 package run
 
 import (
-	"time"
-
+	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/rules/match"
-	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 )
 
-// noun names a run in messages, and resourceType in the audit log.
-const (
-	noun         = "cash application run"
-	resourceType = "cash_application_run"
-)
+// resourceType names a run in the audit log and starts the names of its events.
+const resourceType = "cash_application_run"
 
 // EventCreated and EventResumed announce that a run is due.
 const (
-	EventCreated = "cash_application_run.created"
-	EventResumed = "cash_application_run.resumed"
+	EventCreated = resourceType + ".created"
+	EventResumed = resourceType + ".resumed"
 )
 
 // Kind is the kind of background task that executes runs.
-var Kind = kind
+var Kind = runs.Task()
 
-var kind = task.Kind{Noun: noun, Table: runTable, Key: "run_id"}
-
-// Status is the state of a run.
-type Status string
-
-// The statuses.
-const (
-	Pending   Status = "pending"
-	Running   Status = "running"
-	Completed Status = "completed"
-	Failed    Status = "failed"
-	Cancelled Status = "cancelled"
-)
-
-// statuses lists every status.
-var statuses = []Status{Pending, Running, Completed, Failed, Cancelled}
-
-// Ended reports whether the run is over.
-func (s Status) Ended() bool { return s != Pending && s != Running }
-
-// Outcome is the result of a run for one deposit.
-type Outcome string
+var runs = &batchrun.Kind[Run, runRow]{
+	Noun:         "cash application run",
+	ResultsNoun:  "cash application results",
+	Items:        "deposits",
+	ResourceType: resourceType,
+	Event:        resourceType,
+	Prefix:       id.CashApplicationRun,
+	RunTable:     runTable,
+	ResultTable:  resultTable,
+	Outcomes:     []batchrun.Outcome{Applied, Certain, Suggested, Unmatched, Refused, Skipped, Voided, Kept},
+	Common:       func(r *Run) *batchrun.Run { return &r.Run },
+	Facts:        Run.facts,
+	ToRow:        toRunRow,
+	FromRow:      runRow.run,
+	Complete:     setUndone,
+}
 
 // The outcomes.
 const (
-	Applied   Outcome = "applied"   // it was certain, and is applied
-	Certain   Outcome = "certain"   // it is certain, and the run is a dry run
-	Suggested Outcome = "suggested" // it is not certain, and a person may choose a suggestion
-	Unmatched Outcome = "unmatched" // there is no suggestion
-	Refused   Outcome = "refused"   // it is certain, but cannot be applied
-	Skipped   Outcome = "skipped"   // it cannot be applied, whatever it pays
-	Voided    Outcome = "voided"    // what another run applied is undone
-	Kept      Outcome = "kept"      // what another run applied cannot be undone, or was changed since
+	Applied   batchrun.Outcome = "applied"   // it was certain, and is applied
+	Certain   batchrun.Outcome = "certain"   // it is certain, and the run is a dry run
+	Suggested batchrun.Outcome = "suggested" // it is not certain, and a person may choose a suggestion
+	Unmatched batchrun.Outcome = "unmatched" // there is no suggestion
+	Refused   batchrun.Outcome = "refused"   // it is certain, but cannot be applied
+	Skipped   batchrun.Outcome = "skipped"   // it cannot be applied, whatever it pays
+	Voided    batchrun.Outcome = "voided"    // what another run applied is undone
+	Kept      batchrun.Outcome = "kept"      // what another run applied cannot be undone, or was changed since
 )
 
-// outcomes lists every outcome.
-var outcomes = []Outcome{Applied, Certain, Suggested, Unmatched, Refused, Skipped, Voided, Kept}
-
-// Run is one pass over the deposits that match a filter, or over what another run applied.
+// Run is one pass over the deposits that match a filter, or over what another run applied. At is then the position of a result of that run.
 type Run struct {
-	ID             string
-	UndoesID       string // the run that it undoes; empty if it applies deposits
-	Dry            bool
-	MinConfidence  money.Decimal
-	Filter         transaction.Filter
-	Reason         string   // of voiding, if it undoes a run
-	LegalEntityIDs []string // those of the API key that created it; none means all
-	UpTo           int64    // the number of the last transaction when it was created
-	Status         Status
-	At             *transaction.Position // the last deposit processed
-	AtResult       int64                 // of a run that undoes another one: the position of the last result processed
-	Total          int64
-	Counts         map[Outcome]int64
-	Error          string
-	UserID         string
-	APIKeyID       string
-	RequestID      string
-	CreatedAt      time.Time
-	StartedAt      *time.Time
-	FinishedAt     *time.Time
+	batchrun.Run
+	UndoesID      string // the run that it undoes; empty if it applies deposits
+	MinConfidence money.Decimal
+	Reason        string // of voiding, if it undoes a run
 
 	UndoneByID string // the last run that undoes it; empty if there is none. Not stored, filled in on reading
 	undoing    bool   // that run has not ended
 }
 
-// Done returns the number of deposits processed.
-func (r Run) Done() (n int64) {
-	for _, c := range r.Counts {
-		n += c
-	}
-	return n
-}
-
-// Percent returns the progress in percent.
-func (r Run) Percent() int64 {
-	if r.Status == Completed {
-		return 100
-	}
-	return min(99, 100*r.Done()/max(r.Total, 1)) // 100 only once the status is completed
-}
-
-// facts returns the fields for the audit log and events.
+// facts returns the fields for the audit log and events that other runs do not have.
 func (r Run) facts() map[string]any {
-	return map[string]any{
-		"id": r.ID, "undoes_run_id": db.OrNull(r.UndoesID), "dry_run": r.Dry, "min_confidence": r.MinConfidence.String(), "filter": r.Filter,
-		"reason": db.OrNull(r.Reason), "status": r.Status, "total": r.Total, "counts": r.Counts, "error": db.OrNull(r.Error),
-	}
+	return map[string]any{"undoes_run_id": db.OrNull(r.UndoesID), "min_confidence": r.MinConfidence.String(), "reason": db.OrNull(r.Reason)}
 }
 
 // Guidance lists the actions that are allowed on a run now, and explains why others are not.
@@ -124,7 +75,7 @@ func (r Run) Guidance() (allowed, warnings []string) {
 	switch {
 	case !r.Status.Ended():
 		allowed = append(allowed, "cancel")
-	case r.Status == Completed:
+	case r.Status == batchrun.Completed:
 	case r.UndoneByID != "":
 		warnings = append(warnings, "the run is undone by the run "+r.UndoneByID+" and cannot be resumed: create another run")
 	default:
@@ -146,13 +97,8 @@ func (r Run) Guidance() (allowed, warnings []string) {
 
 // Result is the result of a run for one deposit.
 type Result struct {
-	Position      int64   `json:"-"`
-	TransactionID string  `json:"-"`
-	Number        int64   `json:"-"`
-	Outcome       Outcome `json:"-"`
-	ApplicationID string  `json:"-"` // that was made or undone
-
-	position transaction.Position // of the deposit
+	batchrun.Result
+	ApplicationID string `json:"-"` // that was made or undone
 
 	Currency    string       `json:"currency,omitempty"`
 	Amount      string       `json:"amount,omitempty"`
@@ -199,8 +145,7 @@ type Allocation struct {
 
 // resultOf returns the result for a deposit, before anything is applied.
 func resultOf(d application.Decision) Result {
-	t := d.Deposit
-	r := Result{TransactionID: t.ID, Number: t.Number, position: transaction.Position{At: t.At, Number: t.Number}, Outcome: Unmatched}
+	r := Result{Result: batchrun.ResultOf(d.Deposit, Unmatched)}
 	if d.Skipped != "" {
 		r.Outcome, r.Message = Skipped, d.Skipped
 		return r

@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/run"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -235,7 +236,7 @@ func (w *world) killed(runID string) {
 			}
 		})
 		kill(nil)
-		if err == nil && done.Status == run.Completed {
+		if err == nil && done.Status == batchrun.Completed {
 			if kills < 2 {
 				w.Errorf("killed only %d times", kills)
 			}
@@ -425,27 +426,6 @@ func TestAFaultyRunIsRefused(t *testing.T) {
 				w.Errorf("%s: %v %+v", name, err, f)
 			}
 		}
-	})
-}
-
-func TestAnOrganizationHasALimitedNumberOfUnfinishedRuns(t *testing.T) {
-	each(t, func(w *world) {
-		var first run.Run
-		for n := range 20 {
-			r, err := w.Create(w.Ctx, run.CreateParams{Filter: &transaction.Filter{}})
-			w.Must(err)
-			if n == 0 {
-				first = r
-			}
-		}
-		_, err := w.Create(w.Ctx, run.CreateParams{Filter: &transaction.Filter{}})
-		if fault.KindOf(err) != fault.RateLimited {
-			w.Error(err)
-		}
-		_, err = w.Cancel(w.Ctx, first.ID)
-		w.Must(err)
-		_, err = w.Create(w.Ctx, run.CreateParams{Filter: &transaction.Filter{}})
-		w.Must(err)
 	})
 }
 

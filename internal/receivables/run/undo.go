@@ -6,13 +6,18 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // undoBatch voids the next cash applications of the run that is undone. It reports whether they were the last ones.
 func (w *work) undoBatch(ctx context.Context, size int) (last bool, err error) {
+	above := int64(0)
+	if w.Run.At != nil {
+		above = w.Run.At.Number
+	}
 	var applied []Result
-	err = w.s.db.ReadOne(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		applied, err = selectResults(ctx, tx, ResultFilter{RunID: w.UndoesID, Outcome: Applied}, w.AtResult, size)
+	err = w.DB.ReadOne(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		applied, err = selectResults(ctx, tx, ResultFilter{RunID: w.Run.UndoesID, Outcome: Applied}, above, size)
 		return err
 	})
 	if err != nil {
@@ -40,32 +45,25 @@ func (w *work) undo(ctx context.Context, applied []Result) error {
 
 // undoTogether voids cash applications in one database transaction, or keeps all of them for a reason.
 func (w *work) undoTogether(ctx context.Context, applied []Result, keep string) error {
-	var after Run
-	err := w.s.db.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+	return w.Save(ctx, func(ctx context.Context, tx *db.Tx, after *Run) (err error) {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		defer w.pace.Measure(len(applied))()
-		results, at := make([]Result, len(applied)), w.Run
+		defer w.Pace.Measure(len(applied))()
+		results := make([]Result, len(applied))
 		for n, a := range applied {
-			r := Result{TransactionID: a.TransactionID, Number: a.Number, ApplicationID: a.ApplicationID, Outcome: Voided, Currency: a.Currency,
-				Amount: a.Amount, Message: keep}
+			r := Result{Result: a.Result, ApplicationID: a.ApplicationID, Currency: a.Currency, Amount: a.Amount, Message: keep}
+			r.Outcome, r.At = Voided, transaction.Position{Number: a.Position}
 			if keep == "" {
-				if r.Message, err = w.s.undo(ctx, tx, a.ApplicationID, w.Reason); err != nil {
+				if r.Message, err = w.s.undo(ctx, tx, a.ApplicationID, after.Reason); err != nil {
 					return err
 				}
 			}
 			if r.Message != "" {
 				r.Outcome = Kept
 			}
-			results[n], at.AtResult = r, a.Position
+			results[n] = r
 		}
-		after, err = w.store(ctx, tx, at, results)
-		return err
+		return store(ctx, tx, after, results)
 	})
-	if err == nil {
-		w.Run = after
-		w.Progressed(len(applied))
-	}
-	return err
 }

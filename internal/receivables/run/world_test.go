@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/tenancy/companytest"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -104,13 +105,13 @@ func (w *world) finish(runID string) run.Run {
 	w.Helper()
 	r, err := w.Service.Run(w.Context(), w.OrganizationID, runID, nil)
 	w.Must(err)
-	if r.Status != run.Completed {
+	if r.Status != batchrun.Completed {
 		w.Fatalf("%+v", r)
 	}
 	return r
 }
 
-func (w *world) results(runID string, outcome run.Outcome) (out []run.Result) {
+func (w *world) results(runID string, outcome batchrun.Outcome) (out []run.Result) {
 	w.Helper()
 	cursor := ""
 	for {

@@ -184,6 +184,17 @@ func (c *Company) AddPrice(asset, day, value string) {
 	c.Must(err)
 }
 
+// Recorded returns what the audit log states about a record: each action with the type of the record and what it states after it.
+func (c *Company) Recorded(id string) (out []string) {
+	c.Helper()
+	c.Read(func(ctx context.Context, tx *db.Tx) (err error) {
+		out, err = db.All[string](ctx, tx, "SELECT action || ' of a ' || resource_type || ': ' || after FROM audit_log "+
+			"WHERE organization_id = @org AND resource_id = ? ORDER BY sequence", id)
+		return err
+	})
+	return out
+}
+
 // Damage runs a statement that damages stored data, and calls a function before everything is rolled back.
 func (c *Company) Damage(statement string, look func(ctx context.Context)) {
 	c.Helper()

@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/treasury"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -27,12 +28,10 @@ func (h handlers) prepareClassificationRun(ctx context.Context, in *createsRun) 
 	b := in.Body
 	p := classification.CreateParams{
 		TransactionIDs: b.TransactionIDs,
+		Filter:         (*transaction.Filter)(b.Filter),
 		Expected:       b.ExpectedCount,
 		Action:         classification.Action(b.Action),
 		Dry:            b.DryRun,
-	}
-	if b.Filter != nil {
-		p.Filter = new(transaction.Filter(*b.Filter))
 	}
 	in.prepared, err = h.app.Classification.Prepare(ctx, p)
 	return err
@@ -47,7 +46,7 @@ func (h handlers) listClassificationRuns(ctx context.Context, in *struct {
 	wire.Paging
 	Status string `query:"status" enum:"pending,running,completed,failed,cancelled" doc:"Return only records with this status."`
 }) (wire.List[ClassificationRun], error) {
-	found, err := h.app.Classification.List(ctx, classification.Filter{Status: classification.Status(in.Status)}, in.Request())
+	found, err := h.app.Classification.List(ctx, batchrun.Filter{Status: batchrun.Status(in.Status)}, in.Request())
 	return wire.ListOf(found, viewClassificationRun), err
 }
 
@@ -72,7 +71,7 @@ func (h handlers) listClassificationResults(ctx context.Context, in *struct {
 	Outcome string `query:"outcome" enum:"classified,drafted,posted,refused,suggested,unmatched,skipped" doc:"Return only results with this outcome."`
 	RuleID  string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Return only results decided by this rule."`
 }) (wire.List[ClassificationResult], error) {
-	f := classification.ResultFilter{RunID: in.ID, Outcome: classification.Outcome(in.Outcome), RuleID: in.RuleID}
+	f := classification.ResultFilter{RunID: in.ID, Outcome: batchrun.Outcome(in.Outcome), RuleID: in.RuleID}
 	found, err := h.app.Classification.Results(ctx, f, in.Request())
 	return wire.ListOf(found, viewClassificationResult), err
 }
@@ -96,11 +95,8 @@ func viewClassificationRun(r classification.Run) ClassificationRun {
 			Unmatched:  c[classification.Unmatched],
 			Skipped:    c[classification.Skipped],
 		},
-		Error:      db.OrNull(r.Error),
-		CreatedBy:  db.OrNull(r.UserID),
-		CreatedAt:  wire.Timestamp(r.CreatedAt),
-		StartedAt:  wire.TimestampOrNull(r.StartedAt),
-		FinishedAt: wire.TimestampOrNull(r.FinishedAt),
+		Error:    db.OrNull(r.Error),
+		RunTimes: treasury.RunTimesOf(r.Run),
 	}
 }
 

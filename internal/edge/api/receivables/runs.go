@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/treasury"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/receivables/run"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -26,11 +27,13 @@ type createsRun struct {
 // prepareCashApplicationRun counts the deposits of a run before the database transaction that creates it.
 func (h handlers) prepareCashApplicationRun(ctx context.Context, in *createsRun) (err error) {
 	b := in.Body
-	p := run.CreateParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, MinConfidence: b.MinConfidence, Dry: b.DryRun}
-	if b.Filter != nil {
-		p.Filter = new(transaction.Filter(*b.Filter))
-	}
-	in.prepared, err = h.app.CashRuns.Prepare(ctx, p)
+	in.prepared, err = h.app.CashRuns.Prepare(ctx, run.CreateParams{
+		TransactionIDs: b.TransactionIDs,
+		Filter:         (*transaction.Filter)(b.Filter),
+		Expected:       b.ExpectedCount,
+		MinConfidence:  b.MinConfidence,
+		Dry:            b.DryRun,
+	})
 	return err
 }
 
@@ -44,7 +47,8 @@ func (h handlers) listCashApplicationRuns(ctx context.Context, in *struct {
 	Status   string `query:"status" enum:"pending,running,completed,failed,cancelled" doc:"Return only records with this status."`
 	UndoesID string `query:"undoes_run_id" minLength:"1" maxLength:"64" doc:"Return only runs that undo this one."`
 }) (wire.List[CashApplicationRun], error) {
-	found, err := h.app.CashRuns.List(ctx, run.Filter{Status: run.Status(in.Status), UndoesID: in.UndoesID}, in.Request())
+	f := run.Filter{Filter: batchrun.Filter{Status: batchrun.Status(in.Status)}, UndoesID: in.UndoesID}
+	found, err := h.app.CashRuns.List(ctx, f, in.Request())
 	return wire.ListOf(found, viewRun), err
 }
 
@@ -80,7 +84,7 @@ func (h handlers) listCashApplicationResults(ctx context.Context, in *struct {
 	wire.Paging
 	Outcome string `query:"outcome" enum:"applied,certain,suggested,unmatched,refused,skipped,voided,kept" doc:"Return only results with this outcome."`
 }) (wire.List[CashApplicationResult], error) {
-	found, err := h.app.CashRuns.Results(ctx, run.ResultFilter{RunID: in.ID, Outcome: run.Outcome(in.Outcome)}, in.Request())
+	found, err := h.app.CashRuns.Results(ctx, run.ResultFilter{RunID: in.ID, Outcome: batchrun.Outcome(in.Outcome)}, in.Request())
 	return wire.ListOf(found, viewResult), err
 }
 
@@ -106,12 +110,9 @@ func viewRun(r run.Run) CashApplicationRun {
 			Voided:    c[run.Voided],
 			Kept:      c[run.Kept],
 		},
-		Error:      db.OrNull(r.Error),
-		Guidance:   wire.Guidance{AllowedActions: allowed, Warnings: warnings, Version: wire.Timestamp(r.CreatedAt)},
-		CreatedBy:  db.OrNull(r.UserID),
-		CreatedAt:  wire.Timestamp(r.CreatedAt),
-		StartedAt:  wire.TimestampOrNull(r.StartedAt),
-		FinishedAt: wire.TimestampOrNull(r.FinishedAt),
+		Error:    db.OrNull(r.Error),
+		Guidance: wire.Guidance{AllowedActions: allowed, Warnings: warnings, Version: wire.Timestamp(r.CreatedAt)},
+		RunTimes: treasury.RunTimesOf(r.Run),
 	}
 	for _, at := range []*string{out.StartedAt, out.FinishedAt} {
 		if at != nil {

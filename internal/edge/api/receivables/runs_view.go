@@ -20,10 +20,7 @@ type CashApplicationRun struct {
 	Counts        CashApplicationCounts      `json:"counts" doc:"Counts so far, by outcome."`
 	Error         *string                    `json:"error" doc:"Why it failed and what to do next; null if it did not fail."`
 	Guidance      wire.Guidance              `json:"guidance" doc:"Actions that the run permits now: cancel, resume, undo."`
-	CreatedBy     *string                    `json:"created_by" doc:"User who created it; null if the API key belongs to no user."`
-	CreatedAt     string                     `json:"created_at" format:"date-time" doc:"When it was requested."`
-	StartedAt     *string                    `json:"started_at" format:"date-time" doc:"When processing started; null if it has not."`
-	FinishedAt    *string                    `json:"finished_at" format:"date-time" doc:"When it completed, failed or was cancelled; null before that."`
+	treasury.RunTimes
 }
 
 // CashApplicationProgress is the progress of a run.
