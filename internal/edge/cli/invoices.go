@@ -123,7 +123,11 @@ func (b *invoiceFlags) resolve(ctx context.Context, a *app.App, p *invoicefile.P
 			return fmt.Errorf("there is no legal entity %q", b.entity)
 		}
 	}
-	for text, into := range map[string]*string{b.account: &p.AccountID, b.taxAccount: &p.TaxAccountID} {
+	for _, named := range []struct {
+		text string
+		into *string
+	}{{b.account, &p.AccountID}, {b.taxAccount, &p.TaxAccountID}} {
+		text, into := named.text, named.into
 		if text == "" {
 			continue
 		}

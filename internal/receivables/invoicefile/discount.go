@@ -62,5 +62,8 @@ func (g *group) discounted(r *Result, row intake.InvoiceRow, total *money.Decima
 		g.faultf(r, row.Line, field, "is %s, but neither the unit price nor the total shows whether the amount contains the discount: state amounts "+
 			"less the discount, and send a mapping without %s", text(cmp.Or(row.Discount, row.Rebate)), field)
 	}
+	if amount == nil {
+		return nil, price
+	}
 	return amount, nil
 }

@@ -70,7 +70,7 @@ func (g *group) read(r *Result, p Params) {
 	} else {
 		g.refuseRepeated(r)
 	}
-	if g.setStatus(r, p, from[intake.FieldStatus]); !g.skipped {
+	if g.setStatus(r, p, from[intake.FieldStatus]); !g.skipped && len(g.faults) == 0 {
 		g.refuseSums(r)
 	}
 }

@@ -31,8 +31,11 @@ func (r *Result) note(line int, format string, args ...any) {
 func (r *Result) LeftOut() (out []string) {
 	for _, n := range r.notes {
 		text := fmt.Sprintf("Line %d %s, and is left out", n.line, n.what)
-		if n.count > 1 {
-			text += fmt.Sprintf(", and so are %d more", n.count-1)
+		switch {
+		case n.count == 2:
+			text += ", and so is another one"
+		case n.count > 2:
+			text += fmt.Sprintf(", and so are %d others", n.count-1)
 		}
 		out = append(out, text+".")
 	}

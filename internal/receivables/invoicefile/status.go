@@ -52,7 +52,9 @@ func (g *group) setStatus(r *Result, p Params, line int) {
 	g.status = p.Status
 	text := g.texts[intake.FieldStatus]
 	if text == "" {
-		g.skipped = g.nothingDue(g.places())
+		if g.skipped = g.nothingDue(g.places()); g.skipped && len(g.faults) == 0 {
+			r.note(g.rows[0].Line, "is paid, because nothing is due on it")
+		}
 		return
 	}
 	switch s, known := stateOf(text); {
@@ -63,7 +65,9 @@ func (g *group) setStatus(r *Result, p Params, line int) {
 	case s == invoice.Draft:
 		g.status = invoice.Draft
 	case s != invoice.Open:
-		g.skipped = true
+		if g.skipped = true; len(g.faults) == 0 {
+			r.note(g.rows[0].Line, "is %s", s)
+		}
 	}
 }
 

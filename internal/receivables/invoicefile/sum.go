@@ -121,6 +121,9 @@ func (g *group) refuseSums(r *Result) {
 		if row.Amount == nil {
 			field = intake.FieldUnitPrice
 		}
+		if row.Quantity != nil && row.Quantity.Sign() < 0 {
+			return // which is a fault of its own
+		}
 	}
 	for _, row := range g.rows {
 		if row.Total == nil {

@@ -69,15 +69,15 @@ func (InvoiceImportColumns) Schema(huma.Registry) *huma.Schema {
 
 // InvoiceImport is what became of a file of invoices.
 type InvoiceImport struct {
-	DryRun   bool                  `json:"dry_run" doc:"Whether nothing was written."`
-	FileName string                `json:"file_name" doc:"Name of the file."`
-	Mapping  InvoiceImportMapping  `json:"mapping" doc:"How the file was read, as given or detected. Correct what is wrong and send it with the file."`
-	Reasons  []string              `json:"reasons" doc:"Reasons for what was detected and for what was left out, in sentences."`
-	Unused   []string              `json:"unused_columns" doc:"Columns with values that were not read. Map those that matter."`
-	RowsRead int64                 `json:"rows_read" minimum:"0" doc:"Number of rows of the file."`
-	Counts   InvoiceImportCounts   `json:"counts" doc:"Counts of invoices."`
-	Invoices []InvoiceImportResult `json:"invoices" doc:"First 20 invoices that were created, would be created, or exist already."`
-	Errors   []InvoiceImportError  `json:"errors" doc:"First 1,000 errors."`
+	DryRun        bool                  `json:"dry_run" doc:"Whether nothing was written."`
+	FileName      string                `json:"file_name" doc:"Name of the file."`
+	Mapping       InvoiceImportMapping  `json:"mapping" doc:"How the file was read, as given or detected. Correct what is wrong and send it with the file."`
+	Reasons       []string              `json:"reasons" doc:"Reasons for what was detected and for what was left out, in sentences."`
+	UnusedColumns []string              `json:"unused_columns" doc:"Columns with values that were not read. Map those that matter."`
+	RowsRead      int64                 `json:"rows_read" minimum:"0" doc:"Number of rows of the file."`
+	Counts        InvoiceImportCounts   `json:"counts" doc:"Counts of invoices."`
+	Invoices      []InvoiceImportResult `json:"invoices" doc:"First 20 invoices that were created, would be created, or exist already."`
+	Errors        []InvoiceImportError  `json:"errors" doc:"First 1,000 errors."`
 }
 
 // InvoiceImportCounts counts invoices by result.
@@ -135,7 +135,7 @@ func (h handlers) importInvoices(ctx context.Context, in *struct{ Form ImportInv
 }
 
 func viewInvoiceImport(r invoicefile.Result, name string) InvoiceImport {
-	out := InvoiceImport{DryRun: r.DryRun, FileName: name, Reasons: wire.NonNil(append(r.Reasons, r.LeftOut()...)), Unused: wire.NonNil(r.Unused), RowsRead: r.Counts.Rows,
+	out := InvoiceImport{DryRun: r.DryRun, FileName: name, Reasons: wire.NonNil(append(r.Reasons, r.LeftOut()...)), UnusedColumns: wire.NonNil(r.Unused), RowsRead: r.Counts.Rows,
 		Counts: InvoiceImportCounts{Created: r.Counts.Created, Duplicates: r.Counts.Duplicates, Skipped: r.Counts.Skipped,
 			Faulty: r.Counts.Faulty, Errors: r.Counts.Faults, CustomersCreated: r.Counts.Customers},
 		Invoices: make([]InvoiceImportResult, len(r.Invoices)), Errors: make([]InvoiceImportError, len(r.Faults))}
