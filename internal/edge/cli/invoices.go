@@ -154,9 +154,10 @@ func (b *invoiceFlags) resolve(ctx context.Context, a *app.App, p *invoicefile.P
 }
 
 // flagNames replaces the fields of the API by the flags of import invoices.
-var flagNames = strings.NewReplacer("or send legal_entity_id", "or set --legal-entity", "or send tax_ledger_account_id", "or set --tax-account",
-	"or send ledger_account_id", "or set --account", "so that tax_ledger_account_id decides", "so that --tax-account decides",
-	"so that ledger_account_id decides", "so that --account decides", "send a mapping", "set a --mapping")
+var flagNames = strings.NewReplacer("or send legal_entity_id", "or set --legal-entity",
+	"or send tax_ledger_account_id", "or set --tax-account", "so that tax_ledger_account_id decides", "so that --tax-account decides",
+	"or send ledger_account_id", "or set --account", "so that ledger_account_id decides", "so that --account decides",
+	"send a mapping", "set a --mapping")
 
 // withFlags names the flags of the fields at fault.
 func withFlags(err error) error {
@@ -213,7 +214,8 @@ func (s *settings) showInvoices(r invoicefile.Result) error {
 		exist = "exists"
 	}
 	fmt.Fprintf(s.out, "%s and %s %s; %s %s already, %d skipped, %d left out because of faults\n", counted(int(r.Counts.Created), "invoice"),
-		counted(int(r.Counts.Customers), "customer"), verb, counted(int(r.Counts.Duplicates), "invoice"), exist, r.Counts.Skipped, r.Counts.Faulty)
+		counted(int(r.Counts.Customers), "customer"), verb, counted(int(r.Counts.Duplicates), "invoice"), exist,
+		r.Counts.Skipped, r.Counts.Faulty)
 	switch {
 	case r.Counts.Faulty == 1:
 		return fault.Malformedf("1 invoice has faults: correct it and import the file again, which creates none twice")

@@ -254,7 +254,8 @@ func record(ctx context.Context, tx *db.Tx, action string, before, after Invoice
 		After: after.facts()})
 }
 
-// Update edits an invoice. Once it is open, only its due date and memo can change, and once it is void, only its number. It writes nothing if nothing changes.
+// Update edits an invoice. Once it is open, only its due date and memo can change, and once it is void, only its number. It writes nothing
+// if nothing changes.
 func (s *Service) Update(ctx context.Context, invoiceID string, u UpdateParams) (Invoice, error) {
 	return s.change(ctx, invoiceID, "invoice.updated", func(ctx context.Context, tx *db.Tx, b *snapshot.Books, i Invoice) (Invoice, error) {
 		if i.Status == Draft {

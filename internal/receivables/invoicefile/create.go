@@ -86,7 +86,8 @@ func readNames(ctx context.Context, tx *db.Tx, b *snapshot.Books) (names, error)
 	return n, err
 }
 
-// create creates invoices, and the customers that do not exist, and returns how many of those have an invoice without faults. Faults are added to the groups.
+// create creates invoices, and the customers that do not exist, and returns how many of those have an invoice without
+// faults. Faults are added to the groups.
 func (s *Service) create(ctx context.Context, tx *db.Tx, r *Result, p Params, groups []*group) (created int64, err error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {

@@ -53,14 +53,14 @@ func (g *group) discounted(r *Result, row intake.InvoiceRow, total *money.Decima
 	case price != nil && amount != nil && amount.Equal(after):
 		return amount, nil
 	case price != nil && amount != nil && !amount.Equal(before):
-		g.faultf(r, row.Line, intake.FieldAmount, "is %s, but the quantity of %s times the unit price of %s less the discount of %s is %s", amount,
-			quantity, price, discount, after)
+		g.faultf(r, row.Line, intake.FieldAmount, "is %s, but the quantity of %s times the unit price of %s less the discount of %s is %s",
+			amount, quantity, price, discount, after)
 	case total != nil && len(g.rows) == 1 && before.Add(taxOf(row, before, places)).Equal(*total):
 	case total != nil && len(g.rows) == 1 && after.Add(taxOf(row, after, places)).Equal(*total):
 		return &after, nil
 	default:
-		g.faultf(r, row.Line, field, "is %s, but neither the unit price nor the total shows whether the amount contains the discount: state amounts "+
-			"less the discount, and send a mapping without %s", text(cmp.Or(row.Discount, row.Rebate)), field)
+		g.faultf(r, row.Line, field, "is %s, but neither the unit price nor the total shows whether the amount contains the discount: state "+
+			"amounts less the discount, and send a mapping without %s", text(cmp.Or(row.Discount, row.Rebate)), field)
 	}
 	if amount == nil {
 		return nil, price

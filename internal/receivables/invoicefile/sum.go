@@ -14,8 +14,8 @@ func isSum(row intake.InvoiceRow) bool {
 
 // bare reports whether a row states an amount of money, and nothing from which it would follow.
 func bare(row intake.InvoiceRow) bool {
-	return row.Quantity == nil && row.UnitPrice == nil && row.TaxRate == nil && row.TaxAmount == nil && row.Rebate == nil && row.Discount == nil &&
-		(row.Amount != nil || row.Total != nil)
+	return row.Quantity == nil && row.UnitPrice == nil && row.TaxRate == nil && row.TaxAmount == nil && row.Rebate == nil &&
+		row.Discount == nil && (row.Amount != nil || row.Total != nil)
 }
 
 // sums adds up lines.

@@ -349,7 +349,8 @@ func (p *invoicePlan) unused() (out []string) {
 }
 
 // reportFooter matches the line with the time of the report at the end of an export of QuickBooks.
-var reportFooter = regexp.MustCompile(`(?i)^(mon|tues|wednes|thurs|fri|satur|sun)day,? [a-z]+\.? \d{1,2},? \d{4},? \d{1,2}:\d{2}(:\d{2})?( ?[ap]\.?m\.?)?` +
+var reportFooter = regexp.MustCompile(`(?i)^(mon|tues|wednes|thurs|fri|satur|sun)day,?` +
+	` [a-z]+\.? \d{1,2},? \d{4},? \d{1,2}:\d{2}(:\d{2})?( ?[ap]\.?m\.?)?` +
 	` ?(gmt|utc)\S*( ?- ?(accrual|cash) basis)?$`)
 
 // omitted returns why a row of a report is no part of an invoice: it states the sum of the report, or its time.

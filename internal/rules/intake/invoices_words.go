@@ -38,8 +38,8 @@ var invoiceSynonyms = []struct {
 		"montant|importe|base imponible"},
 	{FieldDiscountRate, "discount percent|discount rate|discount percentage|rabattsatz|discount"},
 	{FieldDiscountAmount, "total discount amount|discount amount|total discount|line discount amount|discount|rabatt|remise|descuento"},
-	{FieldTaxRate, "tax rate|item tax rate|sales tax rate|tax percent|vat rate|gst rate|steuersatz|ust satz|mwst satz|taux de tva|tipo de iva|" +
-		strings.Join(taxNames, "|")},
+	{FieldTaxRate, "tax rate|item tax rate|sales tax rate|tax percent|vat rate|gst rate|steuersatz|ust satz|mwst satz|taux de tva|" +
+		"tipo de iva|" + strings.Join(taxNames, "|")},
 	{FieldTaxAmount, "tax amount|item tax amount|sales tax amount|line tax|vat amount|gst amount|steuerbetrag|montant tva|" +
 		strings.Join(taxNames, "|")},
 	{FieldTotal, "total|invoice total|total amount|grand total|gesamtbetrag|bruttobetrag|total ttc|importe total"},

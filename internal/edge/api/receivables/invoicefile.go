@@ -135,7 +135,8 @@ func (h handlers) importInvoices(ctx context.Context, in *struct{ Form ImportInv
 }
 
 func viewInvoiceImport(r invoicefile.Result, name string) InvoiceImport {
-	out := InvoiceImport{DryRun: r.DryRun, FileName: name, Reasons: wire.NonNil(append(r.Reasons, r.LeftOut()...)), UnusedColumns: wire.NonNil(r.Unused), RowsRead: r.Counts.Rows,
+	out := InvoiceImport{DryRun: r.DryRun, FileName: name,
+		Reasons: wire.NonNil(append(r.Reasons, r.LeftOut()...)), UnusedColumns: wire.NonNil(r.Unused), RowsRead: r.Counts.Rows,
 		Counts: InvoiceImportCounts{Created: r.Counts.Created, Duplicates: r.Counts.Duplicates, Skipped: r.Counts.Skipped,
 			Faulty: r.Counts.Faulty, Errors: r.Counts.Faults, CustomersCreated: r.Counts.Customers},
 		Invoices: make([]InvoiceImportResult, len(r.Invoices)), Errors: make([]InvoiceImportError, len(r.Faults))}

@@ -26,7 +26,8 @@ func TestOnlyTheInvoicesOfAFileAreImported(t *testing.T) {
 			"02/08/2026,Credit Memo,1,One,,50.00,50.00\n02/08/2026,Credit Memo,4,One,,50.00,50.00\n02/08/2026,Payment,,One,,50.00,0.00\n" +
 			"TOTAL,,,,,\"$1,182.45\",$889.57\n\n\nTuesday, Nov 17, 2026 01:00 PM GMT-8 - Accrual Basis\n",
 			"1 4 0 1|5 1 One 362.07|Line 7 is of the type \"Credit Memo\" and not an invoice, and is left out, and so is another one.|" +
-				"Line 9 is of the type \"Payment\"|Line 10 is the sum of the report|Line 13 is the time of the report|Line 6 is paid, because nothing is due"},
+				"Line 9 is of the type \"Payment\"|Line 10 is the sum of the report|Line 13 is the time of the report|" +
+				"Line 6 is paid, because nothing is due"},
 		"other documents": {list + "01/31/2026,Estimate,1,One,,1,1\n01/31/2026,Sales Receipt,2,One,,1,1\n01/31/2026,Bill,3,One,,1,1\n" +
 			"01/31/2026,Gift,4,One,,1,1\n",
 			"0 3 1 0|Line 5 is of the type \"Estimate\"|Line 6 is of the type \"Sales Receipt\"|Line 7 is of the type \"Bill\"|" +
@@ -48,10 +49,11 @@ func TestOnlyTheInvoicesOfAFileAreImported(t *testing.T) {
 			"One,2,13/01/2026,,,,A,3,10.0000,5,,,,ACCREC,Authorised\nOne,3,13/01/2026,,,,A,1,100,10,95,,,ACCREC,Authorised\n" +
 			"One,4,13/01/2026,,,,A,1,100,110,,,,ACCREC,Authorised\nTwo,5,13/01/2026,,,,A,1,100,,,200,,ACCREC,Authorised\n",
 			"2 0 3 1|2 1 One 90.00|3 2 One 28.50|4 LineAmount: is 95, but the quantity of 1 times the unit price of 100 less 10% is 90|" +
-				"5 Discount: must be between 0 and 100|6 AccountCode: \"200\" is not the code, the name or the id of a ledger account: correct it, or send " +
-				"a mapping without ledger_account, so that ledger_account_id decides"},
+				"5 Discount: must be between 0 and 100|6 AccountCode: \"200\" is not the code, the name or the id of a ledger account: correct it, " +
+				"or send a mapping without ledger_account, so that ledger_account_id decides"},
 		"a discount as an amount": {stripe + "in_1,90,usd,cus_1,2026-01-03,1,FALSE,100.00,10.00,0,90.00,open,One\n" +
-			"in_2,98,usd,cus_1,2026-01-03,2,FALSE,90.00,10.00,8,98.00,open,One\nin_3,95,usd,cus_1,2026-01-03,3,FALSE,100.00,10.00,0,95.00,open,One\n" +
+			"in_2,98,usd,cus_1,2026-01-03,2,FALSE,90.00,10.00,8,98.00,open,One\n" +
+			"in_3,95,usd,cus_1,2026-01-03,3,FALSE,100.00,10.00,0,95.00,open,One\n" +
 			"in_4,108,usd,cus_1,2026-01-03,4,FALSE,108.00,0,8,108.00,open,One\nin_5,20,usd,cus_2,2026-01-03,,FALSE,20,0,0,20,draft,Two\n",
 			"2 1 2 1|2 1 One 90.00|3 2 One 98.00|Line 6 is a draft and has no number, and is left out.|unused id, Paid|" +
 				"4 Total Discount Amount: is 10, but neither the unit price nor the total shows whether the amount contains the discount|" +
