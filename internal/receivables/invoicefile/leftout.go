@@ -3,6 +3,7 @@ package invoicefile
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/rules/intake"
@@ -29,6 +30,7 @@ func (r *Result) note(line int, format string, args ...any) {
 
 // LeftOut says what was left out of the file and why, in sentences. Invoices with faults are not among it.
 func (r *Result) LeftOut() (out []string) {
+	slices.SortStableFunc(r.notes, func(a, b note) int { return a.line - b.line })
 	for _, n := range r.notes {
 		text := fmt.Sprintf("Line %d %s, and is left out", n.line, n.what)
 		switch {

@@ -25,9 +25,9 @@ func TestOnlyTheInvoicesOfAFileAreImported(t *testing.T) {
 		"a list of QuickBooks": {list + "01/31/2026,Invoice,1,One,03/02/2026,362.07,362.07\n02/05/2026,Invoice,2,Two,03/07/2026,78.60,0.00\n" +
 			"02/08/2026,Credit Memo,1,One,,50.00,50.00\n02/08/2026,Credit Memo,4,One,,50.00,50.00\n02/08/2026,Payment,,One,,50.00,0.00\n" +
 			"TOTAL,,,,,\"$1,182.45\",$889.57\n\n\nTuesday, Nov 17, 2026 01:00 PM GMT-8 - Accrual Basis\n",
-			"1 4 0 1|5 1 One 362.07|Line 7 is of the type \"Credit Memo\" and not an invoice, and is left out, and so is another one.|" +
-				"Line 9 is of the type \"Payment\"|Line 10 is the sum of the report|Line 13 is the time of the report|" +
-				"Line 6 is paid, because nothing is due"},
+			"1 4 0 1|5 1 One 362.07|Line 6 is paid, because nothing is due on it|" +
+				"Line 7 is of the type \"Credit Memo\" and not an invoice, and is left out, and so is another one.|" +
+				"Line 9 is of the type \"Payment\"|Line 10 is the sum of the report|Line 13 is the time of the report"},
 		"other documents": {list + "01/31/2026,Estimate,1,One,,1,1\n01/31/2026,Sales Receipt,2,One,,1,1\n01/31/2026,Bill,3,One,,1,1\n" +
 			"01/31/2026,Gift,4,One,,1,1\n",
 			"0 3 1 0|Line 5 is of the type \"Estimate\"|Line 6 is of the type \"Sales Receipt\"|Line 7 is of the type \"Bill\"|" +
