@@ -86,9 +86,7 @@ func (m InvoiceMapping) Validate() error {
 			faults.Addf(name, "must be the number of a column, such as #3, because there is no header")
 		}
 	}
-	if len(m.Columns) > 0 {
-		requireInvoiceColumns(&faults, m.Columns)
-	} else if m.HeaderRow == -1 {
+	if len(m.Columns) == 0 && m.HeaderRow == -1 {
 		faults.Addf("mapping.columns", "must be stated, because there is no header")
 	}
 	return faults.Err()
@@ -247,6 +245,7 @@ func newInvoicePlan(m *InvoiceMapping, s *sheet, samples []sheetRow) (*invoicePl
 		}
 		p.indexes[field] = index
 	}
+	requireInvoiceColumns(&faults, m.Columns)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}

@@ -147,5 +147,15 @@ func TestAnInvoiceThatWasImportedWronglyIsVoidedRenumberedAndImportedAnew(t *tes
 		same(t, "anew", append(invoices, faults...), "2 A Northwind open 2026-01-05 2026-02-04 USD 1 12.00")
 		_, err = l.Client.UpdateInvoice(t.Context(), wrong.ID, number("A"))
 		apitest.WantError(t, "the number of another", err, 409, []string{"invoice_number"}, "")
+
+		own, err := l.Client.CreateInvoice(t.Context(), l.params("draft", "2026-01-31", "4010 10.00"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Client.VoidInvoice(t.Context(), own.ID, client.VoidInvoice{}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = l.Client.UpdateInvoice(t.Context(), own.ID, number("other"))
+		apitest.WantConflict(t, err, "its number was chosen by Bursar")
 	})
 }
