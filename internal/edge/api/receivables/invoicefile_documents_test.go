@@ -34,7 +34,8 @@ func TestOnlyTheInvoicesOfAFileAreImported(t *testing.T) {
 				"8 Transaction Type: \"Gift\" is not a known type of document: write invoice if it is one, or remove the row"},
 		"a type of something else": {"Number,Customer,Date,Amount,Type\n1,One,2026-01-31,5,Service\n", "1 0 0 1|2 1 One 5.00|unused Type"},
 		"a credit note with lines": {"Number,Customer,Date,Description,Amount,Type\n1,One,2026-01-31,A,5,Credit note\n,,,B,6,\n1,,,C,7,\n" +
-			"2,One,2026-01-31,A,5,Invoice\n,,,B,6,\n", "1 1 0 1|5 2 One 11.00|Line 2 is of the type"},
+			"1,One,2026-01-31,D,8,Credit note\n2,One,2026-01-31,A,5,Invoice\n,,,B,6,\n",
+			"1 1 0 1|6 2 One 11.00|Line 2 is of the type \"Credit note\" and not an invoice, and is left out."},
 		"a sales list": {"Date,Type,No.,Customer,Amount,Status\n10/12/2026,Invoice,1,One,$85.00,Overdue on 11/11/2026\n" +
 			"10/13/2026,Invoice,2,One,\"$1,629.10\",Paid (Not Deposited)\n10/14/2026,Invoice,3,One,$81.00,\"Due in 5 days, Sent\"\n" +
 			"10/14/2026,Invoice,4,One,$81.00,Partially paid\n10/14/2026,Invoice,5,One,$81.00,Voided\n10/14/2026,Invoice,6,One,$81.00,Closed\n" +
