@@ -24,14 +24,15 @@ type ImportInvoices struct {
 
 // InvoiceImport is what became of a file of invoices.
 type InvoiceImport struct {
-	DryRun   bool                  `json:"dry_run"`
-	FileName string                `json:"file_name"`
-	Mapping  json.RawMessage       `json:"mapping"`
-	Reasons  []string              `json:"reasons"`
-	RowsRead int64                 `json:"rows_read"`
-	Counts   InvoiceImportCounts   `json:"counts"`
-	Invoices []InvoiceImportResult `json:"invoices"`
-	Errors   []ImportError         `json:"errors"`
+	DryRun        bool                  `json:"dry_run"`
+	FileName      string                `json:"file_name"`
+	Mapping       json.RawMessage       `json:"mapping"`
+	Reasons       []string              `json:"reasons"`
+	UnusedColumns []string              `json:"unused_columns"`
+	RowsRead      int64                 `json:"rows_read"`
+	Counts        InvoiceImportCounts   `json:"counts"`
+	Invoices      []InvoiceImportResult `json:"invoices"`
+	Errors        []ImportError         `json:"errors"`
 }
 
 // InvoiceImportCounts counts invoices by outcome.

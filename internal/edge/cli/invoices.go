@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,7 +101,7 @@ func (s *settings) importInvoiceFile(c *cobra.Command, b *invoiceFlags, file str
 		}
 		r, err := a.InvoiceFiles.Import(ctx, p, in)
 		if err != nil {
-			return interrupted(places(err), "the invoices imported so far remain, and importing the file again creates none twice")
+			return interrupted(places(withFlags(err)), "the invoices imported so far remain, and importing the file again creates none twice")
 		}
 		return s.showInvoices(r)
 	})
@@ -121,7 +123,11 @@ func (b *invoiceFlags) resolve(ctx context.Context, a *app.App, p *invoicefile.P
 			return fmt.Errorf("there is no legal entity %q", b.entity)
 		}
 	}
-	for text, into := range map[string]*string{b.account: &p.AccountID, b.taxAccount: &p.TaxAccountID} {
+	for _, named := range []struct {
+		text string
+		into *string
+	}{{b.account, &p.AccountID}, {b.taxAccount, &p.TaxAccountID}} {
+		text, into := named.text, named.into
 		if text == "" {
 			continue
 		}
@@ -147,6 +153,28 @@ func (b *invoiceFlags) resolve(ctx context.Context, a *app.App, p *invoicefile.P
 	return nil
 }
 
+// flagNames replaces the fields of the API by the flags of import invoices.
+var flagNames = strings.NewReplacer("or send legal_entity_id", "or set --legal-entity",
+	"or send tax_ledger_account_id", "or set --tax-account", "so that tax_ledger_account_id decides", "so that --tax-account decides",
+	"or send ledger_account_id", "or set --account", "so that ledger_account_id decides", "so that --account decides",
+	"send a mapping", "set a --mapping")
+
+// withFlags names the flags of the fields at fault.
+func withFlags(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	flags := map[string]string{"status": "--status", "legal_entity_id": "--legal-entity", "ledger_account_id": "--account",
+		"tax_ledger_account_id": "--tax-account", "mapping": "--mapping"}
+	named := *f
+	named.Fields = slices.Clone(f.Fields)
+	for k := range named.Fields {
+		named.Fields[k].Name = cmp.Or(flags[named.Fields[k].Name], named.Fields[k].Name)
+	}
+	return &named
+}
+
 // showInvoices prints what was imported. Faults are an error.
 func (s *settings) showInvoices(r invoicefile.Result) error {
 	if r.DryRun {
@@ -169,15 +197,29 @@ func (s *settings) showInvoices(r invoicefile.Result) error {
 		if f.Column != "" {
 			where += ", column " + f.Column
 		}
-		fmt.Fprintf(s.out, "%s: %s\n", where, f.Message)
+		fmt.Fprintf(s.out, "%s: %s\n", where, flagNames.Replace(f.Message))
+	}
+	for _, reason := range r.LeftOut() {
+		fmt.Fprintln(s.out, reason)
+	}
+	if len(r.Unused) > 0 {
+		fmt.Fprintf(s.out, "Columns that are not used: %s\n", strings.Join(r.Unused, ", "))
 	}
 	verb := "created"
 	if r.DryRun {
 		verb = "would be created"
 	}
-	fmt.Fprintf(s.out, "%d invoices and %d customers %s; %d invoices exist already, %d skipped, %d left out because of faults\n",
-		r.Counts.Created, r.Counts.Customers, verb, r.Counts.Duplicates, r.Counts.Skipped, r.Counts.Faulty)
-	if r.Counts.Faulty > 0 {
+	exist := "exist"
+	if r.Counts.Duplicates == 1 {
+		exist = "exists"
+	}
+	fmt.Fprintf(s.out, "%s and %s %s; %s %s already, %d skipped, %d left out because of faults\n", counted(int(r.Counts.Created), "invoice"),
+		counted(int(r.Counts.Customers), "customer"), verb, counted(int(r.Counts.Duplicates), "invoice"), exist,
+		r.Counts.Skipped, r.Counts.Faulty)
+	switch {
+	case r.Counts.Faulty == 1:
+		return fault.Malformedf("1 invoice has faults: correct it and import the file again, which creates none twice")
+	case r.Counts.Faulty > 1:
 		return fault.Malformedf("%d invoices have faults: correct them and import the file again, which creates none twice", r.Counts.Faulty)
 	}
 	return nil

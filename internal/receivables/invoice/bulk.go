@@ -117,9 +117,11 @@ func resolveMany(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []NewInv
 		if before, there := known[numbered{i.LegalEntityID, i.Number}]; there && r.faults.Empty() {
 			switch different := before.differences(i); {
 			case before.Status == Void:
-				r.faults.AddConflictf("invoice_number", "the invoice %s exists and is void", i.Number)
+				r.faults.AddConflictf("invoice_number", "the invoice %s exists and is void: to create it anew, first give the void one another "+
+					"number with PATCH /v1/invoices/%s", i.Number, before.ID)
 			case len(different) > 0:
-				r.faults.AddConflictf("invoice_number", "the invoice %s exists with another %s", i.Number, strings.Join(different, ", "))
+				r.faults.AddConflictf("invoice_number", "the invoice %s exists with another %s: %s", i.Number, strings.Join(different, ", "),
+					before.correction())
 			case before.Status == Draft && p.Status == Open:
 				r.faults.AddConflictf("invoice_number", "the invoice %s exists as a draft: open it with POST /v1/invoices/%s/open", i.Number,
 					before.ID)
@@ -182,6 +184,14 @@ func (i Invoice) differences(other Invoice) (out []string) {
 		}
 	}
 	return out
+}
+
+// correction says how to correct an invoice that was created with wrong content.
+func (i Invoice) correction() string {
+	if i.Status == Draft {
+		return "to correct the draft, edit it with PATCH /v1/invoices/" + i.ID
+	}
+	return "to correct it, void it, give the void one another number with PATCH /v1/invoices/" + i.ID + ", and create it anew"
 }
 
 // bookMany posts the entries of those invoices that are opened. One that the journal refuses gets its faults.

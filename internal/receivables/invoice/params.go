@@ -84,12 +84,13 @@ func (u UpdateParams) apply(p Params) Params {
 	return p
 }
 
-// fixed returns a fault for each requested change that only a draft permits.
-func (u UpdateParams) fixed() (fields []fault.Field) {
+// fixed returns a fault for each requested change that only a draft permits. The number of a void invoice can change too, so that another
+// one can have it.
+func (u UpdateParams) fixed(status Status) (fields []fault.Field) {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"customer_id", u.CustomerID != nil}, {"invoice_number", u.Number != nil}, {"currency", u.Currency != nil},
+	}{{"customer_id", u.CustomerID != nil}, {"invoice_number", u.Number != nil && status != Void}, {"currency", u.Currency != nil},
 		{"invoice_date", u.Date != nil}, {"lines", u.Lines != nil}, {"total_amount", u.Total != nil}} {
 		if f.set {
 			fields = append(fields, fault.Field{Name: f.name, Message: "cannot change once the invoice is open"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
@@ -253,18 +254,19 @@ func record(ctx context.Context, tx *db.Tx, action string, before, after Invoice
 		After: after.facts()})
 }
 
-// Update edits an invoice. Once it is open, only its due date and memo can change. It writes nothing if nothing changes.
+// Update edits an invoice. Once it is open, only its due date and memo can change, and once it is void, only its number. It writes nothing
+// if nothing changes.
 func (s *Service) Update(ctx context.Context, invoiceID string, u UpdateParams) (Invoice, error) {
 	return s.change(ctx, invoiceID, "invoice.updated", func(ctx context.Context, tx *db.Tx, b *snapshot.Books, i Invoice) (Invoice, error) {
 		if i.Status == Draft {
 			return resolve(ctx, tx, b, u.apply(i.params()), i)
 		}
-		if fields := u.fixed(); len(fields) > 0 {
+		if fields := u.fixed(i.Status); len(fields) > 0 {
 			return i, fault.ConflictAt(fields, "the invoice %s is %s: only its due_date and memo can change. Void it and create another one",
 				i.Number, i.Status)
 		}
 		if i.Status == Void {
-			return i, fault.Conflictf("the invoice %s is void and cannot be edited", i.Number)
+			return renumber(ctx, tx, i, u)
 		}
 		r := &resolver{tx: tx, books: b}
 		if u.Memo != nil {
@@ -279,4 +281,25 @@ func (s *Service) Update(ctx context.Context, invoiceID string, u UpdateParams) 
 		}
 		return i, r.faults.Err()
 	})
+}
+
+// renumber gives a void invoice another number, so that its own is free for the invoice that replaces it. Numbers that were chosen here are
+// not used again.
+func renumber(ctx context.Context, tx *db.Tx, i Invoice, u UpdateParams) (Invoice, error) {
+	if u.DueDate != nil || u.Memo != nil || u.Number == nil {
+		return i, fault.Conflictf("the invoice %s is void: only its number can change", i.Number)
+	}
+	if i.sequence > 0 {
+		return i, fault.Conflictf("the invoice %s is void, and its number was chosen by Bursar: such a number is not used again", i.Number)
+	}
+	r, before := &resolver{tx: tx}, i
+	if i.Number = strings.TrimSpace(*u.Number); i.Number == "" {
+		r.faults.Addf("invoice_number", "must not be empty")
+		return i, r.faults.Err()
+	}
+	r.length("invoice_number", i.Number, 0, numberMax)
+	if err := r.number(ctx, &i, before, invoiceSeries); err != nil {
+		return i, err
+	}
+	return i, r.faults.Err()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -85,7 +86,8 @@ func readNames(ctx context.Context, tx *db.Tx, b *snapshot.Books) (names, error)
 	return n, err
 }
 
-// create creates invoices, and the customers that do not exist, and returns how many of those. Faults are added to the groups.
+// create creates invoices, and the customers that do not exist, and returns how many of those have an invoice without
+// faults. Faults are added to the groups.
 func (s *Service) create(ctx context.Context, tx *db.Tx, r *Result, p Params, groups []*group) (created int64, err error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
@@ -97,23 +99,22 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, r *Result, p Params, gr
 	}
 	var all []invoice.NewInvoice
 	var of []*group
+	made, used := map[string]bool{}, map[string]bool{} // customers
 	for _, g := range groups {
 		one := invoice.NewInvoice{Status: g.status, Params: invoice.Params{LegalEntityID: p.LegalEntityID,
 			Number: g.texts[intake.FieldInvoiceNumber], Currency: g.texts[intake.FieldCurrency], Date: g.texts[intake.FieldInvoiceDate],
 			DueDate: g.texts[intake.FieldDueDate], Memo: g.texts[intake.FieldMemo], Lines: slices.Clone(g.lines), Total: g.total}}
 		g.entity(r, n, &one)
-		g.signs(r, cmp.Or(one.Currency, b.Entities[one.LegalEntityID].BaseCurrency))
+		g.validateAmounts(r, cmp.Or(one.Currency, b.Entities[one.LegalEntityID].BaseCurrency))
 		g.accounts(r, n, p, &one)
 		if one.Date == "" {
 			g.faultf(r, g.rows[0].Line, intake.FieldInvoiceDate, "is empty")
 		}
-		made := false
-		if one.CustomerID, made, err = g.customer(ctx, tx, r, n, p); err != nil {
+		isNew := false
+		if one.CustomerID, isNew, err = g.customer(ctx, tx, r, n, p); err != nil {
 			return 0, err
 		}
-		if made {
-			created++
-		}
+		made[one.CustomerID] = made[one.CustomerID] || isNew
 		if len(g.faults) == 0 {
 			all, of = append(all, one), append(of, g)
 		}
@@ -125,16 +126,29 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, r *Result, p Params, gr
 		} else if !o.Duplicate {
 			of[k].refusePaid(r, o.Invoice)
 		}
+		if id := all[k].CustomerID; len(of[k].faults) == 0 && made[id] && !used[id] {
+			created, used[id] = created+1, true
+		}
 	}
 	return created, err
 }
 
-// signs adds a fault for each amount with the sign of another currency than that of the invoice, which rows need not state.
-func (g *group) signs(r *Result, currency string) {
+// validateAmounts adds a fault for each amount with the sign of another currency than that of the invoice, which rows need not state, and
+// for each with more decimals than the currency has.
+func (g *group) validateAmounts(r *Result, currency string) {
 	for _, row := range g.rows {
 		for _, field := range slices.Sorted(maps.Keys(row.Signs)) {
 			if sign := row.Signs[field]; currency != "" && !intake.MeansCurrency(sign, currency) {
 				g.faultf(r, row.Line, field, "has the sign %s, but the invoice is in %s: state the currency", sign, currency)
+			}
+		}
+		places, fiat := money.MinorUnits(currency)
+		for _, a := range []struct {
+			field  intake.Field
+			amount *money.Decimal
+		}{{intake.FieldAmount, row.Amount}, {intake.FieldTaxAmount, row.TaxAmount}, {intake.FieldTotal, row.Total}} {
+			if fiat && a.amount != nil && !a.amount.Round(places).Equal(*a.amount) {
+				g.faultf(r, row.Line, a.field, "is %s, but amounts in %s have at most %d decimals", a.amount, currency, places)
 			}
 		}
 	}
@@ -148,11 +162,11 @@ func (g *group) refusePaid(r *Result, i invoice.Invoice) {
 			g.faultf(r, row.Line, intake.FieldAmountDue, "nothing of %s is due, but the status is %q: correct one of them", total,
 				g.texts[intake.FieldStatus])
 		case row.Due != nil && !row.Due.Equal(i.Total):
-			g.faultf(r, row.Line, intake.FieldAmountDue, "%s of %s is due: a partly paid invoice cannot be imported",
-				row.Due.Fixed(i.Currency), total)
+			g.faultf(r, row.Line, intake.FieldAmountDue, "%s of %s is due: a partly paid invoice cannot be imported as such: %s",
+				row.Due.Fixed(i.Currency), total, inFull(total))
 		case row.Paid != nil && !row.Paid.IsZero():
-			g.faultf(r, row.Line, intake.FieldAmountPaid, "%s of %s is paid: a partly paid invoice cannot be imported",
-				row.Paid.Fixed(i.Currency), total)
+			g.faultf(r, row.Line, intake.FieldAmountPaid, "%s of %s is paid: a partly paid invoice cannot be imported as such: %s",
+				row.Paid.Fixed(i.Currency), total, inFull("0"))
 		default:
 			continue
 		}
@@ -199,7 +213,8 @@ func (g *group) accounts(r *Result, n names, p Params, one *invoice.NewInvoice) 
 				if *a.into, several = get(n.accounts, text); several {
 					g.faultf(r, row.Line, a.field, "%q is the name of several ledger accounts: use the code", text)
 				} else if *a.into == "" {
-					g.faultf(r, row.Line, a.field, "%q is not the code, the name or the id of a ledger account", text)
+					g.faultf(r, row.Line, a.field, "%q is not the code, the name or the id of a ledger account: correct it, or send a mapping "+
+						"without %s, so that %s decides", text, a.field, a.parameter)
 				}
 			} else if *a.into == "" && a.needed {
 				g.faultf(r, row.Line, a.field, "is empty: name the ledger account in the file, or send %s", a.parameter)
@@ -253,8 +268,11 @@ func (g *group) customer(ctx context.Context, tx *db.Tx, r *Result, n names, p P
 	switch {
 	case name == "" && mail == "" && id == "":
 		g.faultf(r, line, intake.FieldCustomerName, "is empty: name the customer")
+	case name == "" && mail == "" && r.Column(intake.FieldCustomerName)+r.Column(intake.FieldCustomerEmail) == "":
+		g.faultf(r, line, intake.FieldCustomerID, "%q is not the id of a customer, and the file has no name to create it: export the names or "+
+			"the email addresses too and map them as customer_name or customer_email, or add the id to a customer", id)
 	case name == "" && mail == "":
-		g.faultf(r, line, intake.FieldCustomerID, "%q is not the id of a customer", id)
+		g.faultf(r, line, intake.FieldCustomerID, "%q is not the id of a customer: state its name to create it", id)
 	case p.ExistingOnly:
 		g.faultf(r, line, intake.FieldCustomerName, "there is no customer %q", cmp.Or(name, mail))
 	case actor.From(ctx).Limited():
@@ -308,10 +326,13 @@ func (g *group) report(r *Result, err error) {
 				line, name = g.rows[k].Line, field
 			}
 		}
-		field, known := fields[name]
-		if !known {
-			field = intake.Field(name)
+		switch field, known := fields[name]; {
+		case known:
+			g.faultf(r, line, field, "%s", f.Message)
+		case strings.HasPrefix(f.Message, "must "):
+			g.faults = append(g.faults, intake.Fault{Line: line, Message: name + " " + f.Message})
+		default:
+			g.faults = append(g.faults, intake.Fault{Line: line, Message: f.Message})
 		}
-		g.faultf(r, line, field, "%s", f.Message)
 	}
 }

@@ -3,7 +3,6 @@ package invoicefile
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
@@ -71,7 +70,9 @@ func (g *group) read(r *Result, p Params) {
 	} else {
 		g.refuseRepeated(r)
 	}
-	g.setStatus(r, p, from[intake.FieldStatus])
+	if g.setStatus(r, p, from[intake.FieldStatus]); !g.skipped && len(g.faults) == 0 {
+		g.refuseSums(r)
+	}
 }
 
 // refuseRepeated adds a fault for each row that is the same as an earlier one with other rows between them, as in a file that contains an
@@ -104,13 +105,12 @@ func (g *group) line(r *Result, row intake.InvoiceRow, total *money.Decimal) inv
 	number := g.texts[intake.FieldInvoiceNumber]
 	l := invoice.LineParams{Description: cmp.Or(row.Texts[intake.FieldDescription], row.Texts[intake.FieldProduct],
 		g.texts[intake.FieldMemo], "Invoice "+number), Product: row.Texts[intake.FieldProduct]}
-	amount, price := row.Amount, row.UnitPrice
+	amount, price := g.discounted(r, row, total)
 	if amount == nil && price == nil && total != nil && len(g.rows) == 1 {
 		amount = new(total.Sub(orZero(row.TaxAmount)))
 	}
-	quantity := money.FromInt(1)
+	quantity := quantityOf(row)
 	if row.Quantity != nil && !row.Quantity.IsZero() {
-		quantity = *row.Quantity
 		l.Quantity = quantity.String()
 	}
 	places := g.places()
@@ -140,6 +140,14 @@ func (g *group) line(r *Result, row intake.InvoiceRow, total *money.Decimal) inv
 	return l
 }
 
+// quantityOf returns the quantity of a row, which is 1 if none is stated.
+func quantityOf(row intake.InvoiceRow) money.Decimal {
+	if row.Quantity == nil || row.Quantity.IsZero() {
+		return money.FromInt(1)
+	}
+	return *row.Quantity
+}
+
 // places returns how many decimals amounts of the invoice have.
 func (g *group) places() int32 {
 	for _, row := range g.rows {
@@ -158,31 +166,4 @@ func orZero(d *money.Decimal) money.Decimal {
 		return money.Decimal{}
 	}
 	return *d
-}
-
-// The states of invoices in files.
-var states = map[string]invoice.Status{
-	"draft": invoice.Draft, "pending": invoice.Draft, "submitted": invoice.Draft,
-	"open": invoice.Open, "sent": invoice.Open, "unpaid": invoice.Open, "overdue": invoice.Open, "authorised": invoice.Open,
-	"authorized": invoice.Open, "approved": invoice.Open, "awaiting payment": invoice.Open, "due": invoice.Open, "past_due": invoice.Open,
-	"paid": invoice.Paid, "void": invoice.Void, "voided": invoice.Void, "deleted": invoice.Void, "canceled": invoice.Void,
-	"cancelled": invoice.Void, "uncollectible": invoice.Uncollectible,
-}
-
-// setStatus decides whether the invoice is a draft, open, or left out because nothing is due on it any more.
-func (g *group) setStatus(r *Result, p Params, line int) {
-	g.status = p.Status
-	text := g.texts[intake.FieldStatus]
-	if text == "" {
-		g.skipped = g.nothingDue(g.places())
-		return
-	}
-	switch s, known := states[strings.ToLower(text)]; {
-	case !known:
-		g.faultf(r, line, intake.FieldStatus, "%q is not a known status: draft, open, paid, void or uncollectible", text)
-	case s == invoice.Draft:
-		g.status = invoice.Draft
-	case s != invoice.Open:
-		g.skipped = true
-	}
 }

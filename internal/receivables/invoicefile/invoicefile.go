@@ -54,6 +54,7 @@ type Result struct {
 	Counts   Counts
 	Invoices []Imported // the first ones
 	Faults   []intake.Fault
+	notes    []note
 }
 
 // Counts counts invoices, unless they say otherwise.
@@ -61,7 +62,7 @@ type Counts struct {
 	Rows       int64 // of the file
 	Created    int64
 	Duplicates int64 // that exist already, with the same content
-	Skipped    int64 // that are void or paid according to the file
+	Skipped    int64 // that are void or paid according to the file, and documents that are no invoices
 	Faulty     int64
 	Faults     int64
 	Customers  int64 // customers that were created
@@ -103,6 +104,7 @@ func (s *Service) Import(ctx context.Context, p Params, file io.Reader) (Result,
 	if err := faults.Err(); err != nil {
 		return out, err
 	}
+	out.Counts.Rows = int64(len(out.Rows))
 	groups := out.group(p, entities)
 	for _, some := range slices.Collect(slices.Chunk(groups, batch)) {
 		if err := s.importSome(ctx, &out, p, some); err != nil {
@@ -177,7 +179,6 @@ func (s *Service) importSome(ctx context.Context, out *Result, p Params, groups 
 
 // count adds up what became of the invoices.
 func (r *Result) count(groups []*group) {
-	r.Counts.Rows = int64(len(r.Rows))
 	for _, g := range groups {
 		switch {
 		case len(g.faults) > 0:

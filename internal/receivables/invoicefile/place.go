@@ -63,6 +63,7 @@ func entityKey(entities map[string]string, row intake.InvoiceRow) string {
 
 // group returns the invoices of the file in the order of their first rows. A row that cannot be placed is a faulty invoice of its own.
 func (r *Result) group(p Params, entities map[string]string) (out []*group) {
+	others := r.leaveOut()
 	places := r.place(entities)
 	stated := map[string][]string{} // the legal entities by number
 	for _, at := range places {
@@ -76,7 +77,10 @@ func (r *Result) group(p Params, entities map[string]string) (out []*group) {
 		at := places[k]
 		if at.number == "" {
 			g := &group{rows: []intake.InvoiceRow{row}, faults: row.Faults}
-			if !row.Unreadable() {
+			if len(row.Faults) == 0 {
+				g.skipNumberless(r)
+			}
+			if !row.Unreadable() && !g.skipped {
 				g.faultf(r, row.Line, intake.FieldInvoiceNumber, "is empty: an invoice is recognized by its number")
 			}
 			out = append(out, g)
@@ -111,7 +115,7 @@ func (r *Result) group(p Params, entities map[string]string) (out []*group) {
 			g.read(r, p)
 		}
 	}
-	return out
+	return append(out, others...)
 }
 
 // add adds a row, which is the kth of the file.

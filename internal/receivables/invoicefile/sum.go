@@ -1,29 +1,21 @@
 package invoicefile
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
-// sumWords are what rows are called that state a sum and are no lines.
-var sumWords = []string{"total", "totals", "grand total", "sub total", "subtotal", "sub-total", "sum", "invoice total", "total due",
-	"total amount", "net total", "balance due", "amount due", "summe", "gesamt", "gesamtsumme", "gesamtbetrag", "zwischensumme", "somme",
-	"sous-total", "suma", "totale"}
-
 // isSum reports whether a row is called a sum.
 func isSum(row intake.InvoiceRow) bool {
-	name := strings.ToLower(strings.Join(strings.Fields(row.Texts[intake.FieldDescription]+" "+row.Texts[intake.FieldProduct]), " "))
-	name = strings.TrimRight(name, " :")
-	return slices.Contains(sumWords, name) || strings.HasPrefix(name, "total for ") || strings.HasPrefix(name, "total of ")
+	return intake.IsSum(row.Texts[intake.FieldDescription] + " " + row.Texts[intake.FieldProduct])
 }
 
 // bare reports whether a row states an amount of money, and nothing from which it would follow.
 func bare(row intake.InvoiceRow) bool {
-	return row.Quantity == nil && row.UnitPrice == nil && row.TaxRate == nil && row.TaxAmount == nil && (row.Amount != nil || row.Total != nil)
+	return row.Quantity == nil && row.UnitPrice == nil && row.TaxRate == nil && row.TaxAmount == nil && row.Rebate == nil &&
+		row.Discount == nil && (row.Amount != nil || row.Total != nil)
 }
 
 // sums adds up lines.
@@ -41,18 +33,22 @@ func (s *sums) add(row intake.InvoiceRow, places int32) {
 		if row.Quantity != nil {
 			quantity = *row.Quantity
 		}
-		net = new(quantity.Mul(*row.UnitPrice).Round(places))
+		net = new(afterRebate(row, quantity.Mul(*row.UnitPrice)).Round(places))
 	}
 	s.lines++
-	if net == nil {
+	if net == nil || row.Discount != nil && !row.Discount.IsZero() {
 		s.unknown = true
 		return
 	}
-	tax := orZero(row.TaxAmount)
+	s.net, s.gross = s.net.Add(*net), s.gross.Add(*net).Add(taxOf(row, *net, places))
+}
+
+// taxOf returns the tax of a row with an amount.
+func taxOf(row intake.InvoiceRow, net money.Decimal, places int32) money.Decimal {
 	if row.TaxAmount == nil && row.TaxRate != nil {
-		tax = net.Mul(*row.TaxRate).Quo(money.FromInt(100), places)
+		return net.Mul(*row.TaxRate).Quo(hundred, places)
 	}
-	s.net, s.gross = s.net.Add(*net), s.gross.Add(*net).Add(tax)
+	return orZero(row.TaxAmount)
 }
 
 // equal reports whether an amount is the sum of the lines, with or without their taxes.
@@ -75,7 +71,7 @@ func (g *group) leaveOutSums(r *Result, places int32) {
 		switch {
 		case above.lines == 0 || !bare(row) || !named && row.Texts[intake.FieldInvoiceNumber] != "":
 		case named && above.equal(*amount):
-			r.Reasons = append(r.Reasons, fmt.Sprintf("Line %d is the sum of the lines above it, and left out.", row.Line))
+			r.note(row.Line, "is the sum of the lines above it")
 			continue
 		case named:
 			g.faultf(r, row.Line, intake.FieldDescription, "the row is called a sum, but %s is not the sum of the lines above it: remove the row, "+
@@ -114,4 +110,32 @@ func (g *group) nothingDue(places int32) bool {
 		due, paid = due || row.Due != nil, paid || row.Paid != nil && !all.unknown && row.Paid.Equal(all.gross)
 	}
 	return (due || paid) && !all.gross.IsZero()
+}
+
+// refuseSums adds a fault if the sum of the invoice is that of a credit note, or its amounts contain the taxes.
+func (g *group) refuseSums(r *Result) {
+	var all sums
+	field, line := intake.FieldAmount, g.rows[0].Line
+	for _, row := range g.rows {
+		all.add(row, g.places())
+		if row.Amount == nil {
+			field = intake.FieldUnitPrice
+		}
+		if row.Quantity != nil && row.Quantity.Sign() < 0 {
+			return // which is a fault of its own
+		}
+	}
+	for _, row := range g.rows {
+		if row.Total == nil {
+			continue
+		}
+		if !all.unknown && row.Total.Sign() > 0 && all.net.Equal(*row.Total) && !all.gross.Equal(*row.Total) {
+			g.faultf(r, line, field, "the amounts contain the tax, because they add up to the total of %s: state them without tax", row.Total)
+			return
+		}
+		all, field, line = sums{gross: *row.Total}, intake.FieldTotal, row.Line
+	}
+	if !all.unknown && all.gross.Sign() < 0 {
+		g.faultf(r, line, field, "the total of %s is negative: it looks like a credit note, and only invoices are imported", all.gross)
+	}
 }

@@ -141,6 +141,7 @@ func (g *guess) guessCSV(content []byte) error {
 		g.header, g.rows = cleanHeader(rows[at].cells), rows[at+1:]
 	}
 	g.mapColumns()
+	g.askInvoices()
 	return nil
 }
 

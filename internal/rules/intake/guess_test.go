@@ -149,3 +149,19 @@ func TestBankFilesInFourLanguagesAreGuessed(t *testing.T) {
 		t.Error("an empty file is guessed")
 	}
 }
+
+func TestAFileOfInvoicesIsNotTakenForTransactions(t *testing.T) {
+	t.Parallel()
+	for file, invoices := range map[string]bool{
+		"Date,Transaction Type,Num,Name,Due Date,Amount,Open Balance\n2026-01-31,Invoice,1,One,2026-02-28,5.00,5.00\n": true,
+		"ContactName,InvoiceNumber,InvoiceDate,UnitAmount,Currency\nOne,1,2026-01-31,5.00,USD\n":                       true,
+		"Date,Type,No.,Customer,Amount,Status\n2026-01-31,Invoice,1,One,5.00,Open\n":                                   true,
+		"Date,Number,Description,Amount,Currency\n2026-01-31,17,Cheque,-5.00,USD\n":                                    false,
+		"Date,Invoice Number,Payee,Amount,Currency\n2026-01-31,17,One,-5.00,USD\n":                                     false,
+	} {
+		p, err := intake.Guess([]byte(file))
+		if err != nil || strings.Contains(strings.Join(p.Undecided, "|"), "bursar import invoices") != invoices {
+			t.Errorf("%q: %v %v", file, p.Undecided, err)
+		}
+	}
+}

@@ -1,9 +1,12 @@
 package intake
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +19,7 @@ import (
 // The fields of an invoice. Those of a line differ from row to row of an invoice; the others are the same in all of them, or empty.
 const (
 	FieldInvoiceNumber    Field = "invoice_number"
+	FieldDocumentType     Field = "document_type"
 	FieldCustomerID       Field = "customer_id"
 	FieldCustomerName     Field = "customer_name"
 	FieldCustomerEmail    Field = "customer_email"
@@ -27,6 +31,8 @@ const (
 	FieldProduct          Field = "product"
 	FieldQuantity         Field = "quantity"
 	FieldUnitPrice        Field = "unit_price"
+	FieldDiscountRate     Field = "discount_rate"
+	FieldDiscountAmount   Field = "discount_amount"
 	FieldTaxRate          Field = "tax_rate"
 	FieldTaxAmount        Field = "tax_amount"
 	FieldAmountDue        Field = "amount_due"
@@ -38,14 +44,15 @@ const (
 // InvoiceFields are all fields of an invoice, in the order in which to offer them. The amount of a line is without tax, and the total
 // is that of the invoice, with tax.
 var InvoiceFields = []Field{
-	FieldInvoiceNumber, FieldCustomerID, FieldCustomerName, FieldCustomerEmail, FieldInvoiceDate, FieldDueDate, FieldCurrency,
-	FieldDescription, FieldProduct, FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal, FieldAmountDue,
-	FieldAmountPaid, FieldStatus, FieldLegalEntity, FieldLedgerAccount, FieldTaxLedgerAccount, FieldMemo,
+	FieldInvoiceNumber, FieldDocumentType, FieldCustomerID, FieldCustomerName, FieldCustomerEmail, FieldInvoiceDate, FieldDueDate,
+	FieldCurrency, FieldDescription, FieldProduct, FieldQuantity, FieldUnitPrice, FieldAmount, FieldDiscountRate, FieldDiscountAmount,
+	FieldTaxRate, FieldTaxAmount, FieldTotal, FieldAmountDue, FieldAmountPaid, FieldStatus, FieldLegalEntity, FieldLedgerAccount,
+	FieldTaxLedgerAccount, FieldMemo,
 }
 
 // invoiceNumbers are the fields that hold numbers.
-var invoiceNumbers = []Field{FieldQuantity, FieldUnitPrice, FieldAmount, FieldTaxRate, FieldTaxAmount, FieldTotal, FieldAmountDue,
-	FieldAmountPaid}
+var invoiceNumbers = []Field{FieldQuantity, FieldUnitPrice, FieldAmount, FieldDiscountRate, FieldDiscountAmount, FieldTaxRate,
+	FieldTaxAmount, FieldTotal, FieldAmountDue, FieldAmountPaid}
 
 // InvoiceMapping states how to read a file of invoices. What is not stated is detected.
 type InvoiceMapping struct {
@@ -79,9 +86,7 @@ func (m InvoiceMapping) Validate() error {
 			faults.Addf(name, "must be the number of a column, such as #3, because there is no header")
 		}
 	}
-	if len(m.Columns) > 0 {
-		requireInvoiceColumns(&faults, m.Columns)
-	} else if m.HeaderRow == -1 {
+	if len(m.Columns) == 0 && m.HeaderRow == -1 {
 		faults.Addf("mapping.columns", "must be stated, because there is no header")
 	}
 	return faults.Err()
@@ -113,6 +118,8 @@ type InvoiceRow struct {
 	Quantity   *money.Decimal
 	UnitPrice  *money.Decimal
 	Amount     *money.Decimal
+	Rebate     *money.Decimal // the discount in percent
+	Discount   *money.Decimal // the discount as an amount
 	TaxRate    *money.Decimal
 	TaxAmount  *money.Decimal
 	Total      *money.Decimal
@@ -120,6 +127,7 @@ type InvoiceRow struct {
 	Paid       *money.Decimal
 	Signs      map[Field]string // the currencies beside amounts of a row that states no currency
 	Faults     []Fault
+	Omitted    string   // why the row is no part of an invoice, as a predicate; empty if it is
 	Cells      []string // of an unreadable row whose number is not certain: one of them may be the number
 	unreadable bool
 }
@@ -132,6 +140,7 @@ type InvoiceFile struct {
 	Mapping InvoiceMapping // completed with what was detected
 	Reasons []string       // why columns were guessed
 	Columns []Column       // the columns of the file
+	Unused  []string       // the columns with values that no field is read from
 	Rows    []InvoiceRow
 }
 
@@ -169,6 +178,7 @@ func ReadInvoices(name string, r io.Reader, m InvoiceMapping, rowsMax int) (Invo
 	for {
 		raw, err := rows.next()
 		if errors.Is(err, io.EOF) {
+			out.Unused = p.unused()
 			return out, nil
 		}
 		if err != nil {
@@ -214,89 +224,6 @@ func (f *InvoiceFile) header(rows *csvRows, sample []sheetRow) (*sheet, []sheetR
 	}
 }
 
-// invoiceHeader returns the line of the row with the most known or stated column names.
-func invoiceHeader(sample []sheetRow, stated map[Field]string) int {
-	best, most := sample[0].line, 0
-	for i := range min(len(sample), headerSearch) {
-		s, known := sheet{header: cleanHeader(sample[i].cells)}, 0
-		for _, column := range stated {
-			if s.find(column) >= 0 {
-				known++
-			}
-		}
-		for _, h := range s.header {
-			if plain, _ := cutCurrency(h); len(stated) == 0 && isInvoiceColumn(plain) {
-				known++
-			}
-		}
-		if known > most {
-			best, most = sample[i].line, known
-		}
-	}
-	return best
-}
-
-// guess maps columns by their names.
-func (f *InvoiceFile) guess(s *sheet, below []sheetRow) error {
-	g := &guess{header: s.header, rows: below, taken: map[int]bool{}, facts: make([]columnFacts, len(s.header))}
-	g.p.Mapping.Columns = map[Field]string{}
-	for i := range s.header {
-		g.collectFacts(i)
-	}
-	for _, known := range invoiceSynonyms {
-		for _, name := range strings.Split(known.names, "|") {
-			i := slices.IndexFunc(s.header, func(h string) bool { plain, _ := cutCurrency(h); return plain == name })
-			if i < 0 || g.taken[i] || g.p.Mapping.Columns[known.field] != "" || !g.suitsInvoice(known.field, i) {
-				continue
-			}
-			g.assign(known.field, i)
-			g.because("the name of the column %q means %s", s.header[i], known.field)
-			if _, currency := cutCurrency(s.header[i]); currency != "" && f.Mapping.Currency == "" {
-				f.Mapping.Currency = currency
-			}
-		}
-	}
-	f.Mapping.Columns, f.Reasons, f.Columns = g.p.Mapping.Columns, g.p.Reasons, g.p.Columns
-	var faults fault.List
-	requireInvoiceColumns(&faults, f.Mapping.Columns)
-	if err := faults.Err(); err != nil {
-		faults.Addf("mapping", "is required, because the names of the columns do not say enough: they are %s",
-			shorten(strings.Join(s.header, ", ")))
-		return faults.Err()
-	}
-	return nil
-}
-
-// suitsInvoice reports whether the values of a column can belong to a field; some may be faulty. An empty column suits every field.
-func (g *guess) suitsInvoice(field Field, i int) bool {
-	f := &g.facts[i]
-	switch {
-	case f.filled == 0:
-		return true
-	case field == FieldInvoiceDate || field == FieldDueDate:
-		return f.dates.dates > 0
-	case field == FieldCustomerID:
-		return plainName(g.header[i]) != "customer" || !slices.ContainsFunc(g.rows, func(r sheetRow) bool {
-			text := strings.TrimSpace(cellOf(&r, i))
-			return text != "" && !strings.HasPrefix(text, "cus_")
-		})
-	case field == FieldCurrency:
-		return f.codes == f.filled || !slices.ContainsFunc(g.rows, func(r sheetRow) bool {
-			text := strings.TrimSpace(cellOf(&r, i))
-			return text != "" && !isFiat(cleanCurrency(text))
-		})
-	case field == FieldTaxRate || field == FieldTaxAmount:
-		percent := slices.ContainsFunc(g.rows, func(r sheetRow) bool { return strings.HasSuffix(strings.TrimSpace(cellOf(&r, i)), "%") })
-		if plain, _ := cutCurrency(g.header[i]); percent || field == FieldTaxRate && slices.Contains(taxNames, plain) {
-			return percent && field == FieldTaxRate
-		}
-		return f.numbers.numbers > 0
-	case slices.Contains(invoiceNumbers, field):
-		return f.numbers.numbers > 0
-	}
-	return true
-}
-
 // invoicePlan reads the rows of a file by a mapping.
 type invoicePlan struct {
 	sheet    *sheet
@@ -304,10 +231,12 @@ type invoicePlan struct {
 	indexes  map[Field]int
 	numbers  map[Field]numeric
 	clock    clock
+	filled   map[int]bool // the columns with values
 }
 
 func newInvoicePlan(m *InvoiceMapping, s *sheet, samples []sheetRow) (*invoicePlan, error) {
-	p := &invoicePlan{sheet: s, currency: m.Currency, indexes: map[Field]int{}, numbers: map[Field]numeric{}, clock: m.settings().clock()}
+	p := &invoicePlan{sheet: s, currency: m.Currency, indexes: map[Field]int{}, numbers: map[Field]numeric{}, clock: m.settings().clock(),
+		filled: map[int]bool{}}
 	var faults fault.List
 	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
 		index, err := s.resolve(field, m.Columns[field])
@@ -316,6 +245,7 @@ func newInvoicePlan(m *InvoiceMapping, s *sheet, samples []sheetRow) (*invoicePl
 		}
 		p.indexes[field] = index
 	}
+	requireInvoiceColumns(&faults, m.Columns)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
@@ -350,6 +280,9 @@ func newInvoicePlan(m *InvoiceMapping, s *sheet, samples []sheetRow) (*invoicePl
 func (p *invoicePlan) read(raw *sheetRow) InvoiceRow {
 	out := InvoiceRow{Line: raw.line, Texts: map[Field]string{}}
 	e := entry{sheet: p.sheet, row: raw, idColumn: -1}
+	if out.Omitted = p.omitted(&e); out.Omitted != "" {
+		return out
+	}
 	if raw.broken != "" {
 		e.faultf(raw.column, "%s", raw.broken)
 	}
@@ -357,6 +290,9 @@ func (p *invoicePlan) read(raw *sheetRow) InvoiceRow {
 		out.Faults, out.unreadable = e.faults, true
 		p.readNumber(raw, &out)
 		return out
+	}
+	for index := range raw.cells {
+		p.filled[index] = p.filled[index] || e.text(index) != ""
 	}
 	for field, index := range p.indexes {
 		if text := e.text(index); text != "" && !slices.Contains(invoiceNumbers, field) {
@@ -379,24 +315,70 @@ func (p *invoicePlan) read(raw *sheetRow) InvoiceRow {
 			out.Texts[field] = at.UTC().Format(time.DateOnly)
 		}
 	}
-	percent := false
-	if index, mapped := p.indexes[FieldTaxRate]; mapped && index < len(raw.cells) {
-		raw.cells[index], percent = strings.CutSuffix(strings.TrimSpace(raw.cells[index]), "%")
+	percent := map[Field]bool{}
+	for _, field := range []Field{FieldTaxRate, FieldDiscountRate} {
+		if index, mapped := p.indexes[field]; mapped && index < len(raw.cells) {
+			raw.cells[index], percent[field] = strings.CutSuffix(strings.TrimSpace(raw.cells[index]), "%")
+		}
 	}
 	for field, into := range map[Field]**money.Decimal{FieldQuantity: &out.Quantity, FieldUnitPrice: &out.UnitPrice, FieldAmount: &out.Amount,
-		FieldTaxRate: &out.TaxRate, FieldTaxAmount: &out.TaxAmount, FieldTotal: &out.Total,
-		FieldAmountDue: &out.Due, FieldAmountPaid: &out.Paid} {
+		FieldDiscountRate: &out.Rebate, FieldDiscountAmount: &out.Discount, FieldTaxRate: &out.TaxRate, FieldTaxAmount: &out.TaxAmount,
+		FieldTotal: &out.Total, FieldAmountDue: &out.Due, FieldAmountPaid: &out.Paid} {
 		if c, mapped := p.numbers[field]; mapped {
 			*into = e.invoiceNumber(c, field, currency, &out)
 		}
 	}
-	if rate := out.TaxRate; rate != nil && !percent && rate.Sign() > 0 && rate.Cmp(money.FromInt(1)) < 0 {
+	if rate := out.TaxRate; rate != nil && !percent[FieldTaxRate] && rate.Sign() > 0 && rate.Cmp(money.FromInt(1)) < 0 {
 		whole := rate.Mul(money.FromInt(100))
 		e.faultf(p.indexes[FieldTaxRate], "%s may mean %s%% or %s%%: write %s or %s%%", rate, whole, rate, whole, whole)
 	}
 	slices.SortFunc(e.faults, func(a, b Fault) int { return strings.Compare(a.Column, b.Column) })
 	out.Faults = e.faults
 	return out
+}
+
+// unused returns the columns with values that no field is read from.
+func (p *invoicePlan) unused() (out []string) {
+	for _, index := range slices.Sorted(maps.Keys(p.filled)) {
+		if used := slices.Contains(slices.Collect(maps.Values(p.indexes)), index); p.filled[index] && !used {
+			out = append(out, cmp.Or(p.sheet.name(index), fmt.Sprintf("#%d", index+1)))
+		}
+	}
+	return out
+}
+
+// reportFooter matches the line with the time of the report at the end of an export of QuickBooks.
+var reportFooter = regexp.MustCompile(`(?i)^(mon|tues|wednes|thurs|fri|satur|sun)day,?` +
+	` [a-z]+\.? \d{1,2},? \d{4},? \d{1,2}:\d{2}(:\d{2})?( ?[ap]\.?m\.?)?` +
+	` ?(gmt|utc)\S*( ?- ?(accrual|cash) basis)?$`)
+
+// omitted returns why a row of a report is no part of an invoice: it states the sum of the report, or its time.
+func (p *invoicePlan) omitted(e *entry) string {
+	var filled []int
+	var texts []string
+	for index := range e.row.cells {
+		if text := e.text(index); text != "" {
+			filled, texts = append(filled, index), append(texts, text)
+		}
+	}
+	if reportFooter.MatchString(strings.Join(texts, ", ")) {
+		return "is the time of the report"
+	}
+	if len(filled) < 2 || e.row.broken != "" || !IsSum(texts[0]) || e.text(p.indexes[FieldInvoiceNumber]) != "" {
+		return ""
+	}
+	for _, field := range []Field{FieldDescription, FieldProduct} {
+		if index, mapped := p.indexes[field]; mapped && index == filled[0] {
+			return "" // may be the sum of an invoice
+		}
+	}
+	for _, text := range texts[1:] {
+		var n numberEvidence
+		if n.observe(text); n.notNumbers > 0 {
+			return ""
+		}
+	}
+	return "is the sum of the report"
 }
 
 // readNumber reads the number of the invoice from an unreadable row. It is certain if the cells before it are whole: those in front of a
@@ -430,7 +412,7 @@ func (e *entry) invoiceNumber(c numeric, field Field, currency string, row *Invo
 	if !ok {
 		return nil
 	}
-	if n.code != "" && field != FieldQuantity && field != FieldTaxRate {
+	if n.code != "" && field != FieldQuantity && field != FieldTaxRate && field != FieldDiscountRate {
 		if row.Signs == nil {
 			row.Signs = map[Field]string{}
 		}

@@ -70,14 +70,19 @@ func TestFilesThatCannotBeInvoicesAreRefused(t *testing.T) {
 		}
 	}
 	for field, m := range map[string]InvoiceMapping{
-		"mapping.columns.vat":            {Columns: map[Field]string{"vat": "x"}},
-		"mapping.columns.invoice_number": {Columns: map[Field]string{FieldAmount: "x"}},
-		"mapping.columns.amount":         {HeaderRow: -1, Columns: map[Field]string{FieldAmount: "x"}},
-		"mapping.columns":                {HeaderRow: -1},
-		"mapping.delimiter":              {Delimiter: "x"},
+		"mapping.columns.vat":    {Columns: map[Field]string{"vat": "x"}},
+		"mapping.columns.amount": {HeaderRow: -1, Columns: map[Field]string{FieldAmount: "x"}},
+		"mapping.columns":        {HeaderRow: -1},
+		"mapping.delimiter":      {Delimiter: "x"},
 	} {
 		if err := m.Validate(); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), field+" ") {
 			t.Errorf("%+v: %v does not name %s", m, err, field)
+		}
+	}
+	_, err := ReadInvoices("a.csv", strings.NewReader("a,b\n1,2\n"), InvoiceMapping{Columns: map[Field]string{FieldInvoiceNumber: "c"}}, 1)
+	for _, want := range []string{`invoice_number is "c", but the file has no such column`, "customer_name must be mapped", "amount must be mapped"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %s", err, want)
 		}
 	}
 }

@@ -44,10 +44,13 @@ type InvoiceImportColumns map[string]string
 
 // invoiceColumnWords describes the fields whose names do not describe themselves.
 var invoiceColumnWords = map[intake.Field]string{
+	intake.FieldDocumentType:     "type of the document; rows of other types than invoices are left out",
 	intake.FieldCustomerID:       "identifier of the customer, its own or one at a provider",
 	intake.FieldCurrency:         "ISO 4217 currency",
 	intake.FieldDescription:      "description of the line",
 	intake.FieldAmount:           "amount of the line, without tax",
+	intake.FieldDiscountRate:     "discount of the line in percent",
+	intake.FieldDiscountAmount:   "discount of the line",
 	intake.FieldTaxRate:          "tax rate of the line in percent",
 	intake.FieldTaxAmount:        "tax of the line",
 	intake.FieldTotal:            "total of the invoice, with tax, which is compared with the lines",
@@ -66,21 +69,22 @@ func (InvoiceImportColumns) Schema(huma.Registry) *huma.Schema {
 
 // InvoiceImport is what became of a file of invoices.
 type InvoiceImport struct {
-	DryRun   bool                  `json:"dry_run" doc:"Whether nothing was written."`
-	FileName string                `json:"file_name" doc:"Name of the file."`
-	Mapping  InvoiceImportMapping  `json:"mapping" doc:"How the file was read, as given or detected. Correct what is wrong and send it with the file."`
-	Reasons  []string              `json:"reasons" doc:"Reasons for what was detected, in sentences."`
-	RowsRead int64                 `json:"rows_read" minimum:"0" doc:"Number of rows of the file."`
-	Counts   InvoiceImportCounts   `json:"counts" doc:"Counts of invoices."`
-	Invoices []InvoiceImportResult `json:"invoices" doc:"First 20 invoices that were created, would be created, or exist already."`
-	Errors   []InvoiceImportError  `json:"errors" doc:"First 1,000 errors."`
+	DryRun        bool                  `json:"dry_run" doc:"Whether nothing was written."`
+	FileName      string                `json:"file_name" doc:"Name of the file."`
+	Mapping       InvoiceImportMapping  `json:"mapping" doc:"How the file was read, as given or detected. Correct what is wrong and send it with the file."`
+	Reasons       []string              `json:"reasons" doc:"Reasons for what was detected and for what was left out, in sentences."`
+	UnusedColumns []string              `json:"unused_columns" doc:"Columns with values that were not read. Map those that matter."`
+	RowsRead      int64                 `json:"rows_read" minimum:"0" doc:"Number of rows of the file."`
+	Counts        InvoiceImportCounts   `json:"counts" doc:"Counts of invoices."`
+	Invoices      []InvoiceImportResult `json:"invoices" doc:"First 20 invoices that were created, would be created, or exist already."`
+	Errors        []InvoiceImportError  `json:"errors" doc:"First 1,000 errors."`
 }
 
 // InvoiceImportCounts counts invoices by result.
 type InvoiceImportCounts struct {
 	Created          int64 `json:"created" minimum:"0" doc:"Number of new invoices."`
 	Duplicates       int64 `json:"duplicates" minimum:"0" doc:"Number of invoices that exist already, with the same content."`
-	Skipped          int64 `json:"skipped" minimum:"0" doc:"Number of invoices on which nothing is due according to the file: paid, void or uncollectible ones, and those with an amount due of zero."`
+	Skipped          int64 `json:"skipped" minimum:"0" doc:"Number of invoices on which nothing is due according to the file: paid, void or uncollectible ones, those with an amount due of zero, drafts without a number, and documents that are no invoices, such as credit notes."`
 	Faulty           int64 `json:"faulty" minimum:"0" doc:"Number of invoices that were left out because of errors."`
 	Errors           int64 `json:"errors" minimum:"0" doc:"Number of errors."`
 	CustomersCreated int64 `json:"customers_created" minimum:"0" doc:"Number of new customers."`
@@ -131,7 +135,8 @@ func (h handlers) importInvoices(ctx context.Context, in *struct{ Form ImportInv
 }
 
 func viewInvoiceImport(r invoicefile.Result, name string) InvoiceImport {
-	out := InvoiceImport{DryRun: r.DryRun, FileName: name, Reasons: wire.NonNil(r.Reasons), RowsRead: r.Counts.Rows,
+	out := InvoiceImport{DryRun: r.DryRun, FileName: name,
+		Reasons: wire.NonNil(append(r.Reasons, r.LeftOut()...)), UnusedColumns: wire.NonNil(r.Unused), RowsRead: r.Counts.Rows,
 		Counts: InvoiceImportCounts{Created: r.Counts.Created, Duplicates: r.Counts.Duplicates, Skipped: r.Counts.Skipped,
 			Faulty: r.Counts.Faulty, Errors: r.Counts.Faults, CustomersCreated: r.Counts.Customers},
 		Invoices: make([]InvoiceImportResult, len(r.Invoices)), Errors: make([]InvoiceImportError, len(r.Faults))}

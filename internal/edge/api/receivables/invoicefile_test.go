@@ -169,7 +169,9 @@ func TestANumberThatExistsWithOtherContentIsAConflict(t *testing.T) {
 		} {
 			counts, _, faults := l.imported(t, header+row+"\n", client.ImportInvoices{})
 			wantCounts(t, row, counts, "0 0 0 1 0")
-			same(t, row, faults, want)
+			if len(faults) != 1 || !strings.HasPrefix(faults[0], want+": to correct the draft, edit it with PATCH /v1/invoices/inv_") {
+				t.Errorf("%s: %s, want %s", row, faults, want)
+			}
 		}
 		_, _, faults := l.imported(t, header+"B,Nobody,2026-01-01,11\n", client.ImportInvoices{Customers: "existing"})
 		same(t, "no such customer", faults, `2 Customer: there is no customer "Nobody"`)
@@ -191,7 +193,7 @@ func TestAMappingReadsWhateverTheColumnsAreCalled(t *testing.T) {
 			p      client.ImportInvoices
 			fields []string
 		}{
-			{client.ImportInvoices{}, []string{"mapping", "mapping.columns.amount", "mapping.columns.customer_name", "mapping.columns.invoice_date",
+			{client.ImportInvoices{}, []string{"mapping", "mapping.columns.customer_name", "mapping.columns.invoice_date",
 				"mapping.columns.invoice_number"}},
 			{client.ImportInvoices{Mapping: map[string]any{"columns": map[string]any{"invoice_number": "Nummer", "customer_name": "Wer",
 				"invoice_date": "Am", "amount": "Netto"}}}, []string{"mapping.columns.invoice_number"}},

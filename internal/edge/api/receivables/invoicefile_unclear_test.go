@@ -133,6 +133,7 @@ func TestAnInvoiceThatExistsAsVoidOrAsADraftIsNotADuplicateOfAnOpenOne(t *testin
 		}
 		counts, _, faults = l.imported(t, file, client.ImportInvoices{})
 		wantCounts(t, "void", counts, "0 0 0 1 0")
-		same(t, "void", faults, "2 Number: the invoice A exists and is void")
+		same(t, "void", faults, "2 Number: the invoice A exists and is void: to create it anew, first give the void one another number with "+
+			"PATCH /v1/invoices/"+id)
 	})
 }

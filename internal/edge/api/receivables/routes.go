@@ -48,7 +48,8 @@ func (h handlers) invoices() []wire.Route {
 				"description, a product or a quantity; one that is called a sum, such as Total, and is the sum of the lines above is left out."),
 		wire.Get("/v1/invoices/{invoice_id}", h.getInvoice, "Get an invoice"),
 		wire.Patch("/v1/invoices/{invoice_id}", h.updateInvoice, "Update an invoice").
-			Describe("Once an invoice is open, only its due date and memo can change."),
+			Describe("Once an invoice is open, only its due date and memo can change. Once it is void, only its number can, unless Bursar chose "+
+				"it: so the number of an invoice that was imported wrongly becomes free to import it anew."),
 		wire.Delete("/v1/invoices/{invoice_id}", h.deleteInvoice, "Void an invoice").
 			Describe("Does what POST /v1/invoices/{invoice_id}/void does: the number of an invoice is not used again, so the invoice stays, as "+
 				"void."),
