@@ -5,6 +5,7 @@ package stripe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -49,9 +50,10 @@ type Config struct {
 // backend returns how stripe-go sends requests. It neither retries, nor logs, nor reports how it is used: errors of Stripe may contain
 // parts of keys, and retries are up to do.
 func backend(c Config) *api.Backends {
+	sender := outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, BodyMax: bodyMax, Timeout: timeout, HeaderTimeout: timeout})
+	sender.Transport = answers{sender.Transport}
 	config := &api.BackendConfig{
-		HTTPClient: outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, BodyMax: bodyMax, Timeout: timeout,
-			HeaderTimeout: timeout}),
+		HTTPClient:        sender,
 		MaxNetworkRetries: api.Int64(0),
 		EnableTelemetry:   api.Bool(false),
 		LeveledLogger:     &api.LeveledLogger{Level: api.LevelNull},
@@ -60,6 +62,18 @@ func backend(c Config) *api.Backends {
 		config.URL = api.String(c.URL)
 	}
 	return api.NewBackendsWithConfig(config)
+}
+
+// answers refuses redirects, which stripe-go would take for empty answers. Stripe has none: they are those of a proxy.
+type answers struct{ http.RoundTripper }
+
+// RoundTrip sends a request.
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := a.RoundTripper.RoundTrip(r)
+	if err != nil || answer.StatusCode >= 200 && answer.StatusCode < 300 || answer.StatusCode >= 400 {
+		return answer, err
+	}
+	return nil, errors.Join(fmt.Errorf("stripe: the answer has the status %d", answer.StatusCode), answer.Body.Close())
 }
 
 // client sends requests with one API key.
@@ -161,7 +175,9 @@ func list[T any](ctx context.Context, c *client, get func() *api.V1List[*T]) (p 
 		if l.Err() != nil { // there is no page then
 			return l.Err()
 		}
-		p = page[*T]{present(l.Data()), l.Meta().HasMore}
+		if p = (page[*T]{present(l.Data()), l.Meta().HasMore}); p.more && len(l.Data()) == 0 {
+			return errors.New("stripe: a page without records says that there are more")
+		}
 		return nil
 	})
 	return p, err

@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 )
 
@@ -78,5 +80,24 @@ func TestObjectsThatStripeLeavesOutAreNotNeeded(t *testing.T) {
 	b.customer(&api.Customer{ID: "cus_\x00"})
 	if len(b.omitted) != 2 || b.omitted[1].ID != "cus_" {
 		t.Errorf("%+v", b.omitted)
+	}
+}
+
+func TestAnswersThatAreNoneOfStripeAreErrors(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]http.HandlerFunc{
+		"a redirect":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) },
+		"an empty page": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"data": [], "has_more": true}`)) },
+		"a page of null": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"data": null, "has_more": true}`))
+		},
+	} {
+		server := httptest.NewServer(answer)
+		defer server.Close()
+		c := (&Provider{backends: backend(Config{URL: server.URL, AllowPrivate: true})}).client(secret.New("sk_1"))
+		c.tries = 1
+		if _, err := c.invoices(t.Context(), nil, ""); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

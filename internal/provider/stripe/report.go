@@ -73,6 +73,7 @@ type report struct {
 	provider *Provider
 	client   *client
 	readAt   time.Time // when the invoice was read
+	remains  int64     // what remained on it then
 	amount   int64
 }
 
@@ -99,6 +100,7 @@ func (r *report) send(ctx context.Context, i *api.Invoice) (application.Outcome,
 	if r.amount, ok = minorUnits(r.Amount, r.Currency); !ok || currencyOf(i.Currency) != r.Currency {
 		return application.Outcome{Status: application.NotReported, Message: "the amount cannot be stated at Stripe"}, nil
 	}
+	r.remains = i.AmountRemaining
 	if r.Reference == paidOutOfBand {
 		return r.markPaid(ctx, i)
 	}
@@ -187,6 +189,10 @@ func (r *report) change(ctx context.Context, pay func() (*api.Invoice, error)) (
 	})
 	if err != nil {
 		return r.afterRefusal(ctx, err)
+	}
+	if i.ID != r.ExternalID || i.Status != api.InvoiceStatusPaid && i.AmountRemaining > r.remains-r.amount {
+		return application.Outcome{}, fault.UnavailableBecause(errors.New("stripe: the answer is not the invoice less the payment"),
+			"Stripe has not taken the payment yet")
 	}
 	r.readAt = r.provider.now() // whatever was asked for earlier may not have the payment yet
 	return r.paid(ctx, i)

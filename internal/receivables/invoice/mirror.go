@@ -178,6 +178,11 @@ func (p MirrorParams) apply(i Invoice, owner customer.Customer) Invoice {
 	return i
 }
 
+// What a mirrored invoice may state: more is a fault of the system that keeps it.
+const mirroredYearMax = 2200
+
+var mirroredAmountMax = money.FromInt(1_000_000_000_000_000)
+
 // validate returns an error with what a mirrored invoice lacks.
 func (p MirrorParams) validate() error {
 	var faults fault.List
@@ -195,12 +200,20 @@ func (p MirrorParams) validate() error {
 	if !money.IsFiat(p.Currency) {
 		faults.Addf("currency", "must be an ISO 4217 currency such as USD")
 	}
+	for field, date := range map[string]time.Time{"invoice_date": p.Date, "due_date": p.DueDate} {
+		if date.Year() < yearMin || date.Year() > mirroredYearMax {
+			faults.Addf(field, "must lie between %d and %d", yearMin, mirroredYearMax)
+		}
+	}
 	var sums Invoice
 	sums.Lines = p.Lines
 	if sums.addUp(); p.AmountDue.Sign() < 0 || p.AmountDue.Cmp(sums.Total) > 0 {
 		faults.Addf("amount_due", "must lie between 0 and the total of %s", sums.Total)
 	}
 	for n, l := range p.Lines {
+		if l.Amount.Abs().Cmp(mirroredAmountMax) >= 0 || l.TaxAmount.Abs().Cmp(mirroredAmountMax) >= 0 {
+			faults.Addf(fmt.Sprintf("lines[%d].amount", n), "must be less than %s", mirroredAmountMax)
+		}
 		if l.AccountID != "" || l.TaxAccountID != "" {
 			faults.Addf(fmt.Sprintf("lines[%d].ledger_account_id", n), "must be empty: the invoice books nothing here")
 		}

@@ -161,6 +161,8 @@ func resolve(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
 		case err != nil: // it does not exist
 		case a.Type != account.Asset && a.Type != account.Liability:
 			faults.Addf("ledger_account_id", "must be an account of type Asset or Liability: %s is of type %s", a, a.Type)
+		case account.ExplainedByApplications(a.Role):
+			faults.Addf("ledger_account_id", "the ledger account %s is kept by invoices and cash applications: choose another", a)
 		case !a.Postable:
 			faults.Addf("ledger_account_id", "the ledger account %s is not postable: choose one below it", a)
 		case a.Archived():

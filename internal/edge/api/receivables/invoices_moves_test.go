@@ -219,3 +219,22 @@ func TestVerificationNamesReceivablesThatDifferFromTheInvoices(t *testing.T) {
 		}
 	})
 }
+
+func TestASourceCannotHaveAnAccountThatInvoicesOrApplicationsKeep(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s)
+		a := l.apply(t, l.deposit(t, "2026-02-01 Northwind 100.00"), []client.Invoice{l.invoice(t, "open", "2026-01-10", "4010 40.00")}, "40.00")
+		own := l.NewSource(t, client.CreateSource{})
+		for _, line := range l.Find(t, *a.JournalEntryID).Lines {
+			if line.CreditOrDebit != "CREDIT" {
+				continue
+			}
+			_, err := l.Client.CreateSource(t.Context(), client.CreateSource{SourceType: "bank", Name: "x", LegalEntityID: l.LegalEntity.ID,
+				Currency: "USD", LedgerAccountID: line.LedgerAccountID})
+			apitest.WantError(t, "a new one", err, 400, []string{"ledger_account_id"}, "kept by invoices")
+			_, err = l.Client.UpdateSource(t.Context(), own.ID, client.UpdateSource{LedgerAccountID: &line.LedgerAccountID})
+			apitest.WantError(t, "a changed one", err, 400, []string{"ledger_account_id"}, "kept by invoices")
+		}
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
@@ -357,5 +358,28 @@ func TestVerifyFindsAnInvoiceOfStripeThatIsNotDueAsItFollows(t *testing.T) {
 			t.Errorf("verify found %v, %v", found, err)
 		}
 		change("40")
+	})
+}
+
+// An answer that is none of Stripe, such as that of a proxy, or that does not show the payment, reports nothing.
+func TestAPaymentIsReportedOnlyIfStripesAnswerShowsIt(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+		s := openShop(t, service)
+		for status, want := range map[int]struct {
+			later     bool
+			status    string
+			remaining int64
+		}{http.StatusOK: {true, "pending", 10000}, http.StatusFound: {false, "marked_paid", 4000}} { // a redirect is tried again at once
+			o, i := s.invoice(10000)
+			a := s.pay(i, "60.00")
+			service.Stripe.Fail(stripetest.Failure{Path: "/v1/invoices/" + o["id"].(string) + "/attach_payment", Status: status, Times: 1})
+			err := service.App.Applications.Report(t.Context(), s.tenant.Organization.ID, a.ID)
+			now, failed := s.tenant.Client.CashApplication(t.Context(), a.ID)
+			if (err != nil) != want.later || want.later && fault.KindOf(err) != fault.Unavailable || failed != nil || o["amount_remaining"] != want.remaining {
+				t.Errorf("%d: %v %v %v", status, err, failed, o)
+			}
+			s.wantStripe(now, want.status, i, "open 40.00")
+		}
 	})
 }

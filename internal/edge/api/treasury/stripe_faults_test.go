@@ -58,6 +58,25 @@ func TestRecordsThatCannotBeUnderstoodAreLeftOutAndNamed(t *testing.T) {
 	})
 }
 
+func TestInvoicesWithImpossibleDatesOrAmountsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "acme")
+		customer, line := s.Stripe.Customer("Northwind", nil), []stripetest.Object{s.Stripe.Line("a", 100, nil)}
+		s.Stripe.Invoice(customer, line, nil)
+		for _, with := range []stripetest.Object{{"due_date": int64(1_790_000_000_000)}, {"effective_at": int64(1_790_000_000_000)},
+			{"effective_at": int64(-1_000_000_000_000_000_000)}} {
+			s.Stripe.Invoice(customer, line, with)
+		}
+		s.Stripe.Invoice(customer, []stripetest.Object{s.Stripe.Line("a", 1<<62, nil)}, nil)
+		c := sync(t, s, n, n.NewConnection(t, client.CreateConnection{}).ID)
+		if got := len(invoices(t, n)); c.Status != "active" || got != 1 || !strings.Contains(c.Guidance.Warnings[0], ": 4, among") {
+			t.Errorf("%d invoices, %q", got, c.Guidance.Warnings)
+		}
+		apitest.Verify(t, s.App)
+	})
+}
+
 func TestAStageWhoseCursorWasDeletedAtStripeBeginsAgain(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
