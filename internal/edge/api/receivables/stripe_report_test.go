@@ -376,7 +376,8 @@ func TestAPaymentIsReportedOnlyIfStripesAnswerShowsIt(t *testing.T) {
 			service.Stripe.Fail(stripetest.Failure{Path: "/v1/invoices/" + o["id"].(string) + "/attach_payment", Status: status, Times: 1})
 			err := service.App.Applications.Report(t.Context(), s.tenant.Organization.ID, a.ID)
 			now, failed := s.tenant.Client.CashApplication(t.Context(), a.ID)
-			if (err != nil) != want.later || want.later && fault.KindOf(err) != fault.Unavailable || failed != nil || o["amount_remaining"] != want.remaining {
+			if (err != nil) != want.later || want.later && fault.KindOf(err) != fault.Unavailable || failed != nil ||
+				o["amount_remaining"] != want.remaining {
 				t.Errorf("%d: %v %v %v", status, err, failed, o)
 			}
 			s.wantStripe(now, want.status, i, "open 40.00")
