@@ -1,7 +1,10 @@
 package invoice
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -93,19 +96,27 @@ func selectPaidWith(ctx context.Context, tx *db.Tx, totals []CustomerTotal, curr
 		"AND total_key = w.other ORDER BY due_date, invoice_id LIMIT ?", pairs, currency, limit))
 }
 
-// selectWithAmountDue compares the keys of amounts: see amountKey.
+// selectWithAmountDue compares the keys of amounts: see amountKey. The ranges of several deposits are not sorted by the database, because
+// PostgreSQL would read all invoices in that order instead of those of each range.
 func selectWithAmountDue(ctx context.Context, tx *db.Tx, p Pool, ranges []Range, limit int) ([]match.Invoice, error) {
-	if len(ranges) == 0 {
+	const rest = " AND currency = ? AND status = ? AND COALESCE(legal_entity_id, '') {any} AND invoice_date <= ? "
+	entities := append([]string{""}, p.LegalEntityIDs...)
+	switch len(ranges) {
+	case 0:
 		return nil, nil
+	case 1:
+		return matchingOf(db.All[matchRow](ctx, tx, selectMatchRows+" AND amount_due_key >= ? AND amount_due_key <= ?"+rest+
+			"ORDER BY amount_due_key, invoice_id LIMIT ?", amountKey(ranges[0].Low), amountKey(ranges[0].High), p.Currency, string(Open),
+			entities, p.Until, limit))
 	}
 	pairs := make([]string, len(ranges))
 	for n, r := range ranges {
 		pairs[n] = amountKey(r.Low) + " " + amountKey(r.High)
 	}
-	return matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"currency = ? AND status = ? "+
-		"AND {rare}(amount_due_key >= w.value) AND amount_due_key <= w.other AND (legal_entity_id {any} OR legal_entity_id IS NULL) "+
-		"AND invoice_date <= ? ORDER BY amount_due_key, invoice_id LIMIT ?",
-		pairs, p.Currency, string(Open), p.LegalEntityIDs, p.Until, limit))
+	found, err := matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"{rare}(amount_due_key >= w.value) AND amount_due_key <= w.other"+
+		rest+"LIMIT ?", pairs, p.Currency, string(Open), entities, p.Until, limit))
+	slices.SortFunc(found, func(a, b match.Invoice) int { return cmp.Or(a.AmountDue.Cmp(b.AmountDue), strings.Compare(a.ID, b.ID)) })
+	return found, err
 }
 
 func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup, limit int) (out []match.Invoice, more bool, err error) {
