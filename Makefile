@@ -25,8 +25,8 @@ bench: ## Run the benchmarks
 soak: with-postgres ## Run the long tests (some hours)
 	BURSAR_SOAK=1 $(with_postgres) go test -timeout 6h -count=1 -run Soak ./...
 
-# SQLite itself is not instrumented: it is a translation of C that does its own locking, and ten times slower when it is.
-race: build with-postgres ## Run all tests under the race detector (needs gcc; about an hour)
+# SQLite itself is not instrumented: it is a translation of C that does its own locking, and it would take much longer.
+race: build with-postgres ## Run all tests under the race detector (needs gcc; an hour or more)
 	CGO_ENABLED=1 BURSAR_BIN=$(CURDIR)/bin/bursar $(with_postgres) \
 		go test -race -gcflags=modernc.org/...=-race=false -count=1 -timeout 2h ./...
 

@@ -15,6 +15,16 @@ type Unit struct{ Quantity, Amount money.Decimal }
 // HasBalance reports whether there is a quantity or an amount.
 func (u Unit) HasBalance() bool { return !u.Quantity.IsZero() || !u.Amount.IsZero() }
 
+// Share returns the amount of a part of the quantity, which has the same sign, and false if there is less than that or the amount is not
+// on the same side.
+func (u Unit) Share(quantity money.Decimal, places int32) (money.Decimal, bool) {
+	if u.Quantity.Sign() != quantity.Sign() || u.Quantity.Abs().Cmp(quantity.Abs()) < 0 || quantity.IsZero() {
+		return money.Decimal{}, false
+	}
+	amount := u.Amount.Mul(quantity).Quo(u.Quantity, places)
+	return amount, amount.Sign() == quantity.Sign()
+}
+
 // Units are movements or balances of assets and foreign currencies.
 type Units map[UnitKey]Unit
 

@@ -58,13 +58,16 @@ const NotVisible match.Code = "invoices_not_visible"
 // invoices of none, but a suggestion is certain only if they do not speak against it.
 func (m *matching) match(n int) match.Result {
 	m.update(n)
-	out := m.compare(n, m.candidates[n])
-	seen := slices.DeleteFunc(slices.Clone(m.candidates[n]), func(v match.Invoice) bool { return v.LegalEntityID == "" })
-	if !m.who.Limited() || len(seen) == len(m.candidates[n]) {
-		return out
+	all := m.compare(n, m.candidates[n])
+	if !m.who.Limited() {
+		return all
 	}
-	all := out
-	if out = m.compare(n, seen); len(out.Suggestions) == 0 || !out.Suggestions[0].Certain() {
+	seen := slices.DeleteFunc(slices.Clone(m.candidates[n]), func(v match.Invoice) bool { return v.LegalEntityID == "" })
+	if len(seen) == len(m.candidates[n]) {
+		return all
+	}
+	out := m.compare(n, seen)
+	if len(out.Suggestions) == 0 || !out.Suggestions[0].Certain() {
 		return out
 	}
 	first := &out.Suggestions[0]

@@ -125,14 +125,9 @@ func (v *valuation) settle(ctx context.Context, part booking.Part) (amount money
 		held = &found
 		v.held[part.LedgerAccountID] = held
 	}
-	if held.Quantity.Sign() != part.Amount.Sign() || held.Quantity.Abs().Cmp(part.Amount.Abs()) < 0 { // a debit balance is positive
-		return amount, false, nil
-	}
 	places, _ := money.MinorUnits(v.base)
-	amount = held.Amount.Mul(part.Amount).Quo(held.Quantity, places)
-	if amount.Sign() != part.Amount.Sign() {
-		return amount, false, nil
+	if amount, settled = held.Share(part.Amount, places); settled { // a debit balance is positive
+		held.Quantity, held.Amount = held.Quantity.Sub(part.Amount), held.Amount.Sub(amount)
 	}
-	held.Quantity, held.Amount = held.Quantity.Sub(part.Amount), held.Amount.Sub(amount)
-	return amount, true, nil
+	return amount, settled, nil
 }

@@ -139,12 +139,12 @@ func (i Invoice) writeOff(ctx context.Context, tx *db.Tx, b *snapshot.Books, exp
 	}
 	held, err := journal.UnitBalance(ctx, tx, b, journal.UnitQuery{LegalEntityID: i.LegalEntityID, LedgerAccountID: control, Unit: i.Currency,
 		At: at})
-	if err != nil || held.Quantity.Cmp(i.AmountDue) < 0 { // somebody has posted to the account: the day's rate is used
-		return lines, err
+	if err != nil {
+		return nil, err
 	}
 	places, _ := money.MinorUnits(base)
-	share := held.Amount.Mul(i.AmountDue).Quo(held.Quantity, places)
-	if share.Sign() <= 0 {
+	share, enough := held.Share(i.AmountDue, places)
+	if !enough { // the account has less than is due: the rate of the day is used
 		return lines, nil
 	}
 	for n := range lines {

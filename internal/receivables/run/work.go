@@ -18,7 +18,7 @@ const (
 	readMax = 1000
 	// outdatedMax is how often decisions may be outdated when they are to be applied, before deposits are decided while others wait.
 	outdatedMax = 3
-	// lockedMax is how many deposits are then decided at a time. Batches that are outdated do not become smaller.
+	// lockedMax is how many deposits are then decided at a time, and the smallest batch after decisions were outdated.
 	lockedMax = 10
 )
 

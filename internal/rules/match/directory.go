@@ -184,7 +184,7 @@ func (d *directory) hints(deposit *Deposit) (all []hint, steps int, complete boo
 	inMemo, more, read := d.namesWithin(words(memo))
 	steps, complete = steps+more, complete && read
 	if len(namesakes) > 0 {
-		named = nil // they are the same
+		named = nil // the name that is found is the name of the payer
 	}
 	if named = append(named, inMemo...); len(named) > 0 {
 		h := hint{basis: ByText, reason: "The payer's name contains the name of the customer.", named: named}

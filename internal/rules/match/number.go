@@ -77,7 +77,7 @@ var fillers = map[string]bool{"no": true, "nr": true, "num": true, "number": tru
 const (
 	gapMax          = 3 // characters between the parts of a number, or of a list
 	joinedMax       = 8 // runs that are joined to a number
-	numberMin       = 3 // characters of a number that needs no confirmation without a marker; fewer digits are none
+	numberMin       = 3 // characters from which a number without a marker is recognized; a shorter one needs a letter and a confirmation
 	plainNumberMin  = 6 // digits of a number without letters that is recognized without a marker
 	tailDigitsMin   = 3 // digits by which a number with letters is recognized after a marker
 	numberLengthMax = 64

@@ -167,9 +167,9 @@ func (s *search) readMemo(payer int) {
 
 func (s *search) readMention(m mention, payer int) {
 	if len(m.invoices) == 0 {
-		if digits := strings.ReplaceAll(s.deposit.Amount.Fixed(s.deposit.Currency), ".", ""); m.text == digits ||
-			m.text == strings.TrimSuffix(digits, "00") {
-			return // It is the amount of the deposit.
+		amount := s.deposit.Amount
+		if m.text == amount.String() || m.text == strings.ReplaceAll(amount.Fixed(s.deposit.Currency), ".", "") {
+			return // It is the amount of the deposit, without the point.
 		}
 		s.blocked = true
 		s.note(because(NumberUnknown, "The memo names %s, which looks like an invoice number, but no invoice of the legal entity has it.",
