@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 
+	"github.com/bursarhq/bursar/internal/base/finding"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
@@ -29,4 +30,12 @@ func RemoveStates(ctx context.Context, tx *db.Tx) error {
 		}
 	}
 	return nil
+}
+
+// CompareRows returns what verification says about the rows of a resource, if a record states them as rows.
+func CompareRows(kind, table string, stated map[string]*string, stored db.TextRow) []string {
+	c := comparison{found: finding.New("audit log")}
+	c.compareTables(statement{resource: resource{kind, "1"}, record: &LogRecord{}, tables: map[string]tableState{
+		table: {Rows: []map[string]*string{stated}}}}, map[string][]db.TextRow{table: {stored}})
+	return c.found.Messages()
 }

@@ -147,3 +147,16 @@ func TestAnAnchorHoldsUntilTheLogIsCutShortOrRewritten(t *testing.T) {
 		})
 	})
 }
+
+// Records of earlier versions state the rows of invoices and cash applications, of which later ones state a digest.
+func TestRowsThatARecordStatesAreComparedThoughOthersStateADigest(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *string { return &s }
+	stored := db.TextRow{"invoice_id": {Value: text("1")}, "amount_due": {Value: text("20")}}
+	for stated, want := range map[string]int{"20": 0, "30": 1} {
+		found := audit.CompareRows("invoice", "invoices", map[string]*string{"invoice_id": text("1"), "amount_due": text(stated)}, stored)
+		if len(found) != want || want > 0 && !strings.Contains(found[0], "amount_due of invoices is") {
+			t.Errorf("with %s stated: %q", stated, found)
+		}
+	}
+}

@@ -125,32 +125,66 @@ func (a Application) requireVersion(etag string) error {
 		"the cash application %s has changed: its etag is %s now. Read it again", a.ID, a.ETag())
 }
 
-// facts describes an application in the audit log and in events.
-func (a Application) facts() map[string]any {
-	all := make([]map[string]any, len(a.Allocations))
+// facts describe an application in the audit log and in events.
+type facts struct {
+	Allocations   []allocationFacts `json:"allocations"`
+	Applied       string            `json:"applied_amount"`
+	AppliedBy     *string           `json:"applied_by"`
+	Available     string            `json:"available_amount"`
+	ConfirmedBy   *string           `json:"confirmed_by"`
+	Currency      string            `json:"currency"`
+	DepositID     string            `json:"deposit_transaction_id"`
+	ErrorMessage  *string           `json:"error_message"`
+	ID            string            `json:"id"`
+	EntryID       *string           `json:"journal_entry_id"`
+	LegalEntityID string            `json:"legal_entity_id"`
+	MatchType     string            `json:"match_type"`
+	Memo          *string           `json:"memo"`
+	VoidReason    *string           `json:"reason"`
+	Returned      string            `json:"returned_amount"`
+	ReviewReason  *string           `json:"review_reason"`
+	SourceID      *string           `json:"source_application_id"`
+	Status        Status            `json:"status"`
+	StripeStatus  string            `json:"stripe_status"`
+	Total         string            `json:"total_amount"`
+	Unapplied     string            `json:"unapplied_amount"`
+	WrittenOff    string            `json:"written_off_amount"`
+}
+
+// allocationFacts describe what an application pays of an invoice.
+type allocationFacts struct {
+	Amount      string  `json:"amount"`
+	AttemptedAt *string `json:"attempted_at"`
+	Credits     *string `json:"credits"`
+	CustomerID  string  `json:"customer_id"`
+	Reference   *string `json:"processor_reference"`
+	ReportedAt  *string `json:"reported_at"`
+	TargetID    string  `json:"target_id"`
+	TargetType  string  `json:"target_type"`
+}
+
+func (a Application) facts() facts {
+	f := facts{ID: a.ID, LegalEntityID: a.LegalEntityID, DepositID: a.DepositID, SourceID: db.OrNull(a.SourceID), Status: a.Status,
+		MatchType: a.MatchType, Currency: a.Currency, Total: a.Total.Fixed(a.Currency), Applied: a.Applied.Fixed(a.Currency),
+		WrittenOff: a.WrittenOff.Fixed(a.Currency), Unapplied: a.Unapplied.Fixed(a.Currency), Available: a.Available.Fixed(a.Currency),
+		Returned: a.Returned.Fixed(a.Currency), Memo: db.OrNull(a.Memo), ReviewReason: db.OrNull(a.ReviewReason),
+		EntryID: db.OrNull(a.EntryID), AppliedBy: db.OrNull(a.AppliedBy), ConfirmedBy: db.OrNull(a.ConfirmedBy),
+		StripeStatus: a.ProcessorStatus, VoidReason: db.OrNull(a.VoidReason), ErrorMessage: db.OrNull(a.ErrorMessage),
+		Allocations: make([]allocationFacts, len(a.Allocations))}
 	for n, l := range a.Allocations {
-		all[n] = map[string]any{"target_type": "invoice", "target_id": l.InvoiceID, "customer_id": l.CustomerID,
-			"amount": l.Amount.Fixed(a.Currency), "attempted_at": formatted(l.AttemptedAt), "reported_at": formatted(l.ReportedAt),
-			"processor_reference": db.OrNull(l.Reference), "credits": db.OrNull(creditsText(l.Credits))}
+		f.Allocations[n] = allocationFacts{TargetType: "invoice", TargetID: l.InvoiceID, CustomerID: l.CustomerID,
+			Amount: l.Amount.Fixed(a.Currency), AttemptedAt: formatted(l.AttemptedAt), ReportedAt: formatted(l.ReportedAt),
+			Reference: db.OrNull(l.Reference), Credits: db.OrNull(creditsText(l.Credits))}
 	}
-	return map[string]any{
-		"id": a.ID, "legal_entity_id": a.LegalEntityID, "deposit_transaction_id": a.DepositID, "source_application_id": db.OrNull(a.SourceID),
-		"status": a.Status, "match_type": a.MatchType, "currency": a.Currency, "total_amount": a.Total.Fixed(a.Currency),
-		"applied_amount": a.Applied.Fixed(a.Currency), "written_off_amount": a.WrittenOff.Fixed(a.Currency),
-		"unapplied_amount": a.Unapplied.Fixed(a.Currency), "available_amount": a.Available.Fixed(a.Currency),
-		"returned_amount": a.Returned.Fixed(a.Currency), "memo": db.OrNull(a.Memo),
-		"review_reason": db.OrNull(a.ReviewReason), "journal_entry_id": db.OrNull(a.EntryID), "applied_by": db.OrNull(a.AppliedBy),
-		"confirmed_by": db.OrNull(a.ConfirmedBy), "stripe_status": a.ProcessorStatus, "reason": db.OrNull(a.VoidReason),
-		"error_message": db.OrNull(a.ErrorMessage), "allocations": all,
-	}
+	return f
 }
 
 // formatted returns a time as text, nil if there is none.
-func formatted(t *time.Time) any {
+func formatted(t *time.Time) *string {
 	if t == nil {
 		return nil
 	}
-	return clock.Format(*t)
+	return new(clock.Format(*t))
 }
 
 // atStripe says what to do about a payment that Stripe knows of, or may know of, and that does not stand any more.

@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/rules/match"
@@ -113,6 +114,14 @@ func toAllocations(a Application) []allocationRow {
 			Credits: db.OrNull(creditsText(l.Credits))}
 	}
 	return out
+}
+
+// state returns what is stored of an application, for the audit log.
+func (a Application) state() string {
+	d := audit.NewDigest(resourceType)
+	audit.AddRows(d, table, toRow(a))
+	audit.AddRows(d, allocationTable, toAllocations(a)...)
+	return d.Sum()
 }
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM cash_applications WHERE organization_id = @org"

@@ -37,16 +37,32 @@ type CreditNote struct {
 	Remaining money.Decimal // what is left of the credit of a customer
 }
 
-// facts describes a credit note in the audit log and in events.
-func (c CreditNote) facts() map[string]any {
-	f := c.Invoice.facts()
-	for _, name := range []string{"provider", "external_id", "invoice_number", "invoice_date", "due_date", "amount_due", "transaction_id",
-		"write_off_entry_id"} {
-		delete(f, name)
-	}
-	f["credit_note_number"], f["credit_note_date"] = c.Number, clock.Format(c.Date)
-	f["invoice_id"], f["amount_remaining"] = db.OrNull(c.InvoiceID), c.Remaining.Fixed(c.Currency)
-	return f
+// creditFacts describe a credit note in the audit log and in events.
+type creditFacts struct {
+	Remaining     string      `json:"amount_remaining"`
+	Date          string      `json:"credit_note_date"`
+	Number        string      `json:"credit_note_number"`
+	Currency      string      `json:"currency"`
+	CustomerID    string      `json:"customer_id"`
+	ID            string      `json:"id"`
+	InvoiceID     *string     `json:"invoice_id"`
+	EntryID       *string     `json:"journal_entry_id"`
+	LegalEntityID *string     `json:"legal_entity_id"`
+	Lines         []lineFacts `json:"lines"`
+	Memo          *string     `json:"memo"`
+	Status        Status      `json:"status"`
+	Subtotal      string      `json:"subtotal"`
+	Tax           string      `json:"tax"`
+	Total         string      `json:"total"`
+	VoidReason    *string     `json:"void_reason"`
+}
+
+func (c CreditNote) facts() creditFacts {
+	return creditFacts{ID: c.ID, Number: c.Number, Date: clock.Format(c.Date), CustomerID: c.CustomerID,
+		LegalEntityID: db.OrNull(c.LegalEntityID), InvoiceID: db.OrNull(c.InvoiceID), Status: c.Status, Currency: c.Currency,
+		Subtotal: c.Subtotal.Fixed(c.Currency), Tax: c.Tax.Fixed(c.Currency), Total: c.Total.Fixed(c.Currency),
+		Remaining: c.Remaining.Fixed(c.Currency), Memo: db.OrNull(c.Memo), VoidReason: db.OrNull(c.VoidReason), EntryID: db.OrNull(c.EntryID),
+		Lines: c.lineFacts()}
 }
 
 // Guide returns the guidance of a credit note.

@@ -101,28 +101,67 @@ func (i Invoice) visible(who actor.Actor) bool { return who.Sees(i.LegalEntityID
 // day returns the day of a stored date.
 func day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
-// facts describes an invoice in the audit log and in events. Amounts are texts, because facts are compared with reflect.DeepEqual.
-func (i Invoice) facts() map[string]any {
-	lines := make([]map[string]any, len(i.Lines))
-	for n, l := range i.Lines {
-		lines[n] = map[string]any{"description": l.Description, "product": db.OrNull(l.Product), "quantity": l.Quantity.String(),
-			"unit_price": l.UnitPrice.String(), "amount": l.Amount.Fixed(i.Currency), "tax_rate": nil,
-			"tax_amount":        l.TaxAmount.Fixed(i.Currency),
-			"ledger_account_id": db.OrNull(l.AccountID), "tax_ledger_account_id": db.OrNull(l.TaxAccountID)}
-		if l.TaxRate != nil {
-			lines[n]["tax_rate"] = l.TaxRate.String()
-		}
-	}
-	out := map[string]any{
-		"id": i.ID, "provider": i.Provider, "external_id": db.OrNull(i.ExternalID), "invoice_number": i.Number, "customer_id": i.CustomerID,
-		"legal_entity_id": db.OrNull(i.LegalEntityID), "status": i.Status, "currency": i.Currency, "invoice_date": clock.Format(i.Date),
-		"due_date": clock.Format(i.DueDate), "subtotal": i.Subtotal.Fixed(i.Currency), "tax": i.Tax.Fixed(i.Currency),
-		"total": i.Total.Fixed(i.Currency), "amount_due": i.AmountDue.Fixed(i.Currency),
-		"memo": db.OrNull(i.Memo), "void_reason": db.OrNull(i.VoidReason), "transaction_id": db.OrNull(i.TransactionID),
-		"journal_entry_id": db.OrNull(i.EntryID), "write_off_entry_id": db.OrNull(i.WriteOffID), "lines": lines,
-	}
+// facts describe an invoice in the audit log and in events. Amounts are texts, because facts are compared with reflect.DeepEqual.
+type facts struct {
+	AmountDue         string      `json:"amount_due"`
+	Currency          string      `json:"currency"`
+	CustomerID        string      `json:"customer_id"`
+	DueDate           string      `json:"due_date"`
+	ExternalID        *string     `json:"external_id"`
+	ID                string      `json:"id"`
+	Date              string      `json:"invoice_date"`
+	Number            string      `json:"invoice_number"`
+	EntryID           *string     `json:"journal_entry_id"`
+	LegalEntityID     *string     `json:"legal_entity_id"`
+	Lines             []lineFacts `json:"lines"`
+	Memo              *string     `json:"memo"`
+	Provider          string      `json:"provider"`
+	ProviderAmountDue string      `json:"provider_amount_due,omitempty"`
+	ProviderStatus    Status      `json:"provider_status,omitempty"`
+	Status            Status      `json:"status"`
+	Subtotal          string      `json:"subtotal"`
+	Tax               string      `json:"tax"`
+	Total             string      `json:"total"`
+	TransactionID     *string     `json:"transaction_id"`
+	VoidReason        *string     `json:"void_reason"`
+	WriteOffID        *string     `json:"write_off_entry_id"`
+}
+
+// lineFacts describe a line of an invoice or a credit note.
+type lineFacts struct {
+	Amount       string  `json:"amount"`
+	Description  string  `json:"description"`
+	AccountID    *string `json:"ledger_account_id"`
+	Product      *string `json:"product"`
+	Quantity     string  `json:"quantity"`
+	TaxAmount    string  `json:"tax_amount"`
+	TaxAccountID *string `json:"tax_ledger_account_id"`
+	TaxRate      *string `json:"tax_rate"`
+	UnitPrice    string  `json:"unit_price"`
+}
+
+func (i Invoice) facts() facts {
+	f := facts{ID: i.ID, Provider: i.Provider, ExternalID: db.OrNull(i.ExternalID), Number: i.Number, CustomerID: i.CustomerID,
+		LegalEntityID: db.OrNull(i.LegalEntityID), Status: i.Status, Currency: i.Currency, Date: clock.Format(i.Date),
+		DueDate: clock.Format(i.DueDate), Subtotal: i.Subtotal.Fixed(i.Currency), Tax: i.Tax.Fixed(i.Currency),
+		Total: i.Total.Fixed(i.Currency), AmountDue: i.AmountDue.Fixed(i.Currency), Memo: db.OrNull(i.Memo),
+		VoidReason: db.OrNull(i.VoidReason), TransactionID: db.OrNull(i.TransactionID), EntryID: db.OrNull(i.EntryID),
+		WriteOffID: db.OrNull(i.WriteOffID), Lines: i.lineFacts()}
 	if i.Mirrored() {
-		out["provider_status"], out["provider_amount_due"] = i.Stated.Status, i.Stated.AmountDue.Fixed(i.Currency)
+		f.ProviderStatus, f.ProviderAmountDue = i.Stated.Status, i.Stated.AmountDue.Fixed(i.Currency)
+	}
+	return f
+}
+
+func (i Invoice) lineFacts() []lineFacts {
+	out := make([]lineFacts, len(i.Lines))
+	for n, l := range i.Lines {
+		out[n] = lineFacts{Description: l.Description, Product: db.OrNull(l.Product), Quantity: l.Quantity.String(),
+			UnitPrice: l.UnitPrice.String(), Amount: l.Amount.Fixed(i.Currency), TaxAmount: l.TaxAmount.Fixed(i.Currency),
+			AccountID: db.OrNull(l.AccountID), TaxAccountID: db.OrNull(l.TaxAccountID)}
+		if l.TaxRate != nil {
+			out[n].TaxRate = new(l.TaxRate.String())
+		}
 	}
 	return out
 }

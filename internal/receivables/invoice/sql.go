@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
 	"github.com/bursarhq/bursar/internal/rules/match"
 )
@@ -130,6 +131,14 @@ func toColumns(position int, l Line) lineColumns {
 	return lineColumns{Position: int64(position), Description: l.Description, Product: db.OrNull(l.Product), Quantity: l.Quantity,
 		UnitPrice: l.UnitPrice, Amount: l.Amount, TaxRate: l.TaxRate, TaxAmount: l.TaxAmount, AccountID: db.OrNull(l.AccountID),
 		TaxAccountID: db.OrNull(l.TaxAccountID)}
+}
+
+// state returns what is stored of an invoice, for the audit log. It is computed from memory, because payments must not read it again.
+func (i Invoice) state() string {
+	d := audit.NewDigest(noun)
+	audit.AddRows(d, table, toRow(i))
+	audit.AddRows(d, lineTable, toLines(i)...)
+	return d.Sum()
 }
 
 func (r lineColumns) line() Line {
