@@ -164,7 +164,7 @@ func (g *gate) simple(nodes []sqlNode, outer *scope) {
 // relation examines a table, a subquery or a function in FROM, adds it to a scope and returns it.
 func (g *gate) relation(nodes []sqlNode, s *scope) *relation {
 	outer := s.outer
-	for len(nodes) > 0 && nodes[0].is("only", "lateral") {
+	for len(nodes) > 0 && (nodes[0].is("only", "lateral") || nodes[0].kind == fragment && nodes[0].text == "each") {
 		if nodes[0].is("lateral") {
 			outer = s
 		}

@@ -22,6 +22,7 @@ func TestTheGateRefusesWhatItCannotProve(t *testing.T) {
 		"SELECT name FROM tags ORDER BY organization_id = @org",
 		"SELECT name FROM tags GROUP BY name HAVING organization_id = @org",
 		"SELECT name FROM api_keys WHERE key_hash = ?",
+		"SELECT name FROM {texts} CROSS JOIN {each} tags WHERE name = w.value {end_each}",
 		// A condition that not every row has to meet.
 		"SELECT name FROM tags WHERE organization_id = @org OR 1 = 1",
 		"SELECT name FROM tags WHERE (organization_id = @org OR tag_id = ?)",
@@ -122,6 +123,7 @@ func TestTheGateAcceptsWhatIsTied(t *testing.T) {
 			"WHERE s.organization_id = @org) t",
 		"WITH t AS (SELECT * FROM tags WHERE organization_id = @org) SELECT 1 FROM t JOIN sources s ON s.organization_id = t.organization_id",
 		"SELECT w.value FROM {texts} CROSS JOIN tags t WHERE t.organization_id = @org AND t.name = w.value",
+		"SELECT name FROM {texts} CROSS JOIN {each} tags WHERE organization_id = @org AND name = w.value {end_each} ORDER BY name",
 		"UPDATE tags SET name = ? WHERE organization_id = @org",
 		"UPDATE tags AS t SET name = s.name FROM sources s WHERE t.organization_id = @org AND s.organization_id = t.organization_id",
 		"DELETE FROM tags WHERE organization_id = @org AND tag_id {any}",

@@ -36,11 +36,11 @@ type matchRow struct {
 }
 
 // selectEachMatchRow reads the rows of each of a list of texts, whose column w.value is: SQLite would not look up a list by an index that
-// begins with the organization.
-var selectEachMatchRow = "SELECT " + db.Columns[matchRow]() + " FROM {texts} CROSS JOIN invoices WHERE organization_id = @org AND "
+// begins with the organization. The conditions end with {end_each}.
+var selectEachMatchRow = "SELECT " + db.Columns[matchRow]() + " FROM {texts} CROSS JOIN {each} invoices WHERE organization_id = @org AND "
 
 // selectPairedMatchRow is the same for pairs of texts, whose columns are w.value and w.other.
-var selectPairedMatchRow = "SELECT " + db.Columns[matchRow]() + " FROM {pairs} CROSS JOIN invoices WHERE organization_id = @org AND "
+var selectPairedMatchRow = "SELECT " + db.Columns[matchRow]() + " FROM {pairs} CROSS JOIN {each} invoices WHERE organization_id = @org AND "
 
 var selectMatchRows = "SELECT " + db.Columns[matchRow]() + " FROM invoices WHERE organization_id = @org"
 
@@ -80,8 +80,8 @@ func selectOpenOf(ctx context.Context, tx *db.Tx, customers []string, currency s
 	if len(customers) == 0 {
 		return nil, nil
 	}
-	return matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = 'open' AND currency = ? "+
-		"ORDER BY due_date, invoice_date, invoice_number, invoice_id LIMIT ?", customers, currency, limit))
+	return matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = 'open' "+
+		"AND currency = ? {end_each} ORDER BY due_date, invoice_date, invoice_number, invoice_id LIMIT ?", customers, currency, limit))
 }
 
 func selectPaidWith(ctx context.Context, tx *db.Tx, totals []CustomerTotal, currency string, limit int) ([]match.Invoice, error) {
@@ -93,7 +93,7 @@ func selectPaidWith(ctx context.Context, tx *db.Tx, totals []CustomerTotal, curr
 		pairs[n] = t.CustomerID + " " + amountKey(t.Total)
 	}
 	return matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"{rare}(customer_id = w.value) AND status = 'paid' AND currency = ? "+
-		"AND total_key = w.other ORDER BY due_date, invoice_id LIMIT ?", pairs, currency, limit))
+		"AND total_key = w.other {end_each} ORDER BY due_date, invoice_id LIMIT ?", pairs, currency, limit))
 }
 
 // selectWithAmountDue compares the keys of amounts: see amountKey. The ranges of several deposits are not sorted by the database, because
@@ -114,7 +114,7 @@ func selectWithAmountDue(ctx context.Context, tx *db.Tx, p Pool, ranges []Range,
 		pairs[n] = amountKey(r.Low) + " " + amountKey(r.High)
 	}
 	found, err := matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"{rare}(amount_due_key >= w.value) AND amount_due_key <= w.other"+
-		rest+"LIMIT ?", pairs, p.Currency, string(Open), p.LegalEntityIDs, p.Until, limit))
+		rest+"{end_each} LIMIT ?", pairs, p.Currency, string(Open), p.LegalEntityIDs, p.Until, limit))
 	slices.SortFunc(found, func(a, b match.Invoice) int { return cmp.Or(a.AmountDue.Cmp(b.AmountDue), strings.Compare(a.ID, b.ID)) })
 	return found, err
 }
@@ -127,8 +127,8 @@ func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup, limit int) (
 		if len(by.texts) == 0 {
 			continue
 		}
-		found, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+by.condition+" ORDER BY due_date, invoice_id LIMIT ?", by.texts,
-			limit))
+		found, err := matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+by.condition+" {end_each} ORDER BY due_date, invoice_id "+
+			"LIMIT ?", by.texts, limit))
 		if err != nil {
 			return nil, false, err
 		}
