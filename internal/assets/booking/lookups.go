@@ -48,24 +48,30 @@ func newLookups(tx *db.Tx) *lookups {
 // gather reads the transactions of requests that the actor may see, and the other halves of their transfers.
 func (f *lookups) gather(ctx context.Context, ps []Params) error {
 	asked := map[string]bool{}
+	var found []transaction.Transaction
 	for _, p := range ps {
-		asked[p.TransactionID] = true
+		if p.known != nil {
+			found = append(found, *p.known)
+		} else {
+			asked[p.TransactionID] = true
+		}
 		if p.ByHand != nil {
 			asked[p.ByHand.TransactionID] = true
 		}
 	}
-	if delete(asked, ""); len(asked) == 0 {
-		return nil
-	}
-	found, err := transaction.FindSomeUnchecked(ctx, f.tx, slices.Sorted(maps.Keys(asked)))
-	if err != nil {
-		return err
+	if delete(asked, ""); len(asked) > 0 {
+		read, err := transaction.FindSomeUnchecked(ctx, f.tx, slices.Sorted(maps.Keys(asked)))
+		if err != nil {
+			return err
+		}
+		found = append(found, read...)
 	}
 	for _, t := range found {
 		if actor.From(ctx).Sees(t.Source.LegalEntityID) {
 			f.transactions[t.ID] = t
 		}
 	}
+	var err error
 	f.partners, err = transfers.PartnersUnchecked(ctx, f.tx, found)
 	return err
 }

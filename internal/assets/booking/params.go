@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // Params describe an entry to create: one that is computed from a transaction, or one with given lines.
@@ -40,7 +41,8 @@ type Params struct {
 	Vendor      string   // the payee; empty leaves it as it is
 	AddTagIDs   []string // to the tags of the transaction and of the entry
 
-	parts []Part // of a payment that is applied to invoices, instead of a target
+	parts []Part                   // of a payment that is applied to invoices, instead of a target
+	known *transaction.Transaction // what TransactionID names, if it was read already
 
 	ByHand *journal.CreateParams // the entry, if its lines are given; all other fields are empty then
 }

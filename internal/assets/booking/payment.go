@@ -23,6 +23,7 @@ type Part struct {
 // Payment is a payment of a customer.
 type Payment struct {
 	TransactionID string
+	Transaction   *transaction.Transaction // what TransactionID names, if the caller's transaction has read it; nil: it is read
 	Type          posting.Type // posting.Invoice; posting.Refund or posting.Chargeback if it went back
 	Parts         []Part       // which add up to what was paid, or to what went back without the fee
 	Memo          string
@@ -59,7 +60,7 @@ func (s *Service) BookPayments(ctx context.Context, tx *db.Tx, all []Payment) ([
 
 // params returns the entry of a payment.
 func (p Payment) params() Params {
-	out := Params{TransactionID: p.TransactionID, Type: string(p.Type), AutoPost: true, parts: p.Parts}
+	out := Params{TransactionID: p.TransactionID, Type: string(p.Type), AutoPost: true, parts: p.Parts, known: p.Transaction}
 	if p.Memo != "" {
 		out.Memo = &p.Memo
 	}

@@ -331,7 +331,11 @@ func (m *matching) readOfCustomers(ctx context.Context, tx *db.Tx, currency stri
 	}
 	for _, n := range deposits {
 		for _, id := range m.customers[n] {
-			m.candidates[n] = append(m.candidates[n], byCustomer[id]...)
+			if m.candidates[n] == nil { // deposits of one customer share its invoices
+				m.candidates[n] = slices.Clip(byCustomer[id])
+			} else {
+				m.candidates[n] = append(m.candidates[n], byCustomer[id]...)
+			}
 		}
 		m.cut[n] = m.cut[n] || len(open) > match.PoolMax && len(m.deposits) == 1
 	}
@@ -381,7 +385,8 @@ func (m *matching) addSameAmount(n int, sorted []match.Invoice) {
 	added := 0
 	for ; at < len(sorted) && sorted[at].AmountDue.Cmp(high) <= 0; at++ {
 		v := sorted[at]
-		if v.IssueDate.After(until) || v.LegalEntityID != "" && v.LegalEntityID != d.LegalEntityID {
+		if v.IssueDate.After(until) || v.LegalEntityID != "" && v.LegalEntityID != d.LegalEntityID ||
+			!m.cut[n] && slices.Contains(m.customers[n], v.CustomerID) { // all that its customers have to pay is there already
 			continue
 		}
 		m.candidates[n] = append(m.candidates[n], v)

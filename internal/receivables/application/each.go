@@ -22,7 +22,7 @@ var ErrOutdated = errors.New("application: a deposit has changed since it was ma
 // ApplyEach applies deposits that are certain, as Apply does. If some of them cannot be applied, it returns why by deposit, and the caller
 // must roll the transaction back: the decisions about others assumed that they can. It returns ErrOutdated if the memo or the payer of one
 // has changed since it was matched. It runs in the caller's transaction.
-func (s *Service) ApplyEach(ctx context.Context, tx *db.Tx, all []Decision) (made []Application, refused map[string]string, err error) {
+func (s *Service) ApplyEach(ctx context.Context, tx *db.Tx, all []*Decision) (made []Application, refused map[string]string, err error) {
 	if len(all) == 0 {
 		return nil, nil, nil
 	}
@@ -45,7 +45,7 @@ func (s *Service) ApplyEach(ctx context.Context, tx *db.Tx, all []Decision) (mad
 }
 
 // resolveEach returns the applications to be made, or why some of them cannot be. It locks their invoices.
-func resolveEach(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []Decision) ([]*proposal, map[string]string, error) {
+func resolveEach(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []*Decision) ([]*proposal, map[string]string, error) {
 	ids := make([]string, len(all))
 	var paid []string
 	for n, d := range all {
@@ -93,7 +93,7 @@ func resolveEach(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []Decisi
 }
 
 // resolveCertain sets the application of a suggestion that pays invoices in full and leaves nothing of its deposit.
-func (r *resolver) resolveCertain(ctx context.Context, p *proposal, d Decision, deposits map[string]transaction.Transaction,
+func (r *resolver) resolveCertain(ctx context.Context, p *proposal, d *Decision, deposits map[string]transaction.Transaction,
 	live *Application) error {
 	t, there := deposits[d.DepositID]
 	if !there {
@@ -138,7 +138,8 @@ func (s *Service) bookEach(ctx context.Context, tx *db.Tx, b *snapshot.Books, al
 	}
 	payments := make([]booking.Payment, len(all))
 	for n, p := range all {
-		payments[n] = booking.Payment{TransactionID: p.DepositID, Type: posting.Invoice, Parts: p.parts(in[n], rules), Memo: p.describe()}
+		payments[n] = booking.Payment{TransactionID: p.DepositID, Transaction: &p.deposit, Type: posting.Invoice, Parts: p.parts(in[n], rules),
+			Memo: p.describe()}
 		if why := reviewOf(rules, p.Allocations, p.invoices); why != "" {
 			refused[p.DepositID] = why
 		} else if err := requireAccounts(b, rules, payments[n].Parts); err != nil {

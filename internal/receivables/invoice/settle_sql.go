@@ -76,12 +76,19 @@ func selectPoolSize(ctx context.Context, tx *db.Tx, p Pool, ofNone bool) (int, e
 	return size, nil
 }
 
-func selectOpenOf(ctx context.Context, tx *db.Tx, customers []string, currency string, limit int) ([]match.Invoice, error) {
+// selectOpenOf sorts the invoices only if there are more than the limit.
+func selectOpenOf(ctx context.Context, tx *db.Tx, customers []string, currency string, limit int) (out []match.Invoice, err error) {
 	if len(customers) == 0 {
 		return nil, nil
 	}
-	return matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = 'open' "+
-		"AND currency = ? {end_each} ORDER BY due_date, invoice_date, invoice_number, invoice_id LIMIT ?", customers, currency, limit))
+	for _, order := range []string{"", "ORDER BY due_date, invoice_date, invoice_number, invoice_id "} {
+		out, err = matchingOf(db.All[matchRow](ctx, tx, selectEachMatchRow+"{rare}(customer_id = w.value) AND status = 'open' "+
+			"AND currency = ? {end_each} "+order+"LIMIT ?", customers, currency, limit))
+		if err != nil || len(out) < limit {
+			break
+		}
+	}
+	return out, err
 }
 
 func selectPaidWith(ctx context.Context, tx *db.Tx, totals []CustomerTotal, currency string, limit int) ([]match.Invoice, error) {

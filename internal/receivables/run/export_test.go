@@ -23,9 +23,9 @@ func (s *Service) AfterDecide(do func(deposits int)) {
 }
 
 // AfterApply calls a function after deposits were applied, which may refuse all of them.
-func (s *Service) AfterApply(look func([]application.Decision) error) {
+func (s *Service) AfterApply(look func([]*application.Decision) error) {
 	apply := s.apply
-	s.apply = func(ctx context.Context, tx *db.Tx, all []application.Decision) ([]application.Application, map[string]string, error) {
+	s.apply = func(ctx context.Context, tx *db.Tx, all []*application.Decision) ([]application.Application, map[string]string, error) {
 		made, refused, err := apply(ctx, tx, all)
 		if wrong := look(all); err == nil && wrong != nil {
 			return nil, nil, wrong

@@ -127,8 +127,8 @@ func TestADepositThatBlocksItsBatchIsFoundAndRefused(t *testing.T) {
 			want = append(want, fmt.Sprintf("OT-%d applied exact INV-%d:%d.00", n+1, n, 100+n))
 		}
 		blocked := "OT-6"
-		w.AfterApply(func(all []application.Decision) error {
-			if slices.ContainsFunc(all, func(d application.Decision) bool { return d.Deposit.SequenceNumber() == blocked }) {
+		w.AfterApply(func(all []*application.Decision) error {
+			if slices.ContainsFunc(all, func(d *application.Decision) bool { return d.Deposit.SequenceNumber() == blocked }) {
 				return fault.Conflictf("no")
 			}
 			return nil

@@ -21,7 +21,7 @@ type Service struct {
 	*batchrun.Service[Run, runRow]
 	decide func(context.Context, *db.Tx, application.DecideParams, []transaction.Transaction) (
 		[]application.Decision, application.Moment, error)
-	apply func(context.Context, *db.Tx, []application.Decision) ([]application.Application, map[string]string, error)
+	apply func(context.Context, *db.Tx, []*application.Decision) ([]application.Application, map[string]string, error)
 	undo  func(ctx context.Context, tx *db.Tx, applicationID, reason string) (kept string, err error)
 }
 

@@ -101,8 +101,9 @@ func (w *work) applyBatch(ctx context.Context, size int) (last bool, err error) 
 				return b, err
 			})
 		}
-		certain := certainOf(b.decisions)
-		switch {
+		switch certain := certainOf(b.decisions); {
+		case err == nil:
+			return b.last, nil
 		case errors.Is(err, errOutdated):
 			outdated++
 			w.limit = max(lockedMax, size/4)
@@ -140,10 +141,10 @@ func (w *work) decideIn(ctx context.Context, tx *db.Tx, size int) (b batch, err 
 }
 
 // certainOf returns the decisions that are to be applied.
-func certainOf(all []application.Decision) (out []application.Decision) {
-	for _, d := range all {
-		if d.Certain {
-			out = append(out, d)
+func certainOf(all []application.Decision) (out []*application.Decision) {
+	for n := range all {
+		if all[n].Certain {
+			out = append(out, &all[n])
 		}
 	}
 	return out
