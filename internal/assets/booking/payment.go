@@ -24,8 +24,8 @@ type Part struct {
 type Payment struct {
 	TransactionID string
 	Transaction   *transaction.Transaction // what TransactionID names, if the caller's transaction has read it; nil: it is read
-	Type          posting.Type // posting.Invoice; posting.Refund or posting.Chargeback if it went back
-	Parts         []Part       // which add up to what was paid, or to what went back without the fee
+	Type          posting.Type             // posting.Invoice; posting.Refund or posting.Chargeback if it went back
+	Parts         []Part                   // which add up to what was paid, or to what went back without the fee
 	Memo          string
 }
 
