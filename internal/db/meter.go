@@ -15,13 +15,31 @@ func WithMeter(ctx context.Context, take func(bytes int) error) context.Context 
 	return context.WithValue(ctx, meterKey{}, take)
 }
 
+// ReadPart runs a function whose rows are not kept after it. They are counted while it runs, and then taken off again with a negative
+// number: work that reads in parts takes as much as its largest part.
+func ReadPart(ctx context.Context, fn func(ctx context.Context) error) error {
+	take, _ := ctx.Value(meterKey{}).(func(int) error)
+	if take == nil {
+		return fn(ctx)
+	}
+	taken := 0
+	defer func() { _ = take(-taken) }() // what is given back is never refused
+	return fn(WithMeter(ctx, func(bytes int) error {
+		err := take(bytes)
+		if err == nil {
+			taken += bytes
+		}
+		return err
+	}))
+}
+
 // metered is an error of a meter.
 type metered struct{ error }
 
 func (m metered) Unwrap() error { return m.error }
 
-// isMetered reports whether an error is that of a meter, which says nothing about the database.
-func isMetered(err error) bool { return errors.As(err, new(metered)) }
+// IsMetered reports whether an error is that of a meter, which says nothing about the database: fewer rows at a time may be read.
+func IsMetered(err error) bool { return errors.As(err, new(metered)) }
 
 // meterOf returns a function that counts the bytes of a row that was scanned from these columns, or nil if nobody wants to know.
 func meterOf[T any](ctx context.Context, rows *sql.Rows) (func(*T) error, error) {

@@ -21,7 +21,7 @@ func All[T any](ctx context.Context, tx *Tx, query string, args ...any) ([]T, er
 		return nil, err
 	}
 	out, err := readAll[T](ctx, rows)
-	if isMetered(err) {
+	if IsMetered(err) {
 		return nil, err
 	}
 	return out, tx.trans.note(tx.db.ran(ctx, tx.org, query, began, int64(len(out)), err))

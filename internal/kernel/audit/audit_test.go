@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -149,5 +150,36 @@ func TestAnyFactsAreWrittenAndReadBackTheSame(t *testing.T) {
 				r.Fatalf("%q breaks the chain: %+v", value, v.Break)
 			}
 		})
+	})
+}
+
+// A request has memory for some records at a time. However long the log is, it can be verified.
+func TestALogIsVerifiedInPartsThatFitIntoTheMemory(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := found(t, d)
+		const records, bytes = 50, 4000
+		for range records {
+			if err := record(t.Context(), d, org, strings.Repeat("x", bytes)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		errFull := errors.New("full")
+		taken, most := 0, 0
+		ctx := db.WithMeter(actor.With(t.Context(), actor.Actor{OrganizationID: org}), func(n int) error {
+			if taken+n > 5*bytes {
+				return errFull
+			}
+			taken += n
+			most = max(most, taken)
+			return nil
+		})
+		v, err := audit.NewService(d).Verify(ctx, 0)
+		if err != nil || !v.Complete() || v.Checked < records {
+			t.Errorf("%+v, %v", v, err)
+		}
+		if taken > bytes || most < bytes {
+			t.Errorf("%d bytes are still taken, and at most %d were", taken, most)
+		}
 	})
 }

@@ -124,26 +124,36 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64, each func([]
 		}
 		previous = start[0]
 	}
-	for v.Checked < limit && v.Break == nil {
-		chunk, err := selectAfter(ctx, tx, v.LastSequence, int(min(verifyChunk, limit-v.Checked)))
+	for size, ended := int64(verifyChunk), false; v.Checked < limit && !ended; {
+		asked := min(size, limit-v.Checked)
+		err := db.ReadPart(ctx, func(ctx context.Context) error {
+			chunk, err := selectAfter(ctx, tx, v.LastSequence, int(asked))
+			if err != nil {
+				return err
+			}
+			ended = int64(len(chunk)) < asked
+			for _, r := range chunk {
+				if v.Break = verifyLink(tx.Organization(), previous, r); v.Break != nil {
+					return nil
+				}
+				previous = r
+				v.Checked++
+				v.LastSequence = r.Sequence
+			}
+			if each == nil {
+				return nil
+			}
+			return each(chunk, v)
+		})
+		if v.Break != nil {
+			return v, nil
+		}
+		if db.IsMetered(err) && size > 1 { // the records are large
+			size = max(1, size/8)
+			continue
+		}
 		if err != nil {
 			return v, err
-		}
-		for _, r := range chunk {
-			if v.Break = verifyLink(tx.Organization(), previous, r); v.Break != nil {
-				return v, nil
-			}
-			previous = r
-			v.Checked++
-			v.LastSequence = r.Sequence
-		}
-		if each != nil {
-			if err := each(chunk, v); err != nil {
-				return v, err
-			}
-		}
-		if len(chunk) < verifyChunk {
-			break
 		}
 	}
 	if v.Checked < limit {
