@@ -64,8 +64,8 @@ var fragments = map[string]map[Engine]string{
 		"FROM json_each(?)) AS w",
 		Postgres: "(SELECT split_part(u.pair, ' ', 1) AS value, split_part(u.pair, ' ', 2) AS other FROM unnest(?::text[]) AS u (pair) " +
 			"OFFSET 0) AS w"},
-	// Around the table that is joined to a list, and its conditions: PostgreSQL looks up each item of the list. Otherwise it would guess how
-	// many items there are, from a plan made for ten, and compare all rows with all items. SQLite looks up each item anyway.
+	// Around the table that is joined to a list, and its conditions: PostgreSQL looks up each item of the list. Otherwise it plans for ten
+	// items, however many there are, and may compare all rows with all items. SQLite looks up each item anyway.
 	"each":     {SQLite: "", Postgres: "LATERAL (SELECT * FROM"},
 	"end_each": {SQLite: "", Postgres: "OFFSET 0) AS found"},
 	// PostgreSQL adds NUMERIC exactly; SQLite's + and sum would go through binary floating point.

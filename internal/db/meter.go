@@ -10,20 +10,21 @@ import (
 type meterKey struct{}
 
 // WithMeter returns a context with which every row that All reads is first counted by take, with about how many bytes it takes. An error of
-// take ends the reading and is returned; the transaction can go on. A nil function counts nothing, for rows that are kept for others too.
+// take ends the reading and is returned; the transaction can go on. A negative number gives bytes back, and must not fail. A nil function
+// counts nothing, for rows that are kept for others too.
 func WithMeter(ctx context.Context, take func(bytes int) error) context.Context {
 	return context.WithValue(ctx, meterKey{}, take)
 }
 
-// ReadPart runs a function whose rows are not kept after it. They are counted while it runs, and then taken off again with a negative
-// number: work that reads in parts takes as much as its largest part.
+// ReadPart runs a function that keeps none of the rows it reads. They are counted while it runs and given back afterwards, so that work
+// which reads in parts takes as much as its largest part.
 func ReadPart(ctx context.Context, fn func(ctx context.Context) error) error {
 	take, _ := ctx.Value(meterKey{}).(func(int) error)
 	if take == nil {
 		return fn(ctx)
 	}
 	taken := 0
-	defer func() { _ = take(-taken) }() // what is given back is never refused
+	defer func() { _ = take(-taken) }()
 	return fn(WithMeter(ctx, func(bytes int) error {
 		err := take(bytes)
 		if err == nil {

@@ -104,7 +104,8 @@ type CustomerTotal struct {
 	Total      money.Decimal
 }
 
-// OpenOf returns the open invoices of some customers, up to a limit the oldest. It runs in the caller's transaction.
+// OpenOf returns the open invoices of some customers, in no particular order: if there are more than a limit, the oldest. It runs in the
+// caller's transaction.
 func OpenOf(ctx context.Context, tx *db.Tx, customers []string, currency string, limit int) ([]match.Invoice, error) {
 	return selectOpenOf(ctx, tx, customers, currency, limit)
 }

@@ -1,10 +1,7 @@
 package invoice
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -76,7 +73,7 @@ func selectPoolSize(ctx context.Context, tx *db.Tx, p Pool, ofNone bool) (int, e
 	return size, nil
 }
 
-// selectOpenOf sorts the invoices only if there are more than the limit.
+// selectOpenOf sorts the invoices only if the limit is reached.
 func selectOpenOf(ctx context.Context, tx *db.Tx, customers []string, currency string, limit int) (out []match.Invoice, err error) {
 	if len(customers) == 0 {
 		return nil, nil
@@ -103,10 +100,10 @@ func selectPaidWith(ctx context.Context, tx *db.Tx, totals []CustomerTotal, curr
 		"AND total_key = w.other {end_each} ORDER BY due_date, invoice_id LIMIT ?", pairs, currency, limit))
 }
 
-// selectWithAmountDue compares the keys of amounts: see amountKey. The ranges of several deposits are not sorted by the database, because
-// PostgreSQL would read all invoices in that order instead of those of each range.
+// selectWithAmountDue compares the keys of amounts: see amountKey. One range is read in the order of the index, up to the limit; several
+// have to be sorted.
 func selectWithAmountDue(ctx context.Context, tx *db.Tx, p Pool, ranges []Range, limit int) ([]match.Invoice, error) {
-	// PostgreSQL has statistics about the column, and would take a function of it for a condition that leaves hardly any invoices.
+	// Not COALESCE(legal_entity_id, ''): PostgreSQL has no statistics about that and would expect hardly any invoices.
 	const rest = " AND currency = ? AND status = ? AND (legal_entity_id IS NULL OR legal_entity_id {any}) AND invoice_date <= ? "
 	switch len(ranges) {
 	case 0:
@@ -120,10 +117,8 @@ func selectWithAmountDue(ctx context.Context, tx *db.Tx, p Pool, ranges []Range,
 	for n, r := range ranges {
 		pairs[n] = amountKey(r.Low) + " " + amountKey(r.High)
 	}
-	found, err := matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"{rare}(amount_due_key >= w.value) AND amount_due_key <= w.other"+
-		rest+"{end_each} LIMIT ?", pairs, p.Currency, string(Open), p.LegalEntityIDs, p.Until, limit))
-	slices.SortFunc(found, func(a, b match.Invoice) int { return cmp.Or(a.AmountDue.Cmp(b.AmountDue), strings.Compare(a.ID, b.ID)) })
-	return found, err
+	return matchingOf(db.All[matchRow](ctx, tx, selectPairedMatchRow+"{rare}(amount_due_key >= w.value) AND amount_due_key <= w.other"+
+		rest+"{end_each} ORDER BY amount_due_key, invoice_id LIMIT ?", pairs, p.Currency, string(Open), p.LegalEntityIDs, p.Until, limit))
 }
 
 func selectLookedUp(ctx context.Context, tx *db.Tx, l match.Lookup, limit int) (out []match.Invoice, more bool, err error) {
