@@ -39,27 +39,35 @@ func (d *DB) noteWrite(ctx context.Context) {
 	}
 }
 
-// requestsWrite reports whether requests have written to this node lately.
-func (d *DB) requestsWrite() bool {
-	return time.Since(time.Unix(0, d.foreground.Load())) < foregroundWindow
+// requestsWrite reports whether requests have written to this node lately, and after a time.
+func (d *DB) requestsWrite(after time.Time) bool {
+	last := time.Unix(0, d.foreground.Load())
+	return last.After(after) && time.Since(last) < foregroundWindow
 }
 
-// Pace chooses the sizes of batches: as large as possible while no requests write, and so small that they hold up a request for
-// batchTarget only while some do. It is for one goroutine.
+// Pace chooses the sizes of batches: larger and larger while no requests write, and so small that they hold up a request for
+// batchTarget only while some do. Writes before it do not count, because one of them has ordered the work. It is for one goroutine.
 type Pace struct {
 	db        *DB
+	began     time.Time
 	max, fits int // fits is how many items take about batchTarget
+	next      int // the size of the next batch if no requests write
 }
 
 // NewPace returns a Pace for batches of at most max items.
-func (d *DB) NewPace(max int) *Pace { return &Pace{db: d, max: max, fits: min(max, batchFirst)} }
+func (d *DB) NewPace(max int) *Pace {
+	first := min(max, batchFirst)
+	return &Pace{db: d, began: time.Now(), max: max, fits: first, next: first}
+}
 
 // Next returns the size of the next batch.
 func (p *Pace) Next() int {
-	if p.db.requestsWrite() {
-		return p.fits
+	size := p.next
+	if p.db.requestsWrite(p.began) {
+		size = p.fits
 	}
-	return p.max
+	p.next = min(2*size, p.max)
+	return size
 }
 
 // Measure is called when a batch begins, inside its transaction: the time that it waits does not count. The function it returns is called

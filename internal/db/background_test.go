@@ -20,11 +20,13 @@ func TestBatchesAreLargeWhileNoRequestWritesAndShortWhileOneDoes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		write(t.Context()) // of the request that orders the work
 		p := d.NewPace(1000)
-		time.Sleep(2100 * time.Millisecond) // a new database was written to
 		write(db.Background(t.Context()))
-		if n := p.Next(); n != 1000 {
-			t.Errorf("a batch has %d items although no request writes", n)
+		for batch, want := range []int{20, 40, 80, 160, 320, 640, 1000, 1000} {
+			if n := p.Next(); n != want {
+				t.Errorf("batch %d has %d items although no request writes: want %d", batch+1, n, want)
+			}
 		}
 		done, from := p.Measure(1000), time.Now()
 		time.Sleep(80 * time.Millisecond)
@@ -37,6 +39,10 @@ func TestBatchesAreLargeWhileNoRequestWritesAndShortWhileOneDoes(t *testing.T) {
 		p.Measure(50)() // it took no time
 		if n := p.Next(); n < 100 || n > 200 {
 			t.Errorf("50 items took no time, and the next batch has %d", n)
+		}
+		time.Sleep(2100 * time.Millisecond)
+		if n := p.Next(); n < 200 || n > 400 {
+			t.Errorf("no request has written for two seconds, and the next batch has %d", n)
 		}
 	})
 }
