@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
@@ -65,8 +66,17 @@ func (e *event) row(entryID string, p Params) (bookingRow, error) {
 	return r, err
 }
 
+// Records of the entry of a booking state the booking too.
+const (
+	table = "bookings"
+	noun  = "booking"
+)
+
 func insertBookings(ctx context.Context, tx *db.Tx, rows []bookingRow) error {
-	return db.Insert(ctx, tx, "bookings", rows...)
+	for _, r := range rows {
+		audit.StoresRow(tx, noun, r.EntryID, table, r)
+	}
+	return db.Insert(ctx, tx, table, rows...)
 }
 
 func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error {
@@ -74,6 +84,7 @@ func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error
 	if err != nil {
 		return err
 	}
+	audit.StoresOther(tx, noun, entryID)
 	return tx.Queue(ctx, "UPDATE bookings SET input = ? WHERE organization_id = @org AND journal_entry_id = ?", text, entryID)
 }
 
@@ -91,6 +102,7 @@ func selectBooking(ctx context.Context, tx *db.Tx, entryID string) (*bookingRow,
 }
 
 func deleteBooking(ctx context.Context, tx *db.Tx, entryID string) error {
+	audit.StoresOther(tx, noun, entryID)
 	return tx.Queue(ctx, "DELETE FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }
 
@@ -108,7 +120,7 @@ func copyBookings(ctx context.Context, tx *db.Tx, copies map[string]string) erro
 	for i := range rows {
 		rows[i].EntryID = copies[rows[i].EntryID]
 	}
-	return db.Insert(ctx, tx, "bookings", rows...)
+	return insertBookings(ctx, tx, rows)
 }
 
 // decode returns the stored input.

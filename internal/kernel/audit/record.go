@@ -37,7 +37,10 @@ type Change struct {
 
 // log collects the changes of a database transaction. They are written just before the commit, so that the
 // organization state is locked for a short time only.
-type log struct{ changes []change }
+type log struct {
+	changes []change
+	stored  map[resource]map[string]tableState // what StoresRow was told
+}
 
 type change struct {
 	Change
@@ -68,7 +71,7 @@ func Changed(ctx context.Context, tx *db.Tx, after int64, resourceTypes ...strin
 
 // Record adds a change to the audit log and its event to the outbox. Both are committed with the database transaction.
 func Record(ctx context.Context, tx *db.Tx, c Change) {
-	l := tx.Group().State(logKey{}, func() any { return &log{} }).(*log)
+	l := logOf(tx)
 	n := len(l.changes)
 	if n == 0 {
 		tx.Group().BeforeCommit(l.flush)
@@ -83,10 +86,30 @@ func Record(ctx context.Context, tx *db.Tx, c Change) {
 	tx.Recorded()
 }
 
+func logOf(tx *db.Tx) *log {
+	return tx.Group().State(logKey{}, func() any { return &log{stored: map[resource]map[string]tableState{}} }).(*log)
+}
+
+// StoresRow says that a row is about to be stored, which is all that a table has of a resource that other records state as a part. It then
+// need not be read before the commit.
+func StoresRow[T any](tx *db.Tx, kind, id, table string, row T) {
+	l, r, t := logOf(tx), resource{kind, id}, statedTable(kind, table)
+	d := NewDigest(kind)
+	AddRows(d, table, row)
+	if !t.Digest || len(db.StatedTablesOf(kind)) > 1 {
+		panic(fmt.Sprintf("audit: %s has more than the digest of a row", kind))
+	}
+	l.stored[r] = map[string]tableState{table: {Count: 1, Digest: d.Sum()}}
+	tx.Group().OnRollback(func() { delete(l.stored, r) })
+}
+
+// StoresOther says that what is stored of a resource changes, so that it is read before the commit.
+func StoresOther(tx *db.Tx, kind, id string) { delete(logOf(tx).stored, resource{kind, id}) }
+
 // flush writes the collected changes.
 func (l *log) flush(ctx context.Context, tx *db.Tx) error {
-	changes := l.changes
-	l.changes = nil
+	changes, known := l.changes, l.stored
+	l.changes, l.stored = nil, map[resource]map[string]tableState{}
 	if len(changes) == 0 {
 		return nil
 	}
@@ -94,7 +117,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 	if err != nil {
 		return err
 	}
-	states, err := statesOf(ctx, tx, changes)
+	states, err := statesOf(ctx, tx, changes, known)
 	if err != nil {
 		return err
 	}
@@ -121,15 +144,15 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 	return outbox.Append(ctx, tx, events)
 }
 
-// statesOf returns the state of each change. It reads what the changes do not bring along, with one query for each table.
-func statesOf(ctx context.Context, tx *db.Tx, changes []change) ([]string, error) {
+// statesOf returns the state of each change. It reads what is not known, with one query for each table.
+func statesOf(ctx context.Context, tx *db.Tx, changes []change, known map[resource]map[string]tableState) ([]string, error) {
 	wanted := map[string][]string{}
 	for _, c := range changes {
 		if c.State == "" && !c.PartsOnly {
 			wanted[c.ResourceType] = append(wanted[c.ResourceType], c.ResourceID)
 		}
 		for _, p := range c.Parts {
-			if p.Row == nil {
+			if p.Row == nil && known[resource{p.Type, p.ID}] == nil {
 				wanted[p.Type] = append(wanted[p.Type], p.ID)
 			}
 		}
@@ -144,13 +167,13 @@ func statesOf(ctx context.Context, tx *db.Tx, changes []change) ([]string, error
 	}
 	out := make([]string, len(changes))
 	for i, c := range changes {
-		out[i] = c.state(found)
+		out[i] = c.state(found, known)
 	}
 	return out, nil
 }
 
-// state returns the state of a change, given what was read.
-func (c change) state(found map[string]map[string]stored) string {
+// state returns the state of a change, given what was read and what is known.
+func (c change) state(found map[string]map[string]stored, known map[resource]map[string]tableState) string {
 	own := resource{c.ResourceType, c.ResourceID}
 	if c.State == "" && isDigested(own.kind) {
 		c.State = found[own.kind][own.id].digest(own.kind)
@@ -161,14 +184,18 @@ func (c change) state(found map[string]map[string]stored) string {
 	}
 	d := document{Digest: c.State}
 	if stated {
-		d.put(own, found[own.kind][own.id])
+		d.put(own, found[own.kind][own.id].states(own.kind))
 	}
 	for _, p := range c.Parts {
-		s := found[p.Type][p.ID]
-		if p.Row != nil {
-			s = stored{p.Table: {db.TextsOf(p.Row)}}
+		r := resource{p.Type, p.ID}
+		switch {
+		case p.Row != nil:
+			d.put(r, stored{p.Table: {db.TextsOf(p.Row)}}.states(r.kind))
+		case known[r] != nil:
+			d.put(r, known[r])
+		default:
+			d.put(r, found[r.kind][r.id].states(r.kind))
 		}
-		d.put(resource{p.Type, p.ID}, s)
 	}
 	return encode(d)
 }

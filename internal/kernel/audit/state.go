@@ -169,15 +169,15 @@ func statedColumns(t *db.StatedTable, r db.TextRow) map[string]*string {
 	return out
 }
 
-// put adds what is stored of a resource to a document.
-func (d *document) put(r resource, s stored) {
+// put adds what a record states of a resource to a document.
+func (d *document) put(r resource, states map[string]tableState) {
 	if d.Resources == nil {
 		d.Resources = map[string]map[string]map[string]tableState{}
 	}
 	if d.Resources[r.kind] == nil {
 		d.Resources[r.kind] = map[string]map[string]tableState{}
 	}
-	d.Resources[r.kind][r.id] = s.states(r.kind)
+	d.Resources[r.kind][r.id] = states
 }
 
 // parseState reads the state of a record. It returns nil for a record of an earlier version, which has none.
