@@ -36,6 +36,8 @@ type work struct {
 	refused map[string]string // by deposit: why it cannot be applied
 	paid    map[string]bool   // invoices that a dry run would have paid
 	limit   int               // how many deposits are decided at a time: fewer after decisions were outdated, because others write often
+	next    *ahead            // the batch that is decided while the one before it is saved; nil if none
+	changes changes           // what others change meanwhile
 }
 
 func (s *Service) newWorker(w *batchrun.Work[Run, runRow]) batchrun.Worker {
@@ -71,6 +73,9 @@ func (w *work) Process(ctx context.Context, size int) (last bool, err error) {
 		return w.undoBatch(ctx, size)
 	}
 	last, err = w.applyBatch(ctx, min(size, w.limit))
+	if err != nil || last {
+		w.next.wait()
+	}
 	w.limit = min(2*w.limit, w.s.Batch)
 	return last, err
 }
@@ -79,8 +84,8 @@ func (w *work) Process(ctx context.Context, size int) (last bool, err error) {
 type batch struct {
 	decisions []application.Decision
 	at        application.Moment
-	paid      map[string]bool
-	last      bool // there are no deposits after them
+	paid      map[string]bool // invoices that they pay, and those that were paid before and may not be stored as such
+	last      bool            // there are no deposits after them
 }
 
 // applyBatch decides the next deposits and applies those that are certain. It reports whether they were the last ones.
@@ -93,13 +98,18 @@ func (w *work) applyBatch(ctx context.Context, size int) (last bool, err error) 
 		if outdated < outdatedMax {
 			b, err = w.decide(ctx, size)
 			if err == nil {
+				w.decideAhead(ctx, b, size)
 				err = w.save(ctx, func(context.Context, *db.Tx) (batch, error) { return b, nil })
 			}
 		} else {
 			err = w.save(ctx, func(ctx context.Context, tx *db.Tx) (batch, error) {
-				b, err = w.decideIn(ctx, tx, min(size, lockedMax))
+				b, err = w.decideIn(ctx, tx, w.now(), min(size, lockedMax))
 				return b, err
 			})
+		}
+		if err != nil { // what was decided ahead assumed that this batch is applied
+			w.next.wait()
+			w.next = nil
 		}
 		switch certain := certainOf(b.decisions); {
 		case err == nil:
@@ -119,23 +129,40 @@ func (w *work) applyBatch(ctx context.Context, size int) (last bool, err error) 
 	}
 }
 
+// point is where a run is, from which its next deposits are decided.
+type point struct {
+	run     Run
+	refused map[string]string
+	paid    map[string]bool
+}
+
+// now is the point at which the run is. What it refers to does not change.
+func (w *work) now() point { return point{w.Run, maps.Clone(w.refused), w.paid} }
+
 // decide decides the next deposits while others may write.
-func (w *work) decide(ctx context.Context, size int) (b batch, err error) {
+func (w *work) decide(ctx context.Context, size int) (batch, error) {
+	if next := w.decidedAhead(); next != nil && next.size <= size {
+		return next.batch, next.err
+	}
+	return w.decideFrom(ctx, w.now(), size)
+}
+
+func (w *work) decideFrom(ctx context.Context, from point, size int) (b batch, err error) {
 	err = w.DB.ReadInTurn(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		b, err = w.decideIn(ctx, tx, size)
+		b, err = w.decideIn(ctx, tx, from, size)
 		return err
 	})
 	return b, err
 }
 
-func (w *work) decideIn(ctx context.Context, tx *db.Tx, size int) (b batch, err error) {
-	deposits, err := transaction.ListUnpostedAfter(ctx, tx, w.Run.Filter, w.Run.At, w.Run.UpTo, size)
+func (w *work) decideIn(ctx context.Context, tx *db.Tx, from point, size int) (b batch, err error) {
+	deposits, err := transaction.ListUnpostedAfter(ctx, tx, from.run.Filter, from.run.At, from.run.UpTo, size)
 	if err != nil {
 		return b, err
 	}
-	b.paid = maps.Clone(w.paid)
-	b.decisions, b.at, err = w.s.decide(ctx, tx, application.DecideParams{Payers: w.payers, MinConfidence: w.Run.MinConfidence,
-		Paid: b.paid, Refused: w.refused}, deposits)
+	b.paid = maps.Clone(from.paid)
+	b.decisions, b.at, err = w.s.decide(ctx, tx, application.DecideParams{Payers: w.payers, MinConfidence: from.run.MinConfidence,
+		Paid: b.paid, Refused: from.refused}, deposits)
 	b.last = len(deposits) < size && len(b.decisions) == len(deposits)
 	return b, err
 }
@@ -153,8 +180,9 @@ func certainOf(all []application.Decision) (out []*application.Decision) {
 // save applies what is certain in a batch, and stores its results and the progress of the run, in one database transaction.
 func (w *work) save(ctx context.Context, decided func(context.Context, *db.Tx) (batch, error)) error {
 	var b batch
+	var state *orgstate.State
 	err := w.Save(ctx, func(ctx context.Context, tx *db.Tx, after *Run) (err error) {
-		if _, err := orgstate.Lock(ctx, tx); err != nil {
+		if state, err = orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if b, err = decided(ctx, tx); err != nil {
@@ -166,27 +194,30 @@ func (w *work) save(ctx context.Context, decided func(context.Context, *db.Tx) (
 			results[n] = resultOf(d)
 		}
 		if !after.Dry {
-			if err := w.apply(ctx, tx, b, results); err != nil {
+			outdated, err := w.changes.outdate(ctx, tx, b.at, state.AuditSequence)
+			if err == nil {
+				err = w.apply(ctx, tx, b, outdated, results)
+			}
+			if err != nil {
 				return err
 			}
 		}
 		return store(ctx, tx, after, results)
 	})
-	if err == nil && w.Run.Dry {
+	if err != nil {
+		return err
+	}
+	if w.changes.ours(state.AuditSequence); w.Run.Dry {
 		w.paid = b.paid
 	}
-	return err
+	return nil
 }
 
 // apply applies what is certain, and notes it in the results.
-func (w *work) apply(ctx context.Context, tx *db.Tx, b batch, results []Result) error {
+func (w *work) apply(ctx context.Context, tx *db.Tx, b batch, outdated bool, results []Result) error {
 	certain := certainOf(b.decisions)
 	if len(certain) == 0 {
 		return nil
-	}
-	outdated, err := b.at.Outdated(ctx, tx)
-	if err != nil {
-		return err
 	}
 	if outdated {
 		return errOutdated

@@ -1,0 +1,80 @@
+package run
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/receivables/application"
+)
+
+// ahead is a batch that is decided while the one before it is saved.
+type ahead struct {
+	size int
+	done chan struct{}
+	batch
+	err error
+}
+
+// wait waits until the batch is decided. It may be nil.
+func (a *ahead) wait() {
+	if a != nil {
+		<-a.done
+	}
+}
+
+// decideAhead begins to decide the batch after another one, as if that was applied. It does so for full batches only: smaller ones mean that
+// others write, which need the processors and may outdate the decisions.
+func (w *work) decideAhead(ctx context.Context, before batch, size int) {
+	if before.last || size < w.s.Batch {
+		return
+	}
+	from := w.now()
+	from.run.At = new(resultOf(before.decisions[len(before.decisions)-1]).At)
+	if from.paid = before.paid; !from.run.Dry { // what was paid before that is stored already
+		from.paid = paidBy(before.decisions)
+	}
+	next := &ahead{size: size, done: make(chan struct{})}
+	w.next = next
+	go func() {
+		defer close(next.done)
+		next.batch, next.err = w.decideFrom(ctx, from, size)
+	}()
+}
+
+// paidBy returns the invoices that are paid when decisions are applied.
+func paidBy(all []application.Decision) map[string]bool {
+	out := make(map[string]bool, len(all))
+	for _, d := range certainOf(all) {
+		for _, l := range d.Suggestions[0].Allocations {
+			out[l.InvoiceID] = true
+		}
+	}
+	return out
+}
+
+// decidedAhead returns the batch that was decided ahead, nil if none was.
+func (w *work) decidedAhead() *ahead {
+	next := w.next
+	next.wait()
+	w.next = nil
+	return next
+}
+
+// changes tells changes by others, which outdate decisions, from those of the run itself.
+type changes struct {
+	known  application.Moment // up to here, changes by others are known
+	others application.Moment // they all were before this
+}
+
+// ours notes that all changes since outdate was called, up to a record of the audit log, are those of the run.
+func (c *changes) ours(sequence int64) { c.known = application.Moment(sequence) }
+
+// outdate reports whether others have changed something since decisions were made that these depend on. The organization is locked, and
+// its audit log ends with a record.
+func (c *changes) outdate(ctx context.Context, tx *db.Tx, decided application.Moment, end int64) (bool, error) {
+	found, err := max(c.known, decided).Outdated(ctx, tx)
+	if found {
+		c.others = application.Moment(end)
+	}
+	return decided < c.others, err
+}
