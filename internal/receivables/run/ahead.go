@@ -7,9 +7,8 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/application"
 )
 
-// ahead is a batch that is decided while the one before it is saved.
+// ahead is what is decided while what was decided before is saved.
 type ahead struct {
-	size int
 	done chan struct{}
 	batch
 	err error
@@ -22,8 +21,8 @@ func (a *ahead) wait() {
 	}
 }
 
-// decideAhead begins to decide the batch after another one, as if that was applied. It does so for full batches only: smaller ones mean that
-// others write, which need the processors and may outdate the decisions.
+// decideAhead begins to decide the deposits after those of a batch, as if that was applied. It does so only if batches are full: smaller ones
+// mean that others write, which need the processors and may outdate the decisions.
 func (w *work) decideAhead(ctx context.Context, before batch, size int) {
 	if before.last || size < w.s.Batch {
 		return
@@ -33,11 +32,11 @@ func (w *work) decideAhead(ctx context.Context, before batch, size int) {
 	if from.paid = before.paid; !from.run.Dry { // what was paid before that is stored already
 		from.paid = paidBy(before.decisions)
 	}
-	next := &ahead{size: size, done: make(chan struct{})}
+	next, limit := &ahead{done: make(chan struct{})}, w.limit
 	w.next = next
 	go func() {
 		defer close(next.done)
-		next.batch, next.err = w.decideFrom(ctx, from, size)
+		next.batch, next.err = w.decideFrom(ctx, from, limit)
 	}()
 }
 
@@ -50,14 +49,6 @@ func paidBy(all []application.Decision) map[string]bool {
 		}
 	}
 	return out
-}
-
-// decidedAhead returns the batch that was decided ahead, nil if none was.
-func (w *work) decidedAhead() *ahead {
-	next := w.next
-	next.wait()
-	w.next = nil
-	return next
 }
 
 // changes tells changes by others, which outdate decisions, from those of the run itself.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -18,6 +19,10 @@ const (
 	readMax = 1000
 	// outdatedMax is how often decisions may be outdated when they are to be applied, before deposits are decided while others wait.
 	outdatedMax = 3
+	// decidedMax is how many batches are decided at a time at most: their deposits are compared with many of the same invoices, which are
+	// read once. decidedAge is how long they may wait to be saved: what is not applied is not compared with its deposit again.
+	decidedMax = 3
+	decidedAge = 5 * time.Second
 	// lockedMax is how many deposits are then decided at a time, and the smallest batch after decisions were outdated.
 	lockedMax = 10
 )
@@ -36,13 +41,14 @@ type work struct {
 	refused map[string]string // by deposit: why it cannot be applied
 	paid    map[string]bool   // invoices that a dry run would have paid
 	limit   int               // how many deposits are decided at a time: fewer after decisions were outdated, because others write often
-	next    *ahead            // the batch that is decided while the one before it is saved; nil if none
+	decided batch             // what is decided and not saved yet
+	next    *ahead            // what is decided while the last of that is saved; nil if nothing
 	changes changes           // what others change meanwhile
 }
 
 func (s *Service) newWorker(w *batchrun.Work[Run, runRow]) batchrun.Worker {
 	return &work{Work: w, s: s, payers: &application.Payers{}, refused: map[string]string{}, paid: map[string]bool{},
-		limit: s.Batch}
+		limit: decidedMax * s.Batch}
 }
 
 // Begin reads, for a dry run, the invoices that it would have paid so far.
@@ -74,9 +80,9 @@ func (w *work) Process(ctx context.Context, size int) (last bool, err error) {
 	}
 	last, err = w.applyBatch(ctx, min(size, w.limit))
 	if err != nil || last {
-		w.next.wait()
+		w.forget()
 	}
-	w.limit = min(2*w.limit, w.s.Batch)
+	w.limit = min(2*w.limit, decidedMax*w.s.Batch)
 	return last, err
 }
 
@@ -84,6 +90,7 @@ func (w *work) Process(ctx context.Context, size int) (last bool, err error) {
 type batch struct {
 	decisions []application.Decision
 	at        application.Moment
+	when      time.Time
 	paid      map[string]bool // invoices that they pay, and those that were paid before and may not be stored as such
 	last      bool            // there are no deposits after them
 }
@@ -96,9 +103,8 @@ func (w *work) applyBatch(ctx context.Context, size int) (last bool, err error) 
 	for outdated := 0; ; {
 		var b batch
 		if outdated < outdatedMax {
-			b, err = w.decide(ctx, size)
+			b, err = w.take(ctx, size)
 			if err == nil {
-				w.decideAhead(ctx, b, size)
 				err = w.save(ctx, func(context.Context, *db.Tx) (batch, error) { return b, nil })
 			}
 		} else {
@@ -107,16 +113,15 @@ func (w *work) applyBatch(ctx context.Context, size int) (last bool, err error) 
 				return b, err
 			})
 		}
-		if err != nil { // what was decided ahead assumed that this batch is applied
-			w.next.wait()
-			w.next = nil
-		}
-		switch certain := certainOf(b.decisions); {
-		case err == nil:
+		if err == nil {
 			return b.last, nil
+		}
+		decided := max(len(b.decisions), len(w.decided.decisions))
+		w.forget() // the other decisions assumed that these are applied
+		switch certain := certainOf(b.decisions); {
 		case errors.Is(err, errOutdated):
 			outdated++
-			w.limit = max(lockedMax, size/4)
+			w.limit = max(lockedMax, decided/4)
 			size = min(size, w.limit)
 		case errors.Is(err, errRefused):
 		case !fault.Refused(err) || len(certain) == 0:
@@ -139,12 +144,36 @@ type point struct {
 // now is the point at which the run is. What it refers to does not change.
 func (w *work) now() point { return point{w.Run, maps.Clone(w.refused), w.paid} }
 
-// decide decides the next deposits while others may write.
+// take returns decisions about the next deposits, about as many as size says. If there are none left, it decides more, while others may
+// write. While the last of them are saved, the ones after them are decided.
+func (w *work) take(ctx context.Context, size int) (b batch, err error) {
+	if len(w.decided.decisions) == 0 || time.Since(w.decided.when) > decidedAge {
+		if w.decided, err = w.decide(ctx, size); err != nil {
+			return b, err
+		}
+	}
+	b = w.decided
+	if len(b.decisions) <= size {
+		w.decideAhead(ctx, b, size)
+		return b, nil
+	}
+	b.decisions, b.last = b.decisions[:size], false
+	return b, nil
+}
+
 func (w *work) decide(ctx context.Context, size int) (batch, error) {
-	if next := w.decidedAhead(); next != nil && next.size <= size {
+	if next := w.next; next != nil {
+		next.wait()
+		w.next = nil
 		return next.batch, next.err
 	}
-	return w.decideFrom(ctx, w.now(), size)
+	return w.decideFrom(ctx, w.now(), max(size, w.limit))
+}
+
+// forget forgets what is decided and not saved.
+func (w *work) forget() {
+	w.next.wait()
+	w.decided, w.next = batch{}, nil
 }
 
 func (w *work) decideFrom(ctx context.Context, from point, size int) (b batch, err error) {
@@ -156,6 +185,7 @@ func (w *work) decideFrom(ctx context.Context, from point, size int) (b batch, e
 }
 
 func (w *work) decideIn(ctx context.Context, tx *db.Tx, from point, size int) (b batch, err error) {
+	b.when = time.Now()
 	deposits, err := transaction.ListUnpostedAfter(ctx, tx, from.run.Filter, from.run.At, from.run.UpTo, size)
 	if err != nil {
 		return b, err
@@ -207,8 +237,10 @@ func (w *work) save(ctx context.Context, decided func(context.Context, *db.Tx) (
 	if err != nil {
 		return err
 	}
-	if w.changes.ours(state.AuditSequence); w.Run.Dry {
-		w.paid = b.paid
+	w.changes.ours(state.AuditSequence)
+	w.decided.decisions = w.decided.decisions[min(len(b.decisions), len(w.decided.decisions)):]
+	if w.Run.Dry {
+		maps.Copy(w.paid, paidBy(b.decisions))
 	}
 	return nil
 }
