@@ -21,8 +21,8 @@ func (a *ahead) wait() {
 	}
 }
 
-// decideAhead begins to decide the deposits after those of a batch, as if that was applied. It does so only if batches are full: smaller ones
-// mean that others write, which need the processors and may outdate the decisions.
+// decideAhead begins to decide the deposits after those of a batch, as if that was applied. It does so only if batches are full: smaller
+// ones mean that others write, which need the processors and may outdate the decisions.
 func (w *work) decideAhead(ctx context.Context, before batch, size int) {
 	if before.last || size < w.s.Batch {
 		return

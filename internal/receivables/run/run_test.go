@@ -165,6 +165,42 @@ func TestDecisionsThatAreOutdatedAreMadeAgain(t *testing.T) {
 	}
 }
 
+// Deposits are also outdated if they were decided while those before them were saved, and what these pay is paid for them.
+func TestDecisionsThatAreMadeAheadAreOutdatedByOthersOnly(t *testing.T) {
+	const batch, deposits = 4, 30 // 12 deposits are decided at a time
+	for _, outdated := range []bool{false, true} {
+		t.Run(fmt.Sprint(outdated), func(t *testing.T) {
+			each(t, func(w *world) {
+				w.SetBatch(batch)
+				var want []string
+				for n := range deposits {
+					w.bill(fmt.Sprintf("INV-%02d Customer%02d %d.00", n, n, 100+n))
+					w.pay(fmt.Sprintf("Customer%02d %d.00", n, 100+n))
+					want = append(want, fmt.Sprintf("OT-%d applied customer_exact INV-%02d:%d.00", len(want)+1, n, 100+n))
+					if n == 11 { // the last of the deposits that are decided first is paid again by the first of the next ones
+						w.pay("Customer11 111.00")
+						want = append(want, "OT-13 unmatched")
+					}
+				}
+				decided := 0
+				w.AfterDecide(func(int) {
+					if decided++; decided == 2 && outdated {
+						w.bill("INV-99 Customer20 120.00")
+					}
+				})
+				times := 3
+				if outdated {
+					want[21], times = "OT-22 suggested customer_exact INV-20:120.00 but low_confidence", 4
+				}
+				w.says("made ahead", w.lines(w.execute(run.CreateParams{}).ID), want...)
+				if decided < times || !outdated && decided > times {
+					w.Errorf("decided %d times", decided)
+				}
+			})
+		})
+	}
+}
+
 // Somebody who writes all the time must not make a run decide the same deposits again and again.
 func TestABatchBecomesSmallerWhileOthersWrite(t *testing.T) {
 	each(t, func(w *world) {
