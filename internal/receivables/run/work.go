@@ -147,7 +147,7 @@ func (w *work) now() point { return point{w.Run, maps.Clone(w.refused), w.paid} 
 // take returns decisions about the next deposits, about as many as size says. If there are none left, it decides more, while others may
 // write. While the last of them are saved, the ones after them are decided.
 func (w *work) take(ctx context.Context, size int) (b batch, err error) {
-	if len(w.decided.decisions) == 0 || time.Since(w.decided.when) > decidedAge {
+	if len(w.decided.decisions) == 0 || w.DB.Clock().Now().Sub(w.decided.when) > decidedAge {
 		if w.decided, err = w.decide(ctx, size); err != nil {
 			return b, err
 		}
@@ -185,7 +185,7 @@ func (w *work) decideFrom(ctx context.Context, from point, size int) (b batch, e
 }
 
 func (w *work) decideIn(ctx context.Context, tx *db.Tx, from point, size int) (b batch, err error) {
-	b.when = time.Now()
+	b.when = tx.Now()
 	deposits, err := transaction.ListUnpostedAfter(ctx, tx, from.run.Filter, from.run.At, from.run.UpTo, size)
 	if err != nil {
 		return b, err
