@@ -22,7 +22,7 @@ import (
 
 const (
 	fuzzRequests      = 2500 // of each organization
-	fuzzOrganizations = 4    // on each engine, in every run
+	fuzzOrganizations = 2    // on each engine, in every run
 	soakOrganizations = 200
 	verifyEvery       = 2500 // requests
 	hangAfter         = time.Minute
@@ -41,7 +41,7 @@ type fuzzRun struct {
 
 // fuzzMore is how many more organizations are made if some routes have never succeeded: when runs and imports end depends on the machine,
 // and with that what some requests find.
-const fuzzMore = 4
+const fuzzMore = 6
 
 // Requests are made from the description of the API, from valid requests and from what earlier answers contain, with values at limits and
 // hostile ones among them. Whatever is sent, the answer is one that the description has and no failure of the service, a refused request
