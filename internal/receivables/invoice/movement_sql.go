@@ -54,12 +54,14 @@ type dateRow struct {
 	Amount money.Decimal `db:"amount"`
 }
 
+// movedByDate looks up the lines of each movement: SQLite would compare every movement with all lines of the account.
+const movedByDate = `SELECT accounting_date, {dec_sum}(amount) AS amount FROM (SELECT m.amount,
+	(SELECT min(l.accounting_date) FROM journal_lines l WHERE l.organization_id = @org AND {rare}(l.journal_entry_id = m.journal_entry_id)
+	AND l.ledger_account_id = ? AND l.is_posted = ?) AS accounting_date
+	FROM receivable_movements m WHERE m.organization_id = @org) dated GROUP BY accounting_date`
+
 func selectMovedByDate(ctx context.Context, tx *db.Tx, control string) ([]dateRow, error) {
-	return db.All[dateRow](ctx, tx, `SELECT l.accounting_date, {dec_sum}(m.amount) AS amount FROM receivable_movements m
-		LEFT JOIN (SELECT DISTINCT j.organization_id, j.journal_entry_id, j.accounting_date FROM journal_lines j
-		WHERE j.organization_id = @org AND j.ledger_account_id = ? AND j.is_posted = ?) l
-		ON l.organization_id = @org AND l.journal_entry_id = m.journal_entry_id
-		WHERE m.organization_id = @org GROUP BY l.accounting_date`, control, true)
+	return db.All[dateRow](ctx, tx, movedByDate, control, true)
 }
 
 // controlRow is one side of what is booked to the control account at an instant, in the currencies of invoices.
@@ -154,7 +156,7 @@ func selectReceivables(ctx context.Context, tx *db.Tx, f ReceivablesFilter, ids 
 // caller's transaction.
 func Movements(ctx context.Context, tx *db.Tx, control, documentID string, before time.Time) ([]Movement, error) {
 	return db.All[Movement](ctx, tx, `SELECT DISTINCT m.journal_entry_id, l.number, l.accounting_date, m.amount
-		FROM receivable_movements m JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = m.journal_entry_id
+		FROM receivable_movements m JOIN journal_lines l ON l.organization_id = @org AND {rare}(l.journal_entry_id = m.journal_entry_id)
 		AND l.ledger_account_id = ? AND l.is_posted = ? AND l.accounting_date < ?
 		WHERE m.organization_id = @org AND m.document_id = ? ORDER BY l.accounting_date, l.number`, control, true, before, documentID)
 }

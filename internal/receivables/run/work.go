@@ -147,10 +147,16 @@ func (w *work) now() point { return point{w.Run, maps.Clone(w.refused), w.paid} 
 // take returns decisions about the next deposits, about as many as size says. If there are none left, it decides more, while others may
 // write. While the last of them are saved, the ones after them are decided.
 func (w *work) take(ctx context.Context, size int) (b batch, err error) {
-	if len(w.decided.decisions) == 0 || w.DB.Clock().Now().Sub(w.decided.when) > decidedAge {
-		if w.decided, err = w.decide(ctx, size); err != nil {
-			return b, err
-		}
+	if len(w.decided.decisions) == 0 && w.next != nil {
+		w.next.wait()
+		w.decided, err = w.next.batch, w.next.err
+		w.next = nil
+	}
+	if err == nil && (len(w.decided.decisions) == 0 || w.DB.Clock().Now().Sub(w.decided.when) > decidedAge) {
+		w.decided, err = w.decideFrom(ctx, w.now(), max(size, w.limit))
+	}
+	if err != nil {
+		return b, err
 	}
 	b = w.decided
 	if len(b.decisions) <= size {
@@ -159,15 +165,6 @@ func (w *work) take(ctx context.Context, size int) (b batch, err error) {
 	}
 	b.decisions, b.last = b.decisions[:size], false
 	return b, nil
-}
-
-func (w *work) decide(ctx context.Context, size int) (batch, error) {
-	if next := w.next; next != nil {
-		next.wait()
-		w.next = nil
-		return next.batch, next.err
-	}
-	return w.decideFrom(ctx, w.now(), max(size, w.limit))
 }
 
 // forget forgets what is decided and not saved.
