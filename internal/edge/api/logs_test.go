@@ -46,9 +46,10 @@ func TestNoBodyCookieOrTokenOfAnyRequestReachesTheLog(t *testing.T) {
 			if a := send(req); a.Status >= 500 {
 				t.Errorf("%s: %d %s", r, a.Status, a.Body)
 			}
-			for _, f := range faulty(r, own) {
-				f.Key = n.Key
-				send(f)
+			for i, f := range faulty(r, own) { // found before the database is asked, so that every engine gets some of them
+				if f.Key = n.Key; i%2 == 0 == (s.App.DB.Engine() == db.SQLite) {
+					send(f)
+				}
 			}
 			req.Key = n.Key[:len(n.Key)-5] + "wrong"
 			secrets = append(secrets, req.Key)
