@@ -1,11 +1,9 @@
 package memory
 
 import (
-	"context"
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
@@ -37,30 +35,16 @@ func TestQueriesUseAnIndexAndScanNoTable(t *testing.T) {
 		"rules then": {rulesAt, []any{1}, []string{"(organization_id=? AND item_id>? AND item_id<?)",
 			"(organization_id=? AND item_id=? AND version=?)"}},
 	} {
-		err := d.Read(t.Context(), "org_x", func(ctx context.Context, tx *db.Tx) error {
-			type step struct {
-				ID     int64  `db:"id"`
-				Parent int64  `db:"parent"`
-				Unused int64  `db:"notused"`
-				Detail string `db:"detail"`
+		steps, at := dbtest.Plan(t, d, c.text, c.args...), 0
+		for _, s := range steps {
+			if at < len(c.want) && strings.Contains(s, c.want[at]) {
+				at++
+			} else if strings.Contains(s, "SEARCH") || strings.Contains(s, "AUTOMATIC") || strings.HasPrefix(s, "SCAN memory") {
+				t.Errorf("%s: %s", name, s)
 			}
-			steps, err := db.All[step](ctx, tx, "EXPLAIN QUERY PLAN "+c.text, c.args...)
-			at := 0
-			for _, s := range steps {
-				if at < len(c.want) && strings.Contains(s.Detail, c.want[at]) {
-					at++
-				} else if strings.Contains(s.Detail, "SEARCH") || strings.Contains(s.Detail, "AUTOMATIC") ||
-					strings.HasPrefix(s.Detail, "SCAN memory") {
-					t.Errorf("%s: %s", name, s.Detail)
-				}
-			}
-			if at < len(c.want) {
-				t.Errorf("%s: %+v lacks %q", name, steps, c.want[at])
-			}
-			return err
-		})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+		}
+		if at < len(c.want) {
+			t.Errorf("%s: %q lacks %q", name, steps, c.want[at])
 		}
 	}
 }

@@ -39,7 +39,7 @@ type Change struct {
 // organization state is locked for a short time only.
 type log struct {
 	changes []change
-	stored  map[resource]map[string]tableState // what StoresRow was told
+	known   map[resource]states // what StoresRow was told
 }
 
 type change struct {
@@ -87,11 +87,11 @@ func Record(ctx context.Context, tx *db.Tx, c Change) {
 }
 
 func logOf(tx *db.Tx) *log {
-	return tx.Group().State(logKey{}, func() any { return &log{stored: map[resource]map[string]tableState{}} }).(*log)
+	return tx.Group().State(logKey{}, func() any { return &log{known: map[resource]states{}} }).(*log)
 }
 
-// StoresRow says that a row is about to be stored, which is all that a table has of a resource that other records state as a part. It then
-// need not be read before the commit.
+// StoresRow says that a row is about to be stored, and that it is all that is stored of a resource. Records of this transaction that state
+// the resource as a part then do not read it before the commit.
 func StoresRow[T any](tx *db.Tx, kind, id, table string, row T) {
 	l, r, t := logOf(tx), resource{kind, id}, statedTable(kind, table)
 	d := NewDigest(kind)
@@ -99,17 +99,17 @@ func StoresRow[T any](tx *db.Tx, kind, id, table string, row T) {
 	if !t.Digest || len(db.StatedTablesOf(kind)) > 1 {
 		panic(fmt.Sprintf("audit: %s has more than the digest of a row", kind))
 	}
-	l.stored[r] = map[string]tableState{table: {Count: 1, Digest: d.Sum()}}
-	tx.Group().OnRollback(func() { delete(l.stored, r) })
+	l.known[r] = states{table: {Count: 1, Digest: d.Sum()}}
+	tx.Group().OnRollback(func() { delete(l.known, r) })
 }
 
-// StoresOther says that what is stored of a resource changes, so that it is read before the commit.
-func StoresOther(tx *db.Tx, kind, id string) { delete(logOf(tx).stored, resource{kind, id}) }
+// StoresOther says that what StoresRow was told about a resource may not be true any more, so that it is read before the commit.
+func StoresOther(tx *db.Tx, kind, id string) { delete(logOf(tx).known, resource{kind, id}) }
 
 // flush writes the collected changes.
 func (l *log) flush(ctx context.Context, tx *db.Tx) error {
-	changes, known := l.changes, l.stored
-	l.changes, l.stored = nil, map[resource]map[string]tableState{}
+	changes, known := l.changes, l.known
+	l.changes, l.known = nil, map[resource]states{}
 	if len(changes) == 0 {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 }
 
 // statesOf returns the state of each change. It reads what is not known, with one query for each table.
-func statesOf(ctx context.Context, tx *db.Tx, changes []change, known map[resource]map[string]tableState) ([]string, error) {
+func statesOf(ctx context.Context, tx *db.Tx, changes []change, known map[resource]states) ([]string, error) {
 	wanted := map[string][]string{}
 	for _, c := range changes {
 		if c.State == "" && !c.PartsOnly {
@@ -173,7 +173,7 @@ func statesOf(ctx context.Context, tx *db.Tx, changes []change, known map[resour
 }
 
 // state returns the state of a change, given what was read and what is known.
-func (c change) state(found map[string]map[string]stored, known map[resource]map[string]tableState) string {
+func (c change) state(found map[string]map[string]stored, known map[resource]states) string {
 	own := resource{c.ResourceType, c.ResourceID}
 	if c.State == "" && isDigested(own.kind) {
 		c.State = found[own.kind][own.id].digest(own.kind)

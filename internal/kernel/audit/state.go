@@ -39,11 +39,14 @@ type tableState struct {
 	Digest string               `json:"digest,omitempty"`
 }
 
+// states is what a record states of a resource, by table.
+type states map[string]tableState
+
 // document is the form of a state that has rows.
 type document struct {
-	Digest    string                                      `json:"digest,omitempty"` // of the record's own resource
-	Range     *numbered                                   `json:"range,omitempty"`
-	Resources map[string]map[string]map[string]tableState `json:"resources,omitempty"` // by type, id and table
+	Digest    string                       `json:"digest,omitempty"` // of the record's own resource
+	Range     *numbered                    `json:"range,omitempty"`
+	Resources map[string]map[string]states `json:"resources,omitempty"` // by type and id
 }
 
 // numbered states resources with consecutive numbers that were created together: a digest for each, one after the other.
@@ -130,8 +133,8 @@ func appendTable(buf []byte, t *db.StatedTable, rows []db.TextRow) []byte {
 }
 
 // states returns what a record states of a resource, by table.
-func (s stored) states(kind string) map[string]tableState {
-	out := map[string]tableState{}
+func (s stored) states(kind string) states {
+	out := states{}
 	for _, t := range db.StatedTablesOf(kind) {
 		switch rows := s[t.Table]; {
 		case len(rows) == 0:
@@ -170,14 +173,14 @@ func statedColumns(t *db.StatedTable, r db.TextRow) map[string]*string {
 }
 
 // put adds what a record states of a resource to a document.
-func (d *document) put(r resource, states map[string]tableState) {
+func (d *document) put(r resource, s states) {
 	if d.Resources == nil {
-		d.Resources = map[string]map[string]map[string]tableState{}
+		d.Resources = map[string]map[string]states{}
 	}
 	if d.Resources[r.kind] == nil {
-		d.Resources[r.kind] = map[string]map[string]tableState{}
+		d.Resources[r.kind] = map[string]states{}
 	}
-	d.Resources[r.kind][r.id] = states
+	d.Resources[r.kind][r.id] = s
 }
 
 // parseState reads the state of a record. It returns nil for a record of an earlier version, which has none.

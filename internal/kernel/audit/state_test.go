@@ -107,6 +107,59 @@ func TestWhatIsStoredIsComparedWithTheLastRecordThatStatesIt(t *testing.T) {
 	})
 }
 
+// bookingRow is a row of a table of which records of other resources state a digest.
+type bookingRow struct {
+	EntryID       string  `db:"journal_entry_id"`
+	TransactionID string  `db:"transaction_id"`
+	PartnerID     *string `db:"partner_id"`
+	Type          string  `db:"transaction_type"`
+	AccountID     *string `db:"ledger_account_id"`
+	OffsetID      *string `db:"offset_ledger_account_id"`
+	Input         string  `db:"input"`
+	RuleID        *string `db:"rule_id"`
+	RuleVersion   *int64  `db:"rule_version"`
+}
+
+// What StoresRow is told is stated as it is, until StoresOther says that it may have changed.
+func TestARowThatIsAboutToBeStoredIsStatedWithoutReadingIt(t *testing.T) {
+	t.Parallel()
+	const change = "UPDATE bookings SET input = 'changed' WHERE organization_id = @org"
+	for name, c := range map[string]struct {
+		then func(ctx context.Context, tx *db.Tx) error
+		says string
+	}{
+		"stored": {func(context.Context, *db.Tx) error { return nil }, ""},
+		"changed, and said so": {func(ctx context.Context, tx *db.Tx) error {
+			audit.StoresOther(tx, "booking", "jrn_x")
+			return tx.Queue(ctx, change)
+		}, ""},
+		"changed": {func(ctx context.Context, tx *db.Tx) error { return tx.Queue(ctx, change) }, "booking jrn_x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				org := company(t, d)
+				err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+					audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x", PartsOnly: true,
+						Parts: []audit.Part{{Type: "booking", ID: "jrn_x"}}})
+					row := bookingRow{EntryID: "jrn_x", TransactionID: "txn_x", Type: "invoice", Input: "{}"}
+					audit.StoresRow(tx, "booking", "jrn_x", "bookings", row)
+					if err := db.Insert(ctx, tx, "bookings", row); err != nil {
+						return err
+					}
+					return c.then(ctx, tx)
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				found := after(t, d, org, "UPDATE organization_state SET books_version = books_version WHERE organization_id = @org")
+				if (found == "") != (c.says == "") || !strings.Contains(found, c.says) {
+					t.Errorf("%q, want %q", found, c.says)
+				}
+			})
+		})
+	}
+}
+
 func TestAnAnchorHoldsUntilTheLogIsCutShortOrRewritten(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

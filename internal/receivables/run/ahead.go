@@ -2,9 +2,12 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/receivables/application"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // ahead is what is decided while what was decided before is saved.
@@ -28,7 +31,8 @@ func (w *work) decideAhead(ctx context.Context, before batch, size int) {
 		return
 	}
 	from := w.now()
-	from.run.At = new(resultOf(before.decisions[len(before.decisions)-1]).At)
+	end := before.decisions[len(before.decisions)-1].Deposit
+	from.run.At = &transaction.Position{At: end.At, Number: end.Number}
 	if from.paid = before.paid; !from.run.Dry { // what was paid before that is stored already
 		from.paid = paidBy(before.decisions)
 	}
@@ -36,6 +40,11 @@ func (w *work) decideAhead(ctx context.Context, before batch, size int) {
 	w.next = next
 	go func() {
 		defer close(next.done)
+		defer func() { // a panic must not end the service: nobody else would recover in this goroutine
+			if p := recover(); p != nil {
+				next.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
 		next.batch, next.err = w.decideFrom(ctx, from, limit)
 	}()
 }

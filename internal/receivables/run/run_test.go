@@ -201,6 +201,29 @@ func TestDecisionsThatAreMadeAheadAreOutdatedByOthersOnly(t *testing.T) {
 	}
 }
 
+// Nobody but the run itself recovers from a panic while deposits are decided ahead, and it would end the service.
+func TestAPanicWhileDepositsAreDecidedAheadIsAnErrorOfTheRun(t *testing.T) {
+	each(t, func(w *world) {
+		w.SetBatch(1)
+		for n := range 8 {
+			w.bill(fmt.Sprintf("INV-%02d Customer%02d %d.00", n, n, 100+n))
+			w.pay(fmt.Sprintf("Customer%02d %d.00", n, 100+n))
+		}
+		r, err := w.Create(w.Ctx, run.CreateParams{Filter: &transaction.Filter{}})
+		w.Must(err)
+		decided := 0
+		w.AfterDecide(func(int) {
+			if decided++; decided == 2 { // the first time that it is ahead
+				panic("a test")
+			}
+		})
+		so, err := w.Service.Run(w.Context(), w.OrganizationID, r.ID, nil)
+		if err == nil || !strings.Contains(err.Error(), "panic: a test") || so.Done() != 3 {
+			w.Errorf("%d are done: %v", so.Done(), err)
+		}
+	})
+}
+
 // Somebody who writes all the time must not make a run decide the same deposits again and again.
 func TestABatchBecomesSmallerWhileOthersWrite(t *testing.T) {
 	each(t, func(w *world) {

@@ -19,12 +19,12 @@ const (
 	readMax = 1000
 	// outdatedMax is how often decisions may be outdated when they are to be applied, before deposits are decided while others wait.
 	outdatedMax = 3
+	// lockedMax is how many deposits are then decided at a time, and the smallest batch after decisions were outdated.
+	lockedMax = 10
 	// decidedMax is how many batches are decided at a time at most: their deposits are compared with many of the same invoices, which are
 	// read once. decidedAge is how long they may wait to be saved: what is not applied is not compared with its deposit again.
 	decidedMax = 3
 	decidedAge = 5 * time.Second
-	// lockedMax is how many deposits are then decided at a time, and the smallest batch after decisions were outdated.
-	lockedMax = 10
 )
 
 // errOutdated says that what deposits were matched with has changed, and errRefused that some cannot be applied: both decide them again.
@@ -141,7 +141,7 @@ type point struct {
 	paid    map[string]bool
 }
 
-// now is the point at which the run is. What it refers to does not change.
+// now is the point at which the run is.
 func (w *work) now() point { return point{w.Run, maps.Clone(w.refused), w.paid} }
 
 // take returns decisions about the next deposits, about as many as size says. If there are none left, it decides more, while others may
