@@ -12,8 +12,9 @@ var kernelTables = []Table{
 			"request_id":  requestID,
 			"resource_id": "it may be of any type, and the audit log outlives what it tells of",
 		}},
-	{Name: "events", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "an event restates a change that is audited", ID: "event_id"},
-	{Name: "relays", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "it says how far events were handed on"},
+	{Name: "events", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "an event restates a change that is audited", ID: "event_id",
+		Unlinked: map[string]string{"object_id": "it may be of any type, and events outlive what they tell of"}},
+	{Name: "relays", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "it says how far events were handed on, and a change of what is kept is recorded with it"},
 	{Name: "rate_leases", Kind: Local, Owner: "kernel/ratelimit"},
 	{Name: "idempotency_keys", Kind: Tenant, Owner: "kernel/idempotency", Unaudited: "it holds answers, not facts"},
 }

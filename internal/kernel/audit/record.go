@@ -23,6 +23,12 @@ type Change struct {
 	After        any
 	NoEvent      bool // no event is written to the outbox
 
+	// Object is the resource after the change as its package returns it, for the data of the event. If it is nil, the resource is read before
+	// the commit, which is slower.
+	Object any
+	// Several means that the change concerns more resources than the one it names. The data of the event are then the facts.
+	Several bool
+
 	// State is what is stored of the resource after the change, from a Digest or RangeState. If it is empty, what is stored is read
 	// before the commit.
 	State string
@@ -123,6 +129,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 	}
 	records := make([]LogRecord, len(changes))
 	var events []outbox.Event
+	var subjects []Subject
 	for i, c := range changes {
 		state.AuditSequence++
 		r := LogRecord{
@@ -135,11 +142,22 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 		state.AuditHash, records[i] = r.Hash, r
 		if !c.NoEvent {
 			state.EventSequence++
-			events = append(events, outbox.Event{Sequence: state.EventSequence, AuditSequence: r.Sequence, Type: c.Action, CreatedAt: c.at})
+			e := outbox.Event{ID: outbox.NewID(tx), Sequence: state.EventSequence, AuditSequence: r.Sequence, Type: c.Action, CreatedAt: c.at}
+			if !c.Several {
+				e.ObjectID = c.ResourceID
+			}
+			events, subjects = append(events, e), append(subjects, c.subject(e.ID))
 		}
 	}
 	if err := insertRecords(ctx, tx, records); err != nil {
 		return err
+	}
+	data, err := describerOf(tx.DB()).describe(ctx, tx, subjects)
+	if err != nil {
+		return err
+	}
+	for i := range events {
+		events[i].Data = data[i]
 	}
 	return outbox.Append(ctx, tx, events)
 }

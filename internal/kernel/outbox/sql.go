@@ -1,7 +1,9 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -11,16 +13,55 @@ type row struct {
 	Sequence      int64     `db:"sequence"`
 	EventID       string    `db:"event_id"`
 	Type          string    `db:"type"`
+	ObjectID      *string   `db:"object_id"`
+	Data          string    `db:"data"`
 	AuditSequence int64     `db:"audit_sequence"`
 	CreatedAt     time.Time `db:"created_at"`
+}
+
+func (r row) event() Event {
+	return Event{ID: r.EventID, Sequence: r.Sequence, AuditSequence: r.AuditSequence, Type: r.Type, CreatedAt: r.CreatedAt,
+		ObjectID: db.OrEmpty(r.ObjectID), Data: r.Data}
 }
 
 func insert(ctx context.Context, tx *db.Tx, events []Event) error {
 	rows := make([]row, len(events))
 	for i, e := range events {
-		rows[i] = row{Sequence: e.Sequence, EventID: e.ID, Type: e.Type, AuditSequence: e.AuditSequence, CreatedAt: e.CreatedAt}
+		rows[i] = row{Sequence: e.Sequence, EventID: e.ID, Type: e.Type, ObjectID: db.OrNull(e.ObjectID), Data: e.Data,
+			AuditSequence: e.AuditSequence, CreatedAt: e.CreatedAt}
 	}
 	return db.Insert(ctx, tx, "events", rows...)
+}
+
+var selectEvents = "SELECT " + db.Columns[row]() + " FROM events WHERE organization_id = @org"
+
+// selectPage reads events. Those of several types are found by the index of each type, because others may lie between them.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, after int64, limit int) ([]row, error) {
+	const next = "ORDER BY sequence LIMIT ?"
+	if f.ObjectID != "" {
+		q := db.Select(selectEvents).And("object_id = ?", f.ObjectID).And("sequence > ?", after)
+		if len(f.Types) > 0 {
+			q.And("{unindexed}type {any}", f.Types)
+		}
+		return db.All[row](ctx, tx, q.Then(next, limit), q.Args...)
+	}
+	if len(f.Types) == 0 {
+		return db.All[row](ctx, tx, selectEvents+" AND sequence > ? "+next, after, limit)
+	}
+	var found []row
+	for _, one := range f.Types {
+		rows, err := db.All[row](ctx, tx, selectEvents+" AND type = ? AND sequence > ? "+next, one, after, limit)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, rows...)
+	}
+	slices.SortFunc(found, func(a, b row) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	return found[:min(limit, len(found))], nil
+}
+
+func selectEvent(ctx context.Context, tx *db.Tx, eventID string) (row, error) {
+	return db.One[row](ctx, tx, "event", selectEvents+" AND event_id = ?", eventID)
 }
 
 // positionRow is the last event of an organization that was handed to the job queue.
@@ -65,19 +106,22 @@ func updatePosition(ctx context.Context, tx *db.Tx, p positionRow) error {
 	return err
 }
 
-// sequenceRow compares the events of an organization with the last sequence number of its state.
+// sequenceRow compares the events of an organization with the last sequence number of its state and that of the last event deleted.
 type sequenceRow struct {
 	Count    int64  `db:"n"`
 	First    *int64 `db:"first_sequence"`
 	Last     *int64 `db:"last_sequence"`
 	Expected int64  `db:"expected"`
+	Deleted  int64  `db:"deleted"`
 }
 
 func selectSequence(ctx context.Context, tx *db.Tx) (sequenceRow, error) {
 	return db.One[sequenceRow](ctx, tx, "organization",
-		`SELECT count(e.sequence) AS n, min(e.sequence) AS first_sequence, max(e.sequence) AS last_sequence, s.event_sequence AS expected
-		FROM organization_state s LEFT JOIN events e ON e.organization_id = s.organization_id
-		WHERE s.organization_id = @org GROUP BY s.event_sequence`)
+		`SELECT count(e.sequence) AS n, min(e.sequence) AS first_sequence, max(e.sequence) AS last_sequence, s.event_sequence AS expected,
+			r.deleted_through AS deleted
+		FROM organization_state s JOIN relays r ON r.organization_id = s.organization_id
+		LEFT JOIN events e ON e.organization_id = s.organization_id
+		WHERE s.organization_id = @org GROUP BY s.event_sequence, r.deleted_through`)
 }
 
 // wrongMax bounds how many events are read that differ from their audit records.
@@ -104,4 +148,46 @@ func selectLag(ctx context.Context, tx *db.Tx) (lagRow, error) {
 		min(e.created_at) AS oldest FROM relays r JOIN organization_state s ON s.organization_id = r.organization_id
 		LEFT JOIN events e ON e.organization_id = r.organization_id AND e.sequence = r.sequence + 1
 		WHERE r.sequence < s.event_sequence`)
+}
+
+// selectRetention reads for how many days the organization keeps events.
+func selectRetention(ctx context.Context, tx *db.Tx) (int, error) {
+	return db.One[int](ctx, tx, "organization", "SELECT retention_days FROM relays WHERE organization_id = @org")
+}
+
+func updateRetention(ctx context.Context, tx *db.Tx, days int) error {
+	_, err := tx.Exec(ctx, "UPDATE relays SET retention_days = ? WHERE organization_id = @org", days)
+	return err
+}
+
+// retentionRow says which events of an organization may be deleted.
+type retentionRow struct {
+	OrganizationID string `db:"organization_id"`
+	Days           int    `db:"retention_days"`
+	Relayed        int64  `db:"sequence"`
+	Deleted        int64  `db:"deleted_through"`
+}
+
+func selectRetentions(ctx context.Context, tx *db.Tx, after string, limit int) ([]retentionRow, error) {
+	return db.All[retentionRow](ctx, tx, "SELECT "+db.Columns[retentionRow]()+" FROM relays WHERE organization_id > ? "+
+		"ORDER BY organization_id LIMIT ?", after, limit)
+}
+
+// selectOldest reads the oldest events, up to a limit, and up to one that was relayed.
+func selectOldest(ctx context.Context, tx *db.Tx, r retentionRow, limit int) ([]ageRow, error) {
+	return db.All[ageRow](ctx, tx, "SELECT sequence, created_at FROM events WHERE organization_id = @org AND sequence <= ? "+
+		"ORDER BY sequence LIMIT ?", r.Relayed, limit)
+}
+
+type ageRow struct {
+	Sequence  int64     `db:"sequence"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+func deleteThrough(ctx context.Context, tx *db.Tx, sequence int64) error {
+	if _, err := tx.Exec(ctx, "UPDATE relays SET deleted_through = ? WHERE organization_id = @org", sequence); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM events WHERE organization_id = @org AND sequence <= ?", sequence)
+	return err
 }
