@@ -24,7 +24,7 @@ func (s *schemas) events(routes []wire.Route) {
 			case strings.HasSuffix(event, ".deleted") || strings.HasSuffix(event, ".removed"):
 				s.event(event, deleted)
 			case r.MayBeDeleted:
-				s.event(event, &huma.Schema{OneOf: []*huma.Schema{data, deleted}})
+				s.event(event, &huma.Schema{AnyOf: []*huma.Schema{data, deleted}})
 			default:
 				s.event(event, data)
 			}

@@ -47,7 +47,15 @@ func Viewed[O, V any](r Record, view func(context.Context, O) V) Record {
 // ViewedIn is Viewed for views that need something more from the database transaction.
 func ViewedIn[O, V any](r Record, view func(context.Context, *db.Tx, O) (V, error)) Record {
 	r.Type = reflect.TypeFor[V]()
-	r.View = func(ctx context.Context, tx *db.Tx, object any) (any, error) { return view(ctx, tx, object.(O)) }
+	r.View = func(ctx context.Context, tx *db.Tx, object any) (any, error) {
+		switch o := object.(type) {
+		case O:
+			return view(ctx, tx, o)
+		case *O:
+			return view(ctx, tx, *o)
+		}
+		return nil, fmt.Errorf("wire: the object of an event about a %s is a %T", r.ResourceType, object)
+	}
 	return r
 }
 
