@@ -139,7 +139,7 @@ func TestSoakEveryRouteNamesTheFaultsOfAllLayersAtOnce(t *testing.T) {
 			t.Errorf("only %d pairs and %d triples of faults were found to combine", pairs.Load(), triples.Load())
 		}
 	})
-	eachRouteInSoak(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
+	eachRouteOnce(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		if r.Operation.RequestBody == nil || isForm(r) {
 			return
 		}
@@ -201,14 +201,14 @@ func blamesWithin(t *testing.T, a apitest.Answer, field string) bool {
 // String shows the fault in messages.
 func (l layered) String() string { return fmt.Sprintf("%s=%v", l.field, l.value) }
 
-func TestEveryRouteNamesUnknownRecordsTogetherWithFaultyParameters(t *testing.T) {
+func TestSoakEveryRouteNamesUnknownRecordsTogetherWithFaultyParameters(t *testing.T) {
 	var tested atomic.Int64
 	t.Cleanup(func() {
 		if tested.Load() < 100 {
 			t.Errorf("only %d requests were found to test", tested.Load())
 		}
 	})
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
+	eachRouteOnce(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		if isForm(r) || r.OwnTransaction {
 			return
 		}
