@@ -208,34 +208,39 @@ func TestSoakEveryRouteNamesUnknownRecordsTogetherWithFaultyParameters(t *testin
 			t.Errorf("only %d requests were found to test", tested.Load())
 		}
 	})
-	eachRouteOnce(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		if isForm(r) || r.OwnTransaction {
-			return
-		}
-		n := s.Found(t, "mine")
-		_, own := request(t, r, n)
-		expect := func(name string, sent sample) {
-			tested.Add(1)
-			req := sent.request(r, n.Key)
-			req.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(req.Path, "?")] + "surprise=1"
-			if a := s.Send(t, req); a.Status != 400 || !a.Blames(t, "surprise") || !blamesWithin(t, a, name) {
-				t.Errorf("%s: %d %s", name, a.Status, a.Body)
-			}
-		}
-		for name, id := range own.path {
-			if idName.MatchString(name) {
-				expect(name, own.withPath(name, apitest.UnknownID(id)))
-			}
-		}
-		for pair := range strings.SplitSeq(own.query, "&") {
-			name, value, _ := strings.Cut(pair, "=")
-			other := strings.TrimSuffix(name, "s") + map[bool]string{true: "", false: "s"}[strings.HasSuffix(name, "s")] + "="
-			if strings.Contains(own.query, "&"+other) { // two parameters name such records, and the message does not tell which is meant
-				continue
-			}
-			if idName.MatchString(name) && !slices.Contains(narrowingFilters, "query "+name) {
-				expect(name, own.withQuery(name, apitest.UnknownID(value)))
-			}
-		}
+	eachRouteOfOneOnce(t, func(_ *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		return func(t *testing.T, r wire.Route) { blamesUnknownRecordsAndParameters(t, n, r, &tested) }
 	})
+}
+
+func blamesUnknownRecordsAndParameters(t *testing.T, n *apitest.Tenant, r wire.Route, tested *atomic.Int64) {
+	t.Helper()
+	if isForm(r) || r.OwnTransaction {
+		return
+	}
+	s := n.Service()
+	_, own := request(t, r, n)
+	expect := func(name string, sent sample) {
+		tested.Add(1)
+		req := sent.request(r, n.Key)
+		req.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(req.Path, "?")] + "surprise=1"
+		if a := s.Send(t, req); a.Status != 400 || !a.Blames(t, "surprise") || !blamesWithin(t, a, name) {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	for name, id := range own.path {
+		if idName.MatchString(name) {
+			expect(name, own.withPath(name, apitest.UnknownID(id)))
+		}
+	}
+	for pair := range strings.SplitSeq(own.query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		other := strings.TrimSuffix(name, "s") + map[bool]string{true: "", false: "s"}[strings.HasSuffix(name, "s")] + "="
+		if strings.Contains(own.query, "&"+other) { // two parameters name such records, and the message does not tell which is meant
+			continue
+		}
+		if idName.MatchString(name) && !slices.Contains(narrowingFilters, "query "+name) {
+			expect(name, own.withQuery(name, apitest.UnknownID(value)))
+		}
+	}
 }
