@@ -74,6 +74,16 @@ func Open(t testing.TB, c db.Config) *db.DB {
 	return d
 }
 
+// OpenPrepared opens a database as the program does at its start, for tests of what is done then.
+func OpenPrepared(t testing.TB, c db.Config) *db.DB {
+	t.Helper()
+	d := Open(t, c)
+	if err := d.Prepare(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // sqliteTemplate returns the content of a migrated file. The test processes of one run share it.
 var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	digest, err := db.SchemaDigest()
