@@ -169,6 +169,17 @@ func (tx *Tx) nest(ctx context.Context, org string, fn Func) (err error) {
 	return failed
 }
 
+// TryRead runs use cases that only read in the transaction under way. Unlike with other nested reads, the transaction can be committed
+// although they fail, for example because a record does not exist, unless the error ends it anyway.
+func (tx *Tx) TryRead(ctx context.Context, fn func(context.Context) error) error {
+	before := tx.failed
+	err := fn(ctx)
+	if err != nil && !endsTransaction(err) {
+		tx.failed = before
+	}
+	return err
+}
+
 // endsTransaction reports whether an error ends a transaction whatever the body makes of it: the whole has to run again, or
 // the database is lost.
 func endsTransaction(err error) bool {

@@ -82,9 +82,12 @@ func (d describer) one(ctx context.Context, tx *db.Tx, s audit.Subject) (string,
 	if s.Object != nil && r.View != nil {
 		view, err = r.View(ctx, tx, s.Object)
 	} else {
-		view, err = d.routes[r.Path].ReadOne(ctx, s.ResourceID)
+		err = tx.TryRead(ctx, func(ctx context.Context) error {
+			view, err = d.routes[r.Path].ReadOne(ctx, s.ResourceID)
+			return err
+		})
 	}
-	if fault.KindOf(err) == fault.NotFound { // it was deleted later in the same database transaction
+	if fault.KindOf(err) == fault.NotFound { // it was deleted later in the same database transaction, or there is nothing to show of it
 		return s.StatedFacts(), nil
 	}
 	if err != nil {

@@ -29,6 +29,8 @@ var unnoticed = map[string]string{
 	"organizations copied":             "another organization is not part of this one",
 	"users copied":                     "a user who is no member can do nothing",
 	"events.event_id":                  "it is a random name, which nothing refers to",
+	"events.data":                      "it restates a record whose changes are audited",
+	"events.object_id":                 "it may be missing, because some events are about several records; another one is noticed",
 
 	"relays":                   "it says how far events were handed to the job queue",
 	"idempotency_keys":         "it holds answers, not facts",

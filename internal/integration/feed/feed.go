@@ -147,20 +147,37 @@ func (s *Service) resolve(ctx context.Context, tx *db.Tx, f Filter) (outbox.Filt
 	if f.After != "" && f.Newest {
 		faults.Addf("after", "cannot be combined with order=desc: the newest events come first")
 	}
-	if err := faults.Err(); err != nil {
+	if err := requireObject(ctx, tx, &faults, f.ObjectID); err != nil {
 		return stored, 0, err
 	}
-	switch {
-	case f.Newest:
-		return stored, math.MaxInt64, nil
-	case f.After == "":
-		return stored, 0, nil
+	position := int64(0)
+	if f.After != "" {
+		e, err := outbox.Find(ctx, tx, f.After)
+		if err := faults.MergeMissing(err, "after"); err != nil {
+			return stored, 0, err
+		}
+		position = e.Sequence
 	}
-	e, err := outbox.Find(ctx, tx, f.After)
-	if fault.KindOf(err) == fault.NotFound {
-		return stored, 0, fault.MissingAt("event", "after")
+	if f.Newest {
+		position = math.MaxInt64
 	}
-	return stored, e.Sequence, err
+	return stored, position, faults.Err()
+}
+
+// requireObject adds a fault if no record has an id. The audit log records every change, except that it records the arrival of several
+// transactions once.
+func requireObject(ctx context.Context, tx *db.Tx, faults *fault.List, objectID string) error {
+	if objectID == "" {
+		return nil
+	}
+	found, err := audit.Concerns(ctx, tx, objectID)
+	if err != nil || found {
+		return err
+	}
+	if _, err = transaction.Find(ctx, tx, objectID); fault.KindOf(err) == fault.NotFound {
+		return faults.Merge(fault.MissingAt("record", "object_id"))
+	}
+	return err
 }
 
 // Expand returns the types that a filter selects. It adds a fault for a type that does not exist.

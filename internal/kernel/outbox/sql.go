@@ -156,7 +156,7 @@ func selectMismatched(ctx context.Context, tx *db.Tx) ([]int64, error) {
 		LEFT JOIN audit_log a ON a.organization_id = e.organization_id AND a.sequence = e.audit_sequence
 		LEFT JOIN events b ON b.organization_id = e.organization_id AND b.sequence = e.sequence - 1
 		WHERE e.organization_id = @org AND (a.sequence IS NULL OR a.action <> e.type OR a.created_at <> e.created_at
-			OR b.audit_sequence >= e.audit_sequence)
+			OR b.audit_sequence >= e.audit_sequence OR e.object_id <> a.resource_id)
 		ORDER BY e.sequence LIMIT ?`, wrongMax)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func (s BalanceSheet) AppendJSON(b []byte) []byte {
-	b = s.ReportFrame.AppendJSON(b)
+	b = s.ReportFrame.begin(b)
 	b = wire.AppendProperty(b, `,"ledger_accounts":`, s.LedgerAccounts)
 	b = s.Balances.AppendJSON(append(b, `,"balances":`...))
 	b = wire.AppendProperty(b, `,"data_quality":`, s.DataQuality)
@@ -17,7 +17,7 @@ func (s BalanceSheet) AppendJSON(b []byte) []byte {
 }
 
 func (s TrialBalance) AppendJSON(b []byte) []byte {
-	b = s.ReportFrame.AppendJSON(b)
+	b = s.ReportFrame.begin(b)
 	b = wire.AppendProperty(b, `,"ledger_accounts":`, s.LedgerAccounts)
 	b = s.Balances.AppendJSON(append(b, `,"balances":`...))
 	b = s.Totals.AppendJSON(append(b, `,"totals":`...))
@@ -25,8 +25,8 @@ func (s TrialBalance) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// AppendJSON writes the beginning of the object and leaves it open.
-func (f ReportFrame) AppendJSON(b []byte) []byte {
+// begin writes the beginning of the object and leaves it open.
+func (f ReportFrame) begin(b []byte) []byte {
 	b = wire.AppendProperty(b, `{"currency":`, f.Currency)
 	b = wire.AppendProperty(b, `,"periods":`, f.Periods)
 	return wire.AppendProperty(b, `,"legal_entity_ids":`, f.LegalEntityIDs)
