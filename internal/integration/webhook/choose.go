@@ -93,8 +93,8 @@ func choose(ctx context.Context, tx *db.Tx, e Endpoint, c cursor) (b batch, err 
 	return b, nil
 }
 
-// addInOrder adds the deliveries that are tried again, in the order of their events, and reports whether there are any: then nothing else is
-// sent.
+// addInOrder adds the deliveries that are tried again, in the order of their events, and reports whether there are any: then nothing else
+// is sent.
 func (b *batch) addInOrder(ctx context.Context, tx *db.Tx) (waits bool, err error) {
 	found, err := selectRetryingInOrder(ctx, tx, b.endpoint.ID, b.room())
 	for _, d := range found {

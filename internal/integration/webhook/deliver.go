@@ -136,9 +136,9 @@ func (w *worker) step(ctx context.Context, b batch, sent []Attempt, last bool) (
 
 // next looks for what is due, and keeps or releases the claim.
 //
-// No event is overlooked when the claim is released. The relay does not queue a job for an endpoint that is claimed (see Route). It looks at
-// the cursor with a lock, after the events were committed. If it holds the lock first, we wait for it here, and choose then finds the
-// events. If we hold the lock first, the relay does not wait for it, and queues a job.
+// No event is overlooked when the claim is released. The relay does not queue a job for an endpoint that is claimed (see Route). It looks
+// at the cursor with a lock, after the events were committed. If it holds the lock first, the caller has waited for it, and choose finds
+// the events. If the caller holds the lock first, the relay does not wait for it, and queues a job.
 func (w *worker) next(ctx context.Context, tx *db.Tx, c cursor, last bool) (b batch, err error) {
 	e, err := selectEndpoint(ctx, tx, w.EndpointID, "")
 	if err != nil {
@@ -257,7 +257,8 @@ func (w *worker) end(ctx context.Context, tx *db.Tx, gone bool, c *cursor, last 
 	after, action := before, EventPaused
 	after.Status, after.StatusReason = Paused, fmt.Sprintf("no delivery has succeeded for %d days: %s", int(tryFor.Hours()/24), last.Error)
 	if gone {
-		after.Status, after.StatusReason, action = Disabled, "the endpoint answered 410, which means that it does not exist any more", EventDisabled
+		after.Status, action = Disabled, EventDisabled
+		after.StatusReason = "the endpoint answered 410, which means that it does not exist any more"
 	}
 	after.FailingSince = c.FailingSince
 	if after, err = save(ctx, tx, action, before, after); err != nil || w.Tell == nil {

@@ -71,7 +71,8 @@ func checkTypes(faults *fault.List, types []string) (out []string) {
 	}
 	for i, t := range types {
 		if len(t) > typeMax || !eventType.MatchString(t) {
-			faults.Addf(fmt.Sprintf("types[%d]", i), "must be a type of events such as invoice.paid, or invoice.* for all of a kind, but is %q", cut(t, typeMax))
+			faults.Addf(fmt.Sprintf("types[%d]", i), "must be a type of events such as invoice.paid, or invoice.* for all of a kind, but is %q",
+				cut(t, typeMax))
 		} else if !slices.Contains(out, t) {
 			out = append(out, t)
 		}

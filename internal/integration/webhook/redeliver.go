@@ -19,7 +19,8 @@ const EventRedeliver = eventPrefix + "redelivery_requested"
 // replaysMax is how many ranges of events can wait to be sent to an endpoint once more.
 const replaysMax = 10
 
-// Range selects the events that are to be sent once more. Its beginning is one of After and Since, its end one of Through and Until, or now.
+// Range selects the events that are to be sent once more. Its beginning is one of After and Since, its end one of Through and Until, or
+// now.
 type Range struct {
 	After   string     // the events after this one
 	Since   *time.Time // the events from this time on

@@ -155,7 +155,8 @@ const (
 	OverlapMax     = 168 * time.Hour
 )
 
-// RotateSecret replaces the secret of an endpoint and returns the new one. What is sent is signed with the former one as well for some time.
+// RotateSecret replaces the secret of an endpoint and returns the new one. What is sent is signed with the former one as well for some
+// time.
 func (s *Service) RotateSecret(ctx context.Context, endpointID string, overlap time.Duration, etag string) (out WithSecret, err error) {
 	if overlap < 0 || overlap > OverlapMax {
 		return out, fault.Invalidf("overlap_hours", "must be between 0 and %d", int(OverlapMax.Hours()))
