@@ -31,6 +31,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
+	"github.com/bursarhq/bursar/internal/integration/feed"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
@@ -95,6 +96,7 @@ type App struct {
 	Applications   *application.Service
 	Connections    *connection.Service
 	CashRuns       *run.Service
+	Feed           *feed.Service
 	Webhooks       *webhook.Service
 
 	log     *slog.Logger
@@ -176,6 +178,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		Applications:   applications,
 		Connections:    connections,
 		CashRuns:       run.NewService(d, applications),
+		Feed:           feed.NewService(d),
 		Webhooks:       webhook.NewService(d, c.Secrets, webhook.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy}),
 		mail:           c.Mail,
 	}
@@ -232,6 +235,8 @@ func (a *App) Work(ctx context.Context) error {
 	})
 	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.DeleteExpired(ctx, a.DB) })
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ outbox.Sweep) error { return outbox.DeleteExpired(ctx, a.DB) })
+	job.Every(workers, sweepEvery, outbox.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ period.CreateNextMonthTask) error {
 		return period.CreateNextMonths(ctx, a.DB)
 	})

@@ -1,2 +1,2 @@
-// Package integration groups what passes data on to other systems: webhooks.
+// Package integration groups what other systems use to follow an organization: the feed of events, and webhooks.
 package integration

@@ -104,7 +104,7 @@ func (s *Service) SelectLots(ctx context.Context, transactionID string, picks []
 		}
 		audit.Record(ctx, tx, audit.Change{
 			Action: "lot_selection.stored", ResourceType: "lot_selection", ResourceID: transactionID,
-			Before: nilIfEmpty(before.facts()), After: nilIfEmpty(after.facts()),
+			Before: nilIfEmpty(before.facts()), After: nilIfEmpty(after.facts()), Object: after,
 		})
 		return nil
 	})

@@ -87,7 +87,7 @@ func insertNew(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
 		return err
 	}
 	for _, p := range prices {
-		audit.Record(ctx, tx, audit.Change{Action: "price.created", ResourceType: noun, ResourceID: p.ID, After: p.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "price.created", ResourceType: noun, ResourceID: p.ID, After: p.facts(), Object: p})
 	}
 	return nil
 }

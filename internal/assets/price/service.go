@@ -164,7 +164,7 @@ func saveChange(ctx context.Context, tx *db.Tx, before, after Price) (Price, err
 		return after, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "price.updated", ResourceType: noun, ResourceID: after.ID, Before: before.facts(),
-		After: after.facts()})
+		After: after.facts(), Object: after})
 	return after, nil
 }
 

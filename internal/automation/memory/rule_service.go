@@ -163,7 +163,7 @@ func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error
 	if err := upsertRule(ctx, tx, r); err != nil {
 		return r, err
 	}
-	change.ResourceID, change.After, change.Parts = r.ID, r.facts(), []audit.Part{v.part()}
+	change.ResourceID, change.After, change.Object, change.Parts = r.ID, r.facts(), r, []audit.Part{v.part()}
 	audit.Record(ctx, tx, change)
 	return r, nil
 }

@@ -88,7 +88,8 @@ func inheritedMonetary(ctx context.Context, tx *db.Tx, a Account) (bool, error) 
 }
 
 func recordCreated(ctx context.Context, tx *db.Tx, a Account) {
-	audit.Record(ctx, tx, audit.Change{Action: "ledger_account.created", ResourceType: "ledger_account", ResourceID: a.ID, After: a.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "ledger_account.created", ResourceType: "ledger_account", ResourceID: a.ID, After: a.facts(),
+		Object: a})
 }
 
 // validateInChart returns every fault of a new or changed account: in its fields, and in its place in the chart. Before is the

@@ -74,6 +74,6 @@ func NameAfter(ctx context.Context, tx *db.Tx, accountID, from, to string) error
 		return err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "ledger_account.updated", ResourceType: "ledger_account", ResourceID: after.ID,
-		Before: before.facts(), After: after.facts()})
+		Before: before.facts(), After: after.facts(), Object: after})
 	return nil
 }

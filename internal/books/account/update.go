@@ -54,7 +54,7 @@ func store(ctx context.Context, tx *db.Tx, action string, before, after Account)
 		return Account{}, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "ledger_account", ResourceID: after.ID, Before: before.facts(),
-		After: after.facts()})
+		After: after.facts(), Object: after})
 	return after, nil
 }
 

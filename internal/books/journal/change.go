@@ -43,7 +43,7 @@ func (s *Service) change(ctx context.Context, entryID string,
 // record writes an audit record of a change to an entry.
 func record(ctx context.Context, tx *db.Tx, action string, before, after Entry) {
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: before.ID, Before: before.facts(),
-		After: after.facts(), State: after.state(), Dependents: after.hasDependents()})
+		After: after.facts(), State: after.state(), Dependents: after.hasDependents(), Object: after})
 }
 
 // hasDependents reports whether the subledger stores something with an entry in the same database transaction: from what the entry of a

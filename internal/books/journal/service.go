@@ -36,14 +36,23 @@ type Guided struct {
 // withGuidance adds what is not stored to an entry: guidance, base currencies and, for a draft, the period of its date, which may
 // have been created after the draft.
 func withGuidance(e Entry, b *snapshot.Books) Guided {
+	e = e.complete(b)
+	return Guided{e, e.Guide(b)}
+}
+
+// complete adds base currencies and, for a draft, the period of its date.
+func (e Entry) complete(b *snapshot.Books) Entry {
 	if e.Status == Draft {
 		e.PeriodID = periodOf(b, e.AccountingDate)
 	}
 	for i := range e.Lines {
 		e.Lines[i].BaseCurrency = b.Entities[e.Lines[i].LegalEntityID].BaseCurrency
 	}
-	return Guided{e, e.Guide(b)}
+	return e
 }
+
+// Shown adds what is not stored to an entry, except the guidance, for views that have none.
+func Shown(e Entry, b *snapshot.Books) Guided { return Guided{Entry: e.complete(b)} }
 
 // ForbidUndoing removes reversing and unposting from the guidance of entries where the subledger would refuse it: because of what legal
 // entities owe each other, or of what happened to their lots since. It runs in the caller's transaction.
@@ -274,7 +283,7 @@ func addEntry(ctx context.Context, tx *db.Tx, state *orgstate.State, e Entry, pr
 		action = "journal_entry.posted"
 	}
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: e.facts(), State: e.state(),
-		Dependents: e.hasDependents()})
+		Dependents: e.hasDependents(), Object: e})
 }
 
 // requireOwnAccounts reports lines of entries by hand on accounts that belong to sources of legal entities outside the actor's key, as if

@@ -101,7 +101,7 @@ func (s *Service) Update(ctx context.Context, tagID string, p UpdateParams) (aft
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "tag.updated", ResourceType: "tag", ResourceID: tagID, Before: before.facts(),
-			After: after.facts()})
+			After: after.facts(), Object: after})
 		return nil
 	})
 	return after, err

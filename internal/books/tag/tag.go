@@ -102,7 +102,7 @@ func create(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error)
 	if err := insert(ctx, tx, t); err != nil {
 		return Tag{}, err
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "tag.created", ResourceType: "tag", ResourceID: t.ID, After: t.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "tag.created", ResourceType: "tag", ResourceID: t.ID, After: t.facts(), Object: t})
 	return t, nil
 }
 

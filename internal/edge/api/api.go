@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,6 +45,9 @@ type API struct {
 	list    []wire.Route
 	schemas *schemas
 	mux     *http.ServeMux
+
+	ending  chan struct{} // closed when streams are to end
+	endOnce sync.Once
 }
 
 // New returns the handler of the API.
@@ -59,12 +63,13 @@ func New(a *app.App, c Config) *API {
 	}
 	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: newLimits(ratelimit.New(a.DB, c.Log), c.RateLimit),
 		memory: wire.NewMemory(cmp.Or(c.Memory, wire.MemoryDefault)), gates: newGates(c.Metrics), metrics: newMetrics(c.Metrics),
-		schemas: newSchemas(c.Version), mux: http.NewServeMux()}
+		schemas: newSchemas(c.Version), mux: http.NewServeMux(), ending: make(chan struct{})}
 	c.Metrics.MustRegister(a.Metrics()...)
 	c.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bursar_request_memory_bytes",
 		Help: "Memory that the bodies of requests in progress, what is built from them, and answers take."},
 		func() float64 { return float64(api.memory.Taken()) }))
 	api.list = routes(a)
+	describeEvents(a, api.list)
 	for i := range api.list {
 		r := &api.list[i]
 		r.Prepare(api.schemas.registry)
@@ -72,6 +77,7 @@ func New(a *app.App, c Config) *API {
 	}
 	api.schemas.complete(api.list)
 	api.register()
+	api.schemas.events(api.list)
 	api.schemas.finish(api.list)
 	api.operations()
 	api.webhooks()

@@ -45,8 +45,9 @@ var forLimited = []string{
 }
 
 // notForLimited lists the operations that read and that a key limited to some legal entities may not call: audit records of all legal
-// entities are one chain.
-var notForLimited = []string{"GET /v1/audit-log", "GET /v1/audit-log/verify"}
+// entities are one chain, and events are in one feed.
+var notForLimited = []string{"GET /v1/audit-log", "GET /v1/audit-log/verify", "GET /v1/events", "GET /v1/events/{event_id}",
+	"GET /v1/events/{event_id}/transactions"}
 
 func TestEveryRouteOfTheWholeOrganizationRefusesAKeyForSomeLegalEntities(t *testing.T) {
 	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {

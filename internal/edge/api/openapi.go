@@ -87,6 +87,9 @@ func (s *schemas) all(routes []wire.Route) map[*huma.Schema]bool {
 			s.collect(schemaOf(response.Content), found)
 		}
 	}
+	for _, event := range s.spec.Webhooks {
+		s.collect(schemaOf(event.Post.RequestBody.Content), found)
+	}
 	return found
 }
 
@@ -142,6 +145,10 @@ func (s *schemas) describe(r *wire.Route) *huma.Operation {
 	}
 	if r.Status != http.StatusNoContent {
 		answer.Content = map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.Output, true, "")}}
+	}
+	if r.Streams {
+		answer.Content[eventStream] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString,
+			Description: "Server-sent events. Each has the id and the type of an event, and the event as data."}}
 	}
 	op.Responses[strconv.Itoa(r.Status)] = answer
 	if r.Early != nil {

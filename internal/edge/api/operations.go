@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -112,6 +113,19 @@ func (a *API) Operation(method, path string) *huma.Operation {
 	}
 	return map[string]*huma.Operation{http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put,
 		http.MethodPatch: item.Patch, http.MethodDelete: item.Delete}[method]
+}
+
+// Webhook returns the published description of a type of event, for tests that compare events with it.
+func (a *API) Webhook(event string) *huma.PathItem { return a.schemas.spec.Webhooks[event] }
+
+// RecordOf returns what events of a type contain, for tests that compare them with what the API returns.
+func (a *API) RecordOf(event string) (wire.Record, bool) {
+	for _, r := range records() {
+		if slices.Contains(r.Events, event) {
+			return r, true
+		}
+	}
+	return wire.Record{}, false
 }
 
 // Registry resolves the references of the description, for tests that compare answers with it.

@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/assets"
 	"github.com/bursarhq/bursar/internal/edge/api/automation"
 	"github.com/bursarhq/bursar/internal/edge/api/books"
+	"github.com/bursarhq/bursar/internal/edge/api/integration"
 	"github.com/bursarhq/bursar/internal/edge/api/receivables"
 	"github.com/bursarhq/bursar/internal/edge/api/reporting"
 	"github.com/bursarhq/bursar/internal/edge/api/tenancy"
@@ -23,6 +24,7 @@ func routes(a *app.App) []wire.Route {
 		assets.Routes(a),
 		receivables.Routes(a),
 		automation.Routes(a),
+		integration.Routes(a),
 		reporting.Routes(a),
 	)
 }

@@ -21,6 +21,9 @@ func (a *API) register() {
 			continue
 		}
 		handler, op := a.instrument(r), r.Operation
+		if r.Streams {
+			handler = a.streamable(r, handler)
+		}
 		for j := range a.list {
 			if other := &a.list[j]; other.Choice != "" && other.Method == r.Method && other.Path == r.Path {
 				handler, op = a.choose(other, handler), mergeOperations(op, other)

@@ -33,6 +33,7 @@ func limitsOf(processors int) map[wire.Work]workLimits {
 		wire.Small:      {node: 4096, organization: 2048},
 		wire.LargeRead:  {node: 2 * half, organization: half, queue: 64, wait: 5 * time.Second},
 		wire.Backtest:   {node: 2 * half, organization: 2, key: 2},
+		wire.Stream:     {node: 1024, organization: 128},
 		wire.LargeWrite: {node: 4 * half, organization: 2, queue: 64, wait: 5 * time.Second},
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api"
 )
 
 // version is set by the build.
@@ -243,7 +244,9 @@ func (s *settings) connect(ctx context.Context, how func(*db.DB, context.Context
 	if err := how(d, ctx); err != nil {
 		return err
 	}
-	return fn(app.New(d, log))
+	a := app.New(d, log)
+	api.DescribeEvents(a)
+	return fn(a)
 }
 
 // flags returns the flags that name the same database, for commands that are suggested to the user.

@@ -45,7 +45,9 @@ func NewID(tx *db.Tx) string { return tx.NewID(id.Event) }
 // Filter selects events. An empty field selects all.
 type Filter struct {
 	Types    []string
+	Without  []string // types that are left out
 	ObjectID string
+	Newest   bool // the newest first, before a sequence number
 }
 
 // List returns events after a sequence number, in the order of the changes, up to a limit. It is a building block for packages that pass

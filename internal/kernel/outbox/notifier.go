@@ -15,6 +15,7 @@ type notifier struct {
 
 	mu            sync.Mutex
 	organizations map[string]bool
+	watchers      map[string]map[chan struct{}]bool // by organization
 }
 
 type notifierKey struct{}
@@ -30,6 +31,12 @@ func (n *notifier) notify(organizationID string) {
 		n.organizations = map[string]bool{}
 	}
 	n.organizations[organizationID] = true
+	for w := range n.watchers[organizationID] {
+		select {
+		case w <- struct{}{}:
+		default: // it has a notification already
+		}
+	}
 	n.mu.Unlock()
 	select {
 	case n.pending <- struct{}{}:
@@ -44,4 +51,26 @@ func (n *notifier) take() []string {
 	ids := slices.Sorted(maps.Keys(n.organizations))
 	n.organizations = nil
 	return ids
+}
+
+// Watch returns a channel that receives a value after this process has committed events of an organization, and a function that ends that.
+// Events that other processes commit are not announced.
+func Watch(d *db.DB, organizationID string) (committed <-chan struct{}, stop func()) {
+	n, w := notifierOf(d), make(chan struct{}, 1)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.watchers == nil {
+		n.watchers = map[string]map[chan struct{}]bool{}
+	}
+	if n.watchers[organizationID] == nil {
+		n.watchers[organizationID] = map[chan struct{}]bool{}
+	}
+	n.watchers[organizationID][w] = true
+	return w, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if delete(n.watchers[organizationID], w); len(n.watchers[organizationID]) == 0 {
+			delete(n.watchers, organizationID)
+		}
+	}
 }

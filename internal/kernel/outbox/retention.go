@@ -20,7 +20,9 @@ func Retention(ctx context.Context, tx *db.Tx) (int, error) { return selectReten
 
 // SetRetention sets for how many days the organization keeps events. It is a building block: the caller has checked the number and records
 // the change.
-func SetRetention(ctx context.Context, tx *db.Tx, days int) error { return updateRetention(ctx, tx, days) }
+func SetRetention(ctx context.Context, tx *db.Tx, days int) error {
+	return updateRetention(ctx, tx, days)
+}
 
 // Sweep is the job that deletes events which are older than their organization keeps them.
 type Sweep struct{}

@@ -37,27 +37,50 @@ var selectEvents = "SELECT " + db.Columns[row]() + " FROM events WHERE organizat
 
 // selectPage reads events. Those of several types are found by the index of each type, because others may lie between them.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, after int64, limit int) ([]row, error) {
-	const next = "ORDER BY sequence LIMIT ?"
+	if f.ObjectID == "" && len(f.Types) > 0 {
+		return selectByType(ctx, tx, f, after, limit)
+	}
+	q := db.Select(selectEvents)
 	if f.ObjectID != "" {
-		q := db.Select(selectEvents).And("object_id = ?", f.ObjectID).And("sequence > ?", after)
-		if len(f.Types) > 0 {
-			q.And("{unindexed}type {any}", f.Types)
-		}
-		return db.All[row](ctx, tx, q.Then(next, limit), q.Args...)
+		q.And("object_id = ?", f.ObjectID)
 	}
-	if len(f.Types) == 0 {
-		return db.All[row](ctx, tx, selectEvents+" AND sequence > ? "+next, after, limit)
+	if len(f.Types) > 0 {
+		q.And("{unindexed}type {any}", f.Types)
 	}
-	var found []row
+	return f.selectNext(ctx, tx, q, after, limit)
+}
+
+func selectByType(ctx context.Context, tx *db.Tx, f Filter, after int64, limit int) (found []row, err error) {
 	for _, one := range f.Types {
-		rows, err := db.All[row](ctx, tx, selectEvents+" AND type = ? AND sequence > ? "+next, one, after, limit)
+		if slices.Contains(f.Without, one) {
+			continue
+		}
+		rows, err := f.selectNext(ctx, tx, db.Select(selectEvents).And("type = ?", one), after, limit)
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, rows...)
 	}
-	slices.SortFunc(found, func(a, b row) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	slices.SortFunc(found, func(a, b row) int {
+		if f.Newest {
+			a, b = b, a
+		}
+		return cmp.Compare(a.Sequence, b.Sequence)
+	})
 	return found[:min(limit, len(found))], nil
+}
+
+// selectNext adds the order and the position to a query for events.
+func (f Filter) selectNext(ctx context.Context, tx *db.Tx, q *db.Query, after int64, limit int) ([]row, error) {
+	if len(f.Without) > 0 {
+		q.And("NOT ({unindexed}type {any})", f.Without)
+	}
+	if f.Newest {
+		q.And("sequence < ?", after)
+		return db.All[row](ctx, tx, q.Then("ORDER BY sequence DESC LIMIT ?", limit), q.Args...)
+	}
+	q.And("sequence > ?", after)
+	return db.All[row](ctx, tx, q.Then("ORDER BY sequence LIMIT ?", limit), q.Args...)
 }
 
 func selectEvent(ctx context.Context, tx *db.Tx, eventID string) (row, error) {

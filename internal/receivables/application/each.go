@@ -184,7 +184,7 @@ func storeEach(ctx context.Context, tx *db.Tx, all []*proposal) (made []Applicat
 		made, rows = append(made, p.Application), append(rows, toRow(p.Application))
 		allocations = append(allocations, toAllocations(p.Application)...)
 		audit.Record(ctx, tx, audit.Change{Action: "cash_application.applied", ResourceType: resourceType, ResourceID: p.ID, After: p.facts(),
-			State: p.state()})
+			State: p.state(), Object: p.Application})
 	}
 	if err := invoice.RecordMovements(ctx, tx, moved...); err != nil {
 		return nil, nil, err

@@ -70,7 +70,8 @@ func (s *Service) Return(ctx context.Context, applicationID, etag string, p Retu
 		if err := insert(ctx, tx, a); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "cash_application.returned", ResourceType: resourceType, ResourceID: a.ID, After: a.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "cash_application.returned", ResourceType: resourceType, ResourceID: a.ID, After: a.facts(),
+			Object: a})
 		return restate(ctx, tx, a)
 	})
 	return a, err

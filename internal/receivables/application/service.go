@@ -145,7 +145,7 @@ func (s *Service) Apply(ctx context.Context, p Params) (a Application, err error
 		if err := insert(ctx, tx, a); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: resourceType, ResourceID: a.ID, After: a.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: resourceType, ResourceID: a.ID, After: a.facts(), Object: a})
 		return nil
 	})
 	return a, err
@@ -270,7 +270,7 @@ func save(ctx context.Context, tx *db.Tx, action string, before, after Applicati
 		return after, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: resourceType, ResourceID: after.ID, Before: before.facts(),
-		After: after.facts()})
+		After: after.facts(), Object: after})
 	return after, nil
 }
 

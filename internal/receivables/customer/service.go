@@ -78,7 +78,7 @@ func create(ctx context.Context, tx *db.Tx, c Customer) (Customer, error) {
 	if err := insert(ctx, tx, c); err != nil {
 		return c, err
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "customer.created", ResourceType: noun, ResourceID: c.ID, After: c.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "customer.created", ResourceType: noun, ResourceID: c.ID, After: c.facts(), Object: c})
 	return c, nil
 }
 
@@ -139,7 +139,7 @@ func save(ctx context.Context, tx *db.Tx, action string, before, after Customer)
 		return after, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: after.ID, Before: before.facts(),
-		After: after.facts()})
+		After: after.facts(), Object: after})
 	return after, nil
 }
 

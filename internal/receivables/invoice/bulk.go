@@ -67,7 +67,8 @@ func (s *Service) CreateMany(ctx context.Context, tx *db.Tx, all []NewInvoice) (
 			moved = append(moved, Moved{i.ID, i.EntryID, i.Total})
 		}
 		rows, lines = append(rows, toRow(*i)), append(lines, toLines(*i)...)
-		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: i.ID, After: i.facts(), State: i.state()})
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: i.ID, After: i.facts(), State: i.state(),
+			Object: *i})
 	}
 	if len(rows) == 0 {
 		return out, nil

@@ -165,7 +165,8 @@ func (s *Service) Credit(ctx context.Context, p CreditNoteParams) (c CreditNote,
 		if err := RecordMovement(ctx, tx, cmp.Or(c.InvoiceID, c.ID), c.EntryID, c.Total.Neg()); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "credit_note.created", ResourceType: creditType, ResourceID: c.ID, After: c.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "credit_note.created", ResourceType: creditType, ResourceID: c.ID, After: c.facts(),
+			Object: c})
 		return nil
 	})
 	return c, err
@@ -275,7 +276,7 @@ func (s *Service) VoidCreditNote(ctx context.Context, creditNoteID, reason strin
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "credit_note.voided", ResourceType: creditType, ResourceID: c.ID, Before: before.facts(),
-			After: c.facts()})
+			After: c.facts(), Object: c})
 		return nil
 	})
 	return c, err

@@ -76,7 +76,7 @@ func (s *Service) Mirror(ctx context.Context, p MirrorParams) (i Invoice, err er
 		if err := insert(ctx, tx, i); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "invoice.created", ResourceType: noun, ResourceID: i.ID, After: i.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "invoice.created", ResourceType: noun, ResourceID: i.ID, After: i.facts(), Object: i})
 		return nil
 	})
 	return i, err

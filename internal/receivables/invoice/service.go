@@ -206,7 +206,8 @@ func (s *Service) Create(ctx context.Context, p Params, status Status) (i Invoic
 		if status == Open {
 			action = "invoice.opened"
 		}
-		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: i.ID, After: i.facts(), State: i.state()})
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: i.ID, After: i.facts(), State: i.state(),
+			Object: i})
 		return nil
 	})
 	return i, err
@@ -251,7 +252,7 @@ func save(ctx context.Context, tx *db.Tx, action string, before, after Invoice) 
 // record records a change.
 func record(ctx context.Context, tx *db.Tx, action string, before, after Invoice) {
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: after.ID, Before: before.facts(),
-		After: after.facts(), State: after.state()})
+		After: after.facts(), State: after.state(), Object: after})
 }
 
 // Update edits an invoice. Once it is open, only its due date and memo can change, and once it is void, only its number. It writes nothing

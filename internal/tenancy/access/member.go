@@ -56,7 +56,7 @@ func AddMember(ctx context.Context, tx *db.Tx, email string, role actor.Role) (M
 	if err := insertMember(ctx, tx, m); err != nil {
 		return Member{}, err
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "member.added", ResourceType: "member", ResourceID: m.UserID, After: m.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "member.added", ResourceType: "member", ResourceID: m.UserID, After: m.facts(), Object: m})
 	return m, nil
 }
 

@@ -135,7 +135,7 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	if err := insertKey(ctx, tx, key); err != nil {
 		return Key{}, text, err
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "api_key.created", ResourceType: "api_key", ResourceID: key.ID, After: key.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "api_key.created", ResourceType: "api_key", ResourceID: key.ID, After: key.facts(), Object: key})
 	return key, text, nil
 }
 
@@ -206,7 +206,7 @@ func (s *Service) revoke(ctx context.Context, tx *db.Tx, before Key) error {
 		return err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: before.ID, Before: before.facts(),
-		After: after.facts()})
+		After: after.facts(), Object: after})
 	return nil
 }
 

@@ -223,7 +223,7 @@ func TestTransactionsAreAttributedToTheUserWhoUploadedTheFile(t *testing.T) {
 				t.Errorf("%s by %v", e.Action, e.User)
 			}
 		}
-		if err != nil || strings.Join(actions, " ") != "import.created transaction.created import.completed" {
+		if err != nil || strings.Join(actions, " ") != "import.created transactions.created import.completed" {
 			t.Errorf("%v %v", actions, err)
 		}
 	})

@@ -68,7 +68,8 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (l Listing, err er
 		if err := insert(ctx, tx, l); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "spam_listing.created", ResourceType: "spam_listing", ResourceID: l.ID, After: l.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "spam_listing.created", ResourceType: "spam_listing", ResourceID: l.ID, After: l.facts(),
+			Object: l})
 		return nil
 	})
 	return l, err

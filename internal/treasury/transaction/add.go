@@ -207,9 +207,13 @@ func record(ctx context.Context, tx *db.Tx, made []Transaction, rows []keyedRow)
 			sources = append(sources, t.Source.ID)
 		}
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "transaction.created", ResourceType: noun, ResourceID: first.ID,
+	c := audit.Change{Action: ActionCreated, ResourceType: noun, ResourceID: first.ID,
 		After: map[string]any{"count": len(made), "first": first.SequenceNumber(), "last": last.SequenceNumber(), "source_ids": sources},
-		State: audit.RangeState("transaction", first.Number, digests)})
+		State: audit.RangeState("transaction", first.Number, digests), Object: first}
+	if len(made) > 1 {
+		c.Action, c.Several = ActionArrived, true
+	}
+	audit.Record(ctx, tx, c)
 }
 
 // CreateParams is a transaction sent by a client, with the id of its source or of its source's account.

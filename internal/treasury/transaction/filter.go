@@ -4,7 +4,6 @@ import (
 	"context"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -118,7 +117,7 @@ func (f Filter) validate() (q query, err error) {
 	maxItems("sequence_numbers", f.SequenceNumbers, numbersMax)
 	maxItems("addresses", f.Addresses, addressesMax)
 	for _, n := range f.SequenceNumbers {
-		number, err := strconv.ParseInt(strings.TrimPrefix(n, "OT-"), 10, 64)
+		number, err := ParseNumber(n)
 		switch {
 		case !numberRe.MatchString(n):
 			faults.Addf("sequence_numbers", "must be numbers such as OT-17")

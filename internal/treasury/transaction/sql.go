@@ -256,6 +256,16 @@ func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, er
 	return read(ctx, tx, withoutDeleted(rows), nil)
 }
 
+// selectNumbered reads transactions by the index of numbers.
+func selectNumbered(ctx context.Context, tx *db.Tx, first, last int64, limit int) ([]Transaction, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND number >= ? AND number <= ? AND {unindexed}visibility < ? ORDER BY number LIMIT ?",
+		first, last, deleted, limit)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, tx, rows, nil)
+}
+
 // selectOne asks for a single id: with a list of ids and without statistics, a database may choose to scan the whole
 // organization.
 func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, error) {

@@ -6,6 +6,7 @@ package transaction
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -173,6 +174,11 @@ type Reason struct {
 
 // SequenceNumber returns the number that people refer to the transaction by, such as OT-17.
 func (t Transaction) SequenceNumber() string { return SequenceNumber(t.Number) }
+
+// ParseNumber returns the number in a sequence number such as OT-17.
+func ParseNumber(sequenceNumber string) (int64, error) {
+	return strconv.ParseInt(strings.TrimPrefix(sequenceNumber, "OT-"), 10, 64)
+}
 
 // SequenceNumber formats the number of a transaction, such as OT-17.
 func SequenceNumber(number int64) string { return "OT-" + strconv.FormatInt(number, 10) }

@@ -138,6 +138,8 @@ type Edit struct {
 
 // The audit actions of changes to transactions.
 const (
+	ActionCreated    = "transaction.created"
+	ActionArrived    = "transactions.created" // several at once
 	ActionUpdated    = "transaction.updated"
 	ActionClassified = "transaction.classified"
 )
@@ -169,7 +171,7 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 			action = ActionClassified
 		}
 		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(),
-			After: e.After.facts(), State: e.After.state()})
+			After: e.After.facts(), State: e.After.state(), Object: e.After})
 	}
 	return changed, addCounts(ctx, tx, c)
 }

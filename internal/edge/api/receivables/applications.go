@@ -114,12 +114,23 @@ func (h handlers) previewCashApplication(ctx context.Context, in *struct{ Body P
 
 func (h handlers) getSettings(ctx context.Context, _ *struct{}) (wire.Data[Settings], error) {
 	s, err := h.app.Applications.Settings(ctx)
-	return wire.DataOf(Settings{s.WriteOffLimit.String()}), err
+	if err != nil {
+		return wire.Data[Settings]{}, err
+	}
+	days, err := h.app.Feed.Retention(ctx)
+	return wire.DataOf(Settings{s.WriteOffLimit.String(), int64(days)}), err
 }
 
 func (h handlers) updateSettings(ctx context.Context, in *struct{ Body UpdateSettings }) (wire.Data[Settings], error) {
-	s, err := h.app.Applications.Set(ctx, in.Body.WriteOffLimit)
-	return wire.DataOf(Settings{s.WriteOffLimit.String()}), err
+	if _, err := h.app.Applications.Set(ctx, in.Body.WriteOffLimit); err != nil {
+		return wire.Data[Settings]{}, err
+	}
+	if days := in.Body.RetentionDays; days != nil {
+		if err := h.app.Feed.SetRetention(ctx, int(*days)); err != nil {
+			return wire.Data[Settings]{}, err
+		}
+	}
+	return h.getSettings(ctx, nil)
 }
 
 func dataOfApplication(ctx context.Context, a application.Application) wire.Data[CashApplication] {

@@ -158,9 +158,11 @@ type MatchReason struct {
 // Settings are what the organization has set.
 type Settings struct {
 	WriteOffLimit string `json:"write_off_limit" format:"decimal" doc:"By how much a deposit may fall short of the invoices that it is applied to, in its currency: the difference is written off to bad debts. Invoices that differ from a deposit by no more are suggested." example:"5.00"`
+	RetentionDays int64  `json:"event_retention_days" doc:"For how many days events are kept." example:"90"`
 }
 
 // UpdateSettings describes changes to the settings.
 type UpdateSettings struct {
 	WriteOffLimit *string `json:"write_off_limit,omitempty" format:"decimal" doc:"By how much a deposit may fall short of the invoices that it is applied to; not negative. 0 writes nothing off." example:"5.00"`
+	RetentionDays *int64  `json:"event_retention_days,omitempty" minimum:"7" maximum:"3650" doc:"For how many days events are kept. Older ones are deleted." example:"90"`
 }

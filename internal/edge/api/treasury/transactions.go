@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -31,8 +33,7 @@ func (h handlers) listTransactions(ctx context.Context, in *struct {
 	if err != nil {
 		return wire.List[Transaction]{}, err
 	}
-	view, err := h.transactionView(ctx, found.Items...)
-	return wire.ListOf(found, view), err
+	return ViewTransactions(ctx, h.app, found)
 }
 
 // transactionView returns a function that views some transactions, with the guidance for the actor.
@@ -56,6 +57,12 @@ func (h handlers) transactionView(ctx context.Context, all ...transaction.Transa
 		v.Suggested.Value = viewSuggestion(who, t.Suggested, foreign)
 		return v
 	}, err
+}
+
+// ViewTransactions views transactions for a list.
+func ViewTransactions(ctx context.Context, a *app.App, found page.Page[transaction.Transaction]) (wire.List[Transaction], error) {
+	view, err := handlers{a}.transactionView(ctx, found.Items...)
+	return wire.ListOf(found, view), err
 }
 
 // transactionPath is the parameter of operations on one transaction.

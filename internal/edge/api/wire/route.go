@@ -30,6 +30,7 @@ type Route struct {
 	OwnTransaction bool // the handler opens its own database transactions
 	Conflicts      bool // it only reads, but may still answer with a conflict
 	Whole          bool // it takes a limit that bounds only a part of what it reads
+	Streams        bool // it can also be read as a stream of server-sent events
 	Provider       bool // an unavailable service is reported as a failure of the provider
 
 	Tag, TagDescription string
@@ -58,6 +59,7 @@ const (
 	LargeRead  Work = "large_read"  // reports
 	Backtest   Work = "backtest"    // tests of rules on past transactions
 	LargeWrite Work = "large_write" // imports, runs and whatever else may change very many records
+	Stream     Work = "stream"      // streams of events
 )
 
 // NoContent is the answer of an operation that returns none.
@@ -201,6 +203,12 @@ func (r Route) MayConflict() Route {
 // ReadWhole marks a read whose limit bounds only a part of what it reads, so that reading it again with a lower one would be for nothing.
 func (r Route) ReadWhole() Route {
 	r.Whole = true
+	return r
+}
+
+// Streamed marks a list that can also be read as a stream of server-sent events.
+func (r Route) Streamed() Route {
+	r.Streams = true
 	return r
 }
 

@@ -1,0 +1,156 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/edge/api/integration"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/outbox"
+)
+
+const (
+	eventStream = "text/event-stream"
+	lastEventID = "Last-Event-ID"
+
+	streamAlive   = 15 * time.Second // how often a stream without events says that it is alive
+	streamCheck   = 30 * time.Second // how often it is checked that the reader may still read
+	streamTimeout = 10 * time.Second // how long a reader may take to accept some events
+	streamRetry   = 2 * time.Second  // when a reader should connect again
+)
+
+// eventID is what may stand in the header with the last event: ids contain nothing else, and an answer names it.
+const eventIDMax = 64
+
+// errStreamEnds ends a stream that the reader may continue later.
+var errStreamEnds = errors.New("the stream of events ends")
+
+// streamable serves the feed as a stream of server-sent events to those who ask for it, and passes other requests on.
+func (a *API) streamable(r *wire.Route, others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if !strings.Contains(req.Header.Get("Accept"), eventStream) {
+			others.ServeHTTP(w, req)
+			return
+		}
+		if err := a.stream(r, w, req); err != nil && !w.(*response).begun {
+			a.fail(w, req, r.Fault(err))
+		}
+		a.metrics.requests.WithLabelValues(r.Method, r.Path, strconv.Itoa(w.(*response).status)).Inc()
+	})
+}
+
+// stream sends events as they happen until the reader leaves, loses the right to read them, or the service stops. Whoever connects again
+// with the last event continues after it.
+func (a *API) stream(r *wire.Route, w http.ResponseWriter, req *http.Request) error {
+	who, err := a.admit(w, req)
+	if err != nil {
+		return err
+	}
+	if err := requireOrganization(who, req); err != nil {
+		return err
+	}
+	if err := who.Authorize(r.Need); err != nil {
+		return err
+	}
+	inputs, err := r.Decoder.Decode(req, wire.Received{})
+	if err != nil {
+		return err
+	}
+	filter := inputs[0].(*integration.EventsInput).Filter()
+	if filter.Newest {
+		return fault.Invalidf("order", "must be asc in a stream")
+	}
+	if last := req.Header.Get(lastEventID); last != "" {
+		if len(last) > eventIDMax {
+			return fault.Invalidf(lastEventID, "must have at most %d characters", eventIDMax)
+		}
+		filter.After = last // it is later than the one at which the reader began
+	}
+	leave, err := a.gates[wire.Stream].enter(req.Context(), who.OrganizationID, who.APIKeyID)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancel(actor.With(req.Context(), who))
+	defer cancel()
+	go func() {
+		select {
+		case <-a.ending:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	s := &eventWriter{api: a, route: r, w: w, request: req, organizationID: who.OrganizationID}
+	return a.app.Feed.Follow(ctx, filter, s.send)
+}
+
+// EndStreams ends all streams of events, so that the service can stop. Their readers connect again.
+func (a *API) EndStreams() { a.endOnce.Do(func() { close(a.ending) }) }
+
+// eventWriter writes events in the format of server-sent events.
+type eventWriter struct {
+	api            *API
+	route          *wire.Route
+	w              http.ResponseWriter
+	request        *http.Request
+	organizationID string
+
+	begun          bool
+	wrote, checked time.Time
+}
+
+func (s *eventWriter) send(events []outbox.Event) error {
+	now := time.Now()
+	var text []byte
+	if !s.begun {
+		h := s.w.Header()
+		h.Set("Content-Type", eventStream)
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Accel-Buffering", "no") // a proxy must not hold events back
+		text = append(text, "retry: "+strconv.FormatInt(streamRetry.Milliseconds(), 10)+"\n\n"...)
+		s.begun, s.checked = true, now
+	}
+	if now.Sub(s.checked) >= streamCheck {
+		if err := s.check(); err != nil {
+			return err
+		}
+		s.checked = now
+	}
+	for _, e := range events {
+		text = append(text, "id: "+e.ID+"\nevent: "+e.Type+"\ndata: "...)
+		text = append(append(text, e.Envelope(s.organizationID)...), "\n\n"...)
+	}
+	if len(text) == 0 && now.Sub(s.wrote) >= streamAlive {
+		text = []byte(": still here\n\n")
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	control := http.NewResponseController(s.w)
+	_ = control.SetWriteDeadline(now.Add(streamTimeout))
+	if _, err := s.w.Write(text); err != nil {
+		return err
+	}
+	s.wrote = now
+	return control.Flush()
+}
+
+// check returns an error if the reader may not read events any more.
+func (s *eventWriter) check() error {
+	who, err := s.api.app.Access.Authenticate(s.request.Context(), secret.New(s.request.Header.Get(keyHeader)))
+	if err == nil {
+		err = who.Authorize(s.route.Need)
+	}
+	if err != nil {
+		return errors.Join(errStreamEnds, err)
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+package tenancy
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
+)
+
+// Records says what events contain of the resources of the group.
+func Records() []wire.Record {
+	return []wire.Record{
+		wire.RecordAt("organization", "/v1/organization", "organization.created", "organization.updated"),
+		wire.Viewed(wire.RecordAt("member", "", "member.added", "member.removed"),
+			func(_ context.Context, m access.Member) Member { return viewMember(m) }),
+		wire.Viewed(wire.RecordAt("api_key", "", "api_key.created", "api_key.revoked").OnlyPrivileged(),
+			func(_ context.Context, k access.Key) APIKey { return viewAPIKey(k) }),
+	}
+}
