@@ -139,6 +139,8 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate, Proxy: c.Proxy},
 		invoices)
 	connections := connection.NewService(d, c.Secrets).WithProvider(stripe.Name, processor, processor.Read)
+	events := feed.NewService(d)
+	hooks := webhook.NewService(d, c.Secrets, webhook.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy}).WithTypes(events.Types)
 	applications := application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections))
 	return &App{
 		DB:             d,
@@ -178,8 +180,8 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		Applications:   applications,
 		Connections:    connections,
 		CashRuns:       run.NewService(d, applications),
-		Feed:           feed.NewService(d),
-		Webhooks:       webhook.NewService(d, c.Secrets, webhook.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy}),
+		Feed:           events,
+		Webhooks:       hooks,
 		mail:           c.Mail,
 	}
 }

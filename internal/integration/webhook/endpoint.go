@@ -29,10 +29,22 @@ const (
 const (
 	eventPrefix = "webhook_endpoint."
 
-	EventPaused   = eventPrefix + "paused"
-	EventDisabled = eventPrefix + "disabled"
-	EventTest     = eventPrefix + "test" // not in the feed
+	EventPaused    = eventPrefix + "paused"
+	EventDisabled  = eventPrefix + "disabled"
+	EventRedeliver = eventPrefix + "redelivery_requested" // events are to be sent once more
+
+	// EventTest is not in the feed.
+	EventTest = eventPrefix + "test"
+
+	eventCreated = eventPrefix + "created"
+	eventUpdated = eventPrefix + "updated"
+	eventRotated = eventPrefix + "secret_rotated"
+	eventEnabled = eventPrefix + "enabled"
+	eventDeleted = eventPrefix + "deleted"
 )
+
+// Events lists the types of events about endpoints that are in the feed.
+var Events = []string{eventCreated, eventUpdated, eventRotated, eventEnabled, EventDisabled, EventPaused, EventRedeliver, eventDeleted}
 
 // Status is the state of an endpoint.
 type Status string

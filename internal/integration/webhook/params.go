@@ -56,7 +56,7 @@ func (s *Service) apply(faults *fault.List, e *Endpoint, p UpdateParams) {
 		}
 	}
 	if p.Types != nil {
-		e.Types = checkTypes(faults, *p.Types)
+		e.Types = s.checkTypes(faults, *p.Types)
 	}
 	if p.Ordered != nil {
 		e.Ordered = *p.Ordered
@@ -64,15 +64,22 @@ func (s *Service) apply(faults *fault.List, e *Endpoint, p UpdateParams) {
 }
 
 // checkTypes collects the faults of a list of types, and returns it without repetitions.
-func checkTypes(faults *fault.List, types []string) (out []string) {
+func (s *Service) checkTypes(faults *fault.List, types []string) (out []string) {
 	if len(types) > TypesMax {
 		faults.Addf("types", "must have at most %d items", TypesMax)
 		return nil
 	}
+	var known []string
+	if s.types != nil {
+		known = s.types()
+	}
 	for i, t := range types {
+		stands := func(k string) bool { return takes([]string{t}, k) }
 		if len(t) > typeMax || !eventType.MatchString(t) {
 			faults.Addf(fmt.Sprintf("types[%d]", i), "must be a type of events such as invoice.paid, or invoice.* for all of a kind, but is %q",
 				cut(t, typeMax))
+		} else if len(known) > 0 && !slices.ContainsFunc(known, stands) {
+			faults.Addf(fmt.Sprintf("types[%d]", i), "there are no events of the type %q; the reference lists all types", t)
 		} else if !slices.Contains(out, t) {
 			out = append(out, t)
 		}

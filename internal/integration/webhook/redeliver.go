@@ -13,9 +13,6 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 )
 
-// EventRedeliver announces that events are to be sent to an endpoint once more.
-const EventRedeliver = eventPrefix + "redelivery_requested"
-
 // replaysMax is how many ranges of events can wait to be sent to an endpoint once more.
 const replaysMax = 10
 

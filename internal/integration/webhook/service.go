@@ -35,6 +35,13 @@ type Service struct {
 	key    *seal.Key
 	config Config
 	client *http.Client
+	types  func() []string // nil if any type may be listed
+}
+
+// WithTypes says which types of events there are; a type of an endpoint must stand for one of them. It is called before the service is used.
+func (s *Service) WithTypes(types func() []string) *Service {
+	s.types = types
+	return s
 }
 
 // NewService returns a service that encrypts secrets with a key.
@@ -97,7 +104,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (e WithSecret, err
 		if err := insertEndpoint(ctx, tx, e.Endpoint, state.EventSequence); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: eventPrefix + "created", ResourceType: resourceType, ResourceID: e.ID, After: e.facts(),
+		audit.Record(ctx, tx, audit.Change{Action: eventCreated, ResourceType: resourceType, ResourceID: e.ID, After: e.facts(),
 			Object: e.Endpoint})
 		return nil
 	})
@@ -142,7 +149,7 @@ func save(ctx context.Context, tx *db.Tx, action string, before, after Endpoint)
 
 // Update changes an endpoint. A change of its types concerns events that are not sent yet.
 func (s *Service) Update(ctx context.Context, endpointID string, p UpdateParams, etag string) (Endpoint, error) {
-	return s.change(ctx, endpointID, etag, eventPrefix+"updated", func(_ context.Context, _ *db.Tx, e *Endpoint) error {
+	return s.change(ctx, endpointID, etag, eventUpdated, func(_ context.Context, _ *db.Tx, e *Endpoint) error {
 		var faults fault.List
 		s.apply(&faults, e, p)
 		return faults.Err()
@@ -162,7 +169,7 @@ func (s *Service) RotateSecret(ctx context.Context, endpointID string, overlap t
 		return out, fault.Invalidf("overlap_hours", "must be between 0 and %d", int(OverlapMax.Hours()))
 	}
 	organizationID := actor.From(ctx).OrganizationID
-	out.Endpoint, err = s.change(ctx, endpointID, etag, eventPrefix+"secret_rotated", func(_ context.Context, tx *db.Tx, e *Endpoint) error {
+	out.Endpoint, err = s.change(ctx, endpointID, etag, eventRotated, func(_ context.Context, tx *db.Tx, e *Endpoint) error {
 		e.previousSecret, e.PreviousSecretExpiresAt = "", nil
 		if overlap > 0 {
 			e.previousSecret, e.PreviousSecretExpiresAt = e.secret, new(tx.Now().Add(overlap))
@@ -186,7 +193,7 @@ func (s *Service) Disable(ctx context.Context, endpointID, etag string) (Endpoin
 // Enable sends events to an endpoint again: to one that was paused from where it stopped, and to one that was disabled those that happen
 // from now on.
 func (s *Service) Enable(ctx context.Context, endpointID, etag string) (Endpoint, error) {
-	return s.change(ctx, endpointID, etag, eventPrefix+"enabled", func(ctx context.Context, tx *db.Tx, e *Endpoint) error {
+	return s.change(ctx, endpointID, etag, eventEnabled, func(ctx context.Context, tx *db.Tx, e *Endpoint) error {
 		if e.Status == Enabled {
 			return nil
 		}
@@ -229,7 +236,7 @@ func (s *Service) Delete(ctx context.Context, endpointID, etag string) error {
 		if err := deleteEndpoint(ctx, tx, endpointID); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: eventPrefix + "deleted", ResourceType: resourceType, ResourceID: endpointID,
+		audit.Record(ctx, tx, audit.Change{Action: eventDeleted, ResourceType: resourceType, ResourceID: endpointID,
 			Before: before.facts()})
 		return nil
 	})
