@@ -71,8 +71,8 @@ func init() {
 	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
 		"GET /v1/webhook-endpoints": func(*testing.T, *apitest.Tenant) sample { return sample{query: "limit=1"} },
 		"POST /v1/webhook-endpoints": func(*testing.T, *apitest.Tenant) sample {
-			return sample{body: map[string]any{"url": nobodyURL, "description": "Another endpoint", "types": []string{"tag.created", "invoice.*"},
-				"ordered": true}}
+			return sample{body: map[string]any{"url": nobodyURL, "description": "Endpoint " + client.NewIdempotencyKey(),
+				"types": []string{"tag.created", "invoice.*"}, "ordered": true}}
 		},
 		"GET " + one:    anEndpoint,
 		"DELETE " + one: anEndpoint,
