@@ -195,7 +195,7 @@ const (
 	connectEvery = time.Minute
 	turnEvery    = time.Hour
 	matchEvery   = 10 * time.Second
-	webhookEvery = 30 * time.Second
+	webhookEvery = 10 * time.Second
 	stopTimeout  = 5 * time.Second // jobs are short, and one that is interrupted runs again
 )
 

@@ -29,11 +29,11 @@ const (
 	// requestsMax is how many requests are under way to an endpoint at a time.
 	requestsMax = 10
 	// batchTime is how long requests of a batch are begun, so that the results of the first ones are stored soon.
-	batchTime = 5 * time.Second
+	batchTime = 2 * time.Second
 	// runMax is how long a worker sends to an endpoint before it makes room for others.
 	runMax = 30 * time.Second
 	// lease is how long an endpoint stays claimed by a worker that does not store results. A batch takes at most batchTime and a timeout.
-	lease = time.Minute
+	lease = 25 * time.Second
 
 	statusGone = http.StatusGone
 )

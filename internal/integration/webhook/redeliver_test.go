@@ -236,6 +236,12 @@ func TestOldLogsAndThoseOfDeletedEndpointsAreDeleted(t *testing.T) {
 			w.Errorf("a delivery to a deleted endpoint: %v", err)
 		}
 		w.deliver(deleted)
+		if err := w.sender.Cleanup(w.Context()); err != nil {
+			w.Fatal(err)
+		}
+		if d, n := w.deliveries(kept, ""), w.count("SELECT count(*) FROM webhook_deliveries"); len(d) != 2 || n != 2 {
+			w.Errorf("%d deliveries, %+v", n, d)
+		}
 		w.clock.Advance(11 * 24 * time.Hour)
 		if err := w.sender.Cleanup(w.Context()); err != nil {
 			w.Fatal(err)
