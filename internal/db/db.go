@@ -45,7 +45,7 @@ type DB struct {
 	ready       atomic.Bool
 	disk        disk
 	closeOnce   func() error
-	statements  statements
+	statements  *statements
 	prepared    prepared
 	slow        time.Duration // at least 1 if slow statements are logged
 	stats       *stats
@@ -79,7 +79,7 @@ func Open(c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.statements.engine = d.engine
+	d.statements = compiled[d.engine]
 	return d, nil
 }
 

@@ -27,8 +27,14 @@ func IsPrepared(d *DB, end string) bool {
 	return ok && strings.HasSuffix(text, end)
 }
 
-// OpenGateFor lets transactions of an organization run a statement that is not tied to it, as if the gate had a defect.
-func OpenGateFor(d *DB, text string) { d.statements.get(text).unbound = nil }
+// OpenGateFor lets transactions of an organization run a statement that is not tied to it, as if the gate had a defect. Other databases
+// keep their gate: from now on, this one compiles its statements for itself.
+func OpenGateFor(d *DB, text string) {
+	if d.statements == compiled[d.engine] {
+		d.statements = &statements{engine: d.engine}
+	}
+	d.statements.get(text).unbound = nil
+}
 
 // ProvenBound is provenBound.
 var ProvenBound = provenBound

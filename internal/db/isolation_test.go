@@ -50,7 +50,7 @@ func TestATableThatLostItsIsolationGetsItBackAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Postgres(t)
 	dbtest.ExecUnchecked(t, c, "ALTER TABLE members DISABLE ROW LEVEL SECURITY; DROP POLICY one_organization ON tags")
-	d := dbtest.Open(t, c)
+	d := dbtest.OpenPrepared(t, c)
 	open := catalog[string](t, d, `SELECT c.relname::text FROM pg_class c WHERE c.relname IN ('members', 'tags') AND NOT (c.relrowsecurity
 		AND EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid))`)
 	if len(open) > 0 {
@@ -180,7 +180,7 @@ func TestARoleThatRowLevelSecurityDoesNotApplyToIsWarnedOf(t *testing.T) {
 	for want, c := range map[string]db.Config{"": ordinary, "it is a superuser": superuser} {
 		var log bytes.Buffer
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		dbtest.Open(t, c)
+		dbtest.OpenPrepared(t, c)
 		if got := log.String(); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("the log says %q, want %q", got, want)
 		}

@@ -71,7 +71,7 @@ func TestAnExistingDatabaseBecomesPrivateAtTheNextStart(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			dbtest.Open(t, c)
+			dbtest.OpenPrepared(t, c)
 			requireModes(t, want)
 		})
 	}

@@ -27,6 +27,10 @@ var (
 // statementsMax bounds the cache: lists with many filters result in many texts. A full cache is emptied.
 const statementsMax = 4096
 
+// compiled has the compiled statements of each engine. What a text is compiled to depends on nothing else, so that all databases of a
+// process share them: a test process opens hundreds, and each would compile the same texts again.
+var compiled = map[Engine]*statements{SQLite: {engine: SQLite}, Postgres: {engine: Postgres}}
+
 // statements is a cache of compiled statements by text.
 type statements struct {
 	engine Engine

@@ -64,6 +64,20 @@ func Open(t testing.TB, c db.Config) *db.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
+	// Almost every database is a copy of one that is up to date, and to prepare it again would take longer than many a test.
+	if d.Attach(context.Background()) == nil {
+		return d
+	}
+	if err := d.Prepare(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// OpenPrepared opens a database as the program does at its start, for tests of what is done then.
+func OpenPrepared(t testing.TB, c db.Config) *db.DB {
+	t.Helper()
+	d := Open(t, c)
 	if err := d.Prepare(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -63,22 +63,15 @@ func New(a *app.App, c Config) *API {
 	}
 	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: newLimits(ratelimit.New(a.DB, c.Log), c.RateLimit),
 		memory: wire.NewMemory(cmp.Or(c.Memory, wire.MemoryDefault)), gates: newGates(c.Metrics), metrics: newMetrics(c.Metrics),
-		schemas: newSchemas(c.Version), mux: http.NewServeMux(), ending: make(chan struct{})}
+		mux: http.NewServeMux(), ending: make(chan struct{})}
 	c.Metrics.MustRegister(a.Metrics()...)
 	c.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bursar_request_memory_bytes",
 		Help: "Memory that the bodies of requests in progress, what is built from them, and answers take."},
 		func() float64 { return float64(api.memory.Taken()) }))
 	api.list = routes(a)
 	describeEvents(a, api.list)
-	for i := range api.list {
-		r := &api.list[i]
-		r.Prepare(api.schemas.registry)
-		r.Operation = api.schemas.describe(r)
-	}
-	api.schemas.complete(api.list)
+	api.schemas = describeAll(c.Version, api.list)
 	api.register()
-	api.schemas.events(api.list)
-	api.schemas.finish(api.list)
 	api.operations()
 	api.webhooks()
 	api.mux.HandleFunc("/", api.unmatched)

@@ -93,14 +93,14 @@ func TestADryRunUnderAnIdempotencyKeyIsAnsweredAgainFromTheKey(t *testing.T) {
 	})
 }
 
-func TestEveryDryRunUnderAnIdempotencyKeyIsAnsweredAgainFromTheKey(t *testing.T) {
+func TestSoakEveryDryRunUnderAnIdempotencyKeyIsAnsweredAgainFromTheKey(t *testing.T) {
 	var tested atomic.Int64
 	t.Cleanup(func() {
 		if tested.Load() == 0 {
 			t.Error("no route has dry runs, so nothing was tested")
 		}
 	})
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
+	eachRouteOnce(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		if schema := bodySchema(s, r); !r.Idempotent || schema == nil || schema.Properties["dry_run"] == nil {
 			return
 		}

@@ -65,8 +65,8 @@ func nameOf(data map[string]any) string {
 	return ""
 }
 
-func TestTheEventsOfEveryWriteContainTheRecordsAsTheAPIReturnsThem(t *testing.T) {
-	eachRouteInSoak(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
+func TestSoakTheEventsOfEveryWriteContainTheRecordsAsTheAPIReturnsThem(t *testing.T) {
+	eachRouteOnce(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		if r.Method == http.MethodGet || r.Need.Class == actor.Read {
 			return
 		}

@@ -83,9 +83,9 @@ func (f filler) header(r wire.Route) http.Header {
 }
 
 // A client that shows the first fault, or compares answers, needs them in the same order each time.
-func TestEveryRouteReportsTheSameFaultsInTheSameOrderEachTime(t *testing.T) {
+func TestSoakEveryRouteReportsTheSameFaultsInTheSameOrderEachTime(t *testing.T) {
 	const times = 3
-	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+	eachRouteOfOneOnce(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
 		s := n.Service()
 		return func(t *testing.T, r wire.Route) {
 			_, own := request(t, r, n)

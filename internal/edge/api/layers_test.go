@@ -139,7 +139,7 @@ func TestSoakEveryRouteNamesTheFaultsOfAllLayersAtOnce(t *testing.T) {
 			t.Errorf("only %d pairs and %d triples of faults were found to combine", pairs.Load(), triples.Load())
 		}
 	})
-	eachRouteInSoak(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
+	eachRouteOnce(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		if r.Operation.RequestBody == nil || isForm(r) {
 			return
 		}
@@ -201,41 +201,46 @@ func blamesWithin(t *testing.T, a apitest.Answer, field string) bool {
 // String shows the fault in messages.
 func (l layered) String() string { return fmt.Sprintf("%s=%v", l.field, l.value) }
 
-func TestEveryRouteNamesUnknownRecordsTogetherWithFaultyParameters(t *testing.T) {
+func TestSoakEveryRouteNamesUnknownRecordsTogetherWithFaultyParameters(t *testing.T) {
 	var tested atomic.Int64
 	t.Cleanup(func() {
 		if tested.Load() < 100 {
 			t.Errorf("only %d requests were found to test", tested.Load())
 		}
 	})
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
-		if isForm(r) || r.OwnTransaction {
-			return
-		}
-		n := s.Found(t, "mine")
-		_, own := request(t, r, n)
-		expect := func(name string, sent sample) {
-			tested.Add(1)
-			req := sent.request(r, n.Key)
-			req.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(req.Path, "?")] + "surprise=1"
-			if a := s.Send(t, req); a.Status != 400 || !a.Blames(t, "surprise") || !blamesWithin(t, a, name) {
-				t.Errorf("%s: %d %s", name, a.Status, a.Body)
-			}
-		}
-		for name, id := range own.path {
-			if idName.MatchString(name) {
-				expect(name, own.withPath(name, apitest.UnknownID(id)))
-			}
-		}
-		for pair := range strings.SplitSeq(own.query, "&") {
-			name, value, _ := strings.Cut(pair, "=")
-			other := strings.TrimSuffix(name, "s") + map[bool]string{true: "", false: "s"}[strings.HasSuffix(name, "s")] + "="
-			if strings.Contains(own.query, "&"+other) { // two parameters name such records, and the message does not tell which is meant
-				continue
-			}
-			if idName.MatchString(name) && !slices.Contains(narrowingFilters, "query "+name) {
-				expect(name, own.withQuery(name, apitest.UnknownID(value)))
-			}
-		}
+	eachRouteOfOneOnce(t, func(_ *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+		return func(t *testing.T, r wire.Route) { blamesUnknownRecordsAndParameters(t, n, r, &tested) }
 	})
+}
+
+func blamesUnknownRecordsAndParameters(t *testing.T, n *apitest.Tenant, r wire.Route, tested *atomic.Int64) {
+	t.Helper()
+	if isForm(r) || r.OwnTransaction {
+		return
+	}
+	s := n.Service()
+	_, own := request(t, r, n)
+	expect := func(name string, sent sample) {
+		tested.Add(1)
+		req := sent.request(r, n.Key)
+		req.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(req.Path, "?")] + "surprise=1"
+		if a := s.Send(t, req); a.Status != 400 || !a.Blames(t, "surprise") || !blamesWithin(t, a, name) {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	for name, id := range own.path {
+		if idName.MatchString(name) {
+			expect(name, own.withPath(name, apitest.UnknownID(id)))
+		}
+	}
+	for pair := range strings.SplitSeq(own.query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		other := strings.TrimSuffix(name, "s") + map[bool]string{true: "", false: "s"}[strings.HasSuffix(name, "s")] + "="
+		if strings.Contains(own.query, "&"+other) { // two parameters name such records, and the message does not tell which is meant
+			continue
+		}
+		if idName.MatchString(name) && !slices.Contains(narrowingFilters, "query "+name) {
+			expect(name, own.withQuery(name, apitest.UnknownID(value)))
+		}
+	}
 }

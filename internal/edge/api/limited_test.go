@@ -50,8 +50,8 @@ var notForLimited = []string{"GET /v1/audit-log", "GET /v1/audit-log/verify", "G
 	"GET /v1/events/{event_id}/transactions", "GET /v1/webhook-endpoints", "GET /v1/webhook-endpoints/{webhook_endpoint_id}",
 	"GET /v1/webhook-endpoints/{webhook_endpoint_id}/deliveries", "GET /v1/webhook-deliveries/{webhook_delivery_id}"}
 
-func TestEveryRouteOfTheWholeOrganizationRefusesAKeyForSomeLegalEntities(t *testing.T) {
-	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+func TestSoakEveryRouteOfTheWholeOrganizationRefusesAKeyForSomeLegalEntities(t *testing.T) {
+	eachRouteOfOneOnce(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
 		s := n.Service()
 		return func(t *testing.T, r wire.Route) {
 			whole := slices.Contains(notForLimited, r.String())
@@ -78,14 +78,14 @@ func TestEveryRouteOfTheWholeOrganizationRefusesAKeyForSomeLegalEntities(t *test
 }
 
 // The answer for a legal entity that a key has no access to must be the same as for one that does not exist, wherever its id is sent.
-func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
+func TestSoakEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
 	var tested atomic.Int64 // both engines run at once
 	t.Cleanup(func() {
 		if tested.Load() == 0 {
 			t.Error("no route takes a legal entity, so nothing was tested")
 		}
 	})
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
+	eachRouteOnce(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		_, own := request(t, r, n) // created while there is one entity, which a sample need not name
 		other := n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other"}).ID

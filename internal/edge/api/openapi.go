@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -21,6 +22,60 @@ import (
 type schemas struct {
 	registry huma.Registry
 	spec     *huma.OpenAPI
+
+	decoders   []*wire.Decoder // of the routes, in their order
+	operations []*huma.Operation
+}
+
+// descriptions has the description of each version of the program that was asked for. Nothing changes it once it is complete, so that all
+// services in a process share it: it takes much longer to make than the rest of a service, and tests start hundreds of them.
+var descriptions struct {
+	sync.Mutex
+	byVersion map[string]*schemas
+}
+
+// describeAll sets the decoders and the descriptions of the routes, and returns the description of them all.
+func describeAll(version string, routes []wire.Route) *schemas {
+	descriptions.Lock()
+	defer descriptions.Unlock()
+	s := descriptions.byVersion[version]
+	if s == nil {
+		s = newSchemas(version)
+		s.add(routes)
+		if descriptions.byVersion == nil {
+			descriptions.byVersion = map[string]*schemas{}
+		}
+		descriptions.byVersion[version] = s
+	}
+	for i := range routes {
+		routes[i].Decoder, routes[i].Operation = s.decoders[i], s.operations[i]
+	}
+	return s
+}
+
+// add describes the routes.
+func (s *schemas) add(routes []wire.Route) {
+	for i := range routes {
+		r := &routes[i]
+		r.Prepare(s.registry)
+		r.Operation = s.describe(r)
+		s.decoders, s.operations = append(s.decoders, r.Decoder), append(s.operations, r.Operation)
+	}
+	s.complete(routes)
+	for _, r := range routes {
+		if r.Choice != "" {
+			continue
+		}
+		op := r.Operation
+		for j := range routes {
+			if other := &routes[j]; other.Choice != "" && other.Method == r.Method && other.Path == r.Path {
+				op = mergeOperations(op, other)
+			}
+		}
+		s.spec.AddOperation(op)
+	}
+	s.events(routes)
+	s.finish(routes)
 }
 
 func newSchemas(version string) *schemas {

@@ -15,8 +15,8 @@ import (
 )
 
 // The stored answer may show what only the first caller has access to, such as the text of a new API key.
-func TestEveryIdempotentRouteRepeatsItsAnswerToTheFirstCallerOnly(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
+func TestSoakEveryIdempotentRouteRepeatsItsAnswerToTheFirstCallerOnly(t *testing.T) {
+	eachRouteOnce(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		if !r.Idempotent {
 			return
 		}

@@ -12,25 +12,23 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 )
 
-// register adds a handler and a description for each method and path of the list. Routes that share both are distinguished by their
-// Choice.
+// register adds a handler for each method and path of the list. Routes that share both are distinguished by their Choice.
 func (a *API) register() {
 	for i := range a.list {
 		r := &a.list[i]
 		if r.Choice != "" {
 			continue
 		}
-		handler, op := a.instrument(r), r.Operation
+		handler := a.instrument(r)
 		if r.Streams {
 			handler = a.streamable(r, handler)
 		}
 		for j := range a.list {
 			if other := &a.list[j]; other.Choice != "" && other.Method == r.Method && other.Path == r.Path {
-				handler, op = a.choose(other, handler), mergeOperations(op, other)
+				handler = a.choose(other, handler)
 			}
 		}
 		a.mux.Handle(r.String(), handler)
-		a.schemas.spec.AddOperation(op)
 	}
 }
 

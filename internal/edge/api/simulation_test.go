@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	simulatedRounds = 60 // of a world, in every run
+	simulatedRounds = 40 // of a world, in every run
 	soakRounds      = 150
 	soakWorlds      = 16 // on each engine
 	checkEvery      = 10 // rounds

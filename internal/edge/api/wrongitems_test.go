@@ -39,14 +39,14 @@ func listPlaces(s *apitest.Service, schema *huma.Schema, path string, body func(
 	return out
 }
 
-func TestWrongItemsInAnyListAreFaultsOfTheRequest(t *testing.T) {
+func TestSoakWrongItemsInAnyListAreFaultsOfTheRequest(t *testing.T) {
 	var lists atomic.Int64
 	t.Cleanup(func() {
 		if lists.Load() == 0 {
 			t.Error("no list was found")
 		}
 	})
-	eachRouteOfOne(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
+	eachRouteOfOneOnce(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
 		s := n.Service()
 		return func(t *testing.T, r wire.Route) {
 			schema := bodySchema(s, r)

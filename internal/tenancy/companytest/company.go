@@ -52,13 +52,13 @@ func Each(t *testing.T, test func(c *Company)) {
 	dbtest.EachConfig(t, founded(test))
 }
 
-// EachCase is Each for one of many cases of a test, of which the number is given. In an ordinary run every fifth case runs on both engines
+// EachCase is Each for one of many cases of a test, of which the number is given. In an ordinary run every tenth case runs on both engines
 // and the others on SQLite only; the name of the test contains Soak, so that "make soak" runs all on both.
 func EachCase(t *testing.T, number int, test func(c *Company)) {
 	t.Helper()
 	t.Run(fmt.Sprint("case ", number), func(t *testing.T) {
 		t.Parallel()
-		if number%5 == 0 {
+		if number%10 == 0 {
 			Each(t, test)
 			return
 		}

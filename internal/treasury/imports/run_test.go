@@ -213,7 +213,7 @@ func TestTransactionsAreAttributedToTheUserWhoUploadedTheFile(t *testing.T) {
 		err := d.Read(t.Context(), c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
 			log, err = db.All[entry](ctx, tx,
 				"SELECT action, user_id FROM audit_log WHERE organization_id = @org AND (action LIKE 'import.%' OR action LIKE "+
-					"'transaction.%') ORDER BY sequence")
+					"'transactions.%') ORDER BY sequence")
 			return err
 		})
 		var actions []string

@@ -1,11 +1,14 @@
 package apitest
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/db"
 )
 
 // Ledger creates entries from an accountant's notation: "Dr 1010 100.00; Cr 4010 100.00 EUR DE #rent". Accounts are codes
@@ -20,14 +23,15 @@ type Ledger struct {
 func (n *Tenant) OpenLedger(t *testing.T) *Ledger {
 	t.Helper()
 	l := &Ledger{n, map[string]string{}, map[string]string{"US": n.LegalEntity.ID}}
-	for a, err := range n.Client.LedgerAccounts(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
+	n.read(t, func(ctx context.Context, tx *db.Tx) error {
+		all, err := account.All(ctx, tx)
+		for _, a := range all {
+			if a.Code != "" {
+				l.Accounts[a.Code] = a.ID
+			}
 		}
-		if a.Code != nil {
-			l.Accounts[*a.Code] = a.ID
-		}
-	}
+		return err
+	})
 	return l
 }
 

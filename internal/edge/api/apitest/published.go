@@ -82,11 +82,14 @@ func validateDecimal(v any) error {
 	return nil
 }
 
+// escaped is made once, because every answer needs it.
+var escaped = strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
+
 // pointer returns the JSON pointer of a place.
 func pointer(steps ...string) string {
 	var out strings.Builder
 	for _, step := range steps {
-		out.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(step))
+		out.WriteString("/" + escaped.Replace(step))
 	}
 	return out.String()
 }

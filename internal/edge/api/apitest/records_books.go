@@ -1,12 +1,15 @@
 package apitest
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/db"
 )
 
 // Rates parses the notation "EUR USD 2026-01-31 1.08 ECB".
@@ -38,19 +41,27 @@ func (n *Tenant) NewAccount(t *testing.T, a client.CreateLedgerAccount) client.L
 	return made
 }
 
-// AccountByCode returns the account of the default chart with a code.
-func (n *Tenant) AccountByCode(t *testing.T, code string) client.LedgerAccount {
+// AccountByCode returns the account of the default chart with a code. The database finds it: the whole chart is long, and tests ask often.
+func (n *Tenant) AccountByCode(t *testing.T, code string) (found client.LedgerAccount) {
 	t.Helper()
-	for a, err := range n.Client.LedgerAccounts(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.Code != nil && *a.Code == code {
-			return a
-		}
+	n.read(t, func(ctx context.Context, tx *db.Tx) error {
+		a, err := account.ByCode(ctx, tx, code)
+		found.ID = a.ID
+		return err
+	})
+	found, err := n.Client.LedgerAccount(t.Context(), found.ID)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no account has the code %s", code)
-	return client.LedgerAccount{}
+	return found
+}
+
+// read runs a function in a read transaction of the organization.
+func (n *Tenant) read(t *testing.T, fn db.Func) {
+	t.Helper()
+	if err := n.service.App.DB.Read(t.Context(), n.Organization.ID, fn); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // NewLegalEntity creates a legal entity, by default named Test with books in dollars.

@@ -56,8 +56,8 @@ func TestTheEventOfAVoidedApplicationHasTheReason(t *testing.T) {
 			rows, err := db.All[struct {
 				Type string `db:"type"`
 				Data string `db:"data"`
-			}](ctx, tx, "SELECT e.type, a.after AS data FROM events e "+
-				"JOIN audit_log a ON a.organization_id = @org AND a.sequence = e.audit_sequence WHERE e.organization_id = @org ORDER BY e.sequence")
+			}](ctx, tx, "SELECT type, data FROM events "+
+				"WHERE organization_id = @org ORDER BY sequence")
 			for _, r := range rows {
 				if strings.HasPrefix(r.Type, "cash_application.") && strings.Contains(r.Data, a.ID) {
 					types = append(types, strings.TrimPrefix(r.Type, "cash_application."))

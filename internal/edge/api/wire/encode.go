@@ -50,6 +50,14 @@ func (l List[T]) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
+// AppendJSON writes a single record.
+func (d Data[T]) AppendJSON(b []byte) []byte {
+	if a, ok := any(d.Data).(Appender); ok {
+		return append(a.AppendJSON(append(b, `{"data":`...)), '}')
+	}
+	return append(AppendProperty(b, `{"data":`, d.Data), '}')
+}
+
 // AppendProperty appends a name, which includes its punctuation, and a value encoded by encoding/json.
 func AppendProperty(b []byte, name string, v any) []byte {
 	return append(append(b, name...), bytes.TrimSuffix(Encode(v), []byte("\n"))...)

@@ -116,32 +116,22 @@ func setPath(in reflect.Value, id string) bool {
 
 // EncodeWithout returns a view as JSON, which must be an object, without some of its properties.
 func EncodeWithout(view any, names ...string) []byte {
-	encoded := bytes.TrimSuffix(Encode(view), []byte("\n"))
-	for _, name := range names {
-		encoded = cutProperty(encoded, name)
-	}
-	return encoded
+	return cutProperties(bytes.TrimSuffix(Encode(view), []byte("\n")), names)
 }
 
-// cutProperty removes a property of an object without spaces between its parts.
-func cutProperty(object []byte, name string) []byte {
-	label := []byte(`"` + name + `":`)
-	for i, depth := 0, 0; i < len(object); i++ {
-		switch object[i] {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case '"':
-			if depth == 1 && bytes.HasPrefix(object[i:], label) && (object[i-1] == '{' || object[i-1] == ',') {
-				end := valueEnd(object, i+len(label))
-				if object[end] == '}' && object[i-1] == ',' {
-					i-- // the comma before the last property
-				}
-				return slices.Delete(object, i, end)
-			}
-			i = stringEnd(object, i)
+// cutProperties removes properties of an object that has no spaces between its parts.
+func cutProperties(object []byte, names []string) []byte {
+	for i := 1; i < len(object) && object[i] == '"'; {
+		end := stringEnd(object, i)
+		next := valueEnd(object, end+2) // after the colon
+		if !slices.Contains(names, string(object[i+1:end])) {
+			i = next
+			continue
 		}
+		if object[next] == '}' && object[i-1] == ',' {
+			i-- // the comma before the last property
+		}
+		object = slices.Delete(object, i, next)
 	}
 	return object
 }
