@@ -133,7 +133,8 @@ func newCapture(t *testing.T) *capture {
 		t.Fatal(err)
 	}
 	return &capture{service: s, clock: now, key: f.KeyText.Reveal(), scenario: parseScenario(t, string(text)),
-		organizationID: f.Organization.ID, receiver: receive(t), values: map[string]string{}, stable: map[string]string{}, counts: map[string]int{}}
+		organizationID: f.Organization.ID, receiver: receive(t), values: map[string]string{},
+		stable: map[string]string{}, counts: map[string]int{}}
 }
 
 func (c *capture) captured(operation string) bool {
@@ -230,7 +231,7 @@ func (c *capture) work(t *testing.T, kind string) {
 }
 
 // hook is the address that examples show instead of that of the receiver.
-const hook = "https://hooks.example.com"
+const hook = "https://hooks.example"
 
 // receive starts a receiver of webhooks, which accepts everything.
 func receive(t *testing.T) string {

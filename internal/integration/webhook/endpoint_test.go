@@ -61,7 +61,8 @@ func TestAChangeNeedsTheLatestVersion(t *testing.T) {
 		if err != nil || changed.ETag() == e.ETag() {
 			w.Fatalf("%+v %v", changed, err)
 		}
-		if same, err := w.sender.Update(w.ctx, e.ID, webhook.UpdateParams{Description: new("x")}, ""); err != nil || same.ETag() != changed.ETag() {
+		same, err := w.sender.Update(w.ctx, e.ID, webhook.UpdateParams{Description: new("x")}, "")
+		if err != nil || same.ETag() != changed.ETag() {
 			w.Errorf("nothing was changed: %+v %v", same, err)
 		}
 		if _, err := w.sender.Disable(w.ctx, e.ID, e.ETag()); fault.KindOf(err) != fault.Conflict {

@@ -38,7 +38,8 @@ type Service struct {
 	types  func() []string // nil if any type may be listed
 }
 
-// WithTypes says which types of events there are; a type of an endpoint must stand for one of them. It is called before the service is used.
+// WithTypes says which types of events there are; a type of an endpoint must stand for one of them. It is called before the service is
+// used.
 func (s *Service) WithTypes(types func() []string) *Service {
 	s.types = types
 	return s

@@ -63,7 +63,8 @@ func (h handlers) listWebhookEndpoints(ctx context.Context, in *struct{ wire.Pag
 	return wire.ListOf(found, func(e webhook.Endpoint) WebhookEndpoint { return viewWebhookEndpoint(ctx, e) }), err
 }
 
-func (h handlers) createWebhookEndpoint(ctx context.Context, in *struct{ Body CreateWebhookEndpoint }) (wire.Data[NewWebhookSecret], error) {
+func (h handlers) createWebhookEndpoint(ctx context.Context, in *struct{ Body CreateWebhookEndpoint }) (
+	wire.Data[NewWebhookSecret], error) {
 	e, err := h.app.Webhooks.Create(ctx, webhook.CreateParams{URL: in.Body.URL, Description: in.Body.Description.Value, Types: in.Body.Types,
 		Ordered: in.Body.Ordered})
 	return wire.DataOf(viewNewSecret(ctx, e)), err

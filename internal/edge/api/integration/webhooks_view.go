@@ -10,7 +10,7 @@ import (
 type WebhookEndpoint struct {
 	ID                      string   `json:"id" doc:"Identifier: whe_ and 26 characters."`
 	OrganizationID          string   `json:"organization_id" doc:"Organization."`
-	URL                     string   `json:"url" doc:"Address that events are sent to." example:"https://example.com/webhooks"`
+	URL                     string   `json:"url" doc:"Address that events are sent to." example:"https://hooks.example/bursar"`
 	Description             *string  `json:"description" doc:"What the endpoint is for; null if there is no description." example:"Data warehouse"`
 	Types                   []string `json:"types" doc:"Types of the events that are sent, such as invoice.voided, or invoice.* for all of a kind; empty for all."`
 	Ordered                 bool     `json:"ordered" doc:"Whether an event is sent only after those before it have been accepted."`
@@ -31,7 +31,7 @@ type NewWebhookSecret struct {
 
 // CreateWebhookEndpoint describes an endpoint.
 type CreateWebhookEndpoint struct {
-	URL         string           `json:"url" minLength:"1" maxLength:"2048" doc:"Address that events are sent to. It must begin with https:// and be on the Internet." example:"https://example.com/webhooks"`
+	URL         string           `json:"url" minLength:"1" maxLength:"2048" doc:"Address that events are sent to. It must use HTTPS and be on the Internet." example:"https://hooks.example/bursar"`
 	Description wire.Opt[string] `json:"description,omitempty" maxLength:"500" doc:"What the endpoint is for. Leading and trailing spaces are removed." example:"Data warehouse"`
 	Types       []string         `json:"types,omitempty" maxItems:"100" doc:"Types of the events to send, such as invoice.voided, or invoice.* for all of a kind. Omit or leave empty for all."`
 	Ordered     bool             `json:"ordered,omitempty" doc:"Send an event only after those before it have been accepted. One that fails then holds up all that follow."`
@@ -39,13 +39,13 @@ type CreateWebhookEndpoint struct {
 
 // TransformSchema adds an example.
 func (CreateWebhookEndpoint) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Examples = []any{map[string]any{"url": "https://example.com/webhooks", "types": []any{"journal_entry.*", "invoice.voided"}}}
+	s.Examples = []any{map[string]any{"url": "https://hooks.example/bursar", "types": []any{"journal_entry.*", "invoice.voided"}}}
 	return s
 }
 
 // UpdateWebhookEndpoint changes an endpoint.
 type UpdateWebhookEndpoint struct {
-	URL         *string          `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Address that events are sent to." example:"https://example.com/webhooks"`
+	URL         *string          `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Address that events are sent to." example:"https://hooks.example/bursar"`
 	Description wire.Opt[string] `json:"description,omitempty" maxLength:"500" doc:"What the endpoint is for. Null removes it." example:"Data warehouse"`
 	Types       *[]string        `json:"types,omitempty" maxItems:"100" doc:"Types of the events to send; empty for all. Also applies to events that wait."`
 	Ordered     *bool            `json:"ordered,omitempty" doc:"Send an event only after those before it have been accepted."`
