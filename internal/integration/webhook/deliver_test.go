@@ -148,7 +148,6 @@ func TestOnlyEventsOfTheTypesAndOfTheOrganizationArrive(t *testing.T) {
 	t.Parallel()
 	each(t, func(w *world) {
 		r := receive(w)
-		all := w.create(r.URL, true, []string{}...)
 		all, err := w.sender.Create(w.ctx, webhook.CreateParams{URL: r.URL, Ordered: true})
 		if err != nil {
 			w.Fatal(err)

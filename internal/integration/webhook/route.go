@@ -66,7 +66,7 @@ func (s *Sender) Sweep(ctx context.Context) error {
 		}
 		jobs := make([]job.Args, len(found))
 		for i, r := range found {
-			jobs[i] = Deliver{r.OrganizationID, r.EndpointID}
+			jobs[i] = Deliver(r)
 		}
 		return s.Jobs.Insert(ctx, tx, jobs...)
 	})
