@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
@@ -18,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
 	"github.com/bursarhq/bursar/internal/base/lifecycle"
+	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -30,6 +32,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 	"github.com/bursarhq/bursar/internal/integration/feed"
+	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
@@ -94,16 +97,20 @@ type App struct {
 	Connections    *connection.Service
 	CashRuns       *run.Service
 	Feed           *feed.Service
+	Webhooks       *webhook.Service
 
 	log     *slog.Logger
-	anchors string // the folder to which closes write anchors, or empty
+	anchors string       // the folder to which closes write anchors, or empty
+	mail    *mail.Server // nil if none is configured
 }
 
 // Config says how other systems are reached.
 type Config struct {
-	Secrets      *seal.Key         // encrypts the credentials of connections; without one, connections cannot be created
+	Secrets      *seal.Key         // encrypts credentials and secrets; without one, connections and webhook endpoints cannot be created
 	ProviderURLs map[string]string // addresses of providers that replace their own, by name
-	AllowPrivate bool              // allow providers on private networks
+	AllowPrivate bool              // allow providers and webhook endpoints on private networks
+	Proxy        *url.URL          // for requests to providers and webhook endpoints; nil means none
+	Mail         *mail.Server      // for messages to users; nil means that none are sent
 }
 
 // New builds the application on a database, which need not answer yet, without access to other systems.
@@ -129,8 +136,11 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		WithAdjustments(holdings.KeepAdjustments)
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
 	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo).WithReserved(application.ReservedBy)
-	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate}, invoices)
+	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate, Proxy: c.Proxy},
+		invoices)
 	connections := connection.NewService(d, c.Secrets).WithProvider(stripe.Name, processor, processor.Read)
+	events := feed.NewService(d)
+	hooks := webhook.NewService(d, c.Secrets, webhook.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy}).WithTypes(events.Types)
 	applications := application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections))
 	return &App{
 		DB:             d,
@@ -170,7 +180,9 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		Applications:   applications,
 		Connections:    connections,
 		CashRuns:       run.NewService(d, applications),
-		Feed:           feed.NewService(d),
+		Feed:           events,
+		Webhooks:       hooks,
+		mail:           c.Mail,
 	}
 }
 
@@ -183,6 +195,7 @@ const (
 	connectEvery = time.Minute
 	turnEvery    = time.Hour
 	matchEvery   = 10 * time.Second
+	webhookEvery = 10 * time.Second
 	stopTimeout  = 5 * time.Second // jobs are short, and one that is interrupted runs again
 )
 
@@ -239,15 +252,17 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, uploadsEvery, imports.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ connection.Sweep) error { return a.Connections.Sweep(ctx) })
 	job.Every(workers, connectEvery, connection.Sweep{})
+	sender := a.webhookSender(workers)
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
 		return fmt.Errorf("create the job queue: %w", err)
 	}
+	sender.Jobs = queue
 	// The queue gets a context of its own: canceling it would interrupt jobs, whereas Stop waits for them.
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs, cashRuns, connections, reports}
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns, connections, reports}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {
 		<-ctx.Done()

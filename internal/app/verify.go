@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 	"github.com/bursarhq/bursar/internal/receivables/application"
 	"github.com/bursarhq/bursar/internal/receivables/customer"
@@ -61,4 +62,5 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	invoice.Verify,
 	application.Verify,
 	run.Verify,
+	webhook.Verify,
 }

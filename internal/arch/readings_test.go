@@ -59,6 +59,9 @@ var readings = []reading{
 	{"reporting/readiness", []string{"lots", "lot_uses", "lot_pools", "lot_positions", "journal_entries", "account_units",
 		"accounting_periods"},
 		"inspections compare lots with the books at the end of a period, in one statement each"},
+
+	{"integration/webhook", []string{"organization_state"},
+		"endpoints that are behind the events of their organizations are found by comparing two counters"},
 }
 
 // computed are the packages whose statements take the name of a table from a variable, and why.

@@ -94,8 +94,8 @@ type Link struct {
 }
 
 // Tables lists every table there is; a test compares it with the catalogs of both engines.
-var Tables = slices.Concat(kernelTables, tenancyTables, booksTables, treasuryTables, assetTables, receivableTables, automationTables,
-	libraryTables)
+var Tables = slices.Concat(kernelTables, tenancyTables, booksTables, treasuryTables, assetTables, receivableTables, integrationTables,
+	automationTables, libraryTables)
 
 var tablesByName = func() map[string]Table {
 	m := make(map[string]Table, len(Tables))

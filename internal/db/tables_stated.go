@@ -34,6 +34,7 @@ const (
 	searchText = "it is derived from other columns, which verification computes again"
 	derived    = "verification computes it again"
 	written    = "it only says when the row was written last"
+	sealedText = "it is encrypted, so that a change is noticed when it is opened, and is not to be kept"
 
 	// sinceStated selects rows that are not older than the first record with a state: earlier versions recorded no such rows.
 	sinceStated = "created_at >= (SELECT a.created_at FROM audit_log a WHERE a.organization_id = @org AND a.state IS NOT NULL " +
@@ -130,7 +131,7 @@ var StatedTables = []StatedTable{
 		Order: "legal_entity_id, kind, unit, subject_id, order_key", Digest: true},
 
 	{Table: "connections", Resource: "connection", Key: "connection_id",
-		Unstated: map[string]string{"credentials": "it is encrypted, so that a change is noticed when it is opened, and is not to be kept"}},
+		Unstated: map[string]string{"credentials": sealedText}},
 
 	{Table: "customers", Resource: "customer", Key: "customer_id", Unstated: map[string]string{"search": searchText}},
 	{Table: "customer_identifiers", Resource: "customer", Key: "customer_id", Order: "kind, position",
@@ -145,6 +146,9 @@ var StatedTables = []StatedTable{
 	{Table: "cash_application_allocations", Resource: "cash_application", Key: "cash_application_id", Order: "position",
 		Digest: true, Facts: "allocations"},
 	{Table: "cash_application_settings", Resource: "settings", Key: "organization_id"},
+
+	{Table: "webhook_endpoints", Resource: "webhook_endpoint", Key: "webhook_endpoint_id",
+		Unstated: map[string]string{"secret": sealedText, "previous_secret": sealedText}},
 
 	{Table: "memory_documents", Resource: "memory", Key: "path"},
 	{Table: "memory_rules", Resource: "rule", Key: "rule_id"},

@@ -56,6 +56,10 @@ const (
 	CashApplication    Prefix = "ca"
 	CashApplicationRun Prefix = "car"
 
+	WebhookEndpoint Prefix = "whe"
+	WebhookDelivery Prefix = "whd"
+	WebhookReplay   Prefix = "whr"
+
 	ClassificationRun Prefix = "cls"
 	Document          Prefix = "mem"
 	Rule              Prefix = "rul"

@@ -3,6 +3,7 @@ package outbound
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 )
 
 // RefusedError says that an address may not be reached from the server.
@@ -21,6 +22,19 @@ func (e *RefusedError) Error() string {
 		return fmt.Sprintf("%s%s, which is on a private network: private networks are not allowed", host, e.Address)
 	}
 	return fmt.Sprintf("%s%s, which is not an address on the Internet", host, e.Address)
+}
+
+// CheckHost returns a RefusedError for a host that is written as an address and may not be reached, and for localhost. It is for the moment
+// in which an address is entered. Names are checked when a connection is made, because what they stand for may change.
+func CheckHost(host string, allowPrivate bool) error {
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		host = "127.0.0.1"
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil // it is a name
+	}
+	return check(host, address, allowPrivate)
 }
 
 // check returns a RefusedError unless an address may be reached.

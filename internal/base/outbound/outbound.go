@@ -51,6 +51,12 @@ type Config struct {
 
 	UserAgent string // of requests that have none
 
+	// OneByOne means that a connection carries one request at a time. With HTTP/2, all requests to a host share one connection, so that an
+	// address that does not answer could hold up others at the same host.
+	OneByOne bool
+
+	IdleMax, IdlePerHost int // connections that are kept open for later requests, in all and to each host
+
 	BodyMax                                         int64         // bytes of an answer, uncompressed
 	DialTimeout, TLSTimeout, HeaderTimeout, Timeout time.Duration // Timeout includes reading the answer
 
@@ -69,13 +75,18 @@ func New(c Config) *http.Client {
 	dialer := &net.Dialer{Timeout: c.DialTimeout, Resolver: c.Resolver}
 	transport := &http.Transport{
 		DialContext:            dialer.DialContext,
-		ForceAttemptHTTP2:      true,
+		ForceAttemptHTTP2:      !c.OneByOne,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.RootCAs},
 		TLSHandshakeTimeout:    c.TLSTimeout,
 		ResponseHeaderTimeout:  c.HeaderTimeout,
 		MaxResponseHeaderBytes: headerBytesMax,
-		MaxIdleConns:           idleMax,
+		MaxIdleConns:           or(c.IdleMax, idleMax),
+		MaxIdleConnsPerHost:    c.IdlePerHost, // 0 means two
 		IdleConnTimeout:        idleTimeout,
+	}
+	if c.OneByOne {
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetHTTP1(true)
 	}
 	if c.Proxy != nil {
 		transport.Proxy = http.ProxyURL(c.Proxy) // The connection is to the proxy, which may well be on a private network.
@@ -89,7 +100,7 @@ func New(c Config) *http.Client {
 	}
 }
 
-func or[T int64 | time.Duration](value, otherwise T) T {
+func or[T int | int64 | time.Duration](value, otherwise T) T {
 	if value > 0 {
 		return value
 	}

@@ -28,14 +28,29 @@ const workersMax = 8
 // pollPause is how often the queue looks for jobs. It may be long, because no user waits for a job.
 const pollPause = time.Second
 
-// Workers holds the functions that run jobs, by kind, and the periodic jobs.
+// completedKept is how long jobs are kept that are done. Nobody reads them, and there may be many.
+const completedKept = time.Hour
+
+// Queued is implemented by the arguments of jobs that do not run in the common queue.
+type Queued interface{ Queue() string }
+
+// Workers holds the functions that run jobs, by kind, the periodic jobs, and the queues.
 type Workers struct {
 	river    *river.Workers
 	periodic []*river.PeriodicJob
+	queues   map[string]river.QueueConfig
 }
 
 // NewWorkers returns an empty set.
-func NewWorkers() *Workers { return &Workers{river: river.NewWorkers()} }
+func NewWorkers() *Workers {
+	return &Workers{river: river.NewWorkers(), queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workersMax}}}
+}
+
+// AddQueue adds a queue for jobs that would keep others waiting. Each node works on a number of them at a time, and looks for new ones at
+// an interval.
+func (w *Workers) AddQueue(name string, workers int, poll time.Duration) {
+	w.queues[name] = river.QueueConfig{MaxWorkers: workers, FetchPollInterval: poll}
+}
 
 // Handle registers the function that runs the jobs of one kind. A job may run again after a crash or an error, so fn must
 // be idempotent.
@@ -59,11 +74,13 @@ func NewQueue(d *db.DB, w *Workers, log *slog.Logger) (*Queue, error) {
 		driver = riversqlite.New(d.Jobs())
 	}
 	client, err := river.NewClient(driver, &river.Config{
-		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workersMax}},
+		Queues:            w.queues,
 		Workers:           w.river,
 		PeriodicJobs:      w.periodic,
 		FetchPollInterval: pollPause,
 		Logger:            slog.New(quiet{log.Handler()}),
+
+		CompletedJobRetentionPeriod: completedKept,
 	})
 	if err != nil {
 		return nil, err
@@ -74,12 +91,23 @@ func NewQueue(d *db.DB, w *Workers, log *slog.Logger) (*Queue, error) {
 // Insert adds jobs to the queue if, and only if, the transaction commits. It returns an error in a GroupWrite, whose
 // members should append an event to the outbox instead.
 func (q *Queue) Insert(ctx context.Context, tx *db.Tx, jobs ...Args) error {
+	return q.InsertAt(ctx, tx, time.Time{}, jobs...)
+}
+
+// InsertAt is Insert for jobs that run at a time or some seconds later; the zero time means at once.
+func (q *Queue) InsertAt(ctx context.Context, tx *db.Tx, at time.Time, jobs ...Args) error {
 	if tx.SQL() == nil || tx.Group().IsMember() {
 		return errors.New("job: a grouped write or a read cannot insert jobs; insert them in a Write, or append an event to the outbox")
 	}
 	params := make([]river.InsertManyParams, len(jobs))
 	for i, j := range jobs {
 		params[i].Args = j
+		if queued, ok := j.(Queued); ok || !at.IsZero() {
+			params[i].InsertOpts = &river.InsertOpts{ScheduledAt: at}
+			if ok {
+				params[i].InsertOpts.Queue = queued.Queue()
+			}
+		}
 	}
 	_, err := q.client.InsertManyTx(ctx, tx.SQL(), params)
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/assets"
 	"github.com/bursarhq/bursar/internal/edge/api/automation"
 	"github.com/bursarhq/bursar/internal/edge/api/books"
+	"github.com/bursarhq/bursar/internal/edge/api/integration"
 	"github.com/bursarhq/bursar/internal/edge/api/receivables"
 	"github.com/bursarhq/bursar/internal/edge/api/tenancy"
 	"github.com/bursarhq/bursar/internal/edge/api/treasury"
@@ -24,7 +25,7 @@ import (
 // records says what events contain of each type of resource, in the order in which the reference lists them.
 func records() []wire.Record {
 	return slices.Concat(tenancy.Records(), books.Records(), treasury.Records(), assets.Records(), receivables.Records(),
-		automation.Records())
+		automation.Records(), integration.Records())
 }
 
 // describer returns the data of events: the records as the API returns them.

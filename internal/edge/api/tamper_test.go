@@ -53,9 +53,16 @@ var unnoticed = map[string]string{
 	"cash_application_reports": progress,
 	"connections.credentials":  "it is encrypted, so that a change is noticed when it is decrypted",
 	"connections copied":       refused,
-	"aggregator_items":         "no provider is configured here, and it is stated like the other tables",
-	"cash_application_runs":    progress,
-	"cash_application_results": progress,
+	"webhook_cursors":          progress,
+	"webhook_replays":          progress,
+	"webhook_deliveries":       delivered,
+	"webhook_attempts":         delivered,
+
+	"webhook_endpoints.secret":          sealedSecret,
+	"webhook_endpoints.previous_secret": sealedSecret,
+	"aggregator_items":                  "no provider is configured here, and it is stated like the other tables",
+	"cash_application_runs":             progress,
+	"cash_application_results":          progress,
 
 	"accounting_periods.accounting_period_id": unusedMonth,
 	"accounting_periods.end_date_utc":         "the period of opening balances is no month; the ends of months are verified",
@@ -77,12 +84,14 @@ var unnoticed = map[string]string{
 }
 
 const (
-	learned     = "it says what was noticed or learned, from which nothing is booked"
-	oneRow      = "there is one row at most"
-	progress    = "it says how far a task came, and what it did is audited"
-	refused     = "the database refuses"
-	unusedMonth = "nothing is in this month, and it follows from the calendar"
-	written     = "it says when the row was written, and nothing is reported from it"
+	delivered    = "it is the log of what was sent, which is deleted after some time"
+	sealedSecret = "it is encrypted, so that a change is noticed when it is decrypted"
+	learned      = "it says what was noticed or learned, from which nothing is booked"
+	oneRow       = "there is one row at most"
+	progress     = "it says how far a task came, and what it did is audited"
+	refused      = "the database refuses"
+	unusedMonth  = "nothing is in this month, and it follows from the calendar"
+	written      = "it says when the row was written, and nothing is reported from it"
 )
 
 // tampered is a company with at least one row in every table that verification covers.
@@ -177,6 +186,9 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	ended := n.NewConnection(t, client.CreateConnection{})
 	_, err = n.Client.Disconnect(t.Context(), ended.ID)
 	must("disconnect", err)
+	aDelivery(t, n)
+	_, err = n.Client.RotateWebhookSecret(t.Context(), anEndpoint(t, n).path["webhook_endpoint_id"], client.RotateWebhookSecret{})
+	must("rotate", err)
 	n.NewRule(t)
 	n.NewTag(t)
 	must("document", n.Client.PutMemory(t.Context(), "notes.md", client.PutMemoryDocument{Rationale: "because",

@@ -25,6 +25,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
@@ -57,6 +58,9 @@ type server struct {
 	allowPrivate bool
 	secretKey    string
 	providerURLs []string
+	proxy        string
+	smtp         string
+	mailFrom     string
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -86,7 +90,12 @@ func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.anchors, "anchors", "BURSAR_ANCHORS", "",
 		"folder to which every close writes an anchor of the audit log; by default, anchors in the data folder")
 	c.Flags().BoolVar(&srv.allowPrivate, "allow-private-networks", false,
-		"let connections reach addresses on private networks, and this machine")
+		"let connections and webhook endpoints reach addresses on private networks, and this machine")
+	text(c.Flags(), &srv.proxy, "outbound-proxy", "BURSAR_OUTBOUND_PROXY", "",
+		"proxy for requests to providers and webhook endpoints, such as http://proxy.example.com:3128")
+	text(c.Flags(), &srv.smtp, "smtp", "BURSAR_SMTP", "",
+		"server for mail to users, as smtps://user:password@host:465 or, with STARTTLS, smtp://host:587; without one, no mail is sent")
+	text(c.Flags(), &srv.mailFrom, "mail-from", "BURSAR_MAIL_FROM", "", "address that mail is sent from; required with --smtp")
 	c.Flags().StringArrayVar(&srv.providerURLs, "provider-url", nil,
 		"use another address for a provider, as name=URL; BURSAR_PROVIDER_<NAME>_URL does the same")
 	if v, ok := os.LookupEnv("BURSAR_SECRET_KEY"); ok {
@@ -137,7 +146,26 @@ func (srv *server) access(data string) (app.Config, error) {
 		}
 		out.ProviderURLs[name] = strings.TrimSuffix(address, "/")
 	}
-	return out, nil
+	return out, srv.reach(&out)
+}
+
+// reach adds the proxy and the mail server. Errors do not repeat their addresses, which may contain passwords.
+func (srv *server) reach(c *app.Config) error {
+	if srv.proxy != "" {
+		parsed, err := url.Parse(srv.proxy)
+		if err != nil || parsed.Host == "" || !slices.Contains([]string{"http", "https"}, parsed.Scheme) {
+			return &usageError{errors.New("--outbound-proxy must be a URL such as http://proxy.example.com:3128"), "bursar serve"}
+		}
+		c.Proxy = parsed
+	}
+	if srv.smtp == "" {
+		return nil
+	}
+	var err error
+	if c.Mail, err = mail.Parse(srv.smtp, srv.mailFrom); err != nil {
+		return &usageError{fmt.Errorf("--smtp and --mail-from: %w", err), "bursar serve"}
+	}
+	return nil
 }
 
 // Limits of --memory, in MiB. Three eighths of it are for the bodies of requests, what is built from them, and answers.

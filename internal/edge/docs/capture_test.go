@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"regexp"
@@ -25,10 +27,12 @@ import (
 	"github.com/bursarhq/bursar/internal/app/demo"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/db/job"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/edge/docs"
+	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
@@ -91,6 +95,10 @@ type capture struct {
 	clock    *clock.Manual
 	key      string
 	scenario scenario
+
+	organizationID string
+	receiver       string // the address of a receiver of webhooks
+
 	values   map[string]string // what the scenario remembers
 	stable   map[string]string // stable texts by what they stand for
 	counts   map[string]int
@@ -124,7 +132,8 @@ func newCapture(t *testing.T) *capture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &capture{service: s, clock: now, key: f.KeyText.Reveal(), scenario: parseScenario(t, string(text)), values: map[string]string{},
+	return &capture{service: s, clock: now, key: f.KeyText.Reveal(), scenario: parseScenario(t, string(text)),
+		organizationID: f.Organization.ID, receiver: receive(t), values: map[string]string{},
 		stable: map[string]string{}, counts: map[string]int{}}
 }
 
@@ -198,6 +207,10 @@ func takesKey(a *api.API, operation string) bool {
 // work runs the background tasks of a kind until all are finished.
 func (c *capture) work(t *testing.T, kind string) {
 	t.Helper()
+	if kind == "webhooks" {
+		c.deliver(t)
+		return
+	}
 	runner, path := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler)), "/v1/imports"
 	if kind == "cash runs" {
 		runner, path = c.service.App.CashRuns.NewRunner(slog.New(slog.DiscardHandler)), "/v1/cash-application-runs"
@@ -217,11 +230,41 @@ func (c *capture) work(t *testing.T, kind string) {
 	}
 }
 
+// hook is the address that examples show instead of that of the receiver.
+const hook = "https://hooks.example"
+
+// receive starts a receiver of webhooks, which accepts everything.
+func receive(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header()["Date"] = nil }))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// deliver sends what is due to the webhook endpoint of the scenario.
+func (c *capture) deliver(t *testing.T) {
+	t.Helper()
+	a, log := c.service.App, slog.New(slog.DiscardHandler)
+	workers := job.NewWorkers()
+	job.Handle(workers, func(context.Context, webhook.Deliver) error { return nil })
+	workers.AddQueue(webhook.Queue, 1, webhook.PollPause)
+	queue, err := job.NewQueue(a.DB, workers, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender := &webhook.Sender{Service: a.Webhooks, Jobs: queue, Log: log}
+	d := webhook.Deliver{OrganizationID: c.organizationID, EndpointID: c.values["endpoint"]}
+	if err := sender.Deliver(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+}
+
 var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
 
 // filled replaces the names in a text by the values they stand for.
 func (c *capture) filled(t *testing.T, text string) string {
 	t.Helper()
+	text = strings.ReplaceAll(text, hook, c.receiver)
 	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
 		value, ok := c.values[strings.Trim(name, "{}")]
 		if !ok {
@@ -231,10 +274,12 @@ func (c *capture) filled(t *testing.T, text string) string {
 	})
 }
 
-var unstable = regexp.MustCompile(`\b(bur)_[0-9A-Za-z]{43}\b|\b([a-z]{2,3})_[0-9a-z]{26}\b|\b[0-9a-f]{64}\b|"(?:next_)?cursor":"([^"]+)"|"etag":"[^"]+"`)
+var unstable = regexp.MustCompile(`\b(bur)_[0-9A-Za-z]{43}\b|\b([a-z]{2,3})_[0-9a-z]{26}\b|\b[0-9a-f]{64}\b|"(?:next_)?cursor":"([^"]+)"|"etag":"[^"]+"|` +
+	`\bwhsec_[0-9A-Za-z+/]{43}=|\bv1,[0-9A-Za-z+/]{43}=`)
 
 // steady replaces what differs from run to run by texts of the same form, in the order of their appearance.
 func (c *capture) steady(text string) string {
+	text = strings.ReplaceAll(text, c.receiver, hook)
 	return unstable.ReplaceAllStringFunc(text, func(found string) string {
 		if out := c.stable[found]; out != "" {
 			return out
@@ -244,6 +289,10 @@ func (c *capture) steady(text string) string {
 		switch {
 		case strings.HasPrefix(found, `"etag"`):
 			kind, form = "etag", `"etag":"%s"`
+		case strings.HasPrefix(found, "v1,"):
+			kind, form = "signature", "v1,%s="
+		case kind == "whsec":
+			form = "whsec_%s="
 		case strings.HasPrefix(found, `"`):
 			kind, form = "cursor", `"next_cursor":"%s"`
 		case !strings.Contains(found, "_"):
@@ -269,7 +318,7 @@ func stableText(kind string, n int) string {
 		digits, length, begin = "0123456789abcdef", 64, ""
 	case "etag":
 		digits, length, begin = "0123456789abcdef", 16, ""
-	case "bur", "cursor":
+	case "bur", "cursor", "whsec", "signature":
 		digits, length, begin = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789", 43, ""
 	}
 	var seed [32]byte

@@ -42,6 +42,17 @@ type Relay struct {
 	db    *db.DB
 	queue *job.Queue
 	log   *slog.Logger
+	route Route
+}
+
+// Route returns further jobs for events that are handed to the job queue. They are inserted in the database transaction of the relay, which
+// is bound to no organization.
+type Route func(ctx context.Context, tx *db.Tx, moved []Happened) ([]job.Args, error)
+
+// WithRoute sets the function that returns further jobs. It is called before the relay is started.
+func (r *Relay) WithRoute(route Route) *Relay {
+	r.route = route
+	return r
 }
 
 // NewRelay returns a relay that is not started yet.
@@ -102,7 +113,7 @@ func (r *Relay) move(ctx context.Context, organizationIDs []string) (moved int, 
 		if err != nil {
 			return err
 		}
-		var jobs []job.Args
+		var happened []Happened
 		for _, p := range positions {
 			waiting, err := selectAfter(ctx, tx, p, relayMax-moved)
 			if err != nil {
@@ -117,20 +128,35 @@ func (r *Relay) move(ctx context.Context, organizationIDs []string) (moved int, 
 			if err := updatePosition(ctx, tx, p); err != nil {
 				return err
 			}
-			jobs = append(jobs, newHappened(p.OrganizationID, waiting))
+			happened = append(happened, newHappened(p.OrganizationID, waiting))
 			if moved == relayMax {
 				break
 			}
 		}
-		if len(jobs) == 0 {
-			return nil
-		}
-		return r.queue.Insert(ctx, tx, jobs...)
+		return r.insert(ctx, tx, happened)
 	})
 	if err != nil {
 		return 0, err
 	}
 	return moved, nil
+}
+
+// insert inserts the jobs for events.
+func (r *Relay) insert(ctx context.Context, tx *db.Tx, happened []Happened) error {
+	if len(happened) == 0 {
+		return nil
+	}
+	var jobs []job.Args
+	if r.route != nil {
+		var err error
+		if jobs, err = r.route(ctx, tx, happened); err != nil {
+			return err
+		}
+	}
+	for _, h := range happened {
+		jobs = append(jobs, h)
+	}
+	return r.queue.Insert(ctx, tx, jobs...)
 }
 
 func newHappened(organizationID string, waiting []waitingRow) Happened {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,14 +44,16 @@ const (
 
 // Config configures the access to Stripe.
 type Config struct {
-	URL          string // empty: Stripe itself
-	AllowPrivate bool   // allow a URL on a private network
+	URL          string   // empty: Stripe itself
+	AllowPrivate bool     // allow a URL on a private network
+	Proxy        *url.URL // nil means none
 }
 
 // backend returns how stripe-go sends requests. It neither retries, nor logs, nor reports how it is used: errors of Stripe may contain
 // parts of keys, and retries are up to do.
 func backend(c Config) *api.Backends {
-	sender := outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, BodyMax: bodyMax, Timeout: timeout, HeaderTimeout: timeout})
+	sender := outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy, BodyMax: bodyMax, Timeout: timeout,
+		HeaderTimeout: timeout})
 	sender.Transport = answers{sender.Transport}
 	config := &api.BackendConfig{
 		HTTPClient:        sender,

@@ -72,6 +72,19 @@ func selectMembers(ctx context.Context, tx *db.Tx, after string, limit int) ([]M
 	return out, err
 }
 
+// ownersMax bounds how many owners of an organization are told about something.
+const ownersMax = 20
+
+// OwnerEmails returns the addresses of the owners of the organization. It is a building block.
+func OwnerEmails(ctx context.Context, tx *db.Tx) ([]string, error) {
+	rows, err := db.All[memberUserRow](ctx, tx, memberQuery+" AND m.role = 'owner' ORDER BY m.user_id LIMIT ?", ownersMax)
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = r.Email
+	}
+	return out, err
+}
+
 func (r memberUserRow) member() Member {
 	return Member{UserID: r.UserID, Email: r.Email, Name: db.OrEmpty(r.Name), Role: actor.Role(r.Role), JoinedAt: r.CreatedAt}
 }

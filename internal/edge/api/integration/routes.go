@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"slices"
+
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
@@ -11,7 +13,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return h.events()
+	return slices.Concat(h.events(), h.webhooks())
 }
 
 // EventsTag is the section of the reference about events.
