@@ -108,6 +108,8 @@ var suite = []measurement{
 	{"match", measureMatch},
 	{"cash-sqlite", onSQLite((*bench).cash)},
 	{"cash-postgres", onPostgres((*bench).cash)},
+	{"webhooks-sqlite", onSQLite((*bench).webhooks)},
+	{"webhooks-postgres", onPostgres((*bench).webhooks)},
 	{"memory-sqlite", onSQLite((*bench).memory)},
 	{"memory-postgres", onPostgres((*bench).memory)},
 	{"fairness-sqlite", onSQLite((*bench).fairness)},

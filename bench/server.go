@@ -81,8 +81,9 @@ type server struct {
 }
 
 // serve starts the service on a database and returns when it is ready. It has no rate limit, because the rate is what is measured.
-func (b *bench) serve(k database) (*server, error) {
-	cmd := b.command(append(k.flags(), "serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--log-format", "json")...)
+func (b *bench) serve(k database, flags ...string) (*server, error) {
+	cmd := b.command(slices.Concat(k.flags(), []string{"serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--log-format", "json"},
+		flags)...)
 	return launch(cmd, k.key, func(line string) string {
 		var entry struct{ Msg, Address string }
 		if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg != "ready" {

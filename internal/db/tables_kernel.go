@@ -14,7 +14,8 @@ var kernelTables = []Table{
 		}},
 	{Name: "events", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "an event restates a change that is audited", ID: "event_id",
 		Unlinked: map[string]string{"object_id": "it may be of any type, and events outlive what they tell of"}},
-	{Name: "relays", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "it says how far events were handed on, and a change of what is kept is recorded with it"},
+	{Name: "relays", Kind: Tenant, Owner: "kernel/outbox",
+		Unaudited: "it says how far events were handed on; how long they are kept is recorded by the settings"},
 	{Name: "rate_leases", Kind: Local, Owner: "kernel/ratelimit"},
 	{Name: "idempotency_keys", Kind: Tenant, Owner: "kernel/idempotency", Unaudited: "it holds answers, not facts"},
 }

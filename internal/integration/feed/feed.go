@@ -185,7 +185,8 @@ func (s *Service) Expand(faults *fault.List, field string, types []string) (out 
 	for _, wanted := range types {
 		before := len(out)
 		for _, one := range s.types {
-			if prefix, all := strings.CutSuffix(wanted, "*"); one == wanted || all && strings.HasSuffix(prefix, ".") && strings.HasPrefix(one, prefix) {
+			prefix, all := strings.CutSuffix(wanted, "*")
+			if one == wanted || all && strings.HasSuffix(prefix, ".") && strings.HasPrefix(one, prefix) {
 				out = append(out, one)
 			}
 		}

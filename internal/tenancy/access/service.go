@@ -135,7 +135,8 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	if err := insertKey(ctx, tx, key); err != nil {
 		return Key{}, text, err
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "api_key.created", ResourceType: "api_key", ResourceID: key.ID, After: key.facts(), Object: key})
+	audit.Record(ctx, tx, audit.Change{Action: "api_key.created", ResourceType: "api_key", ResourceID: key.ID, After: key.facts(),
+		Object: key})
 	return key, text, nil
 }
 

@@ -212,8 +212,8 @@ func (q query) readAfter(ctx context.Context, tx *db.Tx, after *Position, limit 
 	return q.read(ctx, tx, order, position, limit)
 }
 
-// Numbered returns the transactions with numbers from one to another, in the order of their numbers, up to a limit. It leaves out those that
-// were deleted. It is a building block for packages that follow what arrives.
+// Numbered returns the transactions with numbers from one to another, in the order of their numbers, up to a limit. It leaves out those
+// that were deleted. It is a building block for packages that follow what arrives.
 func Numbered(ctx context.Context, tx *db.Tx, first, last int64, limit int) ([]Transaction, error) {
 	return selectNumbered(ctx, tx, first, last, limit)
 }

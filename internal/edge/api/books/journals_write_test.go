@@ -30,7 +30,8 @@ func TestAJournalEntryWritesTheJSONThatItsFieldsSay(t *testing.T) {
 			EntityAssigned: yes(), Lines: []JournalLine{}, IsSync: yes(), CreatedAt: draw(), UpdatedAt: draw(),
 			Guidance: wire.Guidance{AllowedActions: some(), Warnings: some(), Version: draw()}}
 		for range rapid.IntRange(0, 3).Draw(t, "lines") {
-			e.Lines = append(e.Lines, JournalLine{draw(), draw(), draw(), draw(), draw(), draw(), maybe(), maybe(), some(), maybe(), maybe()})
+			e.Lines = append(e.Lines, JournalLine{ID: draw(), LedgerAccountID: draw(), LegalEntityID: draw(), CreditOrDebit: draw(),
+				Amount: draw(), Currency: draw(), BaseAmount: maybe(), Memo: maybe(), TagIDs: some(), Unit: maybe(), UnitQuantity: maybe()})
 		}
 		if yes() {
 			e.Lots = []EntryLot{{AssetID: maybe(), AssetType: draw(), Term: maybe(), IsCorrection: yes()}}

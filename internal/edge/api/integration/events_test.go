@@ -205,7 +205,8 @@ func TestTransactionsThatArriveTogetherAreOneEventWithAListOfThemAll(t *testing.
 			}
 		}
 		same(t, told(feed(t, n.Client, "object_id="+single.ID), "id"), "transaction.created "+single.ID)
-		a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/events/" + feed(t, n.Client, "types=source.created")[0].ID + "/transactions", Key: n.Key})
+		other := feed(t, n.Client, "types=source.created")[0].ID
+		a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/events/" + other + "/transactions", Key: n.Key})
 		if a.Status != http.StatusConflict {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
@@ -260,7 +261,8 @@ func TestAStreamSendsEventsAsTheyHappenAndContinuesAfterTheLastOne(t *testing.T)
 		defer r.Body.Close()
 		buffer := make([]byte, 8192)
 		k, _ := r.Body.Read(buffer)
-		if text := string(buffer[:k]); !strings.Contains(text, "id: "+live[2].ID+"\nevent: tag.updated\ndata: {") || strings.Contains(text, live[1].ID) {
+		next := "id: " + live[2].ID + "\nevent: tag.updated\ndata: {"
+		if text := string(buffer[:k]); !strings.Contains(text, next) || strings.Contains(text, live[1].ID) {
 			t.Errorf("%s", text)
 		}
 	})
@@ -293,7 +295,8 @@ func TestEventsAreDeletedAfterTheDaysThatTheOrganizationKeepsThem(t *testing.T) 
 		if !strings.Contains(string(patched.Body), `"event_retention_days":7`) {
 			t.Fatalf("%s", patched.Body)
 		}
-		for body, want := range map[string]int{`{"event_retention_days":6}`: 400, `{"event_retention_days":3651}`: 400, `{"event_retention_days":7}`: 200} {
+		for days, want := range map[int]int{6: 400, 3651: 400, 7: 200} {
+			body := fmt.Sprintf(`{"event_retention_days":%d}`, days)
 			if a := s.Send(t, apitest.Request{Method: "PATCH", Path: "/v1/settings", Key: n.Key, Body: body}); a.Status != want {
 				t.Errorf("%s: %d", body, a.Status)
 			}
