@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -47,14 +48,23 @@ func (c *Client) StreamEvents(ctx context.Context, query url.Values) iter.Seq2[E
 	}
 }
 
-// eventMax bounds the size of an event in a stream.
-const eventMax = 64 << 20
+const (
+	eventMax      = 64 << 20         // bytes of an event in a stream
+	streamSilence = 60 * time.Second // after which a stream is given up; the service sends something every 15 seconds
+)
+
+// errSilent ends a stream whose connection was lost without a sign of it, as happens when a machine sleeps.
+var errSilent = errors.New("the service has sent nothing for " + streamSilence.String())
 
 func (c *Client) streamEvents(ctx context.Context, query url.Values, each func(Event) bool) error {
 	address := c.base + "/v1/events"
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(streamSilence, func() { cancel(errSilent) })
+	defer silence.Stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
@@ -72,18 +82,35 @@ func (c *Client) streamEvents(ctx context.Context, query url.Values, each func(E
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 		return failure(res, text)
 	}
-	lines := bufio.NewScanner(res.Body)
+	err = readEvents(res.Body, func(e Event) bool {
+		silence.Stop() // a reader may take its time
+		defer silence.Reset(streamSilence)
+		return each(e)
+	}, func() { silence.Reset(streamSilence) })
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		return errSilent
+	}
+	return err
+}
+
+// readEvents reads a stream until each returns false. An event is complete with the empty line after it: one that was cut off is left out.
+func readEvents(stream io.Reader, each func(Event) bool, alive func()) error {
+	lines := bufio.NewScanner(stream)
 	lines.Buffer(make([]byte, 0, 64<<10), eventMax)
+	var data string
 	for lines.Scan() {
-		text, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
-			continue // the id and the type are in the data too
+		alive()
+		if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			data = text // the id and the type are in the data too
+		}
+		if data == "" || lines.Text() != "" {
+			continue
 		}
 		var e Event
-		if err := json.Unmarshal([]byte(text), &e); err != nil {
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
 			return fmt.Errorf("read an event: %w", err)
 		}
-		if !each(e) {
+		if data = ""; !each(e) {
 			return nil
 		}
 	}

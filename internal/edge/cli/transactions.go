@@ -209,7 +209,7 @@ func (s *settings) follow(ctx context.Context, a *app.App, importID string) erro
 	for err == nil && !i.Status.Ended() {
 		_, err = a.Imports.Run(ctx, actor.From(ctx).OrganizationID, importID, show)
 		if errors.Is(err, task.ErrClaimed) {
-			err = wait(ctx)
+			err = sleep(ctx, followEvery)
 		}
 		if err == nil {
 			i, faults, err = a.Imports.Get(ctx, importID)
@@ -228,13 +228,4 @@ func (s *settings) follow(ctx context.Context, a *app.App, importID string) erro
 		return fmt.Errorf("the import failed: %s", i.Error)
 	}
 	return nil
-}
-
-func wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(followEvery):
-		return nil
-	}
 }

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bursarhq/bursar/client"
+)
+
+// remote is a running service that a command uses through its API, and the key for it.
+type remote struct{ url, key string }
+
+func (r *remote) flags(c *cobra.Command) {
+	f := c.Flags()
+	text(f, &r.url, "url", "BURSAR_URL", "http://127.0.0.1:8080", "address of the service")
+	text(f, &r.key, "api-key", "BURSAR_API_KEY", "",
+		"API key; better set in the environment, because others on this machine can read the arguments of a command")
+}
+
+// client returns a client of the service.
+func (r *remote) client(c *cobra.Command) (*client.Client, error) {
+	if r.key == "" {
+		return nil, &usageError{errors.New("an API key is required: set BURSAR_API_KEY, or --api-key; `bursar keys create --scopes apis.read` " +
+			"creates one"), c.CommandPath()}
+	}
+	if !isWebAddress(r.url) {
+		return nil, &usageError{fmt.Errorf("--url must be an address such as http://127.0.0.1:8080, not %q", r.url), c.CommandPath()}
+	}
+	return client.New(r.url, r.key), nil
+}
+
+// unreachable explains that a service does not answer. Other errors are returned as they are.
+func (r *remote) unreachable(err error) error {
+	if lost, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("the service at %s cannot be reached: %w; start it with `bursar serve`, or set its address with --url", r.url, lost.Err)
+	}
+	return err
+}
+
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
