@@ -37,7 +37,8 @@ type eventFlags struct {
 func (e *eventFlags) flags(c *cobra.Command) {
 	e.remote.flags(c)
 	f := c.Flags()
-	f.StringSliceVar(&e.types, "type", nil, "only events of this type, such as invoice.voided, or of all that begin so: invoice.*; may be repeated")
+	f.StringSliceVar(&e.types, "type", nil,
+		"only events of this type, such as invoice.voided, or of all that begin so: invoice.*; may be repeated")
 	f.StringVar(&e.object, "object", "", "only events about the record with this id")
 	f.StringVar(&e.after, "after", "", "begin after the event with this id; by default, with what happens from now on")
 }
@@ -84,7 +85,8 @@ func (s *settings) tailEvents() *cobra.Command {
 	}
 	t.flags(c)
 	f := c.Flags()
-	f.StringVar(&t.since, "since", "", "begin with the events since then: a duration such as 90m, a date, which begins at midnight UTC, or a time")
+	f.StringVar(&t.since, "since", "",
+		"begin with the events since then: a duration such as 90m, a date, which begins at midnight UTC, or a time")
 	f.BoolVar(&t.json, "json", false, "print each event as JSON, as the API returns it")
 	f.BoolVar(&t.follow, "follow", true, "wait for more events")
 	f.BoolVar(&t.noFollow, "no-follow", false, "print the events there are, and end")
