@@ -126,7 +126,7 @@ func (d *deliverer) post(ctx context.Context, e client.Event, at time.Time) (str
 		return "", err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "Bursar/"+version)
+	req.Header.Set("User-Agent", "Bursar-Webhooks/1") // as webhook endpoints see it
 	d.key.SetHeaders(req.Header, e.ID, at, body)
 	res, err := d.http.Do(req)
 	if lost, ok := errors.AsType[*url.Error](err); ok {
