@@ -1,8 +1,6 @@
 package webhook
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/webhooksign"
 )
 
 const (
@@ -54,14 +53,11 @@ func (s *Service) secrets(organizationID string, e Endpoint, at time.Time) ([]se
 func sign(secrets []secret.Text, messageID string, at time.Time, body []byte) (string, error) {
 	signatures := make([]string, len(secrets))
 	for i, s := range secrets {
-		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), secretPrefix))
+		key, err := webhooksign.ParseKey(s.Reveal())
 		if err != nil {
 			return "", fmt.Errorf("webhook: a secret is not valid")
 		}
-		mac := hmac.New(sha256.New, key)
-		fmt.Fprintf(mac, "%s.%d.", messageID, at.Unix())
-		mac.Write(body)
-		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		signatures[i] = key.Sign(messageID, at, body)
 	}
 	return strings.Join(signatures, " "), nil
 }

@@ -64,12 +64,15 @@ func Start(t *testing.T, d *db.DB, c api.Config) *Service {
 	return s
 }
 
+// secrets encrypts the secrets of all services of a test binary, because the nodes of one service must have the same key.
+var secrets = seal.Temporary()
+
 // NewService returns a node that is not served: a test calls its API as a handler, compares answers with Differs, and verifies what it
 // wrote itself.
 func NewService(t *testing.T, d *db.DB, c api.Config) *Service {
 	t.Helper()
 	processor := stripetest.New(t)
-	a := app.NewWith(d, c.Log, app.Config{Secrets: seal.Temporary(), ProviderURLs: map[string]string{"stripe": processor.URL},
+	a := app.NewWith(d, c.Log, app.Config{Secrets: secrets, ProviderURLs: map[string]string{"stripe": processor.URL},
 		AllowPrivate: true})
 	handler := api.New(a, c)
 	return &Service{App: a, API: handler, Stripe: processor, conforming: newConforming(t, handler, c.RateLimit > 0)}
