@@ -75,7 +75,7 @@ func TestAConnectionBreaksBeforeAMessageOrAfterACommitAsAsked(t *testing.T) {
 	t.Parallel()
 	f := dbtest.NewFaults()
 	_, c := dbtest.NewProxy(t, dbtest.Postgres(t), f)
-	d := dbtest.Open(t, c)
+	d := dbtest.OpenPrepared(t, c)
 	f.LoseCommitIn(1)
 	if err := found(d, "org_1", "lost"); !errors.Is(err, db.ErrCommitUnknown) || !exists(t, d, "org_1") {
 		t.Errorf("a commit whose answer is lost: %v", err)
