@@ -51,10 +51,16 @@ func Each(t *testing.T, test func(t *testing.T, s *Service)) {
 // published description of the API.
 func Start(t *testing.T, d *db.DB, c api.Config) *Service {
 	t.Helper()
+	return StartWithKey(t, d, c, secrets)
+}
+
+// StartWithKey is Start for a node with a key for secrets of its own.
+func StartWithKey(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
+	t.Helper()
 	if c.Log == nil {
 		c.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	s := NewService(t, d, c)
+	s := newService(t, d, c, key)
 	server := httptest.NewServer(s.conforming)
 	s.URL = server.URL
 	t.Cleanup(func() {
@@ -71,8 +77,13 @@ var secrets = seal.Temporary()
 // wrote itself.
 func NewService(t *testing.T, d *db.DB, c api.Config) *Service {
 	t.Helper()
+	return newService(t, d, c, secrets)
+}
+
+func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
+	t.Helper()
 	processor := stripetest.New(t)
-	a := app.NewWith(d, c.Log, app.Config{Secrets: secrets, ProviderURLs: map[string]string{"stripe": processor.URL},
+	a := app.NewWith(d, c.Log, app.Config{Secrets: key, ProviderURLs: map[string]string{"stripe": processor.URL},
 		AllowPrivate: true})
 	handler := api.New(a, c)
 	return &Service{App: a, API: handler, Stripe: processor, conforming: newConforming(t, handler, c.RateLimit > 0)}

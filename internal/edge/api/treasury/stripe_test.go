@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
@@ -296,7 +297,7 @@ func TestTheMirrorFollowsWhatStripeStatesAboutAnInvoice(t *testing.T) {
 func TestAConnectionWhoseKeyForSecretsIsAnotherOneIsAnErrorUntilItsCredentialsAreSentAgain(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		first, second := apitest.Start(t, d, api.Config{}), apitest.Start(t, d, api.Config{}) // each has a key of its own
+		first, second := apitest.Start(t, d, api.Config{}), apitest.StartWithKey(t, d, api.Config{}, seal.Temporary())
 		n := first.Found(t, "acme")
 		c := n.NewConnection(t, client.CreateConnection{APIKey: "sk_1", WebhookSecret: "whsec_1"})
 		there := n.At(second)
