@@ -72,17 +72,18 @@ func (d describer) describe(ctx context.Context, tx *db.Tx, subjects []audit.Sub
 
 func (d describer) one(ctx context.Context, tx *db.Tx, s audit.Subject) (string, error) {
 	r := d.records[s.ResourceType]
+	var view any
+	var err error
 	switch {
 	case s.Several:
 		return several(s), nil
-	case s.Facts == "" || r.View == nil && r.Path == "" || r.Path == "" && s.Object == nil:
+	case s.Facts == "": // it was deleted
 		return s.StatedFacts(), nil
-	}
-	var view any
-	var err error
-	if s.Object != nil && r.View != nil {
+	case s.Object != nil && r.View != nil:
 		view, err = r.View(ctx, tx, s.Object)
-	} else {
+	case r.Path == "":
+		return s.StatedFacts(), nil
+	default:
 		err = tx.TryRead(ctx, func(ctx context.Context) error {
 			view, err = d.routes[r.Path].ReadOne(ctx, s.ResourceID)
 			return err

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -26,11 +25,8 @@ const (
 	streamRetry   = 2 * time.Second  // when a reader should connect again
 )
 
-// eventID is what may stand in the header with the last event: ids contain nothing else, and an answer names it.
+// eventIDMax bounds the header with the last event, as the parameter after is bounded.
 const eventIDMax = 64
-
-// errStreamEnds ends a stream that the reader may continue later.
-var errStreamEnds = errors.New("the stream of events ends")
 
 // streamable serves the feed as a stream of server-sent events to those who ask for it, and passes other requests on.
 func (a *API) streamable(r *wire.Route, others http.Handler) http.Handler {
@@ -149,8 +145,5 @@ func (s *eventWriter) check() error {
 	if err == nil {
 		err = who.Authorize(s.route.Need)
 	}
-	if err != nil {
-		return errors.Join(errStreamEnds, err)
-	}
-	return nil
+	return err
 }

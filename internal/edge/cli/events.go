@@ -63,8 +63,8 @@ func (e *eventFlags) follower(c *cobra.Command, s *settings) (*follower, error) 
 // tailFlags are the flags of events tail.
 type tailFlags struct {
 	eventFlags
-	since                  string
-	json, follow, noFollow bool
+	since          string
+	json, noFollow bool
 }
 
 func (s *settings) tailEvents() *cobra.Command {
@@ -88,7 +88,6 @@ func (s *settings) tailEvents() *cobra.Command {
 	f.StringVar(&t.since, "since", "",
 		"begin with the events since then: a duration such as 90m, a date, which begins at midnight UTC, or a time")
 	f.BoolVar(&t.json, "json", false, "print each event as JSON, as the API returns it")
-	f.BoolVar(&t.follow, "follow", true, "wait for more events")
 	f.BoolVar(&t.noFollow, "no-follow", false, "print the events there are, and end")
 	return c
 }
@@ -109,7 +108,7 @@ func (s *settings) tail(c *cobra.Command, t *tailFlags) error {
 	if err == nil && t.since != "" {
 		err = f.seek(c.Context(), since)
 	}
-	if err == nil && t.follow && !t.noFollow {
+	if err == nil && !t.noFollow {
 		err = f.follow(c.Context(), func(e client.Event) error { return s.printEvent(e, t.json) })
 	} else if err == nil {
 		err = f.list(c.Context(), func(e client.Event) error { return s.printEvent(e, t.json) })

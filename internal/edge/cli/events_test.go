@@ -184,7 +184,7 @@ func TestTheEventsThereAreArePrintedInColumns(t *testing.T) {
 			"an hour":            {[]string{"--type", "tag.*", "--since", "1h"}, events},
 			"since a date":       {[]string{"--type", "tag.*", "--since", "2020-01-01"}, events},
 			"since now":          {[]string{"--type", "tag.*", "--since", "0s"}, nil},
-			"without following":  {[]string{"--type", "tag.*", "--follow=false"}, events},
+			"without following":  {[]string{"--type", "tag.*", "--no-follow"}, events},
 			"a time of tomorrow": {[]string{"--since", time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)}, nil},
 		} {
 			if got := printedIDs(t, tail(append(try.args, "--json")...)); !slices.Equal(got, try.want) {

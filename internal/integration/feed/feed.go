@@ -185,8 +185,7 @@ func (s *Service) Expand(faults *fault.List, field string, types []string) (out 
 	for _, wanted := range types {
 		before := len(out)
 		for _, one := range s.types {
-			prefix, all := strings.CutSuffix(wanted, "*")
-			if one == wanted || all && strings.HasSuffix(prefix, ".") && strings.HasPrefix(one, prefix) {
+			if outbox.Matches(wanted, one) {
 				out = append(out, one)
 			}
 		}
@@ -226,13 +225,14 @@ func (s *Service) Follow(ctx context.Context, f Filter, each func([]outbox.Event
 			found, err = outbox.List(ctx, tx, stored, position, followPage)
 			return err
 		})
-		if err != nil {
-			break
+		if err == nil {
+			err = each(found)
 		}
-		if err = each(found); err != nil || len(found) > 0 {
-			if len(found) > 0 {
-				position = found[len(found)-1].Sequence
-			}
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			position = found[len(found)-1].Sequence
 			continue
 		}
 		select {

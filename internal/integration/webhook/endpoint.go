@@ -17,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/outbox"
 )
 
 // noun names an endpoint in messages, and resourceType in the audit log.
@@ -94,19 +95,12 @@ func (e Endpoint) requireVersion(etag string) error {
 func (e Endpoint) Takes(eventType string) bool { return takes(e.Types, eventType) }
 
 func takes(types []string, eventType string) bool {
-	if len(types) == 0 {
-		return true
-	}
-	group, _, _ := strings.Cut(eventType, ".")
-	return slices.Contains(types, eventType) || slices.Contains(types, group+anyOfGroup)
+	return len(types) == 0 || slices.ContainsFunc(types, func(t string) bool { return outbox.Matches(t, eventType) })
 }
-
-// anyOfGroup ends a type that stands for all types of a group, such as invoice.*.
-const anyOfGroup = ".*"
 
 // exactTypes returns the types of the endpoint if all of them are exact, and nil if the events must be filtered after they were read.
 func (e Endpoint) exactTypes() []string {
-	if slices.ContainsFunc(e.Types, func(t string) bool { return strings.HasSuffix(t, anyOfGroup) }) {
+	if slices.ContainsFunc(e.Types, func(t string) bool { return strings.HasSuffix(t, outbox.Group) }) {
 		return nil
 	}
 	return e.Types

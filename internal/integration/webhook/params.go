@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/outbound"
+	"github.com/bursarhq/bursar/internal/kernel/outbox"
 )
 
 const (
@@ -74,9 +75,9 @@ func (s *Service) checkTypes(faults *fault.List, types []string) (out []string) 
 		known = s.types()
 	}
 	for i, t := range types {
-		stands := func(k string) bool { return takes([]string{t}, k) }
+		stands := func(k string) bool { return outbox.Matches(t, k) }
 		if len(t) > typeMax || !eventType.MatchString(t) {
-			faults.Addf(fmt.Sprintf("types[%d]", i), "must be a type of events such as invoice.paid, or invoice.* for all of a kind, but is %q",
+			faults.Addf(fmt.Sprintf("types[%d]", i), "must be a type of events such as invoice.voided, or invoice.* for all of a kind, but is %q",
 				cut(t, typeMax))
 		} else if len(known) > 0 && !slices.ContainsFunc(known, stands) {
 			faults.Addf(fmt.Sprintf("types[%d]", i), "there are no events of the type %q; the reference lists all types", t)

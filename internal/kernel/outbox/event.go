@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
@@ -41,6 +42,15 @@ func Append(ctx context.Context, tx *db.Tx, events []Event) error {
 
 // NewID returns the id of a new event.
 func NewID(tx *db.Tx) string { return tx.NewID(id.Event) }
+
+// Group ends a text that stands for all types of events about one type of resource, such as invoice.*.
+const Group = ".*"
+
+// Matches reports whether a text stands for a type of event: it is the type itself, or that of its group.
+func Matches(text, eventType string) bool {
+	group, _, _ := strings.Cut(eventType, ".")
+	return text == eventType || text == group+Group
+}
 
 // Filter selects events. An empty field selects all.
 type Filter struct {
