@@ -200,7 +200,7 @@ func TestTheEventsThereAreArePrintedInColumns(t *testing.T) {
 			"401 UNAUTHORIZED":                                        {"--api-key", "bur_nonsense"},
 			"the service at http://127.0.0.1:1 cannot be reached: di": {"--url", "http://127.0.0.1:1"},
 		} {
-			for _, how := range []string{"--follow", "--no-follow"} {
+			for _, how := range []string{"--no-follow=false", "--no-follow"} {
 				inside(append([]string{"events", "tail", how, "--url", address, "--api-key", key}, args...)...).mustFail(t, 1, says)
 			}
 		}
