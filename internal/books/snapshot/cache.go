@@ -56,29 +56,55 @@ func Lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 	return b.as(actor.From(ctx)), err
 }
 
+// lockedKey is where a transaction remembers the books that it has loaded while it holds the lock.
+type lockedKey struct{}
+
 func lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
+	if state.Touched() {
+		return loadVersion(ctx, tx, state.BooksVersion)
+	}
 	c := cacheOf(tx)
-	if !state.Touched() {
-		if b := c.get(tx.Organization(), state.BooksVersion); b != nil {
-			return b, nil
+	if b := c.get(tx.Organization(), state.BooksVersion); b != nil {
+		return b, nil
+	}
+	b, _ := tx.Group().State(lockedKey{}, func() any {
+		var b *Books
+		if err = orgstate.Confirm(ctx, tx); err != nil { // what is loaded must be of the version it is kept under
+			return b
 		}
-	}
-	if err := orgstate.Confirm(ctx, tx); err != nil { // what is loaded must be of the version it is kept under
-		return nil, err
-	}
-	b, err := Load(db.WithMeter(ctx, nil), tx) // it is kept for other requests
+		if b, err = loadVersion(ctx, tx, state.BooksVersion); err == nil {
+			putAfterCommit(tx, c, b)
+		}
+		return b
+	}).(*Books)
 	if err != nil {
+		tx.Group().Discard(lockedKey{})
 		return nil, err
-	}
-	b.Version = state.BooksVersion
-	if !state.Touched() { // the changes of this transaction may still be rolled back
-		c.put(tx.Organization(), b)
 	}
 	return b, nil
+}
+
+// putAfterCommit stores books that a write has loaded. Before its commit they may contain what a write before it has changed: on SQLite the
+// two may share one commit. If that failed, another change would get the same version.
+func putAfterCommit(tx *db.Tx, c *cache, b *Books) {
+	tx.Group().BeforeCommit(func(_ context.Context, tx *db.Tx) error { // also if the member of a group that loaded them fails
+		tx.AfterCommit(func() { c.put(tx.Organization(), b) })
+		return nil
+	})
+}
+
+// loadVersion loads the books, which are of a version. Its statements do not count as those of the request, because others use the books
+// too.
+func loadVersion(ctx context.Context, tx *db.Tx, version int64) (*Books, error) {
+	b, err := Load(db.WithMeter(ctx, nil), tx)
+	if err == nil {
+		b.Version = version
+	}
+	return b, err
 }
 
 // readKey is where a read transaction remembers its snapshot, so that the version is read once.
@@ -122,15 +148,11 @@ func read(ctx context.Context, tx *db.Tx, keep bool) (*Books, error) {
 	if b := c.get(tx.Organization(), state.BooksVersion); b != nil {
 		return b, nil
 	}
-	b, err := Load(db.WithMeter(ctx, nil), tx) // it is kept for other requests
-	if err != nil {
-		return nil, err
-	}
-	b.Version = state.BooksVersion
-	if keep {
+	b, err := loadVersion(ctx, tx, state.BooksVersion)
+	if err == nil && keep {
 		c.put(tx.Organization(), b)
 	}
-	return b, nil
+	return b, err
 }
 
 // The following return parts of the books as Read does. The caller may change the list. In a transaction that writes

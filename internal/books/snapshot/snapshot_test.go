@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -197,6 +198,62 @@ func TestATransactionSeesItsOwnChangeAndNobodySeesOneThatIsRolledBack(t *testing
 			t.Errorf("%d accounts after a rollback, want %d", len(after), len(before))
 		}
 	})
+}
+
+// On SQLite, writes that wait share a commit, and see what those before them have changed. If that commit fails, the next change gets the
+// same version as the one that was lost.
+func TestBooksOfACommitThatFailedAreNotKept(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t, dbtest.SQLite(t))
+	f := found(t, d)
+	before := charts(t, d, f)
+	limit := func(ctx context.Context, tx *db.Tx, pages int) error {
+		_, err := db.All[int64](ctx, tx, fmt.Sprint("PRAGMA max_page_count = ", pages))
+		return err
+	}
+	var seen int
+	var failed [3]error
+	next := func(wg *sync.WaitGroup, i int, write func(context.Context, *db.Tx) error) {
+		wg.Go(func() { failed[i] = d.Write(as(f), f.Organization.ID, write) })
+		time.Sleep(50 * time.Millisecond) // until it waits
+	}
+	for failed[0] == nil || failed[1] == nil { // until all three shared a commit
+		var wg sync.WaitGroup
+		next(&wg, 0, func(ctx context.Context, tx *db.Tx) error {
+			create(t, d, f, ctx)
+			next(&wg, 1, func(ctx context.Context, tx *db.Tx) error {
+				next(&wg, 2, func(ctx context.Context, tx *db.Tx) error {
+					if err := limit(ctx, tx, 1); err != nil {
+						return err
+					}
+					tx.Recorded()
+					_, err := tx.Exec(ctx, "UPDATE organizations SET name = ? WHERE organization_id = @org", strings.Repeat("x", 100_000))
+					return err
+				})
+				b, err := snapshot.Lock(ctx, tx)
+				seen = len(b.Accounts)
+				return err
+			})
+			return nil
+		})
+		wg.Wait()
+		if err := d.WriteAcross(t.Context(), "a test", func(ctx context.Context, tx *db.Tx) error { return limit(ctx, tx, 1_000_000) }); err != nil {
+			t.Fatal(err)
+		}
+		if failed[0] == nil { // it was committed without the others
+			before = charts(t, d, f)
+		}
+	}
+	if seen != len(before)+1 {
+		t.Fatalf("the second write saw %d accounts, want one more than %d", seen, len(before))
+	}
+	other, err := account.NewService(d).Create(as(f), account.CreateParams{Name: "Travel", Type: account.Expense})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := charts(t, d, f); after[other.ID].Name != "Travel" || len(after) != len(before)+1 {
+		t.Errorf("%d accounts, want one more than %d: %q", len(after), len(before), after[other.ID].Name)
+	}
 }
 
 func found(t *testing.T, d *db.DB) organization.Created {
