@@ -35,12 +35,21 @@ func (b *bench) openLedger(k database) (*ledgerOf, error) {
 	if err != nil {
 		return nil, err
 	}
+	l, err := b.addLedger(s)
+	if err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return l, nil
+}
+
+// addLedger creates ledger accounts of the organization of a running service.
+func (b *bench) addLedger(s *server) (*ledgerOf, error) {
 	l := &ledgerOf{server: s}
 	for i := range b.accounts() {
 		a, err := s.client().CreateLedgerAccount(b.ctx, client.CreateLedgerAccount{Name: fmt.Sprint("Account ", i),
 			Type: []string{"Asset", "Revenue"}[i%2]})
 		if err != nil {
-			return nil, errors.Join(err, s.stop())
+			return nil, err
 		}
 		l.accounts = append(l.accounts, a.ID)
 	}

@@ -19,7 +19,7 @@ const (
 	attemptMax       = time.Second // from the answer to a change to the first attempt to deliver its event, p99
 	eventsOnSQLite   = 2_000       // a minute
 	eventsOnPostgres = 20_000
-	slowedMax        = 1.1 // a change while its events are delivered to one without endpoints
+	slowedMax        = 1.1 // a post while its events are delivered to one without endpoints
 	hangRatioMax     = 2.0
 
 	endpointsOfOne = 100 // as many as an organization may have
@@ -159,8 +159,8 @@ func (s *server) change(ctx context.Context) (event string, answered time.Time, 
 func (b *bench) deliveries(e engine, s *server) (figures []figure, err error) {
 	r := newReceiver()
 	defer r.close()
-	made, err := s.client().CreateWebhookEndpoint(b.ctx, client.CreateWebhookEndpoint{URL: r.URL + "/all", Types: []string{"organization.*"}})
-	if err != nil {
+	if _, err := s.client().CreateWebhookEndpoint(b.ctx, client.CreateWebhookEndpoint{URL: r.URL + "/all",
+		Types: []string{"organization.*"}}); err != nil {
 		return nil, err
 	}
 	var waits tally
@@ -180,7 +180,7 @@ func (b *bench) deliveries(e engine, s *server) (figures []figure, err error) {
 		value: rounded(waits.at(0.99)).String(), target: "< 1s", verdict: b.judge(waits.at(0.99) < attemptMax),
 		note: fmt.Sprintf("median %s, %d changes one by one", rounded(waits.at(0.5)), len(waits.latencies))})
 	perMinute := map[string]int{"SQLite": eventsOnSQLite, "PostgreSQL": eventsOnPostgres}[e.name]
-	slowed, err := b.slowed(e, s, made.ID, perMinute)
+	slowed, err := b.slowed(e, s, perMinute)
 	if err != nil {
 		return nil, err
 	}
@@ -201,39 +201,43 @@ func (b *bench) deliveries(e engine, s *server) (figures []figure, err error) {
 		note: fmt.Sprintf("%d events at once, from the first change to the last delivery", burst)}), nil
 }
 
-// slowed compares changes at a steady rate whose events are delivered with those of an endpoint that is disabled.
-func (b *bench) slowed(e engine, s *server, endpointID string, perMinute int) (figure, error) {
-	pause := time.Minute / time.Duration(perMinute)
-	connections := dial(s.host, 1)
-	defer connections.close()
+// slowed compares posts of journal entries at a steady rate whose events are delivered with those while the endpoint is disabled.
+func (b *bench) slowed(e engine, s *server, perMinute int) (figure, error) {
+	l, err := b.addLedger(s)
+	if err != nil {
+		return figure{}, err
+	}
+	defer l.connections.close()
+	r := newReceiver()
+	defer r.close()
+	made, err := s.client().CreateWebhookEndpoint(b.ctx, client.CreateWebhookEndpoint{URL: r.URL, Types: []string{"journal_entry.*"}})
+	if err != nil {
+		return figure{}, err
+	}
+	pause, one := time.Minute/time.Duration(perMinute), &connections{list: l.connections.list[:1]}
 	var with, without tally
-	for round := range pick(b, 12, 4, 2) {
-		to := &with
+	for round := range pick(b, 20, 6, 2) {
+		to, change := &with, s.client().EnableWebhookEndpoint
 		if round%2 == 1 {
-			to = &without
-			if _, err := s.client().DisableWebhookEndpoint(b.ctx, endpointID); err != nil {
-				return figure{}, err
-			}
+			to, change = &without, s.client().DisableWebhookEndpoint
+		}
+		if _, err := change(b.ctx, made.ID); err != nil {
+			return figure{}, err
 		}
 		for range pick(b, 600, 200, 5) {
 			next := time.Now().Add(pause)
-			t, err := connections.times(1, s.rename())
+			t, err := one.times(1, l.post(b.spread()))
 			if err != nil {
 				return figure{}, err
 			}
 			to.add(t)
 			time.Sleep(time.Until(next))
 		}
-		if round%2 == 1 {
-			if _, err := s.client().EnableWebhookEndpoint(b.ctx, endpointID); err != nil {
-				return figure{}, err
-			}
-		}
 	}
 	ratio := with.at(0.5).Seconds() / without.at(0.5).Seconds()
-	return figure{name: "events on " + e.name + ", a change while events are delivered to one without endpoints",
+	return figure{name: "events on " + e.name + ", a post while events are delivered to one without endpoints",
 		value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.1f", slowedMax), verdict: b.judge(ratio <= slowedMax),
-		note: fmt.Sprintf("median %s and %s, %d changes a minute", rounded(with.at(0.5)), rounded(without.at(0.5)), perMinute)}, nil
+		note: fmt.Sprintf("median %s and %s, %d posts a minute", rounded(with.at(0.5)), rounded(without.at(0.5)), perMinute)}, nil
 }
 
 // hangingEndpoints compares how soon events reach many endpoints with how soon they do when one in ten never answers.
