@@ -22,7 +22,7 @@ func TestSoakAClassificationRunThatIsKilledEndsAsIfItWasNot(t *testing.T) {
 	if os.Getenv("BURSAR_SOAK") == "1" {
 		count, kills = 60_000, 20
 	}
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		b := withSource(t, c)
 		p := serve(t, c)
 		service := once(p.ready(t), b.APIKey)

@@ -20,9 +20,9 @@ import (
 const killedRecords = 450 // invoices, and balance transactions: five pages of each
 
 // The service is killed again and again while it reads an account at Stripe. It continues without a gap and without a duplicate.
-func TestASynchronizationSurvivesKill9(t *testing.T) {
+func TestSoakASynchronizationSurvivesKill9(t *testing.T) {
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		if c.Dir == "" {
 			c.Dir = t.TempDir() // the key for secrets is there
 		}

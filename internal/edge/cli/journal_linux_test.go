@@ -139,9 +139,9 @@ func TestABarIsDrawnOnATerminalAndNowhereElse(t *testing.T) {
 	}
 }
 
-func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
+func TestSoakAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		found(t, c)
 		file := aJournal(t, "books.journal", 12_000)
 		for signal, says := range map[syscall.Signal]string{syscall.SIGINT: "% read\r\nbursar: interrupted: nothing was imported\r\n",
@@ -252,7 +252,7 @@ func TestAnExportThatIsStoppedLeavesNoHalf(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
 	found(t, c)
-	inside(on(c, "import", aJournal(t, "books.journal", 20_000))...).mustDo(t)
+	inside(on(c, "import", aJournal(t, "books.journal", 8_000))...).mustDo(t)
 	file := filepath.Join(t.TempDir(), "books.csv")
 	s := show(t, on(c, "export", "--output", file)...)
 	s.until(t, 10)
@@ -304,9 +304,9 @@ func poster(t *testing.T, service *client.Client, stop <-chan struct{}) <-chan i
 	return done
 }
 
-func TestBooksAreReadInAndWrittenOutBesideTheRunningService(t *testing.T) {
+func TestSoakBooksAreReadInAndWrittenOutBesideTheRunningService(t *testing.T) {
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		f := found(t, c)
 		service := once(serve(t, c).ready(t), f.APIKey)
 		stop := make(chan struct{})
@@ -364,7 +364,7 @@ func TestSoakBooksStreamInAndOut(t *testing.T) {
 	if os.Getenv("BURSAR_SOAK") == "1" {
 		counts = []int{20_000, 100_000}
 	}
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		var before int64
 		for _, n := range counts {
 			f := found(t, c)

@@ -127,10 +127,10 @@ func needsProc(t *testing.T) {
 	}
 }
 
-func TestManyLargeBodiesNeitherExhaustTheMemoryNorHoldUpSmallRequests(t *testing.T) {
+func TestSoakManyLargeBodiesNeitherExhaustTheMemoryNorHoldUpSmallRequests(t *testing.T) {
 	t.Parallel()
 	needsProc(t)
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		key := found(t, c).APIKey
 		p := serve(t, c)
 		address := p.ready(t)
@@ -172,10 +172,10 @@ func newLargestEntries(t *testing.T, c *client.Client, count int) (ids []string)
 	return ids
 }
 
-func TestManyLargePagesNeitherExhaustTheMemoryNorHoldUpSmallRequests(t *testing.T) {
+func TestSoakManyLargePagesNeitherExhaustTheMemoryNorHoldUpSmallRequests(t *testing.T) {
 	t.Parallel()
 	needsProc(t)
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		key := found(t, c).APIKey
 		p := serve(t, c)
 		address := p.ready(t)

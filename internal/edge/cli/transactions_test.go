@@ -186,17 +186,13 @@ func (b books) unfinished(t *testing.T, rows int64) imports.Import {
 	return imports.Import{}
 }
 
-func TestAnImportThatIsKilledContinuesWhereItWas(t *testing.T) {
+func TestSoakAnImportThatIsKilledContinuesWhereItWas(t *testing.T) {
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) { killed(t, c, 8_000, 0) })
-}
-
-func TestSoakAnImportThatIsKilledAgainAndAgain(t *testing.T) {
-	if os.Getenv("BURSAR_SOAK") != "1" {
-		t.Skip("set BURSAR_SOAK=1 to run this")
+	rows, services := int64(8_000), 0
+	if os.Getenv("BURSAR_SOAK") == "1" {
+		rows, services = 200_000, 20
 	}
-	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) { killed(t, c, 200_000, 20) })
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) { killed(t, c, rows, services) })
 }
 
 // killed kills the command that imports a file, and then a number of services that continue it; the last one finishes it.

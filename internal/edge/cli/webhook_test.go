@@ -57,9 +57,9 @@ func (a *arrivals) missing(names []string) (n int) {
 
 // The service is killed while it sends events, after some were received and before that was stored. All events of changes that were
 // committed arrive all the same.
-func TestNoEventIsLostWhenTheServiceIsKilled(t *testing.T) {
+func TestSoakNoEventIsLostWhenTheServiceIsKilled(t *testing.T) {
 	t.Parallel()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		if c.Dir == "" {
 			c.Dir = t.TempDir() // the key for secrets is there
 		}
