@@ -1,7 +1,6 @@
 package outbound
 
 import (
-	"fmt"
 	"net/netip"
 	"strings"
 )
@@ -14,14 +13,14 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	host := ""
-	if e.Host != "" && e.Host != e.Address.String() {
-		host = e.Host + " is at "
+	host := e.Host // What a name stands for is not said: whoever enters it could learn the names of a private network.
+	if host == "" {
+		host = "the host"
 	}
 	if e.Private {
-		return fmt.Sprintf("%s%s, which is on a private network: private networks are not allowed", host, e.Address)
+		return host + " is on a private network, which is allowed only where the service is started with --allow-private-networks"
 	}
-	return fmt.Sprintf("%s%s, which is not an address on the Internet", host, e.Address)
+	return host + " is not on the Internet"
 }
 
 // CheckHost returns a RefusedError for a host that is written as an address and may not be reached, and for localhost. It is for the moment

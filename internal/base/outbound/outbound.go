@@ -26,6 +26,9 @@ import (
 // ErrBodyTooLarge is the error of reading more of an answer than Config.BodyMax.
 var ErrBodyTooLarge = errors.New("outbound: the answer is too large")
 
+// ErrSwitched is the error of an answer that wants to go on with another protocol.
+var ErrSwitched = errors.New("outbound: the answer is 101, which wants to go on with another protocol")
+
 // The limits that apply unless Config has others.
 const (
 	BodyMax       = 1 << 20
@@ -137,6 +140,10 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := g.transport.RoundTrip(request)
 	if err != nil {
 		return nil, err
+	}
+	if response.StatusCode == http.StatusSwitchingProtocols { // The connection now belongs to the caller, and no time limit ends it.
+		response.Body.Close()
+		return nil, ErrSwitched
 	}
 	response.Body = &boundedBody{ReadCloser: response.Body, left: g.BodyMax}
 	return response, nil

@@ -132,6 +132,15 @@ func (e Entry) reversalDraft(memo string) Entry {
 	return out
 }
 
+// recordLink records that an entry was followed by another one in its chain: by its reversal, or, if it is a reversal, by the replacement.
+func recordLink(ctx context.Context, tx *db.Tx, next, before, after Entry) {
+	action := "journal_entry.updated"
+	if next.OriginatedBy == ByReversal {
+		action = "journal_entry.reversed"
+	}
+	record(ctx, tx, action, before, after)
+}
+
 // MemoMax is the maximum length of a memo in characters.
 const MemoMax = 2000
 
@@ -149,8 +158,6 @@ func (s *Service) appendToChain(ctx context.Context, tx *db.Tx, c *composer, tai
 	before := tail
 	tail.NextID, tail.UpdatedAt = e.ID, tx.Now()
 	addEntry(ctx, tx, state, e, &tail)
-	if e.OriginatedBy == ByReversal {
-		record(ctx, tx, "journal_entry.reversed", before, tail)
-	}
+	recordLink(ctx, tx, e, before, tail)
 	return e, nil
 }

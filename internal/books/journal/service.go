@@ -206,9 +206,7 @@ func linkPrevious(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry
 	}
 	after := before
 	after.NextID, after.UpdatedAt = e.ID, tx.Now()
-	if e.OriginatedBy == ByReversal {
-		record(ctx, tx, "journal_entry.reversed", before, after)
-	}
+	recordLink(ctx, tx, e, before, after)
 	return &after, nil
 }
 

@@ -237,7 +237,8 @@ func TestBooksOfACommitThatFailedAreNotKept(t *testing.T) {
 			return nil
 		})
 		wg.Wait()
-		if err := d.WriteAcross(t.Context(), "a test", func(ctx context.Context, tx *db.Tx) error { return limit(ctx, tx, 1_000_000) }); err != nil {
+		unlimited := func(ctx context.Context, tx *db.Tx) error { return limit(ctx, tx, 1_000_000) }
+		if err := d.WriteAcross(t.Context(), "a test", unlimited); err != nil {
 			t.Fatal(err)
 		}
 		if failed[0] == nil { // it was committed without the others

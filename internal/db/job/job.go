@@ -15,6 +15,7 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
 
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -79,6 +80,7 @@ func NewQueue(d *db.DB, w *Workers, log *slog.Logger) (*Queue, error) {
 		PeriodicJobs:      w.periodic,
 		FetchPollInterval: pollPause,
 		Logger:            slog.New(quiet{log.Handler()}),
+		ErrorHandler:      failures{log},
 
 		CompletedJobRetentionPeriod: completedKept,
 	})
@@ -131,6 +133,24 @@ func (q *Queue) Stop(ctx context.Context) error {
 	if err := q.client.StopAndCancel(last); err != nil {
 		return fmt.Errorf("job: the queue did not stop in time: %w", err)
 	}
+	return nil
+}
+
+// failures logs jobs that failed. Those that a stop has interrupted have not: they run again.
+type failures struct{ log *slog.Logger }
+
+// HandleError logs the error of a job.
+func (f failures) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
+	if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+		f.log.Error("a background job failed and will be tried again", "job", job.Kind, "attempt", job.Attempt, "error", err)
+	}
+	return nil
+}
+
+// HandlePanic logs a job that panicked.
+func (f failures) HandlePanic(_ context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
+	f.log.Error("a background job panicked and will be tried again", "job", job.Kind, "attempt", job.Attempt,
+		"error", fmt.Sprintf("panic: %v\n%s", value, trace))
 	return nil
 }
 

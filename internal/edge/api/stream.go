@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,18 +21,16 @@ const (
 	lastEventID = "Last-Event-ID"
 
 	streamAlive   = 15 * time.Second // how often a stream without events says that it is alive
-	streamCheck   = 30 * time.Second // how often it is checked that the reader may still read
+	streamCheck   = 30 * time.Second // how often it is checked that the reader may still read if nothing happens
+	streamRecheck = time.Second      // and how often if something does
 	streamTimeout = 10 * time.Second // how long a reader may take to accept some events
 	streamRetry   = 2 * time.Second  // when a reader should connect again
 )
 
-// eventIDMax bounds the header with the last event, as the parameter after is bounded.
-const eventIDMax = 64
-
 // streamable serves the feed as a stream of server-sent events to those who ask for it, and passes other requests on.
 func (a *API) streamable(r *wire.Route, others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if !strings.Contains(req.Header.Get("Accept"), eventStream) {
+		if !prefersStream(req.Header.Values("Accept")) {
 			others.ServeHTTP(w, req)
 			return
 		}
@@ -40,6 +39,34 @@ func (a *API) streamable(r *wire.Route, others http.Handler) http.Handler {
 		}
 		a.metrics.requests.WithLabelValues(r.Method, r.Path, strconv.Itoa(w.(*response).status)).Inc()
 	})
+}
+
+// prefersStream reports whether a request asks for a stream. One that accepts a page as well gets that, because a program that expects a
+// page would wait for its end forever.
+func prefersStream(accept []string) bool {
+	stream, page := 0, 0
+	for _, part := range strings.Split(strings.Join(accept, ","), ",") {
+		kind, parameters, err := mime.ParseMediaType(strings.TrimSpace(part))
+		if err != nil {
+			continue
+		}
+		switch kind {
+		case eventStream:
+			stream = quality(parameters["q"])
+		case "application/json":
+			page = quality(parameters["q"])
+		}
+	}
+	return stream > page
+}
+
+// quality returns how much a kind of answer is preferred, in thousandths, from a text such as 0.9. Without one it is preferred fully.
+func quality(text string) int {
+	whole, rest, _ := strings.Cut(text, ".")
+	if n, err := strconv.Atoi((whole + rest + "000")[:4]); err == nil && text != "" {
+		return n
+	}
+	return 1000
 }
 
 // stream sends events as they happen until the reader leaves, loses the right to read them, or the service stops. Whoever connects again
@@ -59,15 +86,18 @@ func (a *API) stream(r *wire.Route, w http.ResponseWriter, req *http.Request) er
 	if err != nil {
 		return err
 	}
-	filter := inputs[0].(*integration.EventsInput).Filter()
+	in := inputs[0].(*integration.EventsInput)
+	filter := in.Filter()
 	if filter.Newest {
 		return fault.Invalidf("order", "must be asc in a stream")
 	}
-	if last := req.Header.Get(lastEventID); last != "" {
-		if len(last) > eventIDMax {
-			return fault.Invalidf(lastEventID, "must have at most %d characters", eventIDMax)
+	for _, name := range []string{"cursor", "limit"} {
+		if req.URL.Query().Has(name) {
+			return fault.Invalidf(name, "has no meaning in a stream, which has no pages: begin with after, or the header %s", lastEventID)
 		}
-		filter.After = last // it is later than the one at which the reader began
+	}
+	if in.LastEventID != "" {
+		filter.After = in.LastEventID // it is later than the one at which the reader began
 	}
 	leave, err := a.gates[wire.Stream].enter(req.Context(), who.OrganizationID, who.APIKeyID)
 	if err != nil {
@@ -84,7 +114,11 @@ func (a *API) stream(r *wire.Route, w http.ResponseWriter, req *http.Request) er
 		}
 	}()
 	s := &eventWriter{api: a, route: r, w: w, request: req, organizationID: who.OrganizationID}
-	return a.app.Feed.Follow(ctx, filter, s.send)
+	err = a.app.Feed.Follow(ctx, filter, s.send)
+	if in.LastEventID != "" {
+		err = fault.RenameField(err, "after", lastEventID)
+	}
+	return err
 }
 
 // EndStreams ends all streams of events, so that the service can stop. Their readers connect again.
@@ -114,7 +148,7 @@ func (s *eventWriter) send(events []outbox.Event) error {
 		text = append(text, "retry: "+strconv.FormatInt(streamRetry.Milliseconds(), 10)+"\n\n"...)
 		s.begun, s.checked = true, now
 	}
-	if now.Sub(s.checked) >= streamCheck {
+	if now.Sub(s.checked) >= streamCheck || len(events) > 0 && now.Sub(s.checked) >= streamRecheck {
 		if err := s.check(); err != nil {
 			return err
 		}

@@ -218,6 +218,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Memory: srv.memory << 20 / 8 * 3, Log: log, Metrics: metrics, Version: version})
+	routeStandardLog(log)
 	listener, err := net.Listen("tcp", srv.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w; choose another address with --addr", srv.addr, err)
@@ -335,4 +336,10 @@ func (srv *server) address(l net.Listener) string {
 		host = "127.0.0.1"
 	}
 	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+}
+
+// routeStandardLog has what libraries print about connections to other systems logged like everything else.
+func routeStandardLog(log *slog.Logger) {
+	slog.SetDefault(log)
+	slog.SetLogLoggerLevel(slog.LevelDebug)
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -98,7 +99,7 @@ func choose(ctx context.Context, tx *db.Tx, e Endpoint, c cursor) (b batch, err 
 func (b *batch) addInOrder(ctx context.Context, tx *db.Tx) (waits bool, err error) {
 	found, err := selectRetryingInOrder(ctx, tx, b.endpoint.ID, b.room())
 	for _, d := range found {
-		if d.NextAt.After(tx.Now()) {
+		if d.NextAt.After(tx.Now()) && b.since != nil { // if the last attempt succeeded, there is nothing to wait for
 			if len(b.items) == 0 {
 				b.wakeAt = d.NextAt
 			}
@@ -196,7 +197,7 @@ func (b *batch) read(ctx context.Context, tx *db.Tx, from origin, after, through
 		if e.Sequence > through {
 			return through, nil
 		}
-		if b.endpoint.Takes(e.Type) {
+		if b.endpoint.Takes(e.Type) && !b.has(e.ID) {
 			if b.room() == 0 {
 				return after, nil
 			}
@@ -208,6 +209,11 @@ func (b *batch) read(ctx context.Context, tx *db.Tx, from origin, after, through
 		return through, nil
 	}
 	return after, nil
+}
+
+// has reports whether an event is part of the batch already: one that is tried again, or sent once more, may be a new one too.
+func (b *batch) has(eventID string) bool {
+	return slices.ContainsFunc(b.items, func(i item) bool { return i.event.ID == eventID })
 }
 
 // advance notes in the cursor which items were sent, and returns the position of the replay.

@@ -208,7 +208,7 @@ func (w *worker) store(ctx context.Context, tx *db.Tx, c *cursor, b batch, sent 
 	pausing := failed && c.overdue(now)
 	c.NextAt = nil
 	if failed && c.probing() && !b.endpoint.Ordered {
-		c.NextAt = new(now.Add(w.pause(c.Failures - probeAfter)))
+		c.NextAt = new(now.Add(w.pause(probePauses, c.Failures-probeAfter)))
 		if end := c.FailingSince.Add(tryFor); c.NextAt.After(end) && end.After(now) {
 			c.NextAt = &end // the last probe before it is paused
 		}
@@ -219,6 +219,11 @@ func (w *worker) store(ctx context.Context, tx *db.Tx, c *cursor, b batch, sent 
 	}
 	if n := len(deliveries); n > 0 && b.endpoint.Ordered {
 		c.NextAt = deliveries[n-1].NextAt // nothing else is sent before it
+	}
+	for _, a := range sent {
+		if until := now.Add(a.retryAfter); a.retryAfter > 0 && (c.NextAt == nil || c.NextAt.Before(until)) {
+			c.NextAt = &until
+		}
 	}
 	replayTo := b.advance(c, len(sent))
 	if b.replay != nil {
@@ -256,7 +261,11 @@ func (w *worker) results(ctx context.Context, tx *db.Tx, b batch, sent []Attempt
 		if d.Status == Succeeded || d.Status == Failed { // it was sent once more as part of a range
 			d.step, d.expiresAt = 0, now.Add(tryFor)
 		}
-		if d = d.after(a, now, w.pause(d.step), pausing); b.items[i].gone {
+		schedule := pauses
+		if b.endpoint.Ordered {
+			schedule = probePauses
+		}
+		if d = d.after(a, now, max(a.retryAfter, w.pause(schedule, d.step)), pausing); b.items[i].gone {
 			d.Status, d.NextAt = Failed, nil
 		}
 		sent[i].Number = d.Attempts
@@ -278,6 +287,11 @@ func (w *worker) end(ctx context.Context, tx *db.Tx, gone bool, c *cursor, last 
 		after.StatusReason = "the endpoint answered 410, which means that it does not exist any more"
 	}
 	after.FailingSince = c.FailingSince
+	if gone {
+		if err := giveUp(ctx, tx, w.EndpointID); err != nil {
+			return err
+		}
+	}
 	if after, err = save(ctx, tx, action, before, after); err != nil || w.Tell == nil {
 		return err
 	}
@@ -376,7 +390,7 @@ func (s *sending) sendOne(ctx context.Context, i item) (a Attempt) {
 	secrets, err := s.secrets(s.OrganizationID, s.batch.endpoint, now)
 	if err != nil {
 		s.Log.Error("events wait: a webhook endpoint has a secret that cannot be decrypted", "webhook_endpoint_id", s.EndpointID, "error", err)
-		return Attempt{At: now, URL: s.batch.endpoint.URL, Error: "the secret cannot be decrypted: rotate it"}
+		return Attempt{At: now, URL: s.batch.endpoint.URL, Error: "the secret cannot be decrypted: rotate it", unsent: true}
 	}
 	return s.send(ctx, s.batch.endpoint.URL, secrets, s.OrganizationID, i.event)
 }

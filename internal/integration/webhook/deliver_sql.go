@@ -135,13 +135,20 @@ func retryAgain(ctx context.Context, tx *db.Tx, endpointID string, at, until tim
 	return err
 }
 
-// giveUp ends the deliveries that are tried again, and the ranges that are sent once more.
+// retryNow has all deliveries that are tried again tried at once.
+func retryNow(ctx context.Context, tx *db.Tx, endpointID string) error {
+	_, err := tx.Exec(ctx, "UPDATE webhook_deliveries SET next_at = ? WHERE organization_id = @org AND webhook_endpoint_id = ? AND "+
+		"status = 'retrying'", tx.Now(), endpointID)
+	return err
+}
+
+// giveUp ends the deliveries that are tried again, and the ranges that are sent once more, of an endpoint that is disabled.
 func giveUp(ctx context.Context, tx *db.Tx, endpointID string) error {
 	if _, err := tx.Exec(ctx, "DELETE FROM webhook_replays WHERE organization_id = @org AND webhook_endpoint_id = ?", endpointID); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, "UPDATE webhook_deliveries SET next_at = NULL, status = 'failed' WHERE organization_id = @org AND "+
-		"webhook_endpoint_id = ? AND status = 'retrying'", endpointID)
+	_, err := tx.Exec(ctx, "UPDATE webhook_deliveries SET next_at = NULL, status = 'failed', error = 'the endpoint was disabled' "+
+		"WHERE organization_id = @org AND webhook_endpoint_id = ? AND status = 'retrying'", endpointID)
 	return err
 }
 

@@ -296,7 +296,7 @@ func testDead(w *world, ordered bool) {
 			w.Errorf("%d requests in hour %d", n, hour)
 		}
 	}
-	if got := w.get(e); got.Status != webhook.Paused || got.FailingSince == nil || len(told) != 1 || requests > 12 {
+	if got := w.get(e); got.Status != webhook.Paused || got.FailingSince == nil || len(told) != 1 || requests > 74 {
 		w.Fatalf("%+v after %d requests, told %d", got, requests, len(told))
 	}
 	if events := w.events(webhook.EventPaused); len(events) != 1 || events[0].ObjectID != e.ID {

@@ -50,8 +50,15 @@ const (
 var pauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 	14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 
+// probePauses are the times between attempts of which there is only one at a time: to see whether an endpoint that has failed works again,
+// and of the event that others wait for in order. They are short, because everything waits for them.
+var probePauses = []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// retryAfterMax bounds for how long an endpoint can ask not to be sent anything.
+const retryAfterMax = time.Hour
+
 // pause returns how long to wait after a number of failures, give or take a fifth, so that what has failed together is not tried together.
-func (s *Service) pause(step int64) time.Duration {
+func (s *Service) pause(pauses []time.Duration, step int64) time.Duration {
 	var random [2]byte
 	if _, err := io.ReadFull(s.db.Random(), random[:]); err != nil {
 		panic(fmt.Sprintf("webhook: no randomness: %v", err))

@@ -129,7 +129,7 @@ func TestANameThatComesToStandForThisMachineIsNotReached(t *testing.T) {
 		w.clock.Advance(10e9)
 		w.deliver(e)
 		d := w.deliveries(e, "")
-		if len(d) != 1 || d[0].Attempts != 2 || !strings.Contains(d[0].Error, "127.0.0.1, which is on a private network") {
+		if len(d) != 1 || d[0].Attempts != 2 || !strings.Contains(d[0].Error, "the host is on a private network") {
 			w.Errorf("%+v", d)
 		}
 		equal(w.T, r.types())

@@ -113,6 +113,9 @@ func redeliverTo(ctx context.Context, tx *db.Tx, e Endpoint, event outbox.Event)
 	if err != nil {
 		return err
 	}
+	if event.Sequence > c.Sequence && e.Takes(event.Type) { // it is sent for the first time
+		return requested(ctx, tx, e, c, map[string]any{"event_id": event.ID})
+	}
 	known, err := selectDeliveriesOf(ctx, tx, e.ID, []string{event.ID})
 	if err != nil {
 		return err
@@ -135,8 +138,37 @@ func requested(ctx context.Context, tx *db.Tx, e Endpoint, c cursor, what map[st
 	after["redelivery"] = what
 	audit.Record(ctx, tx, audit.Change{Action: EventRedeliver, ResourceType: resourceType, ResourceID: e.ID, Before: e.facts(), After: after,
 		Object: e})
-	c.NextAt = nil
+	c.NextAt, c.Failures = nil, 0
 	return updateCursor(ctx, tx, c)
+}
+
+// resume has what waits for an endpoint to which deliveries fail sent at once.
+func (s *Service) resume(ctx context.Context, endpointID string) error {
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		e, err := selectEndpoint(ctx, tx, endpointID, "")
+		if err != nil || e.Status != Enabled {
+			return err
+		}
+		c, err := lockCursor(ctx, tx, endpointID)
+		if err != nil {
+			return err
+		}
+		return resume(ctx, tx, e, c)
+	})
+}
+
+// resume has what waits for an endpoint sent at once, if deliveries fail.
+func resume(ctx context.Context, tx *db.Tx, e Endpoint, c cursor) error {
+	if c.FailingSince == nil {
+		return nil
+	}
+	if err := retryNow(ctx, tx, e.ID); err != nil {
+		return err
+	}
+	return requested(ctx, tx, e, c, map[string]any{"waiting": true})
 }
 
 // requireEnabled returns an error of kind Conflict unless events are sent to the endpoint.
@@ -195,9 +227,22 @@ func (r Range) sequences(ctx context.Context, tx *db.Tx, last int64) (position, 
 		}
 	}
 	if r.Until != nil {
-		through, err = before(ctx, tx, r.Until.Add(time.Millisecond), last)
+		if through, err = before(ctx, tx, r.Until.Add(time.Millisecond), last); err != nil {
+			return 0, 0, err
+		}
 	}
-	return position, through, err
+	if r.Since != nil && r.Until != nil && r.Until.Before(*r.Since) || r.After != "" && r.Through != "" && through < position {
+		return 0, 0, fault.Invalidf(r.end(), "is before the beginning of the range")
+	}
+	return position, through, nil
+}
+
+// end names the field that has the end of the range.
+func (r Range) end() string {
+	if r.Until != nil {
+		return "until"
+	}
+	return "through"
 }
 
 // clockSkew is by how much the time of an event may be before that of an earlier one: by how long a transaction takes.

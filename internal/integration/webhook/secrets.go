@@ -32,21 +32,26 @@ func (s *Service) newSecret(organizationID, endpointID string) (plain secret.Tex
 	return plain, sealed, nil
 }
 
-// secrets decrypts the secrets of an endpoint that are valid at a time, the latest first.
+// secrets decrypts the secrets of an endpoint that are valid at a time, the latest first. A former one that cannot be decrypted is left
+// out: it was made with a key for secrets that is lost, and the endpoint was given a new secret since.
 func (s *Service) secrets(organizationID string, e Endpoint, at time.Time) ([]secret.Text, error) {
-	sealed := []string{e.secret}
-	if e.previousSecret != "" && e.PreviousSecretExpiresAt != nil && at.Before(*e.PreviousSecretExpiresAt) {
-		sealed = append(sealed, e.previousSecret)
+	latest, err := s.key.Open(e.secret, organizationID, e.ID)
+	if err != nil {
+		return nil, fmt.Errorf("the secret of the webhook endpoint %s cannot be decrypted with the key for secrets of this node: give all "+
+			"nodes the same key: %w", e.ID, err)
 	}
-	out := make([]secret.Text, len(sealed))
-	for i, text := range sealed {
-		var err error
-		if out[i], err = s.key.Open(text, organizationID, e.ID); err != nil {
-			return nil, fmt.Errorf("the secret of the webhook endpoint %s cannot be decrypted with the key for secrets of this node: give all "+
-				"nodes the same key: %w", e.ID, err)
+	out := []secret.Text{latest}
+	if e.hasFormerSecret(at) {
+		if former, err := s.key.Open(e.previousSecret, organizationID, e.ID); err == nil {
+			out = append(out, former)
 		}
 	}
 	return out, nil
+}
+
+// hasFormerSecret reports whether a former secret signs too at a time.
+func (e Endpoint) hasFormerSecret(at time.Time) bool {
+	return e.previousSecret != "" && e.PreviousSecretExpiresAt != nil && at.Before(*e.PreviousSecretExpiresAt)
 }
 
 // sign returns the signatures of a message with each secret, with spaces between them.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,7 +49,8 @@ type Attempt struct {
 	ResponseBody    string // the beginning
 	Error           string // why it failed, in plain words; empty if it succeeded
 
-	unsent bool // nothing was sent, for which the endpoint is not to blame
+	unsent     bool          // nothing was sent, for which the endpoint is not to blame
+	retryAfter time.Duration // for how long the endpoint asks not to be sent anything
 }
 
 // Succeeded reports whether the endpoint has accepted the event.
@@ -104,6 +106,20 @@ func (a *Attempt) read(response *http.Response) {
 	default:
 		a.Error = fmt.Sprintf("answered %d", a.StatusCode)
 	}
+	if a.StatusCode == http.StatusTooManyRequests || a.StatusCode == http.StatusServiceUnavailable {
+		a.retryAfter = retryAfter(response.Header.Get("Retry-After"), a.At)
+	}
+}
+
+// retryAfter returns the time that a header asks for: a number of seconds, or a date.
+func retryAfter(header string, now time.Time) time.Duration {
+	wait := time.Duration(0)
+	if n, err := strconv.ParseInt(strings.TrimSpace(header), 10, 32); err == nil {
+		wait = time.Duration(n) * time.Second
+	} else if at, err := http.ParseTime(header); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(0, wait), retryAfterMax)
 }
 
 // explain says in plain words why there was no answer.
@@ -117,6 +133,8 @@ func (s *Service) explain(err error) string {
 	switch {
 	case errors.As(err, &refused):
 		return refused.Error()
+	case errors.Is(err, outbound.ErrSwitched):
+		return "answered 101, which is not an answer to an event"
 	case errors.As(err, &certificate):
 		return storable("the certificate is not valid: "+certificate.Err.Error(), errorKept)
 	case errors.As(err, &name) && name.IsNotFound:

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -150,10 +151,19 @@ func save(ctx context.Context, tx *db.Tx, action string, before, after Endpoint)
 
 // Update changes an endpoint. A change of its types concerns events that are not sent yet.
 func (s *Service) Update(ctx context.Context, endpointID string, p UpdateParams, etag string) (Endpoint, error) {
-	return s.change(ctx, endpointID, etag, eventUpdated, func(_ context.Context, _ *db.Tx, e *Endpoint) error {
+	return s.change(ctx, endpointID, etag, eventUpdated, func(ctx context.Context, tx *db.Tx, e *Endpoint) error {
+		address := e.URL
 		var faults fault.List
 		s.apply(&faults, e, p)
-		return faults.Err()
+		if err := faults.Err(); err != nil || e.URL == address || e.Status != Enabled {
+			return err
+		}
+		c, err := lockCursor(ctx, tx, e.ID)
+		if err != nil || c.FailingSince == nil {
+			return err
+		}
+		c.NextAt, c.Failures = nil, 0 // the new address may work
+		return errors.Join(retryNow(ctx, tx, e.ID), updateCursor(ctx, tx, c))
 	})
 }
 
@@ -164,15 +174,20 @@ const (
 )
 
 // RotateSecret replaces the secret of an endpoint and returns the new one. What is sent is signed with the former one as well for some
-// time.
+// time. Meanwhile the secret cannot be replaced again with an overlap: a receiver may still have the former one.
 func (s *Service) RotateSecret(ctx context.Context, endpointID string, overlap time.Duration, etag string) (out WithSecret, err error) {
 	if overlap < 0 || overlap > OverlapMax {
 		return out, fault.Invalidf("overlap_hours", "must be between 0 and %d", int(OverlapMax.Hours()))
 	}
 	organizationID := actor.From(ctx).OrganizationID
 	out.Endpoint, err = s.change(ctx, endpointID, etag, eventRotated, func(_ context.Context, tx *db.Tx, e *Endpoint) error {
+		valid, err := s.secrets(organizationID, *e, tx.Now())
+		if len(valid) > 1 && overlap > 0 {
+			return fault.Conflictf("the former secret of the webhook endpoint %s is valid until %s: send overlap_hours 0 to replace both at once",
+				e.ID, e.PreviousSecretExpiresAt.Format(time.RFC3339))
+		}
 		e.previousSecret, e.PreviousSecretExpiresAt = "", nil
-		if overlap > 0 {
+		if overlap > 0 && err == nil { // one that cannot be decrypted signs nothing
 			e.previousSecret, e.PreviousSecretExpiresAt = e.secret, new(tx.Now().Add(overlap))
 		}
 		out.Secret, e.secret, err = s.newSecret(organizationID, e.ID)
@@ -181,26 +196,30 @@ func (s *Service) RotateSecret(ctx context.Context, endpointID string, overlap t
 	return out, err
 }
 
-// Disable stops sending events to an endpoint.
+// Disable stops sending events to an endpoint, and gives up those that it has not accepted.
 func (s *Service) Disable(ctx context.Context, endpointID, etag string) (Endpoint, error) {
-	return s.change(ctx, endpointID, etag, EventDisabled, func(_ context.Context, _ *db.Tx, e *Endpoint) error {
-		if e.Status != Disabled {
-			e.Status, e.StatusReason = Disabled, ""
+	return s.change(ctx, endpointID, etag, EventDisabled, func(ctx context.Context, tx *db.Tx, e *Endpoint) error {
+		if e.Status == Disabled {
+			return nil
 		}
-		return nil
+		e.Status, e.StatusReason = Disabled, ""
+		if _, err := lockCursor(ctx, tx, e.ID); err != nil {
+			return err
+		}
+		return giveUp(ctx, tx, e.ID)
 	})
 }
 
 // Enable sends events to an endpoint again: to one that was paused from where it stopped, and to one that was disabled those that happen
-// from now on.
+// from now on. If deliveries to one that is enabled fail, what waits is sent at once.
 func (s *Service) Enable(ctx context.Context, endpointID, etag string) (Endpoint, error) {
 	return s.change(ctx, endpointID, etag, eventEnabled, func(ctx context.Context, tx *db.Tx, e *Endpoint) error {
-		if e.Status == Enabled {
-			return nil
-		}
 		c, err := lockCursor(ctx, tx, e.ID)
 		if err != nil {
 			return err
+		}
+		if e.Status == Enabled {
+			return resume(ctx, tx, *e, c)
 		}
 		c.Failures, c.FailingSince, c.NextAt, c.WakeAt = 0, nil, nil, nil
 		if e.Status == Paused {
@@ -244,7 +263,8 @@ func (s *Service) Delete(ctx context.Context, endpointID, etag string) error {
 }
 
 // Test sends an event to an endpoint at once, whatever its state, and returns the attempt. The event is not part of the feed; its data are
-// returned by describe as JSON. It must not run inside a database transaction, because the endpoint may be slow.
+// returned by describe as JSON. If the endpoint accepts it, and failed before, what waits is sent at once. It must not run inside a
+// database transaction, because the endpoint may be slow.
 func (s *Service) Test(ctx context.Context, endpointID string, describe func(Endpoint) []byte) (Attempt, error) {
 	organizationID := actor.From(ctx).OrganizationID
 	e, err := s.Get(ctx, endpointID)
@@ -256,6 +276,10 @@ func (s *Service) Test(ctx context.Context, endpointID string, describe func(End
 	if err != nil {
 		return Attempt{}, fault.UnavailableBecause(err, "the secret of the webhook endpoint cannot be decrypted: rotate it")
 	}
-	return s.send(ctx, e.URL, secrets, organizationID, outbox.Event{ID: s.db.IDs().New(id.Event), Type: EventTest, CreatedAt: now,
-		ObjectID: e.ID, Data: string(describe(e))}), nil
+	a := s.send(ctx, e.URL, secrets, organizationID, outbox.Event{ID: s.db.IDs().New(id.Event), Type: EventTest, CreatedAt: now,
+		ObjectID: e.ID, Data: string(describe(e))})
+	if !a.Succeeded() || e.Status != Enabled || e.FailingSince == nil {
+		return a, nil
+	}
+	return a, ignoreMissing(s.resume(ctx, endpointID))
 }

@@ -3,6 +3,7 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -80,7 +81,10 @@ func Find(ctx context.Context, tx *db.Tx, eventID string) (Event, error) {
 // Envelope returns an event in the form in which it leaves the service, in the feed and to webhook endpoints.
 func (e Event) Envelope(organizationID string) []byte {
 	// Data is JSON already. The other parts are encoded as well, although nothing in them needs escaping today.
-	out, err := json.Marshal(struct {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // as everywhere in the API
+	err := encoder.Encode(struct {
 		ID             string          `json:"id"`
 		Type           string          `json:"type"`
 		CreatedAt      string          `json:"created_at"`
@@ -90,5 +94,5 @@ func (e Event) Envelope(organizationID string) []byte {
 	if err != nil {
 		panic(fmt.Sprintf("outbox: the data of event %s are not JSON: %v", e.ID, err))
 	}
-	return out
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

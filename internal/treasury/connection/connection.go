@@ -28,6 +28,7 @@ const nameMax = 500
 const (
 	EventCreated   = "connection.created"
 	EventRequested = "connection.sync_requested"
+	eventUpdated   = "connection.updated"
 )
 
 // Status is the state of a connection.
@@ -41,6 +42,12 @@ const (
 	Unauthorized Status = "needs_reauthorization" // the provider refuses the credentials
 	Disconnected Status = "disconnected"
 )
+
+// Events lists the types of events about connections: a change of the state is named after the new one.
+var Events = []string{EventCreated, eventUpdated, EventRequested, eventOf(Active), eventOf(Failed), eventOf(Unauthorized),
+	eventOf(Disconnected)}
+
+func eventOf(s Status) string { return "connection." + string(s) }
 
 // stored lists the states that are stored.
 var stored = []Status{Active, Failed, Unauthorized, Disconnected}

@@ -200,7 +200,7 @@ func (s *Service) Update(ctx context.Context, connectionID string, p UpdateParam
 		if c == before {
 			return nil
 		}
-		c, err = save(ctx, tx, "connection.updated", before, c)
+		c, err = save(ctx, tx, eventUpdated, before, c)
 		return err
 	})
 	return c, err
@@ -270,7 +270,7 @@ func (s *Service) Disconnect(ctx context.Context, connectionID, etag string) (c 
 		if err := stopSync(ctx, tx, c.ID); err != nil {
 			return err
 		}
-		c, err = save(ctx, tx, "connection.disconnected", before, c)
+		c, err = save(ctx, tx, eventOf(Disconnected), before, c)
 		return err
 	})
 	return c, err

@@ -196,7 +196,7 @@ func (w *Work) end(ctx context.Context, status Status, message string, store fun
 		}
 		after := before
 		after.Status, after.ErrorMessage = status, message
-		_, err = save(ctx, tx, "connection."+string(status), before, after)
+		_, err = save(ctx, tx, eventOf(status), before, after)
 		return err
 	})
 }

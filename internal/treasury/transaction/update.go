@@ -166,12 +166,16 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 		}
 		c.add(e.Before, -1)
 		c.add(e.After, 1)
+		shown := e.After
+		if shown.Status != Pending || shown.JournalEntryID != "" {
+			shown.Suggested = nil
+		}
 		action := ActionUpdated
 		if e.ByRule {
 			action = ActionClassified
 		}
 		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(),
-			After: e.After.facts(), State: e.After.state(), Object: e.After})
+			After: e.After.facts(), State: e.After.state(), Object: shown})
 	}
 	return changed, addCounts(ctx, tx, c)
 }

@@ -17,6 +17,8 @@ type EventsInput struct {
 	Types    []string `query:"types" minItems:"1" maxItems:"100" doc:"Return only events of these types, such as invoice.voided, or invoice.* for all types that begin so."`
 	ObjectID string   `query:"object_id" minLength:"1" maxLength:"64" doc:"Return only events about the record with this identifier."`
 	Order    string   `query:"order" enum:"asc,desc" default:"asc" doc:"asc: oldest first. desc: newest first; cannot be combined with after."`
+
+	LastEventID string `header:"Last-Event-ID" maxLength:"64" doc:"In a stream of server-sent events: continue after the event with this identifier, whatever after says."`
 }
 
 // Filter returns the filters as the feed takes them.

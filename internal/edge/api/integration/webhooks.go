@@ -133,11 +133,11 @@ func (h handlers) redeliverEvents(ctx context.Context, in *struct {
 }) (wire.Data[WebhookRedelivery], error) {
 	var faults fault.List
 	r := webhook.Range{After: in.Body.After.Value, Through: in.Body.Through.Value}
-	if at := page.ParseTimeBound(&faults, "since", in.Body.Since.Value, false); !at.IsZero() {
-		r.Since = &at
+	if in.Body.Since.Value != "" {
+		r.Since = new(page.ParseTimeBound(&faults, "since", in.Body.Since.Value, false))
 	}
-	if at := page.ParseTimeBound(&faults, "until", in.Body.Until.Value, true); !at.IsZero() {
-		r.Until = &at
+	if in.Body.Until.Value != "" {
+		r.Until = new(page.ParseTimeBound(&faults, "until", in.Body.Until.Value, true))
 	}
 	if err := faults.Err(); err != nil {
 		return wire.Data[WebhookRedelivery]{}, err

@@ -15,8 +15,7 @@ import (
 func Records() []wire.Record {
 	return []wire.Record{
 		wire.RecordAt("source", "/v1/sources/{source_id}", "source.created", "source.updated", "source.deleted"),
-		wire.RecordAt("connection", "/v1/connections/{connection_id}", connection.EventCreated, "connection.updated",
-			connection.EventRequested, "connection.disconnected"),
+		wire.RecordAt("connection", "/v1/connections/{connection_id}", connection.Events...),
 		wire.Viewed(wire.RecordAt("transaction", "/v1/transactions/{transaction_id}", transaction.ActionCreated, transaction.ActionUpdated,
 			transaction.ActionClassified), viewChanged),
 		wire.RecordAt("import", "/v1/imports/{import_id}", imports.EventCreated, "import.completed", "import.failed"),
