@@ -32,7 +32,8 @@ const (
 	batchTime = 2 * time.Second
 	// runMax is how long a worker sends to an endpoint before it makes room for others.
 	runMax = 30 * time.Second
-	// lease is how long an endpoint stays claimed by a worker that does not store results. A batch takes at most batchTime and a timeout.
+	// lease is how long an endpoint stays claimed by a worker that does not store results, unless another time is configured. A batch takes
+	// at most batchTime and a timeout.
 	lease = 25 * time.Second
 
 	statusGone = http.StatusGone
@@ -153,7 +154,7 @@ func (w *worker) next(ctx context.Context, tx *db.Tx, c cursor, last bool) (b ba
 	}
 	switch {
 	case b.due() && !last:
-		c.Claim, c.ClaimedUntil = &w.claim, new(tx.Now().Add(lease))
+		c.Claim, c.ClaimedUntil = &w.claim, new(tx.Now().Add(w.config.Lease))
 	case b.due():
 		if err := w.Jobs.Insert(ctx, tx, w.Deliver); err != nil {
 			return b, err

@@ -46,7 +46,7 @@ const (
 	probeAfter = 5
 )
 
-// pauses are the times between the attempts of a delivery; the last one repeats.
+// pauses are the times between the attempts of a delivery unless others are configured; the last one repeats.
 var pauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 	14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 
@@ -57,7 +57,7 @@ func (s *Service) pause(step int64) time.Duration {
 		panic(fmt.Sprintf("webhook: no randomness: %v", err))
 	}
 	spread := time.Duration(binary.BigEndian.Uint16(random[:])) % 401 // 0 to 400 thousandths
-	return pauses[min(step, int64(len(pauses)-1))] * (800 + spread) / 1000
+	return s.config.Pauses[min(step, int64(len(s.config.Pauses)-1))] * (800 + spread) / 1000
 }
 
 // after returns the delivery after an attempt that has ended. The next attempt is after a pause. A delivery is kept, even if its time is

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"net"
@@ -24,7 +25,10 @@ type Config struct {
 	AllowPrivate bool     // allow private networks, and http
 	Proxy        *url.URL // for all requests; nil means none
 
-	Timeout  time.Duration  // of a request; 0 means 15 seconds
+	Timeout time.Duration   // of a request; 0 means 15 seconds
+	Lease   time.Duration   // how long an endpoint stays claimed by a worker that does not store results; 0 means 25 seconds
+	Pauses  []time.Duration // between the attempts of a delivery, the last one repeats; nil means from 5 seconds to 24 hours
+
 	Resolver *net.Resolver  // nil: that of the system
 	RootCAs  *x509.CertPool // nil: those of the system
 }
@@ -47,8 +51,9 @@ func (s *Service) WithTypes(types func() []string) *Service {
 
 // NewService returns a service that encrypts secrets with a key.
 func NewService(d *db.DB, key *seal.Key, c Config) *Service {
-	if c.Timeout == 0 {
-		c.Timeout = timeout
+	c.Timeout, c.Lease = cmp.Or(c.Timeout, timeout), cmp.Or(c.Lease, lease)
+	if c.Pauses == nil {
+		c.Pauses = pauses
 	}
 	return &Service{db: d, key: key, config: c, client: newClient(c)}
 }
