@@ -35,8 +35,8 @@ const (
 	gatherFor = 50 * time.Millisecond
 	// runMax is how long a worker sends to an endpoint before it makes room for others.
 	runMax = 30 * time.Second
-	// lease is how long an endpoint stays claimed by a worker that does not store results. A batch takes at most
-	// batchTime, a timeout and gatherFor.
+	// lease is how long an endpoint stays claimed by a worker that does not store results, unless another time is configured. A batch takes
+	// at most batchTime, a timeout and gatherFor.
 	lease = 25 * time.Second
 
 	statusGone = http.StatusGone
@@ -170,7 +170,7 @@ func (w *worker) next(ctx context.Context, tx *db.Tx, c cursor, last bool) (b ba
 	}
 	switch {
 	case b.due() && !last:
-		c.Claim, c.ClaimedUntil = &w.claim, new(tx.Now().Add(lease))
+		c.Claim, c.ClaimedUntil = &w.claim, new(tx.Now().Add(w.config.Lease))
 	case b.due():
 		if err := w.Jobs.Insert(ctx, tx, w.Deliver); err != nil {
 			return b, err
@@ -208,7 +208,7 @@ func (w *worker) store(ctx context.Context, tx *db.Tx, c *cursor, b batch, sent 
 	pausing := failed && c.overdue(now)
 	c.NextAt = nil
 	if failed && c.probing() && !b.endpoint.Ordered {
-		c.NextAt = new(now.Add(w.pause(probePauses, c.Failures-probeAfter)))
+		c.NextAt = new(now.Add(w.pause(w.config.ProbePauses, c.Failures-probeAfter)))
 		if end := c.FailingSince.Add(tryFor); c.NextAt.After(end) && end.After(now) {
 			c.NextAt = &end // the last probe before it is paused
 		}
@@ -261,9 +261,9 @@ func (w *worker) results(ctx context.Context, tx *db.Tx, b batch, sent []Attempt
 		if d.Status == Succeeded || d.Status == Failed { // it was sent once more as part of a range
 			d.step, d.expiresAt = 0, now.Add(tryFor)
 		}
-		schedule := pauses
+		schedule := w.config.Pauses
 		if b.endpoint.Ordered {
-			schedule = probePauses
+			schedule = w.config.ProbePauses
 		}
 		if d = d.after(a, now, max(a.retryAfter, w.pause(schedule, d.step)), pausing); b.items[i].gone {
 			d.Status, d.NextAt = Failed, nil

@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
 func typeOf(body []byte) string {
@@ -342,5 +345,58 @@ func TestAnEventThatAnEndpointNeverAcceptsIsGivenUpAfterThreeDays(t *testing.T) 
 		if n := len(w.deliveries(e, webhook.Succeeded)); n != 80 || w.get(e).Status != webhook.Enabled {
 			w.Errorf("%d good ones, %v", n, w.get(e).Status)
 		}
+	})
+}
+
+func TestAWorkerStoresNothingOnceAnotherOneHasTakenOver(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		r := receive(w)
+		e := w.create(r.URL, true)
+		w.happen("one", "two", "three")
+		var first atomic.Bool
+		r.set(func(_ string, rw http.ResponseWriter, _ *http.Request) {
+			if first.CompareAndSwap(false, true) { // the first worker waits for longer than it may claim the endpoint
+				w.clock.Advance(time.Minute)
+				w.deliver(e)
+				rw.WriteHeader(500)
+			}
+		})
+		w.deliver(e)
+		equal(w.T, r.types(), "test.one", "test.one", "test.two", "test.three")
+		for _, d := range w.deliveries(e, "") {
+			if d.Status != webhook.Succeeded || d.Attempts != 1 {
+				w.Errorf("%+v", d)
+			}
+		}
+		w.clock.Advance(time.Minute)
+		w.deliver(e)
+		equal(w.T, r.types())
+	})
+}
+
+func TestNoEventIsLeftOutBetweenManyThatAnEndpointDoesNotTake(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		r := receive(w)
+		e := w.create(r.URL, true)
+		var want []string
+		err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
+			want = nil
+			for n := range 500 {
+				action := fmt.Sprint("other.n", n)
+				if (n+10)%100 < 20 { // around where a page of events may end
+					action = fmt.Sprint("test.n", n)
+					want = append(want, action)
+				}
+				audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "test", ResourceID: "x", After: map[string]any{"name": action}})
+			}
+			return nil
+		})
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.deliver(e)
+		equal(w.T, r.types(), want...)
 	})
 }

@@ -46,7 +46,7 @@ const (
 	probeAfter = 5
 )
 
-// pauses are the times between the attempts of a delivery; the last one repeats.
+// pauses are the times between the attempts of a delivery unless others are configured; the last one repeats.
 var pauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 	14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 

@@ -19,33 +19,39 @@ import (
 
 // node runs the relay and the queue on a database.
 type node struct {
-	relay *outbox.Relay
-	queue *job.Queue
+	relay  *outbox.Relay
+	queue  *job.Queue
+	sender *webhook.Sender
 }
 
 // run starts a node with the clock of the system.
-func (w *world) run(t *testing.T, key *seal.Key) *node {
+func (w *world) run(t *testing.T, key *seal.Key) {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	workers := job.NewWorkers()
-	sender := &webhook.Sender{Service: webhook.NewService(w.db, key, webhook.Config{AllowPrivate: true}), Log: log}
-	job.Handle(workers, func(context.Context, outbox.Happened) error { return nil })
-	job.Handle(workers, sender.Deliver)
-	workers.AddQueue(webhook.Queue, webhook.WorkersMax, webhook.PollPause)
-	queue, err := job.NewQueue(w.db, workers, log)
+	n, err := startNode(context.Background(), w.db, key, webhook.Config{AllowPrivate: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender.Jobs = queue
-	if err := queue.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	n := &node{outbox.NewRelay(w.db, queue, log).WithRoute(webhook.Route), queue}
-	if err := n.relay.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(n.stop)
-	return n
+}
+
+// startNode starts a node, which runs until it is stopped or the context ends.
+func startNode(ctx context.Context, d *db.DB, key *seal.Key, config webhook.Config) (*node, error) {
+	log := slog.New(slog.DiscardHandler)
+	workers := job.NewWorkers()
+	sender := &webhook.Sender{Service: webhook.NewService(d, key, config), Log: log}
+	job.Handle(workers, func(context.Context, outbox.Happened) error { return nil })
+	job.Handle(workers, sender.Deliver)
+	workers.AddQueue(webhook.Queue, webhook.WorkersMax, webhook.PollPause)
+	queue, err := job.NewQueue(d, workers, log)
+	if err != nil {
+		return nil, err
+	}
+	sender.Jobs = queue
+	if err := queue.Start(ctx); err != nil {
+		return nil, err
+	}
+	n := &node{outbox.NewRelay(d, queue, log).WithRoute(webhook.Route), queue, sender}
+	return n, n.relay.Start(ctx)
 }
 
 func (n *node) stop() {

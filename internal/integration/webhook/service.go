@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -25,7 +26,13 @@ type Config struct {
 	AllowPrivate bool     // allow private networks, and http
 	Proxy        *url.URL // for all requests; nil means none
 
-	Timeout  time.Duration  // of a request; 0 means 15 seconds
+	Timeout time.Duration // of a request; 0 means 15 seconds
+	Lease   time.Duration // how long an endpoint stays claimed by a worker that does not store results; 0 means 25 seconds
+
+	// Pauses are the times between the attempts of a delivery, and ProbePauses those between attempts of which there is only one at a time;
+	// the last one repeats. Both are set, or none: then they are from 5 seconds to 24 hours, and from 5 seconds to 15 minutes.
+	Pauses, ProbePauses []time.Duration
+
 	Resolver *net.Resolver  // nil: that of the system
 	RootCAs  *x509.CertPool // nil: those of the system
 }
@@ -48,8 +55,9 @@ func (s *Service) WithTypes(types func() []string) *Service {
 
 // NewService returns a service that encrypts secrets with a key.
 func NewService(d *db.DB, key *seal.Key, c Config) *Service {
-	if c.Timeout == 0 {
-		c.Timeout = timeout
+	c.Timeout, c.Lease = cmp.Or(c.Timeout, timeout), cmp.Or(c.Lease, lease)
+	if c.Pauses == nil {
+		c.Pauses, c.ProbePauses = pauses, probePauses
 	}
 	return &Service{db: d, key: key, config: c, client: newClient(c)}
 }
