@@ -76,16 +76,13 @@ func TestSoakTheEventsOfEveryWriteContainTheRecordsAsTheAPIReturnsThem(t *testin
 		if a := s.Send(t, q); a.Status >= http.StatusBadRequest {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
-		last, follows := map[string]client.Event{}, map[any]any{}
+		last := map[string]client.Event{}
 		for _, e := range newEvents(t, n, before) {
 			var data map[string]any
 			if err := json.Unmarshal(e.Data, &data); err != nil {
 				t.Fatal(err)
 			}
 			last[strings.Split(e.Type, ".")[0]+nameOf(data)] = e
-			if chain, ok := data["reversal_chain"].(map[string]any); ok {
-				follows[chain["previous_entry_id"]] = data["id"]
-			}
 		}
 		for _, e := range last {
 			want := recordOf(t, s, n, e)
@@ -95,9 +92,6 @@ func TestSoakTheEventsOfEveryWriteContainTheRecordsAsTheAPIReturnsThem(t *testin
 			var got map[string]any
 			if err := json.Unmarshal(e.Data, &got); err != nil {
 				t.Fatal(err)
-			}
-			if next, ok := follows[got["id"]]; ok { // the entry that follows in its chain was made later in the same request
-				got["reversal_chain"].(map[string]any)["next_entry_id"] = next
 			}
 			if want["is_default"] == true && got["deleted"] == true { // the policy that applies to assets without one
 				continue

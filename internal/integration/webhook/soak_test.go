@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -23,8 +24,8 @@ import (
 const (
 	soakEvents      = 10_000 // in a long run
 	soakBacklog     = 500
-	ordinaryEvents  = 150
-	ordinaryBacklog = 50
+	ordinaryEvents  = 80
+	ordinaryBacklog = 30
 
 	soakWriters = 3
 	sweepPause  = 50 * time.Millisecond
@@ -189,7 +190,27 @@ func (s *storm) write(writer, events int, done <-chan struct{}) {
 		s.mu.Unlock()
 		if err != nil && fail == nil {
 			time.Sleep(10 * time.Millisecond) // until the node is replaced
+		} else if r.IntN(10) == 0 {
+			s.sendAgain(r, m)
 		}
+	}
+}
+
+// sendAgain has one of the latest events, which may have arrived or not, sent once more. It may fail, as everything does.
+func (s *storm) sendAgain(r *rand.Rand, m *mortal) {
+	var latest []outbox.Event
+	_ = m.db.Read(context.Background(), s.org, func(ctx context.Context, tx *db.Tx) (err error) {
+		latest, err = outbox.List(ctx, tx, outbox.Filter{Newest: true}, math.MaxInt64, 20)
+		return err
+	})
+	if len(latest) == 0 {
+		return
+	}
+	ctx := actor.With(context.Background(), actor.Actor{OrganizationID: s.org})
+	if _, err := webhook.NewService(m.db, s.key, soakConfig).RedeliverEvent(ctx, latest[r.IntN(len(latest))].ID, ""); err == nil {
+		s.mu.Lock()
+		s.struck["redelivery"]++
+		s.mu.Unlock()
 	}
 }
 

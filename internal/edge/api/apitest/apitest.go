@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -101,6 +102,15 @@ func Verify(t *testing.T, a *app.App) {
 	}
 	for _, f := range findings {
 		t.Errorf("verify: %s: %s", f.OrganizationID, f.Text)
+	}
+	types, err := eventTypes(context.Background(), a.DB)
+	if err != nil {
+		t.Errorf("types of events: %v", err)
+	}
+	for _, eventType := range types {
+		if !slices.Contains(a.Feed.Types(), eventType) {
+			t.Errorf("there are events of the type %s, which is not described", eventType)
+		}
 	}
 }
 
