@@ -63,7 +63,7 @@ func prefersStream(accept []string) bool {
 // quality returns how much a kind of answer is preferred, in thousandths, from a text such as 0.9. Without one it is preferred fully.
 func quality(text string) int {
 	whole, rest, _ := strings.Cut(text, ".")
-	if n, err := strconv.Atoi((whole + rest + "000")[:4]); err == nil && text != "" {
+	if n, err := strconv.Atoi(whole + (rest + "000")[:3]); err == nil && whole != "" {
 		return n
 	}
 	return 1000
