@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
@@ -238,6 +240,24 @@ func TestAnAnswerThatSwitchesProtocolsIsAFailure(t *testing.T) {
 		w.deliver(e)
 		if d := w.deliveries(e, ""); len(d) != 1 || d[0].Status != webhook.Retrying || !strings.HasPrefix(d[0].Error, "answered 101") {
 			w.Errorf("%+v", d)
+		}
+	})
+}
+
+func TestRequestsToEndpointsAreCountedByResult(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		r := receive(w)
+		e := w.create(r.URL, false)
+		w.happen("one")
+		w.deliver(e)
+		r.set(status(500))
+		w.happen("two")
+		w.deliver(e)
+		counted := make(chan prometheus.Metric, 10)
+		webhook.Metrics().Collect(counted)
+		if len(counted) != 2 {
+			w.Errorf("%d results are counted, want succeeded and failed", len(counted))
 		}
 	})
 }

@@ -87,6 +87,7 @@ func (s *Service) send(ctx context.Context, address string, secrets []secret.Tex
 		a.read(response)
 	}
 	a.Duration = s.db.Clock().Now().Sub(now)
+	attempts.WithLabelValues(map[bool]string{true: "succeeded", false: "failed"}[a.Succeeded()]).Inc()
 	return a
 }
 
