@@ -38,7 +38,7 @@ func (c *Client) EventTransactions(ctx context.Context, id string) iter.Seq2[Tra
 	return each[Transaction](ctx, c, "/v1/events/"+url.PathEscape(id)+"/transactions", nil)
 }
 
-// StreamEvents iterates over events as they happen, from now on or, if the query has after, from that event on. It ends with an error when
+// StreamEvents iterates over events as they happen, from now on or, if the query has after, after that event. It ends with an error when
 // the connection does: io.ErrUnexpectedEOF if the server ended it. Call it again with the last event to continue.
 func (c *Client) StreamEvents(ctx context.Context, query url.Values) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/db/job"
-	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/receivables/application"
@@ -27,7 +26,7 @@ const (
 
 // Metrics returns the metrics of the database and of background work. They are documented in docs/OPERATIONS.md.
 func (a *App) Metrics() []prometheus.Collector {
-	return []prometheus.Collector{a.DB, task.Metrics(), webhook.Metrics(), &backlog{app: a}}
+	return []prometheus.Collector{a.DB, task.Metrics(), a.Webhooks.Metrics(), &backlog{app: a}}
 }
 
 var (

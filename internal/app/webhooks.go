@@ -34,7 +34,11 @@ func (a *App) webhookSender(workers *job.Workers) *webhook.Sender {
 			if err != nil || len(m.To) == 0 {
 				return err
 			}
-			return s.Jobs.Insert(ctx, tx, m)
+			jobs := make([]job.Args, len(m.To)) // one for each owner, because an address that is refused must not keep the others from it
+			for i, to := range m.To {
+				jobs[i] = mail.Message{To: []string{to}, Subject: m.Subject, Text: m.Text}
+			}
+			return s.Jobs.Insert(ctx, tx, jobs...)
 		}
 	}
 	return s

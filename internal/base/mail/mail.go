@@ -78,7 +78,8 @@ func (s *Server) Send(ctx context.Context, m Message, at time.Time) error {
 	if err := s.converse(client, m, at); err != nil {
 		return fmt.Errorf("mail: %s: %w", s.address, err)
 	}
-	return client.Quit()
+	_ = client.Quit() // The message was accepted, whatever the answer is.
+	return nil
 }
 
 // connect opens a connection that is encrypted, unless the server is this machine.

@@ -200,6 +200,18 @@ func TestARefusalOfTheServerIsAnError(t *testing.T) {
 	}
 }
 
+func TestAMessageThatWasAcceptedIsNotSentAgainBecauseOfTheFarewell(t *testing.T) {
+	t.Parallel()
+	s := listen(t, &server{refuse: "QUIT"})
+	m, err := mail.Parse("smtp://"+s.Addr().String(), "bursar@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Send(context.Background(), mail.Message{To: []string{"a@example.com"}}, time.Time{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAddressesOfServersAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "mail.example.com", "http://mail.example.com", "smtp://", "smtp://mail.example.com/x"} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
@@ -72,12 +73,18 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 // Get returns an event.
 func (s *Service) Get(ctx context.Context, eventID string) (e outbox.Event, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		e, err = outbox.Find(ctx, tx, eventID)
-		if err == nil && slices.Contains(s.hidden(ctx), e.Type) {
-			return fault.Missing("event")
-		}
+		e, err = s.find(ctx, tx, eventID)
 		return err
 	})
+	return e, err
+}
+
+// find returns an event that the actor may read.
+func (s *Service) find(ctx context.Context, tx *db.Tx, eventID string) (outbox.Event, error) {
+	e, err := outbox.Find(ctx, tx, eventID)
+	if err == nil && slices.Contains(s.hidden(ctx), e.Type) {
+		return outbox.Event{}, fault.Missing("event")
+	}
 	return e, err
 }
 
@@ -92,7 +99,7 @@ func (s *Service) Transactions(ctx context.Context, eventID string, p page.Reque
 	number := func(t transaction.Transaction) []string { return []string{strconv.FormatInt(t.Number, 10)} }
 	return page.List("events/transactions", eventID, p, number, func(after []string, limit int) (rows []transaction.Transaction, err error) {
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			e, err := outbox.Find(ctx, tx, eventID)
+			e, err := s.find(ctx, tx, eventID)
 			if err != nil {
 				return err
 			}
@@ -147,6 +154,9 @@ func (s *Service) resolve(ctx context.Context, tx *db.Tx, f Filter) (outbox.Filt
 	if f.After != "" && f.Newest {
 		faults.Addf("after", "cannot be combined with order=desc: the newest events come first")
 	}
+	if err := requireObject(ctx, tx, &faults, f.ObjectID); err != nil {
+		return stored, 0, err
+	}
 	position := int64(0)
 	if f.After != "" {
 		e, err := outbox.Find(ctx, tx, f.After)
@@ -159,6 +169,25 @@ func (s *Service) resolve(ctx context.Context, tx *db.Tx, f Filter) (outbox.Filt
 		position = math.MaxInt64
 	}
 	return stored, position, faults.Err()
+}
+
+// requireObject adds a fault if no record has an id. The audit log records every change, except that it records the arrival of several
+// transactions, and the chart of accounts of a new organization, once.
+func requireObject(ctx context.Context, tx *db.Tx, faults *fault.List, objectID string) error {
+	if objectID == "" {
+		return nil
+	}
+	found, err := audit.Concerns(ctx, tx, objectID)
+	if err != nil || found {
+		return err
+	}
+	if _, err = transaction.Find(ctx, tx, objectID); fault.KindOf(err) == fault.NotFound {
+		_, err = account.Get(ctx, tx, objectID)
+	}
+	if fault.KindOf(err) == fault.NotFound {
+		return faults.Merge(fault.MissingAt("record", "object_id"))
+	}
+	return err
 }
 
 // Expand returns the types that a filter selects. It adds a fault for a type that does not exist.
@@ -191,7 +220,7 @@ func (s *Service) Follow(ctx context.Context, f Filter, each func([]outbox.Event
 	committed, stop := outbox.Watch(s.db, organizationID)
 	defer stop()
 	var stored outbox.Filter
-	var position int64
+	var position, seen int64 // the last event that was passed on, and the last of any type there was when no more were found
 	err := s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 		if stored, position, err = s.resolve(ctx, tx, f); err != nil || f.After != "" {
 			return err
@@ -203,7 +232,13 @@ func (s *Service) Follow(ctx context.Context, f Filter, each func([]outbox.Event
 	for err == nil {
 		var found []outbox.Event
 		err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-			found, err = outbox.List(ctx, tx, stored, position, followPage)
+			state, err := orgstate.Read(ctx, tx)
+			if err != nil || state.EventSequence == seen {
+				return err
+			}
+			if found, err = outbox.List(ctx, tx, stored, position, followPage); len(found) == 0 {
+				seen = state.EventSequence
+			}
 			return err
 		})
 		if err == nil {

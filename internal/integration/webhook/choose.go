@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
@@ -14,6 +15,8 @@ import (
 const (
 	// batchMax is how many events are read at a time.
 	batchMax = 50
+	// batchBytesMax is how large the events of a batch may become before no more are added.
+	batchBytesMax = 1 << 20
 	// pageMax is how many events are read at a time of which only some may be sent.
 	pageMax = 200
 )
@@ -38,6 +41,7 @@ type item struct {
 // batch is what is due for an endpoint.
 type batch struct {
 	endpoint Endpoint
+	secrets  []secret.Text
 	failures int64
 	since    *time.Time // failing since
 	items    []item
@@ -55,6 +59,13 @@ func (b *batch) due() bool { return len(b.items) > 0 || b.more }
 
 // room returns how many more items fit.
 func (b *batch) room() int {
+	size := 0
+	for _, i := range b.items {
+		size += len(i.event.Data)
+	}
+	if size >= batchBytesMax {
+		return 0
+	}
 	if b.failures >= probeAfter {
 		return 1 - len(b.items)
 	}
@@ -224,7 +235,7 @@ func (b *batch) advance(c *cursor, sent int) (replayTo int64) {
 	for _, i := range b.items[:sent] {
 		switch i.origin {
 		case fromFeed:
-			c.Sequence = i.event.Sequence
+			c.Sequence = max(c.Sequence, i.event.Sequence) // it was disabled and enabled meanwhile if it is further
 		case fromReplay:
 			replayTo = i.event.Sequence
 		}

@@ -33,6 +33,8 @@ const (
 	// gatherFor is how long a worker waits after it has sent all there was. Events of that time are then sent together, which costs far
 	// fewer database transactions.
 	gatherFor = 50 * time.Millisecond
+	// secretPause is how long events wait until it is tried again to decrypt the secret that signs them.
+	secretPause = time.Minute
 	// runMax is how long a worker sends to an endpoint before it makes room for others.
 	runMax = 30 * time.Second
 	// lease is how long an endpoint stays claimed by a worker that does not store results, unless another time is configured. A batch takes
@@ -161,8 +163,19 @@ func (w *worker) next(ctx context.Context, tx *db.Tx, c cursor, last bool) (b ba
 	if err != nil {
 		return b, err
 	}
+	if e.Status == Disabled { // also what was under way when it was disabled
+		if err := giveUp(ctx, tx, e.ID); err != nil {
+			return b, err
+		}
+	}
 	if b, err = choose(ctx, tx, e, c); err != nil {
 		return b, err
+	}
+	if b.due() {
+		if b.secrets, err = w.secrets(w.OrganizationID, e, tx.Now()); err != nil {
+			w.Log.Error("events wait: a webhook endpoint has a secret that cannot be decrypted", "webhook_endpoint_id", e.ID, "error", err)
+			b = batch{endpoint: e, feedTo: c.Sequence, wakeAt: new(tx.Now().Add(secretPause))}
+		}
 	}
 	c.Claim, c.ClaimedUntil = nil, nil
 	if c.WakeAt != nil && !c.WakeAt.After(tx.Now()) {
@@ -287,11 +300,6 @@ func (w *worker) end(ctx context.Context, tx *db.Tx, gone bool, c *cursor, last 
 		after.StatusReason = "the endpoint answered 410, which means that it does not exist any more"
 	}
 	after.FailingSince = c.FailingSince
-	if gone {
-		if err := giveUp(ctx, tx, w.EndpointID); err != nil {
-			return err
-		}
-	}
 	if after, err = save(ctx, tx, action, before, after); err != nil || w.Tell == nil {
 		return err
 	}
@@ -387,10 +395,5 @@ func (s *sending) sendOne(ctx context.Context, i item) (a Attempt) {
 	if i.gone {
 		return Attempt{At: now, URL: s.batch.endpoint.URL, Error: "the event is not kept any more", unsent: true}
 	}
-	secrets, err := s.secrets(s.OrganizationID, s.batch.endpoint, now)
-	if err != nil {
-		s.Log.Error("events wait: a webhook endpoint has a secret that cannot be decrypted", "webhook_endpoint_id", s.EndpointID, "error", err)
-		return Attempt{At: now, URL: s.batch.endpoint.URL, Error: "the secret cannot be decrypted: rotate it", unsent: true}
-	}
-	return s.send(ctx, s.batch.endpoint.URL, secrets, s.OrganizationID, i.event)
+	return s.send(ctx, s.batch.endpoint.URL, s.batch.secrets, s.OrganizationID, i.event)
 }

@@ -2,7 +2,8 @@
 //
 // An endpoint has a cursor into the events of its organization: nothing is stored for an event before it is sent. A worker claims the
 // endpoint, reads what is due, sends it outside of any database transaction, and stores the results together with the cursor. An event is
-// sent again if a worker dies in between, and is never left out. What fails is tried for three days, less and less often.
+// sent again if a worker dies in between, and no event is skipped. What fails is tried for three days, less and less often. Events are not
+// sent that the organization does not keep any more, or that happen while the endpoint is disabled.
 package webhook
 
 import (

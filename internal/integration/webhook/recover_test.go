@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -34,6 +35,8 @@ func (w *world) fail(r *receiver, e webhook.WithSecret) {
 // An endpoint that has recovered need not wait for the next probe.
 func TestWhatWaitsIsSentAtOnceAfterATestARedeliveryANewAddressOrEnable(t *testing.T) {
 	t.Parallel()
+	// A redelivery does not change when other events that have failed are tried again, unless they block it.
+	some := map[string]int{"redelivery of one that has failed": 3, "redelivery of one that was not sent yet": 2}
 	for name, act := range map[string]func(w *world, e webhook.WithSecret, address string) error{
 		"test": func(w *world, e webhook.WithSecret, _ string) error {
 			_, err := w.sender.Test(w.ctx, e.ID, func(webhook.Endpoint) []byte { return []byte("{}") })
@@ -59,7 +62,8 @@ func TestWhatWaitsIsSentAtOnceAfterATestARedeliveryANewAddressOrEnable(t *testin
 		for _, ordered := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", ordered ", ordered), func(t *testing.T) {
 				t.Parallel()
-				each(t, func(w *world) {
+				long := []time.Duration{time.Hour}
+				eachWith(t, webhook.Config{AllowPrivate: true, Pauses: long, ProbePauses: long}, func(w *world) {
 					r := receive(w)
 					e := w.create(r.URL, ordered)
 					w.fail(r, e)
@@ -71,10 +75,12 @@ func TestWhatWaitsIsSentAtOnceAfterATestARedeliveryANewAddressOrEnable(t *testin
 						w.Error("nobody would know that there is something to send")
 					}
 					w.deliver(e)
-					w.clock.Advance(10 * time.Second) // the first pause of deliveries that failed once, and wait for their time
-					w.deliver(e)
-					if n := len(w.deliveries(e, webhook.Succeeded)); n != 8 || w.get(e).FailingSince != nil {
-						w.Errorf("%d of 8 events have arrived: %v", n, r.types())
+					want := 8
+					if !ordered {
+						want = cmp.Or(some[name], want)
+					}
+					if n := len(w.deliveries(e, webhook.Succeeded)); n != want || w.get(e).FailingSince != nil {
+						w.Errorf("%d of %d events have arrived: %v", n, want, r.types())
 					}
 				})
 			})
@@ -143,9 +149,59 @@ func TestDisablingGivesUpWhatWasNotAccepted(t *testing.T) {
 		if _, err := w.sender.Disable(w.ctx, e.ID, ""); err != nil {
 			w.Fatal(err)
 		}
-		d := w.deliveries(e, "")
-		if len(d) != 1 || d[0].Status != webhook.Failed || d[0].Error != "the endpoint was disabled" || d[0].NextAt != nil {
-			w.Errorf("%+v", d)
+		w.givenUp(e)
+	})
+}
+
+// givenUp fails the test unless the only delivery was given up because the endpoint was disabled.
+func (w *world) givenUp(e webhook.WithSecret) {
+	w.Helper()
+	d := w.deliveries(e, "")
+	if len(d) != 1 || d[0].Status != webhook.Failed || d[0].Error != "the endpoint was disabled" || d[0].NextAt != nil {
+		w.Errorf("%+v", d)
+	}
+}
+
+func TestWhatIsUnderWayWhenAnEndpointIsDisabledIsGivenUp(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		r := receive(w)
+		e := w.create(r.URL, false)
+		r.set(func(_ string, rw http.ResponseWriter, _ *http.Request) {
+			if _, err := w.sender.Disable(w.ctx, e.ID, ""); err != nil {
+				w.Error(err)
+			}
+			rw.WriteHeader(500)
+		})
+		w.happen("one")
+		w.deliver(e)
+		w.givenUp(e)
+	})
+}
+
+func TestAnEndpointThatIsDisabledAndEnabledDuringARequestDoesNotGoBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		r := receive(w)
+		e := w.create(r.URL, true)
+		r.set(func(string, http.ResponseWriter, *http.Request) {
+			r.set(nil)
+			if _, err := w.sender.Disable(w.ctx, e.ID, ""); err != nil {
+				w.Error(err)
+			}
+			if _, err := w.sender.Enable(w.ctx, e.ID, ""); err != nil {
+				w.Error(err)
+			}
+		})
+		for n := range 60 {
+			w.happen(fmt.Sprint("skipped", n))
+		}
+		w.deliver(e)
+		r.take()
+		w.happen("new")
+		w.deliver(e)
+		if got := r.types(); got[len(got)-1] != "test.new" || len(got) > 1 {
+			w.Errorf("%d events, the first is %s", len(got), got[0])
 		}
 	})
 }
@@ -188,8 +244,9 @@ func TestASecretThatCannotBeDecryptedIsReplacedByOneRotation(t *testing.T) {
 		e := w.create(r.URL, false)
 		w.sender.Service = webhook.NewService(w.db, seal.Temporary(), webhook.Config{AllowPrivate: true})
 		w.happen("one")
+		w.clock.Advance(80 * time.Hour)
 		w.deliver(e)
-		if got := w.get(e); got.FailingSince != nil || len(r.types()) > 0 {
+		if got := w.get(e); got.FailingSince != nil || len(r.types())+len(w.deliveries(e, "")) > 0 {
 			w.Errorf("the endpoint is to blame: %+v", got)
 		}
 		if _, err := w.sender.Test(w.ctx, e.ID, nil); fault.KindOf(err) != fault.Unavailable {
@@ -198,7 +255,6 @@ func TestASecretThatCannotBeDecryptedIsReplacedByOneRotation(t *testing.T) {
 		if _, err := w.sender.RotateSecret(w.ctx, e.ID, time.Hour, ""); err != nil {
 			w.Fatal(err)
 		}
-		w.clock.Advance(10 * time.Second)
 		w.deliver(e)
 		equal(w.T, r.types(), "test.one")
 	})
@@ -255,7 +311,7 @@ func TestRequestsToEndpointsAreCountedByResult(t *testing.T) {
 		w.happen("two")
 		w.deliver(e)
 		counted := make(chan prometheus.Metric, 10)
-		webhook.Metrics().Collect(counted)
+		w.sender.Metrics().Collect(counted)
 		if len(counted) != 2 {
 			w.Errorf("%d results are counted, want succeeded and failed", len(counted))
 		}

@@ -113,7 +113,12 @@ func redeliverTo(ctx context.Context, tx *db.Tx, e Endpoint, event outbox.Event)
 	if err != nil {
 		return err
 	}
-	if event.Sequence > c.Sequence && e.Takes(event.Type) { // it is sent for the first time
+	if event.Sequence > c.Sequence && e.Takes(event.Type) { // it is sent for the first time, after what it waits for
+		if e.Ordered {
+			if err := retryNow(ctx, tx, e.ID); err != nil {
+				return err
+			}
+		}
 		return requested(ctx, tx, e, c, map[string]any{"event_id": event.ID})
 	}
 	known, err := selectDeliveriesOf(ctx, tx, e.ID, []string{event.ID})
@@ -204,19 +209,18 @@ func (r Range) sequences(ctx context.Context, tx *db.Tx, last int64) (position, 
 		return 0, 0, err
 	}
 	through = last
-	for field, eventID := range map[string]string{"after": r.After, "through": r.Through} {
-		if eventID == "" {
+	for _, named := range []struct {
+		field, eventID string
+		at             *int64
+	}{{"after", r.After, &position}, {"through", r.Through, &through}} {
+		if named.eventID == "" {
 			continue
 		}
-		e, err := outbox.Find(ctx, tx, eventID)
-		if err := faults.MergeMissing(err, field); err != nil {
+		e, err := outbox.Find(ctx, tx, named.eventID)
+		if err := faults.MergeMissing(err, named.field); err != nil {
 			return 0, 0, err
 		}
-		if field == "after" {
-			position = e.Sequence
-		} else {
-			through = e.Sequence
-		}
+		*named.at = e.Sequence
 	}
 	if err := faults.Err(); err != nil {
 		return 0, 0, err
@@ -268,7 +272,7 @@ func before(ctx context.Context, tx *db.Tx, at time.Time, last int64) (int64, er
 		page, err := outbox.List(ctx, tx, outbox.Filter{}, low, pageMax)
 		for _, e := range page {
 			if !e.CreatedAt.Before(at) {
-				return low, err
+				return e.Sequence - 1, err
 			}
 			low = e.Sequence
 		}

@@ -54,13 +54,22 @@ type Sweep struct{}
 // Kind returns the name of the job.
 func (Sweep) Kind() string { return "webhook_sweep" }
 
-// sweepMax bounds how many endpoints are found at a time.
+// sweepMax bounds how many endpoints are found in one database transaction.
 const sweepMax = 1000
 
 // Sweep queues jobs for endpoints with work that nobody does.
-func (s *Sender) Sweep(ctx context.Context) error {
-	return s.db.WriteAcross(ctx, "endpoints of all organizations share the job queue", func(ctx context.Context, tx *db.Tx) error {
-		found, err := selectNeglected(ctx, tx, sweepMax)
+func (s *Sender) Sweep(ctx context.Context) (err error) {
+	last, more := neglectedRow{}, true
+	for err == nil && more {
+		last, more, err = s.sweepSome(ctx, last)
+	}
+	return err
+}
+
+// sweepSome queues jobs for some endpoints after one. It returns the last of them, and whether there may be more.
+func (s *Sender) sweepSome(ctx context.Context, after neglectedRow) (last neglectedRow, more bool, err error) {
+	err = s.db.WriteAcross(ctx, "endpoints of all organizations share the job queue", func(ctx context.Context, tx *db.Tx) error {
+		found, err := selectNeglected(ctx, tx, after, sweepMax)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -68,6 +77,8 @@ func (s *Sender) Sweep(ctx context.Context) error {
 		for i, r := range found {
 			jobs[i] = Deliver(r)
 		}
+		last, more = found[len(found)-1], len(found) == sweepMax
 		return s.Jobs.Insert(ctx, tx, jobs...)
 	})
+	return last, more, err
 }

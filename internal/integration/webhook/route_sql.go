@@ -36,14 +36,15 @@ func lockBusy(ctx context.Context, tx *db.Tx, organizationIDs []string) (map[Del
 }
 
 // selectNeglected reads endpoints of all organizations that nobody has claimed, and that are behind the events or have a delivery that was
-// to be tried again.
-func selectNeglected(ctx context.Context, tx *db.Tx, limit int) ([]neglectedRow, error) {
+// to be tried again. It begins after one.
+func selectNeglected(ctx context.Context, tx *db.Tx, after neglectedRow, limit int) ([]neglectedRow, error) {
 	return db.All[neglectedRow](ctx, tx, `SELECT c.organization_id, c.webhook_endpoint_id FROM webhook_cursors c
 		JOIN webhook_endpoints e ON e.organization_id = c.organization_id AND e.webhook_endpoint_id = c.webhook_endpoint_id
 		JOIN organization_state s ON s.organization_id = c.organization_id
 		WHERE e.status = 'enabled' AND (c.claimed_until IS NULL OR c.claimed_until <= ?) AND (c.next_at IS NULL OR c.next_at <= ?)
 		AND (c.sequence < s.event_sequence OR c.wake_at <= ? OR c.claim IS NOT NULL)
-		ORDER BY c.organization_id, c.webhook_endpoint_id LIMIT ?`, tx.Now(), tx.Now(), tx.Now(), limit)
+		AND (c.organization_id, c.webhook_endpoint_id) > (?, ?)
+		ORDER BY c.organization_id, c.webhook_endpoint_id LIMIT ?`, tx.Now(), tx.Now(), tx.Now(), after.OrganizationID, after.EndpointID, limit)
 }
 
 // loggedRow names a delivery.
@@ -52,10 +53,10 @@ type loggedRow struct {
 	DeliveryID     string `db:"webhook_delivery_id"`
 }
 
-// selectOlder reads deliveries that were created before a time and are not tried any more.
+// selectOlder reads and locks deliveries that were created and tried before a time and are not tried any more.
 func selectOlder(ctx context.Context, tx *db.Tx, before time.Time, limit int) ([]loggedRow, error) {
 	return db.All[loggedRow](ctx, tx, "SELECT organization_id, webhook_delivery_id FROM webhook_deliveries WHERE created_at < ? AND "+
-		"status <> 'retrying' ORDER BY created_at LIMIT ?", before, limit)
+		"(attempted_at IS NULL OR attempted_at < ?) AND status <> 'retrying' ORDER BY created_at LIMIT ? {skip_locked}", before, before, limit)
 }
 
 // selectOrphaned reads deliveries of endpoints that were deleted.

@@ -87,7 +87,7 @@ func (s *Service) send(ctx context.Context, address string, secrets []secret.Tex
 		a.read(response)
 	}
 	a.Duration = s.db.Clock().Now().Sub(now)
-	attempts.WithLabelValues(map[bool]string{true: "succeeded", false: "failed"}[a.Succeeded()]).Inc()
+	s.counted.WithLabelValues(map[bool]string{true: "succeeded", false: "failed"}[a.Succeeded()]).Inc()
 	return a
 }
 
@@ -140,6 +140,10 @@ func (s *Service) explain(err error) string {
 		return storable("the certificate is not valid: "+certificate.Err.Error(), errorKept)
 	case errors.As(err, &name) && name.IsNotFound:
 		return storable("no connection: the host "+name.Name+" does not exist", errorKept)
+	case errors.As(err, &operation) && operation.Op == "dial" && operation.Timeout():
+		return fmt.Sprintf("no connection within %v", outbound.DialTimeout)
+	case strings.Contains(err.Error(), "TLS handshake timeout"):
+		return fmt.Sprintf("no secure connection within %v", outbound.TLSTimeout)
 	case errors.As(err, &timedOut) && timedOut.Timeout() || errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer within %v", s.config.Timeout)
 	case errors.As(err, &operation) && operation.Op == "dial":

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -29,9 +31,8 @@ type Config struct {
 	Timeout time.Duration // of a request; 0 means 15 seconds
 	Lease   time.Duration // how long an endpoint stays claimed by a worker that does not store results; 0 means 25 seconds
 
-	// Pauses are the times between the attempts of a delivery, and ProbePauses those between attempts of which there is only one at a time;
-	// the last one repeats. Both are set, or none: then they are from 5 seconds to 24 hours, and from 5 seconds to 15 minutes.
-	Pauses, ProbePauses []time.Duration
+	Pauses      []time.Duration // between the attempts of a delivery, the last one repeats; nil means from 5 seconds to 24 hours
+	ProbePauses []time.Duration // where there is only one attempt at a time; nil means from 5 seconds to 15 minutes
 
 	Resolver *net.Resolver  // nil: that of the system
 	RootCAs  *x509.CertPool // nil: those of the system
@@ -39,11 +40,12 @@ type Config struct {
 
 // Service holds the use cases.
 type Service struct {
-	db     *db.DB
-	key    *seal.Key
-	config Config
-	client *http.Client
-	types  func() []string // nil if any type may be listed
+	db      *db.DB
+	key     *seal.Key
+	config  Config
+	client  *http.Client
+	counted *prometheus.CounterVec // requests
+	types   func() []string        // nil if any type may be listed
 }
 
 // WithTypes says which types of events there are; a type of an endpoint must stand for one of them. It is called before the service is
@@ -57,9 +59,12 @@ func (s *Service) WithTypes(types func() []string) *Service {
 func NewService(d *db.DB, key *seal.Key, c Config) *Service {
 	c.Timeout, c.Lease = cmp.Or(c.Timeout, timeout), cmp.Or(c.Lease, lease)
 	if c.Pauses == nil {
-		c.Pauses, c.ProbePauses = pauses, probePauses
+		c.Pauses = pauses
 	}
-	return &Service{db: d, key: key, config: c, client: newClient(c)}
+	if c.ProbePauses == nil {
+		c.ProbePauses = probePauses
+	}
+	return &Service{db: d, key: key, config: c, client: newClient(c), counted: newCounter()}
 }
 
 // List returns endpoints in the order of their creation.
@@ -238,7 +243,6 @@ func (s *Service) Enable(ctx context.Context, endpointID, etag string) (Endpoint
 				return stateErr
 			}
 			c.Sequence = state.EventSequence
-			err = giveUp(ctx, tx, e.ID)
 		}
 		if err != nil {
 			return err

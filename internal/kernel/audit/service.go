@@ -73,6 +73,12 @@ func (f Filter) validate(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
+// Concerns reports whether the log has a record about a resource. It is a building block for lists that are filtered by a resource of any
+// type.
+func Concerns(ctx context.Context, tx *db.Tx, resourceID string) (bool, error) {
+	return hasRecord(ctx, tx, resourceID)
+}
+
 // verifyMax bounds how many records one call of Verify checks, so that each call takes a bounded time.
 const verifyMax = 100_000
 

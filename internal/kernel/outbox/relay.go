@@ -20,7 +20,7 @@ const (
 	relayGather = 100 * time.Millisecond
 )
 
-// Happened is the job that delivers events. Each event is in exactly one job, in the order of the changes; events of an
+// Happened is the job that tells background work of events. Each event is in exactly one job, in the order of the changes; events of an
 // organization that wait at the same time share a job.
 type Happened struct {
 	OrganizationID string      `json:"organization_id"`

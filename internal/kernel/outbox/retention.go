@@ -8,7 +8,7 @@ import (
 )
 
 // RetentionDefault, RetentionMin and RetentionMax are for how many days organizations keep events. What is to be delivered is tried for
-// three days, so that no event is deleted before.
+// three days, so that events are deleted before only if their endpoint is paused for long.
 const (
 	RetentionDefault = 90
 	RetentionMin     = 7
@@ -48,7 +48,7 @@ func DeleteExpired(ctx context.Context, d *db.DB) error {
 			return err
 		}
 		for _, r := range rows {
-			for more := true; more; {
+			for more := r.Oldest != nil && r.Oldest.Before(r.limit(d.Clock().Now())); more; {
 				if more, err = deleteSome(ctx, d, r); err != nil {
 					return err
 				}
@@ -58,6 +58,11 @@ func DeleteExpired(ctx context.Context, d *db.DB) error {
 	}
 }
 
+// limit returns the time before which events are expired.
+func (r retentionRow) limit(now time.Time) time.Time {
+	return now.Add(-time.Duration(r.Days) * 24 * time.Hour)
+}
+
 // deleteSome deletes expired events of an organization and reports whether there may be more.
 func deleteSome(ctx context.Context, d *db.DB, r retentionRow) (more bool, err error) {
 	err = d.Write(ctx, r.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -65,7 +70,7 @@ func deleteSome(ctx context.Context, d *db.DB, r retentionRow) (more bool, err e
 		if err != nil {
 			return err
 		}
-		limit, last := tx.Now().Add(-time.Duration(r.Days)*24*time.Hour), int64(0)
+		limit, last := r.limit(tx.Now()), int64(0)
 		for _, e := range oldest {
 			if !e.CreatedAt.Before(limit) {
 				break

@@ -188,12 +188,14 @@ type retentionRow struct {
 	OrganizationID string `db:"organization_id"`
 	Days           int    `db:"retention_days"`
 	Relayed        int64  `db:"sequence"`
-	Deleted        int64  `db:"deleted_through"`
+
+	Oldest *time.Time `db:"oldest"` // when the first event that is kept happened; nil if none is
 }
 
 func selectRetentions(ctx context.Context, tx *db.Tx, after string, limit int) ([]retentionRow, error) {
-	return db.All[retentionRow](ctx, tx, "SELECT "+db.Columns[retentionRow]()+" FROM relays WHERE organization_id > ? "+
-		"ORDER BY organization_id LIMIT ?", after, limit)
+	return db.All[retentionRow](ctx, tx, `SELECT organization_id, retention_days, sequence, (SELECT e.created_at FROM events e WHERE
+		e.organization_id = r.organization_id AND e.sequence = r.deleted_through + 1) AS oldest
+		FROM relays r WHERE organization_id > ? ORDER BY organization_id LIMIT ?`, after, limit)
 }
 
 // selectOldest reads the oldest events, up to a limit, and up to one that was relayed.
