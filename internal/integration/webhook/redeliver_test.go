@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"testing"
@@ -253,6 +254,61 @@ func TestOldLogsAndThoseOfDeletedEndpointsAreDeleted(t *testing.T) {
 			if n := w.count("SELECT count(*) FROM " + table); n != 1 {
 				w.Errorf("%d rows in %s", n, table)
 			}
+		}
+	})
+}
+
+func TestTheLogOfAnOldEventThatIsSentOnceMoreIsKept(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		r := receive(w)
+		e := w.create(r.URL, false)
+		w.happen("one")
+		w.deliver(e)
+		w.clock.Advance(40 * 24 * time.Hour)
+		if _, err := w.sender.RedeliverEvent(w.ctx, w.events("test.one")[0].ID, e.ID); err != nil {
+			w.Fatal(err)
+		}
+		w.deliver(e)
+		if err := w.sender.Cleanup(w.Context()); err != nil {
+			w.Fatal(err)
+		}
+		if d := w.deliveries(e, webhook.Succeeded); len(d) != 1 || d[0].Attempts != 2 {
+			w.Errorf("%+v", d)
+		}
+	})
+}
+
+func TestARangeHasOnlyTheEventsThatAreKept(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		r := receive(w)
+		e := w.create(r.URL, false)
+		w.happen("one", "two", "three")
+		w.deliver(e)
+		w.clock.Advance(60 * 24 * time.Hour)
+		w.happen("four", "five")
+		w.deliver(e)
+		w.clock.Advance(40 * 24 * time.Hour)
+		if _, err := outbox.NewRelay(w.db, w.sender.Jobs, slog.New(slog.DiscardHandler)).Step(w.Context()); err != nil {
+			w.Fatal(err)
+		}
+		if err := outbox.DeleteExpired(w.Context(), w.db); err != nil {
+			w.Fatal(err)
+		}
+		n, err := w.sender.Redeliver(w.ctx, e.ID, webhook.Range{Since: new(w.clock.Now().Add(-200 * 24 * time.Hour))})
+		if err != nil || n != 2 {
+			w.Errorf("%d events, want those that are kept: %v", n, err)
+		}
+		// A beginning after the end is a mistake.
+		_, err = w.sender.Redeliver(w.ctx, e.ID, webhook.Range{Since: new(w.clock.Now()), Until: new(w.clock.Now().Add(-time.Hour))})
+		if fault.KindOf(err) != fault.Invalid {
+			w.Errorf("%v", err)
+		}
+		events := w.events("test.four", "test.five")
+		_, err = w.sender.Redeliver(w.ctx, e.ID, webhook.Range{After: events[1].ID, Through: events[0].ID})
+		if fault.KindOf(err) != fault.Invalid {
+			w.Errorf("%v", err)
 		}
 	})
 }
