@@ -23,9 +23,23 @@ type Event struct {
 	Data           json.RawMessage `json:"data"`
 }
 
-// Events iterates over events, oldest first. The query takes the filters of GET /v1/events.
+// Events iterates over events, oldest first. The query takes the filters of GET /v1/events; empty ones are left out.
 func (c *Client) Events(ctx context.Context, query url.Values) iter.Seq2[Event, error] {
-	return each[Event](ctx, c, "/v1/events", query)
+	return each[Event](ctx, c, "/v1/events", withoutEmpty(query))
+}
+
+// withoutEmpty returns a query without its empty values, which the service refuses: a program that has not read an event yet has none to
+// continue after.
+func withoutEmpty(query url.Values) url.Values {
+	out := url.Values{}
+	for name, values := range query {
+		for _, value := range values {
+			if value != "" {
+				out.Add(name, value)
+			}
+		}
+	}
+	return out
 }
 
 // Event returns an event.
@@ -38,8 +52,9 @@ func (c *Client) EventTransactions(ctx context.Context, id string) iter.Seq2[Tra
 	return each[Transaction](ctx, c, "/v1/events/"+url.PathEscape(id)+"/transactions", nil)
 }
 
-// StreamEvents iterates over events as they happen, from now on or, if the query has after, after that event. It ends with an error when
-// the connection does: io.ErrUnexpectedEOF if the server ended it. Call it again with the last event to continue.
+// StreamEvents iterates over events as they happen, from now on or, if the query has after, after that event. Empty values of the query
+// are left out. It ends with an error when the connection does: io.ErrUnexpectedEOF if the server ended it. Call it again with the last
+// event to continue.
 func (c *Client) StreamEvents(ctx context.Context, query url.Values) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if err := c.streamEvents(ctx, query, func(e Event) bool { return yield(e, nil) }); err != nil {
@@ -58,7 +73,7 @@ var errSilent = errors.New("the service has sent nothing for " + streamSilence.S
 
 func (c *Client) streamEvents(ctx context.Context, query url.Values, each func(Event) bool) error {
 	address := c.base + "/v1/events"
-	if len(query) > 0 {
+	if query = withoutEmpty(query); len(query) > 0 {
 		address += "?" + query.Encode()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

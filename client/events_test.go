@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
@@ -34,5 +35,32 @@ func TestAnEventThatIsCutOffIsLeftOut(t *testing.T) {
 				t.Errorf("after %q: events %v, %v", part, ids, last)
 			}
 		}
+	}
+}
+
+func TestEmptyFiltersOfEventsAreNotSent(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.RawQuery)
+		_, _ = io.WriteString(w, `{"data":[],"has_more":false}`)
+	}))
+	defer server.Close()
+	c, query := client.New(server.URL, "bur_key"), url.Values{"after": {""}, "types": {"", "invoice.*"}}
+	for _, err := range c.Events(t.Context(), query) {
+		t.Error(err)
+	}
+	for _, err := range c.StreamEvents(t.Context(), query) {
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Error(err)
+		}
+	}
+	for _, got := range asked {
+		if sent, err := url.ParseQuery(got); err != nil || sent.Has("after") || sent.Get("types") != "invoice.*" {
+			t.Errorf("the query is %q", got)
+		}
+	}
+	if len(asked) != 2 || len(query["types"]) != 2 {
+		t.Errorf("%d requests; the query of the caller is now %v", len(asked), query)
 	}
 }
