@@ -17,7 +17,7 @@ const (
 var (
 	shownIDs   = []string{"id", "path", "asset_type"}
 	shownNames = []string{"invoice_number", "credit_note_number", "name", "file_name", "key", "period_key", "email", "value",
-		"asset_type", "vendor"}
+		"asset_type", "vendor", "url"}
 	shownParties = []string{"customer_name", "memo", "description"}
 	shownAmounts = []string{"total_amount", "quantity", "price", "amount"}
 )

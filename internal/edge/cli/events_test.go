@@ -240,6 +240,7 @@ func TestAnEventIsSummarizedByItsNameNumberAmountAndStatus(t *testing.T) {
 		`{"id":"tag_1","deleted":true}`:                      "tag_1: deleted",
 		`{"asset_type":"BTC","own_token":false}`:             "BTC: ",
 		`{"event_retention_days":30,"write_off_limit":null}`: ": events are kept for 30 days",
+		`{"id":"whe_1","url":"https://hooks.example/bursar","description":null,"types":[],"status":"paused"}`: "whe_1: https://hooks.example/bursar  paused",
 		`[]`: ": ",
 	} {
 		if id, summary := cli.Describe(json.RawMessage(data)); id+": "+summary != want {

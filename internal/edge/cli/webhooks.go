@@ -47,11 +47,12 @@ func (s *settings) listenWebhooks() *cobra.Command {
 		Short: "Forward events to a receiver on this machine as webhooks",
 		Long: "Forward the events of an organization to a receiver that you develop, signed as webhooks are, until Ctrl-C. Needs no webhook\n" +
 			"endpoint and no public address: events are read from a running service, with the API key of the organization.\n\n" +
-			"Prints the secret with which the receiver verifies signatures, unless --secret sets it, then one line for each delivery with\n" +
-			"the status of the answer and how long it took. A delivery that fails is not repeated; those of a webhook endpoint are,\n" +
-			"over three days.",
+			"Prints the secret with which the receiver verifies signatures, unless BURSAR_WEBHOOK_SECRET or --secret sets it, then one line\n" +
+			"for each delivery with the status of the answer and how long it took. A delivery that fails is not repeated; those of a\n" +
+			"webhook endpoint are, over three days.",
 		Example: "  BURSAR_API_KEY=bur_… bursar webhooks listen --forward http://localhost:3000/hook\n" +
-			"  bursar webhooks listen --forward http://localhost:3000/hook --type 'invoice.*' --secret \"$WEBHOOK_SECRET\"\n" +
+			"  bursar webhooks listen --forward http://localhost:3000/hook --type 'invoice.*'\n" +
+			"  BURSAR_WEBHOOK_SECRET=whsec_… bursar webhooks listen --forward http://localhost:3000/hook\n" +
 			"  bursar webhooks listen --forward http://localhost:3000/hook --after evt_01jd…",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.listen(c, l) },
@@ -59,7 +60,9 @@ func (s *settings) listenWebhooks() *cobra.Command {
 	l.flags(c)
 	f := c.Flags()
 	f.StringVar(&l.forward, "forward", "", "address of the receiver (required)")
-	f.StringVar(&l.secret, "secret", "", "secret to sign with, such as that of a webhook endpoint: whsec_ and base64; by default, a new one")
+	text(f, &l.secret, "secret", "BURSAR_WEBHOOK_SECRET", "",
+		"secret to sign with, such as that of a webhook endpoint: whsec_ and base64; by default, a new one; better set in the environment, "+
+			"because others on this machine can read the arguments of a command")
 	required(c, "forward")
 	return c
 }
@@ -69,7 +72,7 @@ func (s *settings) listen(c *cobra.Command, l *listenFlags) error {
 		return &usageError{fmt.Errorf("--forward must be an address such as http://localhost:3000/hook, not %q", l.forward), c.CommandPath()}
 	}
 	key := webhooksign.NewKey()
-	if c.Flags().Changed("secret") {
+	if c.Flags().Changed("secret") || l.secret != "" {
 		var err error
 		if key, err = webhooksign.ParseKey(l.secret); err != nil {
 			return &usageError{fmt.Errorf("--secret is not valid: %w", err), c.CommandPath()}

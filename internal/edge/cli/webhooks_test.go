@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -137,11 +138,22 @@ func TestWebhooksAreSignedWithTheSecretThatIsChosenWhichIsNotPrinted(t *testing.
 	service, to := once(address, key), receive(t)
 	before := eventIDs(t, service, "member.added")[0]
 	addTag(t, service, "Osaka")
-	p := start(t, remote(address, key), "webhooks", "listen", "--forward", to.URL, "--type", "tag.*", "--after", before, "--secret", secret)
-	p.printed(t, "204 No Content")
-	p.interrupt(t)
-	checkDeliveries(t, service, secret, to.deliveries(), 1)
-	if strings.Contains(p.out.text(), "whsec_") {
-		t.Errorf("it prints the secret:\n%s", p.out.text())
+	arguments := []string{"webhooks", "listen", "--forward", to.URL, "--type", "tag.*", "--after", before}
+	environment := remote(address, key)
+	for _, p := range []*process{
+		start(t, environment, append(slices.Clip(arguments), "--secret", secret)...),
+		start(t, append(slices.Clip(environment), "BURSAR_WEBHOOK_SECRET="+secret), arguments...),
+	} {
+		p.printed(t, "204 No Content")
+		p.interrupt(t)
+		if strings.Contains(p.out.text(), "whsec_") {
+			t.Errorf("it prints the secret:\n%s", p.out.text())
+		}
 	}
+	got := to.deliveries()
+	if len(got) != 2 {
+		t.Fatalf("%d deliveries, want one of each command", len(got))
+	}
+	checkDeliveries(t, service, secret, got[:1], 1)
+	checkDeliveries(t, service, secret, got[1:], 1)
 }
