@@ -9,8 +9,11 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
@@ -102,4 +105,28 @@ func TestSoakTheEventsOfEveryWriteContainTheRecordsAsTheAPIReturnsThem(t *testin
 			}
 		}
 	})
+}
+
+func TestTheEventOfATestIsDescribedButCannotBeSelected(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, dbtest.Open(t, dbtest.SQLite(t)), api.Config{})
+	n := s.Found(t, "acme")
+	item := s.API.Webhook(webhook.EventTest)
+	if item == nil || !strings.Contains(item.Post.Description, "not part of the feed") {
+		t.Fatalf("%s is not described: %v", webhook.EventTest, item)
+	}
+	path := "/v1/webhook-endpoints"
+	for _, r := range []apitest.Request{
+		{Method: http.MethodGet, Path: "/v1/events?types=" + webhook.EventTest, Key: n.Key},
+		{Method: http.MethodPost, Path: path, Key: n.Key, Body: `{"url":"https://hooks.example/","types":["` + webhook.EventTest + `"]}`},
+	} {
+		if a := s.Send(t, r); a.Status != http.StatusBadRequest || !strings.Contains(string(a.Body), "/docs/events#types") {
+			t.Errorf("%s %s: %d %s", r.Method, r.Path, a.Status, a.Body)
+		}
+	}
+	for _, event := range s.App.Feed.Types() {
+		if s.API.Webhook(event) == nil {
+			t.Errorf("%s is not described", event)
+		}
+	}
 }

@@ -18,6 +18,8 @@ const formType = "multipart/form-data"
 type Group struct {
 	Name, Slug, Description string
 	Operations              []Operation
+	Events                  []EventType // that the operations return
+	EventsNote              string      // what holds for most of them
 	Objects                 []Block
 }
 
@@ -94,6 +96,7 @@ func groups(spec *huma.OpenAPI) []Group {
 		m.counting = false
 		out = append(out, m.fill(*g, operations[name]))
 	}
+	addEventTypes(spec, out)
 	return out
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Result is something the search can find.
 type Result struct {
-	Kind  string `json:"kind"`  // operation, field, error, guide or topic
+	Kind  string `json:"kind"`  // operation, object, event, field, error, guide or topic
 	Title string `json:"title"` // the heading or name
 	Where string `json:"where"` // what it belongs to
 	Text  string `json:"text"`
@@ -35,7 +35,7 @@ const (
 	wholeTitle               = 15.0
 )
 
-var favour = map[string]float64{"operation": 6, "guide": 3, "topic": 4, "error": 3, "object": 3, "field": 0}
+var favour = map[string]float64{"operation": 6, "guide": 3, "topic": 4, "error": 3, "object": 3, "event": 0, "field": 0}
 
 // index is the full text of the reference.
 type index []Result
@@ -56,6 +56,10 @@ func newIndex(v view) (x index) {
 			for _, b := range o.Blocks {
 				x.fields(b.Fields, page, o.Title+", "+strings.ToLower(b.Title))
 			}
+		}
+		for _, e := range g.Events {
+			x.add(Result{Kind: "event", Title: e.Type, Where: "Type of event", Text: e.Title, URL: page + "#" + e.Type},
+				strings.NewReplacer(".", " ", "_", " ").Replace(e.Type), e.Only)
 		}
 		for _, b := range g.Objects {
 			x.add(Result{Kind: "object", Title: b.Title, Where: g.Name, Text: bare(b.Note), URL: page + "#" + b.ID},

@@ -200,7 +200,8 @@ func (s *Service) Expand(faults *fault.List, field string, types []string) (out 
 			}
 		}
 		if len(out) == before {
-			faults.Addf(field, "%q is no type of event; see the reference for all types, or use a form such as invoice.*", wanted)
+			faults.Addf(field, "%q is no type of event; /docs/events#types lists all types; use a form such as invoice.* for all of a kind",
+				wanted)
 		}
 	}
 	slices.Sort(out)

@@ -84,7 +84,7 @@ func (s *Service) checkTypes(faults *fault.List, types []string) (out []string) 
 			faults.Addf(fmt.Sprintf("types[%d]", i), "must be a type of events such as invoice.voided, or invoice.* for all of a kind, but is %q",
 				cut(t, typeMax))
 		} else if len(known) > 0 && !slices.ContainsFunc(known, stands) {
-			faults.Addf(fmt.Sprintf("types[%d]", i), "there are no events of the type %q; the reference lists all types", t)
+			faults.Addf(fmt.Sprintf("types[%d]", i), "there are no events of the type %q; /docs/events#types lists all types", t)
 		} else if !slices.Contains(out, t) {
 			out = append(out, t)
 		}
