@@ -32,25 +32,34 @@ func (h handlers) webhooks() []wire.Route {
 				"Otherwise the event is sent again, with growing pauses, for three days. An event may arrive more than once: its "+
 				"`webhook-id` is then the same. An organization can have 100 endpoints."),
 		wire.Get(one, h.getWebhookEndpoint, "Get a webhook endpoint"),
-		wire.Patch(one, h.updateWebhookEndpoint, "Update a webhook endpoint"),
+		wire.Patch(one, h.updateWebhookEndpoint, "Update a webhook endpoint").
+			Describe("New types also apply to events that were not sent yet. If deliveries fail, a new address has everything that waits sent to "+
+				"it at once."),
 		wire.Delete(one, h.deleteWebhookEndpoint, "Delete a webhook endpoint").Describe("Its log is deleted with it."),
 		wire.Post(one+"/rotate-secret", h.rotateWebhookSecret, "Replace the secret of a webhook endpoint").
 			Describe("Returns the new secret. Events are signed with both secrets until the former one expires, so that no event is "+
-				"refused while the endpoint learns the new one."),
+				"refused while the endpoint learns the new one. Until then, the answer to another replacement is 409, because the endpoint may "+
+				"know neither of the newer ones, unless it has `overlap_hours` 0: that replaces both secrets at once."),
 		wire.Post(one+"/test", h.testWebhookEndpoint, "Send a test event to a webhook endpoint").OwnTransactions().
 			Describe("Sends an event of the type `webhook_endpoint.test`, whose data are the endpoint, at once, and returns what the endpoint "+
-				"has answered. The event is not part of the feed."),
+				"has answered. The event is not part of the feed, and is sent whatever the status and the types of the endpoint are. If "+
+				"deliveries to an enabled endpoint have failed and it accepts the test, everything that waits is sent to it at once."),
 		wire.Post(one+"/disable", h.disableWebhookEndpoint, "Disable a webhook endpoint").
-			Describe("No events are sent to it until it is enabled again."),
+			Describe("No events are sent to it until it is enabled again. Events that it has not accepted are given up: they are not sent when "+
+				"it is enabled, unless redeliver asks for it."),
 		wire.Post(one+"/enable", h.enableWebhookEndpoint, "Enable a webhook endpoint").
 			Describe("An endpoint that was paused gets all events that have waited, as far as they are kept. One that was disabled gets those "+
-				"that happen from now on: use redeliver for those in between."),
+				"that happen from now on: use redeliver for those in between. If deliveries to one that is enabled fail, everything that waits "+
+				"is sent to it at once."),
 		wire.Post(one+"/redeliver", h.redeliverEvents, "Send a range of events to a webhook endpoint once more").
-			Describe("The events are sent in the background, in the order in which they happened, before those that were not sent yet."),
+			Describe("Those of the events whose types the endpoint takes are sent in the background, before those that were not sent yet. They "+
+				"may arrive in any order, unless the endpoint is ordered. The answer is 409 if the endpoint is not enabled, or if ten "+
+				"ranges are already being sent to it."),
 		wire.Get(one+"/deliveries", h.listWebhookDeliveries, "List the deliveries to a webhook endpoint, newest first").
 			Describe("There is one for each event. Those that are not tried any more are kept for 30 days."),
 		wire.Get("/v1/webhook-deliveries/{webhook_delivery_id}", h.getWebhookDelivery, "Get a delivery with its attempts"),
-		wire.Post(EventsPath+"/{event_id}/redeliver", h.redeliverEvent, "Send an event to webhook endpoints once more"),
+		wire.Post(EventsPath+"/{event_id}/redeliver", h.redeliverEvent, "Send an event to webhook endpoints once more").
+			Describe("The event is sent in the background: to one endpoint, which must be enabled, or to all enabled ones that take its type."),
 	)
 	for i := range routes {
 		routes[i] = routes[i].Privileged().WholeOrganization()

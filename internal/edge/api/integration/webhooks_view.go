@@ -31,7 +31,7 @@ type NewWebhookSecret struct {
 
 // CreateWebhookEndpoint describes an endpoint.
 type CreateWebhookEndpoint struct {
-	URL         string           `json:"url" minLength:"1" maxLength:"2048" doc:"Address that events are sent to. It must use HTTPS and be on the Internet." example:"https://hooks.example/bursar"`
+	URL         string           `json:"url" minLength:"1" maxLength:"2048" doc:"Address that events are sent to. It must use HTTPS and be on the Internet, unless the service allows private networks." example:"https://hooks.example/bursar"`
 	Description wire.Opt[string] `json:"description,omitempty" maxLength:"500" doc:"What the endpoint is for. Leading and trailing spaces are removed." example:"Data warehouse"`
 	Types       []string         `json:"types,omitempty" maxItems:"100" doc:"Types of the events to send, such as invoice.voided, or invoice.* for all of a kind. Omit or leave empty for all."`
 	Ordered     bool             `json:"ordered,omitempty" doc:"Send an event only after those before it have been accepted. One that fails then holds up all that follow."`
