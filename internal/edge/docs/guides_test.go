@@ -1,6 +1,8 @@
 package docs_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"regexp"
@@ -61,7 +63,7 @@ func needsDemo(t *testing.T, name string) bool {
 const endOfBlock = "\x1e"
 
 // follow runs the commands of a guide, in order, in one shell. A block marked "text" is what the commands before it print.
-// Blocks marked "console" are not run.
+// Blocks marked "console" are not run. HOOK_URL is the address of a receiver of webhooks that accepts everything.
 func follow(t *testing.T, name, url, key string) {
 	t.Helper()
 	script := "set -euo pipefail\n"
@@ -77,8 +79,11 @@ func follow(t *testing.T, name, url, key string) {
 			wants[len(wants)-1] = block[2]
 		}
 	}
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	defer receiver.Close()
 	c := exec.CommandContext(t.Context(), "bash", "-c", script)
-	c.Dir, c.Env = t.TempDir(), append(os.Environ(), "BURSAR_URL="+url, "BURSAR_API_KEY="+key)
+	c.Dir = t.TempDir()
+	c.Env = append(os.Environ(), "BURSAR_URL="+url, "BURSAR_API_KEY="+key, "HOOK_URL="+receiver.URL+"/hook")
 	var out, complaints strings.Builder
 	c.Stdout, c.Stderr = &out, &complaints
 	if err := c.Run(); err != nil {
