@@ -142,14 +142,14 @@ type failures struct{ log *slog.Logger }
 // HandleError logs the error of a job.
 func (f failures) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
 	if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-		f.log.Error("a background job failed and will be tried again", "job", job.Kind, "attempt", job.Attempt, "error", err)
+		f.log.Error("a background job failed", "job", job.Kind, "attempt", job.Attempt, "error", err)
 	}
 	return nil
 }
 
 // HandlePanic logs a job that panicked.
 func (f failures) HandlePanic(_ context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
-	f.log.Error("a background job panicked and will be tried again", "job", job.Kind, "attempt", job.Attempt,
+	f.log.Error("a background job panicked", "job", job.Kind, "attempt", job.Attempt,
 		"error", fmt.Sprintf("panic: %v\n%s", value, trace))
 	return nil
 }

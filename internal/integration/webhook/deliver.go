@@ -86,7 +86,10 @@ func (s *Sender) Deliver(ctx context.Context, d Deliver) error {
 	for err == nil && b.due() {
 		sent := w.sendAll(ctx, b)
 		if !b.more {
-			wait(ctx, gatherFor)
+			select {
+			case <-time.After(gatherFor):
+			case <-ctx.Done():
+			}
 		}
 		b, err = w.step(ctx, b, sent, over.Err() != nil)
 	}
@@ -94,16 +97,6 @@ func (s *Sender) Deliver(ctx context.Context, d Deliver) error {
 		return nil
 	}
 	return err
-}
-
-// wait waits for a time, unless the service stops.
-func wait(ctx context.Context, length time.Duration) {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // begin claims the endpoint and returns what is due. It returns an empty batch if another worker has claimed it, or nothing is due.

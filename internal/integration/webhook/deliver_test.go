@@ -256,9 +256,7 @@ func TestAnEndpointThatIsGoneIsDisabledAndContinuesWithNewEventsOnceItIsEnabled(
 		w.deliver(e)
 		equal(w.T, r.types())
 		r.set(nil)
-		if _, err := w.sender.Enable(w.ctx, e.ID, ""); err != nil {
-			w.Fatal(err)
-		}
+		w.enable(e)
 		w.happen("four")
 		w.deliver(e)
 		equal(w.T, r.types(), "test.four")
@@ -308,9 +306,7 @@ func testDead(w *world, ordered bool) {
 	r.set(nil)
 	w.deliver(e)
 	equal(w.T, r.types())
-	if _, err := w.sender.Enable(w.ctx, e.ID, ""); err != nil {
-		w.Fatal(err)
-	}
+	w.enable(e)
 	w.deliver(e)
 	got := r.types()
 	if !ordered {

@@ -95,6 +95,12 @@ func (d Delivery) after(a Attempt, now time.Time, pause time.Duration, pausing b
 // probing reports whether only one event at a time is sent, because the last ones failed.
 func (c cursor) probing() bool { return c.Failures >= probeAfter }
 
+// dueNow returns the cursor of an endpoint that is to be sent what is due at once, although it has failed before.
+func (c cursor) dueNow() cursor {
+	c.NextAt, c.Failures = nil, 0
+	return c
+}
+
 // count notes attempts, in their order.
 func (c *cursor) count(attempts []Attempt, now time.Time) {
 	probing := c.probing()

@@ -104,9 +104,7 @@ func TestAnEventThatIsNewAndRedeliveredIsSentOnce(t *testing.T) {
 		// One of a type that it takes only since it was redelivered is a delivery and part of the feed.
 		later := w.create(r.URL, false, "test.two")
 		w.happen("one", "two")
-		if _, err := w.sender.RedeliverEvent(w.ctx, w.events("test.one")[1].ID, later.ID); err != nil {
-			w.Fatal(err)
-		}
+		w.redeliver(later, w.events("test.one")[1])
 		if _, err := w.sender.Update(w.ctx, later.ID, webhook.UpdateParams{Types: &[]string{"test.*"}}, ""); err != nil {
 			w.Fatal(err)
 		}
@@ -130,9 +128,7 @@ func TestASuccessOfAnOrderedEndpointEndsTheWaitForTheEventThatBlocksIt(t *testin
 		w.deliver(e)
 		r.take()
 		r.set(nil)
-		if _, err := w.sender.RedeliverEvent(w.ctx, w.events("test.old")[0].ID, e.ID); err != nil {
-			w.Fatal(err)
-		}
+		w.redeliver(e, w.events("test.old")[0])
 		w.deliver(e)
 		equal(w.T, r.types(), "test.old", "test.one", "test.two")
 	})
@@ -146,9 +142,7 @@ func TestDisablingGivesUpWhatWasNotAccepted(t *testing.T) {
 		e := w.create(r.URL, false)
 		w.happen("one")
 		w.deliver(e)
-		if _, err := w.sender.Disable(w.ctx, e.ID, ""); err != nil {
-			w.Fatal(err)
-		}
+		w.disable(e)
 		w.givenUp(e)
 	})
 }
@@ -168,9 +162,7 @@ func TestWhatIsUnderWayWhenAnEndpointIsDisabledIsGivenUp(t *testing.T) {
 		r := receive(w)
 		e := w.create(r.URL, false)
 		r.set(func(_ string, rw http.ResponseWriter, _ *http.Request) {
-			if _, err := w.sender.Disable(w.ctx, e.ID, ""); err != nil {
-				w.Error(err)
-			}
+			w.disable(e)
 			rw.WriteHeader(500)
 		})
 		w.happen("one")
@@ -186,12 +178,8 @@ func TestAnEndpointThatIsDisabledAndEnabledDuringARequestDoesNotGoBack(t *testin
 		e := w.create(r.URL, true)
 		r.set(func(string, http.ResponseWriter, *http.Request) {
 			r.set(nil)
-			if _, err := w.sender.Disable(w.ctx, e.ID, ""); err != nil {
-				w.Error(err)
-			}
-			if _, err := w.sender.Enable(w.ctx, e.ID, ""); err != nil {
-				w.Error(err)
-			}
+			w.disable(e)
+			w.enable(e)
 		})
 		for n := range 60 {
 			w.happen(fmt.Sprint("skipped", n))

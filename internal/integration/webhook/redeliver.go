@@ -143,8 +143,7 @@ func requested(ctx context.Context, tx *db.Tx, e Endpoint, c cursor, what map[st
 	after["redelivery"] = what
 	audit.Record(ctx, tx, audit.Change{Action: EventRedeliver, ResourceType: resourceType, ResourceID: e.ID, Before: e.facts(), After: after,
 		Object: e})
-	c.NextAt, c.Failures = nil, 0
-	return updateCursor(ctx, tx, c)
+	return updateCursor(ctx, tx, c.dueNow())
 }
 
 // resume has what waits for an endpoint to which deliveries fail sent at once.

@@ -266,9 +266,7 @@ func TestTheLogOfAnOldEventThatIsSentOnceMoreIsKept(t *testing.T) {
 		w.happen("one")
 		w.deliver(e)
 		w.clock.Advance(40 * 24 * time.Hour)
-		if _, err := w.sender.RedeliverEvent(w.ctx, w.events("test.one")[0].ID, e.ID); err != nil {
-			w.Fatal(err)
-		}
+		w.redeliver(e, w.events("test.one")[0])
 		w.deliver(e)
 		if err := w.sender.Cleanup(w.Context()); err != nil {
 			w.Fatal(err)

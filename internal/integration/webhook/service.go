@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/x509"
-	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -175,8 +174,10 @@ func (s *Service) Update(ctx context.Context, endpointID string, p UpdateParams,
 		if err != nil || c.FailingSince == nil {
 			return err
 		}
-		c.NextAt, c.Failures = nil, 0 // the new address may work
-		return errors.Join(retryNow(ctx, tx, e.ID), updateCursor(ctx, tx, c))
+		if err := retryNow(ctx, tx, e.ID); err != nil { // the new address may work
+			return err
+		}
+		return updateCursor(ctx, tx, c.dueNow())
 	})
 }
 

@@ -113,6 +113,30 @@ func (w *world) deliver(e webhook.WithSecret) {
 	}
 }
 
+// redeliver has an event sent to an endpoint once more.
+func (w *world) redeliver(e webhook.WithSecret, event outbox.Event) {
+	w.Helper()
+	if _, err := w.sender.RedeliverEvent(w.ctx, event.ID, e.ID); err != nil {
+		w.Error(err)
+	}
+}
+
+// disable disables an endpoint.
+func (w *world) disable(e webhook.WithSecret) {
+	w.Helper()
+	if _, err := w.sender.Disable(w.ctx, e.ID, ""); err != nil {
+		w.Error(err)
+	}
+}
+
+// enable enables an endpoint.
+func (w *world) enable(e webhook.WithSecret) {
+	w.Helper()
+	if _, err := w.sender.Enable(w.ctx, e.ID, ""); err != nil {
+		w.Error(err)
+	}
+}
+
 // get reads an endpoint.
 func (w *world) get(e webhook.WithSecret) webhook.Endpoint {
 	w.Helper()
