@@ -22,9 +22,14 @@ func (task) Kind() string { return "test_task" }
 
 func running(t *testing.T, d *db.DB, do func(context.Context, task) error) *job.Queue {
 	t.Helper()
+	return runningWith(t, d, slog.New(slog.DiscardHandler), do)
+}
+
+func runningWith(t *testing.T, d *db.DB, log *slog.Logger, do func(context.Context, task) error) *job.Queue {
+	t.Helper()
 	workers := job.NewWorkers()
 	job.Handle(workers, do)
-	q, err := job.NewQueue(d, workers, slog.New(slog.DiscardHandler))
+	q, err := job.NewQueue(d, workers, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +109,48 @@ func TestAJobThatWillNotEndDoesNotKeepTheQueueFromStopping(t *testing.T) {
 			}
 		case <-time.After(15 * time.Second):
 			t.Fatal("Stop does not return")
+		}
+	})
+}
+
+// counting is a log handler that counts the errors about jobs that failed.
+type counting struct {
+	slog.Handler
+	failed atomic.Int64
+}
+
+func (c *counting) Enabled(context.Context, slog.Level) bool { return true }
+
+func (c *counting) Handle(_ context.Context, r slog.Record) error {
+	if r.Level == slog.LevelError && strings.HasPrefix(r.Message, "a background job ") {
+		c.failed.Add(1)
+	}
+	return nil
+}
+
+func TestAJobThatFailsIsLogged(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		log := &counting{Handler: slog.DiscardHandler}
+		q := runningWith(t, d, slog.New(log), func(_ context.Context, j task) error {
+			if j.Name == "panics" {
+				panic("no")
+			}
+			return errors.New("no")
+		})
+		for _, name := range []string{"fails", "panics"} {
+			if err := insert(d, q, name, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for deadline := time.Now().Add(20 * time.Second); log.failed.Load() < 2 && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := q.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if log.failed.Load() < 2 {
+			t.Errorf("%d failures were logged, want both", log.failed.Load())
 		}
 	})
 }
