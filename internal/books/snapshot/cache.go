@@ -65,7 +65,7 @@ func lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 		return nil, err
 	}
 	if state.Touched() {
-		return loadVersion(ctx, tx, state.BooksVersion)
+		return loadTouched(ctx, tx, state.BooksVersion)
 	}
 	c := cacheOf(tx)
 	if b := c.get(tx.Organization(), state.BooksVersion); b != nil {
@@ -86,6 +86,27 @@ func lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+type unchangingKey struct{}
+
+// Unchanging returns a context in which Lock loads the books of a transaction that has changed them once, and not for every call. It is for
+// functions that only read: to describe a thousand new entries, the books are needed a thousand times.
+func Unchanging(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unchangingKey{}, new(*Books))
+}
+
+// loadTouched loads the books of a transaction that has changed them, and may change them again.
+func loadTouched(ctx context.Context, tx *db.Tx, version int64) (*Books, error) {
+	loaded, _ := ctx.Value(unchangingKey{}).(**Books)
+	if loaded != nil && *loaded != nil {
+		return *loaded, nil
+	}
+	b, err := loadVersion(ctx, tx, version)
+	if err == nil && loaded != nil {
+		*loaded = b
+	}
+	return b, err
 }
 
 // putAfterCommit stores books that a write has loaded. Before its commit they may contain what a write before it has changed: on SQLite the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/assets"
 	"github.com/bursarhq/bursar/internal/edge/api/automation"
@@ -60,6 +61,7 @@ func (d describer) describe(ctx context.Context, tx *db.Tx, subjects []audit.Sub
 	// Whoever reads events may see the whole organization.
 	ctx = actor.With(ctx, actor.Actor{OrganizationID: tx.Organization(), Role: actor.Owner,
 		Scopes: []actor.Scope{actor.ScopeRead, actor.ScopeAll}})
+	ctx = snapshot.Unchanging(ctx)
 	out := make([]string, len(subjects))
 	for i, s := range subjects {
 		var err error
