@@ -45,7 +45,7 @@ func tinyBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	return &bench{ctx: t.Context(), size: tiny, bin: bin, dir: t.TempDir(), postgres: func(string) (database, error) {
-		address := dbtest.EmptyPostgres(t).URL
+		address := dbtest.Postgres(t).URL // with the schema, because to set it up would take most of the time
 		return database{url: address, admin: dbtest.AdminURL(address)}, nil
 	}}
 }

@@ -38,9 +38,11 @@ func program(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// command prepares the program without any settings of it in the caller's environment.
+// command prepares the program without any settings of it in the caller's environment. It runs in the folder of the measurement, so that
+// files which it creates in its default folder are deleted at the end.
 func (b *bench) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(b.ctx, b.bin, args...)
+	cmd.Dir = b.dir
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "BURSAR_") && !strings.HasPrefix(entry, "OTEL_") {
 			cmd.Env = append(cmd.Env, entry)
