@@ -65,7 +65,7 @@ var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.EachConfig(t, verified(test))
+	dbtest.EachSampled(t, verified(test))
 }
 
 // eachInSoak is each for a test that takes long and whose parts are tested on both databases elsewhere.

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -61,6 +62,24 @@ func EachInSoak(t *testing.T, test func(t *testing.T, c db.Config)) {
 		return
 	}
 	test(t, SQLite(t))
+}
+
+// EachSampled is EachConfig for the tests of a package that has many of one kind: an ordinary run tests one in two of them, chosen by their
+// names, on PostgreSQL too, where a test takes longer. "make soak" tests all of them on both engines.
+func EachSampled(t *testing.T, test func(t *testing.T, c db.Config)) {
+	t.Helper()
+	if InSample(t.Name(), 2) {
+		EachConfig(t, test)
+		return
+	}
+	t.Run(string(db.SQLite), func(t *testing.T) { test(t, SQLite(t)) })
+}
+
+// InSample reports whether something belongs to the sample of one in n that an ordinary run tests. "make soak" tests all.
+func InSample(name string, n uint32) bool {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(name))
+	return os.Getenv("BURSAR_SOAK") == "1" || sum.Sum32()%n == 0
 }
 
 // Open opens a database for as long as the test runs.

@@ -18,7 +18,7 @@ import (
 // A run that posts is killed repeatedly, and must end with the result of a dry run.
 func TestSoakAClassificationRunThatIsKilledEndsAsIfItWasNot(t *testing.T) {
 	t.Parallel()
-	count, kills := 4_000, 2
+	count, kills := 2_000, 2
 	if os.Getenv("BURSAR_SOAK") == "1" {
 		count, kills = 60_000, 20
 	}

@@ -360,7 +360,7 @@ func measured(t *testing.T, cmd *exec.Cmd) (most int64) {
 
 func TestSoakBooksStreamInAndOut(t *testing.T) {
 	t.Parallel()
-	counts := []int{1000, 5000}
+	counts := []int{500, 2500}
 	if os.Getenv("BURSAR_SOAK") == "1" {
 		counts = []int{20_000, 100_000}
 	}

@@ -188,7 +188,7 @@ func (b books) unfinished(t *testing.T, rows int64) imports.Import {
 
 func TestSoakAnImportThatIsKilledContinuesWhereItWas(t *testing.T) {
 	t.Parallel()
-	rows, services := int64(8_000), 0
+	rows, services := int64(5_000), 0
 	if os.Getenv("BURSAR_SOAK") == "1" {
 		rows, services = 200_000, 20
 	}

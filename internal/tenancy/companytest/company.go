@@ -46,20 +46,20 @@ type Company struct {
 	count  int // how many transactions were created
 }
 
-// Each runs a test on each engine, with a company of its own. It is 15 December 2025.
+// Each runs a test on each engine, as dbtest.EachSampled does, with a company of its own. It is 15 December 2025.
 func Each(t *testing.T, test func(c *Company)) {
 	t.Helper()
-	dbtest.EachConfig(t, founded(test))
+	dbtest.EachSampled(t, founded(test))
 }
 
 // EachCase is Each for one of many cases of a test, of which the number is given. In an ordinary run every tenth case runs on both engines
-// and the others on SQLite only; the name of the test contains Soak, so that "make soak" runs all on both.
+// and the others on SQLite only; "make soak" runs all on both.
 func EachCase(t *testing.T, number int, test func(c *Company)) {
 	t.Helper()
 	t.Run(fmt.Sprint("case ", number), func(t *testing.T) {
 		t.Parallel()
 		if number%10 == 0 {
-			Each(t, test)
+			dbtest.EachConfig(t, founded(test))
 			return
 		}
 		dbtest.EachInSoak(t, founded(test))

@@ -10,12 +10,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"hash/fnv"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -78,9 +76,7 @@ func StartWithKey(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service 
 // verified reports whether the invariants are checked after a test. They are on SQLite, which takes less time; on PostgreSQL they are after
 // one in three tests, and after all in a long run.
 func verified(t *testing.T, d *db.DB) bool {
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(t.Name()))
-	return d.Engine() == db.SQLite || os.Getenv("BURSAR_SOAK") == "1" || sum.Sum32()%3 == 0
+	return d.Engine() == db.SQLite || dbtest.InSample(t.Name(), 3)
 }
 
 // secrets encrypts the secrets of all services of a test binary, because the nodes of one service must have the same key.
