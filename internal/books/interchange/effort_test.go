@@ -9,7 +9,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
-	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
@@ -20,7 +19,7 @@ func TestTheChartIsReadAsOftenForAnImportOfManyEntriesAsOfOne(t *testing.T) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		var ran bytes.Buffer
 		c.Log, c.SlowStatement = slog.New(slog.NewTextHandler(&ran, nil)), 1 // every statement is logged
-		s := apitest.Start(t, dbtest.Open(t, c), api.Config{})
+		s := apitest.StartOn(t, dbtest.Open(t, c))
 		reads := func(entries int) int {
 			w := newWorld(t, s, "UTC", company{"Acme", "USD"})
 			var journal strings.Builder

@@ -45,7 +45,13 @@ type Service struct {
 // Each runs a test with a service on each database engine.
 func Each(t *testing.T, test func(t *testing.T, s *Service)) {
 	t.Helper()
-	dbtest.Each(t, func(t *testing.T, d *db.DB) { test(t, Start(t, d, api.Config{})) })
+	dbtest.Each(t, func(t *testing.T, d *db.DB) { test(t, StartOn(t, d)) })
+}
+
+// StartOn is Start with the settings that are usual.
+func StartOn(t *testing.T, d *db.DB) *Service {
+	t.Helper()
+	return Start(t, d, api.Config{})
 }
 
 // Start runs a node on a database until the test ends. Then it verifies what the test wrote. Every answer is compared with the
