@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	histories     = "3" // on each engine, in every run
+	histories     = "2" // on each engine, in every run
 	soakHistories = "300"
 	steps         = "50" // of a history, on average
 )

@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	histories     = "4" // on each engine, in every run
+	histories     = "3" // on each engine, in every run
 	soakHistories = "1000"
 	steps         = "40" // of a life, about
 )

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -52,7 +53,8 @@ func TestSoakRandomRequestsAreAnsweredAsDescribedAndBreakNoInvariant(t *testing.
 	if os.Getenv("BURSAR_SOAK") == "1" {
 		organizations = soakOrganizations
 	}
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
+		s := apitest.StartOn(t, dbtest.Open(t, c))
 		run := &fuzzRun{seed: seed, statuses: map[int]int{}, succeeded: map[string]int{}, reported: map[string]bool{}}
 		foreign := s.Found(t, "foreign")
 		t.Run("seed "+fmt.Sprint(seed), func(t *testing.T) {

@@ -48,6 +48,12 @@ func Each(t *testing.T, test func(t *testing.T, s *Service)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) { test(t, StartOn(t, d)) })
 }
 
+// EachSampled is Each for the tests of a package that has many of one kind, as dbtest.EachSampled is.
+func EachSampled(t *testing.T, test func(t *testing.T, s *Service)) {
+	t.Helper()
+	dbtest.EachSampled(t, func(t *testing.T, c db.Config) { test(t, StartOn(t, dbtest.Open(t, c))) })
+}
+
 // StartOn is Start with the settings that are usual.
 func StartOn(t *testing.T, d *db.DB) *Service {
 	t.Helper()

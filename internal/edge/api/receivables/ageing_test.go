@@ -70,7 +70,7 @@ func same(t *testing.T, what string, got []string, want ...string) {
 
 func TestAgeingOfReceivablesOnAnyDayIsTheLedger(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		invoiced := func(date, due, amount string) client.Invoice {
 			p := l.params("open", date, "4010 "+amount)
@@ -136,7 +136,7 @@ func (l *ledger) act(t *testing.T, path, body string) {
 
 func TestAgeingRefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		for query, field := range map[string]string{
 			"as_of=tomorrow": "as_of", "as_of=2026-02-30": "as_of", "as_of=0000-12-31": "as_of", "as_of=9999-01-01": "as_of",
@@ -160,7 +160,7 @@ func TestAgeingRefusesWhatItCannotRead(t *testing.T) {
 // In Chile clocks skip the midnight at which 7 September 2025 begins.
 func TestAgeingOnADayWhoseMidnightIsSkipped(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		if _, err := l.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Timezone: new("America/Santiago")}); err != nil {
 			t.Fatal(err)
@@ -178,7 +178,7 @@ func TestAgeingOnADayWhoseMidnightIsSkipped(t *testing.T) {
 
 func TestExplainingAgeingRefusesWhatIsNoBucket(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.invoice(t, "open", "2026-03-01", "4010 100.00")
 		explain := "/v1/reports/explain?report=receivables-ageing&as_of=2026-06-30&column=due&customer_id=" + l.customer.ID + "&bucket="
@@ -197,7 +197,7 @@ func TestExplainingAgeingRefusesWhatIsNoBucket(t *testing.T) {
 
 func TestExplainingADocumentRefusesWhatItDoesNotUse(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-03-01", "4010 100.00")
 		document := "report=receivables-ageing&as_of=2026-06-30&document_id=" + i.ID
@@ -214,7 +214,7 @@ func TestExplainingADocumentRefusesWhatItDoesNotUse(t *testing.T) {
 
 func TestAgeingShowsWhatTheLedgerDoesNotHaveAsADifference(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		if _, err := l.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-03-01 1.20")); err != nil {
 			t.Fatal(err)
@@ -257,7 +257,7 @@ func TestAgeingShowsWhatTheLedgerDoesNotHaveAsADifference(t *testing.T) {
 
 func TestAgeingShowsALimitedKeyNothingOfOtherLegalEntities(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		other := l.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other", BaseCurrency: "USD"})
 		l.invoice(t, "open", "2026-03-01", "4010 100.00")

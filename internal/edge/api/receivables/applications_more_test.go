@@ -22,7 +22,7 @@ import (
 
 func TestAFailureOfTheLedgerProviderIsReportedAndDoesNotPreventVoiding(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		a := l.NewCashApplication(t)
 		var asked string
@@ -40,7 +40,7 @@ func TestAFailureOfTheLedgerProviderIsReportedAndDoesNotPreventVoiding(t *testin
 
 func TestTheEventOfAVoidedApplicationHasTheReason(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		a := l.NewCashApplication(t)
 		if _, err := l.Client.IfMatch(a.ETag).ConfirmCashApplication(t.Context(), a.ID); err != nil {
@@ -76,7 +76,7 @@ func TestTheEventOfAVoidedApplicationHasTheReason(t *testing.T) {
 
 func TestARepeatedRequestAppliesAndVoidsOnce(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-10", "4010 100.00")
 		d := l.deposit(t, "2026-02-01 Northwind 100.00")
@@ -129,7 +129,7 @@ func mirrorMany(t *testing.T, s *apitest.Service, n *apitest.Tenant, from, to, c
 // A preview reads few invoices. It must find what it would find if it compared the deposit with all of them.
 func TestAPreviewFindsWhatAMatcherOfAllInvoicesFinds(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		mirrorMany(t, s, l.Tenant, 0, 120, 9)
 		all := map[string]client.Invoice{}
@@ -206,7 +206,7 @@ func TestAPreviewAmongManyInvoicesTakesAsLongAsAmongFew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stores many invoices")
 	}
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		const customers = 50
 		mirrorMany(t, s, l.Tenant, 0, 100, customers)

@@ -90,7 +90,7 @@ func contents(t *testing.T, s *apitest.Service) string {
 
 func TestAPreviewFindsInvoicesAndWritesNothing(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		for _, amount := range []string{"100.00", "250.00", "400.00"} {
 			l.invoice(t, "open", "2026-01-10", "4010 "+amount)
@@ -123,7 +123,7 @@ func TestAPreviewFindsInvoicesAndWritesNothing(t *testing.T) {
 
 func TestAPayerIsRecognizedByConfirmedApplications(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-10", "4010 100.00")
 		l.invoice(t, "open", "2026-01-11", "4010 55.00")
@@ -149,7 +149,7 @@ func TestAPayerIsRecognizedByConfirmedApplications(t *testing.T) {
 
 func TestADigitalAssetPaysByItsValueAndForeignMoneySettlesItsRate(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		if _, err := l.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-01-10 1.10", "EUR USD 2026-02-01 1.20")); err != nil {
 			t.Fatal(err)
@@ -207,7 +207,7 @@ func TestADigitalAssetPaysByItsValueAndForeignMoneySettlesItsRate(t *testing.T) 
 
 func TestLotsThatWereSoldKeepAnApplicationFromBeingVoided(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		wallet := l.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Wallet", Address: "0x1"})
 		i := l.invoice(t, "open", "2026-01-10", "4010 100.00")
@@ -241,7 +241,7 @@ func TestLotsThatWereSoldKeepAnApplicationFromBeingVoided(t *testing.T) {
 
 func TestOfTwoApplicationsThatRaceOneWins(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		for range 3 {
 			i := l.invoice(t, "open", "2026-01-10", "4010 100.00")
@@ -275,7 +275,7 @@ func TestOfTwoApplicationsThatRaceOneWins(t *testing.T) {
 
 func TestMirroredInvoicesArePaidOnTheirReceivable(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		mirror := invoice.MirrorParams{Provider: "stripe", ExternalID: "in_1", Number: "S-1", Customer: customer.Reference{Provider: "stripe",
 			ExternalID: "cus_9"}, CustomerName: "Initech", Status: invoice.Open, Currency: "USD", Date: time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC),
@@ -302,7 +302,7 @@ func TestMirroredInvoicesArePaidOnTheirReceivable(t *testing.T) {
 
 func TestAnApplicationIsSeenByKeysOfItsLegalEntityOnly(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.AddEntity(t, "DE", "EUR")
 		a := l.NewCashApplication(t)
@@ -329,7 +329,7 @@ func TestAnApplicationIsSeenByKeysOfItsLegalEntityOnly(t *testing.T) {
 
 func TestTheRestOfADepositIsSuggestedOnlyForWhatItCanPay(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		if _, err := l.Client.UpdateSettings(t.Context(), client.UpdateSettings{WriteOffLimit: new("5.00")}); err != nil {
 			t.Fatal(err)

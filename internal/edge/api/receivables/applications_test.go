@@ -11,7 +11,7 @@ import (
 
 func TestAnApplicationBooksTheDepositAndPaysItsInvoices(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-10", "4010 1000.00 20% 2050")
 		j := l.invoice(t, "open", "2026-01-20", "4010 300.00")
@@ -51,7 +51,7 @@ func TestAnApplicationBooksTheDepositAndPaysItsInvoices(t *testing.T) {
 
 func TestVoidingAnApplicationUndoesEverything(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-10", "4010 100.00")
 		d := l.deposit(t, "2026-02-01 Northwind 120.00")
@@ -102,7 +102,7 @@ func TestVoidingAnApplicationUndoesEverything(t *testing.T) {
 
 func TestVoidingInAClosedPeriodPostsTheReversalLater(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-10", "4010 100.00")
 		a := l.apply(t, l.deposit(t, "2026-01-20 Northwind 60.00"), []client.Invoice{i}, "60.00")
@@ -123,7 +123,7 @@ func TestVoidingInAClosedPeriodPostsTheReversalLater(t *testing.T) {
 
 func TestWhatIsUnappliedIsUsedLater(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		d := l.deposit(t, "2026-01-05 Northwind 150.00")
 		first := l.apply(t, d, nil)
@@ -165,7 +165,7 @@ func TestWhatIsUnappliedIsUsedLater(t *testing.T) {
 
 func TestAShortfallWithinTheLimitIsWrittenOff(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-10", "4010 100.00")
 		d := l.deposit(t, "2026-02-01 Northwind 98.50")
@@ -221,7 +221,7 @@ func (l *ledger) tryRule(t *testing.T, action, matcher, mode, accountID string) 
 // An application that waits for its review uses the rest of a deposit: nobody else can, and the one that left it cannot be voided.
 func TestAReviewReservesTheRestOfADeposit(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.rule(t, "require_human_review", "Special deal", "exact", "")
 		d := l.deposit(t, "2026-02-01 Northwind 100.00")
@@ -267,7 +267,7 @@ func TestAReviewReservesTheRestOfADeposit(t *testing.T) {
 
 func TestRulesCannotRouteToAccountsThatApplicationsExplain(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-10", "4010 40.00")
 		a := l.apply(t, l.deposit(t, "2026-02-01 Northwind 100.00"), []client.Invoice{i}, "40.00")
@@ -287,7 +287,7 @@ func TestRulesCannotRouteToAccountsThatApplicationsExplain(t *testing.T) {
 
 func TestRulesRouteAndDemandReviews(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.rule(t, "route_to_account", "Validator", "contains", l.Accounts["4020"])
 		l.rule(t, "require_human_review", "special  DEAL", "exact", "")
@@ -334,7 +334,7 @@ func TestRulesRouteAndDemandReviews(t *testing.T) {
 
 func TestWhatCannotBeAppliedIsRefused(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.AddEntity(t, "DE", "EUR")
 		open := l.invoice(t, "open", "2026-01-10", "4010 100.00")

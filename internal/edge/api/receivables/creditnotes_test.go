@@ -11,7 +11,7 @@ import (
 
 func TestACreditNoteReducesWhatIsDueUntilItIsVoid(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-31", "4010 100.00 20% 2050")
 		credit := func(date, lines string) (client.CreditNote, error) {
@@ -73,7 +73,7 @@ func TestACreditNoteReducesWhatIsDueUntilItIsVoid(t *testing.T) {
 
 func TestACreditNoteOfACustomerRemainsToBeUsed(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		p := client.CreateCreditNote{CustomerID: l.customer.ID, LegalEntityID: l.LegalEntity.ID, CreditNoteDate: "2026-02-15",
 			CreditNoteNumber: "G-1", Lines: l.lines("4010 50.00")}

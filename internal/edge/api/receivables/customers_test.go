@@ -12,7 +12,7 @@ import (
 
 func TestACustomerIsCreatedFoundChangedArchivedAndDeleted(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		made, err := n.Client.CreateCustomer(t.Context(), client.CreateCustomer{Name: "  Élan SA ", Email: "a@example.com",
 			ExternalReferences: []client.ExternalReference{{Provider: " Stripe", ExternalID: "cus_1"}}, PayerNames: []string{"ELAN  sa"},
@@ -84,7 +84,7 @@ func customerNames(t *testing.T, n *apitest.Tenant, query string) []string {
 
 func TestEveryFaultOfACustomerIsNamed(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		taken := n.NewCustomer(t, "First").ExternalReferences[0]
 		_, err := n.Client.CreateCustomer(t.Context(), client.CreateCustomer{Name: " ", Email: "no address", PaymentTermsDays: new(1),
@@ -101,7 +101,7 @@ func TestEveryFaultOfACustomerIsNamed(t *testing.T) {
 
 func TestACustomerWithInvoicesIsArchivedAndNotDeleted(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		draft := l.invoice(t, "draft", "2026-01-31", "4010 10.00")
 		apitest.WantConflict(t, l.Client.DeleteCustomer(t.Context(), l.customer.ID), "1 invoice, for example INV-1", "/archive")

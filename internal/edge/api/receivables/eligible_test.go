@@ -70,7 +70,7 @@ func stocked(t *testing.T, s *apitest.Service) *ledger {
 
 func TestInvoicesAreFoundAsTheContractSays(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := stocked(t, s)
 		for query, want := range map[string]string{
 			"":                                     "S-1 later open",
@@ -124,7 +124,7 @@ func TestInvoicesAreFoundAsTheContractSays(t *testing.T) {
 
 func TestAnInvoiceSaysWhetherADepositCanBeAppliedToIt(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := stocked(t, s)
 		got := map[string]client.EligibleInvoice{}
 		for i, err := range l.Client.EligibleInvoices(t.Context(), url.Values{"status": {"open,paid,draft,void,uncollectible"}}) {
@@ -157,7 +157,7 @@ func TestAnInvoiceSaysWhetherADepositCanBeAppliedToIt(t *testing.T) {
 
 func TestAMirroredInvoiceBooksNothingAndFollowsItsProvider(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		made, err := s.App.Invoices.Mirror(l.Context(t), mirrored("S-1", invoice.Open, "80.00"))
 		if err != nil {
@@ -187,7 +187,7 @@ func TestAMirroredInvoiceBooksNothingAndFollowsItsProvider(t *testing.T) {
 
 func TestALimitedKeySeesInvoicesOfItsLegalEntitiesOnly(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := stocked(t, s)
 		l.AddEntity(t, "DE", "USD")
 		p := l.params("open", "2026-02-01", "4010 100.00")
@@ -219,7 +219,7 @@ func TestALimitedKeySeesInvoicesOfItsLegalEntitiesOnly(t *testing.T) {
 
 func TestTheDateOfAnInvoiceIsTheSameInEveryTimeZone(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		for zone, want := range map[string]string{"Asia/Tokyo": "2026-02-28T15:00:00Z", "America/New_York": "2026-03-01T05:00:00Z"} {
 			if _, err := l.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Timezone: &zone}); err != nil {

@@ -116,7 +116,7 @@ func (l *ledger) described(t *testing.T, file string) (out []string) {
 
 func TestAnInvoiceThatWasImportedWronglyIsVoidedRenumberedAndImportedAnew(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		const header = "Number,Customer,Date,Amount\n"
 		l.imported(t, header+"A,Northwind,2026-01-05,10\n", client.ImportInvoices{Status: "open"})

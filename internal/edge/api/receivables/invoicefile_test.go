@@ -45,7 +45,7 @@ func wantCounts(t *testing.T, what, got, want string) {
 // The shapes are those of what Stripe, QuickBooks and Xero export; the data is made up.
 func TestFilesOfTheUsualShapesAreImportedWithoutAMapping(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		for name, c := range map[string]struct {
 			file, counts string
@@ -95,7 +95,7 @@ func TestFilesOfTheUsualShapesAreImportedWithoutAMapping(t *testing.T) {
 
 func TestADryRunOfAFileOfInvoicesWritesNothing(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		count := func() (n int) {
 			for _, err := range l.Client.Invoices(t.Context(), nil) {
@@ -121,7 +121,7 @@ func TestADryRunOfAFileOfInvoicesWritesNothing(t *testing.T) {
 
 func TestFaultsOfAFileOfInvoicesNameLineAndColumn(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.NewCustomer(t, "Twice")
 		l.NewCustomer(t, "Twice")
@@ -157,7 +157,7 @@ func TestFaultsOfAFileOfInvoicesNameLineAndColumn(t *testing.T) {
 
 func TestANumberThatExistsWithOtherContentIsAConflict(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		const header = "Number,Customer,Date,Amount\n"
 		counts, _, _ := l.imported(t, header+"A,Northwind,2026-01-01,10\n", client.ImportInvoices{Customers: "existing"})
@@ -180,7 +180,7 @@ func TestANumberThatExistsWithOtherContentIsAConflict(t *testing.T) {
 
 func TestAMappingReadsWhateverTheColumnsAreCalled(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		columns := map[string]any{"invoice_number": "Beleg", "customer_name": "#2", "invoice_date": "Am", "amount": "Netto", "tax_rate": "MwSt"}
 		mapping := map[string]any{"columns": columns, "date_layouts": []string{"DD.MM.YYYY"}, "decimal": ",", "currency": "USD"}
@@ -209,7 +209,7 @@ func TestAMappingReadsWhateverTheColumnsAreCalled(t *testing.T) {
 
 func TestALimitedKeyImportsOnlyForItsLegalEntities(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		other := l.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other", BaseCurrency: "USD"})
 		mine := *l.Ledger.Tenant

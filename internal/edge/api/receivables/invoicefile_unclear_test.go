@@ -11,7 +11,7 @@ import (
 // Invoices are written without their dates; the date of all is 2026-01-05, and they are due after 30 days.
 func TestWhatAFileOfInvoicesLeavesUnclearIsAFault(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other", BaseCurrency: "EUR"})
 		const lines = "Number,Customer,Date,Description,Qty,Amount\n"
@@ -115,7 +115,7 @@ func TestWhatAFileOfInvoicesLeavesUnclearIsAFault(t *testing.T) {
 
 func TestAnInvoiceThatExistsAsVoidOrAsADraftIsNotADuplicateOfAnOpenOne(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		const file = "Number,Customer,Date,Amount\nA,Northwind,2026-01-05,10\n"
 		l.imported(t, file, client.ImportInvoices{})

@@ -16,7 +16,7 @@ import (
 
 func TestVoidingReversesAndWritingOffExpensesWhatIsDue(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-31", "4010 100.00 20% 2050")
 		for _, date := range []string{"2026-01-30", "2031-01-01"} {
@@ -68,7 +68,7 @@ func TestVoidingReversesAndWritingOffExpensesWhatIsDue(t *testing.T) {
 
 func TestAnInvoiceIsNotWrittenOffToWhatItIsDueOn(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-31", "4010 100.00")
 		for _, line := range l.Find(t, *i.JournalEntryID).Lines {
@@ -86,7 +86,7 @@ func TestAnInvoiceIsNotWrittenOffToWhatItIsDueOn(t *testing.T) {
 
 func TestInvoicesOfClosedPeriodsAreBookedAndReversedInOpenOnes(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-15", "4010 100.00")
 		l.Close(t, "", "2026-01")
@@ -106,7 +106,7 @@ func TestInvoicesOfClosedPeriodsAreBookedAndReversedInOpenOnes(t *testing.T) {
 
 func TestForeignCurrencyIsTranslatedAndTheControlAccountAgreesAfterARevaluation(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		if _, err := l.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-01-15 1.10", "EUR USD 2026-01-31 1.20",
 			"EUR USD 2026-02-10 1.15")); err != nil {
@@ -133,7 +133,7 @@ func TestForeignCurrencyIsTranslatedAndTheControlAccountAgreesAfterARevaluation(
 
 func TestTheEntryOfAnInvoiceChangesOnlyWithTheInvoice(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-31", "4010 100.00")
 		lost := l.invoice(t, "open", "2026-01-31", "4010 100.00")
@@ -172,7 +172,7 @@ func settle(t *testing.T, l *ledger, id, amount string) (invoice.Invoice, error)
 
 func TestWhatIsDueIsSettledAndDueAgainWithinTheTotal(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		id := l.invoice(t, "open", "2026-01-31", "4010 100.00").ID
 		for _, x := range []struct{ amount, want string }{
@@ -198,7 +198,7 @@ func TestWhatIsDueIsSettledAndDueAgainWithinTheTotal(t *testing.T) {
 
 func TestVerificationNamesReceivablesThatDifferFromTheInvoices(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		id := l.invoice(t, "open", "2026-01-31", "4010 100.00").ID
 		var found []string
@@ -222,7 +222,7 @@ func TestVerificationNamesReceivablesThatDifferFromTheInvoices(t *testing.T) {
 
 func TestASourceCannotHaveAnAccountThatInvoicesOrApplicationsKeep(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		a := l.apply(t, l.deposit(t, "2026-02-01 Northwind 100.00"), []client.Invoice{l.invoice(t, "open", "2026-01-10", "4010 40.00")}, "40.00")
 		own := l.NewSource(t, client.CreateSource{})

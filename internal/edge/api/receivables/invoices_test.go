@@ -11,7 +11,7 @@ import (
 
 func TestAnOpenInvoiceIsBookedByLineAndTax(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		for _, x := range []struct{ lines, amounts, entry string }{
 			{"4010 100.00", "100.00 0.00 100.00 100.00", "Dr Trade receivables 100.00; Cr 4010 100.00"},
@@ -45,7 +45,7 @@ func TestAnOpenInvoiceIsBookedByLineAndTax(t *testing.T) {
 
 func TestEveryFaultOfAnInvoiceIsNamedAndNothingIsWritten(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.invoice(t, "open", "2026-01-31", "4010 1.00")
 		before := l.AuditCount(t)
@@ -94,7 +94,7 @@ func TestEveryFaultOfAnInvoiceIsNamedAndNothingIsWritten(t *testing.T) {
 
 func TestNumbersFollowEachOtherInEachLegalEntity(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.AddEntity(t, "DE", "USD")
 		number := func(entity, given string) string {
@@ -117,7 +117,7 @@ func TestNumbersFollowEachOtherInEachLegalEntity(t *testing.T) {
 
 func TestOnlyDueDateAndMemoChangeOnceAnInvoiceIsOpen(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "draft", "2026-01-31", "4010 10.00")
 		if i.DueDate != "2026-03-02" { // 30 days
@@ -151,7 +151,7 @@ func TestOnlyDueDateAndMemoChangeOnceAnInvoiceIsOpen(t *testing.T) {
 
 func TestADraftOnAnArchivedAccountIsNotOpened(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "draft", "2026-01-31", "4030 10.00")
 		if _, err := l.Client.ArchiveLedgerAccount(t.Context(), l.Accounts["4030"]); err != nil {

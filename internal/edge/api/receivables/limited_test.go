@@ -61,7 +61,7 @@ func (l *ledger) offered(t *testing.T, s *apitest.Service, c *client.Client, dep
 // one because of that. What an application has paid that the key sees, it can take back.
 func TestALimitedKeyIsOfferedOnlyInvoicesThatItCanApplyADepositTo(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		ofNone, err := s.App.Invoices.Mirror(l.Context(t), mirrored("S-1", invoice.Open, "80.00"))
 		if err != nil {
@@ -115,7 +115,7 @@ func TestALimitedKeyIsOfferedOnlyInvoicesThatItCanApplyADepositTo(t *testing.T) 
 
 func TestASuggestionPaysNoMoreInvoicesThanAnApplicationCan(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		const invoices = 503
 		file := strings.Builder{}

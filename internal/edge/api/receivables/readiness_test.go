@@ -26,7 +26,7 @@ func (l *ledger) checked(t *testing.T, key, code string) client.ReadinessCheck {
 
 func TestReadinessWarnsOfUnappliedCashAtTheEndOfTheMonth(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-05", "4010 100.00")
 		d := l.deposit(t, "2026-02-10 Northwind 150.00")
@@ -50,7 +50,7 @@ func TestReadinessWarnsOfUnappliedCashAtTheEndOfTheMonth(t *testing.T) {
 
 func TestReadinessWarnsOfApplicationsThatWaitForTheirReview(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.rule(t, "require_human_review", "Special deal", "exact", "")
 		p := l.params("open", "2026-01-11", "4010 10.00")

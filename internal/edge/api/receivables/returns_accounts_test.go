@@ -12,7 +12,7 @@ import (
 
 func TestAReturnIsBookedToTheAccountsThatTheApplicationHasCredited(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.rule(t, "route_to_account", "Validator", "contains", l.Accounts["4020"])
 		p := l.params("open", "2026-01-10", "4010 30.01; 4010 70.02 20% 2050")
@@ -82,7 +82,7 @@ func TestAReturnIsBookedToTheAccountsThatTheApplicationHasCredited(t *testing.T)
 
 func TestAReturnTakesBackNoMoreThanWasPaid(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		if _, err := l.Client.UpdateSettings(t.Context(), client.UpdateSettings{WriteOffLimit: new("5.00")}); err != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func TestAReturnTakesBackNoMoreThanWasPaid(t *testing.T) {
 
 func TestAPaymentCannotGoBackBeforeItCameIn(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-10", "4010 100.00")
 		a := l.apply(t, l.deposit(t, "2026-02-01 Northwind 100.00"), []client.Invoice{i}, "60.00")

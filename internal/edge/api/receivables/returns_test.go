@@ -32,7 +32,7 @@ func (l *ledger) now(t *testing.T, id string) string {
 
 func TestAPaymentThatWentBackMakesItsInvoicesDueAgain(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-10", "4010 1000.00 20% 2050")
 		j := l.invoice(t, "open", "2026-01-20", "4010 300.00")
@@ -97,7 +97,7 @@ func TestAPaymentThatWentBackMakesItsInvoicesDueAgain(t *testing.T) {
 
 func TestADigitalAssetThatIsRefundedConsumesItsLots(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		wallet := l.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", Name: "Wallet", Address: "0x1"}).ID
 		moved := func(day int, direction, quantity, gross, fee string) client.Transaction {
@@ -126,7 +126,7 @@ func TestADigitalAssetThatIsRefundedConsumesItsLots(t *testing.T) {
 
 func TestWhatCannotGoBackIsRefused(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i, j := l.invoice(t, "open", "2026-01-10", "4010 100.00"), l.invoice(t, "open", "2026-01-10", "4010 50.00")
 		d := l.deposit(t, "2026-02-01 Northwind 120.00")
@@ -194,7 +194,7 @@ func alloc(i client.Invoice, amount string) string {
 
 func TestADryRunOfAnApplicationSaysThatNothingWasWritten(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i, d := l.invoice(t, "open", "2026-01-10", "4010 40.00"), l.deposit(t, "2026-02-01 Northwind 40.00")
 		a, err := l.Client.CreateCashApplication(t.Context(), client.CreateCashApplication{DepositTransactionID: d.ID, DryRun: true,

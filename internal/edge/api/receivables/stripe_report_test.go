@@ -67,7 +67,7 @@ func (s *shop) wantStripe(a client.CashApplication, status string, i client.Invo
 
 func TestWhatIsReleasedOfAnInvoiceOfStripeIsDueAsStripeStatesIt(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		for _, undo := range []func(a client.CashApplication, i client.Invoice) client.CashApplication{
 			func(a client.CashApplication, _ client.Invoice) client.CashApplication { return s.void(a) },
@@ -98,7 +98,7 @@ func TestWhatIsReleasedOfAnInvoiceOfStripeIsDueAsStripeStatesIt(t *testing.T) {
 
 func TestAPaymentThatAPersonRecordsAtStripeIsNotTakenOffTwice(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		get := func(a client.CashApplication) client.CashApplication {
 			t.Helper()
@@ -138,7 +138,7 @@ func TestAPaymentThatAPersonRecordsAtStripeIsNotTakenOffTwice(t *testing.T) {
 
 func TestAVoidSaysThatStripeMayHaveAPaymentUntilThatIsKnown(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		for _, c := range []struct {
 			path    string
@@ -171,7 +171,7 @@ func TestAVoidSaysThatStripeMayHaveAPaymentUntilThatIsKnown(t *testing.T) {
 
 func TestASynchronizationThatReadAnInvoiceBeforeItsReportChangesNothing(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		var lines []stripetest.Object
 		for range 11 { // the last one is read by a request of its own
@@ -197,7 +197,7 @@ func TestASynchronizationThatReadAnInvoiceBeforeItsReportChangesNothing(t *testi
 
 func TestAReportThatIsRepeatedMakesNoSecondPaymentRecord(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		records := 0
 		for _, path := range []string{"/report_payment", "/attach_payment"} {
@@ -245,7 +245,7 @@ func TestAReportThatIsRepeatedMakesNoSecondPaymentRecord(t *testing.T) {
 
 func TestAReportWithAnUnknownOutcomeDoesNotEndBecauseStripeRefusesTheKey(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		_, i := s.invoice(10000)
 		a := s.pay(i, "60.00")
@@ -264,7 +264,7 @@ func TestAReportWithAnUnknownOutcomeDoesNotEndBecauseStripeRefusesTheKey(t *test
 
 func TestAReportIsTriedAgainAndFindsTheConnectionOfItsInvoice(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		s.tenant.NewConnection(t, client.CreateConnection{APIKey: "sk_2"})
 		_, i := s.invoice(10000)
@@ -296,7 +296,7 @@ func TestAReportIsTriedAgainAndFindsTheConnectionOfItsInvoice(t *testing.T) {
 
 func TestAReturnOfOneInvoiceDoesNotKeepStripeFromTheOthers(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		var invoices [3]client.Invoice
 		var objects [3]stripetest.Object
@@ -338,7 +338,7 @@ func TestAReturnOfOneInvoiceDoesNotKeepStripeFromTheOthers(t *testing.T) {
 
 func TestVerifyFindsAnInvoiceOfStripeThatIsNotDueAsItFollows(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		_, i := s.invoice(10000)
 		s.report(s.pay(i, "60.00"))
@@ -364,7 +364,7 @@ func TestVerifyFindsAnInvoiceOfStripeThatIsNotDueAsItFollows(t *testing.T) {
 // An answer that is none of Stripe, such as that of a proxy, or that does not show the payment, reports nothing.
 func TestAPaymentIsReportedOnlyIfStripesAnswerShowsIt(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		for status, want := range map[int]struct {
 			later     bool

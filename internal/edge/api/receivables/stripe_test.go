@@ -141,7 +141,7 @@ func (s *shop) changed(o stripetest.Object) {
 
 func TestStripeIsToldOfPartsOfAnInvoiceWithPaymentRecords(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		o, i := s.invoice(10000)
 		first := s.report(s.pay(i, "60.00"))
@@ -170,7 +170,7 @@ func TestStripeIsToldOfPartsOfAnInvoiceWithPaymentRecords(t *testing.T) {
 
 func TestWithoutPaymentRecordsOnlyFullPaymentsAreReported(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		service.Stripe.WithoutPaymentRecords()
 		o, i := s.invoice(10000)
@@ -196,7 +196,7 @@ func TestWithoutPaymentRecordsOnlyFullPaymentsAreReported(t *testing.T) {
 
 func TestAnInvoiceThatOtherMoneyHasPaidAtStripeFailsTheReportOnly(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		o, i := s.invoice(10000)
 		a := s.pay(i, "100.00")
@@ -224,7 +224,7 @@ func TestAnInvoiceThatOtherMoneyHasPaidAtStripeFailsTheReportOnly(t *testing.T) 
 
 func TestAReportIsRepeatedUntilStripeAnswersAndTakesEffectOnce(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		o, i := s.invoice(10000)
 		a := s.pay(i, "60.00")
@@ -249,7 +249,7 @@ func TestAReportIsRepeatedUntilStripeAnswersAndTakesEffectOnce(t *testing.T) {
 
 func TestAPaymentThatGoesBackAfterStripeWasToldOfItMustBeReversedThere(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		o, i := s.invoice(10000)
 		a := s.report(s.pay(i, "60.00"))
@@ -276,7 +276,7 @@ func TestAPaymentThatGoesBackAfterStripeWasToldOfItMustBeReversedThere(t *testin
 
 func TestAReportThatIsInterruptedAfterStripeHasTakenThePaymentTakesEffectOnce(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		for _, path := range []string{"/v1/payment_records", "/attach_payment"} {
 			o, i := s.invoice(10000)
@@ -300,7 +300,7 @@ func TestAReportThatIsInterruptedAfterStripeHasTakenThePaymentTakesEffectOnce(t 
 
 func TestStripeIsNotToldOfWhatIsLeftOfAnApplicationThatIsVoidedMeanwhile(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 		s := openShop(t, service)
 		_, i := s.invoice(10000)
 		o, j := s.invoice(5000)

@@ -57,7 +57,7 @@ func (l *ledger) unapplied(t *testing.T, query string) (rows, customers, totals 
 
 func TestUnappliedCashOnAnyDayIsTheLedger(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i, j := l.invoice(t, "open", "2026-01-05", "4010 100.00"), l.invoice(t, "open", "2026-01-06", "4010 30.00")
 		l.NewCustomer(t, "Acme GmbH")
@@ -108,7 +108,7 @@ func TestUnappliedCashOnAnyDayIsTheLedger(t *testing.T) {
 // The rest of a deposit that a review has reserved is unapplied until the review.
 func TestUnappliedCashIncludesWhatWaitsForAReview(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		l.rule(t, "require_human_review", "Special deal", "exact", "")
 		p := l.params("open", "2026-01-11", "4010 10.00")
@@ -130,7 +130,7 @@ func TestUnappliedCashIncludesWhatWaitsForAReview(t *testing.T) {
 // A refund takes from what was unapplied of the deposit that it goes back of, on its own day.
 func TestARefundIsNoLongerUnapplied(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		a := l.apply(t, l.deposit(t, "2026-02-01 Northwind 100.00"), nil)
 		back, err := l.giveBack(t, a, "refund", l.payOut(t, "2026-02-11 Northwind 60.00"), nil)
@@ -152,7 +152,7 @@ func TestARefundIsNoLongerUnapplied(t *testing.T) {
 
 func TestUnappliedCashByCurrencyAndWhatWasBookedByHand(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		if _, err := l.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-02-01 1.20")); err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestUnappliedCashByCurrencyAndWhatWasBookedByHand(t *testing.T) {
 
 func TestUnappliedCashRefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		d := l.deposit(t, "2026-02-02 Northwind 8.00")
 		l.apply(t, d, nil)
@@ -204,7 +204,7 @@ func TestUnappliedCashRefusesWhatItCannotRead(t *testing.T) {
 
 func TestUnappliedCashShowsALimitedKeyNothingOfOtherLegalEntities(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		other := l.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other", BaseCurrency: "USD"})
 		d := l.deposit(t, "2026-02-02 Northwind 77.00")
@@ -225,7 +225,7 @@ func TestUnappliedCashShowsALimitedKeyNothingOfOtherLegalEntities(t *testing.T) 
 
 func TestVerifyFindsEntriesThatLeaveAnotherAmountUnapplied(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+	apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s)
 		i := l.invoice(t, "open", "2026-01-05", "4010 30.00")
 		d := l.deposit(t, "2026-02-02 Northwind 77.00")
