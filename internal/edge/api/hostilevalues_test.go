@@ -119,10 +119,10 @@ func TestSoakNoHostileValueOfAnyInputIsAFailureOfTheService(t *testing.T) {
 		_, own := request(t, r, n)
 		// Most values are refused before the database is asked, and the inputs of other routes get them too, so that in the gate a third
 		// of them are sent, each to one of the engines.
-		parts := map[db.Engine][]int{db.SQLite: {0}, db.Postgres: {1}}[s.App.DB.Engine()]
+		part := map[db.Engine]int{db.SQLite: 0, db.Postgres: 1}[s.App.DB.Engine()]
 		first := len(r.String())
 		h := &hostile{T: t, service: s, tenant: n, route: r, own: own, skip: func(sent int) bool {
-			return !all && !slices.Contains(parts, (first+sent)%6)
+			return !all && (first+sent)%6 != part
 		}}
 		for _, p := range r.Operation.Parameters {
 			switch p.In {

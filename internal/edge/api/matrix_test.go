@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"net/http"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -123,10 +123,8 @@ func divide(t *testing.T) func(s *apitest.Service, r wire.Route) bool {
 		t.Fatal(`its name must begin with TestSoak, or "make soak" leaves it out and some routes are never tested on some engine`)
 	}
 	return func(s *apitest.Service, r wire.Route) bool {
-		sum := fnv.New32a()
-		_, _ = sum.Write([]byte(name + r.String()))
-		engine := []db.Engine{db.SQLite, db.SQLite, db.SQLite, db.Postgres}[sum.Sum32()%4]
-		return os.Getenv("BURSAR_SOAK") == "1" || s.App.DB.Engine() == engine
+		onPostgres := dbtest.InSample(name+r.String(), 4)
+		return os.Getenv("BURSAR_SOAK") == "1" || onPostgres == (s.App.DB.Engine() == db.Postgres)
 	}
 }
 
