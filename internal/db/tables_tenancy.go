@@ -2,14 +2,58 @@ package db
 
 var tenancyTables = []Table{
 	{Name: "users", Kind: Reference, Owner: "tenancy/access", ID: "user_id", One: "user", Many: "users"},
-	{Name: "members", Kind: Tenant, Owner: "tenancy/access", References: []Link{{Column: "user_id", To: "users"}}},
+	{Name: "members", Kind: Tenant, Owner: "tenancy/access", References: []Link{
+		{Column: "user_id", To: "users"},
+		limitedTo("members", "member", "members", ""),
+	}},
+	{Name: "invitations", Kind: Tenant, Owner: "tenancy/access", ID: "invitation_id", One: "invitation", Many: "invitations",
+		References: []Link{
+			{Column: "invited_by", To: "users"},
+			limitedTo("invitations", "invitation", "invitations", "status = 'pending'"),
+		}},
 	{Name: "api_keys", Kind: Reference, PerOrganization: true, Owner: "tenancy/access", ID: "api_key_id", One: "API key", Many: "API keys",
 		References: []Link{
 			{Column: "user_id", To: "users"},
 			{Column: "parent_api_key_id", To: "api_keys"},
-			{Column: "legal_entity_ids", To: "legal_entities", List: true, One: "API key limited to it", Many: "API keys limited to it",
-				Rows: "SELECT CAST(NULL AS TEXT) AS example FROM api_keys limited_key WHERE limited_key.organization_id = @org AND " +
-					"limited_key.revoked_at IS NULL AND ' ' || limited_key.legal_entity_ids || ' ' LIKE '% ' || {id} || ' %'",
-				Unindexed: "an organization has few keys"},
+			limitedTo("api_keys", "API key", "API keys", "revoked_at IS NULL"),
 		}},
+	{Name: "credential_uses", Kind: Tenant, Owner: "tenancy/access", Unaudited: "it says when a credential was used last",
+		Unlinked: map[string]string{"credential_id": "it is the id of a key or of the authorization of an app"}},
+	{Name: "preferences", Kind: Tenant, Owner: "tenancy/access", Unaudited: "it says how a person likes to see the books",
+		References: []Link{{Column: "user_id", To: "users"}}},
+
+	{Name: "user_credentials", Kind: Reference, Owner: "tenancy/identity", References: []Link{{Column: "user_id", To: "users"}}},
+	{Name: "user_identities", Kind: Reference, Owner: "tenancy/identity", References: []Link{{Column: "user_id", To: "users"}}},
+	{Name: "passkeys", Kind: Reference, Owner: "tenancy/identity", ID: "passkey_id", One: "passkey", Many: "passkeys",
+		References: []Link{{Column: "user_id", To: "users"}},
+		Unlinked:   map[string]string{"credential_id": "a device has given it"}},
+	{Name: "sessions", Kind: Local, Owner: "tenancy/identity"},
+	{Name: "mailed_links", Kind: Local, Owner: "tenancy/identity"},
+	{Name: "sign_in_failures", Kind: Local, Owner: "tenancy/identity"},
+
+	{Name: "oauth_clients", Kind: Reference, Owner: "tenancy/oauth", ID: "oauth_client_id", One: "OAuth client", Many: "OAuth clients",
+		References: []Link{{Column: "created_by", To: "users"}}},
+	{Name: "oauth_authorizations", Kind: Tenant, Owner: "tenancy/oauth", ID: "oauth_authorization_id", One: "authorization of an app",
+		Many: "authorizations of apps", References: []Link{
+			{Column: "user_id", To: "users"},
+			{Column: "oauth_client_id", To: "oauth_clients"},
+		}},
+	{Name: "oauth_codes", Kind: Tenant, Owner: "tenancy/oauth", Unaudited: "what came of a code is audited", References: []Link{
+		{Column: "user_id", To: "users"},
+		{Column: "oauth_client_id", To: "oauth_clients"},
+		{Column: "oauth_authorization_id", To: "oauth_authorizations"},
+	}},
+	{Name: "oauth_tokens", Kind: Tenant, Owner: "tenancy/oauth", Unaudited: "the authorization that tokens are for is audited",
+		References: []Link{{Column: "oauth_authorization_id", To: "oauth_authorizations"}}},
+}
+
+// limitedTo declares that the rows of a table are limited to some legal entities. Those that meet a condition keep one from being deleted.
+func limitedTo(table, one, many, condition string) Link {
+	if condition != "" {
+		condition = " AND limited_" + table + "." + condition
+	}
+	return Link{Column: "legal_entity_ids", To: "legal_entities", List: true, One: one + " limited to it", Many: many + " limited to it",
+		Rows: "SELECT CAST(NULL AS TEXT) AS example FROM " + table + " limited_" + table + " WHERE limited_" + table +
+			".organization_id = @org" + condition + " AND ' ' || limited_" + table + ".legal_entity_ids || ' ' LIKE '% ' || {id} || ' %'",
+		Unindexed: "an organization has few of them"}
 }

@@ -23,8 +23,15 @@ const (
 	LegalEntity  Prefix = "le"
 	User         Prefix = "usr"
 	APIKey       Prefix = "key"
-	Event        Prefix = "evt"
-	Request      Prefix = "req"
+	Invitation   Prefix = "ivt"
+	Session      Prefix = "ses"
+	Passkey      Prefix = "psk"
+
+	OAuthClient        Prefix = "oac"
+	OAuthAuthorization Prefix = "oau"
+
+	Event   Prefix = "evt"
+	Request Prefix = "req"
 
 	LedgerAccount Prefix = "lac"
 	Tag           Prefix = "tag"

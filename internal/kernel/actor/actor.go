@@ -5,6 +5,7 @@ package actor
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
@@ -63,6 +64,10 @@ type Actor struct {
 	Scopes         []Scope
 	LegalEntityIDs []string // empty means all
 	RequestID      string
+
+	AuthorizationID string    // of the app that acts for the user; empty if none does
+	SessionID       string    // of the browser in which the user is signed in; empty for keys and apps
+	AuthenticatedAt time.Time // when the user of the session last proved who they are
 }
 
 // Need is what an operation requires of its actor.

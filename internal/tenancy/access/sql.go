@@ -27,6 +27,12 @@ func ensureUser(ctx context.Context, tx *db.Tx, u userRow) (userRow, error) {
 	return db.One[userRow](ctx, tx, "user", "SELECT user_id, email, name, created_at FROM users WHERE email = ?", u.Email)
 }
 
+// ChangeEmail sets the email address of a user. It is a building block for a transaction that is bound to no organization.
+func ChangeEmail(ctx context.Context, tx *db.Tx, userID, email string) error {
+	_, err := tx.Exec(ctx, "UPDATE users SET email = ? WHERE user_id = ?", email, userID)
+	return err
+}
+
 type memberRow struct {
 	UserID    string    `db:"user_id"`
 	Role      string    `db:"role"`

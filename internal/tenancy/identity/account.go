@@ -1,0 +1,253 @@
+package identity
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/password"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
+)
+
+// ResetRequest is the job that mails a link to somebody who says that they have forgotten the password. Whether there is such a person is
+// found out by the job, so that the answer to the request does not depend on it, nor the time that it takes.
+type ResetRequest struct {
+	Email string `json:"email"`
+}
+
+// Kind returns the name of the job.
+func (ResetRequest) Kind() string { return "password_reset" }
+
+// resetsMax is how many links to set a password may work at a time, so that nobody can fill the mailbox of somebody else.
+const resetsMax = 3
+
+// MailReset mails a link to set a new password to a person, if there is one with that email address.
+func (s *Service) MailReset(ctx context.Context, r ResetRequest) error {
+	email, err := access.NormalEmail(r.Email)
+	if err != nil {
+		return nil //nolint:nilerr // nobody has such an address
+	}
+	p, err := s.byEmail(ctx, email)
+	if err != nil || p.UserID == "" {
+		return err
+	}
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		waiting, err := countLinks(ctx, tx, p.UserID, SetPassword, tx.Now())
+		if err != nil || waiting >= resetsMax {
+			return err
+		}
+		link, err := s.NewLink(ctx, tx, Link{Purpose: SetPassword, UserID: p.UserID, Email: p.Email}, lifetimes[SetPassword])
+		if err != nil {
+			return err
+		}
+		return s.send(ctx, tx, p.Email, "Set a new password", "Somebody has asked for a new password for your account at %s.\n\n"+
+			"To set one, open this link within an hour:\n%s\n\nIf that was not you, do nothing: your password has not changed.\n",
+			s.config.PublicURL, link.Reveal())
+	})
+}
+
+// FirstPassword returns the address at which a new person sets their password, for the operator of the service to pass on.
+func (s *Service) FirstPassword(ctx context.Context, userID string) (link secret.Text, err error) {
+	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		p, err := selectPerson(ctx, tx, userID)
+		if err != nil {
+			return err
+		}
+		link, err = s.NewLink(ctx, tx, Link{Purpose: SetPassword, UserID: p.UserID, Email: p.Email}, firstPasswordMax)
+		return err
+	})
+	return link, err
+}
+
+// SetPasswordByLink sets the password of a person who has a link, signs the person in, and ends all other sessions. A second factor is still
+// needed: then it returns SecondFactorNeeded.
+func (s *Service) SetPasswordByLink(ctx context.Context, link, plain secret.Text, o Origin) (SignedIn, error) {
+	l, err := s.FindLink(ctx, SetPassword, link)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	p, err := s.Find(ctx, l.UserID)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if err := s.setPassword(ctx, &p, plain, "", func(ctx context.Context, tx *db.Tx) error {
+		_, err := UseLink(ctx, tx, SetPassword, link)
+		return err
+	}); err != nil {
+		return SignedIn{}, err
+	}
+	if err := s.record(ctx, p, o, event{"user.password_changed", map[string]any{"by": "mailed link"}}); err != nil {
+		return SignedIn{}, err
+	}
+	if p.HasSecondFactor() {
+		ticket, err := s.newTicket(p)
+		if err != nil {
+			return SignedIn{}, err
+		}
+		return SignedIn{}, &SecondFactorNeeded{ticket}
+	}
+	return s.welcome(ctx, p, o, subjects(p.Email, o), ByLink)
+}
+
+// SetPassword sets the password of a person without asking for the former one. It is for the operator of the service.
+func (s *Service) SetPassword(ctx context.Context, userID string, plain secret.Text, o Origin) error {
+	p, err := s.Find(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if err := s.setPassword(ctx, &p, plain, "", nil); err != nil {
+		return err
+	}
+	return s.record(ctx, p, o, event{"user.password_changed", map[string]any{"by": "the operator of the service"}})
+}
+
+// ChangePassword replaces the password of the person of a session, and ends the other sessions.
+func (s *Service) ChangePassword(ctx context.Context, one Session, former, plain secret.Text, o Origin) error {
+	p, err := s.Find(ctx, one.UserID)
+	if err != nil {
+		return err
+	}
+	counted := subjects(p.Email, o)
+	if err := s.allow(ctx, counted); err != nil {
+		return err
+	}
+	right, _, err := s.hasher.Verify(ctx, p.passwordHash, former)
+	if err != nil {
+		return err
+	}
+	if !right && p.HasPassword() {
+		return s.refuse(ctx, p, o, counted, fault.Invalidf("current_password", "is wrong"))
+	}
+	if err := s.setPassword(ctx, &p, plain, one.ID, nil); err != nil {
+		return err
+	}
+	return s.record(ctx, p, o, event{"user.password_changed", map[string]any{"by": "the user"}})
+}
+
+// setPassword checks and stores a password, and ends all sessions but one. The function runs in the same database transaction.
+func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text, keep string, also db.Func) error {
+	orgs, err := s.Memberships(ctx, p.UserID)
+	if err != nil {
+		return err
+	}
+	about := []string{p.Email, p.Name}
+	for _, o := range orgs {
+		about = append(about, o.OrganizationName)
+	}
+	if err := password.Check("password", plain, about...); err != nil {
+		return err
+	}
+	hash, err := s.hasher.Hash(ctx, plain)
+	if err != nil {
+		return err
+	}
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		locked, err := lockPerson(ctx, tx, p.UserID)
+		if err != nil {
+			return err
+		}
+		now := tx.Now()
+		locked.passwordHash, locked.passwordChangedAt = hash, &now
+		if err := updateCredentials(ctx, tx, locked); err != nil {
+			return err
+		}
+		*p = locked
+		if err := s.endSessions(ctx, tx, p.UserID, keep); err != nil {
+			return err
+		}
+		if also != nil {
+			if err := also(ctx, tx); err != nil {
+				return err
+			}
+		}
+		if err := deleteLinks(ctx, tx, p.UserID, SetPassword); err != nil {
+			return err
+		}
+		return s.send(ctx, tx, p.Email, "Your password was changed", "The password of your account at %s was changed at %s.\n\n"+
+			"If that was not you, set a new one now: %s/forgot-password\n", s.config.PublicURL, now.UTC().Format(time.RFC1123),
+			s.config.PublicURL)
+	})
+}
+
+// endSessions ends the sessions of a person, except one.
+func (s *Service) endSessions(ctx context.Context, tx *db.Tx, userID, keep string) error {
+	all, err := selectSessions(ctx, tx, userID)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if one.ID == keep {
+			continue
+		}
+		tx.AfterCommit(func() { s.known.forget(one.hash) })
+		if err := deleteSession(ctx, tx, one.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RequestEmailChange mails a link to a new address of a person, and tells the former one. The address changes when the link is opened.
+func (s *Service) RequestEmailChange(ctx context.Context, userID, address string) error {
+	email, err := access.NormalEmail(address)
+	if err != nil {
+		return err
+	}
+	p, err := s.Find(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if email == p.Email {
+		return fault.Invalidf("email", "is your address already")
+	}
+	other, err := s.byEmail(ctx, email)
+	if err != nil {
+		return err
+	}
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		if err := deleteLinks(ctx, tx, p.UserID, ConfirmEmail); err != nil {
+			return err
+		}
+		if other.UserID != "" { // the answer is the same, so that nobody learns who has an account
+			return s.send(ctx, tx, email, "Your address at Bursar", "Somebody wants to use this address for another account at %s, but you have an "+
+				"account with it already. If that was you, sign in with this address.\n", s.config.PublicURL)
+		}
+		link, err := s.NewLink(ctx, tx, Link{Purpose: ConfirmEmail, UserID: p.UserID, Email: email}, lifetimes[ConfirmEmail])
+		if err != nil {
+			return err
+		}
+		if err := s.send(ctx, tx, email, "Confirm your email address", "To use this address for your account at %s, open this link within a "+
+			"day:\n%s\n", s.config.PublicURL, link.Reveal()); err != nil {
+			return err
+		}
+		return s.send(ctx, tx, p.Email, "Your email address is about to change", "Somebody has asked to change the address of your account at %s "+
+			"to %s.\n\nIf that was not you, set a new password now: %s/forgot-password\n", s.config.PublicURL, email, s.config.PublicURL)
+	})
+}
+
+// ConfirmEmailChange sets the email address that a link was sent to.
+func (s *Service) ConfirmEmailChange(ctx context.Context, link secret.Text, o Origin) (p Person, err error) {
+	var former string
+	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		l, err := UseLink(ctx, tx, ConfirmEmail, link)
+		if err != nil {
+			return err
+		}
+		if p, err = lockPerson(ctx, tx, l.UserID); err != nil {
+			return err
+		}
+		if other, err := selectPersonByEmail(ctx, tx, l.Email); err == nil && other.UserID != p.UserID {
+			return fault.Conflictf("somebody has an account with the address %s already", l.Email)
+		} else if err != nil && fault.KindOf(err) != fault.NotFound {
+			return err
+		}
+		former, p.Email = p.Email, l.Email
+		return access.ChangeEmail(ctx, tx, p.UserID, l.Email)
+	})
+	if err != nil {
+		return p, err
+	}
+	return p, s.record(ctx, p, o, event{"user.email_changed", map[string]any{"former_email": former}})
+}

@@ -1,0 +1,45 @@
+package identity
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/mail"
+	"github.com/bursarhq/bursar/internal/base/password"
+	"github.com/bursarhq/bursar/internal/base/seal"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Config says how people sign in.
+type Config struct {
+	Secrets   *seal.Key // encrypts the secrets of authenticator apps
+	PublicURL string    // the address of the service as people see it, without a slash at the end: links in mail begin with it
+}
+
+// Service implements the use cases of people who sign in.
+type Service struct {
+	db     *db.DB
+	config Config
+	hasher *password.Hasher
+	known  sessionCache
+
+	// Send queues a message in a database transaction. Without it, no mail is sent.
+	Send func(ctx context.Context, tx *db.Tx, m mail.Message) error
+}
+
+// NewService returns a Service on a database. Passwords take half of the processors at most, so that requests find one free.
+func NewService(d *db.DB, c Config) *Service {
+	return &Service{db: d, config: c, hasher: password.NewHasher(max(1, runtime.GOMAXPROCS(0)/2))}
+}
+
+func (s *Service) random() io.Reader { return s.db.Random() }
+
+func (s *Service) now() time.Time { return s.db.Clock().Now() }
+
+// PublicURL returns the address of the service as people see it.
+func (s *Service) PublicURL() string { return s.config.PublicURL }
+
+// shared is why what belongs to a person is read and written without an organization.
+const shared = "a person may be a member of several organizations"

@@ -1,0 +1,233 @@
+package identity
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+// Session is a browser in which a person is signed in.
+type Session struct {
+	ID              string
+	UserID          string
+	Method          Method
+	Address         string
+	UserAgent       string
+	OrganizationID  string // the one that the person works for; empty until it is chosen
+	CreatedAt       time.Time
+	AuthenticatedAt time.Time
+	SeenAt          time.Time
+	ExpiresAt       time.Time
+
+	hash string
+}
+
+// Method is how a person proved who they are.
+type Method string
+
+// The methods.
+const (
+	ByPassword Method = "password"
+	ByTOTP     Method = "password_and_totp"
+	ByRecovery Method = "password_and_recovery_code"
+	ByPasskey  Method = "passkey"
+	ByOpenID   Method = "openid_connect"
+	ByLink     Method = "mailed_link"
+)
+
+const (
+	sessionPrefix = "bss_"
+
+	// A session ends after a while without requests, and at the latest some time after it began.
+	idleMax    = 7 * 24 * time.Hour
+	sessionMax = 30 * 24 * time.Hour
+
+	// FreshFor is how long a person need not prove again who they are before they do something dangerous.
+	FreshFor = 15 * time.Minute
+
+	// seenEvery is how exactly it is known when a session was used last.
+	seenEvery = 5 * time.Minute
+)
+
+// begin creates a session. An earlier one of the browser does not become this one: each sign-in has a text of its own, so that nobody can
+// plant one.
+func (s *Service) begin(ctx context.Context, p Person, o Origin, m Method) (Session, secret.Text, error) {
+	text, err := token.New(s.random(), sessionPrefix)
+	if err != nil {
+		return Session{}, text, err
+	}
+	now := s.now()
+	one := Session{ID: s.db.IDs().New(id.Session), UserID: p.UserID, Method: m, Address: o.Address, UserAgent: o.UserAgent, CreatedAt: now,
+		AuthenticatedAt: now, SeenAt: now, ExpiresAt: now.Add(sessionMax), hash: token.Hash(text.Reveal())}
+	orgs, err := s.Memberships(ctx, p.UserID)
+	if err != nil {
+		return Session{}, text, err
+	}
+	if len(orgs) == 1 {
+		one.OrganizationID = orgs[0].OrganizationID
+	}
+	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error { return insertSession(ctx, tx, one) })
+	return one, text, err
+}
+
+// ended reports whether a session has expired.
+func (s Session) ended(now time.Time) bool {
+	return !now.Before(s.ExpiresAt) || now.Sub(s.SeenAt) >= idleMax
+}
+
+// Fresh reports whether the person has proved recently who they are.
+func (s Session) Fresh(now time.Time) bool { return now.Sub(s.AuthenticatedAt) < FreshFor }
+
+// errNoSession is the error for a session that is unknown or has ended. It does not say which.
+var errNoSession = fault.Unauthorizedf("the session has ended: sign in again")
+
+// cacheTTL is how long a node may use a cached session: every node must honor a sign-out within a second.
+const (
+	cacheTTL = 500 * time.Millisecond
+	cacheMax = 10_000
+)
+
+// sessionCache caches sessions and memberships briefly, so that a page with many requests reads them once.
+type sessionCache struct {
+	mu     sync.Mutex
+	byHash map[string]cachedSession
+}
+
+type cachedSession struct {
+	session Session
+	members []Membership
+	read    time.Time
+}
+
+func (c *sessionCache) get(hash string, now time.Time) (cachedSession, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byHash[hash]
+	return e, ok && now.Sub(e.read) < cacheTTL
+}
+
+func (c *sessionCache) put(hash string, e cachedSession) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byHash == nil || len(c.byHash) >= cacheMax {
+		c.byHash = map[string]cachedSession{}
+	}
+	c.byHash[hash] = e
+}
+
+func (c *sessionCache) forget(hash string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.byHash, hash)
+}
+
+// Authenticate returns the session of a text, and the organizations that its person is a member of.
+func (s *Service) Authenticate(ctx context.Context, text secret.Text) (Session, []Membership, error) {
+	plain := text.Reveal()
+	if !token.Looks(plain, sessionPrefix) {
+		return Session{}, nil, errNoSession
+	}
+	hash, now := token.Hash(plain), s.now()
+	e, ok := s.known.get(hash, now)
+	if !ok {
+		err := s.db.ReadAcross(ctx, "the session determines the person", func(ctx context.Context, tx *db.Tx) (err error) {
+			if e.session, err = selectSessionByHash(ctx, tx, hash); err != nil {
+				return err
+			}
+			e.members, err = selectMemberships(ctx, tx, e.session.UserID, membershipsMax)
+			return err
+		})
+		if fault.KindOf(err) == fault.NotFound {
+			return Session{}, nil, errNoSession
+		}
+		if err != nil {
+			return Session{}, nil, err
+		}
+		e.read = now
+		s.known.put(hash, e)
+	}
+	if e.session.ended(now) {
+		return Session{}, nil, errNoSession
+	}
+	if now.Sub(e.session.SeenAt) >= seenEvery {
+		s.see(ctx, &e, now)
+		s.known.put(hash, e)
+	}
+	return e.session, e.members, nil
+}
+
+// see notes that a session was used. If that fails, the next request notes it.
+func (s *Service) see(ctx context.Context, e *cachedSession, now time.Time) {
+	err := s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error { return updateSeen(ctx, tx, e.session.ID, now) })
+	if err == nil {
+		e.session.SeenAt = now
+	}
+}
+
+// ActorOf returns the actor of a session in an organization: the one that is named, the one that was chosen, or the only one.
+func ActorOf(one Session, members []Membership, organizationID string) (actor.Actor, error) {
+	if organizationID == "" {
+		organizationID = one.OrganizationID
+	}
+	if organizationID == "" && len(members) == 1 {
+		organizationID = members[0].OrganizationID
+	}
+	for _, m := range members {
+		if m.OrganizationID == organizationID {
+			return actor.Actor{OrganizationID: m.OrganizationID, UserID: one.UserID, Role: m.Role, SessionID: one.ID,
+				AuthenticatedAt: one.AuthenticatedAt, Scopes: actor.Scopes, LegalEntityIDs: m.LegalEntityIDs}, nil
+		}
+	}
+	switch {
+	case len(members) == 0:
+		return actor.Actor{}, fault.Forbiddenf("you are not a member of any organization: ask an owner of yours for an invitation")
+	case organizationID == "":
+		return actor.Actor{}, fault.Forbiddenf("you are a member of several organizations: choose one")
+	}
+	return actor.Actor{}, fault.Missing("organization")
+}
+
+// Sessions returns the sessions of a person that have not ended, the newest first.
+func (s *Service) Sessions(ctx context.Context, userID string) (out []Session, err error) {
+	err = s.db.ReadAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		all, err := selectSessions(ctx, tx, userID)
+		for _, one := range all {
+			if !one.ended(s.now()) {
+				out = append(out, one)
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// SignOut ends a session of a person.
+func (s *Service) SignOut(ctx context.Context, p Person, o Origin, sessionID string) error {
+	var one Session
+	err := s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) (err error) {
+		if one, err = selectSession(ctx, tx, p.UserID, sessionID); err != nil {
+			return err
+		}
+		tx.AfterCommit(func() { s.known.forget(one.hash) })
+		return deleteSession(ctx, tx, one.ID)
+	})
+	if err != nil {
+		return err
+	}
+	return s.record(ctx, p, o, event{"session.ended", map[string]any{"session_id": one.ID}})
+}
+
+// ChooseOrganization sets the organization that a person works for in a session.
+func (s *Service) ChooseOrganization(ctx context.Context, one Session, organizationID string) error {
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		tx.AfterCommit(func() { s.known.forget(one.hash) })
+		return updateChosen(ctx, tx, one.ID, organizationID)
+	})
+}
