@@ -156,6 +156,7 @@ CREATE TABLE oauth_tokens (
     token_hash             {text} NOT NULL,
     oauth_authorization_id {text} NOT NULL,
     kind                   {text} NOT NULL,
+    scopes                 {text} NOT NULL,
     salt                   {text} NOT NULL,
     created_at             {timestamp} NOT NULL,
     expires_at             {timestamp} NOT NULL,

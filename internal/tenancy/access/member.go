@@ -24,6 +24,8 @@ type Member struct {
 	Name     string
 	Role     actor.Role
 	JoinedAt time.Time
+
+	LegalEntityIDs []string // that the member is limited to; empty means all
 }
 
 // NormalEmail returns the form in which an email address is stored and compared.

@@ -58,14 +58,15 @@ func countRole(ctx context.Context, tx *db.Tx, role actor.Role) (int64, error) {
 }
 
 type memberUserRow struct {
-	UserID    string    `db:"user_id"`
-	Email     string    `db:"email"`
-	Name      *string   `db:"name"`
-	Role      string    `db:"role"`
-	CreatedAt time.Time `db:"created_at"`
+	UserID         string    `db:"user_id"`
+	Email          string    `db:"email"`
+	Name           *string   `db:"name"`
+	Role           string    `db:"role"`
+	LegalEntityIDs string    `db:"legal_entity_ids"`
+	CreatedAt      time.Time `db:"created_at"`
 }
 
-const memberQuery = "SELECT m.user_id, u.email, u.name, m.role, m.created_at FROM members m JOIN users u ON u.user_id = " +
+const memberQuery = "SELECT m.user_id, u.email, u.name, m.role, m.legal_entity_ids, m.created_at FROM members m JOIN users u ON u.user_id = " +
 	"m.user_id WHERE m.organization_id = @org"
 
 // selectMembers reads members by user id, which sorts by the creation of the user.
@@ -92,7 +93,14 @@ func OwnerEmails(ctx context.Context, tx *db.Tx) ([]string, error) {
 }
 
 func (r memberUserRow) member() Member {
-	return Member{UserID: r.UserID, Email: r.Email, Name: db.OrEmpty(r.Name), Role: actor.Role(r.Role), JoinedAt: r.CreatedAt}
+	return Member{UserID: r.UserID, Email: r.Email, Name: db.OrEmpty(r.Name), Role: actor.Role(r.Role),
+		LegalEntityIDs: strings.Fields(r.LegalEntityIDs), JoinedAt: r.CreatedAt}
+}
+
+// FindMember returns a member of the organization. It is a building block.
+func FindMember(ctx context.Context, tx *db.Tx, userID string) (Member, error) {
+	r, err := db.One[memberUserRow](ctx, tx, "member", memberQuery+" AND m.user_id = ?", userID)
+	return r.member(), err
 }
 
 // MemberByEmail finds a member of the organization by email address, which an error of kind NotFound names.

@@ -1,0 +1,116 @@
+package oauth
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+const (
+	// cacheTTL is how long a node may use a cached token: every node must honor a revocation within a second.
+	cacheTTL = 500 * time.Millisecond
+	cacheMax = 10_000
+)
+
+// tokenCache caches access tokens briefly, so that a busy one is read from the database twice a second and not for every request.
+type tokenCache struct {
+	mu     sync.RWMutex
+	byHash map[string]cachedToken
+}
+
+type cachedToken struct {
+	who     actor.Actor
+	expires time.Time
+	read    time.Time
+}
+
+func (c *tokenCache) get(hash string, now time.Time) (cachedToken, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	e, ok := c.byHash[hash]
+	return e, ok && now.Sub(e.read) < cacheTTL
+}
+
+func (c *tokenCache) put(hash string, e cachedToken) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byHash == nil || len(c.byHash) >= cacheMax {
+		c.byHash = map[string]cachedToken{}
+	}
+	c.byHash[hash] = e
+}
+
+// forget removes the tokens of an authorization.
+func (c *tokenCache) forget(authorizationID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for hash, e := range c.byHash {
+		if e.who.AuthorizationID == authorizationID {
+			delete(c.byHash, hash)
+		}
+	}
+}
+
+// errBadToken is the error for an access token that is not valid. It does not say why.
+var errBadToken = fault.Unauthorizedf("the access token is not valid: it is unknown, expired or revoked; refresh it, or connect again")
+
+// Authenticate returns the actor of an access token: the person who has allowed it, with the scopes that they have granted.
+func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Actor, error) {
+	plain := text.Reveal()
+	org, ok := organizationOf(plain, accessPrefix)
+	if !ok {
+		return actor.Actor{}, fault.Unauthorizedf("the access token is not valid: check that it was copied as a whole")
+	}
+	hash, now := token.Hash(plain), s.db.Clock().Now()
+	e, ok := s.known.get(hash, now)
+	if !ok {
+		var err error
+		if e, err = s.readToken(ctx, org, hash); err != nil {
+			return actor.Actor{}, err
+		}
+		e.read = now
+		s.known.put(hash, e)
+	}
+	if !now.Before(e.expires) {
+		return actor.Actor{}, errBadToken
+	}
+	return e.who, nil
+}
+
+// readToken reads an access token and what it may do: no more than its person.
+func (s *Service) readToken(ctx context.Context, org, hash string) (e cachedToken, err error) {
+	err = s.db.ReadOne(ctx, org, func(ctx context.Context, tx *db.Tx) error {
+		t, a, err := selectAccess(ctx, tx, hash)
+		if err != nil {
+			return err
+		}
+		m, err := selectMember(ctx, tx, a.UserID)
+		if err != nil {
+			return err
+		}
+		e = cachedToken{expires: t.ExpiresAt, who: actor.Actor{OrganizationID: org, UserID: a.UserID, Role: m.Role, AuthorizationID: a.ID,
+			Scopes: t.Scopes, LegalEntityIDs: m.LegalEntityIDs}}
+		return nil
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		err = errBadToken
+	}
+	return e, err
+}
+
+// IsNew reports whether a text may be an access token that this node has not read from the database before.
+func (s *Service) IsNew(text secret.Text) bool {
+	if _, ok := organizationOf(text.Reveal(), accessPrefix); !ok {
+		return false
+	}
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	_, known := s.known.byHash[token.Hash(text.Reveal())]
+	return !known
+}

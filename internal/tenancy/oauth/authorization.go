@@ -1,0 +1,247 @@
+package oauth
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+)
+
+// Authorization is what a person has allowed an app to do in an organization.
+type Authorization struct {
+	ID         string
+	UserID     string
+	ClientID   string
+	ClientName string
+	Scopes     []actor.Scope
+	CreatedAt  time.Time
+	EndedAt    *time.Time
+	EndReason  EndReason
+}
+
+// EndReason is why an authorization has ended.
+type EndReason string
+
+// The reasons.
+const (
+	Revoked       EndReason = "revoked"        // by the app
+	Disconnected  EndReason = "disconnected"   // by a person
+	Replaced      EndReason = "replaced"       // the person has connected the app again
+	CodeReplayed  EndReason = "code_replayed"  // the code was used twice
+	TokenReplayed EndReason = "token_replayed" // a refresh token was used long after it was exchanged
+	MemberRemoved EndReason = "member_removed" // the person is no longer a member
+	ClientRevoked EndReason = "client_revoked" // the app is not registered any more
+)
+
+func (a Authorization) facts() map[string]any {
+	return map[string]any{"id": a.ID, "user_id": a.UserID, "oauth_client_id": a.ClientID, "scopes": a.Scopes, "created_at": a.CreatedAt,
+		"ended_at": a.EndedAt, "end_reason": db.OrNull(string(a.EndReason))}
+}
+
+const (
+	codePrefix    = "buc_"
+	accessPrefix  = "bua_"
+	refreshPrefix = "brt_"
+
+	codeMax    = time.Minute
+	accessMax  = 24 * time.Hour
+	refreshMax = 90 * 24 * time.Hour
+
+	// repeatMax is how long a refresh token may be exchanged again for the same tokens, by an app that did not get the answer.
+	repeatMax = 10 * time.Second
+)
+
+// prefixIn returns the beginning of the texts of an organization: the prefix and the id of the organization without its own prefix.
+func prefixIn(prefix, organizationID string) string { return prefix + organizationID[len("org_"):] }
+
+// organizationOf returns the organization that a text belongs to, or false if it is no such text.
+func organizationOf(text, prefix string) (string, bool) {
+	const suffix = 26
+	if len(text) < len(prefix)+suffix {
+		return "", false
+	}
+	org := "org_" + text[len(prefix):len(prefix)+suffix]
+	return org, id.Valid(id.Organization, org) && token.Looks(text, prefixIn(prefix, org))
+}
+
+// Approve returns a code for an app that a person has allowed to act for them in an organization. The request must have been checked.
+func (s *Service) Approve(ctx context.Context, who actor.Actor, c Client, r AuthorizationRequest, scopes []actor.Scope) (secret.Text, error) {
+	text, err := token.New(s.db.Random(), prefixIn(codePrefix, who.OrganizationID))
+	if err != nil {
+		return text, err
+	}
+	err = s.db.Write(actor.With(ctx, who), who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		return insertCode(ctx, tx, code{hash: token.Hash(text.Reveal()), UserID: who.UserID, ClientID: c.ID, RedirectURI: r.RedirectURI,
+			Challenge: r.CodeChallenge, Scopes: scopes, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(codeMax)})
+	})
+	return text, err
+}
+
+// code is a code as it is stored.
+type code struct {
+	hash            string
+	UserID          string
+	ClientID        string
+	RedirectURI     string
+	Challenge       string
+	Scopes          []actor.Scope
+	CreatedAt       time.Time
+	ExpiresAt       time.Time
+	UsedAt          *time.Time
+	AuthorizationID string
+}
+
+// Tokens is what an app gets.
+type Tokens struct {
+	Access    secret.Text
+	Refresh   secret.Text
+	Scopes    []actor.Scope
+	ExpiresIn time.Duration
+}
+
+// ExchangeParams are what an app sends for tokens.
+type ExchangeParams struct {
+	ClientID    string
+	Code        secret.Text
+	RedirectURI string
+	Verifier    secret.Text
+}
+
+var errBadCode = &Error{InvalidGrant, "the code is unknown, has expired, was used, or was not given to this app, for this address and with " +
+	"this verifier"}
+
+// Exchange returns the tokens for a code. A code that is used twice ends what it gave. An earlier authorization of the same app by the same
+// person in the organization is replaced.
+func (s *Service) Exchange(ctx context.Context, p ExchangeParams) (out Tokens, err error) {
+	plain := p.Code.Reveal()
+	org, ok := organizationOf(plain, codePrefix)
+	if !ok {
+		return out, errBadCode
+	}
+	c, err := s.FindClient(ctx, p.ClientID)
+	if err != nil {
+		return out, asInvalidClient(err)
+	}
+	var refused *Error
+	err = s.db.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
+		refused = nil
+		given, err := lockCode(ctx, tx, token.Hash(plain))
+		if fault.KindOf(err) == fault.NotFound || err == nil && (given.ClientID != c.ID || given.RedirectURI != p.RedirectURI ||
+			!proves(p.Verifier.Reveal(), given.Challenge)) {
+			refused = errBadCode
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		ctx = actor.With(ctx, actor.Actor{OrganizationID: org, UserID: given.UserID, RequestID: actor.From(ctx).RequestID})
+		switch {
+		case given.UsedAt != nil:
+			refused = errBadCode
+			return s.endIfActive(ctx, tx, given.AuthorizationID, CodeReplayed)
+		case !tx.Now().Before(given.ExpiresAt):
+			refused = errBadCode
+			return nil
+		}
+		if _, err := selectMember(ctx, tx, given.UserID); fault.KindOf(err) == fault.NotFound {
+			refused = errBadCode
+			return nil
+		} else if err != nil {
+			return err
+		}
+		out, err = s.grant(ctx, tx, c, given)
+		return err
+	})
+	if err == nil && refused != nil {
+		return Tokens{}, refused
+	}
+	return out, err
+}
+
+// grant stores an authorization with its first tokens.
+func (s *Service) grant(ctx context.Context, tx *db.Tx, c Client, given code) (Tokens, error) {
+	earlier, err := selectActive(ctx, tx, given.UserID, c.ID)
+	if err != nil {
+		return Tokens{}, err
+	}
+	for _, one := range earlier {
+		if err := s.end(ctx, tx, one, Replaced); err != nil {
+			return Tokens{}, err
+		}
+	}
+	a := Authorization{ID: tx.NewID(id.OAuthAuthorization), UserID: given.UserID, ClientID: c.ID, ClientName: c.Name, Scopes: given.Scopes,
+		CreatedAt: tx.Now()}
+	if err := insertAuthorization(ctx, tx, a); err != nil {
+		return Tokens{}, err
+	}
+	if err := updateCodeUsed(ctx, tx, given.hash, a.ID, tx.Now()); err != nil {
+		return Tokens{}, err
+	}
+	out := Tokens{Scopes: a.Scopes, ExpiresIn: accessMax}
+	if out.Access, err = token.New(s.db.Random(), prefixIn(accessPrefix, tx.Organization())); err != nil {
+		return out, err
+	}
+	if out.Refresh, err = token.New(s.db.Random(), prefixIn(refreshPrefix, tx.Organization())); err != nil {
+		return out, err
+	}
+	if err := s.store(ctx, tx, a, out); err != nil {
+		return out, err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "oauth_authorization.granted", ResourceType: "oauth_authorization", ResourceID: a.ID,
+		After: a.facts(), Object: a})
+	return out, nil
+}
+
+// end ends an authorization, and with it its tokens.
+func (s *Service) end(ctx context.Context, tx *db.Tx, before Authorization, why EndReason) error {
+	after, now := before, tx.Now()
+	after.EndedAt, after.EndReason = &now, why
+	tx.AfterCommit(func() { s.known.forget(before.ID) })
+	if err := updateEnded(ctx, tx, after); err != nil {
+		return err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "oauth_authorization.ended", ResourceType: "oauth_authorization", ResourceID: after.ID,
+		Before: before.facts(), After: after.facts(), Object: after})
+	return nil
+}
+
+func (s *Service) endIfActive(ctx context.Context, tx *db.Tx, authorizationID string, why EndReason) error {
+	a, err := lockAuthorization(ctx, tx, authorizationID)
+	if err != nil || a.EndedAt != nil {
+		return err
+	}
+	return s.end(ctx, tx, a, why)
+}
+
+// Authorizations lists the apps that people of the actor's organization have connected and not ended, the newest first. Who is not an owner
+// or admin sees their own.
+func (s *Service) Authorizations(ctx context.Context, p page.Request) (page.Page[Authorization], error) {
+	who := actor.From(ctx)
+	user := who.UserID
+	if who.Role == actor.Owner || who.Role == actor.Admin {
+		user = ""
+	}
+	key := func(a Authorization) string { return a.ID }
+	return page.ListByKey("connected-apps", nil, p, "~", key, func(below string, limit int) (rows []Authorization, err error) {
+		err = s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectAuthorizations(ctx, tx, user, below, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// asInvalidClient returns the error of the protocol for an app that is not known.
+func asInvalidClient(err error) error {
+	if fault.KindOf(err) == fault.NotFound {
+		return &Error{InvalidClient, "client_id is not that of a registered app"}
+	}
+	return err
+}

@@ -1,0 +1,213 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+)
+
+// Client is an app that may ask people for access.
+type Client struct {
+	ID             string
+	OrganizationID string // whose owner registered it; empty if the operator of the service did, or the app itself
+	Name           string
+	RedirectURIs   []string
+	HomepageURL    string
+	RegisteredBy   Registrar
+	CreatedBy      string
+	CreatedAt      time.Time
+	RevokedAt      *time.Time
+}
+
+// Registrar is who has registered a client.
+type Registrar string
+
+// The registrars.
+const (
+	ByOperator     Registrar = "operator"
+	ByOrganization Registrar = "organization"
+	ByItself       Registrar = "itself" // dynamic registration, RFC 7591
+)
+
+// The limits of a client.
+const (
+	nameMax         = 100
+	redirectURIsMax = 10
+	uriMax          = 2048
+)
+
+func (c Client) facts() map[string]any {
+	return map[string]any{"id": c.ID, "name": c.Name, "redirect_uris": c.RedirectURIs, "homepage_url": db.OrNull(c.HomepageURL),
+		"registered_by": c.RegisteredBy, "revoked_at": c.RevokedAt}
+}
+
+// RegisterParams describe a new client.
+type RegisterParams struct {
+	Name         string
+	RedirectURIs []string
+	HomepageURL  string
+}
+
+// Validate returns a fault that names everything that is wrong.
+func (p RegisterParams) Validate() error {
+	var faults fault.List
+	if n := utf8.RuneCountInString(p.Name); n == 0 || n > nameMax || strings.TrimSpace(p.Name) != p.Name {
+		faults.Addf("name", "must have 1 to %d characters, without spaces at its ends", nameMax)
+	}
+	if n := len(p.RedirectURIs); n == 0 || n > redirectURIsMax {
+		faults.Addf("redirect_uris", "must have 1 to %d addresses, but has %d", redirectURIsMax, n)
+	}
+	for i, text := range p.RedirectURIs {
+		field := fmt.Sprintf("redirect_uris[%d]", i)
+		if problem := redirectProblem(text); problem != "" {
+			faults.Addf(field, "%s", problem)
+		}
+		if slices.Index(p.RedirectURIs, text) != i {
+			faults.Addf(field, "is there twice")
+		}
+	}
+	if p.HomepageURL != "" {
+		if u, err := url.Parse(p.HomepageURL); err != nil || u.Scheme != "https" || u.Host == "" || len(p.HomepageURL) > uriMax {
+			faults.Addf("homepage_url", "must be an https address of at most %d characters", uriMax)
+		}
+	}
+	return faults.Err()
+}
+
+// redirectProblem returns what is wrong with an address that people are to be sent back to, or nothing.
+func redirectProblem(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case len(text) > uriMax:
+		return fmt.Sprintf("must have at most %d characters", uriMax)
+	case err != nil || u.Host == "" || u.Opaque != "":
+		return "must be an address such as https://app.example.com/callback"
+	case strings.Contains(text, "#"):
+		return "must have no fragment"
+	case u.User != nil:
+		return "must have no user name"
+	case strings.ContainsAny(text, "*\\ \t\r\n"):
+		return "must have no spaces, backslashes or wildcards"
+	case u.Scheme == "https", isLoopback(u):
+		return ""
+	case u.Scheme == "http":
+		return "must begin with https, unless it is on this machine (127.0.0.1, [::1] or localhost)"
+	}
+	return "must begin with https"
+}
+
+// isLoopback reports whether an address is on the machine of the person, as those of apps that run there are (RFC 8252).
+func isLoopback(u *url.URL) bool {
+	if u.Scheme != "http" {
+		return false
+	}
+	address, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
+}
+
+// allowsRedirect reports whether an address is one of those that are registered: exactly, except that the port of one on the machine of the
+// person may differ.
+func (c Client) allowsRedirect(text string) bool {
+	if slices.Contains(c.RedirectURIs, text) {
+		return redirectProblem(text) == ""
+	}
+	given, err := url.Parse(text)
+	if err != nil || !isLoopback(given) || redirectProblem(text) != "" {
+		return false
+	}
+	return slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
+		r, err := url.Parse(registered)
+		return err == nil && isLoopback(r) && r.Hostname() == given.Hostname() && withoutPort(registered, r) == withoutPort(text, given)
+	})
+}
+
+// withoutPort returns an address as it is written, without the port.
+func withoutPort(text string, u *url.URL) string {
+	if u.Port() == "" {
+		return text
+	}
+	return strings.Replace(text, u.Host, strings.TrimSuffix(u.Host, ":"+u.Port()), 1)
+}
+
+// Service implements the use cases of apps.
+type Service struct {
+	db    *db.DB
+	known tokenCache
+}
+
+// NewService returns a Service on a database.
+func NewService(d *db.DB) *Service { return &Service{db: d} }
+
+// shared is why clients are read and written without an organization.
+const shared = "people of any organization may use an app"
+
+// RegisterForOrganization registers an app of the actor's organization.
+func (s *Service) RegisterForOrganization(ctx context.Context, p RegisterParams) (c Client, err error) {
+	if err := p.Validate(); err != nil {
+		return c, err
+	}
+	who := actor.From(ctx)
+	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		c = Client{ID: tx.NewID(id.OAuthClient), OrganizationID: who.OrganizationID, Name: p.Name, RedirectURIs: p.RedirectURIs,
+			HomepageURL: p.HomepageURL, RegisteredBy: ByOrganization, CreatedBy: who.UserID, CreatedAt: tx.Now()}
+		if err := insertClient(ctx, tx, c); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "oauth_client.created", ResourceType: "oauth_client", ResourceID: c.ID, After: c.facts(),
+			Object: c})
+		return nil
+	})
+	return c, err
+}
+
+// Register registers an app of no organization.
+func (s *Service) Register(ctx context.Context, p RegisterParams, by Registrar) (c Client, err error) {
+	if err := p.Validate(); err != nil {
+		return c, err
+	}
+	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		c = Client{ID: tx.NewID(id.OAuthClient), Name: p.Name, RedirectURIs: p.RedirectURIs, HomepageURL: p.HomepageURL, RegisteredBy: by,
+			CreatedAt: tx.Now()}
+		return insertClient(ctx, tx, c)
+	})
+	return c, err
+}
+
+// Clients lists the apps that the actor's organization has registered, the newest first.
+func (s *Service) Clients(ctx context.Context, p page.Request) (page.Page[Client], error) {
+	key := func(c Client) string { return c.ID }
+	return page.ListByKey("oauth-clients", nil, p, "~", key, func(below string, limit int) (rows []Client, err error) {
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectClients(ctx, tx, below, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// FindClient returns a client that was not revoked.
+func (s *Service) FindClient(ctx context.Context, clientID string) (c Client, err error) {
+	if !id.Valid(id.OAuthClient, clientID) {
+		return c, fault.Missing("OAuth client")
+	}
+	err = s.db.ReadAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		c, err = selectClient(ctx, tx, clientID)
+		return err
+	})
+	if err == nil && c.RevokedAt != nil {
+		err = fault.Missing("OAuth client")
+	}
+	return c, err
+}
