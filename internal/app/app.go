@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
@@ -49,6 +50,8 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 	"github.com/bursarhq/bursar/internal/reporting/unapplied"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
+	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
@@ -99,18 +102,24 @@ type App struct {
 	Feed           *feed.Service
 	Webhooks       *webhook.Service
 
+	Identity *identity.Service
+	OAuth    *oauth.Service
+
 	log     *slog.Logger
-	anchors string       // the folder to which closes write anchors, or empty
-	mail    *mail.Server // nil if none is configured
+	config  Config
+	anchors string                     // the folder to which closes write anchors, or empty
+	jobs    func() (*job.Queue, error) // stores jobs
 }
 
-// Config says how other systems are reached.
+// Config says how other systems are reached, and how people reach the service.
 type Config struct {
 	Secrets      *seal.Key         // encrypts credentials and secrets; without one, connections and webhook endpoints cannot be created
 	ProviderURLs map[string]string // addresses of providers that replace their own, by name
 	AllowPrivate bool              // allow providers and webhook endpoints on private networks
 	Proxy        *url.URL          // for requests to providers and webhook endpoints; nil means none
-	Mail         *mail.Server      // for messages to users; nil means that none are sent
+	Mail         *mail.Server      // for messages to people; nil means that they are written to files
+	MailFolder   string            // where messages are written to if there is no server for mail
+	PublicURL    string            // address of the service as people see it, without a slash at the end
 }
 
 // New builds the application on a database, which need not answer yet, without access to other systems.
@@ -142,7 +151,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	events := feed.NewService(d)
 	hooks := webhook.NewService(d, c.Secrets, webhook.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy}).WithTypes(events.Types)
 	applications := application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections))
-	return &App{
+	a := &App{
 		DB:             d,
 		Org:            organization.NewService(d, lots.MovePeriods),
 		Access:         access.NewService(d),
@@ -182,8 +191,13 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		CashRuns:       run.NewService(d, applications),
 		Feed:           events,
 		Webhooks:       hooks,
-		mail:           c.Mail,
+		Identity:       identity.NewService(d, identity.Config{Secrets: c.Secrets, PublicURL: c.PublicURL}),
+		OAuth:          oauth.NewService(d),
+		config:         c,
+		jobs:           sync.OnceValues(func() (*job.Queue, error) { return job.NewInserter(d) }),
 	}
+	a.Identity.Send = a.queueMail
+	return a
 }
 
 const (
@@ -252,6 +266,8 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, uploadsEvery, imports.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ connection.Sweep) error { return a.Connections.Sweep(ctx) })
 	job.Every(workers, connectEvery, connection.Sweep{})
+	job.Handle(workers, a.Identity.MailReset)
+	a.handleMail(workers)
 	sender := a.webhookSender(workers)
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {

@@ -22,24 +22,17 @@ func (a *App) webhookSender(workers *job.Workers) *webhook.Sender {
 	job.Every(workers, webhookEvery, webhook.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ webhook.Cleanup) error { return s.Cleanup(ctx) })
 	job.Every(workers, sweepEvery, webhook.Cleanup{})
-	job.Handle(workers, func(ctx context.Context, m mail.Message) error {
-		if a.mail == nil {
-			return nil // another node had a server when it queued the message
+	s.Tell = func(ctx context.Context, tx *db.Tx, e webhook.Endpoint) error {
+		m, err := aboutWebhook(ctx, tx, e)
+		if err != nil {
+			return err
 		}
-		return a.mail.Send(ctx, m, a.DB.Clock().Now())
-	})
-	if a.mail != nil {
-		s.Tell = func(ctx context.Context, tx *db.Tx, e webhook.Endpoint) error {
-			m, err := aboutWebhook(ctx, tx, e)
-			if err != nil || len(m.To) == 0 {
+		for _, to := range m.To { // one for each owner, because an address that is refused must not keep the others from it
+			if err := a.queueMail(ctx, tx, mail.Message{To: []string{to}, Subject: m.Subject, Text: m.Text}); err != nil {
 				return err
 			}
-			jobs := make([]job.Args, len(m.To)) // one for each owner, because an address that is refused must not keep the others from it
-			for i, to := range m.To {
-				jobs[i] = mail.Message{To: []string{to}, Subject: m.Subject, Text: m.Text}
-			}
-			return s.Jobs.Insert(ctx, tx, jobs...)
 		}
+		return nil
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"mime/quotedprintable"
 	"net"
@@ -21,15 +22,12 @@ import (
 // timeout bounds the conversation with the server.
 const timeout = 30 * time.Second
 
-// Message is a text for some people. It is also the job that sends it.
+// Message is a text for some people.
 type Message struct {
 	To      []string `json:"to"` // addresses without names
 	Subject string   `json:"subject"`
 	Text    string   `json:"text"`
 }
-
-// Kind returns the name of the job.
-func (Message) Kind() string { return "mail" }
 
 // Server is an SMTP server that messages are sent through.
 type Server struct {
@@ -148,8 +146,12 @@ func (s *Server) converse(client *smtp.Client, m Message, at time.Time) error {
 
 // encode returns the message as it is sent. Recipients do not see each other.
 func (m Message) encode(from string, at time.Time) string {
+	to := "undisclosed-recipients:;"
+	if len(m.To) == 1 {
+		to = m.To[0]
+	}
 	var b strings.Builder
-	for _, h := range [][2]string{{"From", from}, {"To", "undisclosed-recipients:;"}, {"Subject", mime.QEncoding.Encode("utf-8", m.Subject)},
+	for _, h := range [][2]string{{"From", from}, {"To", to}, {"Subject", mime.QEncoding.Encode("utf-8", m.Subject)},
 		{"Date", at.Format(time.RFC1123Z)}, {"MIME-Version", "1.0"}, {"Content-Type", "text/plain; charset=utf-8"},
 		{"Content-Transfer-Encoding", "quoted-printable"}, {"Auto-Submitted", "auto-generated"}} {
 		fmt.Fprintf(&b, "%s: %s\r\n", h[0], strings.NewReplacer("\r", " ", "\n", " ").Replace(h[1]))
@@ -159,4 +161,13 @@ func (m Message) encode(from string, at time.Time) string {
 	_, _ = q.Write([]byte(strings.ReplaceAll(m.Text, "\n", "\r\n"))) // a builder does not fail
 	_ = q.Close()
 	return b.String()
+}
+
+// WriteFile writes the message as a file that people can read and mail programs can open: its lines are not broken, so that a link can be
+// copied.
+func (m Message) WriteFile(w io.Writer, at time.Time) error {
+	_, err := fmt.Fprintf(w, "To: %s\nSubject: %s\nDate: %s\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"+
+		"Content-Transfer-Encoding: 8bit\n\n%s", strings.Join(m.To, ", "), mime.QEncoding.Encode("utf-8", m.Subject), at.Format(time.RFC1123Z),
+		m.Text)
+	return err
 }

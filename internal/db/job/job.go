@@ -68,13 +68,26 @@ func Every[T Args](w *Workers, interval time.Duration, args T) {
 // Queue stores jobs and runs them.
 type Queue struct{ client *river.Client[*sql.Tx] }
 
+// driverOf returns what river reaches a database with.
+func driverOf(d *db.DB) riverdriver.Driver[*sql.Tx] {
+	if d.Engine() == db.SQLite {
+		return riversqlite.New(d.Jobs())
+	}
+	return riverdatabasesql.New(d.Jobs())
+}
+
+// NewInserter returns a queue that only stores jobs, for processes and requests that do not run them.
+func NewInserter(d *db.DB) (*Queue, error) {
+	client, err := river.NewClient(driverOf(d), &river.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return &Queue{client}, nil
+}
+
 // NewQueue returns a queue on a database that is prepared.
 func NewQueue(d *db.DB, w *Workers, log *slog.Logger) (*Queue, error) {
-	var driver riverdriver.Driver[*sql.Tx] = riverdatabasesql.New(d.Jobs())
-	if d.Engine() == db.SQLite {
-		driver = riversqlite.New(d.Jobs())
-	}
-	client, err := river.NewClient(driver, &river.Config{
+	client, err := river.NewClient(driverOf(d), &river.Config{
 		Queues:            w.queues,
 		Workers:           w.river,
 		PeriodicJobs:      w.periodic,

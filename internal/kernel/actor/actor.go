@@ -3,6 +3,7 @@
 package actor
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -115,6 +116,9 @@ func (a Actor) RequireUnlimited() error {
 // NeedsUnlimited is the reason and the next step for what a key that is limited to legal entities may see in part, but not change. It
 // follows the name of the record.
 const NeedsUnlimited = "also concerns a legal entity that this key has no access to: use a key that is not limited to legal entities"
+
+// CredentialID returns the id of what the actor has shown: a key, the authorization of an app, or a session.
+func (a Actor) CredentialID() string { return cmp.Or(a.APIKeyID, a.AuthorizationID, a.SessionID) }
 
 // Limited reports whether the actor's key has access to some legal entities only.
 func (a Actor) Limited() bool { return len(a.LegalEntityIDs) > 0 }
