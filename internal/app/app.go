@@ -132,15 +132,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	}
 	entries, files := journal.NewService(d), imports.NewService(d)
 	bookings := booking.NewService(d, entries)
-	files.AfterImport = append(files.AfterImport, func(ctx context.Context, i imports.Import) error {
-		if i.Counts.Created < analyzeMin {
-			return nil
-		}
-		if err := d.VacuumAnalyze(ctx, "transactions"); err != nil { // PostgreSQL does so itself some time later
-			log.Warn("the planner statistics of transactions were not updated after an import", "error", err)
-		}
-		return nil
-	})
+	files.AfterImport = append(files.AfterImport, updateStatistics(d, log))
 	periods := period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices).
 		WithAdjustments(holdings.KeepAdjustments)
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
@@ -198,6 +190,19 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	}
 	a.Identity.Send = a.queueMail
 	return a
+}
+
+// updateStatistics returns what updates the statistics of the database's planner after a large import.
+func updateStatistics(d *db.DB, log *slog.Logger) func(context.Context, imports.Import) error {
+	return func(ctx context.Context, i imports.Import) error {
+		if i.Counts.Created < analyzeMin {
+			return nil
+		}
+		if err := d.VacuumAnalyze(ctx, "transactions"); err != nil { // PostgreSQL does so itself some time later
+			log.Warn("the planner statistics of transactions were not updated after an import", "error", err)
+		}
+		return nil
+	}
 }
 
 const (

@@ -63,8 +63,8 @@ func (a *App) handleMail(workers *job.Workers) {
 	})
 }
 
-// keepMail writes a message to the folder for mail, for an operator who has configured no server. The log says where, and nothing of what it
-// says.
+// keepMail writes a message to the folder for mail, for an operator who has configured no server. The log says where, and nothing of what
+// the message says.
 func (a *App) keepMail(m mail.Message) error {
 	if a.config.MailFolder == "" {
 		a.log.Warn("a message was not sent: no mail server and no folder for mail is configured", "subject", m.Subject)

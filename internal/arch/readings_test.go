@@ -17,6 +17,9 @@ var readings = []reading{
 	{"books/period", []string{"journal_entries", "journal_lines"},
 		"a close counts, adds up and hashes the entries of a period, and period cannot import journal, which imports it"},
 
+	{"tenancy/identity", []string{"users", "members", "organizations"},
+		"people are found with their credentials, and the organizations that they are members of with their names, in one statement each"},
+
 	{"treasury/source", []string{"ledger_accounts"}, "verify compares sources with their accounts"},
 	{"treasury/source", []string{"transactions", "journal_entries"},
 		"the one statement that a page of sources needs also finds those with entries, by a join because a source may have millions of " +

@@ -27,8 +27,10 @@ var tenancyTables = []Table{
 	{Name: "passkeys", Kind: Reference, Owner: "tenancy/identity", ID: "passkey_id", One: "passkey", Many: "passkeys",
 		References: []Link{{Column: "user_id", To: "users"}},
 		Unlinked:   map[string]string{"credential_id": "a device has given it"}},
-	{Name: "sessions", Kind: Local, Owner: "tenancy/identity"},
-	{Name: "mailed_links", Kind: Local, Owner: "tenancy/identity"},
+	{Name: "sessions", Kind: Local, Owner: "tenancy/identity", ID: "session_id", One: "session", Many: "sessions",
+		References: []Link{{Column: "user_id", To: "users"}}},
+	{Name: "mailed_links", Kind: Local, Owner: "tenancy/identity", References: []Link{{Column: "user_id", To: "users"}},
+		Unlinked: map[string]string{"invitation_id": "invitations are found with the organization that they are of"}},
 	{Name: "sign_in_failures", Kind: Local, Owner: "tenancy/identity"},
 
 	{Name: "oauth_clients", Kind: Reference, Owner: "tenancy/oauth", ID: "oauth_client_id", One: "OAuth client", Many: "OAuth clients",

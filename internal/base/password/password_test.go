@@ -57,6 +57,7 @@ func TestTooManyAtATimeAreRefusedAndWhoLeavesMakesRoom(t *testing.T) {
 	t.Parallel()
 	h := password.NewHasher(1)
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	results := make(chan error, 200)
 	for range 200 {
 		go func() {

@@ -34,7 +34,7 @@ CREATE TABLE user_identities (
 ) {clustered};
 CREATE INDEX user_identities_by_user ON user_identities (user_id);
 
--- Browsers that are signed in. authenticated_at is when the person last proved who they are.
+-- Browsers that are signed in. authenticated_at is when the person last proved who they are, chosen the organization that they work for.
 CREATE TABLE sessions (
     session_id       {text} NOT NULL PRIMARY KEY,
     token_hash       {text} NOT NULL UNIQUE,
@@ -42,7 +42,7 @@ CREATE TABLE sessions (
     method           {text} NOT NULL,
     address          {text} NOT NULL,
     user_agent       {text} NOT NULL,
-    organization_id  {text},
+    chosen           {text},
     created_at       {timestamp} NOT NULL,
     authenticated_at {timestamp} NOT NULL,
     seen_at          {timestamp} NOT NULL,
@@ -51,12 +51,12 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_user ON sessions (user_id, session_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
--- Links that were mailed to people. Each works once.
+-- Links that were mailed to people. Each works once. invited_to is the organization of an invitation.
 CREATE TABLE mailed_links (
     token_hash      {text} NOT NULL PRIMARY KEY,
     purpose         {text} NOT NULL,
     user_id         {text},
-    organization_id {text},
+    invited_to      {text},
     invitation_id   {text},
     email           {text} NOT NULL,
     created_at      {timestamp} NOT NULL,
@@ -105,10 +105,10 @@ CREATE TABLE credential_uses (
 ALTER TABLE api_keys ADD COLUMN reminded_at {timestamp};
 CREATE INDEX api_keys_by_expiry ON api_keys (expires_at) WHERE revoked_at IS NULL AND expires_at IS NOT NULL;
 
--- Apps that may ask people for access. One without an organization was registered by the operator of the service, or by itself.
+-- Apps that may ask people for access. registered_for is the organization whose owner registered one. One without was registered by the operator of the service, or by itself.
 CREATE TABLE oauth_clients (
     oauth_client_id {text} NOT NULL PRIMARY KEY,
-    organization_id {text},
+    registered_for  {text},
     name            {text} NOT NULL,
     redirect_uris   {text} NOT NULL,
     homepage_url    {text},
@@ -117,7 +117,7 @@ CREATE TABLE oauth_clients (
     created_at      {timestamp} NOT NULL,
     revoked_at      {timestamp}
 ) {clustered};
-CREATE INDEX oauth_clients_by_organization ON oauth_clients (organization_id, oauth_client_id);
+CREATE INDEX oauth_clients_by_organization ON oauth_clients (registered_for, oauth_client_id);
 
 -- What a person has allowed an app to do in an organization.
 CREATE TABLE oauth_authorizations (

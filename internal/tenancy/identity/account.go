@@ -61,8 +61,8 @@ func (s *Service) FirstPassword(ctx context.Context, userID string) (link secret
 	return link, err
 }
 
-// SetPasswordByLink sets the password of a person who has a link, signs the person in, and ends all other sessions. A second factor is still
-// needed: then it returns SecondFactorNeeded.
+// SetPasswordByLink sets the password of a person who has a link, signs the person in, and ends all other sessions. A second factor is
+// still needed: then it returns SecondFactorNeeded.
 func (s *Service) SetPasswordByLink(ctx context.Context, link, plain secret.Text, o Origin) (SignedIn, error) {
 	l, err := s.FindLink(ctx, SetPassword, link)
 	if err != nil {
@@ -222,8 +222,8 @@ func (s *Service) RequestEmailChange(ctx context.Context, userID, address string
 			"day:\n%s\n", s.config.PublicURL, link.Reveal()); err != nil {
 			return err
 		}
-		return s.send(ctx, tx, p.Email, "Your email address is about to change", "Somebody has asked to change the address of your account at %s "+
-			"to %s.\n\nIf that was not you, set a new password now: %s/forgot-password\n", s.config.PublicURL, email, s.config.PublicURL)
+		return s.send(ctx, tx, p.Email, "Your email address is about to change", "Somebody has asked to change the address of your account at "+
+			"%s to %s.\n\nIf that was not you, set a new password now: %s/forgot-password\n", s.config.PublicURL, email, s.config.PublicURL)
 	})
 }
 

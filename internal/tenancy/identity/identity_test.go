@@ -85,7 +85,8 @@ func (w *world) wants(what string, err error, kind fault.Kind, says string) {
 // actions returns what the audit log says about sign-ins, the latest last.
 func (w *world) actions() (out []string) {
 	w.Helper()
-	records, err := audit.NewService(w.db).List(actor.With(w.Context(), actor.Actor{OrganizationID: w.made.Organization.ID}), audit.Filter{}, page.Request{Limit: 100})
+	records, err := audit.NewService(w.db).List(actor.With(w.Context(), actor.Actor{OrganizationID: w.made.Organization.ID}),
+		audit.Filter{}, page.Request{Limit: 100})
 	w.must(err)
 	for _, r := range records.Items {
 		if !strings.HasPrefix(r.Action, "ledger_account.") {
@@ -123,7 +124,8 @@ func TestAPersonSignsInWithThePasswordAndOut(t *testing.T) {
 		w.must(err)
 		who, err := identity.ActorOf(one, members, "")
 		w.must(err)
-		if who.UserID != w.made.Owner.UserID || who.Role != actor.Owner || who.OrganizationID != w.made.Organization.ID || !one.Fresh(w.now.Now()) {
+		if who.UserID != w.made.Owner.UserID || who.Role != actor.Owner || who.OrganizationID != w.made.Organization.ID ||
+			!one.Fresh(w.now.Now()) {
 			w.Errorf("%+v", who)
 		}
 		person, err := w.Find(w.Context(), who.UserID)

@@ -11,7 +11,7 @@ type linkRow struct {
 	TokenHash      string     `db:"token_hash"`
 	Purpose        string     `db:"purpose"`
 	UserID         *string    `db:"user_id"`
-	OrganizationID *string    `db:"organization_id"`
+	OrganizationID *string    `db:"invited_to"`
 	InvitationID   *string    `db:"invitation_id"`
 	Email          string     `db:"email"`
 	CreatedAt      time.Time  `db:"created_at"`

@@ -95,7 +95,7 @@ type sessionRow struct {
 	Method          string    `db:"method"`
 	Address         string    `db:"address"`
 	UserAgent       string    `db:"user_agent"`
-	OrganizationID  *string   `db:"organization_id"`
+	OrganizationID  *string   `db:"chosen"`
 	CreatedAt       time.Time `db:"created_at"`
 	AuthenticatedAt time.Time `db:"authenticated_at"`
 	SeenAt          time.Time `db:"seen_at"`
@@ -155,7 +155,7 @@ func updateAuthenticated(ctx context.Context, tx *db.Tx, sessionID string, at ti
 }
 
 func updateChosen(ctx context.Context, tx *db.Tx, sessionID, organizationID string) error {
-	_, err := tx.Exec(ctx, "UPDATE sessions SET organization_id = ? WHERE session_id = ?", organizationID, sessionID)
+	_, err := tx.Exec(ctx, "UPDATE sessions SET chosen = ? WHERE session_id = ?", organizationID, sessionID)
 	return err
 }
 

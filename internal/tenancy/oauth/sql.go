@@ -12,7 +12,7 @@ import (
 
 type clientRow struct {
 	ClientID       string     `db:"oauth_client_id"`
-	OrganizationID *string    `db:"organization_id"`
+	OrganizationID *string    `db:"registered_for"`
 	Name           string     `db:"name"`
 	RedirectURIs   string     `db:"redirect_uris"`
 	HomepageURL    *string    `db:"homepage_url"`
@@ -41,7 +41,7 @@ func selectClient(ctx context.Context, tx *db.Tx, clientID string) (Client, erro
 }
 
 func selectClients(ctx context.Context, tx *db.Tx, below string, limit int) ([]Client, error) {
-	rows, err := db.All[clientRow](ctx, tx, "SELECT "+db.Columns[clientRow]()+" FROM oauth_clients WHERE organization_id = @org AND "+
+	rows, err := db.All[clientRow](ctx, tx, "SELECT "+db.Columns[clientRow]()+" FROM oauth_clients WHERE registered_for = @org AND "+
 		"oauth_client_id < ? ORDER BY oauth_client_id DESC LIMIT ?", below, limit)
 	out := make([]Client, len(rows))
 	for i, r := range rows {
