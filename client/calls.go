@@ -73,6 +73,7 @@ type AuditEntry struct {
 	ResourceID     string          `json:"resource_id"`
 	UserID         *string         `json:"user_id"`
 	APIKeyID       *string         `json:"api_key_id"`
+	ConnectedAppID *string         `json:"connected_app_id"`
 	RequestID      *string         `json:"request_id"`
 	Before         json.RawMessage `json:"before"`
 	After          json.RawMessage `json:"after"`

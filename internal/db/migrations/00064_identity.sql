@@ -93,6 +93,9 @@ CREATE TABLE invitations (
 ) {clustered};
 CREATE UNIQUE INDEX invitations_pending ON invitations (organization_id, email) WHERE status = 'pending';
 
+-- The app that made a change, if one did.
+ALTER TABLE audit_log ADD COLUMN oauth_authorization_id {text};
+
 -- When a key or the authorization of an app was used last, and from where.
 CREATE TABLE credential_uses (
     organization_id {text} NOT NULL,
@@ -185,6 +188,7 @@ DROP TABLE oauth_authorizations;
 DROP TABLE oauth_clients;
 DROP INDEX api_keys_by_expiry;
 ALTER TABLE api_keys DROP COLUMN reminded_at;
+ALTER TABLE audit_log DROP COLUMN oauth_authorization_id;
 DROP TABLE credential_uses;
 DROP TABLE invitations;
 DROP INDEX members_by_user;

@@ -17,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/ratelimit"
 )
 
@@ -31,6 +32,7 @@ type Config struct {
 	Log         *slog.Logger
 	Metrics     *prometheus.Registry
 	Version     string
+	Browser     browser.Config
 }
 
 // API serves every HTTP request.
@@ -40,11 +42,14 @@ type API struct {
 	ids     *id.Source
 	limits  limits
 	memory  *wire.Memory
+	browser browser.Config
 	gates   map[wire.Work]*gate
 	metrics *metrics
 	list    []wire.Route
 	schemas *schemas
 	mux     *http.ServeMux
+
+	protection *http.CrossOriginProtection // refuses what other sites make a browser send
 
 	ending  chan struct{} // closed when streams are to end
 	endOnce sync.Once
@@ -63,7 +68,7 @@ func New(a *app.App, c Config) *API {
 	}
 	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: newLimits(ratelimit.New(a.DB, c.Log), c.RateLimit),
 		memory: wire.NewMemory(cmp.Or(c.Memory, wire.MemoryDefault)), gates: newGates(c.Metrics), metrics: newMetrics(c.Metrics),
-		mux: http.NewServeMux(), ending: make(chan struct{})}
+		mux: http.NewServeMux(), ending: make(chan struct{}), browser: c.Browser, protection: c.Browser.Protection()}
 	c.Metrics.MustRegister(a.Metrics()...)
 	c.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bursar_request_memory_bytes",
 		Help: "Memory that the bodies of requests in progress, what is built from them, and answers take."},
@@ -162,13 +167,13 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 	a.refuse(w, r, wire.ErrNoMethod(r.Method, allowed))
 }
 
-// refuse answers a request that no route takes. It needs no key; that of a caller who is known counts against the rate limits as on every
+// refuse answers a request that no route takes. It needs no key; one of a caller who is known counts against the rate limits as on every
 // route.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Header.Get(keyHeader) != "" {
+	if _, unknown := a.credentialOf(r); unknown == nil {
 		ctx, cancel := context.WithTimeout(r.Context(), wire.HandleTimeout)
 		defer cancel()
-		if _, limited := a.admit(w, r.WithContext(ctx)); fault.KindOf(limited) == fault.RateLimited {
+		if _, limited := a.admit(w, r.WithContext(ctx), wire.ForKnown); fault.KindOf(limited) == fault.RateLimited {
 			err = limited
 		}
 	}

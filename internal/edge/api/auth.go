@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/ratelimit"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
 const (
@@ -21,20 +22,74 @@ const (
 	organizationHeader = "X-Organization-Id"
 )
 
-// errNoKey tells a caller who sent no key how to send one.
-var errNoKey = fault.Unauthorizedf("the request has no API key; send one in the header %s", keyHeader)
+// errNobody tells a caller who has shown nothing how to say who they are.
+var errNobody = fault.Unauthorizedf("the request has no API key; send one in the header %s, or an access token of an app in the header "+
+	"Authorization", keyHeader)
+
+// caller is who makes a request, and the session if it is a person in a browser.
+type caller struct {
+	actor.Actor
+	session *identity.Session
+	members []identity.Membership
+}
 
 // admit returns the actor of a request, and counts it against the rate limits. Every answer to a request with a key says what is left of
 // them, also if the request is refused: of those of the key, or of that of the address if the key is unknown.
-func (a *API) admit(w http.ResponseWriter, r *http.Request) (actor.Actor, error) {
+func (a *API) admit(w http.ResponseWriter, r *http.Request, access wire.Access) (caller, error) {
+	if access == wire.ForAnyone {
+		return a.admitAnyone(w.Header(), r)
+	}
 	who, err := a.authenticate(w.Header(), r)
 	if err != nil {
 		return who, err
 	}
+	if who.session != nil {
+		if err := a.chooseOrganization(&who, r, access); err != nil {
+			return who, err
+		}
+	}
 	if out, ok := w.(*response); ok {
 		out.organizationID = who.OrganizationID // for the log of what fails
 	}
-	return who, a.limits.allow(r.Context(), w.Header(), who)
+	if err := a.limits.allow(r.Context(), w.Header(), who.Actor); err != nil {
+		return who, err
+	}
+	if access == wire.ForPerson && who.session == nil {
+		return who, fault.Forbiddenf("this is for a person who is signed in: API keys and apps cannot do it")
+	}
+	return who, nil
+}
+
+// admitAnyone counts a request of somebody who is not known against the limit of the address.
+func (a *API) admitAnyone(h http.Header, r *http.Request) (caller, error) {
+	who := caller{Actor: actor.Actor{RequestID: requestID(r.Context())}}
+	if err := a.protect(r); err != nil {
+		return who, err
+	}
+	return who, a.limits.allowStranger(r.Context(), h, browser.Network(a.browser.Address(r)))
+}
+
+// protect returns an error for a request that another site has made a browser send.
+func (a *API) protect(r *http.Request) error {
+	if err := a.protection.Check(r); err != nil {
+		return fault.Forbiddenf("the request was sent by another site than this service: open the service and try again there")
+	}
+	return nil
+}
+
+// chooseOrganization sets the organization that a person who is signed in acts for.
+func (a *API) chooseOrganization(who *caller, r *http.Request, access wire.Access) error {
+	chosen, err := identity.ActorOf(*who.session, who.members, r.Header.Get(organizationHeader))
+	if err != nil && (access == wire.ForOrganization || r.Header.Get(organizationHeader) != "") {
+		return err
+	}
+	if err != nil { // what the person asks for concerns no organization
+		chosen = actor.Actor{UserID: who.session.UserID, SessionID: who.session.ID, AuthenticatedAt: who.session.AuthenticatedAt,
+			Scopes: actor.Scopes}
+	}
+	chosen.RequestID = who.RequestID
+	who.Actor = chosen
+	return nil
 }
 
 // requireOrganization returns an error for a request that names another organization than that of the key: falling back to that one would
@@ -45,21 +100,66 @@ func requireOrganization(who actor.Actor, r *http.Request) error {
 		return nil
 	}
 	return &fault.Error{Kind: fault.NotFound, Message: fmt.Sprintf("organization not found: %s in the header %s is not the "+
-		"organization of the API key; correct or remove it", wire.QuoteUnlessID(named), organizationHeader)}
+		"organization of the %s; correct or remove it", wire.QuoteUnlessID(named), organizationHeader, who.Credential())}
 }
 
-// authenticate returns the actor of a request. For an unknown key, it says in the headers of the answer what is left for the address.
-func (a *API) authenticate(h http.Header, r *http.Request) (actor.Actor, error) {
-	if r.Header.Get(keyHeader) == "" {
-		return actor.Actor{}, errNoKey
+// credential is what a request has shown.
+type credential struct {
+	text    secret.Text
+	isNew   func(secret.Text) bool // whether this node would have to look it up
+	resolve func(ctx context.Context, text secret.Text) (caller, error)
+}
+
+// credentialOf returns what a request has shown: a key, an access token or, from a browser, a session. The error is Unauthorized if it has
+// shown nothing.
+func (a *API) credentialOf(r *http.Request) (credential, error) {
+	key, authorization := r.Header.Get(keyHeader), r.Header.Get("Authorization")
+	switch {
+	case key != "" && authorization != "":
+		return credential{}, fault.Unauthorizedf("the request has an API key and an access token: send one of them")
+	case key != "":
+		return credential{secret.New(key), a.app.Access.IsNew, as(a.app.Access.Authenticate)}, nil
+	case authorization != "":
+		scheme, token, _ := strings.Cut(authorization, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return credential{}, fault.Unauthorizedf("the header Authorization must be Bearer and an access token; an API key is sent in the "+
+				"header %s", keyHeader)
+		}
+		return credential{secret.New(strings.TrimSpace(token)), a.app.OAuth.IsNew, as(a.app.OAuth.Authenticate)}, nil
 	}
-	key, address := secret.New(r.Header.Get(keyHeader)), addressOf(r)
-	full, leave, ok := a.limits.lookUp(r.Context(), address, func() bool { return a.app.Access.IsNew(key) })
+	text := a.browser.Session(r)
+	if text.IsZero() {
+		return credential{}, errNobody
+	}
+	return credential{text, a.app.Identity.IsNew, a.resolveSession}, a.protect(r)
+}
+
+// as returns a function that resolves a credential which has no session.
+func as(authenticate func(context.Context, secret.Text) (actor.Actor, error)) func(context.Context, secret.Text) (caller, error) {
+	return func(ctx context.Context, text secret.Text) (caller, error) {
+		who, err := authenticate(ctx, text)
+		return caller{Actor: who}, err
+	}
+}
+
+func (a *API) resolveSession(ctx context.Context, text secret.Text) (caller, error) {
+	one, members, err := a.app.Identity.Authenticate(ctx, text)
+	return caller{session: &one, members: members}, err
+}
+
+// authenticate returns who makes a request. For what is unknown, it says in the headers of the answer what is left for the address.
+func (a *API) authenticate(h http.Header, r *http.Request) (caller, error) {
+	shown, err := a.credentialOf(r)
+	if err != nil {
+		return caller{}, err
+	}
+	address := browser.Network(a.browser.Address(r))
+	full, leave, ok := a.limits.lookUp(r.Context(), address, func() bool { return shown.isNew(shown.text) })
 	if !ok {
-		return actor.Actor{}, full.refuse(h)
+		return caller{}, full.refuse(h)
 	}
 	defer leave()
-	who, err := a.app.Access.Authenticate(r.Context(), key)
+	who, err := shown.resolve(r.Context(), shown.text)
 	switch {
 	case fault.KindOf(err) == fault.Unauthorized && full != nil:
 		return who, full.refuse(h)
@@ -82,9 +182,6 @@ const (
 
 // lookupWait is how long a key from an address over its limit waits to be looked up.
 const lookupWait = time.Second
-
-// senders says for each policy that counts known callers whose requests it counts.
-var senders = map[string]string{"key": "this API key", "organization": "all API keys of this organization together"}
 
 // limits holds the rate limits of the service. The zero value has none.
 type limits struct {
@@ -112,16 +209,33 @@ func (l limits) allow(ctx context.Context, h http.Header, who actor.Actor) error
 	if l.limiter == nil {
 		return nil
 	}
-	states := []ratelimit.State{l.limiter.Take(ctx, l.key, who.APIKeyID)}
-	if !states[0].Refused {
+	states := []ratelimit.State{l.limiter.Take(ctx, l.key, who.CredentialID())}
+	if !states[0].Refused && who.OrganizationID != "" {
 		states = append(states, l.limiter.Take(ctx, l.organization, who.OrganizationID))
 	}
 	describeLimits(h, states)
 	for _, s := range states {
+		sender := "this " + who.Credential()
+		if s.Policy.Name == l.organization.Name {
+			sender = "all API keys, apps and people of this organization together"
+		}
 		if s.Refused {
 			return fault.RateLimitedf(s.Reset, "%s sent more than %d requests within %d seconds: wait, then send the request again",
-				senders[s.Policy.Name], s.Policy.Quota, int(ratelimit.Window/time.Second))
+				sender, s.Policy.Quota, int(ratelimit.Window/time.Second))
 		}
+	}
+	return nil
+}
+
+// allowStranger counts a request of somebody who need not be known, as allow does.
+func (l limits) allowStranger(ctx context.Context, h http.Header, address string) error {
+	if l.limiter == nil {
+		return nil
+	}
+	state := l.limiter.Take(ctx, l.stranger, address)
+	describeLimits(h, []ratelimit.State{state})
+	if state.Refused {
+		return fault.RateLimitedf(state.Reset, "too many requests came from this address; wait, then try again")
 	}
 	return nil
 }
@@ -178,19 +292,4 @@ func (l limits) countStranger(ctx context.Context, h http.Header, address string
 	if l.limiter != nil {
 		describeLimits(h, []ratelimit.State{l.limiter.Take(ctx, l.stranger, address)})
 	}
-}
-
-// addressOf returns the address that a request comes from, without the port. An IPv6 network of 64 bits counts as one address, because
-// that is the least that a caller gets.
-func addressOf(r *http.Request) string {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	address := at.Addr().Unmap().WithZone("")
-	if address.Is4() {
-		return address.String()
-	}
-	network, _ := address.Prefix(64) // fails only for a wrong number of bits
-	return network.String()
 }

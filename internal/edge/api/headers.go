@@ -18,6 +18,8 @@ var headers = map[string]*huma.Header{
 	"RateLimit-Policy": {Schema: &huma.Schema{Type: huma.TypeString}, Description: "Rate limits of the caller, as in " +
 		"`\"key\";q=100;w=10`: requests (`q`) in so many seconds (`w`). With an unknown API key, that of the `\"address\"`. Absent if the " +
 		"service has no rate limits, or the request has no API key."},
+	"WWW-Authenticate": {Required: true, Schema: &huma.Schema{Type: huma.TypeString},
+		Description: "Where apps learn how to get an access token."},
 	"Retry-After": {Required: true, Schema: &huma.Schema{Type: huma.TypeInteger},
 		Description: "Seconds to wait before the request is sent again."},
 	idempotency.Replayed: {Schema: &huma.Schema{Type: huma.TypeString},
@@ -29,6 +31,9 @@ func headersOf(status int) map[string]*huma.Header {
 	out := map[string]*huma.Header{}
 	for _, name := range []string{"X-Request-Id", "RateLimit", "RateLimit-Policy"} {
 		out[name] = headerRef(name)
+	}
+	if status == http.StatusUnauthorized {
+		out["WWW-Authenticate"] = headerRef("WWW-Authenticate")
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		out["Retry-After"] = headerRef("Retry-After")

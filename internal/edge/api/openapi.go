@@ -14,8 +14,10 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
+	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 )
 
 // schemas builds the OpenAPI description from the routes.
@@ -98,11 +100,28 @@ func newSchemas(version string) *schemas {
 		Paths: map[string]*huma.PathItem{},
 		Components: &huma.Components{
 			Schemas: registry, Headers: headers,
-			SecuritySchemes: map[string]*huma.SecurityScheme{"apiKey": {Type: "apiKey", In: "header", Name: keyHeader,
-				Description: "An API key: `bur_` and 43 characters. It determines the organization."}},
+			SecuritySchemes: securitySchemes(),
 		},
-		Security: []map[string][]string{{"apiKey": {}}},
+		Security: []map[string][]string{{"apiKey": {}}, {"oauth": {}}, {"session": {}}},
 	}}
+}
+
+// securitySchemes describes how callers say who they are.
+func securitySchemes() map[string]*huma.SecurityScheme {
+	scopes := map[string]string{}
+	for _, s := range actor.Scopes {
+		scopes[string(s)] = oauth.DescribeScope(s)
+	}
+	return map[string]*huma.SecurityScheme{
+		"apiKey": {Type: "apiKey", In: "header", Name: keyHeader,
+			Description: "An API key: `bur_` and 43 characters. It determines the organization."},
+		"oauth": {Type: "oauth2", Description: "An access token of an app, which acts for a person in the organization that they have chosen: " +
+			"`Authorization: Bearer <token>`.",
+			Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token",
+				RefreshURL: "/oauth/token", Scopes: scopes}}},
+		"session": {Type: "apiKey", In: "cookie", Name: browser.SecureCookieName,
+			Description: "The session of a person who is signed in. Without HTTPS, the cookie is called `" + browser.PlainCookieName + "`."},
+	}
 }
 
 // finish declares the tags of the routes, in their order, and removes schemas that no operation refers to.
@@ -182,7 +201,7 @@ func schemaName(t reflect.Type, hint string) string {
 func (s *schemas) describe(r *wire.Route) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: r.Name, Method: r.Method, Path: r.Path, Summary: r.Summary, Tags: []string{r.Tag},
-		Description: strings.TrimSpace(r.Details + " " + needText(r.Need)), Responses: map[string]*huma.Response{},
+		Description: strings.TrimSpace(r.Details + " " + needText(r)), Responses: map[string]*huma.Response{},
 		Parameters: r.Decoder.Parameters(), RequestBody: r.Decoder.RequestBody(),
 	}
 	if r.Idempotent {
@@ -229,8 +248,8 @@ type errorText struct {
 func errorsOf(r *wire.Route) []errorText {
 	list := []errorText{
 		{http.StatusBadRequest, "`VALIDATION_ERROR`: the path, query or body is not valid. Nothing was changed."},
-		{http.StatusUnauthorized, "`UNAUTHORIZED`: the API key is missing, invalid, expired or revoked."},
-		{http.StatusForbidden, "`FORBIDDEN`: the API key lacks the scope, or its user lacks the role."},
+		{http.StatusUnauthorized, "`UNAUTHORIZED`: the API key, access token or session is missing, invalid, expired or revoked."},
+		{http.StatusForbidden, "`FORBIDDEN`: the API key or access token lacks the scope, or its user lacks the role."},
 		{http.StatusNotFound, "`RESOURCE_NOT_FOUND`: the record does not exist or belongs to another organization."},
 		{http.StatusTooManyRequests, "`RATE_LIMITED`: too many requests. Wait for the seconds given in `Retry-After`."},
 		{http.StatusInternalServerError, "`INTERNAL_ERROR`: unexpected error. A write may have taken effect."},
@@ -250,7 +269,16 @@ func errorsOf(r *wire.Route) []errorText {
 }
 
 // needText describes in words what a route needs.
-func needText(n actor.Need) string {
+func needText(r *wire.Route) string {
+	n := r.Need
+	switch r.Access {
+	case wire.ForAnyone:
+		return "Requires no API key."
+	case wire.ForPerson:
+		return "Requires a person who is signed in; API keys and apps cannot use it."
+	case wire.ForKnown:
+		return "Requires an API key, an access token, or a person who is signed in."
+	}
 	text := "Requires an API key with the scope `" + string(n.Scope) + "`"
 	roles := n.Roles
 	if n.Class == actor.Privileged && len(roles) == 0 {
@@ -266,7 +294,11 @@ func needText(n actor.Need) string {
 	if n.WholeOrganization {
 		text += map[bool]string{true: " and", false: " that"}[len(roles) > 0] + " is not restricted to legal entities"
 	}
-	return text + "."
+	text += "."
+	if n.Confirmed {
+		text += " A person who is signed in must have confirmed within the last 15 minutes who they are."
+	}
+	return text
 }
 
 // alternatives joins names as alternatives: owner, admin or auditor.

@@ -1,15 +1,18 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
 // register adds a handler for each method and path of the list. Routes that share both are distinguished by their Choice.
@@ -46,28 +49,32 @@ func (a *API) choose(r *wire.Route, others http.Handler) http.Handler {
 
 // serve handles one request: authenticate, limit the rate, authorize, receive, admit, decode, perform, answer.
 func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) error {
-	who, err := a.admit(w, req)
+	by, err := a.admit(w, req, r.Access)
 	if err != nil {
 		return err
 	}
-	if err := requireOrganization(who, req); err != nil {
+	who := by.Actor
+	if err := a.authorize(r, who, req); err != nil {
 		return err
 	}
-	if err := who.Authorize(r.Need); err != nil {
-		return err
-	}
-	memory := a.memory.Reserve(who.OrganizationID, who.APIKeyID)
+	sender := cmp.Or(who.CredentialID(), a.browser.Address(req))
+	memory := a.memory.Reserve(who.OrganizationID, sender)
 	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout, memory)
 	if err != nil {
 		return err
 	}
 	defer got.Close()
-	leave, err := a.gates[r.Work].enter(req.Context(), who.OrganizationID, who.APIKeyID)
+	leave, err := a.gates[r.Work].enter(req.Context(), who.OrganizationID, sender)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	ctx := wire.WithReservation(actor.With(req.Context(), who), memory)
+	var visit *wire.Visit
+	if r.Access != wire.ForOrganization {
+		visit = a.visit(by, req)
+		ctx = wire.WithVisit(ctx, visit)
+	}
 	inputs, err := r.Decoder.Decode(req, got)
 	keyed, badKey := idempotencyKey(r, who, req, got.Body)
 	if err != nil || badKey != nil {
@@ -83,8 +90,47 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 		}
 		w.Header().Set(idempotency.Replayed, "true")
 	}
+	if visit != nil {
+		visit.WriteCookie(w)
+	}
 	a.send(w, req, answer.Status, answer.Body)
 	return nil
+}
+
+// authorize returns an error if a caller may not run an operation.
+func (a *API) authorize(r *wire.Route, who actor.Actor, req *http.Request) error {
+	if r.Access == wire.ForAnyone {
+		return nil
+	}
+	if err := requireOrganization(who, req); err != nil {
+		return err
+	}
+	if err := who.Authorize(r.Need); err != nil {
+		return err
+	}
+	return who.RequireConfirmed(r.Need, a.app.DB.Clock().Now())
+}
+
+// visit returns what a handler that deals with sessions knows of a request.
+func (a *API) visit(by caller, req *http.Request) *wire.Visit {
+	return &wire.Visit{
+		Origin:  identity.NewOrigin(a.browser.Address(req), req.UserAgent(), requestID(req.Context())),
+		Session: by.session, Members: by.members,
+		Begin: a.browser.Cookie, End: a.browser.EndCookie,
+		Allowed: a.allowed,
+	}
+}
+
+// allowed returns the names of the operations that a caller may call.
+func (a *API) allowed(who actor.Actor) []string {
+	out := []string{}
+	for _, r := range a.list {
+		if r.Access == wire.ForOrganization && who.OrganizationID != "" && who.Authorize(r.Need) == nil {
+			out = append(out, r.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // idempotencyKey returns the idempotency key of a request, or nil if the route takes none or the caller sent none.

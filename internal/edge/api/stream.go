@@ -72,14 +72,12 @@ func quality(text string) int {
 // stream sends events as they happen until the reader leaves, loses the right to read them, or the service stops. Whoever connects again
 // with the last event continues after it.
 func (a *API) stream(r *wire.Route, w http.ResponseWriter, req *http.Request) error {
-	who, err := a.admit(w, req)
+	by, err := a.admit(w, req, r.Access)
 	if err != nil {
 		return err
 	}
-	if err := requireOrganization(who, req); err != nil {
-		return err
-	}
-	if err := who.Authorize(r.Need); err != nil {
+	who := by.Actor
+	if err := a.authorize(r, who, req); err != nil {
 		return err
 	}
 	inputs, err := r.Decoder.Decode(req, wire.Received{})
@@ -99,7 +97,7 @@ func (a *API) stream(r *wire.Route, w http.ResponseWriter, req *http.Request) er
 	if in.LastEventID != "" {
 		filter.After = in.LastEventID // it is later than the one at which the reader began
 	}
-	leave, err := a.gates[wire.Stream].enter(req.Context(), who.OrganizationID, who.APIKeyID)
+	leave, err := a.gates[wire.Stream].enter(req.Context(), who.OrganizationID, who.CredentialID())
 	if err != nil {
 		return err
 	}

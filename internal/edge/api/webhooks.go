@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/provider/stripe"
 )
 
@@ -40,7 +41,7 @@ func (a *API) receiveStripe(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return fault.Malformedf("the body could not be read")
 	}
-	address := addressOf(r)
+	address := browser.Network(a.browser.Address(r))
 	full, leave, ok := a.limits.lookUp(r.Context(), address, func() bool { return true })
 	if !ok {
 		return full.refuseEvent(w.Header())

@@ -23,16 +23,16 @@ func (c Config) Secure() bool { return strings.HasPrefix(c.PublicURL, "https://"
 // The names of the cookie. Browsers accept one whose name begins with __Host- only by HTTPS, from this host and for all paths, so that no
 // other site of the same domain can plant it.
 const (
-	cookieName       = "bursar_session"
-	secureCookieName = "__Host-bursar_session"
+	PlainCookieName  = "bursar_session"
+	SecureCookieName = "__Host-bursar_session"
 )
 
 // CookieName returns the name of the cookie with the session.
 func (c Config) CookieName() string {
 	if c.Secure() {
-		return secureCookieName
+		return SecureCookieName
 	}
-	return cookieName
+	return PlainCookieName
 }
 
 // Session returns the text of the session that a request carries, or an empty one.

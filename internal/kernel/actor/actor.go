@@ -1,4 +1,4 @@
-// Package actor describes who makes a request: an API key, the user behind it, the organization it belongs to, and what
+// Package actor describes who makes a request: an API key, an app or a browser, the user behind it, the organization it belongs to, and what
 // it is allowed to do. The actor travels in the context of the request.
 package actor
 
@@ -56,7 +56,7 @@ var classRoles = map[Class][]Role{
 	Privileged: {Owner, Admin},
 }
 
-// Actor is the API key that makes a request, and the user behind it. The zero value is the system itself.
+// Actor is the API key, app or session that makes a request, and the user behind it. The zero value is the system itself.
 type Actor struct {
 	OrganizationID string
 	UserID         string // empty for a key without a user
@@ -79,13 +79,19 @@ type Need struct {
 
 	// WholeOrganization excludes keys that are limited to legal entities, because the operation concerns all of them.
 	WholeOrganization bool
+
+	// Confirmed means that a user in a browser must have proved recently who they are.
+	Confirmed bool
 }
+
+// ConfirmedFor is how long a user in a browser need not prove again who they are.
+const ConfirmedFor = 15 * time.Minute
 
 // Authorize returns a Forbidden fault if the actor may not run an operation. A key can never do more than its user, or
 // than the user who created it; a key without a user may not run privileged operations or those restricted to roles.
 func (a Actor) Authorize(n Need) error {
 	if !a.Allows(n.Scope) {
-		return fault.Forbiddenf("the key lacks the scope %s", n.Scope)
+		return fault.Forbiddenf("the %s lacks the scope %s", a.Credential(), n.Scope)
 	}
 	if n.WholeOrganization && a.Limited() {
 		return a.RequireUnlimited()
@@ -107,10 +113,33 @@ func (a Actor) Authorize(n Need) error {
 // RequireUnlimited returns an error of kind Forbidden if the actor's key is limited to legal entities. It is for changes to what belongs to
 // the whole organization within an operation that limited keys may call.
 func (a Actor) RequireUnlimited() error {
-	if a.Limited() {
-		return fault.Forbiddenf("this concerns the whole organization: use a key that is not limited to legal entities")
+	switch {
+	case !a.Limited():
+		return nil
+	case a.APIKeyID == "" && a.UserID != "":
+		return fault.Forbiddenf("this concerns the whole organization, and you are limited to some of its legal entities")
+	}
+	return fault.Forbiddenf("this concerns the whole organization: use a key that is not limited to legal entities")
+}
+
+// RequireConfirmed returns an error of kind Forbidden if an operation needs a user who has proved recently who they are, and the one in
+// the browser has not.
+func (a Actor) RequireConfirmed(n Need, now time.Time) error {
+	if n.Confirmed && a.SessionID != "" && now.Sub(a.AuthenticatedAt) >= ConfirmedFor {
+		return fault.Forbiddenf("confirm first that it is you: send your password to POST /v1/session/confirm, then send this request again")
 	}
 	return nil
+}
+
+// Credential returns what the actor has shown, in words.
+func (a Actor) Credential() string {
+	switch {
+	case a.AuthorizationID != "":
+		return "access token"
+	case a.SessionID != "":
+		return "session"
+	}
+	return "API key"
 }
 
 // NeedsUnlimited is the reason and the next step for what a key that is limited to legal entities may see in part, but not change. It

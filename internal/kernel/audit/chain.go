@@ -16,6 +16,7 @@ type LogRecord struct {
 	CreatedAt    time.Time
 	UserID       string
 	APIKeyID     string
+	AppID        string // the authorization of the app that made the change; empty if none did
 	RequestID    string
 	Action       string
 	ResourceType string
@@ -42,6 +43,9 @@ func (r LogRecord) chainHash(organizationID string) string {
 	}
 	if r.State != "" {
 		writePart(h, r.State)
+	}
+	if r.AppID != "" { // earlier versions had no apps
+		writePart(h, "app "+r.AppID)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -134,7 +134,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 		state.AuditSequence++
 		r := LogRecord{
 			Sequence: state.AuditSequence, PreviousHash: state.AuditHash, CreatedAt: c.at,
-			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, RequestID: c.who.RequestID,
+			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, AppID: c.who.AuthorizationID, RequestID: c.who.RequestID,
 			Action: c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID, Before: c.before, After: c.after,
 			State: states[i],
 		}

@@ -12,6 +12,7 @@ type recordRow struct {
 	CreatedAt    time.Time `db:"created_at"`
 	UserID       *string   `db:"user_id"`
 	APIKeyID     *string   `db:"api_key_id"`
+	AppID        *string   `db:"oauth_authorization_id"`
 	RequestID    *string   `db:"request_id"`
 	Action       string    `db:"action"`
 	ResourceType string    `db:"resource_type"`
@@ -28,7 +29,7 @@ func insertRecords(ctx context.Context, tx *db.Tx, records []LogRecord) error {
 	for i, r := range records {
 		rows[i] = recordRow{
 			Sequence: r.Sequence, CreatedAt: r.CreatedAt,
-			UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID), RequestID: db.OrNull(r.RequestID),
+			UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID), AppID: db.OrNull(r.AppID), RequestID: db.OrNull(r.RequestID),
 			Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
 			Before: db.OrNull(r.Before), After: db.OrNull(r.After), State: db.OrNull(r.State),
 			PreviousHash: r.PreviousHash, Hash: r.Hash,
@@ -40,7 +41,7 @@ func insertRecords(ctx context.Context, tx *db.Tx, records []LogRecord) error {
 func (r recordRow) record() LogRecord {
 	return LogRecord{
 		Sequence: r.Sequence, CreatedAt: r.CreatedAt,
-		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID),
+		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), AppID: db.OrEmpty(r.AppID), RequestID: db.OrEmpty(r.RequestID),
 		Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
 		Before: db.OrEmpty(r.Before), After: db.OrEmpty(r.After), State: db.OrEmpty(r.State),
 		PreviousHash: r.PreviousHash, Hash: r.Hash,

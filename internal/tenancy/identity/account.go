@@ -154,7 +154,7 @@ func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text,
 			return err
 		}
 		*p = locked
-		if err := s.endSessions(ctx, tx, p.UserID, keep); err != nil {
+		if _, err := s.endSessions(ctx, tx, p.UserID, keep); err != nil {
 			return err
 		}
 		if also != nil {
@@ -171,11 +171,11 @@ func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text,
 	})
 }
 
-// endSessions ends the sessions of a person, except one.
-func (s *Service) endSessions(ctx context.Context, tx *db.Tx, userID, keep string) error {
+// endSessions ends the sessions of a person, except one, and returns how many there were.
+func (s *Service) endSessions(ctx context.Context, tx *db.Tx, userID, keep string) (n int, err error) {
 	all, err := selectSessions(ctx, tx, userID)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, one := range all {
 		if one.ID == keep {
@@ -183,10 +183,11 @@ func (s *Service) endSessions(ctx context.Context, tx *db.Tx, userID, keep strin
 		}
 		tx.AfterCommit(func() { s.known.forget(one.hash) })
 		if err := deleteSession(ctx, tx, one.ID); err != nil {
-			return err
+			return 0, err
 		}
+		n++
 	}
-	return nil
+	return n, nil
 }
 
 // RequestEmailChange mails a link to a new address of a person, and tells the former one. The address changes when the link is opened.

@@ -49,9 +49,6 @@ const (
 	idleMax    = 7 * 24 * time.Hour
 	sessionMax = 30 * 24 * time.Hour
 
-	// FreshFor is how long a person need not prove again who they are before they do something dangerous.
-	FreshFor = 15 * time.Minute
-
 	// seenEvery is how exactly it is known when a session was used last.
 	seenEvery = 5 * time.Minute
 )
@@ -83,7 +80,7 @@ func (s Session) ended(now time.Time) bool {
 }
 
 // Fresh reports whether the person has proved recently who they are.
-func (s Session) Fresh(now time.Time) bool { return now.Sub(s.AuthenticatedAt) < FreshFor }
+func (s Session) Fresh(now time.Time) bool { return now.Sub(s.AuthenticatedAt) < actor.ConfirmedFor }
 
 // errNoSession is the error for a session that is unknown or has ended. It does not say which.
 var errNoSession = fault.Unauthorizedf("the session has ended: sign in again")
@@ -163,6 +160,17 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (Session, 
 	return e.session, e.members, nil
 }
 
+// IsNew reports whether a text may be a session that this node has not read from the database before.
+func (s *Service) IsNew(text secret.Text) bool {
+	if !token.Looks(text.Reveal(), sessionPrefix) {
+		return false
+	}
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	_, known := s.known.byHash[token.Hash(text.Reveal())]
+	return !known
+}
+
 // see notes that a session was used. If that fails, the next request notes it.
 func (s *Service) see(ctx context.Context, e *cachedSession, now time.Time) {
 	err := s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error { return updateSeen(ctx, tx, e.session.ID, now) })
@@ -222,6 +230,18 @@ func (s *Service) SignOut(ctx context.Context, p Person, o Origin, sessionID str
 		return err
 	}
 	return s.record(ctx, p, o, event{"session.ended", map[string]any{"session_id": one.ID}})
+}
+
+// SignOutOthers ends all sessions of a person but one, and returns how many there were.
+func (s *Service) SignOutOthers(ctx context.Context, p Person, o Origin, keep string) (n int, err error) {
+	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		n, err = s.endSessions(ctx, tx, p.UserID, keep)
+		return err
+	})
+	if err != nil || n == 0 {
+		return n, err
+	}
+	return n, s.record(ctx, p, o, event{"session.ended", map[string]any{"others": n}})
 }
 
 // ChooseOrganization sets the organization that a person works for in a session.

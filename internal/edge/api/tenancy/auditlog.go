@@ -64,6 +64,7 @@ func viewAuditEntry(r audit.LogRecord) AuditEntry {
 		ResourceID:     r.ResourceID,
 		UserID:         db.OrNull(r.UserID),
 		APIKeyID:       db.OrNull(r.APIKeyID),
+		AppID:          db.OrNull(r.AppID),
 		RequestID:      db.OrNull(r.RequestID),
 		Before:         raw(r.Before),
 		After:          raw(r.After),

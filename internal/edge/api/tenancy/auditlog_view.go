@@ -11,6 +11,7 @@ type AuditEntry struct {
 	ResourceID     string          `json:"resource_id" doc:"Identifier of the changed record."`
 	UserID         *string         `json:"user_id" doc:"User who made the change. Null for a key without a user and for the service itself."`
 	APIKeyID       *string         `json:"api_key_id" doc:"API key that made the change; null if none."`
+	AppID          *string         `json:"connected_app_id" doc:"App that made the change for the user; null if none."`
 	RequestID      *string         `json:"request_id" doc:"Request that made the change; null if none."`
 	Before         json.RawMessage `json:"before" doc:"Record before the change; null if it was created."`
 	After          json.RawMessage `json:"after" doc:"Record after the change; null if it was deleted."`

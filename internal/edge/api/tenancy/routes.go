@@ -14,7 +14,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.organization(), h.apiKeys(), h.auditLog())
+	return slices.Concat(h.organization(), h.apiKeys(), h.auditLog(), h.sessions())
 }
 
 func (h handlers) organization() []wire.Route {
@@ -37,6 +37,29 @@ func (h handlers) apiKeys() []wire.Route {
 				"the key of an owner, or one that an owner created. A key that is limited to legal entities can revoke "+
 				"only itself and the keys created with it.").
 			Privileged(),
+	)
+}
+
+func (h handlers) sessions() []wire.Route {
+	return wire.Tag{Name: "Sessions", Description: "People who are signed in. The session is in a cookie, which programs in the browser cannot " +
+		"read. Requests that change something must come from a page of this service."}.Routes(
+		wire.Get("/v1/session", h.getSession, "Get who makes the request, and what they may do").Admits(wire.ForKnown),
+		wire.Post("/v1/session", h.signIn, "Sign in").Describe("Sets the cookie of a new session. A person who has set up an authenticator app "+
+			"also sends a code; without one the answer is 401 and says so. After several failures further attempts must wait.").
+			Admits(wire.ForAnyone).Creates(),
+		wire.Patch("/v1/session", h.chooseOrganization, "Choose the organization to work for").
+			Describe("Requests of this session act for it from now on, unless they name another in the header `X-Organization-Id`.").
+			Admits(wire.ForPerson),
+		wire.Delete("/v1/session", h.signOut, "Sign out").Admits(wire.ForPerson),
+		wire.Post("/v1/session/confirm", h.confirmSession, "Confirm who you are").
+			Describe("Some operations need a proof of who the person is that is not older than 15 minutes: they answer 403 and say so.").
+			Admits(wire.ForPerson),
+		wire.Put("/v1/session/password", h.changePassword, "Change your password").
+			Describe("Ends all other sessions of the person.").Admits(wire.ForPerson),
+		wire.Get("/v1/sessions", h.listSessions, "List your sessions").Admits(wire.ForPerson),
+		wire.Delete("/v1/sessions", h.endOtherSessions, "End all your other sessions").Admits(wire.ForPerson),
+		wire.Delete("/v1/sessions/{session_id}", h.endOneSession, "End one of your sessions").
+			Describe("Takes effect on every node within a second.").Admits(wire.ForPerson),
 	)
 }
 

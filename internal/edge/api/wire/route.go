@@ -20,6 +20,7 @@ type Handler[I, O any] func(ctx context.Context, in *I) (O, error)
 // Route describes one operation. Authentication, authorization, limits, decoding, idempotency, errors and documentation follow from it.
 type Route struct {
 	Method, Path string
+	Access       Access     // who may call it at all
 	Need         actor.Need // what the caller must be allowed to do
 	Status       int        // of a successful answer
 	Choice       string     // name=value of the query parameter that selects this route among those with the same method and path
@@ -48,6 +49,17 @@ type Route struct {
 	input        reflect.Type
 	param, value string // the two parts of Choice
 }
+
+// Access says who may call an operation at all.
+type Access string
+
+// The kinds of access. Unless a route says otherwise, it is ForOrganization.
+const (
+	ForOrganization Access = ""       // whoever acts for an organization: an API key, an app, or a person who is signed in
+	ForKnown        Access = "known"  // the same, and a person who is signed in and has not chosen an organization
+	ForPerson       Access = "person" // a person who is signed in
+	ForAnyone       Access = "anyone" // whoever reaches the service
+)
 
 // Work is a class of work. Each has limits per node, organization and API key, so that requests that are much work do not keep small ones
 // waiting.
@@ -148,6 +160,18 @@ func (r Route) Privileged() Route {
 // WholeOrganization excludes keys that are limited to legal entities, because the operation concerns all of them.
 func (r Route) WholeOrganization() Route {
 	r.Need.WholeOrganization = true
+	return r
+}
+
+// Sensitive requires that a person who is signed in has proved recently who they are.
+func (r Route) Sensitive() Route {
+	r.Need.Confirmed = true
+	return r
+}
+
+// Admits replaces who may call the operation at all. It concerns no organization, so that every role may call it.
+func (r Route) Admits(a Access) Route {
+	r.Access, r.Need.Class, r.Need.Scope, r.Idempotent, r.OwnTransaction = a, actor.Read, actor.ScopeRead, false, true
 	return r
 }
 
