@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
 const (
@@ -90,7 +91,7 @@ func (s *Service) readToken(ctx context.Context, org, hash string) (e cachedToke
 		if err != nil {
 			return err
 		}
-		m, err := selectMember(ctx, tx, a.UserID)
+		m, err := access.FindMember(ctx, tx, a.UserID)
 		if err != nil {
 			return err
 		}

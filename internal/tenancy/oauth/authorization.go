@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -12,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
 // Authorization is what a person has allowed an app to do in an organization.
@@ -71,17 +73,39 @@ func organizationOf(text, prefix string) (string, bool) {
 	return org, id.Valid(id.Organization, org) && token.Looks(text, prefixIn(prefix, org))
 }
 
-// Approve returns a code for an app that a person has allowed to act for them in an organization. The request must have been checked.
+// Approve returns a code for an app that a person has allowed to act for them in an organization, with some of the scopes that the request
+// asks for. The person must be signed in: neither a key nor an app can allow an app anything.
 func (s *Service) Approve(ctx context.Context, who actor.Actor, c Client, r AuthorizationRequest, scopes []actor.Scope) (secret.Text, error) {
+	if who.UserID == "" || who.APIKeyID != "" || who.AuthorizationID != "" {
+		return secret.Text{}, fault.Forbiddenf("only a person who is signed in can allow an app to act for them")
+	}
+	asked, wrong := r.Check()
+	switch {
+	case wrong != nil:
+		return secret.Text{}, fault.Malformedf("%s", wrong.Description)
+	case r.ClientID != c.ID || !c.allowsRedirect(r.RedirectURI):
+		return secret.Text{}, fault.Malformedf("the request is that of another app, or for an address that is not registered")
+	case len(scopes) == 0 || !within(scopes, asked):
+		return secret.Text{}, fault.Malformedf("the scopes must be some of those that the app asks for")
+	}
 	text, err := token.New(s.db.Random(), prefixIn(codePrefix, who.OrganizationID))
 	if err != nil {
 		return text, err
 	}
 	err = s.db.Write(actor.With(ctx, who), who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := access.FindMember(ctx, tx, who.UserID); err != nil {
+			return err
+		}
 		return insertCode(ctx, tx, code{hash: token.Hash(text.Reveal()), UserID: who.UserID, ClientID: c.ID, RedirectURI: r.RedirectURI,
 			Challenge: r.CodeChallenge, Scopes: scopes, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(codeMax)})
 	})
 	return text, err
+}
+
+// within reports whether all scopes are among others or included in them.
+func within(scopes, others []actor.Scope) bool {
+	has := actor.Actor{Scopes: others}
+	return !slices.ContainsFunc(scopes, func(one actor.Scope) bool { return !has.Allows(one) })
 }
 
 // code is a code as it is stored.
@@ -150,7 +174,7 @@ func (s *Service) Exchange(ctx context.Context, p ExchangeParams) (out Tokens, e
 			refused = errBadCode
 			return nil
 		}
-		if _, err := selectMember(ctx, tx, given.UserID); fault.KindOf(err) == fault.NotFound {
+		if _, err := access.FindMember(ctx, tx, given.UserID); fault.KindOf(err) == fault.NotFound {
 			refused = errBadCode
 			return nil
 		} else if err != nil {

@@ -3,7 +3,6 @@ package oauth
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -84,61 +83,6 @@ func (p RegisterParams) Validate() error {
 		}
 	}
 	return faults.Err()
-}
-
-// redirectProblem returns what is wrong with an address that people are to be sent back to, or nothing.
-func redirectProblem(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case len(text) > uriMax:
-		return fmt.Sprintf("must have at most %d characters", uriMax)
-	case err != nil || u.Host == "" || u.Opaque != "":
-		return "must be an address such as https://app.example.com/callback"
-	case strings.Contains(text, "#"):
-		return "must have no fragment"
-	case u.User != nil:
-		return "must have no user name"
-	case strings.ContainsAny(text, "*\\ \t\r\n"):
-		return "must have no spaces, backslashes or wildcards"
-	case u.Scheme == "https", isLoopback(u):
-		return ""
-	case u.Scheme == "http":
-		return "must begin with https, unless it is on this machine (127.0.0.1, [::1] or localhost)"
-	}
-	return "must begin with https"
-}
-
-// isLoopback reports whether an address is on the machine of the person, as those of apps that run there are (RFC 8252).
-func isLoopback(u *url.URL) bool {
-	if u.Scheme != "http" {
-		return false
-	}
-	address, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
-}
-
-// allowsRedirect reports whether an address is one of those that are registered: exactly, except that the port of one on the machine of the
-// person may differ.
-func (c Client) allowsRedirect(text string) bool {
-	if slices.Contains(c.RedirectURIs, text) {
-		return redirectProblem(text) == ""
-	}
-	given, err := url.Parse(text)
-	if err != nil || !isLoopback(given) || redirectProblem(text) != "" {
-		return false
-	}
-	return slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
-		r, err := url.Parse(registered)
-		return err == nil && isLoopback(r) && r.Hostname() == given.Hostname() && withoutPort(registered, r) == withoutPort(text, given)
-	})
-}
-
-// withoutPort returns an address as it is written, without the port.
-func withoutPort(text string, u *url.URL) string {
-	if u.Port() == "" {
-		return text
-	}
-	return strings.Replace(text, u.Host, strings.TrimSuffix(u.Host, ":"+u.Port()), 1)
 }
 
 // Service implements the use cases of apps.

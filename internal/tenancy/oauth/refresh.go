@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -12,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
 // kind is what a token is for.
@@ -116,13 +116,12 @@ func (s *Service) refresh(ctx context.Context, tx *db.Tx, a Authorization, t sto
 	}
 	if p.Scope != "" {
 		scopes, wrong := parseScopes(p.Scope)
-		granted := actor.Actor{Scopes: a.Scopes}
-		if wrong != nil || slices.ContainsFunc(scopes, func(one actor.Scope) bool { return !granted.Allows(one) }) {
+		if wrong != nil || !within(scopes, a.Scopes) {
 			return Tokens{}, &Error{InvalidScope, "scope must be among those that the person has granted"}, nil
 		}
 		out.Scopes = scopes
 	}
-	if _, err := selectMember(ctx, tx, a.UserID); fault.KindOf(err) == fault.NotFound {
+	if _, err := access.FindMember(ctx, tx, a.UserID); fault.KindOf(err) == fault.NotFound {
 		return Tokens{}, errBadRefresh, s.end(ctx, tx, a, MemberRemoved)
 	} else if err != nil {
 		return Tokens{}, nil, err

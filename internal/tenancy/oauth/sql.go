@@ -7,7 +7,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
-	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
 type clientRow struct {
@@ -194,11 +193,6 @@ func selectAccess(ctx context.Context, tx *db.Tx, hash string) (t stored, a Auth
 func updateReplaced(ctx context.Context, tx *db.Tx, hash string, at time.Time) error {
 	_, err := tx.Exec(ctx, "UPDATE oauth_tokens SET replaced_at = ? WHERE organization_id = @org AND token_hash = ?", at, hash)
 	return err
-}
-
-// selectMember returns the member of the organization that an authorization is of.
-func selectMember(ctx context.Context, tx *db.Tx, userID string) (access.Member, error) {
-	return access.FindMember(ctx, tx, userID)
 }
 
 func join(scopes []actor.Scope) string {
