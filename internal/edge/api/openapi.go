@@ -204,6 +204,12 @@ func (s *schemas) describe(r *wire.Route) *huma.Operation {
 		Description: strings.TrimSpace(r.Details + " " + needText(r)), Responses: map[string]*huma.Response{},
 		Parameters: r.Decoder.Parameters(), RequestBody: r.Decoder.RequestBody(),
 	}
+	switch r.Access {
+	case wire.ForAnyone:
+		op.Security = []map[string][]string{{}}
+	case wire.ForPerson:
+		op.Security = []map[string][]string{{"session": {}}}
+	}
 	if r.Idempotent {
 		low, high := 1, 255
 		op.Parameters = append(op.Parameters, &huma.Param{

@@ -1,29 +1,42 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/password"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 func (s *settings) init() *cobra.Command {
 	var p organization.CreateParams
 	var asJSON, another bool
+	var login firstLogin
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Create an organization, its owner and an API key",
 		Long: "Create an organization, its owner, a first legal entity and an API key with every scope, and print the key once.\n" +
+			"The owner signs in with a password: --password-stdin reads one, otherwise a link to set one is printed.\n" +
 			"An empty database is set up first. A database can hold any number of organizations: create more with --another.",
 		Example: "  bursar init --organization \"Acme\" --email you@acme.example\n" +
-			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json",
+			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json\n" +
+			"  bursar init --organization \"Acme\" --email you@acme.example --password-stdin < password.txt",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := p.Validate(); err != nil {
 				return sentences(err)
+			}
+			if err := login.read(p.Email, p.Name); err != nil {
+				return err
 			}
 			return s.creating(c.Context(), func(a *app.App) error {
 				others, err := a.Org.IDs(c.Context())
@@ -37,7 +50,11 @@ func (s *settings) init() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := s.printFounded(f, asJSON); err != nil {
+				link, err := login.set(c.Context(), a, f.Owner.UserID)
+				if err != nil {
+					return err
+				}
+				if err := s.printFounded(f, link, asJSON); err != nil {
 					return err
 				}
 				if len(others) > 0 {
@@ -55,6 +72,8 @@ func (s *settings) init() *cobra.Command {
 	f.StringVar(&p.Timezone, "timezone", "UTC", "IANA time zone that accounting periods follow")
 	f.StringVar(&p.FirmID, "firm", "", "id of the accounting firm whose client it is; the client can read the documents that the firm shares")
 	f.BoolVar(&another, "another", false, "create the organization although the database has one; --firm implies it")
+	f.BoolVar(&login.stdin, "password-stdin", false, "read the owner's password from standard input")
+	text(f, &login.publicURL, "public-url", "BURSAR_PUBLIC_URL", "http://127.0.0.1:8080", "address of the service in the link to set a password")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	required(c, "organization", "email")
 	return c
@@ -80,12 +99,54 @@ func required(c *cobra.Command, names ...string) {
 	}
 }
 
-func (s *settings) printFounded(f organization.Created, asJSON bool) error {
+// firstLogin is how the owner of a new organization gets a password.
+type firstLogin struct {
+	stdin     bool
+	publicURL string
+	password  secret.Text
+}
+
+// read reads the password, if there is one to read, and checks it before anything is created.
+func (l *firstLogin) read(email, organization string) (err error) {
+	if l.publicURL, err = publicURL(l.publicURL); err != nil {
+		return &usageError{err, "bursar init"}
+	}
+	if !l.stdin {
+		return nil
+	}
+	content, err := io.ReadAll(io.LimitReader(os.Stdin, passwordMax))
+	if err != nil {
+		return fmt.Errorf("read the password: %w", err)
+	}
+	l.password = secret.New(strings.TrimRight(string(content), "\r\n"))
+	return sentences(password.Check("password", l.password, email, organization))
+}
+
+// passwordMax bounds how much is read as a password.
+const passwordMax = 4 << 10
+
+// set sets the password, or returns a link to set one. It does nothing for a person who has one already.
+func (l *firstLogin) set(ctx context.Context, a *app.App, userID string) (link secret.Text, err error) {
+	p, err := a.Identity.Find(ctx, userID)
+	switch {
+	case err != nil || p.HasPassword() && !l.stdin:
+		return link, err
+	case l.stdin:
+		return link, a.Identity.SetPassword(ctx, userID, l.password, identity.Origin{})
+	}
+	path, err := a.Identity.FirstPassword(ctx, userID)
+	return secret.New(l.publicURL + path.Reveal()), err
+}
+
+func (s *settings) printFounded(f organization.Created, link secret.Text, asJSON bool) error {
 	if asJSON {
-		err := json.NewEncoder(s.out).Encode(map[string]string{
+		out := map[string]string{
 			"organization_id": f.Organization.ID, "legal_entity_id": f.LegalEntity.ID, "user_id": f.Owner.UserID, "api_key": f.KeyText.Reveal(),
-		})
-		if err != nil {
+		}
+		if !link.IsZero() {
+			out["set_password_url"] = link.Reveal()
+		}
+		if err := json.NewEncoder(s.out).Encode(out); err != nil {
 			return err
 		}
 	} else {
@@ -94,5 +155,9 @@ func (s *settings) printFounded(f organization.Created, asJSON bool) error {
 	}
 	fmt.Fprintf(s.err, "\nStore the API key now; it cannot be shown again. Next:\n  export BURSAR_API_KEY=...    # the key above\n"+
 		"  bursar serve%s\n  curl -H \"X-API-Key: $BURSAR_API_KEY\" http://127.0.0.1:8080/v1/organization\n", s.flags())
+	if !link.IsZero() && !asJSON {
+		fmt.Fprintf(s.err, "\nTo sign in with a browser, open this link while the service runs, within a week, and set a password:\n  %s\n",
+			link.Reveal())
+	}
 	return nil
 }

@@ -61,6 +61,8 @@ type server struct {
 	proxy        string
 	smtp         string
 	mailFrom     string
+	publicURL    string
+	proxies      string
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -94,8 +96,14 @@ func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.proxy, "outbound-proxy", "BURSAR_OUTBOUND_PROXY", "",
 		"proxy for requests to providers and webhook endpoints, such as http://proxy.example.com:3128")
 	text(c.Flags(), &srv.smtp, "smtp", "BURSAR_SMTP", "",
-		"server for mail to users, as smtps://user:password@host:465 or, with STARTTLS, smtp://host:587; without one, no mail is sent")
+		"server for mail to people, as smtps://user:password@host:465 or, with STARTTLS, smtp://host:587; without one, messages are "+
+			"written to the folder mail in the data folder")
 	text(c.Flags(), &srv.mailFrom, "mail-from", "BURSAR_MAIL_FROM", "", "address that mail is sent from; required with --smtp")
+	text(c.Flags(), &srv.publicURL, "public-url", "BURSAR_PUBLIC_URL", "",
+		"address of the service as people and apps see it, such as https://books.example.com; by default that of --addr")
+	text(c.Flags(), &srv.proxies, "trusted-proxies", "BURSAR_TRUSTED_PROXIES", "",
+		"addresses or networks of the proxies in front of the service, with commas between them, such as 10.0.0.0/8; who calls is then the "+
+			"last other address in X-Forwarded-For")
 	c.Flags().StringArrayVar(&srv.providerURLs, "provider-url", nil,
 		"use another address for a provider, as name=URL; BURSAR_PROVIDER_<NAME>_URL does the same")
 	if v, ok := os.LookupEnv("BURSAR_SECRET_KEY"); ok {
@@ -129,7 +137,7 @@ func (srv *server) checkLimits() error {
 // access returns how other systems are reached, and with which key their credentials are encrypted.
 func (srv *server) access(data string) (app.Config, error) {
 	out := app.Config{Secrets: seal.New(secret.New(srv.secretKey), filepath.Join(data, seal.File)), AllowPrivate: srv.allowPrivate,
-		ProviderURLs: map[string]string{}}
+		ProviderURLs: map[string]string{}, MailFolder: filepath.Join(data, app.MailFolder)}
 	named := srv.providerURLs
 	for _, name := range connection.Providers {
 		if v := os.Getenv("BURSAR_PROVIDER_" + strings.ToUpper(name) + "_URL"); v != "" {
@@ -204,25 +212,32 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(srv.memory) << 20 / 2) // SQLite has its caches outside of the heap, and peaks are above the limit
 	}
+	access, err := srv.access(s.data)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", srv.addr)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w; choose another address with --addr", srv.addr, err)
+	}
+	defer listener.Close()
+	reached, err := srv.browser(listener)
+	if err != nil {
+		return err
+	}
+	access.PublicURL = reached.PublicURL
 	d, err := s.open(log)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	access, err := srv.access(s.data)
-	if err != nil {
-		return err
-	}
 	a := app.NewWith(d, log, access)
 	a.KeepAnchors(cmp.Or(srv.anchors, filepath.Join(s.data, db.AnchorsFolder)))
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Memory: srv.memory << 20 / 8 * 3, Log: log, Metrics: metrics, Version: version})
+	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Memory: srv.memory << 20 / 8 * 3, Log: log, Metrics: metrics, Version: version,
+		Browser: reached})
 	routeStandardLog(log)
-	listener, err := net.Listen("tcp", srv.addr)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w; choose another address with --addr", srv.addr, err)
-	}
 	h := &http.Server{Handler: traced(handler), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
 		DisableGeneralOptionsHandler: true, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	h.RegisterOnShutdown(handler.EndStreams)

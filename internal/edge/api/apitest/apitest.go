@@ -15,19 +15,26 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/oauth2"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/seal"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
+	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
@@ -73,9 +80,11 @@ func StartWithKey(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service 
 	if c.Log == nil {
 		c.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
+	server := httptest.NewUnstartedServer(nil)
+	c.Browser.PublicURL = "http://" + server.Listener.Addr().String()
 	s := newService(t, d, c, key)
-	server := httptest.NewServer(s.conforming)
-	s.URL = server.URL
+	s.URL, server.Config.Handler = c.Browser.PublicURL, s.conforming
+	server.Start()
 	t.Cleanup(func() {
 		server.Close()
 		if verified(t, d) {
@@ -105,7 +114,7 @@ func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	t.Helper()
 	processor := stripetest.New(t)
 	a := app.NewWith(d, c.Log, app.Config{Secrets: key, ProviderURLs: map[string]string{"stripe": processor.URL},
-		AllowPrivate: true})
+		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: t.TempDir()})
 	handler := api.New(a, c)
 	return &Service{App: a, API: handler, Stripe: processor, conforming: newConforming(t, handler, c.RateLimit > 0)}
 }
@@ -175,6 +184,62 @@ func (n *Tenant) Member(t *testing.T, role actor.Role, scopes ...actor.Scope) st
 		p.UserID, p.Scopes = m.UserID, scopes
 		return err
 	})
+}
+
+// password is that of everybody who signs in.
+var password = secret.New("violin harvest umbrella")
+
+// Session returns the session of the owner, who has just signed in. It can be sent as the key of a request.
+func (n *Tenant) Session(t *testing.T) string {
+	t.Helper()
+	return n.SessionOf(t, n.Owner.UserID)
+}
+
+// SessionOf is Session for any member.
+func (n *Tenant) SessionOf(t *testing.T, userID string) string {
+	t.Helper()
+	people := n.service.App.Identity
+	if err := people.SetPassword(t.Context(), userID, password, identity.Origin{}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := people.Find(t.Context(), userID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := people.SignIn(t.Context(), identity.SignInParams{Email: p.Email, Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Text.Reveal()
+}
+
+// Token returns an access token of an app that the owner has allowed to act with some scopes. It can be sent as the key of a request.
+func (n *Tenant) Token(t *testing.T, scopes ...actor.Scope) string {
+	t.Helper()
+	return n.TokenOf(t, n.Owner, scopes...)
+}
+
+// TokenOf is Token for any member.
+func (n *Tenant) TokenOf(t *testing.T, m access.Member, scopes ...actor.Scope) string {
+	t.Helper()
+	apps, ctx := n.service.App.OAuth, t.Context()
+	const redirect = "https://app.example.com/callback"
+	c, err := apps.Register(ctx, oauth.RegisterParams{Name: "App", RedirectURIs: []string{redirect}}, oauth.ByOperator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier := oauth2.GenerateVerifier()
+	who := actor.Actor{OrganizationID: n.Organization.ID, UserID: m.UserID, Role: m.Role, Scopes: actor.Scopes}
+	code, err := apps.Approve(ctx, who, c, oauth.AuthorizationRequest{RedirectURI: redirect,
+		CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier)}, scopes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := apps.Exchange(ctx, oauth.ExchangeParams{ClientID: c.ID, Code: code, RedirectURI: redirect, Verifier: secret.New(verifier)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return given.Access.Reveal()
 }
 
 // Nobody returns a key that belongs to no user.
@@ -256,7 +321,7 @@ func (a Answer) Blames(t *testing.T, field string) bool {
 	return false
 }
 
-// Request is a request as it is sent.
+// Request is a request as it is sent. The key may also be an access token or a session.
 type Request struct {
 	Method, Path, Key, Body string
 	ContentType             string // of the body, if it is not JSON
@@ -273,7 +338,12 @@ func (s *Service) Send(t *testing.T, r Request) Answer {
 	if r.Body != "" {
 		req.Header.Set("Content-Type", cmp.Or(r.ContentType, "application/json"))
 	}
-	if r.Key != "" {
+	switch {
+	case strings.HasPrefix(r.Key, "bss_"):
+		req.AddCookie(&http.Cookie{Name: browser.PlainCookieName, Value: r.Key})
+	case strings.HasPrefix(r.Key, "bua_"):
+		req.Header.Set("Authorization", "Bearer "+r.Key)
+	case r.Key != "":
 		req.Header.Set("X-API-Key", r.Key)
 	}
 	for name, values := range r.Header {

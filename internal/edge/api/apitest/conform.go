@@ -123,7 +123,7 @@ func (c *conforming) compareEvent(e map[string]any) error {
 
 // optionalHeaders are those that no answer needs to declare: they say how it is transferred, or how a browser treats it.
 var optionalHeaders = []string{"Content-Type", "Content-Length", "Content-Encoding", "Vary", "Cache-Control", "X-Content-Type-Options",
-	"Connection"}
+	"Connection", "Set-Cookie"}
 
 // compareHeaders returns how the headers of an answer differ from those that are declared: all that are required are there, and all that
 // are there are declared.

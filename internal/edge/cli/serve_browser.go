@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/edge/browser"
+)
+
+// browser returns how browsers reach the service.
+func (srv *server) browser(l net.Listener) (browser.Config, error) {
+	out := browser.Config{PublicURL: srv.address(l)}
+	if srv.publicURL != "" {
+		public, err := publicURL(srv.publicURL)
+		if err != nil {
+			return out, &usageError{err, "bursar serve"}
+		}
+		out.PublicURL = public
+	}
+	for text := range strings.SplitSeq(srv.proxies, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		network, err := parseNetwork(text)
+		if err != nil {
+			return out, &usageError{fmt.Errorf("--trusted-proxies must be addresses or networks such as 10.0.0.0/8, but one is %q", text),
+				"bursar serve"}
+		}
+		out.Proxies = append(out.Proxies, network)
+	}
+	return out, nil
+}
+
+// publicURL returns the address of the service without a slash at the end.
+func publicURL(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || strings.Trim(u.Path, "/") != "" ||
+		u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", errors.New("--public-url must be an address without a path, such as https://books.example.com")
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+}
+
+// parseNetwork returns a network, which may be a single address.
+func parseNetwork(text string) (netip.Prefix, error) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(address, address.BitLen()), nil
+	}
+	return netip.ParsePrefix(text)
+}
