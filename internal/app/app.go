@@ -274,6 +274,8 @@ func (a *App) Work(ctx context.Context) error {
 	job.Handle(workers, func(ctx context.Context, _ connection.Sweep) error { return a.Connections.Sweep(ctx) })
 	job.Every(workers, connectEvery, connection.Sweep{})
 	job.Handle(workers, a.Identity.MailReset)
+	job.Handle(workers, func(ctx context.Context, _ identity.Sweep) error { return a.Identity.DeleteExpired(ctx) })
+	job.Every(workers, sweepEvery, identity.Sweep{})
 	a.handleMail(workers)
 	sender := a.webhookSender(workers)
 	queue, err := job.NewQueue(a.DB, workers, a.log)

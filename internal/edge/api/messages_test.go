@@ -29,7 +29,8 @@ func TestAnUnknownCallerLearnsHowToSendAKeyAndNothingOfOtherKeys(t *testing.T) {
 			}
 		}
 		for key, want := range map[string]string{
-			"":                               "the request has no API key; send one in the header X-API-Key",
+			"": "the request has no API key; send one in the header X-API-Key, or an access token of an app in the " +
+				"header Authorization",
 			"hello":                          fmt.Sprintf(malformed, "does not begin with bur_"),
 			"bur_hello":                      fmt.Sprintf(malformed, "has 9 characters"),
 			"bur_" + strings.Repeat("A", 43): fmt.Sprintf(unknown, "AAAA"),

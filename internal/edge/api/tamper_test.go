@@ -32,6 +32,11 @@ var unnoticed = map[string]string{
 	"events.data":                      "it restates a record whose changes are audited",
 	"events.object_id":                 "it may be missing, because some events are about several records; another one is noticed",
 
+	"credential_uses": "it says when a credential was used last",
+	"preferences":     "it says how a person likes to see the books",
+	"oauth_codes":     "what came of a code is audited",
+	"oauth_tokens":    "it holds hashes, and the authorization that tokens are for is audited",
+
 	"relays":                   "it says how far events were handed to the job queue",
 	"idempotency_keys":         "it holds answers, not facts",
 	"imports":                  progress,

@@ -52,3 +52,9 @@ func deleteLinks(ctx context.Context, tx *db.Tx, userID string, purpose Purpose)
 	_, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE user_id = ? AND purpose = ? AND used_at IS NULL", userID, string(purpose))
 	return err
 }
+
+// deleteOld deletes up to a number of rows of a table whose time lies before another, and returns how many there were.
+func deleteOld(ctx context.Context, tx *db.Tx, table, key, column string, before time.Time, limit int) (int64, error) {
+	return tx.Exec(ctx, "DELETE FROM "+table+" WHERE "+key+" IN (SELECT "+key+" FROM "+table+" WHERE "+column+" < ? ORDER BY "+column+
+		" LIMIT ?)", before, limit)
+}

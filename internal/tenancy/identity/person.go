@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -62,10 +63,28 @@ func (s *Service) Memberships(ctx context.Context, userID string) (out []Members
 	return out, err
 }
 
+// Events lists what the audit log and webhook events tell of how people sign in.
+var Events = []string{"session.created", "session.ended", "sign_in.failed", "user.password_changed", "user.second_factor_added",
+	"user.second_factor_removed", "user.recovery_codes_replaced", "user.passkey_added", "user.passkey_removed", "user.email_changed",
+	"user.identity_linked"}
+
 // event is something that happened to a person, for the audit log.
 type event struct {
-	action  string // such as session.created
+	action  string // one of Events
 	details map[string]any
+}
+
+// SecurityEvent is what the audit log and webhook events tell of an event.
+type SecurityEvent struct {
+	UserID    string
+	Email     string
+	Address   string
+	UserAgent string
+	Details   map[string]string
+}
+
+func (e SecurityEvent) facts() map[string]any {
+	return map[string]any{"user_id": e.UserID, "email": e.Email, "address": e.Address, "user_agent": e.UserAgent, "details": e.Details}
 }
 
 // recordedMax bounds in how many organizations something is recorded.
@@ -82,16 +101,16 @@ func (s *Service) record(ctx context.Context, p Person, o Origin, e event) error
 	if err != nil {
 		return err
 	}
-	facts := map[string]any{"user_id": p.UserID, "email": p.Email, "address": o.Address, "user_agent": o.UserAgent}
+	told := SecurityEvent{UserID: p.UserID, Email: p.Email, Address: o.Address, UserAgent: o.UserAgent, Details: map[string]string{}}
 	for name, value := range e.details {
-		facts[name] = value
+		told.Details[name] = fmt.Sprint(value)
 	}
 	for _, m := range orgs {
 		who := actor.From(ctx)
 		who.OrganizationID, who.UserID, who.RequestID = m.OrganizationID, p.UserID, o.RequestID
 		err := s.db.Write(actor.With(ctx, who), m.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			kind, _, _ := strings.Cut(e.action, ".")
-			audit.Record(ctx, tx, audit.Change{Action: e.action, ResourceType: kind, ResourceID: p.UserID, After: facts, PartsOnly: true})
+			audit.Record(ctx, tx, audit.Change{Action: e.action, ResourceType: "user", ResourceID: p.UserID, After: told.facts(), Object: told,
+				PartsOnly: true})
 			return nil
 		})
 		if err != nil {

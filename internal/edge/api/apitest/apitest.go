@@ -186,8 +186,8 @@ func (n *Tenant) Member(t *testing.T, role actor.Role, scopes ...actor.Scope) st
 	})
 }
 
-// password is that of everybody who signs in.
-var password = secret.New("violin harvest umbrella")
+// Password is that of everybody who signs in.
+const Password = "violin harvest umbrella"
 
 // Session returns the session of the owner, who has just signed in. It can be sent as the key of a request.
 func (n *Tenant) Session(t *testing.T) string {
@@ -198,19 +198,25 @@ func (n *Tenant) Session(t *testing.T) string {
 // SessionOf is Session for any member.
 func (n *Tenant) SessionOf(t *testing.T, userID string) string {
 	t.Helper()
+	n.SetPassword(t, userID)
 	people := n.service.App.Identity
-	if err := people.SetPassword(t.Context(), userID, password, identity.Origin{}); err != nil {
-		t.Fatal(err)
-	}
 	p, err := people.Find(t.Context(), userID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := people.SignIn(t.Context(), identity.SignInParams{Email: p.Email, Password: password})
+	made, err := people.SignIn(t.Context(), identity.SignInParams{Email: p.Email, Password: secret.New(Password)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return made.Text.Reveal()
+}
+
+// SetPassword lets a member sign in.
+func (n *Tenant) SetPassword(t *testing.T, userID string) {
+	t.Helper()
+	if err := n.service.App.Identity.SetPassword(t.Context(), userID, secret.New(Password), identity.Origin{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Token returns an access token of an app that the owner has allowed to act with some scopes. It can be sent as the key of a request.

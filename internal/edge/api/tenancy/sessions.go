@@ -66,14 +66,15 @@ func (h handlers) describeMe(ctx context.Context, v *wire.Visit, who actor.Actor
 		if err != nil {
 			return wire.Data[Me]{}, err
 		}
-		me.User = &SignedInUser{ID: p.UserID, Email: p.Email, Name: db.OrNull(p.Name), SecondFactor: p.HasSecondFactor()}
+		me.User = wire.OrNull[SignedInUser]{Value: &SignedInUser{ID: p.UserID, Email: p.Email, Name: db.OrNull(p.Name),
+			SecondFactor: p.HasSecondFactor()}}
 	}
 	if who.OrganizationID != "" {
 		o, err := h.app.Org.Get(actor.With(ctx, who))
 		if err != nil {
 			return wire.Data[Me]{}, err
 		}
-		me.Organization = &NamedRecord{ID: o.ID, Name: o.Name}
+		me.Organization = wire.OrNull[NamedRecord]{Value: &NamedRecord{ID: o.ID, Name: o.Name}}
 	}
 	if v.Session != nil {
 		until := v.Session.AuthenticatedAt.Add(actor.ConfirmedFor)

@@ -1,5 +1,7 @@
 package tenancy
 
+import "github.com/bursarhq/bursar/internal/edge/api/wire"
+
 // SignIn is what a person signs in with.
 type SignIn struct {
 	Email    string  `json:"email" minLength:"3" maxLength:"254" doc:"Email address."`
@@ -26,15 +28,15 @@ type ChangePassword struct {
 
 // Me is who makes the request, and what they may do.
 type Me struct {
-	Credential     Credential       `json:"credential" doc:"What the request was made with."`
-	User           *SignedInUser    `json:"user" doc:"Person on whose behalf the request was made; null for an API key without a user."`
-	Organization   *NamedRecord     `json:"organization" doc:"Organization that the request acts for. Null if the person is a member of several and has chosen none."`
-	Role           *string          `json:"role" enum:"owner,admin,accountant,viewer,auditor" doc:"Role in the organization; null if there is none."`
-	Scopes         []string         `json:"scopes" doc:"Scopes."`
-	LegalEntityIDs []string         `json:"legal_entity_ids" doc:"Legal entities that the caller is limited to; empty means all."`
-	AllowedActions []string         `json:"allowed_actions" doc:"Operations that the caller may use, by their operation id, in alphabetical order."`
-	Organizations  []MyOrganization `json:"organizations" doc:"Organizations that the person is a member of. Only in a session."`
-	ConfirmedUntil *string          `json:"confirmed_until" format:"date-time" doc:"Until when operations that need a recent proof of who the person is can be used without another one. Null if there is no session."`
+	Credential     Credential                `json:"credential" doc:"What the request was made with."`
+	User           wire.OrNull[SignedInUser] `json:"user" doc:"Person on whose behalf the request was made; null for an API key without a user."`
+	Organization   wire.OrNull[NamedRecord]  `json:"organization" doc:"Organization that the request acts for. Null if the person is a member of several and has chosen none."`
+	Role           *string                   `json:"role" enum:"owner,admin,accountant,viewer,auditor" doc:"Role in the organization; null if there is none."`
+	Scopes         []string                  `json:"scopes" doc:"Scopes."`
+	LegalEntityIDs []string                  `json:"legal_entity_ids" doc:"Legal entities that the caller is limited to; empty means all."`
+	AllowedActions []string                  `json:"allowed_actions" doc:"Operations that the caller may use, by their operation id, in alphabetical order."`
+	Organizations  []MyOrganization          `json:"organizations" doc:"Organizations that the person is a member of. Only in a session."`
+	ConfirmedUntil *string                   `json:"confirmed_until" format:"date-time" doc:"Until when operations that need a recent proof of who the person is can be used without another one. Null if there is no session."`
 }
 
 // Credential is what a request was made with.
@@ -84,4 +86,13 @@ type SessionList struct {
 // EndedSessions says how many sessions were ended.
 type EndedSessions struct {
 	Ended int `json:"ended" doc:"Number of sessions that were ended."`
+}
+
+// SecurityEvent tells of how a person signs in.
+type SecurityEvent struct {
+	UserID    string            `json:"user_id" doc:"Person: usr_ and 26 characters."`
+	Email     string            `json:"email" format:"email" doc:"Email address of the person."`
+	Address   string            `json:"address" doc:"Network address that the request came from; empty for a command of the operator."`
+	UserAgent string            `json:"user_agent" doc:"What the browser or program calls itself."`
+	Details   map[string]string `json:"details" doc:"More about it, such as the session, the method, or why an attempt failed."`
 }
