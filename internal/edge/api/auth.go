@@ -110,21 +110,13 @@ type credential struct {
 	resolve func(ctx context.Context, text secret.Text) (caller, error)
 }
 
-// credentialOf returns what a request has shown: a key, an access token or, from a browser, a session. The error is Unauthorized if it has
-// shown nothing.
+// credentialOf returns what a request has shown: a key, otherwise an access token, otherwise the session of a browser. The error is
+// Unauthorized if it has shown nothing. Other kinds of authorization are for a proxy in front of the service.
 func (a *API) credentialOf(r *http.Request) (credential, error) {
-	key, authorization := r.Header.Get(keyHeader), r.Header.Get("Authorization")
-	switch {
-	case key != "" && authorization != "":
-		return credential{}, fault.Unauthorizedf("the request has an API key and an access token: send one of them")
-	case key != "":
+	if key := r.Header.Get(keyHeader); key != "" {
 		return credential{secret.New(key), a.app.Access.IsNew, as(a.app.Access.Authenticate)}, nil
-	case authorization != "":
-		scheme, token, _ := strings.Cut(authorization, " ")
-		if !strings.EqualFold(scheme, "Bearer") {
-			return credential{}, fault.Unauthorizedf("the header Authorization must be Bearer and an access token; an API key is sent in the "+
-				"header %s", keyHeader)
-		}
+	}
+	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return credential{secret.New(strings.TrimSpace(token)), a.app.OAuth.IsNew, as(a.app.OAuth.Authenticate)}, nil
 	}
 	text := a.browser.Session(r)

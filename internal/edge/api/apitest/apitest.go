@@ -236,8 +236,8 @@ func (n *Tenant) TokenOf(t *testing.T, m access.Member, scopes ...actor.Scope) s
 	}
 	verifier := oauth2.GenerateVerifier()
 	who := actor.Actor{OrganizationID: n.Organization.ID, UserID: m.UserID, Role: m.Role, Scopes: actor.Scopes}
-	code, err := apps.Approve(ctx, who, c, oauth.AuthorizationRequest{RedirectURI: redirect,
-		CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier)}, scopes)
+	code, err := apps.Approve(ctx, who, c, oauth.AuthorizationRequest{ResponseType: "code", ClientID: c.ID, RedirectURI: redirect,
+		Scope: string(actor.ScopeAll), CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier), CodeChallengeMethod: "S256"}, scopes)
 	if err != nil {
 		t.Fatal(err)
 	}

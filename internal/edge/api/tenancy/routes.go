@@ -29,7 +29,7 @@ func (h handlers) apiKeys() []wire.Route {
 	return wire.Tag{Name: "API keys", Description: "Keys for programs that use the API."}.Routes(
 		wire.Get("/v1/api-keys", h.listAPIKeys, "List API keys, newest first").
 			Describe("A key that is limited to legal entities lists only keys that are limited to some of these.").Privileged(),
-		wire.Post("/v1/api-keys", h.createAPIKey, "Create an API key").
+		wire.Post("/v1/api-keys", h.createAPIKey, "Create an API key").Sensitive().
 			Describe("The key itself is returned only once, in this response. It can do no more than the key that creates it, and ends with it.").
 			Privileged().Creates(),
 		wire.Delete("/v1/api-keys/{api_key_id}", h.revokeAPIKey, "Revoke an API key").
