@@ -222,7 +222,7 @@ func TestTheKeysOfAnOrganizationShareItsQuota(t *testing.T) {
 				a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: key})
 				if a.Status == 200 {
 					allowed++
-				} else if !strings.Contains(a.Error(t).Message, "all API keys of this organization together sent more than 40 requests") {
+				} else if !strings.Contains(a.Error(t).Message, "of this organization together sent more than 40 requests") {
 					t.Errorf("%s", a.Body)
 				}
 			}

@@ -98,6 +98,10 @@ var unmarked = map[string]string{
 	"webhook_attempts.response_headers": ofOrganization, "webhook_attempts.response_body": ofOrganization,
 	"webhook_endpoints.secret": "it is encrypted", "webhook_endpoints.previous_secret": "it is encrypted",
 
+	"invitations.email": ofOrganization, "preferences.name": ofOrganization, "preferences.value": ofOrganization,
+	"credential_uses.address": ofOrganization, "oauth_authorizations.end_reason": fixedValue, "oauth_codes.redirect_uri": ofOrganization,
+	"oauth_codes.code_challenge": "a hash", "oauth_tokens.salt": "it is random",
+
 	"idempotency_keys.rights": fixedValue, "legal_entities.short_disposal": fixedValue, "legal_entities.intercompany_basis": fixedValue,
 	"legal_entities.loans_out": fixedValue, "ledger_accounts.normal_balance": fixedValue, "period_closing_rates.applies_to": fixedValue,
 	"journal_entries.classification": fixedValue, "journal_lines.credit_or_debit": fixedValue, "transactions.type_before_spam": fixedValue,

@@ -73,7 +73,8 @@ func (s *settings) init() *cobra.Command {
 	f.StringVar(&p.FirmID, "firm", "", "id of the accounting firm whose client it is; the client can read the documents that the firm shares")
 	f.BoolVar(&another, "another", false, "create the organization although the database has one; --firm implies it")
 	f.BoolVar(&login.stdin, "password-stdin", false, "read the owner's password from standard input")
-	text(f, &login.publicURL, "public-url", "BURSAR_PUBLIC_URL", "http://127.0.0.1:8080", "address of the service in the link to set a password")
+	text(f, &login.publicURL, "public-url", "BURSAR_PUBLIC_URL", "http://127.0.0.1:8080",
+		"address of the service in the link to set a password")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	required(c, "organization", "email")
 	return c

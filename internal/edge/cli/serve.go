@@ -185,6 +185,16 @@ const (
 // gcPercent lets the heap grow to several times the live data, which is so small that it would be collected all the time.
 const gcPercent = 400
 
+// limitMemory sets when garbage is collected, unless the environment does.
+func (srv *server) limitMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(srv.memory) << 20 / 2) // SQLite has its caches outside of the heap, and peaks are above the limit
+	}
+}
+
 // run listens before it connects to the database, so that health checks are answered from the start.
 func (s *settings) run(ctx context.Context, srv *server) error {
 	log, err := s.logger(slog.LevelInfo)
@@ -194,9 +204,6 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	protocol, err := srv.protocol()
 	if err != nil {
 		return err
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
 	}
 	stopTracing, err := startTracing(ctx)
 	if err != nil {
@@ -209,22 +216,16 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	if err := srv.checkLimits(); err != nil {
 		return err
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(srv.memory) << 20 / 2) // SQLite has its caches outside of the heap, and peaks are above the limit
-	}
+	srv.limitMemory()
 	access, err := srv.access(s.data)
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", srv.addr)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w; choose another address with --addr", srv.addr, err)
-	}
-	defer listener.Close()
-	reached, err := srv.browser(listener)
+	listener, reached, err := srv.listen()
 	if err != nil {
 		return err
 	}
+	defer listener.Close()
 	access.PublicURL = reached.PublicURL
 	d, err := s.open(log)
 	if err != nil {

@@ -12,6 +12,19 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/browser"
 )
 
+// listen listens on the address of the service, and returns how browsers reach it.
+func (srv *server) listen() (net.Listener, browser.Config, error) {
+	l, err := net.Listen("tcp", srv.addr)
+	if err != nil {
+		return nil, browser.Config{}, fmt.Errorf("listen on %s: %w; choose another address with --addr", srv.addr, err)
+	}
+	reached, err := srv.browser(l)
+	if err != nil {
+		return nil, reached, errors.Join(err, l.Close())
+	}
+	return l, reached, nil
+}
+
 // browser returns how browsers reach the service.
 func (srv *server) browser(l net.Listener) (browser.Config, error) {
 	out := browser.Config{PublicURL: srv.address(l)}

@@ -1,5 +1,5 @@
-// Package actor describes who makes a request: an API key, an app or a browser, the user behind it, the organization it belongs to, and what
-// it is allowed to do. The actor travels in the context of the request.
+// Package actor describes who makes a request: an API key, an app or a browser, the user behind it, the organization it belongs to, and
+// what it is allowed to do. The actor travels in the context of the request.
 package actor
 
 import (

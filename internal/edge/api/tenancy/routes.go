@@ -41,8 +41,8 @@ func (h handlers) apiKeys() []wire.Route {
 }
 
 func (h handlers) sessions() []wire.Route {
-	return wire.Tag{Name: "Sessions", Description: "People who are signed in. The session is in a cookie, which programs in the browser cannot " +
-		"read. Requests that change something must come from a page of this service."}.Routes(
+	return wire.Tag{Name: "Sessions", Description: "People who are signed in. The session is in a cookie, which programs in the browser " +
+		"cannot read. Requests that change something must come from a page of this service."}.Routes(
 		wire.Get("/v1/session", h.getSession, "Get who makes the request, and what they may do").Admits(wire.ForKnown),
 		wire.Post("/v1/session", h.signIn, "Sign in").Describe("Sets the cookie of a new session. A person who has set up an authenticator app "+
 			"also sends a code; without one the answer is 401 and says so. After several failures further attempts must wait.").

@@ -357,7 +357,8 @@ func TestAnAccessTokenActsForItsPersonWithTheScopesThatWereGranted(t *testing.T)
 		if !strings.Contains(string(a.Body), `"connected_app_id":"`+got.Credential.ID+`"`) {
 			t.Errorf("the audit log does not name the app: %s", a.Body)
 		}
-		for _, wrong := range []string{read[:len(read)-1] + "~", "bua_", "bua_" + strings.Repeat("0", 69), strings.Replace(read, "bua_", "brt_", 1)} {
+		for _, wrong := range []string{read[:len(read)-1] + "~", "bua_", "bua_" + strings.Repeat("0", 69),
+			strings.Replace(read, "bua_", "brt_", 1)} {
 			a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/tags", Header: http.Header{"Authorization": {"Bearer " + wrong}}})
 			if a.Status != 401 || !strings.Contains(a.Header.Get("WWW-Authenticate"), s.URL+"/.well-known/oauth-protected-resource") {
 				t.Errorf("%s: %d %s", wrong, a.Status, a.Body)

@@ -4,7 +4,7 @@ import "github.com/bursarhq/bursar/internal/edge/api/wire"
 
 // SignIn is what a person signs in with.
 type SignIn struct {
-	Email    string  `json:"email" minLength:"3" maxLength:"254" doc:"Email address."`
+	Email    string  `json:"email" format:"email" minLength:"3" maxLength:"254" doc:"Email address."`
 	Password string  `json:"password" minLength:"1" maxLength:"1000" doc:"Password."`
 	Code     *string `json:"code,omitempty" maxLength:"100" doc:"Code of the authenticator app, or a recovery code. Needed by people who have set up an authenticator app."`
 }
