@@ -110,6 +110,8 @@ var suite = []measurement{
 	{"cash-postgres", onPostgres((*bench).cash)},
 	{"webhooks-sqlite", onSQLite((*bench).webhooks)},
 	{"webhooks-postgres", onPostgres((*bench).webhooks)},
+	{"identity-sqlite", onSQLite((*bench).identity)},
+	{"identity-postgres", onPostgres((*bench).identity)},
 	{"memory-sqlite", onSQLite((*bench).memory)},
 	{"memory-postgres", onPostgres((*bench).memory)},
 	{"fairness-sqlite", onSQLite((*bench).fairness)},
