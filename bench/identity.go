@@ -176,7 +176,7 @@ func (b *bench) refreshes(e engine, s *server, apps []appTokens) (figure, error)
 		all.elapsed = max(all.elapsed, part.elapsed)
 	}
 	slowest := all.at(1)
-	return figure{name: fmt.Sprintf("token endpoint on %s, slowest answer to %d clients", e.name, len(apps)), value: rounded(slowest),
+	return figure{name: fmt.Sprintf("token endpoint on %s, slowest answer to %d clients", e.name, len(apps)), value: rounded(slowest).String(),
 		target: "<= " + tokenMax.String(), verdict: b.judge(slowest <= tokenMax),
 		note: fmt.Sprintf("%d answers, %.0f a second, median %s, p99 %s", len(all.latencies), all.rate(), rounded(all.at(0.5)),
 			rounded(all.at(0.99)))}, errors.Join(errs...)
