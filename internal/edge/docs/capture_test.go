@@ -26,6 +26,7 @@ import (
 	"github.com/bursarhq/bursar/docs/guides"
 	"github.com/bursarhq/bursar/internal/app/demo"
 	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/db/job"
 	"github.com/bursarhq/bursar/internal/edge/api"
@@ -34,6 +35,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/docs"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
 
@@ -42,7 +44,8 @@ var update = flag.Bool("update", false, "write the examples anew")
 const (
 	examplesFile = "examples.json"
 	scenarioFile = "testdata/scenario.txt"
-	itemsMax     = 2 // of a list in an example
+	itemsMax     = 2  // of a list in an example
+	textsMax     = 12 // of a list of texts, which is shown as a whole up to that
 )
 
 func TestTheExamplesAreWhatTheServiceAnswers(t *testing.T) {
@@ -94,6 +97,7 @@ type capture struct {
 	service  *apitest.Service
 	clock    *clock.Manual
 	key      string
+	session  string // of the last sign-in
 	scenario scenario
 
 	organizationID string
@@ -128,6 +132,9 @@ func newCapture(t *testing.T) *capture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := s.App.Identity.SetPassword(t.Context(), f.Owner.UserID, secret.New(apitest.Password), identity.Origin{}); err != nil {
+		t.Fatal(err)
+	}
 	text, err := os.ReadFile(scenarioFile)
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +159,12 @@ func (c *capture) run(t *testing.T, s step) {
 	path, body := c.filled(t, s.path), c.filled(t, s.body)
 	req := apitest.Request{Method: s.method, Path: path, Key: c.key, Body: body}
 	e := docs.Example{Operation: s.operation, Method: s.method}
+	switch accessOf(c.service.API, s.operation) {
+	case wire.ForAnyone:
+		e.Session = docs.BeginsSession
+	case wire.ForPerson:
+		e.Session, req.Key = docs.UsesSession, c.session
+	}
 	for _, p := range s.form {
 		p.Value = c.filled(t, p.Value)
 		e.Form = append(e.Form, p)
@@ -163,6 +176,10 @@ func (c *capture) run(t *testing.T, s step) {
 	if a.Status >= http.StatusBadRequest {
 		t.Errorf("%s %s %s: %d %s", s.operation, s.method, path, a.Status, a.Body)
 		return
+	}
+	if e.Session == docs.BeginsSession {
+		first, _, _ := strings.Cut(a.Header.Get("Set-Cookie"), ";")
+		_, c.session, _ = strings.Cut(first, "=")
 	}
 	var answer any
 	if len(a.Body) > 0 {
@@ -191,8 +208,20 @@ func (c *capture) run(t *testing.T, s step) {
 		text, shortened := shortened(t, a.Body)
 		e.Answer, e.Shortened = []byte(c.steady(string(text))), shortened
 	}
-	e.Go = goSnippet(t, c.service.API, e)
+	if e.Session == "" {
+		e.Go = goSnippet(t, c.service.API, e)
+	}
 	c.examples = append(c.examples, e)
+}
+
+// accessOf returns who may call an operation.
+func accessOf(a *api.API, operation string) wire.Access {
+	for _, r := range a.Routes() {
+		if r.Operation.OperationID == operation {
+			return r.Access
+		}
+	}
+	return wire.ForOrganization
 }
 
 // takesKey tells whether an operation takes an Idempotency-Key.
@@ -376,7 +405,7 @@ func shortened(t *testing.T, text []byte) (out []byte, cut bool) {
 		if err := json.Unmarshal(text, &list); err != nil {
 			t.Fatal(err)
 		}
-		if len(list) > itemsMax && list[0][0] == '{' {
+		if len(list) > itemsMax && list[0][0] == '{' || len(list) > textsMax {
 			list, cut = list[:itemsMax], true
 		}
 		for i := range list {

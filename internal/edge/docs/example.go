@@ -11,16 +11,23 @@ import (
 type Example struct {
 	Operation string          `json:"operation"`
 	Method    string          `json:"method"`
-	Path      string          `json:"path"`            // with the query
-	Key       bool            `json:"key,omitempty"`   // it takes an Idempotency-Key
-	Body      json.RawMessage `json:"body,omitempty"`  // of a request with JSON
-	Form      []Part          `json:"form,omitempty"`  // of a request with a file
-	Files     []File          `json:"files,omitempty"` // what the form sends
+	Path      string          `json:"path"`              // with the query
+	Key       bool            `json:"key,omitempty"`     // it takes an Idempotency-Key
+	Session   string          `json:"session,omitempty"` // how it uses the session of a browser; empty if it has a key
+	Body      json.RawMessage `json:"body,omitempty"`    // of a request with JSON
+	Form      []Part          `json:"form,omitempty"`    // of a request with a file
+	Files     []File          `json:"files,omitempty"`   // what the form sends
 	Status    int             `json:"status"`
 	Answer    json.RawMessage `json:"answer,omitempty"`
 	Shortened bool            `json:"shortened,omitempty"` // a list of the answer has more items
-	Go        string          `json:"go"`                  // the request with the Go client
+	Go        string          `json:"go,omitempty"`        // the request with the Go client; empty for those of browsers
 }
+
+// How an example uses the session of a browser.
+const (
+	BeginsSession = "begins"
+	UsesSession   = "uses"
+)
 
 // Part is a field of a form. The value of a file is its name with a leading @.
 type Part struct {

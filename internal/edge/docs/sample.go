@@ -13,7 +13,11 @@ type Sample struct{ Language, Label, Text string }
 
 // samples writes an example in all languages.
 func samples(e Example) []Sample {
-	return []Sample{{"curl", "curl", curl(e)}, {"go", "Go", e.Go}, {"ts", "TypeScript", typescript(e)}}
+	out := []Sample{{"curl", "curl", curl(e)}}
+	if e.Go != "" {
+		out = append(out, Sample{"go", "Go", e.Go})
+	}
+	return append(out, Sample{"ts", "TypeScript", typescript(e)})
 }
 
 // curl writes an example as a command that runs as it stands.
@@ -22,7 +26,8 @@ func curl(e Example) string {
 	if e.Method != http.MethodGet {
 		command += " -X " + e.Method
 	}
-	words := []string{command + " '" + Base + e.Path + "'", `-H "X-API-Key: $BURSAR_API_KEY"`}
+	credential := map[string]string{"": `-H "X-API-Key: $BURSAR_API_KEY"`, BeginsSession: "-c cookies.txt", UsesSession: "-b cookies.txt"}
+	words := []string{command + " '" + Base + e.Path + "'", credential[e.Session]}
 	if e.Key {
 		words = append(words, `-H "Idempotency-Key: $(openssl rand -hex 16)"`)
 	}
@@ -58,7 +63,11 @@ func typescript(e Example) string {
 	if e.Method != http.MethodGet {
 		write(`  method: "`, e.Method, "\",\n")
 	}
-	write("  headers: {\n    \"X-API-Key\": process.env.BURSAR_API_KEY!,\n")
+	if e.Session == "" {
+		write("  headers: {\n    \"X-API-Key\": process.env.BURSAR_API_KEY!,\n")
+	} else {
+		write("  credentials: \"same-origin\",\n  headers: {\n")
+	}
 	if e.Key {
 		write("    \"Idempotency-Key\": crypto.randomUUID(),\n")
 	}

@@ -67,6 +67,8 @@ func requestTopics(c Config) []topic {
 			"Send an API key in the header `X-API-Key`. The key determines the organization. If you also name the organization in " +
 				"`X-Organization-Id`, a key of another organization is refused instead of changing the wrong books.",
 			"A key can do what its scopes allow, and never more than the user it belongs to. Each operation states what it needs.",
+			"An app that acts for other people sends an access token instead, as `Authorization: Bearer …`: see the guide to people, keys and " +
+				"apps. A page of the service uses the session of the person who is signed in, which is in a cookie.",
 		}, Caption: "Your first request", Shell: true, Sample: "curl '" + Base + "/v1/organization' \\\n  -H \"X-API-Key: " +
 			"$BURSAR_API_KEY\""},
 		{ID: "requests", Title: "Requests and responses", Text: []string{
