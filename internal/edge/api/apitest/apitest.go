@@ -46,6 +46,8 @@ type Service struct {
 
 	Stripe *stripetest.Server // the account at Stripe that connections of all organizations reach
 
+	MailFolder string // where messages to people are written to
+
 	conforming *conforming
 }
 
@@ -113,10 +115,11 @@ func NewService(t *testing.T, d *db.DB, c api.Config) *Service {
 func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	t.Helper()
 	processor := stripetest.New(t)
+	folder := t.TempDir()
 	a := app.NewWith(d, c.Log, app.Config{Secrets: key, ProviderURLs: map[string]string{"stripe": processor.URL},
-		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: t.TempDir()})
+		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: folder})
 	handler := api.New(a, c)
-	return &Service{App: a, API: handler, Stripe: processor, conforming: newConforming(t, handler, c.RateLimit > 0)}
+	return &Service{App: a, API: handler, Stripe: processor, MailFolder: folder, conforming: newConforming(t, handler, c.RateLimit > 0)}
 }
 
 // Differs returns how the answer to a request differs from the published description of the API, or nil.
