@@ -21,6 +21,7 @@ import (
 	"github.com/bursarhq/bursar/internal/automation/memory"
 	"github.com/bursarhq/bursar/internal/base/lifecycle"
 	"github.com/bursarhq/bursar/internal/base/mail"
+	"github.com/bursarhq/bursar/internal/base/password"
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -113,13 +114,14 @@ type App struct {
 
 // Config says how other systems are reached, and how people reach the service.
 type Config struct {
-	Secrets      *seal.Key         // encrypts credentials and secrets; without one, connections and webhook endpoints cannot be created
-	ProviderURLs map[string]string // addresses of providers that replace their own, by name
-	AllowPrivate bool              // allow providers and webhook endpoints on private networks
-	Proxy        *url.URL          // for requests to providers and webhook endpoints; nil means none
-	Mail         *mail.Server      // for messages to people; nil means that they are written to files
-	MailFolder   string            // where messages are written to if there is no server for mail
-	PublicURL    string            // address of the service as people see it, without a slash at the end
+	Secrets      *seal.Key          // encrypts credentials and secrets; without one, connections and webhook endpoints cannot be created
+	ProviderURLs map[string]string  // addresses of providers that replace their own, by name
+	AllowPrivate bool               // allow providers and webhook endpoints on private networks
+	Proxy        *url.URL           // for requests to providers and webhook endpoints; nil means none
+	Mail         *mail.Server       // for messages to people; nil means that they are written to files
+	MailFolder   string             // where messages are written to if there is no server for mail
+	Breached     *password.Breached // passwords that nobody may choose; nil means none
+	PublicURL    string             // address of the service as people see it, without a slash at the end
 }
 
 // New builds the application on a database, which need not answer yet, without access to other systems.
@@ -183,7 +185,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		CashRuns:       run.NewService(d, applications),
 		Feed:           events,
 		Webhooks:       hooks,
-		Identity:       identity.NewService(d, identity.Config{Secrets: c.Secrets, PublicURL: c.PublicURL}),
+		Identity:       identity.NewService(d, identity.Config{Secrets: c.Secrets, PublicURL: c.PublicURL, Breached: c.Breached}),
 		OAuth:          oauth.NewService(d),
 		config:         c,
 		jobs:           sync.OnceValues(func() (*job.Queue, error) { return job.NewInserter(d) }),

@@ -10,7 +10,10 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/app/demo"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/totp"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
@@ -41,6 +44,9 @@ func (s *settings) demo() *cobra.Command {
 	return c
 }
 
+// demoPasswordBytes is how much randomness the password of the demo company's owner has.
+const demoPasswordBytes = 10
+
 func (s *settings) runDemo(ctx context.Context, srv *server, invoices int) error {
 	if invoices < demo.InvoicesMin {
 		return &usageError{fmt.Errorf("--invoices must be at least %d, and not %d", demo.InvoicesMin, invoices), "bursar demo"}
@@ -48,8 +54,15 @@ func (s *settings) runDemo(ctx context.Context, srv *server, invoices int) error
 	var owed demo.Receivables
 	var f organization.Created
 	var sheet strings.Builder
+	var password secret.Text
 	err := s.creating(ctx, func(a *app.App) (err error) {
 		if f, err = demo.Found(ctx, a, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }); err != nil {
+			return err
+		}
+		if password, err = totp.NewCode(a.DB.Random(), demoPasswordBytes); err != nil {
+			return err
+		}
+		if err := a.Identity.SetPassword(ctx, f.Owner.UserID, password, identity.Origin{}); err != nil {
 			return err
 		}
 		owed, err = demo.AddReceivables(ctx, a, f, invoices, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) })
@@ -71,6 +84,7 @@ and %[5]d deposits of customers wait to be applied to %[6]d invoices.
   Address  %[2]s
   API key  %[3]s
   Docs     %[2]s/docs
+  Sign in  %[2]s/sign-in as %[8]s with the password %[9]s
 
 For the guides, in another terminal:
   export BURSAR_URL=%[2]s BURSAR_API_KEY=%[3]s
@@ -94,7 +108,7 @@ Which invoices does a deposit pay? This only looks, and changes nothing:
 
 Press Ctrl-C to stop.
 `, f.Organization.Name, address, f.KeyText.Reveal(), sheet.String(), len(owed.Deposits), invoices,
-			owed.Deposits[0])
+			owed.Deposits[0], f.Owner.Email, password.Reveal())
 	}
 	return s.run(ctx, srv)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/mail"
+	"github.com/bursarhq/bursar/internal/base/password"
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
@@ -63,6 +64,7 @@ type server struct {
 	mailFrom     string
 	publicURL    string
 	proxies      string
+	breached     string
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -104,6 +106,8 @@ func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.proxies, "trusted-proxies", "BURSAR_TRUSTED_PROXIES", "",
 		"addresses or networks of the proxies in front of the service, with commas between them, such as 10.0.0.0/8; who calls is then the "+
 			"last other address in X-Forwarded-For")
+	text(c.Flags(), &srv.breached, "breached-passwords", "BURSAR_BREACHED_PASSWORDS", "",
+		"file with SHA-1 hashes of passwords that nobody may choose, as Have I Been Pwned gives them out, in order")
 	c.Flags().StringArrayVar(&srv.providerURLs, "provider-url", nil,
 		"use another address for a provider, as name=URL; BURSAR_PROVIDER_<NAME>_URL does the same")
 	if v, ok := os.LookupEnv("BURSAR_SECRET_KEY"); ok {
@@ -153,6 +157,12 @@ func (srv *server) access(data string) (app.Config, error) {
 				"stripe=https://stripe.example.com, but is %q", text), "bursar serve"}
 		}
 		out.ProviderURLs[name] = strings.TrimSuffix(address, "/")
+	}
+	if srv.breached != "" {
+		var err error
+		if out.Breached, err = password.OpenBreached(srv.breached); err != nil {
+			return out, &usageError{fmt.Errorf("--breached-passwords: %w", err), "bursar serve"}
+		}
 	}
 	return out, srv.reach(&out)
 }

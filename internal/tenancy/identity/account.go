@@ -136,7 +136,7 @@ func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text,
 	for _, o := range orgs {
 		about = append(about, o.OrganizationName)
 	}
-	if err := password.Check("password", plain, about...); err != nil {
+	if err := s.checkPassword(plain, about...); err != nil {
 		return err
 	}
 	hash, err := s.hasher.Hash(ctx, plain)
@@ -169,6 +169,14 @@ func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text,
 			"If that was not you, set a new one now: %s/forgot-password\n", s.config.PublicURL, now.UTC().Format(time.RFC1123),
 			s.config.PublicURL)
 	})
+}
+
+// checkPassword returns a fault for a password that is too short, easy to guess or known to thieves.
+func (s *Service) checkPassword(plain secret.Text, about ...string) error {
+	if err := password.Check("password", plain, about...); err != nil {
+		return err
+	}
+	return s.config.Breached.Check("password", plain)
 }
 
 // endSessions ends the sessions of a person, except one, and returns how many there were.

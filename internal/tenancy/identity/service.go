@@ -14,8 +14,9 @@ import (
 
 // Config says how people sign in.
 type Config struct {
-	Secrets   *seal.Key // encrypts the secrets of authenticator apps
-	PublicURL string    // the address of the service as people see it, without a slash at the end: links in mail begin with it
+	Secrets   *seal.Key          // encrypts the secrets of authenticator apps
+	Breached  *password.Breached // passwords that nobody may choose; nil means none
+	PublicURL string             // the address of the service as people see it, without a slash at the end: links in mail begin with it
 }
 
 // Service implements the use cases of people who sign in.
