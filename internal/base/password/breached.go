@@ -59,7 +59,8 @@ func (b *Breached) Check(field string, plain secret.Text) error {
 		return fmt.Errorf("password: search the list of breached passwords: %w", err)
 	}
 	if found {
-		return fault.Invalidf(field, "was stolen from another service and is in a public list: use another one, and change it wherever you use it")
+		return fault.Invalidf(field, "was stolen from another service and is in a public list: use another one, and change it wherever you "+
+			"use it")
 	}
 	return nil
 }
@@ -92,8 +93,8 @@ func (b *Breached) contains(plain string) (bool, error) {
 	return false, nil
 }
 
-// lineAfter returns the first line that begins at a position or after it, where the line after that begins, and an empty hash if there is no
-// such line.
+// lineAfter returns the first line that begins at a position or after it, and where the line after that begins. The hash is empty if there
+// is no such line.
 func lineAfter(f *os.File, position int64) (at int64, hash string, next int64, err error) {
 	from := max(0, position-1) // a line begins at the position if the byte before ends another
 	buffer := make([]byte, 2*lineMax)
