@@ -105,13 +105,14 @@ func TestInitPrintsOneObjectForMachines(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.out), &fields); err != nil { // which refuses anything after the object
 			t.Fatalf("%v in %q", err, r.out)
 		}
-		for name, prefix := range map[string]string{"organization_id": "org_", "legal_entity_id": "le_", "user_id": "usr_", "api_key": "bur_"} {
+		for name, prefix := range map[string]string{"organization_id": "org_", "legal_entity_id": "le_", "user_id": "usr_", "api_key": "bur_",
+			"set_password_url": "http://127.0.0.1:8080/set-password/bul_"} {
 			if !strings.HasPrefix(fields[name], prefix) {
 				t.Errorf("%s is %q", name, fields[name])
 			}
 		}
-		if len(fields) != 4 {
-			t.Errorf("want four fields, got %v", fields)
+		if len(fields) != 5 {
+			t.Errorf("want five fields, got %v", fields)
 		}
 		if !strings.Contains(r.err, "bursar serve") || strings.Contains(r.err, fields["api_key"]) {
 			t.Errorf("stderr should say what comes next and keep the key to stdout:\n%s", r.err)

@@ -51,7 +51,7 @@ func fileInputs(t *testing.T) map[string]fileInput {
 
 // notRead are the files that commands create, or whose content a server needs before it starts.
 var notRead = []string{"bursar backup NEW-FILE", "bursar export --output", "bursar serve --tls-cert", "bursar serve --tls-key",
-	"bursar demo --tls-cert", "bursar demo --tls-key"}
+	"bursar demo --tls-cert", "bursar demo --tls-key", "bursar serve --breached-passwords", "bursar demo --breached-passwords"}
 
 func TestEveryFileArgumentReadsStandardInputLikeTheFile(t *testing.T) {
 	t.Parallel()
