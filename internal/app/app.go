@@ -193,6 +193,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	if c.Secrets != nil { // without them no message can be queued
 		a.Identity.Send = a.queueMail
 	}
+	a.OAuth.Queue = func(ctx context.Context, tx *db.Tx, j oauth.EndAuthorizations) error { return a.queue(ctx, tx, j) }
 	return a
 }
 
@@ -275,6 +276,9 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, uploadsEvery, imports.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ connection.Sweep) error { return a.Connections.Sweep(ctx) })
 	job.Every(workers, connectEvery, connection.Sweep{})
+	job.Handle(workers, a.OAuth.EndOfClient)
+	job.Handle(workers, func(ctx context.Context, _ oauth.Sweep) error { return a.OAuth.Sweep(ctx) })
+	job.Every(workers, sweepEvery, oauth.Sweep{})
 	job.Handle(workers, a.Identity.MailReset)
 	job.Handle(workers, func(ctx context.Context, _ identity.Sweep) error { return a.Identity.DeleteExpired(ctx) })
 	job.Every(workers, sweepEvery, identity.Sweep{})

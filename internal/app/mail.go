@@ -38,11 +38,16 @@ func (a *App) queueMail(ctx context.Context, tx *db.Tx, m mail.Message) error {
 	if err != nil {
 		return err
 	}
+	return a.queue(ctx, tx, mailJob{sealed})
+}
+
+// queue stores a job in a database transaction.
+func (a *App) queue(ctx context.Context, tx *db.Tx, j job.Args) error {
 	jobs, err := a.jobs()
 	if err != nil {
 		return err
 	}
-	return jobs.Insert(ctx, tx, mailJob{sealed})
+	return jobs.Insert(ctx, tx, j)
 }
 
 // handleMail registers the job that sends messages.

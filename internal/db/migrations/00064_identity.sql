@@ -135,6 +135,7 @@ CREATE TABLE oauth_authorizations (
     PRIMARY KEY (organization_id, oauth_authorization_id)
 ) {clustered};
 CREATE UNIQUE INDEX oauth_authorizations_active ON oauth_authorizations (organization_id, user_id, oauth_client_id) WHERE ended_at IS NULL;
+CREATE INDEX oauth_authorizations_by_client ON oauth_authorizations (oauth_client_id) WHERE ended_at IS NULL;
 
 -- Codes that apps exchange for tokens. used_at and the authorization are set when one was exchanged.
 CREATE TABLE oauth_codes (

@@ -58,6 +58,13 @@ func (c *tokenCache) forget(authorizationID string) {
 	}
 }
 
+// forgetAll removes all tokens.
+func (c *tokenCache) forgetAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.byHash)
+}
+
 // errBadToken is the error for an access token that is not valid. It does not say why.
 var errBadToken = fault.Unauthorizedf("the access token is not valid: it is unknown, expired or revoked; refresh it, or connect again")
 

@@ -13,20 +13,24 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
 // Authorization is what a person has allowed an app to do in an organization.
 type Authorization struct {
-	ID         string
-	UserID     string
-	ClientID   string
-	ClientName string
-	Scopes     []actor.Scope
-	CreatedAt  time.Time
-	EndedAt    *time.Time
-	EndReason  EndReason
+	ID        string
+	UserID    string
+	ClientID  string
+	Client    Client // in lists and events
+	Scopes    []actor.Scope
+	CreatedAt time.Time
+	EndedAt   *time.Time
+	EndReason EndReason
 }
+
+// noun is what people call an authorization.
+const noun = "connected app"
 
 // EndReason is why an authorization has ended.
 type EndReason string
@@ -40,6 +44,7 @@ const (
 	TokenReplayed EndReason = "token_replayed" // a refresh token was used long after it was exchanged
 	MemberRemoved EndReason = "member_removed" // the person is no longer a member
 	ClientRevoked EndReason = "client_revoked" // the app is not registered any more
+	Expired       EndReason = "expired"        // the app has not refreshed its tokens for too long
 )
 
 func (a Authorization) facts() map[string]any {
@@ -141,52 +146,70 @@ type ExchangeParams struct {
 var errBadCode = &Error{InvalidGrant, "the code is unknown, has expired, was used, or was not given to this app, for this address and with " +
 	"this verifier"}
 
-// Exchange returns the tokens for a code. A code that is used twice ends what it gave. An earlier authorization of the same app by the same
-// person in the organization is replaced.
+// Exchange returns the tokens for a code. An earlier authorization of the same app by the same person in the organization is replaced.
+//
+// A code that is used twice ends what it gave, also if both requests arrive at the same time: one of them gets tokens, which end with the
+// other request. The app cannot tell which of the two was its own, and connects again.
 func (s *Service) Exchange(ctx context.Context, p ExchangeParams) (out Tokens, err error) {
+	c, err := s.FindClient(ctx, p.ClientID)
+	if err != nil {
+		return out, asInvalidClient(err)
+	}
 	plain := p.Code.Reveal()
 	org, ok := organizationOf(plain, codePrefix)
 	if !ok {
 		return out, errBadCode
 	}
-	c, err := s.FindClient(ctx, p.ClientID)
+	hash := token.Hash(plain)
+	err = s.db.ReadOne(ctx, org, func(ctx context.Context, tx *db.Tx) error { // so that texts that are made up do not cause writes
+		_, err := selectCode(ctx, tx, hash)
+		return err
+	})
 	if err != nil {
-		return out, asInvalidClient(err)
+		return out, asInvalidGrant(err, errBadCode)
 	}
 	var refused *Error
 	err = s.db.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
-		refused = nil
-		given, err := lockCode(ctx, tx, token.Hash(plain))
-		if fault.KindOf(err) == fault.NotFound || err == nil && (given.ClientID != c.ID || given.RedirectURI != p.RedirectURI ||
-			!proves(p.Verifier.Reveal(), given.Challenge)) {
-			refused = errBadCode
-			return nil
+		out, refused = Tokens{}, nil
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // so that neither another code is exchanged nor the member removed meanwhile
+			return err
 		}
+		given, err := lockCode(ctx, tx, hash)
 		if err != nil {
 			return err
 		}
+		if given.ClientID != c.ID || given.RedirectURI != p.RedirectURI || !proves(p.Verifier.Reveal(), given.Challenge) {
+			refused = errBadCode
+			return nil
+		}
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: org, UserID: given.UserID, RequestID: actor.From(ctx).RequestID})
-		switch {
-		case given.UsedAt != nil:
-			refused = errBadCode
-			return s.endIfActive(ctx, tx, given.AuthorizationID, CodeReplayed)
-		case !tx.Now().Before(given.ExpiresAt):
-			refused = errBadCode
-			return nil
-		}
-		if _, err := access.FindMember(ctx, tx, given.UserID); fault.KindOf(err) == fault.NotFound {
-			refused = errBadCode
-			return nil
-		} else if err != nil {
-			return err
-		}
-		out, err = s.grant(ctx, tx, c, given)
+		out, refused, err = s.exchange(ctx, tx, c, given)
 		return err
 	})
-	if err == nil && refused != nil {
+	if err != nil {
+		return Tokens{}, asInvalidGrant(err, errBadCode)
+	}
+	if refused != nil {
 		return Tokens{}, refused
 	}
-	return out, err
+	return out, nil
+}
+
+// exchange returns the tokens for a code that an app has shown and that it was given.
+func (s *Service) exchange(ctx context.Context, tx *db.Tx, c Client, given code) (out Tokens, refused *Error, err error) {
+	if given.UsedAt != nil {
+		return out, errBadCode, s.endIfActive(ctx, tx, given.AuthorizationID, CodeReplayed)
+	}
+	if !tx.Now().Before(given.ExpiresAt) {
+		return out, errBadCode, nil
+	}
+	if _, err := access.FindMember(ctx, tx, given.UserID); fault.KindOf(err) == fault.NotFound {
+		return out, errBadCode, nil
+	} else if err != nil {
+		return out, nil, err
+	}
+	out, err = s.grant(ctx, tx, c, given)
+	return out, nil, err
 }
 
 // grant stores an authorization with its first tokens.
@@ -200,7 +223,7 @@ func (s *Service) grant(ctx context.Context, tx *db.Tx, c Client, given code) (T
 			return Tokens{}, err
 		}
 	}
-	a := Authorization{ID: tx.NewID(id.OAuthAuthorization), UserID: given.UserID, ClientID: c.ID, ClientName: c.Name, Scopes: given.Scopes,
+	a := Authorization{ID: tx.NewID(id.OAuthAuthorization), UserID: given.UserID, ClientID: c.ID, Client: c, Scopes: given.Scopes,
 		CreatedAt: tx.Now()}
 	if err := insertAuthorization(ctx, tx, a); err != nil {
 		return Tokens{}, err
@@ -223,49 +246,46 @@ func (s *Service) grant(ctx context.Context, tx *db.Tx, c Client, given code) (T
 	return out, nil
 }
 
-// end ends an authorization, and with it its tokens.
-func (s *Service) end(ctx context.Context, tx *db.Tx, before Authorization, why EndReason) error {
-	after, now := before, tx.Now()
-	after.EndedAt, after.EndReason = &now, why
-	tx.AfterCommit(func() { s.known.forget(before.ID) })
-	if err := updateEnded(ctx, tx, after); err != nil {
-		return err
-	}
-	audit.Record(ctx, tx, audit.Change{Action: "oauth_authorization.ended", ResourceType: "oauth_authorization", ResourceID: after.ID,
-		Before: before.facts(), After: after.facts(), Object: after})
-	return nil
-}
-
-func (s *Service) endIfActive(ctx context.Context, tx *db.Tx, authorizationID string, why EndReason) error {
-	a, err := lockAuthorization(ctx, tx, authorizationID)
-	if err != nil || a.EndedAt != nil {
-		return err
-	}
-	return s.end(ctx, tx, a, why)
-}
-
 // Authorizations lists the apps that people of the actor's organization have connected and not ended, the newest first. Who is not an owner
 // or admin sees their own.
 func (s *Service) Authorizations(ctx context.Context, p page.Request) (page.Page[Authorization], error) {
 	who := actor.From(ctx)
-	user := who.UserID
-	if who.Role == actor.Owner || who.Role == actor.Admin {
-		user = ""
-	}
 	key := func(a Authorization) string { return a.ID }
 	return page.ListByKey("connected-apps", nil, p, "~", key, func(below string, limit int) (rows []Authorization, err error) {
 		err = s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			rows, err = selectAuthorizations(ctx, tx, user, below, limit)
+			rows, err = selectAuthorizations(ctx, tx, seesAll(who), who.UserID, below, limit)
 			return err
 		})
 		return rows, err
 	})
 }
 
+// Authorization returns what a person has allowed an app, also if it has ended: one's own, or as an owner or admin that of anybody in the
+// organization.
+func (s *Service) Authorization(ctx context.Context, authorizationID string) (a Authorization, err error) {
+	who := actor.From(ctx)
+	err = s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		a, err = selectAuthorization(ctx, tx, authorizationID)
+		return err
+	})
+	if err == nil && !a.visibleTo(who) {
+		a, err = Authorization{}, fault.Missing(noun)
+	}
+	return a, err
+}
+
 // asInvalidClient returns the error of the protocol for an app that is not known.
 func asInvalidClient(err error) error {
 	if fault.KindOf(err) == fault.NotFound {
 		return &Error{InvalidClient, "client_id is not that of a registered app"}
+	}
+	return err
+}
+
+// asInvalidGrant returns the error of the protocol for a code or a token that is not known.
+func asInvalidGrant(err error, known *Error) error {
+	if fault.KindOf(err) == fault.NotFound {
+		return known
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
 // Client is an app that may ask people for access.
@@ -89,6 +90,11 @@ func (p RegisterParams) Validate() error {
 type Service struct {
 	db    *db.DB
 	known tokenCache
+
+	// RevokeKeys revokes the API keys that an app has created, in the transaction that ends its authorization. Without it, none are.
+	RevokeKeys func(ctx context.Context, tx *db.Tx, authorizationID string) error
+	// Queue queues a job in a database transaction. Without it, the authorizations of an app that was revoked end with the next sweep.
+	Queue func(ctx context.Context, tx *db.Tx, j EndAuthorizations) error
 }
 
 // NewService returns a Service on a database.
@@ -97,6 +103,9 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 // shared is why clients are read and written without an organization.
 const shared = "people of any organization may use an app"
 
+// clientsMax is how many apps an organization can have registered at a time.
+const clientsMax = 100
+
 // RegisterForOrganization registers an app of the actor's organization.
 func (s *Service) RegisterForOrganization(ctx context.Context, p RegisterParams) (c Client, err error) {
 	if err := p.Validate(); err != nil {
@@ -104,6 +113,16 @@ func (s *Service) RegisterForOrganization(ctx context.Context, p RegisterParams)
 	}
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // so that no other app is registered meanwhile
+			return err
+		}
+		n, err := countClients(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if n >= clientsMax {
+			return fault.Conflictf("the organization has registered %d apps, which is the most that it can: revoke one that is not used", n)
+		}
 		c = Client{ID: tx.NewID(id.OAuthClient), OrganizationID: who.OrganizationID, Name: p.Name, RedirectURIs: p.RedirectURIs,
 			HomepageURL: p.HomepageURL, RegisteredBy: ByOrganization, CreatedBy: who.UserID, CreatedAt: tx.Now()}
 		if err := insertClient(ctx, tx, c); err != nil {
@@ -116,7 +135,7 @@ func (s *Service) RegisterForOrganization(ctx context.Context, p RegisterParams)
 	return c, err
 }
 
-// Register registers an app of no organization.
+// Register registers an app of no organization. It is for the operator of the service and for apps that register themselves.
 func (s *Service) Register(ctx context.Context, p RegisterParams, by Registrar) (c Client, err error) {
 	if err := p.Validate(); err != nil {
 		return c, err
@@ -141,6 +160,31 @@ func (s *Service) Clients(ctx context.Context, p page.Request) (page.Page[Client
 	})
 }
 
+// AllClients lists the apps of everybody, the newest first. It is for the operator of the service.
+func (s *Service) AllClients(ctx context.Context, p page.Request) (page.Page[Client], error) {
+	key := func(c Client) string { return c.ID }
+	return page.ListByKey("all-oauth-clients", nil, p, "~", key, func(below string, limit int) (rows []Client, err error) {
+		err = s.db.ReadAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectAllClients(ctx, tx, below, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// Client returns an app that the actor's organization has registered, also if it was revoked.
+func (s *Service) Client(ctx context.Context, clientID string) (c Client, err error) {
+	org := actor.From(ctx).OrganizationID
+	err = s.db.ReadOne(ctx, org, func(ctx context.Context, tx *db.Tx) error {
+		c, err = selectClient(ctx, tx, clientID)
+		return err
+	})
+	if err == nil && c.OrganizationID != org {
+		c, err = Client{}, fault.Missing("OAuth client")
+	}
+	return c, err
+}
+
 // FindClient returns a client that was not revoked.
 func (s *Service) FindClient(ctx context.Context, clientID string) (c Client, err error) {
 	if !id.Valid(id.OAuthClient, clientID) {
@@ -154,4 +198,64 @@ func (s *Service) FindClient(ctx context.Context, clientID string) (c Client, er
 		err = fault.Missing("OAuth client")
 	}
 	return c, err
+}
+
+// RevokeClient revokes an app that the actor's organization has registered: its tokens stop working, and all that people have allowed it
+// ends. Revoking it again changes nothing and is no error.
+func (s *Service) RevokeClient(ctx context.Context, clientID string) error {
+	org := actor.From(ctx).OrganizationID
+	return s.db.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
+		before, err := lockClient(ctx, tx, clientID)
+		if err != nil {
+			return err
+		}
+		if before.OrganizationID != org {
+			return fault.Missing("OAuth client")
+		}
+		return s.revokeClient(ctx, tx, before)
+	})
+}
+
+// RevokeAnyClient revokes an app, whoever has registered it. It is for the operator of the service, so it does not authorize the actor.
+func (s *Service) RevokeAnyClient(ctx context.Context, clientID string) (c Client, err error) {
+	err = s.db.ReadAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		c, err = selectClient(ctx, tx, clientID)
+		return err
+	})
+	if err != nil {
+		return c, err
+	}
+	revoke := func(ctx context.Context, tx *db.Tx) error {
+		before, err := lockClient(ctx, tx, clientID)
+		if err != nil {
+			return err
+		}
+		return s.revokeClient(ctx, tx, before)
+	}
+	if c.OrganizationID != "" {
+		return c, s.db.Write(ctx, c.OrganizationID, revoke) // the organization's audit log says so
+	}
+	return c, s.db.WriteAcross(ctx, shared, revoke)
+}
+
+// revokeClient revokes an app, unless it is revoked already. What people have allowed it ends in a job, because they may be people of many
+// organizations. Nothing works with its tokens meanwhile.
+func (s *Service) revokeClient(ctx context.Context, tx *db.Tx, before Client) error {
+	if before.RevokedAt != nil {
+		return nil
+	}
+	after, now := before, tx.Now()
+	after.RevokedAt = &now
+	tx.AfterCommit(s.known.forgetAll)
+	if err := updateClientRevoked(ctx, tx, after); err != nil {
+		return err
+	}
+	if tx.Organization() != "" {
+		audit.Record(ctx, tx, audit.Change{Action: "oauth_client.revoked", ResourceType: "oauth_client", ResourceID: after.ID,
+			Before: before.facts(), After: after.facts(), Object: after})
+	}
+	if s.Queue == nil {
+		return nil
+	}
+	return s.Queue(ctx, tx, EndAuthorizations{ClientID: after.ID})
 }

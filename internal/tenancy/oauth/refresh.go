@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
@@ -68,34 +69,49 @@ var errBadRefresh = &Error{InvalidGrant, "the refresh token is unknown, has expi
 // Refresh exchanges a refresh token for new tokens. Within some seconds it returns the same ones again, because the answer may have been
 // lost. Later the former token must have been stolen, by whoever uses it now or by who has used it before: the authorization ends.
 func (s *Service) Refresh(ctx context.Context, p RefreshParams) (out Tokens, err error) {
+	c, err := s.FindClient(ctx, p.ClientID)
+	if err != nil {
+		return out, asInvalidClient(err)
+	}
 	plain := p.Token.Reveal()
 	org, ok := organizationOf(plain, refreshPrefix)
 	if !ok {
 		return out, errBadRefresh
 	}
-	c, err := s.FindClient(ctx, p.ClientID)
-	if err != nil {
-		return out, asInvalidClient(err)
+	hash := token.Hash(plain)
+	if err := s.know(ctx, org, hash); err != nil {
+		return out, asInvalidGrant(err, errBadRefresh)
 	}
 	var refused *Error
 	err = s.db.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
 		out, refused = Tokens{}, nil
-		t, a, err := lockRefresh(ctx, tx, token.Hash(plain))
-		if fault.KindOf(err) == fault.NotFound || err == nil && (a.ClientID != c.ID || a.EndedAt != nil) {
-			refused = errBadRefresh
-			return nil
-		}
+		t, a, err := lockToken(ctx, tx, hash)
 		if err != nil {
 			return err
+		}
+		if a.ClientID != c.ID || a.EndedAt != nil {
+			refused = errBadRefresh
+			return nil
 		}
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: org, UserID: a.UserID, AuthorizationID: a.ID, RequestID: actor.From(ctx).RequestID})
 		out, refused, err = s.refresh(ctx, tx, a, t, p)
 		return err
 	})
-	if err == nil && refused != nil {
+	if err != nil {
+		return Tokens{}, asInvalidGrant(err, errBadRefresh)
+	}
+	if refused != nil {
 		return Tokens{}, refused
 	}
-	return out, err
+	return out, nil
+}
+
+// know returns an error of kind NotFound for a token that is not known, so that texts that are made up do not cause writes.
+func (s *Service) know(ctx context.Context, org, hash string) error {
+	return s.db.ReadOne(ctx, org, func(ctx context.Context, tx *db.Tx) error {
+		_, err := selectToken(ctx, tx, hash)
+		return err
+	})
 }
 
 // refresh returns the successors of a refresh token of an active authorization.
@@ -132,8 +148,8 @@ func (s *Service) refresh(ctx context.Context, tx *db.Tx, a Authorization, t sto
 	return out, nil, s.store(ctx, tx, a, out)
 }
 
-// Revoke ends the authorization that a token belongs to. A token that is unknown, has expired or was revoked is no error; one of another app
-// is.
+// Revoke ends the authorization that a token belongs to, be it an access token, a refresh token or one that was exchanged before. A token
+// that is unknown, has expired or was revoked is no error; one of another app is.
 func (s *Service) Revoke(ctx context.Context, clientID string, text secret.Text) error {
 	c, err := s.FindClient(ctx, clientID)
 	if err != nil {
@@ -146,10 +162,19 @@ func (s *Service) Revoke(ctx context.Context, clientID string, text secret.Text)
 			return nil
 		}
 	}
+	hash := token.Hash(plain)
+	if err := s.know(ctx, org, hash); fault.KindOf(err) == fault.NotFound {
+		return nil
+	} else if err != nil {
+		return err
+	}
 	var refused *Error
 	err = s.db.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
 		refused = nil
-		t, a, err := lockRefresh(ctx, tx, token.Hash(plain))
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // first, as whoever ends authorizations of a person does
+			return err
+		}
+		_, a, err := lockToken(ctx, tx, hash)
 		switch {
 		case fault.KindOf(err) == fault.NotFound:
 			return nil
@@ -158,7 +183,7 @@ func (s *Service) Revoke(ctx context.Context, clientID string, text secret.Text)
 		case a.ClientID != c.ID:
 			refused = &Error{InvalidRequest, "the token belongs to another app"}
 			return nil
-		case a.EndedAt != nil || t.Kind == refreshToken && !tx.Now().Before(t.ExpiresAt):
+		case a.EndedAt != nil:
 			return nil
 		}
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: org, UserID: a.UserID, AuthorizationID: a.ID, RequestID: actor.From(ctx).RequestID})

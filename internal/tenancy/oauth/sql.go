@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
@@ -67,10 +68,18 @@ func insertCode(ctx context.Context, tx *db.Tx, c code) error {
 		Challenge: c.Challenge, Scopes: join(c.Scopes), CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt})
 }
 
+func selectCode(ctx context.Context, tx *db.Tx, hash string) (code, error) {
+	return queryCode(ctx, tx, hash, "")
+}
+
 // lockCode returns a code that nobody else can use until the transaction ends.
 func lockCode(ctx context.Context, tx *db.Tx, hash string) (code, error) {
+	return queryCode(ctx, tx, hash, "{for_update}")
+}
+
+func queryCode(ctx context.Context, tx *db.Tx, hash, lock string) (code, error) {
 	r, err := db.One[codeRow](ctx, tx, "code", "SELECT "+db.Columns[codeRow]()+
-		" FROM oauth_codes WHERE organization_id = @org AND code_hash = ? {for_update}", hash)
+		" FROM oauth_codes WHERE organization_id = @org AND code_hash = ? "+lock, hash)
 	return code{hash: r.CodeHash, UserID: r.UserID, ClientID: r.ClientID, RedirectURI: r.RedirectURI, Challenge: r.Challenge,
 		Scopes: split(r.Scopes), CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, UsedAt: r.UsedAt, AuthorizationID: db.OrEmpty(r.AuthorizationID),
 	}, err
@@ -113,7 +122,7 @@ func queryAuthorizations(ctx context.Context, tx *db.Tx, condition string, args 
 }
 
 func lockAuthorization(ctx context.Context, tx *db.Tx, authorizationID string) (Authorization, error) {
-	r, err := db.One[authorizationRow](ctx, tx, "authorization", "SELECT "+db.Columns[authorizationRow]()+
+	r, err := db.One[authorizationRow](ctx, tx, noun, "SELECT "+db.Columns[authorizationRow]()+
 		" FROM oauth_authorizations WHERE organization_id = @org AND oauth_authorization_id = ? {for_update}", authorizationID)
 	return r.authorization(), err
 }
@@ -123,10 +132,51 @@ func selectActive(ctx context.Context, tx *db.Tx, userID, clientID string) ([]Au
 	return queryAuthorizations(ctx, tx, "user_id = ? AND oauth_client_id = ? AND ended_at IS NULL {for_update}", userID, clientID)
 }
 
-// selectAuthorizations reads authorizations that have not ended, the newest first, of one user or, if that is empty, of all.
-func selectAuthorizations(ctx context.Context, tx *db.Tx, userID, below string, limit int) ([]Authorization, error) {
-	return queryAuthorizations(ctx, tx, "ended_at IS NULL AND (? = '' OR user_id = ?) AND oauth_authorization_id < ? "+
-		"ORDER BY oauth_authorization_id DESC LIMIT ?", userID, userID, below, limit)
+// selectAuthorization reads an authorization with its app.
+func selectAuthorization(ctx context.Context, tx *db.Tx, authorizationID string) (a Authorization, err error) {
+	rows, err := queryAuthorizations(ctx, tx, "oauth_authorization_id = ?", authorizationID)
+	if err != nil {
+		return a, err
+	}
+	if len(rows) == 0 {
+		return a, fault.Missing(noun)
+	}
+	err = addClients(ctx, tx, rows)
+	return rows[0], err
+}
+
+// selectAuthorizations reads authorizations that have not ended, the newest first, of one user or of all, with their apps.
+func selectAuthorizations(ctx context.Context, tx *db.Tx, all bool, userID, below string, limit int) ([]Authorization, error) {
+	condition, args := "ended_at IS NULL AND user_id = ?", []any{userID}
+	if all {
+		condition, args = "ended_at IS NULL", nil
+	}
+	rows, err := queryAuthorizations(ctx, tx, condition+" AND oauth_authorization_id < ? ORDER BY oauth_authorization_id DESC LIMIT ?",
+		append(args, below, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	return rows, addClients(ctx, tx, rows)
+}
+
+// addClients reads the apps of authorizations.
+func addClients(ctx context.Context, tx *db.Tx, all []Authorization) error {
+	ids := make([]string, len(all))
+	for i, a := range all {
+		ids[i] = a.ClientID
+	}
+	rows, err := db.All[clientRow](ctx, tx, "SELECT "+db.Columns[clientRow]()+" FROM oauth_clients WHERE oauth_client_id {any}", ids)
+	if err != nil {
+		return err
+	}
+	byID := map[string]Client{}
+	for _, r := range rows {
+		byID[r.ClientID] = r.client()
+	}
+	for i := range all {
+		all[i].Client = byID[all[i].ClientID]
+	}
+	return nil
 }
 
 func updateEnded(ctx context.Context, tx *db.Tx, a Authorization) error {
@@ -166,8 +216,8 @@ func selectToken(ctx context.Context, tx *db.Tx, hash string) (stored, error) {
 	return queryToken(ctx, tx, hash, "")
 }
 
-// lockRefresh returns a token and its authorization, which nobody else changes until the transaction ends.
-func lockRefresh(ctx context.Context, tx *db.Tx, hash string) (t stored, a Authorization, err error) {
+// lockToken returns a token and its authorization, which nobody else changes until the transaction ends.
+func lockToken(ctx context.Context, tx *db.Tx, hash string) (t stored, a Authorization, err error) {
 	if t, err = queryToken(ctx, tx, hash, ""); err != nil {
 		return t, a, err
 	}
@@ -183,7 +233,7 @@ func selectAccess(ctx context.Context, tx *db.Tx, hash string) (t stored, a Auth
 	if t, err = queryToken(ctx, tx, hash, ""); err != nil {
 		return t, a, err
 	}
-	found, err := db.One[authorizationRow](ctx, tx, "authorization", "SELECT a.oauth_authorization_id, a.user_id, a.oauth_client_id, a.scopes, "+
+	found, err := db.One[authorizationRow](ctx, tx, noun, "SELECT a.oauth_authorization_id, a.user_id, a.oauth_client_id, a.scopes, "+
 		"a.created_at, a.ended_at, a.end_reason FROM oauth_authorizations a JOIN oauth_clients c ON c.oauth_client_id = a.oauth_client_id "+
 		"WHERE a.organization_id = @org AND a.oauth_authorization_id = ? AND a.ended_at IS NULL AND c.revoked_at IS NULL AND ? = 'access'",
 		t.AuthorizationID, string(t.Kind))

@@ -1,0 +1,187 @@
+package oauth
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// end ends an authorization that has not ended, and with it its tokens and the API keys that the app has created.
+func (s *Service) end(ctx context.Context, tx *db.Tx, before Authorization, why EndReason) error {
+	after, now := before, tx.Now()
+	after.EndedAt, after.EndReason = &now, why
+	c, err := selectClient(ctx, tx, before.ClientID)
+	if err != nil {
+		return err
+	}
+	after.Client = c
+	tx.AfterCommit(func() { s.known.forget(before.ID) })
+	if err := updateEnded(ctx, tx, after); err != nil {
+		return err
+	}
+	if s.RevokeKeys != nil {
+		if err := s.RevokeKeys(ctx, tx, after.ID); err != nil {
+			return err
+		}
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "oauth_authorization.ended", ResourceType: "oauth_authorization", ResourceID: after.ID,
+		Before: before.facts(), After: after.facts(), Object: after})
+	return nil
+}
+
+// endIfActive ends an authorization, unless it has ended before.
+func (s *Service) endIfActive(ctx context.Context, tx *db.Tx, authorizationID string, why EndReason) error {
+	a, err := lockAuthorization(ctx, tx, authorizationID)
+	if err != nil || a.EndedAt != nil {
+		return err
+	}
+	return s.end(ctx, tx, a, why)
+}
+
+// EndOfUser ends all that a person has allowed apps in the organization, because the person is no longer a member. It is a building block.
+func (s *Service) EndOfUser(ctx context.Context, tx *db.Tx, userID string) error {
+	all, err := selectActiveOf(ctx, tx, userID)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if err := s.end(ctx, tx, a, MemberRemoved); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Disconnect ends an authorization: one's own, or as an owner or admin that of anybody in the organization. One that has ended is no error.
+func (s *Service) Disconnect(ctx context.Context, authorizationID string) error {
+	who := actor.From(ctx)
+	return s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // first, as whoever ends authorizations of a person does
+			return err
+		}
+		a, err := lockAuthorization(ctx, tx, authorizationID)
+		if err != nil {
+			return err
+		}
+		if !a.visibleTo(who) {
+			return fault.Missing(noun)
+		}
+		if a.EndedAt != nil {
+			return nil
+		}
+		return s.end(ctx, tx, a, Disconnected)
+	})
+}
+
+// visibleTo reports whether an actor may know of an authorization: it is their own, or they see all.
+func (a Authorization) visibleTo(who actor.Actor) bool {
+	return seesAll(who) || who.UserID != "" && a.UserID == who.UserID
+}
+
+// seesAll reports whether an actor sees what everybody in the organization has allowed apps.
+func seesAll(who actor.Actor) bool {
+	return (who.Role == actor.Owner || who.Role == actor.Admin) && !who.Limited()
+}
+
+// EndAuthorizations is the job that ends all that people have allowed an app that was revoked.
+type EndAuthorizations struct {
+	ClientID string `json:"oauth_client_id"`
+}
+
+// Kind returns the name of the job.
+func (EndAuthorizations) Kind() string { return "oauth_end_authorizations" }
+
+// EndOfClient ends the authorizations of an app that was revoked, in all organizations.
+func (s *Service) EndOfClient(ctx context.Context, j EndAuthorizations) error {
+	return s.endInBatches(ctx, ClientRevoked, func(ctx context.Context, tx *db.Tx, limit int) ([]place, error) {
+		return selectActiveOfClient(ctx, tx, j.ClientID, limit)
+	})
+}
+
+// place says where an authorization is.
+type place struct {
+	OrganizationID  string `db:"organization_id"`
+	AuthorizationID string `db:"oauth_authorization_id"`
+}
+
+const (
+	// batchMax bounds what is found or deleted in one database transaction.
+	batchMax = 500
+	// codesKept is how long codes are kept after they have expired, so that one that is used again ends what it gave.
+	codesKept = 24 * time.Hour
+)
+
+const everywhere = "authorizations of all organizations end in the same way"
+
+// endInBatches ends the authorizations that a function finds, until it finds no more. Each is ended in a transaction of its organization.
+func (s *Service) endInBatches(ctx context.Context, why EndReason, find func(context.Context, *db.Tx, int) ([]place, error)) error {
+	for {
+		var found []place
+		err := s.db.ReadAcross(ctx, everywhere, func(ctx context.Context, tx *db.Tx) (err error) {
+			found, err = find(ctx, tx, batchMax)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			err := s.db.Write(ctx, one.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+				if _, err := orgstate.Lock(ctx, tx); err != nil {
+					return err
+				}
+				return s.endIfActive(ctx, tx, one.AuthorizationID, why)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if len(found) < batchMax {
+			return nil
+		}
+	}
+}
+
+// Sweep is the job that deletes codes and tokens that have expired, and ends authorizations that no token is left of.
+type Sweep struct{}
+
+// Kind returns the name of the job.
+func (Sweep) Kind() string { return "oauth_sweep" }
+
+// Sweep ends the authorizations of apps that have not refreshed their tokens for too long, and of apps that were revoked, and deletes codes
+// and tokens that have expired. A refresh token that was exchanged is kept as long as it would have been valid, so that its use ends the
+// authorization.
+func (s *Service) Sweep(ctx context.Context) error {
+	now := s.db.Clock().Now()
+	err := s.endInBatches(ctx, Expired, func(ctx context.Context, tx *db.Tx, limit int) ([]place, error) {
+		return selectExpired(ctx, tx, now, limit)
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.endInBatches(ctx, ClientRevoked, selectActiveOfRevoked); err != nil {
+		return err
+	}
+	if err := s.deleteInBatches(ctx, deleteTokens, now); err != nil {
+		return err
+	}
+	return s.deleteInBatches(ctx, deleteCodes, now.Add(-codesKept))
+}
+
+// deleteInBatches deletes what has expired before a time.
+func (s *Service) deleteInBatches(ctx context.Context, some func(context.Context, *db.Tx, time.Time, int) (int64, error), before time.Time) error {
+	for {
+		var n int64
+		err := s.db.WriteAcross(ctx, everywhere, func(ctx context.Context, tx *db.Tx) (err error) {
+			n, err = some(ctx, tx, before, batchMax)
+			return err
+		})
+		if err != nil || n < batchMax {
+			return err
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package oauth
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// selectActiveOf reads and locks the authorizations of a person that have not ended.
+func selectActiveOf(ctx context.Context, tx *db.Tx, userID string) ([]Authorization, error) {
+	return queryAuthorizations(ctx, tx, "user_id = ? AND ended_at IS NULL ORDER BY oauth_authorization_id {for_update}", userID)
+}
+
+// selectActiveOfClient finds authorizations of an app that have not ended, in all organizations.
+func selectActiveOfClient(ctx context.Context, tx *db.Tx, clientID string, limit int) ([]place, error) {
+	return db.All[place](ctx, tx, "SELECT organization_id, oauth_authorization_id FROM oauth_authorizations WHERE oauth_client_id = ? AND "+
+		"ended_at IS NULL ORDER BY organization_id, oauth_authorization_id LIMIT ?", clientID, limit)
+}
+
+// selectActiveOfRevoked finds authorizations of apps that were revoked.
+func selectActiveOfRevoked(ctx context.Context, tx *db.Tx, limit int) ([]place, error) {
+	return db.All[place](ctx, tx, "SELECT a.organization_id, a.oauth_authorization_id FROM oauth_clients c JOIN oauth_authorizations a ON "+
+		"a.oauth_client_id = c.oauth_client_id WHERE c.revoked_at IS NOT NULL AND a.ended_at IS NULL LIMIT ?", limit)
+}
+
+// selectExpired finds authorizations whose last refresh token has expired.
+func selectExpired(ctx context.Context, tx *db.Tx, now time.Time, limit int) ([]place, error) {
+	return db.All[place](ctx, tx, "SELECT t.organization_id, t.oauth_authorization_id FROM oauth_tokens t JOIN oauth_authorizations a ON "+
+		"a.organization_id = t.organization_id AND a.oauth_authorization_id = t.oauth_authorization_id WHERE t.expires_at <= ? AND "+
+		"t.kind = 'refresh' AND t.replaced_at IS NULL AND a.ended_at IS NULL ORDER BY t.expires_at LIMIT ?", now, limit)
+}
+
+func deleteTokens(ctx context.Context, tx *db.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(ctx, "DELETE FROM oauth_tokens WHERE (organization_id, token_hash) IN (SELECT organization_id, token_hash FROM "+
+		"oauth_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)", before, limit)
+}
+
+func deleteCodes(ctx context.Context, tx *db.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(ctx, "DELETE FROM oauth_codes WHERE (organization_id, code_hash) IN (SELECT organization_id, code_hash FROM "+
+		"oauth_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)", before, limit)
+}
+
+// lockClient returns an app that nobody else changes until the transaction ends.
+func lockClient(ctx context.Context, tx *db.Tx, clientID string) (Client, error) {
+	r, err := db.One[clientRow](ctx, tx, "OAuth client", "SELECT "+db.Columns[clientRow]()+
+		" FROM oauth_clients WHERE oauth_client_id = ? {for_update}", clientID)
+	return r.client(), err
+}
+
+func updateClientRevoked(ctx context.Context, tx *db.Tx, c Client) error {
+	_, err := tx.Exec(ctx, "UPDATE oauth_clients SET revoked_at = ? WHERE oauth_client_id = ?", c.RevokedAt, c.ID)
+	return err
+}
+
+// countClients counts the apps of the organization that were not revoked.
+func countClients(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM oauth_clients WHERE registered_for = @org AND revoked_at IS NULL")
+}
+
+func selectAllClients(ctx context.Context, tx *db.Tx, below string, limit int) ([]Client, error) {
+	rows, err := db.All[clientRow](ctx, tx, "SELECT "+db.Columns[clientRow]()+" FROM oauth_clients WHERE oauth_client_id < ? "+
+		"ORDER BY oauth_client_id DESC LIMIT ?", below, limit)
+	out := make([]Client, len(rows))
+	for i, r := range rows {
+		out[i] = r.client()
+	}
+	return out, err
+}
