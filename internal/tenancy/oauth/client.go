@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -63,8 +64,10 @@ type RegisterParams struct {
 // Validate returns a fault that names everything that is wrong.
 func (p RegisterParams) Validate() error {
 	var faults fault.List
-	if n := utf8.RuneCountInString(p.Name); n == 0 || n > nameMax || strings.TrimSpace(p.Name) != p.Name {
-		faults.Addf("name", "must have 1 to %d characters, without spaces at its ends", nameMax)
+	// People decide by the name, so that it must not be able to change the look of the page that shows it.
+	if n := utf8.RuneCountInString(p.Name); n == 0 || n > nameMax || strings.TrimSpace(p.Name) != p.Name || !utf8.ValidString(p.Name) ||
+		strings.ContainsFunc(p.Name, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		faults.Addf("name", "must have 1 to %d characters that can be printed, without spaces at its ends", nameMax)
 	}
 	if n := len(p.RedirectURIs); n == 0 || n > redirectURIsMax {
 		faults.Addf("redirect_uris", "must have 1 to %d addresses, but has %d", redirectURIsMax, n)
@@ -79,8 +82,9 @@ func (p RegisterParams) Validate() error {
 		}
 	}
 	if p.HomepageURL != "" {
-		if u, err := url.Parse(p.HomepageURL); err != nil || u.Scheme != "https" || u.Host == "" || len(p.HomepageURL) > uriMax {
-			faults.Addf("homepage_url", "must be an https address of at most %d characters", uriMax)
+		if u, err := url.Parse(p.HomepageURL); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+			len(p.HomepageURL) > uriMax {
+			faults.Addf("homepage_url", "must be an https address of at most %d characters, without a user name", uriMax)
 		}
 	}
 	return faults.Err()
