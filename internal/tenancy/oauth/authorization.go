@@ -80,7 +80,8 @@ func organizationOf(text, prefix string) (string, bool) {
 
 // Approve returns a code for an app that a person has allowed to act for them in an organization, with some of the scopes that the request
 // asks for. The person must be signed in: neither a key nor an app can allow an app anything.
-func (s *Service) Approve(ctx context.Context, who actor.Actor, c Client, r AuthorizationRequest, scopes []actor.Scope) (secret.Text, error) {
+func (s *Service) Approve(ctx context.Context, who actor.Actor, c Client, r AuthorizationRequest,
+	scopes []actor.Scope) (secret.Text, error) {
 	if who.UserID == "" || who.APIKeyID != "" || who.AuthorizationID != "" {
 		return secret.Text{}, fault.Forbiddenf("only a person who is signed in can allow an app to act for them")
 	}
@@ -143,8 +144,8 @@ type ExchangeParams struct {
 	Verifier    secret.Text
 }
 
-var errBadCode = &Error{InvalidGrant, "the code is unknown, has expired, was used, or was not given to this app, for this address and with " +
-	"this verifier"}
+var errBadCode = &Error{InvalidGrant, "the code is unknown, has expired, was used, or was not given to this app, for this address and " +
+	"with this verifier"}
 
 // Exchange returns the tokens for a code. An earlier authorization of the same app by the same person in the organization is replaced.
 //

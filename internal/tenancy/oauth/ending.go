@@ -173,7 +173,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 }
 
 // deleteInBatches deletes what has expired before a time.
-func (s *Service) deleteInBatches(ctx context.Context, some func(context.Context, *db.Tx, time.Time, int) (int64, error), before time.Time) error {
+func (s *Service) deleteInBatches(ctx context.Context, some func(context.Context, *db.Tx, time.Time, int) (int64, error),
+	before time.Time) error {
 	for {
 		var n int64
 		err := s.db.WriteAcross(ctx, everywhere, func(ctx context.Context, tx *db.Tx) (err error) {

@@ -116,7 +116,8 @@ func TestACodeIsOnlyForItsAppItsAddressAndItsVerifier(t *testing.T) {
 
 func TestAVerifierThatBreaksTheRulesProvesNothing(t *testing.T) {
 	each(t, func(w *world) {
-		for _, bad := range []string{strings.Repeat("x", 42), strings.Repeat("x", 129), strings.Repeat("x", 42) + "+", strings.Repeat("x", 43) + "\n"} {
+		short := strings.Repeat("x", 42)
+		for _, bad := range []string{short, strings.Repeat("x", 129), short + "+", short + "x\n"} {
 			r := requestOf(w.app, "apis.read")
 			r.CodeChallenge = challenge(bad)
 			code, err := w.Approve(w.Context(), w.ada, w.app, r, []actor.Scope{actor.ScopeRead})
@@ -333,8 +334,8 @@ func TestAnswersAreAddedToTheAddressOfTheApp(t *testing.T) {
 		{"denied", "", oauth.AuthorizationRequest{RedirectURI: "http://127.0.0.1:4711", State: "&code=x"}.Deny(issuer),
 			"http://127.0.0.1:4711?error=access_denied&error_description=the+person+did+not+allow+it&iss=https%3A%2F%2Fbooks.acme.example&" +
 				"state=%26code%3Dx"},
-		{"a state that is too long is not returned", "", oauth.AuthorizationRequest{RedirectURI: "https://a.example/", State: strings.Repeat("x", 2049)}.
-			ErrorRedirect(issuer, refusal), "https://a.example/?error=invalid_scope&error_description=scope+%26+more&" +
+		{"a state that is too long is not returned", "", oauth.AuthorizationRequest{RedirectURI: "https://a.example/",
+			State: strings.Repeat("x", 2049)}.ErrorRedirect(issuer, refusal), "https://a.example/?error=invalid_scope&error_description=scope+%26+more&" +
 			"iss=https%3A%2F%2Fbooks.acme.example"},
 	} {
 		if c.got != c.want {

@@ -124,8 +124,8 @@ func TestAnAddressMustBeTheRegisteredOneCharacterByCharacter(t *testing.T) {
 
 func TestAnAppIsRegisteredWithANameAndSafeAddresses(t *testing.T) {
 	t.Parallel()
-	good := oauth.RegisterParams{Name: "Ledger Tools", RedirectURIs: []string{callback, "http://127.0.0.1/cb", "http://[::1]:80", "http://localhost?x=1"},
-		HomepageURL: "https://app.example.com"}
+	good := oauth.RegisterParams{Name: "Ledger Tools", RedirectURIs: []string{callback, "http://127.0.0.1/cb", "http://[::1]:80",
+		"http://localhost?x=1"}, HomepageURL: "https://app.example.com"}
 	if err := good.Validate(); err != nil {
 		t.Error(err)
 	}

@@ -115,7 +115,8 @@ func (s *Service) know(ctx context.Context, org, hash string) error {
 }
 
 // refresh returns the successors of a refresh token of an active authorization.
-func (s *Service) refresh(ctx context.Context, tx *db.Tx, a Authorization, t stored, p RefreshParams) (out Tokens, refused *Error, err error) {
+func (s *Service) refresh(ctx context.Context, tx *db.Tx, a Authorization, t stored, p RefreshParams) (out Tokens, refused *Error,
+	err error) {
 	out = Tokens{Scopes: a.Scopes, ExpiresIn: accessMax}
 	out.Access, out.Refresh = successors(p.Token, t.salt, tx.Organization())
 	if t.ReplacedAt != nil {

@@ -22,7 +22,8 @@ func TestRefreshTokensRotateAndTheFormerAccessTokenLivesUntilItExpires(t *testin
 		w.now.Advance(time.Hour)
 		second, err := w.refresh(w.app, first.Refresh)
 		w.must(err)
-		if second.Access.Reveal() == first.Access.Reveal() || second.Refresh.Reveal() == first.Refresh.Reveal() || second.ExpiresIn != 24*time.Hour {
+		if second.Access.Reveal() == first.Access.Reveal() || second.Refresh.Reveal() == first.Refresh.Reveal() ||
+			second.ExpiresIn != 24*time.Hour {
 			t.Errorf("%+v", second)
 		}
 		w.accepts("the new one", second.Access)
@@ -265,7 +266,8 @@ func TestThePersonOwnersAndAdminsDisconnectApps(t *testing.T) {
 			may  bool
 		}{
 			{"bob himself", bob, true}, {"an admin", eve, true}, {"an owner", w.ada, true}, {"an accountant", tom, false},
-			{"an admin of some legal entities", limited, false}, {"a key of nobody", robot, false}, {"the owner of another organization", zoe, false},
+			{"an admin of some legal entities", limited, false}, {"a key of nobody", robot, false},
+			{"the owner of another organization", zoe, false},
 		} {
 			tokens := w.connect(bob, w.app, "apis.read")
 			id := w.accepts(c.what, tokens.Access).AuthorizationID

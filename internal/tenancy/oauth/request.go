@@ -43,8 +43,8 @@ type parameter struct {
 	value *string
 }
 
-// ParseAuthorizationRequest reads a request from the parameters of its address, or of the form of the consent page. What is wrong with it is
-// found by CheckClient and Check, which must be called in that order. Unknown parameters are ignored, as RFC 6749 demands.
+// ParseAuthorizationRequest reads a request from the parameters of its address, or of the form of the consent page. What is wrong with it
+// is found by CheckClient and Check, which must be called in that order. Unknown parameters are ignored, as RFC 6749 demands.
 func ParseAuthorizationRequest(values url.Values) AuthorizationRequest {
 	var r AuthorizationRequest
 	for _, p := range r.parameters() {
