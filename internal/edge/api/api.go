@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/edge/browser"
+	"github.com/bursarhq/bursar/internal/edge/oauthapi"
 	"github.com/bursarhq/bursar/internal/kernel/ratelimit"
 )
 
@@ -33,6 +34,8 @@ type Config struct {
 	Metrics     *prometheus.Registry
 	Version     string
 	Browser     browser.Config
+
+	Registration bool // apps may register themselves (RFC 7591)
 }
 
 // API serves every HTTP request.
@@ -79,6 +82,7 @@ func New(a *app.App, c Config) *API {
 	api.register()
 	api.operations()
 	api.webhooks()
+	oauthapi.New(a, oauthapi.Config{Browser: c.Browser, Registration: c.Registration, RateLimit: c.RateLimit, Log: c.Log}).Mount(api.mux)
 	api.mux.HandleFunc("/", api.unmatched)
 	return api
 }

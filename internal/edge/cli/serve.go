@@ -65,6 +65,7 @@ type server struct {
 	publicURL    string
 	proxies      string
 	breached     string
+	registration bool
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -108,6 +109,8 @@ func (srv *server) flags(c *cobra.Command) {
 			"last other address in X-Forwarded-For")
 	text(c.Flags(), &srv.breached, "breached-passwords", "BURSAR_BREACHED_PASSWORDS", "",
 		"file with SHA-1 hashes of passwords that nobody may choose, as Have I Been Pwned gives them out, in order")
+	c.Flags().BoolVar(&srv.registration, "oauth-registration", false,
+		"let apps that want to act for people register themselves; without it, owners and `bursar oauth-clients create` register them")
 	c.Flags().StringArrayVar(&srv.providerURLs, "provider-url", nil,
 		"use another address for a provider, as name=URL; BURSAR_PROVIDER_<NAME>_URL does the same")
 	if v, ok := os.LookupEnv("BURSAR_SECRET_KEY"); ok {
@@ -247,7 +250,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Memory: srv.memory << 20 / 8 * 3, Log: log, Metrics: metrics, Version: version,
-		Browser: reached})
+		Browser: reached, Registration: srv.registration})
 	routeStandardLog(log)
 	h := &http.Server{Handler: traced(handler), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
 		DisableGeneralOptionsHandler: true, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
