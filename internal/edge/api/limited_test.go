@@ -48,7 +48,8 @@ var forLimited = []string{
 // entities are one chain, events are in one feed, and webhook endpoints get events of all.
 var notForLimited = []string{"GET /v1/audit-log", "GET /v1/audit-log/verify", "GET /v1/events", "GET /v1/events/{event_id}",
 	"GET /v1/events/{event_id}/transactions", "GET /v1/webhook-endpoints", "GET /v1/webhook-endpoints/{webhook_endpoint_id}",
-	"GET /v1/webhook-endpoints/{webhook_endpoint_id}/deliveries", "GET /v1/webhook-deliveries/{webhook_delivery_id}"}
+	"GET /v1/webhook-endpoints/{webhook_endpoint_id}/deliveries", "GET /v1/webhook-deliveries/{webhook_delivery_id}",
+	"GET /v1/oauth-clients", "GET /v1/oauth-clients/{oauth_client_id}"}
 
 func TestSoakEveryRouteOfTheWholeOrganizationRefusesAKeyForSomeLegalEntities(t *testing.T) {
 	eachRouteOfOneOnce(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {

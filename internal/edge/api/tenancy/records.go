@@ -6,6 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
+	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 )
 
 // Records says what events contain of the resources of the group.
@@ -20,5 +21,9 @@ func Records() []wire.Record {
 			func(_ context.Context, e identity.SecurityEvent) SecurityEvent {
 				return SecurityEvent{UserID: e.UserID, Email: e.Email, Address: e.Address, UserAgent: e.UserAgent, Details: e.Details}
 			}),
+		wire.Viewed(wire.RecordAt("oauth_client", "/v1/oauth-clients/{oauth_client_id}", "oauth_client.created", "oauth_client.revoked").
+			OnlyPrivileged(), func(_ context.Context, c oauth.Client) OAuthClient { return viewOAuthClient(c) }),
+		wire.Viewed(wire.RecordAt("oauth_authorization", "", "oauth_authorization.granted", "oauth_authorization.ended").OnlyPrivileged(),
+			func(_ context.Context, a oauth.Authorization) ConnectedApp { return viewConnectedApp(a) }),
 	}
 }

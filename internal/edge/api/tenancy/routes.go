@@ -14,7 +14,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.organization(), h.apiKeys(), h.auditLog(), h.sessions())
+	return slices.Concat(h.organization(), h.apiKeys(), h.auditLog(), h.sessions(), h.apps())
 }
 
 func (h handlers) organization() []wire.Route {
@@ -60,6 +60,29 @@ func (h handlers) sessions() []wire.Route {
 		wire.Delete("/v1/sessions", h.endOtherSessions, "End all your other sessions").Admits(wire.ForPerson),
 		wire.Delete("/v1/sessions/{session_id}", h.endOneSession, "End one of your sessions").
 			Describe("Takes effect on every node within a second.").Admits(wire.ForPerson),
+	)
+}
+
+func (h handlers) apps() []wire.Route {
+	return slices.Concat(
+		wire.Tag{Name: "OAuth clients", Description: "Apps that the organization has registered. People of any organization can connect them."}.Routes(
+			wire.Get("/v1/oauth-clients", h.listOAuthClients, "List registered apps, newest first").Privileged().WholeOrganization(),
+			wire.Get("/v1/oauth-clients/{oauth_client_id}", h.getOAuthClient, "Get a registered app").Privileged().WholeOrganization(),
+			wire.Post("/v1/oauth-clients", h.createOAuthClient, "Register an app").Sensitive().
+				Describe("The app gets access tokens by the authorization code flow with PKCE. It has no secret.").
+				Privileged().NeedsRole(actor.Owner).WholeOrganization().Creates(),
+			wire.Delete("/v1/oauth-clients/{oauth_client_id}", h.revokeOAuthClient, "Revoke a registered app").
+				Describe("Its tokens stop working within a second, in all organizations whose people have connected it.").
+				Privileged().NeedsRole(actor.Owner).WholeOrganization(),
+		),
+		wire.Tag{Name: "Connected apps", Description: "Apps that people of the organization have allowed to act for them."}.Routes(
+			wire.Get("/v1/connected-apps", h.listConnectedApps, "List connected apps, newest first").
+				Describe("Owners and admins see those of everybody, other people their own."),
+			wire.Prepared(wire.Delete("/v1/connected-apps/{connected_app_id}", h.disconnectApp, "Disconnect an app").
+				Describe("People disconnect their own apps, owners and admins also those of others. The app's tokens stop working within a "+
+					"second, and the API keys that it created are revoked.").
+				ReadOnly().NeedsScope(actor.ScopeAll).NeedsRole(actor.Roles...), h.findConnectedApp),
+		),
 	)
 }
 
