@@ -253,8 +253,12 @@ func (s *Service) Authorizations(ctx context.Context, p page.Request) (page.Page
 	who := actor.From(ctx)
 	key := func(a Authorization) string { return a.ID }
 	return page.ListByKey("connected-apps", nil, p, "~", key, func(below string, limit int) (rows []Authorization, err error) {
-		err = s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			rows, err = selectAuthorizations(ctx, tx, seesAll(who), who.UserID, below, limit)
+		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			sees, err := sightOf(ctx, tx, who)
+			if err != nil {
+				return err
+			}
+			rows, err = selectAuthorizations(ctx, tx, sees, below, limit)
 			return err
 		})
 		return rows, err
@@ -266,12 +270,19 @@ func (s *Service) Authorizations(ctx context.Context, p page.Request) (page.Page
 func (s *Service) Authorization(ctx context.Context, authorizationID string) (a Authorization, err error) {
 	who := actor.From(ctx)
 	err = s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		a, err = selectAuthorization(ctx, tx, authorizationID)
+		sees, err := sightOf(ctx, tx, who)
+		if err != nil {
+			return err
+		}
+		found, err := selectAuthorization(ctx, tx, authorizationID)
+		if err == nil && !sees.includes(found) {
+			err = fault.Missing(noun)
+		}
+		if err == nil {
+			a = found
+		}
 		return err
 	})
-	if err == nil && !a.visibleTo(who) {
-		a, err = Authorization{}, fault.Missing(noun)
-	}
 	return a, err
 }
 

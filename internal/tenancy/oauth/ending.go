@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -9,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
 // end ends an authorization that has not ended, and with it its tokens and the API keys that the app has created.
@@ -68,7 +70,11 @@ func (s *Service) Disconnect(ctx context.Context, authorizationID string) error 
 		if err != nil {
 			return err
 		}
-		if !a.visibleTo(who) {
+		sees, err := sightOf(ctx, tx, who)
+		if err != nil {
+			return err
+		}
+		if !sees.includes(a) {
 			return fault.Missing(noun)
 		}
 		if a.EndedAt != nil {
@@ -78,15 +84,33 @@ func (s *Service) Disconnect(ctx context.Context, authorizationID string) error 
 	})
 }
 
-// visibleTo reports whether an actor may know of an authorization: it is their own, or they see all.
-func (a Authorization) visibleTo(who actor.Actor) bool {
-	return seesAll(who) || who.UserID != "" && a.UserID == who.UserID
+// sight says which authorizations an actor sees.
+type sight struct {
+	all    bool
+	userID string // whose authorizations it sees if not all; empty for none
 }
 
-// seesAll reports whether an actor sees what everybody in the organization has allowed apps.
-func seesAll(who actor.Actor) bool {
-	return (who.Role == actor.Owner || who.Role == actor.Admin) && !who.Limited()
+// sightOf returns which authorizations an actor sees: owners and admins those of everybody, others their own. Who is limited to some legal
+// entities sees none of a person with access to others, because the apps of that person have access to them too.
+func sightOf(ctx context.Context, tx *db.Tx, who actor.Actor) (sight, error) {
+	if !who.Limited() {
+		return sight{who.Role == actor.Owner || who.Role == actor.Admin, who.UserID}, nil
+	}
+	if who.UserID == "" {
+		return sight{}, nil
+	}
+	m, err := access.FindMember(ctx, tx, who.UserID)
+	if err != nil {
+		return sight{}, err
+	}
+	if len(m.LegalEntityIDs) == 0 || slices.ContainsFunc(m.LegalEntityIDs, func(id string) bool { return !who.Sees(id) }) {
+		return sight{}, nil
+	}
+	return sight{userID: who.UserID}, nil
 }
+
+// includes reports whether an actor sees an authorization.
+func (s sight) includes(a Authorization) bool { return s.all || s.userID != "" && a.UserID == s.userID }
 
 // EndAuthorizations is the job that ends all that people have allowed an app that was revoked.
 type EndAuthorizations struct {

@@ -444,3 +444,36 @@ func TestAnotherNodeHonorsARevocationWithinASecond(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoIsLimitedToLegalEntitiesSeesOnlyAppsThatAreLimitedToThem(t *testing.T) {
+	each(t, func(w *world) {
+		tom := w.member("tom@acme.example", actor.Accountant)
+		tokens := w.connect(tom, w.app, "apis.read")
+		id := w.accepts("his app", tokens.Access).AuthorizationID
+		limited := tom
+		limited.LegalEntityIDs = []string{"le_1", "le_2"}
+		expect := func(what string, who actor.Actor, sees bool) {
+			w.Helper()
+			_, err := w.Authorization(w.as(who), id)
+			if len(w.list(who)) == 1 != sees || (err == nil) != sees {
+				w.Errorf("%s: %v %v", what, w.list(who), err)
+			}
+		}
+		expect("without limits", tom, true)
+		expect("a limited key of somebody who has access to all", limited, false)
+		if err := w.Disconnect(w.as(limited), id); fault.KindOf(err) != fault.NotFound {
+			t.Error(err)
+		}
+		for entities, sees := range map[string]bool{"le_1": true, "le_2 le_1": true, "le_1 le_3": false} {
+			w.must(w.db.WriteAcross(t.Context(), "a test", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, "UPDATE members SET legal_entity_ids = ? WHERE user_id = ?", entities, tom.UserID)
+				return err
+			}))
+			expect("a member limited to "+entities, limited, sees)
+			w.now.Advance(time.Second)
+			if who := w.accepts(entities, tokens.Access); strings.Join(who.LegalEntityIDs, " ") != entities {
+				t.Errorf("the app of a member limited to %s is limited to %v", entities, who.LegalEntityIDs)
+			}
+		}
+	})
+}

@@ -145,10 +145,10 @@ func selectAuthorization(ctx context.Context, tx *db.Tx, authorizationID string)
 	return rows[0], err
 }
 
-// selectAuthorizations reads authorizations that have not ended, the newest first, of one user or of all, with their apps.
-func selectAuthorizations(ctx context.Context, tx *db.Tx, all bool, userID, below string, limit int) ([]Authorization, error) {
-	condition, args := "ended_at IS NULL AND user_id = ?", []any{userID}
-	if all {
+// selectAuthorizations reads authorizations that have not ended and that an actor sees, the newest first, with their apps.
+func selectAuthorizations(ctx context.Context, tx *db.Tx, sees sight, below string, limit int) ([]Authorization, error) {
+	condition, args := "ended_at IS NULL AND user_id = ?", []any{sees.userID}
+	if sees.all {
 		condition, args = "ended_at IS NULL", nil
 	}
 	rows, err := queryAuthorizations(ctx, tx, condition+" AND oauth_authorization_id < ? ORDER BY oauth_authorization_id DESC LIMIT ?",
