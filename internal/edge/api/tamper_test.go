@@ -15,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
@@ -108,6 +109,14 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
+	}
+	a, _ := n.ConnectApp(t, actor.ScopeRead)
+	must("disconnect", n.Client.DisconnectApp(t.Context(), a.ID))
+	n.ConnectApp(t, actor.ScopeAll, actor.ScopeMemory)
+	for _, name := range []string{"One", "Two"} {
+		_, err := n.Client.CreateOAuthClient(t.Context(), client.CreateOAuthClient{Name: name, HomepageURL: "https://app.example.com",
+			RedirectURIs: []string{"https://app.example.com/" + name}})
+		must("app", err)
 	}
 	l := n.OpenLedger(t)
 	l.AddEntity(t, "DE", "EUR")
@@ -389,8 +398,11 @@ func (x tamperedTable) where(row db.TextRow) (condition string, args []any) {
 
 // owned returns the condition of the rows of the organization.
 func (x tamperedTable) owned() string {
-	if x.Name == "users" {
+	switch x.Name {
+	case "users":
 		return "user_id IN (SELECT m.user_id FROM members m WHERE m.organization_id = @org)"
+	case "oauth_clients":
+		return "registered_for = @org"
 	}
 	return "organization_id = @org"
 }
@@ -401,7 +413,8 @@ func TestSoakEveryChangePastTheProgramIsNamed(t *testing.T) {
 		s := apitest.Start(t, dbtest.Open(t, c), api.Config{})
 		n := tampered(t, s)
 		for _, table := range db.Tables {
-			if table.Kind == db.Local || table.Kind == db.Reference && !slices.Contains([]string{"api_keys", "users"}, table.Name) ||
+			audited := slices.Contains([]string{"api_keys", "users", "oauth_clients"}, table.Name)
+			if table.Kind == db.Local || table.Kind == db.Reference && !audited ||
 				unnoticed[table.Name] != "" {
 				continue
 			}
@@ -556,7 +569,8 @@ func copyRow(t *testing.T, n *apitest.Tenant, x tamperedTable) {
 	last := error(nil)
 	for _, changed := range slices.Backward(x.key) {
 		for _, value := range []string{changed + " || 'x'", changed + " + 1000"} {
-			columns := slices.DeleteFunc(slices.Clone(x.columns), func(c string) bool { return c == "organization_id" })
+			owner, _, _ := strings.Cut(x.owned(), " ")
+			columns := slices.DeleteFunc(slices.Clone(x.columns), func(c string) bool { return c == owner })
 			values := slices.Clone(columns)
 			for i, c := range columns {
 				switch {
@@ -570,7 +584,7 @@ func copyRow(t *testing.T, n *apitest.Tenant, x tamperedTable) {
 					values[i] = "created_at"
 				}
 			}
-			found, err := tamper(t, n, "INSERT INTO "+x.Name+" (organization_id, "+strings.Join(columns, ", ")+") SELECT @org, "+
+			found, err := tamper(t, n, "INSERT INTO "+x.Name+" ("+owner+", "+strings.Join(columns, ", ")+") SELECT @org, "+
 				strings.Join(values, ", ")+" FROM "+x.Name+
 				" WHERE "+condition, args...)
 			if err != nil {

@@ -58,7 +58,8 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) (answer, error
 		return answer{}, asMetadata(err)
 	}
 	return answer{status: http.StatusCreated, content: registration{ClientID: c.ID, IssuedAt: c.CreatedAt.Unix(), Name: c.Name,
-		HomepageURL: c.HomepageURL, RedirectURIs: c.RedirectURIs, GrantTypes: grantTypes, ResponseTypes: []string{"code"}, AuthMethod: "none"}}, nil
+		HomepageURL: c.HomepageURL, RedirectURIs: c.RedirectURIs, GrantTypes: grantTypes, ResponseTypes: []string{"code"},
+		AuthMethod: "none"}}, nil
 }
 
 // check returns an error for an app that could not use the service.

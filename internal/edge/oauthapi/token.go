@@ -162,7 +162,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (form, error) {
 	return f, nil
 }
 
-// shown returns the name of a parameter as it may be shown: names are those of RFC 6749, and anything else may be a secret in a wrong place.
+// shown returns the name of a parameter as it may be shown: a name that is not known may be a secret in a wrong place.
 func shown(name string) string {
 	switch name {
 	case "grant_type", "client_id", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "token", "token_type_hint":

@@ -3,6 +3,6 @@
 // it is the one that asked.
 //
 // A token contains the id of its organization, so that it is looked up there. Only hashes of tokens are stored. Those that a refresh token
-// is exchanged for follow from its own text and a random salt in the database: a repeated request gets the same ones, and neither the database
-// nor the former token reveals them alone.
+// is exchanged for follow from its own text and a random salt in the database: a repeated request gets the same ones, and neither the
+// database nor the former token reveals them alone.
 package oauth

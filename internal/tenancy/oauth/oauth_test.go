@@ -335,8 +335,9 @@ func TestAnswersAreAddedToTheAddressOfTheApp(t *testing.T) {
 			"http://127.0.0.1:4711?error=access_denied&error_description=the+person+did+not+allow+it&iss=https%3A%2F%2Fbooks.acme.example&" +
 				"state=%26code%3Dx"},
 		{"a state that is too long is not returned", "", oauth.AuthorizationRequest{RedirectURI: "https://a.example/",
-			State: strings.Repeat("x", 2049)}.ErrorRedirect(issuer, refusal), "https://a.example/?error=invalid_scope&error_description=scope+%26+more&" +
-			"iss=https%3A%2F%2Fbooks.acme.example"},
+			State: strings.Repeat("x", 2049)}.ErrorRedirect(issuer, refusal),
+			"https://a.example/?error=invalid_scope&error_description=scope+%26+more&" +
+				"iss=https%3A%2F%2Fbooks.acme.example"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, want %s", c.uri, c.got, c.want)

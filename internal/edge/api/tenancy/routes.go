@@ -65,7 +65,8 @@ func (h handlers) sessions() []wire.Route {
 
 func (h handlers) apps() []wire.Route {
 	return slices.Concat(
-		wire.Tag{Name: "OAuth clients", Description: "Apps that the organization has registered. People of any organization can connect them."}.Routes(
+		wire.Tag{Name: "OAuth clients", Description: "Apps that the organization has registered. People of any organization can connect " +
+			"them."}.Routes(
 			wire.Get("/v1/oauth-clients", h.listOAuthClients, "List registered apps, newest first").Privileged().WholeOrganization(),
 			wire.Get("/v1/oauth-clients/{oauth_client_id}", h.getOAuthClient, "Get a registered app").Privileged().WholeOrganization(),
 			wire.Post("/v1/oauth-clients", h.createOAuthClient, "Register an app").Sensitive().
