@@ -54,6 +54,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
+	"github.com/bursarhq/bursar/internal/tenancy/team"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -104,6 +105,7 @@ type App struct {
 	Webhooks       *webhook.Service
 
 	Identity *identity.Service
+	Team     *team.Service
 	OAuth    *oauth.Service
 
 	log     *slog.Logger
@@ -194,6 +196,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		a.Identity.Send = a.queueMail
 	}
 	a.OAuth.Queue = func(ctx context.Context, tx *db.Tx, j oauth.EndAuthorizations) error { return a.queue(ctx, tx, j) }
+	a.connectTeam()
 	return a
 }
 
@@ -283,6 +286,7 @@ func (a *App) Work(ctx context.Context) error {
 	job.Handle(workers, func(ctx context.Context, _ identity.Sweep) error { return a.Identity.DeleteExpired(ctx) })
 	job.Every(workers, sweepEvery, identity.Sweep{})
 	a.handleMail(workers)
+	a.handleTeam(workers)
 	sender := a.webhookSender(workers)
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
@@ -293,7 +297,8 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns, connections, reports}
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns, connections, reports,
+		a.Access.NewUseRecorder(a.log)}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {
 		<-ctx.Done()

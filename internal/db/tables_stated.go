@@ -50,6 +50,7 @@ var StatedTables = []StatedTable{
 	{Table: "api_keys", Resource: "api_key", Key: "api_key_id"},
 	{Table: "oauth_clients", Resource: "oauth_client", Key: "oauth_client_id", Shared: true, Where: "registered_for = @org"},
 	{Table: "oauth_authorizations", Resource: "oauth_authorization", Key: "oauth_authorization_id"},
+	{Table: "invitations", Resource: "invitation", Key: "invitation_id"},
 
 	{Table: "legal_entities", Resource: "legal_entity", Key: "legal_entity_id"},
 	{Table: "cost_basis_elections", Resource: "legal_entity", Key: "legal_entity_id", Order: "sequence"},

@@ -6,7 +6,7 @@ var tenancyTables = []Table{
 		{Column: "user_id", To: "users"},
 		limitedTo("members", "member", "members", ""),
 	}},
-	{Name: "invitations", Kind: Tenant, Owner: "tenancy/access", ID: "invitation_id", One: "invitation", Many: "invitations",
+	{Name: "invitations", Kind: Tenant, Owner: "tenancy/team", ID: "invitation_id", One: "invitation", Many: "invitations",
 		References: []Link{
 			{Column: "invited_by", To: "users"},
 			limitedTo("invitations", "invitation", "invitations", "status = 'pending'"),
@@ -14,7 +14,10 @@ var tenancyTables = []Table{
 	{Name: "api_keys", Kind: Reference, PerOrganization: true, Owner: "tenancy/access", ID: "api_key_id", One: "API key", Many: "API keys",
 		References: []Link{
 			{Column: "user_id", To: "users"},
+			{Column: "created_by", To: "users"},
 			{Column: "parent_api_key_id", To: "api_keys"},
+			{Column: "successor_api_key_id", To: "api_keys"},
+			{Column: "oauth_authorization_id", To: "oauth_authorizations"},
 			limitedTo("api_keys", "API key", "API keys", "revoked_at IS NULL"),
 		}},
 	{Name: "credential_uses", Kind: Tenant, Owner: "tenancy/access", Unaudited: "it says when a credential was used last",

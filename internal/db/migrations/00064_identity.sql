@@ -65,6 +65,7 @@ CREATE TABLE mailed_links (
 ) {clustered};
 CREATE INDEX mailed_links_by_user ON mailed_links (user_id, purpose);
 CREATE INDEX mailed_links_by_expiry ON mailed_links (expires_at);
+CREATE INDEX mailed_links_by_invitation ON mailed_links (invitation_id) WHERE invitation_id IS NOT NULL;
 
 -- Failed attempts to sign in, of an account, of an address, and of an account from an address. subject is a hash.
 CREATE TABLE sign_in_failures (
@@ -105,7 +106,13 @@ CREATE TABLE credential_uses (
     PRIMARY KEY (organization_id, credential_id)
 ) {updated};
 
+-- Who created a key; the authorization of the app that created it, with which it ends; the key that replaced it; when somebody was told that
+-- it expires soon.
+ALTER TABLE api_keys ADD COLUMN created_by {text};
+ALTER TABLE api_keys ADD COLUMN oauth_authorization_id {text};
+ALTER TABLE api_keys ADD COLUMN successor_api_key_id {text};
 ALTER TABLE api_keys ADD COLUMN reminded_at {timestamp};
+CREATE INDEX api_keys_by_authorization ON api_keys (organization_id, oauth_authorization_id) WHERE oauth_authorization_id IS NOT NULL;
 CREATE INDEX api_keys_by_expiry ON api_keys (expires_at) WHERE revoked_at IS NULL AND expires_at IS NOT NULL;
 
 -- Apps that may ask people for access. registered_for is the organization whose owner registered one. One without was registered by the operator of the service, or by itself.
@@ -188,7 +195,11 @@ DROP TABLE oauth_codes;
 DROP TABLE oauth_authorizations;
 DROP TABLE oauth_clients;
 DROP INDEX api_keys_by_expiry;
+DROP INDEX api_keys_by_authorization;
 ALTER TABLE api_keys DROP COLUMN reminded_at;
+ALTER TABLE api_keys DROP COLUMN successor_api_key_id;
+ALTER TABLE api_keys DROP COLUMN oauth_authorization_id;
+ALTER TABLE api_keys DROP COLUMN created_by;
 ALTER TABLE audit_log DROP COLUMN oauth_authorization_id;
 DROP TABLE credential_uses;
 DROP TABLE invitations;

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -17,13 +18,14 @@ func (s *settings) members() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "members",
 		Short: "Manage the members of an organization",
-		Long: "Manage the members of an organization: the people for whom API keys act, each with a role.\n" +
-			"A running service also lists them, under /v1/organization/members.",
-		Example: "  bursar members add --email ada@acme.example --role accountant",
+		Long: "Manage the members of an organization: people, each with a role, and the API keys that act for them.\n" +
+			"A running service also lists them, under /v1/organization/members, and manages them, under /v1/team.",
+		Example: "  bursar members invite --email ada@acme.example --role accountant\n" +
+			"  bursar members set --email ada@acme.example --role admin",
 		Args:    knownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(s.addMember(), s.listMembers(), s.removeMember())
+	c.AddCommand(s.addMember(), s.inviteMember(), s.setMember(), s.listMembers(), s.removeMember())
 	return c
 }
 
@@ -35,7 +37,7 @@ func (s *settings) addMember() *cobra.Command {
 		Long: "Add a person to an organization, with a role. Owners and admins manage the organization, accountants keep the books,\n" +
 			"viewers read them, and auditors also read the audit log. A person who is a member of another organization on this\n" +
 			"server is the same user there.\n" +
-			"To change the role of a member, remove the person and add them again; the person's keys are revoked with that.",
+			"Somebody new cannot sign in until they have set a password; `bursar members invite` lets them do so.",
 		Example: "  bursar members add --email ada@acme.example --role accountant\n" +
 			"  bursar keys create --user ada@acme.example --scopes apis.all   # a key that acts for her",
 		Args: noArgs,
@@ -65,7 +67,8 @@ func (s *settings) listMembers() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
 		Short:   "List the members of an organization",
-		Long:    "List the members of an organization: email address, role, the date of joining, and the id of the user.",
+		Long: "List the members of an organization: email address, role, the date of joining, the id of the user, and the legal entities\n" +
+			"that the member is limited to, if any.",
 		Example: "  bursar members list\n  bursar members list --organization org_01jd…",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -93,7 +96,8 @@ func (s *settings) printMembers(ctx context.Context, a *app.App) error {
 			return err
 		}
 		for _, m := range found.Items {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Email, m.Role, m.JoinedAt.Format(time.DateOnly), m.UserID)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Email, m.Role, m.JoinedAt.Format(time.DateOnly), m.UserID,
+				strings.Join(m.LegalEntityIDs, " "))
 		}
 		if p.Cursor = found.NextCursor; p.Cursor == "" {
 			return t.Flush()
@@ -112,7 +116,11 @@ func (s *settings) removeMember() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.acting(c, organization, func(ctx context.Context, a *app.App) error {
-				m, revoked, err := a.Access.RemoveMember(ctx, email)
+				userID, err := a.Access.MemberIDByEmail(ctx, email)
+				if err != nil {
+					return sentences(err)
+				}
+				m, revoked, err := a.Access.RemoveMember(ctx, userID)
 				if err != nil {
 					return sentences(err)
 				}

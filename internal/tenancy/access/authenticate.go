@@ -11,6 +11,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
@@ -64,21 +65,24 @@ func badKey(plain string) error {
 
 // malformedKey returns the error for a text that cannot be a key. It does not repeat the text, which may be another secret.
 func malformedKey(plain string) error {
-	problem := fmt.Sprintf("has %d characters", utf8.RuneCountInString(plain))
-	if !strings.HasPrefix(plain, keyPrefix) {
+	problem := "has other characters"
+	switch length := utf8.RuneCountInString(plain); {
+	case !strings.HasPrefix(plain, keyPrefix):
 		problem = "does not begin with " + keyPrefix
+	case length != len(keyPrefix)+token.Digits:
+		problem = fmt.Sprintf("has %d characters", length)
 	}
 	return fault.Unauthorizedf("the API key is not valid: a key is %s and %d letters and digits, but what was sent %s; "+
-		"check that it was copied as a whole", keyPrefix, keyDigits, problem)
+		"check that it was copied as a whole", keyPrefix, token.Digits, problem)
 }
 
 // Authenticate returns the actor of an API key.
 func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Actor, error) {
 	plain := text.Reveal()
-	if !looksLikeKey(plain) {
+	if !token.Looks(plain, keyPrefix) {
 		return actor.Actor{}, malformedKey(plain)
 	}
-	hash, now := hashOf(plain), s.db.Clock().Now()
+	hash, now := token.Hash(plain), s.db.Clock().Now()
 	e, ok := s.known.get(hash, now)
 	if !ok {
 		var err error
@@ -100,17 +104,17 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 // IsNew reports whether a text may be a key that this node has not read from the database before, valid or not any more.
 func (s *Service) IsNew(text secret.Text) bool {
 	plain := text.Reveal()
-	if !looksLikeKey(plain) {
+	if !token.Looks(plain, keyPrefix) {
 		return false
 	}
 	s.known.mu.RLock()
 	defer s.known.mu.RUnlock()
-	_, known := s.known.byHash[hashOf(plain)]
+	_, known := s.known.byHash[token.Hash(plain)]
 	return !known
 }
 
-// readKey reads a key and what it may do: no more than its user, and no more than the keys it was created with. The error is NotFound if
-// the key is not valid.
+// readKey reads a key and what it may do: no more than its user, and no more than the keys it was created with, for no other legal entities
+// than either has access to. The error is NotFound if the key is not valid.
 func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cachedKey, error) {
 	var key Key
 	err := s.db.ReadAcross(ctx, "the API key determines the organization", func(ctx context.Context, tx *db.Tx) (err error) {
@@ -123,17 +127,20 @@ func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cach
 	if subtle.ConstantTimeCompare([]byte(key.hash), []byte(hash)) != 1 {
 		return cachedKey{}, fault.Missing("API key")
 	}
-	var role actor.Role
+	var behind Member
 	err = s.db.ReadOne(ctx, key.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		above, err := ancestors(ctx, tx, key)
 		if err != nil {
 			return err
 		}
-		if role, err = roleOf(ctx, tx, key, above); err != nil {
+		if behind, err = memberBehind(ctx, tx, key, above); err != nil {
 			return err // not found: the person is no longer a member, so the key is not valid either
 		}
 		valid := false
-		if key, valid = key.within(above...); !valid {
+		if key, valid = key.within(above...); valid {
+			key, valid = key.withinEntities(behind.LegalEntityIDs)
+		}
+		if !valid {
 			return fault.Missing("API key")
 		}
 		return nil
@@ -141,7 +148,7 @@ func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cach
 	if err != nil {
 		return cachedKey{}, err
 	}
-	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, Role: role, APIKeyID: key.ID, Scopes: key.Scopes,
+	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, Role: behind.Role, APIKeyID: key.ID, Scopes: key.Scopes,
 		LegalEntityIDs: key.LegalEntityIDs}
 	return cachedKey{key, who, now}, nil
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -47,20 +48,27 @@ func descendants(ctx context.Context, tx *db.Tx, keyID string) (out []Key, err e
 // the first of them does. It reports false if nothing is left of it.
 func (k Key) within(above ...Key) (Key, bool) {
 	for _, a := range above {
-		allowed := actor.Actor{Scopes: a.Scopes, LegalEntityIDs: a.LegalEntityIDs}
+		allowed := actor.Actor{Scopes: a.Scopes}
 		k.Scopes = slices.DeleteFunc(slices.Clone(k.Scopes), func(s actor.Scope) bool { return !allowed.Allows(s) })
-		switch {
-		case len(k.LegalEntityIDs) == 0:
-			k.LegalEntityIDs = a.LegalEntityIDs
-		default: // an empty list would mean all
-			k.LegalEntityIDs = slices.DeleteFunc(slices.Clone(k.LegalEntityIDs), func(id string) bool { return !allowed.Sees(id) })
-			if len(k.LegalEntityIDs) == 0 {
-				return k, false
-			}
+		some := false
+		if k, some = k.withinEntities(a.LegalEntityIDs); !some {
+			return k, false
 		}
 		k.ExpiresAt, k.RevokedAt = earlier(k.ExpiresAt, a.ExpiresAt), earlier(k.RevokedAt, a.RevokedAt)
 	}
 	return k, len(k.Scopes) > 0
+}
+
+// withinEntities returns the key with those of its legal entities that are allowed; an empty list means all. It reports false if none is
+// left.
+func (k Key) withinEntities(allowed []string) (Key, bool) {
+	limit := actor.Actor{LegalEntityIDs: allowed}
+	if len(k.LegalEntityIDs) == 0 {
+		k.LegalEntityIDs = allowed
+		return k, true
+	}
+	k.LegalEntityIDs = slices.DeleteFunc(slices.Clone(k.LegalEntityIDs), func(id string) bool { return !limit.Sees(id) })
+	return k, len(k.LegalEntityIDs) > 0
 }
 
 // earlier returns the earlier of two times, of which nil is never.
@@ -84,13 +92,13 @@ func (k Key) visibleTo(who actor.Actor) bool {
 	return !slices.ContainsFunc(k.LegalEntityIDs, func(id string) bool { return !who.Sees(id) })
 }
 
-// roleOf returns the role of the user of a key, or, for a key without a user, of the one who created it. It is empty if nobody did, and
+// memberBehind returns the member that a key acts for or, for a key without a user, the one who created it. It is empty if nobody did, and
 // the error is NotFound if that user is no longer a member.
-func roleOf(ctx context.Context, tx *db.Tx, k Key, above []Key) (actor.Role, error) {
+func memberBehind(ctx context.Context, tx *db.Tx, k Key, above []Key) (Member, error) {
 	for _, one := range append([]Key{k}, above...) {
-		if one.UserID != "" {
-			return selectRole(ctx, tx, one.UserID)
+		if userID := cmp.Or(one.UserID, one.CreatedBy); userID != "" {
+			return FindMember(ctx, tx, userID)
 		}
 	}
-	return "", nil
+	return Member{}, nil
 }

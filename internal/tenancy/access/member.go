@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"maps"
 	"net/mail"
 	"slices"
 	"strings"
@@ -37,9 +36,9 @@ func NormalEmail(text string) (string, error) {
 	return strings.ToLower(address.Address), nil
 }
 
-// AddMember makes a person a member of the organization, and creates the user if there is none with that email address. It returns a
-// Conflict fault for somebody who is a member already. It is a building block.
-func AddMember(ctx context.Context, tx *db.Tx, email string, role actor.Role) (Member, error) {
+// AddMember makes a person a member of the organization, limited to some legal entities if there are any, and creates the user if there is
+// none with that email address. It returns a Conflict fault for somebody who is a member already. It is a building block.
+func AddMember(ctx context.Context, tx *db.Tx, email string, role actor.Role, legalEntityIDs ...string) (Member, error) {
 	email, err := NormalEmail(email)
 	if err != nil {
 		return Member{}, err
@@ -54,12 +53,20 @@ func AddMember(ctx context.Context, tx *db.Tx, email string, role actor.Role) (M
 	case fault.KindOf(err) != fault.NotFound:
 		return Member{}, err
 	}
-	m := Member{UserID: user.UserID, Email: email, Name: db.OrEmpty(user.Name), Role: role, JoinedAt: tx.Now()}
+	m := Member{UserID: user.UserID, Email: email, Name: db.OrEmpty(user.Name), Role: role, JoinedAt: tx.Now(),
+		LegalEntityIDs: append([]string{}, legalEntityIDs...)}
 	if err := insertMember(ctx, tx, m); err != nil {
 		return Member{}, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "member.added", ResourceType: "member", ResourceID: m.UserID, After: m.facts(), Object: m})
 	return m, nil
+}
+
+// EnsureUser returns the id of the user with an email address in its normal form, and creates one with a name if there is none. It is a
+// building block.
+func EnsureUser(ctx context.Context, tx *db.Tx, email, name string) (string, error) {
+	user, err := ensureUser(ctx, tx, userRow{UserID: tx.NewID(id.User), Email: email, Name: db.OrNull(name), CreatedAt: tx.Now()})
+	return user.UserID, err
 }
 
 // AddMember makes a person a member of the actor's organization. It is for the operator of the service, so it does not authorize the
@@ -86,68 +93,9 @@ func (s *Service) AddMember(ctx context.Context, email string, role actor.Role) 
 	return m, err
 }
 
-// RemoveMember ends the membership of a person in the actor's organization, and revokes the person's keys and all that were created with
-// them. It returns the member, and how many keys it revoked. The only owner cannot be removed. It is for the operator of the service, so
-// it does not authorize the actor.
-func (s *Service) RemoveMember(ctx context.Context, email string) (m Member, revoked int, err error) {
-	email, err = NormalEmail(email)
-	if err != nil {
-		return m, 0, err
-	}
-	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does, so that no key is created meanwhile
-			return err
-		}
-		if m, err = MemberByEmail(ctx, tx, email); err != nil {
-			return err
-		}
-		owners, err := countRole(ctx, tx, actor.Owner)
-		if err != nil {
-			return err
-		}
-		if m.Role == actor.Owner && owners == 1 {
-			return fault.Conflictf("%s is the only owner of the organization, which needs one: add another owner first", m.Email)
-		}
-		if revoked, err = s.revokeKeysOf(ctx, tx, m.UserID); err != nil {
-			return err
-		}
-		if err := deleteMember(ctx, tx, m.UserID); err != nil {
-			return err
-		}
-		audit.Record(ctx, tx, audit.Change{Action: "member.removed", ResourceType: "member", ResourceID: m.UserID, Before: m.facts()})
-		return nil
-	})
-	return m, revoked, err
-}
-
-// revokeKeysOf revokes the keys of a user that are not revoked yet, and all that were created with them. It returns how many there were.
-func (s *Service) revokeKeysOf(ctx context.Context, tx *db.Tx, userID string) (int, error) {
-	keys, err := selectKeysOf(ctx, tx, userID)
-	if err != nil {
-		return 0, err
-	}
-	all := map[string]Key{}
-	for _, key := range keys {
-		below, err := descendants(ctx, tx, key.ID)
-		if err != nil {
-			return 0, err
-		}
-		for _, k := range append(below, key) {
-			if k.RevokedAt == nil {
-				all[k.ID] = k
-			}
-		}
-	}
-	for _, keyID := range slices.Sorted(maps.Keys(all)) {
-		if err := s.revoke(ctx, tx, all[keyID]); err != nil {
-			return 0, err
-		}
-	}
-	return len(all), nil
-}
-
 func (m Member) facts() map[string]any {
-	return map[string]any{"user_id": m.UserID, "email": m.Email, "name": db.OrNull(m.Name), "role": m.Role}
+	return map[string]any{"user_id": m.UserID, "email": m.Email, "name": db.OrNull(m.Name), "role": m.Role,
+		"legal_entity_ids": append([]string{}, m.LegalEntityIDs...)}
 }
 
 // Members lists the members of the organization in the order in which they joined.

@@ -3,14 +3,15 @@ package access
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -18,10 +19,20 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Service implements the use cases of members and API keys.
+// Service implements the use cases of members, API keys and preferences. Its fields are set before it is used.
 type Service struct {
 	db    *db.DB
 	known keyCache
+	uses  uses
+
+	// EndAuthorizations ends what a person who is no longer a member has allowed apps to do. Nil means that there are no apps.
+	EndAuthorizations func(ctx context.Context, tx *db.Tx, userID string) error
+
+	// RequireAuthorization returns an error if what a person has allowed an app to do has ended. Nil means that there are no apps.
+	RequireAuthorization func(ctx context.Context, tx *db.Tx, authorizationID string) error
+
+	// Send queues a message in a database transaction. Without it, no mail is sent.
+	Send func(ctx context.Context, tx *db.Tx, m mail.Message) error
 }
 
 // NewService returns a Service on a database.
@@ -35,7 +46,7 @@ type CreateKeyParams struct {
 	LegalEntityIDs []string
 	ExpiresAt      *time.Time
 
-	parentID string
+	createdBy, parentID, authorizationID string
 }
 
 // CreateKey creates a key that can do no more than the actor's own, and for no longer. Its text is returned once and never stored.
@@ -46,10 +57,10 @@ func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, te
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		if err := p.authorize(ctx, tx, who); err != nil {
+		if err := s.authorize(ctx, tx, p, who); err != nil {
 			return err
 		}
-		p.parentID = who.APIKeyID
+		p.createdBy, p.parentID, p.authorizationID = who.UserID, who.APIKeyID, who.AuthorizationID
 		key, text, err = IssueKey(ctx, tx, p)
 		return err
 	})
@@ -57,13 +68,16 @@ func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, te
 }
 
 // authorize returns an error for anything that the actor could not do with its own key.
-func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Actor) error {
+func (s *Service) authorize(ctx context.Context, tx *db.Tx, p CreateKeyParams, who actor.Actor) error {
 	for _, scope := range p.Scopes {
 		if !who.Allows(scope) {
 			return fault.Forbiddenf("a key without the scope %s cannot create a key that has it", scope)
 		}
 	}
 	if err := p.authorizeByParent(ctx, tx, who.APIKeyID); err != nil {
+		return err
+	}
+	if err := s.stillHolds(ctx, tx, who); err != nil {
 		return err
 	}
 	var faults fault.List
@@ -89,6 +103,24 @@ func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Act
 		}
 	}
 	return faults.Err()
+}
+
+// stillHolds returns an error if the actor is no longer a member, or the app may not act for the user any more: that may have changed since
+// the request was authenticated.
+func (s *Service) stillHolds(ctx context.Context, tx *db.Tx, who actor.Actor) error {
+	if who.UserID != "" {
+		_, err := selectRole(ctx, tx, who.UserID)
+		if fault.KindOf(err) == fault.NotFound {
+			return fault.Unauthorizedf("you are no longer a member of the organization")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if who.AuthorizationID != "" && s.RequireAuthorization != nil {
+		return s.RequireAuthorization(ctx, tx, who.AuthorizationID)
+	}
+	return nil
 }
 
 // authorizeByParent returns an error if the key that creates this one has ended, ends earlier or has too many keys above it. It does
@@ -122,14 +154,15 @@ func (p CreateKeyParams) authorizeByParent(ctx context.Context, tx *db.Tx, paren
 
 // IssueKey creates a key without authorizing the actor. It is a building block.
 func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Text, error) {
-	text, err := newText(tx.DB().Random())
+	text, err := token.New(tx.DB().Random(), keyPrefix)
 	if err != nil {
 		return Key{}, text, err
 	}
 	plain := text.Reveal()
 	key := Key{
-		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, ParentID: p.parentID, Name: p.Name,
-		LastFour: plain[len(plain)-lastCharacters:], hash: hashOf(plain),
+		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, CreatedBy: p.createdBy,
+		ParentID: p.parentID, AuthorizationID: p.authorizationID, Name: p.Name,
+		LastFour: plain[len(plain)-lastCharacters:], hash: token.Hash(plain),
 		Scopes: p.Scopes, LegalEntityIDs: append([]string{}, p.LegalEntityIDs...), ExpiresAt: p.ExpiresAt, CreatedAt: tx.Now(),
 	}
 	if err := insertKey(ctx, tx, key); err != nil {
@@ -140,88 +173,34 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	return key, text, nil
 }
 
-// RevokeKey revokes a key and every key that was created with it. Revoking it again changes nothing and is no error.
-func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
-	who := actor.From(ctx)
-	return s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does, so that no key is created with this one meanwhile
-			return err
-		}
-		key, err := selectKey(ctx, tx, keyID)
-		if err != nil {
-			return err
-		}
-		if !key.visibleTo(who) {
-			return fault.Missing("API key")
-		}
-		if err := key.authorizeRevocation(ctx, tx, who); err != nil {
-			return err
-		}
-		below, err := descendants(ctx, tx, key.ID)
-		if err != nil {
-			return err
-		}
-		for _, k := range append([]Key{key}, below...) {
-			if err := s.revoke(ctx, tx, k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// authorizeRevocation returns a Forbidden fault if the actor may not revoke the key.
-func (k Key) authorizeRevocation(ctx context.Context, tx *db.Tx, who actor.Actor) error {
-	if who.Role != actor.Owner {
-		above, err := ancestors(ctx, tx, k)
-		if err != nil {
-			return err
-		}
-		role, err := roleOf(ctx, tx, k, above)
-		if err != nil && fault.KindOf(err) != fault.NotFound { // a former member has no role
-			return err
-		}
-		if role == actor.Owner {
-			return fault.Forbiddenf("the key %s belongs to an owner of the organization, or was created by one: only an owner can revoke it", k.ID)
-		}
-	}
-	if !who.Limited() || k.ID == who.APIKeyID {
-		return nil
-	}
-	own, err := descendants(ctx, tx, who.APIKeyID)
-	if err == nil && !slices.ContainsFunc(own, func(one Key) bool { return one.ID == k.ID }) {
-		err = fault.Forbiddenf("a key limited to some legal entities can revoke only itself and the keys that were created with it")
-	}
-	return err
-}
-
-// revoke revokes one key, unless it is revoked already.
-func (s *Service) revoke(ctx context.Context, tx *db.Tx, before Key) error {
-	tx.AfterCommit(func() { s.known.forget(before.hash) })
-	if before.RevokedAt != nil {
-		return nil
-	}
-	after, now := before, tx.Now()
-	after.RevokedAt = &now
-	if err := updateRevoked(ctx, tx, after); err != nil {
-		return err
-	}
-	audit.Record(ctx, tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: before.ID, Before: before.facts(),
-		After: after.facts(), Object: after})
-	return nil
-}
-
 // Keys lists the keys of the organization that the actor may know of, the newest first, including revoked ones.
 func (s *Service) Keys(ctx context.Context, p page.Request) (page.Page[Key], error) {
 	who := actor.From(ctx)
 	key := func(k Key) string { return k.ID }
 	return page.ListByKey("api-keys", nil, p, "~", key, func(below string, limit int) (rows []Key, err error) {
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			rows, err = readVisible(ctx, tx, who, below, limit)
-			return err
+			if rows, err = readVisible(ctx, tx, who, below, limit); err != nil {
+				return err
+			}
+			return setLastUses(ctx, tx, rows)
 		})
 		return rows, err
 	})
+}
+
+// setLastUses sets when keys were used last.
+func setLastUses(ctx context.Context, tx *db.Tx, keys []Key) error {
+	ids := make([]string, len(keys))
+	for i, k := range keys {
+		ids[i] = k.ID
+	}
+	used, err := LastUses(ctx, tx, ids)
+	for i, k := range keys {
+		if u, ok := used[k.ID]; ok {
+			keys[i].LastUse = &u
+		}
+	}
+	return err
 }
 
 // readVisible returns up to limit keys that the actor may know of. It reads on until it has found them or there are no more.

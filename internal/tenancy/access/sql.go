@@ -34,13 +34,20 @@ func ChangeEmail(ctx context.Context, tx *db.Tx, userID, email string) error {
 }
 
 type memberRow struct {
-	UserID    string    `db:"user_id"`
-	Role      string    `db:"role"`
-	CreatedAt time.Time `db:"created_at"`
+	UserID         string    `db:"user_id"`
+	Role           string    `db:"role"`
+	LegalEntityIDs string    `db:"legal_entity_ids"`
+	CreatedAt      time.Time `db:"created_at"`
 }
 
 func insertMember(ctx context.Context, tx *db.Tx, m Member) error {
-	return db.Insert(ctx, tx, "members", memberRow{m.UserID, string(m.Role), m.JoinedAt})
+	return db.Insert(ctx, tx, "members", memberRow{m.UserID, string(m.Role), strings.Join(m.LegalEntityIDs, " "), m.JoinedAt})
+}
+
+func updateMember(ctx context.Context, tx *db.Tx, m Member) error {
+	_, err := tx.Exec(ctx, "UPDATE members SET role = ?, legal_entity_ids = ? WHERE organization_id = @org AND user_id = ?", string(m.Role),
+		strings.Join(m.LegalEntityIDs, " "), m.UserID)
+	return err
 }
 
 func deleteMember(ctx context.Context, tx *db.Tx, userID string) error {
@@ -116,7 +123,10 @@ type keyRow struct {
 	APIKeyID       string     `db:"api_key_id"`
 	OrganizationID string     `db:"organization_id"`
 	UserID         *string    `db:"user_id"`
+	CreatedBy      *string    `db:"created_by"`
 	ParentID       *string    `db:"parent_api_key_id"`
+	Authorization  *string    `db:"oauth_authorization_id"`
+	Successor      *string    `db:"successor_api_key_id"`
 	Name           string     `db:"name"`
 	KeyHash        string     `db:"key_hash"`
 	LastFour       string     `db:"last_four"`
@@ -124,6 +134,7 @@ type keyRow struct {
 	LegalEntityIDs string     `db:"legal_entity_ids"`
 	ExpiresAt      *time.Time `db:"expires_at"`
 	RevokedAt      *time.Time `db:"revoked_at"`
+	RemindedAt     *time.Time `db:"reminded_at"`
 	CreatedAt      time.Time  `db:"created_at"`
 }
 
@@ -133,9 +144,10 @@ func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
 		scopes[i] = string(s)
 	}
 	return db.Insert(ctx, tx, "api_keys", keyRow{
-		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), ParentID: db.OrNull(k.ParentID), Name: k.Name,
+		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), CreatedBy: db.OrNull(k.CreatedBy),
+		ParentID: db.OrNull(k.ParentID), Authorization: db.OrNull(k.AuthorizationID), Successor: db.OrNull(k.SuccessorID), Name: k.Name,
 		KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "),
-		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, CreatedAt: k.CreatedAt,
+		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RemindedAt: k.RemindedAt, CreatedAt: k.CreatedAt,
 	})
 }
 
@@ -145,9 +157,10 @@ func (r keyRow) key() Key {
 		scopes = append(scopes, actor.Scope(s))
 	}
 	return Key{
-		ID: r.APIKeyID, OrganizationID: r.OrganizationID, UserID: db.OrEmpty(r.UserID), ParentID: db.OrEmpty(r.ParentID), Name: r.Name,
-		LastFour: r.LastFour, Scopes: scopes,
-		LegalEntityIDs: strings.Fields(r.LegalEntityIDs), ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt, CreatedAt: r.CreatedAt, hash: r.KeyHash,
+		ID: r.APIKeyID, OrganizationID: r.OrganizationID, UserID: db.OrEmpty(r.UserID), CreatedBy: db.OrEmpty(r.CreatedBy),
+		ParentID: db.OrEmpty(r.ParentID), AuthorizationID: db.OrEmpty(r.Authorization), SuccessorID: db.OrEmpty(r.Successor), Name: r.Name,
+		LastFour: r.LastFour, Scopes: scopes, LegalEntityIDs: strings.Fields(r.LegalEntityIDs), ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+		RemindedAt: r.RemindedAt, CreatedAt: r.CreatedAt, hash: r.KeyHash,
 	}
 }
 
@@ -166,9 +179,14 @@ func selectKeys(ctx context.Context, tx *db.Tx, below string, limit int) ([]Key,
 	return queryKeys(ctx, tx, "api_key_id < ? ORDER BY api_key_id DESC LIMIT ?", below, limit)
 }
 
-// selectKeysOf reads the keys that act for a user, the oldest first.
+// selectKeysOf reads the keys that act for a user or were created by the user, the oldest first.
 func selectKeysOf(ctx context.Context, tx *db.Tx, userID string) ([]Key, error) {
-	return queryKeys(ctx, tx, "user_id = ? ORDER BY api_key_id", userID)
+	return queryKeys(ctx, tx, "(user_id = ? OR created_by = ?) ORDER BY api_key_id", userID, userID)
+}
+
+// selectKeysOfAuthorization reads the keys that an app has created, the oldest first.
+func selectKeysOfAuthorization(ctx context.Context, tx *db.Tx, authorizationID string) ([]Key, error) {
+	return queryKeys(ctx, tx, "oauth_authorization_id = ? ORDER BY api_key_id", authorizationID)
 }
 
 // selectChildren reads the keys that were created with some keys, the oldest first.
@@ -185,7 +203,24 @@ func queryKeys(ctx context.Context, tx *db.Tx, condition string, args ...any) ([
 	return out, err
 }
 
-func updateRevoked(ctx context.Context, tx *db.Tx, k Key) error {
-	_, err := tx.Exec(ctx, "UPDATE api_keys SET revoked_at = ? WHERE organization_id = @org AND api_key_id = ?", k.RevokedAt, k.ID)
+// updateKey stores what can change of a key.
+func updateKey(ctx context.Context, tx *db.Tx, k Key) error {
+	_, err := tx.Exec(ctx, "UPDATE api_keys SET parent_api_key_id = ?, successor_api_key_id = ?, expires_at = ?, revoked_at = ?, "+
+		"reminded_at = ? WHERE organization_id = @org AND api_key_id = ?", db.OrNull(k.ParentID), db.OrNull(k.SuccessorID), k.ExpiresAt,
+		k.RevokedAt, k.RemindedAt, k.ID)
 	return err
+}
+
+// expiring names a key that expires soon.
+type expiring struct {
+	OrganizationID string `db:"organization_id"`
+	KeyID          string `db:"api_key_id"`
+}
+
+// selectExpiring reads keys of all organizations that expire after one time and until another, of which nobody was told, the first ones
+// first. Keys that were replaced are left out: they are meant to expire.
+func selectExpiring(ctx context.Context, tx *db.Tx, after, until time.Time, limit int) ([]expiring, error) {
+	return db.All[expiring](ctx, tx, "SELECT organization_id, api_key_id FROM api_keys WHERE revoked_at IS NULL AND expires_at IS NOT NULL AND "+
+		"expires_at > ? AND expires_at <= ? AND reminded_at IS NULL AND successor_api_key_id IS NULL ORDER BY expires_at, api_key_id LIMIT ?",
+		after, until, limit)
 }

@@ -35,6 +35,21 @@ func (h handlers) createAPIKey(ctx context.Context, in *struct{ Body CreateAPIKe
 	return wire.DataOf(NewAPIKey{viewAPIKey(key), text.Reveal()}), nil
 }
 
+func (h handlers) rotateAPIKey(ctx context.Context, in *struct {
+	ID   string `path:"api_key_id" minLength:"1" maxLength:"64" doc:"API key to replace."`
+	Body *RotateAPIKey
+}) (wire.Data[NewAPIKey], error) {
+	overlap := access.OverlapDefault
+	if in.Body != nil && in.Body.OverlapHours != nil {
+		overlap = time.Duration(*in.Body.OverlapHours) * time.Hour
+	}
+	key, text, err := h.app.Access.RotateKey(ctx, in.ID, overlap)
+	if err != nil {
+		return wire.Data[NewAPIKey]{}, err
+	}
+	return wire.DataOf(NewAPIKey{viewAPIKey(key), text.Reveal()}), nil
+}
+
 func (h handlers) revokeAPIKey(ctx context.Context, in *struct {
 	ID string `path:"api_key_id" minLength:"1" maxLength:"64" doc:"API key to revoke."`
 }) (wire.Data[wire.Deleted], error) {
@@ -47,7 +62,7 @@ func viewAPIKey(k access.Key) APIKey {
 	for i, s := range k.Scopes {
 		scopes[i] = string(s)
 	}
-	return APIKey{
+	out := APIKey{
 		ID:             k.ID,
 		Name:           k.Name,
 		LastFour:       k.LastFour,
@@ -58,5 +73,12 @@ func viewAPIKey(k access.Key) APIKey {
 		ExpiresAt:      wire.TimestampOrNull(k.ExpiresAt),
 		RevokedAt:      wire.TimestampOrNull(k.RevokedAt),
 		CreatedAt:      wire.Timestamp(k.CreatedAt),
+
+		OAuthAuthorizationID: db.OrNull(k.AuthorizationID),
+		SuccessorAPIKeyID:    db.OrNull(k.SuccessorID),
 	}
+	if k.LastUse != nil {
+		out.LastUsedAt, out.LastUsedFrom = wire.TimestampOrNull(&k.LastUse.At), db.OrNull(k.LastUse.From)
+	}
+	return out
 }

@@ -18,6 +18,11 @@ type APIKey struct {
 	ExpiresAt      *string  `json:"expires_at" format:"date-time" doc:"When the key expires; null for never."`
 	RevokedAt      *string  `json:"revoked_at" format:"date-time" doc:"When the key was revoked; null if it is active."`
 	CreatedAt      string   `json:"created_at" format:"date-time" doc:"When the record was created."`
+
+	OAuthAuthorizationID *string `json:"oauth_authorization_id" doc:"Authorization of the app that created the key, with which the key ends. Null if none did."`
+	SuccessorAPIKeyID    *string `json:"successor_api_key_id" doc:"API key that this key was replaced by. Null if it was not."`
+	LastUsedAt           *string `json:"last_used_at" format:"date-time" doc:"When the key was last used, to the minute; null if never. Set in lists only."`
+	LastUsedFrom         *string `json:"last_used_from" doc:"IP address that the key was last used from; null if unknown. Set in lists only."`
 }
 
 // NewAPIKey is an API key with the key itself, which is shown only once.
@@ -33,4 +38,9 @@ type CreateAPIKey struct {
 	UserID         wire.Opt[string]    `json:"user_id,omitempty" maxLength:"64" doc:"Your own user, which is the default, or null for a key without a user."`
 	LegalEntityIDs []string            `json:"legal_entity_ids,omitempty" maxItems:"100" uniqueItems:"true" doc:"Legal entities to restrict the key to. Defaults to all, which a restricted key cannot create."`
 	ExpiresAt      wire.Opt[time.Time] `json:"expires_at,omitempty" doc:"When the key expires. Omit or null for never, which a key that expires cannot create."`
+}
+
+// RotateAPIKey says how an API key is replaced.
+type RotateAPIKey struct {
+	OverlapHours *int64 `json:"overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"For how many hours the former key still works, unless it expires earlier. Defaults to 24; 0 ends it now."`
 }

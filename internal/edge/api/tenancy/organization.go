@@ -2,9 +2,11 @@ package tenancy
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
@@ -26,7 +28,8 @@ func (h handlers) updateOrganization(ctx context.Context, in *struct{ Body Updat
 
 func (h handlers) listMembers(ctx context.Context, in *struct{ wire.Paging }) (wire.List[Member], error) {
 	members, err := h.app.Access.Members(ctx, in.Request())
-	return wire.ListOf(members, viewMember), err
+	who := actor.From(ctx)
+	return wire.ListOf(members, func(m access.Member) Member { return viewMember(m, who) }), err
 }
 
 func viewOrganization(o organization.Organization) Organization {
@@ -43,6 +46,9 @@ func viewOrganization(o organization.Organization) Organization {
 	}
 }
 
-func viewMember(m access.Member) Member {
-	return Member{ID: m.UserID, Email: m.Email, Name: db.OrNull(m.Name), Role: string(m.Role), CreatedAt: wire.Timestamp(m.JoinedAt)}
+// viewMember returns a member as an actor sees it: without legal entities that the actor has no access to.
+func viewMember(m access.Member, who actor.Actor) Member {
+	visible := slices.DeleteFunc(append([]string{}, m.LegalEntityIDs...), func(id string) bool { return !who.Sees(id) })
+	return Member{ID: m.UserID, Email: m.Email, Name: db.OrNull(m.Name), Role: string(m.Role), IsLimited: len(m.LegalEntityIDs) > 0,
+		LegalEntityIDs: visible, CreatedAt: wire.Timestamp(m.JoinedAt)}
 }

@@ -4,18 +4,23 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
+	"github.com/bursarhq/bursar/internal/tenancy/team"
 )
 
 // Records says what events contain of the resources of the group.
 func Records() []wire.Record {
 	return []wire.Record{
 		wire.RecordAt("organization", "/v1/organization", "organization.created", "organization.updated"),
-		wire.Viewed(wire.RecordAt("member", "", "member.added", "member.removed"),
-			func(_ context.Context, m access.Member) Member { return viewMember(m) }),
-		wire.Viewed(wire.RecordAt("api_key", "", "api_key.created", "api_key.revoked").OnlyPrivileged(),
+		wire.Viewed(wire.RecordAt("member", "", "member.added", "member.updated", "member.removed"),
+			func(_ context.Context, m access.Member) Member { return viewMember(m, actor.Actor{}) }),
+		wire.Viewed(wire.RecordAt("invitation", "", "invitation.created", "invitation.accepted", "invitation.revoked").OnlyPrivileged(),
+			func(_ context.Context, i team.Invitation) Invitation { return viewInvitation(i) }),
+		wire.Viewed(wire.RecordAt("api_key", "", "api_key.created", "api_key.rotated", "api_key.expiring", "api_key.revoked").OnlyPrivileged().
+			Without("last_used_at", "last_used_from"),
 			func(_ context.Context, k access.Key) APIKey { return viewAPIKey(k) }),
 		wire.Viewed(wire.RecordAt("user", "", identity.Events...).OnlyPrivileged(),
 			func(_ context.Context, e identity.SecurityEvent) SecurityEvent {

@@ -14,7 +14,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.organization(), h.apiKeys(), h.auditLog(), h.sessions(), h.apps())
+	return slices.Concat(h.organization(), h.team(), h.apiKeys(), h.auditLog(), h.sessions(), h.preferences(), h.apps())
 }
 
 func (h handlers) organization() []wire.Route {
@@ -25,12 +25,53 @@ func (h handlers) organization() []wire.Route {
 	)
 }
 
+func (h handlers) team() []wire.Route {
+	const member, invitation = "/v1/team/members/{user_id}", "/v1/team/invitations/{invitation_id}"
+	return wire.Tag{Name: "Team", Description: "Who belongs to the organization, and who is invited to."}.Routes(
+		wire.Patch(member, h.updateMember, "Change the role of a member, or what the member is limited to").Sensitive().
+			Describe("Keys and apps of the member can do no more than the member from then on. Only an owner can make, change or remove an "+
+				"owner, and the only owner cannot get another role.").WholeOrganization().Privileged(),
+		wire.Delete(member, h.removeMember, "Remove a member").Sensitive().
+			Describe("Revokes the API keys of the member, with those that were created with them, and disconnects the member's apps. Remove "+
+				"yourself to leave the organization. The only owner cannot be removed.").WholeOrganization().Privileged(),
+		wire.Get("/v1/team/invitations", h.listInvitations, "List invitations, newest first").WholeOrganization().Privileged(),
+		wire.Post("/v1/team/invitations", h.createInvitation, "Invite a person").Sensitive().
+			Describe("Mails a link with which the person becomes a member. It works once, for seven days. Somebody new sets a password; "+
+				"somebody with an account must be signed in with the address that was invited. Only an owner can invite an owner.").
+			WholeOrganization().Privileged().Creates(),
+		wire.Delete(invitation, h.revokeInvitation, "Revoke an invitation").
+			Describe("The link stops working. Revoking an invitation again changes nothing.").WholeOrganization().Privileged(),
+		wire.Post(invitation+"/resend", h.resendInvitation, "Send an invitation again").Sensitive().
+			Describe("Mails a new link, which works for seven days. The former one stops working.").WholeOrganization().Privileged(),
+	)
+}
+
+func (h handlers) preferences() []wire.Route {
+	const one = "/v1/preferences/{name}"
+	return wire.Tag{Name: "Preferences", Description: "What users have set for themselves, such as the columns of a table."}.Routes(
+		ofUser(wire.Get("/v1/preferences", h.getPreferences, "Get your preferences")),
+		ofUser(wire.Put(one, h.setPreference, "Set one of your preferences")).MayConflict(),
+		ofUser(wire.Delete(one, h.deletePreference, "Delete one of your preferences")),
+	)
+}
+
+// ofUser lets every user run an operation, whatever the role: it concerns only themselves.
+func ofUser(r wire.Route) wire.Route {
+	r.Need.Class = actor.Read
+	return r.NeedsRole(actor.Roles...)
+}
+
 func (h handlers) apiKeys() []wire.Route {
 	return wire.Tag{Name: "API keys", Description: "Keys for programs that use the API."}.Routes(
 		wire.Get("/v1/api-keys", h.listAPIKeys, "List API keys, newest first").
 			Describe("A key that is limited to legal entities lists only keys that are limited to some of these.").Privileged(),
 		wire.Post("/v1/api-keys", h.createAPIKey, "Create an API key").Sensitive().
 			Describe("The key itself is returned only once, in this response. It can do no more than the key that creates it, and ends with it.").
+			Privileged().Creates(),
+		wire.Post("/v1/api-keys/{api_key_id}/rotate", h.rotateAPIKey, "Replace an API key by a new one").Sensitive().
+			Describe("Returns a new key that can do the same, only once, in this response. The former one works a while longer. Keys that were "+
+				"created with it stay valid, and end with the new one. If neither the former key nor a key that it was created with makes the "+
+				"request, but another one, the new key ends with that one. Nobody can replace a key that acts for another user.").
 			Privileged().Creates(),
 		wire.Delete("/v1/api-keys/{api_key_id}", h.revokeAPIKey, "Revoke an API key").
 			Describe("Revokes the keys that were created with it too. Takes effect on every node within a second. Only an owner can revoke "+

@@ -1,0 +1,23 @@
+package app
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/db/job"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/team"
+)
+
+// connectTeam creates the service of invitations, and lets it and that of keys send mail.
+func (a *App) connectTeam() {
+	a.Team = team.NewService(a.DB, a.Identity)
+	if a.config.Secrets != nil { // without them no message can be queued
+		a.Team.Send, a.Access.Send = a.queueMail, a.queueMail
+	}
+}
+
+// handleTeam registers the job that tells people which API keys expire soon.
+func (a *App) handleTeam(workers *job.Workers) {
+	job.Handle(workers, func(ctx context.Context, _ access.Reminder) error { return a.Access.Remind(ctx) })
+	job.Every(workers, sweepEvery, access.Reminder{})
+}

@@ -1,0 +1,101 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/mail"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Reminder is the job that tells people which keys expire soon.
+type Reminder struct{}
+
+// Kind returns the name of the job.
+func (Reminder) Kind() string { return "api_key_reminder" }
+
+const (
+	remindBefore = 7 * 24 * time.Hour
+	remindBatch  = 100
+)
+
+// Remind tells people about keys that expire within a week: the user of the key or, if it has none, the owners of the organization. Each key
+// is announced once, by mail and by an event.
+func (s *Service) Remind(ctx context.Context) error {
+	for {
+		var found []expiring
+		err := s.db.ReadAcross(ctx, "keys of all organizations expire", func(ctx context.Context, tx *db.Tx) (err error) {
+			now := s.db.Clock().Now()
+			found, err = selectExpiring(ctx, tx, now, now.Add(remindBefore), remindBatch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			if err := s.remind(ctx, one); err != nil {
+				return err
+			}
+		}
+		if len(found) < remindBatch {
+			return nil
+		}
+	}
+}
+
+func (s *Service) remind(ctx context.Context, one expiring) error {
+	ctx = actor.With(ctx, actor.Actor{OrganizationID: one.OrganizationID})
+	return s.db.Write(ctx, one.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		before, err := selectKey(ctx, tx, one.KeyID)
+		if err != nil || before.RemindedAt != nil || before.SuccessorID != "" || before.ended(tx.Now()) { // it has changed meanwhile
+			return err
+		}
+		after, now := before, tx.Now()
+		after.RemindedAt = &now
+		if err := updateKey(ctx, tx, after); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "api_key.expiring", ResourceType: "api_key", ResourceID: after.ID, Before: before.facts(),
+			After: after.facts(), Object: after})
+		return s.announce(ctx, tx, after)
+	})
+}
+
+// announce mails that a key expires soon.
+func (s *Service) announce(ctx context.Context, tx *db.Tx, k Key) error {
+	if s.Send == nil {
+		return nil
+	}
+	o, err := orgstate.FindOrganization(ctx, tx)
+	if err != nil {
+		return err
+	}
+	to, err := OwnerEmails(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if k.UserID != "" {
+		m, err := FindMember(ctx, tx, k.UserID)
+		if err != nil {
+			return err
+		}
+		to = []string{m.Email}
+	}
+	for _, address := range to { // one for each, because an address that is refused must not keep the others from it
+		err := s.Send(ctx, tx, mail.Message{To: []string{address}, Subject: fmt.Sprintf("%s: an API key expires soon", o.Name),
+			Text: fmt.Sprintf("The API key %q of %s, which ends in %s, expires at %s.\n\nPrograms that use it stop working then. To replace "+
+				"it by a new key without an interruption: POST /v1/api-keys/%s/rotate\n", k.Name, o.Name, k.LastFour,
+				k.ExpiresAt.UTC().Format(time.RFC1123), k.ID)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package access
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// RevokeKey revokes a key and every key that was created with it. Revoking it again changes nothing and is no error.
+func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
+	who := actor.From(ctx)
+	return s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does, so that no key is created with this one meanwhile
+			return err
+		}
+		key, err := selectKey(ctx, tx, keyID)
+		if err != nil {
+			return err
+		}
+		if !key.visibleTo(who) {
+			return fault.Missing("API key")
+		}
+		if err := key.authorizeRevocation(ctx, tx, who); err != nil {
+			return err
+		}
+		below, err := descendants(ctx, tx, key.ID)
+		if err != nil {
+			return err
+		}
+		for _, k := range append([]Key{key}, below...) {
+			if err := s.revoke(ctx, tx, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// authorizeRevocation returns a Forbidden fault if the actor may not revoke the key.
+func (k Key) authorizeRevocation(ctx context.Context, tx *db.Tx, who actor.Actor) error {
+	if who.Role != actor.Owner {
+		above, err := ancestors(ctx, tx, k)
+		if err != nil {
+			return err
+		}
+		behind, err := memberBehind(ctx, tx, k, above)
+		if err != nil && fault.KindOf(err) != fault.NotFound { // a former member has no role
+			return err
+		}
+		if behind.Role == actor.Owner {
+			return fault.Forbiddenf("the key %s belongs to an owner of the organization, or was created by one: only an owner can revoke it", k.ID)
+		}
+	}
+	if !who.Limited() {
+		return nil
+	}
+	own, err := k.isOwnOf(ctx, tx, who)
+	switch {
+	case err != nil || own:
+		return err
+	case who.APIKeyID == "":
+		return fault.Forbiddenf("you are limited to some legal entities, and can revoke only your own keys")
+	}
+	return fault.Forbiddenf("a key limited to some legal entities can revoke only itself and the keys that were created with it")
+}
+
+// isOwnOf reports whether a key belongs to the actor: for a key itself and the keys that were created with it, for an app those that it
+// has created, and for somebody in a browser those that act for them or that they have created.
+func (k Key) isOwnOf(ctx context.Context, tx *db.Tx, who actor.Actor) (bool, error) {
+	switch {
+	case who.AuthorizationID != "":
+		return k.AuthorizationID == who.AuthorizationID, nil
+	case who.APIKeyID == "":
+		return who.UserID != "" && (k.UserID == who.UserID || k.UserID == "" && k.CreatedBy == who.UserID), nil
+	case k.ID == who.APIKeyID:
+		return true, nil
+	}
+	above, err := ancestors(ctx, tx, k)
+	return slices.ContainsFunc(above, func(one Key) bool { return one.ID == who.APIKeyID }), err
+}
+
+// revoke revokes one key, unless it is revoked already. This node honors it at once.
+func (s *Service) revoke(ctx context.Context, tx *db.Tx, before Key) error {
+	tx.AfterCommit(func() { s.known.forget(before.hash) })
+	return revoke(ctx, tx, before)
+}
+
+func revoke(ctx context.Context, tx *db.Tx, before Key) error {
+	if before.RevokedAt != nil {
+		return nil
+	}
+	after, now := before, tx.Now()
+	after.RevokedAt = &now
+	if err := updateKey(ctx, tx, after); err != nil {
+		return err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: before.ID, Before: before.facts(),
+		After: after.facts(), Object: after})
+	return nil
+}
+
+// RevokeKeysOfAuthorization revokes the keys that an app has created, and all that were created with them, because the app may not act for
+// the user any more. It is a building block.
+func RevokeKeysOfAuthorization(ctx context.Context, tx *db.Tx, authorizationID string) error {
+	if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does, so that no key is created meanwhile
+		return err
+	}
+	keys, err := selectKeysOfAuthorization(ctx, tx, authorizationID)
+	if err != nil {
+		return err
+	}
+	_, err = revokeFamilies(ctx, tx, keys, revoke)
+	return err
+}
+
+// revokeFamilies revokes those of some keys, and of all that were created with them, that are not revoked yet. It returns how many there
+// were.
+func revokeFamilies(ctx context.Context, tx *db.Tx, keys []Key, revoke func(context.Context, *db.Tx, Key) error) (int, error) {
+	all := map[string]Key{}
+	for _, key := range keys {
+		below, err := descendants(ctx, tx, key.ID)
+		if err != nil {
+			return 0, err
+		}
+		for _, k := range append(below, key) {
+			if k.RevokedAt == nil {
+				all[k.ID] = k
+			}
+		}
+	}
+	for _, keyID := range slices.Sorted(maps.Keys(all)) {
+		if err := revoke(ctx, tx, all[keyID]); err != nil {
+			return 0, err
+		}
+	}
+	return len(all), nil
+}

@@ -1,0 +1,146 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// OverlapDefault and OverlapMax are for how long a key still works after it was replaced.
+const (
+	OverlapDefault = 24 * time.Hour
+	OverlapMax     = 168 * time.Hour
+)
+
+// RotateKey replaces a key by a new one that can do the same, and returns the new one with its text. The former one works a while longer.
+// The keys that were created with it end with the new one from now on. A key that acts for another user cannot be replaced: its text would
+// be in the hands of somebody else. The new one has the same parent, unless it is made with a key that is not among those above the former
+// one: then it ends with that key, as every key does that was created with it.
+func (s *Service) RotateKey(ctx context.Context, keyID string, overlap time.Duration) (next Key, text secret.Text, err error) {
+	who := actor.From(ctx)
+	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does
+			return err
+		}
+		key, err := selectKey(ctx, tx, keyID)
+		if err != nil {
+			return err
+		}
+		if !key.visibleTo(who) {
+			return fault.Missing("API key")
+		}
+		parentID, err := s.authorizeRotation(ctx, tx, key, who)
+		if err != nil {
+			return err
+		}
+		next, text, err = s.replace(ctx, tx, key, parentID, overlap)
+		return err
+	})
+	return next, text, err
+}
+
+// authorizeRotation returns the parent of the key that replaces this one, or a Forbidden fault if the actor may not have the text of a key
+// that can do the same.
+func (s *Service) authorizeRotation(ctx context.Context, tx *db.Tx, k Key, who actor.Actor) (parentID string, err error) {
+	if err := k.authorizeRevocation(ctx, tx, who); err != nil {
+		return "", err
+	}
+	if k.UserID != "" && k.UserID != who.UserID {
+		return "", fault.Forbiddenf("the key %s acts for another user, who alone can rotate it: revoke it, or ask the user", k.ID)
+	}
+	for _, scope := range k.Scopes {
+		if !who.Allows(scope) {
+			return "", fault.Forbiddenf("a key without the scope %s cannot rotate a key that has it", scope)
+		}
+	}
+	if err := s.stillHolds(ctx, tx, who); err != nil {
+		return "", err
+	}
+	own, err := k.isOwnOf(ctx, tx, who)
+	switch {
+	case err != nil || own || who.APIKeyID == "" && who.AuthorizationID == "":
+		return k.ParentID, err
+	case who.AuthorizationID != "":
+		return "", fault.Forbiddenf("an app can rotate only the keys that it has created")
+	}
+	below, err := descendants(ctx, tx, k.ID)
+	if err != nil {
+		return "", err
+	}
+	if k.ParentID != "" || k.AuthorizationID != "" || len(below) > 0 { // the new key would have to end with more than one
+		return "", fault.Forbiddenf("the key %s was created with another key or app, or others were created with it: rotate it with itself, "+
+			"with a key that it was created with, or signed in", k.ID)
+	}
+	return who.APIKeyID, CreateKeyParams{ExpiresAt: k.ExpiresAt}.authorizeByParent(ctx, tx, who.APIKeyID)
+}
+
+// ReplaceKey replaces a key without authorizing the actor, as RotateKey does. It is a building block, for the operator of the service.
+func (s *Service) ReplaceKey(ctx context.Context, tx *db.Tx, keyID string, overlap time.Duration) (next Key, text secret.Text, err error) {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return next, text, err
+	}
+	before, err := selectKey(ctx, tx, keyID)
+	if err != nil {
+		return next, text, err
+	}
+	return s.replace(ctx, tx, before, before.ParentID, overlap)
+}
+
+// replace creates the key that replaces another one.
+func (s *Service) replace(ctx context.Context, tx *db.Tx, before Key, parentID string,
+	overlap time.Duration) (next Key, text secret.Text, err error) {
+	if overlap < 0 || overlap > OverlapMax {
+		return next, text, fault.Invalidf("overlap_hours", "must be between 0 and %d", int(OverlapMax.Hours()))
+	}
+	above, err := ancestors(ctx, tx, before)
+	if err != nil {
+		return next, text, err
+	}
+	switch effective, valid := before.within(above...); {
+	case before.SuccessorID != "":
+		return next, text, fault.Conflictf("the key %s was replaced by %s already: rotate that one", before.ID, before.SuccessorID)
+	case !valid || effective.ended(tx.Now()):
+		return next, text, fault.Conflictf("the key %s is revoked or has expired: create a new one", before.ID)
+	}
+	next, text, err = IssueKey(ctx, tx, CreateKeyParams{Name: before.Name, UserID: before.UserID, Scopes: before.Scopes,
+		LegalEntityIDs: before.LegalEntityIDs, ExpiresAt: before.ExpiresAt, createdBy: before.CreatedBy, parentID: parentID,
+		authorizationID: before.AuthorizationID})
+	if err != nil {
+		return next, text, err
+	}
+	return next, text, s.retire(ctx, tx, before, next, overlap)
+}
+
+// retire lets a key that was replaced expire, and makes the new one the parent of the keys that were created with it.
+func (s *Service) retire(ctx context.Context, tx *db.Tx, before, next Key, overlap time.Duration) error {
+	children, err := selectChildren(ctx, tx, []string{before.ID})
+	if err != nil {
+		return err
+	}
+	parts := []audit.Part{}
+	for _, child := range children {
+		if child.RevokedAt != nil {
+			continue
+		}
+		child.ParentID = next.ID
+		if err := updateKey(ctx, tx, child); err != nil {
+			return err
+		}
+		parts = append(parts, audit.Part{Type: "api_key", ID: child.ID})
+	}
+	after, end := before, tx.Now().Add(overlap)
+	after.SuccessorID, after.ExpiresAt = next.ID, earlier(before.ExpiresAt, &end)
+	if err := updateKey(ctx, tx, after); err != nil {
+		return err
+	}
+	tx.AfterCommit(func() { s.known.forget(before.hash) })
+	audit.Record(ctx, tx, audit.Change{Action: "api_key.rotated", ResourceType: "api_key", ResourceID: after.ID, Before: before.facts(),
+		After: after.facts(), Object: after, Parts: parts})
+	return nil
+}

@@ -1,0 +1,19 @@
+package identity
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// countOtherCredentials returns how many ways to sign in a person has, besides a password.
+func countOtherCredentials(ctx context.Context, tx *db.Tx, userID string) (int64, error) {
+	return db.One[int64](ctx, tx, "count", "SELECT (SELECT count(*) FROM passkeys WHERE user_id = ?) + "+
+		"(SELECT count(*) FROM user_identities WHERE user_id = ?)", userID, userID)
+}
+
+// DeleteInvitationLinks deletes the links of an invitation that were not used. It is a building block.
+func DeleteInvitationLinks(ctx context.Context, tx *db.Tx, invitationID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE invitation_id = ? AND used_at IS NULL", invitationID)
+	return err
+}
