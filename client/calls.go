@@ -39,6 +39,9 @@ type Member struct {
 	Name      *string   `json:"name"`
 	Role      string    `json:"role"`
 	CreatedAt time.Time `json:"created_at"`
+
+	IsLimited      bool     `json:"is_limited"`
+	LegalEntityIDs []string `json:"legal_entity_ids"` // that a limited member has access to
 }
 
 // APIKey is an API key. Key is its text, and set only when the key was just created.
@@ -54,6 +57,11 @@ type APIKey struct {
 	RevokedAt      *time.Time `json:"revoked_at"`
 	CreatedAt      time.Time  `json:"created_at"`
 	Key            string     `json:"key"`
+
+	OAuthAuthorizationID *string    `json:"oauth_authorization_id"`
+	SuccessorAPIKeyID    *string    `json:"successor_api_key_id"`
+	LastUsedAt           *time.Time `json:"last_used_at"`
+	LastUsedFrom         *string    `json:"last_used_from"`
 }
 
 // CreateAPIKey describes a new key of the caller's own user.

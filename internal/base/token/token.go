@@ -1,5 +1,5 @@
-// Package token makes the secret texts by which keys, tokens, sessions and links are known: a prefix that says what they are, and 43 letters
-// and digits with 256 bits of randomness. Only their hashes are stored.
+// Package token makes the secret texts by which keys, tokens, sessions and links are known: a prefix that says what they are, and 43
+// letters and digits with 256 bits of randomness. Only their hashes are stored.
 package token
 
 import (

@@ -27,7 +27,8 @@ var forLimited = []string{
 	"PATCH /v1/legal-entities/{legal_entity_id}",
 	"PATCH /v1/sources/{source_id}", "PATCH /v1/transactions/{transaction_id}",
 	"POST /v1/accounting-periods/{accounting_period_id}/close", "POST /v1/accounting-periods/{accounting_period_id}/reopen",
-	"POST /v1/api-keys", "POST /v1/assets", "POST /v1/assets/lot-selections", "POST /v1/classification-runs",
+	"POST /v1/api-keys", "POST /v1/api-keys/{api_key_id}/rotate", "POST /v1/assets", "POST /v1/assets/lot-selections",
+	"POST /v1/classification-runs",
 	"POST /v1/cash-applications", "POST /v1/cash-applications/{application_id}/confirm",
 	"POST /v1/cash-applications/{application_id}/return", "POST /v1/cash-applications/{application_id}/void",
 	"POST /v1/cash-application-runs", "POST /v1/cash-application-runs/{cash_application_run_id}/cancel",
@@ -45,11 +46,11 @@ var forLimited = []string{
 }
 
 // notForLimited lists the operations that read and that a key limited to some legal entities may not call: audit records of all legal
-// entities are one chain, events are in one feed, and webhook endpoints get events of all.
+// entities are one chain, events are in one feed, webhook endpoints get events of all, and invitations are to all.
 var notForLimited = []string{"GET /v1/audit-log", "GET /v1/audit-log/verify", "GET /v1/events", "GET /v1/events/{event_id}",
 	"GET /v1/events/{event_id}/transactions", "GET /v1/webhook-endpoints", "GET /v1/webhook-endpoints/{webhook_endpoint_id}",
 	"GET /v1/webhook-endpoints/{webhook_endpoint_id}/deliveries", "GET /v1/webhook-deliveries/{webhook_delivery_id}",
-	"GET /v1/oauth-clients", "GET /v1/oauth-clients/{oauth_client_id}"}
+	"GET /v1/oauth-clients", "GET /v1/oauth-clients/{oauth_client_id}", "GET /v1/team/invitations"}
 
 func TestSoakEveryRouteOfTheWholeOrganizationRefusesAKeyForSomeLegalEntities(t *testing.T) {
 	eachRouteOfOneOnce(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {

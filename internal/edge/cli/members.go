@@ -22,8 +22,8 @@ func (s *settings) members() *cobra.Command {
 			"A running service also lists them, under /v1/organization/members, and manages them, under /v1/team.",
 		Example: "  bursar members invite --email ada@acme.example --role accountant\n" +
 			"  bursar members set --email ada@acme.example --role admin",
-		Args:    knownCommand,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args: knownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(s.addMember(), s.inviteMember(), s.setMember(), s.listMembers(), s.removeMember())
 	return c
@@ -65,8 +65,8 @@ func (s *settings) addMember() *cobra.Command {
 func (s *settings) listMembers() *cobra.Command {
 	var organization string
 	c := &cobra.Command{
-		Use:     "list",
-		Short:   "List the members of an organization",
+		Use:   "list",
+		Short: "List the members of an organization",
 		Long: "List the members of an organization: email address, role, the date of joining, the id of the user, and the legal entities\n" +
 			"that the member is limited to, if any.",
 		Example: "  bursar members list\n  bursar members list --organization org_01jd…",

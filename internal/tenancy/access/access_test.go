@@ -1,9 +1,7 @@
 package access
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"strings"
 	"testing"
 	"time"
@@ -40,29 +38,6 @@ func issued(t *testing.T, d *db.DB, p CreateKeyParams) (Key, string) {
 		t.Fatal(err)
 	}
 	return key, text
-}
-
-func TestAKeyIsAPrefixAndFortyThreeDigitsAndEveryDigitOccurs(t *testing.T) {
-	t.Parallel()
-	seen := map[rune]bool{}
-	for range 200 {
-		text, err := newText(rand.Reader)
-		if err != nil || !looksLikeKey(text.Reveal()) {
-			t.Fatal(err, text.Reveal())
-		}
-		for _, c := range text.Reveal()[4:] {
-			if !strings.ContainsRune(base62, c) {
-				t.Fatalf("%q is no digit", c)
-			}
-			seen[c] = true
-		}
-	}
-	if len(seen) != 62 {
-		t.Errorf("only %d digits occur", len(seen))
-	}
-	if _, err := newText(bytes.NewReader(nil)); err == nil {
-		t.Error("a key was made of no randomness")
-	}
 }
 
 func TestOnlyTheHashOfAKeyIsStored(t *testing.T) {

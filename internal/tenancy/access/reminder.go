@@ -23,8 +23,8 @@ const (
 	remindBatch  = 100
 )
 
-// Remind tells people about keys that expire within a week: the user of the key or, if it has none, the owners of the organization. Each key
-// is announced once, by mail and by an event.
+// Remind tells people about keys that expire within a week: the user of the key or, if it has none, the owners of the organization. Each
+// key is announced once, by mail and by an event.
 func (s *Service) Remind(ctx context.Context) error {
 	for {
 		var found []expiring

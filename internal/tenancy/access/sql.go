@@ -73,8 +73,8 @@ type memberUserRow struct {
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-const memberQuery = "SELECT m.user_id, u.email, u.name, m.role, m.legal_entity_ids, m.created_at FROM members m JOIN users u ON u.user_id = " +
-	"m.user_id WHERE m.organization_id = @org"
+const memberQuery = "SELECT m.user_id, u.email, u.name, m.role, m.legal_entity_ids, m.created_at FROM members m JOIN users u " +
+	"ON u.user_id = m.user_id WHERE m.organization_id = @org"
 
 // selectMembers reads members by user id, which sorts by the creation of the user.
 func selectMembers(ctx context.Context, tx *db.Tx, after string, limit int) ([]Member, error) {
@@ -220,7 +220,7 @@ type expiring struct {
 // selectExpiring reads keys of all organizations that expire after one time and until another, of which nobody was told, the first ones
 // first. Keys that were replaced are left out: they are meant to expire.
 func selectExpiring(ctx context.Context, tx *db.Tx, after, until time.Time, limit int) ([]expiring, error) {
-	return db.All[expiring](ctx, tx, "SELECT organization_id, api_key_id FROM api_keys WHERE revoked_at IS NULL AND expires_at IS NOT NULL AND "+
-		"expires_at > ? AND expires_at <= ? AND reminded_at IS NULL AND successor_api_key_id IS NULL ORDER BY expires_at, api_key_id LIMIT ?",
+	return db.All[expiring](ctx, tx, "SELECT organization_id, api_key_id FROM api_keys WHERE revoked_at IS NULL AND expires_at IS NOT NULL "+
+		"AND expires_at > ? AND expires_at <= ? AND reminded_at IS NULL AND successor_api_key_id IS NULL ORDER BY expires_at, api_key_id LIMIT ?",
 		after, until, limit)
 }

@@ -131,8 +131,8 @@ func (s *Service) MemberIDByEmail(ctx context.Context, address string) (userID s
 	return userID, err
 }
 
-// authorizeChange returns a fault if the actor may not give a member a role, of which an empty one means that the member is removed: only an
-// owner makes, changes or removes an owner, and one remains. What the actor may do is read again, because it may have changed since the
+// authorizeChange returns a fault if the actor may not give a member a role, of which an empty one means that the member is removed: only
+// an owner makes, changes or removes an owner, and one remains. What the actor may do is read again, because it may have changed since the
 // request was authenticated.
 func authorizeChange(ctx context.Context, tx *db.Tx, m Member, to actor.Role) error {
 	who := actor.From(ctx)
@@ -167,8 +167,8 @@ var errOwnersOnly = fault.Forbiddenf("only an owner can make somebody an owner, 
 // isOperator reports whether the actor is the operator of the service on the command line, who shows no key and is no user.
 func isOperator(who actor.Actor) bool { return who.UserID == "" && who.CredentialID() == "" }
 
-// RoleNow returns the role that the actor has now. The operator of the service may do what an owner may. The error is Forbidden for somebody
-// who is no longer a member. It is a building block.
+// RoleNow returns the role that the actor has now. The operator of the service may do what an owner may. The error is Forbidden for
+// somebody who is no longer a member. It is a building block.
 func RoleNow(ctx context.Context, tx *db.Tx) (actor.Role, error) {
 	who := actor.From(ctx)
 	if isOperator(who) {

@@ -34,8 +34,8 @@ func insertInvitation(ctx context.Context, tx *db.Tx, i Invitation) error {
 
 // updateInvitation stores what can change of an invitation.
 func updateInvitation(ctx context.Context, tx *db.Tx, i Invitation) error {
-	_, err := tx.Exec(ctx, "UPDATE invitations SET status = ?, expires_at = ?, ended_at = ? WHERE organization_id = @org AND invitation_id = ?",
-		string(i.Status), i.ExpiresAt, i.EndedAt, i.ID)
+	_, err := tx.Exec(ctx, "UPDATE invitations SET status = ?, expires_at = ?, ended_at = ? WHERE organization_id = @org AND "+
+		"invitation_id = ?", string(i.Status), i.ExpiresAt, i.EndedAt, i.ID)
 	return err
 }
 
