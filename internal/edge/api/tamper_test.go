@@ -59,6 +59,7 @@ var unnoticed = map[string]string{
 	"cash_application_reports": progress,
 	"connections.credentials":  "it is encrypted, so that a change is noticed when it is decrypted",
 	"connections copied":       refused,
+	"invitations copied":       refused,
 	"webhook_cursors":          progress,
 	"webhook_replays":          progress,
 	"webhook_deliveries":       delivered,
@@ -180,6 +181,9 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 		}
 	}
 	tamperedReleases(t, n, l, periods)
+	_, err = n.Client.CreateInvitation(t.Context(), client.CreateInvitation{Email: "ada@example.com", Role: "viewer",
+		LegalEntityIDs: []string{n.LegalEntity.ID}})
+	must("invite", err)
 	_, err = n.Client.ReopenAccountingPeriod(t.Context(), periods["2026-02"], client.ReopenAccountingPeriod{Reason: "late",
 		LegalEntityID: l.Names["DE"]})
 	must("reopen", err)

@@ -163,11 +163,17 @@ func (r refusal) body(p place) {
 			}
 		}
 	}
+	anything := len(p.steps) > 0 && p.schema.Type == "" && len(p.schema.AnyOf) == 0 && len(p.schema.OneOf) == 0 // any JSON, also null
 	if len(p.steps) > 0 {
-		r.null(p, with)
+		if !anything {
+			r.null(p, with)
+		}
 		if _, listed := p.steps[len(p.steps)-1].(int); p.required && !listed {
 			with("missing", apitest.Absent{})
 		}
+	}
+	if anything {
+		return
 	}
 	switch p.schema.Type {
 	case huma.TypeString:

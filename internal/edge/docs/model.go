@@ -280,7 +280,7 @@ func (m *model) names(s *huma.Schema) []string {
 		return list
 	}
 	var declared []string
-	for _, f := range reflect.VisibleFields(m.registry.TypeFromRef(s.Ref)) {
+	for _, f := range reflect.VisibleFields(m.registry.TypeFromRef(strings.TrimSuffix(s.Ref, OfEvent))) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		declared = append(declared, name)
 	}
