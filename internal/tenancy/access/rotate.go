@@ -21,7 +21,7 @@ const (
 // RotateKey replaces a key by a new one that can do the same, and returns the new one with its text. The former one works a while longer.
 // The keys that were created with it end with the new one from now on. A key that acts for another user cannot be replaced: its text would
 // be in the hands of somebody else. The new one has the same parent, unless it is made with a key that is not among those above the former
-// one: then it ends with that key, as every key does that was created with it.
+// one, or by an app that has not created it: then it ends with that key or app, as every key does that was created with it.
 func (s *Service) RotateKey(ctx context.Context, keyID string, overlap time.Duration) (next Key, text secret.Text, err error) {
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -35,49 +35,54 @@ func (s *Service) RotateKey(ctx context.Context, keyID string, overlap time.Dura
 		if !key.visibleTo(who) {
 			return fault.Missing("API key")
 		}
-		parentID, err := s.authorizeRotation(ctx, tx, key, who)
+		as, err := s.authorizeRotation(ctx, tx, key, who)
 		if err != nil {
 			return err
 		}
-		next, text, err = s.replace(ctx, tx, key, parentID, overlap)
+		next, text, err = s.replace(ctx, tx, key, as, overlap)
 		return err
 	})
 	return next, text, err
 }
 
-// authorizeRotation returns the parent of the key that replaces this one, or a Forbidden fault if the actor may not have the text of a key
-// that can do the same.
-func (s *Service) authorizeRotation(ctx context.Context, tx *db.Tx, k Key, who actor.Actor) (parentID string, err error) {
+// authorizeRotation returns the key that replaces this one, or a Forbidden fault if the actor may not have the text of a key that can do the
+// same.
+func (s *Service) authorizeRotation(ctx context.Context, tx *db.Tx, k Key, who actor.Actor) (next CreateKeyParams, err error) {
+	next = k.again()
 	if err := k.authorizeRevocation(ctx, tx, who); err != nil {
-		return "", err
+		return next, err
 	}
 	if k.UserID != "" && k.UserID != who.UserID {
-		return "", fault.Forbiddenf("the key %s acts for another user, who alone can rotate it: revoke it, or ask the user", k.ID)
+		return next, fault.Forbiddenf("the key %s acts for another user, who alone can rotate it: revoke it, or ask the user", k.ID)
 	}
 	for _, scope := range k.Scopes {
 		if !who.Allows(scope) {
-			return "", fault.Forbiddenf("a key without the scope %s cannot rotate a key that has it", scope)
+			return next, fault.Forbiddenf("a key without the scope %s cannot rotate a key that has it", scope)
 		}
 	}
 	if err := s.stillHolds(ctx, tx, who); err != nil {
-		return "", err
+		return next, err
 	}
 	own, err := k.isOwnOf(ctx, tx, who)
-	switch {
-	case err != nil || own || who.APIKeyID == "" && who.AuthorizationID == "":
-		return k.ParentID, err
-	case who.AuthorizationID != "":
-		return "", fault.Forbiddenf("an app can rotate only the keys that it has created")
+	if err != nil || own || who.APIKeyID == "" && who.AuthorizationID == "" {
+		return next, err
 	}
 	below, err := descendants(ctx, tx, k.ID)
 	if err != nil {
-		return "", err
+		return next, err
 	}
 	if k.ParentID != "" || k.AuthorizationID != "" || len(below) > 0 { // the new key would have to end with more than one
-		return "", fault.Forbiddenf("the key %s was created with another key or app, or others were created with it: rotate it with itself, "+
+		return next, fault.Forbiddenf("the key %s was created with another key or app, or others were created with it: rotate it with itself, "+
 			"with a key that it was created with, or signed in", k.ID)
 	}
-	return who.APIKeyID, CreateKeyParams{ExpiresAt: k.ExpiresAt}.authorizeByParent(ctx, tx, who.APIKeyID)
+	next.parentID, next.authorizationID = who.APIKeyID, who.AuthorizationID
+	return next, next.authorizeByParent(ctx, tx, who.APIKeyID)
+}
+
+// again describes a key that can do the same as this one.
+func (k Key) again() CreateKeyParams {
+	return CreateKeyParams{Name: k.Name, UserID: k.UserID, Scopes: k.Scopes, LegalEntityIDs: k.LegalEntityIDs, ExpiresAt: k.ExpiresAt,
+		createdBy: k.CreatedBy, parentID: k.ParentID, authorizationID: k.AuthorizationID}
 }
 
 // ReplaceKey replaces a key without authorizing the actor, as RotateKey does. It is a building block, for the operator of the service.
@@ -89,11 +94,11 @@ func (s *Service) ReplaceKey(ctx context.Context, tx *db.Tx, keyID string, overl
 	if err != nil {
 		return next, text, err
 	}
-	return s.replace(ctx, tx, before, before.ParentID, overlap)
+	return s.replace(ctx, tx, before, before.again(), overlap)
 }
 
 // replace creates the key that replaces another one.
-func (s *Service) replace(ctx context.Context, tx *db.Tx, before Key, parentID string,
+func (s *Service) replace(ctx context.Context, tx *db.Tx, before Key, as CreateKeyParams,
 	overlap time.Duration) (next Key, text secret.Text, err error) {
 	if overlap < 0 || overlap > OverlapMax {
 		return next, text, fault.Invalidf("overlap_hours", "must be between 0 and %d", int(OverlapMax.Hours()))
@@ -108,10 +113,7 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, before Key, parentID s
 	case !valid || effective.ended(tx.Now()):
 		return next, text, fault.Conflictf("the key %s is revoked or has expired: create a new one", before.ID)
 	}
-	next, text, err = IssueKey(ctx, tx, CreateKeyParams{Name: before.Name, UserID: before.UserID, Scopes: before.Scopes,
-		LegalEntityIDs: before.LegalEntityIDs, ExpiresAt: before.ExpiresAt, createdBy: before.CreatedBy, parentID: parentID,
-		authorizationID: before.AuthorizationID})
-	if err != nil {
+	if next, text, err = IssueKey(ctx, tx, as); err != nil {
 		return next, text, err
 	}
 	return next, text, s.retire(ctx, tx, before, next, overlap)

@@ -71,7 +71,7 @@ func (h handlers) apiKeys() []wire.Route {
 		wire.Post("/v1/api-keys/{api_key_id}/rotate", h.rotateAPIKey, "Replace an API key by a new one").Sensitive().
 			Describe("Returns a new key that can do the same, only once, in this response. The former one works a while longer. Keys that were "+
 				"created with it stay valid, and end with the new one. If neither the former key nor a key that it was created with makes the "+
-				"request, but another one, the new key ends with that one. Nobody can replace a key that acts for another user.").
+				"request, but another key or an app, the new key ends with that one. Nobody can replace a key that acts for another user.").
 			Privileged().Creates(),
 		wire.Delete("/v1/api-keys/{api_key_id}", h.revokeAPIKey, "Revoke an API key").
 			Describe("Revokes the keys that were created with it too. Takes effect on every node within a second. Only an owner can revoke "+
