@@ -87,6 +87,10 @@ func (s *settings) inviteMember() *cobra.Command {
 			"  bursar members invite --email ada@acme.example --role viewer --legal-entity \"Acme GmbH\"",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			public, err := publicURL(address)
+			if err != nil {
+				return &usageError{err, c.CommandPath()}
+			}
 			return s.acting(c, organization, func(ctx context.Context, a *app.App) error {
 				ids, err := resolved(ctx, a, entities)
 				if err != nil {
@@ -96,13 +100,9 @@ func (s *settings) inviteMember() *cobra.Command {
 				if err != nil {
 					return sentences(err)
 				}
-				text := link.Reveal()
-				if strings.HasPrefix(text, "/") {
-					text = strings.TrimSuffix(address, "/") + text
-				}
 				fmt.Fprintf(s.err, "Invited %s as %s%s, until %s. Pass this link on:\n\n", i.Email, i.Role, limitedText(i.LegalEntityIDs),
 					i.ExpiresAt.UTC().Format(time.RFC3339))
-				fmt.Fprintln(s.out, text)
+				fmt.Fprintln(s.out, public+link.Reveal()) // the link is without an address, because the command serves nothing
 				return nil
 			})
 		},

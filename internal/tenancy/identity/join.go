@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/password"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -15,7 +14,7 @@ type FirstPasswordHash struct{ hash string }
 // CheckFirstPassword returns the hash of a password for a new person, or a fault for one that somebody would guess who knows some texts
 // about the person. It takes a while, and so belongs before the database transaction that stores it.
 func (s *Service) CheckFirstPassword(ctx context.Context, plain secret.Text, about ...string) (FirstPasswordHash, error) {
-	if err := password.Check("password", plain, about...); err != nil {
+	if err := s.checkPassword(plain, about...); err != nil {
 		return FirstPasswordHash{}, err
 	}
 	hash, err := s.hasher.Hash(ctx, plain)
