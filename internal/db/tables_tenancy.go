@@ -34,6 +34,7 @@ var tenancyTables = []Table{
 		References: []Link{{Column: "user_id", To: "users"}}},
 	{Name: "mailed_links", Kind: Local, Owner: "tenancy/identity", References: []Link{{Column: "user_id", To: "users"}},
 		Unlinked: map[string]string{"invitation_id": "invitations are found with the organization that they are of"}},
+	{Name: "used_challenges", Kind: Local, Owner: "tenancy/identity"},
 	{Name: "sign_in_failures", Kind: Local, Owner: "tenancy/identity"},
 
 	{Name: "oauth_clients", Kind: Reference, Owner: "tenancy/oauth", ID: "oauth_client_id", One: "OAuth client", Many: "OAuth clients",

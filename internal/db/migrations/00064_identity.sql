@@ -24,6 +24,13 @@ CREATE TABLE passkeys (
 ) {clustered};
 CREATE INDEX passkeys_by_user ON passkeys (user_id, passkey_id);
 
+-- Questions that a device or an OpenID provider has answered. Each is answered once; the rows are deleted when the answer would come too late.
+CREATE TABLE used_challenges (
+    challenge_hash {text} NOT NULL PRIMARY KEY,
+    expires_at     {timestamp} NOT NULL
+) {clustered};
+CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_at);
+
 -- Whom an OpenID provider calls what.
 CREATE TABLE user_identities (
     issuer     {text} NOT NULL,
@@ -209,5 +216,6 @@ DROP TABLE sign_in_failures;
 DROP TABLE mailed_links;
 DROP TABLE sessions;
 DROP TABLE user_identities;
+DROP TABLE used_challenges;
 DROP TABLE passkeys;
 DROP TABLE user_credentials;
