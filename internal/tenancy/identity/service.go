@@ -17,6 +17,7 @@ type Config struct {
 	Secrets   *seal.Key          // encrypts the secrets of authenticator apps
 	Breached  *password.Breached // passwords that nobody may choose; nil means none
 	PublicURL string             // the address of the service as people see it, without a slash at the end: links in mail begin with it
+	OpenID    OpenID             // a provider at which people may sign in instead
 }
 
 // Service implements the use cases of people who sign in.
@@ -25,6 +26,8 @@ type Service struct {
 	config Config
 	hasher *password.Hasher
 	known  sessionCache
+
+	provider discovered
 
 	// Send queues a message in a database transaction. Without it, no mail is sent.
 	Send func(ctx context.Context, tx *db.Tx, m mail.Message) error
