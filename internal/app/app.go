@@ -124,6 +124,7 @@ type Config struct {
 	MailFolder   string             // where messages are written to if there is no server for mail
 	Breached     *password.Breached // passwords that nobody may choose; nil means none
 	PublicURL    string             // address of the service as people see it, without a slash at the end
+	OpenID       identity.OpenID    // a provider at which people may sign in instead
 }
 
 // New builds the application on a database, which need not answer yet, without access to other systems.
@@ -187,13 +188,14 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		CashRuns:       run.NewService(d, applications),
 		Feed:           events,
 		Webhooks:       hooks,
-		Identity:       identity.NewService(d, identity.Config{Secrets: c.Secrets, PublicURL: c.PublicURL, Breached: c.Breached}),
-		OAuth:          oauth.NewService(d),
-		config:         c,
-		jobs:           sync.OnceValues(func() (*job.Queue, error) { return job.NewInserter(d) }),
+		Identity: identity.NewService(d, identity.Config{Secrets: c.Secrets, PublicURL: c.PublicURL, Breached: c.Breached,
+			OpenID: c.OpenID}),
+		OAuth:  oauth.NewService(d),
+		config: c,
+		jobs:   sync.OnceValues(func() (*job.Queue, error) { return job.NewInserter(d) }),
 	}
 	if c.Secrets != nil { // without them no message can be queued
-		a.Identity.Send = a.queueMail
+		a.Identity.Send, a.Identity.QueueReset = a.queueMail, a.queueReset
 	}
 	a.OAuth.Queue = func(ctx context.Context, tx *db.Tx, j oauth.EndAuthorizations) error { return a.queue(ctx, tx, j) }
 	a.connectTeam()

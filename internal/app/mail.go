@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
 // MailFolder is the name of the folder with messages that could not be sent, in the data folder.
@@ -48,6 +49,15 @@ func (a *App) queue(ctx context.Context, tx *db.Tx, j job.Args) error {
 		return err
 	}
 	return jobs.Insert(ctx, tx, j)
+}
+
+// queueReset mails a link to set a new password after the database transaction.
+func (a *App) queueReset(ctx context.Context, tx *db.Tx, r identity.ResetRequest) error {
+	jobs, err := a.jobs()
+	if err != nil {
+		return err
+	}
+	return jobs.Insert(ctx, tx, r)
 }
 
 // handleMail registers the job that sends messages.

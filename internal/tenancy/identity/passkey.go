@@ -47,7 +47,7 @@ func (s *Service) relyingParty() (*webauthn.WebAuthn, error) {
 		return nil, fault.Conflictf("passkeys need a public address with https and the name of a host: ask the operator of the service")
 	}
 	required := protocol.ResidentKeyRequired()
-	return webauthn.New(&webauthn.Config{RPID: at.Hostname(), RPDisplayName: issuer, RPOrigins: []string{at.Scheme + "://" + at.Host},
+	return webauthn.New(&webauthn.Config{RPID: at.Hostname(), RPDisplayName: Issuer, RPOrigins: []string{at.Scheme + "://" + at.Host},
 		AttestationPreference: protocol.PreferNoAttestation,
 		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired,
 			RequireResidentKey: required, UserVerification: protocol.VerificationRequired}})

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// issuer is what authenticator apps call the service.
-	issuer = "Bursar"
+	// Issuer is what authenticator apps call the service.
+	Issuer = "Bursar"
 
 	recoveryCount = 10
 	// A recovery code has ten characters of base 32, which are 50 bits. Attempts are slowed down, so that this is enough.
@@ -50,7 +50,7 @@ func (s *Service) BeginTOTP(ctx context.Context, userID string) (Enrollment, err
 		p.totpSecret, p.totpStep = sealed, 0
 		return updateCredentials(ctx, tx, p)
 	})
-	return Enrollment{plain, secret.New(totp.URL(plain, issuer, p.Email))}, err
+	return Enrollment{plain, secret.New(totp.URL(plain, Issuer, p.Email))}, err
 }
 
 // ConfirmTOTP sets up the authenticator app, if the code is right, and returns new recovery codes, which are shown once.

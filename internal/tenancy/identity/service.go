@@ -31,6 +31,9 @@ type Service struct {
 
 	// Send queues a message in a database transaction. Without it, no mail is sent.
 	Send func(ctx context.Context, tx *db.Tx, m mail.Message) error
+
+	// QueueReset queues the job that mails a link to set a new password. Without it, no mail is sent.
+	QueueReset func(ctx context.Context, tx *db.Tx, r ResetRequest) error
 }
 
 // NewService returns a Service on a database. Passwords take half of the processors at most, so that requests find one free.

@@ -1,0 +1,170 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
+	"github.com/bursarhq/bursar/internal/tenancy/oauth"
+)
+
+// accountPage is what the page of the account shows.
+type accountPage struct {
+	Memberships    []identity.Membership
+	Passkeys       []identity.Passkey
+	OffersPasskeys bool
+	Sessions       []sessionView
+	Others         int // sessions besides this one
+	Apps           []appView
+}
+
+// sessionView is a browser in which the person is signed in.
+type sessionView struct {
+	identity.Session
+	Browser string
+	Current bool
+}
+
+// appView is an app that acts for the person.
+type appView struct {
+	oauth.Authorization
+	OrganizationID   string
+	OrganizationName string
+	Can              []string
+}
+
+// appsMax bounds how many apps are shown of each organization.
+const appsMax = 100
+
+func (s *Site) showAccount(v *visit) error {
+	ctx := v.r.Context()
+	data := accountPage{Memberships: v.members, OffersPasskeys: s.app.Identity.OffersPasskeys()}
+	var err error
+	if data.Passkeys, err = s.app.Identity.Passkeys(ctx, v.person.UserID); err != nil {
+		return err
+	}
+	all, err := s.app.Identity.Sessions(ctx, v.person.UserID)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		view := sessionView{one, browserName(one.UserAgent), one.ID == v.session.ID}
+		if view.Current {
+			data.Sessions = append([]sessionView{view}, data.Sessions...)
+		} else {
+			data.Sessions = append(data.Sessions, view)
+		}
+	}
+	data.Others = len(data.Sessions) - 1
+	for _, m := range v.members {
+		apps, err := v.appsIn(m)
+		if err != nil {
+			return err
+		}
+		data.Apps = append(data.Apps, apps...)
+	}
+	return v.show(http.StatusOK, "account", shown{Title: "Your account", Notice: notices[v.r.URL.Query().Get("done")], Data: data})
+}
+
+// asMember returns the visit's person as a member of an organization who sees their own apps only, whatever the role.
+func (v *visit) asMember(m identity.Membership) actor.Actor {
+	return actor.Actor{OrganizationID: m.OrganizationID, UserID: v.person.UserID, Role: actor.Viewer, SessionID: v.session.ID,
+		AuthenticatedAt: v.session.AuthenticatedAt, Scopes: actor.Scopes, RequestID: v.request}
+}
+
+// appsIn returns the apps that act for the person in an organization.
+func (v *visit) appsIn(m identity.Membership) (out []appView, err error) {
+	list, err := v.app.OAuth.Authorizations(actor.With(v.r.Context(), v.asMember(m)), page.Request{Limit: appsMax})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range list.Items {
+		if a.ClientName == "" {
+			c, err := v.app.OAuth.FindClient(v.r.Context(), a.ClientID)
+			if fault.KindOf(err) == fault.NotFound {
+				continue // it was revoked, and cannot do anything any more
+			}
+			if err != nil {
+				return nil, err
+			}
+			a.ClientName = c.Name
+		}
+		one := appView{Authorization: a, OrganizationID: m.OrganizationID, OrganizationName: m.OrganizationName}
+		for _, scope := range a.Scopes {
+			one.Can = append(one.Can, oauth.DescribeScope(scope))
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func (s *Site) disconnectApp(v *visit) error {
+	for _, m := range v.members {
+		if m.OrganizationID == v.r.PathValue("organization") {
+			if err := s.app.OAuth.Disconnect(actor.With(v.r.Context(), v.asMember(m)), v.r.PathValue("id")); err != nil {
+				return err
+			}
+			return v.redirect("/account?done=disconnected")
+		}
+	}
+	return fault.Missing("app")
+}
+
+func (s *Site) endSession(v *visit) error {
+	one := v.r.PathValue("id")
+	if one == v.session.ID {
+		return s.signOut(v)
+	}
+	if err := s.app.Identity.SignOut(v.r.Context(), v.person, v.origin, one); err != nil {
+		return err
+	}
+	return v.redirect("/account?done=session")
+}
+
+func (s *Site) endOtherSessions(v *visit) error {
+	all, err := s.app.Identity.Sessions(v.r.Context(), v.person.UserID)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if one.ID == v.session.ID {
+			continue
+		}
+		if err := s.app.Identity.SignOut(v.r.Context(), v.person, v.origin, one.ID); err != nil && fault.KindOf(err) != fault.NotFound {
+			return err
+		}
+	}
+	return v.redirect("/account?done=sessions")
+}
+
+func (s *Site) showChangePassword(v *visit) error {
+	return v.show(http.StatusOK, "change-password", shown{Title: "Change your password"})
+}
+
+func (s *Site) changePassword(v *visit) error {
+	again := func(err error) error { return v.again(err, "change-password", shown{Title: "Change your password"}) }
+	if !v.person.HasPassword() && !v.session.Fresh(s.app.DB.Clock().Now()) {
+		return v.redirect(withNext("/confirm", "/account/password"))
+	}
+	if err := matching(v); err != nil {
+		return again(err)
+	}
+	err := s.app.Identity.ChangePassword(v.r.Context(), *v.session, v.secret("current_password"), v.secret("password"), v.origin)
+	if err != nil {
+		return again(err)
+	}
+	return v.redirect("/account?done=password")
+}
+
+func (s *Site) showChangeEmail(v *visit) error {
+	return v.show(http.StatusOK, "change-email", shown{Title: "Change your email address"})
+}
+
+func (s *Site) changeEmail(v *visit) error {
+	if err := s.app.Identity.RequestEmailChange(v.r.Context(), v.person.UserID, v.value("email")); err != nil {
+		return v.again(err, "change-email", shown{Title: "Change your email address", Data: v.value("email")})
+	}
+	return v.redirect("/account?done=email-requested")
+}

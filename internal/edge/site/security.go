@@ -1,0 +1,168 @@
+package site
+
+import (
+	"bytes"
+	"encoding/base64"
+	"html/template"
+	"image/png"
+	"net/http"
+	"regexp"
+
+	"github.com/boombuler/barcode"
+	"github.com/boombuler/barcode/qr"
+
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/totp"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
+)
+
+func (s *Site) showAuthenticator(v *visit) error {
+	return v.show(http.StatusOK, "authenticator", shown{Title: "Authenticator app"})
+}
+
+// enrollment is what a person enters into their authenticator app.
+type enrollment struct {
+	Secret  string
+	Grouped string // with spaces, for people who type it
+	Picture template.URL
+}
+
+func newEnrollment(plain, address secret.Text) (enrollment, error) {
+	picture, err := qrCode(address)
+	text := plain.Reveal()
+	grouped := ""
+	for i, c := range text {
+		if i > 0 && i%4 == 0 {
+			grouped += " "
+		}
+		grouped += string(c)
+	}
+	return enrollment{text, grouped, picture}, err
+}
+
+// qrSize is how many pixels the picture is wide, for sharp edges also on screens with small pixels.
+const qrSize = 480
+
+// qrCode returns a picture that is part of the page.
+func qrCode(text secret.Text) (template.URL, error) {
+	code, err := qr.Encode(text.Reveal(), qr.M, qr.Auto)
+	if err != nil {
+		return "", err
+	}
+	if code, err = barcode.Scale(code, qrSize, qrSize); err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, code); err != nil {
+		return "", err
+	}
+	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
+}
+
+func (s *Site) beginAuthenticator(v *visit) error {
+	e, err := s.app.Identity.BeginTOTP(v.r.Context(), v.person.UserID)
+	if err != nil {
+		return v.again(err, "authenticator", shown{Title: "Authenticator app"})
+	}
+	data, err := newEnrollment(e.Secret, e.URL)
+	if err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "authenticator-new", shown{Title: "Set up an authenticator app", Data: data})
+}
+
+// secretPattern is that of the secret of an authenticator app.
+var secretPattern = regexp.MustCompile(`^[A-Z2-7]{16,64}$`)
+
+func (s *Site) confirmAuthenticator(v *visit) error {
+	codes, err := s.app.Identity.ConfirmTOTP(v.r.Context(), v.person.UserID, v.secret("code"), v.origin)
+	if err == nil {
+		return v.show(http.StatusOK, "recovery-codes", shown{Title: "Recovery codes", Data: reveal(codes)})
+	}
+	plain := v.secret("secret") // it is shown once more to the person who has sent it
+	if !secretPattern.MatchString(plain.Reveal()) {
+		return v.again(err, "authenticator", shown{Title: "Authenticator app"})
+	}
+	data, failed := newEnrollment(plain, secret.New(totp.URL(plain, identity.Issuer, v.person.Email)))
+	if failed != nil {
+		return failed
+	}
+	return v.again(err, "authenticator-new", shown{Title: "Set up an authenticator app", Data: data})
+}
+
+func (s *Site) removeAuthenticator(v *visit) error {
+	if err := s.app.Identity.RemoveTOTP(v.r.Context(), v.person.UserID, v.origin); err != nil {
+		return v.again(err, "authenticator", shown{Title: "Authenticator app"})
+	}
+	return v.redirect("/account?done=authenticator-removed")
+}
+
+func (s *Site) replaceCodes(v *visit) error {
+	codes, err := s.app.Identity.ReplaceRecoveryCodes(v.r.Context(), v.person.UserID, v.origin)
+	if err != nil {
+		return v.again(err, "authenticator", shown{Title: "Authenticator app"})
+	}
+	return v.show(http.StatusOK, "recovery-codes", shown{Title: "Recovery codes", Data: reveal(codes)})
+}
+
+// addPasskeyPage is the page on which a passkey is added.
+func (v *visit) addPasskeyPage() (shown, error) {
+	p := shown{Title: "Add a passkey", Data: v.value("name")}
+	if p.Data == "" {
+		p.Data = browserName(v.r.UserAgent())
+	}
+	c, err := v.app.Identity.BeginPasskey(v.r.Context(), *v.session)
+	if err == nil {
+		p.Passkey = newCeremony(c)
+	}
+	return p, err
+}
+
+func (s *Site) showAddPasskey(v *visit) error {
+	p, err := v.addPasskeyPage()
+	if err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "passkey-new", p)
+}
+
+func (s *Site) addPasskey(v *visit) error {
+	_, err := s.app.Identity.AddPasskey(v.r.Context(), *v.session, identity.AddPasskeyParams{Ticket: v.secret("ticket"),
+		Name: v.value("name"), Answer: []byte(v.value("answer")), Origin: v.origin})
+	if err == nil {
+		return v.redirect("/account?done=passkey")
+	}
+	p, failed := v.addPasskeyPage()
+	if failed != nil {
+		return failed
+	}
+	return v.again(err, "passkey-new", p)
+}
+
+func (s *Site) showPasskey(v *visit) error {
+	keys, err := s.app.Identity.Passkeys(v.r.Context(), v.person.UserID)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if k.ID == v.r.PathValue("id") {
+			return v.show(http.StatusOK, "passkey", shown{Title: "Passkey", Data: k})
+		}
+	}
+	return errNoPasskey
+}
+
+func (s *Site) renamePasskey(v *visit) error {
+	id := v.r.PathValue("id")
+	if err := s.app.Identity.RenamePasskey(v.r.Context(), v.person.UserID, id, v.value("name")); err != nil {
+		return v.again(err, "passkey", shown{Title: "Passkey", Data: identity.Passkey{ID: id, Name: v.value("name")}})
+	}
+	return v.redirect("/account?done=passkey-renamed")
+}
+
+func (s *Site) removePasskey(v *visit) error {
+	if err := s.app.Identity.RemovePasskey(v.r.Context(), v.person, v.r.PathValue("id"), v.origin); err != nil {
+		return err
+	}
+	return v.redirect("/account?done=passkey-removed")
+}

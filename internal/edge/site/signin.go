@@ -1,0 +1,205 @@
+package site
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
+)
+
+const (
+	ticketCookie = "ticket" // stands for the password until the code was entered
+	ticketMax    = 10 * time.Minute
+
+	openIDCookie = "openid" // what the answer of the OpenID provider must match
+	openIDMax    = 15 * time.Minute
+
+	// openIDNextMax bounds the address to go on to, because it has to fit into the cookie.
+	openIDNextMax = 2000
+)
+
+// signInPage is the page on which people sign in.
+func (v *visit) signInPage() (shown, error) {
+	p := shown{Title: "Sign in", Next: v.next(), OpenID: v.app.Identity.OpenIDLabel(), Data: v.value("email")}
+	if v.app.Identity.OffersPasskeys() {
+		c, err := v.app.Identity.BeginPasskeySignIn()
+		if err != nil {
+			return p, err
+		}
+		p.Passkey = newCeremony(c)
+	}
+	return p, nil
+}
+
+func (s *Site) showSignIn(v *visit) error {
+	if v.session != nil {
+		return v.redirect(v.next())
+	}
+	p, err := v.signInPage()
+	if err != nil {
+		return err
+	}
+	p.Notice = notices[v.r.URL.Query().Get("done")]
+	return v.show(http.StatusOK, "sign-in", p)
+}
+
+func (s *Site) signIn(v *visit) error {
+	in, err := s.app.Identity.SignIn(v.r.Context(), identity.SignInParams{Email: v.value("email"), Password: v.secret("password"),
+		Origin: v.origin})
+	if err == nil {
+		return v.welcome(in, v.next())
+	}
+	if asked, err := v.askForCode(err); asked {
+		return err
+	}
+	return v.signInAgain(err)
+}
+
+// signInAgain shows what is wrong on the page on which people sign in.
+func (v *visit) signInAgain(why error) error {
+	p, err := v.signInPage()
+	if err != nil {
+		return err
+	}
+	return v.again(why, "sign-in", p)
+}
+
+// askForCode leads to the page for the code, if that is what is missing.
+func (v *visit) askForCode(err error) (bool, error) {
+	var needed *identity.SecondFactorNeeded
+	if !errors.As(err, &needed) {
+		return false, nil
+	}
+	http.SetCookie(v.w, v.config.Browser.ShortCookie(ticketCookie, needed.Ticket, ticketMax))
+	return true, v.redirect(withNext("/sign-in/code", v.next()))
+}
+
+func (s *Site) showCode(v *visit) error {
+	if s.config.Browser.Short(v.r, ticketCookie).IsZero() {
+		return v.redirect(withNext("/sign-in", v.next()))
+	}
+	return v.show(http.StatusOK, "code", shown{Title: "Enter the code", Next: v.next()})
+}
+
+func (s *Site) enterCode(v *visit) error {
+	ticket := s.config.Browser.Short(v.r, ticketCookie)
+	if ticket.IsZero() {
+		return v.redirect(withNext("/sign-in", v.next()))
+	}
+	in, err := s.app.Identity.SignInWithCode(v.r.Context(), ticket, v.secret("code"), v.origin)
+	if err != nil {
+		return v.again(err, "code", shown{Title: "Enter the code", Next: v.next()})
+	}
+	return v.welcome(in, v.next())
+}
+
+func (s *Site) signInWithPasskey(v *visit) error {
+	in, err := s.app.Identity.SignInWithPasskey(v.r.Context(), v.secret("ticket"), []byte(v.value("answer")), v.origin)
+	if err != nil {
+		return v.signInAgain(err)
+	}
+	return v.welcome(in, v.next())
+}
+
+// beginOpenID sends the person to the OpenID provider. It is a link, because a form may lead to this service only.
+func (s *Site) beginOpenID(v *visit) error { return v.toOpenID(nil) }
+
+func (v *visit) toOpenID(again *identity.Session) error {
+	next := v.next()
+	if len(next) > openIDNextMax {
+		next = "/account"
+	}
+	out, err := v.app.Identity.BeginOpenID(v.r.Context(), next, again)
+	if err != nil {
+		return err
+	}
+	http.SetCookie(v.w, v.config.Browser.ShortCookie(openIDCookie, out.State, openIDMax))
+	return v.redirect(out.URL)
+}
+
+func (s *Site) finishOpenID(v *visit) error {
+	state := s.config.Browser.Short(v.r, openIDCookie)
+	http.SetCookie(v.w, s.config.Browser.EndShortCookie(openIDCookie))
+	out, err := s.app.Identity.FinishOpenID(v.r.Context(), state, v.r.URL.Query(), v.session, v.origin)
+	if fault.KindOf(err) == fault.Unauthorized && v.session == nil {
+		return v.signInAgain(err)
+	}
+	if err != nil {
+		return err
+	}
+	if next := localPath(out.Next); !out.Confirmed {
+		return v.welcome(out.SignedIn, next)
+	} else {
+		return v.redirect(next)
+	}
+}
+
+func (s *Site) signOut(v *visit) error {
+	if v.session != nil {
+		err := s.app.Identity.SignOut(v.r.Context(), v.person, v.origin, v.session.ID)
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			return err
+		}
+	}
+	http.SetCookie(v.w, s.config.Browser.EndCookie())
+	return v.redirect("/sign-in?done=signed-out")
+}
+
+// confirmation is what a person can prove with who they are.
+type confirmation struct{ Password, Code bool }
+
+func (v *visit) confirmPage() (shown, error) {
+	p := shown{Title: "Confirm that it is you", Next: v.next(), OpenID: v.app.Identity.OpenIDLabel(),
+		Data: confirmation{v.person.HasPassword(), v.person.HasSecondFactor()}}
+	keys, err := v.app.Identity.Passkeys(v.r.Context(), v.person.UserID)
+	if err != nil || len(keys) == 0 || !v.app.Identity.OffersPasskeys() {
+		return p, err
+	}
+	c, err := v.app.Identity.BeginPasskeyConfirmation(v.r.Context(), *v.session)
+	if err == nil {
+		p.Passkey = newCeremony(c)
+	}
+	return p, err
+}
+
+func (s *Site) showConfirm(v *visit) error {
+	p, err := v.confirmPage()
+	if err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "confirm", p)
+}
+
+// confirmed goes on after a person has proved who they are, or shows what was wrong.
+func (v *visit) confirmed(err error) error {
+	if err == nil {
+		return v.redirect(v.next())
+	}
+	p, failed := v.confirmPage()
+	if failed != nil {
+		return failed
+	}
+	return v.again(err, "confirm", p)
+}
+
+func (s *Site) confirm(v *visit) error {
+	return v.confirmed(s.app.Identity.Confirm(v.r.Context(), *v.session, v.secret("password"), v.secret("code"), v.origin))
+}
+
+func (s *Site) confirmWithPasskey(v *visit) error {
+	return v.confirmed(s.app.Identity.ConfirmWithPasskey(v.r.Context(), *v.session, v.secret("ticket"), []byte(v.value("answer")), v.origin))
+}
+
+func (s *Site) confirmWithOpenID(v *visit) error { return v.toOpenID(v.session) }
+
+// reveal returns texts that are shown once.
+func reveal(texts []secret.Text) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = t.Reveal()
+	}
+	return out
+}
