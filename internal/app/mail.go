@@ -53,11 +53,7 @@ func (a *App) queue(ctx context.Context, tx *db.Tx, j job.Args) error {
 
 // queueReset mails a link to set a new password after the database transaction.
 func (a *App) queueReset(ctx context.Context, tx *db.Tx, r identity.ResetRequest) error {
-	jobs, err := a.jobs()
-	if err != nil {
-		return err
-	}
-	return jobs.Insert(ctx, tx, r)
+	return a.queue(ctx, tx, r)
 }
 
 // handleMail registers the job that sends messages.

@@ -81,16 +81,6 @@ func (v *visit) appsIn(m identity.Membership) (out []appView, err error) {
 		return nil, err
 	}
 	for _, a := range list.Items {
-		if a.ClientName == "" {
-			c, err := v.app.OAuth.FindClient(v.r.Context(), a.ClientID)
-			if fault.KindOf(err) == fault.NotFound {
-				continue // it was revoked, and cannot do anything any more
-			}
-			if err != nil {
-				return nil, err
-			}
-			a.ClientName = c.Name
-		}
 		one := appView{Authorization: a, OrganizationID: m.OrganizationID, OrganizationName: m.OrganizationName}
 		for _, scope := range a.Scopes {
 			one.Can = append(one.Can, oauth.DescribeScope(scope))
@@ -124,17 +114,8 @@ func (s *Site) endSession(v *visit) error {
 }
 
 func (s *Site) endOtherSessions(v *visit) error {
-	all, err := s.app.Identity.Sessions(v.r.Context(), v.person.UserID)
-	if err != nil {
+	if _, err := s.app.Identity.SignOutOthers(v.r.Context(), v.person, v.origin, v.session.ID); err != nil {
 		return err
-	}
-	for _, one := range all {
-		if one.ID == v.session.ID {
-			continue
-		}
-		if err := s.app.Identity.SignOut(v.r.Context(), v.person, v.origin, one.ID); err != nil && fault.KindOf(err) != fault.NotFound {
-			return err
-		}
 	}
 	return v.redirect("/account?done=sessions")
 }
