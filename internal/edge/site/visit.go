@@ -173,7 +173,7 @@ func (v *visit) fail(err error) {
 	p := shown{Title: titles[status], Status: status}
 	if kind == fault.Internal {
 		v.config.Log.Error("a page failed", "method", v.r.Method, "path", routeOf(v.r), "request_id", v.request, "error", err)
-		p.Problem = "The service made a mistake, and nothing is known about why here. Try again, or tell the operator of the service this number:"
+		p.Problem = "The service made a mistake. Try again. If it happens again, tell the operator of the service this number:"
 		p.Number = v.request
 	} else {
 		if kind == fault.Unavailable || kind == fault.Provider {

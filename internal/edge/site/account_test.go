@@ -1,0 +1,118 @@
+package site_test
+
+import (
+	"encoding/base64"
+	"image/png"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/totp"
+)
+
+func TestAPersonChangesThePassword(t *testing.T) {
+	each(t, func(s *service) {
+		p, elsewhere := s.ada(), s.ada()
+		const fresh = "seven lanterns drift"
+		page := p.get("/account/password")
+		page.submit("/account/password", "current_password", "something else", "password", fresh, "again", fresh).
+			wants("a wrong one", 400, "/account/password", "This password is wrong.")
+		page.submit("/account/password", "current_password", good, "password", fresh, "again", "x").
+			wants("not the same", 400, "/account/password", "This is not the same as the password above.")
+		page.submit("/account/password", "current_password", good, "password", fresh, "again", fresh).
+			wants("changed", 200, "/account", "Your password was changed")
+		elsewhere.get("/account").wants("elsewhere", 200, "/sign-in")
+	})
+}
+
+func TestAPersonSeesWhereTheyAreSignedInAndEndsIt(t *testing.T) {
+	each(t, func(s *service) {
+		p, other, third := s.ada(), s.ada(), s.ada()
+		a := p.get("/account").wants("three", 200, "/account", "This browser", "Sign out everywhere else")
+		var ends []string
+		for n := range a.root.Descendants() {
+			if to, _ := attribute(n, "action"); strings.HasSuffix(to, "/end") {
+				ends = append(ends, to)
+			}
+		}
+		if len(ends) != 2 {
+			s.Fatalf("%v", ends)
+		}
+		a.submit(ends[1]).wants("one", 200, "/account", "That browser is signed out.") // the newest is first
+		other.get("/account").wants("the second", 200, "/sign-in")
+		third.get("/account").wants("the third", 200, "/account")
+		a.submit("/account/sessions/end-others").wants("all others", 200, "/account", "You are signed out everywhere else.")
+		third.get("/account").wants("the third", 200, "/sign-in")
+		p.get("/account").wants("this one", 200, "/account")
+		p.send(http.MethodPost, "/account/sessions/ses_unknown/end", nil).wants("unknown", 404, "", "Session not found.")
+	})
+}
+
+func TestAPersonSetsUpAndRemovesAnAuthenticatorApp(t *testing.T) {
+	each(t, func(s *service) {
+		p := s.ada()
+		page := p.get("/account/authenticator").submit("/account/authenticator").wants("begun", 200, "", "Scan this picture")
+		form, _ := page.form("/account/authenticator/confirm")
+		plain := secret.New(form.Get("secret"))
+		if pictures(s, page) != 1 {
+			s.Errorf("no picture: %s", page.text)
+		}
+		again := page.submit("/account/authenticator/confirm", "code", "000000").wants("wrong", 400, "", "The code is wrong", "Scan this picture")
+		if kept, _ := again.form("/account/authenticator/confirm"); kept.Get("secret") != plain.Reveal() || pictures(s, again) != 1 {
+			s.Error("the secret is another one")
+		}
+		code, err := totp.Code(plain, totp.Step(s.now.Now()))
+		s.must(err)
+		done := again.submit("/account/authenticator/confirm", "code", code).wants("right", 200, "", "Recovery codes", "They are not shown again.")
+		if got := strings.Count(done.text, "<li>"); got != 10 {
+			s.Errorf("%d recovery codes", got)
+		}
+		p.get("/account").wants("the account", 200, "/account", "A code is needed after the password.")
+		page = p.get("/account/authenticator").wants("set up", 200, "", "Remove the authenticator app")
+		page.submit("/account/authenticator/recovery-codes").wants("new codes", 200, "", "Recovery codes")
+		p.send(http.MethodPost, "/account/authenticator", nil).wants("set up twice", 409, "", "is set up already")
+		page.submit("/account/authenticator/remove").wants("removed", 200, "/account", "The authenticator app was removed.", "Not set up.")
+		p.send(http.MethodPost, "/account/authenticator/remove", nil).wants("removed twice", 409, "", "No authenticator app is set up.")
+		p.send(http.MethodPost, "/account/authenticator/confirm", url.Values{"code": {"1"}, "secret": {`"><script>`}}).
+			wants("nothing to confirm", 409, "", "begin again")
+	})
+}
+
+// pictures returns how many pictures a page has, which must be part of it.
+func pictures(s *service, a answer) (n int) {
+	s.Helper()
+	for one := range a.root.Descendants() {
+		if one.Type != html.ElementNode || one.Data != "img" {
+			continue
+		}
+		source, _ := attribute(one, "src")
+		text, ok := strings.CutPrefix(source, "data:image/png;base64,")
+		if !ok {
+			s.Fatalf("%s", source)
+		}
+		if _, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))); err != nil {
+			s.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+func TestAPersonHandlesOnlyTheirOwnPasskeys(t *testing.T) {
+	each(t, func(s *service) {
+		p := s.ada()
+		p.get("/account/passkeys/new").wants("new", 200, "", "Add a passkey", "[Firefox on Linux]", "scripts are off")
+		p.get("/account/passkeys/psk_unknown").wants("unknown", 404, "", "Passkey not found.")
+		for _, path := range []string{"/account/passkeys/psk_unknown/rename", "/account/passkeys/psk_unknown/remove"} {
+			p.send(http.MethodPost, path, url.Values{"name": {"x"}}).wants(path, 404, "", "Passkey not found.")
+		}
+		p.send(http.MethodPost, "/account/passkeys/new", url.Values{"name": {"x"}, "ticket": {"invented"}, "answer": {"{}"}}).
+			wants("invented", 401, "", "The passkey was used too late, or twice")
+		s.visitor().send(http.MethodPost, "/sign-in/passkey", url.Values{"ticket": {"invented"}, "answer": {"{}"}}).
+			wants("signing in", 401, "/sign-in/passkey", "too late, or twice", "Password")
+	})
+}
