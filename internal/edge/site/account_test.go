@@ -71,7 +71,7 @@ func TestAPersonSetsUpAndRemovesAnAuthenticatorApp(t *testing.T) {
 		if got := strings.Count(done.text, "<li>"); got != 10 {
 			s.Errorf("%d recovery codes", got)
 		}
-		p.get("/account").wants("the account", 200, "/account", "A code is needed after the password.")
+		p.get("/account").wants("the account", 200, "/account", "On: a code is needed after the password.")
 		page = p.get("/account/authenticator").wants("set up", 200, "", "Remove the authenticator app")
 		page.submit("/account/authenticator/recovery-codes").wants("new codes", 200, "", "Recovery codes")
 		p.send(http.MethodPost, "/account/authenticator", nil).wants("set up twice", 409, "", "is set up already")
