@@ -24,7 +24,7 @@ CREATE TABLE passkeys (
 ) {clustered};
 CREATE INDEX passkeys_by_user ON passkeys (user_id, passkey_id);
 
--- Questions that a device or an OpenID provider has answered. Each is answered once; the rows are deleted when the answer would come too late.
+-- Questions that a device or an OpenID provider has answered, each once. The rows are deleted when another answer would come too late.
 CREATE TABLE used_challenges (
     challenge_hash {text} NOT NULL PRIMARY KEY,
     expires_at     {timestamp} NOT NULL

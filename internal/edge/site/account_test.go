@@ -61,13 +61,15 @@ func TestAPersonSetsUpAndRemovesAnAuthenticatorApp(t *testing.T) {
 		if pictures(s, page) != 1 {
 			s.Errorf("no picture: %s", page.text)
 		}
-		again := page.submit("/account/authenticator/confirm", "code", "000000").wants("wrong", 400, "", "The code is wrong", "Scan this picture")
+		again := page.submit("/account/authenticator/confirm", "code", "000000")
+		again.wants("wrong", 400, "", "The code is wrong", "Scan this picture")
 		if kept, _ := again.form("/account/authenticator/confirm"); kept.Get("secret") != plain.Reveal() || pictures(s, again) != 1 {
 			s.Error("the secret is another one")
 		}
 		code, err := totp.Code(plain, totp.Step(s.now.Now()))
 		s.must(err)
-		done := again.submit("/account/authenticator/confirm", "code", code).wants("right", 200, "", "Recovery codes", "They are not shown again.")
+		done := again.submit("/account/authenticator/confirm", "code", code)
+		done.wants("right", 200, "", "Recovery codes", "They are not shown again.")
 		if got := strings.Count(done.text, "<li>"); got != 10 {
 			s.Errorf("%d recovery codes", got)
 		}

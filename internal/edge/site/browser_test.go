@@ -135,7 +135,8 @@ func (b *chromium) fill(id, text string) {
 // press presses the button with a text.
 func (b *chromium) press(text string) {
 	b.Helper()
-	button := fmt.Sprintf("[...document.querySelectorAll('button, a.button')].find(b => b.checkVisibility() && b.innerText.trim() === %q)", text)
+	button := fmt.Sprintf("[...document.querySelectorAll('button, a.button')].find(b => b.checkVisibility() && "+
+		"b.innerText.trim() === %q)", text)
 	b.want("Boolean("+button+")", "true")
 	b.value(button + ".click()")
 }

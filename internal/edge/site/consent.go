@@ -72,8 +72,8 @@ func (v *visit) showConsentPage(status int, a asked, problem string) error {
 	if err != nil {
 		return fault.Malformedf("The app that sent you here wants you to be sent back to what is no address.")
 	}
-	data := consentPage{Client: a.client, BackTo: back.Host, SelfMade: a.client.RegisteredBy == oauth.ByItself, Chosen: v.session.OrganizationID,
-		Request: a.request.Values(), UserID: v.person.UserID}
+	data := consentPage{Client: a.client, BackTo: back.Host, SelfMade: a.client.RegisteredBy == oauth.ByItself,
+		Chosen: v.session.OrganizationID, Request: a.request.Values(), UserID: v.person.UserID}
 	if home, err := url.Parse(a.client.HomepageURL); err == nil {
 		data.Homepage = home.Host
 	}

@@ -130,8 +130,8 @@ func TestAnAppThatHasRegisteredItselfIsWarnedOfAndItsNameIsOnlyText(t *testing.T
 	each(t, func(s *service) {
 		_, q := s.registered(oauth.ByItself, `<img src=x onerror=alert(1)>`, "http://127.0.0.1:7777/callback")
 		q.Set("redirect_uri", "http://127.0.0.1:4242/callback")
-		a := s.ada().get(consentPath(q)).wants("the page", 200, "/oauth/authorize", "Nobody has checked this app.", "<img src=x onerror=alert(1)>",
-			"You will be sent back to 127.0.0.1:4242")
+		a := s.ada().get(consentPath(q)).wants("the page", 200, "/oauth/authorize", "Nobody has checked this app.",
+			"<img src=x onerror=alert(1)>", "You will be sent back to 127.0.0.1:4242")
 		if got := a.header.Get("Content-Security-Policy"); !strings.Contains(got, "form-action 'self' http://127.0.0.1:4242;") {
 			s.Errorf("%s", got)
 		}

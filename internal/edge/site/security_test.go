@@ -111,10 +111,11 @@ func TestAPageThatFailsShowsANumberAndNoReason(t *testing.T) {
 	each(t, func(s *service) {
 		a := s.visitor().get("/panic").wants("the page", 500, "/panic", "Something went wrong")
 		a.wantsSecure("the page")
-		if strings.Contains(a.text, "secret reason") || strings.Contains(a.text, "goroutine") || !strings.Contains(a.text, a.header.Get("X-Request-Id")) {
+		number := a.header.Get("X-Request-Id")
+		if strings.Contains(a.text, "secret reason") || strings.Contains(a.text, "goroutine") || !strings.Contains(a.text, number) {
 			s.Errorf("%s", a.text)
 		}
-		if got := s.log.String(); !strings.Contains(got, "secret reason") || !strings.Contains(got, a.header.Get("X-Request-Id")) {
+		if got := s.log.String(); !strings.Contains(got, "secret reason") || !strings.Contains(got, number) {
 			s.Errorf("%s", got)
 		}
 	})
@@ -138,7 +139,8 @@ func TestLinksAndPasswordsAreNotLogged(t *testing.T) {
 func TestFormsThatAreTooLargeOrBrokenAreRefused(t *testing.T) {
 	each(t, func(s *service) {
 		p := s.visitor()
-		p.send(http.MethodPost, "/sign-in", url.Values{"email": {strings.Repeat("x", 100_000)}}).wants("large", 400, "/sign-in", "The form could not be read")
+		p.send(http.MethodPost, "/sign-in", url.Values{"email": {strings.Repeat("x", 100_000)}}).
+			wants("large", 400, "/sign-in", "The form could not be read")
 		for _, text := range []string{"\x00", "\xff\xfe", "a\x00b@acme.example", strings.Repeat("ä", 5000)} {
 			a := p.send(http.MethodPost, "/sign-in", url.Values{"email": {text}, "password": {text}, "next": {text}, "code": {text}})
 			if a.status < 400 || a.status >= 500 {
@@ -156,7 +158,8 @@ func TestFilesAreServedWithTheirVersions(t *testing.T) {
 			_, rest, ok := strings.Cut(page.text, path+"?v=")
 			version, _, _ := strings.Cut(rest, `"`)
 			a := p.get(path + "?v=" + version)
-			if !ok || a.status != 200 || !strings.Contains(a.header.Get("Cache-Control"), "immutable") || a.header.Get("X-Content-Type-Options") != "nosniff" {
+			if !ok || a.status != 200 || !strings.Contains(a.header.Get("Cache-Control"), "immutable") ||
+				a.header.Get("X-Content-Type-Options") != "nosniff" {
 				s.Errorf("%s: %d %v", path, a.status, a.header)
 			}
 			if got := p.get(path + "?v=other").header.Get("Cache-Control"); got != "no-store" {

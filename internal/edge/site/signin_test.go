@@ -168,7 +168,8 @@ func TestASignInLeadsToNoOtherSite(t *testing.T) {
 			if got := page.submit("/sign-in", "email", ada, "password", good).location().String(); got != "/account" {
 				s.Errorf("%s leads to %s", next, got)
 			}
-			if got := p.send(http.MethodPost, "/sign-in", url.Values{"email": {ada}, "password": {good}, "next": {next}}).location().String(); got != "/account" {
+			form := url.Values{"email": {ada}, "password": {good}, "next": {next}}
+			if got := p.send(http.MethodPost, "/sign-in", form).location().String(); got != "/account" {
 				s.Errorf("%s in the form leads to %s", next, got)
 			}
 			if got := p.get("/sign-in?next=" + url.QueryEscape(next)).location().String(); got != "/account" {

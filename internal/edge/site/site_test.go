@@ -183,7 +183,8 @@ func (p *person) send(method, path string, form url.Values, headers ...string) a
 	p.must(err)
 	root, err := html.Parse(strings.NewReader(string(text)))
 	p.must(err)
-	return answer{p, response.StatusCode, response.Request.URL.RequestURI(), response.Header, string(text), root}
+	return answer{person: p, status: response.StatusCode, path: response.Request.URL.RequestURI(), header: response.Header, text: string(text),
+		root: root}
 }
 
 func (p *person) get(path string, headers ...string) answer {

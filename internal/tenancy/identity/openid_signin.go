@@ -20,7 +20,8 @@ type OpenIDResult struct {
 
 // FinishOpenID signs in the person whom the provider has sent back with an answer. The session is that of the browser, if there is one: it
 // matters to a person who proves again who they are.
-func (s *Service) FinishOpenID(ctx context.Context, state secret.Text, query url.Values, now *Session, o Origin) (out OpenIDResult, err error) {
+func (s *Service) FinishOpenID(ctx context.Context, state secret.Text, query url.Values, now *Session,
+	o Origin) (out OpenIDResult, err error) {
 	v, c, err := s.openIDAnswer(ctx, state, query)
 	if err != nil {
 		return out, err
@@ -93,8 +94,8 @@ func (s *Service) personOf(ctx context.Context, c claims) (p Person, linked bool
 		if err := insertIdentity(ctx, tx, identityRow{c.issuer, c.subject, p.UserID, tx.Now()}); err != nil {
 			return err
 		}
-		return s.send(ctx, tx, p.Email, "You can sign in with "+s.OpenIDLabel(), "Your account at %s is now linked with your account at %s, and you "+
-			"can sign in with it.\n\nIf that was not you, tell an owner of your organization.\n", s.config.PublicURL, s.OpenIDLabel())
+		return s.send(ctx, tx, p.Email, "You can sign in with "+s.OpenIDLabel(), "Your account at %s is now linked with your account at %s, and "+
+			"you can sign in with it.\n\nIf that was not you, tell an owner of your organization.\n", s.config.PublicURL, s.OpenIDLabel())
 	})
 	return p, linked, err
 }

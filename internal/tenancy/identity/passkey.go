@@ -258,8 +258,8 @@ func (s *Service) AddPasskey(ctx context.Context, one Session, p AddPasskeyParam
 		if err := insertPasskey(ctx, tx, k); err != nil {
 			return err
 		}
-		return s.send(ctx, tx, h.Email, "A passkey was added", "The passkey \"%s\" was added to your account at %s.\n\nIf that was not you, set a "+
-			"new password now, then remove the passkey: %s/forgot-password\n", name, s.config.PublicURL, s.config.PublicURL)
+		return s.send(ctx, tx, h.Email, "A passkey was added", "The passkey \"%s\" was added to your account at %s.\n\nIf that was not you, set "+
+			"a new password now, then remove the passkey: %s/forgot-password\n", name, s.config.PublicURL, s.config.PublicURL)
 	})
 	if err != nil {
 		return Passkey{}, err

@@ -70,12 +70,8 @@ func deletePasskey(ctx context.Context, tx *db.Tx, passkeyID string) error {
 	return err
 }
 
-// useChallenge marks a challenge as used. The error is Unauthorized if it was used before. Those that have expired are refused anyway, and
-// are deleted.
+// useChallenge marks a challenge as used. The error is Unauthorized if it was used before.
 func useChallenge(ctx context.Context, tx *db.Tx, challenge string, expires time.Time) error {
-	if _, err := tx.Exec(ctx, "DELETE FROM used_challenges WHERE expires_at < ?", tx.Now()); err != nil {
-		return err
-	}
 	n, err := tx.Exec(ctx, "INSERT INTO used_challenges (challenge_hash, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
 		token.Hash(challenge), expires)
 	if err == nil && n == 0 {

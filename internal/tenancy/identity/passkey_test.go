@@ -72,7 +72,8 @@ func (d *device) register(c identity.Ceremony) []byte {
 	}
 	d.must(json.Unmarshal(c.Options, &options))
 	o := options.PublicKey
-	if o.AuthenticatorSelection.ResidentKey != "required" || o.AuthenticatorSelection.UserVerification != "required" || o.Attestation != "none" {
+	if o.AuthenticatorSelection.ResidentKey != "required" || o.AuthenticatorSelection.UserVerification != "required" ||
+		o.Attestation != "none" {
 		d.Fatalf("%s", c.Options)
 	}
 	var err error

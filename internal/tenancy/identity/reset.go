@@ -12,8 +12,8 @@ import (
 // ofReset is how fast requests for a new password may follow each other from an address, whether or not there are such people.
 var ofReset = pace{free: 10, first: time.Minute, max: 15 * time.Minute}
 
-// RequestReset asks for a link to set a new password, which a job mails if there is a person with that email address. It takes the same time
-// and has the same result for everybody. The error is Invalid for what is no address, and RateLimited if too many were asked for.
+// RequestReset asks for a link to set a new password, which a job mails if there is a person with that email address. It takes the same
+// time and has the same result for everybody. The error is Invalid for what is no address, and RateLimited if too many were asked for.
 func (s *Service) RequestReset(ctx context.Context, address string, o Origin) error {
 	email, err := access.NormalEmail(address)
 	if err != nil {

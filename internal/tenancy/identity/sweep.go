@@ -19,7 +19,7 @@ const sweepBatch = 1000
 // linksKept is how long links are kept after they have ended.
 const linksKept = 30 * 24 * time.Hour
 
-// DeleteExpired deletes sessions and links that have ended, and failures that count no longer.
+// DeleteExpired deletes sessions and links that have ended, challenges that are refused anyway, and failures that count no longer.
 func (s *Service) DeleteExpired(ctx context.Context) error {
 	now := s.now()
 	for _, old := range []struct {
@@ -28,6 +28,7 @@ func (s *Service) DeleteExpired(ctx context.Context) error {
 	}{
 		{"sessions", "session_id", "expires_at", now},
 		{"mailed_links", "token_hash", "expires_at", now.Add(-linksKept)},
+		{"used_challenges", "challenge_hash", "expires_at", now},
 		{"sign_in_failures", "subject", "failed_at", now.Add(-failuresKept)},
 	} {
 		for n := int64(sweepBatch); n == sweepBatch; {
