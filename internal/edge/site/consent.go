@@ -1,8 +1,10 @@
 package site
 
 import (
+	"html/template"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -91,7 +93,7 @@ func (v *visit) showConsentPage(status int, a asked, problem string) error {
 	if len(data.Choices) == 1 {
 		data.Chosen = data.Choices[0].OrganizationID
 	}
-	secure(v.w.Header(), back.Scheme+"://"+back.Host)
+	secure(v.w.Header(), originOf(back))
 	return v.show(status, "consent", shown{Title: "Allow " + a.client.Name + " to use your books?", Problem: problem, Data: data})
 }
 
@@ -101,14 +103,9 @@ func (s *Site) consent(v *visit) error {
 	if err != nil || done {
 		return err
 	}
-	back, err := url.Parse(a.request.RedirectURI)
-	if err != nil {
-		return fault.Malformedf("The app that sent you here wants you to be sent back to what is no address.")
-	}
 	switch {
 	case v.value("decision") == "deny":
-		secure(v.w.Header(), back.Scheme+"://"+back.Host)
-		return v.redirect(a.request.Deny(s.config.Browser.PublicURL))
+		return v.leave(a, a.request.Deny(s.config.Browser.PublicURL))
 	case v.value("decision") != "allow":
 		return v.showConsentPage(http.StatusBadRequest, a, "choose whether you allow it")
 	case v.value("user_id") != v.person.UserID:
@@ -125,6 +122,27 @@ func (s *Site) consent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	secure(v.w.Header(), back.Scheme+"://"+back.Host)
-	return v.redirect(a.request.CodeRedirect(s.config.Browser.PublicURL, code))
+	return v.leave(a, a.request.CodeRedirect(s.config.Browser.PublicURL, code))
+}
+
+// hostPattern is that of a host that a policy for browsers can name. It leaves out IPv6 addresses, which no policy can.
+var hostPattern = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
+
+// originOf returns the origin of an address, for the policy of a page, or nothing if no policy can name it.
+func originOf(at *url.URL) string {
+	if !hostPattern.MatchString(at.Host) {
+		return ""
+	}
+	return at.Scheme + "://" + at.Host
+}
+
+// leave sends the person back to the app. Browsers do not follow a redirect to an address that the policy of the page could not name, so
+// that there is a link instead.
+func (v *visit) leave(a asked, to string) error {
+	back, err := url.Parse(a.request.RedirectURI)
+	if err == nil && originOf(back) != "" {
+		secure(v.w.Header(), originOf(back))
+		return v.redirect(to)
+	}
+	return v.show(http.StatusOK, "leave", shown{Title: "Go back to " + a.client.Name, Data: template.URL(to)}) // it was checked
 }

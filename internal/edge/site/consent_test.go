@@ -201,3 +201,26 @@ func TestWhoIsInNoOrganizationCanAllowNothing(t *testing.T) {
 			wants("anyway", 403, "/oauth/authorize", "You are not a member of any organization")
 	})
 }
+
+func TestAnAddressThatNoPolicyCanNameIsLedBackToByALink(t *testing.T) {
+	each(t, func(s *service) {
+		p := s.ada()
+		for _, redirect := range []string{"http://[::1]:7777/callback", "https://a;script-src,x.example/callback"} {
+			_, q := s.registered(oauth.ByItself, "Tally", redirect)
+			a := p.get(consentPath(q)).wants(redirect, 200, "/oauth/authorize", "Allow Tally")
+			a.wantsSecure(redirect)
+			if got := a.header.Get("Content-Security-Policy"); !strings.Contains(got, "form-action 'self'; frame-ancestors") {
+				s.Errorf("%s", got)
+			}
+			a = a.submit("/oauth/authorize", "decision", "allow").wants(redirect, 200, "/oauth/authorize", "Go back to the app")
+			found := false
+			for n := range a.root.Descendants() {
+				to, _ := attribute(n, "href")
+				found = found || strings.HasPrefix(to, redirect+"?code=")
+			}
+			if !found {
+				s.Errorf("no link: %s", a.text)
+			}
+		}
+	})
+}

@@ -63,7 +63,6 @@ func (s *Site) setPassword(v *visit) error {
 	if err = matching(v); err == nil {
 		var in identity.SignedIn
 		if in, err = s.app.Identity.SetPasswordByLink(v.r.Context(), v.link(), v.secret("password"), v.origin); err == nil {
-			v.session = nil // all sessions have ended
 			return v.welcome(in, "/account")
 		}
 		if asked, err := v.askForCode(err); asked {
