@@ -28,7 +28,7 @@ func domain(name string) bool { return within(name, "internal/kernel") || within
 
 // testOnly lists packages for tests; they must not be part of the binary.
 var testOnly = []string{"internal/base/lifecycle/lifecycletest", "internal/db/dbtest", "internal/edge/api/apitest",
-	"internal/provider/stripe/stripetest", "internal/tenancy/companytest"}
+	"internal/provider/stripe/stripetest", "internal/tenancy/companytest", "internal/tenancy/identity/openidtest"}
 
 func TestImportsPointToTheSameLayerOrDown(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,9 @@ import (
 
 const ada, good = "ada@acme.example", "correct violin harvest 42"
 
+// began is when tests begin.
+var began = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
+
 // service is a node with its pages, and an organization whose owner is ada.
 type service struct {
 	*testing.T
@@ -59,7 +62,7 @@ func eachWith(t *testing.T, change func(c *site.Config, a *app.Config), test fun
 // start runs a node until the test ends.
 func start(t *testing.T, c db.Config, change func(c *site.Config, a *app.Config)) *service {
 	t.Helper()
-	s := &service{T: t, now: clock.NewManual(time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC))}
+	s := &service{T: t, now: clock.NewManual(began)}
 	c.Clock = s.now
 	d := dbtest.Open(t, c)
 	server := httptest.NewUnstartedServer(nil)

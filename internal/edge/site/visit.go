@@ -171,6 +171,9 @@ func (v *visit) fail(err error) {
 	kind := fault.KindOf(err)
 	status := statusOf(kind)
 	p := shown{Title: titles[status], Status: status}
+	if status == http.StatusUnauthorized && v.session != nil {
+		p.Title = titles[http.StatusBadRequest]
+	}
 	if kind == fault.Internal {
 		v.config.Log.Error("a page failed", "method", v.r.Method, "path", routeOf(v.r), "request_id", v.request, "error", err)
 		p.Problem = "The service made a mistake. Try again. If it happens again, tell the operator of the service this number:"
