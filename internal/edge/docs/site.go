@@ -77,11 +77,10 @@ func New(c Config) *Site {
 	return s
 }
 
-// Mount adds the paths of the reference to a mux. Until there is a dashboard, the root leads here as well.
+// Mount adds the paths of the reference to a mux.
 func (s *Site) Mount(mux *http.ServeMux) {
 	mux.Handle("GET /docs", s)
 	mux.Handle("GET /docs/", s)
-	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
 }
 
 // policy lets a page load nothing but its own style and script, and ask nobody but this service.
