@@ -192,7 +192,7 @@ func TestWhoIsInNoOrganizationCanAllowNothing(t *testing.T) {
 	each(t, func(s *service) {
 		_, err := s.app.Access.AddMember(s.asOwner(), "bob@acme.example", actor.Owner)
 		s.must(err)
-		_, _, err = s.app.Access.RemoveMember(s.asOwner(), ada)
+		_, _, err = s.app.Access.RemoveMember(s.asOwner(), s.made.Owner.UserID)
 		s.must(err)
 		_, q := s.registered(oauth.ByOperator, "Tally", callback)
 		p := s.visitor()

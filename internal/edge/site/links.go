@@ -1,13 +1,11 @@
 package site
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/secret"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
+	"github.com/bursarhq/bursar/internal/tenancy/team"
 )
 
 // notices says what has been done. Pages name them by a word, so that nobody can make this service say something else.
@@ -99,55 +97,21 @@ func (s *Site) confirmEmail(v *visit) error {
 	return v.redirect("/account?done=email")
 }
 
-// Invitation is what the page shows of an invitation.
-type Invitation struct {
-	OrganizationName string
-	Email            string
-	Role             actor.Role
-	InvitedBy        string // the email address of who invited, or empty
-	HasAccount       bool   // the person can sign in, and has to before they accept
-}
-
-// AcceptParams are what a person who accepts an invitation enters.
-type AcceptParams struct {
-	Link     secret.Text
-	Session  *identity.Session // of the person who is signed in, or nil for one who is new
-	Name     string
-	Password secret.Text
-	Origin   identity.Origin
-}
-
-// Invitations finds and accepts invitations.
-type Invitations interface {
-	// Find returns an invitation. The error is NotFound if the link does not work.
-	Find(ctx context.Context, link secret.Text) (Invitation, error)
-	// Accept makes the person a member. One who is new is signed in; for others there is no new text of a session.
-	Accept(ctx context.Context, p AcceptParams) (identity.SignedIn, error)
-}
-
-// findInvitation returns the invitation of the address.
-func (v *visit) findInvitation() (Invitation, error) {
-	if v.config.Invitations == nil {
-		return Invitation{}, fault.Missing("invitation")
-	}
-	return v.config.Invitations.Find(v.r.Context(), v.link())
-}
-
 // invited is what the page of an invitation shows.
 type invited struct {
-	Invitation
+	team.Found
 	Here string // the address of this page
 	Name string
 	Mine bool // the person who was invited is signed in
 }
 
-func (v *visit) invitationPage(i Invitation) shown {
-	return shown{Title: "Join " + i.OrganizationName, Data: invited{Invitation: i, Here: v.r.URL.Path, Name: v.value("name"),
+func (v *visit) invitationPage(i team.Found) shown {
+	return shown{Title: "Join " + i.OrganizationName, Data: invited{Found: i, Here: v.r.URL.Path, Name: v.value("name"),
 		Mine: v.session != nil && v.person.Email == i.Email}}
 }
 
 func (s *Site) showInvitation(v *visit) error {
-	i, err := v.findInvitation()
+	i, err := s.app.Team.Find(v.r.Context(), v.link())
 	if err != nil {
 		return v.deadLink(err, shown{Data: "invitation"})
 	}
@@ -155,11 +119,11 @@ func (s *Site) showInvitation(v *visit) error {
 }
 
 func (s *Site) acceptInvitation(v *visit) error {
-	i, err := v.findInvitation()
+	i, err := s.app.Team.Find(v.r.Context(), v.link())
 	if err != nil {
 		return v.deadLink(err, shown{Data: "invitation"})
 	}
-	p := AcceptParams{Link: v.link(), Origin: v.origin}
+	p := team.AcceptParams{Link: v.link(), Origin: v.origin}
 	switch {
 	case v.session != nil && v.person.Email == i.Email:
 		p.Session = v.session
@@ -171,7 +135,7 @@ func (s *Site) acceptInvitation(v *visit) error {
 			return v.again(err, "invitation", v.invitationPage(i))
 		}
 	}
-	in, err := s.config.Invitations.Accept(v.r.Context(), p)
+	in, err := s.app.Team.Accept(v.r.Context(), p)
 	if err != nil {
 		return v.again(err, "invitation", v.invitationPage(i))
 	}

@@ -280,7 +280,7 @@ func TestWhoIsInNoOrganizationIsTold(t *testing.T) {
 	each(t, func(s *service) {
 		_, err := s.app.Access.AddMember(s.asOwner(), "bob@acme.example", actor.Owner)
 		s.must(err)
-		_, _, err = s.app.Access.RemoveMember(s.asOwner(), ada)
+		_, _, err = s.app.Access.RemoveMember(s.asOwner(), s.made.Owner.UserID)
 		s.must(err)
 		s.visitor().signIn("", ada, good).wants("signed in", 200, "/account", "You are not a member of any organization")
 	})

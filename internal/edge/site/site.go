@@ -15,9 +15,8 @@ import (
 
 // Config says how browsers reach the pages.
 type Config struct {
-	Browser     browser.Config
-	Log         *slog.Logger
-	Invitations Invitations // nil means that there are none
+	Browser browser.Config
+	Log     *slog.Logger
 }
 
 // Site serves the pages.

@@ -76,6 +76,7 @@ func start(t *testing.T, c db.Config, change func(c *site.Config, a *app.Config)
 		tx.AfterCommit(func() { s.mails = append(s.mails, m) })
 		return nil
 	}
+	s.app.Team.Send = s.app.Identity.Send
 	s.app.Identity.QueueReset = func(_ context.Context, tx *db.Tx, r identity.ResetRequest) error {
 		tx.AfterCommit(func() { s.must(s.app.Identity.MailReset(context.Background(), r)) })
 		return nil

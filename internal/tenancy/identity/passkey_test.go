@@ -315,7 +315,7 @@ func TestWhoIsInNoOrganizationSignsInAndCanDoNothing(t *testing.T) {
 		ctx := actor.With(w.Context(), actor.Actor{OrganizationID: w.made.Organization.ID, UserID: w.made.Owner.UserID, Role: actor.Owner})
 		_, err := people.AddMember(ctx, "bob@acme.example", actor.Owner)
 		w.must(err)
-		_, _, err = people.RemoveMember(ctx, ada)
+		_, _, err = people.RemoveMember(ctx, w.made.Owner.UserID)
 		w.must(err)
 		again, err := d.enter()
 		w.must(err)
