@@ -278,7 +278,8 @@ func TestACommandThatNeedsADatabaseSaysThatThereIsNoneAndCreatesNone(t *testing.
 	for _, args := range [][]string{{"verify"}, {"backup", filepath.Join(dir, "copy.db")}, {"anchor"},
 		{"keys", "create", "--scopes", "apis.read"}, {"members", "list"}, {"members", "add", "--email", "a@acme.example", "--role", "viewer"},
 		{"members", "remove", "--email", "a@acme.example"}, {"members", "set", "--email", "a@acme.example", "--role", "viewer"},
-		{"members", "invite", "--email", "a@acme.example", "--role", "viewer"}, {"keys", "list"}, {"keys", "rotate", "key_1"}, {"import", "--format", "csv", "-"}, {"import", "prices", "-"},
+		{"members", "invite", "--email", "a@acme.example", "--role", "viewer"}, {"keys", "list"}, {"keys", "rotate", "key_1"},
+		{"import", "--format", "csv", "-"}, {"import", "prices", "-"},
 		{"import", "transactions", "--source", "Bank", "-"}, {"import", "transactions", "--resume", "imp_1"}, {"export", "--format", "csv"}} {
 		inside(on(c, args...)...).mustFail(t, 1, "no database in "+c.Dir, "--data", "bursar init")
 	}

@@ -18,7 +18,8 @@ func TestAMemberIsChangedAndInvitedOnTheCommandLine(t *testing.T) {
 		f := found(t, c)
 		members := func(args ...string) result { return inside(on(c, append([]string{"members"}, args...)...)...) }
 		members("add", "--email", "ada@acme.example", "--role", "viewer").mustDo(t)
-		if r := members("set", "--email", "ada@acme.example", "--role", "accountant").mustDo(t); r.out != "ada@acme.example is accountant now.\n" {
+		r := members("set", "--email", "ada@acme.example", "--role", "accountant").mustDo(t)
+		if r.out != "ada@acme.example is accountant now.\n" {
 			t.Errorf("%+v", r)
 		}
 		if r := members("set", "--email", "ada@acme.example", "--legal-entity", f.LegalEntityID).mustDo(t); !strings.Contains(r.out,
@@ -37,7 +38,7 @@ func TestAMemberIsChangedAndInvitedOnTheCommandLine(t *testing.T) {
 		members("set", "--email", "bob@acme.example", "--role", "viewer").mustFail(t, 1, "member not found: bob@acme.example")
 		members("set", "--role", "viewer").mustFail(t, 2, "--email is required")
 
-		r := members("invite", "--email", "Grace@acme.example", "--role", "viewer", "--public-url", "https://books.acme.example/").mustDo(t)
+		r = members("invite", "--email", "Grace@acme.example", "--role", "viewer", "--public-url", "https://books.acme.example/").mustDo(t)
 		if !regexp.MustCompile(`^https://books\.acme\.example/invitations/bul_[0-9A-Za-z]{43}\n$`).MatchString(r.out) ||
 			!strings.Contains(r.err, "grace@acme.example") {
 			t.Errorf("%+v", r)

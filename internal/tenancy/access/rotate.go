@@ -45,8 +45,8 @@ func (s *Service) RotateKey(ctx context.Context, keyID string, overlap time.Dura
 	return next, text, err
 }
 
-// authorizeRotation returns the key that replaces this one, or a Forbidden fault if the actor may not have the text of a key that can do the
-// same.
+// authorizeRotation returns the key that replaces this one, or a Forbidden fault if the actor may not have the text of a key that can do
+// the same.
 func (s *Service) authorizeRotation(ctx context.Context, tx *db.Tx, k Key, who actor.Actor) (next CreateKeyParams, err error) {
 	next = k.again()
 	if err := k.authorizeRevocation(ctx, tx, who); err != nil {

@@ -271,7 +271,8 @@ func TestWhatHappensToTheTeamAndItsKeysAreEvents(t *testing.T) {
 				t.Errorf("an event says when a key was used: %s", e.Data)
 			}
 		}
-		want := "member.updated invitation.created invitation.revoked api_key.created api_key.created api_key.rotated api_key.revoked member.removed"
+		want := "member.updated invitation.created invitation.revoked api_key.created api_key.created api_key.rotated api_key.revoked " +
+			"member.removed"
 		if got := strings.Join(types, " "); !strings.HasSuffix(got, want) {
 			t.Errorf("the events are %s", got)
 		}
