@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
@@ -54,6 +55,15 @@ func eachOffice(t *testing.T, test func(o *office)) {
 			return err
 		})
 		test(o)
+		o.must(o.db.Read(o.Context(), o.org, func(ctx context.Context, tx *db.Tx) error {
+			findings, err := audit.VerifySince(ctx, tx, 0, nil)
+			for _, f := range findings {
+				if !strings.Contains(f, "organization") { // which the test has created past the program
+					o.Error(f)
+				}
+			}
+			return err
+		}))
 	})
 }
 

@@ -125,16 +125,17 @@ func (s *Service) retire(ctx context.Context, tx *db.Tx, before, next Key, overl
 	if err != nil {
 		return err
 	}
-	parts := []audit.Part{}
-	for _, child := range children {
-		if child.RevokedAt != nil {
+	for _, former := range children {
+		if former.RevokedAt != nil {
 			continue
 		}
+		child := former
 		child.ParentID = next.ID
 		if err := updateKey(ctx, tx, child); err != nil {
 			return err
 		}
-		parts = append(parts, audit.Part{Type: "api_key", ID: child.ID})
+		audit.Record(ctx, tx, audit.Change{Action: "api_key.updated", ResourceType: "api_key", ResourceID: child.ID, Before: former.facts(),
+			After: child.facts(), Object: child, NoEvent: true})
 	}
 	after, end := before, tx.Now().Add(overlap)
 	after.SuccessorID, after.ExpiresAt = next.ID, earlier(before.ExpiresAt, &end)
@@ -143,6 +144,6 @@ func (s *Service) retire(ctx context.Context, tx *db.Tx, before, next Key, overl
 	}
 	tx.AfterCommit(func() { s.known.forget(before.hash) })
 	audit.Record(ctx, tx, audit.Change{Action: "api_key.rotated", ResourceType: "api_key", ResourceID: after.ID, Before: before.facts(),
-		After: after.facts(), Object: after, Parts: parts})
+		After: after.facts(), Object: after})
 	return nil
 }
