@@ -5,12 +5,16 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db/job"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/team"
 )
 
-// connectTeam creates the service of invitations, and lets it and that of keys send mail.
+// connectTeam creates the service of invitations, and lets it and that of keys send mail. What a person has allowed apps ends with the
+// membership, and the keys that an app has created end with what the person has allowed.
 func (a *App) connectTeam() {
 	a.Team = team.NewService(a.DB, a.Identity)
+	a.Access.EndAuthorizations, a.OAuth.RevokeKeys = a.OAuth.EndOfUser, access.RevokeKeysOfAuthorization
+	a.Access.RequireAuthorization = oauth.RequireActive
 	if a.config.Secrets != nil { // without them no message can be queued
 		a.Team.Send, a.Access.Send = a.queueMail, a.queueMail
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/edge/oauthapi"
+	"github.com/bursarhq/bursar/internal/edge/site"
 	"github.com/bursarhq/bursar/internal/kernel/ratelimit"
 )
 
@@ -83,6 +84,7 @@ func New(a *app.App, c Config) *API {
 	api.operations()
 	api.webhooks()
 	oauthapi.New(a, oauthapi.Config{Browser: c.Browser, Registration: c.Registration, RateLimit: c.RateLimit, Log: c.Log}).Mount(api.mux)
+	site.New(a, site.Config{Browser: c.Browser, Log: c.Log}).Mount(api.mux)
 	api.mux.HandleFunc("/", api.unmatched)
 	return api
 }

@@ -54,6 +54,9 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, access wire.Access) 
 	if err := a.limits.allow(r.Context(), w.Header(), who.Actor); err != nil {
 		return who, err
 	}
+	if who.session == nil {
+		a.app.Access.NoteUse(who.CredentialID(), who.OrganizationID, a.browser.Address(r))
+	}
 	if access == wire.ForPerson && who.session == nil {
 		return who, fault.Forbiddenf("this is for a person who is signed in: API keys and apps cannot do it")
 	}

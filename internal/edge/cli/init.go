@@ -29,7 +29,7 @@ func (s *settings) init() *cobra.Command {
 			"An empty database is set up first. A database can hold any number of organizations: create more with --another.",
 		Example: "  bursar init --organization \"Acme\" --email you@acme.example\n" +
 			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json\n" +
-			"  bursar init --organization \"Acme\" --email you@acme.example --password-stdin < password.txt",
+			"  bursar init --organization \"Acme\" --email you@acme.example --password-stdin",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := p.Validate(); err != nil {

@@ -32,6 +32,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 )
 
@@ -65,6 +66,7 @@ type server struct {
 	publicURL    string
 	proxies      string
 	breached     string
+	openID       identity.OpenID
 	registration bool
 }
 
@@ -107,6 +109,11 @@ func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.proxies, "trusted-proxies", "BURSAR_TRUSTED_PROXIES", "",
 		"addresses or networks of the proxies in front of the service, with commas between them, such as 10.0.0.0/8; who calls is then the "+
 			"last other address in X-Forwarded-For")
+	text(c.Flags(), &srv.openID.Issuer, "oidc-issuer", "BURSAR_OIDC_ISSUER", "",
+		"address of an OpenID provider at which people may sign in too, such as https://accounts.google.com")
+	text(c.Flags(), &srv.openID.ClientID, "oidc-client-id", "BURSAR_OIDC_CLIENT_ID", "",
+		"id of this service at the OpenID provider; the secret is read from BURSAR_OIDC_CLIENT_SECRET")
+	text(c.Flags(), &srv.openID.Label, "oidc-label", "BURSAR_OIDC_LABEL", "", "what the OpenID provider is called on the sign-in page")
 	text(c.Flags(), &srv.breached, "breached-passwords", "BURSAR_BREACHED_PASSWORDS", "",
 		"file with SHA-1 hashes of passwords that nobody may choose, as Have I Been Pwned gives them out, in order")
 	c.Flags().BoolVar(&srv.registration, "oauth-registration", false,
@@ -178,6 +185,9 @@ func (srv *server) reach(c *app.Config) error {
 			return &usageError{errors.New("--outbound-proxy must be a URL such as http://proxy.example.com:3128"), "bursar serve"}
 		}
 		c.Proxy = parsed
+	}
+	if err := srv.provider(c); err != nil {
+		return err
 	}
 	if srv.smtp == "" {
 		return nil

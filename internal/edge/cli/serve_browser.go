@@ -6,9 +6,12 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/edge/browser"
 )
 
@@ -23,6 +26,30 @@ func (srv *server) listen() (net.Listener, browser.Config, error) {
 		return nil, reached, errors.Join(err, l.Close())
 	}
 	return l, reached, nil
+}
+
+// provider adds the OpenID provider at which people may sign in, if there is one.
+func (srv *server) provider(c *app.Config) error {
+	c.OpenID = srv.openID
+	if c.OpenID.Issuer == "" {
+		return nil
+	}
+	c.OpenID.ClientSecret = secret.New(os.Getenv("BURSAR_OIDC_CLIENT_SECRET")) // not a flag, because others on the machine can read those
+	c.OpenID.Proxy = c.Proxy
+	u, err := url.Parse(c.OpenID.Issuer)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && !loopback(u.Hostname()):
+		return &usageError{errors.New("--oidc-issuer must be an address such as https://accounts.example.com"), "bursar serve"}
+	case c.OpenID.ClientID == "" || c.OpenID.ClientSecret.IsZero():
+		return &usageError{errors.New("--oidc-issuer needs --oidc-client-id and the variable BURSAR_OIDC_CLIENT_SECRET"), "bursar serve"}
+	}
+	return nil
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
 // browser returns how browsers reach the service.

@@ -258,5 +258,5 @@ func (s *Service) ConfirmEmailChange(ctx context.Context, link secret.Text, o Or
 	if err != nil {
 		return p, err
 	}
-	return p, s.record(ctx, p, o, event{"user.email_changed", map[string]any{"former_email": former}})
+	return p, s.record(ctx, p, o, event{emailChanged, map[string]any{"former_email": former}})
 }

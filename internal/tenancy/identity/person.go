@@ -65,8 +65,10 @@ func (s *Service) Memberships(ctx context.Context, userID string) (out []Members
 
 // Events lists what the audit log and webhook events tell of how people sign in.
 var Events = []string{"session.created", "session.ended", "sign_in.failed", "user.password_changed", "user.second_factor_added",
-	"user.second_factor_removed", "user.recovery_codes_replaced", "user.passkey_added", "user.passkey_removed", "user.email_changed",
+	"user.second_factor_removed", "user.recovery_codes_replaced", "user.passkey_added", "user.passkey_removed", emailChanged,
 	"user.identity_linked"}
+
+const emailChanged = "user.email_changed"
 
 // event is something that happened to a person, for the audit log.
 type event struct {
@@ -94,8 +96,12 @@ const recordedMax = 100
 // organization has a log of its own.
 func (s *Service) record(ctx context.Context, p Person, o Origin, e event) error {
 	var orgs []Membership
+	limit, parts := recordedMax, []audit.Part(nil)
+	if e.action == emailChanged { // the records of members state their addresses
+		limit, parts = membershipsMax, []audit.Part{{Type: "member", ID: p.UserID}}
+	}
 	err := s.db.ReadAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) (err error) {
-		orgs, err = selectMemberships(ctx, tx, p.UserID, recordedMax)
+		orgs, err = selectMemberships(ctx, tx, p.UserID, limit)
 		return err
 	})
 	if err != nil {
@@ -110,7 +116,7 @@ func (s *Service) record(ctx context.Context, p Person, o Origin, e event) error
 		who.OrganizationID, who.UserID, who.RequestID = m.OrganizationID, p.UserID, o.RequestID
 		err := s.db.Write(actor.With(ctx, who), m.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			audit.Record(ctx, tx, audit.Change{Action: e.action, ResourceType: "user", ResourceID: p.UserID, After: told.facts(), Object: told,
-				PartsOnly: true})
+				Parts: parts, PartsOnly: true})
 			return nil
 		})
 		if err != nil {

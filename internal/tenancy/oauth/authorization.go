@@ -27,6 +27,8 @@ type Authorization struct {
 	CreatedAt time.Time
 	EndedAt   *time.Time
 	EndReason EndReason
+
+	LastUse *access.Use // set in lists only; nil if it was not used yet
 }
 
 // noun is what people call an authorization.
@@ -258,11 +260,28 @@ func (s *Service) Authorizations(ctx context.Context, p page.Request) (page.Page
 			if err != nil {
 				return err
 			}
-			rows, err = selectAuthorizations(ctx, tx, sees, below, limit)
-			return err
+			if rows, err = selectAuthorizations(ctx, tx, sees, below, limit); err != nil {
+				return err
+			}
+			return setLastUses(ctx, tx, rows)
 		})
 		return rows, err
 	})
+}
+
+// setLastUses sets when apps were used last.
+func setLastUses(ctx context.Context, tx *db.Tx, rows []Authorization) error {
+	ids := make([]string, len(rows))
+	for i, a := range rows {
+		ids[i] = a.ID
+	}
+	used, err := access.LastUses(ctx, tx, ids)
+	for i, a := range rows {
+		if use, ok := used[a.ID]; ok {
+			rows[i].LastUse = &use
+		}
+	}
+	return err
 }
 
 // Authorization returns what a person has allowed an app, also if it has ended: one's own, or as an owner or admin that of anybody in the

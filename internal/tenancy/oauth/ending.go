@@ -112,6 +112,16 @@ func sightOf(ctx context.Context, tx *db.Tx, who actor.Actor) (sight, error) {
 // includes reports whether an actor sees an authorization.
 func (s sight) includes(a Authorization) bool { return s.all || s.userID != "" && a.UserID == s.userID }
 
+// RequireActive returns an Unauthorized fault for an authorization that has ended, and keeps it from ending until the transaction does. It
+// is a building block.
+func RequireActive(ctx context.Context, tx *db.Tx, authorizationID string) error {
+	a, err := lockAuthorization(ctx, tx, authorizationID)
+	if err == nil && a.EndedAt != nil {
+		err = errBadToken
+	}
+	return err
+}
+
 // EndAuthorizations is the job that ends all that people have allowed an app that was revoked.
 type EndAuthorizations struct {
 	ClientID string `json:"oauth_client_id"`

@@ -240,7 +240,7 @@ func (n *Tenant) TokenOf(t *testing.T, m access.Member, scopes ...actor.Scope) s
 	verifier := oauth2.GenerateVerifier()
 	who := actor.Actor{OrganizationID: n.Organization.ID, UserID: m.UserID, Role: m.Role, Scopes: actor.Scopes}
 	code, err := apps.Approve(ctx, who, c, oauth.AuthorizationRequest{ResponseType: "code", ClientID: c.ID, RedirectURI: redirect,
-		Scope: string(actor.ScopeAll), CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier), CodeChallengeMethod: "S256"}, scopes)
+		Scope: scopeOf(scopes), CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier), CodeChallengeMethod: "S256"}, scopes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,6 +249,15 @@ func (n *Tenant) TokenOf(t *testing.T, m access.Member, scopes ...actor.Scope) s
 		t.Fatal(err)
 	}
 	return given.Access.Reveal()
+}
+
+// scopeOf returns scopes as an app asks for them.
+func scopeOf(scopes []actor.Scope) string {
+	texts := make([]string, len(scopes))
+	for i, s := range scopes {
+		texts[i] = string(s)
+	}
+	return strings.Join(texts, " ")
 }
 
 // Nobody returns a key that belongs to no user.

@@ -71,7 +71,7 @@ func viewConnectedApp(a oauth.Authorization) ConnectedApp {
 	for i, s := range a.Scopes {
 		scopes[i] = string(s)
 	}
-	return ConnectedApp{
+	out := ConnectedApp{
 		ID:            a.ID,
 		OAuthClientID: a.ClientID,
 		Name:          a.Client.Name,
@@ -83,4 +83,8 @@ func viewConnectedApp(a oauth.Authorization) ConnectedApp {
 		EndedAt:       wire.TimestampOrNull(a.EndedAt),
 		EndReason:     db.OrNull(string(a.EndReason)),
 	}
+	if a.LastUse != nil {
+		out.LastUsedAt, out.LastUsedFrom = wire.TimestampOrNull(&a.LastUse.At), db.OrNull(a.LastUse.From)
+	}
+	return out
 }

@@ -28,7 +28,8 @@ func Records() []wire.Record {
 			}),
 		wire.Viewed(wire.RecordAt("oauth_client", "/v1/oauth-clients/{oauth_client_id}", "oauth_client.created", "oauth_client.revoked").
 			OnlyPrivileged(), func(_ context.Context, c oauth.Client) OAuthClient { return viewOAuthClient(c) }),
-		wire.Viewed(wire.RecordAt("oauth_authorization", "", "oauth_authorization.granted", "oauth_authorization.ended").OnlyPrivileged(),
+		wire.Viewed(wire.RecordAt("oauth_authorization", "", "oauth_authorization.granted", "oauth_authorization.ended").OnlyPrivileged().
+			Without("last_used_at", "last_used_from"),
 			func(_ context.Context, a oauth.Authorization) ConnectedApp { return viewConnectedApp(a) }),
 	}
 }
