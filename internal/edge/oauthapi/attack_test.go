@@ -118,7 +118,8 @@ func TestTheAddressOfACodeCannotBeChangedAtTheTokenEndpoint(t *testing.T) {
 		for _, uri := range []string{callback, "http://127.0.0.1/callback/", "http://127.0.0.1/Callback", "HTTP://127.0.0.1/callback",
 			"http://127.0.0.1:80/callback", "http://127.0.0.1:4711/callback", "http://localhost/callback", "http://127.0.0.1/callback?x=1",
 			"http://127.0.0.1/callback#x", "http://127.0.0.1/%63allback", "http://127.0.0.1/x/../callback", "http://127.0.0.1//callback",
-			"http://127.0.0.1.evil.example/callback", "http://127.0.0.1@evil.example/callback", `http://127.0.0.1\callback`, "https://evil.example/"} {
+			"http://127.0.0.1.evil.example/callback", "http://127.0.0.1@evil.example/callback", `http://127.0.0.1\callback`,
+			"https://evil.example/"} {
 			form := redeem(two, code)
 			form.Set("redirect_uri", uri)
 			w.refuses(uri, w.post("/oauth/token", form), 400, oauth.InvalidGrant)
