@@ -34,6 +34,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/edge/docs"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
@@ -101,6 +102,7 @@ type capture struct {
 	scenario scenario
 
 	organizationID string
+	owner          actor.Actor
 	receiver       string // the address of a receiver of webhooks
 
 	values   map[string]string // what the scenario remembers
@@ -140,7 +142,9 @@ func newCapture(t *testing.T) *capture {
 		t.Fatal(err)
 	}
 	return &capture{service: s, clock: now, key: f.KeyText.Reveal(), scenario: parseScenario(t, string(text)),
-		organizationID: f.Organization.ID, receiver: receive(t), values: map[string]string{},
+		organizationID: f.Organization.ID, receiver: receive(t),
+		owner:  actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes},
+		values: map[string]string{},
 		stable: map[string]string{}, counts: map[string]int{}}
 }
 
@@ -236,8 +240,17 @@ func takesKey(a *api.API, operation string) bool {
 // work runs the background tasks of a kind until all are finished.
 func (c *capture) work(t *testing.T, kind string) {
 	t.Helper()
-	if kind == "webhooks" {
+	switch kind {
+	case "webhooks":
 		c.deliver(t)
+		return
+	case "member":
+		if _, err := c.service.App.Access.AddMember(actor.With(t.Context(), c.owner), "lin@example.com", actor.Accountant); err != nil {
+			t.Fatal(err)
+		}
+		return
+	case "app":
+		c.service.Connect(t, c.owner, actor.ScopeRead)
 		return
 	}
 	runner, path := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler)), "/v1/imports"

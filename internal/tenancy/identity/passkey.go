@@ -43,7 +43,8 @@ const (
 // says. The error is Unavailable where browsers offer no passkeys: without a name, or without HTTPS except on the machine itself.
 func (s *Service) relyingParty() (*webauthn.WebAuthn, error) {
 	at, err := url.Parse(s.config.PublicURL)
-	if err != nil || s.config.Secrets == nil || at.Hostname() == "" || net.ParseIP(at.Hostname()) != nil || at.Scheme != "https" && at.Hostname() != "localhost" {
+	if err != nil || s.config.Secrets == nil || at.Hostname() == "" || net.ParseIP(at.Hostname()) != nil ||
+		at.Scheme != "https" && at.Hostname() != "localhost" {
 		return nil, fault.Conflictf("passkeys need a public address with https and the name of a host: ask the operator of the service")
 	}
 	required := protocol.ResidentKeyRequired()

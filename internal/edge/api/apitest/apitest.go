@@ -231,14 +231,19 @@ func (n *Tenant) Token(t *testing.T, scopes ...actor.Scope) string {
 // TokenOf is Token for any member.
 func (n *Tenant) TokenOf(t *testing.T, m access.Member, scopes ...actor.Scope) string {
 	t.Helper()
-	apps, ctx := n.service.App.OAuth, t.Context()
+	return n.service.Connect(t, actor.Actor{OrganizationID: n.Organization.ID, UserID: m.UserID, Role: m.Role, Scopes: actor.Scopes}, scopes...)
+}
+
+// Connect registers an app that somebody allows to act with some scopes, and returns its access token.
+func (s *Service) Connect(t *testing.T, who actor.Actor, scopes ...actor.Scope) string {
+	t.Helper()
+	apps, ctx := s.App.OAuth, t.Context()
 	const redirect = "https://app.example.com/callback"
-	c, err := apps.Register(ctx, oauth.RegisterParams{Name: "App", RedirectURIs: []string{redirect}}, oauth.ByOperator)
+	c, err := apps.Register(ctx, oauth.RegisterParams{Name: "Forecast", RedirectURIs: []string{redirect}}, oauth.ByOperator)
 	if err != nil {
 		t.Fatal(err)
 	}
 	verifier := oauth2.GenerateVerifier()
-	who := actor.Actor{OrganizationID: n.Organization.ID, UserID: m.UserID, Role: m.Role, Scopes: actor.Scopes}
 	code, err := apps.Approve(ctx, who, c, oauth.AuthorizationRequest{ResponseType: "code", ClientID: c.ID, RedirectURI: redirect,
 		Scope: scopeOf(scopes), CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier), CodeChallengeMethod: "S256"}, scopes)
 	if err != nil {
