@@ -23,8 +23,10 @@ func TestSomebodyNewAcceptsAnInvitationAndIsSignedIn(t *testing.T) {
 		path := s.invite("mara@acme.example")
 		p := s.visitor()
 		page := p.get(path).wants("the link", 200, "/invitations/", "Join Acme", ada+" has invited mara@acme.example", "with the role accountant")
-		page.submit("", "name", "Mara", "password", "seven lanterns drift", "again", "seven").wants("not the same", 400, "", "not the same", "[Mara]")
-		page.submit("", "name", "Mara", "password", "short", "again", "short").wants("short", 400, "/invitations/", "The password must have at least")
+		page.submit("", "name", "Mara", "password", "seven lanterns drift", "again", "seven").
+			wants("not the same", 400, "", "not the same", "[Mara]")
+		page.submit("", "name", "Mara", "password", "short", "again", "short").
+			wants("short", 400, "/invitations/", "The password must have at least")
 		page.submit("", "name", "Mara", "password", "seven lanterns drift", "again", "seven lanterns drift").
 			wants("joined", 200, "/account", "You have joined the organization.", "Mara", "Acme", "accountant")
 		p.get(path).wants("again", 404, "/invitations/", "This link does not work", "Ask whoever invited you")
@@ -39,7 +41,8 @@ func TestSomebodyWithAnAccountSignsInAndAcceptsAnInvitation(t *testing.T) {
 		s.must(err)
 		s.must(s.app.Identity.SetPassword(s.Context(), other.Owner.UserID, secret.New(good), identity.Origin{}))
 		path := s.invite("hank@globex.example")
-		s.ada().get(path).wants("somebody else", 200, "/invitations/", "You are signed in as "+ada+", but the invitation is for hank@globex.example")
+		s.ada().get(path).
+			wants("somebody else", 200, "/invitations/", "You are signed in as "+ada+", but the invitation is for hank@globex.example")
 		p := s.visitor()
 		p.get(path).wants("not signed in", 200, "/invitations/", "You have an account with this address. Sign in to join.")
 		p.send("POST", path, nil).wants("sent anyway", 200, "/sign-in?next=%2Finvitations%2F")
