@@ -345,13 +345,6 @@ func TestLimitsAreWrittenForPeople(t *testing.T) {
 	}
 }
 
-func TestTheRootLeadsToTheReference(t *testing.T) {
-	t.Parallel()
-	if w := get(t, described(t), "/"); w.Code != http.StatusFound || w.Header().Get("Location") != "/docs" {
-		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
-	}
-}
-
 func TestPagesAreCompressedAndRevalidated(t *testing.T) {
 	t.Parallel()
 	a := described(t)
