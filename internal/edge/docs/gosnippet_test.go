@@ -24,6 +24,7 @@ import (
 // methods says which method of the client makes a request, and which parameters it takes where that does not follow from their types. An
 // operation that is not here has the method of its own name, without "list", "get" and "store". One without a method is sent by Do.
 var methods = map[string]string{
+	"setPreference": "Do", "getPreferences": "Do",
 	"verifyAuditLog": "VerifyAuditLog after", "listAPIKeys": "APIKeys", "listFXRates": "FXRates", "storeFXRates": "StoreFXRates",
 	"listAssetTaxLots": "AssetTaxLots", "listRealizedGains": "RealizedGainsLosses", "listDispositions": "ScheduleOfDispositions",
 	"explainFigure": "Explain", "getAccountingPeriodReadiness": "AccountingPeriodReadiness accounting_period_id legal_entity_id",

@@ -231,7 +231,8 @@ func (n *Tenant) Token(t *testing.T, scopes ...actor.Scope) string {
 // TokenOf is Token for any member.
 func (n *Tenant) TokenOf(t *testing.T, m access.Member, scopes ...actor.Scope) string {
 	t.Helper()
-	return n.service.Connect(t, actor.Actor{OrganizationID: n.Organization.ID, UserID: m.UserID, Role: m.Role, Scopes: actor.Scopes}, scopes...)
+	who := actor.Actor{OrganizationID: n.Organization.ID, UserID: m.UserID, Role: m.Role, Scopes: actor.Scopes}
+	return n.service.Connect(t, who, scopes...)
 }
 
 // Connect registers an app that somebody allows to act with some scopes, and returns its access token.

@@ -106,7 +106,8 @@ func TestPeopleSeeAndDisconnectTheirOwnAppsAndAdminsAll(t *testing.T) {
 			}
 			reasons = append(reasons, data.Name+" "+reason)
 		}
-		if got := strings.Join(reasons, ", "); got != "Ledger Tools granted, Ledger Tools granted, Ledger Tools disconnected, Ledger Tools disconnected" {
+		const want = "Ledger Tools granted, Ledger Tools granted, Ledger Tools disconnected, Ledger Tools disconnected"
+		if got := strings.Join(reasons, ", "); got != want {
 			t.Errorf("events: %s", got)
 		}
 	})
