@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -99,6 +100,9 @@ func lineAfter(f *os.File, position int64) (at int64, hash string, next int64, e
 	from := max(0, position-1) // a line begins at the position if the byte before ends another
 	buffer := make([]byte, 2*lineMax)
 	n, err := f.ReadAt(buffer, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, "", 0, err
+	}
 	if n == 0 {
 		return 0, "", 0, nil
 	}

@@ -26,17 +26,17 @@ func (h handlers) webhooks() []wire.Route {
 	const all, one = "/v1/webhook-endpoints", "/v1/webhook-endpoints/{webhook_endpoint_id}"
 	routes := wire.Tag{Name: "Webhooks", Description: "Addresses of other systems that events are sent to."}.Routes(
 		wire.Get(all, h.listWebhookEndpoints, "List webhook endpoints in the order in which they were created"),
-		wire.Post(all, h.createWebhookEndpoint, "Create a webhook endpoint").Creates().
+		wire.Post(all, h.createWebhookEndpoint, "Create a webhook endpoint").Sensitive().Creates().
 			Describe("Events that happen from now on are sent to it, each in a POST request that is signed as the Standard Webhooks "+
 				"specification says. An answer with a status from 200 to 299 within 15 seconds means that it has accepted the event. "+
 				"Otherwise the event is sent again, with growing pauses, for three days. An event may arrive more than once: its "+
 				"`webhook-id` is then the same. An organization can have 100 endpoints."),
 		wire.Get(one, h.getWebhookEndpoint, "Get a webhook endpoint"),
-		wire.Patch(one, h.updateWebhookEndpoint, "Update a webhook endpoint").
+		wire.Patch(one, h.updateWebhookEndpoint, "Update a webhook endpoint").Sensitive().
 			Describe("New types also apply to events that were not sent yet. If deliveries fail, a new address has everything that waits sent to "+
 				"it at once."),
 		wire.Delete(one, h.deleteWebhookEndpoint, "Delete a webhook endpoint").Describe("Its log is deleted with it."),
-		wire.Post(one+"/rotate-secret", h.rotateWebhookSecret, "Replace the secret of a webhook endpoint").
+		wire.Post(one+"/rotate-secret", h.rotateWebhookSecret, "Replace the secret of a webhook endpoint").Sensitive().
 			Describe("Returns the new secret. Events are signed with both secrets until the former one expires, so that no event is "+
 				"refused while the endpoint learns the new one. Until then, the answer to another replacement is 409, because the endpoint may "+
 				"know neither of the newer ones, unless it has `overlap_hours` 0: that replaces both secrets at once."),

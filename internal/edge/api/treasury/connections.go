@@ -37,11 +37,11 @@ type updatesConnection struct {
 }
 
 func (h handlers) connections() []wire.Route {
-	create := wire.Post("/v1/connections", h.createConnection, "Connect an account at another system").
+	create := wire.Post("/v1/connections", h.createConnection, "Connect an account at another system").Sensitive().
 		Describe("The provider is asked whether it knows the credentials, which are stored encrypted and never returned. What the account " +
 			"has is then read in the background: GET the connection until it is active. Without source_id, a source for its transactions is " +
 			"created, or that of an earlier connection to the same account is used again.").Privileged().ByProvider().Creates()
-	update := wire.Patch("/v1/connections/{connection_id}", h.updateConnection, "Update a connection").
+	update := wire.Patch("/v1/connections/{connection_id}", h.updateConnection, "Update a connection").Sensitive().
 		Describe("A new api_key must be of the same account and mode, otherwise the answer is 409. The provider is asked whether it knows the " +
 			"key, and the account is then read again. A synchronization under way with the former key ends.").
 		Privileged().ByProvider()
