@@ -118,7 +118,7 @@ func (s *Service) ChangePassword(ctx context.Context, one Session, former, plain
 		return err
 	}
 	if !right && p.HasPassword() {
-		return s.refuse(ctx, p, o, counted, fault.Invalidf("current_password", "is wrong"))
+		return s.refuse(ctx, p.Email, o, counted, fault.Invalidf("current_password", "is wrong"))
 	}
 	if err := s.setPassword(ctx, &p, plain, one.ID, nil); err != nil {
 		return err

@@ -39,7 +39,7 @@ func (s *Service) SignInWithPasskey(ctx context.Context, ticket secret.Text, ans
 	}
 	p, err := s.checkPasskey(ctx, signingIn, Session{}, ticket, answer)
 	if fault.KindOf(err) == fault.Unauthorized {
-		return SignedIn{}, s.refuse(ctx, p, o, counted, err)
+		return SignedIn{}, s.refuse(ctx, p.Email, o, counted, err)
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -81,7 +81,7 @@ func (s *Service) ConfirmWithPasskey(ctx context.Context, one Session, ticket se
 		return err
 	}
 	if _, err := s.checkPasskey(ctx, confirming, one, ticket, answer); fault.KindOf(err) == fault.Unauthorized {
-		return s.refuse(ctx, person, o, counted, err)
+		return s.refuse(ctx, person.Email, o, counted, err)
 	} else if err != nil {
 		return err
 	}

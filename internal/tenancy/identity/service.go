@@ -34,6 +34,8 @@ type Service struct {
 
 	// QueueReset queues the job that mails a link to set a new password. Without it, no mail is sent.
 	QueueReset func(ctx context.Context, tx *db.Tx, r ResetRequest) error
+	// QueueFailure has a failed attempt recorded after a database transaction. Without it, it is recorded at once.
+	QueueFailure func(ctx context.Context, tx *db.Tx, f Failure) error
 }
 
 // NewService returns a Service on a database. Passwords take half of the processors at most, so that requests find one free.

@@ -64,7 +64,7 @@ func (s *Service) SignIn(ctx context.Context, p SignInParams) (SignedIn, error) 
 		return SignedIn{}, err
 	}
 	if !right {
-		return SignedIn{}, s.refuse(ctx, person, p.Origin, counted, errWrong)
+		return SignedIn{}, s.refuse(ctx, email, p.Origin, counted, errWrong)
 	}
 	if outdated {
 		if err := s.rehash(ctx, person, p.Password); err != nil {
@@ -104,7 +104,7 @@ func (s *Service) SignInWithCode(ctx context.Context, ticket, code secret.Text, 
 func (s *Service) checkCode(ctx context.Context, p Person, o Origin, counted []subject, code secret.Text) (SignedIn, error) {
 	method, err := s.useCode(ctx, p.UserID, code)
 	if fault.KindOf(err) == fault.Unauthorized {
-		return SignedIn{}, s.refuse(ctx, p, o, counted, errWrongCode)
+		return SignedIn{}, s.refuse(ctx, p.Email, o, counted, errWrongCode)
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -112,13 +112,40 @@ func (s *Service) checkCode(ctx context.Context, p Person, o Origin, counted []s
 	return s.welcome(ctx, p, o, counted, method)
 }
 
-// refuse counts and records a failed attempt, and returns the reason.
-func (s *Service) refuse(ctx context.Context, p Person, o Origin, counted []subject, reason error) error {
-	if err := s.fail(ctx, counted); err != nil {
+// Failure is the job that records a failed attempt to sign in. Whether there is such a person is found out by the job, so that the answer
+// takes as long for an address that nobody has.
+type Failure struct {
+	Email  string `json:"email"`
+	Reason string `json:"reason"`
+	Origin Origin `json:"origin"`
+}
+
+// Kind returns the name of the job.
+func (Failure) Kind() string { return "sign_in_failed" }
+
+// RecordFailure records a failed attempt in the audit logs of the person's organizations.
+func (s *Service) RecordFailure(ctx context.Context, f Failure) error {
+	p, err := s.byEmail(ctx, f.Email)
+	if err != nil || p.UserID == "" {
 		return err
 	}
-	if p.UserID != "" {
-		if err := s.record(ctx, p, o, event{"sign_in.failed", map[string]any{"reason": reason.Error()}}); err != nil {
+	return s.record(ctx, p, f.Origin, event{"sign_in.failed", map[string]any{"reason": f.Reason}})
+}
+
+// refuse counts a failed attempt, has it recorded, and returns the reason.
+func (s *Service) refuse(ctx context.Context, email string, o Origin, counted []subject, reason error) error {
+	f := Failure{Email: email, Reason: reason.Error(), Origin: o}
+	err := s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		if err := countAll(ctx, tx, counted); err != nil || s.QueueFailure == nil {
+			return err
+		}
+		return s.QueueFailure(ctx, tx, f)
+	})
+	if err != nil {
+		return err
+	}
+	if s.QueueFailure == nil {
+		if err := s.RecordFailure(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -214,7 +241,7 @@ func (s *Service) Confirm(ctx context.Context, one Session, plain, code secret.T
 		}
 	}
 	if !right {
-		return s.refuse(ctx, person, o, counted, fault.Unauthorizedf("the password or the code is wrong"))
+		return s.refuse(ctx, person.Email, o, counted, fault.Unauthorizedf("the password or the code is wrong"))
 	}
 	if err := s.succeed(ctx, counted); err != nil {
 		return err

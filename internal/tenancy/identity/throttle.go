@@ -100,14 +100,16 @@ func waitText(d time.Duration) string {
 
 // fail counts a failed attempt.
 func (s *Service) fail(ctx context.Context, of []subject) error {
-	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		for _, one := range of {
-			if err := countFailure(ctx, tx, one.hash, tx.Now(), tx.Now().Add(-failuresKept)); err != nil {
-				return err
-			}
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error { return countAll(ctx, tx, of) })
+}
+
+func countAll(ctx context.Context, tx *db.Tx, of []subject) error {
+	for _, one := range of {
+		if err := countFailure(ctx, tx, one.hash, tx.Now(), tx.Now().Add(-failuresKept)); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // succeed forgets the failures of an account from an address.
