@@ -197,7 +197,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	if c.Secrets != nil { // without them no message can be queued
 		a.Identity.Send, a.Identity.QueueReset = a.queueMail, a.queueReset
 	}
-	a.Identity.QueueFailure = a.queueFailure
+	a.Identity.Queue = func(ctx context.Context, tx *db.Tx, h identity.Happened) error { return a.queue(ctx, tx, h) }
 	a.OAuth.Queue = func(ctx context.Context, tx *db.Tx, j oauth.EndAuthorizations) error { return a.queue(ctx, tx, j) }
 	a.connectTeam()
 	return a
@@ -286,7 +286,7 @@ func (a *App) Work(ctx context.Context) error {
 	job.Handle(workers, func(ctx context.Context, _ oauth.Sweep) error { return a.OAuth.Sweep(ctx) })
 	job.Every(workers, sweepEvery, oauth.Sweep{})
 	job.Handle(workers, a.Identity.MailReset)
-	job.Handle(workers, a.Identity.RecordFailure)
+	job.Handle(workers, a.Identity.Record)
 	job.Handle(workers, func(ctx context.Context, _ identity.Sweep) error { return a.Identity.DeleteExpired(ctx) })
 	job.Every(workers, sweepEvery, identity.Sweep{})
 	a.handleMail(workers)

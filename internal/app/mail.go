@@ -56,9 +56,6 @@ func (a *App) queueReset(ctx context.Context, tx *db.Tx, r identity.ResetRequest
 	return a.queue(ctx, tx, r)
 }
 
-// queueFailure records a failed attempt to sign in after the database transaction.
-func (a *App) queueFailure(ctx context.Context, tx *db.Tx, f identity.Failure) error { return a.queue(ctx, tx, f) }
-
 // handleMail registers the job that sends messages.
 func (a *App) handleMail(workers *job.Workers) {
 	job.Handle(workers, func(ctx context.Context, j mailJob) error {

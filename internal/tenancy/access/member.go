@@ -98,6 +98,17 @@ func (m Member) facts() map[string]any {
 		"legal_entity_ids": append([]string{}, m.LegalEntityIDs...)}
 }
 
+// RecordMember records that what is stored of a member has changed, such as the address that belongs to all organizations of the person. It
+// is a building block.
+func RecordMember(ctx context.Context, tx *db.Tx, userID string) error {
+	m, err := FindMember(ctx, tx, userID)
+	if err != nil {
+		return err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "member.updated", ResourceType: "member", ResourceID: m.UserID, After: m.facts(), Object: m})
+	return nil
+}
+
 // Members lists the members of the organization in the order in which they joined.
 func (s *Service) Members(ctx context.Context, p page.Request) (page.Page[Member], error) {
 	key := func(m Member) string { return m.UserID }

@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/password"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
@@ -72,23 +73,16 @@ func (s *Service) SetPasswordByLink(ctx context.Context, link, plain secret.Text
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if err := s.setPassword(ctx, &p, plain, "", func(ctx context.Context, tx *db.Tx) error {
+	if err := s.setPassword(ctx, &p, plain, change{by: "mailed link", origin: o, also: func(ctx context.Context, tx *db.Tx) error {
 		_, err := UseLink(ctx, tx, SetPassword, link)
 		return err
-	}); err != nil {
-		return SignedIn{}, err
-	}
-	if err := s.record(ctx, p, o, event{"user.password_changed", map[string]any{"by": "mailed link"}}); err != nil {
+	}}); err != nil {
 		return SignedIn{}, err
 	}
 	if p.HasSecondFactor() {
-		ticket, err := s.newTicket(p)
-		if err != nil {
-			return SignedIn{}, err
-		}
-		return SignedIn{}, &SecondFactorNeeded{ticket}
+		return SignedIn{}, s.askForCode(ctx, p, nil)
 	}
-	return s.welcome(ctx, p, o, subjects(p.Email, o), ByLink)
+	return s.welcome(ctx, p, o, nil, ByLink)
 }
 
 // SetPassword sets the password of a person without asking for the former one. It is for the operator of the service.
@@ -97,37 +91,51 @@ func (s *Service) SetPassword(ctx context.Context, userID string, plain secret.T
 	if err != nil {
 		return err
 	}
-	if err := s.setPassword(ctx, &p, plain, "", nil); err != nil {
-		return err
-	}
-	return s.record(ctx, p, o, event{"user.password_changed", map[string]any{"by": "the operator of the service"}})
+	return s.setPassword(ctx, &p, plain, change{by: "the operator of the service", origin: o})
 }
 
-// ChangePassword replaces the password of the person of a session, and ends the other sessions.
+// ChangePassword replaces the password of the person of a session, and ends the other sessions. A person who has none must have proved
+// recently who they are.
 func (s *Service) ChangePassword(ctx context.Context, one Session, former, plain secret.Text, o Origin) error {
 	p, err := s.Find(ctx, one.UserID)
 	if err != nil {
 		return err
 	}
+	by := change{by: "the user", origin: o, keep: one.ID}
+	if !p.HasPassword() {
+		if !one.Fresh(s.now()) {
+			return fault.Forbiddenf("confirm first that it is you, at %s/confirm", s.config.PublicURL)
+		}
+		return s.setPassword(ctx, &p, plain, by)
+	}
 	counted := subjects(p.Email, o)
-	if err := s.allow(ctx, counted); err != nil {
+	if err := s.attempt(ctx, counted); err != nil {
 		return err
 	}
 	right, _, err := s.hasher.Verify(ctx, p.passwordHash, former)
 	if err != nil {
 		return err
 	}
-	if !right && p.HasPassword() {
-		return s.refuse(ctx, p.Email, o, counted, fault.Invalidf("current_password", "is wrong"))
+	if !right {
+		return s.refuse(ctx, p.Email, o, fault.Invalidf("current_password", "is wrong"))
 	}
-	if err := s.setPassword(ctx, &p, plain, one.ID, nil); err != nil {
+	if err := s.succeed(ctx, counted); err != nil {
 		return err
 	}
-	return s.record(ctx, p, o, event{"user.password_changed", map[string]any{"by": "the user"}})
+	return s.setPassword(ctx, &p, plain, by)
 }
 
-// setPassword checks and stores a password, and ends all sessions but one. The function runs in the same database transaction.
-func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text, keep string, also db.Func) error {
+// change says how a password is changed.
+type change struct {
+	by     string // for the audit log
+	origin Origin
+	keep   string  // the session that does not end; empty means that all do
+	also   db.Func // runs in the same database transaction; nil means nothing
+}
+
+// setPassword checks and stores a password, ends sessions, and makes links worthless that were mailed before: who sets a new password may do
+// so because somebody else has asked for them.
+func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text, c change) error {
 	orgs, err := s.Memberships(ctx, p.UserID)
 	if err != nil {
 		return err
@@ -154,15 +162,18 @@ func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text,
 			return err
 		}
 		*p = locked
-		if _, err := s.endSessions(ctx, tx, p.UserID, keep); err != nil {
+		if _, err := s.endSessions(ctx, tx, p.UserID, c.keep); err != nil {
 			return err
 		}
-		if also != nil {
-			if err := also(ctx, tx); err != nil {
+		if c.also != nil {
+			if err := c.also(ctx, tx); err != nil {
 				return err
 			}
 		}
-		if err := deleteLinks(ctx, tx, p.UserID, SetPassword); err != nil {
+		if err := deleteLinks(ctx, tx, p.UserID, SetPassword, ConfirmEmail); err != nil {
+			return err
+		}
+		if err := s.note(ctx, tx, *p, c.origin, event{"user.password_changed", map[string]any{"by": c.by}}); err != nil {
 			return err
 		}
 		return s.send(ctx, tx, p.Email, "Your password was changed", "The password of your account at %s was changed at %s.\n\n"+
@@ -215,11 +226,21 @@ func (s *Service) RequestEmailChange(ctx context.Context, userID, address string
 	if err != nil {
 		return err
 	}
+	counted := []subject{{hash: token.Hash("change of address\n" + p.UserID), pace: ofReset}}
+	if err := s.attempt(ctx, counted); err != nil { // not a failure, but counted in the same way
+		return err
+	}
 	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
 		if err := deleteLinks(ctx, tx, p.UserID, ConfirmEmail); err != nil {
 			return err
 		}
-		if other.UserID != "" { // the answer is the same, so that nobody learns who has an account
+		// What the person sees is the same whether or not somebody has the address, so that nobody learns who has an account.
+		if err := s.send(ctx, tx, p.Email, "Your email address is about to change", "Somebody has asked to change the address of your account at "+
+			"%s to %s.\n\nIf that was not you, set a new password now: %s/forgot-password\n", s.config.PublicURL, email,
+			s.config.PublicURL); err != nil {
+			return err
+		}
+		if other.UserID != "" {
 			return s.send(ctx, tx, email, "Your address at Bursar", "Somebody wants to use this address for another account at %s, but you have an "+
 				"account with it already. If that was you, sign in with this address.\n", s.config.PublicURL)
 		}
@@ -227,18 +248,13 @@ func (s *Service) RequestEmailChange(ctx context.Context, userID, address string
 		if err != nil {
 			return err
 		}
-		if err := s.send(ctx, tx, email, "Confirm your email address", "To use this address for your account at %s, open this link within a "+
-			"day:\n%s\n", s.config.PublicURL, link.Reveal()); err != nil {
-			return err
-		}
-		return s.send(ctx, tx, p.Email, "Your email address is about to change", "Somebody has asked to change the address of your account at "+
-			"%s to %s.\n\nIf that was not you, set a new password now: %s/forgot-password\n", s.config.PublicURL, email, s.config.PublicURL)
+		return s.send(ctx, tx, email, "Confirm your email address", "To use this address for your account at %s, open this link within a "+
+			"day:\n%s\n", s.config.PublicURL, link.Reveal())
 	})
 }
 
 // ConfirmEmailChange sets the email address that a link was sent to.
 func (s *Service) ConfirmEmailChange(ctx context.Context, link secret.Text, o Origin) (p Person, err error) {
-	var former string
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
 		l, err := UseLink(ctx, tx, ConfirmEmail, link)
 		if err != nil {
@@ -252,11 +268,14 @@ func (s *Service) ConfirmEmailChange(ctx context.Context, link secret.Text, o Or
 		} else if err != nil && fault.KindOf(err) != fault.NotFound {
 			return err
 		}
-		former, p.Email = p.Email, l.Email
+		if err := deleteLinks(ctx, tx, p.UserID, SetPassword); err != nil { // they were mailed to the former address
+			return err
+		}
+		if err := s.note(ctx, tx, p, o, event{emailChanged, map[string]any{"former_email": p.Email}}); err != nil {
+			return err
+		}
+		p.Email = l.Email
 		return access.ChangeEmail(ctx, tx, p.UserID, l.Email)
 	})
-	if err != nil {
-		return p, err
-	}
-	return p, s.record(ctx, p, o, event{emailChanged, map[string]any{"former_email": former}})
+	return p, err
 }

@@ -48,9 +48,14 @@ func countLinks(ctx context.Context, tx *db.Tx, userID string, purpose Purpose, 
 }
 
 // deleteLinks deletes the links of a person that were not used.
-func deleteLinks(ctx context.Context, tx *db.Tx, userID string, purpose Purpose) error {
-	_, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE user_id = ? AND purpose = ? AND used_at IS NULL", userID, string(purpose))
-	return err
+func deleteLinks(ctx context.Context, tx *db.Tx, userID string, purposes ...Purpose) error {
+	for _, purpose := range purposes {
+		if _, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE user_id = ? AND purpose = ? AND used_at IS NULL", userID,
+			string(purpose)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deleteOld deletes up to a number of rows of a table whose time lies before another, and returns how many there were.

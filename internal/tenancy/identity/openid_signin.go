@@ -32,20 +32,15 @@ func (s *Service) FinishOpenID(ctx context.Context, state secret.Text, query url
 	}); err != nil {
 		return out, err
 	}
-	p, linked, err := s.personOf(ctx, c)
+	p, err := s.personOf(ctx, c, o)
 	if err != nil {
 		return out, err
-	}
-	if linked {
-		if err := s.record(ctx, p, o, event{"user.identity_linked", map[string]any{"issuer": c.issuer}}); err != nil {
-			return out, err
-		}
 	}
 	if v.SessionID != "" {
 		out.Confirmed = true
 		return out, s.confirmByOpenID(ctx, v, c, p, now)
 	}
-	out.SignedIn, err = s.welcome(ctx, p, o, subjects(p.Email, o), ByOpenID)
+	out.SignedIn, err = s.welcome(ctx, p, o, nil, ByOpenID)
 	return out, err
 }
 
@@ -62,12 +57,11 @@ func (s *Service) confirmByOpenID(ctx context.Context, v visit, c claims, p Pers
 
 // personOf returns the person whom the provider speaks of: the one who is linked with that account, or else the one with the email address,
 // who is linked then. Nobody is created: people are invited.
-func (s *Service) personOf(ctx context.Context, c claims) (p Person, linked bool, err error) {
+func (s *Service) personOf(ctx context.Context, c claims, o Origin) (p Person, err error) {
 	if !c.verified() {
-		return p, false, fault.Forbiddenf("%s has not verified your email address: verify it there first", s.OpenIDLabel())
+		return p, fault.Forbiddenf("%s has not verified your email address: verify it there first", s.OpenIDLabel())
 	}
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		linked = false
 		userID, err := selectIdentity(ctx, tx, c.issuer, c.subject)
 		if err == nil {
 			p, err = selectPerson(ctx, tx, userID)
@@ -90,14 +84,16 @@ func (s *Service) personOf(ctx context.Context, c claims) (p Person, linked bool
 			return fault.Forbiddenf("the account with the email address %s is linked with another account at %s: sign in another way", c.Email,
 				s.OpenIDLabel())
 		}
-		linked = true
 		if err := insertIdentity(ctx, tx, identityRow{c.issuer, c.subject, p.UserID, tx.Now()}); err != nil {
+			return err
+		}
+		if err := s.note(ctx, tx, p, o, event{"user.identity_linked", map[string]any{"issuer": c.issuer}}); err != nil {
 			return err
 		}
 		return s.send(ctx, tx, p.Email, "You can sign in with "+s.OpenIDLabel(), "Your account at %s is now linked with your account at %s, and "+
 			"you can sign in with it.\n\nIf that was not you, tell an owner of your organization.\n", s.config.PublicURL, s.OpenIDLabel())
 	})
-	return p, linked, err
+	return p, err
 }
 
 // personByEmail returns the person with an email address as somebody has written it.

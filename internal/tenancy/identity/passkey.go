@@ -259,13 +259,16 @@ func (s *Service) AddPasskey(ctx context.Context, one Session, p AddPasskeyParam
 		if err := insertPasskey(ctx, tx, k); err != nil {
 			return err
 		}
+		if err := s.note(ctx, tx, h.Person, p.Origin, event{"user.passkey_added", map[string]any{"passkey_id": k.ID, "name": k.Name}}); err != nil {
+			return err
+		}
 		return s.send(ctx, tx, h.Email, "A passkey was added", "The passkey \"%s\" was added to your account at %s.\n\nIf that was not you, set "+
 			"a new password now, then remove the passkey: %s/forgot-password\n", name, s.config.PublicURL, s.config.PublicURL)
 	})
 	if err != nil {
 		return Passkey{}, err
 	}
-	return k, s.record(ctx, h.Person, p.Origin, event{"user.passkey_added", map[string]any{"passkey_id": k.ID, "name": k.Name}})
+	return k, nil
 }
 
 // RenamePasskey gives a passkey of a person another name.
@@ -289,10 +292,10 @@ func (s *Service) RemovePasskey(ctx context.Context, p Person, passkeyID string,
 		if k, err = selectPasskey(ctx, tx, p.UserID, passkeyID); err != nil {
 			return err
 		}
-		return deletePasskey(ctx, tx, passkeyID)
+		if err := deletePasskey(ctx, tx, passkeyID); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, p, o, event{"user.passkey_removed", map[string]any{"passkey_id": k.ID, "name": k.Name}})
 	})
-	if err != nil {
-		return err
-	}
-	return s.record(ctx, p, o, event{"user.passkey_removed", map[string]any{"passkey_id": k.ID, "name": k.Name}})
+	return err
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
-	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -33,18 +32,18 @@ func (s *Service) BeginPasskeySignIn() (c Ceremony, err error) {
 
 // SignInWithPasskey signs in the person whose device has answered. A code is not asked for: a passkey is the device and what it asks for.
 func (s *Service) SignInWithPasskey(ctx context.Context, ticket secret.Text, answer []byte, o Origin) (SignedIn, error) {
-	counted := []subject{{token.Hash("address\n" + networkOf(o.Address)), ofAddress}}
-	if err := s.allow(ctx, counted); err != nil {
+	counted := []subject{ofNetwork(o)}
+	if err := s.attempt(ctx, counted); err != nil {
 		return SignedIn{}, err
 	}
 	p, err := s.checkPasskey(ctx, signingIn, Session{}, ticket, answer)
 	if fault.KindOf(err) == fault.Unauthorized {
-		return SignedIn{}, s.refuse(ctx, p.Email, o, counted, err)
+		return SignedIn{}, s.refuse(ctx, p.Email, o, err)
 	}
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return s.welcome(ctx, p, o, subjects(p.Email, o), ByPasskey)
+	return s.welcome(ctx, p, o, counted, ByPasskey)
 }
 
 // BeginPasskeyConfirmation begins to prove again that the person of a session is there.
@@ -77,12 +76,15 @@ func (s *Service) ConfirmWithPasskey(ctx context.Context, one Session, ticket se
 		return err
 	}
 	counted := subjects(person.Email, o)
-	if err := s.allow(ctx, counted); err != nil {
+	if err := s.attempt(ctx, counted); err != nil {
 		return err
 	}
 	if _, err := s.checkPasskey(ctx, confirming, one, ticket, answer); fault.KindOf(err) == fault.Unauthorized {
-		return s.refuse(ctx, person.Email, o, counted, err)
+		return s.refuse(ctx, person.Email, o, err)
 	} else if err != nil {
+		return err
+	}
+	if err := s.succeed(ctx, counted); err != nil {
 		return err
 	}
 	return s.confirmed(ctx, one)

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
 // Person is a user, and how they sign in.
@@ -89,35 +91,72 @@ func (e SecurityEvent) facts() map[string]any {
 	return map[string]any{"user_id": e.UserID, "email": e.Email, "address": e.Address, "user_agent": e.UserAgent, "details": e.Details}
 }
 
-// recordedMax bounds in how many organizations something is recorded.
-const recordedMax = 100
+// Happened is the job that records an event in the audit log of each organization that the person is a member of. It is queued in the
+// database transaction of what happened, so that there is never one without the other.
+type Happened struct {
+	Action  string         `json:"action"`
+	UserID  string         `json:"user_id"`
+	Email   string         `json:"email"` // if the person is found by it
+	Details map[string]any `json:"details"`
+	Origin  Origin         `json:"origin"`
+}
 
-// record adds an event to the audit log of the organizations that a person is a member of. They are written one after the other: each
-// organization has a log of its own.
-func (s *Service) record(ctx context.Context, p Person, o Origin, e event) error {
-	var orgs []Membership
-	limit, parts := recordedMax, []audit.Part(nil)
-	if e.action == emailChanged { // the records of members state their addresses
-		limit, parts = membershipsMax, []audit.Part{{Type: "member", ID: p.UserID}}
+// Kind returns the name of the job.
+func (Happened) Kind() string { return "identity_event" }
+
+// note has an event recorded that happens in a database transaction.
+func (s *Service) note(ctx context.Context, tx *db.Tx, p Person, o Origin, e event) error {
+	return s.queue(ctx, tx, Happened{Action: e.action, UserID: p.UserID, Details: e.details, Origin: o})
+}
+
+// queue stores the job that records an event. A process without a queue records it right after the commit.
+func (s *Service) queue(ctx context.Context, tx *db.Tx, h Happened) error {
+	if s.Queue != nil {
+		return s.Queue(ctx, tx, h)
 	}
+	after := actor.With(context.Background(), actor.From(ctx))
+	tx.AfterCommit(func() { _ = s.Record(after, h) })
+	return nil
+}
+
+// Record records an event in the audit log of each organization that the person is a member of. They are written one after the other: each
+// organization has a log of its own.
+func (s *Service) Record(ctx context.Context, h Happened) error {
+	var p Person
+	var orgs []Membership
 	err := s.db.ReadAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) (err error) {
-		orgs, err = selectMemberships(ctx, tx, p.UserID, limit)
+		if h.UserID != "" {
+			p, err = selectPerson(ctx, tx, h.UserID)
+		} else {
+			p, err = selectPersonByEmail(ctx, tx, h.Email)
+		}
+		if err != nil {
+			return err
+		}
+		orgs, err = selectMemberships(ctx, tx, p.UserID, membershipsMax)
 		return err
 	})
+	if fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	told := SecurityEvent{UserID: p.UserID, Email: p.Email, Address: o.Address, UserAgent: o.UserAgent, Details: map[string]string{}}
-	for name, value := range e.details {
+	told := SecurityEvent{UserID: p.UserID, Email: p.Email, Address: h.Origin.Address, UserAgent: h.Origin.UserAgent,
+		Details: map[string]string{}}
+	for name, value := range h.Details {
 		told.Details[name] = fmt.Sprint(value)
 	}
 	for _, m := range orgs {
 		who := actor.From(ctx)
-		who.OrganizationID, who.UserID, who.RequestID = m.OrganizationID, p.UserID, o.RequestID
+		who.OrganizationID, who.UserID, who.RequestID = m.OrganizationID, p.UserID, h.Origin.RequestID
 		err := s.db.Write(actor.With(ctx, who), m.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			audit.Record(ctx, tx, audit.Change{Action: e.action, ResourceType: "user", ResourceID: p.UserID, After: told.facts(), Object: told,
-				Parts: parts, PartsOnly: true})
-			return nil
+			audit.Record(ctx, tx, audit.Change{Action: h.Action, ResourceType: "user", ResourceID: p.UserID, After: told.facts(), Object: told,
+				PartsOnly: true})
+			if h.Action != emailChanged {
+				return nil
+			}
+			return access.RecordMember(ctx, tx, p.UserID) // what is stored of a member has changed
 		})
 		if err != nil {
 			return err
@@ -128,9 +167,9 @@ func (s *Service) record(ctx context.Context, p Person, o Origin, e event) error
 
 // Origin says where a request comes from.
 type Origin struct {
-	Address   string
-	UserAgent string
-	RequestID string
+	Address   string `json:"address"`
+	UserAgent string `json:"user_agent"`
+	RequestID string `json:"request_id"`
 }
 
 // userAgentMax bounds what is kept of how a browser calls itself.

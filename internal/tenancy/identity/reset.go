@@ -19,11 +19,8 @@ func (s *Service) RequestReset(ctx context.Context, address string, o Origin) er
 	if err != nil {
 		return err
 	}
-	counted := []subject{{token.Hash("reset\n" + networkOf(o.Address)), ofReset}}
-	if err := s.allow(ctx, counted); err != nil {
-		return err
-	}
-	if err := s.fail(ctx, counted); err != nil { // not a failure, but counted in the same way
+	counted := []subject{{hash: token.Hash("reset\n" + networkOf(o.Address)), pace: ofReset}}
+	if err := s.attempt(ctx, counted); err != nil { // not a failure, but counted in the same way
 		return err
 	}
 	if s.QueueReset == nil {

@@ -78,12 +78,12 @@ func (s *Service) ConfirmTOTP(ctx context.Context, userID string, code secret.Te
 		if codes, p.recoveryCodes, err = s.newRecoveryCodes(); err != nil {
 			return err
 		}
-		return updateCredentials(ctx, tx, p)
+		if err := updateCredentials(ctx, tx, p); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, p, o, event{"user.second_factor_added", nil})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return codes, s.record(ctx, p, o, event{"user.second_factor_added", nil})
+	return codes, err
 }
 
 // RemoveTOTP removes the authenticator app and the recovery codes.
@@ -97,12 +97,12 @@ func (s *Service) RemoveTOTP(ctx context.Context, userID string, o Origin) error
 			return fault.Conflictf("no authenticator app is set up")
 		}
 		p.totpSecret, p.totpConfirmedAt, p.recoveryCodes = "", nil, nil
-		return updateCredentials(ctx, tx, p)
+		if err := updateCredentials(ctx, tx, p); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, p, o, event{"user.second_factor_removed", nil})
 	})
-	if err != nil {
-		return err
-	}
-	return s.record(ctx, p, o, event{"user.second_factor_removed", nil})
+	return err
 }
 
 // ReplaceRecoveryCodes returns new recovery codes. The former ones do not work any more.
@@ -118,12 +118,12 @@ func (s *Service) ReplaceRecoveryCodes(ctx context.Context, userID string, o Ori
 		if codes, p.recoveryCodes, err = s.newRecoveryCodes(); err != nil {
 			return err
 		}
-		return updateCredentials(ctx, tx, p)
+		if err := updateCredentials(ctx, tx, p); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, p, o, event{"user.recovery_codes_replaced", nil})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return codes, s.record(ctx, p, o, event{"user.recovery_codes_replaced", nil})
+	return codes, err
 }
 
 // useCode accepts a code of the authenticator app or a recovery code, each once. The error is Unauthorized for a wrong one.

@@ -34,8 +34,8 @@ type Service struct {
 
 	// QueueReset queues the job that mails a link to set a new password. Without it, no mail is sent.
 	QueueReset func(ctx context.Context, tx *db.Tx, r ResetRequest) error
-	// QueueFailure has a failed attempt recorded after a database transaction. Without it, it is recorded at once.
-	QueueFailure func(ctx context.Context, tx *db.Tx, f Failure) error
+	// Queue queues the job that records an event. Without it, events are recorded right after the database transaction.
+	Queue func(ctx context.Context, tx *db.Tx, h Happened) error
 }
 
 // NewService returns a Service on a database. Passwords take half of the processors at most, so that requests find one free.

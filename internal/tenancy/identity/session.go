@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,6 +50,9 @@ const (
 	idleMax    = 7 * 24 * time.Hour
 	sessionMax = 30 * 24 * time.Hour
 
+	// sessionsMax is how many sessions a person may have. Another one ends the oldest.
+	sessionsMax = 100
+
 	// seenEvery is how exactly it is known when a session was used last.
 	seenEvery = 5 * time.Minute
 )
@@ -70,8 +74,34 @@ func (s *Service) begin(ctx context.Context, p Person, o Origin, m Method) (Sess
 	if len(orgs) == 1 {
 		one.OrganizationID = orgs[0].OrganizationID
 	}
-	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error { return insertSession(ctx, tx, one) })
+	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		if err := s.endOldest(ctx, tx, p.UserID); err != nil {
+			return err
+		}
+		if err := insertSession(ctx, tx, one); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, p, o, event{"session.created", map[string]any{"session_id": one.ID, "method": m}})
+	})
 	return one, text, err
+}
+
+// endOldest ends the oldest sessions of a person who has as many as one may have.
+func (s *Service) endOldest(ctx context.Context, tx *db.Tx, userID string) error {
+	all, err := selectSessions(ctx, tx, userID)
+	if err != nil {
+		return err
+	}
+	for i, one := range all {
+		if i < sessionsMax-1 {
+			continue
+		}
+		tx.AfterCommit(func() { s.known.forget(one.hash) })
+		if err := deleteSession(ctx, tx, one.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ended reports whether a session has expired.
@@ -181,8 +211,8 @@ func (s *Service) see(ctx context.Context, e *cachedSession, now time.Time) {
 
 // ActorOf returns the actor of a session in an organization: the one that is named, the one that was chosen, or the only one.
 func ActorOf(one Session, members []Membership, organizationID string) (actor.Actor, error) {
-	if organizationID == "" {
-		organizationID = one.OrganizationID
+	if organizationID == "" && slices.ContainsFunc(members, func(m Membership) bool { return m.OrganizationID == one.OrganizationID }) {
+		organizationID = one.OrganizationID // unless the person has left it
 	}
 	if organizationID == "" && len(members) == 1 {
 		organizationID = members[0].OrganizationID
@@ -224,24 +254,23 @@ func (s *Service) SignOut(ctx context.Context, p Person, o Origin, sessionID str
 			return err
 		}
 		tx.AfterCommit(func() { s.known.forget(one.hash) })
-		return deleteSession(ctx, tx, one.ID)
+		if err := deleteSession(ctx, tx, one.ID); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, p, o, event{"session.ended", map[string]any{"session_id": one.ID}})
 	})
-	if err != nil {
-		return err
-	}
-	return s.record(ctx, p, o, event{"session.ended", map[string]any{"session_id": one.ID}})
+	return err
 }
 
 // SignOutOthers ends all sessions of a person but one, and returns how many there were.
 func (s *Service) SignOutOthers(ctx context.Context, p Person, o Origin, keep string) (n int, err error) {
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		n, err = s.endSessions(ctx, tx, p.UserID, keep)
-		return err
+		if n, err = s.endSessions(ctx, tx, p.UserID, keep); err != nil || n == 0 {
+			return err
+		}
+		return s.note(ctx, tx, p, o, event{"session.ended", map[string]any{"others": n}})
 	})
-	if err != nil || n == 0 {
-		return n, err
-	}
-	return n, s.record(ctx, p, o, event{"session.ended", map[string]any{"others": n}})
+	return n, err
 }
 
 // ChooseOrganization sets the organization that a person works for in a session.

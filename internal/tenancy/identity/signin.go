@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
@@ -52,7 +53,7 @@ func (s *Service) SignIn(ctx context.Context, p SignInParams) (SignedIn, error) 
 		return SignedIn{}, err
 	}
 	counted := subjects(email, p.Origin)
-	if err := s.allow(ctx, counted); err != nil {
+	if err := s.attempt(ctx, counted); err != nil {
 		return SignedIn{}, err
 	}
 	person, err := s.byEmail(ctx, email)
@@ -64,7 +65,7 @@ func (s *Service) SignIn(ctx context.Context, p SignInParams) (SignedIn, error) 
 		return SignedIn{}, err
 	}
 	if !right {
-		return SignedIn{}, s.refuse(ctx, email, p.Origin, counted, errWrong)
+		return SignedIn{}, s.refuse(ctx, email, p.Origin, errWrong)
 	}
 	if outdated {
 		if err := s.rehash(ctx, person, p.Password); err != nil {
@@ -75,27 +76,31 @@ func (s *Service) SignIn(ctx context.Context, p SignInParams) (SignedIn, error) 
 		return s.welcome(ctx, person, p.Origin, counted, ByPassword)
 	}
 	if p.Code.IsZero() {
-		ticket, err := s.newTicket(person)
-		if err != nil {
-			return SignedIn{}, err
-		}
-		return SignedIn{}, &SecondFactorNeeded{ticket}
+		return SignedIn{}, s.askForCode(ctx, person, counted)
 	}
 	return s.checkCode(ctx, person, p.Origin, counted, p.Code)
 }
 
+// askForCode returns SecondFactorNeeded for a person whose password was right.
+func (s *Service) askForCode(ctx context.Context, p Person, counted []subject) error {
+	if err := s.takeBack(ctx, counted); err != nil {
+		return err
+	}
+	ticket, err := s.newTicket(p)
+	if err != nil {
+		return err
+	}
+	return &SecondFactorNeeded{ticket}
+}
+
 // SignInWithCode is the second step for a person who was asked for a code.
 func (s *Service) SignInWithCode(ctx context.Context, ticket, code secret.Text, o Origin) (SignedIn, error) {
-	userID, err := s.openTicket(ticket)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	person, err := s.Find(ctx, userID)
+	person, err := s.openTicket(ctx, ticket)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	counted := subjects(person.Email, o)
-	if err := s.allow(ctx, counted); err != nil {
+	if err := s.attempt(ctx, counted); err != nil {
 		return SignedIn{}, err
 	}
 	return s.checkCode(ctx, person, o, counted, code)
@@ -104,7 +109,7 @@ func (s *Service) SignInWithCode(ctx context.Context, ticket, code secret.Text, 
 func (s *Service) checkCode(ctx context.Context, p Person, o Origin, counted []subject, code secret.Text) (SignedIn, error) {
 	method, err := s.useCode(ctx, p.UserID, code)
 	if fault.KindOf(err) == fault.Unauthorized {
-		return SignedIn{}, s.refuse(ctx, p.Email, o, counted, errWrongCode)
+		return SignedIn{}, s.refuse(ctx, p.Email, o, errWrongCode)
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -112,56 +117,36 @@ func (s *Service) checkCode(ctx context.Context, p Person, o Origin, counted []s
 	return s.welcome(ctx, p, o, counted, method)
 }
 
-// Failure is the job that records a failed attempt to sign in. Whether there is such a person is found out by the job, so that the answer
-// takes as long for an address that nobody has.
-type Failure struct {
-	Email  string `json:"email"`
-	Reason string `json:"reason"`
-	Origin Origin `json:"origin"`
-}
-
-// Kind returns the name of the job.
-func (Failure) Kind() string { return "sign_in_failed" }
-
-// RecordFailure records a failed attempt in the audit logs of the person's organizations.
-func (s *Service) RecordFailure(ctx context.Context, f Failure) error {
-	p, err := s.byEmail(ctx, f.Email)
-	if err != nil || p.UserID == "" {
-		return err
-	}
-	return s.record(ctx, p, f.Origin, event{"sign_in.failed", map[string]any{"reason": f.Reason}})
-}
-
-// refuse counts a failed attempt, has it recorded, and returns the reason.
-func (s *Service) refuse(ctx context.Context, email string, o Origin, counted []subject, reason error) error {
-	f := Failure{Email: email, Reason: reason.Error(), Origin: o}
+// refuse has a failed attempt recorded, and returns the reason. The attempt was counted before it was checked. Whether there is such a
+// person is found out by the job, so that the answer takes as long for an address that nobody has.
+func (s *Service) refuse(ctx context.Context, email string, o Origin, reason error) error {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	err := s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		if err := countAll(ctx, tx, counted); err != nil || s.QueueFailure == nil {
-			return err
-		}
-		return s.QueueFailure(ctx, tx, f)
+		return s.queue(ctx, tx, Happened{Action: "sign_in.failed", Email: email, Details: map[string]any{"reason": reason.Error()}, Origin: o})
 	})
 	if err != nil {
 		return err
 	}
-	if s.QueueFailure == nil {
-		if err := s.RecordFailure(ctx, f); err != nil {
-			return err
-		}
-	}
 	return reason
 }
 
-// welcome begins a session for a person who has proved who they are.
+// lastingMax bounds what goes on although the caller has left.
+const lastingMax = 20 * time.Second
+
+// lasting returns a context that does not end when the caller leaves: nobody may keep what they have tried from being recorded.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), lastingMax)
+}
+
+// welcome begins a session for a person who has proved who they are. The attempts that were counted are forgotten.
 func (s *Service) welcome(ctx context.Context, p Person, o Origin, counted []subject, m Method) (SignedIn, error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	if err := s.succeed(ctx, counted); err != nil {
 		return SignedIn{}, err
 	}
 	one, text, err := s.begin(ctx, p, o, m)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	err = s.record(ctx, p, o, event{"session.created", map[string]any{"session_id": one.ID, "method": m}})
 	return SignedIn{p, one, text}, err
 }
 
@@ -196,12 +181,13 @@ const ticketMax = 10 * time.Minute
 
 type ticket struct {
 	UserID    string    `json:"user_id"`
+	Password  string    `json:"password"` // hash of the hash of the password that was right: with another one, the ticket is worth nothing
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
 // newTicket returns a text that stands for the password of a person.
 func (s *Service) newTicket(p Person) (secret.Text, error) {
-	content, err := json.Marshal(ticket{p.UserID, s.now().Add(ticketMax)})
+	content, err := json.Marshal(ticket{UserID: p.UserID, Password: token.Hash(p.passwordHash), ExpiresAt: s.now().Add(ticketMax)})
 	if err != nil {
 		return secret.Text{}, err
 	}
@@ -209,14 +195,21 @@ func (s *Service) newTicket(p Person) (secret.Text, error) {
 	return secret.New(sealed), err
 }
 
+// errTicket is the error for a ticket that is too old, or of a password that was changed since.
+var errTicket = fault.Unauthorizedf("the code was entered too late: sign in again")
+
 // openTicket returns whose password a ticket stands for.
-func (s *Service) openTicket(text secret.Text) (string, error) {
+func (s *Service) openTicket(ctx context.Context, text secret.Text) (Person, error) {
 	var t ticket
 	content, err := s.config.Secrets.Open(text.Reveal(), ticketFor)
 	if err != nil || json.Unmarshal([]byte(content.Reveal()), &t) != nil || !s.now().Before(t.ExpiresAt) {
-		return "", fault.Unauthorizedf("the code was entered too late: sign in again")
+		return Person{}, errTicket
 	}
-	return t.UserID, nil
+	p, err := s.Find(ctx, t.UserID)
+	if fault.KindOf(err) == fault.NotFound || err == nil && token.Hash(p.passwordHash) != t.Password {
+		err = errTicket
+	}
+	return p, err
 }
 
 // Confirm proves again that the person of a session is there, with the password, a code, or both if they have them.
@@ -226,7 +219,7 @@ func (s *Service) Confirm(ctx context.Context, one Session, plain, code secret.T
 		return err
 	}
 	counted := subjects(person.Email, o)
-	if err := s.allow(ctx, counted); err != nil {
+	if err := s.attempt(ctx, counted); err != nil {
 		return err
 	}
 	right, _, err := s.hasher.Verify(ctx, person.passwordHash, plain)
@@ -241,7 +234,7 @@ func (s *Service) Confirm(ctx context.Context, one Session, plain, code secret.T
 		}
 	}
 	if !right {
-		return s.refuse(ctx, person.Email, o, counted, fault.Unauthorizedf("the password or the code is wrong"))
+		return s.refuse(ctx, person.Email, o, fault.Unauthorizedf("the password or the code is wrong"))
 	}
 	if err := s.succeed(ctx, counted); err != nil {
 		return err

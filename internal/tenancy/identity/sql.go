@@ -164,19 +164,22 @@ type failuresRow struct {
 	FailedAt time.Time `db:"failed_at"`
 }
 
-// selectFailures returns the failures of a subject, which may be none.
-func selectFailures(ctx context.Context, tx *db.Tx, hash string) (failuresRow, error) {
-	rows, err := db.All[failuresRow](ctx, tx, "SELECT failures, failed_at FROM sign_in_failures WHERE subject = ?", hash)
-	if err != nil || len(rows) == 0 {
+// lockFailures returns the failures of a subject, which may be none, and lets nobody else count until the transaction ends.
+func lockFailures(ctx context.Context, tx *db.Tx, hash string, now time.Time) (failuresRow, error) {
+	if _, err := tx.Exec(ctx, "INSERT INTO sign_in_failures (subject, failures, failed_at) VALUES (?, 0, ?) ON CONFLICT DO NOTHING", hash,
+		now); err != nil {
 		return failuresRow{}, err
 	}
-	return rows[0], nil
+	return db.One[failuresRow](ctx, tx, "failures", "SELECT failures, failed_at FROM sign_in_failures WHERE subject = ? {for_update}", hash)
 }
 
-// countFailure counts a failure. Failures before a time do not count any more.
-func countFailure(ctx context.Context, tx *db.Tx, hash string, at, since time.Time) error {
-	_, err := tx.Exec(ctx, "INSERT INTO sign_in_failures (subject, failures, failed_at) VALUES (?, 1, ?) ON CONFLICT (subject) DO UPDATE SET "+
-		"failures = CASE WHEN sign_in_failures.failed_at < ? THEN 1 ELSE sign_in_failures.failures + 1 END, failed_at = ?", hash, at, since, at)
+func updateFailures(ctx context.Context, tx *db.Tx, hash string, failures int64, at time.Time) error {
+	_, err := tx.Exec(ctx, "UPDATE sign_in_failures SET failures = ?, failed_at = ? WHERE subject = ?", failures, at, hash)
+	return err
+}
+
+func takeBackFailure(ctx context.Context, tx *db.Tx, hash string) error {
+	_, err := tx.Exec(ctx, "UPDATE sign_in_failures SET failures = failures - 1 WHERE subject = ? AND failures > 0", hash)
 	return err
 }
 

@@ -44,18 +44,24 @@ func (p pace) wait(failures int64) time.Duration {
 
 // subject is what failures are counted of.
 type subject struct {
-	hash string
-	pace pace
+	hash    string
+	pace    pace
+	cleared bool // a success forgets all failures, and not only takes back its own attempt
 }
 
 // subjects returns what the failures of an attempt count for. An account that does not exist is counted too, so that nobody can tell.
 func subjects(email string, o Origin) []subject {
 	network := networkOf(o.Address)
 	return []subject{
-		{token.Hash("account and address\n" + email + "\n" + network), ofAccountFromAddress},
-		{token.Hash("account\n" + email), ofAccount},
-		{token.Hash("address\n" + network), ofAddress},
+		{token.Hash("account and address\n" + email + "\n" + network), ofAccountFromAddress, true},
+		{token.Hash("account\n" + email), ofAccount, false},
+		ofNetwork(o),
 	}
+}
+
+// ofNetwork returns what failures from an address count for, whoever they are of.
+func ofNetwork(o Origin) subject {
+	return subject{hash: token.Hash("address\n" + networkOf(o.Address)), pace: ofAddress}
 }
 
 // networkOf returns the address, or the network of 64 bits of an IPv6 address, which is the least that a caller gets.
@@ -68,25 +74,35 @@ func networkOf(address string) string {
 	return network.String()
 }
 
-// allow returns a RateLimited fault if an attempt comes too soon after failures.
-func (s *Service) allow(ctx context.Context, of []subject) error {
-	var wait time.Duration
-	err := s.db.ReadAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		for _, one := range of {
-			f, err := selectFailures(ctx, tx, one.hash)
+// attempt counts an attempt before it is checked, so that attempts at the same time are counted too. It returns a RateLimited fault, and
+// counts nothing, if the attempt comes too soon after failures.
+func (s *Service) attempt(ctx context.Context, counted []subject) error {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		now, wait := tx.Now(), time.Duration(0)
+		for _, one := range counted {
+			f, err := lockFailures(ctx, tx, one.hash, now)
 			if err != nil {
 				return err
 			}
-			if since := s.now().Sub(f.FailedAt); since < failuresKept {
-				wait = max(wait, one.pace.wait(f.Failures)-since)
+			since := now.Sub(f.FailedAt)
+			failures := decayed(f.Failures, since)
+			wait = max(wait, one.pace.wait(failures)-since)
+			if err := updateFailures(ctx, tx, one.hash, failures+1, now); err != nil {
+				return err
 			}
+		}
+		if wait > 0 {
+			return fault.RateLimitedf(wait, "too many attempts have failed: wait for %s, then try again", waitText(wait))
 		}
 		return nil
 	})
-	if err != nil || wait <= 0 {
-		return err
-	}
-	return fault.RateLimitedf(wait, "too many attempts to sign in have failed: wait for %s, then try again", waitText(wait))
+}
+
+// decayed returns how many failures still count after a time: half as many with each hour.
+func decayed(failures int64, since time.Duration) int64 {
+	return failures >> min(62, max(0, int64(since/time.Hour)))
 }
 
 // waitText returns a duration as people say it, rounded up.
@@ -98,21 +114,30 @@ func waitText(d time.Duration) string {
 	return (d.Truncate(time.Minute) + time.Minute).Truncate(time.Minute).String()
 }
 
-// fail counts a failed attempt.
-func (s *Service) fail(ctx context.Context, of []subject) error {
-	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error { return countAll(ctx, tx, of) })
-}
-
-func countAll(ctx context.Context, tx *db.Tx, of []subject) error {
-	for _, one := range of {
-		if err := countFailure(ctx, tx, one.hash, tx.Now(), tx.Now().Add(-failuresKept)); err != nil {
-			return err
+// succeed takes back what an attempt has counted, and forgets the failures of an account from an address.
+func (s *Service) succeed(ctx context.Context, counted []subject) error {
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		for _, one := range counted {
+			forget := takeBackFailure
+			if one.cleared {
+				forget = deleteFailures
+			}
+			if err := forget(ctx, tx, one.hash); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// succeed forgets the failures of an account from an address.
-func (s *Service) succeed(ctx context.Context, of []subject) error {
-	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error { return deleteFailures(ctx, tx, of[0].hash) })
+// takeBack takes back what an attempt has counted that was right as far as it went.
+func (s *Service) takeBack(ctx context.Context, counted []subject) error {
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		for _, one := range counted {
+			if err := takeBackFailure(ctx, tx, one.hash); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
