@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db/job"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/team"
 )
@@ -20,8 +21,15 @@ func (a *App) connectTeam() {
 	}
 }
 
-// handleTeam registers the job that tells people which API keys expire soon.
-func (a *App) handleTeam(workers *job.Workers) {
+// handlePeople registers the jobs of people and apps: what they have done is recorded, they get mail, and what has expired is deleted.
+func (a *App) handlePeople(workers *job.Workers) {
+	job.Handle(workers, a.OAuth.EndOfClient)
+	job.Handle(workers, func(ctx context.Context, _ oauth.Sweep) error { return a.OAuth.Sweep(ctx) })
+	job.Every(workers, sweepEvery, oauth.Sweep{})
+	job.Handle(workers, a.Identity.MailReset)
+	job.Handle(workers, a.Identity.Record)
+	job.Handle(workers, func(ctx context.Context, _ identity.Sweep) error { return a.Identity.DeleteExpired(ctx) })
+	job.Every(workers, sweepEvery, identity.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ access.Reminder) error { return a.Access.Remind(ctx) })
 	job.Every(workers, sweepEvery, access.Reminder{})
 }

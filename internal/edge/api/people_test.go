@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ func TestSoakEveryRouteTakesATokenAndASessionAsItTakesAKey(t *testing.T) {
 		token, session := n.Token(t, actor.Scopes...), n.Session(t)
 		readKey, readToken := n.Member(t, actor.Owner, actor.ScopeRead), n.Token(t, actor.ScopeRead)
 		return func(t *testing.T, r wire.Route) {
-			if r.Access == wire.ForPerson || r.Access == wire.ForAnyone {
+			if r.Access == wire.ForPerson || r.Access == wire.ForAnyone || slices.Contains(disturbing, r.String()) {
 				return
 			}
 			for what, key := range map[string]string{"token": token, "session": session} {

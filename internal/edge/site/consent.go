@@ -52,6 +52,10 @@ func (v *visit) checkRequest(values url.Values) (a asked, done bool, err error) 
 	}
 	var wrong *oauth.Error
 	if a.scopes, wrong = a.request.Check(); wrong == nil {
+		// An app may do what needs a recent proof of who the person is, and so does allowing it.
+		if !v.session.Fresh(v.app.DB.Clock().Now()) {
+			return a, true, v.redirect(withNext("/confirm", "/oauth/authorize?"+a.request.Values().Encode()))
+		}
 		return a, false, nil
 	}
 	if a.client.RegisteredBy == oauth.ByItself { // anybody could make this service send people anywhere

@@ -38,7 +38,7 @@ func TestAPersonAllowsAnAppWhichGetsTokens(t *testing.T) {
 		p := s.visitor()
 		p.get(consentPath(q)).wants("not signed in", 200, "/sign-in?next=%2Foauth%2Fauthorize", "Sign in")
 		a := p.signIn(consentPath(q), ada, good).wants("signed in", 200, "/oauth/authorize", "Allow Tally to use your books?", "tally.example",
-			"Registered by the operator of this service", "See and change everything in the books", "You will be sent back to app.tally.example",
+			"Registered by the operator of this service", "See and change everything", "You will be sent back to app.tally.example",
 			"Acme owner", "Signed in as "+ada)
 		if got := a.header.Get("Content-Security-Policy"); !strings.Contains(got, "form-action 'self' https://app.tally.example;") {
 			s.Errorf("%s", got)
@@ -61,12 +61,23 @@ func TestAPersonAllowsAnAppWhichGetsTokens(t *testing.T) {
 			s.Errorf("%+v", who)
 		}
 		p.stay = false
-		account := p.get("/account").wants("the account", 200, "/account", "Tally", "See and change everything in the books")
+		account := p.get("/account").wants("the account", 200, "/account", "Tally", "See and change everything")
 		id := "/account/apps/" + who.OrganizationID + "/" + who.AuthorizationID + "/disconnect"
 		account.submit(id).wants("disconnected", 200, "/account", "The app is disconnected.", "You have not allowed any app")
 		if _, err := s.app.OAuth.Authenticate(s.Context(), tokens.Access); err == nil {
 			s.Error("the token still works")
 		}
+	})
+}
+
+func TestAllowingAnAppNeedsARecentProofOfWhoThePersonIs(t *testing.T) {
+	each(t, func(s *service) {
+		_, q := s.registered(oauth.ByOperator, "Tally", callback)
+		p := s.visitor()
+		a := p.signIn(consentPath(q), ada, good).wants("signed in", 200, "/oauth/authorize", "Allow Tally")
+		s.now.Advance(actor.ConfirmedFor)
+		a.submit("/oauth/authorize", "decision", "allow").wants("later", 200, "/confirm?next=%2Foauth%2Fauthorize", "Confirm")
+		p.get(consentPath(q)).wants("the page, later", 200, "/confirm?next=%2Foauth%2Fauthorize", "Confirm")
 	})
 }
 

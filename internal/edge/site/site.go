@@ -1,6 +1,9 @@
 package site
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"context"
 	"log/slog"
 	"net/http"
@@ -149,6 +152,11 @@ func (s *Site) enter(v *visit, p route) error {
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, bodyMax)
 		if err := v.r.ParseForm(); err != nil {
 			return fault.Malformedf("the form could not be read: go back, and send it again")
+		}
+	}
+	for _, name := range []string{"id", "organization"} {
+		if text := v.r.PathValue(name); !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return fault.Missing("page")
 		}
 	}
 	if err := v.identify(); err != nil {

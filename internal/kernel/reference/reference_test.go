@@ -116,7 +116,8 @@ var fixedValues = map[string]map[string]any{
 	"account_units":    {"legal_entity_id": "other"},
 	"journal_lines":    {"journal_entry_id": "other"}, "period_closing_balances": {"period_closing_id": "other"},
 	"ledger_accounts": {"sequence_number": int64(9999)}, "transaction_tags": {"transaction_id": "other"},
-	"lots": {"legal_entity_id": "other"}, "lot_uses": {"pool": "other"},
+	"invitations": {"status": "pending"},
+	"lots":        {"legal_entity_id": "other"}, "lot_uses": {"pool": "other"},
 }
 
 // Every declared reference prevents the deletion of a record, or is ignored with a reason. Adding a table needs only its declaration.

@@ -33,7 +33,12 @@ func NormalEmail(text string) (string, error) {
 	if err != nil || address.Address != strings.TrimSpace(text) {
 		return "", fault.Invalidf("email", "must be an email address such as ada@example.com, but is %q", text)
 	}
-	return strings.ToLower(address.Address), nil
+	return strings.Map(func(r rune) rune { // other letters are not folded: some of them would become letters of ASCII
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, address.Address), nil
 }
 
 // AddMember makes a person a member of the organization, limited to some legal entities if there are any, and creates the user if there is

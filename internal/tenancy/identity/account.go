@@ -133,8 +133,8 @@ type change struct {
 	also   db.Func // runs in the same database transaction; nil means nothing
 }
 
-// setPassword checks and stores a password, ends sessions, and makes links worthless that were mailed before: who sets a new password may do
-// so because somebody else has asked for them.
+// setPassword checks and stores a password, ends sessions, and makes links worthless that were mailed before: who sets a new password may
+// do so because somebody else has asked for them.
 func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text, c change) error {
 	orgs, err := s.Memberships(ctx, p.UserID)
 	if err != nil {
@@ -235,8 +235,8 @@ func (s *Service) RequestEmailChange(ctx context.Context, userID, address string
 			return err
 		}
 		// What the person sees is the same whether or not somebody has the address, so that nobody learns who has an account.
-		if err := s.send(ctx, tx, p.Email, "Your email address is about to change", "Somebody has asked to change the address of your account at "+
-			"%s to %s.\n\nIf that was not you, set a new password now: %s/forgot-password\n", s.config.PublicURL, email,
+		if err := s.send(ctx, tx, p.Email, "Your email address is about to change", "Somebody has asked to change the address of your account "+
+			"at %s to %s.\n\nIf that was not you, set a new password now: %s/forgot-password\n", s.config.PublicURL, email,
 			s.config.PublicURL); err != nil {
 			return err
 		}

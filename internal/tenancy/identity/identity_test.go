@@ -170,7 +170,7 @@ func TestWhoGuessesIsSlowedDownAndTheOwnerOfTheAccountIsNotKeptOut(t *testing.T)
 			w.Errorf("%d of 12 guesses were refused, want all after the fifth", refused)
 		}
 		_, err := w.signIn(good)
-		w.wants("the right one from there", err, fault.RateLimited, "too many attempts to sign in have failed: wait for ")
+		w.wants("the right one from there", err, fault.RateLimited, "too many attempts have failed: wait for ")
 		if _, err := w.SignIn(w.Context(), identity.SignInParams{Email: ada, Password: secret.New(good),
 			Origin: identity.NewOrigin("203.0.113.9", "Safari", "")}); err != nil {
 			w.Errorf("from another address: %v", err)
@@ -281,8 +281,8 @@ func TestAnEmailAddressChangesWhenTheNewOneIsConfirmed(t *testing.T) {
 		if _, err := w.signIn(good); err != nil {
 			w.Errorf("before it is confirmed: %v", err)
 		}
-		if last := w.mails[len(w.mails)-1]; last.To[0] != ada || !strings.Contains(last.Text, "ada@new.example") {
-			w.Errorf("the former address was not told: %+v", last)
+		if told := w.mails[len(w.mails)-2]; told.To[0] != ada || !strings.Contains(told.Text, "ada@new.example") {
+			w.Errorf("the former address was not told: %+v", told)
 		}
 		p, err := w.ConfirmEmailChange(w.Context(), w.linkIn("ada@new.example", "/confirm-email/"), home)
 		w.must(err)
@@ -291,6 +291,76 @@ func TestAnEmailAddressChangesWhenTheNewOneIsConfirmed(t *testing.T) {
 		}
 		_, err = w.signIn(good)
 		w.wants("the former address", err, fault.Unauthorized, "wrong")
+	})
+}
+
+func TestANewPasswordAndANewAddressMakeLinksWorthlessThatWereMailedBefore(t *testing.T) {
+	each(t, func(w *world) {
+		w.withPassword()
+		user := w.made.Owner.UserID
+		w.must(w.RequestEmailChange(w.Context(), user, "thief@evil.example"))
+		thiefs := w.linkIn("thief@evil.example", "/confirm-email/")
+		w.must(w.MailReset(w.Context(), identity.ResetRequest{Email: ada}))
+		_, err := w.SetPasswordByLink(w.Context(), w.linkIn(ada, "/set-password/"), secret.New("seven lanterns drift"), home)
+		w.must(err)
+		_, err = w.ConfirmEmailChange(w.Context(), thiefs, home)
+		w.wants("a change of address from before the new password", err, fault.NotFound, "link not found")
+		w.must(w.MailReset(w.Context(), identity.ResetRequest{Email: ada}))
+		former := w.linkIn(ada, "/set-password/")
+		w.must(w.RequestEmailChange(w.Context(), user, "ada@new.example"))
+		_, err = w.ConfirmEmailChange(w.Context(), w.linkIn("ada@new.example", "/confirm-email/"), home)
+		w.must(err)
+		_, err = w.SetPasswordByLink(w.Context(), former, secret.New("another good password"), home)
+		w.wants("a link to the former address", err, fault.NotFound, "link not found")
+	})
+}
+
+func TestGuessesAtTheSameTimeAreAllCounted(t *testing.T) {
+	each(t, func(w *world) {
+		w.withPassword()
+		results := make(chan error, 40)
+		for range cap(results) {
+			go func() {
+				_, err := w.signIn("something else 7")
+				results <- err
+			}()
+		}
+		checked := 0
+		for range cap(results) {
+			switch err := <-results; fault.KindOf(err) {
+			case fault.Unauthorized:
+				checked++
+			case fault.RateLimited:
+			default:
+				w.Error(err)
+			}
+		}
+		if checked != 5 {
+			w.Errorf("%d guesses were checked, want 5", checked)
+		}
+	})
+}
+
+func TestWhoLeavesBeforeTheAnswerIsCountedAllTheSame(t *testing.T) {
+	each(t, func(w *world) {
+		w.withPassword()
+		for range 5 {
+			ctx, cancel := context.WithCancel(w.Context())
+			cancel()
+			_, _ = w.SignIn(ctx, identity.SignInParams{Email: ada, Password: secret.New("something else 7"), Origin: home})
+		}
+		_, err := w.signIn(good)
+		w.wants("the right one after five guesses", err, fault.RateLimited, "too many attempts")
+	})
+}
+
+func TestAPersonWithoutAPasswordSetsOneOnlyAfterARecentProof(t *testing.T) {
+	each(t, func(w *world) {
+		one := identity.Session{UserID: w.made.Owner.UserID, AuthenticatedAt: w.now.Now().Add(-time.Hour)}
+		err := w.ChangePassword(w.Context(), one, secret.Text{}, secret.New(good), home)
+		w.wants("an old session", err, fault.Forbidden, "confirm first")
+		one.AuthenticatedAt = w.now.Now()
+		w.must(w.ChangePassword(w.Context(), one, secret.Text{}, secret.New(good), home))
 	})
 }
 

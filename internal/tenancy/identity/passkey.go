@@ -259,7 +259,8 @@ func (s *Service) AddPasskey(ctx context.Context, one Session, p AddPasskeyParam
 		if err := insertPasskey(ctx, tx, k); err != nil {
 			return err
 		}
-		if err := s.note(ctx, tx, h.Person, p.Origin, event{"user.passkey_added", map[string]any{"passkey_id": k.ID, "name": k.Name}}); err != nil {
+		added := event{"user.passkey_added", map[string]any{"passkey_id": k.ID, "name": k.Name}}
+		if err := s.note(ctx, tx, h.Person, p.Origin, added); err != nil {
 			return err
 		}
 		return s.send(ctx, tx, h.Email, "A passkey was added", "The passkey \"%s\" was added to your account at %s.\n\nIf that was not you, set "+

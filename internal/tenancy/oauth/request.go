@@ -149,8 +149,8 @@ func (r AuthorizationRequest) redirect(issuer string, answer url.Values) string 
 }
 
 var scopeWords = map[actor.Scope]string{
-	actor.ScopeRead:   "See everything in the books that you can see",
-	actor.ScopeAll:    "See and change everything in the books that you can see and change",
+	actor.ScopeRead:   "See everything that you can see",
+	actor.ScopeAll:    "See and change everything that you can see and change, also members, keys and apps if you manage them",
 	actor.ScopeMemory: "Write documents in the memory of the organization",
 	actor.ScopeRules:  "Create and change the rules by which transactions are classified and payments are applied",
 }

@@ -20,7 +20,7 @@ type Found struct {
 	Invitation
 	OrganizationID   string
 	OrganizationName string
-	InviterEmail     string // empty for the operator of the service and for a former member
+	InviterEmail     string // empty for the operator of the service
 	HasAccount       bool   // the person can sign in, and has to before they accept
 }
 

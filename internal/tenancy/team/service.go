@@ -186,14 +186,15 @@ func (s *Service) mailLink(ctx context.Context, tx *db.Tx, i Invitation) error {
 		by, o.Name, s.people.PublicURL(), i.Role, i.ExpiresAt.UTC().Format(time.RFC1123), link.Reveal())})
 }
 
-// inviter returns the email address of who has invited somebody. It is empty for the operator of the service and for a former member.
+// inviter returns the email address of who has invited, which is empty for the operator of the service. An invitation is worth as much as
+// the rights of who has made it: the error is NotFound if that person could not make it any more.
 func inviter(ctx context.Context, tx *db.Tx, i Invitation) (string, error) {
 	if i.InvitedBy == "" {
 		return "", nil
 	}
 	m, err := access.FindMember(ctx, tx, i.InvitedBy)
-	if fault.KindOf(err) == fault.NotFound {
-		return "", nil
+	if fault.KindOf(err) == fault.NotFound || err == nil && m.Role != actor.Owner && (m.Role != actor.Admin || i.Role == actor.Owner) {
+		return "", errLink
 	}
 	return m.Email, err
 }

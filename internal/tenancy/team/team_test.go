@@ -403,6 +403,24 @@ func TestOnlyAnOwnerInvitesAnOwner(t *testing.T) {
 	})
 }
 
+func TestAnInvitationIsWorthAsMuchAsTheRightsOfWhoHasMadeIt(t *testing.T) {
+	each(t, func(w *world) {
+		demoted, removed := w.member("demoted@acme.example", actor.Owner), w.member("removed@acme.example", actor.Admin)
+		_, byDemoted, err := w.InviteWithLink(demoted, team.InviteParams{Email: grace, Role: actor.Owner})
+		w.must(err)
+		_, byRemoved, err := w.InviteWithLink(removed, team.InviteParams{Email: "mary@acme.example", Role: actor.Viewer})
+		w.must(err)
+		_, err = w.access.UpdateMember(w.owner(), actor.From(demoted).UserID, access.UpdateMemberParams{Role: new(actor.Admin)})
+		w.must(err)
+		_, _, err = w.access.RemoveMember(w.owner(), actor.From(removed).UserID)
+		w.must(err)
+		for _, link := range []secret.Text{byDemoted, byRemoved} {
+			_, err := w.Find(w.Context(), secret.New(link.Reveal()[strings.LastIndex(link.Reveal(), "/")+1:]))
+			w.want(err, fault.NotFound)
+		}
+	})
+}
+
 func TestWhatIsWrongWithAnInvitationIsNamed(t *testing.T) {
 	each(t, func(w *world) {
 		for name, c := range map[string]struct {

@@ -89,8 +89,8 @@ func (h handlers) accountingPeriods() []wire.Route {
 		wire.Post("/v1/accounting-periods/{accounting_period_id}/close", h.closeAccountingPeriod, "Close an accounting period").
 			Describe("No readiness check may fail, except `unposted_transactions` if an `override_reason` is sent. The balances of the "+
 				"period are frozen in a close package.").Privileged().LargeWrite(),
-		wire.Post("/v1/accounting-periods/{accounting_period_id}/reopen", h.reopenAccountingPeriod, "Reopen a closed accounting period").Sensitive().
-			Describe("Only the latest closed period can be reopened. Its close package is kept as history.").Privileged().LargeWrite(),
+		wire.Post("/v1/accounting-periods/{accounting_period_id}/reopen", h.reopenAccountingPeriod, "Reopen a closed accounting period").
+			Sensitive().Describe("Only the latest closed period can be reopened. Its close package is kept as history.").Privileged().LargeWrite(),
 		wire.Get("/v1/accounting-periods/{accounting_period_id}/close-package", h.getAccountingPeriodClosePackage,
 			"Get the close package of an accounting period").
 			Describe("Returns what was frozen at the last close, and every earlier close."),
