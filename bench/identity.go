@@ -78,8 +78,12 @@ func (b *bench) authentication(e engine, k database) (figures []figure, tokens [
 	if err != nil {
 		return nil, nil, err
 	}
+	if who.UserID == "" {
+		return nil, nil, errors.New("the key of the database has no user who could connect apps")
+	}
+	person := actor.Actor{OrganizationID: who.OrganizationID, UserID: who.UserID, Role: who.Role, Scopes: who.Scopes, SessionID: "bench"}
 	for range tokenClients {
-		one, err := connect(b.ctx, a.OAuth, who)
+		one, err := connect(b.ctx, a.OAuth, person)
 		if err != nil {
 			return nil, nil, err
 		}

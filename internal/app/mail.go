@@ -25,7 +25,13 @@ type mailJob struct {
 }
 
 // Kind returns the name of the job.
-func (mailJob) Kind() string { return "mail" }
+func (mailJob) Kind() string { return "sealed_mail" }
+
+// plainMail is a job of the version before, which did not seal messages.
+type plainMail mail.Message
+
+// Kind returns the name of the job.
+func (plainMail) Kind() string { return "mail" }
 
 const mailFor = "mail"
 
@@ -56,7 +62,7 @@ func (a *App) queueReset(ctx context.Context, tx *db.Tx, r identity.ResetRequest
 	return a.queue(ctx, tx, r)
 }
 
-// handleMail registers the job that sends messages.
+// handleMail registers the jobs that send messages.
 func (a *App) handleMail(workers *job.Workers) {
 	job.Handle(workers, func(ctx context.Context, j mailJob) error {
 		content, err := a.config.Secrets.Open(j.Sealed, mailFor)
@@ -67,11 +73,17 @@ func (a *App) handleMail(workers *job.Workers) {
 		if err := json.Unmarshal([]byte(content.Reveal()), &m); err != nil {
 			return err
 		}
-		if a.config.Mail != nil {
-			return a.config.Mail.Send(ctx, m, a.DB.Clock().Now())
-		}
-		return a.keepMail(m)
+		return a.sendMail(ctx, m)
 	})
+	job.Handle(workers, func(ctx context.Context, j plainMail) error { return a.sendMail(ctx, mail.Message(j)) })
+}
+
+// sendMail sends a message, or writes it to a file if no server is configured.
+func (a *App) sendMail(ctx context.Context, m mail.Message) error {
+	if a.config.Mail != nil {
+		return a.config.Mail.Send(ctx, m, a.DB.Clock().Now())
+	}
+	return a.keepMail(m)
 }
 
 // keepMail writes a message to the folder for mail, for an operator who has configured no server. The log says where, and nothing of what

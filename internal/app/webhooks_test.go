@@ -17,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/db/job"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
@@ -100,6 +101,50 @@ func TestTheOwnersOfAnEndpointThatIsGoneGetMail(t *testing.T) {
 		case m := <-messages:
 			for _, want := range []string{"RCPT TO:<ada@example.com>", "Northwind: a webhook endpoint was disabled", "410", e.ID} {
 				if !strings.Contains(strings.ReplaceAll(m, "=\n", ""), want) {
+					t.Errorf("%s lacks %q", m, want)
+				}
+			}
+		case <-time.After(30 * time.Second):
+			t.Error("no mail arrived")
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// formerMail is a message as the version before has queued it.
+type formerMail struct {
+	To      []string `json:"to"`
+	Subject string   `json:"subject"`
+	Text    string   `json:"text"`
+}
+
+func (formerMail) Kind() string { return "mail" }
+
+func TestAMessageThatTheVersionBeforeHasQueuedIsSent(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		server, messages := mailbox(t)
+		a := app.NewWith(d, nil, app.Config{Secrets: seal.Temporary(), Mail: server})
+		jobs, err := job.NewInserter(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = d.WriteAcross(t.Context(), "a test", func(ctx context.Context, tx *db.Tx) error {
+			return jobs.Insert(ctx, tx, formerMail{To: []string{"ada@example.com"}, Subject: "Queued before", Text: "The text"})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- a.Work(ctx) }()
+		select {
+		case m := <-messages:
+			for _, want := range []string{"RCPT TO:<ada@example.com>", "Queued before", "The text"} {
+				if !strings.Contains(m, want) {
 					t.Errorf("%s lacks %q", m, want)
 				}
 			}

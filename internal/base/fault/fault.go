@@ -130,6 +130,16 @@ func ConflictAt(fields []Field, format string, args ...any) error {
 // RenameField returns an error in which a field at fault has another name, and with it all that is within the field. Other errors are
 // returned unchanged.
 func RenameField(err error, from, to string) error {
+	return renameFields(err, from, func(name string) string { return to + strings.TrimPrefix(name, from) })
+}
+
+// RenameWhole is RenameField for where the elements of a list have no names, as on the command line: all that is within the field gets the
+// name itself.
+func RenameWhole(err error, from, to string) error {
+	return renameFields(err, from, func(string) string { return to })
+}
+
+func renameFields(err error, from string, rename func(name string) string) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
@@ -138,7 +148,7 @@ func RenameField(err error, from, to string) error {
 	renamed.Fields = slices.Clone(e.Fields)
 	for i, f := range renamed.Fields {
 		if within(f.Name, from) {
-			renamed.Fields[i].Name = to + strings.TrimPrefix(f.Name, from)
+			renamed.Fields[i].Name = rename(f.Name)
 		}
 	}
 	return &renamed

@@ -135,6 +135,7 @@ CREATE TABLE oauth_clients (
     revoked_at      {timestamp}
 ) {clustered};
 CREATE INDEX oauth_clients_by_organization ON oauth_clients (registered_for, oauth_client_id);
+CREATE INDEX oauth_clients_by_themselves ON oauth_clients (created_at) WHERE registered_by = 'itself';
 
 -- What a person has allowed an app to do in an organization.
 CREATE TABLE oauth_authorizations (
@@ -149,7 +150,7 @@ CREATE TABLE oauth_authorizations (
     PRIMARY KEY (organization_id, oauth_authorization_id)
 ) {clustered};
 CREATE UNIQUE INDEX oauth_authorizations_active ON oauth_authorizations (organization_id, user_id, oauth_client_id) WHERE ended_at IS NULL;
-CREATE INDEX oauth_authorizations_by_client ON oauth_authorizations (oauth_client_id) WHERE ended_at IS NULL;
+CREATE INDEX oauth_authorizations_by_client ON oauth_authorizations (oauth_client_id, ended_at);
 
 -- Codes that apps exchange for tokens. used_at and the authorization are set when one was exchanged.
 CREATE TABLE oauth_codes (
@@ -167,6 +168,7 @@ CREATE TABLE oauth_codes (
     PRIMARY KEY (organization_id, code_hash)
 ) {clustered};
 CREATE INDEX oauth_codes_by_expiry ON oauth_codes (expires_at);
+CREATE INDEX oauth_codes_by_client ON oauth_codes (oauth_client_id);
 
 -- Access and refresh tokens. The successors of a refresh token follow from its text and the salt; replaced_at is when they were given out.
 CREATE TABLE oauth_tokens (

@@ -88,7 +88,8 @@ func (s *settings) rotateKey() *cobra.Command {
 		Use:   "rotate <key id>",
 		Short: "Replace an API key by a new one and print it once",
 		Long: "Replace an API key by a new one that can do the same, and print it once. The former key works a while longer, so that programs\n" +
-			"can change to the new one without an interruption. Keys that were created with the former one stay valid.",
+			"can change to the new one without an interruption. Keys that were created with the former one stay valid.\n" +
+			"If the former key expires, the new one is valid for as long as the former one was.",
 		Example: "  bursar keys rotate key_01jd…\n" +
 			"  bursar keys rotate key_01jd… --overlap-hours 0   # the former key stops working now",
 		Args: oneArg,

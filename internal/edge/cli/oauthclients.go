@@ -75,10 +75,7 @@ func (s *settings) createOAuthClient() *cobra.Command {
 
 // asFlags names the flags of oauth-clients create instead of the fields of the API.
 func asFlags(err error) error {
-	for i := range 100 {
-		err = fault.RenameField(err, fmt.Sprintf("redirect_uris[%d]", i), "redirect-uri")
-	}
-	return sentences(fault.RenameField(fault.RenameField(err, "redirect_uris", "redirect-uri"), "homepage_url", "homepage"))
+	return sentences(fault.RenameField(fault.RenameWhole(err, "redirect_uris", "redirect-uri"), "homepage_url", "homepage"))
 }
 
 func (s *settings) listOAuthClients() *cobra.Command {

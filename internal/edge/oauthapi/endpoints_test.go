@@ -1,6 +1,7 @@
 package oauthapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -225,6 +226,24 @@ func TestAppsRegisterThemselvesOnlyIfThatIsOn(t *testing.T) {
 	if got := w.send("POST", "/oauth/register", "application/json", good, nil); got.status != 201 {
 		t.Errorf("an hour later: %d %s", got.status, got.text)
 	}
+}
+
+func TestTooManyAppsThatHaveRegisteredThemselvesAreATemporaryProblem(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		w := start(t, c, api.Config{Registration: true})
+		w.must(w.App.DB.WriteAcross(t.Context(), "a test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) INSERT INTO oauth_clients "+
+				"(oauth_client_id, name, redirect_uris, registered_by, created_at) SELECT 'oac_' || i, 'x', redirect_uris, 'itself', created_at "+
+				"FROM n, oauth_clients WHERE oauth_client_id = ?", w.app.ID)
+			return err
+		}))
+		got := w.send("POST", "/oauth/register", "application/json", `{"client_name":"x","redirect_uris":["`+callback+`"]}`, nil)
+		w.refuses("full", got, 503, "temporarily_unavailable")
+		if got.header.Get("Retry-After") != "3600" || !strings.Contains(got.body.Description, "too many apps") {
+			t.Errorf("%v %s", got.header, got.text)
+		}
+	})
 }
 
 func TestAnAddressWhoseRequestsFailTooOftenMustWait(t *testing.T) {

@@ -154,10 +154,11 @@ func TestAKeyThatWasReplacedWorksUntilTheOverlapEndsAndItsSuccessorDoesTheSame(t
 		old, oldText := o.key(o.signedIn(o.owner), CreateKeyParams{Name: "export", UserID: o.owner.UserID, ExpiresAt: &end,
 			Scopes: []actor.Scope{actor.ScopeAll, actor.ScopeMemory}})
 		child, childText := o.key(o.with(oldText), CreateKeyParams{UserID: o.owner.UserID, ExpiresAt: &end})
+		o.now.Advance(10 * 24 * time.Hour)
 		next, text, err := o.RotateKey(o.with(oldText), old.ID, time.Hour)
 		o.must(err)
 		if next.Name != "export" || next.UserID != o.owner.UserID || next.CreatedBy != old.CreatedBy || next.ParentID != "" ||
-			!next.ExpiresAt.Equal(end) || len(next.Scopes) != 2 || next.ID == old.ID {
+			!next.ExpiresAt.Equal(o.now.Now().Add(end.Sub(old.CreatedAt))) || len(next.Scopes) != 2 || next.ID == old.ID {
 			o.Errorf("the successor is %+v", next)
 		}
 		if got := o.find(child.ID); got.ParentID != next.ID {
@@ -201,6 +202,110 @@ func TestAKeyThatIsReplacedWithoutOverlapEndsAtOnceAndAnEarlierExpiryStays(t *te
 		for _, overlap := range []time.Duration{-time.Hour, OverlapMax + time.Hour} {
 			_, _, err := o.RotateKey(o.signedIn(o.owner), second.ID, overlap)
 			o.want(err, fault.Invalid, "overlap_hours")
+		}
+	})
+}
+
+func TestTheSuccessorOfAKeyThatExpiresIsValidAsLongAgainButNoLongerThanTheKeyItEndsWith(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		const day = 24 * time.Hour
+		began := o.now.Now()
+		in := func(days int) *time.Time { return new(began.Add(time.Duration(days) * day)) }
+		parent, parentText := o.key(o.signedIn(o.owner), CreateKeyParams{ExpiresAt: in(40)})
+		child, childText := o.key(o.with(parentText), CreateKeyParams{ExpiresAt: in(30)})
+		grandchild, _ := o.key(o.with(childText), CreateKeyParams{ExpiresAt: in(5)})
+		alone, _ := o.key(o.signedIn(o.owner), CreateKeyParams{ExpiresAt: in(30)})
+		adopted, _ := o.key(o.signedIn(o.owner), CreateKeyParams{ExpiresAt: in(35)})
+		never, _ := o.key(o.signedIn(o.owner), CreateKeyParams{})
+		o.now.Advance(4 * day)
+		for _, c := range []struct {
+			what string
+			as   context.Context
+			key  Key
+			want *time.Time
+		}{
+			{"signed in", o.signedIn(o.owner), alone, in(34)},
+			{"one that never expires", o.signedIn(o.owner), never, nil},
+			{"within the keys above it", o.signedIn(o.owner), grandchild, in(9)},
+			{"one that would outlive its parent", o.signedIn(o.owner), child, in(34)},
+			{"by another key, which it ends with", o.with(parentText), adopted, in(39)},
+		} {
+			next, _, err := o.RotateKey(c.as, c.key.ID, time.Hour)
+			o.must(err)
+			if (next.ExpiresAt == nil) != (c.want == nil) || c.want != nil && !next.ExpiresAt.Equal(*c.want) {
+				o.Errorf("%s: it expires at %v, want %v", c.what, next.ExpiresAt, c.want)
+			}
+		}
+		late, _ := o.key(o.with(parentText), CreateKeyParams{ExpiresAt: in(36)})
+		o.now.Advance(20 * day)
+		next, _, err := o.RotateKey(o.signedIn(o.owner), late.ID, time.Hour)
+		o.must(err)
+		if !next.ExpiresAt.Equal(*in(40)) {
+			o.Errorf("it expires at %v, after its parent", next.ExpiresAt)
+		}
+		o.must(o.db.Write(o.Context(), o.org, func(ctx context.Context, tx *db.Tx) error { // the operator
+			renewed, _, err := o.ReplaceKey(ctx, tx, parent.ID, time.Hour)
+			if err == nil && !renewed.ExpiresAt.Equal(*in(64)) {
+				o.Errorf("it expires at %v", renewed.ExpiresAt)
+			}
+			return err
+		}))
+	})
+}
+
+func TestAKeyThatCannotBeAnnouncedDoesNotKeepOthersFromIt(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		told := map[string]int{}
+		o.Send = func(_ context.Context, tx *db.Tx, m mail.Message) error {
+			if strings.Contains(m.Text, "broken") {
+				return fault.Conflictf("the message cannot be sent")
+			}
+			tx.AfterCommit(func() { told[m.Text]++ })
+			return nil
+		}
+		end := o.now.Now().Add(24 * time.Hour)
+		later := end.Add(time.Minute)
+		for n := range remindBatch + 5 { // more than a batch, so that those that fail are found first each time
+			o.key(o.signedIn(o.owner), CreateKeyParams{Name: fmt.Sprint("broken ", n), ExpiresAt: &end})
+		}
+		o.key(o.signedIn(o.owner), CreateKeyParams{Name: "good", ExpiresAt: &later})
+		err := o.Remind(o.Context())
+		if err == nil || strings.Count(err.Error(), "cannot be sent") != remindBatch+5 || len(told) != 1 {
+			o.Errorf("%d were told: %v", len(told), err)
+		}
+	})
+}
+
+func TestOnlyAMemberHasPreferencesAndTheyDoNotWaitForTheUser(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		former := o.member("former@acme.example", actor.Viewer)
+		_, _, err := o.RemoveMember(o.signedIn(o.owner), former.UserID)
+		o.must(err)
+		o.want(o.SetPreference(o.signedIn(former), "columns", []byte("1")), fault.NotFound, "member")
+		if o.db.Engine() != db.Postgres { // SQLite has one writer
+			o.must(o.SetPreference(o.signedIn(o.owner), "columns", []byte("1")))
+			return
+		}
+		o.must(o.db.WriteAcross(o.Context(), "a test", func(ctx context.Context, tx *db.Tx) error {
+			if err := ChangeEmail(ctx, tx, o.owner.UserID, o.owner.Email); err != nil {
+				return err
+			}
+			soon, cancel := context.WithTimeout(o.signedIn(o.owner), 5*time.Second)
+			defer cancel()
+			return o.SetPreference(soon, "columns", []byte("1"))
+		}))
+	})
+}
+
+func TestWhoIsNoLongerAnAdminCannotRemoveAnybodyNotEvenThemselves(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		admin, viewer := o.member("admin@acme.example", actor.Admin), o.member("viewer@acme.example", actor.Viewer)
+		was := o.signedIn(admin)
+		_, err := o.UpdateMember(o.signedIn(o.owner), admin.UserID, UpdateMemberParams{Role: new(actor.Viewer)})
+		o.must(err)
+		for _, m := range []Member{viewer, admin} {
+			_, _, err := o.RemoveMember(was, m.UserID)
+			o.want(err, fault.Forbidden, "the role viewer does not allow this")
 		}
 	})
 }

@@ -55,7 +55,7 @@ func (s *Service) SetPreference(ctx context.Context, name string, value json.Raw
 		return err
 	}
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		// The user is locked, so that two new names do not exceed the maximum together.
+		// The membership is locked, so that two new names do not exceed the maximum together.
 		names, err := lockPreferences(ctx, tx, userID)
 		if err != nil {
 			return err

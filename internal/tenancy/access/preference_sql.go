@@ -21,7 +21,9 @@ func selectPreferences(ctx context.Context, tx *db.Tx, userID string) ([]prefere
 
 // lockPreferences returns the names of the preferences of a user, and keeps others from adding one until the transaction ends.
 func lockPreferences(ctx context.Context, tx *db.Tx, userID string) ([]string, error) {
-	if _, err := db.One[string](ctx, tx, "user", "SELECT user_id FROM users WHERE user_id = ? {for_update}", userID); err != nil {
+	_, err := db.One[string](ctx, tx, "member", "SELECT user_id FROM members WHERE organization_id = @org AND user_id = ? {for_update}",
+		userID)
+	if err != nil {
 		return nil, err
 	}
 	return db.All[string](ctx, tx, "SELECT name FROM preferences WHERE organization_id = @org AND user_id = ?", userID)

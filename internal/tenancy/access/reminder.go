@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,28 +25,37 @@ const (
 )
 
 // Remind tells people about keys that expire within a week: the user of the key or, if it has none, the owners of the organization. Each
-// key is announced once, by mail and by an event.
+// key is announced once, by mail and by an event. One that cannot be announced does not keep the others from it: it is in the error, and
+// is announced the next time.
 func (s *Service) Remind(ctx context.Context) error {
+	now := s.db.Clock().Now()
+	last := expiring{KeyID: afterAll, ExpiresAt: now}
+	var errs []error
 	for {
 		var found []expiring
 		err := s.db.ReadAcross(ctx, "keys of all organizations expire", func(ctx context.Context, tx *db.Tx) (err error) {
-			now := s.db.Clock().Now()
-			found, err = selectExpiring(ctx, tx, now, now.Add(remindBefore), remindBatch)
+			found, err = selectExpiring(ctx, tx, last, now.Add(remindBefore), remindBatch)
 			return err
 		})
 		if err != nil {
-			return err
+			return errors.Join(append(errs, err)...)
 		}
-		for _, one := range found {
-			if err := s.remind(ctx, one); err != nil {
+		for _, last = range found {
+			if err := s.remind(ctx, last); err != nil {
+				errs = append(errs, fmt.Errorf("the key %s of %s, which expires soon: %w", last.KeyID, last.OrganizationID, err))
+			}
+			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
 		if len(found) < remindBatch {
-			return nil
+			return errors.Join(errs...)
 		}
 	}
 }
+
+// afterAll sorts after every id.
+const afterAll = "~"
 
 func (s *Service) remind(ctx context.Context, one expiring) error {
 	ctx = actor.With(ctx, actor.Actor{OrganizationID: one.OrganizationID})
@@ -91,7 +101,8 @@ func (s *Service) announce(ctx context.Context, tx *db.Tx, k Key) error {
 	for _, address := range to { // one for each, because an address that is refused must not keep the others from it
 		err := s.Send(ctx, tx, mail.Message{To: []string{address}, Subject: fmt.Sprintf("%s: an API key expires soon", o.Name),
 			Text: fmt.Sprintf("The API key %q of %s, which ends in %s, expires at %s.\n\nPrograms that use it stop working then. To replace "+
-				"it by a new key without an interruption: POST /v1/api-keys/%s/rotate\n", k.Name, o.Name, k.LastFour,
+				"it, without an interruption, by a new key that is valid for as long as this one was: "+
+				"POST /v1/api-keys/%s/rotate\n", k.Name, o.Name, k.LastFour,
 				k.ExpiresAt.UTC().Format(time.RFC1123), k.ID)})
 		if err != nil {
 			return err

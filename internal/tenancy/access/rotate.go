@@ -19,6 +19,8 @@ const (
 )
 
 // RotateKey replaces a key by a new one that can do the same, and returns the new one with its text. The former one works a while longer.
+// If it expires, the new one is valid for as long as the former one was, from now on, but no longer than the keys that it ends with.
+//
 // The keys that were created with it end with the new one from now on. A key that acts for another user cannot be replaced: its text would
 // be in the hands of somebody else. The new one has the same parent, unless it is made with a key that is not among those above the former
 // one, or by an app that has not created it: then it ends with that key or app, as every key does that was created with it.
@@ -113,10 +115,29 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, before Key, as CreateK
 	case !valid || effective.ended(tx.Now()):
 		return next, text, fault.Conflictf("the key %s is revoked or has expired: create a new one", before.ID)
 	}
+	if as.ExpiresAt != nil {
+		if as.ExpiresAt, err = before.renewed(ctx, tx, as.parentID); err != nil {
+			return next, text, err
+		}
+	}
 	if next, text, err = IssueKey(ctx, tx, as); err != nil {
 		return next, text, err
 	}
 	return next, text, s.retire(ctx, tx, before, next, overlap)
+}
+
+// renewed returns when the successor of a key that expires does: after the same time as the key, but no later than the keys above it.
+func (k Key) renewed(ctx context.Context, tx *db.Tx, parentID string) (*time.Time, error) {
+	end := tx.Now().Add(k.ExpiresAt.Sub(k.CreatedAt))
+	above, err := ancestors(ctx, tx, Key{ParentID: parentID})
+	if err != nil {
+		return nil, err
+	}
+	first := &end
+	for _, one := range above {
+		first = earlier(first, one.ExpiresAt)
+	}
+	return first, nil
 }
 
 // retire lets a key that was replaced expire, and makes the new one the parent of the keys that were created with it.

@@ -213,14 +213,15 @@ func updateKey(ctx context.Context, tx *db.Tx, k Key) error {
 
 // expiring names a key that expires soon.
 type expiring struct {
-	OrganizationID string `db:"organization_id"`
-	KeyID          string `db:"api_key_id"`
+	OrganizationID string    `db:"organization_id"`
+	KeyID          string    `db:"api_key_id"`
+	ExpiresAt      time.Time `db:"expires_at"`
 }
 
-// selectExpiring reads keys of all organizations that expire after one time and until another, of which nobody was told, the first ones
+// selectExpiring reads keys of all organizations that expire after another one and until a time, of which nobody was told, the first ones
 // first. Keys that were replaced are left out: they are meant to expire.
-func selectExpiring(ctx context.Context, tx *db.Tx, after, until time.Time, limit int) ([]expiring, error) {
-	return db.All[expiring](ctx, tx, "SELECT organization_id, api_key_id FROM api_keys WHERE revoked_at IS NULL AND expires_at IS NOT NULL "+
-		"AND expires_at > ? AND expires_at <= ? AND reminded_at IS NULL AND successor_api_key_id IS NULL ORDER BY expires_at, api_key_id LIMIT ?",
-		after, until, limit)
+func selectExpiring(ctx context.Context, tx *db.Tx, after expiring, until time.Time, limit int) ([]expiring, error) {
+	return db.All[expiring](ctx, tx, "SELECT organization_id, api_key_id, expires_at FROM api_keys WHERE revoked_at IS NULL AND "+
+		"expires_at IS NOT NULL AND (expires_at, api_key_id) > (?, ?) AND expires_at <= ? AND reminded_at IS NULL AND "+
+		"successor_api_key_id IS NULL ORDER BY expires_at, api_key_id LIMIT ?", after.ExpiresAt, after.KeyID, until, limit)
 }

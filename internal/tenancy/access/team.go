@@ -154,9 +154,7 @@ func authorizeChange(ctx context.Context, tx *db.Tx, m Member, to actor.Role) er
 		return err
 	case touchesOwner && role != actor.Owner:
 		return errOwnersOnly
-	case role != actor.Owner && role != actor.Admin && m.UserID != who.UserID:
-		return fault.Forbiddenf("the role %s does not allow this", role)
-	case role != actor.Owner && role != actor.Admin && to != "":
+	case role != actor.Owner && role != actor.Admin:
 		return fault.Forbiddenf("the role %s does not allow this", role)
 	}
 	return nil

@@ -139,12 +139,29 @@ func (s *Service) RegisterForOrganization(ctx context.Context, p RegisterParams)
 	return c, err
 }
 
-// Register registers an app of no organization. It is for the operator of the service and for apps that register themselves.
+// ownRegistrationsMax is how many apps that have registered themselves the service keeps. Two that arrive at the same time may exceed it.
+const ownRegistrationsMax = 10_000
+
+// errFull is temporary: apps that nobody connects are deleted.
+var errFull = fault.Busyf(time.Hour, "too many apps have registered themselves: those that nobody connects are deleted after a week; "+
+	"try again later, or ask the operator of the service to register the app")
+
+// Register registers an app of no organization. It is for the operator of the service and for apps that register themselves, of which there
+// is a maximum.
 func (s *Service) Register(ctx context.Context, p RegisterParams, by Registrar) (c Client, err error) {
 	if err := p.Validate(); err != nil {
 		return c, err
 	}
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		if by == ByItself {
+			n, err := countOwnRegistrations(ctx, tx, ownRegistrationsMax)
+			if err != nil {
+				return err
+			}
+			if n >= ownRegistrationsMax {
+				return errFull
+			}
+		}
 		c = Client{ID: tx.NewID(id.OAuthClient), Name: p.Name, RedirectURIs: p.RedirectURIs, HomepageURL: p.HomepageURL, RegisteredBy: by,
 			CreatedAt: tx.Now()}
 		return insertClient(ctx, tx, c)

@@ -2,6 +2,8 @@ package oauth
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -132,8 +134,8 @@ func (EndAuthorizations) Kind() string { return "oauth_end_authorizations" }
 
 // EndOfClient ends the authorizations of an app that was revoked, in all organizations.
 func (s *Service) EndOfClient(ctx context.Context, j EndAuthorizations) error {
-	return s.endInBatches(ctx, ClientRevoked, func(ctx context.Context, tx *db.Tx, limit int) ([]place, error) {
-		return selectActiveOfClient(ctx, tx, j.ClientID, limit)
+	return s.endInBatches(ctx, ClientRevoked, func(ctx context.Context, tx *db.Tx, after place, limit int) ([]place, error) {
+		return selectActiveOfClient(ctx, tx, j.ClientID, after, limit)
 	})
 }
 
@@ -148,39 +150,51 @@ const (
 	batchMax = 500
 	// codesKept is how long codes are kept after they have expired, so that one that is used again ends what it gave.
 	codesKept = 24 * time.Hour
+	// unusedKept is how long an app that has registered itself is kept if nobody connects it.
+	unusedKept = 7 * 24 * time.Hour
 )
 
 const everywhere = "authorizations of all organizations end in the same way"
 
-// endInBatches ends the authorizations that a function finds, until it finds no more. Each is ended in a transaction of its organization.
-func (s *Service) endInBatches(ctx context.Context, why EndReason, find func(context.Context, *db.Tx, int) ([]place, error)) error {
+// finder finds authorizations after another one, in the order of their organizations and ids.
+type finder func(ctx context.Context, tx *db.Tx, after place, limit int) ([]place, error)
+
+// endInBatches ends the authorizations that a function finds. Each is ended in a transaction of its organization. One that cannot be ended
+// does not keep the others from it, and is in the error.
+func (s *Service) endInBatches(ctx context.Context, why EndReason, find finder) error {
+	var last place
+	var errs []error
 	for {
 		var found []place
 		err := s.db.ReadAcross(ctx, everywhere, func(ctx context.Context, tx *db.Tx) (err error) {
-			found, err = find(ctx, tx, batchMax)
+			found, err = find(ctx, tx, last, batchMax)
 			return err
 		})
 		if err != nil {
-			return err
+			return errors.Join(append(errs, err)...)
 		}
-		for _, one := range found {
-			err := s.db.Write(ctx, one.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		for _, last = range found {
+			err := s.db.Write(ctx, last.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 				if _, err := orgstate.Lock(ctx, tx); err != nil {
 					return err
 				}
-				return s.endIfActive(ctx, tx, one.AuthorizationID, why)
+				return s.endIfActive(ctx, tx, last.AuthorizationID, why)
 			})
 			if err != nil {
+				errs = append(errs, fmt.Errorf("the connected app %s of %s does not end: %w", last.AuthorizationID, last.OrganizationID, err))
+			}
+			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
 		if len(found) < batchMax {
-			return nil
+			return errors.Join(errs...)
 		}
 	}
 }
 
-// Sweep is the job that deletes codes and tokens that have expired, and ends authorizations that no token is left of.
+// Sweep is the job that deletes codes and tokens that have expired and apps that nobody uses, and ends authorizations that no token is left
+// of.
 type Sweep struct{}
 
 // Kind returns the name of the job.
@@ -188,25 +202,23 @@ func (Sweep) Kind() string { return "oauth_sweep" }
 
 // Sweep ends the authorizations of apps that have not refreshed their tokens for too long, and of apps that were revoked, and deletes codes
 // and tokens that have expired. A refresh token that was exchanged is kept as long as it would have been valid, so that its use ends the
-// authorization.
+// authorization. Apps that have registered themselves are deleted after a week in which nobody has connected them. What fails does not keep
+// the rest from being done.
 func (s *Service) Sweep(ctx context.Context) error {
 	now := s.db.Clock().Now()
-	err := s.endInBatches(ctx, Expired, func(ctx context.Context, tx *db.Tx, limit int) ([]place, error) {
-		return selectExpired(ctx, tx, now, limit)
+	err := s.endInBatches(ctx, Expired, func(ctx context.Context, tx *db.Tx, after place, limit int) ([]place, error) {
+		return selectExpired(ctx, tx, now, after, limit)
 	})
-	if err != nil {
-		return err
+	if err == nil { // an authorization that could not be ended is found by its token the next time
+		err = s.deleteInBatches(ctx, deleteTokens, now)
 	}
-	if err := s.endInBatches(ctx, ClientRevoked, selectActiveOfRevoked); err != nil {
-		return err
-	}
-	if err := s.deleteInBatches(ctx, deleteTokens, now); err != nil {
-		return err
-	}
-	return s.deleteInBatches(ctx, deleteCodes, now.Add(-codesKept))
+	return errors.Join(err,
+		s.endInBatches(ctx, ClientRevoked, selectActiveOfRevoked),
+		s.deleteInBatches(ctx, deleteCodes, now.Add(-codesKept)),
+		s.deleteInBatches(ctx, deleteUnused, now.Add(-unusedKept)))
 }
 
-// deleteInBatches deletes what has expired before a time.
+// deleteInBatches deletes what is older than a time.
 func (s *Service) deleteInBatches(ctx context.Context, some func(context.Context, *db.Tx, time.Time, int) (int64, error),
 	before time.Time) error {
 	for {

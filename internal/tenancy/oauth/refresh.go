@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"io"
 	"time"
 
@@ -64,10 +65,14 @@ type RefreshParams struct {
 	Scope    string // some of the scopes that were granted; empty means all
 }
 
+// errMustEnd says that an authorization must end, which needs the lock of the organization.
+var errMustEnd = errors.New("the authorization must end")
+
 var errBadRefresh = &Error{InvalidGrant, "the refresh token is unknown, has expired, was used, was revoked, or belongs to another app"}
 
 // Refresh exchanges a refresh token for new tokens. Within some seconds it returns the same ones again, because the answer may have been
-// lost. Later the former token must have been stolen, by whoever uses it now or by who has used it before: the authorization ends.
+// lost. Later the former token must have been stolen, by whoever uses it now or by who has used it before: the authorization ends. Only
+// then is the organization locked, and before the authorization, as whoever ends authorizations does.
 func (s *Service) Refresh(ctx context.Context, p RefreshParams) (out Tokens, err error) {
 	c, err := s.FindClient(ctx, p.ClientID)
 	if err != nil {
@@ -83,20 +88,37 @@ func (s *Service) Refresh(ctx context.Context, p RefreshParams) (out Tokens, err
 		return out, asInvalidGrant(err, errBadRefresh)
 	}
 	var refused *Error
-	err = s.db.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
-		out, refused = Tokens{}, nil
-		t, a, err := lockToken(ctx, tx, hash)
-		if err != nil {
-			return err
-		}
-		if a.ClientID != c.ID || a.EndedAt != nil {
-			refused = errBadRefresh
-			return nil
-		}
-		ctx = actor.With(ctx, actor.Actor{OrganizationID: org, UserID: a.UserID, AuthorizationID: a.ID, RequestID: actor.From(ctx).RequestID})
-		out, refused, err = s.refresh(ctx, tx, a, t, p)
-		return err
-	})
+	exchange := func(mayEnd bool) error {
+		return s.db.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
+			out, refused = Tokens{}, nil
+			if mayEnd {
+				if _, err := orgstate.Lock(ctx, tx); err != nil {
+					return err
+				}
+			}
+			t, a, err := lockToken(ctx, tx, hash)
+			if err != nil {
+				return err
+			}
+			if a.ClientID != c.ID || a.EndedAt != nil {
+				refused = errBadRefresh
+				return nil
+			}
+			ctx = actor.With(ctx, actor.Actor{OrganizationID: org, UserID: a.UserID, AuthorizationID: a.ID,
+				RequestID: actor.From(ctx).RequestID})
+			var ends EndReason
+			if out, refused, ends, err = s.refresh(ctx, tx, a, t, p); err != nil || ends == "" {
+				return err
+			}
+			if !mayEnd {
+				return errMustEnd
+			}
+			return s.end(ctx, tx, a, ends)
+		})
+	}
+	if err = exchange(false); errors.Is(err, errMustEnd) {
+		err = exchange(true)
+	}
 	if err != nil {
 		return Tokens{}, asInvalidGrant(err, errBadRefresh)
 	}
@@ -114,39 +136,39 @@ func (s *Service) know(ctx context.Context, org, hash string) error {
 	})
 }
 
-// refresh returns the successors of a refresh token of an active authorization.
+// refresh returns the successors of a refresh token of an active authorization, or why the authorization must end.
 func (s *Service) refresh(ctx context.Context, tx *db.Tx, a Authorization, t stored, p RefreshParams) (out Tokens, refused *Error,
-	err error) {
+	ends EndReason, err error) {
 	out = Tokens{Scopes: a.Scopes, ExpiresIn: accessMax}
 	out.Access, out.Refresh = successors(p.Token, t.salt, tx.Organization())
 	if t.ReplacedAt != nil {
 		since := tx.Now().Sub(*t.ReplacedAt)
 		if since > repeatMax {
-			return Tokens{}, errBadRefresh, s.end(ctx, tx, a, TokenReplayed)
+			return Tokens{}, errBadRefresh, TokenReplayed, nil
 		}
 		first, err := selectToken(ctx, tx, token.Hash(out.Access.Reveal()))
 		out.Scopes, out.ExpiresIn = first.Scopes, accessMax-since
-		return out, nil, err
+		return out, nil, "", err
 	}
 	if !tx.Now().Before(t.ExpiresAt) {
-		return Tokens{}, errBadRefresh, nil
+		return Tokens{}, errBadRefresh, "", nil
 	}
 	if p.Scope != "" {
 		scopes, wrong := parseScopes(p.Scope)
 		if wrong != nil || !within(scopes, a.Scopes) {
-			return Tokens{}, &Error{InvalidScope, "scope must be among those that the person has granted"}, nil
+			return Tokens{}, &Error{InvalidScope, "scope must be among those that the person has granted"}, "", nil
 		}
 		out.Scopes = scopes
 	}
 	if _, err := access.FindMember(ctx, tx, a.UserID); fault.KindOf(err) == fault.NotFound {
-		return Tokens{}, errBadRefresh, s.end(ctx, tx, a, MemberRemoved)
+		return Tokens{}, errBadRefresh, MemberRemoved, nil
 	} else if err != nil {
-		return Tokens{}, nil, err
+		return Tokens{}, nil, "", err
 	}
 	if err := updateReplaced(ctx, tx, t.hash, tx.Now()); err != nil {
-		return Tokens{}, nil, err
+		return Tokens{}, nil, "", err
 	}
-	return out, nil, s.store(ctx, tx, a, out)
+	return out, nil, "", s.store(ctx, tx, a, out)
 }
 
 // Revoke ends the authorization that a token belongs to, be it an access token, a refresh token or one that was exchanged before. A token

@@ -32,8 +32,9 @@ func (h handlers) team() []wire.Route {
 			Describe("Keys and apps of the member can do no more than the member from then on. Only an owner can make, change or remove an "+
 				"owner, and the only owner cannot get another role.").WholeOrganization().Privileged(),
 		wire.Delete(member, h.removeMember, "Remove a member").Sensitive().
-			Describe("Revokes the API keys of the member, with those that were created with them, and disconnects the member's apps. Remove "+
-				"yourself to leave the organization. The only owner cannot be removed.").WholeOrganization().Privileged(),
+			Describe("Revokes the API keys of the member, with those that were created with them, and disconnects the member's apps. Owners "+
+				"and admins remove themselves to leave the organization; others ask one of them. The only owner cannot be removed.").
+			WholeOrganization().Privileged(),
 		wire.Get("/v1/team/invitations", h.listInvitations, "List invitations, newest first").WholeOrganization().Privileged(),
 		wire.Post("/v1/team/invitations", h.createInvitation, "Invite a person").Sensitive().
 			Describe("Mails a link with which the person becomes a member. It works once, for seven days. Somebody new sets a password; "+
@@ -69,9 +70,10 @@ func (h handlers) apiKeys() []wire.Route {
 			Describe("The key itself is returned only once, in this response. It can do no more than the key that creates it, and ends with it.").
 			Privileged().Creates(),
 		wire.Post("/v1/api-keys/{api_key_id}/rotate", h.rotateAPIKey, "Replace an API key by a new one").Sensitive().
-			Describe("Returns a new key that can do the same, only once, in this response. The former one works a while longer. Keys that were "+
-				"created with it stay valid, and end with the new one. If neither the former key nor a key that it was created with makes the "+
-				"request, but another key or an app, the new key ends with that one. Nobody can replace a key that acts for another user.").
+			Describe("Returns a new key that can do the same, only once, in this response. The former one works a while longer. If it "+
+				"expires, the new one is valid for as long as the former one was, from now on, but no longer than the key that it ends with. Keys "+
+				"that were created with it stay valid, and end with the new one. If neither the former key nor a key that it was created with "+
+				"makes the request, but another key or an app, the new key ends with that one. Nobody can replace a key that acts for another user.").
 			Privileged().Creates(),
 		wire.Delete("/v1/api-keys/{api_key_id}", h.revokeAPIKey, "Revoke an API key").
 			Describe("Revokes the keys that were created with it too. Takes effect on every node within a second. Only an owner can revoke "+
