@@ -191,7 +191,7 @@ func TestWhoIsNoLongerAMemberHasNoApps(t *testing.T) {
 			t.Errorf("%+v", who)
 		}
 		// Without the call of EndOfUser, the app finds out when it refreshes.
-		w.remove(bob.UserID)
+		w.remove(bob)
 		w.now.Advance(time.Second)
 		w.rejects("bob's app", bobs.Access)
 		_, err := w.Exchange(w.Context(), redeem(w.other, code))
@@ -210,9 +210,9 @@ func TestWhoIsNoLongerAMemberHasNoApps(t *testing.T) {
 	})
 }
 
-func (w *world) remove(userID string) {
+func (w *world) remove(who actor.Actor) {
 	w.Helper()
-	_, _, err := w.access.RemoveMember(w.as(w.ada), userID)
+	_, _, err := w.access.RemoveMember(w.as(w.ada), who.UserID)
 	w.must(err)
 }
 
