@@ -56,8 +56,8 @@ func deleteUnused(ctx context.Context, tx *db.Tx, before time.Time, limit int) (
 
 // countOwnRegistrations counts the apps that have registered themselves, up to a limit.
 func countOwnRegistrations(ctx context.Context, tx *db.Tx, limit int) (int64, error) {
-	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM (SELECT 1 FROM oauth_clients WHERE registered_by = 'itself' LIMIT ?) AS found",
-		limit)
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM (SELECT 1 FROM oauth_clients WHERE registered_by = 'itself' LIMIT ?) "+
+		"AS found", limit)
 }
 
 // lockClient returns an app that nobody else changes until the transaction ends.
