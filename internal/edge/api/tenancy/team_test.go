@@ -292,7 +292,7 @@ func TestAPersonIsInvitedByMail(t *testing.T) {
 			_, err := n.Client.CreateInvitation(t.Context(), client.CreateInvitation{Email: "grace@example.com", Role: "viewer"})
 			return err
 		}(), 409)
-		queued, err := s.App.DB.Jobs().QueryContext(t.Context(), "SELECT args FROM river_job WHERE kind = 'mail'")
+		queued, err := s.App.DB.Jobs().QueryContext(t.Context(), "SELECT args FROM river_job WHERE kind = 'sealed_mail'")
 		if err != nil {
 			t.Fatal(err)
 		}
