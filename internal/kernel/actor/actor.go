@@ -126,8 +126,8 @@ func (a Actor) RequireUnlimited() error {
 // the browser has not.
 func (a Actor) RequireConfirmed(n Need, now time.Time) error {
 	if n.Confirmed && a.SessionID != "" && now.Sub(a.AuthenticatedAt) >= ConfirmedFor {
-		return fault.Forbiddenf("confirm first that it is you: send your password to POST /v1/session/confirm, or open /confirm, then send this " +
-			"request again")
+		return fault.Forbiddenf("confirm first that it is you: send your password to POST /v1/session/confirm, or open /confirm, then send " +
+			"this request again")
 	}
 	return nil
 }
