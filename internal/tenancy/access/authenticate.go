@@ -5,8 +5,6 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"strings"
-	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -16,44 +14,10 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-const (
-	// cacheTTL is how long a node may use a cached key: every node must honor a revocation within a second.
-	cacheTTL = 500 * time.Millisecond
-	cacheMax = 10_000
-)
-
-// keyCache caches keys briefly, so that a busy key is read from the database twice a second and not for every request.
-type keyCache struct {
-	mu     sync.RWMutex
-	byHash map[string]cachedKey
-}
-
+// cachedKey is what is kept of a key.
 type cachedKey struct {
-	key  Key
-	who  actor.Actor
-	read time.Time
-}
-
-func (k *keyCache) get(hash string, now time.Time) (cachedKey, bool) {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	e, ok := k.byHash[hash]
-	return e, ok && now.Sub(e.read) < cacheTTL
-}
-
-func (k *keyCache) put(hash string, e cachedKey) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.byHash == nil || len(k.byHash) >= cacheMax {
-		k.byHash = make(map[string]cachedKey)
-	}
-	k.byHash[hash] = e
-}
-
-func (k *keyCache) forget(hash string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.byHash, hash)
+	key Key
+	who actor.Actor
 }
 
 // badKey returns the error for a key that is not valid. It is the same for one that is unknown, expired or revoked, so that it does not
@@ -83,17 +47,17 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 		return actor.Actor{}, malformedKey(plain)
 	}
 	hash, now := token.Hash(plain), s.db.Clock().Now()
-	e, ok := s.known.get(hash, now)
+	e, ok := s.known.Get(hash, now)
 	if !ok {
 		var err error
-		e, err = s.readKey(ctx, hash, now)
+		e, err = s.readKey(ctx, hash)
 		if fault.KindOf(err) == fault.NotFound {
 			return actor.Actor{}, badKey(plain)
 		}
 		if err != nil {
 			return actor.Actor{}, err
 		}
-		s.known.put(hash, e)
+		s.known.Put(hash, e, now)
 	}
 	if e.key.ended(now) {
 		return actor.Actor{}, badKey(plain)
@@ -107,15 +71,12 @@ func (s *Service) IsNew(text secret.Text) bool {
 	if !token.Looks(plain, keyPrefix) {
 		return false
 	}
-	s.known.mu.RLock()
-	defer s.known.mu.RUnlock()
-	_, known := s.known.byHash[token.Hash(plain)]
-	return !known
+	return !s.known.Has(token.Hash(plain))
 }
 
 // readKey reads a key and what it may do: no more than its user, and no more than the keys it was created with, for no other legal entities
 // than either has access to. The error is NotFound if the key is not valid.
-func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cachedKey, error) {
+func (s *Service) readKey(ctx context.Context, hash string) (cachedKey, error) {
 	var key Key
 	err := s.db.ReadAcross(ctx, "the API key determines the organization", func(ctx context.Context, tx *db.Tx) (err error) {
 		key, err = selectKeyByHash(ctx, tx, hash)
@@ -150,5 +111,5 @@ func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cach
 	}
 	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, Role: behind.Role, APIKeyID: key.ID, Scopes: key.Scopes,
 		LegalEntityIDs: key.LegalEntityIDs}
-	return cachedKey{key, who, now}, nil
+	return cachedKey{key, who}, nil
 }

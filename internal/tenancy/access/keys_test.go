@@ -17,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -131,7 +132,7 @@ func (o *office) key(ctx context.Context, p CreateKeyParams) (Key, secret.Text) 
 
 func (o *office) works(text secret.Text) bool {
 	o.Helper()
-	o.now.Advance(cacheTTL)
+	o.now.Advance(token.CachedFor)
 	_, err := o.Authenticate(o.Context(), text)
 	if err != nil && fault.KindOf(err) != fault.Unauthorized {
 		o.Error(err)

@@ -87,7 +87,7 @@ func (k Key) isOwnOf(ctx context.Context, tx *db.Tx, who actor.Actor) (bool, err
 
 // revoke revokes one key, unless it is revoked already. This node honors it at once.
 func (s *Service) revoke(ctx context.Context, tx *db.Tx, before Key) error {
-	tx.AfterCommit(func() { s.known.forget(before.hash) })
+	tx.AfterCommit(func() { s.known.Forget(before.hash) })
 	return revoke(ctx, tx, before)
 }
 

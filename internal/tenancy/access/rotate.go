@@ -163,7 +163,7 @@ func (s *Service) retire(ctx context.Context, tx *db.Tx, before, next Key, overl
 	if err := updateKey(ctx, tx, after); err != nil {
 		return err
 	}
-	tx.AfterCommit(func() { s.known.forget(before.hash) })
+	tx.AfterCommit(func() { s.known.Forget(before.hash) })
 	audit.Record(ctx, tx, audit.Change{Action: "api_key.rotated", ResourceType: "api_key", ResourceID: after.ID, Before: before.facts(),
 		After: after.facts(), Object: after})
 	return nil

@@ -22,7 +22,7 @@ import (
 // Service implements the use cases of members, API keys and preferences. Its fields are set before it is used.
 type Service struct {
 	db    *db.DB
-	known keyCache
+	known token.Cache[cachedKey]
 	uses  uses
 
 	// EndAuthorizations ends what a person who is no longer a member has allowed apps to do. Nil means that there are no apps.

@@ -200,7 +200,7 @@ func (s *Service) endSessions(ctx context.Context, tx *db.Tx, userID, keep strin
 		if one.ID == keep {
 			continue
 		}
-		tx.AfterCommit(func() { s.known.forget(one.hash) })
+		tx.AfterCommit(func() { s.known.Forget(one.hash) })
 		if err := deleteSession(ctx, tx, one.ID); err != nil {
 			return 0, err
 		}

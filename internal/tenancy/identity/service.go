@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/password"
 	"github.com/bursarhq/bursar/internal/base/seal"
+	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -25,7 +26,7 @@ type Service struct {
 	db     *db.DB
 	config Config
 	hasher *password.Hasher
-	known  sessionCache
+	known  token.Cache[cachedSession]
 
 	provider discovered
 

@@ -3,7 +3,6 @@ package identity
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -96,7 +95,7 @@ func (s *Service) endOldest(ctx context.Context, tx *db.Tx, userID string) error
 		if i < sessionsMax-1 {
 			continue
 		}
-		tx.AfterCommit(func() { s.known.forget(one.hash) })
+		tx.AfterCommit(func() { s.known.Forget(one.hash) })
 		if err := deleteSession(ctx, tx, one.ID); err != nil {
 			return err
 		}
@@ -115,44 +114,10 @@ func (s Session) Fresh(now time.Time) bool { return now.Sub(s.AuthenticatedAt) <
 // errNoSession is the error for a session that is unknown or has ended. It does not say which.
 var errNoSession = fault.Unauthorizedf("the session has ended: sign in again")
 
-// cacheTTL is how long a node may use a cached session: every node must honor a sign-out within a second.
-const (
-	cacheTTL = 500 * time.Millisecond
-	cacheMax = 10_000
-)
-
-// sessionCache caches sessions and memberships briefly, so that a page with many requests reads them once.
-type sessionCache struct {
-	mu     sync.Mutex
-	byHash map[string]cachedSession
-}
-
+// cachedSession is what is kept of a session.
 type cachedSession struct {
 	session Session
 	members []Membership
-	read    time.Time
-}
-
-func (c *sessionCache) get(hash string, now time.Time) (cachedSession, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, ok := c.byHash[hash]
-	return e, ok && now.Sub(e.read) < cacheTTL
-}
-
-func (c *sessionCache) put(hash string, e cachedSession) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byHash == nil || len(c.byHash) >= cacheMax {
-		c.byHash = map[string]cachedSession{}
-	}
-	c.byHash[hash] = e
-}
-
-func (c *sessionCache) forget(hash string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.byHash, hash)
 }
 
 // Authenticate returns the session of a text, and the organizations that its person is a member of.
@@ -162,7 +127,7 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (Session, 
 		return Session{}, nil, errNoSession
 	}
 	hash, now := token.Hash(plain), s.now()
-	e, ok := s.known.get(hash, now)
+	e, ok := s.known.Get(hash, now)
 	if !ok {
 		err := s.db.ReadAcross(ctx, "the session determines the person", func(ctx context.Context, tx *db.Tx) (err error) {
 			if e.session, err = selectSessionByHash(ctx, tx, hash); err != nil {
@@ -177,15 +142,13 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (Session, 
 		if err != nil {
 			return Session{}, nil, err
 		}
-		e.read = now
-		s.known.put(hash, e)
+		if !e.session.ended(now) && now.Sub(e.session.SeenAt) >= seenEvery {
+			s.see(ctx, &e, now)
+		}
+		s.known.Put(hash, e, now)
 	}
 	if e.session.ended(now) {
 		return Session{}, nil, errNoSession
-	}
-	if now.Sub(e.session.SeenAt) >= seenEvery {
-		s.see(ctx, &e, now)
-		s.known.put(hash, e)
 	}
 	return e.session, e.members, nil
 }
@@ -195,10 +158,7 @@ func (s *Service) IsNew(text secret.Text) bool {
 	if !token.Looks(text.Reveal(), sessionPrefix) {
 		return false
 	}
-	s.known.mu.Lock()
-	defer s.known.mu.Unlock()
-	_, known := s.known.byHash[token.Hash(text.Reveal())]
-	return !known
+	return !s.known.Has(token.Hash(text.Reveal()))
 }
 
 // see notes that a session was used. If that fails, the next request notes it.
@@ -253,7 +213,7 @@ func (s *Service) SignOut(ctx context.Context, p Person, o Origin, sessionID str
 		if one, err = selectSession(ctx, tx, p.UserID, sessionID); err != nil {
 			return err
 		}
-		tx.AfterCommit(func() { s.known.forget(one.hash) })
+		tx.AfterCommit(func() { s.known.Forget(one.hash) })
 		if err := deleteSession(ctx, tx, one.ID); err != nil {
 			return err
 		}
@@ -276,7 +236,7 @@ func (s *Service) SignOutOthers(ctx context.Context, p Person, o Origin, keep st
 // ChooseOrganization sets the organization that a person works for in a session.
 func (s *Service) ChooseOrganization(ctx context.Context, one Session, organizationID string) error {
 	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		tx.AfterCommit(func() { s.known.forget(one.hash) })
+		tx.AfterCommit(func() { s.known.Forget(one.hash) })
 		return updateChosen(ctx, tx, one.ID, organizationID)
 	})
 }

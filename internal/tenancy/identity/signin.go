@@ -245,7 +245,7 @@ func (s *Service) Confirm(ctx context.Context, one Session, plain, code secret.T
 // confirmed notes that the person of a session has just proved who they are.
 func (s *Service) confirmed(ctx context.Context, one Session) error {
 	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		tx.AfterCommit(func() { s.known.forget(one.hash) })
+		tx.AfterCommit(func() { s.known.Forget(one.hash) })
 		return updateAuthenticated(ctx, tx, one.ID, tx.Now())
 	})
 }

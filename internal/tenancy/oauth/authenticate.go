@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -13,56 +12,10 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
-const (
-	// cacheTTL is how long a node may use a cached token: every node must honor a revocation within a second.
-	cacheTTL = 500 * time.Millisecond
-	cacheMax = 10_000
-)
-
-// tokenCache caches access tokens briefly, so that a busy one is read from the database twice a second and not for every request.
-type tokenCache struct {
-	mu     sync.RWMutex
-	byHash map[string]cachedToken
-}
-
+// cachedToken is what is kept of an access token.
 type cachedToken struct {
 	who     actor.Actor
 	expires time.Time
-	read    time.Time
-}
-
-func (c *tokenCache) get(hash string, now time.Time) (cachedToken, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	e, ok := c.byHash[hash]
-	return e, ok && now.Sub(e.read) < cacheTTL
-}
-
-func (c *tokenCache) put(hash string, e cachedToken) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byHash == nil || len(c.byHash) >= cacheMax {
-		c.byHash = map[string]cachedToken{}
-	}
-	c.byHash[hash] = e
-}
-
-// forget removes the tokens of an authorization.
-func (c *tokenCache) forget(authorizationID string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for hash, e := range c.byHash {
-		if e.who.AuthorizationID == authorizationID {
-			delete(c.byHash, hash)
-		}
-	}
-}
-
-// forgetAll removes all tokens.
-func (c *tokenCache) forgetAll() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.byHash)
 }
 
 // errBadToken is the error for an access token that is not valid. It does not say why.
@@ -76,14 +29,13 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 		return actor.Actor{}, fault.Unauthorizedf("the access token is not valid: check that it was copied as a whole")
 	}
 	hash, now := token.Hash(plain), s.db.Clock().Now()
-	e, ok := s.known.get(hash, now)
+	e, ok := s.known.Get(hash, now)
 	if !ok {
 		var err error
 		if e, err = s.readToken(ctx, org, hash); err != nil {
 			return actor.Actor{}, err
 		}
-		e.read = now
-		s.known.put(hash, e)
+		s.known.Put(hash, e, now)
 	}
 	if !now.Before(e.expires) {
 		return actor.Actor{}, errBadToken
@@ -117,8 +69,5 @@ func (s *Service) IsNew(text secret.Text) bool {
 	if _, ok := organizationOf(text.Reveal(), accessPrefix); !ok {
 		return false
 	}
-	s.known.mu.RLock()
-	defer s.known.mu.RUnlock()
-	_, known := s.known.byHash[token.Hash(text.Reveal())]
-	return !known
+	return !s.known.Has(token.Hash(text.Reveal()))
 }

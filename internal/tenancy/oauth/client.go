@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
@@ -93,7 +94,7 @@ func (p RegisterParams) Validate() error {
 // Service implements the use cases of apps.
 type Service struct {
 	db    *db.DB
-	known tokenCache
+	known token.Cache[cachedToken]
 
 	// RevokeKeys revokes the API keys that an app has created, in the transaction that ends its authorization. Without it, none are.
 	RevokeKeys func(ctx context.Context, tx *db.Tx, authorizationID string) error
@@ -267,7 +268,7 @@ func (s *Service) revokeClient(ctx context.Context, tx *db.Tx, before Client) er
 	}
 	after, now := before, tx.Now()
 	after.RevokedAt = &now
-	tx.AfterCommit(s.known.forgetAll)
+	tx.AfterCommit(func() { s.known.ForgetWhere(func(cachedToken) bool { return true }) })
 	if err := updateClientRevoked(ctx, tx, after); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, before Authorization, why 
 		return err
 	}
 	after.Client = c
-	tx.AfterCommit(func() { s.known.forget(before.ID) })
+	tx.AfterCommit(func() { s.known.ForgetWhere(func(t cachedToken) bool { return t.who.AuthorizationID == before.ID }) })
 	if err := updateEnded(ctx, tx, after); err != nil {
 		return err
 	}
