@@ -67,48 +67,69 @@ func (h *Hasher) Hash(ctx context.Context, plain secret.Text) (string, error) {
 	if _, err := io.ReadFull(h.random, salt); err != nil {
 		return "", err
 	}
-	leave, err := h.enter(ctx)
+	place, err := h.Reserve()
 	if err != nil {
 		return "", err
 	}
-	defer leave()
+	defer place.Leave()
+	if err := place.wait(ctx); err != nil {
+		return "", err
+	}
 	return encode(present, salt, compute(present, salt, plain, hashBytes)), nil
 }
 
+// Place is a place in the queue of a Hasher.
+type Place struct {
+	hasher *Hasher
+	turn   bool
+}
+
+// Reserve returns a place in the queue, or ErrBusy if it is full. It takes no time, so that a caller can find out before it does anything.
+// The place must be left.
+func (h *Hasher) Reserve() (*Place, error) {
+	select {
+	case h.queue <- struct{}{}:
+		return &Place{hasher: h}, nil
+	default:
+		return nil, ErrBusy
+	}
+}
+
+// Leave gives the place to another.
+func (p *Place) Leave() {
+	if p.turn {
+		<-p.hasher.turns
+	}
+	<-p.hasher.queue
+}
+
+// wait waits for a turn.
+func (p *Place) wait(ctx context.Context) error {
+	select {
+	case p.hasher.turns <- struct{}{}:
+		p.turn = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Verify reports whether a password has a hash. Without a hash it takes as long and reports false, so that nobody can tell whether there is
-// one. It also reports whether the hash should be replaced, because hashes cost more now.
-func (h *Hasher) Verify(ctx context.Context, hash string, plain secret.Text) (ok, outdated bool, err error) {
+// one. It also reports whether the hash should be replaced, because hashes cost more now. It may be called once.
+func (p *Place) Verify(ctx context.Context, hash string, plain secret.Text) (ok, outdated bool, err error) {
 	missing := hash == ""
 	if missing {
-		hash = h.none
+		hash = p.hasher.none
 	}
 	c, salt, want, err := decode(hash)
 	if err != nil {
 		return false, false, err
 	}
-	leave, err := h.enter(ctx)
-	if err != nil {
+	if err := p.wait(ctx); err != nil {
 		return false, false, err
 	}
-	defer leave()
 	equal := subtle.ConstantTimeCompare(compute(c, salt, plain, len(want)), want) == 1
 	return equal && !missing, c != present, nil
-}
-
-// enter waits for a turn.
-func (h *Hasher) enter(ctx context.Context) (leave func(), err error) {
-	select {
-	case h.queue <- struct{}{}:
-	default:
-		return nil, ErrBusy
-	}
-	select {
-	case h.turns <- struct{}{}:
-		return func() { <-h.turns; <-h.queue }, nil
-	case <-ctx.Done():
-		<-h.queue
-		return nil, ctx.Err()
-	}
 }
 
 // compute returns the hash of a password. Two ways to write the same characters in Unicode are the same password.

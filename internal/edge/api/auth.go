@@ -122,7 +122,7 @@ func (a *API) credentialOf(r *http.Request) (credential, error) {
 	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return credential{secret.New(strings.TrimSpace(token)), a.app.OAuth.IsNew, as(a.app.OAuth.Authenticate)}, nil
 	}
-	text := a.browser.Session(r)
+	text := a.browser.Text(r, browser.Session)
 	if text.IsZero() {
 		return credential{}, errNobody
 	}

@@ -119,8 +119,8 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 			"`Authorization: Bearer <token>`.",
 			Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token",
 				RefreshURL: "/oauth/token", Scopes: scopes}}},
-		"session": {Type: "apiKey", In: "cookie", Name: browser.SecureCookieName,
-			Description: "The session of a person who is signed in. Without HTTPS, the cookie is called `" + browser.PlainCookieName + "`."},
+		"session": {Type: "apiKey", In: "cookie", Name: browser.Session.SecureName(),
+			Description: "The session of a person who is signed in. Without HTTPS, the cookie is called `" + browser.Session.PlainName() + "`."},
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
@@ -92,9 +93,15 @@ func useSecrets(t *testing.T, n *apitest.Tenant, found secrets) {
 	}
 	signIn := func(password, code string) string {
 		body, _ := json.Marshal(map[string]string{"email": n.Owner.Email, "password": password, "code": code})
-		first, _, _ := strings.Cut(send(apitest.Request{Method: "POST", Path: "/v1/session", Body: string(body)}).Header.Get("Set-Cookie"), ";")
-		_, text, _ := strings.Cut(first, "=")
-		return text
+		answer := &http.Response{Header: send(apitest.Request{Method: "POST", Path: "/v1/session", Body: string(body)}).Header}
+		texts := map[string]string{}
+		for _, c := range answer.Cookies() {
+			texts[c.Name] = c.Value
+		}
+		if device := texts[browser.Device.PlainName()]; device != "" {
+			found.add("device", device)
+		}
+		return texts[browser.Session.PlainName()]
 	}
 	n.SetPassword(t, n.Owner.UserID)
 	found.add("password", apitest.Password)

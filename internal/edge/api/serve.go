@@ -12,7 +12,6 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
-	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
 // register adds a handler for each method and path of the list. Routes that share both are distinguished by their Choice.
@@ -91,7 +90,7 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 		w.Header().Set(idempotency.Replayed, "true")
 	}
 	if visit != nil {
-		visit.WriteCookie(w)
+		visit.WriteCookies(w, a.browser)
 	}
 	a.send(w, req, answer.Status, answer.Body)
 	return nil
@@ -114,10 +113,8 @@ func (a *API) authorize(r *wire.Route, who actor.Actor, req *http.Request) error
 // visit returns what a handler that deals with sessions knows of a request.
 func (a *API) visit(by caller, req *http.Request) *wire.Visit {
 	return &wire.Visit{
-		Origin:  identity.NewOrigin(a.browser.Address(req), req.UserAgent(), requestID(req.Context())),
-		Session: by.session, Members: by.members,
-		Begin: a.browser.Cookie, End: a.browser.EndCookie,
-		Allowed: a.allowed,
+		Origin:  a.browser.Origin(req, requestID(req.Context())),
+		Session: by.session, Members: by.members, Allowed: a.allowed,
 	}
 }
 

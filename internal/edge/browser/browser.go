@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"time"
 
-	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
 // Config says how browsers reach the service.
@@ -19,43 +18,6 @@ type Config struct {
 
 // Secure reports whether browsers reach the service by HTTPS.
 func (c Config) Secure() bool { return strings.HasPrefix(c.PublicURL, "https://") }
-
-// The names of the cookie. Browsers accept one whose name begins with __Host- only by HTTPS, from this host and for all paths, so that no
-// other site of the same domain can plant it.
-const (
-	PlainCookieName  = "bursar_session"
-	SecureCookieName = "__Host-bursar_session"
-)
-
-// CookieName returns the name of the cookie with the session.
-func (c Config) CookieName() string {
-	if c.Secure() {
-		return SecureCookieName
-	}
-	return PlainCookieName
-}
-
-// Session returns the text of the session that a request carries, or an empty one.
-func (c Config) Session(r *http.Request) secret.Text {
-	one, err := r.Cookie(c.CookieName())
-	if err != nil {
-		return secret.Text{}
-	}
-	return secret.New(one.Value)
-}
-
-// Cookie returns the cookie that keeps a session until it expires.
-func (c Config) Cookie(text secret.Text, expires time.Time) *http.Cookie {
-	return c.cookie(&http.Cookie{Value: text.Reveal(), Expires: expires})
-}
-
-// EndCookie returns the cookie that makes a browser forget its session.
-func (c Config) EndCookie() *http.Cookie { return c.cookie(&http.Cookie{MaxAge: -1}) }
-
-func (c Config) cookie(one *http.Cookie) *http.Cookie {
-	one.Name, one.Path, one.HttpOnly, one.Secure, one.SameSite = c.CookieName(), "/", true, c.Secure(), http.SameSiteLaxMode
-	return one
-}
 
 // Protection refuses requests that change something and that another site has made a browser send.
 func (c Config) Protection() *http.CrossOriginProtection {
@@ -97,6 +59,19 @@ func (c Config) trusts(address netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// userAgentMax bounds what is kept of how a browser calls itself.
+const userAgentMax = 200
+
+// Origin returns where a request comes from, with what is kept of it.
+func (c Config) Origin(r *http.Request, requestID string) identity.Origin {
+	agent := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
+	if len(agent) > userAgentMax {
+		agent = strings.ToValidUTF8(agent[:userAgentMax], "")
+	}
+	address := c.Address(r)
+	return identity.Origin{Address: address, UserAgent: agent, RequestID: requestID, Network: Network(address), Device: c.Text(r, Device)}
 }
 
 // Network returns the network of 64 bits of an IPv6 address, because that is the least that a caller gets, or the address itself.

@@ -67,7 +67,6 @@ func TestTheNetworkOfAnIPv6AddressHas64Bits(t *testing.T) {
 
 func TestCookiesAreForThisHostAndOutOfReachOfScripts(t *testing.T) {
 	t.Parallel()
-	expires := time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 	for _, c := range []struct {
 		url, prefix, attributes string
 	}{
@@ -76,17 +75,15 @@ func TestCookiesAreForThisHostAndOutOfReachOfScripts(t *testing.T) {
 		{"https://books.acme.example", "__Host-", "; HttpOnly; Secure; SameSite=Lax"},
 	} {
 		config := Config{PublicURL: c.url}
-		for what, one := range map[string]struct {
-			cookie *http.Cookie
-			want   string
-		}{
-			"session":     {config.Cookie(secret.New("s"), expires), "bursar_session=s; Path=/; Expires=Mon, 16 Nov 2026 09:30:00 GMT"},
-			"its end":     {config.EndCookie(), "bursar_session=; Path=/; Max-Age=0"},
-			"short":       {config.ShortCookie("x", secret.New("s"), time.Minute), "bursar_x=s; Path=/; Max-Age=60"},
-			"a short end": {config.EndShortCookie("x"), "bursar_x=; Path=/; Max-Age=0"},
+		kept, forgotten := httptest.NewRecorder(), httptest.NewRecorder()
+		config.Keep(kept, Session, secret.New("s"), time.Minute)
+		config.Forget(forgotten, Device)
+		for got, want := range map[string]string{
+			kept.Header().Get("Set-Cookie"):      "bursar_session=s; Path=/; Max-Age=60",
+			forgotten.Header().Get("Set-Cookie"): "bursar_device=; Path=/; Max-Age=0",
 		} {
-			if got, want := one.cookie.String(), c.prefix+one.want+c.attributes; got != want {
-				t.Errorf("%q, %s: %s, want %s", c.url, what, got, want)
+			if want = c.prefix + want + c.attributes; got != want {
+				t.Errorf("%q: %s, want %s", c.url, got, want)
 			}
 		}
 	}
@@ -95,13 +92,14 @@ func TestCookiesAreForThisHostAndOutOfReachOfScripts(t *testing.T) {
 func TestByHTTPSOnlyACookieThatNoOtherHostCanSetIsRead(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
-	r.Header.Set("Cookie", "bursar_session=plain; __Host-bursar_session=host; bursar_x=plain; __Host-bursar_x=host")
+	r.Header.Set("Cookie", "bursar_session=plain; __Host-bursar_session=host; bursar_device=plain; __Host-bursar_device=host")
 	for url, want := range map[string]string{"http://localhost": "plain", "https://books.acme.example": "host"} {
 		c := Config{PublicURL: url}
-		if got, short := c.Session(r).Reveal(), c.Short(r, "x").Reveal(); got != want || short != want {
-			t.Errorf("%s: %q and %q, want %q", url, got, short, want)
+		if got, other := c.Text(r, Session).Reveal(), c.Text(r, Device).Reveal(); got != want || other != want {
+			t.Errorf("%s: %q and %q, want %q", url, got, other, want)
 		}
-		if none := httptest.NewRequest(http.MethodGet, "/", http.NoBody); c.Session(none).Reveal() != "" || c.Short(none, "x").Reveal() != "" {
+		none := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+		if c.Text(none, Session).Reveal() != "" || c.Text(none, Device).Reveal() != "" {
 			t.Errorf("%s: a cookie was read that is not there", url)
 		}
 	}

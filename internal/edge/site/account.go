@@ -15,6 +15,7 @@ type accountPage struct {
 	Memberships    []identity.Membership
 	Passkeys       []identity.Passkey
 	OffersPasskeys bool
+	OpenIDLinked   bool
 	Sessions       []sessionView
 	Others         int // sessions besides this one
 	Apps           []appView
@@ -45,6 +46,9 @@ func (s *Site) showAccount(v *visit) error {
 	if data.Passkeys, err = s.app.Identity.Passkeys(ctx, v.person.UserID); err != nil {
 		return err
 	}
+	if data.OpenIDLinked, err = s.app.Identity.HasOpenID(ctx, v.person.UserID); err != nil {
+		return err
+	}
 	all, err := s.app.Identity.Sessions(ctx, v.person.UserID)
 	if err != nil {
 		return err
@@ -65,7 +69,8 @@ func (s *Site) showAccount(v *visit) error {
 		}
 		data.Apps = append(data.Apps, apps...)
 	}
-	return v.show(http.StatusOK, "account", shown{Title: "Your account", Notice: notices[v.r.URL.Query().Get("done")], Data: data})
+	return v.show(http.StatusOK, "account", shown{Title: "Your account", Notice: notices[v.r.URL.Query().Get("done")],
+		OpenID: s.app.Identity.OpenIDLabel(), Data: data})
 }
 
 // asMember returns the visit's person as a member of an organization who sees their own apps only, whatever the role.

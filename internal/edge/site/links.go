@@ -18,6 +18,8 @@ var notices = map[string]string{
 	"passkey":               "The passkey was added.",
 	"passkey-renamed":       "The passkey was renamed.",
 	"passkey-removed":       "The passkey was removed.",
+	"openid-linked":         "You can sign in with that account now.",
+	"openid-unlinked":       "You cannot sign in with that account any more.",
 	"session":               "That browser is signed out.",
 	"sessions":              "You are signed out everywhere else.",
 	"disconnected":          "The app is disconnected.",

@@ -66,10 +66,10 @@ func TestAPersonSignsInAtTheOpenIDProviderAndGoesOn(t *testing.T) {
 		p.visit(begun, s.Provider).wants("back", 200, "/account/password", "Change your password")
 		other := s.visitor()
 		other.visit(p.get("/sign-in/openid"), s.Provider).wants("in another browser", 401, "/sign-in", "was begun in another browser")
-		s.Claims["email_verified"] = false
+		s.Claims["sub"], s.Claims["email_verified"] = "4712", false
 		other.visit(other.get("/sign-in/openid"), s.Provider).wants("not verified", 403, "/sign-in/openid", "has not verified your email address")
 		evil := s.visitor()
-		delete(s.Claims, "email_verified")
+		clear(s.Claims)
 		evil.visit(evil.get("/sign-in/openid?next=%2F%2Fevil.example"), s.Provider).wants("another site", 200, "/account", "Your account")
 	})
 }
@@ -85,5 +85,23 @@ func TestAPersonConfirmsAtTheOpenIDProvider(t *testing.T) {
 		p.visit(p.get("/confirm/openid?next=%2Faccount%2Femail"), s.Provider).wants("not asked", 401, "", "Acme ID did not ask you who you are")
 		delete(s.Claims, "auth_time")
 		p.visit(p.get("/confirm/openid?next=%2Faccount%2Femail"), s.Provider).wants("asked", 200, "/account/email", "New email address")
+	})
+}
+
+func TestAPersonLinksAndUnlinksTheirAccountAtTheOpenIDProvider(t *testing.T) {
+	eachWithProvider(t, func(s *provided) {
+		s.Claims = map[string]any{"email": "other@acme.example", "email_verified": nil}
+		p := s.ada()
+		p.get("/account").wants("not linked", 200, "/account", "Link your account there", "No code of an authenticator app")
+		stranger := s.visitor()
+		stranger.get("/account/openid").wants("nobody is signed in", 200, "/sign-in", "Sign in")
+		p.visit(p.get("/account/openid"), s.Provider).wants("linked", 200, "/account", "You can sign in with that account now", "Unlink")
+		stranger.visit(stranger.get("/sign-in/openid"), s.Provider).wants("with that account", 200, "/account", "Your account")
+		p.get("/account").submit("/account/openid/unlink").wants("unlinked", 200, "/account", "You cannot sign in with that account any more")
+		other := s.visitor()
+		other.visit(other.get("/sign-in/openid"), s.Provider).wants("after that", 403, "/sign-in/openid", "has not verified your email address")
+		s.now.Advance(time.Hour)
+		s.theirs.Advance(time.Hour)
+		p.get("/account/openid").wants("an hour later", 200, "/confirm", "Confirm that it is you")
 	})
 }

@@ -90,6 +90,18 @@ func (s *Site) confirmAuthenticator(v *visit) error {
 	return v.again(err, "authenticator-new", shown{Title: "Set up an authenticator app", Data: data})
 }
 
+// linkOpenID sends the person to the OpenID provider to say which account there is theirs.
+func (s *Site) linkOpenID(v *visit) error {
+	return v.toOpenID(identity.OpenIDLink, "/account?done=openid-linked")
+}
+
+func (s *Site) unlinkOpenID(v *visit) error {
+	if err := s.app.Identity.UnlinkOpenID(v.r.Context(), v.person.UserID, v.origin); err != nil {
+		return err
+	}
+	return v.redirect("/account?done=openid-unlinked")
+}
+
 func (s *Site) removeAuthenticator(v *visit) error {
 	if err := s.app.Identity.RemoveTOTP(v.r.Context(), v.person.UserID, v.origin); err != nil {
 		return v.again(err, "authenticator", shown{Title: "Authenticator app"})

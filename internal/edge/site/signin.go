@@ -3,23 +3,15 @@ package site
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
-const (
-	ticketCookie = "ticket" // stands for the password until the code was entered
-	ticketMax    = 10 * time.Minute
-
-	openIDCookie = "openid" // what the answer of the OpenID provider must match
-	openIDMax    = 15 * time.Minute
-
-	// openIDNextMax bounds the address to go on to, because it has to fit into the cookie.
-	openIDNextMax = 2000
-)
+// openIDNextMax bounds the address to go on to, because it has to fit into the cookie.
+const openIDNextMax = 2000
 
 // signInPage is the page on which people sign in.
 func (v *visit) signInPage() (shown, error) {
@@ -73,19 +65,19 @@ func (v *visit) askForCode(err error) (bool, error) {
 	if !errors.As(err, &needed) {
 		return false, nil
 	}
-	http.SetCookie(v.w, v.config.Browser.ShortCookie(ticketCookie, needed.Ticket, ticketMax))
+	v.config.Browser.Keep(v.w, browser.Ticket, needed.Ticket, identity.TicketMax)
 	return true, v.redirect(withNext("/sign-in/code", v.next()))
 }
 
 func (s *Site) showCode(v *visit) error {
-	if s.config.Browser.Short(v.r, ticketCookie).IsZero() {
+	if s.config.Browser.Text(v.r, browser.Ticket).IsZero() {
 		return v.redirect(withNext("/sign-in", v.next()))
 	}
 	return v.show(http.StatusOK, "code", shown{Title: "Enter the code", Next: v.next()})
 }
 
 func (s *Site) enterCode(v *visit) error {
-	ticket := s.config.Browser.Short(v.r, ticketCookie)
+	ticket := s.config.Browser.Text(v.r, browser.Ticket)
 	if ticket.IsZero() {
 		return v.redirect(withNext("/sign-in", v.next()))
 	}
@@ -105,24 +97,23 @@ func (s *Site) signInWithPasskey(v *visit) error {
 }
 
 // beginOpenID sends the person to the OpenID provider. It is a link, because a form may lead to this service only.
-func (s *Site) beginOpenID(v *visit) error { return v.toOpenID(nil) }
+func (s *Site) beginOpenID(v *visit) error { return v.toOpenID(identity.OpenIDSignIn, v.next()) }
 
-func (v *visit) toOpenID(again *identity.Session) error {
-	next := v.next()
+func (v *visit) toOpenID(purpose identity.OpenIDPurpose, next string) error {
 	if len(next) > openIDNextMax {
 		next = "/account"
 	}
-	out, err := v.app.Identity.BeginOpenID(v.r.Context(), next, again)
+	out, err := v.app.Identity.BeginOpenID(v.r.Context(), purpose, v.session, next)
 	if err != nil {
 		return err
 	}
-	http.SetCookie(v.w, v.config.Browser.ShortCookie(openIDCookie, out.State, openIDMax))
+	v.config.Browser.Keep(v.w, browser.OpenID, out.State, identity.OpenIDMax)
 	return v.redirect(out.URL)
 }
 
 func (s *Site) finishOpenID(v *visit) error {
-	state := s.config.Browser.Short(v.r, openIDCookie)
-	http.SetCookie(v.w, s.config.Browser.EndShortCookie(openIDCookie))
+	state := s.config.Browser.Text(v.r, browser.OpenID)
+	s.config.Browser.Forget(v.w, browser.OpenID)
 	out, err := s.app.Identity.FinishOpenID(v.r.Context(), state, v.r.URL.Query(), v.session, v.origin)
 	if fault.KindOf(err) == fault.Unauthorized && v.session == nil {
 		return v.signInAgain(err)
@@ -130,11 +121,10 @@ func (s *Site) finishOpenID(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if next := localPath(out.Next); !out.Confirmed {
-		return v.welcome(out.SignedIn, next)
-	} else {
-		return v.redirect(next)
+	if out.Purpose == identity.OpenIDSignIn {
+		return v.welcome(out.SignedIn, localPath(out.Next))
 	}
+	return v.redirect(localPath(out.Next))
 }
 
 func (s *Site) signOut(v *visit) error {
@@ -144,7 +134,7 @@ func (s *Site) signOut(v *visit) error {
 			return err
 		}
 	}
-	http.SetCookie(v.w, s.config.Browser.EndCookie())
+	s.config.Browser.Forget(v.w, browser.Session)
 	return v.redirect("/sign-in?done=signed-out")
 }
 
@@ -193,7 +183,7 @@ func (s *Site) confirmWithPasskey(v *visit) error {
 	return v.confirmed(s.app.Identity.ConfirmWithPasskey(v.r.Context(), *v.session, v.secret("ticket"), []byte(v.value("answer")), v.origin))
 }
 
-func (s *Site) confirmWithOpenID(v *visit) error { return v.toOpenID(v.session) }
+func (s *Site) confirmWithOpenID(v *visit) error { return v.toOpenID(identity.OpenIDConfirm, v.next()) }
 
 // reveal returns texts that are shown once.
 func reveal(texts []secret.Text) []string {

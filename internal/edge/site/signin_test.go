@@ -80,7 +80,7 @@ func TestEachSignInHasASessionOfItsOwnAndEndsTheFormerOne(t *testing.T) {
 		s.must(err)
 		planted := "bss_" + strings.Repeat("x", 43)
 		p := s.visitor()
-		p.Jar.SetCookies(at, []*http.Cookie{{Name: browser.PlainCookieName, Value: planted, Path: "/"}})
+		p.Jar.SetCookies(at, []*http.Cookie{{Name: browser.Session.PlainName(), Value: planted, Path: "/"}})
 		p.signIn("", ada, good).wants("signed in", 200, "/account")
 		first := p.Jar.Cookies(at)[0].Value
 		if first == planted || len(first) != len(planted) {
@@ -101,6 +101,19 @@ func TestEachSignInHasASessionOfItsOwnAndEndsTheFormerOne(t *testing.T) {
 				s.Errorf("%s: no %s", cookie, want)
 			}
 		}
+	})
+}
+
+func TestAPersonSignsInWhereTheyDidBeforeAlthoughStrangersGuess(t *testing.T) {
+	each(t, func(s *service) {
+		known := s.ada()
+		known.get("/account").submit("/sign-out")
+		stranger := s.visitor()
+		for range 7 {
+			stranger.signIn("", ada, "guess guess guess")
+		}
+		stranger.signIn("", ada, good).wants("from the same address", 429, "/sign-in", "Too many attempts")
+		known.signIn("", ada, good).wants("in the browser of before", 200, "/account", "Your account")
 	})
 }
 

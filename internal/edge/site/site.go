@@ -100,6 +100,8 @@ func (s *Site) routes() []route {
 		{pattern: "GET /account/passkeys/{id}", need: recent, serve: s.showPasskey},
 		{pattern: "POST /account/passkeys/{id}/rename", need: recent, serve: s.renamePasskey, back: account},
 		{pattern: "POST /account/passkeys/{id}/remove", need: recent, serve: s.removePasskey, back: account},
+		{pattern: "GET /account/openid", need: recent, serve: s.linkOpenID},
+		{pattern: "POST /account/openid/unlink", need: recent, serve: s.unlinkOpenID, back: account},
 		{pattern: "POST /account/sessions/{id}/end", need: signedIn, serve: s.endSession, back: account},
 		{pattern: "POST /account/sessions/end-others", need: signedIn, serve: s.endOtherSessions, back: account},
 		{pattern: "POST /account/apps/{organization}/{id}/disconnect", need: signedIn, serve: s.disconnectApp, back: account},
@@ -135,7 +137,7 @@ func (s *Site) handler(p route) http.Handler {
 		}
 		secure(w.Header(), "")
 		v := &visit{Site: s, w: w, r: r.WithContext(ctx), request: request}
-		v.origin = identity.NewOrigin(s.config.Browser.Address(r), r.UserAgent(), request)
+		v.origin = s.config.Browser.Origin(r, request)
 		defer v.recover()
 		if err := s.enter(v, p); err != nil {
 			v.fail(err)

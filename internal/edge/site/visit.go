@@ -11,6 +11,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
@@ -29,7 +30,7 @@ type visit struct {
 
 // identify finds out who is signed in.
 func (v *visit) identify() error {
-	text := v.config.Browser.Session(v.r)
+	text := v.config.Browser.Text(v.r, browser.Session)
 	if text.IsZero() {
 		return nil
 	}
@@ -78,8 +79,9 @@ func (v *visit) welcome(in identity.SignedIn, next string) error {
 			return err
 		}
 	}
-	http.SetCookie(v.w, v.config.Browser.Cookie(in.Text, in.Session.ExpiresAt))
-	http.SetCookie(v.w, v.config.Browser.EndShortCookie(ticketCookie))
+	v.config.Browser.Keep(v.w, browser.Session, in.Text, in.Session.Lifetime())
+	v.config.Browser.Keep(v.w, browser.Device, in.Device, identity.DeviceMax)
+	v.config.Browser.Forget(v.w, browser.Ticket)
 	return v.redirect(next)
 }
 

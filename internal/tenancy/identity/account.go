@@ -108,18 +108,14 @@ func (s *Service) ChangePassword(ctx context.Context, one Session, former, plain
 		}
 		return s.setPassword(ctx, &p, plain, by)
 	}
-	counted := subjects(p.Email, o)
-	if err := s.attempt(ctx, counted); err != nil {
-		return err
-	}
-	right, _, err := s.hasher.Verify(ctx, p.passwordHash, former)
+	tried, err := s.tryPassword(ctx, s.hasher, p.Email, former, o)
 	if err != nil {
 		return err
 	}
-	if !right {
+	if !tried.right || tried.person.UserID != p.UserID {
 		return s.refuse(ctx, p.Email, o, fault.Invalidf("current_password", "is wrong"))
 	}
-	if err := s.succeed(ctx, counted); err != nil {
+	if err := s.succeed(ctx, tried.counted); err != nil {
 		return err
 	}
 	return s.setPassword(ctx, &p, plain, by)

@@ -3,7 +3,10 @@ package identity_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,7 +37,7 @@ type world struct {
 
 const ada, good = "ada@acme.example", "correct violin harvest 42"
 
-var home = identity.NewOrigin("198.51.100.7", "Firefox", "req_1")
+var home = identity.Origin{Address: "198.51.100.7", Network: "198.51.100.7", UserAgent: "Firefox", RequestID: "req_1"}
 
 func each(t *testing.T, test func(w *world)) {
 	t.Helper()
@@ -172,13 +175,98 @@ func TestWhoGuessesIsSlowedDownAndTheOwnerOfTheAccountIsNotKeptOut(t *testing.T)
 		_, err := w.signIn(good)
 		w.wants("the right one from there", err, fault.RateLimited, "too many attempts have failed: wait for ")
 		if _, err := w.SignIn(w.Context(), identity.SignInParams{Email: ada, Password: secret.New(good),
-			Origin: identity.NewOrigin("203.0.113.9", "Safari", "")}); err != nil {
+			Origin: identity.Origin{Address: "203.0.113.9", Network: "203.0.113.9", UserAgent: "Safari"}}); err != nil {
 			w.Errorf("from another address: %v", err)
 		}
 		w.now.Advance(15 * time.Minute)
 		if _, err := w.signIn(good); err != nil {
 			w.Errorf("a quarter of an hour later: %v", err)
 		}
+	})
+}
+
+func TestStrangersDoNotMakeAPersonWaitOnADeviceThatIsKnown(t *testing.T) {
+	each(t, func(w *world) {
+		w.withPassword()
+		in, err := w.signIn(good)
+		w.must(err)
+		try := func(email, plain string, o identity.Origin) error {
+			_, err := w.SignIn(w.Context(), identity.SignInParams{Email: email, Password: secret.New(plain), Origin: o})
+			return err
+		}
+		known := home
+		known.Device = in.Device
+		for n := range 40 { // from as many addresses, and the address of the person is among them
+			network := fmt.Sprintf("203.0.113.%d", n)
+			if n == 0 {
+				network = home.Network
+			}
+			_ = try(ada, "guess guess guess", identity.Origin{Network: network})
+		}
+		w.wants("on another device", try(ada, good, identity.Origin{Network: "192.0.2.1"}), fault.RateLimited, "wait")
+		w.must(try(ada, good, known))
+		w.must(w.Confirm(w.Context(), in.Session, secret.New(good), secret.Text{}, known))
+		for range 5 {
+			w.wants("a guess there", try(ada, "guess guess guess", known), fault.Unauthorized, "wrong")
+		}
+		w.wants("a sixth", try(ada, good, known), fault.RateLimited, "wait")
+
+		for what, o := range map[string]identity.Origin{
+			"of another person":    {Network: "192.0.2.2", Device: in.Device},
+			"what is no device":    {Network: "192.0.2.2", Device: secret.New("planted")},
+			"the text of a ticket": {Network: "192.0.2.2", Device: in.Text},
+		} {
+			var err error
+			for range 6 {
+				err = try("bob@acme.example", good, o)
+			}
+			w.wants(what, err, fault.RateLimited, "wait")
+			w.now.Advance(24 * time.Hour)
+		}
+		w.now.Advance(identity.DeviceMax)
+		for range 40 {
+			_ = try(ada, "guess guess guess", identity.Origin{Network: w.now.Now().String()})
+			w.now.Advance(time.Second)
+		}
+		w.wants("a year later", try(ada, good, known), fault.RateLimited, "wait")
+	})
+}
+
+func TestAFloodOfPasswordsKeepsNobodyWaitingWhomWeKnow(t *testing.T) {
+	each(t, func(w *world) {
+		w.withPassword()
+		in, err := w.signIn(good)
+		w.must(err)
+		known := home
+		known.Device = in.Device
+		var flood sync.WaitGroup
+		var refused atomic.Int64
+		stop := make(chan struct{})
+		for n := range 150 {
+			flood.Go(func() {
+				for i := 0; ; i++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					_, err := w.SignIn(w.Context(), identity.SignInParams{Email: fmt.Sprintf("%d-%d@acme.example", n, i),
+						Password: secret.New("guess guess guess"), Origin: identity.Origin{Network: fmt.Sprintf("%d.%d", n, i)}})
+					if fault.KindOf(err) == fault.Unavailable {
+						refused.Add(1)
+					}
+				}
+			})
+		}
+		for refused.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		for range 3 {
+			_, err := w.SignIn(w.Context(), identity.SignInParams{Email: ada, Password: secret.New(good), Origin: known})
+			w.must(err)
+		}
+		close(stop)
+		flood.Wait()
 	})
 }
 

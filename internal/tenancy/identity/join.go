@@ -67,5 +67,5 @@ func (s *Service) BeginFirstSession(ctx context.Context, userID string, o Origin
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return s.welcome(ctx, p, o, subjects(p.Email, o), ByLink)
+	return s.welcome(ctx, p, o, s.subjects(p.Email, o), ByLink)
 }

@@ -6,139 +6,81 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/outbound"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/base/token"
 )
 
-// OpenID is a provider at which people have accounts, such as that of their company. Without an issuer there is none.
-type OpenID struct {
-	Issuer       string
-	ClientID     string
-	ClientSecret secret.Text
-	Label        string   // what the provider is called on the sign-in page
-	Proxy        *url.URL // for requests to the provider; nil means none
-}
+// OpenIDPurpose is what a person is sent to the provider for.
+type OpenIDPurpose string
 
-// OpenIDCallback is the path to which the provider sends people back.
-const OpenIDCallback = "/sign-in/openid/callback"
+// The purposes. All but the first need a session.
+const (
+	OpenIDSignIn  OpenIDPurpose = "sign_in"
+	OpenIDConfirm OpenIDPurpose = "confirm" // prove again who they are
+	OpenIDLink    OpenIDPurpose = "link"    // say which account there is theirs
+)
 
-// OpenIDLabel returns what the OpenID provider is called, or nothing if there is none.
-func (s *Service) OpenIDLabel() string {
-	switch {
-	case s.config.OpenID.Issuer == "":
-		return ""
-	case s.config.OpenID.Label == "":
-		return "single sign-on"
-	}
-	return s.config.OpenID.Label
-}
+// OpenIDMax is how long a person has to sign in at the provider.
+const OpenIDMax = 15 * time.Minute
 
-// discovered is what the provider says about itself. It is asked when the first person wants to sign in, and again if it did not answer.
-type discovered struct {
-	mu       sync.Mutex
-	config   *oauth2.Config
-	verifier *oidc.IDTokenVerifier
-}
-
-// reach returns a context for requests to the provider. The operator has chosen it, so that it may be on a private network.
-func (s *Service) reach(ctx context.Context) context.Context {
-	return oidc.ClientContext(ctx, outbound.New(outbound.Config{AllowPrivate: true, Proxy: s.config.OpenID.Proxy, UserAgent: "Bursar"}))
-}
-
-func (s *Service) discover(ctx context.Context) (*oauth2.Config, *oidc.IDTokenVerifier, error) {
-	c := s.config.OpenID
-	if c.Issuer == "" {
-		return nil, nil, fault.Missing("OpenID provider")
-	}
-	if config, verifier := s.provider.get(); config != nil {
-		return config, verifier, nil
-	}
-	provider, err := oidc.NewProvider(s.reach(ctx), c.Issuer)
-	if err != nil {
-		return nil, nil, s.providerDown(err)
-	}
-	verifier := provider.Verifier(&oidc.Config{ClientID: c.ClientID, Now: s.now})
-	config := &oauth2.Config{ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(), Endpoint: provider.Endpoint(),
-		RedirectURL: s.config.PublicURL + OpenIDCallback, Scopes: []string{oidc.ScopeOpenID, oidc.ScopeEmail, oidc.ScopeProfile}}
-	s.provider.set(config, verifier)
-	return config, verifier, nil
-}
-
-func (d *discovered) get() (*oauth2.Config, *oidc.IDTokenVerifier) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.config, d.verifier
-}
-
-func (d *discovered) set(config *oauth2.Config, verifier *oidc.IDTokenVerifier) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.config, d.verifier = config, verifier
-}
-
-func (s *Service) providerDown(cause error) error {
-	return fault.UnavailableBecause(cause, "%s does not answer at present: try again later, or sign in another way", s.OpenIDLabel())
-}
-
-// openIDMax is how long a person has to sign in at the provider.
-const openIDMax = 15 * time.Minute
-
+// openIDFor is what requests are sealed for.
 const openIDFor = "OpenID"
 
-// visit is what is kept in the browser of a person who is at the provider.
-type visit struct {
-	State     string    `json:"state"`
-	Nonce     string    `json:"nonce"`
-	Verifier  string    `json:"verifier"`
-	Next      string    `json:"next"`
-	SessionID string    `json:"session_id,omitempty"` // of a person who proves again who they are
-	ExpiresAt time.Time `json:"expires_at"`
+// openIDRequest is what is kept in the browser of a person who is at the provider.
+type openIDRequest struct {
+	Purpose   OpenIDPurpose `json:"purpose"`
+	State     string        `json:"state"`
+	Nonce     string        `json:"nonce"`
+	Verifier  string        `json:"verifier"`
+	Next      string        `json:"next"`
+	SessionID string        `json:"session_id,omitempty"`
+	ExpiresAt time.Time     `json:"expires_at"`
 }
 
-// OpenIDVisit is where to send a person, and a text that their browser keeps until they are back.
-type OpenIDVisit struct {
+// OpenIDRequest is where to send a person, and a text that their browser keeps until they are back.
+type OpenIDRequest struct {
 	URL   string
 	State secret.Text
 }
 
-// BeginOpenID sends a person to the provider. After they have signed in there, they go on at a path of this service. With a session, the
-// person proves again who they are: the provider must ask them.
-func (s *Service) BeginOpenID(ctx context.Context, next string, again *Session) (out OpenIDVisit, err error) {
-	config, _, err := s.discover(ctx)
+// BeginOpenID sends a person to the provider. After they have signed in there, they go on at a path of this service. The session is that of
+// the browser; it is nil for a person who wants to sign in.
+func (s *Service) BeginOpenID(ctx context.Context, purpose OpenIDPurpose, now *Session, next string) (out OpenIDRequest, err error) {
+	provider, err := s.discover(ctx)
 	if err != nil {
 		return out, err
 	}
-	v := visit{Next: next, ExpiresAt: s.now().Add(openIDMax)}
-	for _, text := range []*string{&v.State, &v.Nonce, &v.Verifier} {
+	r := openIDRequest{Purpose: purpose, Next: next, ExpiresAt: s.now().Add(OpenIDMax)}
+	for _, text := range []*string{&r.State, &r.Nonce, &r.Verifier} {
 		random, err := token.New(s.random(), "")
 		if err != nil {
 			return out, err
 		}
 		*text = random.Reveal()
 	}
-	options := []oauth2.AuthCodeOption{oidc.Nonce(v.Nonce), oauth2.S256ChallengeOption(v.Verifier)}
-	if again != nil {
-		v.SessionID = again.ID
+	options := []oauth2.AuthCodeOption{oidc.Nonce(r.Nonce), oauth2.S256ChallengeOption(r.Verifier)}
+	if now != nil {
+		r.SessionID = now.ID
+	}
+	if purpose == OpenIDConfirm { // the provider must ask them
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
 	}
-	content, err := json.Marshal(v)
+	content, err := json.Marshal(r)
 	if err != nil {
 		return out, err
 	}
 	sealed, err := s.config.Secrets.Seal(secret.New(string(content)), openIDFor)
-	return OpenIDVisit{config.AuthCodeURL(v.State, options...), secret.New(sealed)}, err
+	return OpenIDRequest{provider.config.AuthCodeURL(r.State, options...), secret.New(sealed)}, err
 }
 
-// errVisit is the error for an answer of the provider that this browser did not ask for, or not recently.
-var errVisit = fault.Unauthorizedf("the sign-in took too long, or was begun in another browser: sign in again")
+// errOpenIDRequest is the error for an answer of the provider that this browser did not ask for, or not recently, or that it got before.
+var errOpenIDRequest = fault.Unauthorizedf("the sign-in took too long, was used before, or was begun in another browser: sign in again")
 
 // claims is what the provider says about a person.
 type claims struct {
@@ -148,46 +90,68 @@ type claims struct {
 	AuthenticatedAt int64  `json:"auth_time"`
 
 	issuer, subject string
+	tokens          *oauth2.Token // to ask for more
 }
 
 // verified reports whether the provider has verified the email address.
 func (c claims) verified() bool { return c.EmailVerified == true || c.EmailVerified == "true" }
 
-// openIDAnswer checks the answer of the provider to a visit.
-func (s *Service) openIDAnswer(ctx context.Context, state secret.Text, query url.Values) (v visit, c claims, err error) {
+// openIDAnswer checks the answer of the provider to a request.
+func (s *Service) openIDAnswer(ctx context.Context, state secret.Text, query url.Values) (r openIDRequest, c claims, err error) {
 	content, err := s.config.Secrets.Open(state.Reveal(), openIDFor)
-	if err != nil || json.Unmarshal([]byte(content.Reveal()), &v) != nil || !s.now().Before(v.ExpiresAt) ||
-		subtle.ConstantTimeCompare([]byte(v.State), []byte(query.Get("state"))) != 1 {
-		return v, c, errVisit
+	if err != nil || json.Unmarshal([]byte(content.Reveal()), &r) != nil || !s.now().Before(r.ExpiresAt) ||
+		subtle.ConstantTimeCompare([]byte(r.State), []byte(query.Get("state"))) != 1 {
+		return r, c, errOpenIDRequest
 	}
-	if issuer := query.Get("iss"); issuer != "" && issuer != s.config.OpenID.Issuer {
-		return v, c, fault.Unauthorizedf("the answer is that of another provider: sign in again")
+	provider, err := s.discover(ctx)
+	if err != nil {
+		return r, c, err
+	}
+	if issuer := query.Get("iss"); issuer != s.config.OpenID.Issuer && (issuer != "" || provider.namesIssuer) {
+		return r, c, fault.Unauthorizedf("the answer is that of another provider: sign in again")
 	}
 	if query.Get("error") != "" {
-		return v, c, fault.Unauthorizedf("%s did not sign you in: try again, or sign in another way", s.OpenIDLabel())
+		return r, c, fault.Unauthorizedf("%s did not sign you in: try again, or sign in another way", s.OpenIDLabel())
 	}
-	config, verifier, err := s.discover(ctx)
-	if err != nil {
-		return v, c, err
-	}
-	ctx = s.reach(ctx)
-	tokens, err := config.Exchange(ctx, query.Get("code"), oauth2.VerifierOption(v.Verifier))
+	ctx = oidc.ClientContext(ctx, s.provider.client)
+	tokens, err := provider.config.Exchange(ctx, query.Get("code"), oauth2.VerifierOption(r.Verifier))
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response.StatusCode < 500 {
-		return v, c, fault.Unauthorizedf("%s did not sign you in: try again", s.OpenIDLabel())
+		return r, c, fault.Unauthorizedf("%s did not sign you in: try again", s.OpenIDLabel())
 	}
 	if err != nil {
-		return v, c, s.providerDown(err)
+		return r, c, s.providerDown(err)
 	}
 	text, _ := tokens.Extra("id_token").(string)
-	verified, err := verifier.Verify(ctx, text)
-	if err != nil || subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(v.Nonce)) != 1 || verified.Claims(&c) != nil {
-		return v, c, fault.Unauthorizedf("what %s says about you could not be verified: try again", s.OpenIDLabel())
+	verified, err := provider.verifier.Verify(ctx, text)
+	if err != nil || subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(r.Nonce)) != 1 || verified.Claims(&c) != nil {
+		return r, c, fault.Unauthorizedf("what %s says about you could not be verified: try again", s.OpenIDLabel())
 	}
-	c.issuer, c.subject = verified.Issuer, verified.Subject
-	if c.subject == "" || c.AuthorizedParty != "" && c.AuthorizedParty != config.ClientID ||
+	c.issuer, c.subject, c.tokens = verified.Issuer, verified.Subject, tokens
+	if c.subject == "" || c.AuthorizedParty != "" && c.AuthorizedParty != s.config.OpenID.ClientID ||
 		c.AuthorizedParty == "" && len(verified.Audience) > 1 {
-		return v, c, fault.Unauthorizedf("what %s says was said to another service: try again", s.OpenIDLabel())
+		return r, c, fault.Unauthorizedf("what %s says was said to another service: try again", s.OpenIDLabel())
 	}
-	return v, c, nil
+	return r, c, nil
+}
+
+// addressOf asks the provider for the email address of a person, because some do not put it into what they have signed.
+func (s *Service) addressOf(ctx context.Context, c claims) (claims, error) {
+	provider, err := s.discover(ctx)
+	if err != nil || provider.UserInfoEndpoint() == "" {
+		return c, err
+	}
+	info, err := provider.UserInfo(oidc.ClientContext(ctx, s.provider.client), oauth2.StaticTokenSource(c.tokens))
+	if err != nil {
+		return c, s.providerDown(err)
+	}
+	if info.Subject != c.subject {
+		return c, fault.Unauthorizedf("what %s says is about somebody else: try again", s.OpenIDLabel())
+	}
+	var said claims
+	if err := info.Claims(&said); err != nil {
+		return c, fault.Unauthorizedf("what %s says about you could not be read: try again", s.OpenIDLabel())
+	}
+	c.Email, c.EmailVerified = said.Email, said.EmailVerified
+	return c, nil
 }

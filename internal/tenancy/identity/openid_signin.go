@@ -11,89 +11,180 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
-// OpenIDResult is what came of a visit to the provider: a new session, unless the person has proved again who they are.
+// OpenIDResult is what came of sending a person to the provider: a new session, if that was the purpose.
 type OpenIDResult struct {
 	SignedIn
-	Confirmed bool
-	Next      string
+	Purpose OpenIDPurpose
+	Next    string
 }
 
-// FinishOpenID signs in the person whom the provider has sent back with an answer. The session is that of the browser, if there is one: it
-// matters to a person who proves again who they are.
+// FinishOpenID does what a person was sent to the provider for, who is back with an answer. The session is that of the browser, if there is
+// one.
 func (s *Service) FinishOpenID(ctx context.Context, state secret.Text, query url.Values, now *Session,
 	o Origin) (out OpenIDResult, err error) {
-	v, c, err := s.openIDAnswer(ctx, state, query)
+	r, c, err := s.openIDAnswer(ctx, state, query)
 	if err != nil {
 		return out, err
 	}
-	out.Next = v.Next
+	out.Purpose, out.Next = r.Purpose, r.Next
 	if err := s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		return useChallenge(ctx, tx, v.State, v.ExpiresAt)
+		return useOnce(ctx, tx, r.State, r.ExpiresAt, errOpenIDRequest)
 	}); err != nil {
 		return out, err
 	}
+	if r.Purpose != OpenIDSignIn && (now == nil || now.ID != r.SessionID) {
+		return out, fault.Unauthorizedf("you have signed in as somebody else meanwhile: begin again")
+	}
+	if r.Purpose == OpenIDLink {
+		return out, s.linkOwn(ctx, c, *now, o)
+	}
 	p, err := s.personOf(ctx, c, o)
+	if kind := fault.KindOf(err); kind == fault.Unauthorized || kind == fault.Forbidden {
+		email := p.Email
+		if email == "" {
+			email, _ = access.NormalEmail(c.Email) // for what is no address there is nobody
+		}
+		return out, s.refuse(ctx, email, o, err)
+	}
 	if err != nil {
 		return out, err
 	}
-	if v.SessionID != "" {
-		out.Confirmed = true
-		return out, s.confirmByOpenID(ctx, v, c, p, now)
+	if r.Purpose == OpenIDConfirm {
+		return out, s.confirmByOpenID(ctx, c, p, *now, o)
 	}
 	out.SignedIn, err = s.welcome(ctx, p, o, nil, ByOpenID)
 	return out, err
 }
 
 // confirmByOpenID notes that the person of a session has proved again who they are, if the provider has asked them just now.
-func (s *Service) confirmByOpenID(ctx context.Context, v visit, c claims, p Person, now *Session) error {
-	if now == nil || now.ID != v.SessionID || now.UserID != p.UserID {
-		return fault.Unauthorizedf("you have signed in as somebody else: sign out first")
+func (s *Service) confirmByOpenID(ctx context.Context, c claims, p Person, now Session, o Origin) error {
+	if now.UserID != p.UserID {
+		return s.refuse(ctx, p.Email, o, fault.Unauthorizedf("you have signed in as somebody else: sign out first"))
 	}
-	if s.now().Sub(time.Unix(c.AuthenticatedAt, 0)) > openIDMax {
-		return fault.Unauthorizedf("%s did not ask you who you are: confirm another way", s.OpenIDLabel())
+	if s.now().Sub(time.Unix(c.AuthenticatedAt, 0)) > OpenIDMax {
+		return s.refuse(ctx, p.Email, o, fault.Unauthorizedf("%s did not ask you who you are: confirm another way", s.OpenIDLabel()))
 	}
-	return s.confirmed(ctx, *now)
+	return s.confirmed(ctx, now)
 }
 
 // personOf returns the person whom the provider speaks of: the one who is linked with that account, or else the one with the email address,
 // who is linked then. Nobody is created: people are invited.
 func (s *Service) personOf(ctx context.Context, c claims, o Origin) (p Person, err error) {
-	if !c.verified() {
-		return p, fault.Forbiddenf("%s has not verified your email address: verify it there first", s.OpenIDLabel())
-	}
-	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.ReadAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
 		userID, err := selectIdentity(ctx, tx, c.issuer, c.subject)
 		if err == nil {
 			p, err = selectPerson(ctx, tx, userID)
-			return err
 		}
-		if fault.KindOf(err) != fault.NotFound {
-			return err
+		return err
+	})
+	if fault.KindOf(err) != fault.NotFound {
+		return p, err
+	}
+	if c.Email == "" {
+		if c, err = s.addressOf(ctx, c); err != nil {
+			return p, err
 		}
-		if p, err = personByEmail(ctx, tx, c.Email); fault.KindOf(err) == fault.NotFound {
+	}
+	if !c.verified() {
+		return p, fault.Forbiddenf("%s has not verified your email address: verify it there first, or sign in another way, and link your "+
+			"account there on the page of your account here", s.OpenIDLabel())
+	}
+	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		if p, err = personByEmail(ctx, tx, c.Email); err == nil {
+			p, err = lockPerson(ctx, tx, p.UserID)
+		}
+		switch {
+		case fault.KindOf(err) == fault.NotFound:
 			return fault.Forbiddenf("nobody here has the email address %s: ask an owner of your organization for an invitation", c.Email)
-		}
-		if err != nil {
+		case err != nil:
 			return err
+		case p.HasSecondFactor(): // an account there must not stand for a factor that it knows nothing of
+			return fault.Forbiddenf("your account asks for a code: sign in with your password and the code once, and link your account at %s "+
+				"on the page of your account", s.OpenIDLabel())
 		}
-		others, err := countIdentities(ctx, tx, p.UserID, c.issuer)
-		if err != nil {
-			return err
-		}
-		if others > 0 { // the address at the provider may have been given to another person
-			return fault.Forbiddenf("the account with the email address %s is linked with another account at %s: sign in another way", c.Email,
-				s.OpenIDLabel())
-		}
-		if err := insertIdentity(ctx, tx, identityRow{c.issuer, c.subject, p.UserID, tx.Now()}); err != nil {
-			return err
-		}
-		if err := s.note(ctx, tx, p, o, event{"user.identity_linked", map[string]any{"issuer": c.issuer}}); err != nil {
-			return err
-		}
-		return s.send(ctx, tx, p.Email, "You can sign in with "+s.OpenIDLabel(), "Your account at %s is now linked with your account at %s, and "+
-			"you can sign in with it.\n\nIf that was not you, tell an owner of your organization.\n", s.config.PublicURL, s.OpenIDLabel())
+		return s.link(ctx, tx, c, p, o)
 	})
 	return p, err
+}
+
+// linkOwn links the person of a session with the account at the provider that they have signed in with. The addresses may differ, because
+// the person has proved that both are theirs.
+func (s *Service) linkOwn(ctx context.Context, c claims, now Session, o Origin) error {
+	if !now.Fresh(s.now()) {
+		return fault.Unauthorizedf("you have taken too long: begin again")
+	}
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		p, err := lockPerson(ctx, tx, now.UserID)
+		if err != nil {
+			return err
+		}
+		userID, err := selectIdentity(ctx, tx, c.issuer, c.subject)
+		switch {
+		case err == nil && userID == p.UserID:
+			return nil
+		case err == nil:
+			return fault.Conflictf("this account at %s is linked with another person's", s.OpenIDLabel())
+		case fault.KindOf(err) != fault.NotFound:
+			return err
+		}
+		return s.link(ctx, tx, c, p, o)
+	})
+}
+
+// link links a person, who is locked, with an account at the provider. A person has one there at most: the address of another may have
+// been theirs once.
+func (s *Service) link(ctx context.Context, tx *db.Tx, c claims, p Person, o Origin) error {
+	others, err := countIdentities(ctx, tx, p.UserID, c.issuer)
+	if err != nil {
+		return err
+	}
+	if others > 0 {
+		return fault.Forbiddenf("the account with the email address %s is linked with another account at %s: sign in another way", p.Email,
+			s.OpenIDLabel())
+	}
+	if err := insertIdentity(ctx, tx, identityRow{c.issuer, c.subject, p.UserID, tx.Now()}); err != nil {
+		return err
+	}
+	if err := s.note(ctx, tx, p, o, event{"user.identity_linked", map[string]any{"issuer": c.issuer}}); err != nil {
+		return err
+	}
+	return s.send(ctx, tx, p.Email, "You can sign in with "+s.OpenIDLabel(), "Your account at %s is now linked with your account at %s, and "+
+		"you can sign in with it.\n\nIf that was not you, tell an owner of your organization.\n", s.config.PublicURL, s.OpenIDLabel())
+}
+
+// HasOpenID reports whether a person is linked with an account at the provider.
+func (s *Service) HasOpenID(ctx context.Context, userID string) (linked bool, err error) {
+	if s.config.OpenID.Issuer == "" {
+		return false, nil
+	}
+	err = s.db.ReadAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		n, err := countIdentities(ctx, tx, userID, s.config.OpenID.Issuer)
+		linked = n > 0
+		return err
+	})
+	return linked, err
+}
+
+// UnlinkOpenID ends the link of a person with their account at the provider. They must have another way to sign in.
+func (s *Service) UnlinkOpenID(ctx context.Context, userID string, o Origin) error {
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		p, err := lockPerson(ctx, tx, userID)
+		if err != nil {
+			return err
+		}
+		passkeys, err := selectPasskeys(ctx, tx, userID)
+		if err != nil {
+			return err
+		}
+		if !p.HasPassword() && len(passkeys) == 0 {
+			return fault.Conflictf("you could not sign in any more: set a password first")
+		}
+		n, err := deleteIdentities(ctx, tx, userID, s.config.OpenID.Issuer)
+		if err != nil || n == 0 {
+			return err
+		}
+		return s.note(ctx, tx, p, o, event{"user.identity_unlinked", map[string]any{"issuer": s.config.OpenID.Issuer}})
+	})
 }
 
 // personByEmail returns the person with an email address as somebody has written it.

@@ -27,3 +27,8 @@ func selectIdentity(ctx context.Context, tx *db.Tx, issuer, subject string) (str
 func countIdentities(ctx context.Context, tx *db.Tx, userID, issuer string) (int64, error) {
 	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM user_identities WHERE user_id = ? AND issuer = ?", userID, issuer)
 }
+
+// deleteIdentities ends the links of a person with accounts at a provider, and returns how many there were.
+func deleteIdentities(ctx context.Context, tx *db.Tx, userID, issuer string) (int64, error) {
+	return tx.Exec(ctx, "DELETE FROM user_identities WHERE user_id = ? AND issuer = ?", userID, issuer)
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/totp"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/identity/openidtest"
 )
@@ -38,9 +39,9 @@ func eachWithCompany(t *testing.T, test func(c *company)) {
 }
 
 // begin sends ada to the company, and returns what her browser keeps and what the company sends her back with.
-func (c *company) begin(again *identity.Session) (secret.Text, url.Values) {
+func (c *company) begin(purpose identity.OpenIDPurpose, now *identity.Session) (secret.Text, url.Values) {
 	c.Helper()
-	v, err := c.BeginOpenID(c.Context(), "/account", again)
+	v, err := c.BeginOpenID(c.Context(), purpose, now, "/account")
 	c.must(err)
 	at, err := url.Parse(v.URL)
 	c.must(err)
@@ -49,7 +50,7 @@ func (c *company) begin(again *identity.Session) (secret.Text, url.Values) {
 		asked.Get("code_challenge_method") != "S256" || asked.Get("response_type") != "code" {
 		c.Errorf("%v", asked)
 	}
-	if again != nil && (asked.Get("prompt") != "login" || asked.Get("max_age") != "0") {
+	if purpose == identity.OpenIDConfirm && (asked.Get("prompt") != "login" || asked.Get("max_age") != "0") {
 		c.Errorf("%v", asked)
 	}
 	c.Ask(asked)
@@ -58,7 +59,7 @@ func (c *company) begin(again *identity.Session) (secret.Text, url.Values) {
 
 func (c *company) enter() (identity.OpenIDResult, error) {
 	c.Helper()
-	state, answer := c.begin(nil)
+	state, answer := c.begin(identity.OpenIDSignIn, nil)
 	return c.FinishOpenID(c.Context(), state, answer, nil, home)
 }
 
@@ -66,7 +67,8 @@ func TestAPersonSignsInAtTheOpenIDProviderAndStaysLinked(t *testing.T) {
 	eachWithCompany(t, func(c *company) {
 		out, err := c.enter()
 		c.must(err)
-		if out.Person.UserID != c.made.Owner.UserID || out.Session.Method != identity.ByOpenID || out.Next != "/account" || out.Confirmed {
+		if out.Person.UserID != c.made.Owner.UserID || out.Session.Method != identity.ByOpenID || out.Next != "/account" ||
+			out.Purpose != identity.OpenIDSignIn {
 			c.Errorf("%+v", out)
 		}
 		if last := c.mails[len(c.mails)-1]; last.To[0] != ada || last.Subject != "You can sign in with Acme" {
@@ -113,7 +115,16 @@ func TestWhatAnOpenIDProviderMustNotSayIsRefused(t *testing.T) {
 		"an address not verified":   {func(c *company) { c.Claims["email_verified"] = false }, fault.Forbidden, "has not verified"},
 		"an address perhaps not":    {func(c *company) { c.Claims["email_verified"] = nil }, fault.Forbidden, "has not verified"},
 		"nobody who was invited":    {func(c *company) { c.Claims["email"] = "eve@acme.example" }, fault.Forbidden, "ask an owner"},
-		"no address":                {func(c *company) { c.Claims["email"] = nil }, fault.Forbidden, "ask an owner"},
+		"no address":                {func(c *company) { c.Claims["email"] = nil }, fault.Unauthorized, "somebody else"},
+		"an address of another": {func(c *company) {
+			c.Claims["email"], c.Info = nil, map[string]any{"sub": "4712", "email": ada, "email_verified": true}
+		}, fault.Unauthorized, "somebody else"},
+		"an address elsewhere that is not verified": {func(c *company) {
+			c.Claims["email"], c.Info = nil, map[string]any{"sub": "4711", "email": ada}
+		}, fault.Forbidden, "has not verified"},
+		"no issuer, although it says that it names it": {func(c *company) {
+			c.Metadata = map[string]any{"authorization_response_iss_parameter_supported": true}
+		}, fault.Unauthorized, "another provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachWithCompany(t, func(c *company) {
@@ -130,7 +141,7 @@ func TestWhatAnOpenIDProviderMustNotSayIsRefused(t *testing.T) {
 
 func TestAnAnswerOfTheOpenIDProviderCountsOnceInTheBrowserThatAsked(t *testing.T) {
 	eachWithCompany(t, func(c *company) {
-		state, answer := c.begin(nil)
+		state, answer := c.begin(identity.OpenIDSignIn, nil)
 		finish := func(state secret.Text, change map[string]string) error {
 			sent := url.Values{}
 			for name := range answer {
@@ -142,15 +153,15 @@ func TestAnAnswerOfTheOpenIDProviderCountsOnceInTheBrowserThatAsked(t *testing.T
 			_, err := c.FinishOpenID(c.Context(), state, sent, nil, home)
 			return err
 		}
-		c.wants("another state", finish(state, map[string]string{"state": "planted"}), fault.Unauthorized, "in another browser")
-		c.wants("no state", finish(state, map[string]string{"state": ""}), fault.Unauthorized, "in another browser")
-		c.wants("another browser", finish(secret.Text{}, nil), fault.Unauthorized, "in another browser")
+		c.wants("another state", finish(state, map[string]string{"state": "planted"}), fault.Unauthorized, "begun in another browser")
+		c.wants("no state", finish(state, map[string]string{"state": ""}), fault.Unauthorized, "begun in another browser")
+		c.wants("another browser", finish(secret.Text{}, nil), fault.Unauthorized, "begun in another browser")
 		c.wants("another provider", finish(state, map[string]string{"iss": "https://evil.example"}), fault.Unauthorized, "another provider")
 		c.wants("a refusal", finish(state, map[string]string{"error": "access_denied"}), fault.Unauthorized, "did not sign you in")
 		c.wants("another code", finish(state, map[string]string{"code": "planted"}), fault.Unauthorized, "did not sign you in")
 		c.must(finish(state, map[string]string{"iss": c.URL}))
-		c.wants("again", finish(state, nil), fault.Unauthorized, "twice")
-		late, answered := c.begin(nil)
+		c.wants("again", finish(state, nil), fault.Unauthorized, "was used before")
+		late, answered := c.begin(identity.OpenIDSignIn, nil)
 		c.now.Advance(16 * time.Minute)
 		_, err := c.FinishOpenID(c.Context(), late, answered, nil, home)
 		c.wants("too late", err, fault.Unauthorized, "took too long")
@@ -160,10 +171,10 @@ func TestAnAnswerOfTheOpenIDProviderCountsOnceInTheBrowserThatAsked(t *testing.T
 func TestAnOpenIDProviderThatIsDownIsAskedAgainLater(t *testing.T) {
 	eachWithCompany(t, func(c *company) {
 		c.Down = true
-		_, err := c.BeginOpenID(c.Context(), "/", nil)
+		_, err := c.BeginOpenID(c.Context(), identity.OpenIDSignIn, nil, "/")
 		c.wants("down", err, fault.Unavailable, "Acme does not answer at present")
 		c.Down = false
-		state, answer := c.begin(nil)
+		state, answer := c.begin(identity.OpenIDSignIn, nil)
 		c.Down = true
 		_, err = c.FinishOpenID(c.Context(), state, answer, nil, home)
 		c.wants("down meanwhile", err, fault.Unavailable, "Acme does not answer at present")
@@ -176,9 +187,9 @@ func TestAPersonProvesAgainAtTheOpenIDProviderWhoTheyAre(t *testing.T) {
 		c.must(err)
 		c.now.Advance(time.Hour)
 		again := func(now *identity.Session) error {
-			state, answer := c.begin(&out.Session)
+			state, answer := c.begin(identity.OpenIDConfirm, &out.Session)
 			got, err := c.FinishOpenID(c.Context(), state, answer, now, home)
-			if err == nil && (!got.Confirmed || !got.Text.IsZero()) {
+			if err == nil && (got.Purpose != identity.OpenIDConfirm || !got.Text.IsZero()) {
 				c.Errorf("%+v", got)
 			}
 			return err
@@ -194,6 +205,107 @@ func TestAPersonProvesAgainAtTheOpenIDProviderWhoTheyAre(t *testing.T) {
 		c.must(err)
 		if !one.Fresh(c.now.Now()) {
 			c.Error(fmt.Sprint(one.AuthenticatedAt))
+		}
+	})
+}
+
+func TestAProviderThatGivesTheAddressOnlyWhenAskedIsAsked(t *testing.T) {
+	eachWithCompany(t, func(c *company) {
+		c.Claims = map[string]any{"email": nil, "email_verified": nil}
+		c.Info = map[string]any{"sub": "4711", "email": "ADA@acme.example", "email_verified": true}
+		c.Metadata = map[string]any{"token_endpoint_auth_methods_supported": []string{"client_secret_post"}}
+		out, err := c.enter()
+		c.must(err)
+		if out.Person.Email != ada || c.InfoAsked != 1 {
+			c.Errorf("%+v, asked %d times", out.Person, c.InfoAsked)
+		}
+		c.Info = nil
+		if out, err = c.enter(); err != nil || out.Person.Email != ada || c.InfoAsked != 1 {
+			c.Errorf("a person who is linked needs no address: %v, asked %d times", err, c.InfoAsked)
+		}
+	})
+}
+
+func TestAnAccountElsewhereDoesNotReplaceASecondFactorUntilThePersonSaysSo(t *testing.T) {
+	eachWithCompany(t, func(c *company) {
+		c.withPassword()
+		user := c.made.Owner.UserID
+		e, err := c.BeginTOTP(c.Context(), user)
+		c.must(err)
+		code, err := totp.Code(e.Secret, totp.Step(c.now.Now()))
+		c.must(err)
+		_, err = c.ConfirmTOTP(c.Context(), user, secret.New(code), home)
+		c.must(err)
+		_, err = c.enter()
+		c.wants("before they are linked", err, fault.Forbidden, "sign in with your password and the code once")
+
+		c.now.Advance(time.Minute)
+		code, err = totp.Code(e.Secret, totp.Step(c.now.Now()))
+		c.must(err)
+		in, err := c.SignIn(c.Context(), identity.SignInParams{Email: ada, Password: secret.New(good), Code: secret.New(code), Origin: home})
+		c.must(err)
+		c.Claims = map[string]any{"email": "other@acme.example", "email_verified": nil}
+		link := func(now, then *identity.Session) error {
+			state, answer := c.begin(identity.OpenIDLink, now)
+			got, err := c.FinishOpenID(c.Context(), state, answer, then, home)
+			if err == nil && (got.Purpose != identity.OpenIDLink || !got.Text.IsZero()) {
+				c.Errorf("%+v", got)
+			}
+			return err
+		}
+		c.wants("without a session", link(&in.Session, nil), fault.Unauthorized, "somebody else")
+		another := in.Session
+		another.ID = "session_other"
+		c.wants("in another session", link(&in.Session, &another), fault.Unauthorized, "somebody else")
+		old := in.Session
+		old.AuthenticatedAt = old.AuthenticatedAt.Add(-time.Hour)
+		c.wants("in an old one", link(&old, &old), fault.Unauthorized, "too long")
+		if linked, err := c.HasOpenID(c.Context(), user); err != nil || linked {
+			c.Errorf("%t %v", linked, err)
+		}
+		c.must(link(&in.Session, &in.Session))
+		c.must(link(&in.Session, &in.Session))
+		out, err := c.enter()
+		c.must(err)
+		if out.Person.UserID != user {
+			c.Errorf("%+v", out.Person)
+		}
+		c.must(c.UnlinkOpenID(c.Context(), user, home))
+		c.must(c.UnlinkOpenID(c.Context(), user, home))
+		_, err = c.enter()
+		c.wants("after the link was ended", err, fault.Forbidden, "has not verified")
+		got := strings.Join(c.actions(), " ")
+		for _, want := range []string{"sign_in.failed session.created user.identity_linked session.created user.identity_unlinked"} {
+			if !strings.Contains(got, want) {
+				c.Errorf("%s lacks %s", got, want)
+			}
+		}
+	})
+}
+
+func TestWhoHasNoOtherWayToSignInStaysLinked(t *testing.T) {
+	eachWithCompany(t, func(c *company) {
+		out, err := c.enter()
+		c.must(err)
+		c.wants("unlink", c.UnlinkOpenID(c.Context(), out.Person.UserID, home), fault.Conflict, "set a password first")
+	})
+}
+
+func TestManyAnswersOfTheProviderAtTheSameTimeLinkOnce(t *testing.T) {
+	eachWithCompany(t, func(c *company) {
+		var all sync.WaitGroup
+		for range 8 {
+			state, answer := c.begin(identity.OpenIDSignIn, nil)
+			all.Go(func() { _, _ = c.FinishOpenID(c.Context(), state, answer, nil, home) }) // the provider knows the last request only
+		}
+		all.Wait()
+		for range 4 {
+			if _, err := c.enter(); err != nil {
+				c.Error(err)
+			}
+		}
+		if got := strings.Count(strings.Join(c.actions(), " "), "user.identity_linked"); got != 1 {
+			c.Errorf("linked %d times", got)
 		}
 	})
 }

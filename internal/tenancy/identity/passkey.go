@@ -235,7 +235,7 @@ func (s *Service) AddPasskey(ctx context.Context, one Session, p AddPasskeyParam
 	}
 	var h holder
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		if err := useChallenge(ctx, tx, c.Data.Challenge, c.ExpiresAt); err != nil {
+		if err := useOnce(ctx, tx, c.Data.Challenge, c.ExpiresAt, errCeremony); err != nil {
 			return err
 		}
 		if h, err = s.holder(ctx, tx, one.UserID); err != nil {

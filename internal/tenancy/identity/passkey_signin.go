@@ -75,7 +75,7 @@ func (s *Service) ConfirmWithPasskey(ctx context.Context, one Session, ticket se
 	if err != nil {
 		return err
 	}
-	counted := subjects(person.Email, o)
+	counted := s.subjects(person.Email, o)
 	if err := s.attempt(ctx, counted); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Service) checkPasskey(ctx context.Context, what act, one Session, ticke
 		return p, errPasskey
 	}
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		if err := useChallenge(ctx, tx, c.Data.Challenge, c.ExpiresAt); err != nil {
+		if err := useOnce(ctx, tx, c.Data.Challenge, c.ExpiresAt, errCeremony); err != nil {
 			return err
 		}
 		k, err := lockPasskey(ctx, tx, base64.RawURLEncoding.EncodeToString(parsed.RawID))

@@ -70,12 +70,12 @@ func deletePasskey(ctx context.Context, tx *db.Tx, passkeyID string) error {
 	return err
 }
 
-// useChallenge marks a challenge as used. The error is Unauthorized if it was used before.
-func useChallenge(ctx context.Context, tx *db.Tx, challenge string, expires time.Time) error {
+// useOnce marks a random text as used until it expires. If it was used before, it returns the error.
+func useOnce(ctx context.Context, tx *db.Tx, text string, expires time.Time, used error) error {
 	n, err := tx.Exec(ctx, "INSERT INTO used_challenges (challenge_hash, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
-		token.Hash(challenge), expires)
+		token.Hash(text), expires)
 	if err == nil && n == 0 {
-		return errCeremony
+		return used
 	}
 	return err
 }

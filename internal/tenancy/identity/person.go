@@ -3,10 +3,10 @@ package identity
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
@@ -68,7 +68,7 @@ func (s *Service) Memberships(ctx context.Context, userID string) (out []Members
 // Events lists what the audit log and webhook events tell of how people sign in.
 var Events = []string{"session.created", "session.ended", "sign_in.failed", "user.password_changed", "user.second_factor_added",
 	"user.second_factor_removed", "user.recovery_codes_replaced", "user.passkey_added", "user.passkey_removed", emailChanged,
-	"user.identity_linked"}
+	"user.identity_linked", "user.identity_unlinked"}
 
 const emailChanged = "user.email_changed"
 
@@ -170,16 +170,7 @@ type Origin struct {
 	Address   string `json:"address"`
 	UserAgent string `json:"user_agent"`
 	RequestID string `json:"request_id"`
-}
 
-// userAgentMax bounds what is kept of how a browser calls itself.
-const userAgentMax = 200
-
-// NewOrigin returns where a request comes from, with what is kept of it.
-func NewOrigin(address, userAgent, requestID string) Origin {
-	userAgent = strings.ToValidUTF8(strings.ReplaceAll(userAgent, "\x00", ""), "")
-	if len(userAgent) > userAgentMax {
-		userAgent = strings.ToValidUTF8(userAgent[:userAgentMax], "")
-	}
-	return Origin{Address: address, UserAgent: userAgent, RequestID: requestID}
+	Network string      `json:"-"` // whose failures count together: the address, or the network that it belongs to
+	Device  secret.Text `json:"-"` // what the browser was given when a person signed in there, if it was
 }

@@ -19,7 +19,7 @@ func (s *Service) RequestReset(ctx context.Context, address string, o Origin) er
 	if err != nil {
 		return err
 	}
-	counted := []subject{{hash: token.Hash("reset\n" + networkOf(o.Address)), pace: ofReset}}
+	counted := []subject{{hash: token.Hash("reset\n" + o.Network), pace: ofReset}}
 	if err := s.attempt(ctx, counted); err != nil { // not a failure, but counted in the same way
 		return err
 	}

@@ -25,10 +25,12 @@ type Config struct {
 type Service struct {
 	db     *db.DB
 	config Config
-	hasher *password.Hasher
+	hasher *password.Hasher // for people who have a session or a link, or have signed in on the device before
+	others *password.Hasher // for everybody else: a flood of wrong passwords keeps nobody waiting whom we know
 	known  token.Cache[cachedSession]
 
-	provider discovered
+	provider *openIDProvider
+	refused  *refusals
 
 	// Send queues a message in a database transaction. Without it, no mail is sent.
 	Send func(ctx context.Context, tx *db.Tx, m mail.Message) error
@@ -39,9 +41,11 @@ type Service struct {
 	Queue func(ctx context.Context, tx *db.Tx, h Happened) error
 }
 
-// NewService returns a Service on a database. Passwords take half of the processors at most, so that requests find one free.
+// NewService returns a Service on a database. Passwords of strangers take half of the processors at most, so that requests find one free.
 func NewService(d *db.DB, c Config) *Service {
-	return &Service{db: d, config: c, hasher: password.NewHasher(max(1, runtime.GOMAXPROCS(0)/2))}
+	half := max(1, runtime.GOMAXPROCS(0)/2)
+	return &Service{db: d, config: c, hasher: password.NewHasher(half), others: password.NewHasher(half),
+		provider: newOpenIDProvider(c.OpenID), refused: newRefusals()}
 }
 
 func (s *Service) random() io.Reader { return s.db.Random() }

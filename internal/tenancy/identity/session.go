@@ -108,6 +108,9 @@ func (s Session) ended(now time.Time) bool {
 	return !now.Before(s.ExpiresAt) || now.Sub(s.SeenAt) >= idleMax
 }
 
+// Lifetime is how long a session may last.
+func (s Session) Lifetime() time.Duration { return s.ExpiresAt.Sub(s.CreatedAt) }
+
 // Fresh reports whether the person has proved recently who they are.
 func (s Session) Fresh(now time.Time) bool { return now.Sub(s.AuthenticatedAt) < actor.ConfirmedFor }
 

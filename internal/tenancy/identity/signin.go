@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/password"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
@@ -20,11 +21,12 @@ type SignInParams struct {
 	Origin   Origin
 }
 
-// SignedIn is a new session, with the text by which it is known.
+// SignedIn is a new session, with what the browser keeps: the text by which the session is known, and one by which the browser is.
 type SignedIn struct {
 	Person  Person
 	Session Session
 	Text    secret.Text
+	Device  secret.Text
 }
 
 // errWrong is the error for a wrong email address, password or code. It does not say which, so that nobody learns who has an account.
@@ -52,33 +54,57 @@ func (s *Service) SignIn(ctx context.Context, p SignInParams) (SignedIn, error) 
 	if err != nil {
 		return SignedIn{}, err
 	}
-	counted := subjects(email, p.Origin)
-	if err := s.attempt(ctx, counted); err != nil {
-		return SignedIn{}, err
+	hasher := s.others
+	if s.deviceOf(email, p.Origin) != "" {
+		hasher = s.hasher
 	}
-	person, err := s.byEmail(ctx, email)
+	tried, err := s.tryPassword(ctx, hasher, email, p.Password, p.Origin)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	right, outdated, err := s.hasher.Verify(ctx, person.passwordHash, p.Password)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	if !right {
+	person := tried.person
+	if !tried.right {
 		return SignedIn{}, s.refuse(ctx, email, p.Origin, errWrong)
 	}
-	if outdated {
+	if tried.outdated {
 		if err := s.rehash(ctx, person, p.Password); err != nil {
 			return SignedIn{}, err
 		}
 	}
 	if !person.HasSecondFactor() {
-		return s.welcome(ctx, person, p.Origin, counted, ByPassword)
+		return s.welcome(ctx, person, p.Origin, tried.counted, ByPassword)
 	}
 	if p.Code.IsZero() {
-		return SignedIn{}, s.askForCode(ctx, person, counted)
+		return SignedIn{}, s.askForCode(ctx, person, tried.counted)
 	}
-	return s.checkCode(ctx, person, p.Origin, counted, p.Code)
+	return s.checkCode(ctx, person, p.Origin, tried.counted, p.Code)
+}
+
+// tried is an attempt with a password.
+type tried struct {
+	person   Person // the zero Person if nobody has the email address
+	right    bool
+	outdated bool      // the hash should be replaced
+	counted  []subject // what it was counted for
+}
+
+// tryPassword counts an attempt with a password, and checks it. If too many are waiting to be checked, it is refused before anything is
+// read or written, so that a flood costs little.
+func (s *Service) tryPassword(ctx context.Context, h *password.Hasher, email string, plain secret.Text, o Origin) (t tried, err error) {
+	place, err := h.Reserve()
+	if err != nil {
+		return t, err
+	}
+	defer place.Leave()
+	t.counted = s.subjects(email, o)
+	if err := s.attempt(ctx, t.counted); err != nil {
+		return t, err
+	}
+	if t.person, err = s.byEmail(ctx, email); err != nil {
+		return t, err
+	}
+	t.right, t.outdated, err = place.Verify(ctx, t.person.passwordHash, plain)
+	return t, err
 }
 
 // askForCode returns SecondFactorNeeded for a person whose password was right.
@@ -99,7 +125,7 @@ func (s *Service) SignInWithCode(ctx context.Context, ticket, code secret.Text, 
 	if err != nil {
 		return SignedIn{}, err
 	}
-	counted := subjects(person.Email, o)
+	counted := s.subjects(person.Email, o)
 	if err := s.attempt(ctx, counted); err != nil {
 		return SignedIn{}, err
 	}
@@ -146,8 +172,12 @@ func (s *Service) welcome(ctx context.Context, p Person, o Origin, counted []sub
 	if err := s.succeed(ctx, counted); err != nil {
 		return SignedIn{}, err
 	}
+	known, err := s.newDevice(p.Email)
+	if err != nil {
+		return SignedIn{}, err
+	}
 	one, text, err := s.begin(ctx, p, o, m)
-	return SignedIn{p, one, text}, err
+	return SignedIn{p, one, text, known}, err
 }
 
 // byEmail returns the person with an email address, or nobody: the zero Person takes as long to check.
@@ -176,8 +206,8 @@ func (s *Service) rehash(ctx context.Context, p Person, plain secret.Text) error
 // ticketFor is what tickets are sealed for.
 const ticketFor = "second factor"
 
-// ticketMax is how long a person has to enter the code.
-const ticketMax = 10 * time.Minute
+// TicketMax is how long a person has to enter the code.
+const TicketMax = 10 * time.Minute
 
 type ticket struct {
 	UserID    string    `json:"user_id"`
@@ -187,7 +217,7 @@ type ticket struct {
 
 // newTicket returns a text that stands for the password of a person.
 func (s *Service) newTicket(p Person) (secret.Text, error) {
-	content, err := json.Marshal(ticket{UserID: p.UserID, Password: token.Hash(p.passwordHash), ExpiresAt: s.now().Add(ticketMax)})
+	content, err := json.Marshal(ticket{UserID: p.UserID, Password: token.Hash(p.passwordHash), ExpiresAt: s.now().Add(TicketMax)})
 	if err != nil {
 		return secret.Text{}, err
 	}
@@ -218,14 +248,11 @@ func (s *Service) Confirm(ctx context.Context, one Session, plain, code secret.T
 	if err != nil {
 		return err
 	}
-	counted := subjects(person.Email, o)
-	if err := s.attempt(ctx, counted); err != nil {
-		return err
-	}
-	right, _, err := s.hasher.Verify(ctx, person.passwordHash, plain)
+	tried, err := s.tryPassword(ctx, s.hasher, person.Email, plain, o)
 	if err != nil {
 		return err
 	}
+	right := tried.right && tried.person.UserID == person.UserID // the address may have changed just now
 	if right && person.HasSecondFactor() {
 		_, err = s.useCode(ctx, person.UserID, code)
 		right = err == nil
@@ -236,7 +263,7 @@ func (s *Service) Confirm(ctx context.Context, one Session, plain, code secret.T
 	if !right {
 		return s.refuse(ctx, person.Email, o, fault.Unauthorizedf("the password or the code is wrong"))
 	}
-	if err := s.succeed(ctx, counted); err != nil {
+	if err := s.succeed(ctx, tried.counted); err != nil {
 		return err
 	}
 	return s.confirmed(ctx, one)

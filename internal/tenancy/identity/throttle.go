@@ -2,7 +2,6 @@ package identity
 
 import (
 	"context"
-	"net/netip"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -17,12 +16,13 @@ type pace struct {
 	max   time.Duration
 }
 
-// The paces. Somebody who guesses the password of an account from one address is stopped soon. One who has many addresses is slowed down,
-// but not so much that the owner of the account is kept out. An address may belong to an office, where more people mistype.
+// The paces. Somebody who guesses the password of an account from one address or device is stopped soon. One who has many addresses is
+// slowed down, but not so much that the owner of the account is kept out on a new device. An address may belong to an office, where more
+// people mistype.
 var (
-	ofAccountFromAddress = pace{free: 5, first: time.Second, max: 15 * time.Minute}
-	ofAccount            = pace{free: 30, first: time.Second, max: 20 * time.Second}
-	ofAddress            = pace{free: 30, first: time.Second, max: 15 * time.Minute}
+	ofAccountFromOrigin = pace{free: 5, first: time.Second, max: 15 * time.Minute}
+	ofAccount           = pace{free: 30, first: time.Second, max: 20 * time.Second}
+	ofAddress           = pace{free: 30, first: time.Second, max: 15 * time.Minute}
 )
 
 // failuresKept is how long failures count.
@@ -49,11 +49,14 @@ type subject struct {
 	cleared bool // a success forgets all failures, and not only takes back its own attempt
 }
 
-// subjects returns what the failures of an attempt count for. An account that does not exist is counted too, so that nobody can tell.
-func subjects(email string, o Origin) []subject {
-	network := networkOf(o.Address)
+// subjects returns what the failures of an attempt count for. An account that does not exist is counted too, so that nobody can tell. Those
+// on a device on which the person has signed in before count apart, so that nobody who guesses elsewhere makes the person wait.
+func (s *Service) subjects(email string, o Origin) []subject {
+	if device := s.deviceOf(email, o); device != "" {
+		return []subject{{token.Hash("account and device\n" + email + "\n" + device), ofAccountFromOrigin, true}}
+	}
 	return []subject{
-		{token.Hash("account and address\n" + email + "\n" + network), ofAccountFromAddress, true},
+		{token.Hash("account and address\n" + email + "\n" + o.Network), ofAccountFromOrigin, true},
 		{token.Hash("account\n" + email), ofAccount, false},
 		ofNetwork(o),
 	}
@@ -61,22 +64,15 @@ func subjects(email string, o Origin) []subject {
 
 // ofNetwork returns what failures from an address count for, whoever they are of.
 func ofNetwork(o Origin) subject {
-	return subject{hash: token.Hash("address\n" + networkOf(o.Address)), pace: ofAddress}
-}
-
-// networkOf returns the address, or the network of 64 bits of an IPv6 address, which is the least that a caller gets.
-func networkOf(address string) string {
-	at, err := netip.ParseAddr(address)
-	if err != nil || at.Is4() {
-		return address
-	}
-	network, _ := at.Prefix(64)
-	return network.String()
+	return subject{hash: token.Hash("address\n" + o.Network), pace: ofAddress}
 }
 
 // attempt counts an attempt before it is checked, so that attempts at the same time are counted too. It returns a RateLimited fault, and
 // counts nothing, if the attempt comes too soon after failures.
 func (s *Service) attempt(ctx context.Context, counted []subject) error {
+	if wait := s.refused.wait(counted, s.now()); wait > 0 {
+		return tooSoon(wait)
+	}
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
@@ -88,16 +84,23 @@ func (s *Service) attempt(ctx context.Context, counted []subject) error {
 			}
 			since := now.Sub(f.FailedAt)
 			failures := decayed(f.Failures, since)
-			wait = max(wait, one.pace.wait(failures)-since)
+			if own := one.pace.wait(failures) - since; own > 0 {
+				s.refused.add(one.hash, now, own)
+				wait = max(wait, own)
+			}
 			if err := updateFailures(ctx, tx, one.hash, failures+1, now); err != nil {
 				return err
 			}
 		}
 		if wait > 0 {
-			return fault.RateLimitedf(wait, "too many attempts have failed: wait for %s, then try again", waitText(wait))
+			return tooSoon(wait)
 		}
 		return nil
 	})
+}
+
+func tooSoon(wait time.Duration) error {
+	return fault.RateLimitedf(wait, "too many attempts have failed: wait for %s, then try again", waitText(wait))
 }
 
 // decayed returns how many failures still count after a time: half as many with each hour.

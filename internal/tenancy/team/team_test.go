@@ -41,7 +41,7 @@ type world struct {
 
 const ada, grace, good = "ada@acme.example", "grace@acme.example", "correct violin harvest 42"
 
-var home = identity.NewOrigin("198.51.100.7", "Firefox", "req_1")
+var home = identity.Origin{Address: "198.51.100.7", Network: "198.51.100.7", UserAgent: "Firefox", RequestID: "req_1"}
 
 func each(t *testing.T, test func(w *world)) {
 	t.Helper()

@@ -364,7 +364,7 @@ func (s *Service) Send(t *testing.T, r Request) Answer {
 	}
 	switch {
 	case strings.HasPrefix(r.Key, "bss_"):
-		req.AddCookie(&http.Cookie{Name: browser.PlainCookieName, Value: r.Key})
+		req.AddCookie(&http.Cookie{Name: browser.Session.PlainName(), Value: r.Key})
 	case strings.HasPrefix(r.Key, "bua_"):
 		req.Header.Set("Authorization", "Bearer "+r.Key)
 	case r.Key != "":

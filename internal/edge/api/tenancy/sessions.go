@@ -18,7 +18,7 @@ func (h handlers) signIn(ctx context.Context, in *struct{ Body SignIn }) (wire.D
 	if err != nil {
 		return wire.Data[Me]{}, err
 	}
-	visit.SetSession(made.Text, made.Session.ExpiresAt)
+	visit.Begun = &made
 	if visit.Members, err = h.app.Identity.Memberships(ctx, made.Person.UserID); err != nil {
 		return wire.Data[Me]{}, err
 	}
@@ -99,7 +99,7 @@ func kindOf(who actor.Actor) string {
 
 func (h handlers) signOut(ctx context.Context, _ *struct{}) (wire.NoContent, error) {
 	visit := wire.VisitFrom(ctx)
-	visit.EndSession()
+	visit.Ended = true
 	return wire.NoContent{}, h.endSession(ctx, visit, visit.Session.ID)
 }
 
@@ -144,7 +144,7 @@ func (h handlers) endOneSession(ctx context.Context, in *struct {
 }) (wire.NoContent, error) {
 	visit := wire.VisitFrom(ctx)
 	if in.ID == visit.Session.ID {
-		visit.EndSession()
+		visit.Ended = true
 	}
 	return wire.NoContent{}, h.endSession(ctx, visit, in.ID)
 }

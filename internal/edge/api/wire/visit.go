@@ -3,9 +3,8 @@ package wire
 import (
 	"context"
 	"net/http"
-	"time"
 
-	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
@@ -18,23 +17,18 @@ type Visit struct {
 
 	Allowed func(actor.Actor) []string // names of the operations that an actor may call
 
-	// Begin and End return the cookies that begin and end the session in the browser.
-	Begin func(text secret.Text, expires time.Time) *http.Cookie
-	End   func() *http.Cookie
-
-	cookie *http.Cookie
+	Begun *identity.SignedIn // the session that has begun, if one has
+	Ended bool               // the session has ended
 }
 
-// SetSession makes the browser keep a session.
-func (v *Visit) SetSession(text secret.Text, expires time.Time) { v.cookie = v.Begin(text, expires) }
-
-// EndSession makes the browser forget its session.
-func (v *Visit) EndSession() { v.cookie = v.End() }
-
-// WriteCookie adds the cookie to the headers of the answer, if there is one.
-func (v *Visit) WriteCookie(w http.ResponseWriter) {
-	if v.cookie != nil {
-		http.SetCookie(w, v.cookie)
+// WriteCookies makes the browser keep or forget the session.
+func (v *Visit) WriteCookies(w http.ResponseWriter, c browser.Config) {
+	switch {
+	case v.Begun != nil:
+		c.Keep(w, browser.Session, v.Begun.Text, v.Begun.Session.Lifetime())
+		c.Keep(w, browser.Device, v.Begun.Device, identity.DeviceMax)
+	case v.Ended:
+		c.Forget(w, browser.Session)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +27,8 @@ const (
 	ClientID     = "bursar"
 	ClientSecret = "s3cret"
 	Code         = "the-code"
+
+	accessToken = "the-token"
 )
 
 // Provider is an OpenID provider.
@@ -37,6 +40,9 @@ type Provider struct {
 	Key         *rsa.PrivateKey // that it signs with; others verify with that of the package
 	Down        bool            // it answers nothing
 	Discoveries int             // how often it was asked about itself
+	Metadata    map[string]any  // what it says of itself besides
+	Info        map[string]any  // what it says of a person when it is asked with the access token
+	InfoAsked   int             // how often it was asked for that
 
 	t     *testing.T
 	clock clock.Clock
@@ -91,21 +97,34 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
 		p.Discoveries++
-		out = map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
-			"jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256", "none", "HS256"}}
+		about := map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
+			"userinfo_endpoint": p.URL + "/info", "jwks_uri": p.URL + "/keys",
+			"id_token_signing_alg_values_supported": []string{"RS256", "none", "HS256"}}
+		maps.Copy(about, p.Metadata)
+		out = about
+	case "/info":
+		p.InfoAsked++
+		if r.Header.Get("Authorization") != "Bearer "+accessToken {
+			w.WriteHeader(http.StatusUnauthorized)
+			break
+		}
+		out = p.Info
 	case "/keys":
 		public := Key().PublicKey
 		out = map[string]any{"keys": []any{map[string]any{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1", "n": b64(public.N.Bytes()),
 			"e": b64(big.NewInt(int64(public.E)).Bytes())}}}
 	case "/token":
 		verifier := sha256.Sum256([]byte(r.FormValue("code_verifier")))
-		id, password, _ := r.BasicAuth()
+		id, password, basic := r.BasicAuth()
+		if p.Metadata["token_endpoint_auth_methods_supported"] != nil && !basic {
+			id, password = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
+		}
 		if b64(verifier[:]) != p.asked.Get("code_challenge") || r.FormValue("code") != Code || id != ClientID || password != ClientSecret {
 			w.WriteHeader(http.StatusBadRequest)
 			out = map[string]any{"error": "invalid_grant"}
 			break
 		}
-		out = map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": p.token()}
+		out = map[string]any{"access_token": accessToken, "token_type": "Bearer", "id_token": p.token()}
 	}
 	_ = json.NewEncoder(w).Encode(out)
 }
