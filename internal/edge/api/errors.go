@@ -11,16 +11,14 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/edge/oauthapi"
 )
-
-// protectedResource is the path at which apps learn how to get access tokens (RFC 9728).
-const protectedResource = "/.well-known/oauth-protected-resource"
 
 // fail answers with an error. The cause of an error that is not the fault of the caller goes to the log and never into the answer.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, detail := wire.Describe(err)
 	if status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+a.browser.PublicURL+protectedResource+`"`)
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+a.browser.PublicURL+oauthapi.ResourcePath+`"`)
 	}
 	detail.RequestID = requestID(r.Context())
 	var f *fault.Error

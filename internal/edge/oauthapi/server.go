@@ -35,8 +35,10 @@ const (
 	revokePath    = "/oauth/revoke"
 	registerPath  = "/oauth/register"
 	metadataPath  = "/.well-known/oauth-authorization-server"
-	resourcePath  = "/.well-known/oauth-protected-resource"
 )
+
+// ResourcePath is the path at which apps learn how to get access tokens for the API (RFC 9728).
+const ResourcePath = "/.well-known/oauth-protected-resource"
 
 const (
 	// bodyMax bounds the body of a request.
@@ -72,8 +74,8 @@ func (s *Server) Mount(mux *http.ServeMux) {
 	mux.HandleFunc(tokenPath, s.endpoint(s.token, http.MethodPost))
 	mux.HandleFunc(revokePath, s.endpoint(s.revoke, http.MethodPost))
 	mux.HandleFunc(metadataPath, s.endpoint(s.metadata, http.MethodGet, http.MethodHead))
-	mux.HandleFunc(resourcePath, s.endpoint(s.resource(""), http.MethodGet, http.MethodHead))
-	mux.HandleFunc(resourcePath+"/v1", s.endpoint(s.resource("/v1"), http.MethodGet, http.MethodHead))
+	mux.HandleFunc(ResourcePath, s.endpoint(s.resource(""), http.MethodGet, http.MethodHead))
+	mux.HandleFunc(ResourcePath+"/v1", s.endpoint(s.resource("/v1"), http.MethodGet, http.MethodHead))
 	if s.config.Registration {
 		mux.HandleFunc(registerPath, s.endpoint(s.register, http.MethodPost))
 	}

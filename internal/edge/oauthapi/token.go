@@ -55,15 +55,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (answer, error) {
 		return answer{}, f.failed(err)
 	}
 	return answer{status: http.StatusOK, content: tokens{AccessToken: got.Access.Reveal(), TokenType: "Bearer",
-		ExpiresIn: int(got.ExpiresIn.Seconds()), RefreshToken: got.Refresh.Reveal(), Scope: joined(got.Scopes)}}, nil
-}
-
-func joined(scopes []actor.Scope) string {
-	names := make([]string, len(scopes))
-	for i, s := range scopes {
-		names[i] = string(s)
-	}
-	return strings.Join(names, " ")
+		ExpiresIn: int(got.ExpiresIn.Seconds()), RefreshToken: got.Refresh.Reveal(), Scope: actor.JoinScopes(got.Scopes)}}, nil
 }
 
 // revoke ends the authorization that a token belongs to.

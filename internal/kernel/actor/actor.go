@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -24,6 +25,27 @@ const (
 
 // Scopes lists every scope.
 var Scopes = []Scope{ScopeRead, ScopeAll, ScopeMemory, ScopeRules}
+
+// ScopeNames returns scopes as texts. It never returns nil, so that an empty list is one in JSON too.
+func ScopeNames(scopes []Scope) []string {
+	out := make([]string, len(scopes))
+	for i, s := range scopes {
+		out[i] = string(s)
+	}
+	return out
+}
+
+// JoinScopes returns scopes as one text with spaces between them, as RFC 6749 writes them and as they are stored.
+func JoinScopes(scopes []Scope) string { return strings.Join(ScopeNames(scopes), " ") }
+
+// SplitScopes returns the scopes of a text that JoinScopes has returned. It does not check that they exist.
+func SplitScopes(text string) []Scope {
+	out := []Scope{}
+	for _, name := range strings.Fields(text) {
+		out = append(out, Scope(name))
+	}
+	return out
+}
 
 // Role is the role of a user in an organization.
 type Role string

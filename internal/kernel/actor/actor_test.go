@@ -1,6 +1,7 @@
 package actor_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -55,5 +56,20 @@ func TestActorsAreAuthorizedByScopeClassAndRole(t *testing.T) {
 	limited := actor.Actor{LegalEntityIDs: []string{"le_1"}}
 	if !limited.Sees("le_1") || limited.Sees("le_2") || !(actor.Actor{}).Sees("le_2") {
 		t.Error("a key does not see exactly its legal entities")
+	}
+}
+
+func TestScopesSurviveBeingWrittenAsText(t *testing.T) {
+	t.Parallel()
+	if got := actor.JoinScopes(actor.Scopes); got != "apis.read apis.all write:memory write:operational-rules" {
+		t.Errorf("all scopes are %q", got)
+	}
+	for _, scopes := range [][]actor.Scope{{}, {actor.ScopeRead}, actor.Scopes} {
+		if got := actor.SplitScopes(actor.JoinScopes(scopes)); got == nil || !slices.Equal(got, scopes) {
+			t.Errorf("%v became %v", scopes, got)
+		}
+		if got := actor.ScopeNames(scopes); got == nil || len(got) != len(scopes) {
+			t.Errorf("the names of %v are %v", scopes, got)
+		}
 	}
 }

@@ -12,11 +12,7 @@ import (
 type rights string
 
 func rightsOf(who actor.Actor) rights {
-	scopes := make([]string, len(who.Scopes))
-	for i, s := range who.Scopes {
-		scopes[i] = string(s)
-	}
-	return rights(strings.Join(scopes, " ") + "/" + strings.Join(who.LegalEntityIDs, " "))
+	return rights(actor.JoinScopes(who.Scopes) + "/" + strings.Join(who.LegalEntityIDs, " "))
 }
 
 // include reports whether they allow everything that others do.

@@ -65,7 +65,7 @@ type codeRow struct {
 
 func insertCode(ctx context.Context, tx *db.Tx, c code) error {
 	return db.Insert(ctx, tx, "oauth_codes", codeRow{CodeHash: c.hash, UserID: c.UserID, ClientID: c.ClientID, RedirectURI: c.RedirectURI,
-		Challenge: c.Challenge, Scopes: join(c.Scopes), CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt})
+		Challenge: c.Challenge, Scopes: actor.JoinScopes(c.Scopes), CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt})
 }
 
 func selectCode(ctx context.Context, tx *db.Tx, hash string) (code, error) {
@@ -81,8 +81,8 @@ func queryCode(ctx context.Context, tx *db.Tx, hash, lock string) (code, error) 
 	r, err := db.One[codeRow](ctx, tx, "code", "SELECT "+db.Columns[codeRow]()+
 		" FROM oauth_codes WHERE organization_id = @org AND code_hash = ? "+lock, hash)
 	return code{hash: r.CodeHash, UserID: r.UserID, ClientID: r.ClientID, RedirectURI: r.RedirectURI, Challenge: r.Challenge,
-		Scopes: split(r.Scopes), CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, UsedAt: r.UsedAt, AuthorizationID: db.OrEmpty(r.AuthorizationID),
-	}, err
+		Scopes: actor.SplitScopes(r.Scopes), CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, UsedAt: r.UsedAt,
+		AuthorizationID: db.OrEmpty(r.AuthorizationID)}, err
 }
 
 func updateCodeUsed(ctx context.Context, tx *db.Tx, hash, authorizationID string, at time.Time) error {
@@ -102,13 +102,13 @@ type authorizationRow struct {
 }
 
 func (r authorizationRow) authorization() Authorization {
-	return Authorization{ID: r.AuthorizationID, UserID: r.UserID, ClientID: r.ClientID, Scopes: split(r.Scopes), CreatedAt: r.CreatedAt,
-		EndedAt: r.EndedAt, EndReason: EndReason(db.OrEmpty(r.EndReason))}
+	return Authorization{ID: r.AuthorizationID, UserID: r.UserID, ClientID: r.ClientID, Scopes: actor.SplitScopes(r.Scopes),
+		CreatedAt: r.CreatedAt, EndedAt: r.EndedAt, EndReason: EndReason(db.OrEmpty(r.EndReason))}
 }
 
 func insertAuthorization(ctx context.Context, tx *db.Tx, a Authorization) error {
 	return db.Insert(ctx, tx, "oauth_authorizations", authorizationRow{AuthorizationID: a.ID, UserID: a.UserID, ClientID: a.ClientID,
-		Scopes: join(a.Scopes), CreatedAt: a.CreatedAt})
+		Scopes: actor.JoinScopes(a.Scopes), CreatedAt: a.CreatedAt})
 }
 
 func queryAuthorizations(ctx context.Context, tx *db.Tx, condition string, args ...any) ([]Authorization, error) {
@@ -199,8 +199,8 @@ type tokenRow struct {
 func insertTokens(ctx context.Context, tx *db.Tx, tokens ...stored) error {
 	rows := make([]tokenRow, len(tokens))
 	for i, t := range tokens {
-		rows[i] = tokenRow{TokenHash: t.hash, AuthorizationID: t.AuthorizationID, Kind: string(t.Kind), Scopes: join(t.Scopes), Salt: t.salt,
-			CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt}
+		rows[i] = tokenRow{TokenHash: t.hash, AuthorizationID: t.AuthorizationID, Kind: string(t.Kind), Scopes: actor.JoinScopes(t.Scopes),
+			Salt: t.salt, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt}
 	}
 	return db.Insert(ctx, tx, "oauth_tokens", rows...)
 }
@@ -208,7 +208,7 @@ func insertTokens(ctx context.Context, tx *db.Tx, tokens ...stored) error {
 func queryToken(ctx context.Context, tx *db.Tx, hash, lock string) (stored, error) {
 	r, err := db.One[tokenRow](ctx, tx, "token", "SELECT "+db.Columns[tokenRow]()+
 		" FROM oauth_tokens WHERE organization_id = @org AND token_hash = ? "+lock, hash)
-	return stored{hash: r.TokenHash, AuthorizationID: r.AuthorizationID, Kind: kind(r.Kind), Scopes: split(r.Scopes), salt: r.Salt,
+	return stored{hash: r.TokenHash, AuthorizationID: r.AuthorizationID, Kind: kind(r.Kind), Scopes: actor.SplitScopes(r.Scopes), salt: r.Salt,
 		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, ReplacedAt: r.ReplacedAt}, err
 }
 
@@ -243,20 +243,4 @@ func selectAccess(ctx context.Context, tx *db.Tx, hash string) (t stored, a Auth
 func updateReplaced(ctx context.Context, tx *db.Tx, hash string, at time.Time) error {
 	_, err := tx.Exec(ctx, "UPDATE oauth_tokens SET replaced_at = ? WHERE organization_id = @org AND token_hash = ?", at, hash)
 	return err
-}
-
-func join(scopes []actor.Scope) string {
-	texts := make([]string, len(scopes))
-	for i, s := range scopes {
-		texts[i] = string(s)
-	}
-	return strings.Join(texts, " ")
-}
-
-func split(text string) []actor.Scope {
-	out := []actor.Scope{}
-	for _, name := range strings.Fields(text) {
-		out = append(out, actor.Scope(name))
-	}
-	return out
 }

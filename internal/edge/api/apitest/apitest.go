@@ -246,7 +246,7 @@ func (s *Service) Connect(t *testing.T, who actor.Actor, scopes ...actor.Scope) 
 	}
 	verifier := oauth2.GenerateVerifier()
 	code, err := apps.Approve(ctx, who, c, oauth.AuthorizationRequest{ResponseType: "code", ClientID: c.ID, RedirectURI: redirect,
-		Scope: scopeOf(scopes), CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier), CodeChallengeMethod: "S256"}, scopes)
+		Scope: actor.JoinScopes(scopes), CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier), CodeChallengeMethod: "S256"}, scopes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,15 +255,6 @@ func (s *Service) Connect(t *testing.T, who actor.Actor, scopes ...actor.Scope) 
 		t.Fatal(err)
 	}
 	return given.Access.Reveal()
-}
-
-// scopeOf returns scopes as an app asks for them.
-func scopeOf(scopes []actor.Scope) string {
-	texts := make([]string, len(scopes))
-	for i, s := range scopes {
-		texts[i] = string(s)
-	}
-	return strings.Join(texts, " ")
 }
 
 // Nobody returns a key that belongs to no user.

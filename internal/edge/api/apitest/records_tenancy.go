@@ -27,13 +27,9 @@ func (n *Tenant) ConnectAppFor(t *testing.T, userID string, scopes ...actor.Scop
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := make([]string, len(scopes))
-	for i, s := range scopes {
-		names[i] = string(s)
-	}
 	sum := sha256.Sum256([]byte(verifier))
 	r := oauth.ParseAuthorizationRequest(url.Values{"response_type": {"code"}, "client_id": {c.ID}, "redirect_uri": {callback},
-		"scope": {strings.Join(names, " ")}, "code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}})
+		"scope": {actor.JoinScopes(scopes)}, "code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}})
 	who := actor.Actor{OrganizationID: n.Organization.ID, UserID: userID, SessionID: "ses_1"}
 	code, err := apps.Approve(t.Context(), who, c, r, scopes)
 	if err != nil {

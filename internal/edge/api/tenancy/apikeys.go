@@ -58,15 +58,11 @@ func (h handlers) revokeAPIKey(ctx context.Context, in *struct {
 }
 
 func viewAPIKey(k access.Key) APIKey {
-	scopes := make([]string, len(k.Scopes))
-	for i, s := range k.Scopes {
-		scopes[i] = string(s)
-	}
 	out := APIKey{
 		ID:             k.ID,
 		Name:           k.Name,
 		LastFour:       k.LastFour,
-		Scopes:         scopes,
+		Scopes:         actor.ScopeNames(k.Scopes),
 		UserID:         db.OrNull(k.UserID),
 		ParentAPIKeyID: db.OrNull(k.ParentID),
 		LegalEntityIDs: append([]string{}, k.LegalEntityIDs...),

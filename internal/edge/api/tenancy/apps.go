@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 )
 
@@ -67,10 +68,6 @@ func (h handlers) disconnectApp(ctx context.Context, in *struct{ connectedAppPat
 }
 
 func viewConnectedApp(a oauth.Authorization) ConnectedApp {
-	scopes := make([]string, len(a.Scopes))
-	for i, s := range a.Scopes {
-		scopes[i] = string(s)
-	}
 	out := ConnectedApp{
 		ID:            a.ID,
 		OAuthClientID: a.ClientID,
@@ -78,7 +75,7 @@ func viewConnectedApp(a oauth.Authorization) ConnectedApp {
 		HomepageURL:   db.OrNull(a.Client.HomepageURL),
 		RegisteredBy:  string(a.Client.RegisteredBy),
 		UserID:        a.UserID,
-		Scopes:        scopes,
+		Scopes:        actor.ScopeNames(a.Scopes),
 		CreatedAt:     wire.Timestamp(a.CreatedAt),
 		EndedAt:       wire.TimestampOrNull(a.EndedAt),
 		EndReason:     db.OrNull(string(a.EndReason)),

@@ -56,11 +56,9 @@ func (h handlers) chooseOrganization(ctx context.Context, in *struct{ Body Choos
 
 // describeMe returns who makes a request, and what they may do.
 func (h handlers) describeMe(ctx context.Context, v *wire.Visit, who actor.Actor) (wire.Data[Me], error) {
-	me := Me{Credential: Credential{Type: kindOf(who), ID: who.CredentialID()}, Role: db.OrNull(string(who.Role)), Scopes: []string{},
-		LegalEntityIDs: append([]string{}, who.LegalEntityIDs...), AllowedActions: v.Allowed(who), Organizations: []MyOrganization{}}
-	for _, s := range who.Scopes {
-		me.Scopes = append(me.Scopes, string(s))
-	}
+	me := Me{Credential: Credential{Type: kindOf(who), ID: who.CredentialID()}, Role: db.OrNull(string(who.Role)),
+		Scopes: actor.ScopeNames(who.Scopes), LegalEntityIDs: append([]string{}, who.LegalEntityIDs...), AllowedActions: v.Allowed(who),
+		Organizations: []MyOrganization{}}
 	if who.UserID != "" {
 		p, err := h.app.Identity.Find(ctx, who.UserID)
 		if err != nil {
