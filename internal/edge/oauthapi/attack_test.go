@@ -338,3 +338,26 @@ func TestARequestWithAFaultIsRefusedAndChangesNothing(t *testing.T) {
 		w.ended("after all")
 	})
 }
+
+func TestTokensForAnotherServiceAreRefused(t *testing.T) {
+	each(t, func(w *world) {
+		for what, resources := range map[string][]string{"another": {"https://evil.example"}, "this and another": {w.URL, "https://evil.example"},
+			"one that begins like this": {w.URL + ".evil.example"}, "no address": {"books"}} {
+			code := redeem(w.app, w.code(w.app, "apis.read"))
+			code["resource"] = resources
+			w.refuses(what, w.post("/oauth/token", code), 400, oauth.InvalidTarget)
+			delete(code, "resource")
+			got := w.post("/oauth/token", code)
+			if got.status != 200 {
+				t.Fatalf("%s: the refusal has used the code: %s", what, got.text)
+			}
+			next := refresh(w.app, got.body.RefreshToken)
+			next["resource"] = resources
+			w.refuses(what+" at a refresh", w.post("/oauth/token", next), 400, oauth.InvalidTarget)
+			next["resource"] = []string{w.URL, w.URL + "/v1"}
+			if got := w.post("/oauth/token", next); got.status != 200 {
+				t.Errorf("this service: %s", got.text)
+			}
+		}
+	})
+}

@@ -31,6 +31,9 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (answer, error) {
 	if err := f.require("grant_type", "client_id"); err != nil {
 		return answer{}, err
 	}
+	if wrong := oauth.CheckResources(s.config.Browser.PublicURL, f.resources); wrong != nil {
+		return answer{}, wrong
+	}
 	var got oauth.Tokens
 	err = s.limited(r, func() (err error) {
 		switch f.values["grant_type"] {
@@ -73,8 +76,9 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) (answer, error) 
 
 // form holds the parameters of a request. One that is empty counts as missing (RFC 6749, section 3.2).
 type form struct {
-	values map[string]string
-	basic  bool // the app has named itself in the header Authorization
+	values    map[string]string
+	resources []string // what tokens are to be for, which may be several (RFC 8707)
+	basic     bool     // the app has named itself in the header Authorization
 }
 
 func (f form) secret(name string) secret.Text { return secret.New(f.values[name]) }
@@ -137,6 +141,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (form, error) {
 	if err != nil {
 		return f, invalidf("the body is not encoded as application/x-www-form-urlencoded")
 	}
+	f.resources = given["resource"]
+	delete(given, "resource")
 	for name, values := range given {
 		if len(values) > 1 {
 			return f, invalidf(shown(name) + " was sent more than once")

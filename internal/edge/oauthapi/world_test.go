@@ -103,7 +103,7 @@ func (w *world) approve(asked url.Values) *url.URL {
 	r := oauth.ParseAuthorizationRequest(asked)
 	c, err := w.App.OAuth.CheckClient(w.Context(), r)
 	w.must(err)
-	scopes, wrong := r.Check()
+	scopes, wrong := r.Check(w.URL)
 	if wrong != nil {
 		w.Fatal(wrong)
 	}

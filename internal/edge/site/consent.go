@@ -47,14 +47,18 @@ func (v *visit) checkRequest(values url.Values) (a asked, done bool, err error) 
 	if a.client, err = v.app.OAuth.CheckClient(v.r.Context(), a.request); err != nil {
 		return a, false, err
 	}
-	if v.session == nil {
-		return a, true, v.redirect(withNext("/sign-in", "/oauth/authorize?"+a.request.Values().Encode()))
+	here, wrong := "/oauth/authorize?"+a.request.Values().Encode(), (*oauth.Error)(nil)
+	if len(here) > nextMax { // it could not be kept while the person signs in
+		wrong = &oauth.Error{Code: oauth.InvalidRequest, Description: "the request is too long: send a shorter state"}
+	} else if v.session == nil {
+		return a, true, v.redirect(withNext("/sign-in", here))
+	} else {
+		a.scopes, wrong = a.request.Check(v.config.Browser.PublicURL)
 	}
-	var wrong *oauth.Error
-	if a.scopes, wrong = a.request.Check(); wrong == nil {
+	if wrong == nil {
 		// An app may do what needs a recent proof of who the person is, and so does allowing it.
 		if !v.session.Fresh(v.app.DB.Clock().Now()) {
-			return a, true, v.redirect(withNext("/confirm", "/oauth/authorize?"+a.request.Values().Encode()))
+			return a, true, v.redirect(withNext("/confirm", here))
 		}
 		return a, false, nil
 	}

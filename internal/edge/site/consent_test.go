@@ -3,6 +3,7 @@ package site_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -134,6 +135,43 @@ func TestAMistakeOfAnAppIsToldToTheAppUnlessItHasRegisteredItself(t *testing.T) 
 		_, q = s.registered(oauth.ByItself, "Tally", callback)
 		q.Del("code_challenge")
 		p.get(consentPath(q)).wants("by itself", 400, "/oauth/authorize", "made a mistake: code_challenge is missing")
+	})
+}
+
+func TestTheStateComesBackHoweverTheRequestEnds(t *testing.T) {
+	each(t, func(s *service) {
+		_, q := s.registered(oauth.ByOperator, "Tally", callback)
+		for _, c := range []struct {
+			what, parameter, value, code string
+		}{
+			{"a fragment", "response_mode", "fragment", "invalid_request"},
+			{"another service", "resource", "https://evil.example/", "invalid_target"},
+			{"too long for anything", "state", strings.Repeat("s", 30_000), "invalid_request"},
+			{"a long state", "state", strings.Repeat("s", 5_000), "access_denied"},
+			{"this service", "resource", s.url + "/v1", "access_denied"},
+		} {
+			sent := maps.Clone(q)
+			sent.Set(c.parameter, c.value)
+			p := s.ada()
+			p.stay = true
+			a := p.get(consentPath(sent))
+			if c.code == "access_denied" {
+				a = a.submit("/oauth/authorize", "decision", "deny")
+			}
+			got := a.location()
+			if got.Host != "app.tally.example" || got.Query().Get("error") != c.code || got.Query().Get("state") != sent.Get("state") ||
+				got.Fragment != "" {
+				s.Errorf("%s: %.300s", c.what, got)
+			}
+		}
+		long := maps.Clone(q)
+		long.Set("state", strings.Repeat("s", 30_000))
+		p := s.visitor()
+		p.stay = true
+		if got := p.get(consentPath(long)).location(); got.Query().Get("error") != "invalid_request" ||
+			got.Query().Get("state") != long.Get("state") {
+			s.Errorf("not signed in: %.300s", got)
+		}
 	})
 }
 

@@ -87,7 +87,7 @@ func (s *Service) Approve(ctx context.Context, who actor.Actor, c Client, r Auth
 	if who.UserID == "" || who.APIKeyID != "" || who.AuthorizationID != "" {
 		return secret.Text{}, fault.Forbiddenf("only a person who is signed in can allow an app to act for them")
 	}
-	asked, wrong := r.Check()
+	asked, wrong := r.check()
 	switch {
 	case wrong != nil:
 		return secret.Text{}, fault.Malformedf("%s", wrong.Description)

@@ -298,7 +298,13 @@ func TestARequestIsCheckedAndTheAnswerIsForWhomItConcerns(t *testing.T) {
 			{"a short challenge", func(v url.Values) { v.Set("code_challenge", "abc") }, "", oauth.InvalidRequest},
 			{"no scope", func(v url.Values) { v.Del("scope") }, "", oauth.InvalidScope},
 			{"an unknown scope", func(v url.Values) { v.Set("scope", "apis.read admin") }, "", oauth.InvalidScope},
-			{"a long state", func(v url.Values) { v.Set("state", strings.Repeat("x", 2049)) }, "", oauth.InvalidRequest},
+			{"a long state", func(v url.Values) { v.Set("state", strings.Repeat("x", 20_000)) }, "", ""},
+			{"the answer in the query", func(v url.Values) { v.Set("response_mode", "query") }, "", ""},
+			{"the answer in the fragment", func(v url.Values) { v.Set("response_mode", "fragment") }, "", oauth.InvalidRequest},
+			{"the answer in a form", func(v url.Values) { v.Set("response_mode", "form_post") }, "", oauth.InvalidRequest},
+			{"two modes", func(v url.Values) { v["response_mode"] = []string{"query", "fragment"} }, "", oauth.InvalidRequest},
+			{"for this service", func(v url.Values) { v["resource"] = []string{issuer, issuer + "/v1"} }, "", ""},
+			{"for another service too", func(v url.Values) { v["resource"] = []string{issuer, "https://evil.example"} }, "", oauth.InvalidTarget},
 			{"two states", func(v url.Values) { v.Add("state", "other") }, "", oauth.InvalidRequest},
 			{"two challenges", func(v url.Values) { v.Add("code_challenge", challenge("x")) }, "", oauth.InvalidRequest},
 		} {
@@ -312,7 +318,7 @@ func TestARequestIsCheckedAndTheAnswerIsForWhomItConcerns(t *testing.T) {
 			if c.person != "" {
 				continue
 			}
-			_, wrong := r.Check()
+			_, wrong := r.Check(issuer)
 			if (wrong == nil) != (c.code == "") || wrong != nil && wrong.Code != c.code {
 				t.Errorf("%s: the app is told %v", c.what, wrong)
 			}
@@ -334,10 +340,10 @@ func TestAnswersAreAddedToTheAddressOfTheApp(t *testing.T) {
 		{"denied", "", oauth.AuthorizationRequest{RedirectURI: "http://127.0.0.1:4711", State: "&code=x"}.Deny(issuer),
 			"http://127.0.0.1:4711?error=access_denied&error_description=the+person+did+not+allow+it&iss=https%3A%2F%2Fbooks.acme.example&" +
 				"state=%26code%3Dx"},
-		{"a state that is too long is not returned", "", oauth.AuthorizationRequest{RedirectURI: "https://a.example/",
-			State: strings.Repeat("x", 2049)}.ErrorRedirect(issuer, refusal),
+		{"a long state is returned", "", oauth.AuthorizationRequest{RedirectURI: "https://a.example/",
+			State: strings.Repeat("x", 20_000)}.ErrorRedirect(issuer, refusal),
 			"https://a.example/?error=invalid_scope&error_description=scope+%26+more&" +
-				"iss=https%3A%2F%2Fbooks.acme.example"},
+				"iss=https%3A%2F%2Fbooks.acme.example&state=" + strings.Repeat("x", 20_000)},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, want %s", c.uri, c.got, c.want)

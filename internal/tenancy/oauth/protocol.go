@@ -29,6 +29,7 @@ const (
 	UnsupportedGrantType    = "unsupported_grant_type"
 	UnsupportedResponseType = "unsupported_response_type"
 	AccessDenied            = "access_denied"
+	InvalidTarget           = "invalid_target" // RFC 8707
 )
 
 // parseScopes returns the scopes of a text, each once.

@@ -21,6 +21,8 @@ type AuthorizationRequest struct {
 	State               string
 	CodeChallenge       string
 	CodeChallengeMethod string
+	ResponseMode        string
+	Resources           []string // what the tokens are for (RFC 8707); the only parameter that may be sent more than once
 
 	repeated []string // parameters that were sent more than once, which RFC 6749 forbids; they have no value here
 }
@@ -35,6 +37,7 @@ func (r *AuthorizationRequest) parameters() []parameter {
 		{"state", &r.State},
 		{"code_challenge", &r.CodeChallenge},
 		{"code_challenge_method", &r.CodeChallengeMethod},
+		{"response_mode", &r.ResponseMode},
 	}
 }
 
@@ -54,6 +57,7 @@ func ParseAuthorizationRequest(values url.Values) AuthorizationRequest {
 		}
 		*p.value = values.Get(p.name)
 	}
+	r.Resources = slices.Clone(values[resourceParameter])
 	return r
 }
 
@@ -65,11 +69,11 @@ func (r AuthorizationRequest) Values() url.Values {
 			out.Set(p.name, *p.value)
 		}
 	}
+	if len(r.Resources) > 0 {
+		out[resourceParameter] = slices.Clone(r.Resources)
+	}
 	return out
 }
-
-// stateMax bounds the state, which is returned as it is.
-const stateMax = 2048
 
 // challengePattern is that of the SHA-256 hash of a verifier in base64url.
 var challengePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
@@ -95,9 +99,18 @@ func (s *Service) CheckClient(ctx context.Context, r AuthorizationRequest) (Clie
 	return c, nil
 }
 
-// Check returns the scopes that a request asks for. The error is for the app: it belongs into ErrorRedirect, after CheckClient has found
-// nothing wrong.
-func (r AuthorizationRequest) Check() ([]actor.Scope, *Error) {
+// Check returns the scopes that a request asks for. The issuer is the public address of the service. The error is for the app: it belongs
+// into ErrorRedirect, after CheckClient has found nothing wrong.
+func (r AuthorizationRequest) Check(issuer string) ([]actor.Scope, *Error) {
+	scopes, wrong := r.check()
+	if wrong == nil {
+		wrong = CheckResources(issuer, r.Resources)
+	}
+	return scopes, wrong
+}
+
+// check is Check without what depends on the address of the service.
+func (r AuthorizationRequest) check() ([]actor.Scope, *Error) {
 	switch {
 	case len(r.repeated) > 0:
 		return nil, &Error{InvalidRequest, strings.Join(r.repeated, ", ") + " was sent more than once"}
@@ -105,8 +118,8 @@ func (r AuthorizationRequest) Check() ([]actor.Scope, *Error) {
 		return nil, &Error{InvalidRequest, "response_type is missing: it must be code"}
 	case r.ResponseType != "code":
 		return nil, &Error{UnsupportedResponseType, "response_type must be code"}
-	case len(r.State) > stateMax:
-		return nil, &Error{InvalidRequest, "state is too long"}
+	case r.ResponseMode != "" && r.ResponseMode != "query":
+		return nil, &Error{InvalidRequest, "response_mode must be query, or be left out"}
 	case r.CodeChallenge == "":
 		return nil, &Error{InvalidRequest, "code_challenge is missing: PKCE is required"}
 	case r.CodeChallengeMethod != "S256":
@@ -133,9 +146,10 @@ func (r AuthorizationRequest) Deny(issuer string) string {
 	return r.ErrorRedirect(issuer, &Error{AccessDenied, "the person did not allow it"})
 }
 
-// redirect adds an answer to the address of the app, whose own query is kept. The address has no fragment.
+// redirect adds an answer to the address of the app, whose own query is kept. The address has no fragment. The state is returned as it was
+// sent, however long it is, because RFC 6749 demands it: apps refuse an answer without it.
 func (r AuthorizationRequest) redirect(issuer string, answer url.Values) string {
-	if r.State != "" && len(r.State) <= stateMax {
+	if r.State != "" {
 		answer.Set("state", r.State)
 	}
 	answer.Set("iss", issuer)

@@ -108,7 +108,7 @@ func requestOf(c oauth.Client, scope string) oauth.AuthorizationRequest {
 func (w *world) code(who actor.Actor, c oauth.Client, scope string) secret.Text {
 	w.Helper()
 	r := requestOf(c, scope)
-	scopes, wrong := r.Check()
+	scopes, wrong := r.Check(issuer)
 	if wrong != nil {
 		w.Fatal(wrong)
 	}
