@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -208,7 +207,7 @@ func (l limits) allow(ctx context.Context, h http.Header, who actor.Actor) error
 	if !states[0].Refused && who.OrganizationID != "" {
 		states = append(states, l.limiter.Take(ctx, l.organization, who.OrganizationID))
 	}
-	describeLimits(h, states)
+	ratelimit.Describe(h, states...)
 	for _, s := range states {
 		sender := "this " + who.Credential()
 		if s.Policy.Name == l.organization.Name {
@@ -228,22 +227,11 @@ func (l limits) allowStranger(ctx context.Context, h http.Header, address string
 		return nil
 	}
 	state := l.limiter.Take(ctx, l.stranger, address)
-	describeLimits(h, []ratelimit.State{state})
+	ratelimit.Describe(h, state)
 	if state.Refused {
 		return fault.RateLimitedf(state.Reset, "too many requests came from this address; wait, then try again")
 	}
 	return nil
-}
-
-// describeLimits sets the header fields of draft-ietf-httpapi-ratelimit-headers: which quotas there are, and what is left of them.
-func describeLimits(h http.Header, states []ratelimit.State) {
-	policies, left := make([]string, len(states)), make([]string, len(states))
-	for i, s := range states {
-		policies[i] = fmt.Sprintf("%q;q=%d;w=%d", s.Policy.Name, s.Policy.Quota, int(ratelimit.Window/time.Second))
-		left[i] = fmt.Sprintf("%q;r=%d;t=%d", s.Policy.Name, s.Remaining, int(math.Ceil(s.Reset.Seconds())))
-	}
-	h.Set("RateLimit-Policy", strings.Join(policies, ", "))
-	h.Set("RateLimit", strings.Join(left, ", "))
 }
 
 // fullAddress is what an address has left that has tried too many unknown keys.
@@ -251,7 +239,7 @@ type fullAddress ratelimit.State
 
 // refuse returns the error for another unknown key, and says in the headers of the answer what is left.
 func (f *fullAddress) refuse(h http.Header) error {
-	describeLimits(h, []ratelimit.State{ratelimit.State(*f)})
+	ratelimit.Describe(h, ratelimit.State(*f))
 	return fault.RateLimitedf(f.Reset, "too many requests with unknown API keys came from this address; wait, and check the key")
 }
 
@@ -285,6 +273,6 @@ func (l limits) lookUp(ctx context.Context, address string, isNew func() bool) (
 // countStranger counts a request with an unknown key, and says in the headers of the answer what is left for the address.
 func (l limits) countStranger(ctx context.Context, h http.Header, address string) {
 	if l.limiter != nil {
-		describeLimits(h, []ratelimit.State{l.limiter.Take(ctx, l.stranger, address)})
+		ratelimit.Describe(h, l.limiter.Take(ctx, l.stranger, address))
 	}
 }

@@ -21,7 +21,7 @@ func TestAnAppGetsTokensRefreshesAndRevokesThem(t *testing.T) {
 		first := w.connect(w.app, "apis.read write:memory")
 		if b := first.body; b.TokenType != "Bearer" || b.ExpiresIn != 86400 || b.Scope != "apis.read write:memory" ||
 			!strings.HasPrefix(b.AccessToken, "bua_") || !strings.HasPrefix(b.RefreshToken, "brt_") ||
-			first.header.Get("Cache-Control") != "no-store" {
+			first.header.Get("Cache-Control") != "no-store" || first.header.Get("Pragma") != "no-cache" {
 			t.Errorf("%s %v", first.text, first.header)
 		}
 		w.works("the first", first.body.AccessToken, true)

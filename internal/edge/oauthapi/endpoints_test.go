@@ -72,11 +72,11 @@ func TestAppsInBrowsersMayCallTheEndpointsWithoutCookies(t *testing.T) {
 		got := w.send("OPTIONS", path, "", "", func(r *http.Request) {
 			r.Header.Set("Origin", "https://app.example.com")
 			r.Header.Set("Access-Control-Request-Method", "POST")
-			r.Header.Set("Access-Control-Request-Headers", "authorization,content-type")
+			r.Header.Set("Access-Control-Request-Headers", "authorization,content-type,mcp-protocol-version")
 		})
 		h := got.header
 		if got.status != 204 || h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Allow-Methods") != methods ||
-			!strings.Contains(h.Get("Access-Control-Allow-Headers"), "Content-Type") || h.Get("Access-Control-Allow-Credentials") != "" {
+			h.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type, Accept, MCP-Protocol-Version" || h.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s: %d %v", path, got.status, h)
 		}
 	}
@@ -192,7 +192,13 @@ func TestAppsRegisterThemselvesOnlyIfThatIsOn(t *testing.T) {
 		{"no address", `{"client_name":"x"}`, "invalid_redirect_uri", "redirect_uris must have 1 to 10"},
 		{"a bad address", `{"client_name":"x","redirect_uris":["http://evil.example/"]}`, "invalid_redirect_uri",
 			"redirect_uris[0] must begin with https"},
-		{"no name", `{"redirect_uris":["` + callback + `"]}`, "invalid_client_metadata", "client_name must have"},
+		{"a name of spaces", `{"client_name":"  ","redirect_uris":["` + callback + `"]}`, "invalid_client_metadata", "client_name must have"},
+		{"a name that nobody sees", `{"client_name":"\u3164","redirect_uris":["` + callback + `"]}`, "invalid_client_metadata",
+			"client_name must have"},
+		{"the name of the service", `{"client_name":"B u r s a r","redirect_uris":["` + callback + `"]}`, "invalid_client_metadata",
+			"client_name must not be that of this service"},
+		{"a host like the service", `{"redirect_uris":["https://bursar/cb"]}`, "invalid_client_metadata",
+			"client_name must not be that of this service"},
 		{"a bad homepage", `{"client_name":"x","redirect_uris":["` + callback + `"],"client_uri":"javascript:1"}`, "invalid_client_metadata",
 			"client_uri"},
 		{"a secret", `{"client_name":"x","redirect_uris":["` + callback + `"],"token_endpoint_auth_method":"client_secret_post"}`,
@@ -219,12 +225,15 @@ func TestAppsRegisterThemselvesOnlyIfThatIsOn(t *testing.T) {
 		}
 	}
 	limited := w.send("POST", "/oauth/register", "application/json", good, nil)
-	if limited.status != 429 || limited.header.Get("Retry-After") != "3600" {
+	if limited.status != 429 || limited.header.Get("RateLimit-Policy") != `"registration";q=20;w=3600` ||
+		limited.header.Get("RateLimit") != `"registration";r=0;t=3600` || limited.header.Get("Retry-After") != "3600" {
 		t.Errorf("the twenty-first: %d %s %v", limited.status, limited.text, limited.header)
 	}
 	w.now.Advance(time.Hour)
-	if got := w.send("POST", "/oauth/register", "application/json", good, nil); got.status != 201 {
-		t.Errorf("an hour later: %d %s", got.status, got.text)
+	const nameless = `{"redirect_uris":["https://app.example.com/callback","http://127.0.0.1/cb"]}`
+	if got := w.send("POST", "/oauth/register", "application/json", nameless, nil); got.status != 201 ||
+		!strings.Contains(got.text, `"client_name":"app.example.com"`) || got.header.Get("RateLimit") != `"registration";r=19;t=3600` {
+		t.Errorf("an hour later, without a name: %d %s %v", got.status, got.text, got.header)
 	}
 }
 
@@ -254,14 +263,15 @@ func TestAnAddressWhoseRequestsFailTooOftenMustWait(t *testing.T) {
 	for range 3 {
 		last = w.post("/oauth/token", refresh(w.app, "brt_guess"))
 	}
-	if last.status != 429 || last.header.Get("Retry-After") == "" || last.body.Error != "temporarily_unavailable" {
+	if last.status != 429 || last.header.Get("RateLimit-Policy") != `"oauth";q=2;w=2` || last.header.Get("RateLimit") != `"oauth";r=0;t=2` ||
+		last.header.Get("Retry-After") == "" || last.body.Error != "temporarily_unavailable" {
 		t.Fatalf("%d %s %v", last.status, last.text, last.header)
 	}
 	w.now.Advance(2 * time.Second)
 	for range 10 { // those that succeed do not count
 		next := w.post("/oauth/token", refresh(w.app, tokens.RefreshToken))
-		if next.status != 200 {
-			t.Fatalf("%d %s", next.status, next.text)
+		if next.status != 200 || next.header.Get("RateLimit") != `"oauth";r=2;t=2` {
+			t.Fatalf("%d %s %v", next.status, next.text, next.header)
 		}
 		tokens = next.body
 	}

@@ -67,7 +67,7 @@ type resource struct {
 }
 
 // resource serves the description of the API, or of the part of it below a path.
-func (s *Server) resource(path string) func(http.ResponseWriter, *http.Request) (answer, error) {
+func (s *Server) resource(path string) handler {
 	return func(http.ResponseWriter, *http.Request) (answer, error) {
 		issuer := s.config.Browser.PublicURL
 		return answer{http.StatusOK, resource{

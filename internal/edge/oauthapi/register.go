@@ -3,6 +3,8 @@ package oauthapi
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -46,12 +48,17 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) (answer, error
 	if err := asked.check(); err != nil {
 		return answer{}, err
 	}
+	if asked.Name == "" { // RFC 7591 leaves it to the app
+		asked.Name = oauth.HostName(asked.RedirectURIs)
+	}
 	p := oauth.RegisterParams{Name: asked.Name, RedirectURIs: asked.RedirectURIs, HomepageURL: asked.HomepageURL}
 	if err := p.Validate(); err != nil {
 		return answer{}, asMetadata(err)
 	}
-	if wait := s.registrations.take(browser.Network(s.config.Browser.Address(r)), s.app.DB.Clock().Now()); wait > 0 {
-		return answer{}, fault.RateLimitedf(wait, "too many apps were registered from this address: register an app once, and use its client_id")
+	count, reset := s.registrations.take(browser.Network(s.config.Browser.Address(r)), s.app.DB.Clock().Now())
+	describeRegistrations(w.Header(), count, reset)
+	if count > registrationsMax {
+		return answer{}, fault.RateLimitedf(reset, "too many apps were registered from this address: register an app once, and use its client_id")
 	}
 	c, err := s.app.OAuth.Register(r.Context(), p, oauth.ByItself)
 	if err != nil {
@@ -133,18 +140,26 @@ func newRegistrations() registrations {
 	return registrations{mu: new(sync.Mutex), byAddress: lru.New[string, registered](addressesMax, nil, nil)}
 }
 
-// take counts a registration. If it is one too many, it returns how long to wait.
-func (n registrations) take(address string, now time.Time) time.Duration {
+// take counts a registration. It returns how many there were, which is one too many for one that must not be made, and how long it takes
+// until there may be more.
+func (n registrations) take(address string, now time.Time) (count int, reset time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	had, _ := n.byAddress.Get(address)
 	if now.Sub(had.since) >= registrationsEvery {
 		had = registered{since: now}
 	}
+	reset = had.since.Add(registrationsEvery).Sub(now)
 	if had.count >= registrationsMax {
-		return had.since.Add(registrationsEvery).Sub(now)
+		return registrationsMax + 1, reset
 	}
 	had.count++
 	n.byAddress.Put(address, had)
-	return 0
+	return had.count, reset
+}
+
+// describeRegistrations says in the headers of an answer how many more apps can be registered from the address.
+func describeRegistrations(h http.Header, count int, reset time.Duration) {
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"registration";q=%d;w=%d`, registrationsMax, int(registrationsEvery.Seconds())))
+	h.Set("RateLimit", fmt.Sprintf(`"registration";r=%d;t=%d`, max(0, registrationsMax-count), int(math.Ceil(reset.Seconds()))))
 }

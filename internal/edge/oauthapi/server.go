@@ -71,8 +71,8 @@ func New(a *app.App, c Config) *Server {
 
 // Mount registers the endpoints. Registration is not found unless it is on.
 func (s *Server) Mount(mux *http.ServeMux) {
-	mux.HandleFunc(tokenPath, s.endpoint(s.token, http.MethodPost))
-	mux.HandleFunc(revokePath, s.endpoint(s.revoke, http.MethodPost))
+	mux.HandleFunc(tokenPath, s.endpoint(s.described(s.token), http.MethodPost))
+	mux.HandleFunc(revokePath, s.endpoint(s.described(s.revoke), http.MethodPost))
 	mux.HandleFunc(metadataPath, s.endpoint(s.metadata, http.MethodGet, http.MethodHead))
 	mux.HandleFunc(ResourcePath, s.endpoint(s.resource(""), http.MethodGet, http.MethodHead))
 	mux.HandleFunc(ResourcePath+"/v1", s.endpoint(s.resource("/v1"), http.MethodGet, http.MethodHead))
@@ -88,19 +88,35 @@ type answer struct {
 	cached  time.Duration // how long the answer may be kept
 }
 
+// handler serves a request to an endpoint.
+type handler func(w http.ResponseWriter, r *http.Request) (answer, error)
+
+// described returns a handler whose answers say how many more requests of the address may fail.
+func (s *Server) described(serve handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) (answer, error) {
+		got, err := serve(w, r)
+		if s.config.RateLimit > 0 {
+			state, _ := s.limiter.Full(s.failed, browser.Network(s.config.Browser.Address(r)))
+			ratelimit.Describe(w.Header(), state)
+		}
+		return got, err
+	}
+}
+
 // endpoint returns the handler of an endpoint. Apps that run in browsers may call it: it looks at no cookie, so that another site gains
 // nothing by calling it.
-func (s *Server) endpoint(serve func(w http.ResponseWriter, r *http.Request) (answer, error), methods ...string) http.HandlerFunc {
+func (s *Server) endpoint(serve handler, methods ...string) http.HandlerFunc {
 	allowed := strings.Join(append(methods, http.MethodOptions), ", ")
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Access-Control-Allow-Origin", "*")
-		h.Set("Access-Control-Expose-Headers", "Retry-After, WWW-Authenticate, X-Request-Id")
+		h.Set("Access-Control-Expose-Headers", "RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
+		h.Set("Pragma", "no-cache") // RFC 6749, section 5.1
 		if r.Method == http.MethodOptions {
 			h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
-			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept")
+			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, MCP-Protocol-Version")
 			h.Set("Access-Control-Max-Age", "86400")
 			h.Set("Allow", allowed)
 			w.WriteHeader(http.StatusNoContent)
@@ -120,6 +136,7 @@ func (s *Server) endpoint(serve func(w http.ResponseWriter, r *http.Request) (an
 			return
 		}
 		if got.cached > 0 {
+			h.Del("Pragma")
 			h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(got.cached.Seconds())))
 		}
 		send(w, got.status, got.content)

@@ -195,6 +195,7 @@ func (w *world) connect(c oauth.Client, scope string) reply {
 func (w *world) refuses(what string, got reply, status int, code string) {
 	w.Helper()
 	if got.status != status || got.body.Error != code || got.body.Description == "" || got.header.Get("Cache-Control") != "no-store" ||
+		got.header.Get("Pragma") != "no-cache" ||
 		got.body.AccessToken != "" || got.header.Get("X-Request-Id") == "" {
 		w.Errorf("%s: %d %s %v, want %d %s", what, got.status, got.text, got.header, status, code)
 	}

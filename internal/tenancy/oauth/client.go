@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -65,10 +62,8 @@ type RegisterParams struct {
 // Validate returns a fault that names everything that is wrong.
 func (p RegisterParams) Validate() error {
 	var faults fault.List
-	// People decide by the name, so that it must not be able to change the look of the page that shows it.
-	if n := utf8.RuneCountInString(p.Name); n == 0 || n > nameMax || strings.TrimSpace(p.Name) != p.Name || !utf8.ValidString(p.Name) ||
-		strings.ContainsFunc(p.Name, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		faults.Addf("name", "must have 1 to %d characters that can be printed, without spaces at its ends", nameMax)
+	if problem := nameProblem(p.Name); problem != "" {
+		faults.Addf("name", "%s", problem)
 	}
 	if n := len(p.RedirectURIs); n == 0 || n > redirectURIsMax {
 		faults.Addf("redirect_uris", "must have 1 to %d addresses, but has %d", redirectURIsMax, n)

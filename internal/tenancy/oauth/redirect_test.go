@@ -138,6 +138,22 @@ func TestAnAppIsRegisteredWithANameAndSafeAddresses(t *testing.T) {
 		{"a long name", func(p *oauth.RegisterParams) { p.Name = strings.Repeat("é", 101) }, "name must have 1 to 100 characters"},
 		{"a name with spaces at its ends", func(p *oauth.RegisterParams) { p.Name = " x" }, "name must have"},
 		{"a name of several lines", func(p *oauth.RegisterParams) { p.Name = "Bank\nof everything" }, "name must have"},
+		{"a name of Hangul fillers", func(p *oauth.RegisterParams) { p.Name = "\u3164\u3164" }, "name must have"},
+		{"a name of an empty Braille pattern", func(p *oauth.RegisterParams) { p.Name = "\u2800" }, "name must have"},
+		{"a name of no width", func(p *oauth.RegisterParams) { p.Name = "\u200b\u200d\ufeff" }, "name must have"},
+		{"a name with something of no width", func(p *oauth.RegisterParams) { p.Name = "Led\u200bger" }, "name must have"},
+		{"a name with a filler in it", func(p *oauth.RegisterParams) { p.Name = "Ledger\u3164Tools" }, "name must have"},
+		{"a name of an accent", func(p *oauth.RegisterParams) { p.Name = "\u0308" }, "name must have"},
+		{"a name of a variation selector", func(p *oauth.RegisterParams) { p.Name = "\ufe0f" }, "name must have"},
+		{"a name with a control character", func(p *oauth.RegisterParams) { p.Name = "Led\x07ger" }, "name must have"},
+		{"a name with a wide space", func(p *oauth.RegisterParams) { p.Name = "Ledger\u3000Tools" }, "name must have"},
+		{"the name of the service", func(p *oauth.RegisterParams) { p.Name = "Bursar" }, "name must not be that of this service"},
+		{"its name in capitals", func(p *oauth.RegisterParams) { p.Name = "BURSAR" }, "name must not be that of this service"},
+		{"its name with spaces", func(p *oauth.RegisterParams) { p.Name = "B u r s a r" }, "name must not be that of this service"},
+		{"its name with signs", func(p *oauth.RegisterParams) { p.Name = "Bur-sar." }, "name must not be that of this service"},
+		{"its name in full width", func(p *oauth.RegisterParams) { p.Name = "Ｂｕｒｓａｒ" }, "name must not be that of this service"},
+		{"its name with accents", func(p *oauth.RegisterParams) { p.Name = "Bürsár" }, "name must not be that of this service"},
+		{"its name in Cyrillic letters", func(p *oauth.RegisterParams) { p.Name = "Вurѕаr" }, "name must not be that of this service"},
 		{"a name that is written backwards", func(p *oauth.RegisterParams) { p.Name = "Acme \u202etxt" }, "name must have"},
 		{"no address", func(p *oauth.RegisterParams) { p.RedirectURIs = nil }, "redirect_uris must have 1 to 10 addresses"},
 		{"eleven addresses", func(p *oauth.RegisterParams) { p.RedirectURIs = make([]string, 11) }, "but has 11"},
@@ -182,6 +198,26 @@ func TestAnAppIsRegisteredWithANameAndSafeAddresses(t *testing.T) {
 		if err := p.Validate(); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "redirect_uris[0] ") ||
 			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", uri, err)
+		}
+	}
+}
+
+func TestNamesOfAllLanguagesAreAccepted(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Ledger Tools", "帳簿", "Бухгалтер", "دفتر", "한글", "Tally ❤\ufe0f", "7", "Bursar Bridge", "Bursary", "Naïve", "🧾"} {
+		if err := (oauth.RegisterParams{Name: name, RedirectURIs: []string{callback}}).Validate(); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestAnAppWithoutANameIsCalledByTheHostThatItIsAt(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + ".example.com"
+	for want, uris := range map[string][]string{"app.example.com": {"https://app.example.com:8443/cb", "https://other.example/"},
+		"::1": {"http://[::1]:80/cb"}, "": nil, "…" + long[len(long)-99:]: {"https://" + long + "/"}} {
+		if got := oauth.HostName(uris); got != want {
+			t.Errorf("%v: %q, want %q", uris, got, want)
 		}
 	}
 }
