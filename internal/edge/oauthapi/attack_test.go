@@ -162,6 +162,21 @@ func TestAReusedRefreshTokenEndsTheWholeAuthorization(t *testing.T) {
 	})
 }
 
+func TestARefreshTokenIsReusedOnceItsSuccessorWasUsed(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.connect(w.app, "apis.read")
+		second := w.post("/oauth/token", refresh(w.app, first.body.RefreshToken))
+		third := w.post("/oauth/token", refresh(w.app, second.body.RefreshToken))
+		w.works("the third", third.body.AccessToken, true)
+		w.refuses("the first, at once", w.post("/oauth/token", refresh(w.app, first.body.RefreshToken)), 400, oauth.InvalidGrant)
+		for what, one := range map[string]reply{"the first": first, "the second": second, "the third": third} {
+			w.works(what, one.body.AccessToken, false)
+			w.refuses(what, w.post("/oauth/token", refresh(w.app, one.body.RefreshToken)), 400, oauth.InvalidGrant)
+		}
+		w.ended("after that", "token_replayed")
+	})
+}
+
 func TestFiftyConcurrentRefreshesGetTheSameTokens(t *testing.T) {
 	each(t, func(w *world) {
 		first := w.connect(w.app, "apis.read")

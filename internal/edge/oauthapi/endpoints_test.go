@@ -76,7 +76,8 @@ func TestAppsInBrowsersMayCallTheEndpointsWithoutCookies(t *testing.T) {
 		})
 		h := got.header
 		if got.status != 204 || h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Allow-Methods") != methods ||
-			h.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type, Accept, MCP-Protocol-Version" || h.Get("Access-Control-Allow-Credentials") != "" {
+			h.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type, Accept, MCP-Protocol-Version" ||
+			h.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s: %d %v", path, got.status, h)
 		}
 	}

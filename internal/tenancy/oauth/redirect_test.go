@@ -204,7 +204,8 @@ func TestAnAppIsRegisteredWithANameAndSafeAddresses(t *testing.T) {
 
 func TestNamesOfAllLanguagesAreAccepted(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"Ledger Tools", "帳簿", "Бухгалтер", "دفتر", "한글", "Tally ❤\ufe0f", "7", "Bursar Bridge", "Bursary", "Naïve", "🧾"} {
+	for _, name := range []string{"Ledger Tools", "帳簿", "Бухгалтер", "دفتر", "한글", "Tally ❤\ufe0f", "7", "Bursar Bridge", "Bursary",
+		"Naïve", "🧾"} {
 		if err := (oauth.RegisterParams{Name: name, RedirectURIs: []string{callback}}).Validate(); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -71,8 +71,9 @@ var errMustEnd = errors.New("the authorization must end")
 var errBadRefresh = &Error{InvalidGrant, "the refresh token is unknown, has expired, was used, was revoked, or belongs to another app"}
 
 // Refresh exchanges a refresh token for new tokens. Within some seconds it returns the same ones again, because the answer may have been
-// lost. Later the former token must have been stolen, by whoever uses it now or by who has used it before: the authorization ends. Only
-// then is the organization locked, and before the authorization, as whoever ends authorizations does.
+// lost. Later, or once the new refresh token was used itself, which shows that the answer has arrived, the former token must have been
+// stolen, by whoever uses it now or by who has used it before: the authorization ends. Only then is the organization locked, and before the
+// authorization, as whoever ends authorizations does.
 func (s *Service) Refresh(ctx context.Context, p RefreshParams) (out Tokens, err error) {
 	c, err := s.FindClient(ctx, p.ClientID)
 	if err != nil {
@@ -142,8 +143,12 @@ func (s *Service) refresh(ctx context.Context, tx *db.Tx, a Authorization, t sto
 	out = Tokens{Scopes: a.Scopes, ExpiresIn: accessMax}
 	out.Access, out.Refresh = successors(p.Token, t.salt, tx.Organization())
 	if t.ReplacedAt != nil {
+		next, err := selectToken(ctx, tx, token.Hash(out.Refresh.Reveal()))
+		if err != nil {
+			return Tokens{}, nil, "", err
+		}
 		since := tx.Now().Sub(*t.ReplacedAt)
-		if since > repeatMax {
+		if since > repeatMax || next.ReplacedAt != nil {
 			return Tokens{}, errBadRefresh, TokenReplayed, nil
 		}
 		first, err := selectToken(ctx, tx, token.Hash(out.Access.Reveal()))

@@ -41,8 +41,6 @@ func TestARepeatedRefreshWithinTenSecondsReturnsTheSameTokens(t *testing.T) {
 		first := w.connect(w.ada, w.app, "apis.all")
 		second, err := w.Refresh(w.Context(), oauth.RefreshParams{ClientID: w.app.ID, Token: first.Refresh, Scope: "apis.read"})
 		w.must(err)
-		third, err := w.refresh(w.app, second.Refresh) // the app has got the answer, and a copy of its request is still under way
-		w.must(err)
 		for _, after := range []time.Duration{0, 4 * time.Second, 6 * time.Second} {
 			w.now.Advance(after)
 			again, err := w.refresh(w.app, first.Refresh)
@@ -55,20 +53,57 @@ func TestARepeatedRefreshWithinTenSecondsReturnsTheSameTokens(t *testing.T) {
 		if again, _ := w.refresh(w.app, first.Refresh); again.ExpiresIn != 24*time.Hour-10*time.Second {
 			t.Errorf("the token is said to be valid for %s", again.ExpiresIn)
 		}
-		if n := w.count("oauth_tokens"); n != 6 {
+		if n := w.count("oauth_tokens"); n != 4 {
 			t.Errorf("%d tokens", n)
 		}
-		w.accepts("the last one", third.Access)
+		w.accepts("the last one", second.Access)
 		w.now.Advance(time.Millisecond)
 		_, err = w.refresh(w.app, first.Refresh)
 		w.refuses("later than ten seconds", err, oauth.InvalidGrant)
-		for what, token := range map[string]secret.Text{"the first": first.Access, "the second": second.Access, "the third": third.Access} {
+		for what, token := range map[string]secret.Text{"the first": first.Access, "the second": second.Access} {
 			w.rejects(what, token)
 		}
-		_, err = w.refresh(w.app, third.Refresh)
+		_, err = w.refresh(w.app, second.Refresh)
 		w.refuses("the whole family has ended", err, oauth.InvalidGrant)
 		w.ended("after a refresh token was used again", "token_replayed")
 	})
+}
+
+func TestARepeatAfterTheNewTokenWasUsedEndsTheAuthorization(t *testing.T) {
+	// Letters are generations: A is the first refresh token, B what it was exchanged for, and so on. An order that ends with ! is one whose
+	// last use ends the authorization.
+	for _, order := range []string{"ABA!", "AABA!", "ABCA!", "ABCB!", "ABBCB!", "AABBCC", "ABBB", "AAAA", "ABCC"} {
+		t.Run(order, func(t *testing.T) {
+			each(t, func(w *world) {
+				tokens := []oauth.Tokens{w.connect(w.ada, w.app, "apis.read")}
+				uses, ends := strings.CutSuffix(order, "!")
+				for i, use := range uses {
+					generation := int(use - 'A')
+					next, err := w.refresh(w.app, tokens[generation].Refresh)
+					if ends && i == len(uses)-1 {
+						w.refuses("the last use", err, oauth.InvalidGrant)
+						break
+					}
+					w.must(err)
+					if generation == len(tokens)-1 {
+						tokens = append(tokens, next)
+					} else if next.Refresh.Reveal() != tokens[generation+1].Refresh.Reveal() {
+						t.Errorf("the repeat of %c returns other tokens", use)
+					}
+				}
+				last := tokens[len(tokens)-1]
+				if !ends {
+					w.accepts("the last token", last.Access)
+					w.ended("after repeats")
+					return
+				}
+				w.rejects("the last token", last.Access)
+				_, err := w.refresh(w.app, last.Refresh)
+				w.refuses("the last refresh token", err, oauth.InvalidGrant)
+				w.ended("after a reuse", "token_replayed")
+			})
+		})
+	}
 }
 
 func TestFiftyConcurrentRefreshesReturnTheSameTokensAndStoreThemOnce(t *testing.T) {
@@ -475,5 +510,36 @@ func TestWhoIsLimitedToLegalEntitiesSeesOnlyAppsThatAreLimitedToThem(t *testing.
 				t.Errorf("the app of a member limited to %s is limited to %v", entities, who.LegalEntityIDs)
 			}
 		}
+	})
+}
+
+func TestConcurrentUsesOfATokenAndItsSuccessorEndTheAuthorizationOrReturnTheSameTokens(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.connect(w.ada, w.app, "apis.read")
+		second, err := w.refresh(w.app, first.Refresh)
+		w.must(err)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		seen := map[string]bool{}
+		for i := range 50 {
+			token := []secret.Text{first.Refresh, second.Refresh}[i%2]
+			wg.Go(func() {
+				next, err := w.refresh(w.app, token)
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					seen[next.Refresh.Reveal()] = true
+				}
+			})
+		}
+		wg.Wait()
+		if len(seen) > 2 {
+			t.Errorf("%d different tokens", len(seen))
+		}
+		// Both were used, so that the last use of the first one ends the authorization at the latest.
+		_, err = w.refresh(w.app, first.Refresh)
+		w.refuses("the first", err, oauth.InvalidGrant)
+		w.rejects("the second", second.Access)
+		w.ended("after all", "token_replayed")
 	})
 }
