@@ -11,11 +11,12 @@ import (
 )
 
 // connectTeam creates the service of invitations, and lets it and that of keys send mail. What a person has allowed apps ends with the
-// membership, and the keys that an app has created end with what the person has allowed.
+// membership. What an app has created ends with what the person has allowed: keys, invitations and further apps.
 func (a *App) connectTeam() {
 	a.Team = team.NewService(a.DB, a.Identity)
-	a.Access.EndAuthorizations, a.OAuth.RevokeKeys = a.OAuth.EndOfUser, access.RevokeKeysOfAuthorization
-	a.Access.RequireAuthorization = oauth.RequireActive
+	a.Access.EndAuthorizations, a.Access.RequireAuthorization, a.Access.AuthorizationsHold = a.OAuth.EndOfUser, oauth.RequireActive, oauth.Hold
+	a.OAuth.EndKeys, a.OAuth.ForgetKeys, a.OAuth.EndInvitations = a.Access.EndKeysOfApp, a.Access.ForgetKeys, team.EndOfApp
+	a.OAuth.RequireHeld, a.Team.RequireHeld = a.Access.RequireHeld, a.Access.RequireHeld
 	if a.config.Secrets != nil { // without them no message can be queued
 		a.Team.Send, a.Access.Send = a.queueMail, a.queueMail
 	}

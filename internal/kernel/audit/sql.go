@@ -69,6 +69,13 @@ func hasChanges(ctx context.Context, tx *db.Tx, resourceTypes []string, after in
 	return len(found) > 0, err
 }
 
+// selectMade returns which of some resources were the subject of an action of an app or one of its keys.
+func selectMade(ctx context.Context, tx *db.Tx, action string, resourceIDs []string, by Maker) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT DISTINCT resource_id FROM audit_log WHERE organization_id = @org AND resource_id {any} AND "+
+		"{unindexed}action = ? AND (oauth_authorization_id = ? OR api_key_id {any})", resourceIDs, action, by.AuthorizationID,
+		append([]string{}, by.APIKeyIDs...))
+}
+
 // selectPage reads records before a sequence number, newest first.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int) ([]LogRecord, error) {
 	q := db.Select("SELECT "+db.Columns[recordRow]()+" FROM audit_log WHERE organization_id = @org").And("sequence < ?", below)

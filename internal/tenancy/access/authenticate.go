@@ -97,6 +97,9 @@ func (s *Service) readKey(ctx context.Context, hash string) (cachedKey, error) {
 		if behind, err = memberBehind(ctx, tx, key, above); err != nil {
 			return err // not found: the person is no longer a member, so the key is not valid either
 		}
+		if err := s.requireApps(ctx, tx, key, above); err != nil {
+			return err
+		}
 		valid := false
 		if key, valid = key.within(above...); valid {
 			key, valid = key.withinEntities(behind.LegalEntityIDs)

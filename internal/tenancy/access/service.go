@@ -28,6 +28,9 @@ type Service struct {
 	// EndAuthorizations ends what a person who is no longer a member has allowed apps to do. Nil means that there are no apps.
 	EndAuthorizations func(ctx context.Context, tx *db.Tx, userID string) error
 
+	// AuthorizationsHold reports whether apps may still act for people. Nil means that there are no apps.
+	AuthorizationsHold func(ctx context.Context, tx *db.Tx, authorizationIDs []string) (bool, error)
+
 	// RequireAuthorization returns an error if what a person has allowed an app to do has ended. Nil means that there are no apps.
 	RequireAuthorization func(ctx context.Context, tx *db.Tx, authorizationID string) error
 

@@ -91,8 +91,16 @@ type Service struct {
 	db    *db.DB
 	known token.Cache[cachedToken]
 
-	// RevokeKeys revokes the API keys that an app has created, in the transaction that ends its authorization. Without it, none are.
-	RevokeKeys func(ctx context.Context, tx *db.Tx, authorizationID string) error
+	// EndKeys revokes the API keys that an app has created, in the transaction that ends its authorization, and returns the ids of all keys
+	// that it ever had. Without it, none are revoked.
+	EndKeys func(ctx context.Context, tx *db.Tx, authorizationID string) ([]string, error)
+	// EndInvitations revokes the invitations that an app has made, in the same transaction. Without it, none are.
+	EndInvitations func(ctx context.Context, tx *db.Tx, by audit.Maker) error
+	// ForgetKeys makes this node read API keys again before it accepts them. Without it, keys of an app that was revoked may work for as
+	// long as nodes remember keys.
+	ForgetKeys func()
+	// RequireHeld returns an error if what the actor has shown has ended since the request was authenticated. Nil means that it has not.
+	RequireHeld func(ctx context.Context, tx *db.Tx) error
 	// Queue queues a job in a database transaction. Without it, the authorizations of an app that was revoked end with the next sweep.
 	Queue func(ctx context.Context, tx *db.Tx, j EndAuthorizations) error
 }
@@ -115,6 +123,11 @@ func (s *Service) RegisterForOrganization(ctx context.Context, p RegisterParams)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // so that no other app is registered meanwhile
 			return err
+		}
+		if s.RequireHeld != nil {
+			if err := s.RequireHeld(ctx, tx); err != nil {
+				return err
+			}
 		}
 		n, err := countClients(ctx, tx)
 		if err != nil {
@@ -222,6 +235,9 @@ func (s *Service) FindClient(ctx context.Context, clientID string) (c Client, er
 func (s *Service) RevokeClient(ctx context.Context, clientID string) error {
 	org := actor.From(ctx).OrganizationID
 	return s.db.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // first, as whoever ends what an app has registered does
+			return err
+		}
 		before, err := lockClient(ctx, tx, clientID)
 		if err != nil {
 			return err
@@ -243,6 +259,11 @@ func (s *Service) RevokeAnyClient(ctx context.Context, clientID string) (c Clien
 		return c, err
 	}
 	revoke := func(ctx context.Context, tx *db.Tx) error {
+		if tx.Organization() != "" {
+			if _, err := orgstate.Lock(ctx, tx); err != nil {
+				return err
+			}
+		}
 		before, err := lockClient(ctx, tx, clientID)
 		if err != nil {
 			return err
@@ -256,14 +277,19 @@ func (s *Service) RevokeAnyClient(ctx context.Context, clientID string) (c Clien
 }
 
 // revokeClient revokes an app, unless it is revoked already. What people have allowed it ends in a job, because they may be people of many
-// organizations. Nothing works with its tokens meanwhile.
+// organizations. Nothing works with its tokens and keys meanwhile.
 func (s *Service) revokeClient(ctx context.Context, tx *db.Tx, before Client) error {
 	if before.RevokedAt != nil {
 		return nil
 	}
 	after, now := before, tx.Now()
 	after.RevokedAt = &now
-	tx.AfterCommit(func() { s.known.ForgetWhere(func(cachedToken) bool { return true }) })
+	tx.AfterCommit(func() {
+		s.known.ForgetWhere(func(cachedToken) bool { return true })
+		if s.ForgetKeys != nil {
+			s.ForgetKeys()
+		}
+	})
 	if err := updateClientRevoked(ctx, tx, after); err != nil {
 		return err
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
-// end ends an authorization that has not ended, and with it its tokens and the API keys that the app has created.
+// end ends an authorization that has not ended, and with it its tokens and what the app has created: API keys, invitations that nobody has
+// accepted, and further apps.
 func (s *Service) end(ctx context.Context, tx *db.Tx, before Authorization, why EndReason) error {
 	after, now := before, tx.Now()
 	after.EndedAt, after.EndReason = &now, why
@@ -28,14 +29,53 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, before Authorization, why 
 	if err := updateEnded(ctx, tx, after); err != nil {
 		return err
 	}
-	if s.RevokeKeys != nil {
-		if err := s.RevokeKeys(ctx, tx, after.ID); err != nil {
-			return err
-		}
+	if err := s.endCreated(ctx, tx, after.ID); err != nil {
+		return err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "oauth_authorization.ended", ResourceType: "oauth_authorization", ResourceID: after.ID,
 		Before: before.facts(), After: after.facts(), Object: after})
 	return nil
+}
+
+// endCreated ends what an app has created, itself or with its keys.
+func (s *Service) endCreated(ctx context.Context, tx *db.Tx, authorizationID string) (err error) {
+	by := audit.Maker{AuthorizationID: authorizationID}
+	if s.EndKeys != nil {
+		if by.APIKeyIDs, err = s.EndKeys(ctx, tx, authorizationID); err != nil {
+			return err
+		}
+	}
+	if s.EndInvitations != nil {
+		if err := s.EndInvitations(ctx, tx, by); err != nil {
+			return err
+		}
+	}
+	registered, err := lockClients(ctx, tx)
+	if err != nil || len(registered) == 0 {
+		return err
+	}
+	ids := make([]string, len(registered))
+	for i, c := range registered {
+		ids[i] = c.ID
+	}
+	made, err := audit.MadeBy(ctx, tx, "oauth_client.created", ids, by)
+	if err != nil {
+		return err
+	}
+	for _, c := range registered {
+		if made[c.ID] {
+			if err := s.revokeClient(ctx, tx, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Hold reports whether all of some authorizations hold: neither has one ended, nor was its app revoked. It is a building block.
+func Hold(ctx context.Context, tx *db.Tx, authorizationIDs []string) (bool, error) {
+	n, err := countHolding(ctx, tx, authorizationIDs)
+	return n == int64(len(authorizationIDs)), err
 }
 
 // endIfActive ends an authorization, unless it has ended before.

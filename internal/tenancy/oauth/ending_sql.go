@@ -67,6 +67,24 @@ func lockClient(ctx context.Context, tx *db.Tx, clientID string) (Client, error)
 	return r.client(), err
 }
 
+// lockClients returns the apps of the organization that were not revoked, which nobody else changes until the transaction ends.
+func lockClients(ctx context.Context, tx *db.Tx) ([]Client, error) {
+	rows, err := db.All[clientRow](ctx, tx, "SELECT "+db.Columns[clientRow]()+
+		" FROM oauth_clients WHERE registered_for = @org AND revoked_at IS NULL ORDER BY oauth_client_id {for_update}")
+	out := make([]Client, len(rows))
+	for i, r := range rows {
+		out[i] = r.client()
+	}
+	return out, err
+}
+
+// countHolding counts those of some authorizations that have not ended and whose app was not revoked.
+func countHolding(ctx context.Context, tx *db.Tx, authorizationIDs []string) (int64, error) {
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM oauth_authorizations a JOIN oauth_clients c ON "+
+		"c.oauth_client_id = a.oauth_client_id WHERE a.organization_id = @org AND a.oauth_authorization_id {any} AND a.ended_at IS NULL AND "+
+		"c.revoked_at IS NULL", authorizationIDs)
+}
+
 func updateClientRevoked(ctx context.Context, tx *db.Tx, c Client) error {
 	_, err := tx.Exec(ctx, "UPDATE oauth_clients SET revoked_at = ? WHERE oauth_client_id = ?", c.RevokedAt, c.ID)
 	return err

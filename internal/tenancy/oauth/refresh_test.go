@@ -216,11 +216,11 @@ func TestWhoIsNoLongerAMemberHasNoApps(t *testing.T) {
 		bob, eve := w.member("bob@acme.example", actor.Accountant), w.member("eve@acme.example", actor.Viewer)
 		bobs, eves, code := w.connect(bob, w.app, "apis.read"), w.connect(eve, w.app, "apis.read"), w.code(bob, w.other, "apis.read")
 		evesKeys := 0
-		w.RevokeKeys = func(_ context.Context, _ *db.Tx, authorizationID string) error {
+		w.EndKeys = func(_ context.Context, _ *db.Tx, authorizationID string) ([]string, error) {
 			if strings.HasPrefix(authorizationID, "oau_") {
 				evesKeys++
 			}
-			return nil
+			return nil, nil
 		}
 		if who := w.accepts("a viewer's app", eves.Access); who.Role != actor.Viewer {
 			t.Errorf("%+v", who)

@@ -87,11 +87,11 @@ func TestAnAuthorizationThatDoesNotEndDoesNotKeepOthersFromIt(t *testing.T) {
 		w.connect(w.ada, w.app, "apis.read")
 		w.connect(w.ada, w.other, "apis.read")
 		w.connect(eve, w.app, "apis.read")
-		w.RevokeKeys = func(_ context.Context, tx *db.Tx, _ string) error {
+		w.EndKeys = func(_ context.Context, tx *db.Tx, _ string) ([]string, error) {
 			if tx.Organization() == w.ada.OrganizationID {
-				return fault.Conflictf("the books of Acme are broken")
+				return nil, fault.Conflictf("the books of Acme are broken")
 			}
-			return nil
+			return nil, nil
 		}
 		w.now.Advance(91 * 24 * time.Hour)
 		err := w.Sweep(w.Context())
@@ -101,7 +101,7 @@ func TestAnAuthorizationThatDoesNotEndDoesNotKeepOthersFromIt(t *testing.T) {
 		if n := w.count("oauth_codes"); n != 0 {
 			w.Errorf("%d codes are left", n)
 		}
-		w.RevokeKeys = nil
+		w.EndKeys = nil
 		w.must(w.Sweep(w.Context()))
 		w.ended("when the books work again", "expired", "expired")
 	})
@@ -114,9 +114,9 @@ func TestAReplayedRefreshTokenWaitsForTheOrganizationBeforeItLocksTheAuthorizati
 		w.must(err)
 		w.now.Advance(time.Minute)
 		reached, done := make(chan bool, 1), make(chan error, 1)
-		w.RevokeKeys = func(ctx context.Context, tx *db.Tx, authorizationID string) error {
+		w.EndKeys = func(ctx context.Context, tx *db.Tx, authorizationID string) ([]string, error) {
 			reached <- true
-			return access.RevokeKeysOfAuthorization(ctx, tx, authorizationID)
+			return nil, access.RevokeKeysOfAuthorization(ctx, tx, authorizationID)
 		}
 		w.must(w.db.Write(w.Context(), w.ada.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			if _, err := orgstate.Lock(ctx, tx); err != nil {

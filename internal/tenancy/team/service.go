@@ -31,6 +31,9 @@ type Service struct {
 	db     *db.DB
 	people *identity.Service
 
+	// RequireHeld returns an error if what the actor has shown has ended since the request was authenticated. Nil means that it has not.
+	RequireHeld func(ctx context.Context, tx *db.Tx) error
+
 	// Send queues a message in a database transaction. Without it, no mail is sent.
 	Send func(ctx context.Context, tx *db.Tx, m mail.Message) error
 }
@@ -67,6 +70,11 @@ func (s *Service) invite(ctx context.Context, p InviteParams,
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // so that nobody else invites the same person meanwhile
 			return err
+		}
+		if s.RequireHeld != nil {
+			if err := s.RequireHeld(ctx, tx); err != nil {
+				return err
+			}
 		}
 		var faults fault.List
 		email, err := access.NormalEmail(p.Email)
