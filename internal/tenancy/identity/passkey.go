@@ -50,6 +50,8 @@ func (s *Service) relyingParty() (*webauthn.WebAuthn, error) {
 	required := protocol.ResidentKeyRequired()
 	return webauthn.New(&webauthn.Config{RPID: at.Hostname(), RPDisplayName: Issuer, RPOrigins: []string{at.Scheme + "://" + at.Host},
 		AttestationPreference: protocol.PreferNoAttestation,
+		// Browsers and managers of passwords add results of extensions that nobody asked for, such as credProps. Nothing depends on them.
+		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
 		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired,
 			RequireResidentKey: required, UserVerification: protocol.VerificationRequired}})
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -128,6 +129,52 @@ func (d *device) add(in identity.SignedIn) identity.Passkey {
 		Origin: home})
 	d.must(err)
 	return k
+}
+
+// asBrowsersSay returns an answer of a device with what browsers add to it in PublicKeyCredential.toJSON.
+func (d *device) asBrowsersSay(answer []byte, extensions map[string]any) []byte {
+	d.Helper()
+	var said map[string]any
+	d.must(json.Unmarshal(answer, &said))
+	response := said["response"].(map[string]any)
+	said["authenticatorAttachment"], said["clientExtensionResults"] = "platform", extensions
+	if response["attestationObject"] != nil {
+		response["transports"], response["publicKeyAlgorithm"] = []string{"internal", "hybrid"}, -7
+		public, err := x509.MarshalPKIXPublicKey(&d.key.PublicKey)
+		d.must(err)
+		response["publicKey"] = b64(public)
+	}
+	text, err := json.Marshal(said)
+	d.must(err)
+	return text
+}
+
+func TestWhatBrowsersAddToAnAnswerOfADeviceIsAccepted(t *testing.T) {
+	each(t, func(w *world) {
+		in := w.signedIn()
+		for what, extensions := range map[string]map[string]any{
+			"nothing":                      {},
+			"whether the key can be found": {"credProps": map[string]any{"rk": true}},
+			"the same without an answer":   {"credProps": map[string]any{}},
+			"what a manager of passwords adds": {"credProps": map[string]any{"rk": true, "authenticatorDisplayName": "Keys"},
+				"prf": map[string]any{"enabled": true}, "largeBlob": map[string]any{"supported": false}},
+		} {
+			d := w.device()
+			c, err := d.BeginPasskey(d.Context(), in.Session)
+			d.must(err)
+			_, err = d.AddPasskey(d.Context(), in.Session, identity.AddPasskeyParams{Ticket: c.Ticket, Name: what,
+				Answer: d.asBrowsersSay(d.register(c), extensions), Origin: home})
+			if err != nil {
+				t.Errorf("adding with %s: %v", what, err)
+				continue
+			}
+			enter, err := d.BeginPasskeySignIn()
+			d.must(err)
+			if _, err := d.SignInWithPasskey(d.Context(), enter.Ticket, d.asBrowsersSay(d.sign(enter), extensions), home); err != nil {
+				t.Errorf("signing in with %s: %v", what, err)
+			}
+		}
+	})
 }
 
 // enter signs in with the device.
