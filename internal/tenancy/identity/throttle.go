@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/token"
+	"github.com/bursarhq/bursar/internal/base/wording"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -100,21 +101,12 @@ func (s *Service) attempt(ctx context.Context, counted []subject) error {
 }
 
 func tooSoon(wait time.Duration) error {
-	return fault.RateLimitedf(wait, "too many attempts have failed: wait for %s, then try again", waitText(wait))
+	return fault.RateLimitedf(wait, "too many attempts have failed: wait %s, then try again", wording.Duration(wait))
 }
 
 // decayed returns how many failures still count after a time: half as many with each hour.
 func decayed(failures int64, since time.Duration) int64 {
 	return failures >> min(62, max(0, int64(since/time.Hour)))
-}
-
-// waitText returns a duration as people say it, rounded up.
-func waitText(d time.Duration) string {
-	d = d.Truncate(time.Second) + time.Second
-	if d < time.Minute {
-		return d.String()
-	}
-	return (d.Truncate(time.Minute) + time.Minute).Truncate(time.Minute).String()
 }
 
 // succeed takes back what an attempt has counted, and forgets the failures of an account from an address.
