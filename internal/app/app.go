@@ -121,7 +121,8 @@ type Config struct {
 	AllowPrivate bool               // allow providers and webhook endpoints on private networks
 	Proxy        *url.URL           // for requests to providers and webhook endpoints; nil means none
 	Mail         *mail.Server       // for messages to people; nil means that they are written to files
-	MailFolder   string             // where messages are written to if there is no server for mail
+	MailFrom     *mail.Sender       // who messages are from that are written to files; nil means an address of the public host
+	MailFolder   string             // where messages are written to that cannot be sent
 	Breached     *password.Breached // passwords that nobody may choose; nil means none
 	PublicURL    string             // address of the service as people see it, without a slash at the end
 	OpenID       identity.OpenID    // a provider at which people may sign in instead

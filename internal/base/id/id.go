@@ -32,6 +32,7 @@ const (
 
 	Event   Prefix = "evt"
 	Request Prefix = "req"
+	Mail    Prefix = "eml"
 
 	LedgerAccount Prefix = "lac"
 	Tag           Prefix = "tag"

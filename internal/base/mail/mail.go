@@ -7,50 +7,54 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
-	"mime/quotedprintable"
 	"net"
-	"net/mail"
 	"net/netip"
 	"net/smtp"
+	"net/textproto"
 	"net/url"
 	"strings"
 	"time"
 )
-
-// timeout bounds the conversation with the server.
-const timeout = 30 * time.Second
 
 // Message is a text for some people.
 type Message struct {
 	To      []string `json:"to"` // addresses without names
 	Subject string   `json:"subject"`
 	Text    string   `json:"text"`
+
+	ID        string    `json:"id,omitempty"`        // the same for each attempt to send it, so that mail programs recognize duplicates
+	WrittenAt time.Time `json:"written_at,omitzero"` // zero: when it is sent
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // when the link in it stops working; zero: never, or there is none
 }
 
 // Server is an SMTP server that messages are sent through.
 type Server struct {
 	address  string // host and port
 	host     string
-	from     string
+	from     Sender
 	user     *url.Userinfo
 	implicit bool // TLS from the start, and not by STARTTLS
 
 	RootCAs *x509.CertPool // nil: those of the system
+	Timeout time.Duration  // of the conversation with the server; Parse sets it to that of all but tests
 }
 
+// From returns who messages are sent from.
+func (s *Server) From() Sender { return s.from }
+
+// timeout bounds the conversation with the server.
+const timeout = 30 * time.Second
+
 // Parse returns the server of an address such as smtps://user:password@mail.example.com:465, or smtp://mail.example.com:587, which must
-// support STARTTLS unless it is this machine. Messages are sent from an address, such as bursar@example.com. Errors do not repeat the
-// password.
+// support STARTTLS unless it is this machine. Messages are sent from an address that ParseSender accepts. Errors do not repeat the password.
 func Parse(address, from string) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {
 		return nil, errors.New("must be an address such as smtps://user:password@mail.example.com:465 or smtp://mail.example.com:587")
 	}
-	sender, err := mail.ParseAddress(from)
+	sender, err := ParseSender(from)
 	if err != nil {
-		return nil, fmt.Errorf("the sender must be an email address such as bursar@example.com, but is %q", from)
+		return nil, err
 	}
 	port := u.Port()
 	switch {
@@ -60,20 +64,40 @@ func Parse(address, from string) (*Server, error) {
 	default:
 		port = "587"
 	}
-	return &Server{address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), from: sender.Address, user: u.User,
-		implicit: u.Scheme == "smtps"}, nil
+	return &Server{address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), from: sender, user: u.User,
+		implicit: u.Scheme == "smtps", Timeout: timeout}, nil
 }
 
-// Send sends a message to each of its recipients, at a time that it states.
+// Refusal is the final answer of a server that it does not accept a message. To send the message again would not help.
+type Refusal struct{ answer *textproto.Error }
+
+// Error returns what the server has answered.
+func (r *Refusal) Error() string { return "the server refused the message: " + r.answer.Error() }
+
+// Unwrap returns the answer.
+func (r *Refusal) Unwrap() error { return r.answer }
+
+// permanentFrom is the first code of answers that stay the same if a command is repeated.
+const permanentFrom = 500
+
+// Send sends a message to each of its recipients, at a time that it states. The error is a Refusal if the server will never accept the
+// message. After any other, such as one of the connection, of signing in to the server or of a full mailbox, it may be sent again.
 func (s *Server) Send(ctx context.Context, m Message, at time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	client, err := s.connect(ctx)
 	if err != nil {
 		return fmt.Errorf("mail: connect to %s: %w", s.address, err)
 	}
 	defer client.Close()
+	if err := s.authenticate(client); err != nil {
+		return fmt.Errorf("mail: sign in to %s: %w", s.address, err)
+	}
 	if err := s.converse(client, m, at); err != nil {
+		var answer *textproto.Error
+		if errors.As(err, &answer) && answer.Code >= permanentFrom {
+			err = &Refusal{answer}
+		}
 		return fmt.Errorf("mail: %s: %w", s.address, err)
 	}
 	_ = client.Quit() // The message was accepted, whatever the answer is.
@@ -119,14 +143,18 @@ func (s *Server) local() bool {
 	return s.host == "localhost" || err == nil && a.IsLoopback()
 }
 
-func (s *Server) converse(client *smtp.Client, m Message, at time.Time) error {
-	if s.user != nil {
-		password, _ := s.user.Password()
-		if err := client.Auth(smtp.PlainAuth("", s.user.Username(), password, s.host)); err != nil {
-			return err
-		}
+// authenticate signs in to the server, if it has an account there.
+func (s *Server) authenticate(client *smtp.Client) error {
+	if s.user == nil {
+		return nil
 	}
-	if err := client.Mail(s.from); err != nil {
+	password, _ := s.user.Password()
+	return client.Auth(smtp.PlainAuth("", s.user.Username(), password, s.host))
+}
+
+// converse passes the message on.
+func (s *Server) converse(client *smtp.Client, m Message, at time.Time) error {
+	if err := client.Mail(s.from.address.Address); err != nil {
 		return err
 	}
 	for _, to := range m.To {
@@ -142,32 +170,4 @@ func (s *Server) converse(client *smtp.Client, m Message, at time.Time) error {
 		return err
 	}
 	return w.Close()
-}
-
-// encode returns the message as it is sent. Recipients do not see each other.
-func (m Message) encode(from string, at time.Time) string {
-	to := "undisclosed-recipients:;"
-	if len(m.To) == 1 {
-		to = m.To[0]
-	}
-	var b strings.Builder
-	for _, h := range [][2]string{{"From", from}, {"To", to}, {"Subject", mime.QEncoding.Encode("utf-8", m.Subject)},
-		{"Date", at.Format(time.RFC1123Z)}, {"MIME-Version", "1.0"}, {"Content-Type", "text/plain; charset=utf-8"},
-		{"Content-Transfer-Encoding", "quoted-printable"}, {"Auto-Submitted", "auto-generated"}} {
-		fmt.Fprintf(&b, "%s: %s\r\n", h[0], strings.NewReplacer("\r", " ", "\n", " ").Replace(h[1]))
-	}
-	b.WriteString("\r\n")
-	q := quotedprintable.NewWriter(&b)
-	_, _ = q.Write([]byte(strings.ReplaceAll(m.Text, "\n", "\r\n"))) // a builder does not fail
-	_ = q.Close()
-	return b.String()
-}
-
-// WriteFile writes the message as a file that people can read and mail programs can open: its lines are not broken, so that a link can be
-// copied.
-func (m Message) WriteFile(w io.Writer, at time.Time) error {
-	_, err := fmt.Fprintf(w, "To: %s\nSubject: %s\nDate: %s\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"+
-		"Content-Transfer-Encoding: 8bit\n\n%s", strings.Join(m.To, ", "), mime.QEncoding.Encode("utf-8", m.Subject), at.Format(time.RFC1123Z),
-		m.Text)
-	return err
 }

@@ -26,6 +26,7 @@ type server struct {
 	implicit bool
 	startTLS bool
 	refuse   string // a command that is answered with an error
+	with     string // the answer then; empty means 550, "hang" none, and "close" the end of the connection
 
 	mu       sync.Mutex
 	commands []string
@@ -71,7 +72,17 @@ func (s *server) converse(conn net.Conn) {
 		s.mu.Unlock()
 		switch verb, _, _ := strings.Cut(line, " "); {
 		case s.refuse != "" && strings.HasPrefix(line, s.refuse):
-			say("550 no")
+			switch s.with {
+			case "":
+				say("550 no")
+			case "hang":
+				_, _ = r.ReadString('\n') // until the client gives up
+				return
+			case "close":
+				return
+			default:
+				say(s.with)
+			}
 		case verb == "EHLO":
 			say("250-hello")
 			if s.startTLS {

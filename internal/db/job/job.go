@@ -59,6 +59,11 @@ func Handle[T Args](w *Workers, fn func(context.Context, T) error) {
 	river.AddWorker(w.river, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error { return fn(ctx, j.Args) }))
 }
 
+// HandleAttempt is Handle for a function that is told how often the job has run, this time included.
+func HandleAttempt[T Args](w *Workers, fn func(ctx context.Context, args T, attempt int) error) {
+	river.AddWorker(w.river, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error { return fn(ctx, j.Args, j.Attempt) }))
+}
+
 // Every registers a job that is queued at an interval, by one node at a time.
 func Every[T Args](w *Workers, interval time.Duration, args T) {
 	w.periodic = append(w.periodic, river.NewPeriodicJob(river.PeriodicInterval(interval),

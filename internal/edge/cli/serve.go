@@ -190,12 +190,25 @@ func (srv *server) reach(c *app.Config) error {
 		return err
 	}
 	if srv.smtp == "" {
-		return nil
+		return srv.senderOfFiles(c)
 	}
 	var err error
 	if c.Mail, err = mail.Parse(srv.smtp, srv.mailFrom); err != nil {
 		return &usageError{fmt.Errorf("--smtp and --mail-from: %w", err), "bursar serve"}
 	}
+	return nil
+}
+
+// senderOfFiles sets who messages are from that are written to files, if an address is configured although there is no server.
+func (srv *server) senderOfFiles(c *app.Config) error {
+	if srv.mailFrom == "" {
+		return nil
+	}
+	from, err := mail.ParseSender(srv.mailFrom)
+	if err != nil {
+		return &usageError{fmt.Errorf("--mail-from: %w", err), "bursar serve"}
+	}
+	c.MailFrom = &from
 	return nil
 }
 

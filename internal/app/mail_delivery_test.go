@@ -1,0 +1,221 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/mail"
+	"github.com/bursarhq/bursar/internal/base/seal"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+// post is an SMTP server that answers each message in turn as a list says, and accepts the ones after it. It notes what it accepts.
+type post struct {
+	mu       sync.Mutex
+	answers  []string // "hang", "close", or an answer to RCPT
+	accepted []string
+}
+
+func (p *post) listen(t *testing.T) *mail.Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go p.converse(conn)
+		}
+	}()
+	server, err := mail.Parse("smtp://"+l.Addr().String(), "Bursar <bursar@example.com>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Timeout = time.Second
+	return server
+}
+
+func (p *post) next() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.answers) == 0 {
+		return "250 ok"
+	}
+	answer := p.answers[0]
+	p.answers = p.answers[1:]
+	return answer
+}
+
+func (p *post) converse(conn net.Conn) {
+	defer conn.Close()
+	lines := bufio.NewScanner(conn)
+	fmt.Fprint(conn, "220 ready\r\n")
+	var text strings.Builder
+	for data := false; lines.Scan(); {
+		line, answer := lines.Text(), "250 ok"
+		switch {
+		case data && line == ".":
+			data = false
+			p.mu.Lock()
+			p.accepted = append(p.accepted, text.String())
+			p.mu.Unlock()
+		case data:
+			text.WriteString(line + "\n")
+			continue
+		case line == "DATA":
+			data, answer = true, "354 go"
+		case strings.HasPrefix(line, "RCPT"):
+			answer = p.next()
+		}
+		switch answer {
+		case "close":
+			return
+		case "hang":
+			lines.Scan() // until the client gives up
+			return
+		}
+		fmt.Fprintf(conn, "%s\r\n", answer)
+	}
+}
+
+func (p *post) messages() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string{}, p.accepted...)
+}
+
+// logged collects what is logged.
+type logged struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.String()
+}
+
+// filesIn returns what is in the files of a folder.
+func filesIn(t *testing.T, folder string) (out []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.eml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(content))
+	}
+	return out
+}
+
+const linkToken = "bul_0123456789abcdef"
+
+func TestAMessageThatCannotBeSentIsKeptAsAFileWithTheReason(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, one := range []struct {
+		what    string
+		answer  string
+		attempt int
+		later   time.Duration // than the message was written
+		keeps   string        // the reason in the file; empty means that the message is sent again
+	}{
+		{"refused for good", "550 http://x/" + linkToken + " is spam", 1, 0, "http://x/(link) is spam"},
+		{"refused for now", "450 later", 1, 0, ""},
+		{"refused for now too often", "450 later", mailAttemptsMax, 0, "after 12 attempts"},
+		{"hangs", "hang", 3, 0, ""},
+		{"hangs too often", "hang", mailAttemptsMax, 0, "timeout"},
+		{"closes", "close", mailAttemptsMax - 1, 0, ""},
+		{"closes too often", "close", mailAttemptsMax, 0, "EOF"},
+		{"too late", "250 ok", 2, time.Hour, "the link in it expired"},
+		{"just in time", "450 later", 2, time.Hour - time.Second, ""},
+	} {
+		t.Run(one.what, func(t *testing.T) {
+			t.Parallel()
+			p, folder, log := &post{answers: []string{one.answer}}, t.TempDir(), &logged{}
+			now := clock.NewManual(began.Add(one.later))
+			c := dbtest.SQLite(t)
+			c.Clock = now
+			a := NewWith(dbtest.Open(t, c), slog.New(slog.NewTextHandler(log, nil)), Config{Mail: p.listen(t), MailFolder: folder})
+			m := mail.Message{To: []string{"lin@example.com"}, Subject: "Set a new password", Text: "Open https://x/" + linkToken + "\n", ID: "eml_1",
+				WrittenAt: began, ExpiresAt: began.Add(time.Hour)}
+			err := a.sendMail(t.Context(), m, one.attempt)
+			files := filesIn(t, folder)
+			if one.keeps == "" {
+				if err == nil || len(files) != 0 || strings.Contains(err.Error(), linkToken) {
+					t.Errorf("%v %v", err, files)
+				}
+				return
+			}
+			if err != nil || len(files) != 1 || len(p.messages()) != 0 {
+				t.Fatalf("%v %v %v", err, files, p.messages())
+			}
+			head, body, _ := strings.Cut(files[0], "\n\n")
+			for _, want := range []string{"X-Not-Sent: ", "From: \"Bursar\" <bursar@example.com>", "Message-ID: <eml_1@example.com>", one.keeps,
+				"To: lin@example.com"} {
+				if !strings.Contains(head, want) {
+					t.Errorf("%s lacks %s", head, want)
+				}
+			}
+			said := log.String()
+			if body != m.Text || strings.Count(said, "\n") != 1 || strings.Contains(said+head, linkToken) ||
+				!strings.Contains(said, "to=lin@example.com subject=\"Set a new password\"") {
+				t.Errorf("%q was kept, and the log says: %s", body, said)
+			}
+		})
+	}
+}
+
+func TestAMessageThatIsRefusedForNowIsSentAgainWithTheSameID(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		p, folder := &post{answers: []string{"450 later"}}, t.TempDir()
+		a := NewWith(d, nil, Config{Secrets: seal.Temporary(), Mail: p.listen(t), MailFolder: folder})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- a.Work(ctx) }()
+		if err := d.WriteAcross(ctx, "a test sends mail", func(ctx context.Context, tx *db.Tx) error {
+			return a.queueMail(ctx, tx, mail.Message{To: []string{"lin@example.com"}, Subject: "Hello", Text: "x\n"})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(30 * time.Second); len(p.messages()) == 0 && time.Now().Before(deadline); {
+			time.Sleep(20 * time.Millisecond)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if got := p.messages(); len(got) != 1 || !strings.Contains(got[0], "Message-ID: <eml_") || len(filesIn(t, folder)) != 0 {
+			t.Errorf("%q %v", got, filesIn(t, folder))
+		}
+	})
+}
