@@ -19,6 +19,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/tenancy/oauth"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 // post is an SMTP server that answers each message in turn as a list says, and accepts the ones after it. It notes what it accepts.
@@ -216,6 +218,46 @@ func TestAMessageThatIsRefusedForNowIsSentAgainWithTheSameID(t *testing.T) {
 		}
 		if got := p.messages(); len(got) != 1 || !strings.Contains(got[0], "Message-ID: <eml_") || len(filesIn(t, folder)) != 0 {
 			t.Errorf("%q %v", got, filesIn(t, folder))
+		}
+	})
+}
+
+func TestAPersonIsToldOfAnAppWhoseTokenWasUsedTwice(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		p := &post{}
+		a := NewWith(d, nil, Config{Secrets: seal.Temporary(), Mail: p.listen(t), PublicURL: "https://books.acme.example"})
+		f, err := a.Org.Create(t.Context(), organization.CreateParams{Name: "Northwind", Email: "ada@example.com", Currency: "USD",
+			Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, why := range []oauth.EndReason{oauth.Revoked, oauth.Disconnected, oauth.Replaced, oauth.Expired, oauth.TokenReplayed} {
+			if err := d.Write(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+				return a.OAuth.Ended(ctx, tx, oauth.Authorization{UserID: f.Owner.UserID, EndReason: why, Client: oauth.Client{Name: "App " + string(why)}})
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- a.Work(ctx) }()
+		for deadline := time.Now().Add(30 * time.Second); len(p.messages()) == 0 && time.Now().Before(deadline); {
+			time.Sleep(20 * time.Millisecond)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		got := p.messages()
+		if len(got) != 1 {
+			t.Fatalf("%d messages: %v", len(got), got)
+		}
+		for _, want := range []string{"To: ada@example.com", "Subject: An app was disconnected", "App token_replayed", "Northwind",
+			"https://books.acme.example/account"} {
+			if !strings.Contains(strings.ReplaceAll(got[0], "=\n", ""), want) {
+				t.Errorf("%s lacks %s", got[0], want)
+			}
 		}
 	})
 }

@@ -3,7 +3,10 @@ package app
 import (
 	"context"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
@@ -19,7 +22,27 @@ func (a *App) connectTeam() {
 	a.OAuth.RequireHeld, a.Team.RequireHeld = a.Access.RequireHeld, a.Access.RequireHeld
 	if a.config.Secrets != nil { // without them no message can be queued
 		a.Team.Send, a.Access.Send = a.queueMail, a.queueMail
+		a.OAuth.Ended = a.tellOfStolenToken
 	}
+}
+
+// tellOfStolenToken tells a person whose app was disconnected because its code or token was used twice.
+func (a *App) tellOfStolenToken(ctx context.Context, tx *db.Tx, ended oauth.Authorization) error {
+	if ended.EndReason != oauth.TokenReplayed && ended.EndReason != oauth.CodeReplayed {
+		return nil
+	}
+	m, err := access.FindMember(ctx, tx, ended.UserID)
+	if fault.KindOf(err) == fault.NotFound { // the person has left
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o, err := orgstate.FindOrganization(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return a.Identity.NotifyAppEnded(ctx, tx, m.Email, ended.Client.Name, o.Name)
 }
 
 // handlePeople registers the jobs of people and apps: what they have done is recorded, they get mail, and what has expired is deleted.

@@ -122,7 +122,7 @@ func useSecrets(t *testing.T, n *apitest.Tenant, found secrets) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovery, err := people.ConfirmTOTP(ctx, n.Owner.UserID, secret.New(code), identity.Origin{})
+	recovery, err := people.ConfirmTOTP(ctx, n.Owner.UserID, begun.Ticket, secret.New(code), identity.Origin{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/base/wording"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
@@ -54,7 +55,7 @@ func (s *Site) showAccount(v *visit) error {
 		return err
 	}
 	for _, one := range all {
-		view := sessionView{one, browserName(one.UserAgent), one.ID == v.session.ID}
+		view := sessionView{one, wording.Browser(one.UserAgent), one.ID == v.session.ID}
 		if view.Current {
 			data.Sessions = append([]sessionView{view}, data.Sessions...)
 		} else {
@@ -149,7 +150,7 @@ func (s *Site) showChangeEmail(v *visit) error {
 }
 
 func (s *Site) changeEmail(v *visit) error {
-	if err := s.app.Identity.RequestEmailChange(v.r.Context(), v.person.UserID, v.value("email")); err != nil {
+	if err := s.app.Identity.RequestEmailChange(v.r.Context(), v.person.UserID, v.value("email"), v.origin); err != nil {
 		return v.again(err, "change-email", shown{Title: "Change your email address", Data: v.value("email")})
 	}
 	return v.redirect("/account?done=email-requested")

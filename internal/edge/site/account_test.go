@@ -5,13 +5,16 @@ import (
 	"image/png"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/base/totp"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
 func TestAPersonChangesThePassword(t *testing.T) {
@@ -57,13 +60,14 @@ func TestAPersonSetsUpAndRemovesAnAuthenticatorApp(t *testing.T) {
 		p := s.ada()
 		page := p.get("/account/authenticator").submit("/account/authenticator").wants("begun", 200, "", "Scan this picture")
 		form, _ := page.form("/account/authenticator/confirm")
-		plain := secret.New(form.Get("secret"))
+		plain := shownSecret(s, page)
 		if pictures(s, page) != 1 {
 			s.Errorf("no picture: %s", page.text)
 		}
 		again := page.submit("/account/authenticator/confirm", "code", "000000")
 		again.wants("wrong", 400, "", "The code is wrong", "Scan this picture")
-		if kept, _ := again.form("/account/authenticator/confirm"); kept.Get("secret") != plain.Reveal() || pictures(s, again) != 1 {
+		if kept, _ := again.form("/account/authenticator/confirm"); kept.Get("ticket") != form.Get("ticket") ||
+			!shownSecret(s, again).Equal(plain) || pictures(s, again) != 1 {
 			s.Error("the secret is another one")
 		}
 		code, err := totp.Code(plain, totp.Step(s.now.Now()))
@@ -79,8 +83,42 @@ func TestAPersonSetsUpAndRemovesAnAuthenticatorApp(t *testing.T) {
 		p.send(http.MethodPost, "/account/authenticator", nil).wants("set up twice", 409, "", "is set up already")
 		page.submit("/account/authenticator/remove").wants("removed", 200, "/account", "The authenticator app was removed.", "Not set up.")
 		p.send(http.MethodPost, "/account/authenticator/remove", nil).wants("removed twice", 409, "", "No authenticator app is set up.")
-		p.send(http.MethodPost, "/account/authenticator/confirm", url.Values{"code": {"1"}, "secret": {`"><script>`}}).
+		p.send(http.MethodPost, "/account/authenticator/confirm", url.Values{"code": {"1"}, "ticket": {`"><script>`}}).
 			wants("nothing to confirm", 409, "", "begin again")
+	})
+}
+
+// shownSecret returns the secret that a page shows for an authenticator app.
+func shownSecret(s *service, a answer) secret.Text {
+	s.Helper()
+	found := regexp.MustCompile(`class="figure">([A-Z2-7 ]+)<`).FindStringSubmatch(a.text)
+	if found == nil {
+		s.Fatalf("no secret: %s", a.text)
+	}
+	return secret.New(strings.ReplaceAll(found[1], " ", ""))
+}
+
+// Each form confirms the secret that it shows: the person may have scanned either.
+func TestAnAuthenticatorAppThatWasBegunInTwoWindowsIsConfirmedInEither(t *testing.T) {
+	each(t, func(s *service) {
+		p := s.ada()
+		begin := func() answer { return p.get("/account/authenticator").submit("/account/authenticator") }
+		first, second := begin(), begin()
+		plain := shownSecret(s, first)
+		if plain.Equal(shownSecret(s, second)) {
+			s.Fatal("both windows show the same secret")
+		}
+		code := func(of secret.Text) string {
+			text, err := totp.Code(of, totp.Step(s.now.Now()))
+			s.must(err)
+			return text
+		}
+		second.submit("/account/authenticator/confirm", "code", code(plain)).wants("the code of the other", 400, "", "The code is wrong")
+		first.submit("/account/authenticator/confirm", "code", code(plain)).wants("its own code", 200, "", "Recovery codes")
+		second.submit("/account/authenticator/confirm", "code", code(shownSecret(s, second))).wants("too late", 409, "", "is set up already")
+		s.now.Advance(time.Minute)
+		_, err := s.app.Identity.SignIn(s.Context(), identity.SignInParams{Email: ada, Password: secret.New(good), Code: secret.New(code(plain))})
+		s.must(err)
 	})
 }
 

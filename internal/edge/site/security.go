@@ -6,13 +6,13 @@ import (
 	"html/template"
 	"image/png"
 	"net/http"
-	"regexp"
 
 	"github.com/boombuler/barcode"
 	"github.com/boombuler/barcode/qr"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
-	"github.com/bursarhq/bursar/internal/base/totp"
+	"github.com/bursarhq/bursar/internal/base/wording"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
@@ -22,22 +22,21 @@ func (s *Site) showAuthenticator(v *visit) error {
 
 // enrollment is what a person enters into their authenticator app.
 type enrollment struct {
-	Secret  string
-	Grouped string // with spaces, for people who type it
+	Ticket  string // by which the form says which secret it shows
+	Grouped string // the secret with spaces, for people who type it
 	Picture template.URL
 }
 
-func newEnrollment(plain, address secret.Text) (enrollment, error) {
-	picture, err := qrCode(address)
-	text := plain.Reveal()
+func newEnrollment(e identity.Enrollment) (enrollment, error) {
+	picture, err := qrCode(e.URL)
 	grouped := ""
-	for i, c := range text {
+	for i, c := range e.Secret.Reveal() {
 		if i > 0 && i%4 == 0 {
 			grouped += " "
 		}
 		grouped += string(c)
 	}
-	return enrollment{text, grouped, picture}, err
+	return enrollment{e.Ticket.Reveal(), grouped, picture}, err
 }
 
 // qrSize is how many pixels the picture is wide, for sharp edges also on screens with small pixels.
@@ -64,26 +63,25 @@ func (s *Site) beginAuthenticator(v *visit) error {
 	if err != nil {
 		return v.again(err, "authenticator", shown{Title: "Authenticator app"})
 	}
-	data, err := newEnrollment(e.Secret, e.URL)
+	data, err := newEnrollment(e)
 	if err != nil {
 		return err
 	}
 	return v.show(http.StatusOK, "authenticator-new", shown{Title: "Set up an authenticator app", Data: data})
 }
 
-// secretPattern is that of the secret of an authenticator app.
-var secretPattern = regexp.MustCompile(`^[A-Z2-7]{16,64}$`)
-
+// confirmAuthenticator sets up the app with the secret that the form has shown, whatever was begun in other windows.
 func (s *Site) confirmAuthenticator(v *visit) error {
-	codes, err := s.app.Identity.ConfirmTOTP(v.r.Context(), v.person.UserID, v.secret("code"), v.origin)
+	ticket := v.secret("ticket")
+	codes, err := s.app.Identity.ConfirmTOTP(v.r.Context(), v.person.UserID, ticket, v.secret("code"), v.origin)
 	if err == nil {
 		return v.show(http.StatusOK, "recovery-codes", shown{Title: "Recovery codes", Data: reveal(codes)})
 	}
-	plain := v.secret("secret") // it is shown once more to the person who has sent it
-	if !secretPattern.MatchString(plain.Reveal()) {
+	e, failed := s.app.Identity.OpenEnrollment(v.person, ticket) // it is shown once more to the person who has sent it
+	if failed != nil || v.person.HasSecondFactor() {
 		return v.again(err, "authenticator", shown{Title: "Authenticator app"})
 	}
-	data, failed := newEnrollment(plain, secret.New(totp.URL(plain, identity.Issuer, v.person.Email)))
+	data, failed := newEnrollment(e)
 	if failed != nil {
 		return failed
 	}
@@ -121,7 +119,7 @@ func (s *Site) replaceCodes(v *visit) error {
 func (v *visit) addPasskeyPage() (shown, error) {
 	p := shown{Title: "Add a passkey", Data: v.value("name")}
 	if p.Data == "" {
-		p.Data = browserName(v.r.UserAgent())
+		p.Data = wording.Browser(v.r.UserAgent())
 	}
 	c, err := v.app.Identity.BeginPasskey(v.r.Context(), *v.session)
 	if err == nil {
@@ -150,6 +148,8 @@ func (s *Site) addPasskey(v *visit) error {
 	}
 	return v.again(err, "passkey-new", p)
 }
+
+var errNoPasskey = fault.Missing("passkey")
 
 func (s *Site) showPasskey(v *visit) error {
 	keys, err := s.app.Identity.Passkeys(v.r.Context(), v.person.UserID)

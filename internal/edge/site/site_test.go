@@ -305,7 +305,7 @@ func (s *service) withApp() (code func() string, recovery []secret.Text) {
 		s.must(err)
 		return text
 	}
-	recovery, err = s.app.Identity.ConfirmTOTP(s.Context(), s.made.Owner.UserID, secret.New(code()), identity.Origin{})
+	recovery, err = s.app.Identity.ConfirmTOTP(s.Context(), s.made.Owner.UserID, e.Ticket, secret.New(code()), identity.Origin{})
 	s.must(err)
 	s.now.Advance(time.Minute)
 	return code, recovery

@@ -2,9 +2,10 @@ package identity
 
 import (
 	"context"
-	"time"
+	"fmt"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/password"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/base/token"
@@ -35,6 +36,9 @@ func (s *Service) MailReset(ctx context.Context, r ResetRequest) error {
 		return err
 	}
 	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := lockPerson(ctx, tx, p.UserID); err != nil { // so that requests at the same time are all counted, on any node
+			return err
+		}
 		waiting, err := countLinks(ctx, tx, p.UserID, SetPassword, tx.Now())
 		if err != nil || waiting >= resetsMax {
 			return err
@@ -43,9 +47,9 @@ func (s *Service) MailReset(ctx context.Context, r ResetRequest) error {
 		if err != nil {
 			return err
 		}
-		return s.send(ctx, tx, p.Email, "Set a new password", "Somebody has asked for a new password for your account at %s.\n\n"+
-			"To set one, open this link within an hour:\n%s\n\nIf that was not you, do nothing: your password has not changed.\n",
-			s.config.PublicURL, link.Reveal())
+		return s.sendMessage(ctx, tx, mail.Message{To: []string{p.Email}, Subject: "Set a new password", ExpiresAt: tx.Now().Add(lifetimes[SetPassword]),
+			Text: fmt.Sprintf("Somebody has asked for a new password for your account at %s.\n\nTo set one, open this link within an hour:\n%s\n\n"+
+				"If that was not you, do nothing: your password has not changed.\n", s.config.PublicURL, link.Reveal())})
 	})
 }
 
@@ -158,7 +162,7 @@ func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text,
 			return err
 		}
 		*p = locked
-		if _, err := s.endSessions(ctx, tx, p.UserID, c.keep); err != nil {
+		if _, err := s.endOthers(ctx, tx, *p, c.origin, c.keep, map[string]any{"reason": "password_changed"}); err != nil {
 			return err
 		}
 		if c.also != nil {
@@ -172,9 +176,8 @@ func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text,
 		if err := s.note(ctx, tx, *p, c.origin, event{"user.password_changed", map[string]any{"by": c.by}}); err != nil {
 			return err
 		}
-		return s.send(ctx, tx, p.Email, "Your password was changed", "The password of your account at %s was changed at %s.\n\n"+
-			"If that was not you, set a new one now: %s/forgot-password\n", s.config.PublicURL, now.UTC().Format(time.RFC1123),
-			s.config.PublicURL)
+		return s.notify(ctx, tx, notice{to: p.Email, subject: "Your password was changed", what: "The password of your account was changed.",
+			origin: c.origin})
 	})
 }
 
@@ -184,6 +187,15 @@ func (s *Service) checkPassword(plain secret.Text, about ...string) error {
 		return err
 	}
 	return s.config.Breached.Check("password", plain)
+}
+
+// endOthers ends the sessions of a person, except one, and records how many there were, if there were any.
+func (s *Service) endOthers(ctx context.Context, tx *db.Tx, p Person, o Origin, keep string, details map[string]any) (n int, err error) {
+	if n, err = s.endSessions(ctx, tx, p.UserID, keep); err != nil || n == 0 {
+		return n, err
+	}
+	details["others"] = n
+	return n, s.note(ctx, tx, p, o, event{"session.ended", details})
 }
 
 // endSessions ends the sessions of a person, except one, and returns how many there were.
@@ -206,7 +218,7 @@ func (s *Service) endSessions(ctx context.Context, tx *db.Tx, userID, keep strin
 }
 
 // RequestEmailChange mails a link to a new address of a person, and tells the former one. The address changes when the link is opened.
-func (s *Service) RequestEmailChange(ctx context.Context, userID, address string) error {
+func (s *Service) RequestEmailChange(ctx context.Context, userID, address string, o Origin) error {
 	email, err := access.NormalEmail(address)
 	if err != nil {
 		return err
@@ -231,25 +243,26 @@ func (s *Service) RequestEmailChange(ctx context.Context, userID, address string
 			return err
 		}
 		// What the person sees is the same whether or not somebody has the address, so that nobody learns who has an account.
-		if err := s.send(ctx, tx, p.Email, "Your email address is about to change", "Somebody has asked to change the address of your account "+
-			"at %s to %s.\n\nIf that was not you, set a new password now: %s/forgot-password\n", s.config.PublicURL, email,
-			s.config.PublicURL); err != nil {
+		if err := s.notify(ctx, tx, notice{to: p.Email, subject: "Your email address is about to change",
+			what: fmt.Sprintf("Somebody has asked to change the email address of your account to %s.", email), origin: o}); err != nil {
 			return err
 		}
 		if other.UserID != "" {
-			return s.send(ctx, tx, email, "Your address at Bursar", "Somebody wants to use this address for another account at %s, but you have an "+
-				"account with it already. If that was you, sign in with this address.\n", s.config.PublicURL)
+			return s.sendMessage(ctx, tx, mail.Message{To: []string{email}, Subject: "Your address at Bursar",
+				Text: fmt.Sprintf("Somebody wants to use this address for another account at %s, but you have an account with it already. If that was "+
+					"you, sign in with this address.\n", s.config.PublicURL)})
 		}
 		link, err := s.NewLink(ctx, tx, Link{Purpose: ConfirmEmail, UserID: p.UserID, Email: email}, lifetimes[ConfirmEmail])
 		if err != nil {
 			return err
 		}
-		return s.send(ctx, tx, email, "Confirm your email address", "To use this address for your account at %s, open this link within a "+
-			"day:\n%s\n", s.config.PublicURL, link.Reveal())
+		return s.sendMessage(ctx, tx, mail.Message{To: []string{email}, Subject: "Confirm your email address",
+			ExpiresAt: tx.Now().Add(lifetimes[ConfirmEmail]), Text: fmt.Sprintf("To use this address for your account at %s, open this link within a "+
+				"day:\n%s\n", s.config.PublicURL, link.Reveal())})
 	})
 }
 
-// ConfirmEmailChange sets the email address that a link was sent to.
+// ConfirmEmailChange sets the email address that a link was sent to, and tells the former one.
 func (s *Service) ConfirmEmailChange(ctx context.Context, link secret.Text, o Origin) (p Person, err error) {
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
 		l, err := UseLink(ctx, tx, ConfirmEmail, link)
@@ -268,6 +281,12 @@ func (s *Service) ConfirmEmailChange(ctx context.Context, link secret.Text, o Or
 			return err
 		}
 		if err := s.note(ctx, tx, p, o, event{emailChanged, map[string]any{"former_email": p.Email}}); err != nil {
+			return err
+		}
+		if err := s.notify(ctx, tx, notice{to: p.Email, subject: "Your email address was changed", origin: o,
+			what: fmt.Sprintf("The email address of your account is %s now. This address no longer belongs to it.", l.Email),
+			remedy: "tell an owner of your organization or the operator of the service at once: with this address you cannot set a new " +
+				"password any more."}); err != nil {
 			return err
 		}
 		p.Email = l.Email

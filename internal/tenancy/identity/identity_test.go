@@ -295,11 +295,11 @@ func TestAnAuthenticatorAppIsNeededTooAndEachCodeCountsOnce(t *testing.T) {
 			w.must(err)
 			return secret.New(text)
 		}
-		_, err = w.ConfirmTOTP(w.Context(), user, secret.New("000000"), home)
+		_, err = w.ConfirmTOTP(w.Context(), user, e.Ticket, secret.New("000000"), home)
 		w.wants("a wrong code", err, fault.Invalid, "code is wrong")
-		recovery, err := w.ConfirmTOTP(w.Context(), user, code(), home)
+		recovery, err := w.ConfirmTOTP(w.Context(), user, e.Ticket, code(), home)
 		w.must(err)
-		if len(recovery) != 10 || len(recovery[0].Reveal()) != 11 {
+		if len(recovery) != 10 || len(recovery[0].Reveal()) != 17 {
 			w.Fatalf("%d codes, the first has %d characters", len(recovery), len(recovery[0].Reveal()))
 		}
 		needed := func() secret.Text {
@@ -365,7 +365,7 @@ func TestAForgottenPasswordIsSetByALinkThatWorksOnceAndEndsOtherSessions(t *test
 func TestAnEmailAddressChangesWhenTheNewOneIsConfirmed(t *testing.T) {
 	each(t, func(w *world) {
 		w.withPassword()
-		w.must(w.RequestEmailChange(w.Context(), w.made.Owner.UserID, "ada@new.example"))
+		w.must(w.RequestEmailChange(w.Context(), w.made.Owner.UserID, "ada@new.example", home))
 		if _, err := w.signIn(good); err != nil {
 			w.Errorf("before it is confirmed: %v", err)
 		}
@@ -386,7 +386,7 @@ func TestANewPasswordAndANewAddressMakeLinksWorthlessThatWereMailedBefore(t *tes
 	each(t, func(w *world) {
 		w.withPassword()
 		user := w.made.Owner.UserID
-		w.must(w.RequestEmailChange(w.Context(), user, "thief@evil.example"))
+		w.must(w.RequestEmailChange(w.Context(), user, "thief@evil.example", home))
 		thiefs := w.linkIn("thief@evil.example", "/confirm-email/")
 		w.must(w.MailReset(w.Context(), identity.ResetRequest{Email: ada}))
 		_, err := w.SetPasswordByLink(w.Context(), w.linkIn(ada, "/set-password/"), secret.New("seven lanterns drift"), home)
@@ -395,7 +395,7 @@ func TestANewPasswordAndANewAddressMakeLinksWorthlessThatWereMailedBefore(t *tes
 		w.wants("a change of address from before the new password", err, fault.NotFound, "link not found")
 		w.must(w.MailReset(w.Context(), identity.ResetRequest{Email: ada}))
 		former := w.linkIn(ada, "/set-password/")
-		w.must(w.RequestEmailChange(w.Context(), user, "ada@new.example"))
+		w.must(w.RequestEmailChange(w.Context(), user, "ada@new.example", home))
 		_, err = w.ConfirmEmailChange(w.Context(), w.linkIn("ada@new.example", "/confirm-email/"), home)
 		w.must(err)
 		_, err = w.SetPasswordByLink(w.Context(), former, secret.New("another good password"), home)

@@ -2,11 +2,9 @@ package identity
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
@@ -90,12 +88,4 @@ func UseLink(ctx context.Context, tx *db.Tx, purpose Purpose, text secret.Text) 
 		return l, err
 	}
 	return l, updateLinkUsed(ctx, tx, l.hash, tx.Now())
-}
-
-// send queues a message to a person. Nothing is sent if no mail is configured.
-func (s *Service) send(ctx context.Context, tx *db.Tx, to, subject, format string, args ...any) error {
-	if s.Send == nil {
-		return nil
-	}
-	return s.Send(ctx, tx, mail.Message{To: []string{to}, Subject: subject, Text: fmt.Sprintf(format, args...)})
 }

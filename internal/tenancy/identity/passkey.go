@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -76,6 +77,14 @@ func (h holder) WebAuthnDisplayName() string {
 		return h.Name
 	}
 	return h.Email
+}
+
+// requireRoom returns a Conflict fault if the person has as many passkeys as one may have.
+func (h holder) requireRoom() error {
+	if len(h.credentials) < passkeysMax {
+		return nil
+	}
+	return fault.Conflictf("you have %d passkeys, and there can be no more: remove one first", len(h.credentials))
 }
 
 // Ceremony is a question for a device. The browser passes the options on to it, and returns the answer with the ticket.
@@ -195,8 +204,8 @@ func (s *Service) BeginPasskey(ctx context.Context, one Session) (c Ceremony, er
 	}); err != nil {
 		return c, err
 	}
-	if len(h.credentials) >= passkeysMax {
-		return c, fault.Conflictf("you have %d passkeys, and there can be no more: remove one first", len(h.credentials))
+	if err := h.requireRoom(); err != nil {
+		return c, err
 	}
 	known := make([]protocol.CredentialDescriptor, len(h.credentials))
 	for i := range h.credentials {
@@ -240,7 +249,13 @@ func (s *Service) AddPasskey(ctx context.Context, one Session, p AddPasskeyParam
 		if err := useOnce(ctx, tx, c.Data.Challenge, c.ExpiresAt, errCeremony); err != nil {
 			return err
 		}
+		if _, err := lockPerson(ctx, tx, one.UserID); err != nil { // so that passkeys that are added at the same time are counted
+			return err
+		}
 		if h, err = s.holder(ctx, tx, one.UserID); err != nil {
+			return err
+		}
+		if err := h.requireRoom(); err != nil {
 			return err
 		}
 		made, err := party.CreateCredential(h, c.Data, answer)
@@ -265,8 +280,8 @@ func (s *Service) AddPasskey(ctx context.Context, one Session, p AddPasskeyParam
 		if err := s.note(ctx, tx, h.Person, p.Origin, added); err != nil {
 			return err
 		}
-		return s.send(ctx, tx, h.Email, "A passkey was added", "The passkey \"%s\" was added to your account at %s.\n\nIf that was not you, set "+
-			"a new password now, then remove the passkey: %s/forgot-password\n", name, s.config.PublicURL, s.config.PublicURL)
+		return s.notify(ctx, tx, notice{to: h.Email, subject: "A passkey was added", origin: p.Origin,
+			what: fmt.Sprintf("The passkey \"%s\" was added to your account. Whoever has it can sign in.", name)})
 	})
 	if err != nil {
 		return Passkey{}, err
@@ -298,7 +313,11 @@ func (s *Service) RemovePasskey(ctx context.Context, p Person, passkeyID string,
 		if err := deletePasskey(ctx, tx, passkeyID); err != nil {
 			return err
 		}
-		return s.note(ctx, tx, p, o, event{"user.passkey_removed", map[string]any{"passkey_id": k.ID, "name": k.Name}})
+		if err := s.note(ctx, tx, p, o, event{"user.passkey_removed", map[string]any{"passkey_id": k.ID, "name": k.Name}}); err != nil {
+			return err
+		}
+		return s.notify(ctx, tx, notice{to: p.Email, subject: "A passkey was removed", origin: o,
+			what: fmt.Sprintf("The passkey \"%s\" was removed from your account. It does not let anybody in any more.", k.Name)})
 	})
 	return err
 }

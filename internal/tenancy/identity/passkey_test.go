@@ -192,7 +192,7 @@ func (w *world) withApp() {
 	w.must(err)
 	code, err := totp.Code(e.Secret, totp.Step(w.now.Now()))
 	w.must(err)
-	_, err = w.ConfirmTOTP(w.Context(), w.made.Owner.UserID, secret.New(code), home)
+	_, err = w.ConfirmTOTP(w.Context(), w.made.Owner.UserID, e.Ticket, secret.New(code), home)
 	w.must(err)
 }
 

@@ -3,8 +3,11 @@ package identity
 import (
 	"context"
 	"crypto/subtle"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
@@ -18,8 +21,8 @@ const (
 	Issuer = "Bursar"
 
 	recoveryCount = 10
-	// A recovery code has ten characters of base 32, which are 50 bits. Attempts are slowed down, so that this is enough.
-	recoveryBytes = 7
+	// A recovery code has sixteen characters of base 32, which are 80 bits: too many to find one by its hash.
+	recoveryBytes = 10
 	totpFor       = "authenticator app"
 )
 
@@ -27,46 +30,69 @@ const (
 type Enrollment struct {
 	Secret secret.Text // in base 32, for people who type it
 	URL    secret.Text // for the QR code
+	Ticket secret.Text // by which the secret is confirmed
 }
 
-// BeginTOTP creates the secret for an authenticator app. One that was created before and not confirmed is replaced.
+// enrollmentFor is what the tickets of new secrets are sealed for.
+const enrollmentFor = "new authenticator app"
+
+// enrollmentMax is how long a new secret can be confirmed.
+const enrollmentMax = time.Hour
+
+type enrollmentTicket struct {
+	Secret    string    `json:"secret"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// BeginTOTP creates the secret for an authenticator app. Nothing is stored until it is confirmed, so that a person who begins in two windows
+// can confirm in either.
 func (s *Service) BeginTOTP(ctx context.Context, userID string) (Enrollment, error) {
+	p, err := s.Find(ctx, userID)
+	if err != nil {
+		return Enrollment{}, err
+	}
+	if p.HasSecondFactor() {
+		return Enrollment{}, fault.Conflictf("an authenticator app is set up already: remove it first")
+	}
 	plain, err := totp.NewSecret(s.random())
 	if err != nil {
 		return Enrollment{}, err
 	}
-	sealed, err := s.config.Secrets.Seal(plain, totpFor, userID)
+	content, err := json.Marshal(enrollmentTicket{plain.Reveal(), s.now().Add(enrollmentMax)})
 	if err != nil {
 		return Enrollment{}, err
 	}
-	var p Person
+	sealed, err := s.config.Secrets.Seal(secret.New(string(content)), enrollmentFor, userID)
+	return Enrollment{plain, secret.New(totp.URL(plain, Issuer, p.Email)), secret.New(sealed)}, err
+}
+
+// OpenEnrollment returns what BeginTOTP has returned to a person. The error is a Conflict for a ticket that is too old, or of another person.
+func (s *Service) OpenEnrollment(p Person, ticket secret.Text) (Enrollment, error) {
+	var e enrollmentTicket
+	content, err := s.config.Secrets.Open(ticket.Reveal(), enrollmentFor, p.UserID)
+	if err != nil || json.Unmarshal([]byte(content.Reveal()), &e) != nil || !s.now().Before(e.ExpiresAt) {
+		return Enrollment{}, fault.Conflictf("there is no new authenticator app to confirm, or it was confirmed too late: begin again")
+	}
+	plain := secret.New(e.Secret)
+	return Enrollment{plain, secret.New(totp.URL(plain, Issuer, p.Email)), ticket}, nil
+}
+
+// ConfirmTOTP sets up the authenticator app with the secret that a ticket stands for, if the code is right, and returns new recovery codes,
+// which are shown once.
+func (s *Service) ConfirmTOTP(ctx context.Context, userID string, ticket, code secret.Text, o Origin) (codes []secret.Text, err error) {
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		if p, err = lockPerson(ctx, tx, userID); err != nil {
+		p, err := lockPerson(ctx, tx, userID)
+		if err != nil {
 			return err
 		}
 		if p.HasSecondFactor() {
-			return fault.Conflictf("an authenticator app is set up already: remove it first")
+			return fault.Conflictf("an authenticator app is set up already")
 		}
-		p.totpSecret, p.totpStep = sealed, 0
-		return updateCredentials(ctx, tx, p)
-	})
-	return Enrollment{plain, secret.New(totp.URL(plain, Issuer, p.Email))}, err
-}
-
-// ConfirmTOTP sets up the authenticator app, if the code is right, and returns new recovery codes, which are shown once.
-func (s *Service) ConfirmTOTP(ctx context.Context, userID string, code secret.Text, o Origin) (codes []secret.Text, err error) {
-	var p Person
-	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		if p, err = lockPerson(ctx, tx, userID); err != nil {
+		e, err := s.OpenEnrollment(p, ticket)
+		if err != nil {
 			return err
 		}
-		switch {
-		case p.HasSecondFactor():
-			return fault.Conflictf("an authenticator app is set up already")
-		case p.totpSecret == "":
-			return fault.Conflictf("there is no new authenticator app to confirm: begin again")
-		}
-		step, ok, err := s.verifyTOTP(p, code)
+		step, ok, err := totp.Verify(e.Secret, code.Reveal(), tx.Now(), 0)
 		if err != nil {
 			return err
 		}
@@ -75,15 +101,27 @@ func (s *Service) ConfirmTOTP(ctx context.Context, userID string, code secret.Te
 		}
 		now := tx.Now()
 		p.totpConfirmedAt, p.totpStep = &now, step
+		if p.totpSecret, err = s.config.Secrets.Seal(e.Secret, totpFor, userID); err != nil {
+			return err
+		}
 		if codes, p.recoveryCodes, err = s.newRecoveryCodes(); err != nil {
 			return err
 		}
-		if err := updateCredentials(ctx, tx, p); err != nil {
-			return err
-		}
-		return s.note(ctx, tx, p, o, event{"user.second_factor_added", nil})
+		return s.changeSecondFactor(ctx, tx, p, o, "user.second_factor_added", "An authenticator app was set up",
+			"An authenticator app was set up for your account. From now on a code of it is needed after the password.")
 	})
 	return codes, err
+}
+
+// changeSecondFactor stores the second factor of a person, has the change recorded, and tells the person.
+func (s *Service) changeSecondFactor(ctx context.Context, tx *db.Tx, p Person, o Origin, action, subject, what string) error {
+	if err := updateCredentials(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := s.note(ctx, tx, p, o, event{action, nil}); err != nil {
+		return err
+	}
+	return s.notify(ctx, tx, notice{to: p.Email, subject: subject, what: what, origin: o})
 }
 
 // RemoveTOTP removes the authenticator app and the recovery codes.
@@ -97,10 +135,8 @@ func (s *Service) RemoveTOTP(ctx context.Context, userID string, o Origin) error
 			return fault.Conflictf("no authenticator app is set up")
 		}
 		p.totpSecret, p.totpConfirmedAt, p.recoveryCodes = "", nil, nil
-		if err := updateCredentials(ctx, tx, p); err != nil {
-			return err
-		}
-		return s.note(ctx, tx, p, o, event{"user.second_factor_removed", nil})
+		return s.changeSecondFactor(ctx, tx, p, o, "user.second_factor_removed", "The authenticator app was removed",
+			"The authenticator app of your account was removed, and the recovery codes with it. Now the password alone is enough to sign in.")
 	})
 	return err
 }
@@ -118,16 +154,15 @@ func (s *Service) ReplaceRecoveryCodes(ctx context.Context, userID string, o Ori
 		if codes, p.recoveryCodes, err = s.newRecoveryCodes(); err != nil {
 			return err
 		}
-		if err := updateCredentials(ctx, tx, p); err != nil {
-			return err
-		}
-		return s.note(ctx, tx, p, o, event{"user.recovery_codes_replaced", nil})
+		return s.changeSecondFactor(ctx, tx, p, o, "user.recovery_codes_replaced", "Your recovery codes were replaced",
+			"New recovery codes were made for your account. The former ones do not work any more.")
 	})
 	return codes, err
 }
 
-// useCode accepts a code of the authenticator app or a recovery code, each once. The error is Unauthorized for a wrong one.
-func (s *Service) useCode(ctx context.Context, userID string, code secret.Text) (m Method, err error) {
+// useCode accepts a code of the authenticator app or a recovery code, each once, and tells the person about the latter. The error is
+// Unauthorized for a wrong one.
+func (s *Service) useCode(ctx context.Context, userID string, code secret.Text, o Origin) (m Method, err error) {
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
 		p, err := lockPerson(ctx, tx, userID)
 		if err != nil {
@@ -147,10 +182,30 @@ func (s *Service) useCode(ctx context.Context, userID string, code secret.Text) 
 		default:
 			return errWrongCode
 		}
-		return updateCredentials(ctx, tx, p)
+		if err := updateCredentials(ctx, tx, p); err != nil || m != ByRecovery {
+			return err
+		}
+		return s.notify(ctx, tx, notice{to: p.Email, subject: "A recovery code was used", origin: o, what: "A recovery code was used to sign in " +
+			"to your account, instead of a code of the authenticator app. " + s.codesLeft(p)})
 	})
 	return m, err
 }
+
+// codesLeft says how many recovery codes a person has left, and what to do before there are none.
+func (s *Service) codesLeft(p Person) string {
+	more := fmt.Sprintf("Make new ones at %s/account/authenticator", s.config.PublicURL)
+	switch n := p.RecoveryCodesLeft(); {
+	case n == 0:
+		return "It was the last one. " + more
+	case n <= recoveryFew:
+		return fmt.Sprintf("Recovery codes left: %d. %s", n, more)
+	default:
+		return fmt.Sprintf("Recovery codes left: %d.", n)
+	}
+}
+
+// recoveryFew is how few recovery codes are a reason to make new ones.
+const recoveryFew = 3
 
 func (s *Service) verifyTOTP(p Person, code secret.Text) (step int64, ok bool, err error) {
 	plain, err := s.config.Secrets.Open(p.totpSecret, totpFor, p.UserID)

@@ -228,10 +228,8 @@ func (s *Service) SignOut(ctx context.Context, p Person, o Origin, sessionID str
 // SignOutOthers ends all sessions of a person but one, and returns how many there were.
 func (s *Service) SignOutOthers(ctx context.Context, p Person, o Origin, keep string) (n int, err error) {
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		if n, err = s.endSessions(ctx, tx, p.UserID, keep); err != nil || n == 0 {
-			return err
-		}
-		return s.note(ctx, tx, p, o, event{"session.ended", map[string]any{"others": n}})
+		n, err = s.endOthers(ctx, tx, p, o, keep, map[string]any{})
+		return err
 	})
 	return n, err
 }

@@ -133,7 +133,7 @@ func (s *Service) SignInWithCode(ctx context.Context, ticket, code secret.Text, 
 }
 
 func (s *Service) checkCode(ctx context.Context, p Person, o Origin, counted []subject, code secret.Text) (SignedIn, error) {
-	method, err := s.useCode(ctx, p.UserID, code)
+	method, err := s.useCode(ctx, p.UserID, code, o)
 	if fault.KindOf(err) == fault.Unauthorized {
 		return SignedIn{}, s.refuse(ctx, p.Email, o, errWrongCode)
 	}
@@ -254,7 +254,7 @@ func (s *Service) Confirm(ctx context.Context, one Session, plain, code secret.T
 	}
 	right := tried.right && tried.person.UserID == person.UserID // the address may have changed just now
 	if right && person.HasSecondFactor() {
-		_, err = s.useCode(ctx, person.UserID, code)
+		_, err = s.useCode(ctx, person.UserID, code, o)
 		right = err == nil
 		if err != nil && fault.KindOf(err) != fault.Unauthorized {
 			return err

@@ -103,6 +103,8 @@ type Service struct {
 	RequireHeld func(ctx context.Context, tx *db.Tx) error
 	// Queue queues a job in a database transaction. Without it, the authorizations of an app that was revoked end with the next sweep.
 	Queue func(ctx context.Context, tx *db.Tx, j EndAuthorizations) error
+	// Ended is told of each authorization that ends, in the same database transaction. It may be nil.
+	Ended func(ctx context.Context, tx *db.Tx, a Authorization) error
 }
 
 // NewService returns a Service on a database.

@@ -34,6 +34,9 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, before Authorization, why 
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "oauth_authorization.ended", ResourceType: "oauth_authorization", ResourceID: after.ID,
 		Before: before.facts(), After: after.facts(), Object: after})
+	if s.Ended != nil {
+		return s.Ended(ctx, tx, after)
+	}
 	return nil
 }
 

@@ -57,6 +57,11 @@ func TestARepeatedRefreshWithinTenSecondsReturnsTheSameTokens(t *testing.T) {
 			t.Errorf("%d tokens", n)
 		}
 		w.accepts("the last one", second.Access)
+		var told []oauth.Authorization
+		w.Ended = func(_ context.Context, tx *db.Tx, a oauth.Authorization) error {
+			tx.AfterCommit(func() { told = append(told, a) })
+			return nil
+		}
 		w.now.Advance(time.Millisecond)
 		_, err = w.refresh(w.app, first.Refresh)
 		w.refuses("later than ten seconds", err, oauth.InvalidGrant)
@@ -66,6 +71,9 @@ func TestARepeatedRefreshWithinTenSecondsReturnsTheSameTokens(t *testing.T) {
 		_, err = w.refresh(w.app, second.Refresh)
 		w.refuses("the whole family has ended", err, oauth.InvalidGrant)
 		w.ended("after a refresh token was used again", "token_replayed")
+		if len(told) != 1 || told[0].EndReason != oauth.TokenReplayed || told[0].Client.Name != w.app.Name || told[0].UserID != w.ada.UserID {
+			t.Errorf("told of %+v", told)
+		}
 	})
 }
 

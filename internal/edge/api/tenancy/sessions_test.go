@@ -147,7 +147,8 @@ func TestASecondFactorIsAskedForAndWorksOnce(t *testing.T) {
 			}
 			return text
 		}
-		recovery, err := people.ConfirmTOTP(t.Context(), n.Owner.UserID, secret.New(code(now().Add(-30*time.Second))), identity.Origin{})
+		recovery, err := people.ConfirmTOTP(t.Context(), n.Owner.UserID, begun.Ticket, secret.New(code(now().Add(-30*time.Second))),
+			identity.Origin{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,6 @@
-package site
+package wording
 
-import (
-	"strings"
-
-	"github.com/bursarhq/bursar/internal/base/fault"
-)
-
-var errNoPasskey = fault.Missing("passkey")
+import "strings"
 
 // names lists what is looked for in how a browser calls itself, in this order: some claim to be others as well.
 type names [][2]string
@@ -28,8 +22,8 @@ func (n names) in(text string) string {
 	return ""
 }
 
-// browserName returns a browser as people call it, such as Firefox on Windows.
-func browserName(userAgent string) string {
+// Browser returns a browser as people call it, such as Firefox on Windows, by how it calls itself in requests.
+func Browser(userAgent string) string {
 	browser, system := browsers.in(userAgent), systems.in(userAgent)
 	switch {
 	case browser == "" && system == "":
