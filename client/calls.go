@@ -60,6 +60,7 @@ type APIKey struct {
 
 	OAuthAuthorizationID *string    `json:"oauth_authorization_id"`
 	SuccessorAPIKeyID    *string    `json:"successor_api_key_id"`
+	RotatedWithAPIKeyID  *string    `json:"rotated_with_api_key_id"`
 	LastUsedAt           *time.Time `json:"last_used_at"`
 	LastUsedFrom         *string    `json:"last_used_from"`
 }

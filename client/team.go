@@ -65,9 +65,11 @@ func (c *Client) RevokeInvitation(ctx context.Context, id string) error {
 	return c.Do(ctx, Call{Method: http.MethodDelete, Path: "/v1/team/invitations/" + url.PathEscape(id)}, nil)
 }
 
-// RotateAPIKey says for how many hours the former key still works; nil means 24.
+// RotateAPIKey says for how many hours the former key still works, of which nil means 24, and when the new one expires, which only
+// somebody who is signed in can choose.
 type RotateAPIKey struct {
-	OverlapHours *int64 `json:"overlap_hours,omitempty"`
+	OverlapHours *int64     `json:"overlap_hours,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
 }
 
 // RotateAPIKey replaces an API key by a new one, whose text is in this response only.

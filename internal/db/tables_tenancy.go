@@ -17,6 +17,7 @@ var tenancyTables = []Table{
 			{Column: "created_by", To: "users"},
 			{Column: "parent_api_key_id", To: "api_keys"},
 			{Column: "successor_api_key_id", To: "api_keys"},
+			{Column: "rotated_with_api_key_id", To: "api_keys"},
 			{Column: "oauth_authorization_id", To: "oauth_authorizations"},
 			limitedTo("api_keys", "API key", "API keys", "revoked_at IS NULL"),
 		}},

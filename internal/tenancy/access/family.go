@@ -25,20 +25,24 @@ func ancestors(ctx context.Context, tx *db.Tx, k Key) (out []Key, err error) {
 	return out, nil
 }
 
-// descendants returns the keys that were created with a key, directly and indirectly, parents before their children.
+// descendants returns the keys that a key has made, directly and indirectly: those that were created with it, and those that replaced it,
+// or another key, by its own hand. Each is there once, after the one that made it.
 func descendants(ctx context.Context, tx *db.Tx, keyID string) (out []Key, err error) {
-	level := []string{keyID}
-	for range generationsMax {
-		if len(level) == 0 {
-			break
-		}
-		children, err := selectChildren(ctx, tx, level)
+	seen := map[string]bool{keyID: true}
+	for level := []string{keyID}; len(level) > 0; { // a key can replace itself any number of times
+		created, err := selectChildren(ctx, tx, level)
 		if err != nil {
 			return nil, err
 		}
-		out, level = append(out, children...), nil
-		for _, k := range children {
-			level = append(level, k.ID)
+		rotated, err := selectRotatedWith(ctx, tx, level)
+		if err != nil {
+			return nil, err
+		}
+		level = nil
+		for _, k := range append(created, rotated...) {
+			if !seen[k.ID] {
+				seen[k.ID], out, level = true, append(out, k), append(level, k.ID)
+			}
 		}
 	}
 	return out, nil

@@ -25,6 +25,7 @@ type Key struct {
 
 	AuthorizationID string // of the app that created it, with which the key ends; empty if none did
 	SuccessorID     string // the key that replaced it; empty if none did
+	RotatedWithID   string // the key that replaced another one, or itself, by this one, with which it ends; empty if none did
 
 	LastUse *Use // only in lists; nil if it was never used
 
@@ -36,7 +37,8 @@ func (k Key) facts() map[string]any {
 	return map[string]any{
 		"id": k.ID, "name": k.Name, "user_id": db.OrNull(k.UserID), "created_by": db.OrNull(k.CreatedBy),
 		"parent_api_key_id": db.OrNull(k.ParentID), "oauth_authorization_id": db.OrNull(k.AuthorizationID),
-		"successor_api_key_id": db.OrNull(k.SuccessorID), "last_four": k.LastFour, "scopes": k.Scopes, "reminded_at": k.RemindedAt,
+		"successor_api_key_id": db.OrNull(k.SuccessorID), "rotated_with_api_key_id": db.OrNull(k.RotatedWithID), "last_four": k.LastFour,
+		"scopes": k.Scopes, "reminded_at": k.RemindedAt,
 		"legal_entity_ids": k.LegalEntityIDs, "expires_at": k.ExpiresAt, "revoked_at": k.RevokedAt, "created_at": k.CreatedAt,
 	}
 }

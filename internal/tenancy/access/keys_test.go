@@ -130,6 +130,14 @@ func (o *office) key(ctx context.Context, p CreateKeyParams) (Key, secret.Text) 
 	return k, text
 }
 
+// revoke revokes a key as the owner, and returns the ids of those that were revoked.
+func (o *office) revoke(k Key) []string {
+	o.Helper()
+	revoked, err := o.RevokeKey(o.signedIn(o.owner), k.ID)
+	o.must(err)
+	return revoked
+}
+
 func (o *office) works(text secret.Text) bool {
 	o.Helper()
 	o.now.Advance(token.CachedFor)
@@ -156,17 +164,17 @@ func TestAKeyThatWasReplacedWorksUntilTheOverlapEndsAndItsSuccessorDoesTheSame(t
 			Scopes: []actor.Scope{actor.ScopeAll, actor.ScopeMemory}})
 		child, childText := o.key(o.with(oldText), CreateKeyParams{UserID: o.owner.UserID, ExpiresAt: &end})
 		o.now.Advance(10 * 24 * time.Hour)
-		next, text, err := o.RotateKey(o.with(oldText), old.ID, time.Hour)
+		next, text, err := o.RotateKey(o.with(oldText), old.ID, RotateKeyParams{Overlap: time.Hour})
 		o.must(err)
 		if next.Name != "export" || next.UserID != o.owner.UserID || next.CreatedBy != old.CreatedBy || next.ParentID != "" ||
-			!next.ExpiresAt.Equal(o.now.Now().Add(end.Sub(old.CreatedAt))) || len(next.Scopes) != 2 || next.ID == old.ID {
+			!next.ExpiresAt.Equal(end) || next.RotatedWithID != old.ID || len(next.Scopes) != 2 || next.ID == old.ID {
 			o.Errorf("the successor is %+v", next)
 		}
 		if got := o.find(child.ID); got.ParentID != next.ID {
 			o.Errorf("the child is of %s, want %s", got.ParentID, next.ID)
 		}
 		for _, ctx := range []context.Context{o.with(oldText), o.with(text), o.signedIn(o.owner)} {
-			_, _, err = o.RotateKey(ctx, old.ID, time.Hour)
+			_, _, err = o.RotateKey(ctx, old.ID, RotateKeyParams{Overlap: time.Hour})
 			o.want(err, fault.Conflict, next.ID)
 		}
 		if !o.works(oldText) || !o.works(text) {
@@ -176,11 +184,11 @@ func TestAKeyThatWasReplacedWorksUntilTheOverlapEndsAndItsSuccessorDoesTheSame(t
 		if o.works(oldText) || !o.works(text) || !o.works(childText) {
 			o.Errorf("after the overlap: former %t, new %t, child %t", o.works(oldText), o.works(text), o.works(childText))
 		}
-		o.must(o.RevokeKey(o.signedIn(o.owner), next.ID))
+		o.revoke(next)
 		if o.works(childText) {
 			o.Error("the child has outlived the key that it belongs to")
 		}
-		_, _, err = o.RotateKey(o.signedIn(o.owner), next.ID, 0)
+		_, _, err = o.RotateKey(o.signedIn(o.owner), next.ID, RotateKeyParams{Overlap: 0})
 		o.want(err, fault.Conflict, "revoked")
 	})
 }
@@ -190,24 +198,24 @@ func TestAKeyThatIsReplacedWithoutOverlapEndsAtOnceAndAnEarlierExpiryStays(t *te
 		soon := o.now.Now().Add(time.Hour)
 		first, firstText := o.key(o.signedIn(o.owner), CreateKeyParams{})
 		second, _ := o.key(o.signedIn(o.owner), CreateKeyParams{ExpiresAt: &soon})
-		_, _, err := o.RotateKey(o.signedIn(o.owner), first.ID, 0)
+		_, _, err := o.RotateKey(o.signedIn(o.owner), first.ID, RotateKeyParams{Overlap: 0})
 		o.must(err)
 		if _, err := o.Authenticate(o.Context(), firstText); fault.KindOf(err) != fault.Unauthorized {
 			o.Errorf("the former key: %v", err)
 		}
-		_, _, err = o.RotateKey(o.signedIn(o.owner), second.ID, OverlapDefault)
+		_, _, err = o.RotateKey(o.signedIn(o.owner), second.ID, RotateKeyParams{Overlap: OverlapDefault})
 		o.must(err)
 		if got := o.find(second.ID); !got.ExpiresAt.Equal(soon) {
 			o.Errorf("it expires at %s", got.ExpiresAt)
 		}
 		for _, overlap := range []time.Duration{-time.Hour, OverlapMax + time.Hour} {
-			_, _, err := o.RotateKey(o.signedIn(o.owner), second.ID, overlap)
+			_, _, err := o.RotateKey(o.signedIn(o.owner), second.ID, RotateKeyParams{Overlap: overlap})
 			o.want(err, fault.Invalid, "overlap_hours")
 		}
 	})
 }
 
-func TestTheSuccessorOfAKeyThatExpiresIsValidAsLongAgainButNoLongerThanTheKeyItEndsWith(t *testing.T) {
+func TestAPersonProlongsAKeyButNoLongerThanTheKeyItEndsWithAndAKeyProlongsNone(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		const day = 24 * time.Hour
 		began := o.now.Now()
@@ -217,6 +225,7 @@ func TestTheSuccessorOfAKeyThatExpiresIsValidAsLongAgainButNoLongerThanTheKeyItE
 		grandchild, _ := o.key(o.with(childText), CreateKeyParams{ExpiresAt: in(5)})
 		alone, _ := o.key(o.signedIn(o.owner), CreateKeyParams{ExpiresAt: in(30)})
 		adopted, _ := o.key(o.signedIn(o.owner), CreateKeyParams{ExpiresAt: in(35)})
+		self, selfText := o.key(o.signedIn(o.owner), CreateKeyParams{ExpiresAt: in(20)})
 		never, _ := o.key(o.signedIn(o.owner), CreateKeyParams{})
 		o.now.Advance(4 * day)
 		for _, c := range []struct {
@@ -229,9 +238,10 @@ func TestTheSuccessorOfAKeyThatExpiresIsValidAsLongAgainButNoLongerThanTheKeyItE
 			{"one that never expires", o.signedIn(o.owner), never, nil},
 			{"within the keys above it", o.signedIn(o.owner), grandchild, in(9)},
 			{"one that would outlive its parent", o.signedIn(o.owner), child, in(34)},
-			{"by another key, which it ends with", o.with(parentText), adopted, in(39)},
+			{"by another key, which it ends with", o.with(parentText), adopted, in(35)},
+			{"by the key itself", o.with(selfText), self, in(20)},
 		} {
-			next, _, err := o.RotateKey(c.as, c.key.ID, time.Hour)
+			next, _, err := o.RotateKey(c.as, c.key.ID, RotateKeyParams{Overlap: time.Hour})
 			o.must(err)
 			if (next.ExpiresAt == nil) != (c.want == nil) || c.want != nil && !next.ExpiresAt.Equal(*c.want) {
 				o.Errorf("%s: it expires at %v, want %v", c.what, next.ExpiresAt, c.want)
@@ -239,13 +249,13 @@ func TestTheSuccessorOfAKeyThatExpiresIsValidAsLongAgainButNoLongerThanTheKeyItE
 		}
 		late, _ := o.key(o.with(parentText), CreateKeyParams{ExpiresAt: in(36)})
 		o.now.Advance(20 * day)
-		next, _, err := o.RotateKey(o.signedIn(o.owner), late.ID, time.Hour)
+		next, _, err := o.RotateKey(o.signedIn(o.owner), late.ID, RotateKeyParams{Overlap: time.Hour})
 		o.must(err)
 		if !next.ExpiresAt.Equal(*in(40)) {
 			o.Errorf("it expires at %v, after its parent", next.ExpiresAt)
 		}
 		o.must(o.db.Write(o.Context(), o.org, func(ctx context.Context, tx *db.Tx) error { // the operator
-			renewed, _, err := o.ReplaceKey(ctx, tx, parent.ID, time.Hour)
+			renewed, _, err := o.ReplaceKey(ctx, tx, parent.ID, RotateKeyParams{Overlap: time.Hour})
 			if err == nil && !renewed.ExpiresAt.Equal(*in(64)) {
 				o.Errorf("it expires at %v", renewed.ExpiresAt)
 			}
@@ -319,7 +329,7 @@ func TestNobodyGetsTheTextOfAKeyThatActsForSomebodyElse(t *testing.T) {
 		robot, _ := o.key(o.signedIn(admin), CreateKeyParams{})
 		ownersRobot, _ := o.key(o.signedIn(o.owner), CreateKeyParams{})
 		rotate := func(ctx context.Context, k Key) error {
-			_, _, err := o.RotateKey(ctx, k.ID, time.Hour)
+			_, _, err := o.RotateKey(ctx, k.ID, RotateKeyParams{Overlap: time.Hour})
 			return err
 		}
 		o.want(rotate(o.signedIn(o.owner), ofAdmin), fault.Forbidden, "another user")
@@ -329,7 +339,7 @@ func TestNobodyGetsTheTextOfAKeyThatActsForSomebodyElse(t *testing.T) {
 		few, _ := o.key(o.signedIn(admin), CreateKeyParams{Scopes: []actor.Scope{actor.ScopeMemory}})
 		o.want(rotate(o.with(adminText), few), fault.Forbidden, "write:memory")
 		o.must(rotate(o.signedIn(o.owner), robot))
-		next, _, err := o.RotateKey(o.with(ownerText), ownersRobot.ID, time.Hour)
+		next, _, err := o.RotateKey(o.with(ownerText), ownersRobot.ID, RotateKeyParams{Overlap: time.Hour})
 		o.must(err)
 		if next.ParentID != ofOwner.ID { // it ends with the key that has made it
 			o.Errorf("the parent is %q", next.ParentID)
@@ -343,7 +353,7 @@ func TestOfTwoWhoReplaceAKeyAtOnceOneDoes(t *testing.T) {
 		var wg sync.WaitGroup
 		errs := make([]error, 6)
 		for n := range errs {
-			wg.Go(func() { _, _, errs[n] = o.RotateKey(o.signedIn(o.owner), k.ID, time.Hour) })
+			wg.Go(func() { _, _, errs[n] = o.RotateKey(o.signedIn(o.owner), k.ID, RotateKeyParams{Overlap: time.Hour}) })
 		}
 		wg.Wait()
 		done := 0
@@ -376,7 +386,7 @@ func TestTheKeysOfAnAppEndWithItsAuthorization(t *testing.T) {
 		if k.AuthorizationID != "oau_1" || k.ParentID != "" {
 			o.Errorf("the key is %+v", k)
 		}
-		next, nextText, err := o.RotateKey(app, k.ID, time.Hour)
+		next, nextText, err := o.RotateKey(app, k.ID, RotateKeyParams{Overlap: time.Hour})
 		o.must(err)
 		if next.AuthorizationID != "oau_1" {
 			o.Errorf("the successor is %+v", next)
@@ -433,9 +443,9 @@ func TestWhoeverHasAKeyIsToldOnceThatItExpires(t *testing.T) {
 		o.key(o.signedIn(admin), CreateKeyParams{Name: "never"})
 		o.key(o.signedIn(admin), CreateKeyParams{Name: "expired", ExpiresAt: in(time.Minute)})
 		revoked, _ := o.key(o.signedIn(admin), CreateKeyParams{Name: "revoked", ExpiresAt: in(time.Hour)})
-		o.must(o.RevokeKey(o.signedIn(admin), revoked.ID))
+		o.revoke(revoked)
 		replaced, _ := o.key(o.signedIn(admin), CreateKeyParams{Name: "replaced"})
-		_, _, err := o.RotateKey(o.signedIn(admin), replaced.ID, time.Hour)
+		_, _, err := o.RotateKey(o.signedIn(admin), replaced.ID, RotateKeyParams{Overlap: time.Hour})
 		o.must(err)
 		o.now.Advance(time.Minute)
 		for range 2 {

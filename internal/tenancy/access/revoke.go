@@ -12,10 +12,11 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// RevokeKey revokes a key and every key that was created with it. Revoking it again changes nothing and is no error.
-func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
+// RevokeKey revokes a key and every key that it has made: those that were created with it, and those that it has replaced itself by. It
+// returns the ids of the keys that it revoked, the key itself first. Revoking it again changes nothing and is no error.
+func (s *Service) RevokeKey(ctx context.Context, keyID string) (revoked []string, err error) {
 	who := actor.From(ctx)
-	return s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does, so that no key is created with this one meanwhile
 			return err
 		}
@@ -33,13 +34,18 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
 		if err != nil {
 			return err
 		}
+		revoked = nil // a transaction can be repeated
 		for _, k := range append([]Key{key}, below...) {
 			if err := s.revoke(ctx, tx, k); err != nil {
 				return err
 			}
+			if k.RevokedAt == nil {
+				revoked = append(revoked, k.ID)
+			}
 		}
 		return nil
 	})
+	return revoked, err
 }
 
 // authorizeRevocation returns a Forbidden fault if the actor may not revoke the key.
@@ -57,32 +63,36 @@ func (k Key) authorizeRevocation(ctx context.Context, tx *db.Tx, who actor.Actor
 			return fault.Forbiddenf("the key %s belongs to an owner of the organization, or was created by one: only an owner can revoke it", k.ID)
 		}
 	}
-	if !who.Limited() {
+	if !who.Limited() && who.AuthorizationID == "" {
 		return nil
 	}
 	own, err := k.isOwnOf(ctx, tx, who)
 	switch {
 	case err != nil || own:
 		return err
+	case who.AuthorizationID != "":
+		return fault.Forbiddenf("an app can rotate and revoke only the keys that it has created, and those that were created with them")
 	case who.APIKeyID == "":
 		return fault.Forbiddenf("you are limited to some legal entities, and can revoke only your own keys")
 	}
-	return fault.Forbiddenf("a key limited to some legal entities can revoke only itself and the keys that were created with it")
+	return fault.Forbiddenf("a key that is limited to some legal entities, itself or through its user, can revoke only itself and the " +
+		"keys that were created with it")
 }
 
 // isOwnOf reports whether a key belongs to the actor: for a key itself and the keys that were created with it, for an app those that it
-// has created, and for somebody in a browser those that act for them or that they have created.
+// has created and the keys that were created with them, and for somebody in a browser those that act for them or that they have created.
 func (k Key) isOwnOf(ctx context.Context, tx *db.Tx, who actor.Actor) (bool, error) {
 	switch {
-	case who.AuthorizationID != "":
-		return k.AuthorizationID == who.AuthorizationID, nil
-	case who.APIKeyID == "":
+	case who.APIKeyID == "" && who.AuthorizationID == "":
 		return who.UserID != "" && (k.UserID == who.UserID || k.UserID == "" && k.CreatedBy == who.UserID), nil
-	case k.ID == who.APIKeyID:
-		return true, nil
 	}
 	above, err := ancestors(ctx, tx, k)
-	return slices.ContainsFunc(above, func(one Key) bool { return one.ID == who.APIKeyID }), err
+	return slices.ContainsFunc(append(above, k), func(one Key) bool {
+		if who.AuthorizationID != "" {
+			return one.AuthorizationID == who.AuthorizationID
+		}
+		return one.ID == who.APIKeyID
+	}), err
 }
 
 // revoke revokes one key, unless it is revoked already. This node honors it at once.

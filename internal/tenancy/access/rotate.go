@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
@@ -18,13 +19,26 @@ const (
 	OverlapMax     = 168 * time.Hour
 )
 
+// RotateKeyParams say how a key is replaced.
+type RotateKeyParams struct {
+	Overlap time.Duration // for how long the former key still works
+
+	// NewExpiry means that the new key expires at ExpiresAt, or never if that is nil.
+	NewExpiry bool
+	ExpiresAt *time.Time
+}
+
 // RotateKey replaces a key by a new one that can do the same, and returns the new one with its text. The former one works a while longer.
-// If it expires, the new one is valid for as long as the former one was, from now on, but no longer than the keys that it ends with.
+//
+// The new one expires when the former one does. Only somebody who is signed in, or the operator of the service, prolongs a key: it is then
+// valid for as long as the former one was, from now on, or until a time that they choose, but no longer than the keys that it ends with.
 //
 // The keys that were created with it end with the new one from now on. A key that acts for another user cannot be replaced: its text would
 // be in the hands of somebody else. The new one has the same parent, unless it is made with a key that is not among those above the former
-// one, or by an app that has not created it: then it ends with that key or app, as every key does that was created with it.
-func (s *Service) RotateKey(ctx context.Context, keyID string, overlap time.Duration) (next Key, text secret.Text, err error) {
+// one: then it ends with that key, as every key does that was created with it. An app replaces only the keys that it has created.
+//
+// A key that replaces itself does not escape its revocation: the new one is revoked with it.
+func (s *Service) RotateKey(ctx context.Context, keyID string, p RotateKeyParams) (next Key, text secret.Text, err error) {
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does
@@ -41,7 +55,7 @@ func (s *Service) RotateKey(ctx context.Context, keyID string, overlap time.Dura
 		if err != nil {
 			return err
 		}
-		next, text, err = s.replace(ctx, tx, key, as, overlap)
+		next, text, err = s.replace(ctx, tx, key, as, p)
 		return err
 	})
 	return next, text, err
@@ -51,6 +65,7 @@ func (s *Service) RotateKey(ctx context.Context, keyID string, overlap time.Dura
 // the same.
 func (s *Service) authorizeRotation(ctx context.Context, tx *db.Tx, k Key, who actor.Actor) (next CreateKeyParams, err error) {
 	next = k.again()
+	next.rotatedWithID = who.APIKeyID
 	if err := k.authorizeRevocation(ctx, tx, who); err != nil {
 		return next, err
 	}
@@ -66,10 +81,10 @@ func (s *Service) authorizeRotation(ctx context.Context, tx *db.Tx, k Key, who a
 		return next, err
 	}
 	own, err := k.isOwnOf(ctx, tx, who)
-	if err != nil || own || who.APIKeyID == "" && who.AuthorizationID == "" {
+	if err != nil || own || who.APIKeyID == "" {
 		return next, err
 	}
-	below, err := descendants(ctx, tx, k.ID)
+	below, err := selectChildren(ctx, tx, []string{k.ID})
 	if err != nil {
 		return next, err
 	}
@@ -77,7 +92,7 @@ func (s *Service) authorizeRotation(ctx context.Context, tx *db.Tx, k Key, who a
 		return next, fault.Forbiddenf("the key %s was created with another key or app, or others were created with it: rotate it with itself, "+
 			"with a key that it was created with, or signed in", k.ID)
 	}
-	next.parentID, next.authorizationID = who.APIKeyID, who.AuthorizationID
+	next.parentID = who.APIKeyID
 	return next, next.authorizeByParent(ctx, tx, who.APIKeyID)
 }
 
@@ -88,7 +103,7 @@ func (k Key) again() CreateKeyParams {
 }
 
 // ReplaceKey replaces a key without authorizing the actor, as RotateKey does. It is a building block, for the operator of the service.
-func (s *Service) ReplaceKey(ctx context.Context, tx *db.Tx, keyID string, overlap time.Duration) (next Key, text secret.Text, err error) {
+func (s *Service) ReplaceKey(ctx context.Context, tx *db.Tx, keyID string, p RotateKeyParams) (next Key, text secret.Text, err error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return next, text, err
 	}
@@ -96,13 +111,13 @@ func (s *Service) ReplaceKey(ctx context.Context, tx *db.Tx, keyID string, overl
 	if err != nil {
 		return next, text, err
 	}
-	return s.replace(ctx, tx, before, before.again(), overlap)
+	return s.replace(ctx, tx, before, before.again(), p)
 }
 
 // replace creates the key that replaces another one.
 func (s *Service) replace(ctx context.Context, tx *db.Tx, before Key, as CreateKeyParams,
-	overlap time.Duration) (next Key, text secret.Text, err error) {
-	if overlap < 0 || overlap > OverlapMax {
+	p RotateKeyParams) (next Key, text secret.Text, err error) {
+	if p.Overlap < 0 || p.Overlap > OverlapMax {
 		return next, text, fault.Invalidf("overlap_hours", "must be between 0 and %d", int(OverlapMax.Hours()))
 	}
 	above, err := ancestors(ctx, tx, before)
@@ -115,29 +130,40 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, before Key, as CreateK
 	case !valid || effective.ended(tx.Now()):
 		return next, text, fault.Conflictf("the key %s is revoked or has expired: create a new one", before.ID)
 	}
-	if as.ExpiresAt != nil {
-		if as.ExpiresAt, err = before.renewed(ctx, tx, as.parentID); err != nil {
-			return next, text, err
-		}
+	if as.ExpiresAt, err = p.expiry(ctx, tx, before, above); err != nil {
+		return next, text, err
 	}
 	if next, text, err = IssueKey(ctx, tx, as); err != nil {
 		return next, text, err
 	}
-	return next, text, s.retire(ctx, tx, before, next, overlap)
+	return next, text, s.retire(ctx, tx, before, next, p.Overlap)
 }
 
-// renewed returns when the successor of a key that expires does: after the same time as the key, but no later than the keys above it.
-func (k Key) renewed(ctx context.Context, tx *db.Tx, parentID string) (*time.Time, error) {
-	end := tx.Now().Add(k.ExpiresAt.Sub(k.CreatedAt))
-	above, err := ancestors(ctx, tx, Key{ParentID: parentID})
-	if err != nil {
-		return nil, err
+// expiry returns when the successor of a key expires, which has some keys above it.
+func (p RotateKeyParams) expiry(ctx context.Context, tx *db.Tx, k Key, above []Key) (*time.Time, error) {
+	if who := actor.From(ctx); who.SessionID == "" && !isOperator(who) {
+		if p.NewExpiry {
+			return nil, fault.Forbiddenf("only somebody who is signed in chooses when the new key expires: rotated with a key or an app, it " +
+				"expires when the former one does; leave out expires_at")
+		}
+		return k.ExpiresAt, nil // a key that is stolen does not prolong itself
 	}
-	first := &end
+	var last *time.Time // nil is never
 	for _, one := range above {
-		first = earlier(first, one.ExpiresAt)
+		last = earlier(last, one.ExpiresAt)
 	}
-	return first, nil
+	switch {
+	case p.NewExpiry && p.ExpiresAt != nil && !p.ExpiresAt.After(tx.Now()):
+		return nil, fault.Invalidf("expires_at", "must be in the future")
+	case p.NewExpiry && last != nil && (p.ExpiresAt == nil || p.ExpiresAt.After(*last)):
+		return nil, fault.Invalidf("expires_at", "must not be after %s, when the key expires that this one was created with",
+			clock.Format(*last))
+	case p.NewExpiry:
+		return p.ExpiresAt, nil
+	case k.ExpiresAt == nil:
+		return nil, nil
+	}
+	return earlier(new(tx.Now().Add(k.ExpiresAt.Sub(k.CreatedAt))), last), nil
 }
 
 // retire lets a key that was replaced expire, and makes the new one the parent of the keys that were created with it.

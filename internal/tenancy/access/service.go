@@ -49,7 +49,7 @@ type CreateKeyParams struct {
 	LegalEntityIDs []string
 	ExpiresAt      *time.Time
 
-	createdBy, parentID, authorizationID string
+	createdBy, parentID, authorizationID, rotatedWithID string
 }
 
 // CreateKey creates a key that can do no more than the actor's own, and for no longer. Its text is returned once and never stored.
@@ -97,7 +97,8 @@ func (s *Service) authorize(ctx context.Context, tx *db.Tx, p CreateKeyParams, w
 		}
 	}
 	if len(p.LegalEntityIDs) == 0 && who.Limited() {
-		return fault.Forbiddenf("a key limited to some legal entities cannot create a key for all of them")
+		return fault.Forbiddenf("a key that is limited to some legal entities, itself or through its user, cannot create a key for all of them: " +
+			"send legal_entity_ids")
 	}
 	for i, le := range p.LegalEntityIDs {
 		_, err := entity.Get(ctx, tx, le)
@@ -164,7 +165,7 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	plain := text.Reveal()
 	key := Key{
 		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, CreatedBy: p.createdBy,
-		ParentID: p.parentID, AuthorizationID: p.authorizationID, Name: p.Name,
+		ParentID: p.parentID, AuthorizationID: p.authorizationID, RotatedWithID: p.rotatedWithID, Name: p.Name,
 		LastFour: plain[len(plain)-lastCharacters:], hash: token.Hash(plain),
 		Scopes: p.Scopes, LegalEntityIDs: append([]string{}, p.LegalEntityIDs...), ExpiresAt: p.ExpiresAt, CreatedAt: tx.Now(),
 	}

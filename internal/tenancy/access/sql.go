@@ -127,6 +127,7 @@ type keyRow struct {
 	ParentID       *string    `db:"parent_api_key_id"`
 	Authorization  *string    `db:"oauth_authorization_id"`
 	Successor      *string    `db:"successor_api_key_id"`
+	RotatedWith    *string    `db:"rotated_with_api_key_id"`
 	Name           string     `db:"name"`
 	KeyHash        string     `db:"key_hash"`
 	LastFour       string     `db:"last_four"`
@@ -145,8 +146,8 @@ func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
 	}
 	return db.Insert(ctx, tx, "api_keys", keyRow{
 		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), CreatedBy: db.OrNull(k.CreatedBy),
-		ParentID: db.OrNull(k.ParentID), Authorization: db.OrNull(k.AuthorizationID), Successor: db.OrNull(k.SuccessorID), Name: k.Name,
-		KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "),
+		ParentID: db.OrNull(k.ParentID), Authorization: db.OrNull(k.AuthorizationID), Successor: db.OrNull(k.SuccessorID),
+		RotatedWith: db.OrNull(k.RotatedWithID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "),
 		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RemindedAt: k.RemindedAt, CreatedAt: k.CreatedAt,
 	})
 }
@@ -158,8 +159,8 @@ func (r keyRow) key() Key {
 	}
 	return Key{
 		ID: r.APIKeyID, OrganizationID: r.OrganizationID, UserID: db.OrEmpty(r.UserID), CreatedBy: db.OrEmpty(r.CreatedBy),
-		ParentID: db.OrEmpty(r.ParentID), AuthorizationID: db.OrEmpty(r.Authorization), SuccessorID: db.OrEmpty(r.Successor), Name: r.Name,
-		LastFour: r.LastFour, Scopes: scopes, LegalEntityIDs: strings.Fields(r.LegalEntityIDs), ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+		ParentID: db.OrEmpty(r.ParentID), AuthorizationID: db.OrEmpty(r.Authorization), SuccessorID: db.OrEmpty(r.Successor),
+		RotatedWithID: db.OrEmpty(r.RotatedWith), Name: r.Name, LastFour: r.LastFour, Scopes: scopes, LegalEntityIDs: strings.Fields(r.LegalEntityIDs), ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
 		RemindedAt: r.RemindedAt, CreatedAt: r.CreatedAt, hash: r.KeyHash,
 	}
 }
@@ -192,6 +193,11 @@ func selectKeysOfAuthorization(ctx context.Context, tx *db.Tx, authorizationID s
 // selectChildren reads the keys that were created with some keys, the oldest first.
 func selectChildren(ctx context.Context, tx *db.Tx, parentIDs []string) ([]Key, error) {
 	return queryKeys(ctx, tx, "parent_api_key_id {any} ORDER BY api_key_id", parentIDs)
+}
+
+// selectRotatedWith reads the keys that replaced others, or themselves, by the hand of some keys, the oldest first.
+func selectRotatedWith(ctx context.Context, tx *db.Tx, keyIDs []string) ([]Key, error) {
+	return queryKeys(ctx, tx, "rotated_with_api_key_id {any} ORDER BY api_key_id", keyIDs)
 }
 
 func queryKeys(ctx context.Context, tx *db.Tx, condition string, args ...any) ([]Key, error) {

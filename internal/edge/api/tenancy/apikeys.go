@@ -39,11 +39,16 @@ func (h handlers) rotateAPIKey(ctx context.Context, in *struct {
 	ID   string `path:"api_key_id" minLength:"1" maxLength:"64" doc:"API key to replace."`
 	Body *RotateAPIKey
 }) (wire.Data[NewAPIKey], error) {
-	overlap := access.OverlapDefault
+	p := access.RotateKeyParams{Overlap: access.OverlapDefault}
 	if in.Body != nil && in.Body.OverlapHours != nil {
-		overlap = time.Duration(*in.Body.OverlapHours) * time.Hour
+		p.Overlap = time.Duration(*in.Body.OverlapHours) * time.Hour
 	}
-	key, text, err := h.app.Access.RotateKey(ctx, in.ID, overlap)
+	if in.Body != nil && in.Body.ExpiresAt.Set {
+		if p.NewExpiry = true; !in.Body.ExpiresAt.Null {
+			p.ExpiresAt = new(time.Time(in.Body.ExpiresAt.Value))
+		}
+	}
+	key, text, err := h.app.Access.RotateKey(ctx, in.ID, p)
 	if err != nil {
 		return wire.Data[NewAPIKey]{}, err
 	}
@@ -52,9 +57,9 @@ func (h handlers) rotateAPIKey(ctx context.Context, in *struct {
 
 func (h handlers) revokeAPIKey(ctx context.Context, in *struct {
 	ID string `path:"api_key_id" minLength:"1" maxLength:"64" doc:"API key to revoke."`
-}) (wire.Data[wire.Deleted], error) {
-	err := h.app.Access.RevokeKey(ctx, in.ID)
-	return wire.DeletedOf(in.ID), err
+}) (wire.Data[RevokedAPIKey], error) {
+	revoked, err := h.app.Access.RevokeKey(ctx, in.ID)
+	return wire.DataOf(RevokedAPIKey{ID: in.ID, Deleted: true, RevokedAPIKeyIDs: append([]string{}, revoked...)}), err
 }
 
 func viewAPIKey(k access.Key) APIKey {
@@ -72,6 +77,7 @@ func viewAPIKey(k access.Key) APIKey {
 
 		OAuthAuthorizationID: db.OrNull(k.AuthorizationID),
 		SuccessorAPIKeyID:    db.OrNull(k.SuccessorID),
+		RotatedWithAPIKeyID:  db.OrNull(k.RotatedWithID),
 	}
 	if k.LastUse != nil {
 		out.LastUsedAt, out.LastUsedFrom = wire.TimestampOrNull(&k.LastUse.At), db.OrNull(k.LastUse.From)

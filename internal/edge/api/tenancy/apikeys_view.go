@@ -21,6 +21,7 @@ type APIKey struct {
 
 	OAuthAuthorizationID *string `json:"oauth_authorization_id" doc:"Authorization of the app that created the key, with which the key ends. Null if none did."`
 	SuccessorAPIKeyID    *string `json:"successor_api_key_id" doc:"API key that this key was replaced by. Null if it was not."`
+	RotatedWithAPIKeyID  *string `json:"rotated_with_api_key_id" doc:"API key that replaced itself, or another one, by this key. Revoking it revokes this one too. Null if a person did, or if this key replaced none."`
 	LastUsedAt           *string `json:"last_used_at" format:"date-time" doc:"When the key was last used, to the minute; null if never. Set in lists only."`
 	LastUsedFrom         *string `json:"last_used_from" doc:"IP address that the key was last used from; null if unknown. Set in lists only."`
 }
@@ -43,4 +44,13 @@ type CreateAPIKey struct {
 // RotateAPIKey says how an API key is replaced.
 type RotateAPIKey struct {
 	OverlapHours *int64 `json:"overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"For how many hours the former key still works, unless it expires earlier. Defaults to 24; 0 ends it now."`
+
+	ExpiresAt wire.Opt[time.Time] `json:"expires_at,omitempty" doc:"When the new key expires; null for never. Only somebody who is signed in can send it. By default, a new key that such a person makes is valid for as long as the former one was, and one that a key or an app makes expires when the former one does."`
+}
+
+// RevokedAPIKey confirms that an API key was revoked.
+type RevokedAPIKey struct {
+	ID               string   `json:"id" doc:"Identifier of the revoked key."`
+	Deleted          bool     `json:"deleted" doc:"Always true."`
+	RevokedAPIKeyIDs []string `json:"revoked_api_key_ids" doc:"Every API key that this request revoked: the key itself and the keys that it has made, unless they were revoked before."`
 }

@@ -70,15 +70,16 @@ func (h handlers) apiKeys() []wire.Route {
 			Describe("The key itself is returned only once, in this response. It can do no more than the key that creates it, and ends with it.").
 			Privileged().Creates(),
 		wire.Post("/v1/api-keys/{api_key_id}/rotate", h.rotateAPIKey, "Replace an API key by a new one").Sensitive().
-			Describe("Returns a new key that can do the same, only once, in this response. The former one works a while longer. If it "+
-				"expires, the new one is valid for as long as the former one was, from now on, but no longer than the key that it ends with. Keys "+
-				"that were created with it stay valid, and end with the new one. If neither the former key nor a key that it was created with "+
-				"makes the request, but another key or an app, the new key ends with that one. Nobody can replace a key that acts for another user.").
+			Describe("Returns a new key that can do the same, only once, in this response. The former one works a while longer. The new "+
+				"one expires when the former one does; somebody who is signed in can prolong it. Keys that were created with the former key stay "+
+				"valid, and end with the new one. The new key is revoked with the key that makes the request, even if that is the former key "+
+				"itself. An app can replace only the keys that it has created, and nobody one that acts for another user.").
 			Privileged().Creates(),
 		wire.Delete("/v1/api-keys/{api_key_id}", h.revokeAPIKey, "Revoke an API key").
-			Describe("Revokes the keys that were created with it too. Takes effect on every node within a second. Only an owner can revoke "+
+			Describe("Revokes the keys that it has made too: those that were created with it, and those that it was replaced by with its own "+
+				"credentials. The response lists them. Takes effect on every node within a second. Only an owner can revoke "+
 				"the key of an owner, or one that an owner created. A key that is limited to legal entities can revoke "+
-				"only itself and the keys created with it.").
+				"only itself and the keys created with it, and an app only the keys that it has created.").
 			Privileged(),
 	)
 }
