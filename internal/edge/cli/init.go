@@ -11,8 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/password"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
@@ -25,7 +28,8 @@ func (s *settings) init() *cobra.Command {
 		Use:   "init",
 		Short: "Create an organization, its owner and an API key",
 		Long: "Create an organization, its owner, a first legal entity and an API key with every scope, and print the key once.\n" +
-			"The owner signs in with a password: --password-stdin reads one, otherwise a link to set one is printed.\n" +
+			"The owner signs in with a password: --password-stdin reads one, otherwise a link to set one is printed. Somebody who has an\n" +
+			"account already signs in as before.\n" +
 			"An empty database is set up first. A database can hold any number of organizations: create more with --another.",
 		Example: "  bursar init --organization \"Acme\" --email you@acme.example\n" +
 			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json\n" +
@@ -46,15 +50,18 @@ func (s *settings) init() *cobra.Command {
 				if len(others) > 0 && !another && p.FirmID == "" {
 					return s.errOthers(others)
 				}
+				if err := login.prepare(c.Context(), a, &p); err != nil {
+					return err
+				}
 				f, err := a.Org.Create(c.Context(), p)
 				if err != nil {
 					return err
 				}
-				link, err := login.set(c.Context(), a, f.Owner.UserID)
+				link, err := login.link(c.Context(), a, f.Owner.UserID)
 				if err != nil {
 					return err
 				}
-				if err := s.printFounded(f, link, asJSON); err != nil {
+				if err := s.printFounded(f, login.publicURL, link, asJSON); err != nil {
 					return err
 				}
 				if len(others) > 0 {
@@ -73,8 +80,8 @@ func (s *settings) init() *cobra.Command {
 	f.StringVar(&p.FirmID, "firm", "", "id of the accounting firm whose client it is; the client can read the documents that the firm shares")
 	f.BoolVar(&another, "another", false, "create the organization although the database has one; --firm implies it")
 	f.BoolVar(&login.stdin, "password-stdin", false, "read the owner's password from standard input")
-	text(f, &login.publicURL, "public-url", "BURSAR_PUBLIC_URL", "http://127.0.0.1:8080",
-		"address of the service in the link to set a password")
+	text(f, &login.publicURL, "public-url", "BURSAR_PUBLIC_URL", localURL,
+		"address of the service as people see it, in the link to set a password and in what is suggested next")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	required(c, "organization", "email")
 	return c
@@ -126,20 +133,37 @@ func (l *firstLogin) read(email, organization string) (err error) {
 // passwordMax bounds how much is read as a password.
 const passwordMax = 4 << 10
 
-// set sets the password, or returns a link to set one. It does nothing for a person who has one already.
-func (l *firstLogin) set(ctx context.Context, a *app.App, userID string) (link secret.Text, err error) {
-	p, err := a.Identity.Find(ctx, userID)
-	switch {
-	case err != nil || p.HasPassword() && !l.stdin:
+// prepare has the organization created together with the owner's password, if one was read. It checks the password first, and refuses one
+// for somebody who can sign in already: who creates an organization must not get into the account of somebody else.
+func (l *firstLogin) prepare(ctx context.Context, a *app.App, p *organization.CreateParams) error {
+	if !l.stdin {
+		return nil
+	}
+	hash, err := a.Identity.CheckFirstPassword(ctx, l.password, p.Email, p.Name)
+	if err != nil {
+		return sentences(err)
+	}
+	p.Also = func(ctx context.Context, tx *db.Tx, owner access.Member) error {
+		err := identity.SetFirstPassword(ctx, tx, owner.UserID, hash)
+		if fault.KindOf(err) == fault.Conflict {
+			return fmt.Errorf("%s has an account already, whose password stays as it is; nothing was created\n"+
+				"Run the command again without --password-stdin: the person then signs in as before", owner.Email)
+		}
+		return err
+	}
+	return nil
+}
+
+// link returns a link to set a password, or none for a person who can sign in already, with a password or otherwise.
+func (l *firstLogin) link(ctx context.Context, a *app.App, userID string) (link secret.Text, err error) {
+	if can, err := a.Identity.CanSignIn(ctx, userID); err != nil || can {
 		return link, err
-	case l.stdin:
-		return link, a.Identity.SetPassword(ctx, userID, l.password, identity.Origin{})
 	}
 	path, err := a.Identity.FirstPassword(ctx, userID)
 	return secret.New(l.publicURL + path.Reveal()), err
 }
 
-func (s *settings) printFounded(f organization.Created, link secret.Text, asJSON bool) error {
+func (s *settings) printFounded(f organization.Created, publicURL string, link secret.Text, asJSON bool) error {
 	if asJSON {
 		out := map[string]string{
 			"organization_id": f.Organization.ID, "legal_entity_id": f.LegalEntity.ID, "user_id": f.Owner.UserID, "api_key": f.KeyText.Reveal(),
@@ -155,10 +179,21 @@ func (s *settings) printFounded(f organization.Created, link secret.Text, asJSON
 			f.Organization.ID, f.Organization.Name, f.LegalEntity.ID, f.LegalEntity.BaseCurrency, f.Owner.UserID, f.Owner.Email, f.KeyText.Reveal())
 	}
 	fmt.Fprintf(s.err, "\nStore the API key now; it cannot be shown again. Next:\n  export BURSAR_API_KEY=...    # the key above\n"+
-		"  bursar serve%s\n  curl -H \"X-API-Key: $BURSAR_API_KEY\" http://127.0.0.1:8080/v1/organization\n", s.flags())
+		"  bursar serve%s%s\n  curl -H \"X-API-Key: $BURSAR_API_KEY\" %s/v1/organization\n", s.flags(), servedAt(publicURL), publicURL)
 	if !link.IsZero() && !asJSON {
 		fmt.Fprintf(s.err, "\nTo sign in with a browser, open this link while the service runs, within a week, and set a password:\n  %s\n",
 			link.Reveal())
 	}
 	return nil
+}
+
+// localURL is where the service listens unless it is told otherwise.
+const localURL = "http://127.0.0.1:8080"
+
+// servedAt returns the flag with which the service is started for an address as people see it.
+func servedAt(publicURL string) string {
+	if publicURL == localURL {
+		return ""
+	}
+	return " --public-url " + publicURL
 }

@@ -62,7 +62,7 @@ func (s *settings) createKey() *cobra.Command {
 				p.Scopes = append(p.Scopes, actor.Scope(text))
 			}
 			var err error
-			if p.ExpiresAt, err = k.expiry(); err != nil {
+			if p.ExpiresAt, err = expiry(k.expires); err != nil {
 				return &usageError{err, c.CommandPath()}
 			}
 			return s.acting(c, k.organization, func(ctx context.Context, a *app.App) error { return s.issueKey(ctx, a, k, p) })
@@ -75,26 +75,29 @@ func (s *settings) createKey() *cobra.Command {
 	f.StringVar(&k.name, "name", "Created on the command line", "what the key is for")
 	f.StringArrayVar(&k.legalEntities, "legal-entity", nil,
 		"id or name of a legal entity that the key is limited to; may be repeated; by default, the key is not limited")
-	f.StringVar(&k.expires, "expires", "", "when the key stops working: a date, which begins at midnight UTC, or a time; by default, never")
+	f.StringVar(&k.expires, "expires", "", expiresUsage+"by default, never")
 	required(c, "scopes")
 	return c
 }
 
-// expiry returns when the key expires, or nil if it does not.
-func (k *newKey) expiry() (*time.Time, error) {
-	if k.expires == "" {
+// expiresUsage describes --expires, except what is the case without it.
+const expiresUsage = "when the key stops working: a date, which begins at midnight UTC, or a time; "
+
+// expiry returns the time of --expires, or nil if it is empty.
+func expiry(text string) (*time.Time, error) {
+	if text == "" {
 		return nil, nil
 	}
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		at, err := time.Parse(layout, k.expires)
+		at, err := time.Parse(layout, text)
 		switch {
 		case err == nil && !at.After(time.Now()):
-			return nil, fmt.Errorf("--expires %s is not in the future: the key would never work", k.expires)
+			return nil, fmt.Errorf("--expires %s is not in the future: the key would never work", text)
 		case err == nil:
 			return new(clock.Stamp(at)), nil
 		}
 	}
-	return nil, fmt.Errorf("--expires %s", clock.Unreadable(k.expires))
+	return nil, fmt.Errorf("--expires %s", clock.Unreadable(text))
 }
 
 func (s *settings) issueKey(ctx context.Context, a *app.App, k *newKey, p access.CreateKeyParams) error {

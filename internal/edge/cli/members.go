@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
 func (s *settings) members() *cobra.Command {
@@ -25,7 +26,7 @@ func (s *settings) members() *cobra.Command {
 		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(s.addMember(), s.inviteMember(), s.setMember(), s.listMembers(), s.removeMember())
+	c.AddCommand(s.addMember(), s.inviteMember(), s.setMember(), s.listMembers(), s.removeMember(), s.resetSecondFactor())
 	return c
 }
 
@@ -37,7 +38,8 @@ func (s *settings) addMember() *cobra.Command {
 		Long: "Add a person to an organization, with a role. Owners and admins manage the organization, accountants keep the books,\n" +
 			"viewers read them, and auditors also read the audit log. A person who is a member of another organization on this\n" +
 			"server is the same user there.\n" +
-			"Somebody new cannot sign in until they have set a password; `bursar members invite` lets them do so.",
+			"Somebody new cannot sign in until they have set a password, for which the service mails them a link from /forgot-password.\n" +
+			"To give a new person a link yourself, run `bursar members invite` instead of this command.",
 		Example: "  bursar members add --email ada@acme.example --role accountant\n" +
 			"  bursar keys create --user ada@acme.example --scopes apis.all   # a key that acts for her",
 		Args: noArgs,
@@ -85,24 +87,17 @@ func (s *settings) listMembers() *cobra.Command {
 	return c
 }
 
-// membersPage is how many members are read at a time.
-const membersPage = 100
-
 func (s *settings) printMembers(ctx context.Context, a *app.App) error {
 	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	for p := (page.Request{Limit: membersPage}); ; {
-		found, err := a.Access.Members(ctx, p)
-		if err != nil {
-			return err
-		}
-		for _, m := range found.Items {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Email, m.Role, m.JoinedAt.Format(time.DateOnly), m.UserID,
-				strings.Join(m.LegalEntityIDs, " "))
-		}
-		if p.Cursor = found.NextCursor; p.Cursor == "" {
-			return t.Flush()
-		}
+	list := func(p page.Request) (page.Page[access.Member], error) { return a.Access.Members(ctx, p) }
+	err := eachOf(list, func(m access.Member) {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Email, m.Role, m.JoinedAt.Format(time.DateOnly), m.UserID,
+			strings.Join(m.LegalEntityIDs, " "))
+	})
+	if err != nil {
+		return err
 	}
+	return t.Flush()
 }
 
 func (s *settings) removeMember() *cobra.Command {

@@ -112,7 +112,7 @@ func (s *settings) inviteMember() *cobra.Command {
 	f.StringVar(&email, "email", "", "email address of the person (required)")
 	f.StringVar(&role, "role", "", "owner, admin, accountant, viewer or auditor (required)")
 	f.StringArrayVar(&entities, "legal-entity", nil, memberEntityUsage+"by default, the member is not limited")
-	text(f, &address, "public-url", "BURSAR_PUBLIC_URL", "http://127.0.0.1:8080",
+	text(f, &address, "public-url", "BURSAR_PUBLIC_URL", localURL,
 		"address of the service as people see it, with which the link begins")
 	required(c, "email", "role")
 	return c

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 )
@@ -41,7 +40,7 @@ func (s *settings) createOAuthClient() *cobra.Command {
 			"  bursar oauth-clients create --name \"Month-end script\" --redirect-uri http://127.0.0.1/callback --organization org_01jd…",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := asFlags(p.Validate()); err != nil { // wrong usage is named before a missing database
+			if err := sentences(p.Validate()); err != nil { // wrong usage is named before a missing database
 				return &usageError{err, c.CommandPath()}
 			}
 			register := func(ctx context.Context, a *app.App) (err error) {
@@ -52,7 +51,7 @@ func (s *settings) createOAuthClient() *cobra.Command {
 					made, err = a.OAuth.RegisterForOrganization(ctx, p)
 				}
 				if err != nil {
-					return asFlags(err)
+					return sentences(err)
 				}
 				fmt.Fprintln(s.out, made.ID)
 				fmt.Fprintf(s.err, "\nRegistered %s. Its client_id is printed above.\n", made.Name)
@@ -73,11 +72,6 @@ func (s *settings) createOAuthClient() *cobra.Command {
 	return c
 }
 
-// asFlags names the flags of oauth-clients create instead of the fields of the API.
-func asFlags(err error) error {
-	return sentences(fault.RenameField(fault.RenameWhole(err, "redirect_uris", "redirect-uri"), "homepage_url", "homepage"))
-}
-
 func (s *settings) listOAuthClients() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
@@ -91,30 +85,23 @@ func (s *settings) listOAuthClients() *cobra.Command {
 	}
 }
 
-// oauthClientsPage is how many apps are read at a time.
-const oauthClientsPage = 100
-
 func (s *settings) printOAuthClients(ctx context.Context, a *app.App) error {
 	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	for p := (page.Request{Limit: oauthClientsPage}); ; {
-		found, err := a.OAuth.AllClients(ctx, p)
-		if err != nil {
-			return err
+	list := func(p page.Request) (page.Page[oauth.Client], error) { return a.OAuth.AllClients(ctx, p) }
+	err := eachOf(list, func(one oauth.Client) {
+		by, state := string(one.RegisteredBy), "active"
+		if one.OrganizationID != "" {
+			by = one.OrganizationID
 		}
-		for _, one := range found.Items {
-			by, state := string(one.RegisteredBy), "active"
-			if one.OrganizationID != "" {
-				by = one.OrganizationID
-			}
-			if one.RevokedAt != nil {
-				state = "revoked"
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", one.ID, by, state, one.Name, strings.Join(one.RedirectURIs, " "))
+		if one.RevokedAt != nil {
+			state = "revoked"
 		}
-		if p.Cursor = found.NextCursor; p.Cursor == "" {
-			return t.Flush()
-		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", one.ID, by, state, one.Name, strings.Join(one.RedirectURIs, " "))
+	})
+	if err != nil {
+		return err
 	}
+	return t.Flush()
 }
 
 func (s *settings) revokeOAuthClient() *cobra.Command {

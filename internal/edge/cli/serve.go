@@ -117,7 +117,7 @@ func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.breached, "breached-passwords", "BURSAR_BREACHED_PASSWORDS", "",
 		"file with SHA-1 hashes of passwords that nobody may choose, as Have I Been Pwned gives them out, in order")
 	c.Flags().BoolVar(&srv.registration, "oauth-registration", false,
-		"let apps that want to act for people register themselves; without it, owners and `bursar oauth-clients create` register them")
+		"let apps that want to act for people register themselves; without it, owners register them, and the command oauth-clients create does")
 	c.Flags().StringArrayVar(&srv.providerURLs, "provider-url", nil,
 		"use another address for a provider, as name=URL; BURSAR_PROVIDER_<NAME>_URL does the same")
 	if v, ok := os.LookupEnv("BURSAR_SECRET_KEY"); ok {

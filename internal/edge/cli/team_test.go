@@ -1,11 +1,14 @@
 package cli_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/db"
@@ -29,7 +32,10 @@ func TestAMemberIsChangedAndInvitedOnTheCommandLine(t *testing.T) {
 		if r := members("list").mustDo(t); !strings.Contains(r.out, f.LegalEntityID) {
 			t.Errorf("%+v", r)
 		}
-		members("set", "--email", "ada@acme.example", "--role", "owner").mustFail(t, 1, "role", "all legal entities")
+		members("set", "--email", "ada@acme.example", "--role", "owner").mustFail(t, 1, "--role an owner has access to all legal entities",
+			"remove that limit too")
+		members("set", "--email", "ada@acme.example", "--role", "owner", "--legal-entity", f.LegalEntityID).mustFail(t, 1,
+			"--legal-entity an owner has access to all legal entities")
 		members("set", "--email", "ada@acme.example", "--role", "owner", "--all-legal-entities").mustDo(t)
 		members("set", "--email", "ada@acme.example", "--role", "boss").mustFail(t, 1, "role must be one of")
 		members("set", "--email", "ada@acme.example").mustFail(t, 2, "nothing is to be changed")
@@ -59,21 +65,20 @@ func TestAKeyIsListedAndRotatedOnTheCommandLine(t *testing.T) {
 		address := serve(t, c).ready(t)
 		former := keyOf(t, c, f, "--scopes", "apis.read", "--name", "Nightly export")
 		var id string
-		for line := range strings.Lines(inside(on(c, "keys", "list")...).mustDo(t).out) {
-			if strings.Contains(line, "Nightly export") {
-				id = strings.Fields(line)[0]
-				if !strings.Contains(line, "…"+former[len(former)-4:]) || !strings.Contains(line, "works") || !strings.Contains(line, "never used") {
-					t.Errorf("%s", line)
-				}
-			}
+		listed := inside(on(c, "keys", "list")...).mustDo(t).out
+		first := regexp.MustCompile(`(?m)^(key_[0-9a-z]{26})  …` + former[len(former)-4:] +
+			`  Nightly export\n    works, never expires, never used\n    apis\.read; acts for nobody\n`).FindStringSubmatch(listed)
+		if first == nil {
+			t.Fatal(listed)
 		}
+		id = first[1]
 		next := strings.TrimSpace(inside(on(c, "keys", "rotate", id)...).mustDo(t).out)
 		for _, key := range []string{former, next} {
 			if _, err := once(address, key).Organization(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
-		if r := inside(on(c, "keys", "list")...).mustDo(t); strings.Count(r.out, "Nightly export") != 2 || !strings.Contains(r.out, "expires ") {
+		if r := inside(on(c, "keys", "list")...).mustDo(t); strings.Count(r.out, "Nightly export") != 2 || !strings.Contains(r.out, "works, expires 20") {
 			t.Errorf("%+v", r)
 		}
 		inside(on(c, "keys", "rotate", id)...).mustFail(t, 1, "was replaced by")
@@ -86,11 +91,54 @@ func TestAKeyIsListedAndRotatedOnTheCommandLine(t *testing.T) {
 				second = k.ID
 			}
 		}
-		inside(on(c, "keys", "rotate", second, "--overlap-hours", "0")...).mustDo(t)
+		inside(on(c, "keys", "rotate", second, "--expires", "2020-01-31")...).mustFail(t, 2, "--expires 2020-01-31 is not in the future")
+		inside(on(c, "keys", "rotate", second, "--overlap-hours", "0", "--expires", "2099-01-31")...).mustDo(t)
+		if r := inside(on(c, "keys", "list")...).mustDo(t); !strings.Contains(r.out, "works, expires 2099-01-31 00:00") {
+			t.Errorf("%+v", r)
+		}
 		time.Sleep(time.Second) // a node honors it within that time
 		if _, err := once(address, next).Organization(t.Context()); statusOf(err) != http.StatusUnauthorized {
 			t.Errorf("a key that was replaced without an overlap: %v", err)
 		}
 		inside(on(c, "verify")...).mustDo(t)
+	})
+}
+
+func TestTheListOfKeysShowsWhatEachCanDoWithinTheWidthOfATerminal(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		f := found(t, c)
+		members := func(args ...string) { inside(on(c, append([]string{"members"}, args...)...)...).mustDo(t) }
+		members("add", "--email", "ada.lovelace-of-the-analytical-engine@accounting.acme.example", "--role", "accountant")
+		keyOf(t, c, f, "--scopes", "apis.all,write:memory", "--user", "ada.lovelace-of-the-analytical-engine@accounting.acme.example", "--name",
+			strings.Repeat("What it is for ", 6), "--legal-entity", "Acme", "--expires", "2099-01-31")
+		keyOf(t, c, f, "--scopes", "apis.read", "--user", "ada.lovelace-of-the-analytical-engine@accounting.acme.example", "--name", "Through")
+		members("set", "--email", "ada.lovelace-of-the-analytical-engine@accounting.acme.example", "--legal-entity", "Acme")
+		r := inside(on(c, "keys", "list")...).mustDo(t)
+		for line := range strings.Lines(r.out) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 120 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+		words := strings.Join(strings.Fields(r.out), " ")
+		for _, text := range []string{"works, expires 2099-01-31 00:00, never used", "apis.all, write:memory; acts for ada.lovelace-of", "; limited to Acme key_",
+			"apis.read; acts for ada.lovelace-of-the-analytical-engine@accounting.acme.example; limited through its user to Acme",
+			"acts for owner@acme.example"} {
+			if !strings.Contains(words, text) {
+				t.Errorf("it does not say %q:\n%s", text, r.out)
+			}
+		}
+		var keys []map[string]any
+		if err := json.Unmarshal([]byte(inside(on(c, "keys", "list", "--json")...).mustDo(t).out), &keys); err != nil || len(keys) != 3 {
+			t.Fatal(err, keys)
+		}
+		if got := keys[0]; got["name"] != "Through" || fmt.Sprint(got["user_legal_entity_ids"]) != "["+f.LegalEntityID+"]" ||
+			got["user_email"] != "ada.lovelace-of-the-analytical-engine@accounting.acme.example" || got["expires_at"] != nil {
+			t.Errorf("%v", got)
+		}
+		if got := keys[1]; fmt.Sprintf("%v %v %v", got["scopes"], got["legal_entity_ids"], got["expires_at"]) !=
+			"[apis.all write:memory] ["+f.LegalEntityID+"] 2099-01-31T00:00:00.000Z" {
+			t.Errorf("%v", got)
+		}
 	})
 }

@@ -91,7 +91,22 @@ func sentences(err error) error {
 	}
 	parts := make([]string, len(f.Fields))
 	for i, field := range f.Fields {
-		parts[i] = "--" + field.Name + " " + field.Message
+		parts[i] = "--" + flagOf(field.Name) + " " + field.Message
 	}
 	return errors.New(strings.Join(parts, "; "))
+}
+
+// otherFlags has the flags that are not spelled as the field of the API that they set.
+var otherFlags = map[string]string{
+	"legal_entity_ids": "legal-entity", "password": "password-stdin", "expires_at": "expires", "user_id": "user", "redirect_uris": "redirect-uri",
+	"homepage_url": "homepage",
+}
+
+// flagOf returns the flag that sets a field of the API. The elements of a list have the flag of the list.
+func flagOf(field string) string {
+	name, _, _ := strings.Cut(field, "[")
+	if flag, ok := otherFlags[name]; ok {
+		return flag
+	}
+	return strings.ReplaceAll(name, "_", "-")
 }

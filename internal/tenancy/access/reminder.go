@@ -101,8 +101,8 @@ func (s *Service) announce(ctx context.Context, tx *db.Tx, k Key) error {
 	for _, address := range to { // one for each, because an address that is refused must not keep the others from it
 		err := s.Send(ctx, tx, mail.Message{To: []string{address}, Subject: fmt.Sprintf("%s: an API key expires soon", o.Name),
 			Text: fmt.Sprintf("The API key %q of %s, which ends in %s, expires at %s.\n\nPrograms that use it stop working then. To replace "+
-				"it, without an interruption, by a new key that is valid for as long as this one was: "+
-				"POST /v1/api-keys/%s/rotate\n", k.Name, o.Name, k.LastFour,
+				"it, without an interruption, by a new key that is valid for as long as this one was, sign in and send "+
+				"POST /v1/api-keys/%s/rotate. Rotated with a key, the new one expires when this one does.\n", k.Name, o.Name, k.LastFour,
 				k.ExpiresAt.UTC().Format(time.RFC1123), k.ID)})
 		if err != nil {
 			return err

@@ -38,8 +38,8 @@ func (s *Service) UpdateMember(ctx context.Context, userID string, p UpdateMembe
 			m.LegalEntityIDs = append([]string{}, *p.LegalEntityIDs...)
 		}
 		if p.LegalEntityIDs == nil && m.Role == actor.Owner && len(m.LegalEntityIDs) > 0 {
-			return fault.Invalidf("role", "an owner has access to all legal entities, but the member is limited: send an empty "+
-				"legal_entity_ids too")
+			return fault.Invalidf("role", "an owner has access to all legal entities, but the member is limited to some: remove "+
+				"that limit too")
 		}
 		if err := CheckMembership(ctx, tx, m.Role, m.LegalEntityIDs); err != nil {
 			return err
@@ -77,7 +77,7 @@ func CheckMembership(ctx context.Context, tx *db.Tx, role actor.Role, legalEntit
 		}
 	}
 	if role == actor.Owner && len(legalEntityIDs) > 0 {
-		faults.Addf("legal_entity_ids", "an owner has access to all legal entities: send an empty list, or another role")
+		faults.Addf("legal_entity_ids", "an owner has access to all legal entities: name none, or choose another role")
 	}
 	return faults.Err()
 }

@@ -99,6 +99,9 @@ type Happened struct {
 	Email   string         `json:"email"` // if the person is found by it
 	Details map[string]any `json:"details"`
 	Origin  Origin         `json:"origin"`
+
+	// ByOperator means that the operator of the service did it on the command line, and not the person.
+	ByOperator bool `json:"by_operator,omitempty"`
 }
 
 // Kind returns the name of the job.
@@ -150,6 +153,9 @@ func (s *Service) Record(ctx context.Context, h Happened) error {
 	for _, m := range orgs {
 		who := actor.From(ctx)
 		who.OrganizationID, who.UserID, who.RequestID = m.OrganizationID, p.UserID, h.Origin.RequestID
+		if h.ByOperator {
+			who.UserID = "" // as in every record of what the operator does
+		}
 		err := s.db.Write(actor.With(ctx, who), m.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			audit.Record(ctx, tx, audit.Change{Action: h.Action, ResourceType: "user", ResourceID: p.UserID, After: told.facts(), Object: told,
 				PartsOnly: true})

@@ -77,6 +77,9 @@ type CreateParams struct {
 	Currency string
 	Timezone string
 	FirmID   string // the firm that it is a client of; empty for none
+
+	// Also runs in the same database transaction, with the owner: if it fails, nothing is created. Nil means nothing.
+	Also func(ctx context.Context, tx *db.Tx, owner access.Member) error
 }
 
 // Created is a new organization with its first records.
@@ -131,6 +134,11 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (f Created, err er
 		}
 		if f.Owner, err = access.AddMember(ctx, tx, p.Email, actor.Owner); err != nil {
 			return err
+		}
+		if p.Also != nil {
+			if err := p.Also(ctx, tx, f.Owner); err != nil {
+				return err
+			}
 		}
 		f.Key, f.KeyText, err = access.IssueKey(ctx, tx, access.CreateKeyParams{Name: "First key", UserID: f.Owner.UserID, Scopes: actor.Scopes})
 		return err
