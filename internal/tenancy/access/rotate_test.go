@@ -11,7 +11,9 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
@@ -303,5 +305,28 @@ func TestKeysThatAreRotatedAndRevokedInAnyOrderEndWithTheOnesThatMadeThem(t *tes
 		if rotations < 20 || revocations < 10 {
 			o.Errorf("%d keys were made by rotation with a key, of which %d were revoked: too few to say anything", rotations, revocations)
 		}
+	})
+}
+
+func TestAKeyWithAWrongEndTakesAsLongAsOneThatIsUnknown(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		_, text := o.key(o.signedIn(o.owner), CreateKeyParams{})
+		plain := text.Reveal()
+		almost := plain[:len(plain)-1] + "0"
+		if almost == plain {
+			almost = plain[:len(plain)-1] + "1"
+		}
+		unknown, err := token.New(o.db.Random(), keyPrefix)
+		o.must(err)
+		attempt := func(text secret.Text) func() {
+			return func() {
+				for range 20 { // one takes too short a time to compare
+					if _, err := o.Authenticate(o.Context(), text); fault.KindOf(err) != fault.Unauthorized {
+						o.Fatal(err)
+					}
+				}
+			}
+		}
+		dbtest.SameTime(o.T, map[string]func(){"unknown": attempt(unknown), "a wrong end": attempt(secret.New(almost))})
 	})
 }
