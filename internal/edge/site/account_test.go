@@ -12,8 +12,10 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/base/totp"
+	"github.com/bursarhq/bursar/internal/edge/site"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
@@ -140,6 +142,28 @@ func pictures(s *service, a answer) (n int) {
 		n++
 	}
 	return n
+}
+
+func TestThePageSaysWhyThereAreNoPasskeysAtAnAddressWithoutANameOrHTTPS(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"http://127.0.0.1:8080", "http://books.acme.example", "https://192.0.2.7"} {
+		t.Run(address, func(t *testing.T) {
+			eachWith(t, func(_ *site.Config, a *app.Config) { a.PublicURL = address }, func(s *service) {
+				a := s.ada().get("/account").wants("the account", 200, "", "Passkeys Not available here.", "or the name localhost")
+				if strings.Contains(a.text, "Sign in with a fingerprint") {
+					t.Error("it offers a passkey")
+				}
+			})
+		})
+	}
+	t.Run("localhost", func(t *testing.T) {
+		eachWith(t, func(*site.Config, *app.Config) {}, func(s *service) {
+			if a := s.ada().get("/account").wants("the account", 200, "", "Sign in with a fingerprint"); strings.Contains(a.text,
+				"Not available here") {
+				t.Error(a.text)
+			}
+		})
+	})
 }
 
 func TestAPersonHandlesOnlyTheirOwnPasskeys(t *testing.T) {
