@@ -116,7 +116,8 @@ func (x *trials) judge(what string, err error, before map[string]int64, d *db.DB
 	switch again := change(before, x.counts(d)); {
 	case got == "" && (err != nil || again != x.full):
 		x.Errorf("%s: repeated, it stored %q: %v", what, again, err)
-	case err != nil && (fault.KindOf(err) == fault.Internal || fault.KindOf(err) == fault.Unavailable) && !(x.op.Refuses != nil && x.op.Refuses(err)):
+	case err != nil && (fault.KindOf(err) == fault.Internal || fault.KindOf(err) == fault.Unavailable) &&
+		(x.op.Refuses == nil || !x.op.Refuses(err)):
 		x.Errorf("%s: repeated after %q, it failed: %v", what, got, err)
 	}
 }

@@ -73,7 +73,8 @@ func organizations(t *testing.T, c db.Config) int {
 func TestInitSuggestsWhatWorksAtTheAddressThatPeopleSee(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
-	r := inside(on(c, "init", "--organization", "Acme", "--email", "ada@acme.example", "--public-url", "https://books.acme.example")...).mustDo(t)
+	r := inside(on(c, "init", "--organization", "Acme", "--email", "ada@acme.example", "--public-url",
+		"https://books.acme.example")...).mustDo(t)
 	for _, text := range []string{"--public-url https://books.acme.example\n", " https://books.acme.example/v1/organization\n",
 		"https://books.acme.example/set-password"} {
 		if !strings.Contains(r.err, text) {
@@ -114,8 +115,8 @@ func TestAMemberWithoutASecondFactorIsLetInOnTheCommandLine(t *testing.T) {
 // addPasskey stores a passkey of the only user, which no device has.
 func addPasskey(t *testing.T, c db.Config) {
 	t.Helper()
-	damage(t, c, "INSERT INTO passkeys (passkey_id, user_id, credential_id, name, credential, created_at) SELECT 'psk_1', user_id, 'x', 'Laptop', "+
-		"'x', created_at FROM users")
+	damage(t, c, "INSERT INTO passkeys (passkey_id, user_id, credential_id, name, credential, created_at) SELECT 'psk_1', user_id, "+
+		"'x', 'Laptop', 'x', created_at FROM users")
 }
 
 func TestNoFlagTakesACommandForItsValue(t *testing.T) {

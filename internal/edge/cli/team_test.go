@@ -78,7 +78,8 @@ func TestAKeyIsListedAndRotatedOnTheCommandLine(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if r := inside(on(c, "keys", "list")...).mustDo(t); strings.Count(r.out, "Nightly export") != 2 || !strings.Contains(r.out, "works, expires 20") {
+		if r := inside(on(c, "keys", "list")...).mustDo(t); strings.Count(r.out, "Nightly export") != 2 ||
+			!strings.Contains(r.out, "works, expires 20") {
 			t.Errorf("%+v", r)
 		}
 		inside(on(c, "keys", "rotate", id)...).mustFail(t, 1, "was replaced by")
@@ -121,7 +122,8 @@ func TestTheListOfKeysShowsWhatEachCanDoWithinTheWidthOfATerminal(t *testing.T) 
 			}
 		}
 		words := strings.Join(strings.Fields(r.out), " ")
-		for _, text := range []string{"works, expires 2099-01-31 00:00, never used", "apis.all, write:memory; acts for ada.lovelace-of", "; limited to Acme key_",
+		for _, text := range []string{"works, expires 2099-01-31 00:00, never used", "apis.all, write:memory; acts for ada.lovelace-of",
+			"; limited to Acme key_",
 			"apis.read; acts for ada.lovelace-of-the-analytical-engine@accounting.acme.example; limited through its user to Acme",
 			"acts for owner@acme.example"} {
 			if !strings.Contains(words, text) {

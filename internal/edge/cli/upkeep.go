@@ -98,8 +98,8 @@ func sentences(err error) error {
 
 // otherFlags has the flags that are not spelled as the field of the API that they set.
 var otherFlags = map[string]string{
-	"legal_entity_ids": "legal-entity", "password": "password-stdin", "expires_at": "expires", "user_id": "user", "redirect_uris": "redirect-uri",
-	"homepage_url": "homepage",
+	"legal_entity_ids": "legal-entity", "password": "password-stdin", "expires_at": "expires", "user_id": "user",
+	"redirect_uris": "redirect-uri", "homepage_url": "homepage",
 }
 
 // flagOf returns the flag that sets a field of the API. The elements of a list have the flag of the list.

@@ -97,8 +97,8 @@ func (s *Service) authorize(ctx context.Context, tx *db.Tx, p CreateKeyParams, w
 		}
 	}
 	if len(p.LegalEntityIDs) == 0 && who.Limited() {
-		return fault.Forbiddenf("a key that is limited to some legal entities, itself or through its user, cannot create a key for all of them: " +
-			"send legal_entity_ids")
+		return fault.Forbiddenf("a key that is limited to some legal entities, itself or through its user, cannot create a key for all of " +
+			"them: send legal_entity_ids")
 	}
 	for i, le := range p.LegalEntityIDs {
 		_, err := entity.Get(ctx, tx, le)

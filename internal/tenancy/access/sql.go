@@ -147,8 +147,8 @@ func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
 	return db.Insert(ctx, tx, "api_keys", keyRow{
 		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), CreatedBy: db.OrNull(k.CreatedBy),
 		ParentID: db.OrNull(k.ParentID), Authorization: db.OrNull(k.AuthorizationID), Successor: db.OrNull(k.SuccessorID),
-		RotatedWith: db.OrNull(k.RotatedWithID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "),
-		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RemindedAt: k.RemindedAt, CreatedAt: k.CreatedAt,
+		RotatedWith: db.OrNull(k.RotatedWithID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "),
+		LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "), ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RemindedAt: k.RemindedAt, CreatedAt: k.CreatedAt,
 	})
 }
 
@@ -160,7 +160,8 @@ func (r keyRow) key() Key {
 	return Key{
 		ID: r.APIKeyID, OrganizationID: r.OrganizationID, UserID: db.OrEmpty(r.UserID), CreatedBy: db.OrEmpty(r.CreatedBy),
 		ParentID: db.OrEmpty(r.ParentID), AuthorizationID: db.OrEmpty(r.Authorization), SuccessorID: db.OrEmpty(r.Successor),
-		RotatedWithID: db.OrEmpty(r.RotatedWith), Name: r.Name, LastFour: r.LastFour, Scopes: scopes, LegalEntityIDs: strings.Fields(r.LegalEntityIDs), ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+		RotatedWithID: db.OrEmpty(r.RotatedWith), Name: r.Name, LastFour: r.LastFour, Scopes: scopes,
+		LegalEntityIDs: strings.Fields(r.LegalEntityIDs), ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
 		RemindedAt: r.RemindedAt, CreatedAt: r.CreatedAt, hash: r.KeyHash,
 	}
 }
