@@ -27,8 +27,8 @@ func (s *settings) listKeys() *cobra.Command {
 		Use:   "list",
 		Short: "List the API keys of an organization",
 		Long: "List the API keys of an organization, the newest first: the id, the last characters of the key, and its name; whether it\n" +
-			"works, when it expires, when it was used last and from which address; its scopes, the member that it acts for, and the legal entities\n" +
-			"that it is limited to, itself or through the member. It is known to the minute when a key was used.",
+			"works, when it expires, when it was used last and from which address; its scopes, the member that it acts for, and\n" +
+			"the legal entities that it is limited to, itself or through the member. It is known to the minute when a key was used.",
 		Example: "  bursar keys list\n  bursar keys list --organization org_01jd… --json | jq length",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

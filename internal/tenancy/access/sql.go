@@ -148,7 +148,8 @@ func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
 		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), CreatedBy: db.OrNull(k.CreatedBy),
 		ParentID: db.OrNull(k.ParentID), Authorization: db.OrNull(k.AuthorizationID), Successor: db.OrNull(k.SuccessorID),
 		RotatedWith: db.OrNull(k.RotatedWithID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "),
-		LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "), ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RemindedAt: k.RemindedAt, CreatedAt: k.CreatedAt,
+		LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "), ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RemindedAt: k.RemindedAt,
+		CreatedAt: k.CreatedAt,
 	})
 }
 
