@@ -340,3 +340,70 @@ func TestAKeyWithoutAUserDoesNoMoreThanWhoCreatedIt(t *testing.T) {
 		}
 	})
 }
+
+func TestTheAnswerToARevocationListsTheKeysThatALeakedOneHasReplacedItselfBy(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		end := time.Now().UTC().AddDate(0, 1, 0).Truncate(time.Second)
+		leaked := keyFrom(t, s, n.Key, client.CreateAPIKey{ExpiresAt: &end})
+		next, err := client.New(s.URL, leaked.Key).RotateAPIKey(t.Context(), leaked.ID, client.RotateAPIKey{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next.RotatedWithAPIKeyID == nil || *next.RotatedWithAPIKeyID != leaked.ID || !next.ExpiresAt.Equal(end) {
+			t.Errorf("the successor is %+v", next)
+		}
+		later := end.AddDate(1, 0, 0)
+		_, err = client.New(s.URL, next.Key).RotateAPIKey(t.Context(), next.ID, client.RotateAPIKey{ExpiresAt: &later})
+		if err == nil || !strings.Contains(err.Error(), "403") || !strings.Contains(err.Error(), "signed in") {
+			t.Errorf("a key that prolongs itself: %v", err)
+		}
+		app := n.Token(t, actor.Scopes...)
+		for _, r := range []apitest.Request{{Method: "POST", Path: "/v1/api-keys/" + next.ID + "/rotate", Body: `{"overlap_hours":0}`},
+			{Method: "DELETE", Path: "/v1/api-keys/" + next.ID}} {
+			r.Key = app
+			if a := s.Send(t, r); a.Status != 403 || !strings.Contains(string(a.Body), "only the keys that it has created") {
+				t.Errorf("an app: %s %d %s", r.Method, a.Status, a.Body)
+			}
+		}
+		var answer struct {
+			Data struct {
+				ID      string   `json:"id"`
+				Revoked []string `json:"revoked_api_key_ids"`
+			} `json:"data"`
+		}
+		for _, want := range [][]string{{leaked.ID, next.ID}, {}} { // the second time, nothing is left to revoke
+			a := s.Send(t, apitest.Request{Method: "DELETE", Path: "/v1/api-keys/" + leaked.ID, Key: n.Key})
+			if err := json.Unmarshal(a.Body, &answer); err != nil || a.Status != 200 || answer.Data.ID != leaked.ID ||
+				!slices.Equal(answer.Data.Revoked, want) {
+				t.Errorf("%d %s, want %v", a.Status, a.Body, want)
+			}
+		}
+		if got := works(t, s, next.Key); got != 401 {
+			t.Errorf("the successor of the leaked key answers %d", got)
+		}
+	})
+}
+
+func TestAPersonWhoIsSignedInChoosesWhenANewKeyExpires(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		session := n.Session(t)
+		end := time.Now().UTC().AddDate(0, 1, 0).Truncate(time.Second)
+		for body, want := range map[string]*time.Time{`{"expires_at":null}`: nil, `{"expires_at":"2099-01-31T00:00:00Z"}`: new(time.Date(2099, 1,
+			31, 0, 0, 0, 0, time.UTC))} {
+			k := keyFrom(t, s, n.Key, client.CreateAPIKey{ExpiresAt: &end})
+			a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/api-keys/" + k.ID + "/rotate", Key: session, Body: body})
+			var made struct{ Data client.APIKey }
+			if err := json.Unmarshal(a.Body, &made); err != nil || a.Status != 201 {
+				t.Fatalf("%d %s", a.Status, a.Body)
+			}
+			if got := made.Data; (got.ExpiresAt == nil) != (want == nil) || want != nil && !got.ExpiresAt.Equal(*want) ||
+				got.RotatedWithAPIKeyID != nil {
+				t.Errorf("%s: %+v", body, got)
+			}
+		}
+	})
+}
