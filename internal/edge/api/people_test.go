@@ -11,6 +11,9 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
+// ofOthers are the operations that an app may not do with what it has not created itself, as the samples are.
+var ofOthers = []string{"DELETE /v1/api-keys/{api_key_id}", "POST /v1/api-keys/{api_key_id}/rotate"}
+
 // An app with the scopes and the role of a key may do what the key may do, on every route.
 func TestSoakEveryRouteTakesATokenAndASessionAsItTakesAKey(t *testing.T) {
 	eachRouteOfOneOnce(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {
@@ -23,7 +26,11 @@ func TestSoakEveryRouteTakesATokenAndASessionAsItTakesAKey(t *testing.T) {
 			}
 			for what, key := range map[string]string{"token": token, "session": session} {
 				_, own := request(t, r, n)
-				if a := s.Send(t, own.request(r, key)); a.Status != r.Status {
+				want := r.Status
+				if what == "token" && slices.Contains(ofOthers, r.String()) {
+					want = http.StatusForbidden
+				}
+				if a := s.Send(t, own.request(r, key)); a.Status != want {
 					t.Errorf("a %s: %d %s", what, a.Status, a.Body)
 				}
 			}
