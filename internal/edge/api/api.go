@@ -39,6 +39,13 @@ type Config struct {
 	Registration bool // apps may register themselves (RFC 7591)
 }
 
+// Browsers that have reached the service by HTTPS use nothing else for a year (RFC 6797). Other hosts of the domain are not ours to decide
+// about.
+const (
+	strictTransport    = "Strict-Transport-Security"
+	strictTransportFor = "max-age=31536000"
+)
+
 // API serves every HTTP request.
 type API struct {
 	app     *app.App
@@ -106,6 +113,9 @@ func requestID(ctx context.Context) string {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request := a.ids.New(id.Request)
 	w.Header().Set("X-Request-Id", request)
+	if a.browser.Secure() {
+		w.Header().Set(strictTransport, strictTransportFor)
+	}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
 	// Deadlines belong to the connection, so that each request sets them again. The read deadline ends a body that arrives too slowly.
 	// Without a body, reading only detects that the caller has closed the connection; a deadline would look the same.
@@ -176,7 +186,9 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 // refuse answers a request that no route takes. It needs no key; one of a caller who is known counts against the rate limits as on every
 // route.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if _, unknown := a.credentialOf(r); unknown == nil {
+	if _, unknown := a.credentialOf(r); unknown != nil {
+		a.limits.describeStranger(w.Header(), browser.Network(a.browser.Address(r)))
+	} else {
 		ctx, cancel := context.WithTimeout(r.Context(), wire.HandleTimeout)
 		defer cancel()
 		if _, limited := a.admit(w, r.WithContext(ctx), wire.ForKnown); fault.KindOf(limited) == fault.RateLimited {

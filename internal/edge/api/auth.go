@@ -32,8 +32,8 @@ type caller struct {
 	members []identity.Membership
 }
 
-// admit returns the actor of a request, and counts it against the rate limits. Every answer to a request with a key says what is left of
-// them, also if the request is refused: of those of the key, or of that of the address if the key is unknown.
+// admit returns the actor of a request, and counts it against the rate limits. Every answer says what is left of them, also if the request
+// is refused: of those of the key, or of that of the address if the key is unknown or there is none.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, access wire.Access) (caller, error) {
 	if access == wire.ForAnyone {
 		return a.admitAnyone(w.Header(), r)
@@ -118,8 +118,11 @@ func (a *API) credentialOf(r *http.Request) (credential, error) {
 	if key := r.Header.Get(keyHeader); key != "" {
 		return credential{secret.New(key), a.app.Access.IsNew, as(a.app.Access.Authenticate)}, nil
 	}
-	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
-		return credential{secret.New(strings.TrimSpace(token)), a.app.OAuth.IsNew, as(a.app.OAuth.Authenticate)}, nil
+	if token, ok := bearer(r); ok {
+		if strings.HasPrefix(token, keyPrefix) {
+			return credential{}, errKeyAsToken
+		}
+		return credential{secret.New(token), a.app.OAuth.IsNew, as(a.app.OAuth.Authenticate)}, nil
 	}
 	text := a.browser.Text(r, browser.Session)
 	if text.IsZero() {
@@ -143,11 +146,12 @@ func (a *API) resolveSession(ctx context.Context, text secret.Text) (caller, err
 
 // authenticate returns who makes a request. For what is unknown, it says in the headers of the answer what is left for the address.
 func (a *API) authenticate(h http.Header, r *http.Request) (caller, error) {
+	address := browser.Network(a.browser.Address(r))
 	shown, err := a.credentialOf(r)
 	if err != nil {
+		a.limits.describeStranger(h, address)
 		return caller{}, err
 	}
-	address := browser.Network(a.browser.Address(r))
 	full, leave, ok := a.limits.lookUp(r.Context(), address, func() bool { return shown.isNew(shown.text) })
 	if !ok {
 		return caller{}, full.refuse(h)
@@ -268,6 +272,14 @@ func (l limits) lookUp(ctx context.Context, address string, isNew func() bool) (
 	case <-ctx.Done():
 	}
 	return full, leave, false
+}
+
+// describeStranger says in the headers of the answer what is left for the address of a request without a key, which counts against nothing.
+func (l limits) describeStranger(h http.Header, address string) {
+	if l.limiter != nil {
+		state, _ := l.limiter.Full(l.stranger, address)
+		ratelimit.Describe(h, state)
+	}
 }
 
 // countStranger counts a request with an unknown key, and says in the headers of the answer what is left for the address.

@@ -11,15 +11,12 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
-	"github.com/bursarhq/bursar/internal/edge/oauthapi"
 )
 
 // fail answers with an error. The cause of an error that is not the fault of the caller goes to the log and never into the answer.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, detail := wire.Describe(err)
-	if status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+a.browser.PublicURL+oauthapi.ResourcePath+`"`)
-	}
+	a.challenge(w, r, err)
 	detail.RequestID = requestID(r.Context())
 	var f *fault.Error
 	if errors.As(err, &f) && f.RetryAfter > 0 {

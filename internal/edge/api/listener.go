@@ -85,8 +85,12 @@ func (a *API) transportAnswer(status int) []byte {
 	detail.RequestID = request
 	body := wire.Encode(wire.ErrorBody{Error: detail})
 	a.config.Log.Debug("request refused by the server", "status", status, "request_id", request)
+	secure := ""
+	if a.browser.Secure() {
+		secure = strictTransport + ": " + strictTransportFor + "\r\n"
+	}
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n"+
-		"X-Request-Id: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", status, http.StatusText(status), request, len(body))
+		"%sX-Request-Id: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", status, http.StatusText(status), secure, request, len(body))
 	return append([]byte(head), body...)
 }
 

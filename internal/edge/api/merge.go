@@ -3,6 +3,7 @@ package api
 import (
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,12 @@ func mergeOperations(a *huma.Operation, other *wire.Route) *huma.Operation {
 	out, b := *a, other.Operation
 	out.Description = a.Description + " With `" + other.Choice + "`: " + strings.TrimSuffix(b.Summary, ".") + ". " + b.Description
 	out.Parameters = parametersOf(a, b)
+	out.Security = slices.Clone(a.Security)
+	for _, one := range b.Security { // an alternative, because each request is for one of the routes
+		if !slices.ContainsFunc(out.Security, func(known map[string][]string) bool { return reflect.DeepEqual(known, one) }) {
+			out.Security = append(out.Security, one)
+		}
+	}
 	if a.RequestBody != nil && b.RequestBody != nil {
 		body := *a.RequestBody
 		body.Content = either(a.RequestBody.Content, b.RequestBody.Content)

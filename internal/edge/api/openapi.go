@@ -209,6 +209,8 @@ func (s *schemas) describe(r *wire.Route) *huma.Operation {
 		op.Security = []map[string][]string{{}}
 	case wire.ForPerson:
 		op.Security = []map[string][]string{{"session": {}}}
+	default:
+		op.Security = []map[string][]string{{"apiKey": {}}, {"oauth": actor.ScopeNames(scopesOf(r))}, {"session": {}}}
 	}
 	if r.Idempotent {
 		low, high := 1, 255

@@ -44,6 +44,7 @@ func (a *API) instrument(r *wire.Route) http.Handler {
 		ctx, cancel := context.WithTimeout(req.Context(), r.Timeout())
 		defer cancel()
 		req = req.WithContext(ctx)
+		w.(*response).route = r
 		if err := a.serve(r, w, req); err != nil {
 			a.fail(w, req, r.Fault(err))
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
 // gzipFrom is the size below which compression costs more than it saves.
@@ -18,7 +20,8 @@ type response struct {
 	status int
 	begun  bool
 
-	organizationID string // of the caller, once that is known
+	route          *wire.Route // that serves the request, if one does
+	organizationID string      // of the caller, once that is known
 }
 
 // WriteHeader records the status.

@@ -34,6 +34,7 @@ func (a *API) streamable(r *wire.Route, others http.Handler) http.Handler {
 			others.ServeHTTP(w, req)
 			return
 		}
+		w.(*response).route = r
 		if err := a.stream(r, w, req); err != nil && !w.(*response).begun {
 			a.fail(w, req, r.Fault(err))
 		}

@@ -296,7 +296,7 @@ func TestTheHostOfARequestChangesNoAddress(t *testing.T) {
 	got, err := http.DefaultClient.Do(r)
 	w.must(err)
 	_ = got.Body.Close()
-	want := `Bearer resource_metadata="` + public + `/.well-known/oauth-protected-resource"`
+	want := `Bearer realm="Bursar", scope="apis.read", resource_metadata="` + public + `/.well-known/oauth-protected-resource"`
 	if h := got.Header.Get("WWW-Authenticate"); h != want {
 		t.Errorf("%s, want %s", h, want)
 	}

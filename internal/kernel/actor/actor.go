@@ -5,6 +5,7 @@ package actor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -113,7 +114,7 @@ const ConfirmedFor = 15 * time.Minute
 // than the user who created it; a key without a user may not run privileged operations or those restricted to roles.
 func (a Actor) Authorize(n Need) error {
 	if !a.Allows(n.Scope) {
-		return fault.Forbiddenf("the %s lacks the scope %s", a.Credential(), n.Scope)
+		return &missingScope{fault.Forbiddenf("the %s lacks the scope %s", a.Credential(), n.Scope), n.Scope}
 	}
 	if n.WholeOrganization && a.Limited() {
 		return a.RequireUnlimited()
@@ -130,6 +131,23 @@ func (a Actor) Authorize(n Need) error {
 		}
 	}
 	return nil
+}
+
+// missingScope is a Forbidden fault because of a scope.
+type missingScope struct {
+	error
+	scope Scope
+}
+
+func (e *missingScope) Unwrap() error { return e.error }
+
+// MissingScope returns the scope whose lack an error of Authorize reports, or nothing if it has another reason.
+func MissingScope(err error) Scope {
+	var e *missingScope
+	if errors.As(err, &e) {
+		return e.scope
+	}
+	return ""
 }
 
 // RequireUnlimited returns an error of kind Forbidden if the actor's key is limited to legal entities. It is for changes to what belongs to

@@ -71,9 +71,7 @@ func (c *conforming) compare(r *http.Request, got Answer) error {
 		if err := c.compareHeaders(described, got.Header); err != nil {
 			return err
 		}
-		// Only a request without a key counts against no limit.
-		keyless := got.Status == http.StatusUnauthorized && r.Header.Get("X-API-Key") == ""
-		if c.limited && !keyless && got.Header.Get("RateLimit") == "" {
+		if c.limited && got.Header.Get("RateLimit") == "" {
 			return fmt.Errorf("it has no RateLimit")
 		}
 		if described.Content == nil {
@@ -123,13 +121,13 @@ func (c *conforming) compareEvent(e map[string]any) error {
 
 // optionalHeaders are those that no answer needs to declare: they say how it is transferred, or how a browser treats it.
 var optionalHeaders = []string{"Content-Type", "Content-Length", "Content-Encoding", "Vary", "Cache-Control", "X-Content-Type-Options",
-	"Connection", "Set-Cookie"}
+	"Connection", "Set-Cookie", "Strict-Transport-Security"}
 
 // compareHeaders returns how the headers of an answer differ from those that are declared: all that are required are there, and all that
 // are there are declared.
 func (c *conforming) compareHeaders(described *huma.Response, got http.Header) error {
-	for name := range described.Headers {
-		if c.api.Header(name).Required && got.Get(name) == "" {
+	for name, one := range described.Headers {
+		if c.api.Required(name, one) && got.Get(name) == "" {
 			return fmt.Errorf("it has no %s", name)
 		}
 	}

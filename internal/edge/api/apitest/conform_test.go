@@ -59,13 +59,16 @@ func TestAnAnswerThatDiffersFromThePublishedDescriptionIsReported(t *testing.T) 
 			map[string]string{"RateLimit": "", "RateLimit-Policy": ""}},
 		"too many without RateLimit": {"GET /v1/tags", "application/json", failure, 429, "no RateLimit",
 			map[string]string{"RateLimit": "", "RateLimit-Policy": "", "Retry-After": "1"}},
-		"no key and no RateLimit": {"GET /v1/tags", "application/json", failure, 401, "",
+		"no key and no RateLimit": {"GET /v1/tags", "application/json", failure, 401, "no RateLimit",
 			map[string]string{"RateLimit": "", "RateLimit-Policy": "", "WWW-Authenticate": "Bearer"}},
 		"no key and no WWW-Authenticate": {"GET /v1/tags", "application/json", failure, 401, "no WWW-Authenticate", nil},
-		"half a RateLimit":               {"GET /v1/tags", "application/json", failure, 404, "only one", map[string]string{"RateLimit": ""}},
-		"no Retry-After":                 {"GET /v1/tags", "application/json", failure, 429, "no Retry-After", nil},
-		"a Retry-After":                  {"GET /v1/tags", "application/json", failure, 429, "", map[string]string{"Retry-After": "1"}},
-		"an undeclared header":           {"GET /v1/tags", "application/json", failure, 404, "header X-Debug", map[string]string{"X-Debug": "1"}},
+		"forbidden without a challenge":  {"GET /v1/tags", "application/json", failure, 403, "", nil},
+		"forbidden with a challenge": {"GET /v1/tags", "application/json", failure, 403, "",
+			map[string]string{"WWW-Authenticate": "Bearer"}},
+		"half a RateLimit":     {"GET /v1/tags", "application/json", failure, 404, "only one", map[string]string{"RateLimit": ""}},
+		"no Retry-After":       {"GET /v1/tags", "application/json", failure, 429, "no Retry-After", nil},
+		"a Retry-After":        {"GET /v1/tags", "application/json", failure, 429, "", map[string]string{"Retry-After": "1"}},
+		"an undeclared header": {"GET /v1/tags", "application/json", failure, 404, "header X-Debug", map[string]string{"X-Debug": "1"}},
 	} {
 		method, target, _ := strings.Cut(x.request, " ")
 		got := Answer{Status: x.status, Header: http.Header{}, Body: []byte(x.body)}
