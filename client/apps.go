@@ -34,6 +34,8 @@ type ConnectedApp struct {
 	HomepageURL   *string    `json:"homepage_url"`
 	RegisteredBy  string     `json:"registered_by"`
 	UserID        string     `json:"user_id"`
+	UserEmail     *string    `json:"user_email"`
+	UserName      *string    `json:"user_name"`
 	Scopes        []string   `json:"scopes"`
 	CreatedAt     time.Time  `json:"created_at"`
 	LastUsedAt    *time.Time `json:"last_used_at"`

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/base/wording"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
@@ -32,13 +31,9 @@ type sessionView struct {
 // appView is an app that acts for the person.
 type appView struct {
 	oauth.Authorization
-	OrganizationID   string
 	OrganizationName string
 	Can              []string
 }
-
-// appsMax bounds how many apps are shown of each organization.
-const appsMax = 100
 
 func (s *Site) showAccount(v *visit) error {
 	ctx := v.r.Context()
@@ -63,49 +58,48 @@ func (s *Site) showAccount(v *visit) error {
 		}
 	}
 	data.Others = len(data.Sessions) - 1
-	for _, m := range v.members {
-		apps, err := v.appsIn(m)
-		if err != nil {
-			return err
-		}
-		data.Apps = append(data.Apps, apps...)
+	if data.Apps, err = v.apps(); err != nil {
+		return err
 	}
 	return v.show(http.StatusOK, "account", shown{Title: "Your account", Notice: notices[v.r.URL.Query().Get("done")],
 		OpenID: s.app.Identity.OpenIDLabel(), Data: data})
 }
 
-// asMember returns the visit's person as a member of an organization who sees their own apps only, whatever the role.
-func (v *visit) asMember(m identity.Membership) actor.Actor {
-	return actor.Actor{OrganizationID: m.OrganizationID, UserID: v.person.UserID, Role: actor.Viewer, SessionID: v.session.ID,
-		AuthenticatedAt: v.session.AuthenticatedAt, Scopes: actor.Scopes, RequestID: v.request}
-}
-
-// appsIn returns the apps that act for the person in an organization.
-func (v *visit) appsIn(m identity.Membership) (out []appView, err error) {
-	list, err := v.app.OAuth.Authorizations(actor.With(v.r.Context(), v.asMember(m)), page.Request{Limit: appsMax})
+// apps returns the apps that act for the person, in the order of the organizations on the page.
+func (v *visit) apps() (out []appView, err error) {
+	ids := make([]string, len(v.members))
+	for i, m := range v.members {
+		ids[i] = m.OrganizationID
+	}
+	all, err := v.app.OAuth.OfPerson(v.r.Context(), v.person.UserID, ids)
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range list.Items {
-		one := appView{Authorization: a, OrganizationID: m.OrganizationID, OrganizationName: m.OrganizationName}
-		for _, scope := range a.Scopes {
-			one.Can = append(one.Can, oauth.DescribeScope(scope))
+	for _, m := range v.members {
+		for _, a := range all {
+			if a.OrganizationID != m.OrganizationID {
+				continue
+			}
+			one := appView{Authorization: a, OrganizationName: m.OrganizationName}
+			for _, scope := range a.Scopes {
+				one.Can = append(one.Can, oauth.DescribeScope(scope))
+			}
+			out = append(out, one)
 		}
-		out = append(out, one)
 	}
 	return out, nil
 }
 
 func (s *Site) disconnectApp(v *visit) error {
-	for _, m := range v.members {
-		if m.OrganizationID == v.r.PathValue("organization") {
-			if err := s.app.OAuth.Disconnect(actor.With(v.r.Context(), v.asMember(m)), v.r.PathValue("id")); err != nil {
-				return err
-			}
-			return v.redirect("/account?done=disconnected")
-		}
+	who, err := identity.ActorOf(*v.session, v.members, v.r.PathValue("organization"))
+	if err != nil {
+		return fault.Missing("app")
 	}
-	return fault.Missing("app")
+	who.RequestID = v.request
+	if err := s.app.OAuth.DisconnectOwn(actor.With(v.r.Context(), who), v.r.PathValue("id")); err != nil {
+		return err
+	}
+	return v.redirect("/account?done=disconnected")
 }
 
 func (s *Site) endSession(v *visit) error {

@@ -62,7 +62,11 @@ func TestAPersonAllowsAnAppWhichGetsTokens(t *testing.T) {
 			s.Errorf("%+v", who)
 		}
 		p.stay = false
-		account := p.get("/account").wants("the account", 200, "/account", "Tally", "See and change everything")
+		p.get("/account").wants("the account", 200, "/account", "Tally", "Not used yet", "See and change everything")
+		s.app.Access.NoteUse(who.AuthorizationID, who.OrganizationID, "198.51.100.7")
+		s.must(s.app.Access.FlushUses(s.Context()))
+		account := p.get("/account").wants("the account, later", 200, "/account", "Last used "+s.now.Now().UTC().Format("2 January 2006, 15:04")+
+			" UTC from 198.51.100.7")
 		id := "/account/apps/" + who.OrganizationID + "/" + who.AuthorizationID + "/disconnect"
 		account.submit(id).wants("disconnected", 200, "/account", "The app is disconnected.", "You have not allowed any app")
 		if _, err := s.app.OAuth.Authenticate(s.Context(), tokens.Access); err == nil {

@@ -28,7 +28,12 @@ type Authorization struct {
 	EndedAt   *time.Time
 	EndReason EndReason
 
-	LastUse *access.Use // set in lists only; nil if it was not used yet
+	// In lists and events.
+	UserEmail, UserName string // of the person; empty if they are no longer a member
+
+	// In lists only.
+	OrganizationID string      // set if the list is of several organizations
+	LastUse        *access.Use // nil if it was not used yet
 }
 
 // noun is what people call an authorization.
@@ -244,8 +249,12 @@ func (s *Service) grant(ctx context.Context, tx *db.Tx, c Client, given code) (T
 	if err := s.store(ctx, tx, a, out); err != nil {
 		return out, err
 	}
+	granted := []Authorization{a}
+	if err := addPeople(ctx, tx, granted); err != nil {
+		return out, err
+	}
 	audit.Record(ctx, tx, audit.Change{Action: "oauth_authorization.granted", ResourceType: "oauth_authorization", ResourceID: a.ID,
-		After: a.facts(), Object: a})
+		After: a.facts(), Object: granted[0]})
 	return out, nil
 }
 
@@ -263,25 +272,12 @@ func (s *Service) Authorizations(ctx context.Context, p page.Request) (page.Page
 			if rows, err = selectAuthorizations(ctx, tx, sees, below, limit); err != nil {
 				return err
 			}
-			return setLastUses(ctx, tx, rows)
+			used, err := access.LastUses(ctx, tx, idsOf(rows))
+			setLastUses(rows, used)
+			return err
 		})
 		return rows, err
 	})
-}
-
-// setLastUses sets when apps were used last.
-func setLastUses(ctx context.Context, tx *db.Tx, rows []Authorization) error {
-	ids := make([]string, len(rows))
-	for i, a := range rows {
-		ids[i] = a.ID
-	}
-	used, err := access.LastUses(ctx, tx, ids)
-	for i, a := range rows {
-		if use, ok := used[a.ID]; ok {
-			rows[i].LastUse = &use
-		}
-	}
-	return err
 }
 
 // Authorization returns what a person has allowed an app, also if it has ended: one's own, or as an owner or admin that of anybody in the

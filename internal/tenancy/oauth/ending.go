@@ -32,10 +32,14 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, before Authorization, why 
 	if err := s.endCreated(ctx, tx, after.ID); err != nil {
 		return err
 	}
+	ended := []Authorization{after}
+	if err := addPeople(ctx, tx, ended); err != nil {
+		return err
+	}
 	audit.Record(ctx, tx, audit.Change{Action: "oauth_authorization.ended", ResourceType: "oauth_authorization", ResourceID: after.ID,
-		Before: before.facts(), After: after.facts(), Object: after})
+		Before: before.facts(), After: after.facts(), Object: ended[0]})
 	if s.Ended != nil {
-		return s.Ended(ctx, tx, after)
+		return s.Ended(ctx, tx, ended[0])
 	}
 	return nil
 }
@@ -106,6 +110,18 @@ func (s *Service) EndOfUser(ctx context.Context, tx *db.Tx, userID string) error
 
 // Disconnect ends an authorization: one's own, or as an owner or admin that of anybody in the organization. One that has ended is no error.
 func (s *Service) Disconnect(ctx context.Context, authorizationID string) error {
+	return s.disconnect(ctx, authorizationID, sightOf)
+}
+
+// DisconnectOwn ends an authorization of the actor, whatever the role. One that has ended is no error.
+func (s *Service) DisconnectOwn(ctx context.Context, authorizationID string) error {
+	return s.disconnect(ctx, authorizationID, func(_ context.Context, _ *db.Tx, who actor.Actor) (sight, error) {
+		return sight{userID: who.UserID}, nil
+	})
+}
+
+func (s *Service) disconnect(ctx context.Context, authorizationID string,
+	sightOf func(context.Context, *db.Tx, actor.Actor) (sight, error)) error {
 	who := actor.From(ctx)
 	return s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // first, as whoever ends authorizations of a person does

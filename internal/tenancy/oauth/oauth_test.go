@@ -366,3 +366,49 @@ func TestEveryScopeIsDescribedInWords(t *testing.T) {
 		seen[words] = true
 	}
 }
+
+func TestAPersonSeesTheirAppsOfAllOrganizationsAndNobodyElses(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.member("bob@acme.example", actor.Viewer)
+		_, zoe := w.organization("Zebra", "zoe@zebra.example")
+		m, err := w.access.AddMember(w.as(zoe), "bob@acme.example", actor.Admin)
+		w.must(err)
+		there := actor.Actor{OrganizationID: zoe.OrganizationID, UserID: m.UserID, Role: actor.Admin, SessionID: "ses_3"}
+		w.connect(w.ada, w.app, "apis.read")
+		w.connect(zoe, w.app, "apis.read")
+		here := w.accepts("here", w.connect(bob, w.app, "apis.read").Access)
+		w.connect(bob, w.other, "apis.read")
+		w.must(w.DisconnectOwn(w.as(bob), w.list(bob)[0].ID)) // the newest one
+		far := w.accepts("there", w.connect(there, w.other, "apis.all").Access)
+		w.access.NoteUse(far.AuthorizationID, far.OrganizationID, "198.51.100.7")
+		w.must(w.access.FlushUses(w.Context()))
+
+		both := []string{bob.OrganizationID, there.OrganizationID}
+		found, err := w.OfPerson(w.Context(), bob.UserID, both)
+		w.must(err)
+		if len(found) != 2 {
+			t.Fatalf("%+v", found)
+		}
+		slices.SortFunc(found, func(a, b oauth.Authorization) int { return strings.Compare(a.ID, b.ID) })
+		for i, want := range []actor.Actor{here, far} {
+			if got := found[i]; got.ID != want.AuthorizationID || got.OrganizationID != want.OrganizationID || got.UserID != bob.UserID ||
+				got.Client.Name == "" || (got.LastUse != nil) != (i == 1) {
+				t.Errorf("%d: %+v", i, got)
+			}
+		}
+		for what, ids := range map[string][]string{"the other one": both[1:], "none": nil} {
+			if found, err := w.OfPerson(w.Context(), bob.UserID, ids); err != nil || len(found) != len(ids) {
+				t.Errorf("%s: %+v %v", what, found, err)
+			}
+		}
+		for _, one := range w.list(w.ada) { // who sees all is told whose they are
+			want := map[string]string{w.ada.UserID: "ada@acme.example", bob.UserID: "bob@acme.example"}[one.UserID]
+			if one.UserEmail != want || want == "" {
+				t.Errorf("%+v", one)
+			}
+		}
+		if err := w.DisconnectOwn(w.as(w.ada), here.AuthorizationID); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("an owner disconnects the app of somebody else as if it were her own: %v", err)
+		}
+	})
+}

@@ -141,7 +141,9 @@ func selectAuthorization(ctx context.Context, tx *db.Tx, authorizationID string)
 	if len(rows) == 0 {
 		return a, fault.Missing(noun)
 	}
-	err = addClients(ctx, tx, rows)
+	if err = addClients(ctx, tx, rows); err == nil {
+		err = addPeople(ctx, tx, rows)
+	}
 	return rows[0], err
 }
 
@@ -153,10 +155,33 @@ func selectAuthorizations(ctx context.Context, tx *db.Tx, sees sight, below stri
 	}
 	rows, err := queryAuthorizations(ctx, tx, condition+" AND oauth_authorization_id < ? ORDER BY oauth_authorization_id DESC LIMIT ?",
 		append(args, below, limit)...)
+	if err == nil {
+		err = addClients(ctx, tx, rows)
+	}
+	if err == nil {
+		err = addPeople(ctx, tx, rows)
+	}
+	return rows, err
+}
+
+type placedRow struct {
+	OrganizationID string `db:"organization_id"`
+	authorizationRow
+}
+
+// selectOfPerson reads the authorizations of a person in some organizations that have not ended, with their apps.
+func selectOfPerson(ctx context.Context, tx *db.Tx, userID string, organizationIDs []string, limit int) ([]Authorization, error) {
+	rows, err := db.All[placedRow](ctx, tx, "SELECT "+db.Columns[placedRow]()+" FROM oauth_authorizations WHERE organization_id {any} AND "+
+		"user_id = ? AND ended_at IS NULL ORDER BY organization_id, oauth_authorization_id DESC LIMIT ?", organizationIDs, userID, limit)
 	if err != nil {
 		return nil, err
 	}
-	return rows, addClients(ctx, tx, rows)
+	out := make([]Authorization, len(rows))
+	for i, r := range rows {
+		out[i] = r.authorization()
+		out[i].OrganizationID = r.OrganizationID
+	}
+	return out, addClients(ctx, tx, out)
 }
 
 // addClients reads the apps of authorizations.

@@ -75,6 +75,8 @@ func viewConnectedApp(a oauth.Authorization) ConnectedApp {
 		HomepageURL:   db.OrNull(a.Client.HomepageURL),
 		RegisteredBy:  string(a.Client.RegisteredBy),
 		UserID:        a.UserID,
+		UserEmail:     db.OrNull(a.UserEmail),
+		UserName:      db.OrNull(a.UserName),
 		Scopes:        actor.ScopeNames(a.Scopes),
 		CreatedAt:     wire.Timestamp(a.CreatedAt),
 		EndedAt:       wire.TimestampOrNull(a.EndedAt),

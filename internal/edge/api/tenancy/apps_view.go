@@ -26,6 +26,8 @@ type ConnectedApp struct {
 	HomepageURL   *string  `json:"homepage_url" doc:"Page about the app; null if none."`
 	RegisteredBy  string   `json:"registered_by" enum:"operator,organization,itself" doc:"Who registered the app: the operator of this service, an organization, or the app itself."`
 	UserID        string   `json:"user_id" doc:"User whom the app acts for."`
+	UserEmail     *string  `json:"user_email" doc:"Email address of the user; null if they are no longer a member."`
+	UserName      *string  `json:"user_name" doc:"Name of the user; null if they have none, or are no longer a member."`
 	Scopes        []string `json:"scopes" doc:"What the app may do. It can never do more than the user."`
 	CreatedAt     string   `json:"created_at" format:"date-time" doc:"When the user connected the app."`
 	LastUsedAt    *string  `json:"last_used_at" format:"date-time" doc:"When the app last used the API; null if it did not yet."`
