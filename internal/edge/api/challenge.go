@@ -36,8 +36,8 @@ func scopesOf(r *wire.Route) []actor.Scope {
 }
 
 // challenge tells an app that is refused how to get an access token that is accepted (RFC 6750, section 3): where to ask for one, with
-// which scopes, and what is wrong with the one that it has sent. A Forbidden fault for another reason than a scope has no challenge, because
-// no other token would help.
+// which scopes, and what is wrong with the one that it has sent. A Forbidden fault for another reason than a scope has no challenge,
+// because no other token would help.
 func (a *API) challenge(w http.ResponseWriter, r *http.Request, err error) {
 	parts := []string{`realm="` + realm + `"`}
 	var scopes []actor.Scope

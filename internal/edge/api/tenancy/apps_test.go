@@ -58,7 +58,8 @@ func TestPeopleSeeAndDisconnectTheirOwnAppsAndAdminsAll(t *testing.T) {
 		ids := func(c *client.Client) (out []string) {
 			for one, err := range c.ConnectedApps(t.Context()) {
 				if err != nil || one.Name != "Ledger Tools" || one.UserEmail == nil || one.UserName != nil ||
-					(*one.UserEmail == n.Owner.Email) != (one.UserID == n.Owner.UserID) || one.RegisteredBy != "operator" || one.LastUsedAt != nil || one.EndedAt != nil {
+					(*one.UserEmail == n.Owner.Email) != (one.UserID == n.Owner.UserID) ||
+					one.RegisteredBy != "operator" || one.LastUsedAt != nil || one.EndedAt != nil {
 					t.Errorf("%+v %v", one, err)
 				}
 				out = append(out, one.ID)
