@@ -61,7 +61,10 @@ func (s *settings) createKey() *cobra.Command {
 				}
 				p.Scopes = append(p.Scopes, actor.Scope(text))
 			}
-			var err error
+			err := p.CheckName()
+			if err != nil {
+				return &usageError{fault.RenameField(err, "name", "--name"), c.CommandPath()}
+			}
 			if p.ExpiresAt, err = expiry(k.expires); err != nil {
 				return &usageError{err, c.CommandPath()}
 			}

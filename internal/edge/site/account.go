@@ -139,6 +139,17 @@ func (s *Site) changePassword(v *visit) error {
 	return v.redirect("/account?done=password")
 }
 
+func (s *Site) showChangeName(v *visit) error {
+	return v.show(http.StatusOK, "change-name", shown{Title: "Change your name", Data: v.person.Name})
+}
+
+func (s *Site) changeName(v *visit) error {
+	if err := s.app.Identity.ChangeName(v.r.Context(), v.person.UserID, v.value("name"), v.origin); err != nil {
+		return v.again(err, "change-name", shown{Title: "Change your name", Data: v.value("name")})
+	}
+	return v.redirect("/account?done=name")
+}
+
 func (s *Site) showChangeEmail(v *visit) error {
 	return v.show(http.StatusOK, "change-email", shown{Title: "Change your email address"})
 }

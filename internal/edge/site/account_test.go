@@ -1,9 +1,13 @@
 package site_test
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"image/png"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -178,5 +182,43 @@ func TestAPersonHandlesOnlyTheirOwnPasskeys(t *testing.T) {
 			wants("invented", 401, "", "The passkey was used too late, or twice")
 		s.visitor().send(http.MethodPost, "/sign-in/passkey", url.Values{"ticket": {"invented"}, "answer": {"{}"}}).
 			wants("signing in", 401, "/sign-in/passkey", "too late, or twice", "Password")
+	})
+}
+
+func TestAPersonChangesTheirName(t *testing.T) {
+	each(t, func(s *service) {
+		p := s.ada()
+		p.get("/account").wants("none", 200, "", "You have not set one")
+		p.get("/account/name").submit("/account/name", "name", "Ada <b>").wants("set", 200, "/account", "Your name was changed.", "Ada <b>")
+		p.get("/account/name").submit("/account/name", "name", "Ada\x1b[31m").wants("a control character", 400, "", "The name must be one line")
+		p.get("/account").wants("as before", 200, "", "Ada <b>")
+	})
+}
+
+func TestABrowserThatLeavesIsNotAnError(t *testing.T) {
+	each(t, func(s *service) {
+		ask := func(cancelled bool, why func(context.Context) error) string {
+			ctx, cancel := context.WithCancel(s.Context())
+			defer cancel()
+			if cancelled {
+				cancel()
+			}
+			before := s.log.Len()
+			s.site.Failing(why).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/failing", nil))
+			return s.log.String()[before:]
+		}
+		ended := func(ctx context.Context) error { return fmt.Errorf("read: %w", ctx.Err()) }
+		if said := ask(true, ended); said != "" {
+			s.Errorf("logged: %s", said)
+		}
+		broken := func(context.Context) error { return errors.New("broken") }
+		for _, cancelled := range []bool{false, true} {
+			if said := ask(cancelled, broken); !strings.Contains(said, "broken") {
+				s.Errorf("cancelled %v: logged %q", cancelled, said)
+			}
+		}
+		if said := ask(false, func(context.Context) error { return context.Canceled }); !strings.Contains(said, "canceled") {
+			s.Errorf("something else was cancelled: logged %q", said)
+		}
 	})
 }

@@ -1,6 +1,9 @@
 package site
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+)
 
 // LocalPath is localPath, for tests.
 var LocalPath = localPath
@@ -11,6 +14,11 @@ func (s *Site) Patterns() (out []string) {
 		out = append(out, r.pattern)
 	}
 	return out
+}
+
+// Failing returns a page that fails with what a function returns, for tests.
+func (s *Site) Failing(why func(context.Context) error) http.Handler {
+	return s.handler(route{pattern: "GET /failing", serve: func(v *visit) error { return why(v.r.Context()) }})
 }
 
 // Panicking returns a page that panics with a text, for tests.

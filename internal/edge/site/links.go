@@ -12,6 +12,7 @@ import (
 var notices = map[string]string{
 	"signed-out":            "You are signed out.",
 	"password":              "Your password was changed, and you are signed out everywhere else.",
+	"name":                  "Your name was changed.",
 	"email-requested":       "Open the link that was sent to the new address. Until then, your address stays as it is.",
 	"email":                 "Your email address was changed.",
 	"authenticator-removed": "The authenticator app was removed.",

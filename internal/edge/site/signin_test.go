@@ -46,7 +46,7 @@ func TestWhoGuessesIsToldWhenToTryAgain(t *testing.T) {
 		for range 5 {
 			p.signIn("", ada, "guess guess guess")
 		}
-		a := p.signIn("", ada, good).wants("the sixth", 429, "/sign-in", "Too many attempts have failed: wait for")
+		a := p.signIn("", ada, good).wants("the sixth", 429, "/sign-in", "Too many attempts have failed: wait one second")
 		if a.header.Get("Retry-After") != "1" {
 			s.Errorf("%v", a.header)
 		}

@@ -90,6 +90,8 @@ func (s *Site) routes() []route {
 		{pattern: "POST /account/password", need: signedIn, serve: s.changePassword},
 		{pattern: "GET /account/email", need: recent, serve: s.showChangeEmail},
 		{pattern: "POST /account/email", need: recent, serve: s.changeEmail},
+		{pattern: "GET /account/name", need: signedIn, serve: s.showChangeName},
+		{pattern: "POST /account/name", need: signedIn, serve: s.changeName},
 		{pattern: "GET /account/authenticator", need: recent, serve: s.showAuthenticator},
 		{pattern: "POST /account/authenticator", need: recent, serve: s.beginAuthenticator},
 		{pattern: "POST /account/authenticator/confirm", need: recent, serve: s.confirmAuthenticator, back: "/account/authenticator"},

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -170,6 +171,9 @@ var titles = map[int]string{
 
 // fail answers with a page about an error. What only operators should know is logged.
 func (v *visit) fail(err error) {
+	if errors.Is(err, context.Canceled) && errors.Is(v.r.Context().Err(), context.Canceled) {
+		return // the browser has left, which is no error, and reads no answer
+	}
 	kind := fault.KindOf(err)
 	status := statusOf(kind)
 	p := shown{Title: titles[status], Status: status}

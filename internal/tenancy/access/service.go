@@ -84,6 +84,9 @@ func (s *Service) authorize(ctx context.Context, tx *db.Tx, p CreateKeyParams, w
 		return err
 	}
 	var faults fault.List
+	if err := faults.Merge(p.CheckName()); err != nil {
+		return err
+	}
 	if p.ExpiresAt != nil && !p.ExpiresAt.After(tx.Now()) {
 		faults.Addf("expires_at", "must be in the future")
 	}

@@ -47,8 +47,8 @@ func (s *Service) MailReset(ctx context.Context, r ResetRequest) error {
 		if err != nil {
 			return err
 		}
-		return s.sendMessage(ctx, tx, mail.Message{To: []string{p.Email}, Subject: "Set a new password", ExpiresAt: tx.Now().Add(lifetimes[SetPassword]),
-			Text: fmt.Sprintf("Somebody has asked for a new password for your account at %s.\n\nTo set one, open this link within an hour:\n%s\n\n"+
+		return s.sendMessage(ctx, tx, mail.Message{To: []string{p.Email}, Subject: "Set a new password",
+			ExpiresAt: tx.Now().Add(lifetimes[SetPassword]), Text: fmt.Sprintf("Somebody has asked for a new password for your account at %s.\n\nTo set one, open this link within an hour:\n%s\n\n"+
 				"If that was not you, do nothing: your password has not changed.\n", s.config.PublicURL, link.Reveal())})
 	})
 }
@@ -293,4 +293,22 @@ func (s *Service) ConfirmEmailChange(ctx context.Context, link secret.Text, o Or
 		return access.ChangeEmail(ctx, tx, p.UserID, l.Email)
 	})
 	return p, err
+}
+
+// ChangeName sets the name of a person, which may be empty.
+func (s *Service) ChangeName(ctx context.Context, userID, text string, o Origin) error {
+	name, err := access.NormalName(text)
+	if err != nil {
+		return err
+	}
+	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		p, err := lockPerson(ctx, tx, userID)
+		if err != nil || p.Name == name {
+			return err
+		}
+		if err := access.ChangeName(ctx, tx, userID, name); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, p, o, event{nameChanged, map[string]any{"former_name": p.Name, "name": name}})
+	})
 }

@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/naming"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -185,8 +185,11 @@ func (s *Service) openCredential(k Passkey) (c webauthn.Credential, err error) {
 // passkeyName checks the name of a passkey.
 func passkeyName(text string) (string, error) {
 	text = strings.TrimSpace(text)
-	if n := utf8.RuneCountInString(text); n == 0 || n > passkeyNameMax || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+	if text == "" {
 		return "", fault.Invalidf("name", "must have 1 to %d characters", passkeyNameMax)
+	}
+	if problem := naming.Problem(text, passkeyNameMax); problem != "" {
+		return "", fault.Invalidf("name", "%s", problem)
 	}
 	return text, nil
 }

@@ -68,9 +68,13 @@ func (s *Service) Memberships(ctx context.Context, userID string) (out []Members
 // Events lists what the audit log and webhook events tell of how people sign in.
 var Events = []string{"session.created", "session.ended", "sign_in.failed", "user.password_changed", "user.second_factor_added",
 	"user.second_factor_removed", "user.recovery_codes_replaced", "user.passkey_added", "user.passkey_removed", emailChanged,
-	"user.identity_linked", "user.identity_unlinked"}
+	"user.identity_linked", "user.identity_unlinked", nameChanged}
 
-const emailChanged = "user.email_changed"
+// What changes what is stored of a member too.
+const (
+	emailChanged = "user.email_changed"
+	nameChanged  = "user.name_changed"
+)
 
 // event is something that happened to a person, for the audit log.
 type event struct {
@@ -159,7 +163,7 @@ func (s *Service) Record(ctx context.Context, h Happened) error {
 		err := s.db.Write(actor.With(ctx, who), m.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			audit.Record(ctx, tx, audit.Change{Action: h.Action, ResourceType: "user", ResourceID: p.UserID, After: told.facts(), Object: told,
 				PartsOnly: true})
-			if h.Action != emailChanged {
+			if h.Action != emailChanged && h.Action != nameChanged {
 				return nil
 			}
 			return access.RecordMember(ctx, tx, p.UserID) // what is stored of a member has changed

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/naming"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
@@ -153,8 +154,8 @@ func (p CreateParams) Validate() error {
 }
 
 func validateName(faults *fault.List, field, name string) {
-	if n := utf8.RuneCountInString(name); n > nameMax {
-		faults.Addf(field, "must have at most %d characters", nameMax)
+	if problem := naming.Problem(name, nameMax); problem != "" {
+		faults.Addf(field, "%s", problem)
 	}
 	if strings.TrimSpace(name) == "" {
 		faults.Addf(field, "must not be empty")

@@ -1,0 +1,38 @@
+// Package naming holds the rule for names that people give: to organizations, keys, passkeys, apps and themselves. Names are shown in
+// mail and in terminals, where a line break or a control character could add or hide text.
+package naming
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Problem returns what is wrong with a name of at most so many characters, to follow the name of its field, or an empty text. Whether the
+// name may be empty is for the caller to say.
+func Problem(name string, most int) string {
+	if !utf8.ValidString(name) {
+		return "must be text in UTF-8"
+	}
+	if n := utf8.RuneCountInString(name); n > most {
+		return fmt.Sprintf("must have at most %d characters, but has %d", most, n)
+	}
+	for _, r := range name {
+		if forbidden(r) {
+			return fmt.Sprintf("must be one line without control characters, but has the character U+%04X", r)
+		}
+	}
+	return ""
+}
+
+// forbidden reports whether a character begins a line, controls a terminal, or changes the direction in which the text after it is read.
+// The characters that join others stay allowed, because several scripts need them.
+func forbidden(r rune) bool {
+	switch {
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+		return true
+	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+		return true
+	}
+	return false
+}

@@ -1,0 +1,36 @@
+package naming_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/base/naming"
+)
+
+func TestNamesAreOneLineWithoutControlCharacters(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "Acme", "Müller & Söhne GmbH", "株式会社アクメ", "شركة", "👩‍💻 Ada", "a  b", strings.Repeat("ä", 20)} {
+		if problem := naming.Problem(name, 20); problem != "" {
+			t.Errorf("%q %s", name, problem)
+		}
+	}
+	for name, says := range map[string]string{
+		"Acme\nBcc: x":          "U+000A",
+		"Acme\r":                "U+000D",
+		"a\tb":                  "U+0009",
+		"\x00":                  "U+0000",
+		"\x1b[31mred":           "U+001B",
+		"a\x7f":                 "U+007F",
+		"a\u0085b":              "U+0085",
+		"a\u2028b":              "U+2028",
+		"a\u2029b":              "U+2029",
+		"a\u202egnp.exe":        "U+202E",
+		"a\u2066b":              "U+2066",
+		"a\xffb":                "UTF-8",
+		strings.Repeat("ä", 21): "at most 20 characters, but has 21",
+	} {
+		if problem := naming.Problem(name, 20); !strings.Contains(problem, says) {
+			t.Errorf("%q: %q, want %q", name, problem, says)
+		}
+	}
+}
