@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 )
@@ -114,7 +115,8 @@ func (a *API) authorize(r *wire.Route, who actor.Actor, req *http.Request) error
 func (a *API) visit(by caller, req *http.Request) *wire.Visit {
 	return &wire.Visit{
 		Origin:  a.browser.Origin(req, requestID(req.Context())),
-		Session: by.session, Members: by.members, Allowed: a.allowed,
+		Session: by.session, Members: by.members, Former: a.browser.Text(req, browser.Session),
+		Allowed: a.allowed,
 	}
 }
 

@@ -83,7 +83,8 @@ func CheckMembership(ctx context.Context, tx *db.Tx, role actor.Role, legalEntit
 }
 
 // RemoveMember ends the membership of a person in the actor's organization, revokes the person's keys and all that were created with them,
-// and ends what the person has allowed apps to do. It returns the member, and how many keys it revoked. The only owner cannot be removed.
+// and ends what the person has allowed apps to do. It returns the member, and how many keys it revoked. Owners and admins remove others, and
+// everybody can leave. The only owner cannot be removed.
 func (s *Service) RemoveMember(ctx context.Context, userID string) (m Member, revoked int, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does, so that no key is created meanwhile
@@ -92,8 +93,13 @@ func (s *Service) RemoveMember(ctx context.Context, userID string) (m Member, re
 		if m, err = FindMember(ctx, tx, userID); err != nil {
 			return err
 		}
-		if err := authorizeChange(ctx, tx, m, ""); err != nil {
+		if err := MayRemove(actor.From(ctx), m.UserID); err != nil {
 			return err
+		}
+		if m.Role == actor.Owner || !isSelf(actor.From(ctx), m.UserID) {
+			if err := authorizeChange(ctx, tx, m, ""); err != nil {
+				return err
+			}
 		}
 		keys, err := selectKeysOf(ctx, tx, m.UserID)
 		if err != nil {
@@ -115,6 +121,21 @@ func (s *Service) RemoveMember(ctx context.Context, userID string) (m Member, re
 	})
 	return m, revoked, err
 }
+
+// MayRemove returns a Forbidden fault if an actor may not remove a user from the organization whatever the user's role is. People who
+// cannot remove others, or see some legal entities only, can remove themselves.
+func MayRemove(who actor.Actor, userID string) error {
+	if isSelf(who, userID) || isOperator(who) {
+		return nil
+	}
+	if who.Role != actor.Owner && who.Role != actor.Admin {
+		return fault.Forbiddenf("the role %s does not allow to remove others: you can remove yourself only", who.Role)
+	}
+	return who.RequireUnlimited()
+}
+
+// isSelf reports whether an actor is, or acts for, a user.
+func isSelf(who actor.Actor, userID string) bool { return userID != "" && who.UserID == userID }
 
 // MemberIDByEmail returns the user id of the member of the actor's organization with an email address. It is for the operator of the
 // service, who knows people by their addresses.

@@ -225,6 +225,24 @@ func (s *Service) SignOut(ctx context.Context, p Person, o Origin, sessionID str
 	return err
 }
 
+// EndFormer ends the session that a browser had before somebody signed in there, if there is one: nobody could end it from there any more.
+func (s *Service) EndFormer(ctx context.Context, text secret.Text, o Origin) error {
+	if text.IsZero() {
+		return nil
+	}
+	one, _, err := s.Authenticate(ctx, text)
+	if err == nil {
+		var p Person
+		if p, err = s.Find(ctx, one.UserID); err == nil {
+			err = s.SignOut(ctx, p, o, one.ID)
+		}
+	}
+	if kind := fault.KindOf(err); kind == fault.Unauthorized || kind == fault.NotFound {
+		return nil
+	}
+	return err
+}
+
 // SignOutOthers ends all sessions of a person but one, and returns how many there were.
 func (s *Service) SignOutOthers(ctx context.Context, p Person, o Origin, keep string) (n int, err error) {
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {

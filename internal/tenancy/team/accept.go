@@ -2,8 +2,6 @@ package team
 
 import (
 	"context"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
@@ -57,9 +55,11 @@ func find(ctx context.Context, tx *db.Tx, l identity.Link) (f Found, err error) 
 		return f, err
 	}
 	f = Found{Invitation: i, OrganizationID: tx.Organization(), OrganizationName: o.Name}
-	if f.InviterEmail, err = inviter(ctx, tx, i); err != nil {
+	by, err := inviter(ctx, tx, i)
+	if err != nil {
 		return f, err
 	}
+	f.InviterEmail = by.Email
 	_, f.HasAccount, err = identity.WithAccount(ctx, tx, i.Email)
 	return f, err
 }
@@ -73,9 +73,6 @@ type AcceptParams struct {
 	Password secret.Text
 	Origin   identity.Origin
 }
-
-// nameMax bounds the name of a person, in characters.
-const nameMax = 100
 
 // Accept makes the person who was invited a member. Somebody new gets an account with a password, and is signed in: the answer has the text
 // of the session. Somebody with an account must be signed in with the address that was invited, or the error is Forbidden; the session then
@@ -92,9 +89,9 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (identity.SignedIn
 		return identity.SignedIn{}, fault.Forbiddenf("you have an account already: sign in as %s, then open the link again", found.Email)
 	}
 	var faults fault.List
-	name := strings.TrimSpace(p.Name)
-	if utf8.RuneCountInString(name) > nameMax || !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\r\n") {
-		faults.Addf("name", "must have at most %d characters, in one line", nameMax)
+	name, err := access.NormalName(p.Name)
+	if err := faults.Merge(err); err != nil {
+		return identity.SignedIn{}, err
 	}
 	hash, err := s.people.CheckFirstPassword(ctx, p.Password, found.Email, name, found.OrganizationName)
 	if err := faults.Merge(err); err != nil {

@@ -2,7 +2,6 @@ package team
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -171,42 +170,6 @@ func (s *Service) newLink(ctx context.Context, tx *db.Tx, i Invitation) (secret.
 		Email: i.Email}, Lifetime)
 }
 
-// mailLink mails a new link of an invitation.
-func (s *Service) mailLink(ctx context.Context, tx *db.Tx, i Invitation) error {
-	link, err := s.newLink(ctx, tx, i)
-	if err != nil || s.Send == nil {
-		return err
-	}
-	o, err := orgstate.FindOrganization(ctx, tx)
-	if err != nil {
-		return err
-	}
-	by, err := inviter(ctx, tx, i)
-	if err != nil {
-		return err
-	}
-	if by == "" {
-		by = "The operator of the service"
-	}
-	return s.Send(ctx, tx, mail.Message{To: []string{i.Email}, Subject: "You are invited to " + o.Name, Text: fmt.Sprintf(
-		"%s has invited you to keep the books of %s at %s, with the role %s.\n\nTo accept, open this link until %s:\n%s\n\n"+
-			"If you do not know what this is about, do nothing.\n",
-		by, o.Name, s.people.PublicURL(), i.Role, i.ExpiresAt.UTC().Format(time.RFC1123), link.Reveal())})
-}
-
-// inviter returns the email address of who has invited, which is empty for the operator of the service. An invitation is worth as much as
-// the rights of who has made it: the error is NotFound if that person could not make it any more.
-func inviter(ctx context.Context, tx *db.Tx, i Invitation) (string, error) {
-	if i.InvitedBy == "" {
-		return "", nil
-	}
-	m, err := access.FindMember(ctx, tx, i.InvitedBy)
-	if fault.KindOf(err) == fault.NotFound || err == nil && m.Role != actor.Owner && (m.Role != actor.Admin || i.Role == actor.Owner) {
-		return "", errLink
-	}
-	return m.Email, err
-}
-
 // List returns the invitations of the actor's organization, the newest first.
 func (s *Service) List(ctx context.Context, p page.Request) (page.Page[Invitation], error) {
 	key := func(i Invitation) string { return i.ID }
@@ -238,7 +201,7 @@ func (s *Service) Revoke(ctx context.Context, invitationID string) (i Invitation
 }
 
 // Resend mails a new link of an invitation that was not accepted, which works as long as that of a new invitation. The former link stops
-// working. Only an owner sends the invitation of an owner.
+// working. It returns a RateLimited fault if too many were mailed. Only an owner sends the invitation of an owner.
 func (s *Service) Resend(ctx context.Context, invitationID string) (i Invitation, err error) {
 	err = s.change(ctx, invitationID, func(ctx context.Context, tx *db.Tx, before Invitation) error {
 		if before.Status == Revoked {

@@ -31,10 +31,10 @@ func (h handlers) team() []wire.Route {
 		wire.Patch(member, h.updateMember, "Change the role of a member, or what the member is limited to").Sensitive().
 			Describe("Keys and apps of the member can do no more than the member from then on. Only an owner can make, change or remove an "+
 				"owner, and the only owner cannot get another role.").WholeOrganization().Privileged(),
-		wire.Delete(member, h.removeMember, "Remove a member").Sensitive().
+		wire.Prepared(wire.Delete(member, h.removeMember, "Remove a member, or leave the organization").Sensitive().
 			Describe("Revokes the API keys of the member, with those that were created with them, and disconnects the member's apps. Owners "+
-				"and admins remove themselves to leave the organization; others ask one of them. The only owner cannot be removed.").
-			WholeOrganization().Privileged(),
+				"and admins remove others. Everybody can remove themselves, to leave the organization. The only owner cannot be removed.").
+			ReadOnly().NeedsScope(actor.ScopeAll).NeedsRole(actor.Roles...).MayConflict(), h.mayRemoveMember),
 		wire.Get("/v1/team/invitations", h.listInvitations, "List invitations, newest first").WholeOrganization().Privileged(),
 		wire.Post("/v1/team/invitations", h.createInvitation, "Invite a person").Sensitive().
 			Describe("Mails a link with which the person becomes a member. It works once, for seven days. Somebody new sets a password; "+
@@ -43,7 +43,8 @@ func (h handlers) team() []wire.Route {
 		wire.Delete(invitation, h.revokeInvitation, "Revoke an invitation").
 			Describe("The link stops working. Revoking an invitation again changes nothing.").WholeOrganization().Privileged(),
 		wire.Post(invitation+"/resend", h.resendInvitation, "Send an invitation again").Sensitive().
-			Describe("Mails a new link, which works for seven days. The former one stops working.").WholeOrganization().Privileged(),
+			Describe("Mails a new link, which works for seven days. The former one stops working. An invitation is mailed at most three times "+
+				"an hour, and an address gets at most 20 invitations a day: then the answer is 429, and says when to try again.").WholeOrganization().Privileged(),
 	)
 }
 
@@ -88,8 +89,9 @@ func (h handlers) sessions() []wire.Route {
 	return wire.Tag{Name: "Sessions", Description: "People who are signed in. The session is in a cookie, which programs in the browser " +
 		"cannot read. Requests that change something must come from a page of this service."}.Routes(
 		wire.Get("/v1/session", h.getSession, "Get who makes the request, and what they may do").Admits(wire.ForKnown),
-		wire.Post("/v1/session", h.signIn, "Sign in").Describe("Sets the cookie of a new session. A person who has set up an authenticator app "+
-			"also sends a code; without one the answer is 401 and says so. After several failures further attempts must wait.").
+		wire.Post("/v1/session", h.signIn, "Sign in").Describe("Sets the cookie of a new session, and ends the one that the browser "+
+			"had before. A person who has set up an authenticator app also sends a code; without one the answer is 401 and says so. After "+
+			"several failures further attempts must wait.").
 			Admits(wire.ForAnyone).Creates(),
 		wire.Patch("/v1/session", h.chooseOrganization, "Choose the organization to work for").
 			Describe("Requests of this session act for it from now on, unless they name another in the header `X-Organization-Id`.").

@@ -18,6 +18,9 @@ func (h handlers) signIn(ctx context.Context, in *struct{ Body SignIn }) (wire.D
 	if err != nil {
 		return wire.Data[Me]{}, err
 	}
+	if err := h.app.Identity.EndFormer(ctx, visit.Former, visit.Origin); err != nil {
+		return wire.Data[Me]{}, err
+	}
 	visit.Begun = &made
 	if visit.Members, err = h.app.Identity.Memberships(ctx, made.Person.UserID); err != nil {
 		return wire.Data[Me]{}, err

@@ -99,6 +99,34 @@ func TestAPersonSignsInWorksAndSignsOut(t *testing.T) {
 	})
 }
 
+func TestSigningInEndsTheSessionThatTheBrowserHadBefore(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		n.SetPassword(t, n.Owner.UserID)
+		former, _ := cookieOf(signIn(t, s, n.Owner.Email, apitest.Password, ""))
+		body := fmt.Sprintf(`{"email":%q,"password":%q}`, n.Owner.Email, apitest.Password)
+		wrong := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/session", Key: former, Body: strings.Replace(body, "password\":\"", "&x", 1)})
+		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/session", Key: former}); a.Status != 200 {
+			t.Errorf("after an attempt that was refused with %d: %d", wrong.Status, a.Status)
+		}
+		a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/session", Key: former, Body: body})
+		next, _ := cookieOf(a)
+		if a.Status != 201 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		for key, status := range map[string]int{former: 401, next: 200} {
+			if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/session", Key: key}); a.Status != status {
+				t.Errorf("%d %s, want %d", a.Status, a.Body, status)
+			}
+		}
+		gone := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/session", Key: former, Body: body})
+		if gone.Status != 201 {
+			t.Errorf("with a session that has ended: %d %s", gone.Status, gone.Body)
+		}
+	})
+}
+
 func TestSigningInDoesNotTellWhoHasAnAccount(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {

@@ -23,9 +23,17 @@ func (h handlers) updateMember(ctx context.Context, in *struct {
 	return wire.DataOf(viewMember(m, actor.From(ctx))), err
 }
 
-func (h handlers) removeMember(ctx context.Context, in *struct {
+// memberID is the parameter of the removal of a member.
+type memberID struct {
 	ID string `path:"user_id" minLength:"1" maxLength:"64" doc:"User who is the member."`
-}) (wire.Data[wire.Deleted], error) {
+}
+
+// mayRemoveMember refuses who may not remove the member, before the database transaction.
+func (h handlers) mayRemoveMember(ctx context.Context, in *memberID) error {
+	return access.MayRemove(actor.From(ctx), in.ID)
+}
+
+func (h handlers) removeMember(ctx context.Context, in *memberID) (wire.Data[wire.Deleted], error) {
 	_, _, err := h.app.Access.RemoveMember(ctx, in.ID)
 	return wire.DeletedOf(in.ID), err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
@@ -100,7 +102,7 @@ func TestMembersChangeAsTheirRolesAllow(t *testing.T) {
 		wantStatus(t, "an admin limits an owner", update(admin.Client, second.UserID,
 			client.UpdateMember{LegalEntityIDs: &[]string{}}), 403, "only an owner")
 		wantStatus(t, "an admin removes an owner", admin.RemoveMember(ctx, second.UserID), 403, "only an owner")
-		wantStatus(t, "a viewer leaves", viewer.RemoveMember(ctx, viewer.UserID), 403)
+		wantStatus(t, "a viewer removes somebody", viewer.RemoveMember(ctx, admin.UserID), 403, "you can remove yourself only")
 		wantStatus(t, "an admin changes a viewer", update(admin.Client, viewer.UserID, to(actor.Accountant)), 200)
 		wantStatus(t, "an owner demotes another", update(n.Client, second.UserID, to(actor.Admin)), 200)
 		wantStatus(t, "the last owner is demoted", update(n.Client, n.Owner.UserID, to(actor.Admin)), 409, "only owner")
@@ -124,6 +126,67 @@ func TestMembersChangeAsTheirRolesAllow(t *testing.T) {
 		a := s.Send(t, apitest.Request{Method: "PATCH", Path: "/v1/team/members/" + viewer.UserID, Key: n.Key, Body: `{}`})
 		if a.Status != 400 {
 			t.Errorf("an empty change: %d %s", a.Status, a.Body)
+		}
+	})
+}
+
+func TestEverybodyCanLeaveTheOrganization(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		ctx := t.Context()
+		for _, role := range actor.Roles {
+			p := join(t, n, string(role)+"@example.com", role)
+			if role == actor.Admin || role == actor.Viewer { // who sees some legal entities only can leave, and remove nobody else
+				_, err := n.Client.UpdateMember(ctx, p.UserID, client.UpdateMember{LegalEntityIDs: &[]string{n.LegalEntity.ID}})
+				wantStatus(t, "limited", err, 200)
+				eventually(t, func() bool { return p.RemoveMember(ctx, apitest.UnknownID(p.UserID)) != nil })
+			}
+			if role == actor.Admin {
+				other := join(t, n, "other@example.com", actor.Viewer)
+				eventually(t, func() bool {
+					return status(t, p.RemoveMember(ctx, apitest.UnknownID(p.UserID))) == 403 // once the node knows of the limit
+				})
+				wantStatus(t, "a limited admin removes somebody", p.RemoveMember(ctx, other.UserID), 403, "whole organization")
+			}
+			wantStatus(t, string(role)+" leaves", p.RemoveMember(ctx, p.UserID), 200)
+			eventually(t, func() bool { return works(t, s, p.key) == 401 })
+		}
+		wantStatus(t, "the only owner leaves", n.Client.RemoveMember(ctx, n.Owner.UserID), 409, "only owner")
+	})
+}
+
+func TestNamesWithLineBreaksOrControlCharactersAreRefused(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		for _, r := range []apitest.Request{
+			{Method: "PATCH", Path: "/v1/organization", Body: `{"name":"Acme\r\nBcc: x@example.com"}`},
+			{Method: "POST", Path: "/v1/api-keys", Body: `{"name":"a\u001b[31m","scopes":["apis.read"]}`},
+			{Method: "POST", Path: "/v1/oauth-clients", Body: `{"name":"a\nb","redirect_uris":["https://app.example.com/callback"]}`},
+		} {
+			r.Key = n.Key
+			a := s.Send(t, r)
+			if a.Status != 400 || !slices.ContainsFunc(a.Error(t).Fields, func(f wire.ErrorField) bool { return f.Field == "name" }) {
+				t.Errorf("%s %s: %d %s", r.Method, r.Path, a.Status, a.Body)
+			}
+		}
+	})
+}
+
+func TestAnInvitationIsMailedThreeTimesAnHourAtMost(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		i, err := n.Client.CreateInvitation(t.Context(), client.CreateInvitation{Email: "lin@example.com", Role: "viewer"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for attempt, want := range []int{200, 200, 429} {
+			a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/team/invitations/" + i.ID + "/resend", Key: n.Key})
+			if seconds, _ := strconv.Atoi(a.Header.Get("Retry-After")); a.Status != want || (want == 429) != (seconds > 3000 && seconds <= 3600) {
+				t.Errorf("attempt %d: %d %s, try again after %d", attempt, a.Status, a.Body, seconds)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
@@ -14,6 +15,7 @@ type Visit struct {
 	Origin  identity.Origin
 	Session *identity.Session     // of the person who is signed in; nil if nobody is
 	Members []identity.Membership // of that person
+	Former  secret.Text           // the session in the cookie of the browser, whether or not it has ended; empty if there is none
 
 	Allowed func(actor.Actor) []string // names of the operations that an actor may call
 
