@@ -167,8 +167,8 @@ func TestAMessageThatCannotBeSentIsKeptAsAFileWithTheReason(t *testing.T) {
 			c := dbtest.SQLite(t)
 			c.Clock = now
 			a := NewWith(dbtest.Open(t, c), slog.New(slog.NewTextHandler(log, nil)), Config{Mail: p.listen(t), MailFolder: folder})
-			m := mail.Message{To: []string{"lin@example.com"}, Subject: "Set a new password", Text: "Open https://x/" + linkToken + "\n", ID: "eml_1",
-				WrittenAt: began, ExpiresAt: began.Add(time.Hour)}
+			m := mail.Message{To: []string{"lin@example.com"}, Subject: "Set a new password", Text: "Open https://x/" + linkToken + "\n",
+				ID: "eml_1", WrittenAt: began, ExpiresAt: began.Add(time.Hour)}
 			err := a.sendMail(t.Context(), m, one.attempt)
 			files := filesIn(t, folder)
 			if one.keeps == "" {
@@ -234,7 +234,8 @@ func TestAPersonIsToldOfAnAppWhoseTokenWasUsedTwice(t *testing.T) {
 		}
 		for _, why := range []oauth.EndReason{oauth.Revoked, oauth.Disconnected, oauth.Replaced, oauth.Expired, oauth.TokenReplayed} {
 			if err := d.Write(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-				return a.OAuth.Ended(ctx, tx, oauth.Authorization{UserID: f.Owner.UserID, EndReason: why, Client: oauth.Client{Name: "App " + string(why)}})
+				return a.OAuth.Ended(ctx, tx, oauth.Authorization{UserID: f.Owner.UserID, EndReason: why,
+					Client: oauth.Client{Name: "App " + string(why)}})
 			}); err != nil {
 				t.Fatal(err)
 			}

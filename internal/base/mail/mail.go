@@ -46,7 +46,8 @@ func (s *Server) From() Sender { return s.from }
 const timeout = 30 * time.Second
 
 // Parse returns the server of an address such as smtps://user:password@mail.example.com:465, or smtp://mail.example.com:587, which must
-// support STARTTLS unless it is this machine. Messages are sent from an address that ParseSender accepts. Errors do not repeat the password.
+// support STARTTLS unless it is this machine. Messages are sent from an address that ParseSender accepts. Errors do not repeat the
+// password.
 func Parse(address, from string) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {

@@ -58,7 +58,8 @@ func TestOnlyAPermanentAnswerAboutTheMessageIsFinal(t *testing.T) {
 func TestAMessageHasTheSameIDAndDateWheneverItIsSent(t *testing.T) {
 	t.Parallel()
 	written := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	message := mail.Message{To: []string{"a@example.com"}, Subject: strings.Repeat("Größe ", 100), Text: "One.\n", ID: "eml_1", WrittenAt: written}
+	message := mail.Message{To: []string{"a@example.com"}, Subject: strings.Repeat("Größe ", 100), Text: "One.\n", ID: "eml_1",
+		WrittenAt: written}
 	s := listen(t, &server{})
 	m, err := mail.Parse("smtp://"+s.Addr().String(), "Bücher von Acme <books@acme.example>")
 	if err != nil {

@@ -83,8 +83,8 @@ func CheckMembership(ctx context.Context, tx *db.Tx, role actor.Role, legalEntit
 }
 
 // RemoveMember ends the membership of a person in the actor's organization, revokes the person's keys and all that were created with them,
-// and ends what the person has allowed apps to do. It returns the member, and how many keys it revoked. Owners and admins remove others, and
-// everybody can leave. The only owner cannot be removed.
+// and ends what the person has allowed apps to do. It returns the member, and how many keys it revoked. Owners and admins remove others,
+// and everybody can leave. The only owner cannot be removed.
 func (s *Service) RemoveMember(ctx context.Context, userID string) (m Member, revoked int, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // as CreateKey does, so that no key is created meanwhile

@@ -48,8 +48,8 @@ func (s *Service) MailReset(ctx context.Context, r ResetRequest) error {
 			return err
 		}
 		return s.sendMessage(ctx, tx, mail.Message{To: []string{p.Email}, Subject: "Set a new password",
-			ExpiresAt: tx.Now().Add(lifetimes[SetPassword]), Text: fmt.Sprintf("Somebody has asked for a new password for your account at %s.\n\nTo set one, open this link within an hour:\n%s\n\n"+
-				"If that was not you, do nothing: your password has not changed.\n", s.config.PublicURL, link.Reveal())})
+			ExpiresAt: tx.Now().Add(lifetimes[SetPassword]), Text: fmt.Sprintf("Somebody has asked for a new password for your account at "+
+				"%s.\n\nTo set one, open this link within an hour:\n%s\n\nIf that was not you, do nothing: your password has not changed.\n", s.config.PublicURL, link.Reveal())})
 	})
 }
 
@@ -257,8 +257,8 @@ func (s *Service) RequestEmailChange(ctx context.Context, userID, address string
 			return err
 		}
 		return s.sendMessage(ctx, tx, mail.Message{To: []string{email}, Subject: "Confirm your email address",
-			ExpiresAt: tx.Now().Add(lifetimes[ConfirmEmail]), Text: fmt.Sprintf("To use this address for your account at %s, open this link within a "+
-				"day:\n%s\n", s.config.PublicURL, link.Reveal())})
+			ExpiresAt: tx.Now().Add(lifetimes[ConfirmEmail]), Text: fmt.Sprintf("To use this address for your account at %s, open this link within "+
+				"a day:\n%s\n", s.config.PublicURL, link.Reveal())})
 	})
 }
 

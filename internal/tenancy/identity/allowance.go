@@ -15,8 +15,8 @@ type Allowance struct {
 	Within  time.Duration // no longer than failures are kept, because it is counted in the same table
 }
 
-// Use counts one more, and returns how long to wait if that is too many. Nobody else counts the same until the transaction ends, and what was
-// counted is taken back if it fails. It is a building block.
+// Use counts one more, and returns how long to wait if that is too many. Nobody else counts the same until the transaction ends, and what
+// was counted is taken back if it fails. It is a building block.
 func (a Allowance) Use(ctx context.Context, tx *db.Tx) (wait time.Duration, err error) {
 	hash, now := token.Hash("allowance\n"+a.Subject), tx.Now()
 	used, err := lockAllowance(ctx, tx, hash, now)

@@ -35,13 +35,13 @@ func (s *Service) notify(ctx context.Context, tx *db.Tx, n notice) error {
 	return s.sendMessage(ctx, tx, mail.Message{To: []string{n.to}, Subject: n.subject, Text: b.String()})
 }
 
-// NotifyAppEnded tells a person that an app no longer acts for them, because somebody has used a code or a token of it that was used before:
-// it may have been stolen. It is a building block.
+// NotifyAppEnded tells a person that an app no longer acts for them, because somebody has used a code or a token of it that was used
+// before: it may have been stolen. It is a building block.
 func (s *Service) NotifyAppEnded(ctx context.Context, tx *db.Tx, email, app, organization string) error {
 	return s.notify(ctx, tx, notice{to: email, subject: "An app was disconnected",
 		what: fmt.Sprintf("The app \"%s\" no longer acts for you in the books of %s: somebody has used its access a second time, which happens "+
-			"if it was stolen, and sometimes if the app has made a mistake.\n\nIf you trust the app, connect it again. If it happens again, ask who "+
-			"makes it.", app, organization),
+			"if it was stolen, and sometimes if the app has made a mistake.\n\nIf you trust the app, connect it again. If it happens again, ask "+
+			"who makes it.", app, organization),
 		remedy: fmt.Sprintf("do not connect the app again, and check which apps act for you, at %s/account", s.config.PublicURL)})
 }
 

@@ -158,7 +158,8 @@ func TestRecoveryCodesOfTheVersionBeforeStillWork(t *testing.T) {
 			_, err := tx.Exec(ctx, "UPDATE user_credentials SET recovery_codes = ? WHERE user_id = ?", token.Hash("abcde23456"), w.made.Owner.UserID)
 			return err
 		}))
-		in, err := w.SignIn(w.Context(), identity.SignInParams{Email: ada, Password: secret.New(good), Code: secret.New("abcde-23456"), Origin: home})
+		in, err := w.SignIn(w.Context(), identity.SignInParams{Email: ada, Password: secret.New(good), Code: secret.New("abcde-23456"),
+			Origin: home})
 		if err != nil || in.Session.Method != identity.ByRecovery {
 			w.Errorf("%v %v", in.Session.Method, err)
 		}

@@ -44,8 +44,8 @@ type enrollmentTicket struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// BeginTOTP creates the secret for an authenticator app. Nothing is stored until it is confirmed, so that a person who begins in two windows
-// can confirm in either.
+// BeginTOTP creates the secret for an authenticator app. Nothing is stored until it is confirmed, so that a person who begins in two
+// windows can confirm in either.
 func (s *Service) BeginTOTP(ctx context.Context, userID string) (Enrollment, error) {
 	p, err := s.Find(ctx, userID)
 	if err != nil {
@@ -66,7 +66,8 @@ func (s *Service) BeginTOTP(ctx context.Context, userID string) (Enrollment, err
 	return Enrollment{plain, secret.New(totp.URL(plain, Issuer, p.Email)), secret.New(sealed)}, err
 }
 
-// OpenEnrollment returns what BeginTOTP has returned to a person. The error is a Conflict for a ticket that is too old, or of another person.
+// OpenEnrollment returns what BeginTOTP has returned to a person. The error is a Conflict for a ticket that is too old, or of another
+// person.
 func (s *Service) OpenEnrollment(p Person, ticket secret.Text) (Enrollment, error) {
 	var e enrollmentTicket
 	content, err := s.config.Secrets.Open(ticket.Reveal(), enrollmentFor, p.UserID)
@@ -185,8 +186,8 @@ func (s *Service) useCode(ctx context.Context, userID string, code secret.Text, 
 		if err := updateCredentials(ctx, tx, p); err != nil || m != ByRecovery {
 			return err
 		}
-		return s.notify(ctx, tx, notice{to: p.Email, subject: "A recovery code was used", origin: o, what: "A recovery code was used to sign in " +
-			"to your account, instead of a code of the authenticator app. " + s.codesLeft(p)})
+		return s.notify(ctx, tx, notice{to: p.Email, subject: "A recovery code was used", origin: o, what: "A recovery code was used to sign " +
+			"in to your account, instead of a code of the authenticator app. " + s.codesLeft(p)})
 	})
 	return m, err
 }

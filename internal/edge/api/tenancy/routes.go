@@ -44,7 +44,8 @@ func (h handlers) team() []wire.Route {
 			Describe("The link stops working. Revoking an invitation again changes nothing.").WholeOrganization().Privileged(),
 		wire.Post(invitation+"/resend", h.resendInvitation, "Send an invitation again").Sensitive().
 			Describe("Mails a new link, which works for seven days. The former one stops working. An invitation is mailed at most three times "+
-				"an hour, and an address gets at most 20 invitations a day: then the answer is 429, and says when to try again.").WholeOrganization().Privileged(),
+				"an hour, and an address gets at most 20 invitations a day: then the answer is 429, and says when to try again.").
+			WholeOrganization().Privileged(),
 	)
 }
 

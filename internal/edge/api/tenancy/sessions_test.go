@@ -106,7 +106,8 @@ func TestSigningInEndsTheSessionThatTheBrowserHadBefore(t *testing.T) {
 		n.SetPassword(t, n.Owner.UserID)
 		former, _ := cookieOf(signIn(t, s, n.Owner.Email, apitest.Password, ""))
 		body := fmt.Sprintf(`{"email":%q,"password":%q}`, n.Owner.Email, apitest.Password)
-		wrong := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/session", Key: former, Body: strings.Replace(body, "password\":\"", "&x", 1)})
+		wrong := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/session", Key: former,
+			Body: strings.Replace(body, `"password":"`, `"password":"x`, 1)})
 		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/session", Key: former}); a.Status != 200 {
 			t.Errorf("after an attempt that was refused with %d: %d", wrong.Status, a.Status)
 		}
