@@ -49,7 +49,8 @@ func (s *Service) MailReset(ctx context.Context, r ResetRequest) error {
 		}
 		return s.sendMessage(ctx, tx, mail.Message{To: []string{p.Email}, Subject: "Set a new password",
 			ExpiresAt: tx.Now().Add(lifetimes[SetPassword]), Text: fmt.Sprintf("Somebody has asked for a new password for your account at "+
-				"%s.\n\nTo set one, open this link within an hour:\n%s\n\nIf that was not you, do nothing: your password has not changed.\n", s.config.PublicURL, link.Reveal())})
+				"%s.\n\nTo set one, open this link within an hour:\n%s\n\n"+
+				"If that was not you, do nothing: your password has not changed.\n", s.config.PublicURL, link.Reveal())})
 	})
 }
 
