@@ -136,7 +136,8 @@ func TestMessagesWithoutAnIDAreToldApartByTheirContent(t *testing.T) {
 		}
 		return parsed.Header.Get("Message-ID")
 	}
-	if id("one") != id("one") || id("one") == id("two") || !strings.HasSuffix(id("one"), "@example.com>") {
-		t.Errorf("%s %s %s", id("one"), id("one"), id("two"))
+	first, again, other := id("one"), id("one"), id("two")
+	if first != again || first == other || !strings.HasSuffix(first, "@example.com>") {
+		t.Errorf("%s %s %s", first, again, other)
 	}
 }
