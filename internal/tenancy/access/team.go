@@ -134,6 +134,19 @@ func MayRemove(who actor.Actor, userID string) error {
 	return who.RequireUnlimited()
 }
 
+// CheckRemoval returns the faults of a removal that are known before it: that the actor may not remove the user, or that the user is no
+// member.
+func (s *Service) CheckRemoval(ctx context.Context, userID string) error {
+	who := actor.From(ctx)
+	if err := MayRemove(who, userID); err != nil {
+		return err
+	}
+	return s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		_, err := FindMember(ctx, tx, userID)
+		return err
+	})
+}
+
 // isSelf reports whether an actor is, or acts for, a user.
 func isSelf(who actor.Actor, userID string) bool { return userID != "" && who.UserID == userID }
 

@@ -28,9 +28,9 @@ type memberID struct {
 	ID string `path:"user_id" minLength:"1" maxLength:"64" doc:"User who is the member."`
 }
 
-// mayRemoveMember refuses who may not remove the member, before the database transaction.
+// mayRemoveMember refuses who may not remove the member, and a user who is none, before the database transaction.
 func (h handlers) mayRemoveMember(ctx context.Context, in *memberID) error {
-	return access.MayRemove(actor.From(ctx), in.ID)
+	return h.app.Access.CheckRemoval(ctx, in.ID)
 }
 
 func (h handlers) removeMember(ctx context.Context, in *memberID) (wire.Data[wire.Deleted], error) {
