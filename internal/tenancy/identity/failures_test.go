@@ -100,7 +100,7 @@ func TestAnAuthenticatorAppIsSetUpDespiteAnyFailureOfTheDatabase(t *testing.T) {
 		return func(ctx context.Context, w *world) error {
 			code, err := totp.Code(e.Secret, totp.Step(w.db.Clock().Now()))
 			w.must(err)
-			_, err = w.ConfirmTOTP(ctx, userID, secret.New(code), home)
+			_, err = w.ConfirmTOTP(ctx, userID, e.Ticket, secret.New(code), home)
 			return err
 		}
 	})

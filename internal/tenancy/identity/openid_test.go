@@ -234,7 +234,7 @@ func TestAnAccountElsewhereDoesNotReplaceASecondFactorUntilThePersonSaysSo(t *te
 		c.must(err)
 		code, err := totp.Code(e.Secret, totp.Step(c.now.Now()))
 		c.must(err)
-		_, err = c.ConfirmTOTP(c.Context(), user, e.Secret, secret.New(code), home)
+		_, err = c.ConfirmTOTP(c.Context(), user, e.Ticket, secret.New(code), home)
 		c.must(err)
 		_, err = c.enter()
 		c.wants("before they are linked", err, fault.Forbidden, "sign in with your password and the code once")
