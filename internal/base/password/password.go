@@ -40,16 +40,25 @@ const (
 )
 
 // Hasher hashes passwords. A hash takes a processor for a while, so that only some are computed at a time: others wait, and those that
-// would wait for long are refused.
+// would wait for long are refused. While many wait, there is a pause after each, so that a flood of passwords leaves the processor to
+// others most of the time.
 type Hasher struct {
 	random io.Reader
-	turns  chan struct{} // one for each hash that is computed
+	turns  chan struct{} // one for each hash that is computed, or whose pause lasts
 	queue  chan struct{} // one for each that is computed or waits
 	none   string        // the hash of a password that nobody has
 }
 
-// waitingMax is how many hashes may wait for one that is computed: about two seconds.
-const waitingMax = 64
+const (
+	// waitingMax is how many hashes may wait for one that is computed: about five seconds in a flood.
+	waitingMax = 24
+
+	// floodAt is how many wait in a flood. As many people at a time are none.
+	floodAt = 12
+
+	// pauseShare is how long the pause is in a flood, for each part of the time that a hash has taken.
+	pauseShare = 3
+)
 
 // NewHasher returns a Hasher that computes a number of hashes at a time.
 func NewHasher(concurrent int) *Hasher {
@@ -81,7 +90,7 @@ func (h *Hasher) Hash(ctx context.Context, plain secret.Text) (string, error) {
 // Place is a place in the queue of a Hasher.
 type Place struct {
 	hasher *Hasher
-	turn   bool
+	began  time.Time // when its turn came; zero before
 }
 
 // Reserve returns a place in the queue, or ErrBusy if it is full. It takes no time, so that a caller can find out before it does anything.
@@ -97,17 +106,23 @@ func (h *Hasher) Reserve() (*Place, error) {
 
 // Leave gives the place to another.
 func (p *Place) Leave() {
-	if p.turn {
-		<-p.hasher.turns
+	h := p.hasher
+	waiting := len(h.queue) - cap(h.turns)
+	<-h.queue
+	switch {
+	case p.began.IsZero():
+	case waiting < floodAt:
+		<-h.turns
+	default:
+		time.AfterFunc(pauseShare*time.Since(p.began), func() { <-h.turns })
 	}
-	<-p.hasher.queue
 }
 
 // wait waits for a turn.
 func (p *Place) wait(ctx context.Context) error {
 	select {
 	case p.hasher.turns <- struct{}{}:
-		p.turn = true
+		p.began = time.Now()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
