@@ -83,27 +83,34 @@ func retryPause(attempt int) time.Duration {
 	return time.Duration(rand.Int64N(int64(time.Millisecond) << min(attempt, 6)))
 }
 
-// writePostgres runs one attempt of a write.
+// writePostgres runs one attempt of a write. The AfterCommit functions run when the connection was given back, because they may need one.
 func (d *DB) writePostgres(ctx context.Context, org string, attempt int, fn Func) error {
+	tx, err := d.commitPostgres(ctx, org, attempt, fn)
+	if err == nil {
+		tx.committed()
+	}
+	return err
+}
+
+func (d *DB) commitPostgres(ctx context.Context, org string, attempt int, fn Func) (*Tx, error) {
 	// Waiting for a connection ends with the caller's context. The transaction does not, because a COMMIT cut short would
 	// leave its outcome unknown.
 	began := d.stats.enqueued()
 	stx, conn, done, err := d.begin(ctx, context.WithoutCancel(ctx), org)
 	began()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer done()
 	tx := d.newTransaction(org, stx, conn).main
 	tx.attempt = attempt
 	if err := tx.run(ctx, fn); err != nil {
-		return err
+		return nil, err
 	}
 	if err := d.commit(org, stx); err != nil {
-		return commitError(err)
+		return nil, commitError(err)
 	}
-	tx.committed()
-	return nil
+	return tx, nil
 }
 
 // commitError distinguishes a commit that the server refused from one whose answer was lost.

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -148,8 +149,8 @@ func (s *Service) link(ctx context.Context, tx *db.Tx, c claims, p Person, o Ori
 	if err := s.note(ctx, tx, p, o, event{"user.identity_linked", map[string]any{"issuer": c.issuer}}); err != nil {
 		return err
 	}
-	return s.send(ctx, tx, p.Email, "You can sign in with "+s.OpenIDLabel(), "Your account at %s is now linked with your account at %s, and "+
-		"you can sign in with it.\n\nIf that was not you, tell an owner of your organization.\n", s.config.PublicURL, s.OpenIDLabel())
+	return s.notify(ctx, tx, notice{to: p.Email, subject: "You can sign in with " + s.OpenIDLabel(), origin: o,
+		what: fmt.Sprintf("An account at %s was linked with yours. Whoever has it can sign in.", s.OpenIDLabel())})
 }
 
 // HasOpenID reports whether a person is linked with an account at the provider.
@@ -183,7 +184,11 @@ func (s *Service) UnlinkOpenID(ctx context.Context, userID string, o Origin) err
 		if err != nil || n == 0 {
 			return err
 		}
-		return s.note(ctx, tx, p, o, event{"user.identity_unlinked", map[string]any{"issuer": s.config.OpenID.Issuer}})
+		if err := s.note(ctx, tx, p, o, event{"user.identity_unlinked", map[string]any{"issuer": s.config.OpenID.Issuer}}); err != nil {
+			return err
+		}
+		return s.notify(ctx, tx, notice{to: p.Email, subject: "You cannot sign in with " + s.OpenIDLabel() + " any more", origin: o,
+			what: fmt.Sprintf("The link of your account with the one at %s was removed.", s.OpenIDLabel())})
 	})
 }
 

@@ -271,6 +271,9 @@ func TestAnAccountElsewhereDoesNotReplaceASecondFactorUntilThePersonSaysSo(t *te
 			c.Errorf("%+v", out.Person)
 		}
 		c.must(c.UnlinkOpenID(c.Context(), user, home))
+		if last := c.mails[len(c.mails)-1]; last.To[0] != ada || last.Subject != "You cannot sign in with Acme any more" {
+			c.Errorf("%+v", last)
+		}
 		c.must(c.UnlinkOpenID(c.Context(), user, home))
 		_, err = c.enter()
 		c.wants("after the link was ended", err, fault.Forbidden, "has not verified")

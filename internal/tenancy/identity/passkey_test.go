@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -226,12 +227,40 @@ func TestAPersonAddsAPasskeySignsInWithItAndRemovesIt(t *testing.T) {
 			w.Errorf("%+v", keys)
 		}
 		w.wants("of somebody else", w.RenamePasskey(w.Context(), "usr_other", k.ID, "Mine"), fault.NotFound, "passkey not found")
+		w.wants("over two lines", w.RenamePasskey(w.Context(), in.Person.UserID, k.ID, "Desk\nBcc: eve@evil.example"), fault.Invalid, "name")
 		w.must(w.RemovePasskey(w.Context(), in.Person, k.ID, home))
+		if last := w.mails[len(w.mails)-1]; last.To[0] != ada || last.Subject != "A passkey was removed" {
+			w.Errorf("%+v", last)
+		}
 		_, err = d.enter()
 		w.wants("removed", err, fault.Unauthorized, "not accepted")
 		got := strings.Join(w.actions(), " ")
 		if !strings.Contains(got, "user.passkey_added session.created user.passkey_removed") {
 			w.Errorf("%s", got)
+		}
+	})
+}
+
+func TestPasskeysThatAreAddedAtTheSameTimeAreAllCounted(t *testing.T) {
+	each(t, func(w *world) {
+		in := w.signedIn()
+		answers := make([]identity.AddPasskeyParams, 24)
+		for n := range answers {
+			d := w.device()
+			c, err := w.BeginPasskey(w.Context(), in.Session)
+			w.must(err)
+			answers[n] = identity.AddPasskeyParams{Ticket: c.Ticket, Name: "Laptop", Answer: d.register(c), Origin: home}
+		}
+		send := w.Send
+		w.Send = nil // the list of mails is not for use at the same time
+		var all sync.WaitGroup
+		for _, p := range answers {
+			all.Go(func() { _, _ = w.AddPasskey(w.Context(), in.Session, p) })
+		}
+		all.Wait()
+		w.Send = send
+		if keys, err := w.Passkeys(w.Context(), in.Person.UserID); err != nil || len(keys) != 20 {
+			w.Errorf("%d passkeys, %v", len(keys), err)
 		}
 	})
 }

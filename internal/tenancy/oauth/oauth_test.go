@@ -156,6 +156,11 @@ func TestACodeThatIsUsedTwiceEndsWhatItGave(t *testing.T) {
 		w.refuses("by somebody without the verifier", err, oauth.InvalidGrant)
 		w.accepts("who ends nothing", got.Access)
 		w.now.Advance(time.Hour) // long after the code has expired
+		var told []oauth.EndReason
+		w.Ended = func(_ context.Context, tx *db.Tx, a oauth.Authorization) error {
+			tx.AfterCommit(func() { told = append(told, a.EndReason) })
+			return nil
+		}
 		_, err = w.Exchange(w.Context(), redeem(w.app, code))
 		w.refuses("again", err, oauth.InvalidGrant)
 		w.rejects("the token that it gave", got.Access)
@@ -165,6 +170,9 @@ func TestACodeThatIsUsedTwiceEndsWhatItGave(t *testing.T) {
 		_, err = w.Exchange(w.Context(), redeem(w.app, code))
 		w.refuses("once more", err, oauth.InvalidGrant)
 		w.ended("after a replay", "code_replayed")
+		if !slices.Equal(told, []oauth.EndReason{oauth.CodeReplayed}) {
+			w.Errorf("told of %v", told)
+		}
 	})
 }
 
