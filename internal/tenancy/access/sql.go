@@ -140,28 +140,20 @@ type keyRow struct {
 }
 
 func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
-	scopes := make([]string, len(k.Scopes))
-	for i, s := range k.Scopes {
-		scopes[i] = string(s)
-	}
 	return db.Insert(ctx, tx, "api_keys", keyRow{
 		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), CreatedBy: db.OrNull(k.CreatedBy),
 		ParentID: db.OrNull(k.ParentID), Authorization: db.OrNull(k.AuthorizationID), Successor: db.OrNull(k.SuccessorID),
-		RotatedWith: db.OrNull(k.RotatedWithID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "),
+		RotatedWith: db.OrNull(k.RotatedWithID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: actor.JoinScopes(k.Scopes),
 		LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "), ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RemindedAt: k.RemindedAt,
 		CreatedAt: k.CreatedAt,
 	})
 }
 
 func (r keyRow) key() Key {
-	scopes := []actor.Scope{}
-	for _, s := range strings.Fields(r.Scopes) {
-		scopes = append(scopes, actor.Scope(s))
-	}
 	return Key{
 		ID: r.APIKeyID, OrganizationID: r.OrganizationID, UserID: db.OrEmpty(r.UserID), CreatedBy: db.OrEmpty(r.CreatedBy),
 		ParentID: db.OrEmpty(r.ParentID), AuthorizationID: db.OrEmpty(r.Authorization), SuccessorID: db.OrEmpty(r.Successor),
-		RotatedWithID: db.OrEmpty(r.RotatedWith), Name: r.Name, LastFour: r.LastFour, Scopes: scopes,
+		RotatedWithID: db.OrEmpty(r.RotatedWith), Name: r.Name, LastFour: r.LastFour, Scopes: actor.SplitScopes(r.Scopes),
 		LegalEntityIDs: strings.Fields(r.LegalEntityIDs), ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
 		RemindedAt: r.RemindedAt, CreatedAt: r.CreatedAt, hash: r.KeyHash,
 	}
