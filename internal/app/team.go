@@ -6,6 +6,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
+	"github.com/bursarhq/bursar/internal/integration/webhook"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
@@ -14,11 +16,12 @@ import (
 )
 
 // connectTeam creates the service of invitations, and lets it and that of keys send mail. What a person has allowed apps ends with the
-// membership. What an app has created ends with what the person has allowed: keys, invitations and further apps.
+// membership. What an app has created ends with what the person has allowed: keys, invitations, webhook endpoints and further apps.
 func (a *App) connectTeam() {
 	a.Team = team.NewService(a.DB, a.Identity)
 	a.Access.EndAuthorizations, a.Access.RequireAuthorization, a.Access.AuthorizationsHold = a.OAuth.EndOfUser, oauth.RequireActive, oauth.Hold
-	a.OAuth.EndKeys, a.OAuth.ForgetKeys, a.OAuth.EndInvitations = a.Access.EndKeysOfApp, a.Access.ForgetKeys, team.EndOfApp
+	a.OAuth.EndKeys, a.OAuth.ForgetKeys = a.Access.EndKeysOfApp, a.Access.ForgetKeys
+	a.OAuth.EndCreated = []func(ctx context.Context, tx *db.Tx, by audit.Maker) error{team.EndOfApp, webhook.EndOfApp}
 	a.OAuth.RequireHeld, a.Team.RequireHeld = a.Access.RequireHeld, a.Access.RequireHeld
 	if a.config.Secrets != nil { // without them no message can be queued
 		a.Team.Send, a.Access.Send = a.queueMail, a.queueMail

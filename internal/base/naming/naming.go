@@ -29,7 +29,7 @@ func Problem(name string, most int) string {
 // The characters that join others stay allowed, because several scripts need them.
 func forbidden(r rune) bool {
 	switch {
-	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029', r == '\u061c', r == '\u200e', r == '\u200f':
 		return true
 	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
 		return true

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 )
@@ -89,7 +90,11 @@ func (b *Page) Command(method string, params map[string]any, into any) {
 			Result json.RawMessage
 			Error  json.RawMessage
 		}
-		if err := json.Unmarshal(text[:len(text)-1], &answer); err != nil || answer.Error != nil {
+		err = json.Unmarshal(text[:len(text)-1], &answer)
+		if err == nil && answer.ID == b.last && strings.Contains(string(answer.Error), "target navigated") {
+			return // the expression has led to another page, which is there before the answer
+		}
+		if err != nil || answer.Error != nil {
 			b.Fatalf("%s: %v %s", method, err, text)
 		}
 		if answer.ID != b.last {

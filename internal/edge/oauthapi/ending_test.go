@@ -48,6 +48,7 @@ func (w *world) call(method, path, header, value, body string, status int) map[s
 type creations struct {
 	keys        []string // texts
 	invitations []string
+	endpoints   []string
 	clients     []oauth.Client
 	tokens      reply // of an app that the app has registered, which ada has connected
 	nested      string
@@ -72,6 +73,8 @@ func (w *world) create(token string) (c creations) {
 		c.invitations = append(c.invitations, invited["id"].(string))
 		registered := w.call("POST", "/v1/oauth-clients", by[0], by[1], `{"name":"Own","redirect_uris":["`+callback+`"]}`, 201)
 		c.clients = append(c.clients, oauth.Client{ID: registered["id"].(string), RedirectURIs: []string{callback}})
+		endpoint := w.call("POST", "/v1/webhook-endpoints", by[0], by[1], `{"url":"https://app.example.com/events"}`, 201)
+		c.endpoints = append(c.endpoints, endpoint["id"].(string))
 	}
 	c.tokens = w.connect(c.clients[0], "apis.all")
 	c.nested = w.call("POST", "/v1/api-keys", bearer, "Bearer "+c.tokens.body.AccessToken, `{"name":"k","scopes":["apis.read"]}`,
@@ -79,11 +82,12 @@ func (w *world) create(token string) (c creations) {
 	c.keptKey = w.call("POST", "/v1/api-keys", key, w.tenant.Key, `{"name":"k","scopes":["apis.read"]}`, 201)["key"].(string)
 	invited := w.call("POST", "/v1/team/invitations", key, w.tenant.Key, `{"email":"kept@invited.example","role":"viewer"}`, 201)
 	registered := w.call("POST", "/v1/oauth-clients", key, w.tenant.Key, `{"name":"Kept","redirect_uris":["`+callback+`"]}`, 201)
-	c.kept = []string{invited["id"].(string), registered["id"].(string)}
+	endpoint := w.call("POST", "/v1/webhook-endpoints", key, w.tenant.Key, `{"url":"https://kept.example.com/events"}`, 201)
+	c.kept = []string{invited["id"].(string), registered["id"].(string), endpoint["id"].(string)}
 	return c
 }
 
-// statuses returns what has become of the invitations and the apps that the organization has registered, by id.
+// statuses returns what has become of the invitations, the apps and the webhook endpoints of the organization, by id.
 func (w *world) statuses() map[string]string {
 	w.Helper()
 	out := map[string]string{}
@@ -94,6 +98,10 @@ func (w *world) statuses() map[string]string {
 	for c, err := range w.tenant.Client.OAuthClients(w.Context()) {
 		w.must(err)
 		out[c.ID] = map[bool]string{true: "revoked", false: "pending"}[c.RevokedAt != nil]
+	}
+	for e, err := range w.tenant.Client.WebhookEndpoints(w.Context()) {
+		w.must(err)
+		out[e.ID] = map[string]string{"disabled": "revoked", "enabled": "pending"}[e.Status]
 	}
 	return out
 }
@@ -145,6 +153,11 @@ func (w *world) allEnded(made creations) {
 	for _, c := range made.clients {
 		if found[c.ID] != "revoked" {
 			w.Errorf("the app %s is %s", c.ID, found[c.ID])
+		}
+	}
+	for _, id := range made.endpoints {
+		if found[id] != "revoked" {
+			w.Errorf("the webhook endpoint %s is %s", id, found[id])
 		}
 	}
 	for _, id := range made.kept {

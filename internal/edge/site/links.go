@@ -20,7 +20,7 @@ var notices = map[string]string{
 	"passkey-renamed":       "The passkey was renamed.",
 	"passkey-removed":       "The passkey was removed.",
 	"openid-linked":         "You can sign in with that account now.",
-	"openid-unlinked":       "You cannot sign in with that account any more.",
+	"openid-unlinked":       "You cannot sign in with that account any more, unless you link it again.",
 	"session":               "That browser is signed out.",
 	"sessions":              "You are signed out everywhere else.",
 	"disconnected":          "The app is disconnected.",
@@ -91,11 +91,8 @@ func (s *Site) showConfirmEmail(v *visit) error {
 }
 
 func (s *Site) confirmEmail(v *visit) error {
-	if _, err := s.app.Identity.ConfirmEmailChange(v.r.Context(), v.link(), v.origin); err != nil {
+	if _, err := s.app.Identity.ConfirmEmailChange(v.r.Context(), v.person.UserID, v.link(), v.origin); err != nil {
 		return v.deadLink(err, shown{Data: "email"})
-	}
-	if v.session == nil {
-		return v.redirect("/sign-in?done=email")
 	}
 	return v.redirect("/account?done=email")
 }

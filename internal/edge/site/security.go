@@ -88,13 +88,19 @@ func (s *Site) confirmAuthenticator(v *visit) error {
 	return v.again(err, "authenticator-new", shown{Title: "Set up an authenticator app", Data: data})
 }
 
-// linkOpenID sends the person to the OpenID provider to say which account there is theirs.
+// beginLink sends the person to the OpenID provider to say which account there is theirs. It changes nothing, so that a link may lead
+// to it.
+func (s *Site) beginLink(v *visit) error { return v.toOpenID(identity.OpenIDLink, "/account") }
+
 func (s *Site) linkOpenID(v *visit) error {
-	return v.toOpenID(identity.OpenIDLink, "/account?done=openid-linked")
+	if err := s.app.Identity.LinkOpenID(v.r.Context(), *v.session, v.secret("ticket"), v.origin); err != nil {
+		return err
+	}
+	return v.redirect("/account?done=openid-linked")
 }
 
 func (s *Site) unlinkOpenID(v *visit) error {
-	if err := s.app.Identity.UnlinkOpenID(v.r.Context(), v.person.UserID, v.origin); err != nil {
+	if err := s.app.Identity.UnlinkOpenID(v.r.Context(), *v.session, v.origin); err != nil {
 		return err
 	}
 	return v.redirect("/account?done=openid-unlinked")

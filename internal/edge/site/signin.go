@@ -121,8 +121,11 @@ func (s *Site) finishOpenID(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if out.Purpose == identity.OpenIDSignIn {
+	switch out.Purpose {
+	case identity.OpenIDSignIn:
 		return v.welcome(out.SignedIn, localPath(out.Next))
+	case identity.OpenIDLink:
+		return v.show(http.StatusOK, "link-openid", shown{Title: "Link your account", OpenID: s.app.Identity.OpenIDLabel(), Data: out.Offer})
 	}
 	return v.redirect(localPath(out.Next))
 }

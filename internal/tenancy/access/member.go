@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/naming"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -27,11 +28,25 @@ type Member struct {
 	LegalEntityIDs []string // that the member is limited to; empty means all
 }
 
+// The longest addresses that mail servers accept (RFC 5321), in bytes.
+const (
+	emailMax     = 254
+	emailNameMax = 64
+)
+
 // NormalEmail returns the form in which an email address is stored and compared.
 func NormalEmail(text string) (string, error) {
 	address, err := mail.ParseAddress(text)
 	if err != nil || address.Address != strings.TrimSpace(text) {
 		return "", fault.Invalidf("email", "must be an email address such as ada@example.com, but is %q", text)
+	}
+	name := address.Address[:strings.LastIndexByte(address.Address, '@')]
+	switch problem := naming.Problem(address.Address, emailMax); {
+	case problem != "":
+		return "", fault.Invalidf("email", "%s", problem)
+	case len(address.Address) > emailMax || len(name) > emailNameMax:
+		return "", fault.Invalidf("email", "must have at most %d bytes, and at most %d before the @, or no mail server accepts it", emailMax,
+			emailNameMax)
 	}
 	return strings.Map(func(r rune) rune { // other letters are not folded: some of them would become letters of ASCII
 		if 'A' <= r && r <= 'Z' {

@@ -192,7 +192,7 @@ func (s *Service) checkPassword(plain secret.Text, about ...string) error {
 
 // endOthers ends the sessions of a person, except one, and records how many there were, if there were any.
 func (s *Service) endOthers(ctx context.Context, tx *db.Tx, p Person, o Origin, keep string, details map[string]any) (n int, err error) {
-	if n, err = s.endSessions(ctx, tx, p.UserID, keep); err != nil || n == 0 {
+	if n, err = s.endSessions(ctx, tx, p.UserID, func(one Session) bool { return one.ID == keep }); err != nil || n == 0 {
 		return n, err
 	}
 	details["others"] = n
@@ -200,13 +200,13 @@ func (s *Service) endOthers(ctx context.Context, tx *db.Tx, p Person, o Origin, 
 }
 
 // endSessions ends the sessions of a person, except one, and returns how many there were.
-func (s *Service) endSessions(ctx context.Context, tx *db.Tx, userID, keep string) (n int, err error) {
+func (s *Service) endSessions(ctx context.Context, tx *db.Tx, userID string, keep func(Session) bool) (n int, err error) {
 	all, err := selectSessions(ctx, tx, userID)
 	if err != nil {
 		return 0, err
 	}
 	for _, one := range all {
-		if one.ID == keep {
+		if keep(one) {
 			continue
 		}
 		tx.AfterCommit(func() { s.known.Forget(one.hash) })
@@ -259,16 +259,21 @@ func (s *Service) RequestEmailChange(ctx context.Context, userID, address string
 		}
 		return s.sendMessage(ctx, tx, mail.Message{To: []string{email}, Subject: "Confirm your email address",
 			ExpiresAt: tx.Now().Add(lifetimes[ConfirmEmail]), Text: fmt.Sprintf("To use this address for your account at %s, open this link within "+
-				"a day:\n%s\n", s.config.PublicURL, link.Reveal())})
+				"a day, and sign in with your former address if you are asked to:\n%s\n\nIf you did not ask for this, do nothing: somebody has "+
+				"mistyped their address.\n", s.config.PublicURL, link.Reveal())})
 	})
 }
 
-// ConfirmEmailChange sets the email address that a link was sent to, and tells the former one.
-func (s *Service) ConfirmEmailChange(ctx context.Context, link secret.Text, o Origin) (p Person, err error) {
+// ConfirmEmailChange sets the email address that a link was sent to, and tells the former one. The person who has asked for it must be
+// signed in: whoever reads the mail of a mistyped address is somebody else.
+func (s *Service) ConfirmEmailChange(ctx context.Context, userID string, link secret.Text, o Origin) (p Person, err error) {
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
 		l, err := UseLink(ctx, tx, ConfirmEmail, link)
 		if err != nil {
 			return err
+		}
+		if l.UserID != userID {
+			return fault.Forbiddenf("somebody else has asked for this change: sign in as the person whose address it should be")
 		}
 		if p, err = lockPerson(ctx, tx, l.UserID); err != nil {
 			return err

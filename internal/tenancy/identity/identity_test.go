@@ -15,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/token"
 	"github.com/bursarhq/bursar/internal/base/totp"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
@@ -260,6 +261,48 @@ func TestAFloodOfPasswordsKeepsNobodyWaitingWhomWeKnow(t *testing.T) {
 	})
 }
 
+func TestASignInWithAFormerPasswordNeverOutlivesTheNewOne(t *testing.T) {
+	each(t, func(w *world) {
+		in := w.signedIn()
+		known := home
+		known.Device = in.Device
+		for _, change := range []func(former, next string) error{
+			func(former, next string) error {
+				return w.ChangePassword(w.Context(), in.Session, secret.New(former), secret.New(next), known)
+			},
+			func(_, next string) error {
+				return w.SetPassword(w.Context(), in.Person.UserID, secret.New(next), home)
+			},
+		} {
+			former, next := good, good+" new"
+			var sessions sync.Map
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					got, err := w.SignIn(w.Context(), identity.SignInParams{Email: ada, Password: secret.New(former), Origin: known})
+					if err == nil {
+						sessions.Store(got.Session.ID, got.Text)
+					}
+				})
+			}
+			w.must(change(former, next))
+			all.Wait()
+			w.now.Advance(token.CachedFor)
+			sessions.Range(func(id, text any) bool {
+				if _, _, err := w.Authenticate(w.Context(), text.(secret.Text)); err == nil {
+					w.Errorf("the session %s of the former password goes on", id)
+				}
+				return true
+			})
+			w.must(w.SetPassword(w.Context(), in.Person.UserID, secret.New(good), home))
+			w.now.Advance(time.Hour)
+			again, err := w.signIn(good)
+			w.must(err)
+			in.Session = again.Session
+		}
+	})
+}
+
 func TestAnAddressThatTriesManyAccountsIsSlowedDown(t *testing.T) {
 	each(t, func(w *world) {
 		var err error
@@ -362,7 +405,7 @@ func TestAnEmailAddressChangesWhenTheNewOneIsConfirmed(t *testing.T) {
 		if told := w.mails[len(w.mails)-2]; told.To[0] != ada || !strings.Contains(told.Text, "ada@new.example") {
 			w.Errorf("the former address was not told: %+v", told)
 		}
-		p, err := w.ConfirmEmailChange(w.Context(), w.linkIn("ada@new.example", "/confirm-email/"), home)
+		p, err := w.ConfirmEmailChange(w.Context(), w.made.Owner.UserID, w.linkIn("ada@new.example", "/confirm-email/"), home)
 		w.must(err)
 		if p.Email != "ada@new.example" {
 			w.Errorf("%+v", p)
@@ -381,12 +424,12 @@ func TestANewPasswordAndANewAddressMakeLinksWorthlessThatWereMailedBefore(t *tes
 		w.must(w.MailReset(w.Context(), identity.ResetRequest{Email: ada}))
 		_, err := w.SetPasswordByLink(w.Context(), w.linkIn(ada, "/set-password/"), secret.New("seven lanterns drift"), home)
 		w.must(err)
-		_, err = w.ConfirmEmailChange(w.Context(), thiefs, home)
+		_, err = w.ConfirmEmailChange(w.Context(), w.made.Owner.UserID, thiefs, home)
 		w.wants("a change of address from before the new password", err, fault.NotFound, "link not found")
 		w.must(w.MailReset(w.Context(), identity.ResetRequest{Email: ada}))
 		former := w.linkIn(ada, "/set-password/")
 		w.must(w.RequestEmailChange(w.Context(), user, "ada@new.example", home))
-		_, err = w.ConfirmEmailChange(w.Context(), w.linkIn("ada@new.example", "/confirm-email/"), home)
+		_, err = w.ConfirmEmailChange(w.Context(), w.made.Owner.UserID, w.linkIn("ada@new.example", "/confirm-email/"), home)
 		w.must(err)
 		_, err = w.SetPasswordByLink(w.Context(), former, secret.New("another good password"), home)
 		w.wants("a link to the former address", err, fault.NotFound, "link not found")

@@ -9,7 +9,7 @@ import (
 // countOtherCredentials returns how many ways to sign in a person has, besides a password.
 func countOtherCredentials(ctx context.Context, tx *db.Tx, userID string) (int64, error) {
 	return db.One[int64](ctx, tx, "count", "SELECT (SELECT count(*) FROM passkeys WHERE user_id = ?) + "+
-		"(SELECT count(*) FROM user_identities WHERE user_id = ?)", userID, userID)
+		"(SELECT count(*) FROM user_identities WHERE user_id = ? AND unlinked_at IS NULL)", userID, userID)
 }
 
 // DeleteInvitationLinks deletes the links of an invitation that were not used. It is a building block.

@@ -48,7 +48,7 @@ func TestPeopleAreToldOfChangesOfHowTheySignIn(t *testing.T) {
 		w.must(err)
 		recovery, err := w.ConfirmTOTP(w.Context(), user, e.Ticket, secret.New(code), here)
 		w.must(err)
-		w.told(ada, "An authenticator app was set up", newPassword)
+		w.told(ada, "An authenticator app was set up", "ask the operator of the service at once to remove the app")
 		with := func(code secret.Text) {
 			w.Helper()
 			_, err := w.SignIn(w.Context(), identity.SignInParams{Email: ada, Password: secret.New(good), Code: code, Origin: here})
@@ -77,7 +77,7 @@ func TestPeopleAreToldOfChangesOfHowTheySignIn(t *testing.T) {
 		link := w.linkIn("ada@new.example", "/confirm-email/")
 		w.mails = w.mails[:len(w.mails)-1]
 		w.told(ada, "Your email address is about to change", "to ada@new.example", newPassword)
-		_, err = w.ConfirmEmailChange(w.Context(), link, here)
+		_, err = w.ConfirmEmailChange(w.Context(), user, link, here)
 		w.must(err)
 		w.told(ada, "Your email address was changed", "is ada@new.example now", "tell an owner of your organization")
 	})

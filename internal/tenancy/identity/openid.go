@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -70,6 +72,8 @@ func (s *Service) BeginOpenID(ctx context.Context, purpose OpenIDPurpose, now *S
 	}
 	if purpose == OpenIDConfirm { // the provider must ask them
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+	} else { // only so that the provider says when it has asked them
+		options = append(options, oauth2.SetAuthURLParam("max_age", strconv.Itoa(int(sessionMax/time.Second))))
 	}
 	content, err := json.Marshal(r)
 	if err != nil {
@@ -91,6 +95,14 @@ type claims struct {
 
 	issuer, subject string
 	tokens          *oauth2.Token // to ask for more
+}
+
+// provedAt returns when the provider has asked the person who they are, or long ago if it does not say.
+func (c claims) provedAt(now time.Time) time.Time {
+	if at := time.Unix(c.AuthenticatedAt, 0); at.Before(now) {
+		return at
+	}
+	return now
 }
 
 // verified reports whether the provider has verified the email address.
@@ -116,6 +128,9 @@ func (s *Service) openIDAnswer(ctx context.Context, state secret.Text, query url
 	ctx = oidc.ClientContext(ctx, s.provider.client)
 	tokens, err := provider.config.Exchange(ctx, query.Get("code"), oauth2.VerifierOption(r.Verifier))
 	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) && (refused.ErrorCode == "invalid_client" || refused.ErrorCode == "unauthorized_client") {
+		return r, c, fault.UnavailableBecause(err, "%s does not accept this service: the operator has to check its settings", s.OpenIDLabel())
+	}
 	if errors.As(err, &refused) && refused.Response.StatusCode < 500 {
 		return r, c, fault.Unauthorizedf("%s did not sign you in: try again", s.OpenIDLabel())
 	}
@@ -128,6 +143,9 @@ func (s *Service) openIDAnswer(ctx context.Context, state secret.Text, query url
 		return r, c, fault.Unauthorizedf("what %s says about you could not be verified: try again", s.OpenIDLabel())
 	}
 	c.issuer, c.subject, c.tokens = verified.Issuer, verified.Subject, tokens
+	if strings.ContainsRune(c.subject, 0) || strings.ContainsRune(c.Email, 0) {
+		return r, c, fault.Unauthorizedf("what %s says about you could not be read: try again", s.OpenIDLabel())
+	}
 	if c.subject == "" || c.AuthorizedParty != "" && c.AuthorizedParty != s.config.OpenID.ClientID ||
 		c.AuthorizedParty == "" && len(verified.Audience) > 1 {
 		return r, c, fault.Unauthorizedf("what %s says was said to another service: try again", s.OpenIDLabel())

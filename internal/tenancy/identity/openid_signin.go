@@ -1,7 +1,9 @@
 package identity
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"time"
@@ -17,6 +19,14 @@ type OpenIDResult struct {
 	SignedIn
 	Purpose OpenIDPurpose
 	Next    string
+	Offer   OpenIDOffer // only if the purpose is a link
+}
+
+// OpenIDOffer is an account at the provider that a person may link with theirs. Nothing is stored before the person has seen whose it is:
+// another site may have led them here, and another person may be signed in at the provider.
+type OpenIDOffer struct {
+	Name   string // the email address there, or what the provider calls the account
+	Ticket secret.Text
 }
 
 // FinishOpenID does what a person was sent to the provider for, who is back with an answer. The session is that of the browser, if there is
@@ -37,7 +47,8 @@ func (s *Service) FinishOpenID(ctx context.Context, state secret.Text, query url
 		return out, fault.Unauthorizedf("you have signed in as somebody else meanwhile: begin again")
 	}
 	if r.Purpose == OpenIDLink {
-		return out, s.linkOwn(ctx, c, *now, o)
+		out.Offer, err = s.offerLink(c, *now)
+		return out, err
 	}
 	p, err := s.personOf(ctx, c, o)
 	if kind := fault.KindOf(err); kind == fault.Unauthorized || kind == fault.Forbidden {
@@ -51,18 +62,21 @@ func (s *Service) FinishOpenID(ctx context.Context, state secret.Text, query url
 		return out, err
 	}
 	if r.Purpose == OpenIDConfirm {
-		return out, s.confirmByOpenID(ctx, c, p, *now, o)
+		return out, s.confirmByOpenID(ctx, r, c, p, *now, o)
 	}
-	out.SignedIn, err = s.welcome(ctx, p, o, nil, ByOpenID)
+	out.SignedIn, err = s.welcomeProved(ctx, p, o, nil, ByOpenID, c.provedAt(s.now()))
 	return out, err
 }
 
+// clockSkewMax is how far the clock of the provider may be behind.
+const clockSkewMax = 30 * time.Second
+
 // confirmByOpenID notes that the person of a session has proved again who they are, if the provider has asked them just now.
-func (s *Service) confirmByOpenID(ctx context.Context, c claims, p Person, now Session, o Origin) error {
+func (s *Service) confirmByOpenID(ctx context.Context, r openIDRequest, c claims, p Person, now Session, o Origin) error {
 	if now.UserID != p.UserID {
 		return s.refuse(ctx, p.Email, o, fault.Unauthorizedf("you have signed in as somebody else: sign out first"))
 	}
-	if s.now().Sub(time.Unix(c.AuthenticatedAt, 0)) > OpenIDMax {
+	if began := r.ExpiresAt.Add(-OpenIDMax); time.Unix(c.AuthenticatedAt, 0).Before(began.Add(-clockSkewMax)) {
 		return s.refuse(ctx, p.Email, o, fault.Unauthorizedf("%s did not ask you who you are: confirm another way", s.OpenIDLabel()))
 	}
 	return s.confirmed(ctx, now)
@@ -103,17 +117,48 @@ func (s *Service) personOf(ctx context.Context, c claims, o Origin) (p Person, e
 			return fault.Forbiddenf("your account asks for a code: sign in with your password and the code once, and link your account at %s "+
 				"on the page of your account", s.OpenIDLabel())
 		}
+		switch ended, err := countUnlinked(ctx, tx, p.UserID, c.issuer); {
+		case err != nil:
+			return err
+		case ended > 0:
+			return fault.Forbiddenf("you have unlinked your account at %s: sign in another way, and link it again on the page of your account",
+				s.OpenIDLabel())
+		}
 		return s.link(ctx, tx, c, p, o)
 	})
 	return p, err
 }
 
-// linkOwn links the person of a session with the account at the provider that they have signed in with. The addresses may differ, because
-// the person has proved that both are theirs.
-func (s *Service) linkOwn(ctx context.Context, c claims, now Session, o Origin) error {
-	if !now.Fresh(s.now()) {
+// linkFor is what offers are sealed for.
+const linkFor = "link with an account at an OpenID provider"
+
+// linkTicket is what stands for an offer.
+type linkTicket struct {
+	Issuer    string    `json:"issuer"`
+	Subject   string    `json:"subject"`
+	SessionID string    `json:"session_id"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+func (s *Service) offerLink(c claims, now Session) (OpenIDOffer, error) {
+	content, err := json.Marshal(linkTicket{c.issuer, c.subject, now.ID, s.now().Add(OpenIDMax)})
+	if err != nil {
+		return OpenIDOffer{}, err
+	}
+	sealed, err := s.config.Secrets.Seal(secret.New(string(content)), linkFor)
+	return OpenIDOffer{Name: cmp.Or(c.Email, c.subject), Ticket: secret.New(sealed)}, err
+}
+
+// LinkOpenID links the person of a session with the account at the provider that was offered to them. The addresses may differ, because the
+// person has proved that both are theirs.
+func (s *Service) LinkOpenID(ctx context.Context, now Session, ticket secret.Text, o Origin) error {
+	var t linkTicket
+	content, err := s.config.Secrets.Open(ticket.Reveal(), linkFor)
+	if err != nil || json.Unmarshal([]byte(content.Reveal()), &t) != nil || t.SessionID != now.ID || !s.now().Before(t.ExpiresAt) ||
+		!now.Fresh(s.now()) {
 		return fault.Unauthorizedf("you have taken too long: begin again")
 	}
+	c := claims{issuer: t.Issuer, subject: t.Subject}
 	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
 		p, err := lockPerson(ctx, tx, now.UserID)
 		if err != nil {
@@ -143,7 +188,7 @@ func (s *Service) link(ctx context.Context, tx *db.Tx, c claims, p Person, o Ori
 		return fault.Forbiddenf("the account with the email address %s is linked with another account at %s: sign in another way", p.Email,
 			s.OpenIDLabel())
 	}
-	if err := insertIdentity(ctx, tx, identityRow{c.issuer, c.subject, p.UserID, tx.Now()}); err != nil {
+	if err := insertIdentity(ctx, tx, identityRow{Issuer: c.issuer, Subject: c.subject, UserID: p.UserID, CreatedAt: tx.Now()}); err != nil {
 		return err
 	}
 	if err := s.note(ctx, tx, p, o, event{"user.identity_linked", map[string]any{"issuer": c.issuer}}); err != nil {
@@ -167,7 +212,9 @@ func (s *Service) HasOpenID(ctx context.Context, userID string) (linked bool, er
 }
 
 // UnlinkOpenID ends the link of a person with their account at the provider. They must have another way to sign in.
-func (s *Service) UnlinkOpenID(ctx context.Context, userID string, o Origin) error {
+// Other sessions that began there end.
+func (s *Service) UnlinkOpenID(ctx context.Context, now Session, o Origin) error {
+	userID := now.UserID
 	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
 		p, err := lockPerson(ctx, tx, userID)
 		if err != nil {
@@ -180,8 +227,11 @@ func (s *Service) UnlinkOpenID(ctx context.Context, userID string, o Origin) err
 		if !p.HasPassword() && len(passkeys) == 0 {
 			return fault.Conflictf("you could not sign in any more: set a password first")
 		}
-		n, err := deleteIdentities(ctx, tx, userID, s.config.OpenID.Issuer)
+		n, err := updateUnlinked(ctx, tx, userID, s.config.OpenID.Issuer, tx.Now())
 		if err != nil || n == 0 {
+			return err
+		}
+		if _, err := s.endSessions(ctx, tx, userID, func(one Session) bool { return one.ID == now.ID || one.Method != ByOpenID }); err != nil {
 			return err
 		}
 		if err := s.note(ctx, tx, p, o, event{"user.identity_unlinked", map[string]any{"issuer": s.config.OpenID.Issuer}}); err != nil {

@@ -115,6 +115,8 @@ func TestWhatAnOpenIDProviderMustNotSayIsRefused(t *testing.T) {
 		"an address not verified":   {func(c *company) { c.Claims["email_verified"] = false }, fault.Forbidden, "has not verified"},
 		"an address perhaps not":    {func(c *company) { c.Claims["email_verified"] = nil }, fault.Forbidden, "has not verified"},
 		"nobody who was invited":    {func(c *company) { c.Claims["email"] = "eve@acme.example" }, fault.Forbidden, "ask an owner"},
+		"a NUL in the subject":      {func(c *company) { c.Claims["sub"] = "a\x00b" }, fault.Unauthorized, "could not be read"},
+		"a NUL in the address":      {func(c *company) { c.Claims["email"] = "a\x00b@acme.example" }, fault.Unauthorized, "could not be read"},
 		"no address":                {func(c *company) { c.Claims["email"] = nil }, fault.Unauthorized, "somebody else"},
 		"an address of another": {func(c *company) {
 			c.Claims["email"], c.Info = nil, map[string]any{"sub": "4712", "email": ada, "email_verified": true}
@@ -199,6 +201,8 @@ func TestAPersonProvesAgainAtTheOpenIDProviderWhoTheyAre(t *testing.T) {
 		c.wants("without being asked", again(&out.Session), fault.Unauthorized, "did not ask you")
 		c.Claims["auth_time"] = nil
 		c.wants("not saying when", again(&out.Session), fault.Unauthorized, "did not ask you")
+		c.Claims["auth_time"] = c.now.Now().Add(-time.Minute).Unix()
+		c.wants("asked shortly before", again(&out.Session), fault.Unauthorized, "did not ask you")
 		delete(c.Claims, "auth_time")
 		c.must(again(&out.Session))
 		one, _, err := c.Authenticate(c.Context(), out.Text)
@@ -248,10 +252,16 @@ func TestAnAccountElsewhereDoesNotReplaceASecondFactorUntilThePersonSaysSo(t *te
 		link := func(now, then *identity.Session) error {
 			state, answer := c.begin(identity.OpenIDLink, now)
 			got, err := c.FinishOpenID(c.Context(), state, answer, then, home)
-			if err == nil && (got.Purpose != identity.OpenIDLink || !got.Text.IsZero()) {
+			if err != nil {
+				return err
+			}
+			if got.Purpose != identity.OpenIDLink || !got.Text.IsZero() || got.Offer.Name != "other@acme.example" {
 				c.Errorf("%+v", got)
 			}
-			return err
+			c.wants("in another session", c.LinkOpenID(c.Context(), identity.Session{ID: "session_x", UserID: then.UserID,
+				AuthenticatedAt: c.now.Now()}, got.Offer.Ticket, home), fault.Unauthorized, "too long")
+			c.wants("something else", c.LinkOpenID(c.Context(), *then, state, home), fault.Unauthorized, "too long")
+			return c.LinkOpenID(c.Context(), *then, got.Offer.Ticket, home)
 		}
 		c.wants("without a session", link(&in.Session, nil), fault.Unauthorized, "somebody else")
 		another := in.Session
@@ -270,13 +280,24 @@ func TestAnAccountElsewhereDoesNotReplaceASecondFactorUntilThePersonSaysSo(t *te
 		if out.Person.UserID != user {
 			c.Errorf("%+v", out.Person)
 		}
-		c.must(c.UnlinkOpenID(c.Context(), user, home))
+		c.must(c.UnlinkOpenID(c.Context(), in.Session, home))
 		if last := c.mails[len(c.mails)-1]; last.To[0] != ada || last.Subject != "You cannot sign in with Acme any more" {
 			c.Errorf("%+v", last)
 		}
-		c.must(c.UnlinkOpenID(c.Context(), user, home))
+		c.must(c.UnlinkOpenID(c.Context(), in.Session, home))
+		if _, _, err := c.Authenticate(c.Context(), out.Text); fault.KindOf(err) != fault.Unauthorized {
+			c.Errorf("a session that began there goes on: %v", err)
+		}
 		_, err = c.enter()
 		c.wants("after the link was ended", err, fault.Forbidden, "has not verified")
+		c.must(c.RemoveTOTP(c.Context(), user, home))
+		clear(c.Claims)
+		_, err = c.enter()
+		c.wants("although the address is verified", err, fault.Forbidden, "you have unlinked your account at Acme")
+		c.Claims = map[string]any{"email": "other@acme.example"}
+		c.must(link(&in.Session, &in.Session))
+		_, err = c.enter()
+		c.must(err)
 		got := strings.Join(c.actions(), " ")
 		for _, want := range []string{"sign_in.failed session.created user.identity_linked session.created user.identity_unlinked"} {
 			if !strings.Contains(got, want) {
@@ -290,7 +311,7 @@ func TestWhoHasNoOtherWayToSignInStaysLinked(t *testing.T) {
 	eachWithCompany(t, func(c *company) {
 		out, err := c.enter()
 		c.must(err)
-		c.wants("unlink", c.UnlinkOpenID(c.Context(), out.Person.UserID, home), fault.Conflict, "set a password first")
+		c.wants("unlink", c.UnlinkOpenID(c.Context(), out.Session, home), fault.Conflict, "set a password first")
 	})
 }
 
@@ -309,6 +330,28 @@ func TestManyAnswersOfTheProviderAtTheSameTimeLinkOnce(t *testing.T) {
 		}
 		if got := strings.Count(strings.Join(c.actions(), " "), "user.identity_linked"); got != 1 {
 			c.Errorf("linked %d times", got)
+		}
+	})
+}
+
+func TestAnOldProofAtTheOpenIDProviderIsNoNewOneHere(t *testing.T) {
+	eachWithCompany(t, func(c *company) {
+		for name, one := range map[string]struct {
+			said  any
+			fresh bool
+		}{
+			"just now":        {c.now.Now().Unix(), true},
+			"a minute ago":    {c.now.Now().Add(-time.Minute).Unix(), true},
+			"eight hours ago": {c.now.Now().Add(-8 * time.Hour).Unix(), false},
+			"not said":        {nil, false},
+			"in the future":   {c.now.Now().Add(time.Hour).Unix(), true},
+		} {
+			c.Claims["auth_time"] = one.said
+			out, err := c.enter()
+			c.must(err)
+			if out.Session.Fresh(c.now.Now()) != one.fresh || out.Session.AuthenticatedAt.After(c.now.Now()) {
+				c.Errorf("%s: proved at %s", name, out.Session.AuthenticatedAt)
+			}
 		}
 	})
 }

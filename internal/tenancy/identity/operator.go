@@ -43,7 +43,7 @@ func (s *Service) ResetSecondFactor(ctx context.Context, userID string) (r Remov
 				return err
 			}
 		}
-		if r.Sessions, err = s.endSessions(ctx, tx, userID, ""); err != nil {
+		if r.Sessions, err = s.endSessions(ctx, tx, userID, func(Session) bool { return false }); err != nil {
 			return err
 		}
 		if err := s.queue(ctx, tx, Happened{Action: "user.second_factor_removed", UserID: userID, ByOperator: true, Details: map[string]any{

@@ -108,21 +108,24 @@ func (s *Service) ConfirmTOTP(ctx context.Context, userID string, ticket, code s
 		if codes, p.recoveryCodes, err = s.newRecoveryCodes(); err != nil {
 			return err
 		}
-		return s.changeSecondFactor(ctx, tx, p, o, "user.second_factor_added", "An authenticator app was set up",
-			"An authenticator app was set up for your account. From now on a code of it is needed after the password.")
+		return s.changeSecondFactor(ctx, tx, p, o, "user.second_factor_added", notice{subject: "An authenticator app was set up",
+			what: "An authenticator app was set up for your account. From now on a code of it is needed after the password.",
+			remedy: fmt.Sprintf("sign out everywhere else at %s/account, if you still can, and ask the operator of the service at once to remove "+
+				"the app. A new password alone does not help: the code is needed after it.", s.config.PublicURL)})
 	})
 	return codes, err
 }
 
 // changeSecondFactor stores the second factor of a person, has the change recorded, and tells the person.
-func (s *Service) changeSecondFactor(ctx context.Context, tx *db.Tx, p Person, o Origin, action, subject, what string) error {
+func (s *Service) changeSecondFactor(ctx context.Context, tx *db.Tx, p Person, o Origin, action string, n notice) error {
 	if err := updateCredentials(ctx, tx, p); err != nil {
 		return err
 	}
 	if err := s.note(ctx, tx, p, o, event{action, nil}); err != nil {
 		return err
 	}
-	return s.notify(ctx, tx, notice{to: p.Email, subject: subject, what: what, origin: o})
+	n.to, n.origin = p.Email, o
+	return s.notify(ctx, tx, n)
 }
 
 // RemoveTOTP removes the authenticator app and the recovery codes.
@@ -136,8 +139,8 @@ func (s *Service) RemoveTOTP(ctx context.Context, userID string, o Origin) error
 			return fault.Conflictf("no authenticator app is set up")
 		}
 		p.totpSecret, p.totpConfirmedAt, p.recoveryCodes = "", nil, nil
-		return s.changeSecondFactor(ctx, tx, p, o, "user.second_factor_removed", "The authenticator app was removed",
-			"The authenticator app of your account was removed, and the recovery codes with it. Now the password alone is enough to sign in.")
+		return s.changeSecondFactor(ctx, tx, p, o, "user.second_factor_removed", notice{subject: "The authenticator app was removed",
+			what: "The authenticator app of your account was removed, and the recovery codes with it. Now the password alone is enough to sign in."})
 	})
 	return err
 }
@@ -155,8 +158,8 @@ func (s *Service) ReplaceRecoveryCodes(ctx context.Context, userID string, o Ori
 		if codes, p.recoveryCodes, err = s.newRecoveryCodes(); err != nil {
 			return err
 		}
-		return s.changeSecondFactor(ctx, tx, p, o, "user.recovery_codes_replaced", "Your recovery codes were replaced",
-			"New recovery codes were made for your account. The former ones do not work any more.")
+		return s.changeSecondFactor(ctx, tx, p, o, "user.recovery_codes_replaced", notice{subject: "Your recovery codes were replaced",
+			what: "New recovery codes were made for your account. The former ones do not work any more."})
 	})
 	return codes, err
 }

@@ -42,6 +42,9 @@ const (
 	ByLink     Method = "mailed_link"
 )
 
+// needsPassword reports whether a password is part of the proof.
+func (m Method) needsPassword() bool { return m == ByPassword || m == ByTOTP || m == ByRecovery }
+
 const (
 	sessionPrefix = "bss_"
 
@@ -56,16 +59,17 @@ const (
 	seenEvery = 5 * time.Minute
 )
 
-// begin creates a session. An earlier one of the browser does not become this one: each sign-in has a text of its own, so that nobody can
-// plant one.
-func (s *Service) begin(ctx context.Context, p Person, o Origin, m Method) (Session, secret.Text, error) {
+// begin creates a session of a person who proved at a time who they are. An earlier one of the browser does not become this one: each
+// sign-in has a text of its own, so that nobody can plant one. If the password was changed since it was checked, there is none, because a
+// new password ends all sessions of the former one.
+func (s *Service) begin(ctx context.Context, p Person, o Origin, m Method, proved time.Time) (Session, secret.Text, error) {
 	text, err := token.New(s.random(), sessionPrefix)
 	if err != nil {
 		return Session{}, text, err
 	}
 	now := s.now()
 	one := Session{ID: s.db.IDs().New(id.Session), UserID: p.UserID, Method: m, Address: o.Address, UserAgent: o.UserAgent, CreatedAt: now,
-		AuthenticatedAt: now, SeenAt: now, ExpiresAt: now.Add(sessionMax), hash: token.Hash(text.Reveal())}
+		AuthenticatedAt: proved, SeenAt: now, ExpiresAt: now.Add(sessionMax), hash: token.Hash(text.Reveal())}
 	orgs, err := s.Memberships(ctx, p.UserID)
 	if err != nil {
 		return Session{}, text, err
@@ -74,6 +78,13 @@ func (s *Service) begin(ctx context.Context, p Person, o Origin, m Method) (Sess
 		one.OrganizationID = orgs[0].OrganizationID
 	}
 	err = s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		locked, err := lockPerson(ctx, tx, p.UserID)
+		if err != nil {
+			return err
+		}
+		if m.needsPassword() && locked.passwordHash != p.passwordHash {
+			return errWrong
+		}
 		if err := s.endOldest(ctx, tx, p.UserID); err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func (s *Service) SignIn(ctx context.Context, p SignInParams) (SignedIn, error) 
 		return SignedIn{}, s.refuse(ctx, email, p.Origin, errWrong)
 	}
 	if tried.outdated {
-		if err := s.rehash(ctx, person, p.Password); err != nil {
+		if err := s.rehash(ctx, &person, p.Password); err != nil {
 			return SignedIn{}, err
 		}
 	}
@@ -165,8 +165,13 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), lastingMax)
 }
 
-// welcome begins a session for a person who has proved who they are. The attempts that were counted are forgotten.
+// welcome begins a session for a person who has just proved who they are. The attempts that were counted are forgotten.
 func (s *Service) welcome(ctx context.Context, p Person, o Origin, counted []subject, m Method) (SignedIn, error) {
+	return s.welcomeProved(ctx, p, o, counted, m, s.now())
+}
+
+// welcomeProved is welcome for a person who has proved who they are at a time.
+func (s *Service) welcomeProved(ctx context.Context, p Person, o Origin, counted []subject, m Method, at time.Time) (SignedIn, error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	if err := s.succeed(ctx, counted); err != nil {
@@ -176,7 +181,7 @@ func (s *Service) welcome(ctx context.Context, p Person, o Origin, counted []sub
 	if err != nil {
 		return SignedIn{}, err
 	}
-	one, text, err := s.begin(ctx, p, o, m)
+	one, text, err := s.begin(ctx, p, o, m, at)
 	return SignedIn{p, one, text, known}, err
 }
 
@@ -193,13 +198,17 @@ func (s *Service) byEmail(ctx context.Context, email string) (p Person, err erro
 }
 
 // rehash replaces the hash of a password by one that costs as much as hashes do now.
-func (s *Service) rehash(ctx context.Context, p Person, plain secret.Text) error {
+func (s *Service) rehash(ctx context.Context, p *Person, plain secret.Text) error {
 	hash, err := s.hasher.Hash(ctx, plain)
 	if err != nil {
 		return err
 	}
 	return s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		return replaceHash(ctx, tx, p.UserID, p.passwordHash, hash)
+		replaced, err := replaceHash(ctx, tx, p.UserID, p.passwordHash, hash)
+		if replaced {
+			p.passwordHash = hash
+		}
+		return err
 	})
 }
 

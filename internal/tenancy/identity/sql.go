@@ -64,9 +64,9 @@ func updateCredentials(ctx context.Context, tx *db.Tx, p Person) error {
 }
 
 // replaceHash replaces the hash of a password, unless it was changed meanwhile.
-func replaceHash(ctx context.Context, tx *db.Tx, userID, from, to string) error {
-	_, err := tx.Exec(ctx, "UPDATE user_credentials SET password_hash = ? WHERE user_id = ? AND password_hash = ?", to, userID, from)
-	return err
+func replaceHash(ctx context.Context, tx *db.Tx, userID, from, to string) (bool, error) {
+	n, err := tx.Exec(ctx, "UPDATE user_credentials SET password_hash = ? WHERE user_id = ? AND password_hash = ?", to, userID, from)
+	return n > 0, err
 }
 
 type membershipRow struct {

@@ -94,8 +94,8 @@ type Service struct {
 	// EndKeys revokes the API keys that an app has created, in the transaction that ends its authorization, and returns the ids of all keys
 	// that it ever had. Without it, none are revoked.
 	EndKeys func(ctx context.Context, tx *db.Tx, authorizationID string) ([]string, error)
-	// EndInvitations revokes the invitations that an app has made, in the same transaction. Without it, none are.
-	EndInvitations func(ctx context.Context, tx *db.Tx, by audit.Maker) error
+	// EndCreated end what an app has created besides keys, such as invitations, in the same transaction.
+	EndCreated []func(ctx context.Context, tx *db.Tx, by audit.Maker) error
 	// ForgetKeys makes this node read API keys again before it accepts them. Without it, keys of an app that was revoked may work for as
 	// long as nodes remember keys.
 	ForgetKeys func()

@@ -52,8 +52,8 @@ func (s *Service) endCreated(ctx context.Context, tx *db.Tx, authorizationID str
 			return err
 		}
 	}
-	if s.EndInvitations != nil {
-		if err := s.EndInvitations(ctx, tx, by); err != nil {
+	for _, end := range s.EndCreated {
+		if err := end(ctx, tx, by); err != nil {
 			return err
 		}
 	}

@@ -60,15 +60,20 @@ func TestAnInvitationIsNotMailedMoreOftenThanThreeTimesAnHour(t *testing.T) {
 		if sent.Load() != team.MailsPerHour-1 || refused.Load() != 18 || len(w.mails) != team.MailsPerHour {
 			w.Errorf("%d were sent again, %d refused, and there are %d messages", sent.Load(), refused.Load(), len(w.mails))
 		}
-		link := w.link(grace)
 		_, err := w.Resend(w.owner(), i.ID)
 		w.want(err, fault.RateLimited, "sent 3 times within an hour", "wait 40 minutes")
-		if _, err := w.Find(w.Context(), link); err != nil {
-			w.Errorf("the last link must work: %v", err)
-		}
 		w.now.Advance(40 * time.Minute)
 		_, err = w.Resend(w.owner(), i.ID)
 		w.must(err)
+		former := w.link(grace)
+		_, err = w.Resend(w.owner(), i.ID)
+		w.must(err)
+		if _, err := w.Find(w.Context(), w.link(grace)); err != nil {
+			w.Errorf("the last link must work: %v", err)
+		}
+		if _, err := w.Find(w.Context(), former); err == nil {
+			w.Error("the link before it works")
+		}
 	})
 }
 
