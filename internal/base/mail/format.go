@@ -62,13 +62,10 @@ func (m Message) headers(from Sender, to string, at time.Time) []header {
 }
 
 // encodeHeader returns a text that has letters beyond ASCII as header fields contain them.
+//
+// What looks like an encoded word already would be decoded, so that the reader would see another text than the one that was checked.
 func encodeHeader(text string) string {
-	text = oneLine(text)
-	if encoded := mime.QEncoding.Encode("utf-8", text); encoded != text || !strings.Contains(text, "=?") {
-		return encoded
-	}
-	// What looks like an encoded word would be decoded, so that the reader would see another text.
-	return mime.QEncoding.Encode("utf-8", strings.ReplaceAll(text, "=?", "= ?"))
+	return mime.QEncoding.Encode("utf-8", strings.ReplaceAll(oneLine(text), "=?", "= ?"))
 }
 
 // oneLine returns a text without line breaks and other control characters: after a line break, a text could add header fields.

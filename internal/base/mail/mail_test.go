@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"mime"
 	"mime/quotedprintable"
 	"net"
 	"net/http/httptest"
@@ -171,6 +172,36 @@ func TestAMessageArrivesWhateverTheEncryption(t *testing.T) {
 		body, err := io.ReadAll(quotedprintable.NewReader(parsed.Body))
 		if err != nil || strings.TrimSpace(string(body)) != "One line.\r\n.\r\nAnother: ü." || parsed.Header.Get("Bcc") != "" {
 			t.Errorf("%s: %q %v %v", scheme, body, parsed.Header, err)
+		}
+	}
+}
+
+func TestASubjectReadsAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	for subject, want := range map[string]string{
+		"Acme":                            "Acme",
+		"Grüße":                           "Grüße",
+		"=?utf-8?q?=E2=80=AEpaypal?= Inc": "= ?utf-8?q?=E2=80=AEpaypal?= Inc", // not U+202E
+		"Grüße =?utf-8?q?=E2=80=AE?=":     "Grüße = ?utf-8?q?=E2=80=AE?=",
+	} {
+		s := &server{}
+		listen(t, s)
+		m, err := mail.Parse("smtp://"+s.Addr().String(), "bursar@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Send(t.Context(), mail.Message{To: []string{"a@example.com"}, Subject: subject, Text: "x"}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		s.mu.Lock()
+		text := s.message
+		s.mu.Unlock()
+		parsed, err := netmail.ReadMessage(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := new(mime.WordDecoder).DecodeHeader(parsed.Header.Get("Subject")); got != want || err != nil {
+			t.Errorf("%q reads %q, %v", subject, got, err)
 		}
 	}
 }

@@ -26,6 +26,8 @@ func TestNamesAreOneLineWithoutControlCharacters(t *testing.T) {
 		"a\u2029b":              "U+2029",
 		"a\u202egnp.exe":        "U+202E",
 		"a\u2066b":              "U+2066",
+		"a\u061cb":              "U+061C",
+		"a\u200fb":              "U+200F",
 		"a\xffb":                "UTF-8",
 		strings.Repeat("ä", 21): "at most 20 characters, but has 21",
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/password"
@@ -92,6 +93,28 @@ func TestTooManyAtATimeAreRefusedAndWhoLeavesMakesRoom(t *testing.T) {
 	}
 	if _, err := h.Hash(t.Context(), secret.New("correct violin harvest")); err != nil {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestInAFloodThereIsAPauseAfterEachPassword(t *testing.T) {
+	t.Parallel()
+	h := password.NewHasher(1)
+	took := func() time.Duration {
+		began := time.Now()
+		if _, err := h.Hash(t.Context(), secret.New("correct violin harvest")); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	for range 15 {
+		place, err := h.Reserve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer place.Leave()
+	}
+	if first, second := took(), took(); second < 2*first {
+		t.Errorf("the first took %s, and the next one %s", first, second)
 	}
 }
 

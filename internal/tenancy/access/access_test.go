@@ -82,7 +82,12 @@ func TestAKeyThatExpiresStopsAtThatInstant(t *testing.T) {
 func TestAnAddressIsComparedInOneForm(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"A@Example.com": "a@example.com", " a@example.com ": "a@example.com", "a": "", "": "",
-		"A <a@example.com>": "", "a@b@c": ""} {
+		"A <a@example.com>": "", "a@b@c": "", "jörg@example.com": "jörg@example.com", "a\u202eb@example.com": "", "a\u2028b@example.com": "",
+		strings.Repeat("a", 64) + "@example.com": strings.Repeat("a", 64) + "@example.com",
+		strings.Repeat("a", 65) + "@example.com": "",
+		strings.Repeat("ä", 33) + "@example.com": "",
+		"a@" + strings.Repeat("b", 248) + ".com": "a@" + strings.Repeat("b", 248) + ".com",
+		"a@" + strings.Repeat("b", 249) + ".com": ""} {
 		got, err := NormalEmail(in)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q %v", in, got, err)

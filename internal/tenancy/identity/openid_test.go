@@ -115,6 +115,7 @@ func TestWhatAnOpenIDProviderMustNotSayIsRefused(t *testing.T) {
 		"an address not verified":   {func(c *company) { c.Claims["email_verified"] = false }, fault.Forbidden, "has not verified"},
 		"an address perhaps not":    {func(c *company) { c.Claims["email_verified"] = nil }, fault.Forbidden, "has not verified"},
 		"nobody who was invited":    {func(c *company) { c.Claims["email"] = "eve@acme.example" }, fault.Forbidden, "ask an owner"},
+		"a wrong secret of ours":    {func(c *company) { c.Refusal = "invalid_client" }, fault.Unavailable, "the operator has to check"},
 		"a NUL in the subject":      {func(c *company) { c.Claims["sub"] = "a\x00b" }, fault.Unauthorized, "could not be read"},
 		"a NUL in the address":      {func(c *company) { c.Claims["email"] = "a\x00b@acme.example" }, fault.Unauthorized, "could not be read"},
 		"no address":                {func(c *company) { c.Claims["email"] = nil }, fault.Unauthorized, "somebody else"},

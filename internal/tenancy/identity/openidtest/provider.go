@@ -41,6 +41,7 @@ type Provider struct {
 	Down        bool            // it answers nothing
 	Discoveries int             // how often it was asked about itself
 	Metadata    map[string]any  // what it says of itself besides
+	Refusal     string          // the error with which it refuses every code; empty means none
 	Info        map[string]any  // what it says of a person when it is asked with the access token
 	InfoAsked   int             // how often it was asked for that
 
@@ -118,6 +119,11 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		id, password, basic := r.BasicAuth()
 		if p.Metadata["token_endpoint_auth_methods_supported"] != nil && !basic {
 			id, password = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
+		}
+		if p.Refusal != "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			out = map[string]any{"error": p.Refusal}
+			break
 		}
 		if b64(verifier[:]) != p.asked.Get("code_challenge") || r.FormValue("code") != Code || id != ClientID || password != ClientSecret {
 			w.WriteHeader(http.StatusBadRequest)
