@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -30,16 +31,13 @@ import (
 )
 
 const (
-	histories     = "2" // on each engine, in every run
-	soakHistories = "300"
+	histories     = 2 // on each engine, in every run
+	soakHistories = 20
 	steps         = "50" // of a history, on average
 )
 
 func TestMain(m *testing.M) {
-	count := histories
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		count = soakHistories
-	}
+	count := strconv.Itoa(dbtest.Repeats(histories, soakHistories))
 	for name, value := range map[string]string{"rapid.checks": count, "rapid.steps": steps, "rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -39,15 +38,12 @@ type cluster struct {
 const (
 	workersPerNode = 3
 	operations     = 40 // of a worker
-	soakOperations = 4000
+	soakOperations = 500
 )
 
 func TestSoakTwoNodesThatPostAndCloseAtTheSameTimeLoseNothing(t *testing.T) {
 	t.Parallel()
-	count := operations
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		count = soakOperations
-	}
+	count := dbtest.Repeats(operations, soakOperations)
 	c := newCluster(t)
 	seed := dbtest.Seed(t)
 	t.Logf("seed %d", seed)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,16 +30,13 @@ import (
 )
 
 const (
-	histories     = "3" // on each engine, in every run
-	soakHistories = "1000"
+	histories     = 3 // on each engine, in every run
+	soakHistories = 20
 	steps         = "40" // of a life, about
 )
 
 func TestMain(m *testing.M) {
-	count := histories
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		count = soakHistories
-	}
+	count := strconv.Itoa(dbtest.Repeats(histories, soakHistories))
 	for name, value := range map[string]string{"rapid.checks": count, "rapid.steps": steps, "rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)

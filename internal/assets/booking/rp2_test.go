@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
@@ -189,7 +190,7 @@ func TestSoakBooksAgreeWithRP2(t *testing.T) {
 						t.Fatal(err)
 					}
 					atOnce.compare("at once", expected)
-					if os.Getenv("BURSAR_SOAK") != "1" && method != "fifo" {
+					if !dbtest.Soaking() && method != "fifo" {
 						return
 					}
 					late := w.newEntities(t, policy)

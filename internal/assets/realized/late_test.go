@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -352,7 +351,7 @@ func TestSoakBookGainsEqualTheLedgerHoweverLateEventsArriveInClosedMonths(t *tes
 	var table cases
 	for _, policy := range []string{"ifrs fair_value", "ifrs impairment", "us_gaap impairment"} {
 		scopes := []string{"source", "legal_entity"}
-		if os.Getenv("BURSAR_SOAK") != "1" {
+		if !dbtest.Soaking() {
 			scopes = scopes[table.count%2:][:1]
 		}
 		for _, scope := range scopes {

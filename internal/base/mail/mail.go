@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Message is a text for some people.
@@ -69,14 +70,17 @@ func Parse(address, from string) (*Server, error) {
 		implicit: u.Scheme == "smtps", Timeout: timeout}, nil
 }
 
-// Refusal is the final answer of a server that it does not accept a message. To send the message again would not help.
-type Refusal struct{ answer *textproto.Error }
+// Refusal says that a server does not accept a message and never will. To send the message again would not help.
+type Refusal struct{ reason error }
 
-// Error returns what the server has answered.
-func (r *Refusal) Error() string { return "the server refused the message: " + r.answer.Error() }
+// Error returns what the server has answered, or why it was not asked.
+func (r *Refusal) Error() string { return "the server refused the message: " + r.reason.Error() }
 
-// Unwrap returns the answer.
-func (r *Refusal) Unwrap() error { return r.answer }
+// Unwrap returns the reason.
+func (r *Refusal) Unwrap() error { return r.reason }
+
+// errAddresses says that a message has an address that only servers with SMTPUTF8 (RFC 6531) understand.
+var errAddresses = &Refusal{errors.New("it does not support addresses with letters beyond ASCII")}
 
 // permanentFrom is the first code of answers that stay the same if a command is repeated.
 const permanentFrom = 500
@@ -155,7 +159,7 @@ func (s *Server) authenticate(client *smtp.Client) error {
 
 // converse passes the message on.
 func (s *Server) converse(client *smtp.Client, m Message, at time.Time) error {
-	if err := client.Mail(s.from.address.Address); err != nil {
+	if err := s.begin(client, m); err != nil {
 		return err
 	}
 	for _, to := range m.To {
@@ -172,3 +176,26 @@ func (s *Server) converse(client *smtp.Client, m Message, at time.Time) error {
 	}
 	return w.Close()
 }
+
+// begin names the sender. It asks for SMTPUTF8 only if an address needs it: a server that has it may have to pass the message on to one that
+// does not, and would refuse.
+func (s *Server) begin(client *smtp.Client, m Message) error {
+	addresses := s.from.address.Address + strings.Join(m.To, "")
+	if strings.IndexFunc(addresses, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
+		if ok, _ := client.Extension("SMTPUTF8"); !ok {
+			return errAddresses
+		}
+		return client.Mail(s.from.address.Address)
+	}
+	id, err := client.Text.Cmd("MAIL FROM:<%s>", s.from.address.Address)
+	if err != nil {
+		return err
+	}
+	client.Text.StartResponse(id)
+	defer client.Text.EndResponse(id)
+	_, _, err = client.Text.ReadResponse(accepted)
+	return err
+}
+
+// accepted is the answer to a command that took effect.
+const accepted = 250

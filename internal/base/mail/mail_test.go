@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -26,6 +27,7 @@ type server struct {
 	secure   *tls.Config
 	implicit bool
 	startTLS bool
+	smtpUTF8 bool
 	refuse   string // a command that is answered with an error
 	with     string // the answer then; empty means 550, "hang" none, and "close" the end of the connection
 
@@ -89,6 +91,10 @@ func (s *server) converse(conn net.Conn) {
 			if s.startTLS {
 				say("250-STARTTLS")
 			}
+			if s.smtpUTF8 {
+				say("250-SMTPUTF8")
+			}
+			say("250-8BITMIME")
 			say("250 AUTH PLAIN")
 		case verb == "STARTTLS":
 			say("220 go")
@@ -267,5 +273,43 @@ func TestAddressesOfServersAreChecked(t *testing.T) {
 	}
 	if _, err := mail.Parse("smtp://mail.example.com", "nobody"); err == nil {
 		t.Error("a sender without an address was accepted")
+	}
+}
+
+func TestSMTPUTF8IsAskedForOnlyWhereAnAddressNeedsIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to string
+		supports bool
+		want     string // the command that names the sender
+	}{
+		{"bursar@example.com", "ada@example.com", true, "MAIL FROM:<bursar@example.com>"},
+		{"bursar@example.com", "ada@example.com", false, "MAIL FROM:<bursar@example.com>"},
+		{"Bücher <bursar@example.com>", "ada@example.com", true, "MAIL FROM:<bursar@example.com>"},
+		{"bursar@example.com", "zoë@example.com", true, "MAIL FROM:<bursar@example.com> BODY=8BITMIME SMTPUTF8"},
+		{"bücher@example.com", "ada@example.com", true, "MAIL FROM:<bücher@example.com> BODY=8BITMIME SMTPUTF8"},
+		{"bursar@example.com", "zoë@example.com", false, ""},
+	} {
+		s := listen(t, &server{smtpUTF8: c.supports})
+		m, err := mail.Parse("smtp://"+s.Addr().String(), c.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = m.Send(t.Context(), mail.Message{To: []string{c.to}, Text: "x"}, time.Now())
+		var refusal *mail.Refusal
+		if errors.As(err, &refusal) != (c.want == "") || err != nil && refusal == nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		s.mu.Lock()
+		var got string
+		for _, command := range s.commands {
+			if strings.HasPrefix(command, "MAIL") {
+				got = command
+			}
+		}
+		s.mu.Unlock()
+		if got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
 	}
 }

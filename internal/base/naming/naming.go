@@ -4,6 +4,7 @@ package naming
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -17,12 +18,20 @@ func Problem(name string, most int) string {
 	if n := utf8.RuneCountInString(name); n > most {
 		return fmt.Sprintf("must have at most %d characters, but has %d", most, n)
 	}
+	if name != "" && strings.IndexFunc(name, visible) < 0 {
+		return "must have a character that can be seen"
+	}
 	for _, r := range name {
 		if forbidden(r) {
 			return fmt.Sprintf("must be one line without control characters, but has the character U+%04X", r)
 		}
 	}
 	return ""
+}
+
+// visible reports whether a character leaves something on the screen by itself.
+func visible(r rune) bool {
+	return unicode.IsGraphic(r) && !unicode.In(r, unicode.Z, unicode.M, unicode.Other_Default_Ignorable_Code_Point) && r != '\u2800'
 }
 
 // forbidden reports whether a character begins a line, controls a terminal, or changes the direction in which the text after it is read.

@@ -29,6 +29,10 @@ func TestNamesAreOneLineWithoutControlCharacters(t *testing.T) {
 		"a\u061cb":              "U+061C",
 		"a\u200fb":              "U+200F",
 		"a\xffb":                "UTF-8",
+		" ":                     "can be seen",
+		"\u200b\u200d":          "can be seen",
+		"\u3164":                "can be seen",
+		"\u00a0\u2800\u00ad":    "can be seen",
 		strings.Repeat("ä", 21): "at most 20 characters, but has 21",
 	} {
 		if problem := naming.Problem(name, 20); !strings.Contains(problem, says) {

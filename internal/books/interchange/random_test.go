@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,20 +15,18 @@ import (
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
 const (
-	randomBooks     = "2" // on each engine, in every run: other programs take their time to start
-	soakRandomBooks = "100"
+	randomBooks     = 2 // on each engine, in every run: other programs take their time to start
+	soakRandomBooks = 10
 )
 
 func TestMain(m *testing.M) {
-	count := randomBooks
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		count = soakRandomBooks
-	}
+	count := strconv.Itoa(dbtest.Repeats(randomBooks, soakRandomBooks))
 	for name, value := range map[string]string{"rapid.checks": count, "rapid.nofailfile": "true", "rapid.shrinktime": "20s"} {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)

@@ -57,7 +57,7 @@ func EachConfig(t *testing.T, test func(t *testing.T, c db.Config)) {
 // SQLite only. Its name begins with TestSoak, so that "make soak" runs it on both.
 func EachInSoak(t *testing.T, test func(t *testing.T, c db.Config)) {
 	t.Helper()
-	if os.Getenv("BURSAR_SOAK") == "1" {
+	if Soaking() {
 		EachConfig(t, test)
 		return
 	}
@@ -79,7 +79,7 @@ func EachSampled(t *testing.T, test func(t *testing.T, c db.Config)) {
 func InSample(name string, n uint32) bool {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(name))
-	return os.Getenv("BURSAR_SOAK") == "1" || sum.Sum32()%n == 0
+	return Soaking() || sum.Sum32()%n == 0
 }
 
 // Open opens a database for as long as the test runs.

@@ -18,7 +18,7 @@ func Seed(t testing.TB) uint64 {
 		}
 		return seed
 	}
-	if os.Getenv("BURSAR_SOAK") == "1" {
+	if Soaking() {
 		return rand.Uint64()
 	}
 	return 1

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +24,7 @@ import (
 const (
 	fuzzRequests      = 2500 // of each organization
 	fuzzOrganizations = 2    // on each engine, in every run
-	soakOrganizations = 200
+	soakOrganizations = 20
 	verifyEvery       = 2500 // requests
 	hangAfter         = time.Minute
 	failuresMax       = 10 // of an organization, after which it stops
@@ -50,10 +49,7 @@ const fuzzMore = 6
 // and a read change nothing, a repeated request takes effect once, and every invariant holds.
 func TestSoakRandomRequestsAreAnsweredAsDescribedAndBreakNoInvariant(t *testing.T) {
 	t.Parallel()
-	seed, organizations := dbtest.Seed(t), fuzzOrganizations
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		organizations = soakOrganizations
-	}
+	seed, organizations := dbtest.Seed(t), dbtest.Repeats(fuzzOrganizations, soakOrganizations)
 	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		s := apitest.StartOn(t, dbtest.Open(t, c))
 		run := &fuzzRun{seed: seed, statuses: map[int]int{}, succeeded: map[string]int{}, reported: map[string]bool{}}

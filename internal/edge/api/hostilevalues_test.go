@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
@@ -113,7 +113,7 @@ func (h *hostile) send(what string, req apitest.Request) {
 // Nested where flat is expected, not comparable, out of range once it is rounded: whatever a value is, it is accepted or blamed on the
 // request.
 func TestSoakNoHostileValueOfAnyInputIsAFailureOfTheService(t *testing.T) {
-	all := os.Getenv("BURSAR_SOAK") == "1"
+	all := dbtest.Soaking()
 	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		_, own := request(t, r, n)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
@@ -130,7 +130,7 @@ func combinations(wrong, unknown, refused []layered) (out [][]layered) {
 func TestSoakEveryRouteNamesTheFaultsOfAllLayersAtOnce(t *testing.T) {
 	const triplesMin = 3
 	most := 12 // for each form of a request
-	if os.Getenv("BURSAR_SOAK") == "1" {
+	if dbtest.Soaking() {
 		most = math.MaxInt
 	}
 	var pairs, triples atomic.Int64

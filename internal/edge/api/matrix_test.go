@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -132,7 +131,7 @@ func divide(t *testing.T) func(s *apitest.Service, r wire.Route) bool {
 	}
 	return func(s *apitest.Service, r wire.Route) bool {
 		onPostgres := dbtest.InSample(name+r.String(), 4)
-		return os.Getenv("BURSAR_SOAK") == "1" || onPostgres == (s.App.DB.Engine() == db.Postgres)
+		return dbtest.Soaking() || onPostgres == (s.App.DB.Engine() == db.Postgres)
 	}
 }
 

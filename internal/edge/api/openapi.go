@@ -287,7 +287,7 @@ func needText(r *wire.Route) string {
 	case wire.ForKnown:
 		return "Requires an API key, an access token, or a person who is signed in."
 	}
-	text := "Requires an API key with the scope `" + string(n.Scope) + "`"
+	text := "Requires an API key or an access token with the scope `" + string(n.Scope) + "`, or a person who is signed in."
 	roles := n.Roles
 	if n.Class == actor.Privileged && len(roles) == 0 {
 		roles = []actor.Role{actor.Owner, actor.Admin}
@@ -297,12 +297,11 @@ func needText(r *wire.Route) string {
 		for i, r := range roles {
 			names[i] = string(r)
 		}
-		text += " that belongs to a user with the role " + alternatives(names)
+		text += " The person, or the user of the key or token, must have the role " + alternatives(names) + "."
 	}
 	if n.WholeOrganization {
-		text += map[bool]string{true: " and", false: " that"}[len(roles) > 0] + " is not restricted to legal entities"
+		text += " Whoever is limited to some legal entities cannot use it."
 	}
-	text += "."
 	if n.Confirmed {
 		text += " A person who is signed in must have confirmed within the last 15 minutes who they are."
 	}

@@ -22,8 +22,8 @@ import (
 
 const (
 	simulatedRounds = 40 // of a world, in every run
-	soakRounds      = 150
-	soakWorlds      = 16 // on each engine
+	soakRounds      = 100
+	soakWorlds      = 2  // on each engine
 	checkEvery      = 10 // rounds
 )
 
@@ -32,12 +32,12 @@ const (
 // to chance. After each round every user knows the outcome of what it sent, and the model of each user must agree with the service.
 func TestSoakNothingIsLostDoubledOrChangedWhateverFails(t *testing.T) {
 	t.Parallel()
-	seed, worlds, rounds := dbtest.Seed(t), 1, simulatedRounds
-	if os.Getenv("BURSAR_SOAK") == "1" {
+	seed, worlds, rounds := dbtest.Seed(t), dbtest.Repeats(1, soakWorlds), simulatedRounds
+	if dbtest.Soaking() {
 		rounds = soakRounds
-		if os.Getenv("BURSAR_SEED") == "" {
-			worlds = soakWorlds
-		}
+	}
+	if os.Getenv("BURSAR_SEED") != "" {
+		worlds = 1
 	}
 	for engine, nodes := range map[db.Engine]int{db.SQLite: 1, db.Postgres: 3} {
 		t.Run(string(engine), func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,10 +17,7 @@ import (
 // A run that posts is killed repeatedly, and must end with the result of a dry run.
 func TestSoakAClassificationRunThatIsKilledEndsAsIfItWasNot(t *testing.T) {
 	t.Parallel()
-	count, kills := 2_000, 2
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		count, kills = 60_000, 20
-	}
+	count, kills := dbtest.Repeats(2_000, 20_000), dbtest.Repeats(2, 8)
 	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		b := withSource(t, c)
 		p := serve(t, c)

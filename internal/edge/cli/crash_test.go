@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -21,13 +20,13 @@ const (
 
 func TestSoakEveryAcknowledgedWriteSurvivesKill9(t *testing.T) {
 	t.Parallel()
-	interruptions(t, 200, func(_ *testing.T, p *process) { p.kill() })
+	interruptions(t, 30, func(_ *testing.T, p *process) { p.kill() })
 }
 
 // A service is terminated as in an upgrade: it must stop by itself, soon, and lose nothing either.
 func TestSoakAServiceTerminatedUnderLoadStopsAndLosesNothing(t *testing.T) {
 	t.Parallel()
-	interruptions(t, 100, func(t *testing.T, p *process) {
+	interruptions(t, 15, func(t *testing.T, p *process) {
 		began := time.Now()
 		p.terminate(t)
 		if code := p.wait(t); code != 0 || time.Since(began) > 10*time.Second {
@@ -39,10 +38,7 @@ func TestSoakAServiceTerminatedUnderLoadStopsAndLosesNothing(t *testing.T) {
 // interruptions ends the service repeatedly while clients write, and checks each time that everything acknowledged is stored.
 func interruptions(t *testing.T, soakRounds int, end func(*testing.T, *process)) {
 	t.Helper()
-	rounds := crashRounds
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		rounds = soakRounds
-	}
+	rounds := dbtest.Repeats(crashRounds, soakRounds)
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		key := found(t, c).APIKey
 		p := serve(t, c)

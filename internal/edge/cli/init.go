@@ -180,7 +180,10 @@ func (s *settings) printFounded(f organization.Created, publicURL string, link s
 	}
 	fmt.Fprintf(s.err, "\nStore the API key now; it cannot be shown again. Next:\n  export BURSAR_API_KEY=...    # the key above\n"+
 		"  bursar serve%s%s\n  curl -H \"X-API-Key: $BURSAR_API_KEY\" %s/v1/organization\n", s.flags(), servedAt(publicURL), publicURL)
-	if !link.IsZero() && !asJSON {
+	switch {
+	case link.IsZero(): // the owner can sign in
+		fmt.Fprintf(s.err, "\nTo sign in with a browser, open\n  %s/sign-in\n", publicURL)
+	case !asJSON:
 		fmt.Fprintf(s.err, "\nTo sign in with a browser, open this link while the service runs, within a week, and set a password:\n  %s\n",
 			link.Reveal())
 	}

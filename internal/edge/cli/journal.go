@@ -74,17 +74,35 @@ func actFor(c *cobra.Command, a *app.App, named string) (context.Context, error)
 	case err != nil:
 		return nil, err
 	case named != "" && !slices.Contains(ids, named):
-		return nil, fmt.Errorf("organization not found: %s; this database has\n  %s", named,
-			cmp.Or(strings.Join(ids[:min(len(ids), organizationsShown)], "\n  "), "no organization yet: create one with `bursar init`"))
+		list, err := organizationList(c.Context(), a, ids)
+		return nil, errors.Join(err, fmt.Errorf("organization not found: %s; this database has\n  %s", named,
+			cmp.Or(list, "no organization yet: create one with `bursar init`")))
 	case named != "":
 		return act(named)
 	case len(ids) == 0:
 		return nil, errors.New("there is no organization yet: create one with `bursar init`")
 	case len(ids) > 1:
-		return nil, &usageError{fmt.Errorf("there are %d organizations: choose one with --organization:\n  %s", len(ids),
-			strings.Join(ids[:min(len(ids), organizationsShown)], "\n  ")), c.CommandPath()}
+		list, err := organizationList(c.Context(), a, ids)
+		if err != nil {
+			return nil, err
+		}
+		return nil, &usageError{fmt.Errorf("there are %d organizations: choose one with --organization:\n  %s", len(ids), list),
+			c.CommandPath()}
 	}
 	return act(ids[0])
+}
+
+// organizationList returns the ids and names of the first of some organizations, each on a line.
+func organizationList(ctx context.Context, a *app.App, ids []string) (string, error) {
+	var lines []string
+	for _, one := range ids[:min(len(ids), organizationsShown)] {
+		o, err := a.Org.Get(actor.With(ctx, actor.Actor{OrganizationID: one}))
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, one+"  "+o.Name)
+	}
+	return strings.Join(lines, "\n  "), nil
 }
 
 // checkOrganization returns a usage error if --organization is set and is not an id.

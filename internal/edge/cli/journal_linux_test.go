@@ -360,10 +360,7 @@ func measured(t *testing.T, cmd *exec.Cmd) (most int64) {
 
 func TestSoakBooksStreamInAndOut(t *testing.T) {
 	t.Parallel()
-	counts := []int{500, 2500}
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		counts = []int{20_000, 100_000}
-	}
+	counts := []int{dbtest.Repeats(500, 10_000), dbtest.Repeats(2500, 50_000)}
 	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		var before int64
 		for _, n := range counts {

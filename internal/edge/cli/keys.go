@@ -23,12 +23,12 @@ func (s *settings) keys() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "keys",
 		Short:   "Manage API keys",
-		Long:    "Manage API keys. A running service also does so, under /v1/api-keys, and revokes them.",
+		Long:    "Manage API keys. A running service also does so, under /v1/api-keys.",
 		Example: "  bursar keys create --scopes apis.read\n  bursar keys list",
 		Args:    knownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(s.createKey(), s.listKeys(), s.rotateKey())
+	c.AddCommand(s.createKey(), s.listKeys(), s.rotateKey(), s.revokeKey())
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
@@ -82,7 +83,7 @@ func (s *settings) inviteMember() *cobra.Command {
 		Long: "Invite a person to an organization, with a role, and print a link to pass on to them. No mail is sent: the service mails links\n" +
 			"of invitations that are made with POST /v1/team/invitations.\n" +
 			"Whoever opens the link within seven days becomes a member: somebody new sets a password, and somebody with an account must\n" +
-			"be signed in with the address that was invited. The link works once.",
+			"be signed in with the address that was invited. The link works once. `bursar invitations` renews and revokes it.",
 		Example: "  bursar members invite --email ada@acme.example --role accountant --public-url https://books.acme.example\n" +
 			"  bursar members invite --email ada@acme.example --role viewer --legal-entity \"Acme GmbH\"",
 		Args: noArgs,
@@ -100,9 +101,7 @@ func (s *settings) inviteMember() *cobra.Command {
 				if err != nil {
 					return sentences(err)
 				}
-				fmt.Fprintf(s.err, "Invited %s as %s%s, until %s. Pass this link on:\n\n", i.Email, i.Role, limitedText(i.LegalEntityIDs),
-					i.ExpiresAt.UTC().Format(time.RFC3339))
-				fmt.Fprintln(s.out, public+link.Reveal()) // the link is without an address, because the command serves nothing
+				s.printInvitation(i, public, link)
 				return nil
 			})
 		},
@@ -116,6 +115,13 @@ func (s *settings) inviteMember() *cobra.Command {
 		"address of the service as people see it, with which the link begins")
 	required(c, "email", "role")
 	return c
+}
+
+// printInvitation prints the link of an invitation. It is without an address, because the command serves nothing.
+func (s *settings) printInvitation(i team.Invitation, public string, link secret.Text) {
+	fmt.Fprintf(s.err, "Invited %s as %s%s, until %s. Pass this link on:\n\n", i.Email, i.Role, limitedText(i.LegalEntityIDs),
+		i.ExpiresAt.UTC().Format(time.RFC3339))
+	fmt.Fprintln(s.out, public+link.Reveal())
 }
 
 // resolved returns the ids of legal entities that are named by id or name.

@@ -54,6 +54,25 @@ func TestAMemberIsChangedAndInvitedOnTheCommandLine(t *testing.T) {
 		members("invite", "--email", "x", "--role", "boss").mustFail(t, 1, "email", "role")
 		members("invite", "--email", "x@acme.example", "--role", "viewer", "--public-url", "books").mustFail(t, 2, "--public-url")
 		members("invite", "--role", "viewer").mustFail(t, 2, "--email is required")
+
+		invitations := func(args ...string) result { return inside(on(c, append([]string{"invitations"}, args...)...)...) }
+		listed := regexp.MustCompile(`^(inv_[0-9a-z]{26})  grace@acme\.example  viewer  pending  20\d\d-\d\d-\d\d \d\d:\d\d *\n$`).
+			FindStringSubmatch(invitations("list").mustDo(t).out)
+		if listed == nil {
+			t.Fatal(invitations("list").out)
+		}
+		again := invitations("renew", listed[1], "--public-url", "https://books.acme.example").mustDo(t).out
+		if again == r.out || !strings.HasPrefix(again, "https://books.acme.example/invitations/bul_") {
+			t.Errorf("%q after %q", again, r.out)
+		}
+		for range 2 {
+			if r := invitations("revoke", listed[1]).mustDo(t); r.out != "Revoked the invitation of grace@acme.example.\n" {
+				t.Errorf("%+v", r)
+			}
+		}
+		invitations("renew", listed[1]).mustFail(t, 1, "was revoked: invite grace@acme.example again")
+		invitations("revoke", "inv_x").mustFail(t, 1, "invitation not found")
+		invitations("revoke").mustFail(t, 2, "needs one argument")
 		inside(on(c, "verify")...).mustDo(t)
 	})
 }
@@ -101,6 +120,16 @@ func TestAKeyIsListedAndRotatedOnTheCommandLine(t *testing.T) {
 		if _, err := once(address, next).Organization(t.Context()); statusOf(err) != http.StatusUnauthorized {
 			t.Errorf("a key that was replaced without an overlap: %v", err)
 		}
+		last := regexp.MustCompile(`key_[0-9a-z]{26}`).FindString(inside(on(c, "keys", "list")...).mustDo(t).out)
+		inside(on(c, "keys", "rotate", id)...).mustFail(t, 1, "was replaced by "+last+" already: rotate that one")
+		if r := inside(on(c, "keys", "revoke", last)...).mustDo(t); r.out != "Revoked 1 key: "+last+".\n" {
+			t.Errorf("%+v", r)
+		}
+		if r := inside(on(c, "keys", "revoke", last)...).mustDo(t); r.out != last+" was revoked already.\n" {
+			t.Errorf("%+v", r)
+		}
+		inside(on(c, "keys", "rotate", id)...).mustFail(t, 1, "is revoked or has expired: create a new one")
+		inside(on(c, "keys", "revoke", "key_x")...).mustFail(t, 1, "API key not found")
 		inside(on(c, "verify")...).mustDo(t)
 	})
 }

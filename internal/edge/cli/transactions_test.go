@@ -188,10 +188,7 @@ func (b books) unfinished(t *testing.T, rows int64) imports.Import {
 
 func TestSoakAnImportThatIsKilledContinuesWhereItWas(t *testing.T) {
 	t.Parallel()
-	rows, services := int64(5_000), 0
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		rows, services = 200_000, 20
-	}
+	rows, services := int64(dbtest.Repeats(5_000, 50_000)), dbtest.Repeats(0, 6)
 	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) { killed(t, c, rows, services) })
 }
 

@@ -48,12 +48,13 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) (answer, error
 	if err := asked.check(); err != nil {
 		return answer{}, err
 	}
-	if asked.Name == "" { // RFC 7591 leaves it to the app
+	unnamed := asked.Name == "" // RFC 7591 leaves it to the app
+	if unnamed {
 		asked.Name = oauth.HostName(asked.RedirectURIs)
 	}
 	p := oauth.RegisterParams{Name: asked.Name, RedirectURIs: asked.RedirectURIs, HomepageURL: asked.HomepageURL}
 	if err := p.Validate(); err != nil {
-		return answer{}, asMetadata(err)
+		return answer{}, asMetadata(err, unnamed)
 	}
 	count, reset := s.registrations.take(browser.Network(s.config.Browser.Address(r)), s.app.DB.Clock().Now())
 	describeRegistrations(w.Header(), count, reset)
@@ -62,7 +63,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) (answer, error
 	}
 	c, err := s.app.OAuth.Register(r.Context(), p, oauth.ByItself)
 	if err != nil {
-		return answer{}, asMetadata(err)
+		return answer{}, asMetadata(err, unnamed)
 	}
 	return answer{status: http.StatusCreated, content: registration{ClientID: c.ID, IssuedAt: c.CreatedAt.Unix(), Name: c.Name,
 		HomepageURL: c.HomepageURL, RedirectURIs: c.RedirectURIs, GrantTypes: grantTypes, ResponseTypes: []string{"code"},
@@ -92,8 +93,9 @@ func (a registration) check() error {
 	return nil
 }
 
-// asMetadata returns the error of RFC 7591 for an app that cannot be registered as it is.
-func asMetadata(err error) error {
+// asMetadata returns the error of RFC 7591 for an app that cannot be registered as it is. Of one that is unnamed, the name comes from the
+// redirect addresses, and is wrong because they are.
+func asMetadata(err error, unnamed bool) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Invalid {
 		return err
@@ -103,6 +105,8 @@ func asMetadata(err error) error {
 	for _, field := range f.Fields {
 		name := field.Name
 		switch {
+		case name == "name" && unnamed && len(f.Fields) > 1:
+			continue
 		case name == "name":
 			name = "client_name"
 		case name == "homepage_url":

@@ -33,7 +33,7 @@ func TestAPersonChangesThePassword(t *testing.T) {
 		page.submit("/account/password", "current_password", good, "password", fresh, "again", "x").
 			wants("not the same", 400, "/account/password", "This is not the same as the password above.")
 		page.submit("/account/password", "current_password", good, "password", fresh, "again", fresh).
-			wants("changed", 200, "/account", "Your password was changed")
+			wants("changed", 200, "/account", "Your new password is set.")
 		elsewhere.get("/account").wants("elsewhere", 200, "/sign-in")
 	})
 }

@@ -21,7 +21,7 @@ type consentPage struct {
 	SelfMade     bool   // the app has registered itself
 	Can          []string
 	Choices      []choice
-	Chosen       string
+	Chosen       string // the only one; empty if there are several, so that nobody allows it for one without having looked
 	Request      url.Values
 	UserID       string
 	Organization string // that has registered the app, if it is one of the person's
@@ -83,7 +83,7 @@ func (v *visit) showConsentPage(status int, a asked, problem string) error {
 		return fault.Malformedf("The app that sent you here wants you to be sent back to what is no address.")
 	}
 	data := consentPage{Client: a.client, BackTo: back.Host, SelfMade: a.client.RegisteredBy == oauth.ByItself,
-		Chosen: v.session.OrganizationID, Request: a.request.Values(), UserID: v.person.UserID}
+		Request: a.request.Values(), UserID: v.person.UserID}
 	if home, err := url.Parse(a.client.HomepageURL); err == nil {
 		data.Homepage = home.Host
 	}

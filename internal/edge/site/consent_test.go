@@ -211,6 +211,9 @@ func TestAPersonOfSeveralOrganizationsChoosesOneAndNoOther(t *testing.T) {
 		p := s.ada()
 		a := p.get(consentPath(q)).wants("the page", 200, "", "Acme owner", "Globex viewer",
 			"The app asks for more than your role allows: it will only be able to read here.")
+		if f, _ := a.form("/oauth/authorize"); f.Has("organization_id") {
+			s.Errorf("one of several organizations is chosen already: %v", f)
+		}
 		a.submit("/oauth/authorize", "decision", "allow").wants("none chosen", 400, "/oauth/authorize", "Choose an organization.")
 		a.submit("/oauth/authorize", "decision", "allow", "organization_id", foreign.Organization.ID).
 			wants("a foreign one", 404, "/oauth/authorize", "Organization not found.")

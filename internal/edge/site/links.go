@@ -11,7 +11,7 @@ import (
 // notices says what has been done. Pages name them by a word, so that nobody can make this service say something else.
 var notices = map[string]string{
 	"signed-out":            "You are signed out.",
-	"password":              "Your password was changed, and you are signed out everywhere else.",
+	"password":              "Your new password is set. Wherever else you were signed in, you are signed out.",
 	"name":                  "Your name was changed.",
 	"email-requested":       "Open the link that was sent to the new address. Until then, your address stays as it is.",
 	"email":                 "Your email address was changed.",

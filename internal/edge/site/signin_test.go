@@ -283,7 +283,7 @@ func TestWhatMattersNeedsAProofThatIsRecent(t *testing.T) {
 		}
 		page := p.get("/account/email")
 		p.send(http.MethodPost, "/account/authenticator/remove", nil).wants("sent", 200, "/confirm", "Confirm that it is you")
-		page.submit("/confirm", "password", "something else").wants("wrong", 401, "/confirm", "The password or the code is wrong")
+		page.submit("/confirm", "password", "something else").wants("wrong", 401, "/confirm", "The password is wrong")
 		page.submit("/confirm", "password", good).wants("right", 200, "/account/email", "New email address")
 		p.get("/account/authenticator").wants("others", 200, "/account/authenticator", "Set up an authenticator app")
 		p.stay = true

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ import (
 )
 
 const (
-	soakEvents      = 10_000 // in a long run
+	soakEvents      = 2_000 // in a long run
 	soakBacklog     = 500
 	ordinaryEvents  = 80
 	ordinaryBacklog = 30
@@ -42,9 +41,9 @@ var soakConfig = webhook.Config{AllowPrivate: true, Timeout: 100 * time.Millisec
 // as it is in the feed, at one of them in the order of the feed, and nothing else arrives.
 func TestSoakEveryEventArrivesWhateverFails(t *testing.T) {
 	t.Parallel()
-	seed, events, backlog := dbtest.Seed(t), ordinaryEvents, ordinaryBacklog
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		events, backlog = soakEvents, soakBacklog
+	seed, events, backlog := dbtest.Seed(t), dbtest.Repeats(ordinaryEvents, soakEvents), ordinaryBacklog
+	if dbtest.Soaking() {
+		backlog = soakBacklog
 	}
 	for engine, nodes := range map[db.Engine]int{db.SQLite: 1, db.Postgres: 2} {
 		t.Run(string(engine), func(t *testing.T) {
@@ -324,7 +323,7 @@ func (s *storm) check() {
 		return nil
 	})
 	for name := range faultsOf(s.nodes[0].db.Engine()) {
-		if s.struck[name] == 0 && (name == "crash" || os.Getenv("BURSAR_SOAK") == "1") {
+		if s.struck[name] == 0 && (name == "crash" || dbtest.Soaking()) {
 			s.Errorf("no %s happened, so that nothing was tested against it", name)
 		}
 	}

@@ -127,7 +127,7 @@ func (a Actor) Authorize(n Need) error {
 	}
 	for _, allowed := range [][]Role{classRoles[n.Class], n.Roles} {
 		if len(allowed) > 0 && !slices.Contains(allowed, a.Role) {
-			return fault.Forbiddenf("the role %s does not allow this", a.Role)
+			return fault.Forbiddenf("the role %s does not allow this: it is for the role %s", a.Role, fault.Choices(allowed))
 		}
 	}
 	return nil

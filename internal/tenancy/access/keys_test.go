@@ -315,7 +315,7 @@ func TestWhoIsNoLongerAnAdminCanRemoveNobodyButThemselves(t *testing.T) {
 		_, err := o.UpdateMember(o.signedIn(o.owner), admin.UserID, UpdateMemberParams{Role: new(actor.Viewer)})
 		o.must(err)
 		_, _, err = o.RemoveMember(was, viewer.UserID)
-		o.want(err, fault.Forbidden, "the role viewer does not allow this")
+		o.want(err, fault.Forbidden, "the role viewer does not allow this: it is for the role owner or admin")
 		_, _, err = o.RemoveMember(was, admin.UserID)
 		o.must(err)
 	})

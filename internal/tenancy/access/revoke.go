@@ -50,7 +50,7 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (revoked []string
 
 // authorizeRevocation returns a Forbidden fault if the actor may not revoke the key.
 func (k Key) authorizeRevocation(ctx context.Context, tx *db.Tx, who actor.Actor) error {
-	if who.Role != actor.Owner {
+	if who.Role != actor.Owner && !isOperator(who) {
 		above, err := ancestors(ctx, tx, k)
 		if err != nil {
 			return err

@@ -126,7 +126,7 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, before Key, as CreateK
 	}
 	switch effective, valid := before.within(above...); {
 	case before.SuccessorID != "":
-		return next, text, fault.Conflictf("the key %s was replaced by %s already: rotate that one", before.ID, before.SuccessorID)
+		return next, text, alreadyReplaced(ctx, tx, before)
 	case !valid || effective.ended(tx.Now()):
 		return next, text, fault.Conflictf("the key %s is revoked or has expired: create a new one", before.ID)
 	}
@@ -137,6 +137,22 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, before Key, as CreateK
 		return next, text, err
 	}
 	return next, text, s.retire(ctx, tx, before, next, p.Overlap)
+}
+
+// alreadyReplaced returns the fault for a key that has a successor. It names the last of those that followed, if that one can be rotated.
+func alreadyReplaced(ctx context.Context, tx *db.Tx, k Key) error {
+	last := k
+	for last.SuccessorID != "" {
+		next, err := selectKey(ctx, tx, last.SuccessorID)
+		if err != nil {
+			return err
+		}
+		last = next
+	}
+	if last.ended(tx.Now()) {
+		return fault.Conflictf("the key %s was replaced by %s already, which is revoked or has expired: create a new one", k.ID, last.ID)
+	}
+	return fault.Conflictf("the key %s was replaced by %s already: rotate that one", k.ID, last.ID)
 }
 
 // expiry returns when the successor of a key expires, which has some keys above it.

@@ -189,7 +189,7 @@ func authorizeChange(ctx context.Context, tx *db.Tx, m Member, to actor.Role) er
 	case touchesOwner && role != actor.Owner:
 		return errOwnersOnly
 	case role != actor.Owner && role != actor.Admin:
-		return fault.Forbiddenf("the role %s does not allow this", role)
+		return fault.Forbiddenf("the role %s does not allow this: it is for the role owner or admin", role)
 	}
 	return nil
 }

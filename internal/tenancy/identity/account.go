@@ -157,7 +157,7 @@ func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text,
 		if err != nil {
 			return err
 		}
-		now := tx.Now()
+		first, now := !locked.HasPassword(), tx.Now()
 		locked.passwordHash, locked.passwordChangedAt = hash, &now
 		if err := updateCredentials(ctx, tx, locked); err != nil {
 			return err
@@ -177,8 +177,11 @@ func (s *Service) setPassword(ctx context.Context, p *Person, plain secret.Text,
 		if err := s.note(ctx, tx, *p, c.origin, event{"user.password_changed", map[string]any{"by": c.by}}); err != nil {
 			return err
 		}
-		return s.notify(ctx, tx, notice{to: p.Email, subject: "Your password was changed", what: "The password of your account was changed.",
-			origin: c.origin})
+		what := notice{to: p.Email, subject: "Your password was changed", what: "The password of your account was changed.", origin: c.origin}
+		if first {
+			what.subject, what.what = "A password was set", "Your account has a password now."
+		}
+		return s.notify(ctx, tx, what)
 	})
 }
 

@@ -173,7 +173,7 @@ func TestWhoGuessesIsSlowedDownAndTheOwnerOfTheAccountIsNotKeptOut(t *testing.T)
 			w.Errorf("%d of 12 guesses were refused, want all after the fifth", refused)
 		}
 		_, err := w.signIn(good)
-		w.wants("the right one from there", err, fault.RateLimited, "too many attempts have failed: wait ")
+		w.wants("the right one from there", err, fault.RateLimited, "there were too many attempts: wait ")
 		if _, err := w.SignIn(w.Context(), identity.SignInParams{Email: ada, Password: secret.New(good),
 			Origin: identity.Origin{Address: "203.0.113.9", Network: "203.0.113.9", UserAgent: "Safari"}}); err != nil {
 			w.Errorf("from another address: %v", err)

@@ -48,7 +48,7 @@ func (*SecondFactorNeeded) Unwrap() error {
 }
 
 // SignIn checks the password of a person, and the code if they have a second factor, and begins a session. It returns an Unauthorized fault
-// for what is wrong, a RateLimited one if too many attempts have failed, and SecondFactorNeeded if a code is missing.
+// for what is wrong, a RateLimited one if there were too many attempts, and SecondFactorNeeded if a code is missing.
 func (s *Service) SignIn(ctx context.Context, p SignInParams) (SignedIn, error) {
 	email, err := access.NormalEmail(p.Email)
 	if err != nil {
@@ -270,7 +270,11 @@ func (s *Service) Confirm(ctx context.Context, one Session, plain, code secret.T
 		}
 	}
 	if !right {
-		return s.refuse(ctx, person.Email, o, fault.Unauthorizedf("the password or the code is wrong"))
+		wrong := "the password is wrong"
+		if person.HasSecondFactor() {
+			wrong = "the password or the code is wrong"
+		}
+		return s.refuse(ctx, person.Email, o, fault.Unauthorizedf("%s", wrong))
 	}
 	if err := s.succeed(ctx, tried.counted); err != nil {
 		return err

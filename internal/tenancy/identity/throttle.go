@@ -101,7 +101,7 @@ func (s *Service) attempt(ctx context.Context, counted []subject) error {
 }
 
 func tooSoon(wait time.Duration) error {
-	return fault.RateLimitedf(wait, "too many attempts have failed: wait %s, then try again", wording.Duration(wait))
+	return fault.RateLimitedf(wait, "there were too many attempts: wait %s, then try again", wording.Duration(wait))
 }
 
 // decayed returns how many failures still count after a time: half as many with each hour.

@@ -18,7 +18,7 @@ type Found struct {
 	Invitation
 	OrganizationID   string
 	OrganizationName string
-	InviterEmail     string // empty for the operator of the service
+	Inviter          string // the name and the address; empty for the operator of the service
 	HasAccount       bool   // the person can sign in, and has to before they accept
 }
 
@@ -59,7 +59,9 @@ func find(ctx context.Context, tx *db.Tx, l identity.Link) (f Found, err error) 
 	if err != nil {
 		return f, err
 	}
-	f.InviterEmail = by.Email
+	if by.UserID != "" {
+		f.Inviter = described(by)
+	}
 	_, f.HasAccount, err = identity.WithAccount(ctx, tx, i.Email)
 	return f, err
 }

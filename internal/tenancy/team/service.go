@@ -113,7 +113,7 @@ func authorize(ctx context.Context, tx *db.Tx, role actor.Role) error {
 	case role == actor.Owner && has != actor.Owner:
 		return fault.Forbiddenf("only an owner can invite an owner")
 	case has != actor.Owner && has != actor.Admin:
-		return fault.Forbiddenf("the role %s does not allow this", has)
+		return fault.Forbiddenf("the role %s does not allow this: it is for the role owner or admin", has)
 	}
 	return nil
 }
@@ -202,7 +202,22 @@ func (s *Service) Revoke(ctx context.Context, invitationID string) (i Invitation
 
 // Resend mails a new link of an invitation that was not accepted, which works as long as that of a new invitation. The former link stops
 // working. It returns a RateLimited fault if too many were mailed. Only an owner sends the invitation of an owner.
-func (s *Service) Resend(ctx context.Context, invitationID string) (i Invitation, err error) {
+func (s *Service) Resend(ctx context.Context, invitationID string) (Invitation, error) {
+	return s.renew(ctx, invitationID, s.mailLink)
+}
+
+// ResendWithLink is Resend without mail: it returns the link, for the operator of the service to pass on.
+func (s *Service) ResendWithLink(ctx context.Context, invitationID string) (i Invitation, link secret.Text, err error) {
+	i, err = s.renew(ctx, invitationID, func(ctx context.Context, tx *db.Tx, i Invitation) (err error) {
+		link, err = s.newLink(ctx, tx, i)
+		return err
+	})
+	return i, link, err
+}
+
+// renew lets an invitation that was not accepted be accepted for as long as a new one. The function makes its link.
+func (s *Service) renew(ctx context.Context, invitationID string,
+	withLink func(context.Context, *db.Tx, Invitation) error) (i Invitation, err error) {
 	err = s.change(ctx, invitationID, func(ctx context.Context, tx *db.Tx, before Invitation) error {
 		if before.Status == Revoked {
 			return fault.Conflictf("the invitation %s was revoked: invite %s again", before.ID, before.Email)
@@ -222,7 +237,7 @@ func (s *Service) Resend(ctx context.Context, invitationID string) (i Invitation
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "invitation.resent", ResourceType: "invitation", ResourceID: i.ID, Before: before.facts(),
 			After: i.facts(), Object: i, NoEvent: true})
-		return s.mailLink(ctx, tx, i)
+		return withLink(ctx, tx, i)
 	})
 	return i, err
 }

@@ -180,7 +180,7 @@ func TestSomebodyNewAcceptsAnInvitationWithAPassword(t *testing.T) {
 		}
 		f, err := w.Find(w.Context(), link)
 		w.must(err)
-		if f.ID != i.ID || f.OrganizationName != "Acme" || f.InviterEmail != ada || f.HasAccount || f.Role != actor.Accountant {
+		if f.ID != i.ID || f.OrganizationName != "Acme" || f.Inviter != ada || f.HasAccount || f.Role != actor.Accountant {
 			w.Errorf("found %+v", f)
 		}
 		for name, p := range map[string]team.AcceptParams{

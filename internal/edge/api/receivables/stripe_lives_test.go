@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -109,10 +108,7 @@ func refusal(_ client.CashApplication, err error) string { return fmt.Sprint(err
 
 func TestSoakAnInvoiceOfStripeIsDueAsItFollowsWhateverHappens(t *testing.T) {
 	t.Parallel()
-	seed, count, steps := dbtest.Seed(t), 1, 25
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		count, steps = 20, 60
-	}
+	seed, count, steps := dbtest.Seed(t), dbtest.Repeats(1, 5), 25
 	for n := range uint64(count) {
 		apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
 			w := &shopLives{shop: openShop(t, service), random: rand.New(rand.NewPCG(seed+n, 2)), told: map[string]bool{}, lost: map[string]bool{}}
