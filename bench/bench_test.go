@@ -50,9 +50,13 @@ func tinyBench(t *testing.T) *bench {
 	}}
 }
 
-func TestEveryBenchmarkRuns(t *testing.T) {
+// An ordinary run tries one benchmark in three.
+func TestSoakEveryBenchmarkRuns(t *testing.T) {
 	t.Parallel()
 	for _, m := range suite {
+		if !dbtest.InSample(m.name, 3) {
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			figures, err := m.measure(tinyBench(t))
@@ -71,9 +75,13 @@ func TestEveryBenchmarkRuns(t *testing.T) {
 	}
 }
 
-func TestABinaryIsComparedWithAnother(t *testing.T) {
+// An ordinary run tries one comparison in three.
+func TestSoakABinaryIsComparedWithAnother(t *testing.T) {
 	t.Parallel()
 	for _, m := range comparisons {
+		if !dbtest.InSample(m.name, 3) {
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			b := tinyBench(t)

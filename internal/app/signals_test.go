@@ -196,9 +196,10 @@ func (a *active) verify(t *testing.T) {
 	}
 }
 
-func TestTheTransfersOfTheDemoAreLinkedOrListed(t *testing.T) {
+func TestSoakTheTransfersOfTheDemoAreLinkedOrListed(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
+		d := dbtest.Open(t, c)
 		a := newActive(t, d)
 		truth := a.add(t, func(int) bool { return true })
 		first, last := a.Activity.Transactions[0].At, a.Activity.Transactions[len(a.Activity.Transactions)-1].At.Add(time.Second)
@@ -250,9 +251,10 @@ func TestTheTransfersOfTheDemoAreLinkedOrListed(t *testing.T) {
 	})
 }
 
-func TestLaterTransactionsAreMatchedWithEarlierOnes(t *testing.T) {
+func TestSoakLaterTransactionsAreMatchedWithEarlierOnes(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
+		d := dbtest.Open(t, c)
 		whole := newActive(t, d)
 		truth := whole.add(t, func(int) bool { return true })
 		first, last := whole.Activity.Transactions[0].At, whole.Activity.Transactions[len(whole.Activity.Transactions)-1].At

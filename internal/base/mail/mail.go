@@ -177,8 +177,8 @@ func (s *Server) converse(client *smtp.Client, m Message, at time.Time) error {
 	return w.Close()
 }
 
-// begin names the sender. It asks for SMTPUTF8 only if an address needs it: a server that has it may have to pass the message on to one that
-// does not, and would refuse.
+// begin names the sender. It asks for SMTPUTF8 only if an address needs it: a server that has it may have to pass the message on to one
+// that does not, and would refuse.
 func (s *Server) begin(client *smtp.Client, m Message) error {
 	addresses := s.from.address.Address + strings.Join(m.To, "")
 	if strings.IndexFunc(addresses, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {

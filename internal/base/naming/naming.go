@@ -18,13 +18,13 @@ func Problem(name string, most int) string {
 	if n := utf8.RuneCountInString(name); n > most {
 		return fmt.Sprintf("must have at most %d characters, but has %d", most, n)
 	}
-	if name != "" && strings.IndexFunc(name, visible) < 0 {
-		return "must have a character that can be seen"
-	}
 	for _, r := range name {
 		if forbidden(r) {
 			return fmt.Sprintf("must be one line without control characters, but has the character U+%04X", r)
 		}
+	}
+	if name != "" && strings.IndexFunc(name, visible) < 0 {
+		return "must have a character that can be seen"
 	}
 	return ""
 }

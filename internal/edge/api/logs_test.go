@@ -28,7 +28,7 @@ func TestSoakNoBodyCookieOrTokenOfAnyRequestReachesTheLog(t *testing.T) {
 		}
 	})
 	divided := divide(t)
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+	dbtest.EachInSoak(t, func(t *testing.T, c db.Config) {
 		var log buffer
 		c.SlowStatement = 1 // every statement is logged
 		c.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))

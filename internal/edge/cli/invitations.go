@@ -19,7 +19,7 @@ func (s *settings) invitations() *cobra.Command {
 		Short: "List, renew and revoke invitations",
 		Long: "List, renew and revoke invitations to an organization. `bursar members invite` makes them.\n" +
 			"A running service also manages them, under /v1/team/invitations.",
-		Example: "  bursar invitations list\n  bursar invitations revoke inv_01jd…",
+		Example: "  bursar invitations list\n  bursar invitations revoke ivt_01jd…",
 		Args:    knownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -66,7 +66,7 @@ func (s *settings) renewInvitation() *cobra.Command {
 		Short: "Print a new link of an invitation",
 		Long: "Print a new link of an invitation that was not accepted, for you to pass on: it works for seven days, and the former link no\n" +
 			"more. No mail is sent.",
-		Example: "  bursar invitations renew inv_01jd… --public-url https://books.acme.example",
+		Example: "  bursar invitations renew ivt_01jd… --public-url https://books.acme.example",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			public, err := publicURL(address)
@@ -95,7 +95,7 @@ func (s *settings) revokeInvitation() *cobra.Command {
 		Use:     "revoke <invitation id>",
 		Short:   "Revoke an invitation",
 		Long:    "Revoke an invitation that was not accepted: its link stops working. To revoke it again changes nothing.",
-		Example: "  bursar invitations revoke inv_01jd…",
+		Example: "  bursar invitations revoke ivt_01jd…",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.acting(c, organization, func(ctx context.Context, a *app.App) error {

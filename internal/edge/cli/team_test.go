@@ -56,7 +56,7 @@ func TestAMemberIsChangedAndInvitedOnTheCommandLine(t *testing.T) {
 		members("invite", "--role", "viewer").mustFail(t, 2, "--email is required")
 
 		invitations := func(args ...string) result { return inside(on(c, append([]string{"invitations"}, args...)...)...) }
-		listed := regexp.MustCompile(`^(inv_[0-9a-z]{26})  grace@acme\.example  viewer  pending  20\d\d-\d\d-\d\d \d\d:\d\d *\n$`).
+		listed := regexp.MustCompile(`^(ivt_[0-9a-z]{26})  grace@acme\.example  viewer  pending  20\d\d-\d\d-\d\d \d\d:\d\d *\n$`).
 			FindStringSubmatch(invitations("list").mustDo(t).out)
 		if listed == nil {
 			t.Fatal(invitations("list").out)
@@ -71,7 +71,7 @@ func TestAMemberIsChangedAndInvitedOnTheCommandLine(t *testing.T) {
 			}
 		}
 		invitations("renew", listed[1]).mustFail(t, 1, "was revoked: invite grace@acme.example again")
-		invitations("revoke", "inv_x").mustFail(t, 1, "invitation not found")
+		invitations("revoke", "ivt_x").mustFail(t, 1, "invitation not found")
 		invitations("revoke").mustFail(t, 2, "needs one argument")
 		inside(on(c, "verify")...).mustDo(t)
 	})

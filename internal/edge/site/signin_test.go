@@ -46,7 +46,7 @@ func TestWhoGuessesIsToldWhenToTryAgain(t *testing.T) {
 		for range 5 {
 			p.signIn("", ada, "guess guess guess")
 		}
-		a := p.signIn("", ada, good).wants("the sixth", 429, "/sign-in", "Too many attempts have failed: wait one second")
+		a := p.signIn("", ada, good).wants("the sixth", 429, "/sign-in", "There were too many attempts: wait one second")
 		if a.header.Get("Retry-After") != "1" {
 			s.Errorf("%v", a.header)
 		}
@@ -112,7 +112,7 @@ func TestAPersonSignsInWhereTheyDidBeforeAlthoughStrangersGuess(t *testing.T) {
 		for range 7 {
 			stranger.signIn("", ada, "guess guess guess")
 		}
-		stranger.signIn("", ada, good).wants("from the same address", 429, "/sign-in", "Too many attempts")
+		stranger.signIn("", ada, good).wants("from the same address", 429, "/sign-in", "too many attempts")
 		known.signIn("", ada, good).wants("in the browser of before", 200, "/account", "Your account")
 	})
 }

@@ -39,9 +39,9 @@ func (s *Service) notify(ctx context.Context, tx *db.Tx, n notice) error {
 // before: it may have been stolen. It is a building block.
 func (s *Service) NotifyAppEnded(ctx context.Context, tx *db.Tx, email, app, organization string) error {
 	return s.notify(ctx, tx, notice{to: email, subject: "An app was disconnected",
-		what: fmt.Sprintf("The app \"%s\" no longer acts for you in the books of %s: a code or a token of it that works "+
-			"once was used twice. That happens if it was stolen, and sometimes because the app has made a mistake.\n\nIf you trust the app, connect it again. If it happens again, ask "+
-			"who makes it.", app, organization),
+		what: fmt.Sprintf("The app \"%s\" no longer acts for you in the books of %s: a code or a token of it that works once was used twice. "+
+			"That happens if it was stolen, and sometimes because the app has made a mistake.\n\nIf you trust the app, connect it again. If it "+
+			"happens again, ask who makes it.", app, organization),
 		remedy: fmt.Sprintf("do not connect the app again, and check which apps act for you, at %s/account", s.config.PublicURL)})
 }
 

@@ -331,7 +331,8 @@ func (w *lives) compare() {
 
 func TestSoakInvoicesDepositsAndApplicationsAgreeWhateverHappens(t *testing.T) {
 	t.Parallel()
-	seed, count, steps := dbtest.Seed(t), dbtest.Repeats(1, 5), 60 // what has happened is verified after each step, so one long life would take much longer
+	// What has happened is verified after each step, so that one long life would take much longer than several.
+	seed, count, steps := dbtest.Seed(t), dbtest.Repeats(1, 5), 60
 	for n := range uint64(count) {
 		apitest.EachSampled(t, func(t *testing.T, s *apitest.Service) { live(t, s, seed+n, steps) })
 	}
