@@ -1,12 +1,9 @@
 package app
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +13,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/mail"
+	"github.com/bursarhq/bursar/internal/base/mail/mailtest"
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
@@ -23,84 +21,13 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// post is an SMTP server that answers each message in turn as a list says, and accepts the ones after it. It notes what it accepts.
-type post struct {
-	mu       sync.Mutex
-	answers  []string // "hang", "close", or an answer to RCPT
-	accepted []string
-}
-
-func (p *post) listen(t *testing.T) *mail.Server {
+// post returns an SMTP server that answers in turn what a list says to messages, and accepts the ones after it.
+func post(t *testing.T, answers ...string) (*mailtest.Server, *mail.Server) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go p.converse(conn)
-		}
-	}()
-	server, err := mail.Parse("smtp://"+l.Addr().String(), "Bursar <bursar@example.com>")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Timeout = time.Second
-	return server
-}
-
-func (p *post) next() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.answers) == 0 {
-		return "250 ok"
-	}
-	answer := p.answers[0]
-	p.answers = p.answers[1:]
-	return answer
-}
-
-func (p *post) converse(conn net.Conn) {
-	defer conn.Close()
-	lines := bufio.NewScanner(conn)
-	fmt.Fprint(conn, "220 ready\r\n")
-	var text strings.Builder
-	for data := false; lines.Scan(); {
-		line, answer := lines.Text(), "250 ok"
-		switch {
-		case data && line == ".":
-			data = false
-			p.mu.Lock()
-			p.accepted = append(p.accepted, text.String())
-			p.mu.Unlock()
-		case data:
-			text.WriteString(line + "\n")
-			continue
-		case line == "DATA":
-			data, answer = true, "354 go"
-		case strings.HasPrefix(line, "RCPT"):
-			answer = p.next()
-		}
-		switch answer {
-		case "close":
-			return
-		case "hang":
-			lines.Scan() // until the client gives up
-			return
-		}
-		fmt.Fprintf(conn, "%s\r\n", answer)
-	}
-}
-
-func (p *post) messages() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return append([]string{}, p.accepted...)
+	s := &mailtest.Server{Command: "RCPT", Answers: answers}
+	m := s.Listen(t).As(t, "", "Bursar <bursar@example.com>")
+	m.Timeout = time.Second
+	return s, m
 }
 
 // logged collects what is logged.
@@ -162,11 +89,12 @@ func TestAMessageThatCannotBeSentIsKeptAsAFileWithTheReason(t *testing.T) {
 	} {
 		t.Run(one.what, func(t *testing.T) {
 			t.Parallel()
-			p, folder, log := &post{answers: []string{one.answer}}, t.TempDir(), &logged{}
+			folder, log := t.TempDir(), &logged{}
+			p, server := post(t, one.answer)
 			now := clock.NewManual(began.Add(one.later))
 			c := dbtest.SQLite(t)
 			c.Clock = now
-			a := NewWith(dbtest.Open(t, c), slog.New(slog.NewTextHandler(log, nil)), Config{Mail: p.listen(t), MailFolder: folder})
+			a := NewWith(dbtest.Open(t, c), slog.New(slog.NewTextHandler(log, nil)), Config{Mail: server, MailFolder: folder})
 			m := mail.Message{To: []string{"lin@example.com"}, Subject: "Set a new password", Text: "Open https://x/" + linkToken + "\n",
 				ID: "eml_1", WrittenAt: began, ExpiresAt: began.Add(time.Hour)}
 			err := a.sendMail(t.Context(), m, one.attempt)
@@ -177,8 +105,8 @@ func TestAMessageThatCannotBeSentIsKeptAsAFileWithTheReason(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || len(files) != 1 || len(p.messages()) != 0 {
-				t.Fatalf("%v %v %v", err, files, p.messages())
+			if err != nil || len(files) != 1 || len(p.Messages()) != 0 {
+				t.Fatalf("%v %v %v", err, files, p.Messages())
 			}
 			head, body, _ := strings.Cut(files[0], "\n\n")
 			for _, want := range []string{"X-Not-Sent: ", "From: \"Bursar\" <bursar@example.com>", "Message-ID: <eml_1@example.com>", one.keeps,
@@ -199,8 +127,9 @@ func TestAMessageThatCannotBeSentIsKeptAsAFileWithTheReason(t *testing.T) {
 func TestAMessageThatIsRefusedForNowIsSentAgainWithTheSameID(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		p, folder := &post{answers: []string{"450 later"}}, t.TempDir()
-		a := NewWith(d, nil, Config{Secrets: seal.Temporary(), Mail: p.listen(t), MailFolder: folder})
+		folder := t.TempDir()
+		p, server := post(t, "450 later")
+		a := NewWith(d, nil, Config{Secrets: seal.Temporary(), Mail: server, MailFolder: folder})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- a.Work(ctx) }()
@@ -209,14 +138,14 @@ func TestAMessageThatIsRefusedForNowIsSentAgainWithTheSameID(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(30 * time.Second); len(p.messages()) == 0 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(30 * time.Second); len(p.Messages()) == 0 && time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)
 		}
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if got := p.messages(); len(got) != 1 || !strings.Contains(got[0], "Message-ID: <eml_") || len(filesIn(t, folder)) != 0 {
+		if got := p.Messages(); len(got) != 1 || !strings.Contains(got[0], "Message-ID: <eml_") || len(filesIn(t, folder)) != 0 {
 			t.Errorf("%q %v", got, filesIn(t, folder))
 		}
 	})
@@ -225,8 +154,8 @@ func TestAMessageThatIsRefusedForNowIsSentAgainWithTheSameID(t *testing.T) {
 func TestAPersonIsToldOfAnAppWhoseTokenWasUsedTwice(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		p := &post{}
-		a := NewWith(d, nil, Config{Secrets: seal.Temporary(), Mail: p.listen(t), PublicURL: "https://books.acme.example"})
+		p, server := post(t)
+		a := NewWith(d, nil, Config{Secrets: seal.Temporary(), Mail: server, PublicURL: "https://books.acme.example"})
 		f, err := a.Org.Create(t.Context(), organization.CreateParams{Name: "Northwind", Email: "ada@example.com", Currency: "USD",
 			Timezone: "UTC"})
 		if err != nil {
@@ -243,20 +172,20 @@ func TestAPersonIsToldOfAnAppWhoseTokenWasUsedTwice(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- a.Work(ctx) }()
-		for deadline := time.Now().Add(30 * time.Second); len(p.messages()) == 0 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(30 * time.Second); len(p.Messages()) == 0 && time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)
 		}
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		got := p.messages()
+		got := p.Messages()
 		if len(got) != 1 {
 			t.Fatalf("%d messages: %v", len(got), got)
 		}
 		for _, want := range []string{"To: ada@example.com", "Subject: An app was disconnected", "App token_replayed", "Northwind",
 			"https://books.acme.example/account"} {
-			if !strings.Contains(strings.ReplaceAll(got[0], "=\n", ""), want) {
+			if !strings.Contains(strings.ReplaceAll(got[0], "=\r\n", ""), want) {
 				t.Errorf("%s lacks %s", got[0], want)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/mail"
+	"github.com/bursarhq/bursar/internal/base/mail/mailtest"
 )
 
 // Whether a message may be sent again depends on what was refused: the message, or the connection.
@@ -17,39 +18,34 @@ func TestOnlyAPermanentAnswerAboutTheMessageIsFinal(t *testing.T) {
 	secure, roots := certificate(t)
 	for _, one := range []struct {
 		what  string
-		s     *server
+		s     *mailtest.Server
 		user  string
 		final bool
 		says  string
 	}{
-		{"an unknown recipient", &server{refuse: "RCPT", with: "550 no such user"}, "", true, "550"},
-		{"a sender that is not allowed", &server{refuse: "MAIL", with: "553 not you"}, "", true, "553"},
-		{"a message that is refused", &server{refuse: "DATA", with: "554 spam"}, "", true, "554"},
-		{"greylisting", &server{refuse: "RCPT", with: "450 later"}, "", false, "450"},
-		{"a full mailbox", &server{refuse: "DATA", with: "452 full"}, "", false, "452"},
-		{"a server that hangs", &server{refuse: "MAIL", with: "hang"}, "", false, "timeout"},
-		{"a server that closes the connection", &server{refuse: "RCPT", with: "close"}, "", false, "EOF"},
-		{"a server that refuses STARTTLS", &server{startTLS: true, secure: secure, refuse: "STARTTLS", with: "502 no"}, "", false, "502"},
-		{"a wrong password of the service", &server{startTLS: true, secure: secure, refuse: "AUTH", with: "535"}, "ada:pass@", false,
+		{"an unknown recipient", &mailtest.Server{Command: "RCPT", Answers: []string{"550 no such user"}}, "", true, "550"},
+		{"a sender that is not allowed", &mailtest.Server{Command: "MAIL", Answers: []string{"553 not you"}}, "", true, "553"},
+		{"a message that is refused", &mailtest.Server{Command: "DATA", Answers: []string{"554 spam"}}, "", true, "554"},
+		{"greylisting", &mailtest.Server{Command: "RCPT", Answers: []string{"450 later"}}, "", false, "450"},
+		{"a full mailbox", &mailtest.Server{Command: "DATA", Answers: []string{"452 full"}}, "", false, "452"},
+		{"a server that hangs", &mailtest.Server{Command: "MAIL", Answers: []string{"hang"}}, "", false, "timeout"},
+		{"a server that closes the connection", &mailtest.Server{Command: "RCPT", Answers: []string{"close"}}, "", false, "EOF"},
+		{"a server that refuses STARTTLS", &mailtest.Server{TLS: secure, Command: "STARTTLS", Answers: []string{"502 no"}}, "", false, "502"},
+		{"a wrong password of the service", &mailtest.Server{TLS: secure, Command: "AUTH", Answers: []string{"535"}}, "ada:pass@", false,
 			"535"},
 	} {
 		t.Run(one.what, func(t *testing.T) {
 			t.Parallel()
-			s := listen(t, one.s)
-			m, err := mail.Parse("smtp://"+one.user+s.Addr().String(), "bursar@example.com")
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := one.s.Listen(t).As(t, one.user, "bursar@example.com")
 			m.RootCAs, m.Timeout = roots, time.Second
-			err = m.Send(t.Context(), mail.Message{To: []string{"a@example.com"}, Text: "secret"}, time.Now())
+			err := m.Send(t.Context(), mail.Message{To: []string{"a@example.com"}, Text: "secret"}, time.Now())
 			var refusal *mail.Refusal
 			if err == nil || errors.As(err, &refusal) != one.final || !strings.Contains(err.Error(), one.says) {
 				t.Errorf("%v, want %q, final: %v", err, one.says, one.final)
 			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.message != "" || one.s.refuse == "STARTTLS" && strings.Contains(strings.Join(s.commands, "|"), "MAIL") {
-				t.Errorf("%q was sent after %v", s.message, s.commands)
+			if got := one.s.Messages(); len(got) > 0 || one.s.Command == "STARTTLS" &&
+				strings.Contains(strings.Join(one.s.Commands(), "|"), "MAIL") {
+				t.Errorf("%q was sent after %v", got, one.s.Commands())
 			}
 		})
 	}
@@ -60,23 +56,17 @@ func TestAMessageHasTheSameIDAndDateWheneverItIsSent(t *testing.T) {
 	written := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	message := mail.Message{To: []string{"a@example.com"}, Subject: strings.Repeat("Größe ", 100), Text: "One.\n", ID: "eml_1",
 		WrittenAt: written}
-	s := listen(t, &server{})
-	m, err := mail.Parse("smtp://"+s.Addr().String(), "Bücher von Acme <books@acme.example>")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sent []string
+	s := new(mailtest.Server).Listen(t)
+	m := s.As(t, "", "Bücher von Acme <books@acme.example>")
 	for n := range 2 {
 		if err := m.Send(t.Context(), message, written.Add(time.Duration(n)*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		s.mu.Lock()
-		sent = append(sent, s.message)
-		if commands := strings.Join(s.commands, "|"); !strings.Contains(commands, "MAIL FROM:<books@acme.example>") {
-			t.Error(commands)
-		}
-		s.mu.Unlock()
 	}
+	if commands := strings.Join(s.Commands(), "|"); !strings.Contains(commands, "MAIL FROM:<books@acme.example>") {
+		t.Error(commands)
+	}
+	sent := s.Messages()
 	if sent[0] != sent[1] {
 		t.Errorf("%s is not %s", sent[0], sent[1])
 	}
