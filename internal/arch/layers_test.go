@@ -27,8 +27,9 @@ var top = []string{"bench", "internal/tools", "internal/arch"}
 func domain(name string) bool { return within(name, "internal/kernel") || within(name, groups...) }
 
 // testOnly lists packages for tests; they must not be part of the binary.
-var testOnly = []string{"internal/base/lifecycle/lifecycletest", "internal/db/dbtest", "internal/edge/api/apitest",
-	"internal/edge/browsertest", "internal/provider/stripe/stripetest", "internal/tenancy/companytest", "internal/tenancy/identity/openidtest"}
+var testOnly = []string{"internal/base/lifecycle/lifecycletest", "internal/base/mail/mailtest", "internal/db/dbtest",
+	"internal/edge/api/apitest", "internal/edge/browsertest", "internal/provider/stripe/stripetest",
+	"internal/tenancy/companytest", "internal/tenancy/identity/openidtest"}
 
 func TestImportsPointToTheSameLayerOrDown(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package mail_test
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -111,7 +110,8 @@ func TestARefusalOfTheServerIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"MAIL", "RCPT TO:<b@", "DATA"} {
 		s := &mailtest.Server{Command: command, Answers: []string{"550 no"}}
-		err := s.Listen(t).As(t, "", "bursar@example.com").Send(context.Background(), mail.Message{To: []string{"a@example.com", "b@example.com"}}, time.Time{})
+		m := s.Listen(t).As(t, "", "bursar@example.com")
+		err := m.Send(t.Context(), mail.Message{To: []string{"a@example.com", "b@example.com"}}, time.Time{})
 		if err == nil || !strings.Contains(err.Error(), "550") {
 			t.Errorf("%s: %v", command, err)
 		}
@@ -121,7 +121,8 @@ func TestARefusalOfTheServerIsAnError(t *testing.T) {
 func TestAMessageThatWasAcceptedIsNotSentAgainBecauseOfTheFarewell(t *testing.T) {
 	t.Parallel()
 	s := &mailtest.Server{Command: "QUIT", Answers: []string{"550 no"}}
-	if err := s.Listen(t).As(t, "", "bursar@example.com").Send(context.Background(), mail.Message{To: []string{"a@example.com"}}, time.Time{}); err != nil {
+	m := s.Listen(t).As(t, "", "bursar@example.com")
+	if err := m.Send(t.Context(), mail.Message{To: []string{"a@example.com"}}, time.Time{}); err != nil {
 		t.Error(err)
 	}
 }
