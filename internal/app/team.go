@@ -16,12 +16,14 @@ import (
 )
 
 // connectTeam creates the service of invitations, and lets it and that of keys send mail. What a person has allowed apps ends with the
-// membership. What an app has created ends with what the person has allowed: keys, invitations, webhook endpoints and further apps.
+// membership, and so do invitations. Those that were made with a key end when it is revoked. What an app has created ends with what the
+// person has allowed: keys, invitations, webhook endpoints and further apps.
 func (a *App) connectTeam() {
 	a.Team = team.NewService(a.DB, a.Identity)
 	a.Access.EndAuthorizations, a.Access.RequireAuthorization, a.Access.AuthorizationsHold = a.OAuth.EndOfUser, oauth.RequireActive, oauth.Hold
+	a.Access.MemberChanged, a.Access.EndMadeBy = team.EndOfMember, team.EndOfMaker
 	a.OAuth.EndKeys, a.OAuth.ForgetKeys = a.Access.EndKeysOfApp, a.Access.ForgetKeys
-	a.OAuth.EndCreated = []func(ctx context.Context, tx *db.Tx, by audit.Maker) error{team.EndOfApp, webhook.EndOfApp}
+	a.OAuth.EndCreated = []func(ctx context.Context, tx *db.Tx, by audit.Maker) error{team.EndOfMaker, webhook.EndOfApp}
 	a.OAuth.RequireHeld, a.Team.RequireHeld = a.Access.RequireHeld, a.Access.RequireHeld
 	if a.config.Secrets != nil { // without them no message can be queued
 		a.Team.Send, a.Access.Send = a.queueMail, a.queueMail

@@ -17,6 +17,10 @@ type StatedTable struct {
 	// Shared means that the rows belong to no organization; then Where selects those that concern one.
 	Shared bool
 
+	// RecordedBy is the kind of the job that records a change of a shared row in the audit log of each organization that it concerns; the
+	// job has the key of the row as an argument of that name. While such a job waits, records do not state the row as it is.
+	RecordedBy string
+
 	// Where is a condition on the rows; empty means all.
 	Where string
 
@@ -45,7 +49,7 @@ const (
 var StatedTables = []StatedTable{
 	{Table: "organizations", Resource: "organization", Key: "organization_id"},
 	{Table: "members", Resource: "member", Key: "user_id"},
-	{Table: "users", Resource: "member", Key: "user_id", Shared: true,
+	{Table: "users", Resource: "member", Key: "user_id", Shared: true, RecordedBy: "identity_event",
 		Where: "user_id IN (SELECT m.user_id FROM members m WHERE m.organization_id = @org)"},
 	{Table: "api_keys", Resource: "api_key", Key: "api_key_id"},
 	{Table: "oauth_clients", Resource: "oauth_client", Key: "oauth_client_id", Shared: true, Where: "registered_for = @org"},

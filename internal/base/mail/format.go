@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// Sender is who messages come from: an address, and a name that may be empty.
+// Sender is who messages come from: an address as it is sent, and a name that may be empty.
 type Sender struct{ address mail.Address }
 
 // ParseSender returns the sender of a text such as bursar@example.com or Bursar <bursar@example.com>.
@@ -23,6 +23,7 @@ func ParseSender(text string) (Sender, error) {
 		return Sender{}, fmt.Errorf("the sender must be an email address such as bursar@example.com or Bursar <bursar@example.com>, but is %q",
 			text)
 	}
+	address.Address = wire(address.Address)
 	return Sender{*address}, nil
 }
 
@@ -78,11 +79,20 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// write writes header fields. Between encoded words they may be broken into lines, because lines of more than 998 characters are refused.
+// encodedLineMax is how long a line with an encoded word may be (RFC 2047).
+const encodedLineMax = 76
+
+// write writes header fields. Before encoded words they may be broken into lines, because lines of more than 998 characters are refused.
 func write(w io.Writer, headers []header, lineEnd string) error {
 	for _, h := range headers {
 		value := strings.ReplaceAll(oneLine(h.value), "?= =?", "?="+lineEnd+" =?")
-		if _, err := fmt.Fprintf(w, "%s: %s%s", h.name, value, lineEnd); err != nil {
+		first, _, _ := strings.Cut(value, lineEnd)
+		if strings.HasPrefix(first, "=?") && len(h.name)+len(": ")+len(first) > encodedLineMax {
+			value = lineEnd + " " + value
+		} else {
+			value = " " + value
+		}
+		if _, err := fmt.Fprintf(w, "%s:%s%s", h.name, value, lineEnd); err != nil {
 			return err
 		}
 	}
@@ -94,7 +104,7 @@ func write(w io.Writer, headers []header, lineEnd string) error {
 func (m Message) encode(from Sender, at time.Time) string {
 	to := "undisclosed-recipients:;"
 	if len(m.To) == 1 {
-		to = m.To[0]
+		to = wire(m.To[0])
 	}
 	var b strings.Builder // which does not fail
 	_ = write(&b, append(m.headers(from, to, at), header{"Content-Transfer-Encoding", "quoted-printable"}), "\r\n")

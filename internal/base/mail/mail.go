@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // Message is a text for some people.
@@ -94,14 +93,17 @@ func (s *Server) Send(ctx context.Context, m Message, at time.Time) error {
 	if err != nil {
 		return fmt.Errorf("mail: connect to %s: %w", s.address, err)
 	}
-	defer client.Close()
+	defer client.Close() // which Quit has done, unless it failed
 	if err := s.authenticate(client); err != nil {
 		return fmt.Errorf("mail: sign in to %s: %w", s.address, err)
 	}
 	if err := s.converse(client, m, at); err != nil {
 		var answer *textproto.Error
-		if errors.As(err, &answer) && answer.Code >= permanentFrom {
-			err = &Refusal{answer}
+		if errors.As(err, &answer) {
+			_ = client.Quit()
+			if answer.Code >= permanentFrom {
+				err = &Refusal{answer}
+			}
 		}
 		return fmt.Errorf("mail: %s: %w", s.address, err)
 	}
@@ -127,6 +129,10 @@ func (s *Server) connect(ctx context.Context) (*smtp.Client, error) {
 	client, err := smtp.NewClient(conn, s.host)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
+	}
+	// Some servers refuse who says to be localhost.
+	if err := client.Hello(s.from.domain()); err != nil {
+		return nil, errors.Join(err, client.Close())
 	}
 	if s.implicit {
 		return client, nil
@@ -163,7 +169,7 @@ func (s *Server) converse(client *smtp.Client, m Message, at time.Time) error {
 		return err
 	}
 	for _, to := range m.To {
-		if err := client.Rcpt(to); err != nil {
+		if err := client.Rcpt(wire(to)); err != nil {
 			return err
 		}
 	}
@@ -180,8 +186,11 @@ func (s *Server) converse(client *smtp.Client, m Message, at time.Time) error {
 // begin names the sender. It asks for SMTPUTF8 only if an address needs it: a server that has it may have to pass the message on to one
 // that does not, and would refuse.
 func (s *Server) begin(client *smtp.Client, m Message) error {
-	addresses := s.from.address.Address + strings.Join(m.To, "")
-	if strings.IndexFunc(addresses, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
+	addresses := []string{s.from.address.Address}
+	for _, to := range m.To {
+		addresses = append(addresses, wire(to))
+	}
+	if !ascii(strings.Join(addresses, "")) {
 		if ok, _ := client.Extension("SMTPUTF8"); !ok {
 			return errAddresses
 		}

@@ -31,7 +31,8 @@ func Problem(name string, most int) string {
 
 // visible reports whether a character leaves something on the screen by itself.
 func visible(r rune) bool {
-	return unicode.IsGraphic(r) && !unicode.In(r, unicode.Z, unicode.M, unicode.Other_Default_Ignorable_Code_Point) && r != '\u2800'
+	return unicode.IsGraphic(r) && !unicode.In(r, unicode.Z, unicode.M, unicode.Other_Default_Ignorable_Code_Point) &&
+		!strings.ContainsRune("\u2800\ufffc\U0001d159", r) // an empty cell of braille, the place of an object, a note without a head
 }
 
 // forbidden reports whether a character begins a line, controls a terminal, or changes the direction in which the text after it is read.

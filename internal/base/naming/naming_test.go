@@ -30,6 +30,8 @@ func TestNamesAreOneLineWithoutControlCharacters(t *testing.T) {
 		"a\u200fb":              "U+200F",
 		"a\xffb":                "UTF-8",
 		" ":                     "can be seen",
+		"\ufffc":                "can be seen",
+		"\U0001d159":            "can be seen",
 		"\u200b\u200d":          "can be seen",
 		"\u3164":                "can be seen",
 		"\u00a0\u2800\u00ad":    "can be seen",

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"strings"
 
@@ -193,10 +195,14 @@ func (s *settings) printFounded(f organization.Created, publicURL string, link s
 // localURL is where the service listens unless it is told otherwise.
 const localURL = "http://127.0.0.1:8080"
 
-// servedAt returns the flag with which the service is started for an address as people see it.
+// servedAt returns the flags with which the service is started for an address as people see it.
 func servedAt(publicURL string) string {
 	if publicURL == localURL {
 		return ""
 	}
-	return " --public-url " + publicURL
+	flags := " --public-url " + publicURL
+	if u, err := url.Parse(publicURL); err == nil && u.Scheme == "http" && u.Port() != "" && net.ParseIP(u.Hostname()).IsLoopback() {
+		flags += " --addr " + u.Host
+	}
+	return flags
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -98,6 +99,9 @@ func (s *settings) inviteMember() *cobra.Command {
 					return err
 				}
 				i, link, err := a.Team.InviteWithLink(ctx, team.InviteParams{Email: email, Role: actor.Role(role), LegalEntityIDs: ids})
+				if fault.KindOf(err) == fault.Conflict {
+					return fmt.Errorf("%w\n`bursar invitations` lists, renews and revokes invitations", err)
+				}
 				if err != nil {
 					return sentences(err)
 				}

@@ -7,7 +7,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
+
+// printReset says what was removed.
+func (s *settings) printReset(r identity.Removed) {
+	app := "no authenticator app"
+	if r.TOTP {
+		app = "the authenticator app"
+	}
+	fmt.Fprintf(s.out, "Removed %s and %s of %s, and ended %s.\n", app, counted(r.Passkeys, "passkey"), r.Person.Email,
+		counted(r.Sessions, "session"))
+}
 
 func (s *settings) resetSecondFactor() *cobra.Command {
 	var organization, email, address string
@@ -33,19 +45,21 @@ func (s *settings) resetSecondFactor() *cobra.Command {
 				if err != nil {
 					return sentences(err)
 				}
-				r, err := a.Identity.ResetSecondFactor(ctx, userID)
-				if err != nil {
-					return err
+				r, nothing := a.Identity.ResetSecondFactor(ctx, userID)
+				if nothing != nil && fault.KindOf(nothing) != fault.Conflict {
+					return nothing
 				}
-				app := "no authenticator app"
-				if r.TOTP {
-					app = "the authenticator app"
-				}
-				fmt.Fprintf(s.out, "Removed %s and %s of %s, and ended %s.\n", app, counted(r.Passkeys, "passkey"), r.Person.Email,
-					counted(r.Sessions, "session"))
 				link, err := login.link(ctx, a, userID)
-				if err != nil || link.IsZero() {
+				switch {
+				case err != nil:
 					return err
+				case nothing != nil && link.IsZero():
+					return nothing
+				case nothing == nil:
+					s.printReset(r)
+				}
+				if link.IsZero() {
+					return nil
 				}
 				fmt.Fprintf(s.err, "\nThis member has no password. Pass this link on, which works for a week:\n\n")
 				fmt.Fprintln(s.out, link.Reveal())

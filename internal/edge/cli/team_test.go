@@ -32,10 +32,9 @@ func TestAMemberIsChangedAndInvitedOnTheCommandLine(t *testing.T) {
 		if r := members("list").mustDo(t); !strings.Contains(r.out, f.LegalEntityID) {
 			t.Errorf("%+v", r)
 		}
-		members("set", "--email", "ada@acme.example", "--role", "owner").mustFail(t, 1, "--role an owner has access to all legal entities",
-			"remove that limit too")
+		members("set", "--email", "ada@acme.example", "--role", "owner").mustFail(t, 1, "--role cannot be owner", "remove that limit too")
 		members("set", "--email", "ada@acme.example", "--role", "owner", "--legal-entity", f.LegalEntityID).mustFail(t, 1,
-			"--legal-entity an owner has access to all legal entities")
+			"--legal-entity must be empty for an owner")
 		members("set", "--email", "ada@acme.example", "--role", "owner", "--all-legal-entities").mustDo(t)
 		members("set", "--email", "ada@acme.example", "--role", "boss").mustFail(t, 1, "role must be one of")
 		members("set", "--email", "ada@acme.example").mustFail(t, 2, "nothing is to be changed")

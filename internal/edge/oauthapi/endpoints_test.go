@@ -163,7 +163,7 @@ func TestWithoutADatabaseTheEndpointsAnswerThatTheyAreUnavailable(t *testing.T) 
 func TestAppsRegisterThemselvesOnlyIfThatIsOn(t *testing.T) {
 	t.Parallel()
 	const good = `{"client_name":"My app","redirect_uris":["http://127.0.0.1/cb"],"client_uri":"https://app.example.com",` +
-		`"logo_uri":"x","grant_types":["authorization_code","refresh_token"],"response_types":["code"],"token_endpoint_auth_method":"none"}`
+		`"logo_uri":"x","grant_types":["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:device_code"],"response_types":["code"],"token_endpoint_auth_method":"none"}`
 	off := start(t, dbtest.SQLite(t), api.Config{})
 	answer, err := http.Post(off.URL+"/oauth/register", "application/json", strings.NewReader(good))
 	off.must(err)
@@ -207,7 +207,7 @@ func TestAppsRegisterThemselvesOnlyIfThatIsOn(t *testing.T) {
 		{"the implicit flow", `{"client_name":"x","redirect_uris":["` + callback + `"],"response_types":["token"]}`,
 			"invalid_client_metadata", "response_types must be code"},
 		{"another grant", `{"client_name":"x","redirect_uris":["` + callback + `"],"grant_types":["client_credentials"]}`,
-			"invalid_client_metadata", "grant_types must be"},
+			"invalid_client_metadata", "grant_types must contain authorization_code"},
 		{"no grant of a code", `{"client_name":"x","redirect_uris":["` + callback + `"],"grant_types":["refresh_token"]}`,
 			"invalid_client_metadata", "must contain authorization_code"},
 		{"a list", `[]`, "invalid_client_metadata", "JSON object"},

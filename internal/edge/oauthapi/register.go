@@ -70,14 +70,14 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) (answer, error
 		AuthMethod: "none"}}, nil
 }
 
-// check returns an error for an app that could not use the service.
+// check returns an error for an app that could not use the service. Other grants than the code are left out, as RFC 7591 allows: many
+// apps name all that they know.
 func (a registration) check() error {
 	for _, c := range []struct {
 		name  string
 		given []string
 		known []string
 	}{
-		{"grant_types", a.GrantTypes, grantTypes},
 		{"response_types", a.ResponseTypes, []string{"code"}},
 		{"token_endpoint_auth_method", strings.Fields(a.AuthMethod), []string{"none"}},
 	} {

@@ -32,6 +32,7 @@ type choice struct {
 	identity.Membership
 	ReadOnly bool // the app asks for more than the role allows
 	Limited  bool // the person sees some legal entities only
+	Alike    bool // another organization has the same name
 }
 
 // asked is a request of an app that was checked.
@@ -69,7 +70,11 @@ func (v *visit) checkRequest(values url.Values) (a asked, done bool, err error) 
 }
 
 func (s *Site) showConsent(v *visit) error {
-	a, done, err := v.checkRequest(v.r.URL.Query())
+	values, err := url.ParseQuery(v.r.URL.RawQuery)
+	if err != nil {
+		return fault.Malformedf("The app that sent you here has sent an address that cannot be read: it is not encoded as addresses are.")
+	}
+	a, done, err := v.checkRequest(values)
 	if err != nil || done {
 		return err
 	}
@@ -92,7 +97,10 @@ func (v *visit) showConsentPage(status int, a asked, problem string) error {
 	}
 	writes := slices.ContainsFunc(a.scopes, func(scope actor.Scope) bool { return scope != actor.ScopeRead })
 	for _, m := range v.members {
-		one := choice{Membership: m, ReadOnly: writes && (m.Role == actor.Viewer || m.Role == actor.Auditor), Limited: len(m.LegalEntityIDs) > 0}
+		one := choice{Membership: m, ReadOnly: writes && (m.Role == actor.Viewer || m.Role == actor.Auditor), Limited: len(m.LegalEntityIDs) > 0,
+			Alike: slices.ContainsFunc(v.members, func(other identity.Membership) bool {
+				return other.OrganizationName == m.OrganizationName && other.OrganizationID != m.OrganizationID
+			})}
 		data.Choices = append(data.Choices, one)
 		if m.OrganizationID == a.client.OrganizationID {
 			data.Organization = m.OrganizationName
@@ -102,7 +110,7 @@ func (v *visit) showConsentPage(status int, a asked, problem string) error {
 		data.Chosen = data.Choices[0].OrganizationID
 	}
 	secure(v.w.Header(), originOf(back))
-	return v.show(status, "consent", shown{Title: "Allow " + a.client.Name + " to use your books?", Problem: problem, Data: data})
+	return v.show(status, "consent", shown{Title: "Allow “" + a.client.Name + "” to use your books?", Problem: problem, Data: data})
 }
 
 // consent gives the app the answer of the person. Everything is checked again, because the form may have been changed or be old.
@@ -110,6 +118,11 @@ func (s *Site) consent(v *visit) error {
 	a, done, err := v.checkRequest(v.r.PostForm)
 	if err != nil || done {
 		return err
+	}
+	for _, name := range []string{"decision", "user_id", "organization_id"} {
+		if len(v.r.PostForm[name]) > 1 {
+			return fault.Malformedf("The form has %s more than once.", name)
+		}
 	}
 	switch {
 	case v.value("decision") == "deny":

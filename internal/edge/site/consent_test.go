@@ -38,7 +38,7 @@ func TestAPersonAllowsAnAppWhichGetsTokens(t *testing.T) {
 		c, q := s.registered(oauth.ByOperator, "Tally", callback)
 		p := s.visitor()
 		p.get(consentPath(q)).wants("not signed in", 200, "/sign-in?next=%2Foauth%2Fauthorize", "Sign in")
-		a := p.signIn(consentPath(q), ada, good).wants("signed in", 200, "/oauth/authorize", "Allow Tally to use your books?", "tally.example",
+		a := p.signIn(consentPath(q), ada, good).wants("signed in", 200, "/oauth/authorize", "Allow “Tally” to use your books?", "tally.example",
 			"Registered by the operator of this service", "See and change everything", "You will be sent back to app.tally.example",
 			"Acme owner", "Signed in as "+ada)
 		if got := a.header.Get("Content-Security-Policy"); !strings.Contains(got, "form-action 'self' https://app.tally.example;") {
@@ -79,7 +79,7 @@ func TestAllowingAnAppNeedsARecentProofOfWhoThePersonIs(t *testing.T) {
 	each(t, func(s *service) {
 		_, q := s.registered(oauth.ByOperator, "Tally", callback)
 		p := s.visitor()
-		a := p.signIn(consentPath(q), ada, good).wants("signed in", 200, "/oauth/authorize", "Allow Tally")
+		a := p.signIn(consentPath(q), ada, good).wants("signed in", 200, "/oauth/authorize", "Allow “Tally”")
 		s.now.Advance(actor.ConfirmedFor)
 		a.submit("/oauth/authorize", "decision", "allow").wants("later", 200, "/confirm?next=%2Foauth%2Fauthorize", "Confirm")
 		p.get(consentPath(q)).wants("the page, later", 200, "/confirm?next=%2Foauth%2Fauthorize", "Confirm")
@@ -261,9 +261,9 @@ func TestWhoIsInNoOrganizationCanAllowNothing(t *testing.T) {
 func TestAnAddressThatNoPolicyCanNameIsLedBackToByALink(t *testing.T) {
 	each(t, func(s *service) {
 		p := s.ada()
-		for _, redirect := range []string{"http://[::1]:7777/callback", "https://a;script-src,x.example/callback"} {
+		for _, redirect := range []string{"http://[::1]:7777/callback", "https://[2001:db8::1]/callback"} {
 			_, q := s.registered(oauth.ByItself, "Tally", redirect)
-			a := p.get(consentPath(q)).wants(redirect, 200, "/oauth/authorize", "Allow Tally")
+			a := p.get(consentPath(q)).wants(redirect, 200, "/oauth/authorize", "Allow “Tally”")
 			a.wantsSecure(redirect)
 			if got := a.header.Get("Content-Security-Policy"); !strings.Contains(got, "form-action 'self'; frame-ancestors") {
 				s.Errorf("%s", got)

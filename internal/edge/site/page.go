@@ -86,7 +86,9 @@ func sentence(text string) string {
 	if size == 0 {
 		return ""
 	}
-	text = string(unicode.ToUpper(first)) + text[size:]
+	if word, _, _ := strings.Cut(text, " "); !strings.Contains(word, "@") { // an address stays as it is
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, ":") {
 		return text
 	}

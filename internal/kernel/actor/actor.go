@@ -159,7 +159,8 @@ func (a Actor) RequireUnlimited() error {
 	case a.APIKeyID == "" && a.UserID != "":
 		return fault.Forbiddenf("this concerns the whole organization, and you are limited to some of its legal entities")
 	}
-	return fault.Forbiddenf("this concerns the whole organization: use a key that is not limited to legal entities")
+	return fault.Forbiddenf("this concerns the whole organization: use a key that is not limited to legal entities, itself or through its " +
+		"user")
 }
 
 // RequireConfirmed returns an error of kind Forbidden if an operation needs a user who has proved recently who they are, and the one in

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
 // generationsMax bounds how often a key can be created with a key that was itself created with a key, so that all keys above and below
@@ -46,6 +47,52 @@ func descendants(ctx context.Context, tx *db.Tx, keyID string) (out []Key, err e
 		}
 	}
 	return out, nil
+}
+
+// madeWith returns the keys that a key has made, as descendants does, and also those that belong to its successors since somebody has
+// rotated it: whoever revokes a key that was stolen must find what the thief has made with it.
+func madeWith(ctx context.Context, tx *db.Tx, key Key) ([]Key, error) {
+	out, err := descendants(ctx, tx, key.ID)
+	if err != nil {
+		return nil, err
+	}
+	for next := key; next.SuccessorID != ""; {
+		if next, err = selectKey(ctx, tx, next.SuccessorID); err != nil {
+			return nil, err
+		}
+		moved, err := descendants(ctx, tx, next.ID)
+		if err != nil {
+			return nil, err
+		}
+		made, err := audit.MadeBy(ctx, tx, "api_key.created", idsOf(moved), audit.Maker{APIKeyIDs: []string{key.ID}})
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range moved {
+			if !made[k.ID] {
+				continue
+			}
+			below, err := descendants(ctx, tx, k.ID)
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(out, k), below...)
+		}
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(out, func(k Key) bool {
+		was := seen[k.ID]
+		seen[k.ID] = true
+		return was
+	}), nil
+}
+
+func idsOf(keys []Key) []string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = k.ID
+	}
+	return out
 }
 
 // within returns the key with what the keys above it still allow: it has no other scopes and legal entities than they have, and ends when

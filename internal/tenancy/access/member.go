@@ -2,13 +2,14 @@ package access
 
 import (
 	"context"
-	"net/mail"
+	netmail "net/mail"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/naming"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
@@ -34,9 +35,9 @@ const (
 	emailNameMax = 64
 )
 
-// NormalEmail returns the form in which an email address is stored and compared.
+// NormalEmail returns the form in which an email address is stored and compared, and that mail is sent to.
 func NormalEmail(text string) (string, error) {
-	address, err := mail.ParseAddress(text)
+	address, err := netmail.ParseAddress(text)
 	if err != nil || address.Address != strings.TrimSpace(text) {
 		return "", fault.Invalidf("email", "must be an email address such as ada@example.com, but is %q", text)
 	}
@@ -48,12 +49,11 @@ func NormalEmail(text string) (string, error) {
 		return "", fault.Invalidf("email", "must have at most %d bytes, and at most %d before the @, or no mail server accepts it", emailMax,
 			emailNameMax)
 	}
-	return strings.Map(func(r rune) rune { // other letters are not folded: some of them would become letters of ASCII
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, address.Address), nil
+	normal, err := mail.NormalAddress(address.Address)
+	if err != nil {
+		return "", fault.Invalidf("email", "%s, but is %q", err, text)
+	}
+	return normal, nil
 }
 
 // AddMember makes a person a member of the organization, limited to some legal entities if there are any, and creates the user if there is
@@ -107,10 +107,19 @@ func (s *Service) AddMember(ctx context.Context, email string, role actor.Role) 
 		if _, err := orgstate.Lock(ctx, tx); err != nil { // so that nobody else adds the same person meanwhile
 			return err
 		}
-		m, err = AddMember(ctx, tx, email, role)
-		return err
+		if m, err = AddMember(ctx, tx, email, role); err != nil {
+			return err
+		}
+		return s.memberChanged(ctx, tx, m)
 	})
 	return m, err
+}
+
+func (s *Service) memberChanged(ctx context.Context, tx *db.Tx, m Member) error {
+	if s.MemberChanged == nil {
+		return nil
+	}
+	return s.MemberChanged(ctx, tx, m)
 }
 
 func (m Member) facts() map[string]any {

@@ -12,8 +12,9 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// RevokeKey revokes a key and every key that it has made: those that were created with it, and those that it has replaced itself by. It
-// returns the ids of the keys that it revoked, the key itself first. Revoking it again changes nothing and is no error.
+// RevokeKey revokes a key and every key that it has made: those that were created with it, and those that it has replaced itself by. What
+// else it has made to let others in ends too. It returns the ids of the keys that it revoked, the key itself first. Revoking it again
+// changes nothing and is no error.
 func (s *Service) RevokeKey(ctx context.Context, keyID string) (revoked []string, err error) {
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -30,20 +31,25 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (revoked []string
 		if err := key.authorizeRevocation(ctx, tx, who); err != nil {
 			return err
 		}
-		below, err := descendants(ctx, tx, key.ID)
+		made, err := madeWith(ctx, tx, key)
 		if err != nil {
 			return err
 		}
 		revoked = nil // a transaction can be repeated
-		for _, k := range append([]Key{key}, below...) {
+		by := audit.Maker{}
+		for _, k := range append([]Key{key}, made...) {
 			if err := s.revoke(ctx, tx, k); err != nil {
 				return err
 			}
 			if k.RevokedAt == nil {
 				revoked = append(revoked, k.ID)
 			}
+			by.APIKeyIDs = append(by.APIKeyIDs, k.ID)
 		}
-		return nil
+		if s.EndMadeBy == nil {
+			return nil
+		}
+		return s.EndMadeBy(ctx, tx, by)
 	})
 	return revoked, err
 }
@@ -60,7 +66,8 @@ func (k Key) authorizeRevocation(ctx context.Context, tx *db.Tx, who actor.Actor
 			return err
 		}
 		if behind.Role == actor.Owner {
-			return fault.Forbiddenf("the key %s belongs to an owner of the organization, or was created by one: only an owner can revoke it", k.ID)
+			return fault.Forbiddenf("the key %s belongs to an owner of the organization, or was created by one: only an owner can rotate or "+
+				"revoke it", k.ID)
 		}
 	}
 	if !who.Limited() && who.AuthorizationID == "" {

@@ -25,6 +25,12 @@ type Service struct {
 	known token.Cache[cachedKey]
 	uses  uses
 
+	// MemberChanged is told of a member who was added, has another role, or was removed, who has no role then. Nil means that nobody is.
+	MemberChanged func(ctx context.Context, tx *db.Tx, m Member) error
+
+	// EndMadeBy ends what lets others in and was made with keys that are revoked. Nil means that there is nothing.
+	EndMadeBy func(ctx context.Context, tx *db.Tx, by audit.Maker) error
+
 	// EndAuthorizations ends what a person who is no longer a member has allowed apps to do. Nil means that there are no apps.
 	EndAuthorizations func(ctx context.Context, tx *db.Tx, userID string) error
 

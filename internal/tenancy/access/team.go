@@ -38,8 +38,7 @@ func (s *Service) UpdateMember(ctx context.Context, userID string, p UpdateMembe
 			m.LegalEntityIDs = append([]string{}, *p.LegalEntityIDs...)
 		}
 		if p.LegalEntityIDs == nil && m.Role == actor.Owner && len(m.LegalEntityIDs) > 0 {
-			return fault.Invalidf("role", "an owner has access to all legal entities, but the member is limited to some: remove "+
-				"that limit too")
+			return fault.Invalidf("role", "cannot be owner while the member is limited to some legal entities: remove that limit too")
 		}
 		if err := CheckMembership(ctx, tx, m.Role, m.LegalEntityIDs); err != nil {
 			return err
@@ -55,7 +54,7 @@ func (s *Service) UpdateMember(ctx context.Context, userID string, p UpdateMembe
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "member.updated", ResourceType: "member", ResourceID: m.UserID, Before: before.facts(),
 			After: m.facts(), Object: m})
-		return nil
+		return s.memberChanged(ctx, tx, m)
 	})
 	return m, err
 }
@@ -77,7 +76,7 @@ func CheckMembership(ctx context.Context, tx *db.Tx, role actor.Role, legalEntit
 		}
 	}
 	if role == actor.Owner && len(legalEntityIDs) > 0 {
-		faults.Addf("legal_entity_ids", "an owner has access to all legal entities: name none, or choose another role")
+		faults.Addf("legal_entity_ids", "must be empty for an owner, who has access to all: name none, or choose another role")
 	}
 	return faults.Err()
 }
@@ -117,7 +116,9 @@ func (s *Service) RemoveMember(ctx context.Context, userID string) (m Member, re
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "member.removed", ResourceType: "member", ResourceID: m.UserID, Before: m.facts()})
-		return nil
+		former := m
+		former.Role = ""
+		return s.memberChanged(ctx, tx, former)
 	})
 	return m, revoked, err
 }

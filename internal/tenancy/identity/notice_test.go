@@ -25,7 +25,7 @@ func (w *world) told(to, subject string, says ...string) {
 	}
 	m := w.mails[len(w.mails)-1]
 	for _, want := range append(says, "When: "+w.now.Now().UTC().Format(time.RFC1123), "From: 198.51.100.7, Firefox on Linux",
-		"Account: https://books.acme.example", "If that was not you, ") {
+		"Service: https://books.acme.example", "If that was not you, ") {
 		if !strings.Contains(m.Text, want) {
 			w.Errorf("%s lacks %q", m.Text, want)
 		}

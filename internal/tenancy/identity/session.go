@@ -201,7 +201,7 @@ func ActorOf(one Session, members []Membership, organizationID string) (actor.Ac
 	case len(members) == 0:
 		return actor.Actor{}, fault.Forbiddenf("you are not a member of any organization: ask an owner of yours for an invitation")
 	case organizationID == "":
-		return actor.Actor{}, fault.Forbiddenf("you are a member of several organizations: choose one")
+		return actor.Actor{}, fault.Forbiddenf("you are a member of several organizations: name one in the header X-Organization-Id")
 	}
 	return actor.Actor{}, fault.Missing("organization")
 }

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -29,7 +30,9 @@ func redirectProblem(text string) string {
 	case strings.HasPrefix(text, "http://") && !isLoopback(text):
 		return "must begin with https, unless it is on the machine of the person (127.0.0.1, [::1] or localhost)"
 	case !strings.HasPrefix(text, "https://") && !isLoopback(text):
-		return "must begin with https"
+		return "must begin with https, or with http on the machine of the person (127.0.0.1, [::1] or localhost)"
+	case !hostPattern.MatchString(u.Hostname()) || !possiblePort(u.Port()):
+		return "must have the name of a host, and a port from 1 to 65535 if it has one"
 	case hasDotSegment(u.EscapedPath()):
 		return "must have no . or .. in its path"
 	}
@@ -47,6 +50,15 @@ func hasDotSegment(path string) bool {
 		plain := strings.ReplaceAll(strings.ToLower(segment), "%2e", ".")
 		return plain == "." || plain == ".."
 	})
+}
+
+// hostPattern is that of the name of a host in the DNS, or of an address, as it is written in addresses.
+var hostPattern = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?(\.|$))+$|^[0-9A-Fa-f:.]+$`)
+
+// possiblePort reports whether a port, which may be empty, can exist.
+func possiblePort(text string) bool {
+	n, err := strconv.Atoi(text)
+	return text == "" || err == nil && n > 0 && n <= math.MaxUint16 && strconv.Itoa(n) == text
 }
 
 // loopbackPattern is that of an address on the machine of the person, where apps listen that run there (RFC 8252): the host, the port, and

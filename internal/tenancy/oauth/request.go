@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
@@ -114,6 +116,8 @@ func (r AuthorizationRequest) check() ([]actor.Scope, *Error) {
 	switch {
 	case len(r.repeated) > 0:
 		return nil, &Error{InvalidRequest, strings.Join(r.repeated, ", ") + " was sent more than once"}
+	case !utf8.ValidString(r.State) || strings.ContainsFunc(r.State, unicode.IsControl):
+		return nil, &Error{InvalidRequest, "state must be text without control characters"}
 	case r.ResponseType == "":
 		return nil, &Error{InvalidRequest, "response_type is missing: it must be code"}
 	case r.ResponseType != "code":

@@ -112,6 +112,11 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (identity.SignedIn
 	if err != nil {
 		return identity.SignedIn{}, err
 	}
+	if name != "" { // somebody who was added before, without a name
+		if err := s.people.ChangeName(ctx, userID, name, p.Origin); err != nil {
+			return identity.SignedIn{}, err
+		}
+	}
 	return s.people.BeginFirstSession(ctx, userID, p.Origin)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/wording"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
@@ -88,7 +87,7 @@ func inviter(ctx context.Context, tx *db.Tx, i Invitation) (access.Member, error
 		return access.Member{}, nil
 	}
 	m, err := access.FindMember(ctx, tx, i.InvitedBy)
-	if fault.KindOf(err) == fault.NotFound || err == nil && m.Role != actor.Owner && (m.Role != actor.Admin || i.Role == actor.Owner) {
+	if fault.KindOf(err) == fault.NotFound || err == nil && !mayInvite(m.Role, i.Role) {
 		return access.Member{}, errLink
 	}
 	return m, err

@@ -111,7 +111,7 @@ func authorize(ctx context.Context, tx *db.Tx, role actor.Role) error {
 	case err != nil:
 		return err
 	case role == actor.Owner && has != actor.Owner:
-		return fault.Forbiddenf("only an owner can invite an owner")
+		return fault.Forbiddenf("only an owner can invite an owner, or change such an invitation")
 	case has != actor.Owner && has != actor.Admin:
 		return fault.Forbiddenf("the role %s does not allow this: it is for the role owner or admin", has)
 	}

@@ -36,7 +36,7 @@ func (UpdateOrganization) TransformSchema(_ huma.Registry, s *huma.Schema) *huma
 // Member is a member of the organization.
 type Member struct {
 	ID             string   `json:"id" doc:"Identifier: usr_ and 26 characters."`
-	Email          string   `json:"email" format:"email" doc:"Email address with which the member signs in."`
+	Email          string   `json:"email" format:"idn-email" doc:"Email address with which the member signs in."`
 	Name           *string  `json:"name" doc:"Name of the member; null if unknown."`
 	Role           string   `json:"role" enum:"owner,admin,accountant,viewer,auditor" doc:"Role of the member."`
 	IsLimited      bool     `json:"is_limited" doc:"Whether the member has access to some legal entities only."`

@@ -4,7 +4,7 @@ import "github.com/bursarhq/bursar/internal/edge/api/wire"
 
 // SignIn is what a person signs in with.
 type SignIn struct {
-	Email    string  `json:"email" format:"email" minLength:"3" maxLength:"254" doc:"Email address."`
+	Email    string  `json:"email" format:"idn-email" minLength:"3" maxLength:"254" doc:"Email address."`
 	Password string  `json:"password" minLength:"1" maxLength:"1000" doc:"Password."`
 	Code     *string `json:"code,omitempty" maxLength:"100" doc:"Code of the authenticator app, or a recovery code. Needed by people who have set up an authenticator app."`
 }
@@ -48,7 +48,7 @@ type Credential struct {
 // SignedInUser is a person.
 type SignedInUser struct {
 	ID           string  `json:"id" doc:"Identifier: usr_ and 26 characters."`
-	Email        string  `json:"email" format:"email" doc:"Email address."`
+	Email        string  `json:"email" format:"idn-email" doc:"Email address."`
 	Name         *string `json:"name" doc:"Name; null if unknown."`
 	SecondFactor bool    `json:"second_factor" doc:"Whether an authenticator app is set up."`
 }
@@ -91,7 +91,7 @@ type EndedSessions struct {
 // SecurityEvent tells of how a person signs in.
 type SecurityEvent struct {
 	UserID    string            `json:"user_id" doc:"Person: usr_ and 26 characters."`
-	Email     string            `json:"email" format:"email" doc:"Email address of the person."`
+	Email     string            `json:"email" format:"idn-email" doc:"Email address of the person."`
 	Address   string            `json:"address" doc:"Network address that the request came from; empty for a command of the operator."`
 	UserAgent string            `json:"user_agent" doc:"What the browser or program calls itself."`
 	Details   map[string]string `json:"details" doc:"More about it, such as the session, the method, or why an attempt failed."`

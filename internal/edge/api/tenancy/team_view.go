@@ -20,7 +20,7 @@ func (UpdateMember) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schem
 // Invitation lets a person become a member of the organization.
 type Invitation struct {
 	ID             string   `json:"id" doc:"Identifier: ivt_ and 26 characters."`
-	Email          string   `json:"email" format:"email" doc:"Email address of the person who is invited."`
+	Email          string   `json:"email" format:"idn-email" doc:"Email address of the person who is invited."`
 	Role           string   `json:"role" enum:"owner,admin,accountant,viewer,auditor" doc:"Role that the member will have."`
 	LegalEntityIDs []string `json:"legal_entity_ids" doc:"Legal entities that the member will be limited to. Empty means all."`
 	InvitedBy      *string  `json:"invited_by" doc:"User who has invited the person; null for the operator of the service."`
