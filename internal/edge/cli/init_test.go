@@ -84,6 +84,11 @@ func TestInitSuggestsWhatWorksAtTheAddressThatPeopleSee(t *testing.T) {
 	if strings.Contains(r.err, "127.0.0.1") {
 		t.Errorf("it suggests another address:\n%s", r.err)
 	}
+	r = inside(on(c, "init", "--organization", "Acme", "--email", "eve@acme.example", "--another", "--public-url",
+		"http://127.0.0.1:9000")...).mustDo(t)
+	if !strings.Contains(r.err, " --public-url http://127.0.0.1:9000 --addr 127.0.0.1:9000\n") {
+		t.Errorf("for an address of this machine, it suggests\n%s", r.err)
+	}
 	r = inside(on(c, "init", "--organization", "Acme", "--email", "bob@acme.example", "--another")...).mustDo(t)
 	if strings.Contains(r.err, "--public-url") || !strings.Contains(r.err, " http://127.0.0.1:8080/v1/organization\n") {
 		t.Errorf("by default, it suggests\n%s", r.err)
@@ -97,7 +102,9 @@ func TestAMemberWithoutASecondFactorIsLetInOnTheCommandLine(t *testing.T) {
 		reset := func(more ...string) result {
 			return inside(on(c, append([]string{"members", "reset-second-factor"}, more...)...)...)
 		}
-		reset("--email", "owner@acme.example").mustFail(t, 1, "owner@acme.example has neither an authenticator app nor a passkey")
+		if r := reset("--email", "owner@acme.example").mustDo(t); !strings.HasPrefix(r.out, "http://127.0.0.1:8080/set-password") {
+			t.Errorf("who cannot sign in yet gets a link: %+v", r)
+		}
 		reset("--email", "nobody@acme.example").mustFail(t, 1, "member not found: nobody@acme.example")
 		reset("--email", "nobody").mustFail(t, 1, "--email must be an email address")
 		reset("--email", "owner@acme.example", "--public-url", "books").mustFail(t, 2, "--public-url")
@@ -109,6 +116,8 @@ func TestAMemberWithoutASecondFactorIsLetInOnTheCommandLine(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		inside(on(c, "verify")...).mustDo(t)
+		damage(t, c, "UPDATE user_credentials SET password_hash = 'x'")
+		reset("--email", "owner@acme.example").mustFail(t, 1, "owner@acme.example has neither an authenticator app nor a passkey")
 	})
 }
 

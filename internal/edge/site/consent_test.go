@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -97,6 +98,10 @@ func TestAPersonWhoDoesNotAllowAnAppIsSentBackAndNothingIsGranted(t *testing.T) 
 			got.Query().Get("iss") != s.url || got.Query().Has("code") {
 			s.Errorf("%v", got)
 		}
+		p.get(consentPath(q)+"&x=%zz").wants("a query that cannot be read", 400, "/oauth/authorize", "not encoded as addresses are")
+		form, _ := a.form("/oauth/authorize")
+		form["decision"] = []string{"allow", "deny"}
+		p.send(http.MethodPost, "/oauth/authorize", form).wants("two decisions", 400, "/oauth/authorize", "decision more than once")
 		a.submit("/oauth/authorize", "decision", "").wants("no decision", 400, "/oauth/authorize", "Choose whether you allow it.")
 	})
 }
@@ -151,6 +156,8 @@ func TestTheStateComesBackHoweverTheRequestEnds(t *testing.T) {
 			{"a fragment", "response_mode", "fragment", "invalid_request"},
 			{"another service", "resource", "https://evil.example/", "invalid_target"},
 			{"too long for anything", "state", strings.Repeat("s", 30_000), "invalid_request"},
+			{"a state with a line break", "state", "a\nb", "invalid_request"},
+			{"a state that is no text", "state", "\xff\xfe", "invalid_request"},
 			{"a long state", "state", strings.Repeat("s", 5_000), "access_denied"},
 			{"this service", "resource", s.url + "/v1", "access_denied"},
 		} {
@@ -196,6 +203,14 @@ func TestAnAppThatHasRegisteredItselfIsWarnedOfAndItsNameIsOnlyText(t *testing.T
 	})
 }
 
+// rename gives an organization another name.
+func (s *service) rename(o organization.Created, name string) error {
+	who := actor.Actor{OrganizationID: o.Organization.ID, UserID: o.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes}
+	_, err := s.app.Org.Update(actor.With(s.Context(), who), organization.UpdateParams{Name: &name})
+	s.now.Advance(2 * time.Second) // a node remembers it for a while
+	return err
+}
+
 func TestAPersonOfSeveralOrganizationsChoosesOneAndNoOther(t *testing.T) {
 	each(t, func(s *service) {
 		other, err := s.app.Org.Create(s.Context(), organization.CreateParams{Name: "Globex", Email: "hank@globex.example", Currency: "USD",
@@ -209,6 +224,9 @@ func TestAPersonOfSeveralOrganizationsChoosesOneAndNoOther(t *testing.T) {
 		s.must(err)
 		_, q := s.registered(oauth.ByOperator, "Tally", callback)
 		p := s.ada()
+		s.must(s.rename(other, "Acme"))
+		p.get(consentPath(q)).wants("with two of a name", 200, "", "Acme owner "+s.made.Organization.ID, "Acme viewer "+other.Organization.ID)
+		s.must(s.rename(other, "Globex"))
 		a := p.get(consentPath(q)).wants("the page", 200, "", "Acme owner", "Globex viewer",
 			"The app asks for more than your role allows: it will only be able to read here.")
 		if f, _ := a.form("/oauth/authorize"); f.Has("organization_id") {
