@@ -333,7 +333,7 @@ func TestAPersonOfSeveralOrganizationsChoosesOneAndReachesNoOther(t *testing.T) 
 			}
 			return s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: session, Header: h})
 		}
-		if a := in(""); a.Status != 403 || !strings.Contains(string(a.Body), "choose one") {
+		if a := in(""); a.Status != 403 || !strings.Contains(string(a.Body), "name one in the header X-Organization-Id") {
 			t.Errorf("before a choice: %d %s", a.Status, a.Body)
 		}
 		if got := whoAmI(t, s.Send(t, apitest.Request{Method: "GET", Path: "/v1/session", Key: session})).Data; got.Organization != nil ||
