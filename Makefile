@@ -24,7 +24,7 @@ bench: ## Run the benchmarks
 
 # Everything on both databases, and random tests many times with new seeds. "make soak SOAK=10" repeats them ten times as often.
 SOAK ?= 1
-soak: build with-postgres ## Run the long tests (an hour or two)
+soak: build with-postgres ## Run the long tests (an hour or more)
 	BURSAR_SOAK=$(SOAK) BURSAR_BIN=$(CURDIR)/bin/bursar $(with_postgres) go test -vet=off -timeout 12h -count=1 ./...
 
 # SQLite itself is not instrumented: it is a translation of C that does its own locking, and it would take much longer.

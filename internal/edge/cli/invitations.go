@@ -37,14 +37,10 @@ func (s *settings) listInvitations() *cobra.Command {
 		Example: "  bursar invitations list\n  bursar invitations list --organization org_01jd…",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.reading(c.Context(), func(a *app.App) error {
-				ctx, err := actFor(c, a, organization)
-				if err != nil {
-					return err
-				}
+			return s.readingFor(c, organization, func(ctx context.Context, a *app.App) error {
 				t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 				list := func(p page.Request) (page.Page[team.Invitation], error) { return a.Team.List(ctx, p) }
-				err = eachOf(list, func(i team.Invitation) {
+				err := eachOf(list, func(i team.Invitation) {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", i.ID, i.Email, i.Role, i.Status, i.ExpiresAt.UTC().Format(minutes),
 						strings.Join(i.LegalEntityIDs, " "))
 				})

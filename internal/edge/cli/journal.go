@@ -206,14 +206,10 @@ func (s *settings) exportJournal() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.reading(c.Context(), func(a *app.App) error {
-				ctx, err := actFor(c, a, x.organization)
-				if err != nil {
-					return err
-				}
+			return s.readingFor(c, x.organization, func(ctx context.Context, a *app.App) error {
 				bar := s.bar("written")
 				p := interchange.ExportParams{LegalEntity: x.entity, WithoutDrafts: drafts, Progress: bar.show}
-				err = s.writeOutput(output, func(w io.Writer) error {
+				err := s.writeOutput(output, func(w io.Writer) error {
 					n := notation.NewWriter(format, w)
 					if err := a.Exchange.Export(ctx, p, n); err != nil {
 						return err

@@ -62,9 +62,6 @@ func (s *settings) createKey() *cobra.Command {
 				p.Scopes = append(p.Scopes, actor.Scope(text))
 			}
 			err := p.CheckName()
-			if k.name == "" {
-				err = fault.Invalidf("name", "must not be empty")
-			}
 			if err != nil {
 				return &usageError{fault.RenameField(err, "name", "--name"), c.CommandPath()}
 			}

@@ -32,11 +32,7 @@ func (s *settings) listKeys() *cobra.Command {
 		Example: "  bursar keys list\n  bursar keys list --organization org_01jd… --json | jq length",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.reading(c.Context(), func(a *app.App) error {
-				ctx, err := actFor(c, a, organization)
-				if err != nil {
-					return err
-				}
+			return s.readingFor(c, organization, func(ctx context.Context, a *app.App) error {
 				keys, err := readKeys(ctx, a)
 				if err != nil {
 					return err

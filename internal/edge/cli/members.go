@@ -74,13 +74,7 @@ func (s *settings) listMembers() *cobra.Command {
 		Example: "  bursar members list\n  bursar members list --organization org_01jd…",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.reading(c.Context(), func(a *app.App) error {
-				ctx, err := actFor(c, a, organization)
-				if err != nil {
-					return err
-				}
-				return s.printMembers(ctx, a)
-			})
+			return s.readingFor(c, organization, s.printMembers)
 		},
 	}
 	c.Flags().StringVar(&organization, "organization", "", organizationUsage)
@@ -129,6 +123,17 @@ func (s *settings) removeMember() *cobra.Command {
 	f.StringVar(&email, "email", "", "email address of the member (required)")
 	required(c, "email")
 	return c
+}
+
+// readingFor is acting for a command that only reads, and migrates nothing.
+func (s *settings) readingFor(c *cobra.Command, organization string, fn func(context.Context, *app.App) error) error {
+	return s.reading(c.Context(), func(a *app.App) error {
+		ctx, err := actFor(c, a, organization)
+		if err != nil {
+			return err
+		}
+		return fn(ctx, a)
+	})
 }
 
 // acting migrates the database, which must exist, and runs fn for the organization that is named, or for the only one.

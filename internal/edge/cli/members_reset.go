@@ -45,21 +45,18 @@ func (s *settings) resetSecondFactor() *cobra.Command {
 				if err != nil {
 					return sentences(err)
 				}
-				r, nothing := a.Identity.ResetSecondFactor(ctx, userID)
-				if nothing != nil && fault.KindOf(nothing) != fault.Conflict {
-					return nothing
+				removed, resetErr := a.Identity.ResetSecondFactor(ctx, userID)
+				if resetErr == nil {
+					s.printReset(removed)
+				} else if fault.KindOf(resetErr) != fault.Conflict { // that there was nothing to remove
+					return resetErr
 				}
 				link, err := login.link(ctx, a, userID)
-				switch {
-				case err != nil:
+				if err != nil {
 					return err
-				case nothing != nil && link.IsZero():
-					return nothing
-				case nothing == nil:
-					s.printReset(r)
 				}
 				if link.IsZero() {
-					return nil
+					return resetErr
 				}
 				fmt.Fprintf(s.err, "\nThis member has no password. Pass this link on, which works for a week:\n\n")
 				fmt.Fprintln(s.out, link.Reveal())

@@ -129,6 +129,7 @@ func TestAKeyIsListedAndRotatedOnTheCommandLine(t *testing.T) {
 		}
 		inside(on(c, "keys", "rotate", id)...).mustFail(t, 1, "is revoked or has expired: create a new one")
 		inside(on(c, "keys", "revoke", "key_x")...).mustFail(t, 1, "API key not found")
+		inside(on(c, "keys", "create", "--scopes", "apis.read", "--name", "")...).mustFail(t, 2, "--name must not be empty")
 		inside(on(c, "verify")...).mustDo(t)
 	})
 }

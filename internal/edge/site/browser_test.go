@@ -121,15 +121,21 @@ func TestThePolicyOfThePagesBlocksNothingThatTheyNeed(t *testing.T) {
 	b.open("/sign-in")
 	b.Want("getComputedStyle(document.querySelector('.card')).borderTopWidth", "1px")
 	b.signInWithPassword()
-	for _, path := range []string{"/account", "/account/authenticator", "/account/passkeys/new", "/account/email"} {
+	for _, path := range []string{"/account", "/account/authenticator", "/account/passkeys/new", "/account/email", "/account/password",
+		"/confirm"} {
 		b.open(path)
 		if got := b.Value("blocked.join('; ')"); got != "" {
 			t.Errorf("%s: %s", path, got)
 		}
-		if got := b.Value("document.documentElement.scrollWidth > window.innerWidth"); got != "false" {
-			t.Errorf("%s is too wide", path)
+		for _, width := range []int{1200, 390} {
+			b.Command("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1,
+				"mobile": false}, nil)
+			if got := b.Value("document.documentElement.scrollWidth > window.innerWidth"); got != "false" {
+				t.Errorf("%s is too wide for %d pixels", path, width)
+			}
 		}
 	}
+	b.Command("Emulation.clearDeviceMetricsOverride", map[string]any{}, nil)
 	b.open("/account/authenticator")
 	b.press("Set up an authenticator app")
 	b.Want("document.querySelector('.qr img') !== null && document.querySelector('.qr img').naturalWidth > 0", "true")

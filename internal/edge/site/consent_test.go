@@ -106,6 +106,18 @@ func TestAPersonWhoDoesNotAllowAnAppIsSentBackAndNothingIsGranted(t *testing.T) 
 	})
 }
 
+// No name of an organization reads like the operator of the service.
+func TestThePageSaysWhoHasRegisteredTheApp(t *testing.T) {
+	each(t, func(s *service) {
+		s.must(s.rename(s.made, "the operator of this service"))
+		c, err := s.app.OAuth.RegisterForOrganization(s.asOwner(), oauth.RegisterParams{Name: "Tally", RedirectURIs: []string{callback}})
+		s.must(err)
+		_, q := s.registered(oauth.ByOperator, "Other", callback)
+		q.Set("client_id", c.ID)
+		s.ada().get(consentPath(q)).wants("the page", 200, "", "Registered by the organization the operator of this service")
+	})
+}
+
 func TestNobodyIsSentToAnAddressThatIsNotRegistered(t *testing.T) {
 	each(t, func(s *service) {
 		_, q := s.registered(oauth.ByOperator, "Tally", callback)

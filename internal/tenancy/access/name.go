@@ -16,7 +16,11 @@ const (
 
 // CheckName returns an Invalid fault for a name that a new key may not have.
 func (p CreateKeyParams) CheckName() error {
-	if problem := naming.Problem(p.Name, keyNameMax); problem != "" {
+	problem := naming.Problem(p.Name, keyNameMax)
+	if p.Name == "" {
+		problem = "must not be empty"
+	}
+	if problem != "" {
 		return fault.Invalidf("name", "%s", problem)
 	}
 	return nil

@@ -28,7 +28,7 @@ func EndOfMaker(ctx context.Context, tx *db.Tx, by audit.Maker) error {
 		if !made[before.ID] || before.at(tx.Now()).Status != Pending {
 			continue
 		}
-		if err := revoke(ctx, tx, before); err != nil {
+		if _, err := revoke(ctx, tx, before); err != nil {
 			return err
 		}
 	}
@@ -46,7 +46,7 @@ func EndOfMember(ctx context.Context, tx *db.Tx, m access.Member) error {
 		if before.Email != m.Email && (before.InvitedBy != m.UserID || mayInvite(m.Role, before.Role)) {
 			continue
 		}
-		if err := revoke(ctx, tx, before); err != nil {
+		if _, err := revoke(ctx, tx, before); err != nil {
 			return err
 		}
 	}
@@ -58,9 +58,9 @@ func mayInvite(has, to actor.Role) bool {
 	return has == actor.Owner || has == actor.Admin && to != actor.Owner
 }
 
-// revoke revokes an invitation.
-func revoke(ctx context.Context, tx *db.Tx, before Invitation) error {
+// revoke revokes an invitation, and returns it as it is from then on.
+func revoke(ctx context.Context, tx *db.Tx, before Invitation) (Invitation, error) {
 	after, now := before, tx.Now()
 	after.Status, after.EndedAt = Revoked, &now
-	return end(ctx, tx, before, after, audit.Change{Action: "invitation.revoked"})
+	return after, end(ctx, tx, before, after, audit.Change{Action: "invitation.revoked"})
 }

@@ -55,10 +55,7 @@ func (s *Service) Invite(ctx context.Context, p InviteParams) (Invitation, error
 
 // InviteWithLink is Invite without mail: it returns the link, for the operator of the service to pass on.
 func (s *Service) InviteWithLink(ctx context.Context, p InviteParams) (i Invitation, link secret.Text, err error) {
-	i, err = s.invite(ctx, p, func(ctx context.Context, tx *db.Tx, i Invitation) (err error) {
-		link, err = s.newLink(ctx, tx, i)
-		return err
-	})
+	i, err = s.invite(ctx, p, s.returnLink(&link))
 	return i, link, err
 }
 
@@ -170,6 +167,14 @@ func (s *Service) newLink(ctx context.Context, tx *db.Tx, i Invitation) (secret.
 		Email: i.Email}, Lifetime)
 }
 
+// returnLink returns a function that makes a new link of an invitation and stores it in a variable.
+func (s *Service) returnLink(link *secret.Text) func(context.Context, *db.Tx, Invitation) error {
+	return func(ctx context.Context, tx *db.Tx, i Invitation) (err error) {
+		*link, err = s.newLink(ctx, tx, i)
+		return err
+	}
+}
+
 // List returns the invitations of the actor's organization, the newest first.
 func (s *Service) List(ctx context.Context, p page.Request) (page.Page[Invitation], error) {
 	key := func(i Invitation) string { return i.ID }
@@ -193,9 +198,8 @@ func (s *Service) Revoke(ctx context.Context, invitationID string) (i Invitation
 		if before.Status == Revoked {
 			return nil
 		}
-		now := tx.Now()
-		i.Status, i.EndedAt = Revoked, &now
-		return end(ctx, tx, before, i, audit.Change{Action: "invitation.revoked"})
+		i, err = revoke(ctx, tx, before)
+		return err
 	})
 	return i, err
 }
@@ -208,10 +212,7 @@ func (s *Service) Resend(ctx context.Context, invitationID string) (Invitation, 
 
 // ResendWithLink is Resend without mail: it returns the link, for the operator of the service to pass on.
 func (s *Service) ResendWithLink(ctx context.Context, invitationID string) (i Invitation, link secret.Text, err error) {
-	i, err = s.renew(ctx, invitationID, func(ctx context.Context, tx *db.Tx, i Invitation) (err error) {
-		link, err = s.newLink(ctx, tx, i)
-		return err
-	})
+	i, err = s.renew(ctx, invitationID, s.returnLink(&link))
 	return i, link, err
 }
 

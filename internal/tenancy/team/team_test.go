@@ -222,6 +222,23 @@ func TestSomebodyNewAcceptsAnInvitationWithAPassword(t *testing.T) {
 	})
 }
 
+func TestSomebodyWhoWasAddedWithoutANameHasTheOneTheyEnterWhenTheyJoin(t *testing.T) {
+	each(t, func(w *world) {
+		_, err := w.Invite(w.owner(), team.InviteParams{Email: grace, Role: actor.Viewer})
+		w.must(err)
+		link := w.link(grace)
+		w.must(w.db.WriteAcross(w.Context(), "a test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := access.EnsureUser(ctx, tx, grace, "")
+			return err
+		}))
+		_, err = w.Accept(w.Context(), team.AcceptParams{Link: link, Name: "Grace Hopper", Password: secret.New(good), Origin: home})
+		w.must(err)
+		if m := w.members()[grace]; m.Name != "Grace Hopper" {
+			w.Errorf("the member is %+v", m)
+		}
+	})
+}
+
 func TestTwentyPeopleWhoAcceptAnInvitationAtOnceBecomeOneMember(t *testing.T) {
 	each(t, func(w *world) {
 		_, link := w.invite(grace, actor.Viewer)
