@@ -120,9 +120,11 @@ func (s *storm) endFaults() {
 	s.Helper()
 	for i, m := range s.nodes {
 		m.Clear()
+		s.mu.Lock() // writers count redeliveries meanwhile
 		for name, n := range m.Happened() {
 			s.struck[name] += n
 		}
+		s.mu.Unlock()
 		if m.Dead() {
 			s.replace(i, m)
 		}
