@@ -99,14 +99,23 @@ func classifyAll(t *testing.T, service *client.Client, dry bool) client.Classifi
 	return r
 }
 
+// finished waits for the end of a run, for as long as it makes progress: how long a large one takes depends on what else the machine does.
 func finished(t *testing.T, service *client.Client, r client.ClassificationRun) client.ClassificationRun {
 	t.Helper()
-	eventually(t, "the end of the run", func(ctx context.Context) (err error) {
-		if r, err = service.ClassificationRun(ctx, r.ID); err == nil && r.Status != "completed" {
-			err = fmt.Errorf("it is %s with %+v", r.Status, r.Progress)
-		}
-		return err
-	})
+	for r.Status != "completed" {
+		done := r.Progress.Done
+		eventually(t, "the end of the run", func(ctx context.Context) error {
+			now, err := service.ClassificationRun(ctx, r.ID)
+			switch {
+			case err != nil:
+				return err
+			case now.Status != "completed" && now.Progress.Done <= done:
+				return fmt.Errorf("it is %s with %+v", now.Status, now.Progress)
+			}
+			r = now
+			return nil
+		})
+	}
 	return r
 }
 
