@@ -71,7 +71,8 @@ func (d *DB) searchesByIndex(ctx context.Context) (yes bool, err error) {
 	return yes, err
 }
 
-// checkIsolation warns of a role that row-level security does not apply to, and of searches that it makes slow.
+// checkIsolation warns of a role that row-level security does not apply to, and logs advice if it makes searches slow: to operators who
+// read the log of the service, not to everybody who runs a command.
 func (d *DB) checkIsolation(ctx context.Context) error {
 	if d.engine != Postgres {
 		return nil
@@ -86,7 +87,7 @@ func (d *DB) checkIsolation(ctx context.Context) error {
 	}
 	indexed, err := d.searchesByIndex(ctx)
 	if err == nil && !indexed {
-		d.log.Warn("searching texts of transactions does not use its index; let a superuser run this once in the database",
+		d.log.Info("searching texts of transactions does not use its index; let a superuser run this once in the database",
 			"statement", "ALTER FUNCTION pg_catalog.textlike(text, text) LEAKPROOF")
 	}
 	return err

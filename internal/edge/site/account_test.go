@@ -70,6 +70,9 @@ func TestAPersonSetsUpAndRemovesAnAuthenticatorApp(t *testing.T) {
 		if pictures(s, page) != 1 {
 			s.Errorf("no picture: %s", page.text)
 		}
+		if link := html.EscapeString(totp.URL(plain, "Bursar", "ada@acme.example")); !strings.Contains(page.text, `href="`+link+`"`) {
+			s.Errorf("no link %s: %s", link, page.text)
+		}
 		again := page.submit("/account/authenticator/confirm", "code", "000000")
 		again.wants("wrong", 400, "", "The code is wrong", "Scan this picture")
 		if kept, _ := again.form("/account/authenticator/confirm"); kept.Get("ticket") != form.Get("ticket") ||

@@ -25,6 +25,7 @@ type enrollment struct {
 	Ticket  string // by which the form says which secret it shows
 	Grouped string // the secret with spaces, for people who type it
 	Picture template.URL
+	Link    template.URL // opens the authenticator app of a phone
 }
 
 func newEnrollment(e identity.Enrollment) (enrollment, error) {
@@ -36,7 +37,7 @@ func newEnrollment(e identity.Enrollment) (enrollment, error) {
 		}
 		grouped += string(c)
 	}
-	return enrollment{e.Ticket.Reveal(), grouped, picture}, err
+	return enrollment{Ticket: e.Ticket.Reveal(), Grouped: grouped, Picture: picture, Link: template.URL(e.URL.Reveal())}, err
 }
 
 // qrSize is how many pixels the picture is wide, for sharp edges also on screens with small pixels.
