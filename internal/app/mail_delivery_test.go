@@ -124,6 +124,39 @@ func TestAMessageThatCannotBeSentIsKeptAsAFileWithTheReason(t *testing.T) {
 	}
 }
 
+func TestAMessageIsKeptAtOnceIfTheServerDoesNotLetTheServiceIn(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		server *mailtest.Server
+		keeps  string // the reason in the file; empty means that the message is sent again
+	}{
+		{&mailtest.Server{User: "ada", Password: "pass"}, "5.7.8 wrong name or password"},
+		{&mailtest.Server{Mechanisms: []string{"XOAUTH2"}}, "it announces only XOAUTH2"},
+		{&mailtest.Server{Command: "AUTH", Answers: []string{"454 4.7.0 later"}}, ""},
+	} {
+		folder, log := t.TempDir(), &logged{}
+		server := one.server.Listen(t).As(t, "ada:typo@", "Bursar <bursar@example.com>")
+		a := NewWith(dbtest.Open(t, dbtest.SQLite(t)), slog.New(slog.NewTextHandler(log, nil)), Config{Mail: server, MailFolder: folder})
+		m := mail.Message{To: []string{"lin@example.com"}, Subject: "Set a new password", Text: "Open https://x/" + linkToken + "\n", ID: "eml_1"}
+		err := a.sendMail(t.Context(), m, 1)
+		files, said := filesIn(t, folder), log.String()
+		if one.keeps == "" {
+			if err == nil || len(files) != 0 || said != "" {
+				t.Errorf("%v %v %s", err, files, said)
+			}
+			continue
+		}
+		if err != nil || len(files) != 1 || !strings.HasPrefix(files[0], "X-Not-Sent: ") ||
+			!strings.Contains(files[0], one.keeps) {
+			t.Errorf("%v %q", err, files)
+		}
+		if !strings.Contains(said, "to=lin@example.com subject=\"Set a new password\"") || !strings.Contains(said, one.keeps) ||
+			strings.Contains(said, linkToken) || strings.Contains(said, "typo") {
+			t.Error(said)
+		}
+	}
+}
+
 func TestAMessageThatIsRefusedForNowIsSentAgainWithTheSameID(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -26,7 +26,7 @@ const (
 
 // Metrics returns the metrics of the database and of background work. They are documented in docs/OPERATIONS.md.
 func (a *App) Metrics() []prometheus.Collector {
-	return []prometheus.Collector{a.DB, task.Metrics(), a.Webhooks.Metrics(), &backlog{app: a}}
+	return []prometheus.Collector{a.DB, task.Metrics(), a.Webhooks.Metrics(), a.Identity.Metrics(), &backlog{app: a}}
 }
 
 var (

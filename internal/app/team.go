@@ -21,6 +21,11 @@ import (
 func (a *App) connectTeam() {
 	a.Team = team.NewService(a.DB, a.Identity)
 	a.Access.EndAuthorizations, a.Access.RequireAuthorization, a.Access.AuthorizationsHold = a.OAuth.EndOfUser, oauth.RequireActive, oauth.Hold
+	a.Access.RequireSession = a.Identity.RequireSession
+	a.Access.ForgetMember = func(userID string) {
+		a.Identity.ForgetMember(userID)
+		a.OAuth.ForgetMember(userID)
+	}
 	a.Access.MemberChanged, a.Access.EndMadeBy = team.EndOfMember, team.EndOfMaker
 	a.OAuth.EndKeys, a.OAuth.ForgetKeys = a.Access.EndKeysOfApp, a.Access.ForgetKeys
 	a.OAuth.EndCreated = []func(ctx context.Context, tx *db.Tx, by audit.Maker) error{team.EndOfMaker, webhook.EndOfApp}

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/idna"
 	"golang.org/x/text/secure/precis"
+
+	"github.com/bursarhq/bursar/internal/base/host"
 )
 
 // NormalAddress returns the one form of an address that is stored, compared and sent to, however it is written: letters are lower-case and
@@ -27,6 +29,9 @@ func NormalAddress(address string) (string, error) {
 	coded, err := idna.Lookup.ToASCII(domain)
 	if err != nil || coded == "" {
 		return "", errors.New("must have the name of a domain after the @")
+	}
+	if problem := host.Problem(coded); problem != "" {
+		return "", errors.New("must have the name of a domain that can exist after the @: " + problem)
 	}
 	plain, err := idna.Lookup.ToUnicode(coded)
 	if err != nil {

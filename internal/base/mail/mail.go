@@ -69,11 +69,12 @@ func Parse(address, from string) (*Server, error) {
 		implicit: u.Scheme == "smtps", Timeout: timeout}, nil
 }
 
-// Refusal says that a server does not accept a message and never will. To send the message again would not help.
+// Refusal says that a server does not accept a message, or does not let us in, and will not before somebody corrects something. To send the
+// message again would not help.
 type Refusal struct{ reason error }
 
 // Error returns what the server has answered, or why it was not asked.
-func (r *Refusal) Error() string { return "the server refused the message: " + r.reason.Error() }
+func (r *Refusal) Error() string { return "the server refused: " + r.reason.Error() }
 
 // Unwrap returns the reason.
 func (r *Refusal) Unwrap() error { return r.reason }
@@ -85,7 +86,7 @@ var errAddresses = &Refusal{errors.New("it does not support addresses with lette
 const permanentFrom = 500
 
 // Send sends a message to each of its recipients, at a time that it states. The error is a Refusal if the server will never accept the
-// message. After any other, such as one of the connection, of signing in to the server or of a full mailbox, it may be sent again.
+// message, or does not let us in. After any other, such as one of the connection or of a full mailbox, it may be sent again.
 func (s *Server) Send(ctx context.Context, m Message, at time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
@@ -152,15 +153,6 @@ func (s *Server) connect(ctx context.Context) (*smtp.Client, error) {
 func (s *Server) local() bool {
 	a, err := netip.ParseAddr(s.host)
 	return s.host == "localhost" || err == nil && a.IsLoopback()
-}
-
-// authenticate signs in to the server, if it has an account there.
-func (s *Server) authenticate(client *smtp.Client) error {
-	if s.user == nil {
-		return nil
-	}
-	password, _ := s.user.Password()
-	return client.Auth(smtp.PlainAuth("", s.user.Username(), password, s.host))
 }
 
 // converse passes the message on.

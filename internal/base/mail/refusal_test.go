@@ -12,8 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/mail/mailtest"
 )
 
-// Whether a message may be sent again depends on what was refused: the message, or the connection.
-func TestOnlyAPermanentAnswerAboutTheMessageIsFinal(t *testing.T) {
+// Whether a message may be sent again depends on what was refused: the message or the account of the service, or the connection.
+func TestOnlyAPermanentAnswerAboutTheMessageOrTheAccountIsFinal(t *testing.T) {
 	t.Parallel()
 	secure, roots := certificate(t)
 	for _, one := range []struct {
@@ -31,8 +31,14 @@ func TestOnlyAPermanentAnswerAboutTheMessageIsFinal(t *testing.T) {
 		{"a server that hangs", &mailtest.Server{Command: "MAIL", Answers: []string{"hang"}}, "", false, "timeout"},
 		{"a server that closes the connection", &mailtest.Server{Command: "RCPT", Answers: []string{"close"}}, "", false, "EOF"},
 		{"a server that refuses STARTTLS", &mailtest.Server{TLS: secure, Command: "STARTTLS", Answers: []string{"502 no"}}, "", false, "502"},
-		{"a wrong password of the service", &mailtest.Server{TLS: secure, Command: "AUTH", Answers: []string{"535"}}, "ada:pass@", false,
+		{"a wrong password of the service", &mailtest.Server{TLS: secure, Command: "AUTH", Answers: []string{"535 no"}}, "ada:pass@", true,
 			"535"},
+		{"a mechanism that is refused", &mailtest.Server{TLS: secure, Command: "AUTH", Answers: []string{"504 no"}}, "ada:pass@", true, "504"},
+		{"a mechanism that is too weak", &mailtest.Server{TLS: secure, Command: "AUTH", Answers: []string{"534 no"}}, "ada:pass@", true, "534"},
+		{"a sign-in that fails for now", &mailtest.Server{TLS: secure, Command: "AUTH", Answers: []string{"454 4.7.0 later"}}, "ada:pass@",
+			false, "454"},
+		{"a server that closes the connection on sign-in", &mailtest.Server{TLS: secure, Command: "AUTH", Answers: []string{"close"}},
+			"ada:pass@", false, "EOF"},
 	} {
 		t.Run(one.what, func(t *testing.T) {
 			t.Parallel()

@@ -19,9 +19,16 @@ func Problem(name string, most int) string {
 		return fmt.Sprintf("must have at most %d characters, but has %d", most, n)
 	}
 	for _, r := range name {
-		if forbidden(r) {
+		switch {
+		case forbidden(r):
 			return fmt.Sprintf("must be one line without control characters, but has the character U+%04X", r)
+		case strings.ContainsRune(wide, r):
+			return fmt.Sprintf("must have no character that is as wide as a line of text, but has U+%04X", r)
 		}
+	}
+	if tooManyMarks(name) {
+		return fmt.Sprintf("must have at most %d accents or other marks on a letter, because more of them cover the lines above and below",
+			accentsMax)
 	}
 	if name != "" && strings.IndexFunc(name, visible) < 0 {
 		return "must have a character that can be seen"
@@ -43,6 +50,35 @@ func forbidden(r rune) bool {
 		return true
 	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
 		return true
+	}
+	return false
+}
+
+// wide are characters that push what follows them out of sight: a sentence, ornaments and cuneiform signs that are drawn as one character.
+const wide = "\ufdfd\ua9c5\U00012143\U00012219\U0001242b"
+
+const (
+	// accentsMax is how many marks that suit any letter can follow each other. Vietnamese letters, and Arabic ones with vowels, have two.
+	accentsMax = 2
+	// marksMax is how many marks of a script can. Letters of Hindi, Hebrew, Tibetan and Burmese words have three.
+	marksMax = 3
+)
+
+// tooManyMarks reports whether more marks are drawn over a letter of a name than a language needs.
+func tooManyMarks(name string) bool {
+	accents, marks := 0, 0
+	for _, r := range name {
+		if !unicode.In(r, unicode.Mn, unicode.Me) {
+			accents, marks = 0, 0
+			continue
+		}
+		marks++
+		if unicode.In(r, unicode.Inherited, unicode.Me) {
+			accents++
+		}
+		if accents > accentsMax || marks > marksMax {
+			return true
+		}
 	}
 	return false
 }

@@ -473,7 +473,7 @@ func TestSoakEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
 		s := n.Service()
 		return func(t *testing.T, r wire.Route) {
 			_, own := request(t, r, n)
-			before := n.AuditCount(t)
+			before, kept := n.AuditCount(t), unaudited(t, n)
 			refuse := refusal{T: t, service: s, tenant: n, route: r, own: own}
 			unknown := own.request(r, n.Key)
 			unknown.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(unknown.Path, "?")] + "surprise=1"
@@ -493,6 +493,9 @@ func TestSoakEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
 			}
 			if after := n.AuditCount(t); after != before {
 				t.Errorf("%d changes were made by refused requests", after-before)
+			}
+			if now := unaudited(t, n); now != kept {
+				t.Errorf("refused requests have changed what is stored:\n%s", strings.Join(differing(kept, now), "\n"))
 			}
 		}
 	})

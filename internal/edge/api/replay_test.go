@@ -31,6 +31,7 @@ func TestSoakEveryIdempotentRouteRepeatsItsAnswerToTheFirstCallerOnly(t *testing
 		keys := map[string]string{
 			"another owner": n.Member(t, actor.Owner, actor.Scopes...), "no user": n.Nobody(t, actor.Scopes...),
 			"the same user with fewer legal entities": n.Limited(t, other), "the same user": n.Limited(t),
+			"an app of the same user": n.Token(t, actor.Scopes...),
 		}
 		before := n.AuditCount(t)
 		for who, key := range keys {

@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
 // register adds a handler for each method and path of the list. Routes that share both are distinguished by their Choice.
@@ -215,6 +216,23 @@ func (a *API) keepAnswer(ctx context.Context, who actor.Actor, keyed *idempotenc
 	return out, replayed, err
 }
 
+// withCurrentRights returns a context with the actor as it is now, for writes that must not outlast its rights, such as a new key: the
+// request was authenticated by what the node had read up to half a second before. It locks the organization, as whoever takes rights away
+// does.
+func (a *API) withCurrentRights(ctx context.Context, tx *db.Tx, r *wire.Route) (context.Context, error) {
+	if r.Need.Class != actor.Privileged && len(r.Need.Roles) == 0 {
+		return ctx, nil
+	}
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return ctx, err
+	}
+	who, err := a.app.Access.Current(ctx, tx)
+	if err != nil {
+		return ctx, err
+	}
+	return actor.With(ctx, who), who.Authorize(r.Need)
+}
+
 // ownTransaction is implemented by inputs of which some cannot share a database transaction with other requests.
 type ownTransaction interface{ NeedsOwnTransaction() bool }
 
@@ -234,7 +252,7 @@ func (a *API) perform(ctx context.Context, r *wire.Route, who actor.Actor, keyed
 		answer, replayed = idempotency.Answer{Status: r.Status, Body: wire.Encode(out)}, false
 		return wire.ReservationFrom(ctx).Answer(len(answer.Body))
 	}
-	if r.Need.Class == actor.Read || r.OwnTransaction {
+	if r.Reads || r.OwnTransaction {
 		err = run(ctx)
 		return answer, false, err
 	}
@@ -249,6 +267,10 @@ func (a *API) perform(ctx context.Context, r *wire.Route, who actor.Actor, keyed
 		open = a.app.DB.GroupWrite
 	}
 	err = open(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		ctx, err := a.withCurrentRights(ctx, tx, r)
+		if err != nil {
+			return err
+		}
 		if keyed == nil {
 			return run(ctx)
 		}

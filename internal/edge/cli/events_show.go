@@ -15,7 +15,7 @@ const (
 
 // The properties of a record from which its summary is taken: the first of each list that the record has.
 var (
-	shownIDs   = []string{"id", "path", "asset_type"}
+	shownIDs   = []string{"id", "user_id", "path", "asset_type"}
 	shownNames = []string{"invoice_number", "credit_note_number", "name", "file_name", "key", "period_key", "email", "value",
 		"asset_type", "vendor", "url"}
 	shownParties = []string{"customer_name", "memo", "description"}

@@ -237,6 +237,7 @@ func TestAnEventIsSummarizedByItsNameNumberAmountAndStatus(t *testing.T) {
 			"txn_1: Hosting  9.00 EUR  pending",
 		`{"count":12,"first":"T-1","last":"T-12","source_ids":[],"url":"/v1/events/evt_1/transactions"}`: ": 12 transactions",
 		`{"id":"je_1","memo":"Rent\nfor May","status":"posted","lines":[{"amount":"1"}]}`:                "je_1: Rent for May  posted",
+		`{"user_id":"usr_1","email":"ada@acme.example","address":"198.51.100.7","details":{}}`:           "usr_1: ada@acme.example",
 		`{"id":"tag_1","deleted":true}`:                      "tag_1: deleted",
 		`{"asset_type":"BTC","own_token":false}`:             "BTC: ",
 		`{"event_retention_days":30,"write_off_limit":null}`: ": events are kept for 30 days",

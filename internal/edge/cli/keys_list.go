@@ -149,7 +149,11 @@ func (k listedKey) text() string {
 	for i, s := range k.Scopes {
 		scopes[i] = string(s)
 	}
-	return out + fold("    ", strings.Join(scopes, ", ")+"; "+k.user()+k.limits())
+	out += fold("    ", strings.Join(scopes, ", ")+"; "+k.user()+k.limits())
+	if k.SuccessorID != nil {
+		out += fold("    ", "replaced by "+*k.SuccessorID)
+	}
+	return out
 }
 
 // validity says whether the key works, and until when.

@@ -97,7 +97,7 @@ func TestAKeyIsListedAndRotatedOnTheCommandLine(t *testing.T) {
 			}
 		}
 		if r := inside(on(c, "keys", "list")...).mustDo(t); strings.Count(r.out, "Nightly export") != 2 ||
-			!strings.Contains(r.out, "works, expires 20") {
+			!strings.Contains(r.out, "works, expires 20") || !strings.Contains(r.out, "replaced by key_") {
 			t.Errorf("%+v", r)
 		}
 		inside(on(c, "keys", "rotate", id)...).mustFail(t, 1, "was replaced by")

@@ -65,13 +65,18 @@ func (s *Site) showAccount(v *visit) error {
 		OpenID: s.app.Identity.OpenIDLabel(), Data: data})
 }
 
-// apps returns the apps that act for the person, in the order of the organizations on the page.
-func (v *visit) apps() (out []appView, err error) {
+// organizations returns the ids of the organizations of the person.
+func (v *visit) organizations() []string {
 	ids := make([]string, len(v.members))
 	for i, m := range v.members {
 		ids[i] = m.OrganizationID
 	}
-	all, err := v.app.OAuth.OfPerson(v.r.Context(), v.person.UserID, ids)
+	return ids
+}
+
+// apps returns the apps that act for the person, in the order of the organizations on the page.
+func (v *visit) apps() (out []appView, err error) {
+	all, err := v.app.OAuth.OfPerson(v.r.Context(), v.person.UserID, v.organizations())
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ type choice struct {
 	ReadOnly bool // the app asks for more than the role allows
 	Limited  bool // the person sees some legal entities only
 	Alike    bool // another organization has the same name
+	Replaces bool // the app is connected there already
 }
 
 // asked is a request of an app that was checked.
@@ -95,11 +96,18 @@ func (v *visit) showConsentPage(status int, a asked, problem string) error {
 	for _, scope := range a.scopes {
 		data.Can = append(data.Can, oauth.DescribeScope(scope))
 	}
+	connected, err := v.app.OAuth.OfPerson(v.r.Context(), v.person.UserID, v.organizations())
+	if err != nil {
+		return err
+	}
 	writes := slices.ContainsFunc(a.scopes, func(scope actor.Scope) bool { return scope != actor.ScopeRead })
 	for _, m := range v.members {
 		one := choice{Membership: m, ReadOnly: writes && (m.Role == actor.Viewer || m.Role == actor.Auditor), Limited: len(m.LegalEntityIDs) > 0,
 			Alike: slices.ContainsFunc(v.members, func(other identity.Membership) bool {
 				return other.OrganizationName == m.OrganizationName && other.OrganizationID != m.OrganizationID
+			}),
+			Replaces: slices.ContainsFunc(connected, func(c oauth.Authorization) bool {
+				return c.OrganizationID == m.OrganizationID && c.Client.ID == a.client.ID
 			})}
 		data.Choices = append(data.Choices, one)
 		if m.OrganizationID == a.client.OrganizationID {

@@ -38,7 +38,8 @@ func TestAPersonAllowsAnAppWhichGetsTokens(t *testing.T) {
 	each(t, func(s *service) {
 		c, q := s.registered(oauth.ByOperator, "Tally", callback)
 		p := s.visitor()
-		p.get(consentPath(q)).wants("not signed in", 200, "/sign-in?next=%2Foauth%2Fauthorize", "Sign in")
+		p.get(consentPath(q)).wants("not signed in", 200, "/sign-in?next=%2Foauth%2Fauthorize", "Sign in",
+			"Sign in to say whether “Tally” may use your books.")
 		a := p.signIn(consentPath(q), ada, good).wants("signed in", 200, "/oauth/authorize", "Allow “Tally” to use your books?", "tally.example",
 			"Registered by the operator of this service", "See and change everything", "You will be sent back to app.tally.example",
 			"Acme owner", "Signed in as "+ada)
@@ -63,6 +64,7 @@ func TestAPersonAllowsAnAppWhichGetsTokens(t *testing.T) {
 			s.Errorf("%+v", who)
 		}
 		p.stay = false
+		p.get(consentPath(q)).wants("asked again", 200, "/oauth/authorize", "It is connected here already.")
 		p.get("/account").wants("the account", 200, "/account", "Tally", "Not used yet", "See and change everything")
 		s.app.Access.NoteUse(who.AuthorizationID, who.OrganizationID, "198.51.100.7")
 		s.must(s.app.Access.FlushUses(s.Context()))

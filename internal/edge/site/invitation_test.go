@@ -42,7 +42,8 @@ func TestSomebodyWithAnAccountSignsInAndAcceptsAnInvitation(t *testing.T) {
 		s.must(s.app.Identity.SetPassword(s.Context(), other.Owner.UserID, secret.New(good), identity.Origin{}))
 		path := s.invite("hank@globex.example")
 		s.ada().get(path).
-			wants("somebody else", 200, "/invitations/", "You are signed in as "+ada+", but the invitation is for hank@globex.example")
+			wants("somebody else", 200, "/invitations/", "You are signed in as "+ada+", but the invitation is for hank@globex.example").
+			submit("/sign-out").wants("signed out", 200, path, "You have an account with this address. Sign in to join.")
 		p := s.visitor()
 		p.get(path).wants("not signed in", 200, "/invitations/", "You have an account with this address. Sign in to join.")
 		p.send("POST", path, nil).wants("sent anyway", 200, "/sign-in?next=%2Finvitations%2F")

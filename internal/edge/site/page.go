@@ -36,6 +36,7 @@ type shown struct {
 
 	Person  *identity.Person // who is signed in
 	Next    string           // where to go on to
+	Reason  string           // why the person has to sign in; empty if they have come by themselves
 	Passkey *ceremony
 	OpenID  string // what the OpenID provider is called, if there is one
 	Data    any

@@ -3,11 +3,14 @@ package site
 import (
 	"errors"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
+	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 )
 
 // openIDNextMax bounds the address to go on to, because it has to fit into the cookie.
@@ -15,7 +18,7 @@ const openIDNextMax = 2000
 
 // signInPage is the page on which people sign in.
 func (v *visit) signInPage() (shown, error) {
-	p := shown{Title: "Sign in", Next: v.next(), OpenID: v.app.Identity.OpenIDLabel(), Data: v.value("email")}
+	p := shown{Title: "Sign in", Next: v.next(), Reason: v.whySignIn(), OpenID: v.app.Identity.OpenIDLabel(), Data: v.value("email")}
 	if v.app.Identity.OffersPasskeys() {
 		c, err := v.app.Identity.BeginPasskeySignIn()
 		if err != nil {
@@ -24,6 +27,24 @@ func (v *visit) signInPage() (shown, error) {
 		p.Passkey = newCeremony(c)
 	}
 	return p, nil
+}
+
+// whySignIn returns why a person has to sign in who wanted to open another page, and nothing if that is plain. An app that has registered
+// itself can have chosen any name, so that it is not named.
+func (v *visit) whySignIn() string {
+	to, err := url.Parse(v.next())
+	switch {
+	case err != nil:
+	case to.Path == "/oauth/authorize":
+		c, err := v.app.OAuth.CheckClient(v.r.Context(), oauth.ParseAuthorizationRequest(to.Query()))
+		if err == nil && c.RegisteredBy != oauth.ByItself {
+			return "Sign in to say whether “" + c.Name + "” may use your books."
+		}
+		return "Sign in to say whether the app that sent you here may use your books."
+	case strings.HasPrefix(to.Path, "/confirm-email/"):
+		return "Sign in with the email address that you have had so far, to confirm the new one."
+	}
+	return ""
 }
 
 func (s *Site) showSignIn(v *visit) error {
@@ -138,6 +159,9 @@ func (s *Site) signOut(v *visit) error {
 		}
 	}
 	s.config.Browser.Forget(v.w, browser.Session)
+	if next := v.next(); next != "/account" {
+		return v.redirect(next)
+	}
 	return v.redirect("/sign-in?done=signed-out")
 }
 

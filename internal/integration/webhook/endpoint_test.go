@@ -20,7 +20,9 @@ func TestAnEndpointMustBeAnAddressOnTheInternet(t *testing.T) {
 	eachWith(t, webhook.Config{}, func(w *world) {
 		for _, url := range []string{"http://example.com", "https://127.0.0.1/", "https://localhost/", "https://10.0.0.1/", "https://[::1]/",
 			"https://169.254.169.254/latest", "https://u:p@example.com", "https://example.com/#x", "https://", "ftp://example.com", "example.com",
-			"https://example.com/" + strings.Repeat("a", 2048), "https://exa mple.com", "https://[::ffff:127.0.0.1]/"} {
+			"https://example.com/" + strings.Repeat("a", 2048), "https://exa mple.com", "https://[::ffff:127.0.0.1]/",
+			"https://example.com:/", "https://example.com:0/", "https://example.com:99999/", "https://" + strings.Repeat("a", 64) + ".com/",
+			"https://a..com/", "https://xn--a/", "https://1.2.3.4.5/", "https://0x7f.1/", "https://2130706433/", "https://127.0.0.1./"} {
 			_, err := w.sender.Create(w.ctx, webhook.CreateParams{URL: url})
 			var f *fault.Error
 			if !errors.As(err, &f) || f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != "url" {

@@ -5,11 +5,11 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/host"
 	"github.com/bursarhq/bursar/internal/base/outbound"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 )
@@ -44,9 +44,6 @@ type UpdateParams struct {
 
 // eventType matches a type of events, or all types of a group.
 var eventType = regexp.MustCompile(`^[a-z][a-z0-9_]*\.([a-z][a-z0-9_]*|\*)$`)
-
-// hostName matches the name of a host, and addresses.
-var hostName = regexp.MustCompile(`^([A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$`)
 
 // apply changes an endpoint and collects the faults of the changes.
 func (s *Service) apply(faults *fault.List, e *Endpoint, p UpdateParams) {
@@ -98,7 +95,7 @@ func (s *Service) checkURL(faults *fault.List, text string) {
 	switch {
 	case utf8.RuneCountInString(text) > URLMax:
 		faults.Addf("url", "must have at most %d characters", URLMax)
-	case err != nil || !hostName.MatchString(u.Hostname()) || !portExists(u.Port()) || u.Opaque != "" || !printable(text):
+	case err != nil || u.Hostname() == "" || u.Opaque != "" || !printable(text):
 		faults.Addf("url", "must be an address such as https://example.com/webhooks")
 	case u.Scheme != "https" && (u.Scheme != "http" || !s.config.AllowPrivate):
 		faults.Addf("url", "must begin with https:// (http is for private networks, where the service is started with --allow-private-networks)")
@@ -107,16 +104,12 @@ func (s *Service) checkURL(faults *fault.List, text string) {
 	case u.Fragment != "" || strings.Contains(text, "#"):
 		faults.Addf("url", "must not contain a fragment (#)")
 	default:
-		if err := outbound.CheckHost(u.Hostname(), s.config.AllowPrivate); err != nil {
+		if problem := host.URLProblem(u); problem != "" {
+			faults.Addf("url", "%s", problem)
+		} else if err := outbound.CheckHost(u.Hostname(), s.config.AllowPrivate); err != nil {
 			faults.Addf("url", "%v", err)
 		}
 	}
-}
-
-// portExists reports whether a port is one that can be connected to, or none.
-func portExists(port string) bool {
-	n, err := strconv.ParseUint(port, 10, 16)
-	return port == "" || err == nil && n > 0
 }
 
 // printable reports whether a text consists of ASCII characters that may be part of an address.

@@ -49,14 +49,15 @@ type Request struct {
 var ErrRightsLost = fault.Conflictf("the idempotency key was used when the caller had more rights: send this request with a key of its own")
 
 // NewRequest validates a key and returns the request, identified by a hash of caller, method, path and body. The caller is the user, or
-// the API key if it belongs to no user: nobody else is given the stored answer. Another API key of the user is, if it may do as much.
+// the API key if it belongs to no user, or the app: nobody else is given the stored answer. Another API key of the user is, if it may do as
+// much. An app is not, because what it gets ends with its access.
 func NewRequest(key string, caller actor.Actor, method, path string, body []byte) (Request, error) {
 	if n := utf8.RuneCountInString(key); n < 1 || n > keyMax {
 		return Request{}, fault.Invalidf(Header, "must have 1 to %d characters", keyMax)
 	}
 	return Request{
 		key:    key,
-		hash:   hashOf(cmp.Or(caller.UserID, caller.APIKeyID), method, path, string(body)),
+		hash:   hashOf(cmp.Or(caller.AuthorizationID, caller.UserID, caller.APIKeyID), method, path, string(body)),
 		rights: rightsOf(caller),
 	}, nil
 }

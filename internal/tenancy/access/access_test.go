@@ -86,8 +86,14 @@ func TestAnAddressIsComparedInOneForm(t *testing.T) {
 		strings.Repeat("a", 64) + "@example.com": strings.Repeat("a", 64) + "@example.com",
 		strings.Repeat("a", 65) + "@example.com": "",
 		strings.Repeat("ä", 33) + "@example.com": "",
-		"a@" + strings.Repeat("b", 248) + ".com": "a@" + strings.Repeat("b", 248) + ".com",
-		"a@" + strings.Repeat("b", 249) + ".com": ""} {
+		"a@" + strings.Repeat("b", 63) + ".com":  "a@" + strings.Repeat("b", 63) + ".com",
+		"a@" + strings.Repeat("b", 64) + ".com":  "",
+		"a@" + strings.Repeat("ü", 57) + ".com":  "a@" + strings.Repeat("ü", 57) + ".com",
+		"a@" + strings.Repeat("ü", 58) + ".com":  "",
+		"a@" + strings.Repeat("b.", 125) + "bb":  "a@" + strings.Repeat("b.", 125) + "bb",
+		"a@" + strings.Repeat("b.", 125) + "bbb": "",
+		"a@" + strings.Repeat("ü.", 30) + "com":  "a@" + strings.Repeat("ü.", 30) + "com",
+		"a@" + strings.Repeat("ü.", 32) + "com":  ""} {
 		got, err := NormalEmail(in)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q %v", in, got, err)

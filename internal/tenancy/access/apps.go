@@ -6,7 +6,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
@@ -60,29 +59,4 @@ func (s *Service) requireApps(ctx context.Context, tx *db.Tx, k Key, above []Key
 		err = fault.Missing("API key")
 	}
 	return err
-}
-
-// RequireHeld returns an Unauthorized fault if what the actor has shown has ended since the request was authenticated: the membership, the
-// access of the app, or the key. It is a building block for what ends with them, in a transaction that has locked the organization.
-func (s *Service) RequireHeld(ctx context.Context, tx *db.Tx) error {
-	who := actor.From(ctx)
-	if err := s.stillHolds(ctx, tx, who); err != nil || who.APIKeyID == "" {
-		return err
-	}
-	key, err := selectKey(ctx, tx, who.APIKeyID)
-	if err != nil {
-		return err
-	}
-	above, err := ancestors(ctx, tx, key)
-	if err != nil {
-		return err
-	}
-	err = s.requireApps(ctx, tx, key, above)
-	if fault.KindOf(err) != fault.NotFound && err != nil {
-		return err
-	}
-	if held, ok := key.within(above...); err != nil || !ok || held.ended(tx.Now()) {
-		return fault.Unauthorizedf("the API key %s has been revoked or has expired", key.ID)
-	}
-	return nil
 }

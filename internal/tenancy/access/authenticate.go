@@ -88,31 +88,35 @@ func (s *Service) readKey(ctx context.Context, hash string) (cachedKey, error) {
 	if subtle.ConstantTimeCompare([]byte(key.hash), []byte(hash)) != 1 {
 		return cachedKey{}, fault.Missing("API key")
 	}
-	var behind Member
-	err = s.db.ReadOne(ctx, key.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		above, err := ancestors(ctx, tx, key)
-		if err != nil {
-			return err
-		}
-		if behind, err = memberBehind(ctx, tx, key, above); err != nil {
-			return err // not found: the person is no longer a member, so the key is not valid either
-		}
-		if err := s.requireApps(ctx, tx, key, above); err != nil {
-			return err
-		}
-		valid := false
-		if key, valid = key.within(above...); valid {
-			key, valid = key.withinEntities(behind.LegalEntityIDs)
-		}
-		if !valid {
-			return fault.Missing("API key")
-		}
-		return nil
+	var e cachedKey
+	err = s.db.ReadOne(ctx, key.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+		e.key, e.who, err = s.actorOf(ctx, tx, key)
+		return err
 	})
+	return e, err
+}
+
+// actorOf returns the actor of a key, and the key with what of it is left. The error is NotFound if that is nothing: the keys above it have
+// ended or allow nothing of it, the access of the app that has created it has ended, or the person behind it is no longer a member.
+func (s *Service) actorOf(ctx context.Context, tx *db.Tx, key Key) (Key, actor.Actor, error) {
+	above, err := ancestors(ctx, tx, key)
 	if err != nil {
-		return cachedKey{}, err
+		return key, actor.Actor{}, err
 	}
-	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, Role: behind.Role, APIKeyID: key.ID, Scopes: key.Scopes,
-		LegalEntityIDs: key.LegalEntityIDs}
-	return cachedKey{key, who}, nil
+	behind, err := memberBehind(ctx, tx, key, above)
+	if err != nil {
+		return key, actor.Actor{}, err
+	}
+	if err := s.requireApps(ctx, tx, key, above); err != nil {
+		return key, actor.Actor{}, err
+	}
+	valid := false
+	if key, valid = key.within(above...); valid {
+		key, valid = key.withinEntities(behind.LegalEntityIDs)
+	}
+	if !valid {
+		return key, actor.Actor{}, fault.Missing("API key")
+	}
+	return key, actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, Role: behind.Role, APIKeyID: key.ID, Scopes: key.Scopes,
+		LegalEntityIDs: key.LegalEntityIDs}, nil
 }

@@ -49,42 +49,58 @@ func descendants(ctx context.Context, tx *db.Tx, keyID string) (out []Key, err e
 	return out, nil
 }
 
-// madeWith returns the keys that a key has made, as descendants does, and also those that belong to its successors since somebody has
-// rotated it: whoever revokes a key that was stolen must find what the thief has made with it.
-func madeWith(ctx context.Context, tx *db.Tx, key Key) ([]Key, error) {
-	out, err := descendants(ctx, tx, key.ID)
-	if err != nil {
-		return nil, err
+// madeWith returns the keys that a key has made, as descendants does, and also those that belong to successors since somebody has rotated
+// it, or one of the others: whoever revokes a key that was stolen must find what the thief has made with it.
+func madeWith(ctx context.Context, tx *db.Tx, key Key) (out []Key, err error) {
+	seen := map[string]bool{key.ID: true}
+	for level := []Key{key}; len(level) > 0; {
+		var found []Key
+		for _, one := range level {
+			moved, err := movedFrom(ctx, tx, one)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, moved...)
+		}
+		created, err := selectChildren(ctx, tx, idsOf(level))
+		if err != nil {
+			return nil, err
+		}
+		rotated, err := selectRotatedWith(ctx, tx, idsOf(level))
+		if err != nil {
+			return nil, err
+		}
+		level = nil
+		for _, k := range slices.Concat(found, created, rotated) {
+			if !seen[k.ID] {
+				seen[k.ID], out, level = true, append(out, k), append(level, k)
+			}
+		}
 	}
+	return out, nil
+}
+
+// movedFrom returns the keys that were created with a key and belong to one of its successors since it was rotated.
+func movedFrom(ctx context.Context, tx *db.Tx, key Key) (out []Key, err error) {
 	for next := key; next.SuccessorID != ""; {
 		if next, err = selectKey(ctx, tx, next.SuccessorID); err != nil {
 			return nil, err
 		}
-		moved, err := descendants(ctx, tx, next.ID)
+		below, err := descendants(ctx, tx, next.ID)
 		if err != nil {
 			return nil, err
 		}
-		made, err := audit.MadeBy(ctx, tx, "api_key.created", idsOf(moved), audit.Maker{APIKeyIDs: []string{key.ID}})
+		made, err := audit.MadeBy(ctx, tx, "api_key.created", idsOf(below), audit.Maker{APIKeyIDs: []string{key.ID}})
 		if err != nil {
 			return nil, err
 		}
-		for _, k := range moved {
-			if !made[k.ID] {
-				continue
+		for _, k := range below {
+			if made[k.ID] {
+				out = append(out, k)
 			}
-			below, err := descendants(ctx, tx, k.ID)
-			if err != nil {
-				return nil, err
-			}
-			out = append(append(out, k), below...)
 		}
 	}
-	seen := map[string]bool{}
-	return slices.DeleteFunc(out, func(k Key) bool {
-		was := seen[k.ID]
-		seen[k.ID] = true
-		return was
-	}), nil
+	return out, nil
 }
 
 func idsOf(keys []Key) []string {

@@ -116,6 +116,12 @@ func (s *Service) AddMember(ctx context.Context, email string, role actor.Role) 
 }
 
 func (s *Service) memberChanged(ctx context.Context, tx *db.Tx, m Member) error {
+	tx.AfterCommit(func() {
+		s.ForgetKeys() // also those that depend on keys of the member
+		if s.ForgetMember != nil {
+			s.ForgetMember(m.UserID)
+		}
+	})
 	if s.MemberChanged == nil {
 		return nil
 	}

@@ -77,7 +77,7 @@ func (s *Service) authorizeRotation(ctx context.Context, tx *db.Tx, k Key, who a
 			return next, fault.Forbiddenf("a key without the scope %s cannot rotate a key that has it", scope)
 		}
 	}
-	if err := s.stillHolds(ctx, tx, who); err != nil {
+	if err := s.RequireHeld(ctx, tx); err != nil {
 		return next, err
 	}
 	own, err := k.isOwnOf(ctx, tx, who)

@@ -43,6 +43,24 @@ func TestAKeyThatReplacesItselfDoesNotEscapeItsRevocation(t *testing.T) {
 	})
 }
 
+// What a thief makes with the key by which they have replaced a stolen one is found also after a person has rotated that key.
+func TestAKeyThatWasCreatedWithASuccessorEndsWithTheStolenKeyAlsoAfterThatSuccessorWasRotated(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		stolen, text := o.key(o.signedIn(o.owner), CreateKeyParams{UserID: o.owner.UserID})
+		second, secondText, err := o.RotateKey(o.with(text), stolen.ID, RotateKeyParams{Overlap: time.Hour})
+		o.must(err)
+		made, madeText := o.key(o.with(secondText), CreateKeyParams{UserID: o.owner.UserID})
+		_, lastText, err := o.RotateKey(o.signedIn(o.owner), second.ID, RotateKeyParams{})
+		o.must(err)
+		if got := o.revoke(stolen); !slices.Contains(got, made.ID) || o.works(madeText) {
+			o.Errorf("revoked were %v, without %s", got, made.ID)
+		}
+		if !o.works(lastText) {
+			o.Error("the key of the person has ended too")
+		}
+	})
+}
+
 func TestAKeyThatAPersonHasReplacedIsRevokedWithoutItsSuccessor(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		old, oldText := o.key(o.signedIn(o.owner), CreateKeyParams{})
@@ -134,6 +152,7 @@ type modelKey struct {
 	Key
 	text    secret.Text
 	under   *modelKey // the key that it was created with, or the successor of that one
+	creator *modelKey // the key that it was created with, whatever has replaced that one since
 	madeBy  *modelKey // the key that has replaced a key by this one
 	end     *time.Time
 	allowed *time.Time // the latest end that a person has allowed
@@ -152,7 +171,7 @@ func (k *modelKey) works(now time.Time) bool {
 
 // endsWith reports whether a key has to be revoked with another one.
 func (k *modelKey) endsWith(other *modelKey) bool {
-	return k != nil && (k == other || k.under.endsWith(other) || k.madeBy.endsWith(other))
+	return k != nil && (k == other || k.under.endsWith(other) || k.creator.endsWith(other) || k.madeBy.endsWith(other))
 }
 
 func (r *rotation) any() *modelKey { return r.keys[r.IntN(len(r.keys))] }
@@ -185,7 +204,7 @@ func (r *rotation) create(by *modelKey) string {
 	if err != nil {
 		return fmt.Sprint("refused: ", err)
 	}
-	r.add(k, text, modelKey{under: by, allowed: k.ExpiresAt})
+	r.add(k, text, modelKey{under: by, creator: by, allowed: k.ExpiresAt})
 	return k.ID
 }
 

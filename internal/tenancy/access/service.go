@@ -25,6 +25,9 @@ type Service struct {
 	known token.Cache[cachedKey]
 	uses  uses
 
+	// ForgetMember makes this node read again what it knows of a person who was changed or removed. Nil means that it knows nothing.
+	ForgetMember func(userID string)
+
 	// MemberChanged is told of a member who was added, has another role, or was removed, who has no role then. Nil means that nobody is.
 	MemberChanged func(ctx context.Context, tx *db.Tx, m Member) error
 
@@ -39,6 +42,9 @@ type Service struct {
 
 	// RequireAuthorization returns an error if what a person has allowed an app to do has ended. Nil means that there are no apps.
 	RequireAuthorization func(ctx context.Context, tx *db.Tx, authorizationID string) error
+
+	// RequireSession returns an error if a session of a person has ended. Nil means that there are no sessions.
+	RequireSession func(ctx context.Context, tx *db.Tx, userID, sessionID string) error
 
 	// Send queues a message in a database transaction. Without it, no mail is sent.
 	Send func(ctx context.Context, tx *db.Tx, m mail.Message) error
@@ -86,7 +92,7 @@ func (s *Service) authorize(ctx context.Context, tx *db.Tx, p CreateKeyParams, w
 	if err := p.authorizeByParent(ctx, tx, who.APIKeyID); err != nil {
 		return err
 	}
-	if err := s.stillHolds(ctx, tx, who); err != nil {
+	if err := s.RequireHeld(ctx, tx); err != nil {
 		return err
 	}
 	var faults fault.List
@@ -116,24 +122,6 @@ func (s *Service) authorize(ctx context.Context, tx *db.Tx, p CreateKeyParams, w
 		}
 	}
 	return faults.Err()
-}
-
-// stillHolds returns an error if the actor is no longer a member, or the app may not act for the user any more: that may have changed since
-// the request was authenticated.
-func (s *Service) stillHolds(ctx context.Context, tx *db.Tx, who actor.Actor) error {
-	if who.UserID != "" {
-		_, err := selectRole(ctx, tx, who.UserID)
-		if fault.KindOf(err) == fault.NotFound {
-			return fault.Unauthorizedf("you are no longer a member of the organization")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if who.AuthorizationID != "" && s.RequireAuthorization != nil {
-		return s.RequireAuthorization(ctx, tx, who.AuthorizationID)
-	}
-	return nil
 }
 
 // authorizeByParent returns an error if the key that creates this one has ended, ends earlier or has too many keys above it. It does

@@ -85,7 +85,7 @@ func (s *Service) SetPasswordByLink(ctx context.Context, link, plain secret.Text
 		return SignedIn{}, err
 	}
 	if p.HasSecondFactor() {
-		return SignedIn{}, s.askForCode(ctx, p, nil)
+		return SignedIn{}, s.askForCode(ctx, p, nil, o)
 	}
 	return s.welcome(ctx, p, o, nil, ByLink)
 }
@@ -118,7 +118,7 @@ func (s *Service) ChangePassword(ctx context.Context, one Session, former, plain
 		return err
 	}
 	if !tried.right || tried.person.UserID != p.UserID {
-		return s.refuse(ctx, p.Email, o, fault.Invalidf("current_password", "is wrong"))
+		return s.refuse(ctx, p.Email, o, wrongFormer, fault.Invalidf("current_password", "is wrong"))
 	}
 	if err := s.succeed(ctx, tried.counted); err != nil {
 		return err

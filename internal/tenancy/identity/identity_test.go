@@ -497,5 +497,11 @@ func TestWhatHappensIsInTheAuditLog(t *testing.T) {
 		if !strings.HasSuffix(got, "user.password_changed sign_in.failed session.created session.ended") {
 			w.Errorf("%s", got)
 		}
+		w.withApp()
+		_, err = w.signIn(good)
+		w.wants("without a code", err, fault.Unauthorized, "code")
+		if got := w.actions(); got[len(got)-1] != "sign_in.code_requested" {
+			w.Errorf("%v", got)
+		}
 	})
 }

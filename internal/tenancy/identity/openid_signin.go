@@ -56,7 +56,7 @@ func (s *Service) FinishOpenID(ctx context.Context, state secret.Text, query url
 		if email == "" {
 			email, _ = access.NormalEmail(c.Email) // for what is no address there is nobody
 		}
-		return out, s.refuse(ctx, email, o, err)
+		return out, s.refuse(ctx, email, o, wrongAtProvider, err)
 	}
 	if err != nil {
 		return out, err
@@ -74,10 +74,11 @@ const clockSkewMax = 30 * time.Second
 // confirmByOpenID notes that the person of a session has proved again who they are, if the provider has asked them just now.
 func (s *Service) confirmByOpenID(ctx context.Context, r openIDRequest, c claims, p Person, now Session, o Origin) error {
 	if now.UserID != p.UserID {
-		return s.refuse(ctx, p.Email, o, fault.Unauthorizedf("you have signed in as somebody else: sign out first"))
+		return s.refuse(ctx, p.Email, o, wrongConfirmation, fault.Unauthorizedf("you have signed in as somebody else: sign out first"))
 	}
 	if began := r.ExpiresAt.Add(-OpenIDMax); time.Unix(c.AuthenticatedAt, 0).Before(began.Add(-clockSkewMax)) {
-		return s.refuse(ctx, p.Email, o, fault.Unauthorizedf("%s did not ask you who you are: confirm another way", s.OpenIDLabel()))
+		return s.refuse(ctx, p.Email, o, wrongConfirmation, fault.Unauthorizedf("%s did not ask you who you are: "+
+			"confirm another way", s.OpenIDLabel()))
 	}
 	return s.confirmed(ctx, now)
 }

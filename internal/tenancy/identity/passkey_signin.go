@@ -38,7 +38,7 @@ func (s *Service) SignInWithPasskey(ctx context.Context, ticket secret.Text, ans
 	}
 	p, err := s.checkPasskey(ctx, signingIn, Session{}, ticket, answer)
 	if fault.KindOf(err) == fault.Unauthorized {
-		return SignedIn{}, s.refuse(ctx, p.Email, o, err)
+		return SignedIn{}, s.refuse(ctx, p.Email, o, wrongPasskey, err)
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -80,7 +80,7 @@ func (s *Service) ConfirmWithPasskey(ctx context.Context, one Session, ticket se
 		return err
 	}
 	if _, err := s.checkPasskey(ctx, confirming, one, ticket, answer); fault.KindOf(err) == fault.Unauthorized {
-		return s.refuse(ctx, person.Email, o, err)
+		return s.refuse(ctx, person.Email, o, wrongConfirmation, err)
 	} else if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
@@ -66,9 +67,9 @@ func (s *Service) Memberships(ctx context.Context, userID string) (out []Members
 }
 
 // Events lists what the audit log and webhook events tell of how people sign in.
-var Events = []string{"session.created", "session.ended", "sign_in.failed", "user.password_changed", "user.second_factor_added",
-	"user.second_factor_removed", "user.recovery_codes_replaced", "user.passkey_added", "user.passkey_removed", emailChanged,
-	"user.identity_linked", "user.identity_unlinked", nameChanged}
+var Events = []string{"session.created", "session.ended", "sign_in.code_requested", "sign_in.failed",
+	"user.password_changed", "user.second_factor_added", "user.second_factor_removed", "user.recovery_codes_replaced",
+	"user.passkey_added", "user.passkey_removed", emailChanged, "user.identity_linked", "user.identity_unlinked", nameChanged}
 
 // What changes what is stored of a member too.
 const (
@@ -89,10 +90,14 @@ type SecurityEvent struct {
 	Address   string
 	UserAgent string
 	Details   map[string]string
+
+	// OccurredAt is when it happened. The audit record is written some time after, and perhaps in another order.
+	OccurredAt time.Time
 }
 
 func (e SecurityEvent) facts() map[string]any {
-	return map[string]any{"user_id": e.UserID, "email": e.Email, "address": e.Address, "user_agent": e.UserAgent, "details": e.Details}
+	return map[string]any{"user_id": e.UserID, "email": e.Email, "address": e.Address, "user_agent": e.UserAgent, "details": e.Details,
+		"occurred_at": clock.Format(e.OccurredAt)}
 }
 
 // Happened is the job that records an event in the audit log of each organization that the person is a member of. It is queued in the
@@ -103,6 +108,7 @@ type Happened struct {
 	Email   string         `json:"email"` // if the person is found by it
 	Details map[string]any `json:"details"`
 	Origin  Origin         `json:"origin"`
+	At      time.Time      `json:"at"`
 
 	// ByOperator means that the operator of the service did it on the command line, and not the person.
 	ByOperator bool `json:"by_operator,omitempty"`
@@ -118,6 +124,7 @@ func (s *Service) note(ctx context.Context, tx *db.Tx, p Person, o Origin, e eve
 
 // queue stores the job that records an event. A process without a queue records it right after the commit.
 func (s *Service) queue(ctx context.Context, tx *db.Tx, h Happened) error {
+	h.At = tx.Now()
 	if s.Queue != nil {
 		return s.Queue(ctx, tx, h)
 	}
@@ -149,8 +156,11 @@ func (s *Service) Record(ctx context.Context, h Happened) error {
 	if err != nil {
 		return err
 	}
+	if h.At.IsZero() { // an earlier version has queued it
+		h.At = s.now()
+	}
 	told := SecurityEvent{UserID: p.UserID, Email: p.Email, Address: h.Origin.Address, UserAgent: h.Origin.UserAgent,
-		Details: map[string]string{}}
+		Details: map[string]string{}, OccurredAt: h.At}
 	for name, value := range h.Details {
 		told.Details[name] = fmt.Sprint(value)
 	}

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/password"
 	"github.com/bursarhq/bursar/internal/base/seal"
@@ -31,6 +33,7 @@ type Service struct {
 
 	provider *openIDProvider
 	refused  *refusals
+	attempts *prometheus.CounterVec
 
 	// Send queues a message in a database transaction. Without it, no mail is sent.
 	Send func(ctx context.Context, tx *db.Tx, m mail.Message) error
@@ -45,7 +48,7 @@ type Service struct {
 func NewService(d *db.DB, c Config) *Service {
 	half := max(1, runtime.GOMAXPROCS(0)/2)
 	return &Service{db: d, config: c, hasher: password.NewHasher(half), others: password.NewHasher(half),
-		provider: newOpenIDProvider(c.OpenID), refused: newRefusals()}
+		provider: newOpenIDProvider(c.OpenID), refused: newRefusals(), attempts: newAttempts()}
 }
 
 func (s *Service) random() io.Reader { return s.db.Random() }

@@ -167,6 +167,20 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (Session, 
 	return e.session, e.members, nil
 }
 
+// RequireSession returns an Unauthorized fault for a session that has ended. It is a building block.
+func (s *Service) RequireSession(ctx context.Context, tx *db.Tx, userID, sessionID string) error {
+	one, err := selectSession(ctx, tx, userID, sessionID)
+	if fault.KindOf(err) == fault.NotFound || err == nil && one.ended(tx.Now()) {
+		err = errNoSession
+	}
+	return err
+}
+
+// ForgetMember makes this node read the organizations of a person again, because one of them has changed what the person may do.
+func (s *Service) ForgetMember(userID string) {
+	s.known.ForgetWhere(func(e cachedSession) bool { return e.session.UserID == userID })
+}
+
 // IsNew reports whether a text may be a session that this node has not read from the database before.
 func (s *Service) IsNew(text secret.Text) bool {
 	if !token.Looks(text.Reveal(), sessionPrefix) {

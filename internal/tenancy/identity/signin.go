@@ -64,7 +64,7 @@ func (s *Service) SignIn(ctx context.Context, p SignInParams) (SignedIn, error) 
 	}
 	person := tried.person
 	if !tried.right {
-		return SignedIn{}, s.refuse(ctx, email, p.Origin, errWrong)
+		return SignedIn{}, s.refuse(ctx, email, p.Origin, wrongPassword, errWrong)
 	}
 	if tried.outdated {
 		if err := s.rehash(ctx, &person, p.Password); err != nil {
@@ -75,7 +75,7 @@ func (s *Service) SignIn(ctx context.Context, p SignInParams) (SignedIn, error) 
 		return s.welcome(ctx, person, p.Origin, tried.counted, ByPassword)
 	}
 	if p.Code.IsZero() {
-		return SignedIn{}, s.askForCode(ctx, person, tried.counted)
+		return SignedIn{}, s.askForCode(ctx, person, tried.counted, p.Origin)
 	}
 	return s.checkCode(ctx, person, p.Origin, tried.counted, p.Code)
 }
@@ -107,9 +107,18 @@ func (s *Service) tryPassword(ctx context.Context, h *password.Hasher, email str
 	return t, err
 }
 
-// askForCode returns SecondFactorNeeded for a person whose password was right.
-func (s *Service) askForCode(ctx context.Context, p Person, counted []subject) error {
+// askForCode returns SecondFactorNeeded for a person whose password was right. That is recorded: somebody may have got the password, and
+// stop there.
+func (s *Service) askForCode(ctx context.Context, p Person, counted []subject, o Origin) error {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	if err := s.takeBack(ctx, counted); err != nil {
+		return err
+	}
+	err := s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
+		return s.note(ctx, tx, p, o, event{"sign_in.code_requested", map[string]any{}})
+	})
+	if err != nil {
 		return err
 	}
 	ticket, err := s.newTicket(p)
@@ -135,7 +144,7 @@ func (s *Service) SignInWithCode(ctx context.Context, ticket, code secret.Text, 
 func (s *Service) checkCode(ctx context.Context, p Person, o Origin, counted []subject, code secret.Text) (SignedIn, error) {
 	method, err := s.useCode(ctx, p.UserID, code, o)
 	if fault.KindOf(err) == fault.Unauthorized {
-		return SignedIn{}, s.refuse(ctx, p.Email, o, errWrongCode)
+		return SignedIn{}, s.refuse(ctx, p.Email, o, wrongCode, errWrongCode)
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -143,18 +152,29 @@ func (s *Service) checkCode(ctx context.Context, p Person, o Origin, counted []s
 	return s.welcome(ctx, p, o, counted, method)
 }
 
-// refuse has a failed attempt recorded, and returns the reason. The attempt was counted before it was checked. Whether there is such a
-// person is found out by the job, so that the answer takes as long for an address that nobody has.
-func (s *Service) refuse(ctx context.Context, email string, o Origin, reason error) error {
+// Why attempts failed, as the audit log says it.
+const (
+	wrongPassword     = "wrong password"
+	wrongCode         = "wrong code"
+	wrongPasskey      = "wrong passkey"
+	wrongConfirmation = "wrong proof when a session was confirmed"
+	wrongFormer       = "wrong former password when the password was changed"
+	wrongAtProvider   = "not accepted from the OpenID provider"
+)
+
+// refuse has a failed attempt recorded with why it failed, and returns the error for the person. The attempt was counted before it was
+// checked. Whether there is such a person is found out by the job, so that the answer takes as long for an address that nobody has.
+func (s *Service) refuse(ctx context.Context, email string, o Origin, why string, answer error) error {
+	s.attempts.WithLabelValues("failed").Inc()
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	err := s.db.WriteAcross(ctx, shared, func(ctx context.Context, tx *db.Tx) error {
-		return s.queue(ctx, tx, Happened{Action: "sign_in.failed", Email: email, Details: map[string]any{"reason": reason.Error()}, Origin: o})
+		return s.queue(ctx, tx, Happened{Action: "sign_in.failed", Email: email, Details: map[string]any{"reason": why}, Origin: o})
 	})
 	if err != nil {
 		return err
 	}
-	return reason
+	return answer
 }
 
 // lastingMax bounds what goes on although the caller has left.
@@ -182,6 +202,9 @@ func (s *Service) welcomeProved(ctx context.Context, p Person, o Origin, counted
 		return SignedIn{}, err
 	}
 	one, text, err := s.begin(ctx, p, o, m, at)
+	if err == nil {
+		s.attempts.WithLabelValues("succeeded").Inc()
+	}
 	return SignedIn{p, one, text, known}, err
 }
 
@@ -274,7 +297,7 @@ func (s *Service) Confirm(ctx context.Context, one Session, plain, code secret.T
 		if person.HasSecondFactor() {
 			wrong = "the password or the code is wrong"
 		}
-		return s.refuse(ctx, person.Email, o, fault.Unauthorizedf("%s", wrong))
+		return s.refuse(ctx, person.Email, o, wrongConfirmation, fault.Unauthorizedf("%s", wrong))
 	}
 	if err := s.succeed(ctx, tried.counted); err != nil {
 		return err

@@ -72,7 +72,7 @@ func ofNetwork(o Origin) subject {
 // counts nothing, if the attempt comes too soon after failures.
 func (s *Service) attempt(ctx context.Context, counted []subject) error {
 	if wait := s.refused.wait(counted, s.now()); wait > 0 {
-		return tooSoon(wait)
+		return s.tooSoon(wait)
 	}
 	ctx, cancel := lasting(ctx)
 	defer cancel()
@@ -94,13 +94,14 @@ func (s *Service) attempt(ctx context.Context, counted []subject) error {
 			}
 		}
 		if wait > 0 {
-			return tooSoon(wait)
+			return s.tooSoon(wait)
 		}
 		return nil
 	})
 }
 
-func tooSoon(wait time.Duration) error {
+func (s *Service) tooSoon(wait time.Duration) error {
+	s.attempts.WithLabelValues("delayed").Inc()
 	return fault.RateLimitedf(wait, "there were too many attempts: wait %s, then try again", wording.Duration(wait))
 }
 

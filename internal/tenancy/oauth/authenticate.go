@@ -64,6 +64,11 @@ func (s *Service) readToken(ctx context.Context, org, hash string) (e cachedToke
 	return e, err
 }
 
+// ForgetMember makes this node read again what the apps of a person may do.
+func (s *Service) ForgetMember(userID string) {
+	s.known.ForgetWhere(func(e cachedToken) bool { return e.who.UserID == userID })
+}
+
 // IsNew reports whether a text may be an access token that this node has not read from the database before.
 func (s *Service) IsNew(text secret.Text) bool {
 	if _, ok := organizationOf(text.Reveal(), accessPrefix); !ok {

@@ -155,7 +155,7 @@ type sight struct {
 // entities sees none of a person with access to others, because the apps of that person have access to them too.
 func sightOf(ctx context.Context, tx *db.Tx, who actor.Actor) (sight, error) {
 	if !who.Limited() {
-		return sight{who.Role == actor.Owner || who.Role == actor.Admin, who.UserID}, nil
+		return sight{who.UserID != "" && (who.Role == actor.Owner || who.Role == actor.Admin), who.UserID}, nil
 	}
 	if who.UserID == "" {
 		return sight{}, nil

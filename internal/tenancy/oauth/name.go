@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/bursarhq/bursar/internal/base/naming"
 )
 
 // nameProblem returns what is wrong with the name of an app, or nothing. People decide by the name, so it must be visible, must not be able
@@ -18,10 +18,10 @@ func nameProblem(name string) string {
 	case n == 0 || n > nameMax || strings.TrimSpace(name) != name || !utf8.ValidString(name) || strings.ContainsFunc(name, isHidden) ||
 		!strings.ContainsFunc(name, isSeen):
 		return fmt.Sprintf("must have 1 to %d characters that can be printed, without spaces at its ends", nameMax)
-	case skeleton(name) == serviceName:
-		return "must not be that of this service, because people would take the app for it: choose another one"
+	case readsAsService(name):
+		return "must not be that of this service or have it as a word, because people would take the app for a part of it: choose another one"
 	}
-	return ""
+	return naming.Problem(name, nameMax)
 }
 
 // isHidden reports whether a character has no place in a name: it is a control character, a space of an unusual width, or counts as a
@@ -32,24 +32,6 @@ func isHidden(c rune) bool {
 
 // isSeen reports whether a character can be seen on its own. Accents and variation selectors cannot.
 func isSeen(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsMark(c) && c != ' ' }
-
-// serviceName is the skeleton of the name of this service.
-const serviceName = "bursar"
-
-// lookAlikes are letters of other alphabets that look like those of the name of the service.
-var lookAlikes = strings.NewReplacer("в", "b", "ь", "b", "β", "b", "υ", "u", "ս", "u", "г", "r", "ѕ", "s", "ꜱ", "s", "а", "a", "α", "a",
-	"ʀ", "r", "ʙ", "b", "ᴜ", "u", "ᴀ", "a")
-
-// skeleton returns what a reader makes of a name at a glance: its letters and digits, whatever their case, width and accents.
-func skeleton(name string) string {
-	var out strings.Builder
-	for _, c := range norm.NFKD.String(name) {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) {
-			out.WriteRune(unicode.ToLower(c))
-		}
-	}
-	return lookAlikes.Replace(out.String())
-}
 
 // HostName returns a name for an app that has none: the host that people are sent back to. It is empty if there is no such host. The end of
 // a long one is kept, because that says whose it is.

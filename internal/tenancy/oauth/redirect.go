@@ -2,12 +2,13 @@ package oauth
 
 import (
 	"fmt"
-	"math"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/host"
 )
 
 // answerParameters are those that are added to the address of an app.
@@ -31,10 +32,13 @@ func redirectProblem(text string) string {
 		return "must begin with https, unless it is on the machine of the person (127.0.0.1, [::1] or localhost)"
 	case !strings.HasPrefix(text, "https://") && !isLoopback(text):
 		return "must begin with https, or with http on the machine of the person (127.0.0.1, [::1] or localhost)"
-	case !hostPattern.MatchString(u.Hostname()) || !possiblePort(u.Port()):
-		return "must have the name of a host, and a port from 1 to 65535 if it has one"
 	case hasDotSegment(u.EscapedPath()):
 		return "must have no . or .. in its path"
+	case encodedControl.MatchString(text):
+		return "must have no encoded control characters such as %00"
+	}
+	if problem := host.URLProblem(u); problem != "" {
+		return problem
 	}
 	for name := range u.Query() {
 		if slices.Contains(answerParameters, name) {
@@ -52,14 +56,9 @@ func hasDotSegment(path string) bool {
 	})
 }
 
-// hostPattern is that of the name of a host in the DNS, or of an address, as it is written in addresses.
-var hostPattern = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?(\.|$))+$|^[0-9A-Fa-f:.]+$`)
-
-// possiblePort reports whether a port, which may be empty, can exist.
-func possiblePort(text string) bool {
-	n, err := strconv.Atoi(text)
-	return text == "" || err == nil && n > 0 && n <= math.MaxUint16 && strconv.Itoa(n) == text
-}
+// encodedControl is that of a control character as it is written in addresses. Programs that decode it may take it for the end of the
+// address, or for a new line.
+var encodedControl = regexp.MustCompile(`%([01][0-9A-Fa-f]|7[Ff])`)
 
 // loopbackPattern is that of an address on the machine of the person, where apps listen that run there (RFC 8252): the host, the port, and
 // the rest.

@@ -43,7 +43,7 @@ func EndOfMember(ctx context.Context, tx *db.Tx, m access.Member) error {
 		return err
 	}
 	for _, before := range pending {
-		if before.Email != m.Email && (before.InvitedBy != m.UserID || mayInvite(m.Role, before.Role)) {
+		if before.Email != m.Email && (before.InvitedBy != m.UserID || mayInvite(m, before.Role)) {
 			continue
 		}
 		if _, err := revoke(ctx, tx, before); err != nil {
@@ -53,9 +53,10 @@ func EndOfMember(ctx context.Context, tx *db.Tx, m access.Member) error {
 	return nil
 }
 
-// mayInvite reports whether somebody with a role may invite somebody to another.
-func mayInvite(has, to actor.Role) bool {
-	return has == actor.Owner || has == actor.Admin && to != actor.Owner
+// mayInvite reports whether a member may invite somebody to a role. Who sees some legal entities only invites nobody, because an invitation
+// concerns the whole organization.
+func mayInvite(m access.Member, to actor.Role) bool {
+	return m.Role == actor.Owner || m.Role == actor.Admin && to != actor.Owner && len(m.LegalEntityIDs) == 0
 }
 
 // revoke revokes an invitation, and returns it as it is from then on.

@@ -87,7 +87,7 @@ func inviter(ctx context.Context, tx *db.Tx, i Invitation) (access.Member, error
 		return access.Member{}, nil
 	}
 	m, err := access.FindMember(ctx, tx, i.InvitedBy)
-	if fault.KindOf(err) == fault.NotFound || err == nil && !mayInvite(m.Role, i.Role) {
+	if fault.KindOf(err) == fault.NotFound || err == nil && !mayInvite(m, i.Role) {
 		return access.Member{}, errLink
 	}
 	return m, err

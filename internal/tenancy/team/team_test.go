@@ -423,6 +423,12 @@ func TestOnlyAnOwnerInvitesAnOwner(t *testing.T) {
 func TestAnInvitationIsWorthAsMuchAsTheRightsOfWhoHasMadeIt(t *testing.T) {
 	each(t, func(w *world) {
 		demoted, removed := w.member("demoted@acme.example", actor.Owner), w.member("removed@acme.example", actor.Admin)
+		limited := w.member("limited@acme.example", actor.Admin)
+		_, byLimited, err := w.InviteWithLink(limited, team.InviteParams{Email: "rob@acme.example", Role: actor.Admin})
+		w.must(err)
+		_, err = w.access.UpdateMember(w.owner(), actor.From(limited).UserID, access.UpdateMemberParams{
+			LegalEntityIDs: &[]string{w.made.LegalEntity.ID}})
+		w.must(err)
 		_, byDemoted, err := w.InviteWithLink(demoted, team.InviteParams{Email: grace, Role: actor.Owner})
 		w.must(err)
 		_, byRemoved, err := w.InviteWithLink(removed, team.InviteParams{Email: "mary@acme.example", Role: actor.Viewer})
@@ -431,7 +437,7 @@ func TestAnInvitationIsWorthAsMuchAsTheRightsOfWhoHasMadeIt(t *testing.T) {
 		w.must(err)
 		_, _, err = w.access.RemoveMember(w.owner(), actor.From(removed).UserID)
 		w.must(err)
-		for _, link := range []secret.Text{byDemoted, byRemoved} {
+		for _, link := range []secret.Text{byDemoted, byRemoved, byLimited} {
 			_, err := w.Find(w.Context(), secret.New(link.Reveal()[strings.LastIndex(link.Reveal(), "/")+1:]))
 			w.want(err, fault.NotFound)
 		}

@@ -3,7 +3,11 @@ package mailtest
 
 import (
 	"bufio"
+	"crypto/hmac"
+	"crypto/md5"
 	"crypto/tls"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"slices"
@@ -19,6 +23,9 @@ type Server struct {
 	TLS      *tls.Config // of connections that are encrypted; nil if none are
 	Implicit bool        // TLS from the start, and not by STARTTLS
 	UTF8     bool        // it supports SMTPUTF8
+
+	Mechanisms     []string // to sign in with, which it announces; nil: PLAIN; empty: it lets nobody sign in
+	User, Password string   // of its only account; without a name, anybody may sign in with any password
 
 	// Answers are given to the first lines that begin with a command; later ones are answered as usual. "hang" is no answer, and "close" the
 	// end of the connection.
@@ -152,14 +159,16 @@ func (c *conversation) usual(line string) {
 		if c.UTF8 {
 			c.say("250-SMTPUTF8")
 		}
-		c.say("250-8BITMIME")
-		c.say("250 AUTH PLAIN")
+		if mechanisms := c.mechanisms(); len(mechanisms) > 0 {
+			c.say("250-AUTH " + strings.Join(mechanisms, " "))
+		}
+		c.say("250 8BITMIME")
 	case "STARTTLS":
 		c.say("220 go")
 		c.conn = tls.Server(c.conn, c.TLS)
 		c.lines = bufio.NewReader(c.conn)
 	case "AUTH":
-		c.say("235 ok")
+		c.signIn(line)
 	case "DATA":
 		c.say("354 go")
 		if message, ok := c.read(); ok {
@@ -183,4 +192,51 @@ func (c *conversation) read() (message string, ok bool) {
 		}
 		b.WriteString(strings.TrimPrefix(line, "."))
 	}
+}
+
+// mechanisms returns the ways to sign in that are announced.
+func (s *Server) mechanisms() []string {
+	if s.Mechanisms == nil {
+		return []string{"PLAIN"}
+	}
+	return s.Mechanisms
+}
+
+// signIn lets in whoever gives the right name and password by a mechanism that is announced.
+func (c *conversation) signIn(line string) {
+	mechanism, initial, _ := strings.Cut(strings.TrimPrefix(line, "AUTH "), " ")
+	known := slices.ContainsFunc(c.mechanisms(), func(one string) bool { return strings.EqualFold(one, mechanism) })
+	var given, want string
+	switch {
+	case known && mechanism == "PLAIN":
+		given, want = decoded(initial), "\x00"+c.User+"\x00"+c.Password
+	case known && mechanism == "LOGIN":
+		given, want = c.ask("Username:")+" "+c.ask("Password:"), c.User+" "+c.Password
+	case known && mechanism == "CRAM-MD5":
+		const challenge = "<1896.697170952@mail.example.com>"
+		sum := hmac.New(md5.New, []byte(c.Password))
+		sum.Write([]byte(challenge))
+		given, want = c.ask(challenge), c.User+" "+hex.EncodeToString(sum.Sum(nil))
+	default:
+		c.say("504 unrecognized mechanism")
+		return
+	}
+	if c.User != "" && given != want {
+		c.say("535 5.7.8 wrong name or password")
+		return
+	}
+	c.say("235 ok")
+}
+
+// ask returns the answer to a question about who signs in.
+func (c *conversation) ask(question string) string {
+	c.say("334 " + base64.StdEncoding.EncodeToString([]byte(question)))
+	line, _ := c.lines.ReadString('\n') // the next command fails too if the connection has ended
+	return decoded(strings.TrimSpace(line))
+}
+
+// decoded returns what was sent as base64. What is none is no right password either.
+func decoded(text string) string {
+	plain, _ := base64.StdEncoding.DecodeString(text)
+	return string(plain)
 }

@@ -150,7 +150,7 @@ func (c *conforming) operation(r *http.Request) *huma.Operation {
 	}
 	_, pattern := c.mux.Handler(r)
 	method, at, found := strings.Cut(pattern, " ")
-	if !found || method != r.Method {
+	if !found || method != r.Method && !(r.Method == http.MethodHead && method == http.MethodGet) { // the server leaves out the body of HEAD
 		return nil
 	}
 	return c.api.Operation(method, at)

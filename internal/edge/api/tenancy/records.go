@@ -24,7 +24,8 @@ func Records() []wire.Record {
 			func(_ context.Context, k access.Key) APIKey { return viewAPIKey(k) }),
 		wire.Viewed(wire.RecordAt("user", "", identity.Events...).OnlyPrivileged(),
 			func(_ context.Context, e identity.SecurityEvent) SecurityEvent {
-				return SecurityEvent{UserID: e.UserID, Email: e.Email, Address: e.Address, UserAgent: e.UserAgent, Details: e.Details}
+				return SecurityEvent{UserID: e.UserID, Email: e.Email, Address: e.Address, UserAgent: e.UserAgent, Details: e.Details,
+					OccurredAt: wire.Timestamp(e.OccurredAt)}
 			}),
 		wire.Viewed(wire.RecordAt("oauth_client", "/v1/oauth-clients/{oauth_client_id}", "oauth_client.created", "oauth_client.revoked").
 			OnlyPrivileged(), func(_ context.Context, c oauth.Client) OAuthClient { return viewOAuthClient(c) }),

@@ -34,7 +34,7 @@ func (h handlers) team() []wire.Route {
 		wire.Prepared(wire.Delete(member, h.removeMember, "Remove a member, or leave the organization").Sensitive().
 			Describe("Revokes the API keys of the member, with those that were created with them, and disconnects the member's apps. Owners "+
 				"and admins remove others. Everybody can remove themselves, to leave the organization. The only owner cannot be removed.").
-			ReadOnly().NeedsScope(actor.ScopeAll).NeedsRole(actor.Roles...).MayConflict(), h.mayRemoveMember),
+			ForEveryRole().MayConflict(), h.mayRemoveMember),
 		wire.Get("/v1/team/invitations", h.listInvitations, "List invitations, newest first").WholeOrganization().Privileged(),
 		wire.Post("/v1/team/invitations", h.createInvitation, "Invite a person").Sensitive().
 			Describe("Mails a link with which the person becomes a member. It works once, for seven days. Somebody new sets a password; "+
@@ -52,16 +52,10 @@ func (h handlers) team() []wire.Route {
 func (h handlers) preferences() []wire.Route {
 	const one = "/v1/preferences/{name}"
 	return wire.Tag{Name: "Preferences", Description: "What users have set for themselves, such as the columns of a table."}.Routes(
-		ofUser(wire.Get("/v1/preferences", h.getPreferences, "Get your preferences")),
-		ofUser(wire.Put(one, h.setPreference, "Set one of your preferences")).MayConflict(),
-		ofUser(wire.Delete(one, h.deletePreference, "Delete one of your preferences")),
+		wire.Get("/v1/preferences", h.getPreferences, "Get your preferences").ForEveryRole(),
+		wire.Put(one, h.setPreference, "Set one of your preferences").ForEveryRole().MayConflict(),
+		wire.Delete(one, h.deletePreference, "Delete one of your preferences").ForEveryRole(),
 	)
-}
-
-// ofUser lets every user run an operation, whatever the role: it concerns only themselves.
-func ofUser(r wire.Route) wire.Route {
-	r.Need.Class = actor.Read
-	return r.NeedsRole(actor.Roles...)
 }
 
 func (h handlers) apiKeys() []wire.Route {
@@ -129,7 +123,7 @@ func (h handlers) apps() []wire.Route {
 			wire.Prepared(wire.Delete("/v1/connected-apps/{connected_app_id}", h.disconnectApp, "Disconnect an app").
 				Describe("People disconnect their own apps, owners and admins also those of others. The app's tokens stop working within a "+
 					"second, and the API keys that it created are revoked.").
-				ReadOnly().NeedsScope(actor.ScopeAll).NeedsRole(actor.Roles...), h.findConnectedApp),
+				ForEveryRole(), h.findConnectedApp),
 		),
 	)
 }

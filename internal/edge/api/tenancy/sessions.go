@@ -59,7 +59,7 @@ func (h handlers) chooseOrganization(ctx context.Context, in *struct{ Body Choos
 
 // describeMe returns who makes a request, and what they may do.
 func (h handlers) describeMe(ctx context.Context, v *wire.Visit, who actor.Actor) (wire.Data[Me], error) {
-	me := Me{Credential: Credential{Type: kindOf(who), ID: who.CredentialID()}, Role: db.OrNull(string(who.Role)),
+	me := Me{Credential: Credential{Type: kindOf(who), ID: who.CredentialID()},
 		Scopes: actor.ScopeNames(who.Scopes), LegalEntityIDs: append([]string{}, who.LegalEntityIDs...), AllowedActions: v.Allowed(who),
 		Organizations: []MyOrganization{}}
 	if who.UserID != "" {
@@ -67,6 +67,7 @@ func (h handlers) describeMe(ctx context.Context, v *wire.Visit, who actor.Actor
 		if err != nil {
 			return wire.Data[Me]{}, err
 		}
+		me.Role = db.OrNull(string(who.Role)) // a key of nobody has none
 		me.User = wire.OrNull[SignedInUser]{Value: &SignedInUser{ID: p.UserID, Email: p.Email, Name: db.OrNull(p.Name),
 			SecondFactor: p.HasSecondFactor()}}
 	}

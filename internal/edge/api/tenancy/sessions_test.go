@@ -234,6 +234,23 @@ func TestAnotherSiteCannotUseTheSessionOfABrowser(t *testing.T) {
 	})
 }
 
+func TestAKeyOfNobodyHasNoRole(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		key := n.Nobody(t, actor.Scopes...)
+		var me struct{ Data struct{ Role, User *string } }
+		a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/session", Key: key})
+		if err := json.Unmarshal(a.Body, &me); err != nil || me.Data.Role != nil || me.Data.User != nil {
+			t.Errorf("%s %v", a.Body, err)
+		}
+		n.ConnectApp(t, actor.ScopeRead)
+		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/connected-apps", Key: key}); !strings.Contains(string(a.Body), `"data":[]`) {
+			t.Errorf("it lists what people have connected: %s", a.Body)
+		}
+	})
+}
+
 func TestWhatMattersNeedsARecentProofOfWhoSomebodyIs(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {

@@ -95,4 +95,6 @@ type SecurityEvent struct {
 	Address   string            `json:"address" doc:"Network address that the request came from; empty for a command of the operator."`
 	UserAgent string            `json:"user_agent" doc:"What the browser or program calls itself."`
 	Details   map[string]string `json:"details" doc:"More about it, such as the session, the method, or why an attempt failed."`
+
+	OccurredAt string `json:"occurred_at" format:"date-time" doc:"When it happened. Such events are recorded some moments later, and not always in their order."`
 }

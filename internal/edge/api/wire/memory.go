@@ -9,7 +9,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // MemoryDefault is how many bytes the bodies of requests, what is built from them, and answers may take on a node unless it is told
@@ -229,7 +228,7 @@ type paged interface{ pageLimit() *int64 }
 // read again with a lower limit, so that it ends early: the cursor does not depend on the limit. A route that is Whole is read once.
 func (r *Route) Run(ctx context.Context, in any) (any, error) {
 	memory := ReservationFrom(ctx)
-	if memory == nil || r.Need.Class != actor.Read || r.Work == Backtest { // writes and back-tests read in parts, of which they keep little
+	if memory == nil || !r.Reads || r.Work == Backtest { // writes and back-tests read in parts, of which they keep little
 		return r.Call(ctx, in)
 	}
 	for {

@@ -29,6 +29,7 @@ type Route struct {
 	Idempotent     bool // it takes an Idempotency-Key
 	Grouped        bool // concurrent requests of an organization may share a database transaction
 	OwnTransaction bool // the handler opens its own database transactions
+	Reads          bool // it writes nothing
 	Conflicts      bool // it only reads, but may still answer with a conflict
 	Whole          bool // it takes a limit that bounds only a part of what it reads
 	Streams        bool // it can also be read as a stream of server-sent events
@@ -97,7 +98,7 @@ var (
 
 // Get describes a read.
 func Get[I, O any](path string, handler Handler[I, O], summary string) Route {
-	return newRoute(http.MethodGet, path, needRead, handler, summary)
+	return newRoute(http.MethodGet, path, needRead, handler, summary).ReadOnly()
 }
 
 // Post describes a write that takes an Idempotency-Key.
@@ -145,9 +146,15 @@ func (r Route) Creates() Route {
 	return r
 }
 
-// ReadOnly makes a POST a read that takes its parameters in the body.
+// ReadOnly makes a route a read, such as a POST that takes its parameters in the body.
 func (r Route) ReadOnly() Route {
-	r.Need.Class, r.Need.Scope, r.Idempotent = needRead.Class, needRead.Scope, false
+	r.Need.Class, r.Need.Scope, r.Idempotent, r.Reads = needRead.Class, needRead.Scope, false, true
+	return r
+}
+
+// ForEveryRole lets every member run a write, whatever the role, because it concerns only themselves, or because the handler decides.
+func (r Route) ForEveryRole() Route {
+	r.Need.Class, r.Need.Roles = actor.Read, actor.Roles
 	return r
 }
 
