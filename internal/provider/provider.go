@@ -1,6 +1,6 @@
 // Package provider defines what a connector to an external system does, and what all connectors share: how requests are sent, repeated and
-// paced, and how refusals are told apart. The packages below it each speak the wire format of one system. They turn its answers into records
-// and know nothing of the database.
+// paced, and how refusals are told apart. The packages below it each speak the wire format of one system. They turn its answers into
+// records and know nothing of the database.
 package provider
 
 import (
@@ -24,8 +24,8 @@ type Connector interface {
 	// Check asks whose the credentials of a session are, and what they permit.
 	Check(ctx context.Context, s *Session) (Account, error)
 
-	// Read returns the records of a ledger that follow a cursor, the oldest first. An empty cursor stands for the beginning. Reading again from
-	// the same cursor returns the same records, and perhaps later ones.
+	// Read returns the records of a ledger that follow a cursor, the oldest first. An empty cursor stands for the beginning. Reading again
+	// from the same cursor returns the same records, and perhaps later ones.
 	Read(ctx context.Context, s *Session, ledger, cursor string) (Page, error)
 }
 

@@ -3,12 +3,14 @@ package provider
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,6 +54,9 @@ type Dialer struct {
 	rate  Rate
 	http  *http.Client
 	nonce atomic.Int64 // the last one
+
+	mu    sync.Mutex
+	paces map[[sha256.Size]byte]*pace // by the hash of the API key
 }
 
 // NewDialer returns a dialer for the system of a description.
@@ -73,16 +78,41 @@ func NewDialer(d Description, c Config) *Dialer {
 // Open returns a session with credentials. A patient session repeats requests that fail for a reason that may pass; one that is not is for
 // callers who wait for the answer.
 func (d *Dialer) Open(c Credentials, patient bool) *Session {
-	s := &Session{Credentials: c, dialer: d, tries: 1, pace: newPace(d.rate)}
+	s := &Session{Credentials: c, dialer: d, tries: 1, pace: d.paceOf(c)}
 	if patient {
 		s.tries = triesMax
 	}
 	return s
 }
 
+// pacesMax is how many accounts are remembered with how much they may still ask.
+const pacesMax = 10_000
+
+// paceOf returns what keeps the sessions with an API key within the limit of the system.
+func (d *Dialer) paceOf(c Credentials) *pace {
+	key := [sha256.Size]byte{}
+	if !d.rate.Shared {
+		key = sha256.Sum256([]byte(c[APIKey].Reveal()))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.paces) >= pacesMax {
+		d.paces = nil // a system that is asked too often says so
+	}
+	if d.paces == nil {
+		d.paces = map[[sha256.Size]byte]*pace{}
+	}
+	if d.paces[key] == nil {
+		d.paces[key] = &pace{rate: d.rate}
+	}
+	return d.paces[key]
+}
+
 // Session is the access to one account. It is used by one goroutine at a time.
 type Session struct {
 	Credentials Credentials
+	// Learnt is what a connector has found out about the credentials, such as the kind of nonce that they need. It is kept for the session.
+	Learnt string
 
 	dialer *Dialer
 	tries  int

@@ -67,6 +67,17 @@ func Clean(text string) string {
 	return text
 }
 
+// symbolMax bounds the symbol of an asset, in bytes.
+const symbolMax = 64
+
+// Symbol returns the symbol of an asset as it is stored, and an empty text for what is none.
+func Symbol(text string) string {
+	if text = strings.ToUpper(strings.TrimSpace(text)); len(text) > symbolMax || text != Clean(text) {
+		return ""
+	}
+	return text
+}
+
 // Holdings returns the sums of assets as balances, without those that are zero, in the order of their symbols.
 func Holdings(sums map[string]money.Decimal) []Balance {
 	out := make([]Balance, 0, len(sums))

@@ -41,8 +41,8 @@ func (Connector) Describe() provider.Description {
 			{Name: provider.APIKey, Title: "API key", Max: 200},
 			{Name: provider.APISecret, Title: "Private key", Help: "Kraken shows it once, together with the API key.", Secret: true, Max: 200},
 		},
-		Advice: "In Kraken, under Settings, Connections & API, create a key with the permissions Query (funds) and Query ledger entries, and no " +
-			"other. Leave the query start and end dates empty, so that all of the history can be read.",
+		Advice: "In Kraken, under Settings, Connections & API, create a key with the permissions Query (funds) and Query ledger entries, and " +
+			"no other. Leave the query start and end dates empty, so that all of the history can be read.",
 		Ledgers:    []string{ledger},
 		Rate:       provider.Rate{Burst: 14, Every: 2 * time.Second}, // the limits of the tier Intermediate
 		Unverified: []string{"whether start and end of the ledger are inclusive", "limits of each tier", "a second factor on the key"},
@@ -107,7 +107,7 @@ func explain(a provider.Answer, into any) error {
 	}
 	said := answer.Error[0]
 	switch {
-	case said == "EAPI:Invalid key", said == "EAPI:Invalid signature", said == "EAPI:Bad request" && a.Status == http.StatusUnauthorized:
+	case said == "EAPI:Invalid key", said == "EAPI:Invalid signature":
 		return fault.Unauthorizedf("Kraken refuses the API key or its private key")
 	case said == "EAPI:Invalid nonce":
 		return fault.UnavailableBecause(errors.New(said), "Kraken has received a higher nonce with this API key. If that lasts, another program "+

@@ -36,16 +36,21 @@ type span struct {
 
 // entry is an entry of the ledger.
 type entry struct {
-	RefID   string        `json:"refid"`
-	Time    json.Number   `json:"time"`
-	Type    string        `json:"type"`
-	Subtype string        `json:"subtype"`
-	Asset   string        `json:"asset"`
-	Amount  money.Decimal `json:"amount"`
-	Fee     money.Decimal `json:"fee"`
+	RefID   string         `json:"refid"`
+	Time    json.Number    `json:"time"`
+	Type    string         `json:"type"`
+	Subtype string         `json:"subtype"`
+	Asset   string         `json:"asset"`
+	Amount  *money.Decimal `json:"amount"`
+	Fee     *money.Decimal `json:"fee"`
 }
 
-var errAsset = errors.New("it has no asset")
+// Why an entry is left out.
+var (
+	errForm   = errors.New("it is not in the form of Kraken's ledger")
+	errAsset  = errors.New("it has no asset")
+	errAmount = errors.New("it does not state its amount and its fee")
+)
 
 // list is what Kraken returns.
 type list struct {
@@ -100,18 +105,25 @@ func (Connector) Read(ctx context.Context, s *provider.Session, _, cursor string
 	return finish(out, at), nil
 }
 
+// parse returns an entry and its time, or why it is left out.
+func parse(original json.RawMessage) (e entry, at time.Time, err error) {
+	if json.Unmarshal(original, &e) != nil {
+		return e, at, errForm
+	}
+	switch at, err = provider.UnixSeconds(e.Time.String()); {
+	case err != nil:
+	case intake.KrakenAsset(e.Asset) == "":
+		err = errAsset
+	case e.Amount == nil || e.Fee == nil: // what is not stated is not zero
+		err = errAmount
+	}
+	return e, at, err
+}
+
 // add adds entries to a page.
 func add(out *provider.Page, entries map[string]json.RawMessage, at *span) {
 	for id, original := range entries {
-		e := entry{}
-		var when time.Time
-		err := json.Unmarshal(original, &e)
-		if err == nil {
-			when, err = provider.UnixSeconds(e.Time.String())
-		}
-		if err == nil && intake.KrakenAsset(e.Asset) == "" {
-			err = errAsset
-		}
+		e, when, err := parse(original)
 		if err != nil {
 			out.Omitted = append(out.Omitted, provider.Omission{ID: id, Reason: err.Error(), Original: original})
 			continue
@@ -121,7 +133,7 @@ func add(out *provider.Page, entries map[string]json.RawMessage, at *span) {
 			continue
 		}
 		records, _ := intake.KrakenEntry{ID: id, RefID: e.RefID, At: when, Type: e.Type, Subtype: e.Subtype, Asset: e.Asset,
-			Amount: e.Amount, Fee: e.Fee}.Records()
+			Amount: *e.Amount, Fee: *e.Fee}.Records()
 		for _, r := range records {
 			out.Records = append(out.Records, provider.Record{Record: r, Original: original})
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 // nonsense are values that replace others in answers.
-var nonsense = []any{nil, true, "", "x", "-", "1e400", "NaN", "９", -1, 1e300, 0, []any{}, map[string]any{}, []any{nil}, "\u0000", "99999999999999999999999999999999999999999999",
-	map[string]any{"": nil}}
+var nonsense = []any{nil, true, "", "x", "-", "1e400", "NaN", "９", -1, 1e300, 0, []any{}, map[string]any{}, []any{nil}, "\u0000",
+	"99999999999999999999999999999999999999999999", map[string]any{"": nil}}
 
 // answersChanged is how many answers are changed.
 const answersChanged = 400

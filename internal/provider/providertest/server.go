@@ -174,10 +174,16 @@ func HangUp(w http.ResponseWriter, answer func() *httptest.ResponseRecorder) {
 	_, _ = w.Write(a.Body.Bytes())
 }
 
-// Lost lets the request take effect, and loses its answer.
+// Lost lets the request take effect, and loses all but the first bytes of its answer. Without them, net/http would send a GET again by
+// itself.
 func Lost(w http.ResponseWriter, answer func() *httptest.ResponseRecorder) {
 	answer()
-	panic(http.ErrAbortHandler)
+	connection, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_, _ = io.WriteString(connection, "HTTP/1.1 ")
+	_ = connection.Close() // an error means that the connector has hung up
 }
 
 // Changed answers with a changed body.

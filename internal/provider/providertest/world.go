@@ -77,8 +77,8 @@ func (w *world) session(patient bool, change ...string) *provider.Session {
 // pagesMax bounds how many pages a synchronization reads.
 const pagesMax = 10_000
 
-// sync reads all ledgers to their ends, as the service does, and returns how many records are new. On an error it stops, with the cursors of
-// the pages that were read.
+// sync reads all ledgers to their ends, as the service does, and returns how many records are new. On an error it stops, with the cursors
+// of the pages that were read.
 func (w *world) sync(s *provider.Session) (added int, err error) {
 	w.Helper()
 	for _, ledger := range w.connector.Describe().Ledgers {
