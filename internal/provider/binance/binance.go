@@ -43,7 +43,7 @@ func (Connector) Describe() provider.Description {
 			"what happens within the wallets for margin, futures and options.",
 		Ledgers: []string{spot, earn, transfers},
 		// The limit is 6000 units in a minute for each address of the internet. Costs are stated in its units.
-		Rate: provider.Rate{Burst: 1500, Every: 12 * time.Millisecond},
+		Rate: provider.Rate{Burst: 1500, Every: 12 * time.Millisecond, Shared: true},
 		Unverified: []string{
 			"trades in assets that no balance and no other list shows, and in markets that were removed, are not found; removed markets " +
 				"are taken to be those that Binance calls invalid",

@@ -178,11 +178,11 @@ var failures = map[string]Failure{
 }
 
 // requestsTried is how many requests of a synchronization are failed, one in each.
-const requestsTried = 5
+const requestsTried = 3
 
 // survivesFailures fails each of the first requests in each way. A patient session does not notice.
 func survivesFailures(w *world, s Suite) {
-	w.fake.Add(history(2*s.PageSize + 1)...)
+	w.fake.Add(history(s.PageSize + 1)...)
 	for name, f := range failures {
 		for n := 1; n <= requestsTried; n++ {
 			w.cursors = map[string]string{}
@@ -197,7 +197,7 @@ func survivesFailures(w *world, s Suite) {
 
 // continuesAfterFailures fails each of the first requests in each way. A session without patience ends there, and the next one continues.
 func continuesAfterFailures(w *world, s Suite) {
-	w.fake.Add(history(2*s.PageSize + 1)...)
+	w.fake.Add(history(s.PageSize + 1)...)
 	for name, f := range failures {
 		for n := 1; n <= requestsTried; n++ {
 			w.cursors = map[string]string{}
