@@ -40,7 +40,7 @@ var restrictions = []restriction{
 		because: "what a provider calls things is known to its package alone"},
 	{pkg: "github.com/tink-crypto", allowed: []string{"internal/base/seal"},
 		because: "base/seal alone decides how secrets are encrypted"},
-	{pkg: "math/rand", allowed: []string{"internal/db", "bench"}, tests: anywhere,
+	{pkg: "math/rand", allowed: append([]string{"internal/db", "bench"}, testOnly...), tests: anywhere,
 		because: "randomness is injected so that a run can be replayed, and secrets need crypto/rand"},
 	{pkg: "log", exact: true,
 		because: "log lines are structured and carry the request id: use log/slog"},

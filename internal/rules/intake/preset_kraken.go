@@ -2,6 +2,7 @@ package intake
 
 import (
 	"strings"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 )
@@ -39,13 +40,10 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 	if id == "" {
 		return nil, "Kraken had not settled it yet: it has no txid, and appears again with one"
 	}
-	kind, subtype := e.text(k.kind), e.text(k.subtype)
-	r := Record{Line: e.row.line, ExternalID: id, Timestamp: e.instant(&k.clock, k.time, e.text(k.time)),
-		Currency:         krakenAsset(e.text(k.asset)),
-		ProviderCategory: kind, Description: kind, Group: e.text(k.ref), Memo: e.text(k.wallet)}
-	if subtype != "" {
-		r.ProviderCategory, r.Description = kind+"/"+subtype, kind+" "+subtype
-	}
+	entry := KrakenEntry{ID: id, RefID: e.text(k.ref), At: e.instant(&k.clock, k.time, e.text(k.time)), Type: e.text(k.kind),
+		Subtype: e.text(k.subtype), Asset: e.text(k.asset)}
+	r := entry.record()
+	r.Line, r.Memo = e.row.line, e.text(k.wallet)
 	if r.Currency == "" {
 		e.faultf(k.asset, "%q is not an asset", shorten(e.text(k.asset)))
 	}
@@ -57,7 +55,7 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 	if len(e.faults) > 0 {
 		return nil, ""
 	}
-	r.Type = krakenType(fold(kind), fold(subtype), amount.Sign())
+	r.Type = krakenType(fold(entry.Type), fold(entry.Subtype), amount.Sign())
 	e.stateBalance(k.balance, e.text(k.wallet)+" "+e.text(k.asset), r.Currency)
 	if paidIn := krakenAsset(e.text(k.feeCurrency)); paidIn != "" && paidIn != r.Currency && !fee.IsZero() {
 		return k.foreignFee(r, *amount, fee, paidIn), ""
@@ -68,6 +66,34 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 	}
 	return records, skipped
 }
+
+// KrakenEntry is an entry of the ledger of Kraken, as its API states it.
+type KrakenEntry struct {
+	ID, RefID            string
+	At                   time.Time
+	Type, Subtype, Asset string
+	Amount, Fee          money.Decimal
+}
+
+// record returns what does not depend on the amount.
+func (k KrakenEntry) record() Record {
+	r := Record{ExternalID: k.ID, Timestamp: k.At, Currency: krakenAsset(k.Asset), ProviderCategory: k.Type, Description: k.Type,
+		Group: k.RefID}
+	if k.Subtype != "" {
+		r.ProviderCategory, r.Description = k.Type+"/"+k.Subtype, k.Type+" "+k.Subtype
+	}
+	return r
+}
+
+// Records returns the records of an entry, with the ids that a file has for them. If nothing moved, it returns the reason to skip it.
+func (k KrakenEntry) Records() ([]Record, string) {
+	r := k.record()
+	r.Type = krakenType(fold(k.Type), fold(k.Subtype), k.Amount.Sign())
+	return buildRecords(r, k.Amount, k.Fee)
+}
+
+// KrakenAsset returns the usual symbol of an asset that Kraken calls by a name, and an empty text if it is none.
+func KrakenAsset(name string) string { return krakenAsset(name) }
 
 // value sets the value in USD, if the export has it, for assets that are not fiat.
 func (k *krakenRow) value(e *entry, r *Record) {

@@ -1,0 +1,20 @@
+// Package catalog lists the connectors to all systems.
+package catalog
+
+import (
+	"github.com/bursarhq/bursar/internal/provider"
+	"github.com/bursarhq/bursar/internal/provider/binance"
+	"github.com/bursarhq/bursar/internal/provider/bitget"
+	"github.com/bursarhq/bursar/internal/provider/bitstamp"
+	"github.com/bursarhq/bursar/internal/provider/coinbase"
+	"github.com/bursarhq/bursar/internal/provider/gemini"
+	"github.com/bursarhq/bursar/internal/provider/kraken"
+	"github.com/bursarhq/bursar/internal/provider/kucoin"
+	"github.com/bursarhq/bursar/internal/provider/okx"
+)
+
+// All returns the connectors, by the names of their systems.
+func All() []provider.Connector {
+	return []provider.Connector{binance.Connector{}, bitget.Connector{}, bitstamp.Connector{}, coinbase.Connector{}, gemini.Connector{},
+		kraken.Connector{}, kucoin.Connector{}, okx.Connector{}}
+}
