@@ -61,7 +61,8 @@ func TestTheDocumentSaysWhatTheConnectorsSay(t *testing.T) {
 }
 
 func describe(out *strings.Builder, d provider.Description) {
-	out.WriteString("\n## " + d.Title + "\n\n" + d.Advice + "\n\nWhat could not be verified without the real system, and what is not read:\n\n")
+	out.WriteString("\n## " + d.Title + "\n\n" + d.Advice + "\n\n" +
+		"What could not be verified without the real system, and what is not read:\n\n")
 	for _, text := range d.Unverified {
 		out.WriteString("- " + text + "\n")
 	}

@@ -70,7 +70,7 @@ const counting = "nonces increase"
 var (
 	// errNonce means that the nonces of a key are of the other kind.
 	errNonce = errors.New("the nonce is of the other kind")
-	errMaybe = errors.New("Gemini has received a higher nonce")
+	errMaybe = errors.New("a higher nonce has been received")
 )
 
 // post sends a request and decodes its answer.

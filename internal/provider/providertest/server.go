@@ -50,7 +50,8 @@ type Fake interface {
 	// Grant gives the credentials a right, and reports whether the system tells of it.
 	Grant(g provider.Grant) bool
 
-	server() *Server
+	// Base returns the server that the fake embeds.
+	Base() *Server
 }
 
 // Server is what all fakes share. Its clock is that of the test, unless Skew was called.
@@ -72,14 +73,15 @@ type Failure func(w http.ResponseWriter, answer func() *httptest.ResponseRecorde
 
 // Start starts the server of a fake.
 func Start(t testing.TB, f Fake, clock func() time.Time) {
-	s := f.server()
+	s := f.Base()
 	s.clock, s.failures, s.before = clock, map[int]Failure{}, map[int]func(){}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(f, w, r) }))
 	t.Cleanup(web.Close)
 	s.URL = web.URL
 }
 
-func (s *Server) server() *Server { return s }
+// Base returns the server, which a fake embeds.
+func (s *Server) Base() *Server { return s }
 
 func (s *Server) serve(f Fake, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)

@@ -38,7 +38,7 @@ type world struct {
 func newWorld(t *testing.T, s Suite) *world {
 	w := &world{T: t, connector: s.Connector, now: clock.NewManual(start), cursors: map[string]string{}, read: map[string]provider.Record{}}
 	w.fake = s.Fake()
-	w.Server = w.fake.server()
+	w.Server = w.fake.Base()
 	Start(t, w.fake, w.now.Now)
 	w.dialer = provider.NewDialer(s.Connector.Describe(), provider.Config{URL: w.URL, AllowPrivate: true, Clock: w.now, Sleep: w.sleep})
 	return w

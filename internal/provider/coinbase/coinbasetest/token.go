@@ -105,7 +105,11 @@ func verifyPoint(public, signed, signature []byte) bool {
 	if len(signature) != 2*half {
 		return false
 	}
-	key := ecdsa.PublicKey{Curve: elliptic.P256(), X: new(big.Int).SetBytes(public[:half]), Y: new(big.Int).SetBytes(public[half:])}
+	const uncompressed = 4 // how a point with both coordinates begins
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append([]byte{uncompressed}, public...))
+	if err != nil {
+		return false
+	}
 	digest := sha256.Sum256(signed)
-	return ecdsa.Verify(&key, digest[:], new(big.Int).SetBytes(signature[:half]), new(big.Int).SetBytes(signature[half:]))
+	return ecdsa.Verify(key, digest[:], new(big.Int).SetBytes(signature[:half]), new(big.Int).SetBytes(signature[half:]))
 }
