@@ -170,7 +170,7 @@ func (p *mapped) interpret(e *entry) ([]Record, string) {
 	if len(e.faults) > 0 {
 		return nil, ""
 	}
-	return p.buildRecords(e, r, *amount, fee, value)
+	return p.Movement(e, r, *amount, fee, value)
 }
 
 func (p *mapped) amountIndex() int {
@@ -206,7 +206,7 @@ func (p *mapped) readFee(e *entry, r *Record) fee {
 }
 
 // buildRecords combines amount, fee and net into the records of a row.
-func (p *mapped) buildRecords(e *entry, r Record, amount money.Decimal, f fee, value *Value) ([]Record, string) {
+func (p *mapped) Movement(e *entry, r Record, amount money.Decimal, f fee, value *Value) ([]Record, string) {
 	same := f.currency == r.Currency
 	if p.net.index >= 0 {
 		amount, f = p.reconcile(e, r.Currency, amount, f)

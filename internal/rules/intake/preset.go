@@ -55,8 +55,9 @@ func (p *preset) matches(header []string) bool {
 // pointColumn is a number column of a platform that always writes a decimal point.
 func pointColumn(index int) numeric { return numeric{index: index, mark: markPoint} }
 
-// buildRecords returns the records of a movement; if nothing moved, it returns a reason to skip the row.
-func buildRecords(r Record, amount, fee money.Decimal) ([]Record, string) {
+// Movement returns the records of a movement of amount, above zero for an inflow. The fee, in the same currency, is deducted from what
+// arrives and added to what leaves. r holds the rest of the record. If nothing moved, it returns the reason to skip it.
+func Movement(r Record, amount, fee money.Decimal) ([]Record, string) {
 	if amount.IsZero() && fee.IsZero() {
 		return nil, "nothing moved: the amount is zero"
 	}

@@ -82,7 +82,7 @@ func (b *binanceRow) interpret(e *entry) ([]Record, string) {
 	if binanceTrades[word] || binanceFees[word] {
 		r.Group = strings.Join([]string{"binance", e.text(b.user), e.text(b.account), r.Timestamp.Format(time.RFC3339)}, ":")
 	}
-	return buildRecords(r, *change, money.Decimal{})
+	return Movement(r, *change, money.Decimal{})
 }
 
 // zoneInName returns the offset that Binance puts into the file name, such as (UTC+1).

@@ -57,10 +57,10 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 	}
 	r.Type = krakenType(fold(entry.Type), fold(entry.Subtype), amount.Sign())
 	e.stateBalance(k.balance, e.text(k.wallet)+" "+e.text(k.asset), r.Currency)
-	if paidIn := krakenAsset(e.text(k.feeCurrency)); paidIn != "" && paidIn != r.Currency && !fee.IsZero() {
+	if paidIn := KrakenAsset(e.text(k.feeCurrency)); paidIn != "" && paidIn != r.Currency && !fee.IsZero() {
 		return k.foreignFee(r, *amount, fee, paidIn), ""
 	}
-	records, skipped := buildRecords(r, *amount, fee)
+	records, skipped := Movement(r, *amount, fee)
 	if len(records) == 1 {
 		k.value(e, &records[0])
 	}
@@ -77,7 +77,7 @@ type KrakenEntry struct {
 
 // record returns what does not depend on the amount.
 func (k KrakenEntry) record() Record {
-	r := Record{ExternalID: k.ID, Timestamp: k.At, Currency: krakenAsset(k.Asset), ProviderCategory: k.Type, Description: k.Type,
+	r := Record{ExternalID: k.ID, Timestamp: k.At, Currency: KrakenAsset(k.Asset), ProviderCategory: k.Type, Description: k.Type,
 		Group: k.RefID}
 	if k.Subtype != "" {
 		r.ProviderCategory, r.Description = k.Type+"/"+k.Subtype, k.Type+" "+k.Subtype
@@ -89,11 +89,8 @@ func (k KrakenEntry) record() Record {
 func (k KrakenEntry) Records() ([]Record, string) {
 	r := k.record()
 	r.Type = krakenType(fold(k.Type), fold(k.Subtype), k.Amount.Sign())
-	return buildRecords(r, k.Amount, k.Fee)
+	return Movement(r, k.Amount, k.Fee)
 }
-
-// KrakenAsset returns the usual symbol of an asset that Kraken calls by a name, and an empty text if it is none.
-func KrakenAsset(name string) string { return krakenAsset(name) }
 
 // value sets the value in USD, if the export has it, for assets that are not fiat.
 func (k *krakenRow) value(e *entry, r *Record) {
@@ -159,9 +156,9 @@ var krakenNames = map[string]string{
 	"XETC": "ETC", "XREP": "REP", "XMLN": "MLN", "XXDG": "DOGE", "XDG": "DOGE", "XICN": "ICN", "XDAO": "DAO", "XNMC": "NMC", "XXVN": "XVN",
 }
 
-// krakenAsset returns the usual symbol of an asset: without the letter for its class and without the suffix of the
-// wallet that holds it, such as .S for staked, which may follow the number of bonding days.
-func krakenAsset(name string) string {
+// KrakenAsset returns the usual symbol of an asset that Kraken calls by a name: without the letter for its class and without the suffix of
+// the wallet that holds it, such as .S for staked, which may follow the number of bonding days. It is empty for what is no asset.
+func KrakenAsset(name string) string {
 	name = cleanCurrency(name)
 	base, _, held := strings.Cut(name, ".")
 	if held && base != "" {

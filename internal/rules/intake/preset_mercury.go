@@ -75,5 +75,5 @@ func (m *mercuryRow) interpret(e *entry) ([]Record, string) {
 		return nil, ""
 	}
 	r.ExternalID = e.deriveID(stamp, amount.Fixed("USD"), account, e.text(m.bankText), e.text(m.reference), e.text(m.card))
-	return buildRecords(r, *amount, money.Decimal{})
+	return Movement(r, *amount, money.Decimal{})
 }

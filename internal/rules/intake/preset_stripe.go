@@ -69,7 +69,7 @@ func (p *stripeRow) interpret(e *entry) ([]Record, string) {
 	case stripeFees[fold(kind)] && amount.Sign() < 0:
 		r.Type = typeFee
 	}
-	return buildRecords(r, *amount, charged)
+	return Movement(r, *amount, charged)
 }
 
 // isDispute reports whether the description of an adjustment is one that Stripe uses for disputes.

@@ -129,12 +129,6 @@ func isFiat(currency string) bool {
 	return utf8.RuneCountInString(currency) == 3 && money.IsFiat(currency)
 }
 
-// Movement returns the records of a movement of amount, above zero for an inflow. The fee, in the same currency, is deducted from what
-// arrives and added to what leaves. r holds the rest of the record. If nothing moved, it returns the reason to skip it.
-func Movement(r Record, amount, fee money.Decimal) ([]Record, string) {
-	return buildRecords(r, amount, fee)
-}
-
 // legs are the records of one movement.
 type legs struct {
 	main Record
