@@ -13,16 +13,23 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
-// Connector reads accounts at one external system. Its methods may be called by several goroutines, each with a session of its own.
+// Connector connects to accounts at one external system. What else it can do follows from the interfaces below that it implements: Reader,
+// Balancer, Divided, Hosted, Revoker and Ledger. Its methods may be called by several goroutines, each with a session of its own.
 //
 // Errors have a kind (see package fault): Unauthorized if the system refuses the credentials, Forbidden if they lack a permission,
-// Unavailable if the same request may succeed later, and Conflict if it cannot be answered at all.
+// Unavailable if the same request may succeed later, and Conflict if it cannot be answered at all. Invalid names a field of the credentials
+// that is wrong by itself.
 type Connector interface {
 	// Describe says what the system is and what is needed to connect an account there.
 	Describe() Description
 
 	// Check asks whose the credentials of a session are, and what they permit.
 	Check(ctx context.Context, s *Session) (Account, error)
+}
+
+// Reader is a connector that reads what moved in an account.
+type Reader interface {
+	Connector
 
 	// Read returns the records of a ledger that follow a cursor, the oldest first. An empty cursor stands for the beginning. Reading again
 	// from the same cursor returns the same records, and perhaps later ones.
@@ -35,12 +42,45 @@ type Balancer interface {
 	Balances(ctx context.Context, s *Session) ([]Balance, error)
 }
 
+// Divided is a connector to a system that shows several accounts to one person, such as the accounts at a bank. Each becomes a source of its
+// own, and records and balances name theirs.
+type Divided interface {
+	// Parts returns the accounts.
+	Parts(ctx context.Context, s *Session) ([]Part, error)
+}
+
+// Part is one of several accounts of a connection.
+type Part struct {
+	ID       string // the system's own, as records state it
+	Name     string // for people
+	Kind     PartKind
+	Currency string // an ISO 4217 code; empty for a wallet or an exchange account
+	Chain    string // of a wallet
+	Address  string // of a wallet
+	Last4    string // of a bank account or a card; empty if it is not known
+}
+
+// PartKind is what a part is.
+type PartKind string
+
+// The kinds of parts.
+const (
+	BankAccount   PartKind = "bank"
+	CardAccount   PartKind = "card"
+	WalletAccount PartKind = "wallet"
+)
+
 // Kind is the kind of an external system.
 type Kind string
 
 // The kinds.
 const (
-	Exchange Kind = "exchange"
+	Exchange   Kind = "exchange"
+	Bank       Kind = "bank"
+	Card       Kind = "card"
+	Processor  Kind = "processor"
+	Chain      Kind = "chain"
+	Accounting Kind = "accounting"
 )
 
 // Description says what a system is and what is needed to connect an account there.
@@ -56,6 +96,10 @@ type Description struct {
 	Ledgers []string // what is read of an account, each with a cursor of its own
 	Rate    Rate     // how often requests may be sent
 
+	// Registered says that the operator of the service has to register it at the system first, and to configure the id and the secret that
+	// the system gives out (Session.Client).
+	Registered bool
+
 	// Unverified lists, for operators, what could not be checked without the real system.
 	Unverified []string
 }
@@ -65,18 +109,32 @@ const (
 	APIKey     = "api_key"
 	APISecret  = "api_secret"
 	Passphrase = "passphrase"
+	Subdomain  = "subdomain"
+	Address    = "address"
+	RPCURL     = "rpc_url"
+)
+
+// The names of credentials that connectors keep and nobody enters.
+const (
+	AccountID    = "account_id" // the system's id of the account
+	AccessToken  = "access_token"
+	RefreshToken = "refresh_token"
+	TokenExpires = "token_expires" // when the access token expires, in seconds since 1970
 )
 
 // Field is something that people enter to connect an account.
 type Field struct {
-	Name   string // in the API
-	Title  string // for people
-	Help   string
-	Secret bool // it is stored encrypted and never returned
-	Max    int  // characters
+	Name     string // in the API
+	Title    string // for people
+	Help     string
+	Secret   bool // forms hide what is typed
+	Open     bool // it is no credential: it is shown with the connection, such as the address of a wallet
+	Optional bool
+	Max      int      // characters
+	Choices  []string // the only values; nil means any
 }
 
-// Credentials are the values of fields, by name.
+// Credentials are the values of fields, by name, and what a connector keeps with them, such as tokens. They are stored encrypted.
 type Credentials map[string]secret.Text
 
 // Grant is something that credentials permit.
@@ -102,6 +160,7 @@ type Account struct {
 // Record is a movement with the text that the system has sent about it.
 type Record struct {
 	intake.Record
+	Part     string // the id of the part that it belongs to; empty if the connection is not divided
 	Original json.RawMessage
 }
 
@@ -122,7 +181,7 @@ type Gap struct {
 type Page struct {
 	Records []Record // the oldest first
 	Omitted []Omission
-	Removed []string // external ids of records that the system has taken back
+	Removed []string // external ids of records that the system has taken back, all parts together
 	Gaps    []Gap
 
 	Cursor string // the end of the page; an empty one stands for that of the request
@@ -133,4 +192,5 @@ type Page struct {
 type Balance struct {
 	Currency string
 	Amount   money.Decimal
+	Part     string // the id of the part that holds it; empty if the connection is not divided
 }

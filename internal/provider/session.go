@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -42,6 +43,7 @@ type Config struct {
 	AllowPrivate bool     // allow an address on a private network
 	Proxy        *url.URL // nil means none
 	Clock        clock.Clock
+	Client       Client // the registration of the service at the system, if it needs one
 
 	// Sleep waits; nil means for as long as it is told. Tests replace it.
 	Sleep func(ctx context.Context, d time.Duration) error
@@ -50,18 +52,20 @@ type Config struct {
 // Dialer opens sessions at one system. The sessions share its connections.
 type Dialer struct {
 	Config
-	title string
-	rate  Rate
-	http  *http.Client
-	nonce atomic.Int64 // the last one
+	title    string
+	rate     Rate
+	replaced bool
+	http     *http.Client
+	nonce    atomic.Int64 // the last one
 
 	mu    sync.Mutex
-	paces map[[sha256.Size]byte]*pace // by the hash of the API key
+	paces map[[sha256.Size]byte]*pace // by the hash of what tells accounts apart
 }
 
 // NewDialer returns a dialer for the system of a description.
 func NewDialer(d Description, c Config) *Dialer {
-	if c.URL == "" {
+	replaced := c.URL != ""
+	if !replaced {
 		c.URL = d.URL
 	}
 	c.URL = strings.TrimRight(c.URL, "/")
@@ -71,14 +75,14 @@ func NewDialer(d Description, c Config) *Dialer {
 	if c.Sleep == nil {
 		c.Sleep = sleep
 	}
-	return &Dialer{Config: c, title: d.Title, rate: d.Rate, http: outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy,
+	return &Dialer{Config: c, title: d.Title, rate: d.Rate, replaced: replaced, http: outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy,
 		BodyMax: bodyMax, Timeout: timeout, HeaderTimeout: timeout})}
 }
 
 // Open returns a session with credentials. A patient session repeats requests that fail for a reason that may pass; one that is not is for
 // callers who wait for the answer.
 func (d *Dialer) Open(c Credentials, patient bool) *Session {
-	s := &Session{Credentials: c, dialer: d, tries: 1, pace: d.paceOf(c)}
+	s := &Session{Credentials: c, dialer: d, tries: 1, pace: d.paceOf(c), base: d.URL}
 	if patient {
 		s.tries = triesMax
 	}
@@ -88,11 +92,11 @@ func (d *Dialer) Open(c Credentials, patient bool) *Session {
 // pacesMax is how many accounts are remembered with how much they may still ask.
 const pacesMax = 10_000
 
-// paceOf returns what keeps the sessions with an API key within the limit of the system.
+// paceOf returns what keeps the sessions at an account within the limit of the system.
 func (d *Dialer) paceOf(c Credentials) *pace {
 	key := [sha256.Size]byte{}
 	if !d.rate.Shared {
-		key = sha256.Sum256([]byte(c[APIKey].Reveal()))
+		key = sha256.Sum256([]byte(cmp.Or(c[APIKey].Reveal(), c[AccountID].Reveal(), c[Address].Reveal(), c[Subdomain].Reveal())))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,8 +117,11 @@ type Session struct {
 	Credentials Credentials
 	// Learnt is what a connector has found out about the credentials, such as the kind of nonce that they need. It is kept for the session.
 	Learnt string
+	// Keeper keeps credentials that are renewed. Without one they are kept for the session.
+	Keeper Keeper
 
 	dialer *Dialer
+	base   string
 	tries  int
 	pace   *pace
 	offset time.Duration // by how much the clock of the system is ahead of ours
@@ -139,7 +146,11 @@ func (s *Session) Nonce() int64 {
 
 // Request returns a request to the system. The path begins with a slash.
 func (s *Session) Request(ctx context.Context, method, path, query, body string) (*http.Request, error) {
-	address := s.dialer.URL + path
+	return s.RequestAt(ctx, method, s.base+path, query, body)
+}
+
+// RequestAt returns a request to an address without a query, such as one of the system that is not below the address of its API.
+func (s *Session) RequestAt(ctx context.Context, method, address, query, body string) (*http.Request, error) {
 	if query != "" {
 		address += "?" + query
 	}
@@ -149,6 +160,21 @@ func (s *Session) Request(ctx context.Context, method, path, query, body string)
 	}
 	return r, err
 }
+
+// Base returns the address that paths of requests are added to.
+func (s *Session) Base() string { return s.base }
+
+// Replaced reports whether the operator has replaced the address of the system.
+func (s *Session) Replaced() bool { return s.dialer.replaced }
+
+// UseBase replaces the address that paths of requests are added to, for a system with an address for each account.
+func (s *Session) UseBase(address string) { s.base = strings.TrimRight(address, "/") }
+
+// Client returns the registration of the service at the system.
+func (s *Session) Client() Client { return s.dialer.Client }
+
+// Title returns the name of the system for people.
+func (s *Session) Title() string { return s.dialer.title }
 
 // Answer is the answer to a request.
 type Answer struct {
@@ -161,13 +187,16 @@ type Answer struct {
 type Call struct {
 	Cost  int // in units of the limit of the system; 0 means 1
 	Build func(ctx context.Context) (*http.Request, error)
-	// Explain returns the error that an answer states, and nil for an answer that is a success. It returns ErrClock if the time is refused.
+	// Explain returns the error that an answer states, and nil for an answer that is a success. It returns ErrClock if the time is refused,
+	// and ErrExpired if a token has expired.
 	Explain func(Answer) error
+	// Renew returns credentials with a new token. It is called once if Explain returns ErrExpired, before the request is sent again.
+	Renew func(ctx context.Context, s *Session) (Credentials, error)
 }
 
 // Do sends a request, again if it fails for a reason that may pass, and returns the body of the answer.
 func (s *Session) Do(ctx context.Context, c Call) ([]byte, error) {
-	adjusted := false
+	adjusted, renewed := false, false
 	for try := 1; ; try++ {
 		if err := s.pace.take(ctx, max(c.Cost, 1), s.dialer.Clock.Now, s.dialer.Sleep); err != nil {
 			return nil, err
@@ -184,6 +213,17 @@ func (s *Session) Do(ctx context.Context, c Call) ([]byte, error) {
 				continue
 			}
 			err = Temporary(s.dialer.title, "the clock of this machine differs from that of %s", s.dialer.title)
+		}
+		if errors.Is(err, ErrExpired) {
+			if c.Renew != nil && !renewed {
+				renewed = true
+				if err := s.Renew(ctx, c.Renew); err != nil {
+					return nil, err
+				}
+				try--
+				continue
+			}
+			err = fault.Unauthorizedf("%s refuses the access that it was asked for a moment ago", s.dialer.title)
 		}
 		wait, again := s.repeat(ctx, err, try)
 		if !again {

@@ -83,7 +83,7 @@ func Holdings(sums map[string]money.Decimal) []Balance {
 	out := make([]Balance, 0, len(sums))
 	for currency, amount := range sums {
 		if !amount.IsZero() && currency != "" {
-			out = append(out, Balance{currency, amount})
+			out = append(out, Balance{Currency: currency, Amount: amount})
 		}
 	}
 	slices.SortFunc(out, func(a, b Balance) int { return cmp.Compare(a.Currency, b.Currency) })

@@ -16,7 +16,7 @@ import (
 
 // Suite says what is tested.
 type Suite struct {
-	Connector provider.Connector
+	Connector provider.Reader
 	Fake      func() Fake // a new one, with an empty account
 
 	// Wrong lists fields that make the system refuse the credentials if they are wrong. By default, all of them.

@@ -21,7 +21,7 @@ var start = time.Date(2026, 11, 2, 9, 30, 0, 0, time.UTC)
 // world is a connector, the fake of its system, and what was read so far.
 type world struct {
 	*testing.T
-	connector provider.Connector
+	connector provider.Reader
 	fake      Fake
 	*Server
 	now    *clock.Manual
