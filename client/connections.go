@@ -28,15 +28,20 @@ type Connection struct {
 	RetainedResources    []string              `json:"retained_resources"`
 	ETag                 string                `json:"etag"`
 	Guidance             Guidance              `json:"guidance"`
+	Settings             map[string]string     `json:"settings"`
+	RedirectURL          *string               `json:"redirect_url"`
+	Classify             *string               `json:"classify"`
+	SyncEveryMinutes     int                   `json:"sync_every_minutes"`
+	NextSyncAt           *time.Time            `json:"next_sync_at"`
 	CreatedAt            time.Time             `json:"created_at"`
 	UpdatedAt            *time.Time            `json:"updated_at"`
 }
 
-// AuthorizationAttempt is an authorization on a page of a provider.
+// AuthorizationAttempt is a setup on a page of a provider.
 type AuthorizationAttempt struct {
 	ID        string    `json:"id"`
 	Status    string    `json:"status"`
-	SetupURL  string    `json:"setup_url"`
+	SetupURL  *string   `json:"setup_url"`
 	ExpiresAt time.Time `json:"expires_at"`
 	Error     *string   `json:"error"`
 }
@@ -44,18 +49,79 @@ type AuthorizationAttempt struct {
 // CreateConnection describes a connection.
 type CreateConnection struct {
 	Provider       string   `json:"provider"`
-	Name           string   `json:"name"`
-	LegalEntityIDs []string `json:"legal_entity_ids"`
-	APIKey         string   `json:"api_key"`
-	WebhookSecret  string   `json:"webhook_secret,omitempty"`
+	Name           string   `json:"name,omitempty"`
+	LegalEntityIDs []string `json:"legal_entity_ids,omitempty"`
 	SourceID       string   `json:"source_id,omitempty"`
+	Classify       string   `json:"classify,omitempty"`
+	RedirectURL    string   `json:"redirect_url,omitempty"`
+
+	SyncEveryMinutes *int `json:"sync_every_minutes,omitempty"`
+
+	// What the provider needs, see Providers.
+	APIKey        string `json:"api_key,omitempty"`
+	APISecret     string `json:"api_secret,omitempty"`
+	Passphrase    string `json:"passphrase,omitempty"`
+	WebhookSecret string `json:"webhook_secret,omitempty"`
+	PublicToken   string `json:"public_token,omitempty"`
+	Subdomain     string `json:"subdomain,omitempty"`
+	Address       string `json:"address,omitempty"`
+	Chain         string `json:"chain,omitempty"`
+	RPCURL        string `json:"rpc_url,omitempty"`
+}
+
+// Provider is a system that accounts can be connected at.
+type Provider struct {
+	Name              string          `json:"name"`
+	Title             string          `json:"title"`
+	Kind              string          `json:"kind"`
+	Advice            string          `json:"advice"`
+	Fields            []ProviderField `json:"fields"`
+	Hosted            bool            `json:"hosted"`
+	Capabilities      []string        `json:"capabilities"`
+	RequiredCurrency  *string         `json:"required_currency"`
+	Available         bool            `json:"available"`
+	UnavailableReason *string         `json:"unavailable_reason"`
+}
+
+// ProviderField is something that has to be entered to connect an account.
+type ProviderField struct {
+	Name      string   `json:"name"`
+	Title     string   `json:"title"`
+	Help      *string  `json:"help"`
+	Secret    bool     `json:"secret"`
+	Required  bool     `json:"required"`
+	Shown     bool     `json:"shown"`
+	MaxLength int      `json:"max_length"`
+	Choices   []string `json:"choices"`
+}
+
+// ConnectionRun is a synchronization of a connection.
+type ConnectionRun struct {
+	ID           string     `json:"id"`
+	ConnectionID string     `json:"connection_id"`
+	Cause        string     `json:"cause"`
+	Status       string     `json:"status"`
+	Read         int64      `json:"read"`
+	Created      int64      `json:"created"`
+	Duplicates   int64      `json:"duplicates"`
+	Omitted      int64      `json:"omitted"`
+	Removed      int64      `json:"removed"`
+	ErrorMessage *string    `json:"error_message"`
+	StartedAt    time.Time  `json:"started_at"`
+	FinishedAt   *time.Time `json:"finished_at"`
 }
 
 // UpdateConnection describes changes; nil leaves a field as it is, and Null removes the webhook secret.
 type UpdateConnection struct {
 	Name          *string           `json:"name,omitempty"`
 	APIKey        *string           `json:"api_key,omitempty"`
+	APISecret     *string           `json:"api_secret,omitempty"`
+	Passphrase    *string           `json:"passphrase,omitempty"`
 	WebhookSecret *Nullable[string] `json:"webhook_secret,omitempty"`
+	RPCURL        *Nullable[string] `json:"rpc_url,omitempty"`
+	Classify      *Nullable[string] `json:"classify,omitempty"`
+
+	SyncEveryMinutes *int `json:"sync_every_minutes,omitempty"`
 }
 
 // Connections iterates over the connections in the order of their creation.
@@ -86,6 +152,30 @@ func (c *Client) Disconnect(ctx context.Context, id string) (Connection, error) 
 // SyncConnection has the account of a connection read again in the background.
 func (c *Client) SyncConnection(ctx context.Context, id string) (Connection, error) {
 	return post[Connection](ctx, c, connectionPath(id)+"/sync", nil)
+}
+
+// SyncSource has the connection of a source read again in the background.
+func (c *Client) SyncSource(ctx context.Context, sourceID string) (Connection, error) {
+	return post[Connection](ctx, c, "/v1/sources/"+url.PathEscape(sourceID)+"/sync", nil)
+}
+
+// Reauthorize begins another setup of a connection on a page of its provider. The browser then goes to an address, if it is not empty.
+func (c *Client) Reauthorize(ctx context.Context, id, redirectURL string) (Connection, error) {
+	body := map[string]string{}
+	if redirectURL != "" {
+		body["redirect_url"] = redirectURL
+	}
+	return post[Connection](ctx, c, connectionPath(id)+"/reauthorize", body)
+}
+
+// ConnectionRuns iterates over the synchronizations of a connection, the latest first.
+func (c *Client) ConnectionRuns(ctx context.Context, id string) iter.Seq2[ConnectionRun, error] {
+	return each[ConnectionRun](ctx, c, connectionPath(id)+"/runs", nil)
+}
+
+// Providers iterates over the systems that accounts can be connected at.
+func (c *Client) Providers(ctx context.Context) iter.Seq2[Provider, error] {
+	return each[Provider](ctx, c, "/v1/connections/providers", nil)
 }
 
 func connectionPath(id string) string { return "/v1/connections/" + url.PathEscape(id) }

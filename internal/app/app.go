@@ -118,6 +118,8 @@ type App struct {
 type Config struct {
 	Secrets      *seal.Key          // encrypts credentials and secrets; without one, connections and webhook endpoints cannot be created
 	ProviderURLs map[string]string  // addresses of providers that replace their own, by name
+	Registered   Registrations      // how the service is registered at providers, by name
+	ReturnURLs   []string           // beginnings of addresses that the browser may go to when an account was connected, besides PublicURL
 	AllowPrivate bool               // allow providers and webhook endpoints on private networks
 	Proxy        *url.URL           // for requests to providers and webhook endpoints; nil means none
 	Mail         *mail.Server       // for messages to people; nil means that they are written to files
@@ -126,6 +128,9 @@ type Config struct {
 	Breached     *password.Breached // passwords that nobody may choose; nil means none
 	PublicURL    string             // address of the service as people see it, without a slash at the end
 	OpenID       identity.OpenID    // a provider at which people may sign in instead
+
+	// Sleep waits for providers that allow no more requests; nil means for as long as it is told. Tests and benchmarks replace it.
+	Sleep func(ctx context.Context, d time.Duration) error
 }
 
 // New builds the application on a database, which need not answer yet, without access to other systems.
@@ -145,7 +150,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo).WithReserved(application.ReservedBy)
 	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate, Proxy: c.Proxy},
 		invoices)
-	connections := connection.NewService(d, c.Secrets).WithProvider(stripe.Name, processor, processor.Read)
+	connections := newConnections(d, c, processor)
 	events := feed.NewService(d)
 	hooks := webhook.NewService(d, c.Secrets, webhook.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy}).WithTypes(events.Types)
 	applications := application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections))
@@ -201,6 +206,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	a.Identity.Queue = func(ctx context.Context, tx *db.Tx, h identity.Happened) error { return a.queue(ctx, tx, h) }
 	a.OAuth.Queue = func(ctx context.Context, tx *db.Tx, j oauth.EndAuthorizations) error { return a.queue(ctx, tx, j) }
 	a.connectTeam()
+	connections.AfterSync = append(connections.AfterSync, a.classifyNew)
 	return a
 }
 
@@ -247,6 +253,7 @@ func (a *App) Work(ctx context.Context) error {
 	ctx = db.Background(ctx) // requests do not wait for any of it
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), a.Classification.NewRunner(a.log)
 	connections, reports := connection.NewRunner(a.Connections, a.log), application.NewReporter(a.Applications, a.log)
+	schedule := connection.NewPoller(a.Connections, a.log, connections.Wake)
 	cashRuns := a.CashRuns.NewRunner(a.log)
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
@@ -255,7 +262,7 @@ func (a *App) Work(ctx context.Context) error {
 				files.Wake()
 			case classification.EventCreated, classification.EventResumed:
 				runs.Wake()
-			case connection.EventCreated, connection.EventRequested:
+			case connection.EventCreated, connection.EventRequested, connection.EventActive:
 				connections.Wake()
 			case application.EventConfirmed:
 				reports.Wake()
@@ -295,7 +302,7 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns, connections, reports,
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns, connections, schedule, reports,
 		a.Access.NewUseRecorder(a.log)}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {

@@ -87,7 +87,7 @@ func (a *App) readBacklog(ctx context.Context) ([]prometheus.Metric, error) {
 		gauge(jobsWaiting, float64(jobs.Waiting)), gauge(jobLag, jobs.Oldest.Seconds()),
 		gauge(eventsWaiting, float64(events.Waiting)), gauge(eventLag, events.Oldest.Seconds()),
 	}
-	for _, kind := range []task.Kind{imports.Kind, classification.Kind, run.Kind, connection.Kind, application.ReportKind} {
+	for _, kind := range []task.Kind{imports.Kind, classification.Kind, run.Kind, connection.Task, application.ReportKind} {
 		found, err := kind.ReadStatus(ctx, a.DB)
 		if err != nil {
 			return nil, err

@@ -137,8 +137,7 @@ var StatedTables = []StatedTable{
 	{Table: "revaluation_releases", Resource: "revaluation", Key: "revaluation_id",
 		Order: "legal_entity_id, kind, unit, subject_id, order_key", Digest: true},
 
-	{Table: "connections", Resource: "connection", Key: "connection_id",
-		Unstated: map[string]string{"credentials": sealedText}},
+	{Table: "connections", Resource: "connection", Key: "connection_id"},
 
 	{Table: "customers", Resource: "customer", Key: "customer_id", Unstated: map[string]string{"search": searchText}},
 	{Table: "customer_identifiers", Resource: "customer", Key: "customer_id", Order: "kind, position",

@@ -4,6 +4,8 @@ const (
 	countsTransactions = "it restates transactions, which prevent the deletion themselves"
 
 	providersID = "it is the provider's id"
+
+	observed = "the import or the connection that stated it prevents the deletion itself"
 )
 
 var treasuryTables = []Table{
@@ -44,6 +46,9 @@ var treasuryTables = []Table{
 					WHERE tagging.organization_id = @org AND tagging.tag_id = {id}`},
 			{Column: "transaction_id", To: "transactions"},
 		}},
+	{Name: "transaction_originals", Kind: Tenant, Owner: "treasury/transaction",
+		Unaudited:  "it is what a provider has sent about a transaction, which is audited",
+		References: []Link{{Column: "transaction_id", To: "transactions"}}},
 	{Name: "transaction_texts", Kind: Local, Owner: "treasury/transaction"}, // This and the next four are SQLite's index of texts.
 	{Name: "transaction_texts_config", Kind: Local, Owner: "treasury/transaction"},
 	{Name: "transaction_texts_data", Kind: Local, Owner: "treasury/transaction"},
@@ -76,8 +81,14 @@ var treasuryTables = []Table{
 			{Column: "api_key_id", To: "api_keys"},
 		},
 		Unlinked: map[string]string{"request_id": requestID}},
-	{Name: "stated_balances", Kind: Tenant, Owner: "treasury/imports",
-		References: []Link{{Column: "source_id", To: "sources", Ignored: "its import prevents the deletion itself"}}},
+	{Name: "stated_balances", Kind: Tenant, Owner: "treasury/observation",
+		References: []Link{{Column: "source_id", To: "sources", Ignored: observed}}},
+	{Name: "observed_balances", Kind: Tenant, Owner: "treasury/observation",
+		Unaudited: "it repeats stated_balances, which are audited, as they were over time",
+		References: []Link{
+			{Column: "source_id", To: "sources", Ignored: observed},
+			{Column: "connection_id", To: "connections"},
+		}},
 	{Name: "import_chunks", Kind: Tenant, Owner: "treasury/imports", Unaudited: "it is a file on its way in",
 		References: []Link{{Column: "import_id", To: "imports"}}},
 	{Name: "import_faults", Kind: Tenant, Owner: "treasury/imports", Unaudited: "it says what could not be read and changed nothing",
@@ -87,10 +98,35 @@ var treasuryTables = []Table{
 		References: []Link{
 			{Column: "legal_entity_id", To: "legal_entities"},
 			{Column: "source_id", To: "sources", Fixes: []string{"legal_entity_id"}},
+			{Column: "item_id", To: "aggregator_items"},
 		},
 		Unlinked: map[string]string{"external_account_id": providersID}},
+	{Name: "connection_credentials", Kind: Tenant, Owner: "treasury/connection",
+		Unaudited:  "providers replace tokens by themselves; who connects an account or authorizes it again is audited",
+		References: []Link{{Column: "connection_id", To: "connections"}}},
 	{Name: "connection_syncs", Kind: Tenant, Owner: "treasury/connection",
-		Unaudited:  "it says how far a connection was read, which its transactions and invoices, which are audited, show",
+		Unaudited: "it says how far a connection was read, which its transactions and invoices, which are audited, show",
+		References: []Link{
+			{Column: "connection_id", To: "connections"},
+			{Column: "run_id", To: "connection_runs"},
+		}},
+	{Name: "connection_cursors", Kind: Tenant, Owner: "treasury/connection",
+		Unaudited:  "it says how far a connection was read, which its transactions, which are audited, show",
+		References: []Link{{Column: "connection_id", To: "connections"}}},
+	{Name: "connection_runs", Kind: Tenant, Owner: "treasury/connection", ID: "connection_run_id", One: "run", Many: "runs",
+		Unaudited:  "what a run has brought is audited with the transactions, and its end by itself",
+		References: []Link{{Column: "connection_id", To: "connections"}}},
+	{Name: "connection_gaps", Kind: Tenant, Owner: "treasury/connection",
+		Unaudited:  "it says what a provider does not tell and changed nothing",
+		References: []Link{{Column: "connection_id", To: "connections"}}},
+	{Name: "connection_withdrawals", Kind: Tenant, Owner: "treasury/connection",
+		Unaudited: "it says what a person has to look at and changed nothing",
+		References: []Link{
+			{Column: "connection_id", To: "connections"},
+			{Column: "transaction_id", To: "transactions"},
+		}},
+	{Name: "authorization_attempts", Kind: Tenant, Owner: "treasury/connection", ID: "authorization_attempt_id",
+		Unaudited:  "that a setup begins, fails or ends is audited with its connection",
 		References: []Link{{Column: "connection_id", To: "connections"}}},
 	{Name: "connection_events", Kind: Tenant, Owner: "treasury/connection",
 		Unaudited:  "it says what a provider has announced; what is then read from the provider is audited",

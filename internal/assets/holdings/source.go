@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
-	"github.com/bursarhq/bursar/internal/treasury/imports"
+	"github.com/bursarhq/bursar/internal/treasury/observation"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -82,7 +82,7 @@ func sourceBalances(ctx context.Context, tx *db.Tx, sourceID string) ([]SourceBa
 // positions, such as those of several chains, it is not known which of them a balance is of, and it is left out. So is money of an
 // account that several sources share.
 func (s *scope) observed(ctx context.Context, tx *db.Tx, src source.Source, held []Position) (map[string]*Observed, error) {
-	stated, err := imports.StatedBalances(ctx, tx, src.ID)
+	stated, err := observation.Latest(ctx, tx, src.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -32,8 +32,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/provider"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
-	"github.com/bursarhq/bursar/internal/treasury/connection"
 )
 
 // Timeouts of the server. Request bodies and responses have deadlines of their own, set where they are read and written.
@@ -60,6 +60,7 @@ type server struct {
 	allowPrivate bool
 	secretKey    string
 	providerURLs []string
+	returnURLs   []string
 	proxy        string
 	smtp         string
 	mailFrom     string
@@ -120,6 +121,8 @@ func (srv *server) flags(c *cobra.Command) {
 		"let apps that want to act for people register themselves; without it, owners register them, and the command oauth-clients create does")
 	c.Flags().StringArrayVar(&srv.providerURLs, "provider-url", nil,
 		"use another address for a provider, as name=URL; BURSAR_PROVIDER_<NAME>_URL does the same")
+	c.Flags().StringArrayVar(&srv.returnURLs, "return-url", nil,
+		"another address that the browser may go to after an account was connected, such as https://dashboard.example.com")
 	if v, ok := os.LookupEnv("BURSAR_SECRET_KEY"); ok {
 		srv.secretKey = v // not a flag, because others on the machine can read those
 	}
@@ -153,7 +156,7 @@ func (srv *server) access(data string) (app.Config, error) {
 	out := app.Config{Secrets: seal.New(secret.New(srv.secretKey), filepath.Join(data, seal.File)), AllowPrivate: srv.allowPrivate,
 		ProviderURLs: map[string]string{}, MailFolder: filepath.Join(data, app.MailFolder)}
 	named := srv.providerURLs
-	for _, name := range connection.Providers {
+	for _, name := range app.ProviderNames() {
 		if v := os.Getenv("BURSAR_PROVIDER_" + strings.ToUpper(name) + "_URL"); v != "" {
 			named = append([]string{name + "=" + v}, named...) // flags take precedence
 		}
@@ -162,12 +165,21 @@ func (srv *server) access(data string) (app.Config, error) {
 		name, address, _ := strings.Cut(text, "=")
 		parsed, err := url.Parse(address)
 		if err != nil || parsed.Host == "" || !slices.Contains([]string{"http", "https"}, parsed.Scheme) ||
-			!slices.Contains(connection.Providers, name) {
+			!slices.Contains(app.ProviderNames(), name) {
 			return out, &usageError{fmt.Errorf("--provider-url must be the name of a provider and its URL, such as "+
 				"stripe=https://stripe.example.com, but is %q", text), "bursar serve"}
 		}
 		out.ProviderURLs[name] = strings.TrimSuffix(address, "/")
 	}
+	out.Registered = registrations()
+	for _, address := range srv.returnURLs {
+		parsed, err := url.Parse(address)
+		if err != nil || parsed.Host == "" || !slices.Contains([]string{"http", "https"}, parsed.Scheme) {
+			return out, &usageError{fmt.Errorf("--return-url must be the beginning of an address, such as https://dashboard.example.com, but is %q",
+				address), "bursar serve"}
+		}
+	}
+	out.ReturnURLs = srv.returnURLs
 	if srv.breached != "" {
 		var err error
 		if out.Breached, err = password.OpenBreached(srv.breached); err != nil {
@@ -175,6 +187,19 @@ func (srv *server) access(data string) (app.Config, error) {
 		}
 	}
 	return out, srv.reach(&out)
+}
+
+// registrations returns how the service is registered at providers. Secrets are read from the environment, because others on the machine can
+// read the arguments of a program.
+func registrations() app.Registrations {
+	out := app.Registrations{}
+	for _, name := range app.ProviderNames() {
+		prefix := "BURSAR_PROVIDER_" + strings.ToUpper(name)
+		if id := os.Getenv(prefix + "_CLIENT_ID"); id != "" {
+			out[name] = provider.Client{ID: id, Secret: secret.New(os.Getenv(prefix + "_CLIENT_SECRET"))}
+		}
+	}
+	return out
 }
 
 // reach adds the proxy and the mail server. Errors do not repeat their addresses, which may contain passwords.

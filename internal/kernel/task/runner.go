@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// runsMax is how many tasks of a kind one node runs at a time, each of another organization: tasks of one would wait for
-	// its state row anyway, and keep others from running.
+	// runsMax is how many tasks of a kind one node runs at a time, unless the kind says otherwise.
 	runsMax = 2
 	// pollEvery is how often a node looks for tasks that nobody has claimed, such as one whose node died.
 	pollEvery = 2 * time.Second
@@ -31,12 +30,13 @@ type Runner struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
-	active map[string]bool // the organizations whose tasks this node runs
+	active map[string]int // how many tasks of which organizations this node runs
+	count  int            // how many in all
 }
 
 // NewRunner returns a runner that is not started yet. The function do claims a task and works on it until it is done.
 func NewRunner(k Kind, d *db.DB, log *slog.Logger, do func(ctx context.Context, organizationID, taskID string) error) *Runner {
-	r := &Runner{kind: k, db: d, do: do, log: log, wake: make(chan struct{}, 1), active: map[string]bool{}}
+	r := &Runner{kind: k, db: d, do: do, log: log, wake: make(chan struct{}, 1), active: map[string]int{}}
 	r.Loop = lifecycle.New(r.run)
 	return r
 }
@@ -72,7 +72,7 @@ func (r *Runner) run(ctx context.Context, started func()) {
 func (r *Runner) startWaiting(ctx context.Context, running *sync.WaitGroup) {
 	var found []waiting
 	err := r.db.ReadAcross(ctx, "a runner runs the tasks of all organizations", func(ctx context.Context, tx *db.Tx) (err error) {
-		found, err = selectWaiting(ctx, tx, r.kind, 2*runsMax) // some of them may be of organizations that are active
+		found, err = selectWaiting(ctx, tx, r.kind, 2*r.kind.together()) // some of them may be of organizations that are active
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
@@ -99,10 +99,11 @@ func (r *Runner) startWaiting(ctx context.Context, running *sync.WaitGroup) {
 func (r *Runner) begin(organizationID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.active[organizationID] || len(r.active) == runsMax {
+	if r.active[organizationID] >= r.kind.each() || r.count == r.kind.together() {
 		return false
 	}
-	r.active[organizationID] = true
+	r.active[organizationID]++
+	r.count++
 	return true
 }
 
@@ -110,7 +111,10 @@ func (r *Runner) begin(organizationID string) bool {
 func (r *Runner) end(organizationID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.active, organizationID)
+	r.count--
+	if r.active[organizationID]--; r.active[organizationID] == 0 {
+		delete(r.active, organizationID)
+	}
 }
 
 // runTask runs a task. A panic in it becomes an error, because it must not end the service.

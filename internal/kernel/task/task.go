@@ -28,7 +28,22 @@ var ErrClaimed = errors.New("task: claimed by somebody else")
 // others in which nothing is left to do), claim, claimed_until, tries, created_at and started_at.
 type Kind struct {
 	Noun, Table, Key string
+
+	// Together is how many tasks of the kind a node runs at a time, and Each how many of one organization; 0 means 2 and 1. Tasks that mostly
+	// compute and write would wait for each other anyway, and keep others from running.
+	Together, Each int
 }
+
+// together returns how many tasks of the kind a node runs at a time.
+func (k Kind) together() int {
+	if k.Together == 0 {
+		return runsMax
+	}
+	return k.Together
+}
+
+// each returns how many tasks of one organization it runs at a time.
+func (k Kind) each() int { return max(k.Each, 1) }
 
 // Claim is the exclusive right to work on a task.
 type Claim struct {

@@ -24,12 +24,37 @@ func New(d *db.DB, c Config, invoices *invoice.Service) *Provider {
 	return &Provider{db: d, backends: backend(c), invoices: invoices}
 }
 
+// The names of the fields of a connection.
+const (
+	apiKey        = "api_key"
+	webhookSecret = "webhook_secret"
+	// fieldMax bounds a field, in characters.
+	fieldMax = 500
+)
+
+// Connections describes Stripe as a provider of connections.
+func (p *Provider) Connections() connection.Provider {
+	return connection.Provider{
+		Name: Name, Title: "Stripe", Kind: connection.Processor,
+		Advice: "In the dashboard of Stripe, under Developers, API keys, create a restricted key (rk_) that may read accounts, balances, balance " +
+			"transactions with their sources, customers, invoices and events, and that may write invoices and payment records if payments are to " +
+			"be reported.",
+		Fields: []connection.Field{
+			{Name: apiKey, Title: "API key", Secret: true, Max: fieldMax},
+			{Name: webhookSecret, Title: "Webhook secret", Help: "Without it, webhooks of Stripe are not accepted.", Secret: true, Optional: true,
+				Max: fieldMax},
+		},
+		Capabilities: []string{"import_transactions", "import_invoices", "mark_invoices_paid"},
+		Check:        p.Check, Read: p.Read,
+	}
+}
+
 func (p *Provider) now() time.Time { return p.db.Clock().Now() }
 
 // Check asks Stripe for the account of an API key, and for a record of each kind that is read. A key that may not read the account is
 // refused: without its id, nobody could tell that it is connected already, and what it has would be counted twice.
-func (p *Provider) Check(ctx context.Context, credentials connection.Credentials) (out connection.Account, err error) {
-	c := p.client(credentials.APIKey)
+func (p *Provider) Check(ctx context.Context, credentials connection.Credentials, _ connection.Keeper) (out connection.Account, err error) {
+	c := p.client(credentials[apiKey])
 	c.tries = 1 // somebody waits for the answer
 	err = c.do(ctx, func() error {
 		account, err := c.V1Accounts.Retrieve(ctx, nil)

@@ -33,7 +33,7 @@ func (p *Provider) Report(connections *connection.Service) application.Processor
 		}
 		var refused, passing error
 		for _, o := range opened {
-			r := &report{Payment: pay, provider: p, client: p.client(o.APIKey)}
+			r := &report{Payment: pay, provider: p, client: p.client(o.Credentials[apiKey])}
 			i, err := r.read(ctx)
 			switch fault.KindOf(err) {
 			case fault.NotFound: // it is an invoice of another account

@@ -41,7 +41,7 @@ type sync struct {
 
 // Read reads what has changed at Stripe, page by page, and then what events have announced.
 func (p *Provider) Read(ctx context.Context, w *connection.Work) error {
-	s := &sync{Work: w, provider: p, client: p.client(w.APIKey)}
+	s := &sync{Work: w, provider: p, client: p.client(w.Credentials[apiKey])}
 	for w.Stage != "" && w.Stage != lastStage {
 		var err error
 		switch w.Stage {
@@ -231,13 +231,19 @@ func (s *sync) add(all []*api.BalanceTransaction, added *int) writes {
 		if err != nil {
 			return err
 		}
-		if added != nil {
-			*added = 0
-			for _, a := range made {
-				if !a.Duplicate {
-					*added++
-				}
+		counts := connection.Counts{Read: int64(len(all)), Omitted: int64(len(omitted))}
+		for _, a := range made {
+			if a.Duplicate {
+				counts.Duplicates++
+			} else {
+				counts.Created++
 			}
+		}
+		if added != nil {
+			*added = int(counts.Created)
+		}
+		if err := s.Count(ctx, tx, counts); err != nil {
+			return err
 		}
 		return s.Settle(ctx, tx, omitted, read)
 	}

@@ -28,7 +28,7 @@ func Receive(ctx context.Context, s *connection.Service, connectionID string, bo
 // verify checks the signature of a webhook, which must not be older than five minutes, and returns its event. It reports whether the event
 // concerns anything that is read.
 func verify(body []byte, signature string, c connection.Credentials) (e connection.Event, concerns bool, err error) {
-	event, err := webhook.ConstructEventWithOptions(body, signature, c.WebhookSecret.Reveal(), webhook.ConstructEventOptions{
+	event, err := webhook.ConstructEventWithOptions(body, signature, c[webhookSecret].Reveal(), webhook.ConstructEventOptions{
 		Tolerance: webhook.DefaultTolerance, IgnoreAPIVersionMismatch: true}) // the objects of events are not used, only their ids
 	if err != nil {
 		return e, false, err

@@ -43,7 +43,7 @@ func (s *Service) Receive(ctx context.Context, provider, connectionID string,
 		}
 	}
 	e, concerns, err := verify(credentials)
-	if err != nil || credentials.WebhookSecret.IsZero() {
+	if err != nil || credentials[webhookSecret].IsZero() {
 		return ErrNotAccepted
 	}
 	for _, text := range []string{e.ID, e.Type, e.ObjectType, e.ObjectID} {
@@ -67,7 +67,7 @@ func (s *Service) Receive(ctx context.Context, provider, connectionID string,
 			return nil
 		}
 		if waiting >= eventsWaitingMax {
-			return requestSync(ctx, tx, connectionID)
+			return requestSync(ctx, tx, connectionID, CauseSchedule)
 		}
 		e.ReceivedAt = tx.Now()
 		if isNew, err := insertEvent(ctx, tx, connectionID, e); err != nil || !isNew || refused {
@@ -84,6 +84,13 @@ func (s *Service) findAcross(ctx context.Context, connectionID string) (c Connec
 		if fault.KindOf(err) == fault.NotFound {
 			err = nil
 		}
+		return err
+	})
+	if err != nil || organizationID == "" {
+		return c, organizationID, err
+	}
+	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		c, err = selectOne(ctx, tx, connectionID, "") // with its credentials
 		return err
 	})
 	return c, organizationID, err

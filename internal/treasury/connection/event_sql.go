@@ -2,6 +2,8 @@ package connection
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -55,21 +57,30 @@ func deleteHandled(ctx context.Context, tx *db.Tx, before time.Time) error {
 // verifyRow is a connection with what must agree with it.
 type verifyRow struct {
 	row
-	SyncStatus *string `db:"sync_status"`
+	SyncStatus     *string `db:"sync_status"`
+	HasCredentials bool    `db:"has_credentials"`
 }
 
 func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
 	return db.All[verifyRow](ctx, tx, "SELECT "+db.Columns[row]()+`,
-		(SELECT p.status FROM connection_syncs p WHERE p.organization_id = @org AND p.connection_id = connections.connection_id) AS sync_status
+		(SELECT p.status FROM connection_syncs p WHERE p.organization_id = @org AND p.connection_id = connections.connection_id) AS sync_status,
+		EXISTS (SELECT 1 FROM connection_credentials k WHERE k.organization_id = @org AND k.connection_id = connections.connection_id)
+		AS has_credentials
 		FROM connections WHERE organization_id = @org ORDER BY connection_id`)
 }
 
 // selectOrphans reads the ids of rows of a table whose connection does not exist.
 func selectOrphans(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, `SELECT p.connection_id FROM connection_syncs p WHERE p.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c WHERE c.organization_id = @org AND c.connection_id = p.connection_id)
-		UNION SELECT e.connection_id FROM connection_events e WHERE e.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections d WHERE d.organization_id = @org AND d.connection_id = e.connection_id)
-		UNION SELECT o.connection_id FROM connection_omissions o WHERE o.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections f WHERE f.organization_id = @org AND f.connection_id = o.connection_id) ORDER BY 1`)
+	parts := make([]string, len(dependents))
+	for n, name := range dependents {
+		alias := fmt.Sprintf("d%d", n)
+		parts[n] = "SELECT " + alias + ".connection_id FROM " + name + " " + alias + " WHERE " + alias + ".organization_id = @org AND NOT EXISTS " +
+			"(SELECT 1 FROM connections c" + alias + " WHERE c" + alias + ".organization_id = @org AND c" + alias + ".connection_id = " + alias +
+			".connection_id)"
+	}
+	return db.All[string](ctx, tx, strings.Join(parts, " UNION ")+" ORDER BY 1")
 }
+
+// dependents are the tables whose rows belong to connections.
+var dependents = []string{syncTable, "connection_events", "connection_omissions", "connection_credentials", "connection_cursors",
+	"connection_runs", "connection_gaps", "connection_withdrawals", "authorization_attempts"}

@@ -41,3 +41,9 @@ func deleteOmissions(ctx context.Context, tx *db.Tx, connectionID, kind string, 
 		"record_id {any}", connectionID, kind, ids)
 	return err
 }
+
+// selectOmitted returns those of some ids whose records were left out.
+func selectOmitted(ctx context.Context, tx *db.Tx, connectionID string, ids []string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT record_id FROM connection_omissions WHERE organization_id = @org AND connection_id = ? AND "+
+		"record_id {any}", connectionID, ids)
+}

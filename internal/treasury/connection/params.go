@@ -1,10 +1,10 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,33 +14,41 @@ import (
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// credentialMax is the maximum length of an API key or a secret in characters.
-const credentialMax = 500
-
-// Providers lists the providers that connections are planned for. Those without a connector are not available yet.
+// Providers lists the providers that the contract names, apart from the blockchains. Those without a connector are not available yet.
 var Providers = []string{
 	"binance", "bitget", "bitstamp", "coinbase", "gemini", "kraken", "kucoin", "okx", "plaid", "ramp", "brex", "stripe", "quickbooks", "xero",
 	"netsuite", "rillet", "campfire", "bitcoin", "ethereum", "solana", "file",
 }
 
+const (
+	// syncMinutesDefault is how often the schedule looks for something new unless a connection says otherwise.
+	syncMinutesDefault = 15
+	// syncMinutesMin and syncMinutesMax bound how often it can be told to look.
+	syncMinutesMin = 5
+	syncMinutesMax = 7 * 24 * 60
+)
+
 // CreateParams describe a new connection.
 type CreateParams struct {
 	Provider       string
-	Name           string
+	Name           string // empty: the name of the provider, where that is allowed
 	LegalEntityIDs []string
 	SourceID       string // empty: that of an earlier connection to the same account, or a new one
-	Credentials    Credentials
+	Fields         Credentials
+	Classify       Classify
+	SyncMinutes    *int
+	ReturnTo       string // where the browser goes after a setup on a page of the provider
 }
 
-// UpdateParams are the requested changes; nil leaves a field as it is, and an empty webhook secret removes it.
+// UpdateParams are the requested changes; nil leaves a field as it is.
 type UpdateParams struct {
-	Name          *string
-	APIKey        *secret.Text
-	WebhookSecret *secret.Text
+	Name        *string
+	Fields      Credentials // an empty text removes an optional field
+	Classify    *Classify   // an empty one means that nothing happens to new transactions
+	SyncMinutes *int
 }
 
 // validateName collects the faults of a name, and returns it as it is stored.
@@ -52,128 +60,233 @@ func validateName(faults *fault.List, name string) string {
 	return name
 }
 
-// validateCredential collects the faults of an API key or a secret. Messages never repeat it.
-func validateCredential(faults *fault.List, field string, c secret.Text) {
-	text := c.Reveal()
+// validate collects the faults of the value of a field. Messages never repeat it, unless it is shown anyway.
+func (f Field) validate(faults *fault.List, value secret.Text) {
+	text := value.Reveal()
+	lines := strings.HasPrefix(strings.TrimSpace(text), "-----BEGIN ") // a private key in PEM
 	switch {
 	case strings.TrimSpace(text) == "":
-		faults.Addf(field, "must not be empty")
-	case utf8.RuneCountInString(text) > credentialMax:
-		faults.Addf(field, "must have at most %d characters", credentialMax)
-	case strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || unicode.IsSpace(r) || unicode.IsControl(r) }):
-		faults.Addf(field, "must consist of printable ASCII characters without spaces")
+		faults.Addf(f.Name, "must not be empty")
+	case utf8.RuneCountInString(text) > f.Max:
+		faults.Addf(f.Name, "must have at most %d characters", f.Max)
+	case !lines && strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || unicode.IsSpace(r) || unicode.IsControl(r) }):
+		faults.Addf(f.Name, "must consist of printable ASCII characters without spaces")
+	case f.Choices != nil && !slices.Contains(f.Choices, text):
+		faults.Addf(f.Name, "must be one of %s", strings.Join(f.Choices, ", "))
 	}
 }
 
-// connector returns the connector of a provider, and collects a fault if there is none.
-func (s *Service) connector(faults *fault.List, provider string) Connector {
-	found, ok := s.connectors[provider]
+// provider returns a provider, and collects a fault if there is none.
+func (s *Service) provider(faults *fault.List, name string) (Provider, bool) {
+	found, ok := s.providers[name]
 	switch {
+	case ok && found.Unavailable != "":
+		faults.Addf("provider", "%s", found.Unavailable)
 	case ok:
-	case slices.Contains(Providers, provider):
-		faults.Addf("provider", "%s is not available yet, available: %s", provider, strings.Join(s.available(), ", "))
+	case slices.Contains(Providers, name):
+		faults.Addf("provider", "%s is not available yet, available: %s", name, strings.Join(s.available(), ", "))
 	default:
 		faults.Addf("provider", "must be one of the providers of the documentation, available: %s", strings.Join(s.available(), ", "))
 	}
-	return found
+	return found, ok
+}
+
+// validateFields collects the faults of the fields of a new connection. Without required ones, the setup is on a page of the provider, if it
+// has one.
+func (p Provider) validateFields(faults *fault.List, given Credentials) (hosted bool) {
+	missing := []string{}
+	for _, f := range p.Fields {
+		value, sent := given[f.Name]
+		switch {
+		case sent && !value.IsZero():
+			f.validate(faults, value)
+		case !f.Optional:
+			missing = append(missing, f.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, known := p.field(name); !known {
+			faults.Addf(name, "must be omitted: %s has no such field", p.Title)
+		}
+	}
+	hidden := slices.ContainsFunc(p.Fields, func(f Field) bool { return !f.Open && !given[f.Name].IsZero() })
+	if p.Begin != nil && !hidden {
+		hosted = true
+	}
+	for _, name := range missing {
+		f, _ := p.field(name)
+		if !hosted || f.Open {
+			faults.Addf(name, "is required for %s", p.Title)
+		}
+	}
+	return hosted
+}
+
+// resolved is a new connection whose parameters were checked.
+type resolved struct {
+	CreateParams
+	provider      Provider
+	hosted        bool
+	legalEntityID string
+	repeats       *Connection // the connection to a general ledger that is authorized again instead
 }
 
 // check returns an error with every fault of a new connection that can be found without its provider.
-func (s *Service) check(ctx context.Context, tx *db.Tx, p *CreateParams) error {
+func (s *Service) check(ctx context.Context, tx *db.Tx, p CreateParams) (r resolved, err error) {
 	var faults fault.List
-	s.connector(&faults, p.Provider)
-	p.Name = validateName(&faults, p.Name)
-	validateCredential(&faults, "api_key", p.Credentials.APIKey)
-	if !p.Credentials.WebhookSecret.IsZero() {
-		validateCredential(&faults, "webhook_secret", p.Credentials.WebhookSecret)
+	r.CreateParams = p
+	var known bool
+	if r.provider, known = s.provider(&faults, p.Provider); !known {
+		validateName(&faults, cmp.Or(p.Name, "x"))
+		return r, s.checkEntities(ctx, tx, &faults, &r, Provider{Kind: Exchange})
 	}
-	if len(p.LegalEntityIDs) != 1 {
+	if k := r.provider.Kind; p.Name != "" || k == Exchange || k == Processor {
+		r.Name = validateName(&faults, p.Name)
+	} else {
+		r.Name = r.provider.Title
+	}
+	r.hosted = r.provider.validateFields(&faults, p.Fields)
+	validateClassify(&faults, r.provider, p.Classify)
+	validateMinutes(&faults, p.SyncMinutes)
+	s.validateReturn(&faults, r)
+	return r, s.checkEntities(ctx, tx, &faults, &r, r.provider)
+}
+
+// validateClassify collects the faults of what is to happen with new transactions.
+func validateClassify(faults *fault.List, p Provider, c Classify) {
+	switch {
+	case c == "":
+	case !slices.Contains(Classifications, c):
+		faults.Addf("classify", "must be %s, or null", fault.Choices(Classifications))
+	case !p.fillsSources():
+		faults.Addf("classify", "must be omitted: no transactions are read from %s", p.Title)
+	}
+}
+
+func validateMinutes(faults *fault.List, minutes *int) {
+	if minutes != nil && *minutes != 0 && (*minutes < syncMinutesMin || *minutes > syncMinutesMax) {
+		faults.Addf("sync_every_minutes", "must be from %d to %d, or 0 to look only on request", syncMinutesMin, syncMinutesMax)
+	}
+}
+
+// checkEntities collects the faults of legal entities and source, and returns an error with all faults.
+func (s *Service) checkEntities(ctx context.Context, tx *db.Tx, faults *fault.List, r *resolved, p Provider) error {
+	switch {
+	case len(r.LegalEntityIDs) > 1 || len(r.LegalEntityIDs) == 0 && (p.Kind == Exchange || p.Kind == Processor):
 		faults.Addf("legal_entity_ids", "must have exactly one item")
 		return faults.Err()
-	}
-	_, unknown := entity.Get(ctx, tx, p.LegalEntityIDs[0])
-	if err := faults.MergeMissing(unknown, "legal_entity_ids[0]"); err != nil {
-		return err
-	}
-	if p.SourceID != "" {
-		found, err := source.Find(ctx, tx, p.SourceID)
-		if err := faults.MergeMissing(err, "source_id"); err != nil {
+	case len(r.LegalEntityIDs) == 0 && p.Kind != Accounting:
+		all, err := entity.All(ctx, tx)
+		if err != nil {
 			return err
 		}
-		if err == nil {
-			p.SourceID = found.ID
-			if found.Type != source.Other {
-				faults.Addf("source_id", "must be a source of type other, which stands for a payment processor: %s is of type %s", found.Name,
-					found.Type)
-			}
+		if len(all) != 1 {
+			faults.Addf("legal_entity_ids", "is required, because the organization has several legal entities: name the one that owns the accounts")
+			return faults.Err()
 		}
-		if err == nil && unknown == nil && found.LegalEntityID != p.LegalEntityIDs[0] {
+		r.LegalEntityIDs = []string{all[0].ID}
+	}
+	var currency string
+	if len(r.LegalEntityIDs) == 1 {
+		e, err := entity.Get(ctx, tx, r.LegalEntityIDs[0])
+		if err := faults.MergeMissing(err, "legal_entity_ids[0]"); err != nil {
+			return err
+		}
+		if err != nil {
+			return faults.Err()
+		}
+		r.legalEntityID, currency = e.ID, e.BaseCurrency
+	}
+	if err := s.checkCurrency(ctx, tx, faults, p, currency); err != nil {
+		return err
+	}
+	if r.SourceID != "" {
+		if err := checkSource(ctx, tx, faults, r, p); err != nil {
+			return err
+		}
+	}
+	if err := faults.Err(); err != nil || p.Kind != Accounting {
+		return err
+	}
+	return s.findRepeated(ctx, tx, r)
+}
+
+// checkCurrency collects a fault if no legal entity has the base currency that a general ledger requires.
+func (s *Service) checkCurrency(ctx context.Context, tx *db.Tx, faults *fault.List, p Provider, currency string) error {
+	if p.Currency == "" || currency == p.Currency {
+		return nil
+	}
+	if currency != "" {
+		faults.Addf("legal_entity_ids[0]", "must have the base currency %s, which is the only one of %s: it has %s", p.Currency, p.Title, currency)
+		return nil
+	}
+	all, err := entity.All(ctx, tx)
+	if !slices.ContainsFunc(all, func(e entity.LegalEntity) bool { return e.BaseCurrency == p.Currency }) {
+		faults.Addf("provider", "%s requires a legal entity whose base currency is %s, and the organization has none", p.Title, p.Currency)
+	}
+	return err
+}
+
+// sourceTypes has the type of the source of a connection, by the kind of its provider.
+var sourceTypes = map[Kind]source.Type{Exchange: source.Exchange, Processor: source.Other, Chain: source.Wallet}
+
+// checkSource collects the faults of the source that a connection is to have.
+func checkSource(ctx context.Context, tx *db.Tx, faults *fault.List, r *resolved, p Provider) error {
+	found, err := source.Find(ctx, tx, r.SourceID)
+	if err := faults.MergeMissing(err, "source_id"); err != nil {
+		return err
+	}
+	want := sourceTypes[p.Kind]
+	switch {
+	case err != nil:
+	case want == "":
+		faults.Addf("source_id", "must be omitted: %s creates a source for each account", p.Title)
+	case found.Type != want && want == source.Other:
+		faults.Addf("source_id", "must be a source of type other, which stands for a payment processor: %s is of type %s", found.Name, found.Type)
+	case found.Type != want:
+		faults.Addf("source_id", "must be a source of type %s: %s is of type %s", want, found.Name, found.Type)
+	}
+	if err == nil {
+		r.SourceID = found.ID
+		if r.legalEntityID != "" && found.LegalEntityID != r.legalEntityID {
 			faults.Addf("source_id", "must be a source of the legal entity of the connection")
 		}
 	}
-	return faults.Err()
+	return nil
 }
 
-// sealedCredentials is the form in which credentials are encrypted.
-type sealedCredentials struct {
-	APIKey        string `json:"api_key"`
-	WebhookSecret string `json:"webhook_secret,omitempty"`
-}
-
-// seal encrypts credentials for a connection.
-func (s *Service) seal(organizationID, connectionID string, c Credentials) (string, error) {
-	content, err := json.Marshal(sealedCredentials{c.APIKey.Reveal(), c.WebhookSecret.Reveal()})
-	if err != nil {
-		return "", err
-	}
-	sealed, err := s.key.Seal(secret.New(string(content)), organizationID, connectionID)
-	if err != nil {
-		return "", fault.UnavailableBecause(err, "the service cannot encrypt credentials: its operator has to check its key for secrets")
-	}
-	return sealed, nil
-}
-
-// open decrypts the credentials of a connection.
-func (s *Service) open(organizationID string, c Connection) (Credentials, error) {
-	if c.credentials == "" {
-		return Credentials{}, fmt.Errorf("connection: %s has no credentials", c.ID)
-	}
-	content, err := s.key.Open(c.credentials, organizationID, c.ID)
-	if err != nil {
-		return Credentials{}, fmt.Errorf("%w: %w", ErrSealed, err)
-	}
-	var plain sealedCredentials
-	if err := json.Unmarshal([]byte(content.Reveal()), &plain); err != nil {
-		return Credentials{}, ErrSealed // the text of the error would repeat a part of the credentials
-	}
-	return Credentials{secret.New(plain.APIKey), secret.New(plain.WebhookSecret)}, nil
-}
-
-// ErrSealed means that credentials cannot be decrypted with the key of this node.
-var ErrSealed = errors.New("the credentials cannot be decrypted with the key for secrets of this node: give all nodes the same key, " +
-	"or send a new api_key")
-
-// Opened is a connection with its credentials.
-type Opened struct {
-	Connection
-	Credentials
-}
-
-// Open returns the connections to a provider that can be used for a legal entity of the actor's organization, the oldest first.
-func (s *Service) Open(ctx context.Context, provider, legalEntityID string) (out []Opened, err error) {
-	organizationID := actor.From(ctx).OrganizationID
-	var found []Connection
-	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		found, err = selectAll(ctx, tx)
-		return err
-	})
-	for _, c := range found {
-		if c.Provider != provider || c.LegalEntityID != legalEntityID || c.Status == Disconnected || c.Status == Unauthorized {
-			continue
-		}
-		if credentials, failed := s.open(organizationID, c); failed == nil {
-			out = append(out, Opened{c, credentials})
+// findRepeated finds the connection to a general ledger that is meant, if there is one already: it is then authorized again.
+func (s *Service) findRepeated(ctx context.Context, tx *db.Tx, r *resolved) error {
+	all, err := selectAll(ctx, tx)
+	for _, c := range all {
+		if c.Provider == r.provider.Name && c.Status != Disconnected && c.LegalEntityID == r.legalEntityID {
+			found := c.readAs(r.provider)
+			r.repeats = &found
 		}
 	}
-	return out, err
+	return err
+}
+
+// encodeSettings returns settings as they are stored.
+func encodeSettings(settings map[string]string) string {
+	if len(settings) == 0 {
+		return "{}"
+	}
+	text, err := json.Marshal(settings)
+	if err != nil {
+		panic("connection: settings cannot be encoded: " + err.Error())
+	}
+	return string(text)
+}
+
+// encodeTexts returns texts as they are stored.
+func encodeTexts(texts []string) string {
+	if len(texts) == 0 {
+		return "[]"
+	}
+	text, err := json.Marshal(texts)
+	if err != nil {
+		panic("connection: texts cannot be encoded: " + err.Error())
+	}
+	return string(text)
 }

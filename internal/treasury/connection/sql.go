@@ -2,16 +2,18 @@ package connection
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/task"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 const (
-	table      = "connections"
-	syncTable  = "connection_syncs"
-	eventTable = "connection_events"
+	table     = "connections"
+	syncTable = "connection_syncs"
 )
 
 type row struct {
@@ -22,11 +24,16 @@ type row struct {
 	Status            string     `db:"status"`
 	ExternalAccountID *string    `db:"external_account_id"`
 	Mode              *string    `db:"mode"`
-	LegalEntityID     string     `db:"legal_entity_id"`
-	SourceID          string     `db:"source_id"`
-	Credentials       *string    `db:"credentials"`
+	LegalEntityID     *string    `db:"legal_entity_id"`
+	SourceID          *string    `db:"source_id"`
+	ItemID            *string    `db:"item_id"`
+	Settings          string     `db:"settings"`
 	TakesWebhooks     bool       `db:"takes_webhooks"`
+	Classify          *string    `db:"classify"`
+	SyncMinutes       int64      `db:"sync_minutes"`
+	Warnings          string     `db:"warnings"`
 	ErrorMessage      *string    `db:"error_message"`
+	RevocationError   *string    `db:"revocation_error"`
 	Revision          int64      `db:"revision"`
 	CreatedAt         time.Time  `db:"created_at"`
 	UpdatedAt         *time.Time `db:"updated_at"`
@@ -34,16 +41,26 @@ type row struct {
 
 func toRow(c Connection) row {
 	return row{ID: c.ID, Provider: c.Provider, AuthMethod: c.AuthMethod, Name: c.Name, Status: string(c.Status),
-		ExternalAccountID: db.OrNull(c.ExternalAccountID), Mode: db.OrNull(string(c.Mode)), LegalEntityID: c.LegalEntityID,
-		SourceID: c.SourceID, Credentials: db.OrNull(c.credentials), TakesWebhooks: c.TakesWebhooks,
-		ErrorMessage: db.OrNull(c.ErrorMessage), Revision: c.revision, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+		ExternalAccountID: db.OrNull(c.ExternalAccountID), Mode: db.OrNull(string(c.Mode)), LegalEntityID: db.OrNull(c.LegalEntityID),
+		SourceID: db.OrNull(c.SourceID), ItemID: db.OrNull(c.ItemID), Settings: encodeSettings(c.Settings), TakesWebhooks: c.TakesWebhooks,
+		Classify: db.OrNull(string(c.Classify)), SyncMinutes: int64(c.SyncMinutes), Warnings: encodeTexts(c.Warnings),
+		ErrorMessage: db.OrNull(c.ErrorMessage), RevocationError: db.OrNull(c.RevocationError), Revision: c.revision, CreatedAt: c.CreatedAt,
+		UpdatedAt: c.UpdatedAt}
 }
 
 func (r row) connection() Connection {
-	return Connection{ID: r.ID, Provider: r.Provider, AuthMethod: r.AuthMethod, Name: r.Name, Status: Status(r.Status),
-		ExternalAccountID: db.OrEmpty(r.ExternalAccountID), Mode: Mode(db.OrEmpty(r.Mode)), LegalEntityID: r.LegalEntityID, SourceID: r.SourceID,
-		credentials: db.OrEmpty(r.Credentials), TakesWebhooks: r.TakesWebhooks, ErrorMessage: db.OrEmpty(r.ErrorMessage), revision: r.Revision,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	c := Connection{ID: r.ID, Provider: r.Provider, AuthMethod: r.AuthMethod, Name: r.Name, Status: Status(r.Status),
+		ExternalAccountID: db.OrEmpty(r.ExternalAccountID), Mode: Mode(db.OrEmpty(r.Mode)), LegalEntityID: db.OrEmpty(r.LegalEntityID),
+		SourceID: db.OrEmpty(r.SourceID), ItemID: db.OrEmpty(r.ItemID), Settings: map[string]string{}, TakesWebhooks: r.TakesWebhooks,
+		Classify: Classify(db.OrEmpty(r.Classify)), SyncMinutes: int(r.SyncMinutes), ErrorMessage: db.OrEmpty(r.ErrorMessage),
+		RevocationError: db.OrEmpty(r.RevocationError), revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	// Verify finds what is not JSON.
+	_ = json.Unmarshal([]byte(r.Settings), &c.Settings)
+	_ = json.Unmarshal([]byte(r.Warnings), &c.Warnings)
+	if c.SourceID != "" {
+		c.Sources = []string{c.SourceID}
+	}
+	return c
 }
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM connections WHERE organization_id = @org"
@@ -58,6 +75,9 @@ type progressRow struct {
 	Through       *time.Time `db:"read_through"`
 	SyncedThrough *time.Time `db:"synced_through"`
 	FinishedAt    *time.Time `db:"finished_at"`
+	DueAt         *time.Time `db:"due_at"`
+	RunID         *string    `db:"run_id"`
+	Cause         *string    `db:"cause"`
 }
 
 var selectProgresses = "SELECT " + db.Columns[progressRow]() + " FROM connection_syncs WHERE organization_id = @org"
@@ -66,8 +86,8 @@ func selectProgress(ctx context.Context, tx *db.Tx, connectionID string) (progre
 	return db.One[progressRow](ctx, tx, noun, selectProgresses+" AND connection_id = ?", connectionID)
 }
 
-// withProgress adds how far connections were read.
-func withProgress(ctx context.Context, tx *db.Tx, rows []row) ([]Connection, error) {
+// complete adds to connections what is stored in other tables: how far they were read, their sources and their credentials.
+func complete(ctx context.Context, tx *db.Tx, rows []row) ([]Connection, error) {
 	out, ids, at := make([]Connection, len(rows)), make([]string, len(rows)), map[string]int{}
 	for n, r := range rows {
 		out[n], ids[n], at[r.ID] = r.connection(), r.ID, n
@@ -80,16 +100,90 @@ func withProgress(ctx context.Context, tx *db.Tx, rows []row) ([]Connection, err
 		return nil, err
 	}
 	for _, p := range found {
-		out[at[p.ConnectionID]].Progress = Progress{Running: p.Status != idle && p.Stage != nil, FinishedAt: p.FinishedAt}
+		out[at[p.ConnectionID]].Progress = Progress{Running: p.Status != idle && p.Stage != nil, FinishedAt: p.FinishedAt, DueAt: p.DueAt}
 	}
+	sealed, err := selectCredentials(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range sealed {
+		out[at[k.ConnectionID]].credentials = k.Sealed
+	}
+	if err := withSources(ctx, tx, out); err != nil {
+		return nil, err
+	}
+	return out, withFindings(ctx, tx, ids, func(id string) *Progress { return &out[at[id]].Progress })
+}
+
+// withSources adds the sources of connections that have several.
+func withSources(ctx context.Context, tx *db.Tx, all []Connection) error {
+	for n := range all {
+		if all[n].ItemID == "" {
+			continue
+		}
+		found, err := source.OfItemUnchecked(ctx, tx, all[n].ItemID)
+		if err != nil {
+			return err
+		}
+		for _, s := range found {
+			all[n].Sources = append(all[n].Sources, s.ID)
+		}
+	}
+	return nil
+}
+
+// withFindings adds what was noticed when connections were read.
+func withFindings(ctx context.Context, tx *db.Tx, ids []string, of func(id string) *Progress) error {
 	counts, err := countOmissions(ctx, tx, ids)
 	for _, n := range counts {
-		p := &out[at[n.ConnectionID]].Progress
+		p := of(n.ConnectionID)
 		if p.Omitted = n.Count; err == nil {
 			p.Omissions, err = describeOmissions(ctx, tx, n.ConnectionID)
 		}
 	}
-	return out, err
+	if err != nil {
+		return err
+	}
+	gaps, err := selectGaps(ctx, tx, ids)
+	for _, g := range gaps {
+		of(g.ConnectionID).Gaps = append(of(g.ConnectionID).Gaps, Gap{g.From, g.Through, g.Reason})
+	}
+	if err != nil {
+		return err
+	}
+	withdrawn, err := selectWithdrawals(ctx, tx, ids)
+	for _, w := range withdrawn {
+		of(w.ConnectionID).Withdrawn = append(of(w.ConnectionID).Withdrawn, fmt.Sprintf("OT-%d", w.Number))
+	}
+	return err
+}
+
+type credentialsRow struct {
+	ConnectionID string    `db:"connection_id"`
+	Sealed       string    `db:"sealed"`
+	StoredAt     time.Time `db:"stored_at"`
+}
+
+func selectCredentials(ctx context.Context, tx *db.Tx, ids []string) ([]credentialsRow, error) {
+	return db.All[credentialsRow](ctx, tx, "SELECT "+db.Columns[credentialsRow]()+
+		" FROM connection_credentials WHERE organization_id = @org AND connection_id {any}", ids)
+}
+
+func upsertCredentials(ctx context.Context, tx *db.Tx, connectionID, sealed string) error {
+	return db.Upsert(ctx, tx, "connection_credentials", []credentialsRow{{connectionID, sealed, tx.Now()}},
+		"ON CONFLICT (organization_id, connection_id) DO UPDATE SET sealed = excluded.sealed, stored_at = excluded.stored_at")
+}
+
+// replaceCredentials stores credentials in the place of others, if there still are any.
+func replaceCredentials(ctx context.Context, tx *db.Tx, connectionID, sealed string) error {
+	_, err := tx.Exec(ctx, "UPDATE connection_credentials SET sealed = ?, stored_at = ? WHERE organization_id = @org AND connection_id = ?",
+		sealed, tx.Now(), connectionID)
+	return err
+}
+
+func deleteCredentials(ctx context.Context, tx *db.Tx, connectionID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM connection_credentials WHERE organization_id = @org AND connection_id = ?", connectionID)
+	return err
 }
 
 func selectOne(ctx context.Context, tx *db.Tx, connectionID, lock string) (Connection, error) {
@@ -97,34 +191,47 @@ func selectOne(ctx context.Context, tx *db.Tx, connectionID, lock string) (Conne
 	if err != nil {
 		return Connection{}, err
 	}
-	found, err := withProgress(ctx, tx, []row{r})
+	found, err := complete(ctx, tx, []row{r})
 	if err != nil {
 		return Connection{}, err
 	}
 	return found[0], nil
 }
 
-// selectPage reads connections of legal entities, or of all if the list is empty.
-func selectPage(ctx context.Context, tx *db.Tx, entities []string, above string, limit int) ([]Connection, error) {
+// selectPage reads connections of legal entities, or of all if the list is empty, and those for all of the organization.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, entities []string, above string, limit int) ([]Connection, error) {
 	q := db.Select(selectRows).And("connection_id > ?", above)
 	if len(entities) > 0 {
-		q.And("legal_entity_id {any}", entities)
+		q.And("(legal_entity_id IS NULL OR legal_entity_id {any})", entities)
+	}
+	if f.Provider != "" {
+		q.And("provider = ?", f.Provider)
+	}
+	const running = `EXISTS (SELECT 1 FROM connection_syncs p WHERE p.organization_id = @org AND p.connection_id = connections.connection_id
+		AND p.status <> 'idle' AND p.stage IS NOT NULL)`
+	switch f.Status {
+	case "":
+	case Syncing:
+		q.And("status = ? AND "+running, string(Active))
+	case Active:
+		q.And("status = ? AND NOT "+running, string(Active))
+	default:
+		q.And("status = ?", string(f.Status))
 	}
 	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY connection_id LIMIT ?", limit), q.Args...)
 	if err != nil {
 		return nil, err
 	}
-	return withProgress(ctx, tx, rows)
+	return complete(ctx, tx, rows)
 }
 
 // selectAll reads all connections, the oldest first. There are few.
 func selectAll(ctx context.Context, tx *db.Tx) ([]Connection, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" ORDER BY connection_id")
-	out := make([]Connection, len(rows))
-	for n, r := range rows {
-		out[n] = r.connection()
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	return complete(ctx, tx, rows)
 }
 
 type acrossRow struct {
@@ -147,40 +254,48 @@ type syncRow struct {
 	ConnectionID string    `db:"connection_id"`
 	Status       string    `db:"status"`
 	Tries        int64     `db:"tries"`
-	Stage        string    `db:"stage"`
+	Stage        *string   `db:"stage"`
+	Cause        *string   `db:"cause"`
 	CreatedAt    time.Time `db:"created_at"`
 }
 
-// insert stores a connection whose data is to be read.
-func insert(ctx context.Context, tx *db.Tx, c Connection) error {
+// insert stores a connection, whose data is to be read unless its setup is not finished or nothing is read.
+func insert(ctx context.Context, tx *db.Tx, c Connection, read bool) error {
 	if err := db.Insert(ctx, tx, table, toRow(c)); err != nil {
 		return err
 	}
-	return db.Insert(ctx, tx, syncTable, syncRow{ConnectionID: c.ID, Status: pending, Stage: Start, CreatedAt: tx.Now()})
+	r := syncRow{ConnectionID: c.ID, Status: idle, CreatedAt: tx.Now()}
+	if read {
+		r.Status, r.Stage, r.Cause = pending, new(Start), new(string(CauseSetup))
+	}
+	return db.Insert(ctx, tx, syncTable, r)
 }
 
 // update stores what can change about a connection.
 func update(ctx context.Context, tx *db.Tx, c Connection) error {
 	r := toRow(c)
-	_, err := tx.Exec(ctx, `UPDATE connections SET name = ?, status = ?, external_account_id = ?, mode = ?, credentials = ?,
-		takes_webhooks = ?, error_message = ?, revision = ?, updated_at = ? WHERE organization_id = @org AND connection_id = ?`,
-		r.Name, r.Status, r.ExternalAccountID, r.Mode, r.Credentials, r.TakesWebhooks, r.ErrorMessage, r.Revision, r.UpdatedAt, r.ID)
+	_, err := tx.Exec(ctx, `UPDATE connections SET name = ?, status = ?, external_account_id = ?, mode = ?, source_id = ?, item_id = ?,
+		settings = ?, takes_webhooks = ?, classify = ?, sync_minutes = ?, warnings = ?, error_message = ?, revocation_error = ?, revision = ?,
+		updated_at = ? WHERE organization_id = @org AND connection_id = ?`,
+		r.Name, r.Status, r.ExternalAccountID, r.Mode, r.SourceID, r.ItemID, r.Settings, r.TakesWebhooks, r.Classify, r.SyncMinutes, r.Warnings,
+		r.ErrorMessage, r.RevocationError, r.Revision, r.UpdatedAt, r.ID)
 	return err
 }
 
 // requestSync has all data of a connection read. One that is being read already stays as it is, and a pause after a failure ends.
-func requestSync(ctx context.Context, tx *db.Tx, connectionID string) error {
+func requestSync(ctx context.Context, tx *db.Tx, connectionID string, cause Cause) error {
 	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
-		claimed_until = NULL, tries = 0, created_at = ?
-		WHERE organization_id = @org AND connection_id = ? AND status <> 'running'`, tx.Now(), connectionID)
+		cause = CASE WHEN run_id IS NULL THEN ? ELSE cause END, claimed_until = NULL, tries = 0, created_at = ?
+		WHERE organization_id = @org AND connection_id = ? AND status <> 'running'`, string(cause), tx.Now(), connectionID)
 	return err
 }
 
 // restartSync has all data of a connection read with new credentials. It takes the connection from a worker that reads it with the former
 // ones, which then stores nothing more.
-func restartSync(ctx context.Context, tx *db.Tx, connectionID string) error {
+func restartSync(ctx context.Context, tx *db.Tx, connectionID string, cause Cause) error {
 	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
-		claim = NULL, claimed_until = NULL, tries = 0, created_at = ? WHERE organization_id = @org AND connection_id = ?`, tx.Now(), connectionID)
+		cause = CASE WHEN run_id IS NULL THEN ? ELSE cause END, claim = NULL, claimed_until = NULL, tries = 0, created_at = ?
+		WHERE organization_id = @org AND connection_id = ?`, string(cause), tx.Now(), connectionID)
 	return err
 }
 
@@ -199,28 +314,28 @@ func wake(ctx context.Context, tx *db.Tx, connectionID string) error {
 	return err
 }
 
-// stopSync takes a connection from the worker that reads it.
+// stopSync takes a connection from the worker that reads it, and from the schedule.
 func stopSync(ctx context.Context, tx *db.Tx, connectionID string) error {
+	if err := endRun(ctx, tx, connectionID, RunCanceled, "the connection was disconnected"); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET status = 'idle', claim = NULL, claimed_until = NULL, stage = NULL, cursor = NULL,
-		read_from = NULL, read_through = NULL, finished_at = ? WHERE organization_id = @org AND connection_id = ?`, tx.Now(), connectionID)
+		read_from = NULL, read_through = NULL, due_at = NULL, run_id = NULL, finished_at = ?
+		WHERE organization_id = @org AND connection_id = ?`, tx.Now(), connectionID)
 	return err
 }
 
-// requestDue requests the synchronizations of all organizations that finished before a time.
-func requestDue(ctx context.Context, tx *db.Tx, before time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
-		claimed_until = NULL, tries = 0, created_at = ?
-		WHERE status = 'idle' AND finished_at < ? AND EXISTS (SELECT 1 FROM connections c WHERE c.organization_id =
-		connection_syncs.organization_id AND c.connection_id = connection_syncs.connection_id AND c.status IN ('active', 'error'))`,
-		tx.Now(), before)
+// setDue stores when the schedule looks for something new.
+func setDue(ctx context.Context, tx *db.Tx, connectionID string, due *time.Time) error {
+	_, err := tx.Exec(ctx, "UPDATE connection_syncs SET due_at = ? WHERE organization_id = @org AND connection_id = ?", due, connectionID)
 	return err
 }
 
 const ofClaim = " WHERE organization_id = @org AND connection_id = ? AND claim = ? AND status = 'running'"
 
-// begin stores what a synchronization is to read, and reports whether the claim was still held.
-func begin(ctx context.Context, tx *db.Tx, c *task.Claim, from *time.Time, through time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET read_from = ?, read_through = ?"+ofClaim, from, through, c.ID, c.Text)
+// begin stores what a synchronization is to read, and which run it is. It reports whether the claim was still held.
+func begin(ctx context.Context, tx *db.Tx, c *task.Claim, runID string, from *time.Time, through time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET run_id = ?, read_from = ?, read_through = ?"+ofClaim, runID, from, through, c.ID, c.Text)
 	return n == 1, err
 }
 
@@ -233,7 +348,7 @@ func advance(ctx context.Context, tx *db.Tx, c *task.Claim, stage, cursor string
 
 // finish stores that a task is over, unless events wait, and that all data was read if it was. If events wait, the task continues after a
 // pause, in which tasks of other connections are claimed. It reports whether the claim was still held.
-func finish(ctx context.Context, tx *db.Tx, c *task.Claim, all bool, pause time.Duration) (bool, error) {
+func finish(ctx context.Context, tx *db.Tx, c *task.Claim, all bool, due *time.Time, pause time.Duration) (bool, error) {
 	if err := lockSync(ctx, tx, c.ID); err != nil {
 		return false, err
 	}
@@ -243,14 +358,14 @@ func finish(ctx context.Context, tx *db.Tx, c *task.Claim, all bool, pause time.
 	}
 	through, status, until := "", idle, (*time.Time)(nil)
 	if all {
-		through = "synced_through = read_through, "
+		through = "synced_through = read_through, run_id = NULL, cause = NULL, "
 	}
 	if len(waiting) > 0 {
 		status, until = pending, new(tx.Now().Add(pause))
 	}
 	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET "+through+`status = ?, claimed_until = ?, created_at = ?, stage = NULL, cursor = NULL,
-		read_from = NULL, read_through = NULL, claim = NULL, tries = 0, started_at = NULL, finished_at = ?`+ofClaim, status, until, tx.Now(),
-		tx.Now(), c.ID, c.Text)
+		read_from = NULL, read_through = NULL, claim = NULL, tries = 0, started_at = NULL, finished_at = ?, due_at = ?`+ofClaim, status, until,
+		tx.Now(), tx.Now(), due, c.ID, c.Text)
 	return n == 1, err
 }
 
@@ -261,8 +376,8 @@ func postpone(ctx context.Context, tx *db.Tx, c *task.Claim, until time.Time) (b
 }
 
 // abandon ends a task that a person has to look at. The next one continues at its stage. It reports whether the claim was still held.
-func abandon(ctx context.Context, tx *db.Tx, c *task.Claim) (bool, error) {
+func abandon(ctx context.Context, tx *db.Tx, c *task.Claim, due *time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET status = 'idle', claim = NULL, claimed_until = NULL, tries = 0, started_at = NULL, "+
-		"finished_at = ?"+ofClaim, tx.Now(), c.ID, c.Text)
+		"run_id = NULL, finished_at = ?, due_at = ?"+ofClaim, tx.Now(), due, c.ID, c.Text)
 	return n == 1, err
 }

@@ -2,7 +2,9 @@ package connection
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -16,9 +18,11 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(rows))
-	for n, r := range rows {
-		ids[n] = r.SourceID
+	var ids []string
+	for _, r := range rows {
+		if r.SourceID != nil {
+			ids = append(ids, *r.SourceID)
+		}
 	}
 	sources, err := source.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
@@ -26,10 +30,10 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	}
 	accounts := map[[2]string]string{}
 	for _, r := range rows {
-		for _, text := range r.faults(sources[r.SourceID].LegalEntityID) {
+		for _, text := range r.faults(sources) {
 			out = append(out, fmt.Sprintf("connection %s: %s", r.ID, text))
 		}
-		if r.ExternalAccountID == nil || Status(r.Status) == Disconnected {
+		if r.ExternalAccountID == nil || r.SourceID == nil || Status(r.Status) == Disconnected {
 			continue
 		}
 		account := [2]string{r.Provider, *r.ExternalAccountID}
@@ -45,8 +49,8 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return out, err
 }
 
-// faults returns the violated invariants of a connection whose source belongs to a legal entity; an empty one means that there is none.
-func (r verifyRow) faults(sourceEntityID string) (out []string) {
+// faults returns the violated invariants of a connection; an empty list means that there is none.
+func (r verifyRow) faults(sources map[string]source.Source) (out []string) {
 	c := r.connection()
 	var faults fault.List
 	if name := validateName(&faults, c.Name); name != c.Name || faults.Err() != nil {
@@ -55,13 +59,22 @@ func (r verifyRow) faults(sourceEntityID string) (out []string) {
 	if !c.Status.valid() {
 		out = append(out, fmt.Sprintf("its status %q is not valid", c.Status))
 	}
-	if (c.credentials == "") != (c.Status == Disconnected) {
+	if c.Classify != "" && !slices.Contains(Classifications, c.Classify) {
+		out = append(out, fmt.Sprintf("what is done with its new transactions, %q, is not valid", c.Classify))
+	}
+	for _, text := range []string{r.Settings, r.Warnings} {
+		if !json.Valid([]byte(text)) {
+			out = append(out, "its settings or warnings are not JSON")
+		}
+	}
+	wants := c.Status != Disconnected && c.Status != PendingSetup && c.AuthMethod != byAddress
+	if wants && !r.HasCredentials || r.HasCredentials && c.Status == Disconnected {
 		out = append(out, fmt.Sprintf("it is %s, which contradicts whether it has credentials", c.Status))
 	}
 	if (c.Status == Failed || c.Status == Unauthorized) != (c.ErrorMessage != "") {
 		out = append(out, fmt.Sprintf("it is %s, which contradicts its error message", c.Status))
 	}
-	if sourceEntityID != c.LegalEntityID {
+	if c.SourceID != "" && sources[c.SourceID].LegalEntityID != c.LegalEntityID {
 		out = append(out, "its source does not exist, or belongs to another legal entity")
 	}
 	if r.SyncStatus == nil || c.Status == Disconnected && *r.SyncStatus != idle {

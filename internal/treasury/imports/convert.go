@@ -14,8 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// convert returns the parameters of a transaction for a record.
-func convert(r intake.Record) transaction.Params {
+// Convert returns the parameters of a transaction for a record of a file or of a provider.
+func Convert(r intake.Record) transaction.Params {
 	p := transaction.Params{
 		ExternalID: shortenID(r.ExternalID), At: r.Timestamp, Description: r.Description, Direction: transaction.Debit,
 		Quantity: r.Quantity, Currency: r.Currency, Category: r.ProviderCategory, Vendor: r.Vendor, Memo: r.Memo,
@@ -62,7 +62,7 @@ func readRow(row intake.Row, m intake.Mapping, src source.Source) (all []transac
 		return nil, row.Faults
 	}
 	for _, record := range row.Records {
-		p := convert(record)
+		p := Convert(record)
 		var list fault.List
 		p.Validate(&list, "")
 		transaction.New{Source: src, Params: p}.ValidateHolding(&list, "")

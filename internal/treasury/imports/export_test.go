@@ -1,7 +1,4 @@
 package imports
 
-// Convert exports convert for tests.
-var Convert = convert
-
 // SetBatch makes batches small, so that a few rows need several batches.
 func (s *Service) SetBatch(n int) { s.batch = n }

@@ -14,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/observation"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -256,7 +257,7 @@ func (w *work) end(ctx context.Context, ended Import, action string) error {
 		if err := w.advance(ctx, tx, ended); err != nil {
 			return err
 		}
-		if err := storeStated(ctx, tx, ended, w.stated); err != nil {
+		if err := observation.Store(ctx, tx, ended.SourceID, ended.ID, balancesOf(w.stated)); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.Import.ID, Before: before.facts(),
@@ -297,4 +298,13 @@ func (c *chunks) Read(p []byte) (int, error) {
 	n := copy(p, c.rest)
 	c.rest = c.rest[n:]
 	return n, nil
+}
+
+// balancesOf returns the balances that a file states as they are stored.
+func balancesOf(stated []intake.Stated) []observation.Balance {
+	out := make([]observation.Balance, len(stated))
+	for n, s := range stated {
+		out[n] = observation.Balance{AssetType: s.Currency, Account: s.Account, Quantity: s.Amount, At: s.At}
+	}
+	return out
 }

@@ -244,6 +244,12 @@ func findAccount(ctx context.Context, tx *db.Tx, itemID, externalID string) (Sou
 	return r.source(), err
 }
 
+// OfItemUnchecked returns the accounts of an item, in the order of their creation. It does not check what the actor may see. It is a building
+// block.
+func OfItemUnchecked(ctx context.Context, tx *db.Tx, itemID string) ([]Source, error) {
+	return query(ctx, tx, selectActive+" AND item_id = ? ORDER BY source_id", itemID)
+}
+
 func markRemoved(ctx context.Context, tx *db.Tx, itemID string) (int64, error) {
 	return tx.Exec(ctx,
 		"UPDATE aggregator_items SET removed_at = ? WHERE organization_id = @org AND item_id = ? AND removed_at IS NULL", tx.Now(), itemID)

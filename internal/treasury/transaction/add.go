@@ -42,6 +42,7 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Added, []Transaction, err
 		return nil, nil, err
 	}
 	out, made := make([]Added, len(all)), make([]Transaction, 0, len(all))
+	var originals []originalRow
 	for i, n := range all {
 		key := externalKey{n.Source.ID, n.ExternalID}
 		if existing := known[key]; existing != "" {
@@ -52,6 +53,9 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Added, []Transaction, err
 		t := n.transaction(tx, state.TransactionNumber)
 		known[key], out[i] = t.ID, Added{ID: t.ID}
 		made = append(made, t)
+		if n.Original != "" {
+			originals = append(originals, originalRow{t.ID, n.Original})
+		}
 	}
 	if len(made) == 0 {
 		return out, nil, nil
@@ -61,6 +65,9 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Added, []Transaction, err
 	}
 	rows, err := insertAll(ctx, tx, made)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := insertOriginals(ctx, tx, originals); err != nil {
 		return nil, nil, err
 	}
 	c := counts{}

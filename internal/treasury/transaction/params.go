@@ -46,6 +46,7 @@ type Params struct {
 	Bank        *Bank
 	Card        *Card
 	TagIDs      []string
+	Original    string // what the provider has sent about it, as JSON; empty if it did not come from a provider
 }
 
 // ValueParams is a value as reported. Its parts must agree.

@@ -318,6 +318,64 @@ func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) erro
 	return db.Insert(ctx, tx, "transaction_tags", tagsOf([]Transaction{after})...)
 }
 
+// KnownUnchecked returns which of some external ids any of some sources has. It does not check what the actor may see. It is a building block.
+func KnownUnchecked(ctx context.Context, tx *db.Tx, sourceIDs, externalIDs []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, sourceID := range sourceIDs {
+		found, err := selectByExternalID(ctx, tx, sourceID, externalIDs)
+		if err != nil {
+			return nil, err
+		}
+		for externalID := range found {
+			out[externalID] = true
+		}
+	}
+	return out, nil
+}
+
+// OfExternalIDsUnchecked returns the transactions of some sources with some external ids. It does not check what the actor may see. It is a
+// building block.
+func OfExternalIDsUnchecked(ctx context.Context, tx *db.Tx, sourceIDs, externalIDs []string) ([]Transaction, error) {
+	var ids []string
+	for _, sourceID := range sourceIDs {
+		found, err := selectByExternalID(ctx, tx, sourceID, externalIDs)
+		if err != nil {
+			return nil, err
+		}
+		for _, externalID := range externalIDs {
+			if id := found[externalID]; id != "" && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return FindSomeUnchecked(ctx, tx, ids)
+}
+
+// markWithdrawn marks one transaction as deleted, and frees its external id.
+func markWithdrawn(ctx context.Context, tx *db.Tx, before, after Transaction) error {
+	if err := replaceTags(ctx, tx, before, after); err != nil {
+		return err
+	}
+	return tx.Queue(ctx, "UPDATE transactions SET visibility = ?, external_id = ?, tag_ids = ?, updated_at = ? "+
+		"WHERE organization_id = @org AND transaction_id = ?", deleted, after.ExternalID, toRow(after).TagIDs, after.UpdatedAt, after.ID)
+}
+
+type originalRow struct {
+	TransactionID string `db:"transaction_id"`
+	Content       string `db:"content"`
+}
+
+// insertOriginals stores what providers have sent about new transactions.
+func insertOriginals(ctx context.Context, tx *db.Tx, rows []originalRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return db.Insert(ctx, tx, "transaction_originals", rows...)
+}
+
 func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if err := tx.Queue(ctx,
 		"UPDATE transactions SET visibility = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND visibility < ?", deleted,

@@ -142,6 +142,7 @@ const (
 	ActionArrived    = "transactions.created" // several at once
 	ActionUpdated    = "transaction.updated"
 	ActionClassified = "transaction.classified"
+	ActionWithdrawn  = "transaction.withdrawn" // its source says that it did not happen
 )
 
 // Save writes changed transactions, updates the counts and records the changes in the audit log. It skips edits that
@@ -383,4 +384,21 @@ func FindMatching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (ou
 // DeleteOfSource marks every transaction of a deleted source as deleted: the rows stay, and no list shows them. It is a building block.
 func DeleteOfSource(ctx context.Context, tx *db.Tx, sourceID string) error {
 	return markDeleted(ctx, tx, sourceID)
+}
+
+// Withdraw marks transactions as deleted that their sources say did not happen. None of them may be booked or linked. Their sources may report
+// them again later, because their ids are free from then on. It is a building block.
+func Withdraw(ctx context.Context, tx *db.Tx, all []Transaction) error {
+	c := counts{}
+	for _, t := range all {
+		after := t
+		after.ExternalID, after.TagIDs, after.UpdatedAt = "withdrawn:"+t.ID, nil, tx.Now()
+		if err := markWithdrawn(ctx, tx, t, after); err != nil {
+			return err
+		}
+		c.add(t, -1)
+		audit.Record(ctx, tx, audit.Change{Action: ActionWithdrawn, ResourceType: noun, ResourceID: t.ID, Before: t.facts(),
+			After: after.facts(), State: after.state(), Object: after})
+	}
+	return addCounts(ctx, tx, c)
 }

@@ -138,6 +138,50 @@ func DeleteTransactionsOfSource(ctx context.Context, tx *db.Tx, sourceID string)
 	return transaction.DeleteOfSource(ctx, tx, sourceID)
 }
 
+// Withdraw deletes transactions that their source says did not happen, and ends the links to others. Those that are booked stay: it returns
+// their ids, and how many were deleted. It is a building block.
+func Withdraw(ctx context.Context, tx *db.Tx, sourceIDs, externalIDs []string) (removed int, booked []string, err error) {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return 0, nil, err
+	}
+	found, err := transaction.OfExternalIDsUnchecked(ctx, tx, sourceIDs, externalIDs)
+	if err != nil {
+		return 0, nil, err
+	}
+	var free, groups []string
+	for _, t := range found {
+		switch {
+		case t.JournalEntryID != "":
+			booked = append(booked, t.ID)
+			continue
+		case t.GroupID != "" && !slices.Contains(groups, t.GroupID):
+			groups = append(groups, t.GroupID)
+		}
+		free = append(free, t.ID)
+	}
+	if len(groups) > 0 {
+		links, err := selectGroups(ctx, tx, groups)
+		if err != nil {
+			return 0, nil, err
+		}
+		members, err := transaction.FindSomeUnchecked(ctx, tx, idsOf(links))
+		if err != nil {
+			return 0, nil, err
+		}
+		if _, err := dissolveGroups(ctx, tx, links, members); err != nil {
+			return 0, nil, err
+		}
+	}
+	if len(free) == 0 {
+		return 0, booked, nil
+	}
+	unlinked, err := transaction.FindSomeUnchecked(ctx, tx, free)
+	if err != nil {
+		return 0, nil, err
+	}
+	return len(unlinked), booked, transaction.Withdraw(ctx, tx, unlinked)
+}
+
 func idsOf(links []Link) []string {
 	ids := make([]string, len(links))
 	for i, l := range links {

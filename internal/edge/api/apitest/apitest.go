@@ -31,6 +31,8 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/provider/kraken/krakentest"
+	"github.com/bursarhq/bursar/internal/provider/providertest"
 	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
@@ -45,6 +47,7 @@ type Service struct {
 	URL string
 
 	Stripe *stripetest.Server // the account at Stripe that connections of all organizations reach
+	Kraken *krakentest.Server // the account at Kraken, likewise
 
 	MailFolder string // where messages to people are written to
 
@@ -115,11 +118,13 @@ func NewService(t *testing.T, d *db.DB, c api.Config) *Service {
 func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	t.Helper()
 	processor := stripetest.New(t)
+	exchange := krakentest.New()
+	providertest.Start(t, exchange, time.Now)
 	folder := t.TempDir()
-	a := app.NewWith(d, c.Log, app.Config{Secrets: key, ProviderURLs: map[string]string{"stripe": processor.URL},
+	a := app.NewWith(d, c.Log, app.Config{Secrets: key, ProviderURLs: map[string]string{"stripe": processor.URL, "kraken": exchange.URL},
 		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: folder})
 	handler := api.New(a, c)
-	return &Service{App: a, API: handler, Stripe: processor, MailFolder: folder, conforming: newConforming(t, handler, c.RateLimit > 0)}
+	return &Service{App: a, API: handler, Stripe: processor, Kraken: exchange, MailFolder: folder, conforming: newConforming(t, handler, c.RateLimit > 0)}
 }
 
 // Differs returns how the answer to a request differs from the published description of the API, or nil.

@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,28 @@ func (n *Tenant) NewConnection(t *testing.T, c client.CreateConnection) client.C
 		t.Fatal(err)
 	}
 	return made
+}
+
+// ConnectKraken connects the account at Kraken. It is not read until the test does so.
+func (n *Tenant) ConnectKraken(t *testing.T, c client.CreateConnection) client.Connection {
+	t.Helper()
+	with := n.service.Kraken.Credentials()
+	c.Provider, c.APIKey, c.APISecret = "kraken", cmp.Or(c.APIKey, with["api_key"]), cmp.Or(c.APISecret, with["api_secret"])
+	c.Name = cmp.Or(c.Name, "Kraken")
+	return n.NewConnection(t, c)
+}
+
+// Sync reads the data of a connection to its end.
+func (n *Tenant) Sync(t *testing.T, connectionID string) client.Connection {
+	t.Helper()
+	if err := n.service.App.Connections.Run(t.Context(), n.Organization.ID, connectionID); err != nil {
+		t.Fatal(err)
+	}
+	c, err := n.Client.Connection(t.Context(), connectionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // NewSource creates a source, by default a bank account named Test.

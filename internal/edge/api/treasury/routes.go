@@ -25,6 +25,8 @@ func (h handlers) sources() []wire.Route {
 		wire.Get("/v1/sources/{source_id}/balances", h.listSourceBalances, "List what a source holds, in the books and as observed").
 			Describe("One row for each asset and currency. What no file states is not known to be zero: observed and difference are then "+
 				"null."),
+		wire.Post("/v1/sources/{source_id}/sync", h.syncSource, "Read what has changed at the provider of a source").
+			Describe("Has the connection of the source read in the background, and returns the connection.").Privileged(),
 		wire.Patch("/v1/sources/{source_id}", h.updateSource, "Update a source").
 			Describe("Once the source has transactions, only its name and ledger account can change. The legal entity of a source that has "+
 				"assets cannot change either: move the assets by an INTERCOMPANY TRANSFER."),

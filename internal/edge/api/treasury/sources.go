@@ -105,3 +105,8 @@ func viewSource(s source.Guided) Source {
 		UpdatedAt:       wire.TimestampOrNull(s.UpdatedAt),
 	}
 }
+
+func (h handlers) syncSource(ctx context.Context, in *struct{ sourcePath }) (wire.Data[Connection], error) {
+	c, err := h.app.Connections.RequestSyncOfSource(ctx, in.ID)
+	return dataOfConnection(ctx, c), err
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/automation/classification"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/provider"
+	"github.com/bursarhq/bursar/internal/provider/catalog"
+	"github.com/bursarhq/bursar/internal/provider/connect"
+	"github.com/bursarhq/bursar/internal/provider/stripe"
+	"github.com/bursarhq/bursar/internal/treasury/connection"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
+)
+
+// Registrations says how the service is registered at providers, by their names.
+type Registrations map[string]provider.Client
+
+// SetupPath is where pages of providers send the browser back to.
+const SetupPath = "/connect/callback"
+
+// ProviderNames returns the names of the providers that accounts can be connected at.
+func ProviderNames() []string {
+	names := []string{stripe.Name}
+	for _, c := range catalog.All() {
+		names = append(names, c.Describe().Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// newConnections returns the service for connections, with all providers.
+func newConnections(d *db.DB, c Config, processor *stripe.Provider) *connection.Service {
+	pages := connection.Pages{Callback: strings.TrimSuffix(c.PublicURL, "/") + SetupPath, Return: append([]string{c.PublicURL}, c.ReturnURLs...)}
+	s := connection.NewService(d, c.Secrets, pages, transfers.Withdraw).WithProvider(processor.Connections())
+	for _, one := range catalog.All() {
+		name := one.Describe().Name
+		s.WithProvider(connect.New(d, one, connect.Config{
+			Config:       provider.Config{URL: c.ProviderURLs[name], AllowPrivate: c.AllowPrivate, Proxy: c.Proxy, Clock: d.Clock(), Sleep: c.Sleep},
+			Registration: c.Registered[name],
+		}))
+	}
+	return s
+}
+
+// classifyNew has the new transactions of a synchronization classified, if the connection asks for that.
+func (a *App) classifyNew(ctx context.Context, c connection.Connection, r connection.Run) error {
+	if c.Classify == "" {
+		return nil
+	}
+	for _, sourceID := range slices.Sorted(slices.Values(c.Sources)) {
+		filter := transaction.Filter{SourceID: sourceID, Status: string(transaction.Pending), UpdatedSince: clock.Format(r.StartedAt)}
+		if _, err := a.Classification.Create(ctx, classification.CreateParams{Filter: &filter,
+			Action: classification.Action(c.Classify)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
