@@ -123,8 +123,12 @@ func TestBeforePlaidHasReadTheBankNothingIsReadAndTheCursorStays(t *testing.T) {
 		t.Errorf("%q %+v", text, p)
 	}
 	fake.NotReady = false
-	text, _ = read(t, s, p.Cursor)
+	text, p = read(t, s, p.Cursor)
 	wants(t, text, "2026-10-01 a -1 USD Bx")
+	fake.NotReady = true
+	if _, again := read(t, s, p.Cursor); again.Cursor != p.Cursor {
+		t.Errorf("%s, want %s", again.Cursor, p.Cursor)
+	}
 }
 
 func TestALongHistoryIsReadInPartsThatSurviveAChange(t *testing.T) {
