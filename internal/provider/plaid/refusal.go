@@ -30,8 +30,8 @@ type goneError struct{ error }
 func (e *goneError) Unwrap() error { return e.error }
 
 func errRegistration(cause string) error {
-	return fault.UnavailableBecause(errors.New(cause), "Plaid cannot be used at present: the operator of this service has to check its client "+
-		"id and secret of Plaid")
+	return fault.UnavailableBecause(errors.New(cause), "Plaid cannot be used at present: the operator of this service has to check its "+
+		"client id and secret of Plaid")
 }
 
 // explain returns the error that an answer states, and otherwise decodes it.
@@ -86,8 +86,8 @@ func (r refusal) explain() error {
 	case signIn[r.Code]:
 		return fault.Unauthorizedf("the bank asks for a new sign-in: renew the connection, which opens Plaid's page")
 	case consent[r.Code]:
-		return fault.Forbiddenf("the bank does not show the transactions of any account: renew the connection, and share the accounts and their " +
-			"transactions on Plaid's page")
+		return fault.Forbiddenf("the bank does not show the transactions of any account: renew the connection, and share the accounts and " +
+			"their transactions on Plaid's page")
 	case r.Type == "RATE_LIMIT_EXCEEDED", r.Type == "RATE_LIMIT_ERROR":
 		return provider.Busy(0, title)
 	case r.Type == "INSTITUTION_ERROR":

@@ -39,7 +39,8 @@ type world struct {
 }
 
 func newWorld(t *testing.T, s Suite) *world {
-	w := &world{T: t, connector: s.Connector, suite: s, now: clock.NewManual(start), cursors: map[string]string{}, read: map[string]provider.Record{}}
+	w := &world{T: t, connector: s.Connector, suite: s, now: clock.NewManual(start), cursors: map[string]string{},
+		read: map[string]provider.Record{}}
 	w.fake = s.Fake()
 	w.Server = w.fake.Base()
 	Start(t, w.fake, w.now.Now)
