@@ -55,7 +55,7 @@ var (
 	errAccount = errors.New("it does not say which account it belongs to")
 )
 
-// parse returns the records of a transaction, or why it is left out. One that is pending or belongs to an account that is not read has none.
+// parse returns the records of a transaction, or why it is left out. One that is pending or of an account that is not read has none.
 func (c *changes) parse(original json.RawMessage) ([]provider.Record, error) {
 	var t transaction
 	if json.Unmarshal(original, &t) != nil {

@@ -251,7 +251,8 @@ func (w *world) refuses(name string, err error, kind fault.Kind) {
 	}
 	d := w.connector.Describe()
 	for field, text := range w.fake.Credentials() {
-		secret := slices.ContainsFunc(d.Fields, func(f provider.Field) bool { return f.Name == field && f.Secret })
+		secret := field == provider.AccessToken || field == provider.RefreshToken ||
+			slices.ContainsFunc(d.Fields, func(f provider.Field) bool { return f.Name == field && f.Secret })
 		for e := err; e != nil && secret; e = unwrap(e) {
 			if strings.Contains(e.Error(), text) {
 				w.Errorf("%s: the error contains the field %s: %v", name, field, e)
