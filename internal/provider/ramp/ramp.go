@@ -52,7 +52,7 @@ func (Connector) Describe() provider.Description {
 			"whether the card account is in US dollars, and how accounts in several currencies are told apart: they are one here",
 			"whether the card balance without pending transactions changes at once when a transaction is cleared, or a payment arrives",
 			"bills and reimbursements that are paid through Ramp, money in a Ramp business account, and Ramp Flex are not read",
-			"transactions are shown for as long as they are pending and for 14 days after: one that was made earlier and shown later is missing",
+			"a transaction is missing that is shown for the first time more than 14 days after it was made, or that is pending for more than 90",
 			"whether Ramp replaces the refresh token when it is used; the new one is kept if there is one",
 			"what a token permits beyond what was asked for",
 		},
