@@ -28,6 +28,13 @@ type Revoker interface {
 	Revoke(ctx context.Context, s *Session) error
 }
 
+// Exchanger is a connector to a system at which people enter something that can be used only once, or for a short time only.
+type Exchanger interface {
+	// Exchange returns the credentials that last, for those that were entered. It is called once, before Check, and what it returns is stored
+	// instead. An error of kind Invalid names the field that the system does not accept.
+	Exchange(ctx context.Context, s *Session) (Credentials, error)
+}
+
 // SetupRequest says how a page of a system leads back to the service.
 type SetupRequest struct {
 	State    string // comes back in the query, unless the system has no such parameter

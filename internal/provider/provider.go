@@ -14,7 +14,7 @@ import (
 )
 
 // Connector connects to accounts at one external system. What else it can do follows from the interfaces below that it implements: Reader,
-// Balancer, Divided, Hosted, Revoker and Ledger. Its methods may be called by several goroutines, each with a session of its own.
+// Balancer, Divided, Hosted, Exchanger, Revoker and Ledger. Its methods may be called by several goroutines, each with its own session.
 //
 // Errors have a kind (see package fault): Unauthorized if the system refuses the credentials, Forbidden if they lack a permission,
 // Unavailable if the same request may succeed later, and Conflict if it cannot be answered at all. Invalid names a field of the credentials
@@ -181,7 +181,10 @@ type Gap struct {
 type Page struct {
 	Records []Record // the oldest first
 	Omitted []Omission
-	Removed []string // external ids of records that the system has taken back, all parts together
+	// Removed are the external ids of records that the system has taken back, all parts together. Those that are not known mean nothing.
+	// They are removed before the records of the page are added, so that a record of the page with such an id replaces the former one: if
+	// both state the same part, time, direction, quantity and currency, the former one can stay as it is.
+	Removed []string
 	Gaps    []Gap
 
 	Cursor string // the end of the page; an empty one stands for that of the request

@@ -33,6 +33,13 @@ type Suite struct {
 	Quiet int
 	// Busy answers as the system does when there are too many requests, if it does not do so with the status 429.
 	Busy Failure
+
+	// Money is the only currency of the account, with money that comes and goes. By default, there are several assets, which are traded.
+	Money string
+	// Days says that the system states the days of movements and not their times.
+	Days bool
+	// Client is the registration of the service at the system, if it needs one.
+	Client provider.Client
 }
 
 // Conforms tests what every connector must do.
@@ -54,6 +61,7 @@ func Conforms(t *testing.T, s Suite) {
 		"unknown kinds of movements":                              keepsUnknownKinds,
 		"a context that ends":                                     stopsWithItsContext,
 		"a cursor of another version":                             refusesUnknownCursors,
+		"tokens that expire":                                      renewsTokensOnce,
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +108,7 @@ func history(n int) (all []Movement) {
 }
 
 func readsEverythingOnce(w *world, s Suite) {
-	w.fake.Add(history(3*s.PageSize + 7)...)
+	w.add(history(3*s.PageSize + 7)...)
 	w.must(true)
 	w.wants()
 	if !slices.IsSortedFunc(w.order, func(a, b provider.Record) int { return a.Timestamp.Compare(b.Timestamp) }) &&
@@ -108,7 +116,14 @@ func readsEverythingOnce(w *world, s Suite) {
 		w.Error("the records of later pages are older than those of earlier ones")
 	}
 	for _, m := range history(6) {
-		if !slices.ContainsFunc(w.order, func(r provider.Record) bool { return r.Currency == m.Asset && r.Timestamp.Minute() == 30 }) {
+		m = s.own(m)
+		at := func(r provider.Record) bool { return r.Timestamp.Minute() == 30 }
+		if s.Days {
+			at = func(r provider.Record) bool {
+				return slices.Contains([]int{0, -1}, r.Timestamp.Compare(m.At)) && r.Timestamp.Hour() == 0
+			}
+		}
+		if !slices.ContainsFunc(w.order, func(r provider.Record) bool { return r.Currency == m.Asset && at(r) }) {
 			w.Errorf("no record of %+v at its time", m)
 		}
 	}
@@ -118,7 +133,7 @@ func readsWhatIsNew(w *world, s Suite) {
 	if !s.Forward { // the movements that are added are of the past
 		w.must(true)
 	}
-	w.fake.Add(history(s.PageSize + 3)...)
+	w.add(history(s.PageSize + 3)...)
 	w.must(true)
 	w.wants()
 	before := w.Requests()
@@ -127,7 +142,7 @@ func readsWhatIsNew(w *world, s Suite) {
 	}
 	for i := range 5 {
 		w.now.Advance(40 * time.Minute)
-		w.fake.Add(Movement{At: w.now.Now().Add(-time.Second), Kind: Deposit, Asset: "EUR", Amount: fmt.Sprintf("%d.5", i+1)})
+		w.add(Movement{At: w.now.Now().Add(-time.Second), Kind: Deposit, Asset: "EUR", Amount: fmt.Sprintf("%d.5", i+1)})
 		if added := w.must(true); added != 1 {
 			w.Errorf("%d new records", added)
 		}
@@ -142,20 +157,20 @@ func readsEqualTimes(w *world, s Suite) {
 		n = min(n, s.Together)
 	}
 	for i := range n {
-		w.fake.Add(Movement{At: at, Kind: Deposit, Asset: "ETH", Amount: fmt.Sprintf("1.%03d", i)})
+		w.add(Movement{At: at, Kind: Deposit, Asset: "ETH", Amount: fmt.Sprintf("1.%03d", i)})
 	}
-	w.fake.Add(Movement{At: at.Add(time.Millisecond), Kind: Deposit, Asset: "ETH", Amount: "7"})
+	w.add(Movement{At: at.Add(time.Millisecond), Kind: Deposit, Asset: "ETH", Amount: "7"})
 	w.must(true)
 	w.wants()
 }
 
 func readsWhatArrivesMeanwhile(w *world, s Suite) {
-	w.fake.Add(history(3 * s.PageSize)...)
+	w.add(history(3 * s.PageSize)...)
 	for i := range 4 {
 		w.BeforeRequest(i+2, func() {
 			w.Mu.Lock()
 			defer w.Mu.Unlock()
-			w.fake.Add(Movement{At: w.now.Now(), Kind: Deposit, Asset: "EUR", Amount: fmt.Sprintf("%d.75", i+1)})
+			w.add(Movement{At: w.now.Now(), Kind: Deposit, Asset: "EUR", Amount: fmt.Sprintf("%d.75", i+1)})
 		})
 	}
 	w.must(true)
@@ -182,7 +197,7 @@ const requestsTried = 3
 
 // survivesFailures fails each of the first requests in each way. A patient session does not notice.
 func survivesFailures(w *world, s Suite) {
-	w.fake.Add(history(s.PageSize + 1)...)
+	w.add(history(s.PageSize + 1)...)
 	for name, f := range failures {
 		for n := 1; n <= requestsTried; n++ {
 			w.cursors = map[string]string{}
@@ -197,7 +212,7 @@ func survivesFailures(w *world, s Suite) {
 
 // continuesAfterFailures fails each of the first requests in each way. A session without patience ends there, and the next one continues.
 func continuesAfterFailures(w *world, s Suite) {
-	w.fake.Add(history(s.PageSize + 1)...)
+	w.add(history(s.PageSize + 1)...)
 	for name, f := range failures {
 		for n := 1; n <= requestsTried; n++ {
 			w.cursors = map[string]string{}
@@ -213,7 +228,7 @@ func continuesAfterFailures(w *world, s Suite) {
 }
 
 func waitsForLimits(w *world, s Suite) {
-	w.fake.Add(history(s.PageSize / 2)...)
+	w.add(history(s.PageSize / 2)...)
 	busy := Status(http.StatusTooManyRequests, "Retry-After", "7", "{}")
 	w.FailAt(1, busy)
 	w.must(true)
@@ -241,7 +256,7 @@ func waitsForLimits(w *world, s Suite) {
 }
 
 func refusesWrongCredentials(w *world, s Suite) {
-	w.fake.Add(history(3)...)
+	w.add(history(3)...)
 	fields := s.Wrong
 	if fields == nil {
 		for _, f := range w.connector.Describe().Fields {
@@ -276,7 +291,7 @@ func wrongly(right string) string {
 }
 
 func stopsWhenRevoked(w *world, s Suite) {
-	w.fake.Add(history(3 * s.PageSize)...)
+	w.add(history(3 * s.PageSize)...)
 	w.BeforeRequest(3, func() { w.Revoke(true) })
 	_, err := w.sync(w.session(true))
 	w.refuses("revoked", err, fault.Unauthorized)
@@ -288,7 +303,7 @@ func stopsWhenRevoked(w *world, s Suite) {
 }
 
 func followsTheClock(w *world, s Suite) {
-	w.fake.Add(history(s.PageSize + 1)...)
+	w.add(history(s.PageSize + 1)...)
 	for _, by := range []time.Duration{2 * time.Hour, -2 * time.Hour, 90 * time.Second, -90 * time.Second} {
 		w.Skew(by)
 		w.cursors = map[string]string{}
@@ -324,7 +339,7 @@ func tellsRights(w *world, _ Suite) {
 
 // keepsUnknownKinds requires that a movement of an unknown kind is read as it is, for a person to decide.
 func keepsUnknownKinds(w *world, _ Suite) {
-	w.fake.Add(Movement{At: start.Add(-time.Hour), Kind: Novelty, Asset: "EUR", Amount: "3.5"})
+	w.add(Movement{At: start.Add(-time.Hour), Kind: Novelty, Asset: "EUR", Amount: "3.5"})
 	if added := w.must(true); added != 1 || w.order[0].Type != "" || w.order[0].ProviderCategory == "" {
 		w.Errorf("%d records: %+v", added, w.order)
 	}
@@ -332,7 +347,7 @@ func keepsUnknownKinds(w *world, _ Suite) {
 }
 
 func stopsWithItsContext(w *world, s Suite) {
-	w.fake.Add(history(s.PageSize)...)
+	w.add(history(s.PageSize)...)
 	ctx, cancel := context.WithCancel(w.Context())
 	cancel()
 	for _, ledger := range w.connector.Describe().Ledgers {

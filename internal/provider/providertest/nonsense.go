@@ -19,7 +19,7 @@ const answersChanged = 400
 
 // survivesNonsense changes values in answers. The connector must return an error, or leave the records out, and must not stop for ever.
 func survivesNonsense(w *world, s Suite) {
-	w.fake.Add(history(min(s.PageSize, 30))...)
+	w.add(history(min(s.PageSize, 30))...)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range answersChanged {
 		w.cursors = map[string]string{}

@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,8 +25,10 @@ type world struct {
 	connector provider.Reader
 	fake      Fake
 	*Server
+	suite  Suite
 	now    *clock.Manual
 	dialer *provider.Dialer
+	keeper *keeper
 
 	mu      sync.Mutex
 	slept   []time.Duration
@@ -36,11 +39,14 @@ type world struct {
 }
 
 func newWorld(t *testing.T, s Suite) *world {
-	w := &world{T: t, connector: s.Connector, now: clock.NewManual(start), cursors: map[string]string{}, read: map[string]provider.Record{}}
+	w := &world{T: t, connector: s.Connector, suite: s, now: clock.NewManual(start), cursors: map[string]string{},
+		read: map[string]provider.Record{}}
 	w.fake = s.Fake()
 	w.Server = w.fake.Base()
 	Start(t, w.fake, w.now.Now)
-	w.dialer = provider.NewDialer(s.Connector.Describe(), provider.Config{URL: w.URL, AllowPrivate: true, Clock: w.now, Sleep: w.sleep})
+	w.dialer = provider.NewDialer(s.Connector.Describe(), provider.Config{URL: w.URL, AllowPrivate: true, Clock: w.now, Sleep: w.sleep,
+		Client: s.Client})
+	w.keeper = &keeper{stored: secrets(w.fake.Credentials())}
 	return w
 }
 
@@ -65,13 +71,41 @@ func (w *world) waited() time.Duration {
 	return longest
 }
 
-// session returns a session with the right credentials, in which the changed ones replace others.
+// session returns a session with the right credentials, in which the changed ones replace others. Those that nobody has changed are kept
+// when they are renewed.
 func (w *world) session(patient bool, change ...string) *provider.Session {
+	if len(change) == 0 {
+		s := w.dialer.Open(w.keeper.get(), patient)
+		s.Keeper = w.keeper
+		return s
+	}
 	all := w.fake.Credentials()
 	for i := 0; i < len(change); i += 2 {
 		all[change[i]] = change[i+1]
 	}
 	return w.dialer.Open(secrets(all), patient)
+}
+
+// add adds movements as the account of the suite can have them.
+func (w *world) add(all ...Movement) {
+	for _, m := range all {
+		w.fake.Add(w.suite.own(m))
+	}
+}
+
+// own returns a movement as the account can have it: for one with money only, without a trade and a fee, and with two digits after the
+// point.
+func (s Suite) own(m Movement) Movement {
+	if s.Money == "" {
+		return m
+	}
+	whole, rest, _ := strings.Cut(m.Amount, ".")
+	m.Asset, m.Amount, m.Fee, m.For, m.Gets = s.Money, whole+"."+(rest + "00")[:2], "", "", ""
+	if m.Amount == "0.00" {
+		m.Amount = "0.01"
+	}
+	m.Kind = cmp.Or(map[Kind]Kind{Trade: Withdrawal, Reward: Deposit}[m.Kind], m.Kind)
+	return m
 }
 
 // pagesMax bounds how many pages a synchronization reads.
@@ -102,6 +136,10 @@ func (w *world) sync(s *provider.Session) (added int, err error) {
 // keep stores the records of a page that are new, and compares the others with what was read before.
 func (w *world) keep(p provider.Page) (added int) {
 	w.Helper()
+	for _, id := range p.Removed {
+		delete(w.read, id)
+		w.order = slices.DeleteFunc(w.order, func(r provider.Record) bool { return r.ExternalID == id })
+	}
 	var last time.Time
 	for _, r := range p.Records {
 		if r.Timestamp.Before(last) {
@@ -141,31 +179,67 @@ func (w *world) must(patient bool) (added int) {
 	return added
 }
 
-// wants requires that what was read leads to what the account holds.
-func (w *world) wants() {
-	w.Helper()
-	sums := map[string]money.Decimal{}
-	for _, r := range w.order {
-		moved := r.Moved()
-		sums[r.Currency] = sums[r.Currency].Add(*moved)
-		if c := r.Crypto; c != nil && c.FeeQuantity != nil && c.FeeAssetType != r.Currency {
-			sums[c.FeeAssetType] = sums[c.FeeAssetType].Sub(*c.FeeQuantity)
+// holding is an asset in a part.
+type holding struct{ part, currency string }
+
+// sum returns balances in the order of their parts and assets, without those that are zero.
+func sum(all []provider.Balance) []string {
+	sums := map[holding]money.Decimal{}
+	for _, b := range all {
+		of := holding{b.Part, b.Currency}
+		sums[of] = sums[of].Add(b.Amount)
+	}
+	var out []string
+	for of, amount := range sums {
+		if !amount.IsZero() {
+			out = append(out, of.part+" "+of.currency+" "+amount.String())
 		}
 	}
-	got := provider.Holdings(sums)
+	slices.Sort(out)
+	return out
+}
+
+// wants requires that what was read leads to what the account holds, in each of its parts.
+func (w *world) wants() {
+	w.Helper()
+	var moved []provider.Balance
+	for _, r := range w.order {
+		moved = append(moved, provider.Balance{Part: r.Part, Currency: r.Currency, Amount: *r.Moved()})
+		if c := r.Crypto; c != nil && c.FeeQuantity != nil && c.FeeAssetType != r.Currency {
+			moved = append(moved, provider.Balance{Part: r.Part, Currency: c.FeeAssetType, Amount: c.FeeQuantity.Neg()})
+		}
+	}
+	w.wantsParts()
 	b, ok := w.connector.(provider.Balancer)
 	if !ok {
 		return
 	}
-	want, err := b.Balances(w.Context(), w.session(true))
+	held, err := b.Balances(w.Context(), w.session(true))
 	if err != nil {
 		w.Fatal(err)
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
+	if got, want := sum(moved), sum(held); !slices.Equal(got, want) || len(want) != len(held) {
 		w.Errorf("what was read adds up to\n%v\nand the account holds\n%v", got, want)
 	}
 	if len(w.omitted) > 0 {
 		w.Errorf("left out: %+v", w.omitted)
+	}
+}
+
+// wantsParts requires that every record names one of the parts, if the account has several.
+func (w *world) wantsParts() {
+	w.Helper()
+	known := []provider.Part{{}}
+	if d, ok := w.connector.(provider.Divided); ok {
+		var err error
+		if known, err = d.Parts(w.Context(), w.session(true)); err != nil {
+			w.Fatal(err)
+		}
+	}
+	for _, r := range w.order {
+		if !slices.ContainsFunc(known, func(p provider.Part) bool { return p.ID == r.Part }) {
+			w.Errorf("%s names the part %q, which does not exist", r.ExternalID, r.Part)
+		}
 	}
 }
 
@@ -177,7 +251,8 @@ func (w *world) refuses(name string, err error, kind fault.Kind) {
 	}
 	d := w.connector.Describe()
 	for field, text := range w.fake.Credentials() {
-		secret := slices.ContainsFunc(d.Fields, func(f provider.Field) bool { return f.Name == field && f.Secret })
+		secret := field == provider.AccessToken || field == provider.RefreshToken ||
+			slices.ContainsFunc(d.Fields, func(f provider.Field) bool { return f.Name == field && f.Secret })
 		for e := err; e != nil && secret; e = unwrap(e) {
 			if strings.Contains(e.Error(), text) {
 				w.Errorf("%s: the error contains the field %s: %v", name, field, e)
