@@ -302,7 +302,8 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns, connections, schedule, reports,
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns,
+		connections, schedule, reports,
 		a.Access.NewUseRecorder(a.log)}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {

@@ -35,7 +35,8 @@ func ProviderNames() []string {
 
 // newConnections returns the service for connections, with all providers.
 func newConnections(d *db.DB, c Config, processor *stripe.Provider) *connection.Service {
-	pages := connection.Pages{Callback: strings.TrimSuffix(c.PublicURL, "/") + SetupPath, Return: append([]string{c.PublicURL}, c.ReturnURLs...)}
+	pages := connection.Pages{Callback: strings.TrimSuffix(c.PublicURL, "/") + SetupPath,
+		Return: append([]string{c.PublicURL}, c.ReturnURLs...)}
 	s := connection.NewService(d, c.Secrets, pages, transfers.Withdraw).WithProvider(processor.Connections())
 	for _, one := range catalog.All() {
 		name := one.Describe().Name

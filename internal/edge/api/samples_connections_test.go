@@ -25,7 +25,21 @@ func init() {
 			s.body = map[string]any{"name": "New name", "webhook_secret": "whsec_2"}
 			return s
 		},
-		"DELETE /v1/connections/{connection_id}": one,
+		"DELETE /v1/connections/{connection_id}":   one,
+		"GET /v1/connections/providers":            func(*testing.T, *apitest.Tenant) sample { return sample{} },
+		"GET /v1/connections/{connection_id}/runs": one,
+		"POST /v1/connections/{connection_id}/reauthorize": func(t *testing.T, n *apitest.Tenant) sample {
+			s := one(t, n)
+			s.body = map[string]any{}
+			return s
+		},
+		"POST /v1/sources/{source_id}/sync": func(t *testing.T, n *apitest.Tenant) sample {
+			c := n.NewConnection(t, client.CreateConnection{})
+			if err := n.Service().App.Connections.Run(t.Context(), n.Organization.ID, c.ID); err != nil {
+				t.Fatal(err)
+			}
+			return sample{path: map[string]string{"source_id": c.SourceIDs[0]}}
+		},
 		"POST /v1/connections/{connection_id}/sync": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)
 			// A new connection is read without a request.

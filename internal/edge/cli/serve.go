@@ -189,8 +189,8 @@ func (srv *server) access(data string) (app.Config, error) {
 	return out, srv.reach(&out)
 }
 
-// registrations returns how the service is registered at providers. Secrets are read from the environment, because others on the machine can
-// read the arguments of a program.
+// registrations returns how the service is registered at providers. Secrets are read from the environment, because others on the machine
+// can read the arguments of a program.
 func registrations() app.Registrations {
 	out := app.Registrations{}
 	for _, name := range app.ProviderNames() {

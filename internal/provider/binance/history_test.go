@@ -290,7 +290,7 @@ func TestReceiptsOfSimpleEarnAreNoAssets(t *testing.T) {
 	a.Add(receive("LDO", "3", now.Add(-time.Hour)), receive("BTC", "2", now.Add(-time.Hour)))
 	a.Subscribe(now.Add(-time.Minute), "flexible", "BTC", "0.5")
 	held, err := binance.Connector{}.Balances(t.Context(), a.session())
-	if err != nil || fmt.Sprint(held) != "[{BTC 2} {LDO 3}]" {
+	if err != nil || fmt.Sprint(held) != "[{BTC 2 } {LDO 3 }]" {
 		t.Errorf("%v %v", held, err)
 	}
 }

@@ -38,9 +38,11 @@ func New(d *db.DB, c provider.Connector, config Config) connection.Provider {
 	s.dialer = provider.NewDialer(s.Description, config.Config)
 	p := connection.Provider{Name: s.Name, Title: s.Title, Kind: connection.Kind(s.Kind), Advice: s.Advice, Fields: fieldsOf(s.Description),
 		Capabilities: capabilitiesOf(c), Check: s.check}
-	if s.Registered && config.Registration.ID == "" {
-		p.Unavailable = fmt.Sprintf("%s needs a registration of this service first: its operator registers it there, and sets "+
-			"BURSAR_PROVIDER_%[2]s_CLIENT_ID and BURSAR_PROVIDER_%[2]s_CLIENT_SECRET", s.Title, strings.ToUpper(s.Name))
+	if e, ok := c.(provider.Exchanger); ok {
+		p.Enter = func(ctx context.Context, entered connection.Credentials) (connection.Credentials, error) {
+			out, err := e.Exchange(ctx, s.session(entered, nil, false))
+			return connection.Credentials(out), s.blame(err)
+		}
 	}
 	if _, ok := c.(provider.Reader); ok {
 		p.Read, p.Poll = s.read, s.poll
@@ -53,7 +55,25 @@ func New(d *db.DB, c provider.Connector, config Config) connection.Provider {
 			return r.Revoke(ctx, s.session(c, k, false))
 		}
 	}
+	if s.Registered && config.Registration.ID == "" {
+		s.withoutRegistration(&p)
+	}
 	return p
+}
+
+// withoutRegistration changes a provider at which the service is not registered: credentials can be entered if the provider gives its
+// customers some of their own, and otherwise no account can be connected.
+func (s *system) withoutRegistration(p *connection.Provider) {
+	own := false
+	for n, f := range p.Fields {
+		if f.Name == provider.APIKey || f.Name == provider.APISecret {
+			p.Fields[n].Optional, own = false, true
+		}
+	}
+	if p.Begin, p.Finish = nil, nil; !own {
+		p.Unavailable = fmt.Sprintf("%s needs a registration of this service first: its operator registers it there, and sets "+
+			"BURSAR_PROVIDER_%[2]s_CLIENT_ID and BURSAR_PROVIDER_%[2]s_CLIENT_SECRET", s.Title, strings.ToUpper(s.Name))
+	}
 }
 
 // fieldsOf returns the fields of a description.
@@ -124,7 +144,8 @@ func (s *system) check(ctx context.Context, c connection.Credentials, k connecti
 	out = connection.Account{ID: account.ID, Name: account.Name, Warnings: account.Warnings}
 	switch {
 	case slices.Contains(account.Grants, provider.Trade):
-		out.Warnings = append(out.Warnings, "the credentials permit trading at "+s.Title+", which is not needed: replace them by some that only read")
+		out.Warnings = append(out.Warnings, "the credentials permit trading at "+s.Title+", which is not needed: replace them by "+
+			"some that only read")
 	case account.Grants == nil && s.Kind == provider.Exchange:
 		out.Warnings = append(out.Warnings, s.Title+" does not tell what the credentials permit: make sure that they cannot trade or withdraw")
 	}

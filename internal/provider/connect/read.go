@@ -166,7 +166,11 @@ func (y *sync) store(ctx context.Context, ledger string, pages []provider.Page) 
 	}
 	return y.Commit(ctx, ledger, "", len(b.news), func(ctx context.Context, tx *db.Tx) error {
 		counts := connection.Counts{Read: int64(len(b.read)), Omitted: int64(len(b.omitted))}
-		removed, err := y.Withdraw(ctx, tx, b.removed)
+		gone, err := y.goneOrChanged(ctx, tx, b)
+		if err != nil {
+			return err
+		}
+		removed, err := y.Withdraw(ctx, tx, gone)
 		if err != nil {
 			return err
 		}
@@ -193,6 +197,28 @@ func (y *sync) store(ctx context.Context, ledger string, pages []provider.Page) 
 		}
 		return y.SaveCursor(ctx, tx, ledger, cursor)
 	})
+}
+
+// goneOrChanged returns which records the provider has taken back. One that it has replaced by a record that says the same stays.
+func (y *sync) goneOrChanged(ctx context.Context, tx *db.Tx, b batch) ([]string, error) {
+	if len(b.removed) == 0 {
+		return nil, nil
+	}
+	stored, err := transaction.OfExternalIDsUnchecked(ctx, tx, y.Sources, b.removed)
+	if err != nil {
+		return nil, err
+	}
+	latest := map[string]transaction.New{}
+	for _, n := range b.news {
+		latest[n.ExternalID] = n
+	}
+	var gone []string
+	for _, t := range stored {
+		if n, replaced := latest[t.ExternalID]; !replaced || !n.SaysWhat(t) {
+			gone = append(gone, t.ExternalID)
+		}
+	}
+	return gone, nil
 }
 
 // batch is what is stored together.

@@ -36,9 +36,9 @@ const (
 func (p *Provider) Connections() connection.Provider {
 	return connection.Provider{
 		Name: Name, Title: "Stripe", Kind: connection.Processor,
-		Advice: "In the dashboard of Stripe, under Developers, API keys, create a restricted key (rk_) that may read accounts, balances, balance " +
-			"transactions with their sources, customers, invoices and events, and that may write invoices and payment records if payments are to " +
-			"be reported.",
+		Advice: "In the dashboard of Stripe, under Developers, API keys, create a restricted key (rk_) that may read accounts, " +
+			"balances, balance transactions with their sources, customers, invoices and events, and that may write invoices and " +
+			"payment records if payments are to be reported.",
 		Fields: []connection.Field{
 			{Name: apiKey, Title: "API key", Secret: true, Max: fieldMax},
 			{Name: webhookSecret, Title: "Webhook secret", Help: "Without it, webhooks of Stripe are not accepted.", Secret: true, Optional: true,

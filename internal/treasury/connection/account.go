@@ -92,14 +92,14 @@ func requireFree(ctx context.Context, tx *db.Tx, c *Connection, same func(other 
 	return nil
 }
 
-// coincide reports whether two connections to one account would do the same twice. A general ledger, which no transactions are read from, may
-// be connected once for each legal entity.
+// coincide reports whether two connections to one account would do the same twice. A general ledger, which no transactions are read from,
+// may be connected once for each legal entity.
 func coincide(one, other string, ledger bool) bool {
 	return !ledger || one == other || one == "" || other == ""
 }
 
-// requireKnown returns an error of kind Conflict if the account of another connection to a payment processor is not known, because it may be
-// that of a new connection: what the account has would then be counted twice.
+// requireKnown returns an error of kind Conflict if the account of another connection to a payment processor is not known, because it may
+// be that of a new connection: what the account has would then be counted twice.
 func requireKnown(ctx context.Context, tx *db.Tx, p Provider) error {
 	if p.Kind != Processor {
 		return nil

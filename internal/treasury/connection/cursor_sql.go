@@ -60,7 +60,8 @@ func selectGaps(ctx context.Context, tx *db.Tx, connectionIDs []string) ([]gapRo
 func upsertGaps(ctx context.Context, tx *db.Tx, connectionID, ledger string, gaps []Gap) error {
 	rows := make([]gapRow, len(gaps))
 	for n, g := range gaps {
-		rows[n] = gapRow{connectionID, ledger, g.From, g.Through, cut(g.Reason, omissionReasonMax), tx.Now()}
+		rows[n] = gapRow{ConnectionID: connectionID, Ledger: ledger, From: g.From, Through: g.Through, Reason: cut(g.Reason, omissionReasonMax),
+			NoticedAt: tx.Now()}
 	}
 	return db.Upsert(ctx, tx, "connection_gaps", rows, `ON CONFLICT (organization_id, connection_id, ledger, gap_from)
 		DO UPDATE SET gap_through = excluded.gap_through, reason = excluded.reason`)
@@ -82,14 +83,8 @@ func upsertWithdrawals(ctx context.Context, tx *db.Tx, connectionID string, tran
 		"ON CONFLICT (organization_id, connection_id, transaction_id) DO NOTHING")
 }
 
-type withdrawnRow struct {
-	ConnectionID string `db:"connection_id"`
-	Number       int64  `db:"number"`
-}
-
-// selectWithdrawals reads the numbers of transactions that were taken back and are still booked.
-func selectWithdrawals(ctx context.Context, tx *db.Tx, connectionIDs []string) ([]withdrawnRow, error) {
-	return db.All[withdrawnRow](ctx, tx, `SELECT w.connection_id, t.number FROM connection_withdrawals w JOIN transactions t
-		ON t.organization_id = w.organization_id AND t.transaction_id = w.transaction_id
-		WHERE w.organization_id = @org AND w.connection_id {any} AND t.status = 'posted' ORDER BY t.number`, connectionIDs)
+// selectWithdrawals reads which transactions were taken back.
+func selectWithdrawals(ctx context.Context, tx *db.Tx, connectionIDs []string) ([]withdrawalRow, error) {
+	return db.All[withdrawalRow](ctx, tx, "SELECT "+db.Columns[withdrawalRow]()+
+		" FROM connection_withdrawals WHERE organization_id = @org AND connection_id {any} ORDER BY transaction_id", connectionIDs)
 }

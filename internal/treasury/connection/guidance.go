@@ -73,7 +73,8 @@ func (c Connection) warnOfData(g *Guidance) {
 			clock.Format(gap.Through), gap.Reason)
 	}
 	if len(c.Progress.Withdrawn) > 0 {
-		g.warn("%s has taken back transactions that are booked: %s. Reverse their entries", c.title, strings.Join(c.Progress.Withdrawn, ", "))
+		g.warn("%s has taken back or changed transactions that are booked: %s. Reverse their entries, "+
+			"and add what is right by hand", c.title, strings.Join(c.Progress.Withdrawn, ", "))
 	}
 }
 

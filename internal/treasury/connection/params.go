@@ -91,8 +91,8 @@ func (s *Service) provider(faults *fault.List, name string) (Provider, bool) {
 	return found, ok
 }
 
-// validateFields collects the faults of the fields of a new connection. Without required ones, the setup is on a page of the provider, if it
-// has one.
+// validateFields collects the faults of the fields of a new connection. Without required ones, the setup is on a page of the provider, if
+// it has one.
 func (p Provider) validateFields(faults *fault.List, given Credentials) (hosted bool) {
 	missing := []string{}
 	for _, f := range p.Fields {
@@ -217,7 +217,8 @@ func (s *Service) checkCurrency(ctx context.Context, tx *db.Tx, faults *fault.Li
 		return nil
 	}
 	if currency != "" {
-		faults.Addf("legal_entity_ids[0]", "must have the base currency %s, which is the only one of %s: it has %s", p.Currency, p.Title, currency)
+		faults.Addf("legal_entity_ids[0]", "must have the base currency %s, which is the only one of %s: it has %s", p.Currency,
+			p.Title, currency)
 		return nil
 	}
 	all, err := entity.All(ctx, tx)

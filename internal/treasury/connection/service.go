@@ -36,8 +36,8 @@ type Pages struct {
 	Return   []string // the beginnings of addresses that the browser may go to when a setup is finished
 }
 
-// RecordRemover takes transactions back that a provider says did not happen. It returns how many were removed, and the ids of those that are
-// booked and so stay. It is passed in because the package of transfers, which are ended with them, does more than this one needs.
+// RecordRemover takes transactions back that a provider says did not happen. It returns how many were removed, and the ids of those that
+// are booked and so stay. It is passed in because the package of transfers, which are ended with them, does more than this one needs.
 type RecordRemover func(ctx context.Context, tx *db.Tx, sourceIDs, externalIDs []string) (removed int, booked []string, err error)
 
 // NewService returns a service that encrypts credentials with a key.
@@ -287,7 +287,8 @@ const (
 
 // Sweep tidies up.
 func (s *Service) Sweep(ctx context.Context) error {
-	err := s.db.WriteAcross(ctx, "what connections of all organizations no longer need is deleted", func(ctx context.Context, tx *db.Tx) error {
+	const why = "what connections of all organizations no longer need is deleted"
+	err := s.db.WriteAcross(ctx, why, func(ctx context.Context, tx *db.Tx) error {
 		if err := deleteHandled(ctx, tx, tx.Now().Add(-eventsKept)); err != nil {
 			return err
 		}

@@ -3,12 +3,12 @@ package connection
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 const (
@@ -151,9 +151,25 @@ func withFindings(ctx context.Context, tx *db.Tx, ids []string, of func(id strin
 	if err != nil {
 		return err
 	}
-	withdrawn, err := selectWithdrawals(ctx, tx, ids)
-	for _, w := range withdrawn {
-		of(w.ConnectionID).Withdrawn = append(of(w.ConnectionID).Withdrawn, fmt.Sprintf("OT-%d", w.Number))
+	return withWithdrawn(ctx, tx, ids, of)
+}
+
+// withWithdrawn adds the numbers of transactions that were taken back and are still booked.
+func withWithdrawn(ctx context.Context, tx *db.Tx, ids []string, of func(id string) *Progress) error {
+	rows, err := selectWithdrawals(ctx, tx, ids)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	connectionOf, transactions := map[string]string{}, make([]string, len(rows))
+	for n, r := range rows {
+		connectionOf[r.TransactionID], transactions[n] = r.ConnectionID, r.TransactionID
+	}
+	found, err := transaction.FindSomeUnchecked(ctx, tx, transactions)
+	for _, t := range found {
+		if t.JournalEntryID != "" {
+			p := of(connectionOf[t.ID])
+			p.Withdrawn = append(p.Withdrawn, t.SequenceNumber())
+		}
 	}
 	return err
 }
@@ -335,7 +351,8 @@ const ofClaim = " WHERE organization_id = @org AND connection_id = ? AND claim =
 
 // begin stores what a synchronization is to read, and which run it is. It reports whether the claim was still held.
 func begin(ctx context.Context, tx *db.Tx, c *task.Claim, runID string, from *time.Time, through time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET run_id = ?, read_from = ?, read_through = ?"+ofClaim, runID, from, through, c.ID, c.Text)
+	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET run_id = ?, read_from = ?, read_through = ?"+ofClaim, runID, from, through,
+		c.ID, c.Text)
 	return n == 1, err
 }
 

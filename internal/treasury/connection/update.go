@@ -108,8 +108,8 @@ func (s *Service) merge(organizationID string, c Connection, p UpdateParams) (Cr
 	return merged, nil
 }
 
-// Update changes a connection, with what CheckUpdate has returned. After new credentials, its data is read again. An etag must be that of the
-// connection, or empty.
+// Update changes a connection, with what CheckUpdate has returned. After new credentials, its data is read again. An etag must be that of
+// the connection, or empty.
 func (s *Service) Update(ctx context.Context, connectionID string, p UpdateParams, in Inspected, etag string) (c Connection, err error) {
 	organizationID := actor.From(ctx).OrganizationID
 	err = s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {

@@ -174,8 +174,8 @@ func (w *Work) SaveGaps(ctx context.Context, tx *db.Tx, ledger string, gaps []Ga
 	return upsertGaps(ctx, tx, w.ID, ledger, gaps)
 }
 
-// Withdraw takes records back that the provider says did not happen, and returns how many transactions are gone. Those that are booked stay,
-// and a person is told. It is called within the function of Commit.
+// Withdraw takes records back that the provider says did not happen, and returns how many transactions are gone. Those that are booked
+// stay, and a person is told. It is called within the function of Commit.
 func (w *Work) Withdraw(ctx context.Context, tx *db.Tx, externalIDs []string) (int64, error) {
 	if len(externalIDs) == 0 || w.service.removed == nil {
 		return 0, nil
@@ -346,7 +346,8 @@ func fnvOf(text string) uint64 {
 }
 
 // end stores the state of the connection, if it has changed, and of the task.
-func (w *Work) end(ctx context.Context, status Status, message string, store func(context.Context, *db.Tx, Connection) (bool, error)) error {
+func (w *Work) end(ctx context.Context, status Status, message string,
+	store func(context.Context, *db.Tx, Connection) (bool, error)) error {
 	return w.service.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Package observation keeps what sources state that they hold: in files that were imported, and when their providers are asked. It keeps the
-// newest balances, and all of them over time.
+// Package observation keeps what sources state that they hold: in files that were imported, and when their providers are asked. It keeps
+// the newest balances, and all of them over time.
 package observation
 
 import (
@@ -110,7 +110,8 @@ func store(ctx context.Context, tx *db.Tx, sourceID string, connectionID *string
 	var history []historyRow
 	for _, b := range latest {
 		if slices.ContainsFunc(all, func(one Balance) bool { return one.AssetType == b.AssetType }) {
-			history = append(history, historyRow{sourceID, b.AssetType, b.At, b.Quantity, connectionID})
+			history = append(history, historyRow{SourceID: sourceID, AssetType: b.AssetType, At: b.At, Quantity: b.Quantity,
+				ConnectionID: connectionID})
 		}
 	}
 	return upsertHistory(ctx, tx, history)

@@ -20,7 +20,8 @@ type ConnectedParams struct {
 	Address       string // of a wallet
 }
 
-// AddConnected creates the source of a connection. A wallet that the legal entity has already is returned unchanged. It is a building block.
+// AddConnected creates the source of a connection. A wallet that the legal entity has already is returned unchanged. It is a building
+// block.
 func AddConnected(ctx context.Context, tx *db.Tx, p ConnectedParams) (Source, error) {
 	if p.Type == Other && !money.IsFiat(p.Currency) {
 		return Source{}, fault.Conflictf("the account has the currency %q, which is not an ISO 4217 currency", p.Currency)

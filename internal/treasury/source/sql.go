@@ -244,8 +244,8 @@ func findAccount(ctx context.Context, tx *db.Tx, itemID, externalID string) (Sou
 	return r.source(), err
 }
 
-// OfItemUnchecked returns the accounts of an item, in the order of their creation. It does not check what the actor may see. It is a building
-// block.
+// OfItemUnchecked returns the accounts of an item, in the order of their creation. It does not check what the actor may see. It is a
+// building block.
 func OfItemUnchecked(ctx context.Context, tx *db.Tx, itemID string) ([]Source, error) {
 	return query(ctx, tx, selectActive+" AND item_id = ? ORDER BY source_id", itemID)
 }

@@ -123,6 +123,15 @@ func (n New) transaction(tx *db.Tx, number int64) Transaction {
 	return t
 }
 
+// SaysWhat reports whether a new transaction states what a stored one states, as far as money is concerned.
+func (n New) SaysWhat(t Transaction) bool {
+	sameQuantity := n.Quantity == nil && t.Quantity == nil || n.Quantity != nil && t.Quantity != nil && n.Quantity.Equal(*t.Quantity)
+	sameValue := n.Value == nil && t.Value == nil || n.Value != nil && t.Value != nil && n.Value.Gross.Equal(t.Value.Gross) &&
+		n.Value.Fee.Equal(t.Value.Fee) && n.Value.Currency == t.Value.Currency
+	return n.Source.ID == t.Source.ID && clock.Stamp(n.At).Equal(t.At) && n.Direction == t.Direction && n.Currency == t.Currency &&
+		sameQuantity && sameValue
+}
+
 // tagSet returns tags as they are stored: each once, sorted.
 func tagSet(ids []string) []string {
 	set := append([]string{}, ids...)

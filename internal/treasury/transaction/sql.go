@@ -318,7 +318,8 @@ func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) erro
 	return db.Insert(ctx, tx, "transaction_tags", tagsOf([]Transaction{after})...)
 }
 
-// KnownUnchecked returns which of some external ids any of some sources has. It does not check what the actor may see. It is a building block.
+// KnownUnchecked returns which of some external ids any of some sources has. It does not check what the actor may see. It is a building
+// block.
 func KnownUnchecked(ctx context.Context, tx *db.Tx, sourceIDs, externalIDs []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for _, sourceID := range sourceIDs {

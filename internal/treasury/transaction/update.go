@@ -386,8 +386,8 @@ func DeleteOfSource(ctx context.Context, tx *db.Tx, sourceID string) error {
 	return markDeleted(ctx, tx, sourceID)
 }
 
-// Withdraw marks transactions as deleted that their sources say did not happen. None of them may be booked or linked. Their sources may report
-// them again later, because their ids are free from then on. It is a building block.
+// Withdraw marks transactions as deleted that their sources say did not happen. None of them may be booked or linked. Their sources may
+// report them again later, because their ids are free from then on. It is a building block.
 func Withdraw(ctx context.Context, tx *db.Tx, all []Transaction) error {
 	c := counts{}
 	for _, t := range all {

@@ -124,7 +124,8 @@ func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	a := app.NewWith(d, c.Log, app.Config{Secrets: key, ProviderURLs: map[string]string{"stripe": processor.URL, "kraken": exchange.URL},
 		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: folder})
 	handler := api.New(a, c)
-	return &Service{App: a, API: handler, Stripe: processor, Kraken: exchange, MailFolder: folder, conforming: newConforming(t, handler, c.RateLimit > 0)}
+	return &Service{App: a, API: handler, Stripe: processor, Kraken: exchange, MailFolder: folder,
+		conforming: newConforming(t, handler, c.RateLimit > 0)}
 }
 
 // Differs returns how the answer to a request differs from the published description of the API, or nil.

@@ -47,8 +47,8 @@ type reauthorizesConnection struct {
 
 func (h handlers) connections() []wire.Route {
 	create := wire.Post("/v1/connections", h.createConnection, "Connect an account at another system").Sensitive().
-		Describe("What a provider needs is listed at GET /v1/connections/providers. Credentials are checked with the provider, stored encrypted " +
-			"and never returned. What the account has is then read in the background: GET the connection until it is active. Without " +
+		Describe("What a provider needs is listed at GET /v1/connections/providers. Credentials are checked with the provider, stored " +
+			"encrypted and never returned. What the account has is then read in the background: GET the connection until it is active. Without " +
 			"source_id, a source for its transactions is created, or that of an earlier connection to the same account is used again. If the " +
 			"account is connected on a page of the provider, the connection is pending_setup, and redirect_url is the page to open. Connecting a " +
 			"general ledger again authorizes its connection again.").Privileged().ByProvider().Creates()
@@ -80,7 +80,8 @@ func (h handlers) connections() []wire.Route {
 
 func (c CreateConnection) params() connection.CreateParams {
 	p := connection.CreateParams{Provider: c.Provider, Name: c.Name, LegalEntityIDs: c.LegalEntityIDs, SourceID: c.SourceID.Value,
-		Fields: connection.Credentials{}, Classify: connection.Classify(c.Classify.Value), SyncMinutes: c.SyncMinutes, ReturnTo: c.RedirectURL.Value}
+		Fields: connection.Credentials{}, Classify: connection.Classify(c.Classify.Value), SyncMinutes: c.SyncMinutes,
+		ReturnTo: c.RedirectURL.Value}
 	for name, value := range c.ConnectionFields.values() {
 		if value.Value != "" {
 			p.Fields[name] = secret.New(value.Value)
@@ -167,7 +168,8 @@ func (h handlers) syncConnection(ctx context.Context, in *struct{ connectionPath
 }
 
 // inspectReauthorize asks the provider for the page to open.
-func (h handlers) inspectReauthorize(ctx context.Context, in *reauthorizesConnection) (_ *wire.Data[Connection], _ func() error, err error) {
+func (h handlers) inspectReauthorize(ctx context.Context, in *reauthorizesConnection) (_ *wire.Data[Connection], _ func() error,
+	err error) {
 	in.inspected, err = h.app.Connections.InspectReauthorize(ctx, in.ID, in.Body.RedirectURL.Value, in.ETag)
 	return nil, nil, err
 }
@@ -207,7 +209,8 @@ func (h handlers) listProviders(context.Context, *struct{}) (wire.List[Provider]
 
 func viewProvider(p connection.Provider) Provider {
 	v := Provider{Name: p.Name, Title: p.Title, Kind: string(p.Kind), Advice: p.Advice, Fields: []ProviderField{}, Hosted: p.Begin != nil,
-		Capabilities: p.Capabilities, RequiredCurrency: db.OrNull(p.Currency), Available: p.Unavailable == "", Unavailable: db.OrNull(p.Unavailable)}
+		Capabilities: p.Capabilities, RequiredCurrency: db.OrNull(p.Currency), Available: p.Unavailable == "",
+		Unavailable: db.OrNull(p.Unavailable)}
 	for _, f := range p.Fields {
 		choices := f.Choices
 		if choices == nil {

@@ -82,7 +82,7 @@ func TestCredentialsNeverAppearInAnswersOrInTheDatabase(t *testing.T) {
 				t.Errorf("%s: %d %s", path, a.Status, a.Body)
 			}
 		}
-		for _, query := range []string{"SELECT credentials FROM connections", "SELECT name FROM connections"} {
+		for _, query := range []string{"SELECT sealed FROM connection_credentials", "SELECT name FROM connections"} {
 			var rows []string
 			err := s.App.DB.ReadAcross(t.Context(), "a test", func(ctx context.Context, tx *db.Tx) (err error) {
 				rows, err = db.All[string](ctx, tx, query)
@@ -115,7 +115,7 @@ func TestAConnectionThatStripeRefusesIsNotCreated(t *testing.T) {
 			"no account":       {"api_key", map[string]any{"api_key": "rk_no_account"}},
 			"no transactions":  {"api_key", map[string]any{"api_key": "rk_no_balance"}},
 			"spaces":           {"api_key", map[string]any{"api_key": "sk 1"}},
-			"planned":          {"provider", map[string]any{"provider": "kraken"}},
+			"planned":          {"provider", map[string]any{"provider": "file"}},
 			"unknown provider": {"provider", map[string]any{"provider": "paypal"}},
 			"no entity":        {"legal_entity_ids", map[string]any{"legal_entity_ids": []string{}}},
 			"two entities":     {"legal_entity_ids", map[string]any{"legal_entity_ids": []string{n.LegalEntity.ID, other}}},
@@ -136,7 +136,7 @@ func TestAConnectionThatStripeRefusesIsNotCreated(t *testing.T) {
 				strings.Contains(string(a.Body), "sk_wrong") || strings.Contains(string(a.Body), "rk_") && name != "unknown key" {
 				t.Errorf("%s: %d %s", name, a.Status, a.Body)
 			}
-			if name == "planned" && !strings.Contains(string(a.Body), "not available yet, available: stripe") {
+			if name == "planned" && !strings.Contains(string(a.Body), "not available yet, available: ") {
 				t.Errorf("%s", a.Body)
 			}
 			if name == "no account" && !strings.Contains(string(a.Body), "permission Accounts (Read)") {

@@ -92,8 +92,8 @@ func TestASynchronizationReadsEverythingOnceAndThenWhatHasChanged(t *testing.T) 
 			}
 			return sync(t, s, n, c.ID)
 		}
-		if c = again(); c.Status != "active" || n.AuditCount(t) != before+1 {
-			t.Errorf("%+v: %d changes although only a request was made", c, n.AuditCount(t)-before)
+		if c = again(); c.Status != "active" || n.AuditCount(t) != before+2 {
+			t.Errorf("%+v: %d changes, want a request and the end of a run", c, n.AuditCount(t)-before)
 		}
 		now := time.Now().Unix()
 		s.Stripe.Change(all[3], "invoice.paid", stripetest.Object{"status": "paid", "amount_remaining": int64(0)})
@@ -305,7 +305,7 @@ func TestAConnectionWhoseKeyForSecretsIsAnotherOneIsAnErrorUntilItsCredentialsAr
 			t.Fatalf("%+v", c)
 		}
 		_, err := there.Client.UpdateConnection(t.Context(), c.ID, client.UpdateConnection{APIKey: new("sk_1")})
-		apitest.WantConflict(t, err, "send both")
+		apitest.WantConflict(t, err, "send all of them")
 		if _, err = there.Client.UpdateConnection(t.Context(), c.ID, client.UpdateConnection{APIKey: new("sk_1"),
 			WebhookSecret: client.Null[string]()}); err != nil {
 			t.Fatal(err)
