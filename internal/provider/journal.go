@@ -105,6 +105,26 @@ func (c Chart) Blame(title string, j Journal) error {
 	return fault.Conflictf("%s refuses the journal: %s. Map the account to another one", title, strings.Join(faults, "; "))
 }
 
+// Refused returns why a general ledger refuses a journal, after an error of kind Conflict that may not tell: it names accounts that cannot be
+// used and periods that are closed.
+func Refused(ctx context.Context, l Ledger, s *Session, j Journal, err error) error {
+	if fault.KindOf(err) != fault.Conflict {
+		return err
+	}
+	chart, failed := l.Chart(ctx, s)
+	if failed != nil {
+		return err
+	}
+	title := l.Describe().Title
+	if blamed := chart.Blame(title, j); blamed != nil {
+		return blamed
+	}
+	if j.Date <= chart.LockedThrough {
+		return Locked(title, j.Date, chart.LockedThrough)
+	}
+	return err
+}
+
 // Label returns how people call an account: its number and its name.
 func (a LedgerAccount) Label() string {
 	return strings.TrimSpace(Clean(a.Code + " " + a.Name + " (" + a.ID + ")"))
@@ -124,6 +144,9 @@ func Locked(title, date, through string) error {
 type Storage struct {
 	// Find returns the journal if it is there, and an error of kind NotFound if it is not.
 	Find func(ctx context.Context) (Posted, error)
+	// Prepare is called before the first request is sent, and returns an error if the journal cannot be stored. It is nil if there is nothing
+	// to do.
+	Prepare func(ctx context.Context) error
 	// Send returns the request that stores it. The system takes those of one attempt for the same request; attempts count from 1.
 	Send func(attempt int) Call
 	// Read decodes the answer.
@@ -142,7 +165,7 @@ var errStored = errors.New("the journal is there already")
 // its answer to an earlier request does so although the journal was removed since, so that what it answers with is read again.
 func (s *Session) Store(ctx context.Context, with Storage) (Posted, error) {
 	for attempt := 1; attempt <= attemptsMax; attempt++ {
-		p, err := s.store(ctx, with, with.Send(attempt))
+		p, err := s.store(ctx, with, attempt)
 		if err != nil {
 			return Posted{}, err
 		}
@@ -158,9 +181,8 @@ func (s *Session) Store(ctx context.Context, with Storage) (Posted, error) {
 }
 
 // store looks for a journal, and sends a request if it is not there.
-func (s *Session) store(ctx context.Context, with Storage, c Call) (Posted, error) {
+func (s *Session) store(ctx context.Context, with Storage, attempt int) (Posted, error) {
 	var found Posted
-	build := c.Build
 	seek := func(ctx context.Context) (err error) {
 		if found, err = with.Find(ctx); err == nil {
 			return errStored
@@ -175,7 +197,13 @@ func (s *Session) store(ctx context.Context, with Storage, c Call) (Posted, erro
 	} else if err != nil {
 		return Posted{}, err
 	}
-	first := true
+	if with.Prepare != nil {
+		if err := with.Prepare(ctx); err != nil {
+			return Posted{}, err
+		}
+	}
+	c := with.Send(attempt)
+	build, first := c.Build, true
 	c.Build = func(ctx context.Context) (*http.Request, error) {
 		if !first {
 			if err := seek(ctx); err != nil {

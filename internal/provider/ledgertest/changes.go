@@ -80,13 +80,14 @@ func showsDrift(w *world, _ Suite) {
 		w.Fatal(err)
 	}
 	w.now.Advance(time.Hour)
+	total := money.FromInt(53)
 	w.change(func(b *Books) {
 		e := b.Keyed(j.Key)[0]
-		e.Lines[0].Amount, e.Lines[2].Amount = money.MustParse("50.01"), money.MustParse("52.51")
+		e.Lines[0].Amount, e.Lines[2].Amount = total.Sub(j.Lines[1].Amount), total
 		e.Lines[1].Account = w.account("Loans")
 		e.Date, e.Version, e.Changed = "2026-10-16", e.Version+1, w.now.Now()
 	})
-	j.Lines[0].Amount, j.Lines[2].Amount = money.MustParse("50.01"), money.MustParse("52.51")
+	j.Lines[0].Amount, j.Lines[2].Amount = total.Sub(j.Lines[1].Amount), total
 	j.Lines[1].Account, j.Date = w.account("Loans"), "2026-10-16"
 	got, err := w.connector.Get(w.Context(), w.session(true), p.ID)
 	if err != nil || text(got.Journal) != text(j) {

@@ -160,7 +160,8 @@ func storesExactAmounts(w *world, _ Suite) {
 		w.push(w.journal("0.01"))
 	}
 	before := w.Requests()
-	j := w.journal("0.0001")
+	j := w.journal("1")
+	j.Lines[0].Amount, j.Lines[1].Amount = money.MustParse("1.0001"), money.MustParse("1.0001")
 	_, err := w.connector.Push(w.Context(), w.session(true), j)
 	w.refuses("more decimals than the currency has", err, fault.Conflict)
 	if w.stored(j.Key) != 0 {
@@ -377,8 +378,8 @@ func tellsCurrencies(w *world, _ Suite) {
 	if got, err = w.connector.Get(w.Context(), w.session(true), p.ID); err != nil || text(got.Journal) != text(j) {
 		w.Errorf("%v: got\n%s\nwant\n%s", err, text(got.Journal), text(j))
 	}
-	j = w.journal("400.5")
-	j.Currency = "JPY"
+	j = w.journal("400")
+	j.Currency, j.Lines[0].Amount, j.Lines[1].Amount = "JPY", money.MustParse("400.5"), money.MustParse("400.5")
 	_, err = w.connector.Push(w.Context(), w.session(true), j)
 	w.refuses("decimals of JPY", err, fault.Conflict)
 }

@@ -137,7 +137,8 @@ func (w *world) account(name string) string {
 	return ""
 }
 
-// journal returns a journal with a new key, of amounts that are debited in turn to the first accounts and credited together to another.
+// journal returns a journal with a new key, of amounts that are debited in turn to the first accounts and credited together to another. They
+// are rounded if the currency of the books has no decimals.
 func (w *world) journal(amounts ...string) provider.Journal {
 	w.mu.Lock()
 	w.keys++
@@ -146,8 +147,12 @@ func (w *world) journal(amounts ...string) provider.Journal {
 	j := provider.Journal{Key: fmt.Sprintf("je_01jc%08d-v1_a", n), Number: fmt.Sprintf("JE-%d", n), Date: "2026-10-15", Memo: "Sale of 2 BTC",
 		Currency: w.chart.Currency}
 	total := money.Decimal{}
+	places, _ := money.MinorUnits(j.Currency)
 	for i, text := range amounts {
 		amount := money.MustParse(text)
+		if rounded := amount.Round(places); places == 0 && !rounded.IsZero() {
+			amount = rounded
+		}
 		total = total.Add(amount)
 		line := provider.JournalLine{Account: w.account([]string{"Checking", "Network fees"}[i%2]), Debit: true, Amount: amount,
 			Memo: fmt.Sprintf("Line %d", i+1)}
