@@ -21,6 +21,8 @@ type Tokens struct {
 	PKCE     bool
 	Scope    string
 	Text     bool // lifetimes are stated as texts
+	// Form gives access tokens another form, from one that tells them apart; nil means none.
+	Form func(token string) string
 
 	Issued int // how many access tokens were issued
 
@@ -46,6 +48,9 @@ func (t *Tokens) pair(now time.Time) map[string]any {
 	}
 	t.number++
 	access, refresh := fmt.Sprintf("access-%06d-kf83hs", t.number), fmt.Sprintf("refresh-%06d-p02ms7", t.number)
+	if t.Form != nil {
+		access = t.Form(access)
+	}
 	t.access[access], t.refresh[refresh] = now.Add(t.Lifetime), time.Time{}
 	seconds := any(int(t.Lifetime / time.Second))
 	if t.Text {
