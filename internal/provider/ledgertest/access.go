@@ -134,7 +134,7 @@ func connects(w *world, _ Suite) {
 			entered[f.Name] = value
 		}
 	}
-	request := provider.SetupRequest{State: "auth01JC8", ReturnTo: "https://books.example/connections/return"}
+	request := provider.SetupRequest{State: "auth_01jc8zq4m0e1v9n2k5x7r3t6w8", ReturnTo: "https://books.example/connections/return"}
 	setup, err := hosted.Begin(w.Context(), w.dialer.Open(entered, false), request)
 	if err != nil {
 		w.Fatal(err)

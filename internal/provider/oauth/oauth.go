@@ -174,15 +174,23 @@ func (a App) post(ctx context.Context, s *provider.Session, address string, form
 	return r, nil
 }
 
-// refusal returns the error for an answer that is no success. What a system says about it may repeat a token, and is left out.
-func (a App) refusal(answer provider.Answer) error {
+// failure returns the code of the error that an answer states, and an empty text if it states none.
+func failure(answer provider.Answer) string {
 	var said struct {
 		Error string `json:"error"`
 	}
-	if err := json.Unmarshal(answer.Body, &said); err != nil || said.Error == "" {
-		return provider.Nonsense(a.Title, fmt.Errorf("status %d without an error of OAuth", answer.Status))
+	if json.Unmarshal(answer.Body, &said) != nil {
+		return ""
 	}
-	switch said.Error {
+	return said.Error
+}
+
+// refusal returns the error for an answer that is no success. What a system says about it may repeat a token, and is left out.
+func (a App) refusal(answer provider.Answer) error {
+	said := failure(answer)
+	switch said {
+	case "":
+		return provider.Nonsense(a.Title, fmt.Errorf("status %d without an error of OAuth", answer.Status))
 	case "invalid_grant", "invalid_token":
 		return fault.Unauthorizedf("the access to %s has ended or was withdrawn: connect the account again", a.Title)
 	case "invalid_client", "unauthorized_client":
@@ -191,9 +199,9 @@ func (a App) refusal(answer provider.Answer) error {
 		}
 		return fault.Conflictf("%s refuses the registration of this service: its operator has to check the client ID and the client secret", a.Title)
 	case "temporarily_unavailable", "server_error":
-		return provider.Temporary(a.Title, "%s", said.Error)
+		return provider.Temporary(a.Title, "%s", said)
 	}
-	return fault.Conflictf("%s issues no token: %s", a.Title, provider.Clean(said.Error))
+	return fault.Conflictf("%s issues no token: %s", a.Title, provider.Clean(said))
 }
 
 // Fresh renews the tokens of a session if there are none or if they expire soon.
@@ -219,11 +227,10 @@ func (a App) Revoke(ctx context.Context, s *provider.Session, address string) er
 			if answer.Status/100 == 2 {
 				return nil
 			}
-			err := a.refusal(answer)
-			if fault.KindOf(err) == fault.Unauthorized && !a.Own {
+			if said := failure(answer); said == "invalid_grant" || said == "invalid_token" {
 				return nil
 			}
-			return err
+			return a.refusal(answer)
 		},
 	})
 	return err
