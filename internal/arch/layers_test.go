@@ -32,6 +32,8 @@ var testOnly = []string{"internal/base/lifecycle/lifecycletest", "internal/base/
 	"internal/provider/binance/binancetest", "internal/provider/bitget/bitgettest", "internal/provider/bitstamp/bitstamptest",
 	"internal/provider/coinbase/coinbasetest", "internal/provider/gemini/geminitest", "internal/provider/kraken/krakentest",
 	"internal/provider/kucoin/kucointest", "internal/provider/okx/okxtest",
+	"internal/provider/ledgertest", "internal/provider/campfire/campfiretest", "internal/provider/netsuite/netsuitetest",
+	"internal/provider/quickbooks/quickbookstest", "internal/provider/rillet/rillettest", "internal/provider/xero/xerotest",
 	"internal/tenancy/companytest", "internal/tenancy/identity/openidtest"}
 
 func TestImportsPointToTheSameLayerOrDown(t *testing.T) {

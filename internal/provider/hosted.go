@@ -17,8 +17,8 @@ type Hosted interface {
 	Begin(ctx context.Context, s *Session, r SetupRequest) (Setup, error)
 
 	// Finish returns the credentials of the account after the page has sent the browser back, with the query of its address. The session has
-	// the fields that were entered and what Begin keeps. It may be called again after an error of kind Unavailable. Without a query it asks the
-	// system whether the person has finished, and returns ErrUnfinished if not, or if the system can only tell through the browser.
+	// the fields that were entered and what Begin keeps. It may be called again after an error of kind Unavailable. Without a query it asks
+	// the system whether the person has finished, and returns ErrUnfinished if not, or if the system can only tell through the browser.
 	Finish(ctx context.Context, s *Session, r SetupRequest, query url.Values) (Credentials, error)
 }
 

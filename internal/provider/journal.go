@@ -19,8 +19,8 @@ const (
 	markEnd   = "]"
 )
 
-// Mark returns a text with the key of a journal at its end, from which Unmark reads it. The text is cut so that both together have at most a
-// number of characters.
+// Mark returns a text with the key of a journal at its end, from which Unmark reads it. The text is cut so that both together have at most
+// a number of characters.
 func Mark(text, key string, limit int) string {
 	mark := markStart + key + markEnd
 	if text = Shorten(text, limit-len(mark)-1); text != "" {
@@ -64,8 +64,8 @@ func Shorten(text string, limit int) string {
 	return text
 }
 
-// CheckAmounts returns an error of kind Conflict if an amount of a journal has more decimals than its currency, which a general ledger would
-// round or refuse.
+// CheckAmounts returns an error of kind Conflict if an amount of a journal has more decimals than its currency, which a general ledger
+// would round or refuse.
 func (j Journal) CheckAmounts() error {
 	places, known := money.MinorUnits(j.Currency)
 	if !known {
@@ -105,8 +105,8 @@ func (c Chart) Blame(title string, j Journal) error {
 	return fault.Conflictf("%s refuses the journal: %s. Map the account to another one", title, strings.Join(faults, "; "))
 }
 
-// Refused returns why a general ledger refuses a journal, after an error of kind Conflict that may not tell: it names accounts that cannot be
-// used and periods that are closed.
+// Refused returns why a general ledger refuses a journal, after an error of kind Conflict that may not tell: it names accounts that cannot
+// be used and periods that are closed.
 func Refused(ctx context.Context, l Ledger, s *Session, j Journal, err error) error {
 	if fault.KindOf(err) != fault.Conflict {
 		return err
@@ -136,7 +136,8 @@ func Locked(title, date, through string) error {
 		return fault.Conflictf("%s refuses the journal of %s, because its period is closed there. Reopen the period, or date the entry later",
 			title, date)
 	}
-	return fault.Conflictf("%s refuses the journal of %s, because the periods through %s are closed there. Reopen them, or date the entry later",
+	return fault.Conflictf("%s refuses the journal of %s, because the periods through %s are closed there. Reopen them, or date the entry "+
+		"later",
 		title, date, through)
 }
 
@@ -177,7 +178,8 @@ func (s *Session) Store(ctx context.Context, with Storage) (Posted, error) {
 			return Posted{}, err
 		}
 	}
-	return Posted{}, fault.Conflictf("%s repeats its answer to requests of journals that were removed: send the journal again tomorrow", s.Title())
+	return Posted{}, fault.Conflictf("%s repeats its answer to requests of journals that were removed: send the journal again tomorrow",
+		s.Title())
 }
 
 // store looks for a journal, and sends a request if it is not there.

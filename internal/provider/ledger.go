@@ -24,8 +24,8 @@ type Ledger interface {
 	// Get returns a journal as it stands in the general ledger now, or an error of kind NotFound if it is gone or void.
 	Get(ctx context.Context, s *Session, id string) (Posted, error)
 
-	// Remove takes a journal out of the general ledger: it deletes it, voids it or posts its reversal, as the system permits. A journal that is
-	// gone is no error. An error of kind Conflict means that it stays, such as in a locked period.
+	// Remove takes a journal out of the general ledger: it deletes it, voids it or posts its reversal, as the system permits. A journal that
+	// is gone is no error. An error of kind Conflict means that it stays, such as in a locked period.
 	Remove(ctx context.Context, s *Session, p Posted) error
 }
 

@@ -42,8 +42,8 @@ type Balancer interface {
 	Balances(ctx context.Context, s *Session) ([]Balance, error)
 }
 
-// Divided is a connector to a system that shows several accounts to one person, such as the accounts at a bank. Each becomes a source of its
-// own, and records and balances name theirs.
+// Divided is a connector to a system that shows several accounts to one person, such as the accounts at a bank. Each becomes a source of
+// its own, and records and balances name theirs.
 type Divided interface {
 	// Parts returns the accounts.
 	Parts(ctx context.Context, s *Session) ([]Part, error)

@@ -75,8 +75,9 @@ func NewDialer(d Description, c Config) *Dialer {
 	if c.Sleep == nil {
 		c.Sleep = sleep
 	}
-	return &Dialer{Config: c, title: d.Title, rate: d.Rate, replaced: replaced, http: outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy,
-		BodyMax: bodyMax, Timeout: timeout, HeaderTimeout: timeout})}
+	return &Dialer{Config: c, title: d.Title, rate: d.Rate, replaced: replaced,
+		http: outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy,
+			BodyMax: bodyMax, Timeout: timeout, HeaderTimeout: timeout})}
 }
 
 // Open returns a session with credentials. A patient session repeats requests that fail for a reason that may pass; one that is not is for

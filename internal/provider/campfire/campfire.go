@@ -41,7 +41,8 @@ func (Connector) Describe() provider.Description {
 			{Name: provider.Entity, Title: "Entity", Help: "The name of the entity in Campfire, if several keep books in USD.", Open: true,
 				Optional: true, Max: 200},
 		},
-		Advice: "In Campfire, under Settings, API Keys, create a key with the role Clerk, for Bursar alone. Journals go into one entity that keeps " +
+		Advice: "In Campfire, under Settings, API Keys, create a key with the role Clerk, for Bursar alone. Journals go into one entity that " +
+			"keeps " +
 			"its books in USD, and carry a mark such as [Bursar je_01…] at the end of their memos, by which they are found again: leave it there.",
 		Rate: provider.Rate{Burst: 20, Every: 500 * time.Millisecond},
 		Unverified: []string{
@@ -206,8 +207,9 @@ func (Connector) Check(ctx context.Context, s *provider.Session) (provider.Accou
 }
 
 // kinds are Campfire's types of accounts.
-var kinds = map[string]string{"ASSET": "Asset", "LIABILITY": "Liability", "EQUITY": "Equity", "REVENUE": "Revenue", "OTHER_INCOME": "Revenue",
-	"COGS": "Expense", "OPERATING_EXPENSES": "Expense", "OTHER_EXPENSE": "Expense"}
+var kinds = map[string]string{"ASSET": "Asset", "LIABILITY": "Liability", "EQUITY": "Equity", "REVENUE": "Revenue",
+	"OTHER_INCOME": "Revenue",
+	"COGS":         "Expense", "OPERATING_EXPENSES": "Expense", "OTHER_EXPENSE": "Expense"}
 
 // Chart returns the accounts, the departments and the custom dimensions of Campfire. What else than accounts cannot be read is a warning.
 func (Connector) Chart(ctx context.Context, s *provider.Session) (out provider.Chart, err error) {
@@ -238,7 +240,8 @@ func (Connector) Chart(ctx context.Context, s *provider.Session) (out provider.C
 	}
 	for _, part := range []func(context.Context, *provider.Session, *provider.Chart) error{departments, tags} {
 		if err := part(ctx, s, &out); fault.KindOf(err) == fault.Forbidden || fault.KindOf(err) == fault.NotFound {
-			out.Warnings = append(out.Warnings, "a part of the dimensions in Campfire cannot be read with this API key: "+provider.Clean(err.Error()))
+			out.Warnings = append(out.Warnings, "a part of the dimensions in Campfire cannot be read with this API key: "+
+				""+provider.Clean(err.Error()))
 		} else if err != nil {
 			return out, err
 		}

@@ -66,8 +66,8 @@ type line struct {
 	} `json:"tags"`
 }
 
-// Push stores a journal. Campfire recognizes a repeated request by a key; whether or not it does, the journal is looked up by the mark in its
-// memo before each repeat.
+// Push stores a journal. Campfire recognizes a repeated request by a key; whether or not it does, the journal is looked up by the mark in
+// its memo before each repeat.
 func (c Connector) Push(ctx context.Context, s *provider.Session, j provider.Journal) (provider.Posted, error) {
 	var body []byte
 	var stored entry
@@ -164,7 +164,8 @@ func (Connector) Get(ctx context.Context, s *provider.Session, id string) (provi
 
 // posted returns a journal entry in our terms.
 func posted(e entry) (provider.Posted, error) {
-	out := provider.Posted{ID: e.ID.String(), Number: e.Order, Version: e.Changed, Journal: provider.Journal{Date: e.Date, Currency: e.Currency}}
+	out := provider.Posted{ID: e.ID.String(), Number: e.Order, Version: e.Changed, Journal: provider.Journal{Date: e.Date,
+		Currency: e.Currency}}
 	out.Journal.Memo, out.Journal.Key = provider.Unmark(e.Memo)
 	if e.ID == "" || e.Date == "" || len(e.Lines) == 0 {
 		return provider.Posted{}, provider.Nonsense(title, errors.New("a journal entry is incomplete"))

@@ -6,15 +6,21 @@ import (
 	"github.com/bursarhq/bursar/internal/provider/binance"
 	"github.com/bursarhq/bursar/internal/provider/bitget"
 	"github.com/bursarhq/bursar/internal/provider/bitstamp"
+	"github.com/bursarhq/bursar/internal/provider/campfire"
 	"github.com/bursarhq/bursar/internal/provider/coinbase"
 	"github.com/bursarhq/bursar/internal/provider/gemini"
 	"github.com/bursarhq/bursar/internal/provider/kraken"
 	"github.com/bursarhq/bursar/internal/provider/kucoin"
+	"github.com/bursarhq/bursar/internal/provider/netsuite"
 	"github.com/bursarhq/bursar/internal/provider/okx"
+	"github.com/bursarhq/bursar/internal/provider/quickbooks"
+	"github.com/bursarhq/bursar/internal/provider/rillet"
+	"github.com/bursarhq/bursar/internal/provider/xero"
 )
 
 // All returns the connectors, by the names of their systems.
 func All() []provider.Connector {
-	return []provider.Connector{binance.Connector{}, bitget.Connector{}, bitstamp.Connector{}, coinbase.Connector{}, gemini.Connector{},
-		kraken.Connector{}, kucoin.Connector{}, okx.Connector{}}
+	return []provider.Connector{binance.Connector{}, bitget.Connector{}, bitstamp.Connector{}, campfire.Connector{}, coinbase.Connector{},
+		gemini.Connector{}, kraken.Connector{},
+		kucoin.Connector{}, netsuite.Connector{}, okx.Connector{}, quickbooks.Connector{}, rillet.Connector{}, xero.Connector{}}
 }

@@ -214,7 +214,8 @@ func (w *world) refusesOthers(hosted provider.Hosted, entered provider.Credentia
 		_, err := hosted.Finish(w.Context(), w.dialer.Open(entered, false), request, other)
 		return err
 	}
-	if _, err := hosted.Finish(w.Context(), w.dialer.Open(entered, false), request, nil); err == nil || err.Error() != provider.ErrUnfinished.Error() {
+	if _, err := hosted.Finish(w.Context(), w.dialer.Open(entered, false), request, nil); err == nil ||
+		err.Error() != provider.ErrUnfinished.Error() {
 		w.Errorf("without a query: %v", err)
 	}
 	w.refuses("another state", finish("state", "other"), fault.Conflict)

@@ -179,8 +179,8 @@ func (b *Books) Keyed(key string) (out []*Entry) {
 	return out
 }
 
-// Standard returns accounts of every kind, with ids that the fake makes. Those of the last one, for receivables, refuse journals if the system
-// has such accounts.
+// Standard returns accounts of every kind, with ids that the fake makes. Those of the last one, for receivables, refuse journals if the
+// system has such accounts.
 func Standard(id func(n int) string, refuses string) []provider.LedgerAccount {
 	all := []provider.LedgerAccount{
 		{Code: "1000", Name: "Checking", Type: "Asset", Active: true},

@@ -139,7 +139,8 @@ func waitsForLimits(w *world, s Suite) {
 
 // cutsTexts sends texts that are longer than the system allows. The key must stay readable.
 func cutsTexts(w *world, _ Suite) {
-	for _, long := range []string{strings.Repeat("a", 6000), strings.Repeat("🚀", 3000), strings.Repeat("é ", 2999) + "é", "line\nbreak\t\"quoted\" 'single' & <b> \\"} {
+	for _, long := range []string{strings.Repeat("a", 6000), strings.Repeat("🚀", 3000), strings.Repeat("é ", 2999) + "é",
+		"line\nbreak\t\"quoted\" 'single' & <b> \\"} {
 		j := w.journal("4")
 		j.Memo, j.Lines[0].Memo, j.Number = long, long, "JE-"+strings.Repeat("1", 40)
 		p := w.push(j)

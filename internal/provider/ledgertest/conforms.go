@@ -184,8 +184,8 @@ var failures = map[string]providertest.Failure{
 // requestsTried is how many requests of a push are failed, one in each.
 const requestsTried = 7
 
-// survivesFailures fails each of the requests in each way. A patient session does not notice, and for one without patience another push stores
-// what is missing.
+// survivesFailures fails each of the requests in each way. A patient session does not notice, and for one without patience another push
+// stores what is missing.
 func survivesFailures(w *world, _ Suite) {
 	for name, f := range failures {
 		for n := 1; n <= requestsTried; n++ {

@@ -86,7 +86,8 @@ func (t *Tokens) Token(w http.ResponseWriter, r *http.Request, body []byte, now 
 	case id != t.Client.ID || secret != t.Client.Secret.Reveal():
 		JSON(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 	case revoked || !t.grants(form, now):
-		JSON(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "Token " + form.Get("refresh_token") + " invalid"})
+		JSON(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "Token " + form.Get("refresh_token") +
+			" invalid"})
 	default:
 		t.Issued++
 		pair := t.pair(now)

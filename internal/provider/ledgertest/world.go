@@ -137,8 +137,8 @@ func (w *world) account(name string) string {
 	return ""
 }
 
-// journal returns a journal with a new key, of amounts that are debited in turn to the first accounts and credited together to another. They
-// are rounded if the currency of the books has no decimals.
+// journal returns a journal with a new key, of amounts that are debited in turn to the first accounts and credited together to another.
+// They are rounded if the currency of the books has no decimals.
 func (w *world) journal(amounts ...string) provider.Journal {
 	w.mu.Lock()
 	w.keys++

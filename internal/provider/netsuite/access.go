@@ -48,7 +48,8 @@ var accountForm = regexp.MustCompile(`^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$`)
 func account(s *provider.Session) (string, error) {
 	id := strings.TrimSpace(s.Text(provider.Subdomain))
 	if !accountForm.MatchString(id) || len(id) > 60 {
-		return "", fault.Invalidf(provider.Subdomain, "is no account ID of NetSuite, such as 123456 or 123456_SB1: see Setup, Company, Company Information")
+		return "", fault.Invalidf(provider.Subdomain, "is no account ID of NetSuite, such as 123456 or 123456_SB1: see Setup, Company, "+
+			"Company Information")
 	}
 	host := strings.ToLower(strings.ReplaceAll(id, "_", "-"))
 	if !s.Replaced() {
@@ -113,7 +114,8 @@ func (Connector) Finish(ctx context.Context, s *provider.Session, r provider.Set
 		return nil, err
 	}
 	if company := query.Get("company"); company != "" && !strings.EqualFold(company, realm(host)) {
-		return nil, fault.Conflictf("the consent is for the account %s of NetSuite and not for %s: sign in to that one", provider.Clean(company), realm(host))
+		return nil, fault.Conflictf("the consent is for the account %s of NetSuite and not for %s: sign in to that one", provider.Clean(company),
+			realm(host))
 	}
 	out[provider.AccountID] = secret.New(realm(host))
 	return out, nil
@@ -128,8 +130,8 @@ func (Connector) Revoke(ctx context.Context, s *provider.Session) error {
 	return app(s, host).Revoke(ctx, s, s.Base()+revokePath)
 }
 
-// renew returns credentials with a new access token: for a signed request if the integration has a certificate, and otherwise for the refresh
-// token.
+// renew returns credentials with a new access token: for a signed request if the integration has a certificate, and otherwise for the
+// refresh token.
 func renew(ctx context.Context, s *provider.Session) (provider.Credentials, error) {
 	host, err := account(s)
 	if err != nil {

@@ -96,7 +96,8 @@ func (Connector) Chart(ctx context.Context, s *provider.Session) (out provider.C
 		return out, err
 	}
 	for _, a := range accounts {
-		one := provider.LedgerAccount{ID: a["id"], Code: a["acctnumber"], Name: a["fullname"], Type: kinds[a["accttype"]], Active: a["isinactive"] != yes}
+		one := provider.LedgerAccount{ID: a["id"], Code: a["acctnumber"], Name: a["fullname"], Type: kinds[a["accttype"]],
+			Active: a["isinactive"] != yes}
 		switch {
 		case a["issummary"] == yes:
 			one.Refuses = "it is a summary account"
@@ -124,7 +125,8 @@ func (Connector) Chart(ctx context.Context, s *provider.Session) (out provider.C
 	}
 	out.LockedThrough, err = lockedThrough(ctx, s)
 	if refused(err) {
-		out.Warnings = append(out.Warnings, "the accounting periods cannot be read, because the role lacks the permission Manage Accounting Periods")
+		out.Warnings = append(out.Warnings, "the accounting periods cannot be read, because the role lacks the permission Manage Accounting "+
+			"Periods")
 		err = nil
 	}
 	return out, err

@@ -46,8 +46,8 @@ type line struct {
 	Location   *reference     `json:"location,omitempty"`
 }
 
-// Push stores a journal. Its key is the external ID of the record, of which NetSuite stores only one: unlike the upsert that NetSuite offers,
-// the creation of a second one is refused and changes nothing.
+// Push stores a journal. Its key is the external ID of the record, of which NetSuite stores only one: unlike the upsert that NetSuite
+// offers, the creation of a second one is refused and changes nothing.
 func (c Connector) Push(ctx context.Context, s *provider.Session, j provider.Journal) (provider.Posted, error) {
 	p, err := find(ctx, s, j.Key)
 	if err == nil || fault.KindOf(err) != fault.NotFound {
@@ -99,7 +99,8 @@ func prepare(ctx context.Context, s *provider.Session, j provider.Journal) ([]by
 			}
 		}
 		if out.Currency == nil {
-			return nil, fault.Conflictf("the currency %s does not exist in NetSuite: create it there under Lists, Accounting, Currencies", j.Currency)
+			return nil, fault.Conflictf("the currency %s does not exist in NetSuite: create it there under Lists, Accounting, Currencies",
+				j.Currency)
 		}
 	}
 	for _, l := range j.Lines {
@@ -154,7 +155,8 @@ func (Connector) Get(ctx context.Context, s *provider.Session, id string) (provi
 	if err != nil {
 		return provider.Posted{}, err
 	}
-	out := provider.Posted{ID: e.ID, Number: e.Number, Version: e.Changed, URL: page(s, e.ID), Journal: provider.Journal{Key: e.External, Date: e.Date,
+	out := provider.Posted{ID: e.ID, Number: e.Number, Version: e.Changed, URL: page(s, e.ID), Journal: provider.Journal{Key: e.External,
+		Date: e.Date,
 		Memo: e.Memo, Currency: known.Currency}}
 	if e.ID == "" || e.Date == "" || len(e.Line.Items) == 0 || e.Line.More {
 		return provider.Posted{}, provider.Nonsense(title, errors.New("a journal entry is incomplete"))

@@ -35,17 +35,20 @@ func (Connector) Describe() provider.Description {
 	return provider.Description{
 		Name: "netsuite", Title: title, Kind: provider.Accounting, URL: "https://suitetalk.api.netsuite.com",
 		Fields: []provider.Field{
-			{Name: provider.Subdomain, Title: "Account ID", Help: "Such as 123456 or 123456_SB1, under Setup, Company, Company Information.", Open: true,
-				Max: 60},
+			{Name: provider.Subdomain, Title: "Account ID", Help: "Such as 123456 or 123456_SB1, under Setup, Company, Company Information.",
+				Open: true,
+				Max:  60},
 			{Name: clientID, Title: "Client ID", Help: "Of the integration record.", Setup: true, Max: 200},
-			{Name: clientSecret, Title: "Client secret", Help: "If people consent in NetSuite.", Secret: true, Optional: true, Setup: true, Max: 200},
+			{Name: clientSecret, Title: "Client secret", Help: "If people consent in NetSuite.", Secret: true, Optional: true, Setup: true,
+				Max: 200},
 			{Name: certificateID, Title: "Certificate ID", Help: "If the integration has a certificate.", Optional: true, Setup: true, Max: 200},
 			{Name: privateKey, Title: "Private key", Help: "That of the certificate, in the format PEM.", Secret: true, Optional: true, Setup: true,
 				Max: 10_000},
 			{Name: provider.Entity, Title: "Subsidiary", Help: "The name of the subsidiary, if NetSuite has several.", Open: true, Optional: true,
 				Max: 200},
 		},
-		Advice: "In NetSuite, enable REST Web Services and OAuth 2.0 under Setup, Company, Enable Features, SuiteCloud. Create an integration under " +
+		Advice: "In NetSuite, enable REST Web Services and OAuth 2.0 under Setup, Company, Enable Features, SuiteCloud. Create an integration " +
+			"under " +
 			"Setup, Integration, Manage Integrations, with the scope REST Web Services, and either with the client credentials grant and a " +
 			"certificate of its own, which is preferable because the access does not end, or with the authorization code grant and the redirect " +
 			"address of this service, whose consent has to be renewed after some days without use. The role needs the permissions REST Web " +

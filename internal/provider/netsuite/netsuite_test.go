@@ -16,12 +16,14 @@ import (
 	"github.com/bursarhq/bursar/internal/provider/providertest"
 )
 
-var busy = providertest.Status(429, "", "", `{"title":"Too Many Requests","status":429,"o:errorDetails":[{"detail":"Concurrent request limit exceeded",`+
+var busy = providertest.Status(429, "", "", `{"title":"Too Many Requests","status":429,"o:errorDetails":[{"detail":"Concurrent request `+
+	`limit exceeded",`+
 	`"o:errorCode":"CONCURRENCY_LIMIT_EXCEEDED"}]}`)
 
 func TestItConformsWithConsent(t *testing.T) {
 	t.Parallel()
-	ledgertest.Conforms(t, ledgertest.Suite{Connector: netsuite.Connector{}, Fake: func() ledgertest.Fake { return netsuitetest.New("USD") }, Busy: busy,
+	ledgertest.Conforms(t, ledgertest.Suite{Connector: netsuite.Connector{}, Fake: func() ledgertest.Fake { return netsuitetest.New("USD") },
+		Busy:  busy,
 		Wrong: []string{"client_secret", "client_id", "refresh_token"}})
 }
 
@@ -32,7 +34,8 @@ func TestItConformsWithACertificate(t *testing.T) {
 		s.Single = true
 		return s
 	}
-	ledgertest.Conforms(t, ledgertest.Suite{Connector: netsuite.Connector{}, Fake: fake, Wrong: []string{"client_id", "certificate_id", "private_key"}})
+	ledgertest.Conforms(t, ledgertest.Suite{Connector: netsuite.Connector{}, Fake: fake, Wrong: []string{"client_id", "certificate_id",
+		"private_key"}})
 }
 
 // open returns a session at a fake that was started, with some credentials replaced.
@@ -66,7 +69,8 @@ func TestKeysOfEveryFormAreUsed(t *testing.T) {
 				t.Errorf("%s: %+v %v", name, got, err)
 			}
 		}
-		_, err := netsuite.Connector{}.Check(t.Context(), open(t, fake, "private_key", "-----BEGIN PRIVATE KEY-----\nMTIz\n-----END PRIVATE KEY-----"))
+		_, err := netsuite.Connector{}.Check(t.Context(), open(t, fake, "private_key", "-----BEGIN PRIVATE KEY-----\nMTIz\n-----END PRIVATE "+
+			"KEY-----"))
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -78,7 +82,8 @@ func TestAccountIDsAreChecked(t *testing.T) {
 	t.Parallel()
 	fake := netsuitetest.New("USD")
 	providertest.Start(t, fake, time.Now)
-	for _, id := range []string{"", "evil.example/", "123456.evil.example", "123456:80", "a b", "-", "123456_", "x@y", strings.Repeat("1", 70)} {
+	for _, id := range []string{"", "evil.example/", "123456.evil.example", "123456:80", "a b", "-", "123456_", "x@y", strings.Repeat("1",
+		70)} {
 		_, err := netsuite.Connector{}.Check(t.Context(), open(t, fake, provider.Subdomain, id))
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%q: %v", id, err)
@@ -86,7 +91,8 @@ func TestAccountIDsAreChecked(t *testing.T) {
 	}
 	dialer := provider.NewDialer(netsuite.Connector{}.Describe(), provider.Config{})
 	session := dialer.Open(ledgertest.Secrets(fake.Credentials()), false)
-	setup, err := netsuite.Connector{}.Begin(t.Context(), session, provider.SetupRequest{State: strings.Repeat("s", 30), ReturnTo: "https://books.example"})
+	setup, err := netsuite.Connector{}.Begin(t.Context(), session, provider.SetupRequest{State: strings.Repeat("s", 30),
+		ReturnTo: "https://books.example"})
 	if err != nil || !strings.HasPrefix(setup.URL, "https://123456-sb1.app.netsuite.com/app/login/oauth2/authorize.nl?") ||
 		session.Base() != "https://123456-sb1.suitetalk.api.netsuite.com" {
 		t.Errorf("%s at %s: %v", setup.URL, session.Base(), err)

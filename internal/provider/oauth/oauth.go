@@ -76,8 +76,8 @@ func (a App) Begin(r provider.SetupRequest) (provider.Setup, error) {
 	return setup, nil
 }
 
-// Finish exchanges the code in the address that a page has sent the browser back to for tokens, and returns them with the credentials of the
-// session.
+// Finish exchanges the code in the address that a page has sent the browser back to for tokens, and returns them with the credentials of
+// the session.
 func (a App) Finish(ctx context.Context, s *provider.Session, r provider.SetupRequest, query url.Values) (provider.Credentials, error) {
 	if len(query) == 0 {
 		return nil, provider.ErrUnfinished
@@ -195,9 +195,11 @@ func (a App) refusal(answer provider.Answer) error {
 		return fault.Unauthorizedf("the access to %s has ended or was withdrawn: connect the account again", a.Title)
 	case "invalid_client", "unauthorized_client":
 		if a.Own {
-			return fault.Unauthorizedf("%s refuses the integration: check its client ID, its secret or certificate, and its redirect address", a.Title)
+			return fault.Unauthorizedf("%s refuses the integration: check its client ID, its secret or certificate, and its redirect address",
+				a.Title)
 		}
-		return fault.Conflictf("%s refuses the registration of this service: its operator has to check the client ID and the client secret", a.Title)
+		return fault.Conflictf("%s refuses the registration of this service: its operator has to check the client ID and the client secret",
+			a.Title)
 	case "temporarily_unavailable", "server_error":
 		return provider.Temporary(a.Title, "%s", said)
 	}
@@ -205,7 +207,8 @@ func (a App) refusal(answer provider.Answer) error {
 }
 
 // Fresh renews the tokens of a session if there are none or if they expire soon.
-func Fresh(ctx context.Context, s *provider.Session, renew func(ctx context.Context, s *provider.Session) (provider.Credentials, error)) error {
+func Fresh(ctx context.Context, s *provider.Session, renew func(ctx context.Context, s *provider.Session) (provider.Credentials,
+	error)) error {
 	expires, err := strconv.ParseInt(s.Text(provider.TokenExpires), 10, 64)
 	if s.Text(provider.AccessToken) != "" && (err != nil || s.Now().Add(early).Unix() < expires) {
 		return nil

@@ -49,8 +49,8 @@ const (
 	credit   = "Credit"
 )
 
-// Push stores a journal. QuickBooks recognizes a repeated request by its id; after that the journal is found by its number, and by the mark in
-// its memo.
+// Push stores a journal. QuickBooks recognizes a repeated request by its id; after that the journal is found by its number, and by the mark
+// in its memo.
 func (c Connector) Push(ctx context.Context, s *provider.Session, j provider.Journal) (provider.Posted, error) {
 	var body []byte
 	var stored answered
@@ -99,7 +99,8 @@ func prepare(ctx context.Context, s *provider.Session, j provider.Journal) ([]by
 	case settings.Currency.Multiple:
 		out.Currency = &reference{j.Currency}
 	case j.Currency != home:
-		return nil, fault.Conflictf("the company keeps its books in %s and does not use other currencies, so that a journal in %s cannot be sent: "+
+		return nil, fault.Conflictf("the company keeps its books in %s and does not use other currencies, so that a journal in %s cannot be "+
+			"sent: "+
 			"turn on Multicurrency in QuickBooks", home, j.Currency)
 	}
 	for _, l := range j.Lines {
@@ -193,7 +194,8 @@ func posted(ctx context.Context, s *provider.Session, e entry) (provider.Posted,
 		if !l.Amount.Stated || l.Detail.Account.Value == "" || l.Detail.Posting != debit && l.Detail.Posting != credit {
 			return provider.Posted{}, provider.Nonsense(title, errors.New("a line of a journal entry is incomplete"))
 		}
-		one := provider.JournalLine{Account: l.Detail.Account.Value, Debit: l.Detail.Posting == debit, Amount: l.Amount.Amount, Memo: l.Description}
+		one := provider.JournalLine{Account: l.Detail.Account.Value, Debit: l.Detail.Posting == debit, Amount: l.Amount.Amount,
+			Memo: l.Description}
 		for dimension, value := range map[string]*reference{class: l.Detail.Class, department: l.Detail.Department} {
 			if value != nil && value.Value != "" {
 				if one.Dimensions == nil {

@@ -38,7 +38,8 @@ type Connector struct{}
 func (Connector) Describe() provider.Description {
 	return provider.Description{
 		Name: "quickbooks", Title: title, Kind: provider.Accounting, URL: "https://quickbooks.api.intuit.com", Registered: true,
-		Advice: "Sign in to QuickBooks as an administrator of the company, and consent. Journals carry their number and, in their memo, a mark such " +
+		Advice: "Sign in to QuickBooks as an administrator of the company, and consent. Journals carry their number and, in their memo, a " +
+			"mark such " +
 			"as [Bursar je_01…], by which they are found again: leave both there. Journals cannot have accounts of the types Accounts receivable " +
 			"and Accounts payable, because QuickBooks requires a customer or a vendor on their lines.",
 		Rate: provider.Rate{Burst: 40, Every: 150 * time.Millisecond}, // 500 in a minute
@@ -72,7 +73,10 @@ func (Connector) Begin(_ context.Context, s *provider.Session, r provider.SetupR
 // Finish returns the credentials of the company that the person has chosen, which QuickBooks states when it sends the browser back.
 func (Connector) Finish(ctx context.Context, s *provider.Session, r provider.SetupRequest, query url.Values) (provider.Credentials, error) {
 	realm := query.Get("realmId")
-	if len(query) > 0 && query.Get("error") == "" && (realm == "" || strings.ContainsFunc(realm, func(r rune) bool { return r < '0' || r > '9' })) {
+	if len(query) > 0 && query.Get("error") == "" && (realm == "" || strings.ContainsFunc(realm, func(r rune) bool {
+		return r < '0' ||
+			r > '9'
+	})) {
 		return nil, fault.Conflictf("QuickBooks sent the browser back without a company: connect the account again")
 	}
 	if before := s.Text(provider.AccountID); len(query) > 0 && r.Renews && before != "" && realm != "" && before != realm {

@@ -52,7 +52,8 @@ const (
 	credit = "CREDIT"
 )
 
-// Push stores a journal. Rillet recognizes a repeated request for 24 hours by a key; after that the journal is found by the mark in its name.
+// Push stores a journal. Rillet recognizes a repeated request for 24 hours by a key; after that the journal is found by the mark in its
+// name.
 func (c Connector) Push(ctx context.Context, s *provider.Session, j provider.Journal) (provider.Posted, error) {
 	var body []byte
 	var stored entry
@@ -158,7 +159,8 @@ func find(ctx context.Context, s *provider.Session, key string, filter url.Value
 		}
 		filter.Set("cursor", page.Pagination.Next)
 	}
-	return provider.Posted{}, fault.Conflictf("Rillet has so many journal entries on the day of the journal that it cannot be looked up among them")
+	return provider.Posted{}, fault.Conflictf("Rillet has so many journal entries on the day of the journal that it cannot be looked up " +
+		"among them")
 }
 
 // moved is by how many days the date of a journal may have been changed in Rillet.

@@ -101,7 +101,8 @@ func (c Connector) prepare(ctx context.Context, s *provider.Session, j provider.
 		return nil, "", err
 	}
 	if j.Currency != known.Currency {
-		return nil, "", fault.Conflictf("manual journals in Xero have the base currency %s, so that a journal in %s cannot be sent", known.Currency,
+		return nil, "", fault.Conflictf("manual journals in Xero have the base currency %s, so that a journal in %s cannot be sent",
+			known.Currency,
 			j.Currency)
 	}
 	out := entry{Narration: provider.Mark(j.Memo, j.Key, narrationMax), Date: j.Date, Status: statusPosted, Taxes: "NoTax"}
@@ -149,13 +150,15 @@ func find(ctx context.Context, s *provider.Session, key, where string) (provider
 			return provider.Posted{}, fault.Missing("journal in Xero")
 		}
 	}
-	return provider.Posted{}, fault.Conflictf("Xero has so many manual journals on the day of the journal that it cannot be looked up among them")
+	return provider.Posted{}, fault.Conflictf("Xero has so many manual journals on the day of the journal that it cannot be looked up " +
+		"among them")
 }
 
 // there reports whether a manual journal has not been voided or deleted.
 func (e entry) there() bool { return e.Status == statusPosted || e.Status == statusDraft }
 
-// Find returns the journal with the key of another one. It is looked for on its day first, and then by its narration, which takes Xero longer.
+// Find returns the journal with the key of another one. It is looked for on its day first, and then by its narration, which takes Xero
+// longer.
 func (Connector) Find(ctx context.Context, s *provider.Session, j provider.Journal) (provider.Posted, error) {
 	p, err := find(ctx, s, j.Key, onDay(j.Date))
 	if err == nil || fault.KindOf(err) != fault.NotFound {

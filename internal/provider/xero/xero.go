@@ -37,7 +37,8 @@ type Connector struct{}
 func (Connector) Describe() provider.Description {
 	return provider.Description{
 		Name: "xero", Title: title, Kind: provider.Accounting, URL: "https://api.xero.com", Registered: true,
-		Advice: "Sign in to Xero as a user of the role Standard or Adviser, choose one organisation, and consent. Journals become manual journals, " +
+		Advice: "Sign in to Xero as a user of the role Standard or Adviser, choose one organisation, and consent. Journals become manual " +
+			"journals, " +
 			"which have the base currency of the organisation, no tax, and no bank accounts, receivables or payables. Each carries a mark such as " +
 			"[Bursar je_01…] at the end of its narration, by which it is found again: leave it there.",
 		Rate: provider.Rate{Burst: 20, Every: 1500 * time.Millisecond}, // 60 in a minute
@@ -72,9 +73,9 @@ func (Connector) Begin(_ context.Context, s *provider.Session, r provider.SetupR
 	return app(s).Begin(r)
 }
 
-// Finish returns the credentials of the organisation that was chosen. A token can reach all organisations that the person has ever connected,
-// so that the one of this consent is used. If the person has chosen several at once, it is the one that was connected before, if the
-// connection is renewed, and otherwise the one that Xero connected last.
+// Finish returns the credentials of the organisation that was chosen. A token can reach all organisations that the person has ever
+// connected, so that the one of this consent is used. If the person has chosen several at once, it is the one that was connected before, if
+// the connection is renewed, and otherwise the one that Xero connected last.
 func (Connector) Finish(ctx context.Context, s *provider.Session, r provider.SetupRequest, query url.Values) (provider.Credentials, error) {
 	out, err := app(s).Finish(ctx, s, r, query)
 	if err != nil {
@@ -103,7 +104,8 @@ func (Connector) Finish(ctx context.Context, s *provider.Session, r provider.Set
 		}
 	}
 	if r.Renews && before != "" && chosen.ID != before {
-		return nil, fault.Conflictf("another organisation was chosen in Xero than the one that is connected: choose that one, or connect the other " +
+		return nil, fault.Conflictf("another organisation was chosen in Xero than the one that is connected: choose that one, or connect the " +
+			"other " +
 			"organisation anew")
 	}
 	out[provider.AccountID] = secret.New(chosen.ID)

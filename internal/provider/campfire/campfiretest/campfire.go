@@ -107,7 +107,8 @@ func page(w http.ResponseWriter, r *http.Request, all []object) {
 func number(text string) json.Number { return json.Number(text) }
 
 func (s *Server) accounts(w http.ResponseWriter) {
-	types := map[string]string{"Asset": "ASSET", "Liability": "LIABILITY", "Equity": "EQUITY", "Revenue": "REVENUE", "Expense": "OPERATING_EXPENSES"}
+	types := map[string]string{"Asset": "ASSET", "Liability": "LIABILITY", "Equity": "EQUITY", "Revenue": "REVENUE",
+		"Expense": "OPERATING_EXPENSES"}
 	out := []object{{"id": 179999, "number": nil, "name": "Gone", "account_type": "ASSET", "status": "ACTIVE", "is_deleted": true}}
 	for _, a := range s.books.Accounts {
 		status := "INACTIVE"
@@ -232,7 +233,8 @@ func (s *Server) decode(body []byte) (j provider.Journal, err error) {
 		if err != nil || (l.Debit == "") == (l.Credit == "") {
 			return j, fmt.Errorf("a line needs either a debit or a credit")
 		}
-		one := provider.JournalLine{Account: l.Account, Debit: l.Debit != "", Amount: amount, Memo: l.Description, Dimensions: map[string]string{}}
+		one := provider.JournalLine{Account: l.Account, Debit: l.Debit != "", Amount: amount, Memo: l.Description,
+			Dimensions: map[string]string{}}
 		if l.Department != "" {
 			one.Dimensions["department"] = l.Department
 		}
@@ -253,7 +255,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	}
 	out := []object{}
 	for _, e := range slices.Backward(s.books.Entries) {
-		touches := q.Get("account") == "" || slices.ContainsFunc(e.Lines, func(l provider.JournalLine) bool { return l.Account == q.Get("account") })
+		touches := q.Get("account") == "" || slices.ContainsFunc(e.Lines,
+			func(l provider.JournalLine) bool { return l.Account == q.Get("account") })
 		if !e.Gone && touches && e.Date >= from && (through == "" || e.Date <= through) {
 			out = append(out, show(e))
 		}

@@ -50,7 +50,8 @@ func New(currency string) *Server {
 			PKCE: true, Text: true, Scope: "rest_webservices"},
 		books: ledgertest.Books{TextMax: 999, LineMax: 999, Chart: provider.Chart{Currency: currency, Foreign: true,
 			Accounts: ledgertest.Standard(number, "it sums up others"), Dimensions: []provider.Dimension{
-				{ID: "department", Name: "Department", Values: []provider.DimensionValue{{ID: "1", Name: "Treasury", Active: true}, {ID: "2", Name: "Old"}}},
+				{ID: "department", Name: "Department", Values: []provider.DimensionValue{{ID: "1", Name: "Treasury", Active: true}, {ID: "2",
+					Name: "Old"}}},
 				{ID: "class", Name: "Class", Values: []provider.DimensionValue{{ID: "11", Name: "Spot", Active: true}}},
 			}}},
 	}
@@ -117,7 +118,8 @@ func (s *Server) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	case r.URL.Path == "/services/rest/auth/oauth2/v1/revoke":
 		s.revoke(w, r, body)
 	case !s.tokens.Accepts(r, s.Now()) || s.Revoked():
-		refuse(w, http.StatusUnauthorized, "INVALID_LOGIN", "Invalid login attempt with "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		refuse(w, http.StatusUnauthorized, "INVALID_LOGIN", "Invalid login attempt with "+strings.TrimPrefix(r.Header.Get("Authorization"),
+			"Bearer "))
 	case r.URL.Path == "/services/rest/query/v1/suiteql" && r.Method == http.MethodPost && r.Header.Get("Prefer") == "transient":
 		s.query(w, r, body)
 	case one:
@@ -136,7 +138,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, body []byte) {
 		s.tokens.Token(w, r, body, s.Now(), s.Revoked())
 		return
 	}
-	if form.Get("grant_type") != "client_credentials" || form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" ||
+	if form.Get("grant_type") != "client_credentials" ||
+		form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" ||
 		s.Revoked() {
 		ledgertest.JSON(w, http.StatusBadRequest, object{"error": "invalid_grant"})
 		return
@@ -182,7 +185,8 @@ func (s *Server) verify(assertion string) string {
 			return ""
 		}
 	case *rsa.PublicKey:
-		if head.Alg == "PS256" && rsa.VerifyPSS(key, crypto.SHA256, sum[:], raw[2], &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil {
+		if head.Alg == "PS256" && rsa.VerifyPSS(key, crypto.SHA256, sum[:], raw[2],
+			&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil {
 			return ""
 		}
 	}
@@ -238,7 +242,8 @@ func (s *Server) rows(table string) (out []object, known bool) {
 	switch table {
 	case "currency":
 		for id, symbol := range []string{"USD", "EUR", "JPY", "CHF"} {
-			out = append(out, object{"links": []object{}, "id": strconv.Itoa(id + 1), "symbol": symbol, "isbasecurrency": flag(symbol == s.books.Currency)})
+			out = append(out, object{"links": []object{}, "id": strconv.Itoa(id + 1), "symbol": symbol,
+				"isbasecurrency": flag(symbol == s.books.Currency)})
 		}
 	case "subsidiary":
 		if s.Single {
@@ -246,7 +251,8 @@ func (s *Server) rows(table string) (out []object, known bool) {
 		}
 		out = append(out, object{"id": "1", "name": "Parent Company", "currency": s.currency(s.books.Currency)})
 	case "account":
-		types := map[string]string{"Asset": "OthCurrAsset", "Liability": "OthCurrLiab", "Equity": "Equity", "Revenue": "Income", "Expense": "Expense"}
+		types := map[string]string{"Asset": "OthCurrAsset", "Liability": "OthCurrLiab", "Equity": "Equity", "Revenue": "Income",
+			"Expense": "Expense"}
 		for _, a := range s.books.Accounts {
 			out = append(out, object{"id": a.ID, "acctnumber": a.Code, "fullname": a.Name, "accttype": types[a.Type], "isinactive": flag(!a.Active),
 				"issummary": flag(a.Refuses != "")})

@@ -37,7 +37,8 @@ func (s *Server) show(e *ledgertest.Entry) object {
 		lines = append(lines, one)
 	}
 	lines = append(lines, object{"Id": "99", "Description": "a note", "DetailType": "DescriptionOnly"})
-	out := object{"Id": e.ID, "SyncToken": strconv.Itoa(e.Version - 1), "TxnDate": e.Date, "PrivateNote": e.Memo, "Line": lines, "domain": "QBO",
+	out := object{"Id": e.ID, "SyncToken": strconv.Itoa(e.Version - 1), "TxnDate": e.Date, "PrivateNote": e.Memo, "Line": lines,
+		"domain": "QBO",
 		"sparse": false}
 	if e.Number != "" {
 		out["DocNumber"] = e.Number
@@ -51,7 +52,8 @@ func (s *Server) show(e *ledgertest.Entry) object {
 func (s *Server) get(w http.ResponseWriter, id string) {
 	e := s.books.Get(id)
 	if e == nil {
-		refuse(w, http.StatusBadRequest, validation, "610", "Object Not Found", "Object Not Found : Something you're trying to use has been made inactive.")
+		refuse(w, http.StatusBadRequest, validation, "610", "Object Not Found", "Object Not Found : Something you're trying to use has been "+
+			"made inactive.")
 		return
 	}
 	ledgertest.JSON(w, http.StatusOK, object{"JournalEntry": s.show(e), "time": "2026-11-02T01:30:00.000-08:00"})
@@ -68,7 +70,8 @@ func (s *Server) remove(w http.ResponseWriter, body []byte) {
 	case e == nil:
 		refuse(w, http.StatusBadRequest, validation, "610", "Object Not Found", "Object Not Found : Another user has deleted this transaction.")
 	case in.SyncToken != strconv.Itoa(e.Version-1):
-		refuse(w, http.StatusBadRequest, validation, "5010", "Stale Object Error", "Stale Object Error : You and root were working on this at the same time.")
+		refuse(w, http.StatusBadRequest, validation, "5010", "Stale Object Error", "Stale Object Error : You and root were working on this at "+
+			"the same time.")
 	case s.books.Delete(e, s.Now()) != nil:
 		s.closed(w)
 	default:
@@ -105,10 +108,12 @@ func (s *Server) create(w http.ResponseWriter, request string, body []byte) {
 	case ledgertest.LockedPeriod:
 		s.closed(w)
 	case ledgertest.UnknownAccount:
-		refuse(w, http.StatusBadRequest, validation, "2500", "Invalid Reference Id", "Invalid Reference Id : Something you're trying to use has been made "+
+		refuse(w, http.StatusBadRequest, validation, "2500", "Invalid Reference Id", "Invalid Reference Id : Something you're trying to use "+
+			"has been made "+
 			"inactive. Check the fields with accounts, customers, items, vendors or employees.")
 	case ledgertest.InactiveAccount, ledgertest.UnknownDimension:
-		refuse(w, http.StatusBadRequest, validation, "610", "Object Not Found", "Object Not Found : Something you're trying to use has been made inactive.")
+		refuse(w, http.StatusBadRequest, validation, "610", "Object Not Found", "Object Not Found : Something you're trying to use has been "+
+			"made inactive.")
 	default:
 		refuse(w, http.StatusBadRequest, validation, "6000", "A business validation error has occurred while processing your request",
 			"Business Validation Error: "+string(refused.Code))
@@ -151,7 +156,8 @@ func (s *Server) decode(body []byte) (j provider.Journal, err error) {
 		if err != nil || l.DetailType != "JournalEntryLineDetail" || l.Detail.PostingType != "Debit" && l.Detail.PostingType != "Credit" {
 			return j, errors.New("a line is wrong")
 		}
-		one := provider.JournalLine{Account: l.Detail.AccountRef.Value, Debit: l.Detail.PostingType == "Debit", Amount: amount, Memo: l.Description,
+		one := provider.JournalLine{Account: l.Detail.AccountRef.Value, Debit: l.Detail.PostingType == "Debit", Amount: amount,
+			Memo:       l.Description,
 			Dimensions: map[string]string{}}
 		if v := l.Detail.ClassRef; v != nil {
 			one.Dimensions["class"] = v.Value

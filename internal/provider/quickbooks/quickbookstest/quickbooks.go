@@ -35,7 +35,8 @@ func New(currency string, multiple bool) *Server {
 		books: ledgertest.Books{TextMax: 4000, LineMax: 4000, Remembers: 24 * time.Hour, Chart: provider.Chart{
 			Currency: currency, Foreign: multiple, Accounts: ledgertest.Standard(strconv.Itoa, "it needs a customer"),
 			Dimensions: []provider.Dimension{
-				{ID: "class", Name: "Class", Values: []provider.DimensionValue{{ID: "5000", Name: "Treasury", Active: true}, {ID: "5001", Name: "Old"}}},
+				{ID: "class", Name: "Class", Values: []provider.DimensionValue{{ID: "5000", Name: "Treasury", Active: true}, {ID: "5001",
+					Name: "Old"}}},
 				{ID: "department", Name: "Location", Values: []provider.DimensionValue{{ID: "1", Name: "Berlin", Active: true}}},
 			},
 		}},

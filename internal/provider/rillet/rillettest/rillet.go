@@ -58,7 +58,8 @@ func problem(w http.ResponseWriter, status int, title, detail string) {
 // Answer answers a request.
 func (s *Server) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	if r.Header.Get("Authorization") != "Bearer "+key || s.Revoked() {
-		problem(w, http.StatusUnauthorized, "Unauthorized", "The key "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+" is not valid.")
+		problem(w, http.StatusUnauthorized, "Unauthorized", "The key "+strings.TrimPrefix(r.Header.Get("Authorization"),
+			"Bearer ")+" is not valid.")
 		return
 	}
 	if r.Header.Get("X-Rillet-API-Version") != "4" {
@@ -118,7 +119,8 @@ func (s *Server) closed(w http.ResponseWriter) {
 		problem(w, http.StatusNotFound, "Not Found", "No period was closed.")
 		return
 	}
-	ledgertest.JSON(w, http.StatusOK, object{"id": ledgertest.UUID(9)(1), "start": s.books.LockedThrough[:8] + "01", "end": s.books.LockedThrough,
+	ledgertest.JSON(w, http.StatusOK, object{"id": ledgertest.UUID(9)(1), "start": s.books.LockedThrough[:8] + "01",
+		"end":    s.books.LockedThrough,
 		"status": "CLOSED", "closed_on": s.Now().Format(time.DateOnly)})
 }
 

@@ -49,7 +49,8 @@ func (s *Server) answer(w http.ResponseWriter, all ...*ledgertest.Entry) {
 
 // invalid answers that a request is not valid.
 func invalid(w http.ResponseWriter, message string) {
-	ledgertest.JSON(w, http.StatusBadRequest, object{"ErrorNumber": 10, "Type": "ValidationException", "Message": "A validation exception occurred",
+	ledgertest.JSON(w, http.StatusBadRequest, object{"ErrorNumber": 10, "Type": "ValidationException",
+		"Message":  "A validation exception occurred",
 		"Elements": []object{{"ValidationErrors": []object{{"Message": message}}}}})
 }
 
@@ -66,7 +67,8 @@ func (s *Server) show(e *ledgertest.Entry) object {
 		for category, option := range l.Dimensions {
 			tracking = append(tracking, object{"Name": "Region", "Option": "East", "TrackingCategoryID": category, "TrackingOptionID": option})
 		}
-		one := object{"LineAmount": json.Number(amount.String()), "AccountID": l.Account, "AccountCode": s.books.Accounts[at].Code, "TaxType": "NONE",
+		one := object{"LineAmount": json.Number(amount.String()), "AccountID": l.Account, "AccountCode": s.books.Accounts[at].Code,
+			"TaxType":  "NONE",
 			"Tracking": tracking, "IsBlank": false}
 		if l.Memo != "" {
 			one["Description"] = l.Memo

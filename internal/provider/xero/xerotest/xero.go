@@ -53,8 +53,10 @@ func New(currency string) *Server {
 		}},
 	}
 	s.connections = []object{
-		{"id": "c1", "tenantId": Other, "tenantType": "ORGANISATION", "tenantName": "Other", "authEventId": "e1", "updatedDateUtc": "2026-11-02T09:00:00.1"},
-		{"id": "c2", "tenantId": Tenant, "tenantType": "ORGANISATION", "tenantName": "Example", "authEventId": event, "updatedDateUtc": "2026-11-01T09:00:00.1"},
+		{"id": "c1", "tenantId": Other, "tenantType": "ORGANISATION", "tenantName": "Other", "authEventId": "e1",
+			"updatedDateUtc": "2026-11-02T09:00:00.1"},
+		{"id": "c2", "tenantId": Tenant, "tenantType": "ORGANISATION", "tenantName": "Example", "authEventId": event,
+			"updatedDateUtc": "2026-11-01T09:00:00.1"},
 		{"id": "c3", "tenantId": "a practice", "tenantType": "PRACTICE", "authEventId": event, "updatedDateUtc": "2026-11-03T09:00:00.1"},
 	}
 	return s
