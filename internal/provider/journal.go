@@ -132,13 +132,8 @@ func (a LedgerAccount) Label() string {
 
 // Locked returns the error for a journal in a locked period.
 func Locked(title, date, through string) error {
-	if through == "" {
-		return fault.Conflictf("%s refuses the journal of %s, because its period is closed there. Reopen the period, or date the entry later",
-			title, date)
-	}
 	return fault.Conflictf("%s refuses the journal of %s, because the periods through %s are closed there. Reopen them, or date the entry "+
-		"later",
-		title, date, through)
+		"later", title, date, through)
 }
 
 // Storage is how a connector stores a journal in a system that recognizes repeated requests for a while only.

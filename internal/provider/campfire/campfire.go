@@ -42,8 +42,8 @@ func (Connector) Describe() provider.Description {
 				Optional: true, Max: 200},
 		},
 		Advice: "In Campfire, under Settings, API Keys, create a key with the role Clerk, for Bursar alone. Journals go into one entity that " +
-			"keeps " +
-			"its books in USD, and carry a mark such as [Bursar je_01…] at the end of their memos, by which they are found again: leave it there.",
+			"keeps its books in USD, and carry a mark such as [Bursar je_01…] at the end of their memos, by which they are found again: leave it " +
+			"there.",
 		Rate: provider.Rate{Burst: 20, Every: 500 * time.Millisecond},
 		Unverified: []string{
 			"how many requests Campfire allows: it publishes no numbers, and two in a second are sent",
@@ -241,7 +241,7 @@ func (Connector) Chart(ctx context.Context, s *provider.Session) (out provider.C
 	for _, part := range []func(context.Context, *provider.Session, *provider.Chart) error{departments, tags} {
 		if err := part(ctx, s, &out); fault.KindOf(err) == fault.Forbidden || fault.KindOf(err) == fault.NotFound {
 			out.Warnings = append(out.Warnings, "a part of the dimensions in Campfire cannot be read with this API key: "+
-				""+provider.Clean(err.Error()))
+				provider.Clean(err.Error()))
 		} else if err != nil {
 			return out, err
 		}

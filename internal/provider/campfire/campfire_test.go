@@ -3,6 +3,7 @@ package campfire_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/provider"
@@ -10,8 +11,6 @@ import (
 	"github.com/bursarhq/bursar/internal/provider/campfire/campfiretest"
 	"github.com/bursarhq/bursar/internal/provider/ledgertest"
 	"github.com/bursarhq/bursar/internal/provider/providertest"
-
-	"time"
 )
 
 func TestItConforms(t *testing.T) {

@@ -21,6 +21,6 @@ import (
 // All returns the connectors, by the names of their systems.
 func All() []provider.Connector {
 	return []provider.Connector{binance.Connector{}, bitget.Connector{}, bitstamp.Connector{}, campfire.Connector{}, coinbase.Connector{},
-		gemini.Connector{}, kraken.Connector{},
-		kucoin.Connector{}, netsuite.Connector{}, okx.Connector{}, quickbooks.Connector{}, rillet.Connector{}, xero.Connector{}}
+		gemini.Connector{}, kraken.Connector{}, kucoin.Connector{}, netsuite.Connector{}, okx.Connector{}, quickbooks.Connector{},
+		rillet.Connector{}, xero.Connector{}}
 }

@@ -48,8 +48,7 @@ func (Connector) Describe() provider.Description {
 				Max: 200},
 		},
 		Advice: "In NetSuite, enable REST Web Services and OAuth 2.0 under Setup, Company, Enable Features, SuiteCloud. Create an integration " +
-			"under " +
-			"Setup, Integration, Manage Integrations, with the scope REST Web Services, and either with the client credentials grant and a " +
+			"under Setup, Integration, Manage Integrations, with the scope REST Web Services, and either with the client credentials grant and a " +
 			"certificate of its own, which is preferable because the access does not end, or with the authorization code grant and the redirect " +
 			"address of this service, whose consent has to be renewed after some days without use. The role needs the permissions REST Web " +
 			"Services, Log in using OAuth 2.0 Access Tokens, Make Journal Entry, SuiteAnalytics Workbook, Accounts, Currency, Subsidiaries, " +

@@ -47,7 +47,7 @@ func (Connector) Chart(ctx context.Context, s *provider.Session) (out provider.C
 	out.Dimensions, err = dimensions(ctx, s)
 	if kind := fault.KindOf(err); err != nil && (kind == fault.Forbidden || kind == fault.Conflict) {
 		out.Warnings = append(out.Warnings, "the tracking categories of Xero cannot be read, so that lines have none: "+
-			""+provider.Clean(err.Error()))
+			provider.Clean(err.Error()))
 		err = nil
 	}
 	return out, err

@@ -38,9 +38,8 @@ func (Connector) Describe() provider.Description {
 	return provider.Description{
 		Name: "xero", Title: title, Kind: provider.Accounting, URL: "https://api.xero.com", Registered: true,
 		Advice: "Sign in to Xero as a user of the role Standard or Adviser, choose one organisation, and consent. Journals become manual " +
-			"journals, " +
-			"which have the base currency of the organisation, no tax, and no bank accounts, receivables or payables. Each carries a mark such as " +
-			"[Bursar je_01…] at the end of its narration, by which it is found again: leave it there.",
+			"journals, which have the base currency of the organisation, no tax, and no bank accounts, receivables or payables. Each carries a " +
+			"mark such as [Bursar je_01…] at the end of its narration, by which it is found again: leave it there.",
 		Rate: provider.Rate{Burst: 20, Every: 1500 * time.Millisecond}, // 60 in a minute
 		Unverified: []string{
 			"for how long Xero recognizes a repeated request by its Idempotency-Key; journals are looked up before each repeat as well",
@@ -105,8 +104,7 @@ func (Connector) Finish(ctx context.Context, s *provider.Session, r provider.Set
 	}
 	if r.Renews && before != "" && chosen.ID != before {
 		return nil, fault.Conflictf("another organisation was chosen in Xero than the one that is connected: choose that one, or connect the " +
-			"other " +
-			"organisation anew")
+			"other organisation anew")
 	}
 	out[provider.AccountID] = secret.New(chosen.ID)
 	return out, nil
