@@ -181,6 +181,14 @@ func (w *world) push(j provider.Journal) provider.Posted {
 	return p
 }
 
+// forget takes back what was to happen to requests that were not made.
+func (w *world) forget() {
+	for n := range 3 * requestsTried {
+		w.FailAt(n+1, nil)
+		w.BeforeRequest(n+1, nil)
+	}
+}
+
 // stored returns how many journals with a key are in the books.
 func (w *world) stored(key string) int {
 	w.Mu.Lock()
