@@ -48,6 +48,7 @@ func (Connector) Describe() provider.Description {
 			"the codes of refusals in closed periods: 6200, 6210 and 5010 with the text of a closed period are taken for one",
 			"taxes, which companies outside the United States may require on lines: none is sent",
 			"whether amounts of more than 15 digits are kept exactly, because QuickBooks answers with JSON numbers",
+			"whether Intuit accepts a form, and not only JSON, in the request that revokes tokens",
 			"the address of the page that shows a journal",
 			"a journal whose number and date were both changed in QuickBooks, or whose mark was removed, is not found by its mark",
 		},

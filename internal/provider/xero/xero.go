@@ -51,6 +51,8 @@ func (Connector) Describe() provider.Description {
 			"the scope accounting.manualjournals of applications that were registered before March 2026",
 			"whether a lock date for all users except advisers also holds for journals that come through the API, as assumed",
 			"whether amounts of more than 15 digits are kept exactly, because Xero answers with JSON numbers",
+			"the filters Date==DateTime(…) and Narration.Contains(…) of the list of manual journals, and whether lines may state tracking by names",
+			"the address at which tokens are revoked",
 			"the address of the page that shows a manual journal",
 		},
 	}
