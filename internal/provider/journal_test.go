@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/provider"
 )
 
@@ -32,6 +34,19 @@ func TestATextIsCutBetweenCharacters(t *testing.T) {
 	for limit, want := range map[int]string{0: "", 1: "…", 2: "…", 3: "🚀…", 4: "🚀…", 5: "🚀🚀…", 6: "🚀🚀🚀"} {
 		if got := provider.Shorten("🚀🚀🚀", limit); got != want {
 			t.Errorf("%d: %q", limit, got)
+		}
+	}
+}
+
+// Fakes refuse amounts with too many decimals as well; a real system may round them instead.
+func TestAmountsWithMoreDecimalsThanTheirCurrencyAreNotSent(t *testing.T) {
+	t.Parallel()
+	for text, fine := range map[string]bool{"USD 0.01": true, "USD 1.000": true, "USD 0.001": false, "JPY 400": true, "JPY 400.5": false,
+		"KWD 0.001": true, "BTC 1": false, " 1": false} {
+		currency, amount, _ := strings.Cut(text, " ")
+		j := provider.Journal{Currency: currency, Lines: []provider.JournalLine{{Amount: money.MustParse(amount)}}}
+		if err := j.CheckAmounts(); (err == nil) != fine || !fine && fault.KindOf(err) != fault.Conflict {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
