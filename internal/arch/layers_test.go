@@ -33,6 +33,8 @@ var testOnly = []string{"internal/base/lifecycle/lifecycletest", "internal/base/
 	"internal/provider/coinbase/coinbasetest", "internal/provider/gemini/geminitest", "internal/provider/kraken/krakentest",
 	"internal/provider/kucoin/kucointest", "internal/provider/okx/okxtest",
 	"internal/provider/brex/brextest", "internal/provider/plaid/plaidtest", "internal/provider/ramp/ramptest",
+	"internal/provider/ledgertest", "internal/provider/campfire/campfiretest", "internal/provider/netsuite/netsuitetest",
+	"internal/provider/quickbooks/quickbookstest", "internal/provider/rillet/rillettest", "internal/provider/xero/xerotest",
 	"internal/tenancy/companytest", "internal/tenancy/identity/openidtest"}
 
 func TestImportsPointToTheSameLayerOrDown(t *testing.T) {

@@ -44,7 +44,7 @@ type SetupRequest struct {
 
 // Setup is a page that a person has to open to connect an account.
 type Setup struct {
-	URL       string
+	URL       string      // empty if nobody has to consent: Finish can be called at once, without a query
 	Keep      Credentials // what Finish needs, such as a code verifier
 	ExpiresAt time.Time   // until when the page can be used; the zero time if the system does not say
 }

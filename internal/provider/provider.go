@@ -100,6 +100,9 @@ type Description struct {
 	// the system gives out (Session.Client).
 	Registered bool
 
+	// Requires is the currency that the books of the legal entity must have, an ISO 4217 code; empty means any.
+	Requires string
+
 	// Unverified lists, for operators, what could not be checked without the real system.
 	Unverified []string
 }
@@ -112,6 +115,7 @@ const (
 	Subdomain  = "subdomain"
 	Address    = "address"
 	RPCURL     = "rpc_url"
+	Entity     = "entity" // the company at the system, if it has several
 )
 
 // The names of credentials that connectors keep and nobody enters.
@@ -130,6 +134,7 @@ type Field struct {
 	Secret   bool // forms hide what is typed
 	Open     bool // it is no credential: it is shown with the connection, such as the address of a wallet
 	Optional bool
+	Setup    bool     // it is entered once for the organization, before the first account is connected
 	Max      int      // characters
 	Choices  []string // the only values; nil means any
 }

@@ -39,17 +39,21 @@ const (
 	Novelty    Kind = "novelty" // an inflow of a kind that the connector does not know
 )
 
-// Fake is the fake of a system. It embeds a Server.
+// Fake is the fake of a system with an account in which things move.
 type Fake interface {
-	// Answer answers a request. The server has read its body.
-	Answer(w http.ResponseWriter, r *http.Request, body []byte)
+	Answerer
 	// Credentials returns what the account is accessed with.
 	Credentials() map[string]string
 	// Add adds movements to the account.
 	Add(all ...Movement)
 	// Grant gives the credentials a right, and reports whether the system tells of it.
 	Grant(g provider.Grant) bool
+}
 
+// Answerer is the fake of a system. It embeds a Server.
+type Answerer interface {
+	// Answer answers a request. The server has read its body.
+	Answer(w http.ResponseWriter, r *http.Request, body []byte)
 	// Base returns the server that the fake embeds.
 	Base() *Server
 }
@@ -72,7 +76,7 @@ type Server struct {
 type Failure func(w http.ResponseWriter, answer func() *httptest.ResponseRecorder)
 
 // Start starts the server of a fake.
-func Start(t testing.TB, f Fake, clock func() time.Time) {
+func Start(t testing.TB, f Answerer, clock func() time.Time) {
 	s := f.Base()
 	s.clock, s.failures, s.before = clock, map[int]Failure{}, map[int]func(){}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(f, w, r) }))
@@ -83,7 +87,7 @@ func Start(t testing.TB, f Fake, clock func() time.Time) {
 // Base returns the server, which a fake embeds.
 func (s *Server) Base() *Server { return s }
 
-func (s *Server) serve(f Fake, w http.ResponseWriter, r *http.Request) {
+func (s *Server) serve(f Answerer, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
