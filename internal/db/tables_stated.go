@@ -138,6 +138,8 @@ var StatedTables = []StatedTable{
 		Order: "legal_entity_id, kind, unit, subject_id, order_key", Digest: true},
 
 	{Table: "connections", Resource: "connection", Key: "connection_id"},
+	{Table: "provider_setups", Resource: "provider_setup", Key: "provider",
+		Unstated: map[string]string{"sealed": sealedText, "updated_at": written}},
 
 	{Table: "customers", Resource: "customer", Key: "customer_id", Unstated: map[string]string{"search": searchText}},
 	{Table: "customer_identifiers", Resource: "customer", Key: "customer_id", Order: "kind, position",

@@ -116,6 +116,7 @@ var treasuryTables = []Table{
 	{Name: "connection_runs", Kind: Tenant, Owner: "treasury/connection", ID: "connection_run_id", One: "run", Many: "runs",
 		Unaudited:  "what a run has brought is audited with the transactions, and its end by itself",
 		References: []Link{{Column: "connection_id", To: "connections"}}},
+	{Name: "provider_setups", Kind: Tenant, Owner: "treasury/connection"},
 	{Name: "connection_gaps", Kind: Tenant, Owner: "treasury/connection",
 		Unaudited:  "it says what a provider does not tell and changed nothing",
 		References: []Link{{Column: "connection_id", To: "connections"}}},

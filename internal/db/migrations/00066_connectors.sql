@@ -137,6 +137,15 @@ CREATE INDEX authorization_attempts_by_connection ON authorization_attempts (org
 CREATE INDEX authorization_attempts_by_state ON authorization_attempts (state_hash) WHERE status = 'pending';
 CREATE INDEX authorization_attempts_pending ON authorization_attempts (expires_at) WHERE status = 'pending';
 
+-- What an organization has registered at a provider, before accounts there can be connected; sealed is encrypted.
+CREATE TABLE provider_setups (
+    organization_id {text} NOT NULL REFERENCES organizations (organization_id) ON DELETE RESTRICT,
+    provider        {text} NOT NULL,
+    sealed          {text} NOT NULL,
+    updated_at      {timestamp} NOT NULL,
+    PRIMARY KEY (organization_id, provider)
+) {clustered};
+
 -- What providers have sent about transactions, word for word.
 CREATE TABLE transaction_originals (
     organization_id {text} NOT NULL,
@@ -160,6 +169,7 @@ CREATE TABLE observed_balances (
 
 DROP TABLE observed_balances;
 DROP TABLE transaction_originals;
+DROP TABLE provider_setups;
 DROP TABLE authorization_attempts;
 DROP TABLE connection_withdrawals;
 DROP TABLE connection_gaps;

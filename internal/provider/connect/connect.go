@@ -37,7 +37,7 @@ func New(d *db.DB, c provider.Connector, config Config) connection.Provider {
 	config.Config.Client = config.Registration
 	s.dialer = provider.NewDialer(s.Description, config.Config)
 	p := connection.Provider{Name: s.Name, Title: s.Title, Kind: connection.Kind(s.Kind), Advice: s.Advice, Fields: fieldsOf(s.Description),
-		Capabilities: capabilitiesOf(c), Check: s.check}
+		Capabilities: capabilitiesOf(c), Currency: s.Requires, Check: s.check}
 	if e, ok := c.(provider.Exchanger); ok {
 		p.Enter = func(ctx context.Context, entered connection.Credentials) (connection.Credentials, error) {
 			out, err := e.Exchange(ctx, s.session(entered, nil, false))
@@ -81,6 +81,7 @@ func fieldsOf(d provider.Description) []connection.Field {
 	out := make([]connection.Field, len(d.Fields))
 	for n, f := range d.Fields {
 		out[n] = connection.Field{Name: f.Name, Title: f.Title, Help: f.Help, Secret: f.Secret, Open: f.Open, Optional: f.Optional,
+			Setup: f.Setup,
 			Fixed: f.Open && !f.Optional, Max: f.Max, Choices: f.Choices}
 	}
 	return out

@@ -49,7 +49,7 @@ const (
 var Statuses = []Status{PendingSetup, Active, Syncing, Unauthorized, Failed, Disconnected}
 
 // Events lists the types of events about connections: a change of the state is named after the new one.
-var Events = []string{EventCreated, eventUpdated, EventRequested, EventSynced, eventSetup, eventOf(Active), eventOf(Failed),
+var Events = []string{EventCreated, eventUpdated, EventRequested, eventSetup, eventOf(Active), eventOf(Failed),
 	eventOf(Unauthorized), eventOf(Disconnected)}
 
 func eventOf(s Status) string { return "connection." + string(s) }

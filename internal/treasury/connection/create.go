@@ -40,13 +40,15 @@ func (s *Service) Inspect(ctx context.Context, p CreateParams) (out Inspected, e
 	if err != nil {
 		return out, err
 	}
-	fields := r.Fields.clone()
+	fields, err := s.withSetup(ctx, r.provider, r.Fields)
+	if err != nil {
+		return out, err
+	}
 	if r.hosted {
 		if r.repeats != nil {
 			return s.inspectAgain(ctx, *r.repeats, fields)
 		}
-		out.begun, err = s.begin(ctx, r.provider, fields, false)
-		return out, err
+		return s.beginOrFinish(ctx, r.provider, fields, false)
 	}
 	if r.provider.Enter != nil {
 		if fields, err = r.provider.Enter(ctx, fields); err != nil {

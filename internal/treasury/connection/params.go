@@ -98,6 +98,7 @@ func (p Provider) validateFields(faults *fault.List, given Credentials) (hosted 
 	for _, f := range p.Fields {
 		value, sent := given[f.Name]
 		switch {
+		case f.Setup: // entered before
 		case sent && !value.IsZero():
 			f.validate(faults, value)
 		case !f.Optional:
@@ -105,11 +106,14 @@ func (p Provider) validateFields(faults *fault.List, given Credentials) (hosted 
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if _, known := p.field(name); !known {
+		switch f, known := p.field(name); {
+		case !known:
 			faults.Addf(name, "must be omitted: %s has no such field", p.Title)
+		case f.Setup:
+			faults.Addf(name, "must be omitted: it is entered with PUT /v1/connections/providers/%s", p.Name)
 		}
 	}
-	hidden := slices.ContainsFunc(p.Fields, func(f Field) bool { return !f.Open && !given[f.Name].IsZero() })
+	hidden := slices.ContainsFunc(p.Fields, func(f Field) bool { return !f.Open && !f.Setup && !given[f.Name].IsZero() })
 	if p.Begin != nil && !hidden {
 		hosted = true
 	}
@@ -149,6 +153,9 @@ func (s *Service) check(ctx context.Context, tx *db.Tx, p CreateParams) (r resol
 	validateClassify(&faults, r.provider, p.Classify)
 	validateMinutes(&faults, p.SyncMinutes)
 	s.validateReturn(&faults, r)
+	if err := requireSetup(ctx, tx, &faults, r.provider); err != nil {
+		return r, err
+	}
 	return r, s.checkEntities(ctx, tx, &faults, &r, r.provider)
 }
 

@@ -75,6 +75,7 @@ type Field struct {
 	Secret            bool // forms hide what is typed
 	Open              bool // it is no credential, and is shown with the connection
 	Optional          bool
+	Setup             bool // it is entered once for the organization, before the first account is connected
 	Fixed             bool // it cannot change, because it says which account it is
 	Max               int  // characters
 	Choices           []string

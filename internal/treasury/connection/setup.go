@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -123,8 +124,26 @@ func (s *Service) inspectAgain(ctx context.Context, c Connection, entered Creden
 	for name, text := range entered {
 		known[name] = text
 	}
-	out.begun, err = s.begin(ctx, s.providers[c.Provider], known, c.credentials != "")
-	return out, err
+	known, err = s.withSetup(ctx, s.providers[c.Provider], known)
+	if err != nil {
+		return out, err
+	}
+	return s.beginOrFinish(ctx, s.providers[c.Provider], known, c.credentials != "")
+}
+
+// beginOrFinish asks a provider for the page of a setup. If nobody has to consent, it finishes the setup at once.
+func (s *Service) beginOrFinish(ctx context.Context, p Provider, c Credentials, renews bool) (out Inspected, err error) {
+	out.begun, err = s.begin(ctx, p, c, renews)
+	if err != nil || out.begun.setup.URL != "" {
+		return out, err
+	}
+	known := c.clone()
+	maps.Copy(known, out.begun.setup.Keep)
+	credentials, err := p.Finish(ctx, known, SetupRequest{State: out.begun.state, ReturnTo: s.pages.Callback, Renews: renews}, nil)
+	if err != nil {
+		return Inspected{}, err
+	}
+	return s.inspect(ctx, p, credentials)
 }
 
 // CheckReauthorize returns an error if a connection cannot be set up again on a page of its provider.
@@ -168,6 +187,10 @@ func (s *Service) Reauthorize(ctx context.Context, connectionID, returnTo, etag 
 			return err
 		}
 		if err := s.requireReauthorizable(ctx, before, returnTo, ""); err != nil {
+			return err
+		}
+		if in.begun == nil && in.credentials != nil { // nobody had to consent
+			c, err = s.useCredentials(ctx, tx, before, in)
 			return err
 		}
 		c, err = s.storeBegun(ctx, tx, before, in.begun, returnTo)

@@ -2,6 +2,7 @@ package treasury
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
@@ -64,6 +65,9 @@ func (h handlers) connections() []wire.Route {
 		wire.Get("/v1/connections", h.listConnections, "List connections in the order in which they were created"),
 		wire.First(create, h.inspectConnection, h.checkConnection),
 		wire.Get("/v1/connections/providers", h.listProviders, "List the systems that accounts can be connected at, and what each needs"),
+		wire.Put("/v1/connections/providers/{provider}", h.setUpProvider, "Register the organization at a provider").Sensitive().
+			Describe("For the provider that must be set up for the organization before accounts there can be connected: NetSuite. What is "+
+				"sent is stored encrypted and never returned, and replaces what was sent before.").WholeOrganization().Privileged(),
 		wire.Get("/v1/connections/{connection_id}", h.getConnection, "Get a connection"),
 		wire.First(update, h.inspectUpdate, h.checkUpdate),
 		wire.Delete("/v1/connections/{connection_id}", h.disconnect, "Disconnect a connection").
@@ -199,24 +203,43 @@ func viewConnectionRun(r connection.Run) ConnectionRun {
 		ErrorMessage: db.OrNull(r.Error), StartedAt: wire.Timestamp(r.StartedAt), FinishedAt: wire.TimestampOrNull(r.FinishedAt)}
 }
 
-func (h handlers) listProviders(context.Context, *struct{}) (wire.List[Provider], error) {
+func (h handlers) listProviders(ctx context.Context, _ *struct{}) (wire.List[Provider], error) {
 	out := wire.List[Provider]{Data: []Provider{}}
+	done, err := h.app.Connections.SetUpProviders(ctx)
 	for _, p := range h.app.Connections.Available() {
-		out.Data = append(out.Data, viewProvider(p))
+		out.Data = append(out.Data, viewProvider(p, slices.Contains(done, p.Name)))
 	}
-	return out, nil
+	return out, err
 }
 
-func viewProvider(p connection.Provider) Provider {
+// setUpProvider stores what the organization has registered at a provider.
+func (h handlers) setUpProvider(ctx context.Context, in *struct {
+	Provider string `path:"provider" minLength:"1" maxLength:"64" doc:"Name of the provider."`
+	Body     SetUpProvider
+}) (wire.Data[Provider], error) {
+	fields := connection.Credentials{}
+	for name, value := range in.Body.values() {
+		if value.Value != "" {
+			fields[name] = secret.New(value.Value)
+		}
+	}
+	p, err := h.app.Connections.SetUp(ctx, in.Provider, fields)
+	return wire.DataOf(viewProvider(p, true)), err
+}
+
+func viewProvider(p connection.Provider, setUp bool) Provider {
 	v := Provider{Name: p.Name, Title: p.Title, Kind: string(p.Kind), Advice: p.Advice, Fields: []ProviderField{}, Hosted: p.Begin != nil,
 		Capabilities: p.Capabilities, RequiredCurrency: db.OrNull(p.Currency), Available: p.Unavailable == "",
-		Unavailable: db.OrNull(p.Unavailable)}
+		Unavailable: db.OrNull(p.Unavailable), SetUp: true}
 	for _, f := range p.Fields {
 		choices := f.Choices
 		if choices == nil {
 			choices = []string{}
 		}
-		v.Fields = append(v.Fields, ProviderField{Name: f.Name, Title: f.Title, Help: db.OrNull(f.Help), Secret: f.Secret, Required: !f.Optional,
+		if f.Setup {
+			v.SetUp = setUp
+		}
+		v.Fields = append(v.Fields, ProviderField{Setup: f.Setup, Name: f.Name, Title: f.Title, Help: db.OrNull(f.Help), Secret: f.Secret, Required: !f.Optional,
 			Shown: f.Open, MaxLength: f.Max, Choices: choices})
 	}
 	return v

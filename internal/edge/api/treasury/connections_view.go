@@ -70,6 +70,7 @@ type Provider struct {
 	Hosted           bool            `json:"hosted" doc:"Whether accounts are connected on a page of the provider. Fields that are no credentials are entered before."`
 	Capabilities     []string        `json:"capabilities" doc:"What connections are used for."`
 	RequiredCurrency *string         `json:"required_currency" doc:"Base currency that the legal entity must have; null if any will do."`
+	SetUp            bool            `json:"set_up" doc:"Whether the organization has registered itself there with PUT /v1/connections/providers/{provider}; true if that is not necessary."`
 	Available        bool            `json:"available" doc:"Whether accounts can be connected now."`
 	Unavailable      *string         `json:"unavailable_reason" doc:"Why not; null if they can."`
 }
@@ -81,6 +82,7 @@ type ProviderField struct {
 	Help      *string  `json:"help" doc:"What to enter; null if the title says it."`
 	Secret    bool     `json:"secret" doc:"Whether forms should hide it."`
 	Required  bool     `json:"required" doc:"Whether it has to be entered."`
+	Setup     bool     `json:"setup" doc:"Whether it is entered once for the organization, with PUT /v1/connections/providers/{provider}."`
 	Shown     bool     `json:"shown" doc:"Whether it is no credential, and is shown in the settings of the connection."`
 	MaxLength int      `json:"max_length" doc:"Characters at most."`
 	Choices   []string `json:"choices" doc:"The only values; empty if any will do."`
@@ -97,13 +99,31 @@ type ConnectionFields struct {
 	Address       wire.Opt[string] `json:"address,omitempty" minLength:"1" maxLength:"2000" doc:"Address of a wallet; for Bitcoin also an extended public key or a descriptor."`
 	Chain         wire.Opt[string] `json:"chain,omitempty" minLength:"1" maxLength:"64" doc:"Name of a blockchain that is not a provider of its own."`
 	RPCURL        wire.Opt[string] `json:"rpc_url,omitempty" minLength:"1" maxLength:"2000" doc:"Address of a node of the blockchain, instead of the usual one."`
+	NativeSymbol  wire.Opt[string] `json:"native_symbol,omitempty" minLength:"1" maxLength:"64" doc:"Symbol of the coin of a blockchain that is not a provider of its own."`
+	FirstBlock    wire.Opt[string] `json:"first_block,omitempty" minLength:"1" maxLength:"32" doc:"Number of the block from which on a wallet is read."`
+	GapLimit      wire.Opt[string] `json:"gap_limit,omitempty" minLength:"1" maxLength:"32" doc:"How many unused addresses of a Bitcoin wallet end the search for used ones."`
+	Entity        wire.Opt[string] `json:"entity,omitempty" minLength:"1" maxLength:"500" doc:"Company in a general ledger that keeps the books of several."`
+}
+
+// SetUpProvider registers an organization at a provider. Which properties it needs is listed at GET /v1/connections/providers.
+type SetUpProvider struct {
+	ClientID      wire.Opt[string] `json:"client_id,omitempty" minLength:"1" maxLength:"200" doc:"Client ID of the integration."`
+	ClientSecret  wire.Opt[string] `json:"client_secret,omitempty" minLength:"1" maxLength:"500" doc:"Client secret of the integration, if people consent on a page of the provider."`
+	CertificateID wire.Opt[string] `json:"certificate_id,omitempty" minLength:"1" maxLength:"200" doc:"Identifier of the certificate of the integration, if nobody has to consent."`
+	PrivateKey    wire.Opt[string] `json:"private_key,omitempty" minLength:"1" maxLength:"8000" doc:"Private key of the certificate, in the format PEM."`
+}
+
+// values returns the fields by name.
+func (f SetUpProvider) values() map[string]wire.Opt[string] {
+	return map[string]wire.Opt[string]{"client_id": f.ClientID, "client_secret": f.ClientSecret, "certificate_id": f.CertificateID,
+		"private_key": f.PrivateKey}
 }
 
 // values returns the fields by name.
 func (f ConnectionFields) values() map[string]wire.Opt[string] {
 	return map[string]wire.Opt[string]{"api_key": f.APIKey, "api_secret": f.APISecret, "passphrase": f.Passphrase,
 		"webhook_secret": f.WebhookSecret, "public_token": f.PublicToken, "subdomain": f.Subdomain, "address": f.Address, "chain": f.Chain,
-		"rpc_url": f.RPCURL}
+		"rpc_url": f.RPCURL, "native_symbol": f.NativeSymbol, "first_block": f.FirstBlock, "gap_limit": f.GapLimit, "entity": f.Entity}
 }
 
 // CreateConnection describes a connection.

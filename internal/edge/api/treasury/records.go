@@ -16,8 +16,10 @@ func Records() []wire.Record {
 	return []wire.Record{
 		wire.RecordAt("source", "/v1/sources/{source_id}", "source.created", "source.updated", "source.deleted"),
 		wire.RecordAt("connection", "/v1/connections/{connection_id}", connection.Events...),
+		wire.Viewed(wire.RecordAt("connection_run", "", connection.EventSynced),
+			func(_ context.Context, r connection.Run) ConnectionRun { return viewConnectionRun(r) }),
 		wire.Viewed(wire.RecordAt("transaction", "/v1/transactions/{transaction_id}", transaction.ActionCreated, transaction.ActionUpdated,
-			transaction.ActionClassified), viewChanged),
+			transaction.ActionClassified, transaction.ActionWithdrawn), viewChanged),
 		wire.RecordAt("import", "/v1/imports/{import_id}", imports.EventCreated, "import.completed", "import.failed"),
 		wire.Viewed(wire.RecordAt("spam_listing", "", "spam_listing.created", "spam_listing.deleted"),
 			func(_ context.Context, l spam.Listing) SpamListing { return viewSpamListing(l) }),
