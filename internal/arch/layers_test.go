@@ -29,12 +29,14 @@ func domain(name string) bool { return within(name, "internal/kernel") || within
 // testOnly lists packages for tests; they must not be part of the binary.
 var testOnly = []string{"internal/base/lifecycle/lifecycletest", "internal/base/mail/mailtest", "internal/db/dbtest",
 	"internal/edge/api/apitest", "internal/edge/browsertest", "internal/provider/providertest", "internal/provider/stripe/stripetest",
-	"internal/provider/binance/binancetest", "internal/provider/bitget/bitgettest", "internal/provider/bitstamp/bitstamptest",
+	"internal/provider/binance/binancetest", "internal/provider/bitget/bitgettest", "internal/provider/bitcoin/bitcointest",
+	"internal/provider/bitstamp/bitstamptest",
 	"internal/provider/coinbase/coinbasetest", "internal/provider/gemini/geminitest", "internal/provider/kraken/krakentest",
 	"internal/provider/kucoin/kucointest", "internal/provider/okx/okxtest",
 	"internal/provider/brex/brextest", "internal/provider/plaid/plaidtest", "internal/provider/ramp/ramptest",
 	"internal/provider/ledgertest", "internal/provider/campfire/campfiretest", "internal/provider/netsuite/netsuitetest",
 	"internal/provider/quickbooks/quickbookstest", "internal/provider/rillet/rillettest", "internal/provider/xero/xerotest",
+	"internal/provider/solana/solanatest",
 	"internal/tenancy/companytest", "internal/tenancy/identity/openidtest"}
 
 func TestImportsPointToTheSameLayerOrDown(t *testing.T) {

@@ -4,6 +4,7 @@ package catalog
 import (
 	"github.com/bursarhq/bursar/internal/provider"
 	"github.com/bursarhq/bursar/internal/provider/binance"
+	"github.com/bursarhq/bursar/internal/provider/bitcoin"
 	"github.com/bursarhq/bursar/internal/provider/bitget"
 	"github.com/bursarhq/bursar/internal/provider/bitstamp"
 	"github.com/bursarhq/bursar/internal/provider/brex"
@@ -18,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/provider/quickbooks"
 	"github.com/bursarhq/bursar/internal/provider/ramp"
 	"github.com/bursarhq/bursar/internal/provider/rillet"
+	"github.com/bursarhq/bursar/internal/provider/solana"
 	"github.com/bursarhq/bursar/internal/provider/xero"
 )
 
@@ -25,6 +27,7 @@ import (
 func All() []provider.Connector {
 	return []provider.Connector{
 		binance.Connector{},
+		bitcoin.Connector{},
 		bitget.Connector{},
 		bitstamp.Connector{},
 		brex.Connector{},
@@ -39,6 +42,7 @@ func All() []provider.Connector {
 		quickbooks.Connector{},
 		ramp.Connector{},
 		rillet.Connector{},
+		solana.Connector{},
 		xero.Connector{},
 	}
 }

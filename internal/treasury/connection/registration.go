@@ -29,8 +29,8 @@ func requireSetup(ctx context.Context, tx *db.Tx, faults *fault.List, p Provider
 	}
 	sealed, err := selectSetup(ctx, tx, p.Name)
 	if err == nil && sealed == "" {
-		faults.AddConflictf("provider", "%s must be set up for the organization first, with PUT /v1/connections/providers/%s. %s", p.Title, p.Name,
-			p.Advice)
+		faults.AddConflictf("provider", "%s must be set up for the organization first, with PUT /v1/connections/providers/%s. %s",
+			p.Title, p.Name, p.Advice)
 	}
 	return err
 }
@@ -58,8 +58,8 @@ func (s *Service) withSetup(ctx context.Context, p Provider, entered Credentials
 	return out, nil
 }
 
-// SetUp stores what the organization has registered at a provider. Connections that exist go on with what they have until they are authorized
-// again.
+// SetUp stores what the organization has registered at a provider. Connections that exist go on with what they have until they are
+// authorized again.
 func (s *Service) SetUp(ctx context.Context, name string, fields Credentials) (p Provider, err error) {
 	var faults fault.List
 	p, known := s.providers[name]

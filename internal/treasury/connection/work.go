@@ -318,8 +318,9 @@ func (w *Work) endRun(ctx context.Context, tx *db.Tx) error {
 	if err != nil {
 		return err
 	}
-	facts := map[string]any{"id": r.ID, "connection_id": w.ID, "cause": r.Cause, "status": r.Status, "read": r.Counts.Read, "created": r.Counts.Created,
-		"duplicates": r.Counts.Duplicates, "omitted": r.Counts.Omitted, "removed": r.Counts.Removed, "source_ids": w.Sources}
+	facts := map[string]any{"id": r.ID, "connection_id": w.ID, "cause": r.Cause, "status": r.Status,
+		"read": r.Counts.Read, "created": r.Counts.Created, "duplicates": r.Counts.Duplicates, "omitted": r.Counts.Omitted,
+		"removed": r.Counts.Removed, "source_ids": w.Sources}
 	audit.Record(ctx, tx, audit.Change{Action: EventSynced, ResourceType: "connection_run", ResourceID: r.ID, After: facts, Object: r})
 	return nil
 }

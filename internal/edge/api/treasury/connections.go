@@ -239,8 +239,8 @@ func viewProvider(p connection.Provider, setUp bool) Provider {
 		if f.Setup {
 			v.SetUp = setUp
 		}
-		v.Fields = append(v.Fields, ProviderField{Setup: f.Setup, Name: f.Name, Title: f.Title, Help: db.OrNull(f.Help), Secret: f.Secret, Required: !f.Optional,
-			Shown: f.Open, MaxLength: f.Max, Choices: choices})
+		v.Fields = append(v.Fields, ProviderField{Setup: f.Setup, Name: f.Name, Title: f.Title, Help: db.OrNull(f.Help), Secret: f.Secret,
+			Required: !f.Optional, Shown: f.Open, MaxLength: f.Max, Choices: choices})
 	}
 	return v
 }
