@@ -80,6 +80,7 @@ var serviceText = regexp.MustCompile(`(^|_)(ids?|by|status|type|kind|currency|co
 const (
 	ofOrganization = "it belongs to the whole organization"
 	fixedValue     = "one of some values"
+	encrypted      = "it is encrypted"
 	figures        = "ids, amounts or times"
 	ownWords       = "the words of the service, which quote nobody"
 	ruled          = "the rule of a sample matches every mark; what is said of earlier bookings is tested with the suggestions"
@@ -96,7 +97,7 @@ var unmarked = map[string]string{
 	"webhook_endpoints.url": ofOrganization, "webhook_endpoints.description": ofOrganization, "webhook_endpoints.types": ofOrganization,
 	"webhook_attempts.url": ofOrganization, "webhook_attempts.request_headers": ofOrganization,
 	"webhook_attempts.response_headers": ofOrganization, "webhook_attempts.response_body": ofOrganization,
-	"webhook_endpoints.secret": "it is encrypted", "webhook_endpoints.previous_secret": "it is encrypted",
+	"webhook_endpoints.secret": encrypted, "webhook_endpoints.previous_secret": encrypted,
 
 	"invitations.email": ofOrganization, "preferences.name": ofOrganization, "preferences.value": ofOrganization,
 	"credential_uses.address": ofOrganization, "oauth_authorizations.end_reason": fixedValue, "oauth_codes.redirect_uri": ofOrganization,
@@ -117,7 +118,14 @@ var unmarked = map[string]string{
 
 	"cash_applications.review_reason": ownWords, "cash_applications.error_message": ownWords,
 	"cash_applications.payer_address": "no sample applies a deposit of a digital asset",
-	"connections.credentials":         "it is encrypted", "connections.error_message": ownWords,
+	"connection_credentials.sealed": encrypted, "provider_setups.sealed": encrypted, "authorization_attempts.sealed": encrypted,
+	"connections.error_message": ownWords, "connections.warnings": ownWords, "connections.revocation_error": ownWords,
+	"connections.classify": fixedValue, "connection_syncs.cause": fixedValue, "connection_runs.cause": fixedValue,
+	"connection_cursors.ledger": fixedValue, "connection_gaps.ledger": fixedValue, "connection_gaps.reason": ownWords,
+	"connection_cursors.position": "made of ids and times of the provider", "connection_runs.error_message": ownWords,
+	"connections.settings":             "no sample connects a wallet",
+	"transaction_originals.content":    "it is shown with the transaction that it is about only",
+	"authorization_attempts.return_to": "no sample has an address to return to", "authorization_attempts.error_message": ownWords,
 	"connection_syncs.cursor": "an id of the provider", "cash_application_allocations.report_reference": "an id of the provider",
 	"connection_omissions.reason": ownWords, "webhook_endpoints.status_reason": ownWords, "webhook_deliveries.error": ownWords,
 	"webhook_attempts.error":   ownWords,

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"maps"
+	"net/http"
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
@@ -29,9 +30,11 @@ func init() {
 		"GET /v1/connections/providers":            func(*testing.T, *apitest.Tenant) sample { return sample{} },
 		"GET /v1/connections/{connection_id}/runs": one,
 		"POST /v1/connections/{connection_id}/reauthorize": func(t *testing.T, n *apitest.Tenant) sample {
-			s := one(t, n)
-			s.body = map[string]any{}
-			return s
+			return sample{path: map[string]string{"connection_id": n.BeginBank(t).ID}, body: map[string]any{}}
+		},
+		"PUT /v1/connections/providers/{provider}": func(*testing.T, *apitest.Tenant) sample {
+			return sample{path: map[string]string{"provider": "netsuite"}, body: map[string]any{"client_id": "client",
+				"client_secret": "secret", "certificate_id": "certificate", "private_key": "-----BEGIN PRIVATE KEY-----"}}
 		},
 		"POST /v1/sources/{source_id}/sync": func(t *testing.T, n *apitest.Tenant) sample {
 			c := n.NewConnection(t, client.CreateConnection{})
@@ -49,4 +52,13 @@ func init() {
 			return s
 		},
 	})
+}
+
+// setUpNetSuite registers the organization at NetSuite.
+func setUpNetSuite(t *testing.T, n *apitest.Tenant) {
+	t.Helper()
+	a, _ := n.Service().SendJSON(t, n.Key, "PUT", "/v1/connections/providers/netsuite", `{"client_id": "client", "client_secret": "secret"}`)
+	if a.Status != http.StatusOK {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
 }

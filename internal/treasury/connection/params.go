@@ -246,7 +246,7 @@ func checkSource(ctx context.Context, tx *db.Tx, faults *fault.List, r *resolved
 	}
 	want := sourceTypes[p.Kind]
 	switch {
-	case err != nil:
+	case err != nil || p.Name == "": // the provider itself is wrong
 	case want == "":
 		faults.Addf("source_id", "must be omitted: %s creates a source for each account", p.Title)
 	case found.Type != want && want == source.Other:

@@ -76,6 +76,16 @@ func (n *Tenant) ConnectKraken(t *testing.T, c client.CreateConnection) client.C
 	return n.NewConnection(t, c)
 }
 
+// BeginBank begins to connect the bank: somebody has to sign in at redirect_url.
+func (n *Tenant) BeginBank(t *testing.T) client.Connection {
+	t.Helper()
+	made, err := n.Client.CreateConnection(t.Context(), client.CreateConnection{Provider: "plaid", LegalEntityIDs: []string{n.LegalEntity.ID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 // Sync reads the data of a connection to its end.
 func (n *Tenant) Sync(t *testing.T, connectionID string) client.Connection {
 	t.Helper()
