@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -31,6 +32,9 @@ type Transaction struct {
 	Guidance         Guidance            `json:"guidance"`
 	CreatedAt        time.Time           `json:"created_at"`
 	UpdatedAt        time.Time           `json:"updated_at"`
+
+	// Raw is what the provider has sent; see TransactionWithRaw.
+	Raw json.RawMessage `json:"raw"`
 }
 
 // TransactionExternal is what the source reported. Quantities and amounts are decimal strings.
@@ -175,6 +179,12 @@ func (c *Client) TransactionsPage(ctx context.Context, query url.Values) (Page[T
 // Transaction returns a transaction.
 func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error) {
 	return one[Transaction](ctx, c, Call{Method: http.MethodGet, Path: "/v1/transactions/" + url.PathEscape(id)})
+}
+
+// TransactionWithRaw returns a transaction with what the provider of a connection has sent about it.
+func (c *Client) TransactionWithRaw(ctx context.Context, id string) (Transaction, error) {
+	return one[Transaction](ctx, c, Call{Method: http.MethodGet, Path: "/v1/transactions/" + url.PathEscape(id),
+		Query: url.Values{"include": {"raw"}}})
 }
 
 // CreateTransactions creates up to 1,000 transactions, all or none.

@@ -118,7 +118,7 @@ var unmarked = map[string]string{
 
 	"cash_applications.review_reason": ownWords, "cash_applications.error_message": ownWords,
 	"cash_applications.payer_address": "no sample applies a deposit of a digital asset",
-	"connection_credentials.sealed": encrypted, "provider_setups.sealed": encrypted, "authorization_attempts.sealed": encrypted,
+	"connection_credentials.sealed":   encrypted, "provider_setups.sealed": encrypted, "authorization_attempts.sealed": encrypted,
 	"connections.error_message": ownWords, "connections.warnings": ownWords, "connections.revocation_error": ownWords,
 	"connections.classify": fixedValue, "connection_syncs.cause": fixedValue, "connection_runs.cause": fixedValue,
 	"connection_cursors.ledger": fixedValue, "connection_gaps.ledger": fixedValue, "connection_gaps.reason": ownWords,

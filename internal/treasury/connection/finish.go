@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -69,8 +70,24 @@ func (s *Service) finishAttempt(ctx context.Context, organizationID string, a At
 	case errors.Is(failed, ErrUnfinished), kind == fault.Unavailable, kind == fault.Internal, ctx.Err() != nil:
 		return out, failed
 	}
-	out.Err = failed
-	return out, s.failAttempt(ctx, organizationID, c.ID, a, failed)
+	out.Err = withoutFields(failed)
+	return out, s.failAttempt(ctx, organizationID, c.ID, a, out.Err)
+}
+
+// withoutFields returns a refusal without the names of fields: who consents on a page has entered none of them.
+func withoutFields(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || len(f.Fields) == 0 {
+		return err
+	}
+	texts := []string{}
+	for _, one := range f.Fields {
+		texts = append(texts, one.Message)
+	}
+	if f.Kind == fault.Conflict { // its message says it all
+		texts = []string{f.Message}
+	}
+	return fault.Conflictf("%s", strings.Join(texts, "; "))
 }
 
 // askForAccount asks the provider for the credentials of a setup, and for their account.

@@ -82,6 +82,18 @@ func (s *Service) Get(ctx context.Context, transactionID string) (t Transaction,
 	return t, err
 }
 
+// Original returns what a provider has sent about a transaction, as JSON, or an empty text if it did not come from a connection.
+func (s *Service) Original(ctx context.Context, transactionID string) (original string, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := Find(ctx, tx, transactionID); err != nil {
+			return err
+		}
+		original, err = selectOriginal(ctx, tx, transactionID)
+		return err
+	})
+	return original, err
+}
+
 // Find returns a transaction. One of a legal entity that the actor may not see is not found. It is a building block.
 func Find(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, error) {
 	t, err := selectOne(ctx, tx, transactionID)

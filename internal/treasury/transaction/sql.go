@@ -377,6 +377,13 @@ func insertOriginals(ctx context.Context, tx *db.Tx, rows []originalRow) error {
 	return db.Insert(ctx, tx, "transaction_originals", rows...)
 }
 
+// selectOriginal reads what a provider has sent about a transaction; it is empty if the transaction did not come from one.
+func selectOriginal(ctx context.Context, tx *db.Tx, transactionID string) (string, error) {
+	found, err := db.All[string](ctx, tx, "SELECT content FROM transaction_originals WHERE organization_id = @org AND transaction_id = ?",
+		transactionID)
+	return strings.Join(found, ""), err
+}
+
 func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if err := tx.Queue(ctx,
 		"UPDATE transactions SET visibility = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND visibility < ?", deleted,

@@ -1,7 +1,9 @@
 package treasury
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -70,9 +72,18 @@ type transactionPath struct {
 	ID string `path:"transaction_id" minLength:"1" maxLength:"64" doc:"Identifier of the transaction."`
 }
 
-func (h handlers) getTransaction(ctx context.Context, in *struct{ transactionPath }) (wire.Data[Transaction], error) {
+func (h handlers) getTransaction(ctx context.Context, in *struct {
+	transactionPath
+	Include []string `query:"include" enum:"raw" maxItems:"1" doc:"raw: also what the provider of a connection has sent about the transaction."`
+}) (wire.Data[Transaction], error) {
 	t, err := h.app.Transactions.Get(ctx, in.ID)
-	return h.viewedTransaction(ctx, t, err)
+	out, err := h.viewedTransaction(ctx, t, err)
+	if err != nil || len(in.Include) == 0 {
+		return out, err
+	}
+	original, err := h.app.Transactions.Original(ctx, in.ID)
+	out.Data.Raw = json.RawMessage(cmp.Or(original, "null"))
+	return out, err
 }
 
 // createsTransactions is a request to create transactions.

@@ -27,6 +27,7 @@ type Transaction struct {
 	TagIDs           []string                       `json:"tag_ids" doc:"Tags; replaces the whole list."`
 	Suggested        wire.OrNull[Suggestion]        `json:"suggested" doc:"Suggestion of the latest classification run. Null if the transaction is booked or there is no suggestion."`
 	Guidance         wire.Guidance                  `json:"guidance" doc:"Actions that the record permits now."`
+	Raw              any                            `json:"raw,omitempty" doc:"With include=raw, what the provider has sent about the transaction; null if it did not come from a connection."`
 	CreatedAt        string                         `json:"created_at" format:"date-time" doc:"When the transaction was received."`
 	UpdatedAt        string                         `json:"updated_at" format:"date-time" doc:"When the record was last updated."`
 }
