@@ -67,6 +67,10 @@ type CreateConnection struct {
 	Address       string `json:"address,omitempty"`
 	Chain         string `json:"chain,omitempty"`
 	RPCURL        string `json:"rpc_url,omitempty"`
+	NativeSymbol  string `json:"native_symbol,omitempty"`
+	FirstBlock    string `json:"first_block,omitempty"`
+	GapLimit      string `json:"gap_limit,omitempty"`
+	Entity        string `json:"entity,omitempty"`
 }
 
 // Provider is a system that accounts can be connected at.
@@ -79,6 +83,7 @@ type Provider struct {
 	Hosted            bool            `json:"hosted"`
 	Capabilities      []string        `json:"capabilities"`
 	RequiredCurrency  *string         `json:"required_currency"`
+	SetUp             bool            `json:"set_up"`
 	Available         bool            `json:"available"`
 	UnavailableReason *string         `json:"unavailable_reason"`
 }
@@ -90,6 +95,7 @@ type ProviderField struct {
 	Help      *string  `json:"help"`
 	Secret    bool     `json:"secret"`
 	Required  bool     `json:"required"`
+	Setup     bool     `json:"setup"` // it is entered once for the organization, with SetUpProvider
 	Shown     bool     `json:"shown"`
 	MaxLength int      `json:"max_length"`
 	Choices   []string `json:"choices"`
@@ -111,22 +117,38 @@ type ConnectionRun struct {
 	FinishedAt   *time.Time `json:"finished_at"`
 }
 
-// UpdateConnection describes changes; nil leaves a field as it is, and Null removes the webhook secret.
+// SetUpProvider is what an organization has registered at a provider. Which of it the provider needs is in its fields.
+type SetUpProvider struct {
+	ClientID      string `json:"client_id,omitempty"`
+	ClientSecret  string `json:"client_secret,omitempty"`
+	CertificateID string `json:"certificate_id,omitempty"`
+	PrivateKey    string `json:"private_key,omitempty"`
+}
+
+// UpdateConnection describes changes; nil leaves a field as it is, and Null removes what is optional.
 type UpdateConnection struct {
 	Name          *string           `json:"name,omitempty"`
 	APIKey        *string           `json:"api_key,omitempty"`
 	APISecret     *string           `json:"api_secret,omitempty"`
 	Passphrase    *string           `json:"passphrase,omitempty"`
 	WebhookSecret *Nullable[string] `json:"webhook_secret,omitempty"`
+	PublicToken   *string           `json:"public_token,omitempty"`
+	Subdomain     *string           `json:"subdomain,omitempty"`
+	Address       *string           `json:"address,omitempty"`
+	Chain         *string           `json:"chain,omitempty"`
 	RPCURL        *Nullable[string] `json:"rpc_url,omitempty"`
+	NativeSymbol  *Nullable[string] `json:"native_symbol,omitempty"`
+	FirstBlock    *Nullable[string] `json:"first_block,omitempty"`
+	GapLimit      *Nullable[string] `json:"gap_limit,omitempty"`
+	Entity        *Nullable[string] `json:"entity,omitempty"`
 	Classify      *Nullable[string] `json:"classify,omitempty"`
 
 	SyncEveryMinutes *int `json:"sync_every_minutes,omitempty"`
 }
 
-// Connections iterates over the connections in the order of their creation.
-func (c *Client) Connections(ctx context.Context) iter.Seq2[Connection, error] {
-	return each[Connection](ctx, c, "/v1/connections", nil)
+// Connections iterates over the connections that match a filter, in the order of their creation. The filter may be nil.
+func (c *Client) Connections(ctx context.Context, filter url.Values) iter.Seq2[Connection, error] {
+	return each[Connection](ctx, c, "/v1/connections", filter)
 }
 
 // Connection returns a connection.
@@ -176,6 +198,11 @@ func (c *Client) ConnectionRuns(ctx context.Context, id string) iter.Seq2[Connec
 // Providers iterates over the systems that accounts can be connected at.
 func (c *Client) Providers(ctx context.Context) iter.Seq2[Provider, error] {
 	return each[Provider](ctx, c, "/v1/connections/providers", nil)
+}
+
+// SetUpProvider registers the organization at a provider that requires it. What was sent before is replaced.
+func (c *Client) SetUpProvider(ctx context.Context, provider string, fields SetUpProvider) (Provider, error) {
+	return one[Provider](ctx, c, Call{Method: http.MethodPut, Path: "/v1/connections/providers/" + url.PathEscape(provider), Body: fields})
 }
 
 func connectionPath(id string) string { return "/v1/connections/" + url.PathEscape(id) }

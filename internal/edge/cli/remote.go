@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -10,8 +11,9 @@ import (
 	"github.com/bursarhq/bursar/client"
 )
 
-// remote is a running service that a command uses through its API, and the key for it.
-type remote struct{ url, key string }
+// remote is a running service that a command uses through its API, and the key for it, which needs a scope: apis.read, or apis.all for a
+// command that changes something.
+type remote struct{ url, key, scope string }
 
 func (r *remote) flags(c *cobra.Command) {
 	f := c.Flags()
@@ -23,8 +25,8 @@ func (r *remote) flags(c *cobra.Command) {
 // client returns a client of the service.
 func (r *remote) client(c *cobra.Command) (*client.Client, error) {
 	if r.key == "" {
-		return nil, &usageError{errors.New("an API key is required: set BURSAR_API_KEY, or --api-key; `bursar keys create --scopes apis.read` " +
-			"creates one"), c.CommandPath()}
+		return nil, &usageError{fmt.Errorf("an API key is required: set BURSAR_API_KEY, or --api-key; `bursar keys create --scopes %s` "+
+			"creates one", cmp.Or(r.scope, "apis.read")), c.CommandPath()}
 	}
 	if !isWebAddress(r.url) {
 		return nil, &usageError{fmt.Errorf("--url must be an address such as http://127.0.0.1:8080, not %q", r.url), c.CommandPath()}

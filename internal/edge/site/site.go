@@ -77,6 +77,8 @@ func (s *Site) routes() []route {
 		{pattern: "GET /invitations/{link}", serve: s.showInvitation},
 		{pattern: "POST /invitations/{link}", serve: s.acceptInvitation},
 
+		{pattern: "GET " + app.SetupPath, serve: s.finishConnecting},
+
 		{pattern: "GET /oauth/authorize", serve: s.showConsent},
 		{pattern: "POST /oauth/authorize", serve: s.consent},
 

@@ -16,15 +16,18 @@ import (
 // Finished is what came of a setup on a page of a provider.
 type Finished struct {
 	Title    string // the provider, for people
+	Reads    bool   // transactions are read from the account
 	ReturnTo string // where the browser goes; empty if it stays
+	SetupURL string // the page of the provider, if the setup is not finished there
 	Err      error  // why the setup failed; nil if it did not
 }
 
 // ErrNoSetup is the error for a state that no setup has, or only one that is over.
 var ErrNoSetup = fault.Missing("setup")
 
-// FinishSetup finishes a setup with the query with which the page of a provider has sent the browser back. The error is ErrNoSetup, or of
-// kind Unavailable if the same request may succeed later. Otherwise the setup is over.
+// FinishSetup finishes a setup with the query with which the page of a provider has sent the browser back. The error is ErrNoSetup,
+// ErrUnfinished if the person has to go on at SetupURL, or of kind Unavailable if the same request may succeed later. Otherwise the setup is
+// over.
 func (s *Service) FinishSetup(ctx context.Context, state string, query url.Values) (out Finished, err error) {
 	var a Attempt
 	var organizationID string
@@ -59,7 +62,7 @@ func (s *Service) finishAttempt(ctx context.Context, organizationID string, a At
 	if err != nil {
 		return out, err
 	}
-	out.Title, out.ReturnTo = c.title, a.ReturnTo
+	out.Title, out.Reads, out.ReturnTo = c.title, s.providers[c.Provider].fillsSources(), a.ReturnTo
 	in, failed := s.askForAccount(ctx, organizationID, c, a, query)
 	if failed == nil {
 		failed = s.complete(ctx, organizationID, c.ID, a, in)
@@ -67,7 +70,12 @@ func (s *Service) finishAttempt(ctx context.Context, organizationID string, a At
 	switch kind := fault.KindOf(failed); {
 	case failed == nil:
 		return out, nil
-	case errors.Is(failed, ErrUnfinished), kind == fault.Unavailable, kind == fault.Internal, ctx.Err() != nil:
+	case errors.Is(failed, ErrUnfinished):
+		if kept, err := s.unseal(organizationID, a.ID, a.sealed); err == nil {
+			out.SetupURL = kept[setupURLKey].Reveal()
+		}
+		return out, ErrUnfinished
+	case kind == fault.Unavailable, kind == fault.Internal, ctx.Err() != nil:
 		return out, failed
 	}
 	out.Err = withoutFields(failed)

@@ -149,7 +149,7 @@ func TestAConnectionThatStripeRefusesIsNotCreated(t *testing.T) {
 			a.Header.Get("Retry-After") == "" {
 			t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
 		}
-		for c, err := range n.Client.Connections(t.Context()) {
+		for c, err := range n.Client.Connections(t.Context(), nil) {
 			t.Errorf("%+v %v", c, err)
 		}
 		c := n.NewConnection(t, client.CreateConnection{APIKey: "sk_1"})
