@@ -112,6 +112,8 @@ var suite = []measurement{
 	{"webhooks-postgres", onPostgres((*bench).webhooks)},
 	{"identity-sqlite", onSQLite((*bench).identity)},
 	{"identity-postgres", onPostgres((*bench).identity)},
+	{"connections-sqlite", onSQLite((*bench).connected)},
+	{"connections-postgres", onPostgres((*bench).connected)},
 	{"memory-sqlite", onSQLite((*bench).memory)},
 	{"memory-postgres", onPostgres((*bench).memory)},
 	{"fairness-sqlite", onSQLite((*bench).fairness)},

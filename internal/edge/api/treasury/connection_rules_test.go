@@ -61,7 +61,7 @@ func TestWhatAProviderNeedsIsRequiredAndNothingElse(t *testing.T) {
 			{`{"provider":"plaid","legal_entity_ids":["US"],"redirect_url":"https://evil.example.com/"}`, 400, "redirect_url", "not registered"},
 			{`{"provider":"quickbooks","legal_entity_ids":["US"]}`, 400, "provider", "BURSAR_PROVIDER_QUICKBOOKS_CLIENT_ID"},
 			{`{"provider":"netsuite","subdomain":"123456"}`, 409, "provider", "must be set up for the organization first"},
-			{`{"provider":"netsuite"}`, 400, "subdomain", "is required"},
+			{`{"provider":"netsuite"}`, 400, "provider subdomain", "is required"},
 			{`{"provider":"netsuite","subdomain":"123456","client_id":"x"}`, 400, "client_id", ""},
 			{`{"provider":"campfire","legal_entity_ids":["DE"],"api_key":"k"}`, 400, "legal_entity_ids[0]", "must have the base currency USD"},
 			{`{"provider":"rillet","legal_entity_ids":["US"]}`, 400, "api_key", "is required"},
@@ -84,7 +84,7 @@ func TestWhatAProviderNeedsIsRequiredAndNothingElse(t *testing.T) {
 				t.Errorf("%s\n%d %s", c.body, a.Status, a.Body)
 			}
 		}
-		for c := range n.Client.Connections(t.Context()) {
+		for c := range n.Client.Connections(t.Context(), nil) {
 			t.Errorf("a refused request has created %+v", c)
 		}
 	})

@@ -29,7 +29,11 @@ func (t Transaction) AppendJSON(b []byte) []byte {
 	b = wire.AppendStrings(b, `,"guidance":{"allowed_actions":`, t.Guidance.AllowedActions)
 	b = wire.AppendStrings(b, `,"warnings":`, t.Guidance.Warnings)
 	b = wire.AppendString(b, `,"version":`, t.Guidance.Version)
-	b = wire.AppendString(b, `},"created_at":`, t.CreatedAt)
+	b = append(b, '}')
+	if t.Raw != nil {
+		b = wire.AppendProperty(b, `,"raw":`, t.Raw)
+	}
+	b = wire.AppendString(b, `,"created_at":`, t.CreatedAt)
 	b = wire.AppendString(b, `,"updated_at":`, t.UpdatedAt)
 	return append(b, '}')
 }
