@@ -200,18 +200,19 @@ func addCounts(ctx context.Context, tx *db.Tx, c counts) error {
 // selectByExternalID returns the ids of transactions of a source by the source's own ids.
 func selectByExternalID(ctx context.Context, tx *db.Tx, sourceID string, externalIDs []string) (map[string]string, error) {
 	type pair struct {
-		ExternalID string `db:"external_id"`
-		ID         string `db:"transaction_id"`
+		ExternalID string  `db:"external_id"`
+		ID         *string `db:"transaction_id"`
 	}
-	// One index lookup for each id: a plan made before the table was analyzed would read all transactions of the source
-	// for every batch.
-	rows, err := db.All[pair](ctx, tx, `SELECT x.external_id, x.transaction_id FROM (SELECT w.value AS external_id,
-		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ? AND t.external_id = w.value) AS
-		transaction_id FROM {texts}) x
-		WHERE x.transaction_id IS NOT NULL`, sourceID, externalIDs)
-	out := make(map[string]string, len(rows))
+	// One lookup in the index by external id for each of them. On a table that was not analyzed yet, PostgreSQL takes any index that begins
+	// with the source for as good and reads all of its transactions; only this one has the order that is asked for.
+	rows, err := db.All[pair](ctx, tx, `SELECT w.value AS external_id, (SELECT CASE WHEN t.external_id = w.value THEN t.transaction_id END
+		FROM transactions t WHERE t.organization_id = @org AND t.source_id = ? AND t.external_id <= w.value
+		ORDER BY t.external_id DESC LIMIT 1) AS transaction_id FROM {texts}`, sourceID, externalIDs)
+	out := map[string]string{}
 	for _, r := range rows {
-		out[r.ExternalID] = r.ID
+		if r.ID != nil {
+			out[r.ExternalID] = *r.ID
+		}
 	}
 	return out, err
 }
