@@ -117,6 +117,11 @@ type ConnectionRun struct {
 	FinishedAt   *time.Time `json:"finished_at"`
 }
 
+// ReauthorizeConnection says where the browser goes after a setup; empty if it stays.
+type ReauthorizeConnection struct {
+	RedirectURL string `json:"redirect_url,omitempty"`
+}
+
 // SetUpProvider is what an organization has registered at a provider. Which of it the provider needs is in its fields.
 type SetUpProvider struct {
 	ClientID      string `json:"client_id,omitempty"`
@@ -182,12 +187,8 @@ func (c *Client) SyncSource(ctx context.Context, sourceID string) (Connection, e
 }
 
 // Reauthorize begins another setup of a connection on a page of its provider. The browser then goes to an address, if it is not empty.
-func (c *Client) Reauthorize(ctx context.Context, id, redirectURL string) (Connection, error) {
-	body := map[string]string{}
-	if redirectURL != "" {
-		body["redirect_url"] = redirectURL
-	}
-	return post[Connection](ctx, c, connectionPath(id)+"/reauthorize", body)
+func (c *Client) Reauthorize(ctx context.Context, id string, r ReauthorizeConnection) (Connection, error) {
+	return post[Connection](ctx, c, connectionPath(id)+"/reauthorize", r)
 }
 
 // ConnectionRuns iterates over the synchronizations of a connection, the latest first.

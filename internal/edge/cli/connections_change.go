@@ -159,7 +159,7 @@ func (s *settings) reauthorize() *cobra.Command {
 			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
 				found, err := connectionNamed(ctx, service, args[0])
 				if err == nil {
-					found, err = service.Reauthorize(ctx, found.ID, "")
+					found, err = service.Reauthorize(ctx, found.ID, client.ReauthorizeConnection{})
 				}
 				if err != nil {
 					return err

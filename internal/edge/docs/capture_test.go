@@ -317,7 +317,7 @@ func (c *capture) filled(t *testing.T, text string) string {
 }
 
 var unstable = regexp.MustCompile(`\b(bur)_[0-9A-Za-z]{43}\b|\b([a-z]{2,3})_[0-9a-z]{26}\b|\b[0-9a-f]{64}\b|"(?:next_)?cursor":"([^"]+)"|"etag":"[^"]+"|` +
-	`\bwhsec_[0-9A-Za-z+/]{43}=|\bv1,[0-9A-Za-z+/]{43}=`)
+	`\bwhsec_[0-9A-Za-z+/]{43}=|\bv1,[0-9A-Za-z+/]{43}=|"(?:setup|redirect)_url":"https:[^"]+"`)
 
 // steady replaces what differs from run to run by texts of the same form, in the order of their appearance.
 func (c *capture) steady(text string) string {
@@ -329,6 +329,9 @@ func (c *capture) steady(text string) string {
 		kind, _, _ := strings.Cut(found, "_")
 		var form string
 		switch {
+		case strings.HasPrefix(found, `"setup_url"`), strings.HasPrefix(found, `"redirect_url"`): // with a state, which is random
+			name, _, _ := strings.Cut(found, ":")
+			kind, form = "state", name+`:"https://login.provider.example/authorize?state=%s"`
 		case strings.HasPrefix(found, `"etag"`):
 			kind, form = "etag", `"etag":"%s"`
 		case strings.HasPrefix(found, "v1,"):
@@ -360,7 +363,7 @@ func stableText(kind string, n int) string {
 		digits, length, begin = "0123456789abcdef", 64, ""
 	case "etag":
 		digits, length, begin = "0123456789abcdef", 16, ""
-	case "bur", "cursor", "whsec", "signature":
+	case "bur", "cursor", "whsec", "signature", "state":
 		digits, length, begin = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789", 43, ""
 	}
 	var seed [32]byte

@@ -72,10 +72,17 @@ func (s *Service) open(organizationID string, c Connection) (Credentials, error)
 	} else if c.AuthMethod != byAddress {
 		return nil, fmt.Errorf("connection: %s has no credentials", c.ID)
 	}
+	maps.Copy(out, c.settings())
+	return out, nil
+}
+
+// settings returns the settings of a connection as a provider takes them.
+func (c Connection) settings() Credentials {
+	out := Credentials{}
 	for name, text := range c.Settings {
 		out[name] = secret.New(text)
 	}
-	return out, nil
+	return out
 }
 
 // ErrSealed means that credentials cannot be decrypted with the key of this node.

@@ -118,12 +118,10 @@ func (s *Service) begin(ctx context.Context, p Provider, c Credentials, renews b
 // inspectAgain begins another setup of a connection.
 func (s *Service) inspectAgain(ctx context.Context, c Connection, entered Credentials) (out Inspected, err error) {
 	known, err := s.open(actor.From(ctx).OrganizationID, c)
-	if err != nil {
-		known = Credentials{}
+	if err != nil { // there are none yet, or they cannot be decrypted, which the new ones mend
+		known = c.settings()
 	}
-	for name, text := range entered {
-		known[name] = text
-	}
+	maps.Copy(known, entered)
 	known, err = s.withSetup(ctx, s.providers[c.Provider], known)
 	if err != nil {
 		return out, err

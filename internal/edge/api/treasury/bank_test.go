@@ -102,7 +102,7 @@ func TestABankIsAuthorizedAgainWhileItGoesOn(t *testing.T) {
 		if c = n.Sync(t, c.ID); c.Status != "needs_reauthorization" || c.NextSyncAt != nil {
 			t.Errorf("%+v", c)
 		}
-		again, err := n.Client.Reauthorize(ctx, c.ID, "")
+		again, err := n.Client.Reauthorize(ctx, c.ID, client.ReauthorizeConnection{})
 		if err != nil || again.Status != "needs_reauthorization" || again.RedirectURL == nil {
 			t.Errorf("%+v %v", again, err)
 		}

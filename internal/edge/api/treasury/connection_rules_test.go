@@ -121,6 +121,10 @@ func TestNetSuiteIsSetUpForTheOrganizationFirst(t *testing.T) {
 		if err != nil || again.ID != c.ID || again.AuthorizationAttempt.ID == c.AuthorizationAttempt.ID {
 			t.Errorf("connecting a general ledger again: %+v %v", again, err)
 		}
+		if again, err = n.Client.Reauthorize(t.Context(), c.ID, client.ReauthorizeConnection{}); err != nil || again.RedirectURL == nil ||
+			!strings.Contains(*again.RedirectURL, "123456") {
+			t.Errorf("a setup that was not finished is begun again: %+v %v", again, err)
+		}
 		other := s.Found(t, "other")
 		_, err = other.Client.CreateConnection(t.Context(), client.CreateConnection{Provider: "netsuite", Subdomain: "123456"})
 		apitest.WantError(t, "another organization", err, http.StatusConflict, []string{"provider"}, "set up")
