@@ -127,6 +127,7 @@ func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	folder := t.TempDir()
 	a := app.NewWith(d, c.Log, app.Config{Secrets: key, Registered: app.Registrations{"plaid": plaidtest.Client},
 		ProviderURLs: map[string]string{"stripe": processor.URL, "kraken": exchange.URL, "plaid": bank.URL},
+		Sleep:        func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, // the fakes have no limits
 		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: folder})
 	handler := api.New(a, c)
 	return &Service{App: a, API: handler, Stripe: processor, Kraken: exchange, Plaid: bank, MailFolder: folder,

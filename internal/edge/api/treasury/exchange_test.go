@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	gosync "sync"
 	"testing"
 	"time"
 
@@ -208,5 +209,50 @@ func TestAKeyThatCanWithdrawIsRefusedAndOneThatCanTradeIsWarnedAbout(t *testing.
 		_, err := n.Client.CreateConnection(t.Context(), client.CreateConnection{Provider: "kraken", Name: "Kraken",
 			LegalEntityIDs: []string{n.LegalEntity.ID}, APIKey: with["api_key"], APISecret: with["api_secret"]})
 		apitest.WantError(t, "a refused key", err, http.StatusBadRequest, []string{"api_key"}, "")
+	})
+}
+
+func TestASynchronizationThatIsInterruptedAtAnyRequestContinuesWithoutGapOrDuplicate(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		rows := 60 // two pages
+		add(s, rows)
+		for request := 1; request <= 4; request++ {
+			n := s.Found(t, "acme")
+			c := n.ConnectKraken(t, client.CreateConnection{})
+			ctx, stop := context.WithCancel(t.Context())
+			s.Kraken.BeforeRequest(request, stop)
+			_ = s.App.Connections.Run(ctx, n.Organization.ID, c.ID) // it may have ended before
+			stop()
+			if _, err := s.App.DB.Jobs().ExecContext(t.Context(), "UPDATE connection_syncs SET claimed_until = NULL"); err != nil {
+				t.Fatal(err) // as if the time of the claim had passed
+			}
+			if c = n.Sync(t, c.ID); c.Status != "active" || count(t, n, c.SourceIDs[0]) != rows {
+				t.Errorf("interrupted at request %d: %d transactions, %+v", request, count(t, n, c.SourceIDs[0]), c)
+			}
+		}
+	})
+}
+
+func TestConnectionsThatAreReadAtTheSameTimeDoNotDisturbEachOther(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		add(s, 10)
+		var wait gosync.WaitGroup
+		made := map[string]*apitest.Tenant{}
+		for _, name := range []string{"acme", "globex"} {
+			n := s.Found(t, name)
+			c := n.ConnectKraken(t, client.CreateConnection{})
+			made[c.SourceIDs[0]] = n
+			for range 2 { // one of two workers that want the same connection gets it
+				wait.Go(func() { _ = s.App.Connections.Run(t.Context(), n.Organization.ID, c.ID) })
+			}
+		}
+		wait.Wait()
+		for sourceID, n := range made {
+			if got := count(t, n, sourceID); got != 10 {
+				t.Errorf("%s has %d transactions", n.Organization.Name, got)
+			}
+		}
 	})
 }
