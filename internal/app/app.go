@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/assets/reconciliation"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
@@ -57,6 +58,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/team"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
+	"github.com/bursarhq/bursar/internal/treasury/observation"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/spam"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -86,6 +88,8 @@ type App struct {
 	Imports        *imports.Service
 	Reports        *statements.Service
 	Holdings       *holdings.Service
+	Reconciliation *reconciliation.Service
+	Observations   *observation.Service
 	Explain        *explain.Service
 	Insights       *insights.Service
 	Ageing         *ageing.Service
@@ -176,6 +180,8 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		Imports:        files,
 		Reports:        reports,
 		Holdings:       held,
+		Reconciliation: reconciliation.NewService(d),
+		Observations:   observation.NewService(d),
 		Explain:        explain.NewService(d, reports, held, measures),
 		Insights:       insights.NewService(d, reports, held),
 		Ageing:         ageing.NewService(d),
