@@ -23,9 +23,9 @@ type figuresRow struct {
 	ReconciliationID string         `db:"reconciliation_id"`
 	AssetType        string         `db:"asset_type"`
 	ComparedAt       time.Time      `db:"compared_at"`
-	Book             *money.Decimal `db:"book"`
-	Transactions     *money.Decimal `db:"transactions"`
-	Observed         *money.Decimal `db:"observed"`
+	Book             *money.Decimal `db:"book_quantity"`
+	Transactions     *money.Decimal `db:"moved_quantity"`
+	Observed         *money.Decimal `db:"observed_quantity"`
 }
 
 func insert(ctx context.Context, tx *db.Tx, r Reconciliation) error {

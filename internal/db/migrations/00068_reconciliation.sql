@@ -59,9 +59,9 @@ CREATE TABLE reconciliation_figures (
     reconciliation_id {text} NOT NULL,
     asset_type        {text} NOT NULL,
     compared_at       {timestamp} NOT NULL,
-    book              {decimal},
-    transactions      {decimal},
-    observed          {decimal},
+    book_quantity     {decimal},
+    moved_quantity    {decimal},
+    observed_quantity {decimal},
     PRIMARY KEY (organization_id, reconciliation_id, asset_type)
 ) {clustered};
 
