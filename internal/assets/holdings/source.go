@@ -126,9 +126,9 @@ func sharesAccount(ctx context.Context, tx *db.Tx, src source.Source) (bool, err
 	}), err
 }
 
-// HeldBySource returns what a source holds in the books up to an instant, by asset: of some assets, or of all if assetTypes is nil. Positions
-// of one asset are added up. Money of an account that several sources share is left out: see SharesAccount. It is a building block and does
-// not check what the actor may see.
+// HeldBySource returns what a source holds in the books up to an instant, by asset: of some assets, or of all if assetTypes is nil.
+// Positions of one asset are added up. Money of an account that several sources share is left out: see SharesAccount. It is a building
+// block and does not check what the actor may see.
 func HeldBySource(ctx context.Context, tx *db.Tx, src source.Source, at time.Time, assetTypes []string) (map[string]money.Decimal, error) {
 	s := &scope{Filter: Filter{LegalEntityIDs: []string{src.LegalEntityID}, SourceIDs: []string{src.ID}, AssetTypes: assetTypes}}
 	all, err := snapshot.Entities(ctx, tx)
@@ -161,8 +161,8 @@ func HeldBySource(ctx context.Context, tx *db.Tx, src source.Source, at time.Tim
 	return out, nil
 }
 
-// SharesAccount reports whether another source has the same ledger account, so that what the account has of money cannot be told apart. It is
-// a building block.
+// SharesAccount reports whether another source has the same ledger account, so that what the account has of money cannot be told apart.
+// It is a building block.
 func SharesAccount(ctx context.Context, tx *db.Tx, src source.Source) (bool, error) {
 	return sharesAccount(ctx, tx, src)
 }

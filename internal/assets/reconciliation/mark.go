@@ -124,7 +124,8 @@ func (s *Service) Create(ctx context.Context, sourceID string, p CreateParams) (
 		if err := insert(ctx, tx, r); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "reconciliation.created", ResourceType: noun, ResourceID: r.ID, After: r.facts(), NoEvent: true})
+		audit.Record(ctx, tx, audit.Change{Action: "reconciliation.created", ResourceType: noun, ResourceID: r.ID, After: r.facts(),
+			NoEvent: true})
 		return nil
 	})
 	return r, err
@@ -250,7 +251,8 @@ func (s *Service) Delete(ctx context.Context, sourceID, reconciliationID string)
 	})
 }
 
-// compareNow sets what the books and the transactions now have at the instants of some reconciliations. Assets that came up since are added.
+// compareNow sets what the books and the transactions now have at the instants of some reconciliations. Assets that came up since are
+// added.
 func compareNow(ctx context.Context, tx *db.Tx, src source.Source, all []Reconciliation) error {
 	if len(all) == 0 {
 		return nil
@@ -267,7 +269,8 @@ func compareNow(ctx context.Context, tx *db.Tx, src source.Source, all []Reconci
 		}
 		for _, asset := range assets {
 			if !slices.ContainsFunc(r.Assets, func(o Compared) bool { return o.AssetType == asset }) {
-				r.Assets = append(r.Assets, Compared{AssetType: asset, ComparedAt: r.At, Book: new(money.Decimal), Transactions: new(money.Decimal)})
+				r.Assets = append(r.Assets, Compared{AssetType: asset, ComparedAt: r.At, Book: new(money.Decimal),
+					Transactions: new(money.Decimal)})
 			}
 		}
 		figures := make([]Figures, len(r.Assets))

@@ -38,6 +38,7 @@ ALTER TABLE observed_balances ADD COLUMN import_id {text};
 ALTER TABLE observed_balances ADD COLUMN user_id {text};
 ALTER TABLE observed_balances ADD COLUMN api_key_id {text};
 ALTER TABLE observed_balances ADD COLUMN memo {text};
+CREATE INDEX observed_balances_by_period ON observed_balances (organization_id, observed_at, source_id);
 CREATE INDEX observed_balances_by_time ON observed_balances (organization_id, source_id, observed_at, asset_type);
 
 -- That the books of a source were compared with what it held up to an instant, by whom, and with which figures.
@@ -70,6 +71,7 @@ CREATE TABLE reconciliation_figures (
 DROP TABLE reconciliation_figures;
 DROP TABLE reconciliations;
 DROP INDEX observed_balances_by_time;
+DROP INDEX observed_balances_by_period;
 ALTER TABLE observed_balances DROP COLUMN memo;
 ALTER TABLE observed_balances DROP COLUMN api_key_id;
 ALTER TABLE observed_balances DROP COLUMN user_id;

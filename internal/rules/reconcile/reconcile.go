@@ -148,7 +148,8 @@ func (in Input) unbooked() (out []Candidate) {
 	slices.SortStableFunc(waiting, func(a, b Transaction) int { return a.At.Compare(b.At) })
 	wanted := in.Difference.Neg()
 	if found := runOf(waiting, wanted); found != nil && len(found) < int(in.Waiting) {
-		out = append(out, Candidate{Kind: Unbooked, Explains: in.Difference, TransactionIDs: idsOf(found), Message: messageOfRun(in.AssetType, found)})
+		out = append(out, Candidate{Kind: Unbooked, Explains: in.Difference, TransactionIDs: idsOf(found),
+			Message: messageOfRun(in.AssetType, found)})
 	}
 	return out
 }

@@ -98,8 +98,8 @@ func TestMessagesSayWhatToDo(t *testing.T) {
 			"2025-06-01 00:00:00 UTC. Look at the statement of that time and import or add it."},
 		{"10", "OT-1 05-02 10; OT-2 05-02 10", "OT-1 and OT-2 look the same. If that happened only once, reverse the entry of one of them and " +
 			"mark the transaction as spam."},
-		{"-0.5", "OT-1 05-02 9 fee 1", "Half of the fee of OT-1, 1 ETH, is the difference: it seems to be counted twice. Look at the statement, " +
-			"and add the transaction again with the right fee."},
+		{"-0.5", "OT-1 05-02 9 fee 1", "Half of the fee of OT-1, 1 ETH, is the difference: it seems to be counted twice. Look at the " +
+			"statement, and add the transaction again with the right fee."},
 		{"-20", "OT-1 05-02 -10", "OT-1 is recorded as an outflow of 10 ETH. If that arrived, the difference is explained: reverse its entry, " +
 			"and add the transaction again with the right direction."},
 	} {

@@ -120,7 +120,8 @@ func (s *Service) Enter(ctx context.Context, sourceID string, p EnterParams) (o 
 		if err != nil {
 			return err
 		}
-		change := audit.Change{Action: "stated_balance.stored", ResourceType: "stated_balance", ResourceID: src.ID, After: o.facts(), NoEvent: true}
+		change := audit.Change{Action: "stated_balance.stored", ResourceType: "stated_balance", ResourceID: src.ID, After: o.facts(),
+			NoEvent: true}
 		if len(known) > 0 {
 			if !known[0].Entered() {
 				return fault.Conflictf("what the source held of %s at %s is stated by its provider or in a file: %s. Use another instant",

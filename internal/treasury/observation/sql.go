@@ -78,7 +78,8 @@ func selectHistory(ctx context.Context, tx *db.Tx, sourceID, assetType string, b
 
 // selectOne reads the balance of an asset at a time, if there is one.
 func selectOne(ctx context.Context, tx *db.Tx, sourceID, assetType string, at time.Time) ([]Observed, error) {
-	rows, err := db.All[historyRow](ctx, tx, selectObserved+" AND source_id = ? AND asset_type = ? AND observed_at = ?", sourceID, assetType, at)
+	rows, err := db.All[historyRow](ctx, tx, selectObserved+" AND source_id = ? AND asset_type = ? AND observed_at = ?", sourceID,
+		assetType, at)
 	return observedOf(rows), err
 }
 
@@ -109,9 +110,8 @@ func selectAssetsOf(ctx context.Context, tx *db.Tx, sourceID string) ([]string, 
 }
 
 func selectSourcesIn(ctx context.Context, tx *db.Tx, start, end time.Time) ([]string, error) {
-	return db.All[string](ctx, tx, `SELECT s.source_id FROM sources s WHERE s.organization_id = @org AND EXISTS (SELECT 1 FROM
-		observed_balances o WHERE o.organization_id = @org AND o.source_id = s.source_id AND o.observed_at >= ? AND o.observed_at < ?)
-		ORDER BY s.source_id`, start, end)
+	return db.All[string](ctx, tx, "SELECT DISTINCT source_id FROM observed_balances WHERE organization_id = @org AND observed_at >= ? AND "+
+		"observed_at < ? ORDER BY source_id", start, end)
 }
 
 // selectPage reads balances of a source, the latest first, after a position. Times and the asset may be zero.

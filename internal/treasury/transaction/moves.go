@@ -143,7 +143,8 @@ func Totals(ctx context.Context, tx *db.Tx, sourceID string, at time.Time, asset
 
 // Moving returns the latest transactions of a source that move an asset, after an instant and up to another one, at most limit of them:
 // all of them, or those that are pending. Spam is left out. It is a building block and does not check what the actor may see.
-func Moving(ctx context.Context, tx *db.Tx, sourceID, assetType string, after, until time.Time, pending bool, limit int) ([]Transaction, error) {
+func Moving(ctx context.Context, tx *db.Tx, sourceID, assetType string, after, until time.Time, pending bool,
+	limit int) ([]Transaction, error) {
 	if !after.IsZero() {
 		after = clock.Stamp(after).Add(time.Millisecond)
 	}

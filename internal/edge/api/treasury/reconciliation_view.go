@@ -58,7 +58,8 @@ type EnterObservedBalance struct {
 
 // TransformSchema adds an example.
 func (EnterObservedBalance) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Examples = []any{map[string]any{"asset_type": "USD", "quantity": "10450.25", "observed_at": "2025-09-30", "memo": "Statement of September"}}
+	s.Examples = []any{map[string]any{"asset_type": "USD", "quantity": "10450.25", "observed_at": "2025-09-30",
+		"memo": "Statement of September"}}
 	return s
 }
 
