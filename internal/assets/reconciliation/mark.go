@@ -74,13 +74,13 @@ func same(a, b *money.Decimal) bool {
 // CreateParams say up to when a source is reconciled. A difference has to be accepted, with a note that says why.
 type CreateParams struct {
 	At               string
-	Note             string
+	Note             *string
 	AcceptDifference bool
 }
 
 // Create marks a source as reconciled up to an instant.
 func (s *Service) Create(ctx context.Context, sourceID string, p CreateParams) (r Reconciliation, err error) {
-	p.Note = strings.TrimSpace(p.Note)
+	note := strings.TrimSpace(db.OrEmpty(p.Note))
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (s *Service) Create(ctx context.Context, sourceID string, p CreateParams) (
 			return err
 		}
 		who := actor.From(ctx)
-		r = Reconciliation{ID: tx.NewID(id.Reconciliation), SourceID: src.ID, At: at, Note: p.Note, UserID: who.UserID, APIKeyID: who.APIKeyID,
+		r = Reconciliation{ID: tx.NewID(id.Reconciliation), SourceID: src.ID, At: at, Note: note, UserID: who.UserID, APIKeyID: who.APIKeyID,
 			CreatedAt: tx.Now(), Latest: true}
 		for _, f := range figures {
 			one := Compared{AssetType: f.AssetType, ComparedAt: f.ComparedAt, Book: f.Book, Transactions: f.Transactions, BookNow: f.Book,
@@ -140,8 +140,11 @@ func (p CreateParams) validate(ctx context.Context, tx *db.Tx) (time.Time, error
 	if at.After(tx.Now()) {
 		faults.Addf("at", "must not be in the future, and a date means the end of that day: %s is later than now", clock.Format(at))
 	}
-	if p.AcceptDifference && p.Note == "" {
+	switch blank := strings.TrimSpace(db.OrEmpty(p.Note)) == ""; {
+	case blank && p.AcceptDifference:
 		faults.Addf("note", "must say why the difference is accepted")
+	case blank && p.Note != nil:
+		faults.Addf("note", "must not be empty")
 	}
 	return at, faults.Err()
 }

@@ -112,3 +112,16 @@ func selectOne(ctx context.Context, tx *db.Tx, sourceID, reconciliationID string
 	}
 	return found[0], nil
 }
+
+// selectCovering reads the first reconciliation of a source at an instant or after it; nil if there is none.
+func selectCovering(ctx context.Context, tx *db.Tx, sourceID string, at time.Time) (*Reconciliation, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND source_id = ? AND reconciled_at >= ? ORDER BY reconciled_at LIMIT 1", sourceID, at)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	found, err := read(ctx, tx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return &found[0], nil
+}

@@ -57,9 +57,9 @@ func emptied(rows []quantityRow) map[quantityKey][]string {
 
 // selectQuantities adds up the days before a day, by asset and status.
 func selectQuantities(ctx context.Context, tx *db.Tx, sourceID, day string, assetTypes []string) ([]quantityRow, error) {
-	q := db.Select(`SELECT source_id, asset_type, '' AS day, status, {dec_sum}(quantity) AS quantity,
-		CAST(sum(unknown) AS {integer}) AS unknown, CAST(sum(count) AS {integer}) AS count FROM transaction_quantities WHERE organization_id = @org`).And("source_id = ?", sourceID).
-		And("day < ?", day)
+	q := db.Select("SELECT source_id, asset_type, '' AS day, status, {dec_sum}(quantity) AS quantity, CAST(sum(unknown) AS {integer}) AS "+
+		"unknown, CAST(sum(count) AS {integer}) AS count FROM transaction_quantities WHERE organization_id = @org").
+		And("source_id = ?", sourceID).And("day < ?", day)
 	if assetTypes != nil {
 		q.And("asset_type {any}", assetTypes)
 	}

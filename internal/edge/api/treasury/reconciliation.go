@@ -113,7 +113,7 @@ func (h handlers) createReconciliation(ctx context.Context, in *struct {
 	Body CreateReconciliation
 }) (wire.Data[Reconciliation], error) {
 	b := in.Body
-	r, err := h.app.Reconciliation.Create(ctx, in.ID, reconciliation.CreateParams{At: b.At, Note: db.OrEmpty(b.Note),
+	r, err := h.app.Reconciliation.Create(ctx, in.ID, reconciliation.CreateParams{At: b.At, Note: b.Note,
 		AcceptDifference: b.AcceptDifference})
 	return wire.DataOf(viewReconciliation(r)), err
 }
