@@ -185,6 +185,10 @@ func (c *comparison) settled(ctx context.Context, tx *db.Tx, at time.Time, accep
 			compared++
 		}
 	}
+	if compared == 0 && c.shared {
+		return nil, fault.Conflictf("nothing can be compared: other sources have the ledger account of %s, so that the books cannot tell what "+
+			"it holds. Give it an account of its own", c.source.Name)
+	}
 	if compared == 0 {
 		return nil, fault.Conflictf("nothing can be compared: no balance of the source up to %s was observed. Import a file that states "+
 			"balances, or enter one with POST /v1/sources/%s/observed-balances", clock.Format(at), c.source.ID)
