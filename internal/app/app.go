@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/assets/reconciliation"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
@@ -57,6 +58,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/team"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
+	"github.com/bursarhq/bursar/internal/treasury/observation"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 	"github.com/bursarhq/bursar/internal/treasury/spam"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -86,6 +88,8 @@ type App struct {
 	Imports        *imports.Service
 	Reports        *statements.Service
 	Holdings       *holdings.Service
+	Reconciliation *reconciliation.Service
+	Observations   *observation.Service
 	Explain        *explain.Service
 	Insights       *insights.Service
 	Ageing         *ageing.Service
@@ -155,27 +159,27 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	hooks := webhook.NewService(d, c.Secrets, webhook.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy}).WithTypes(events.Types)
 	applications := application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections))
 	a := &App{
-		DB:             d,
-		Org:            organization.NewService(d, lots.MovePeriods),
-		Access:         access.NewService(d),
-		Audit:          audit.NewService(d),
-		Entities:       entity.NewService(d).WithDisposals(lots.LastDisposal).WithClosings(snapshot.ClosedThrough),
-		Accounts:       account.NewService(d),
-		Sources:        source.NewService(d, transfers.DeleteTransactionsOfSource, nil),
-		Tags:           tag.NewService(d),
-		FX:             fx.NewService(d),
-		Prices:         price.NewService(d),
-		Revaluations:   measures,
-		Transactions:   transaction.NewService(d),
-		Spam:           spam.NewService(d),
-		AssetPolicies:  assetpolicy.NewService(d),
-		Transfers:      transfers.NewService(d),
-		Journal:        entries,
-		Bookings:       bookings,
-		Exchange:       interchange.NewService(d, entries),
-		Imports:        files,
-		Reports:        reports,
-		Holdings:       held,
+		DB:            d,
+		Org:           organization.NewService(d, lots.MovePeriods),
+		Access:        access.NewService(d),
+		Audit:         audit.NewService(d),
+		Entities:      entity.NewService(d).WithDisposals(lots.LastDisposal).WithClosings(snapshot.ClosedThrough),
+		Accounts:      account.NewService(d),
+		Sources:       source.NewService(d, transfers.DeleteTransactionsOfSource, nil),
+		Tags:          tag.NewService(d),
+		FX:            fx.NewService(d),
+		Prices:        price.NewService(d),
+		Revaluations:  measures,
+		Transactions:  transaction.NewService(d),
+		Spam:          spam.NewService(d),
+		AssetPolicies: assetpolicy.NewService(d),
+		Transfers:     transfers.NewService(d),
+		Journal:       entries,
+		Bookings:      bookings,
+		Exchange:      interchange.NewService(d, entries),
+		Imports:       files,
+		Reports:       reports,
+		Holdings:      held, Reconciliation: reconciliation.NewService(d), Observations: observation.NewService(d),
 		Explain:        explain.NewService(d, reports, held, measures),
 		Insights:       insights.NewService(d, reports, held),
 		Ageing:         ageing.NewService(d),

@@ -13,6 +13,15 @@ const (
 var assetTables = []Table{
 	{Name: "prices", Kind: Tenant, Owner: "assets/price", ID: "price_id", One: "price", Many: "prices", Guarded: true},
 	{Name: "asset_policies", Kind: Tenant, Owner: "assets/assetpolicy"},
+	{Name: "reconciliations", Kind: Tenant, Owner: "assets/reconciliation", ID: "reconciliation_id", One: "reconciliation",
+		Many: "reconciliations", Example: "reconciliation_id",
+		References: []Link{
+			{Column: "source_id", To: "sources", Fixes: []string{"legal_entity_id"}},
+			{Column: "user_id", To: "users"},
+			{Column: "api_key_id", To: "api_keys"},
+		}},
+	{Name: "reconciliation_figures", Kind: Tenant, Owner: "assets/reconciliation",
+		References: []Link{{Column: "reconciliation_id", To: "reconciliations"}}},
 	{Name: "bookings", Kind: Tenant, Owner: "assets/booking",
 		One: "entry of a transaction", Many: "entries of transactions", Example: "journal_entry_id",
 		References: []Link{

@@ -107,6 +107,8 @@ var StatedTables = []StatedTable{
 	{Table: "spam_listings", Resource: "spam_listing", Key: "listing_id"},
 
 	{Table: "prices", Resource: "price", Key: "price_id"},
+	{Table: "reconciliations", Resource: "reconciliation", Key: "reconciliation_id"},
+	{Table: "reconciliation_figures", Resource: "reconciliation", Key: "reconciliation_id", Order: "asset_type"},
 	{Table: "asset_policies", Resource: "asset_policy", Key: "asset_type"},
 	{Table: "bookings", Resource: "booking", With: "journal_entry", Key: "journal_entry_id", Digest: true},
 	{Table: "lots", Resource: "asset", Key: "asset_id", Where: "origin = 'manual'",

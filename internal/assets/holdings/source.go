@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/treasury/observation"
@@ -123,4 +124,45 @@ func sharesAccount(ctx context.Context, tx *db.Tx, src source.Source) (bool, err
 	return slices.ContainsFunc(all, func(other source.Source) bool {
 		return other.ID != src.ID && other.LedgerAccountID == src.LedgerAccountID && other.DeletedAt == nil
 	}), err
+}
+
+// HeldBySource returns what a source holds in the books up to an instant, by asset: of some assets, or of all if assetTypes is nil.
+// Positions of one asset are added up. Money of an account that several sources share is left out: see SharesAccount. It is a building
+// block and does not check what the actor may see.
+func HeldBySource(ctx context.Context, tx *db.Tx, src source.Source, at time.Time, assetTypes []string) (map[string]money.Decimal, error) {
+	s := &scope{Filter: Filter{LegalEntityIDs: []string{src.LegalEntityID}, SourceIDs: []string{src.ID}, AssetTypes: assetTypes}}
+	all, err := snapshot.Entities(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		if e.ID == src.LegalEntityID {
+			s.entities = append(s.entities, e)
+		}
+	}
+	if s.periods, err = snapshot.Periods(ctx, tx); err != nil {
+		return nil, err
+	}
+	end, out := clock.Stamp(at).Add(time.Millisecond), map[string]money.Decimal{}
+	var held, cash []Position
+	if assetTypes == nil || slices.ContainsFunc(assetTypes, func(asset string) bool { return !money.IsFiat(asset) }) {
+		if held, err = s.positionsAt(ctx, tx, end, s.Filter, nil, 0); err != nil {
+			return nil, err
+		}
+	}
+	if assetTypes == nil || slices.ContainsFunc(assetTypes, money.IsFiat) {
+		if cash, err = s.moneyAt(ctx, tx, end); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range slices.Concat(held, cash) {
+		out[p.AssetType] = out[p.AssetType].Add(p.Quantity)
+	}
+	return out, nil
+}
+
+// SharesAccount reports whether another source has the same ledger account, so that what the account has of money cannot be told apart.
+// It is a building block.
+func SharesAccount(ctx context.Context, tx *db.Tx, src source.Source) (bool, error) {
+	return sharesAccount(ctx, tx, src)
 }

@@ -59,6 +59,8 @@ const (
 	Price       Prefix = "pri"
 	Revaluation Prefix = "rev"
 
+	Reconciliation Prefix = "rec"
+
 	Customer   Prefix = "cus"
 	Invoice    Prefix = "inv"
 	CreditNote Prefix = "crn"

@@ -23,6 +23,8 @@ var forLimited = []string{
 	"DELETE /v1/connections/{connection_id}", "PATCH /v1/connections/{connection_id}", "POST /v1/connections",
 	"POST /v1/connections/{connection_id}/reauthorize", "POST /v1/connections/{connection_id}/sync", "POST /v1/sources/{source_id}/sync",
 	"DELETE /v1/invoices/{invoice_id}", "DELETE /v1/legal-entities/{legal_entity_id}", "DELETE /v1/sources/{source_id}",
+	"DELETE /v1/sources/{source_id}/reconciliations/{reconciliation_id}", "POST /v1/sources/{source_id}/observed-balances",
+	"POST /v1/sources/{source_id}/reconciliations",
 	"PATCH /v1/assets/{asset_id}", "PATCH /v1/invoices/{invoice_id}", "PATCH /v1/journal-entries/{journal_entry_id}",
 	"PATCH /v1/legal-entities/{legal_entity_id}",
 	"PATCH /v1/sources/{source_id}", "PATCH /v1/transactions/{transaction_id}",

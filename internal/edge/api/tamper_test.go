@@ -53,6 +53,7 @@ var unnoticed = map[string]string{
 	"spam_bursts":              learned,
 	"transfer_ambiguities":     learned,
 	"transfer_marks":           learned,
+	"observed_balances":        "the newest balances are in stated_balances, and nothing is booked from older ones",
 	"connection_syncs":         progress,
 	"connection_events":        progress,
 	"connection_omissions":     progress,
@@ -172,6 +173,13 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 		client.CreateSource{SourceType: "bank", Currency: "USD"}).ID, File: strings.NewReader("Date,Description,Amount,Balance\n" +
 		"2026-02-14,Sale,7.00,7.00\n2026-02-15,Fee,-1.00,6.00\n")})
 	must("import", err)
+	counted := n.NewSource(t, client.CreateSource{Name: "Counted"})
+	_, err = n.Client.EnterObservedBalance(t.Context(), counted.ID, client.EnterObservedBalance{AssetType: "USD", Quantity: "5",
+		ObservedAt: "2026-02-15", Memo: "seen"})
+	must("observed balance", err)
+	_, err = n.Client.CreateReconciliation(t.Context(), counted.ID, client.CreateReconciliation{At: "2026-02-15", AcceptDifference: true,
+		Note: "petty cash"})
+	must("reconciliation", err)
 	_, err = s.App.Imports.Run(t.Context(), n.Organization.ID, statement.ID, nil)
 	must("import", err)
 

@@ -1,6 +1,6 @@
 // Package readiness holds the readiness checks of an accounting period that need more than the journal: unposted
-// transactions, lot deficits, lots without a cost basis, missing prices, revaluations that are out of date, and deposits that
-// are not applied.
+// transactions, lot deficits, lots without a cost basis, missing prices, revaluations that are out of date, balances that sources
+// stated and the books do not have, and deposits that are not applied.
 // Package period runs them, next to its own, before it closes a period.
 package readiness
 
@@ -32,6 +32,8 @@ const (
 	CodeUnitsDiffer  = "units_differ"
 	CodeRevaluation  = "revaluation"
 
+	CodeSourceBalances = "source_balances"
+
 	CodePendingApplications = "pending_cash_applications"
 	CodeUnappliedCash       = "unapplied_cash"
 )
@@ -42,7 +44,7 @@ const samplesMax = 5
 // Checks returns the checks of this package.
 func Checks() []period.ReadinessCheck {
 	return []period.ReadinessCheck{inspectUnposted, forEach(inspectDeficits), forEach(inspectPendingBasis), forEach(inspectLotBalances),
-		forEach(inspectUnits), inspectMeasurement, inspectPendingApplications, inspectUnappliedCash}
+		forEach(inspectUnits), inspectMeasurement, inspectSourceBalances, inspectPendingApplications, inspectUnappliedCash}
 }
 
 // forEach returns a check that runs a function for each legal entity.

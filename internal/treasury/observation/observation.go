@@ -4,6 +4,7 @@ package observation
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +20,21 @@ type Balance struct {
 	Account   string // tells balances of one asset of a source apart, such as those of wallets of an exchange account; empty if there is one
 	Quantity  money.Decimal
 	At        time.Time
+}
+
+// Observed is a balance that a source had at a time, and who stated it: a file, a connection, or somebody who entered it.
+type Observed struct {
+	Balance
+	ImportID     string
+	ConnectionID string
+	UserID       string
+	APIKeyID     string
+	Memo         string
+}
+
+// Entered reports whether somebody entered the balance.
+func (o Observed) Entered() bool {
+	return o.ImportID == "" && o.ConnectionID == "" && o.UserID+o.APIKeyID != ""
 }
 
 // Latest returns the newest balances of a source, by asset. Those of several accounts are added up. A balance of the source as a whole
@@ -62,7 +78,7 @@ func Store(ctx context.Context, tx *db.Tx, sourceID, importID string, all []Bala
 		return nil
 	}
 	record(ctx, tx, sourceID, map[string]any{"source_id": sourceID, "import_id": importID})
-	return store(ctx, tx, sourceID, nil, all)
+	return store(ctx, tx, sourceID, Observed{ImportID: importID}, all)
 }
 
 // StoreWhole stores all that a source holds at a time, as its provider states it: it holds nothing of other assets. It is a building block.
@@ -85,7 +101,7 @@ func StoreWhole(ctx context.Context, tx *db.Tx, sourceID, connectionID string, a
 		return nil
 	}
 	record(ctx, tx, sourceID, map[string]any{"source_id": sourceID, "connection_id": connectionID})
-	return store(ctx, tx, sourceID, &connectionID, rows)
+	return store(ctx, tx, sourceID, Observed{ConnectionID: connectionID}, rows)
 }
 
 // record records the balances of a source in the audit log, which then states all that are known.
@@ -94,8 +110,9 @@ func record(ctx context.Context, tx *db.Tx, sourceID string, after map[string]an
 		NoEvent: true})
 }
 
-// store stores balances as the newest ones, unless newer ones are known, and what the source then held of each asset.
-func store(ctx context.Context, tx *db.Tx, sourceID string, connectionID *string, all []Balance) error {
+// store stores balances as the newest ones, unless newer ones are known, and what the source then held of each asset. by says who states
+// them.
+func store(ctx context.Context, tx *db.Tx, sourceID string, by Observed, all []Balance) error {
 	rows := make([]statedRow, len(all))
 	for n, b := range all {
 		rows[n] = statedRow{SourceID: sourceID, AssetType: b.AssetType, Account: b.Account, Quantity: b.Quantity, At: clock.Stamp(b.At)}
@@ -107,32 +124,44 @@ func store(ctx context.Context, tx *db.Tx, sourceID string, connectionID *string
 	if err != nil {
 		return err
 	}
-	var history []historyRow
-	for _, b := range latest {
-		if slices.ContainsFunc(all, func(one Balance) bool { return one.AssetType == b.AssetType }) {
-			history = append(history, historyRow{SourceID: sourceID, AssetType: b.AssetType, At: b.At, Quantity: b.Quantity,
-				ConnectionID: connectionID})
+	history := map[historyKey]historyRow{}
+	for _, b := range all {
+		// The balance of an account says what the source held only together with the newest ones of its other accounts.
+		if b.Account == "" {
+			by.Balance = Balance{AssetType: b.AssetType, Quantity: b.Quantity, At: clock.Stamp(b.At)}
+			history[historyKey{b.AssetType, by.At}] = toHistory(sourceID, by)
+			continue
 		}
+		at := slices.IndexFunc(latest, func(one Balance) bool { return one.AssetType == b.AssetType })
+		by.Balance = latest[at]
+		history[historyKey{b.AssetType, by.At}] = toHistory(sourceID, by)
 	}
-	return upsertHistory(ctx, tx, history)
+	return upsertHistory(ctx, tx, slices.Collect(maps.Values(history)))
 }
 
-// At returns the latest balance of each asset of a source up to a time. It is a building block.
-func At(ctx context.Context, tx *db.Tx, sourceID string, at time.Time) ([]Balance, error) {
-	rows, err := selectLastBefore(ctx, tx, sourceID, at)
-	out := make([]Balance, len(rows))
-	for n, r := range rows {
-		out[n] = Balance{AssetType: r.AssetType, Quantity: r.Quantity, At: r.At}
-	}
-	return out, err
+// historyKey identifies a balance of a source.
+type historyKey struct {
+	asset string
+	at    time.Time
 }
 
-// History returns what a source held of an asset, the latest first, before a time if it is not zero. It is a building block.
-func History(ctx context.Context, tx *db.Tx, sourceID, assetType string, before time.Time, limit int) ([]Balance, error) {
-	rows, err := selectHistory(ctx, tx, sourceID, assetType, before, limit)
-	out := make([]Balance, len(rows))
-	for n, r := range rows {
-		out[n] = Balance{AssetType: r.AssetType, Quantity: r.Quantity, At: r.At}
-	}
-	return out, err
+// Before returns the latest balance of each asset of a source up to a time, of some assets or of all if none are named. It is a building
+// block.
+func Before(ctx context.Context, tx *db.Tx, sourceID string, at time.Time, assetTypes ...string) ([]Observed, error) {
+	return selectLastBefore(ctx, tx, sourceID, at, assetTypes)
+}
+
+// History returns what a source held of an asset, the latest first, before a time. It is a building block.
+func History(ctx context.Context, tx *db.Tx, sourceID, assetType string, before time.Time, limit int) ([]Observed, error) {
+	return selectHistory(ctx, tx, sourceID, assetType, before, limit)
+}
+
+// SourcesIn returns the sources with a balance from a time until another. It is a building block and does not check what the actor may see.
+func SourcesIn(ctx context.Context, tx *db.Tx, start, end time.Time) ([]string, error) {
+	return selectSourcesIn(ctx, tx, start, end)
+}
+
+// AssetsOf returns the assets of which a source has stated a balance, sorted. It is a building block.
+func AssetsOf(ctx context.Context, tx *db.Tx, sourceID string) ([]string, error) {
+	return selectAssetsOf(ctx, tx, sourceID)
 }

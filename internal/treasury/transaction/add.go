@@ -70,11 +70,11 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Added, []Transaction, err
 	if err := insertOriginals(ctx, tx, originals); err != nil {
 		return nil, nil, err
 	}
-	c := counts{}
+	c := newChange()
 	for _, t := range made {
 		c.add(t, 1)
 	}
-	if err := addCounts(ctx, tx, c); err != nil {
+	if err := c.write(ctx, tx); err != nil {
 		return nil, nil, err
 	}
 	record(ctx, tx, made, rows)

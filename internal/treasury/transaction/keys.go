@@ -1,11 +1,13 @@
 package transaction
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -105,6 +107,27 @@ func toJSON(v any) *string {
 		return &text
 	}
 	return nil
+}
+
+// change is what changes of all that is kept about several transactions: how many there are, and what they add up to.
+type change struct {
+	counts     counts
+	quantities quantities
+}
+
+func newChange() change { return change{counts{}, quantities{}} }
+
+// add adds a transaction (n is 1) or takes it away (n is -1).
+func (c change) add(t Transaction, n int64) {
+	c.counts.add(t, n)
+	c.quantities.add(t, n)
+}
+
+func (c change) write(ctx context.Context, tx *db.Tx) error {
+	if err := addCounts(ctx, tx, c.counts); err != nil {
+		return err
+	}
+	return addQuantities(ctx, tx, c.quantities)
 }
 
 // counts are changes to the counts that are kept.

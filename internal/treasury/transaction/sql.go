@@ -395,6 +395,9 @@ func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ?)`, sourceID); err != nil {
 		return err
 	}
+	if err := tx.Queue(ctx, "DELETE FROM transaction_quantities WHERE organization_id = @org AND source_id = ?", sourceID); err != nil {
+		return err
+	}
 	return tx.Queue(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
 }
 

@@ -149,7 +149,7 @@ const (
 // change nothing, sets UpdatedAt of the others and returns how many there were. It is a building block: the caller has
 // read the transactions while holding the lock on the organization state.
 func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
-	c, changed := counts{}, 0
+	c, changed := newChange(), 0
 	for i := range edits {
 		e := &edits[i]
 		if e.Before.equal(e.After) {
@@ -178,7 +178,7 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(),
 			After: e.After.facts(), State: e.After.state(), Object: shown})
 	}
-	return changed, addCounts(ctx, tx, c)
+	return changed, c.write(ctx, tx)
 }
 
 // Update changes one transaction.
@@ -389,7 +389,7 @@ func DeleteOfSource(ctx context.Context, tx *db.Tx, sourceID string) error {
 // Withdraw marks transactions as deleted that their sources say did not happen. None of them may be booked or linked. Their sources may
 // report them again later, because their ids are free from then on. It is a building block.
 func Withdraw(ctx context.Context, tx *db.Tx, all []Transaction) error {
-	c := counts{}
+	c := newChange()
 	for _, t := range all {
 		after := t
 		after.ExternalID, after.TagIDs, after.UpdatedAt = "withdrawn:"+t.ID, nil, tx.Now()
@@ -400,5 +400,5 @@ func Withdraw(ctx context.Context, tx *db.Tx, all []Transaction) error {
 		audit.Record(ctx, tx, audit.Change{Action: ActionWithdrawn, ResourceType: noun, ResourceID: t.ID, Before: t.facts(),
 			After: after.facts(), State: after.state(), Object: after})
 	}
-	return addCounts(ctx, tx, c)
+	return c.write(ctx, tx)
 }

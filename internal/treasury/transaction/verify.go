@@ -25,7 +25,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, k, next := findings{finding.New("transactions")}, tally{counts{}, map[string]int64{}}, int64(1)
+	f, k, next := findings{finding.New("transactions")}, tally{newChange(), map[string]int64{}}, int64(1)
 	for {
 		rows, err := selectFrom(ctx, tx, next, verifyBatch)
 		if err != nil {
@@ -48,7 +48,10 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 		f.Addf("gaps", "the last number is %s, but the organization state says %s", SequenceNumber(next-1),
 			SequenceNumber(state.TransactionNumber))
 	}
-	if err := f.verifyCounts(ctx, tx, k.counts); err != nil {
+	if err := f.verifyCounts(ctx, tx, k.kept.counts); err != nil {
+		return nil, err
+	}
+	if err := f.verifyQuantities(ctx, tx, k.kept.quantities); err != nil {
 		return nil, err
 	}
 	if err := f.verifyTags(ctx, tx, k.tags); err != nil {
@@ -61,11 +64,11 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return f.Messages(), err
 }
 
-// tally is what the stored transactions, except deleted ones, add up to: the counts, and the number of transactions with
+// tally is what the stored transactions, except deleted ones, add up to: what is kept about them, and the number of transactions with
 // each tag.
 type tally struct {
-	counts counts
-	tags   map[string]int64
+	kept change
+	tags map[string]int64
 }
 
 // verifyRows verifies some transactions and adds them to the tally.
@@ -79,12 +82,16 @@ func (f findings) verifyRows(ctx context.Context, tx *db.Tx, rows []keyedRow, k 
 		return err
 	}
 	for _, r := range rows {
-		f.verifyRow(r, sources)
+		t, readable := f.verifyRow(r, sources)
 		if r.Visibility == deleted {
 			continue
 		}
 		for _, key := range r.countKeys() {
-			k.counts[key]++
+			k.kept.counts[key]++
+		}
+		if readable {
+			t.Source.ID = r.SourceID
+			k.kept.quantities.add(t, 1)
 		}
 		for _, tagID := range strings.Fields(r.TagIDs) {
 			k.tags[tagID]++
@@ -93,8 +100,8 @@ func (f findings) verifyRows(ctx context.Context, tx *db.Tx, rows []keyedRow, k 
 	return nil
 }
 
-// verifyRow verifies a single transaction.
-func (f findings) verifyRow(r keyedRow, sources map[string]source.Source) {
+// verifyRow verifies a single transaction, and returns it if it can be read.
+func (f findings) verifyRow(r keyedRow, sources map[string]source.Source) (Transaction, bool) {
 	name := SequenceNumber(r.Number)
 	s, ok := sources[r.SourceID]
 	if !ok && r.Visibility != deleted {
@@ -103,16 +110,17 @@ func (f findings) verifyRow(r keyedRow, sources map[string]source.Source) {
 	f.verifyState(r)
 	if fault := r.amountFault(); fault != "" {
 		f.Addf("with impossible amounts", "%s %s", name, fault)
-		return // keys cannot be computed from such amounts
+		return Transaction{}, false // nothing can be computed from such amounts
 	}
 	t, err := r.transaction(s)
 	if err != nil {
 		f.Addf("that cannot be read", "%s cannot be read: %v", name, err)
-		return
+		return t, false
 	}
 	if wrong := r.keyFaults(toRow(t)); len(wrong) > 0 {
 		f.Addf("with wrong derived columns", "%s has the wrong value in %s", name, strings.Join(wrong, ", "))
 	}
+	return t, true
 }
 
 // verifyState compares type, status and visibility.
@@ -144,6 +152,25 @@ func (f findings) verifyCounts(ctx context.Context, tx *db.Tx, want counts) erro
 	}
 	for key, n := range want {
 		f.Addf("missing counts", "%+v has no count, but there are %d", key, n)
+	}
+	return nil
+}
+
+// verifyQuantities compares the kept sums with the transactions.
+func (f findings) verifyQuantities(ctx context.Context, tx *db.Tx, want quantities) error {
+	stored, err := selectAllQuantities(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, k := range stored {
+		if n := want[k.quantityKey]; n.Count != k.Count || n.Unknown != k.Unknown || !n.Quantity.Equal(k.Quantity) {
+			f.Addf("wrong sums", "the sum of %+v is %s of %d transactions, but they add up to %s of %d", k.quantityKey, k.Quantity, k.Count,
+				n.Quantity, n.Count)
+		}
+		delete(want, k.quantityKey)
+	}
+	for key, n := range want {
+		f.Addf("missing sums", "%+v has no sum, but its transactions add up to %s", key, n.Quantity)
 	}
 	return nil
 }

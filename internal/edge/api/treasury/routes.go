@@ -13,7 +13,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.sources(), h.transactions(), h.imports(), h.spamListings(), h.connections())
+	return slices.Concat(h.sources(), h.reconciliation(), h.transactions(), h.imports(), h.spamListings(), h.connections())
 }
 
 func (h handlers) sources() []wire.Route {
@@ -33,6 +33,23 @@ func (h handlers) sources() []wire.Route {
 		wire.Delete("/v1/sources/{source_id}", h.deleteSource, "Delete a source").
 			Describe("Deletes an unused source that was created by hand, or an account of a bank aggregator with its transactions. "+
 				"If the request fails, send it again.").OwnTransactions(),
+	)
+}
+
+func (h handlers) reconciliation() []wire.Route {
+	return wire.Tag{Name: "Reconciliation", Description: "Whether the books of a source have what the source itself says it holds."}.Routes(
+		wire.Get("/v1/sources/{source_id}/reconciliation", h.reconcileSource, "Compare the books of a source with its observed balances").
+			Describe("One row for each asset, compared at its latest observed balance, with what may explain a difference.").LargeRead(),
+		wire.Get("/v1/sources/{source_id}/observed-balances", h.listObservedBalances, "List what a source held over time, the latest first").
+			Describe("What files and connections state, and what was entered."),
+		wire.Post("/v1/sources/{source_id}/observed-balances", h.enterObservedBalance, "Enter an observed balance of a source").
+			Describe("Such as the closing balance of a bank statement. Replaces what was entered for the same asset and time.").Creates(),
+		wire.Get("/v1/sources/{source_id}/reconciliations", h.listReconciliations, "List the reconciliations of a source, the latest first").
+			Describe("With the figures as they were, and whether they have changed since.").LargeRead(),
+		wire.Post("/v1/sources/{source_id}/reconciliations", h.createReconciliation, "Mark a source as reconciled up to an instant").
+			Describe("Fails if the books differ from what was observed, unless the difference is accepted.").Creates(),
+		wire.Delete("/v1/sources/{source_id}/reconciliations/{reconciliation_id}", h.deleteReconciliation,
+			"Undo the latest reconciliation of a source"),
 	)
 }
 
