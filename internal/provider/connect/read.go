@@ -281,6 +281,10 @@ func (y *sync) observe(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
+	y.session.Cursors = map[string]string{}
+	for _, ledger := range y.Ledgers {
+		y.session.Cursors[ledger] = y.Cursors[ledger].Position
+	}
 	held, err := b.Balances(ctx, y.session)
 	if err != nil {
 		return err

@@ -123,3 +123,15 @@ var builtin = []Token{
 	{"solana", "JUP", "JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN"},
 	{"solana", "BONK", "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263"},
 }
+
+// KnownSymbol returns the symbol of a token that is known, by its contract, and an empty text for others.
+func KnownSymbol(chain, address string) string { return builtinSymbols[contract{lower(chain), parse(address)}] }
+
+// builtinSymbols are the symbols of the built-in tokens.
+var builtinSymbols = func() map[contract]string {
+	out := map[contract]string{}
+	for _, t := range builtin {
+		out[contract{t.Chain, parse(t.Contract)}] = t.Symbol
+	}
+	return out
+}()
