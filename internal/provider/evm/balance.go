@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/provider"
 )
@@ -34,7 +35,7 @@ func (c Connector) Balances(ctx context.Context, s *provider.Session) ([]provide
 		out, held, err = r.balances(ctx, "latest")
 	}
 	if err == nil && !held {
-		return nil, r.nonsense("the balance is missing")
+		return nil, fault.Conflictf("the node of %s does not tell the balance", r.title)
 	}
 	return out, err
 }
@@ -50,8 +51,10 @@ func (r *reader) balances(ctx context.Context, at string) ([]provider.Balance, b
 	if err := r.do(ctx, calls...); err != nil {
 		return nil, false, err
 	}
-	if calls[0].refused != nil {
-		return nil, false, nil
+	for _, one := range calls {
+		if one.refused != nil && !one.refused.reverted() {
+			return nil, false, nil
+		}
 	}
 	sums := map[string]money.Decimal{}
 	own, err := decimal(coins, coinPlaces)

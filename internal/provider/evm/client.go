@@ -65,6 +65,11 @@ func (r *refusal) stateless() bool {
 		"state histor", "no state", "state at block", "state unavailable", "is not available", "not found", "unable to get state")
 }
 
+// reverted reports whether a contract has refused a call.
+func (r *refusal) reverted() bool {
+	return r != nil && (r.Code == 3 || r.says("revert", "opcode", "out of gas", "jump", "execution error", "vm execution", "stack "))
+}
+
 // busy reports whether the node refuses because there are too many requests.
 func (r *refusal) busy() bool {
 	return r.Code == 429 || r.Code == -32429 || r.says("rate limit", "too many requests", "request count", "per second", "daily request",

@@ -37,6 +37,7 @@ type Connector struct {
 	symbol      string // of the coin
 	wrapped     string // the contract of the wrapped coin, which announces wrapping by events of its own
 	depth       int64  // 0 means depthDefault
+	validators  bool   // they withdraw coins without transactions
 }
 
 // The chains.
@@ -47,10 +48,12 @@ var (
 	Base = Connector{name: "base", title: "Base", id: 8453, symbol: "ETH", wrapped: "0x4200000000000000000000000000000000000006"}
 	BSC  = Connector{name: "bsc", title: "BNB Smart Chain", id: 56, symbol: "BNB", depth: 24,
 		wrapped: "0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c"}
-	Ethereum = Connector{name: "ethereum", title: "Ethereum", id: 1, symbol: "ETH", wrapped: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"}
+	Ethereum = Connector{name: "ethereum", title: "Ethereum", id: 1, symbol: "ETH", validators: true,
+		wrapped: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"}
 	// Other is any other chain. People enter the symbol of its coin.
-	Other    = Connector{name: "evm", title: "Another EVM chain", symbol: "ETH"}
-	Gnosis   = Connector{name: "gnosis", title: "Gnosis Chain", id: 100, symbol: "XDAI", wrapped: "0xe91d153e0b41518a2ce8dd3d7944fa863463a97d"}
+	Other  = Connector{name: "evm", title: "Another EVM chain", symbol: "ETH", validators: true}
+	Gnosis = Connector{name: "gnosis", title: "Gnosis Chain", id: 100, symbol: "XDAI", validators: true,
+		wrapped: "0xe91d153e0b41518a2ce8dd3d7944fa863463a97d"}
 	Linea    = Connector{name: "linea", title: "Linea", id: 59144, symbol: "ETH", wrapped: "0xe5d7c2a44ffddf6b295a15c148167daaaf5cf34f"}
 	Optimism = Connector{name: "optimism", title: "OP Mainnet", id: 10, symbol: "ETH", wrapped: "0x4200000000000000000000000000000000000006"}
 	Polygon  = Connector{name: "polygon", title: "Polygon PoS", id: 137, symbol: "POL", depth: 256,

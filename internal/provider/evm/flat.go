@@ -150,7 +150,7 @@ func (r *reader) filter(ctx context.Context, p *page) (large bool, err error) {
 			p.hashes[one.Hash] = one.Block
 		}
 	}
-	return false, r.settle(ctx, p)
+	return false, nil
 }
 
 // reverted returns the calls that failed in transactions. trace_filter returns calls inside of them as if they had happened.
@@ -181,6 +181,3 @@ func within(path string, of []string) bool {
 		return outer == "" || path == outer || strings.HasPrefix(path, outer+".")
 	})
 }
-
-// settle is called for pages that were read by traces, which do not contain what validators withdraw.
-func (r *reader) settle(context.Context, *page) error { return nil }

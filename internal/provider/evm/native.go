@@ -102,37 +102,53 @@ func (r *reader) changed(ctx context.Context, p *page) (out []int64, err error) 
 	if !ok || code != "0x" {
 		return p.shorten(r.at.Trace), nil
 	}
-	todo := []mark{{Number: p.from - 1}, {Number: p.to}} // the ends of ranges that may change the wallet, the last one first
-	slices.Reverse(todo)
+	out, end, ok, err := r.search(ctx, p, states, func(lo, hi int64) bool { return !states[lo].equal(states[hi]) })
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return p.shorten(r.at.Trace), nil
+	}
+	p.to, p.shortened = end, end < p.to
+	return out, nil
+}
+
+// search returns the blocks of a page that differ, given the states at its ends, and the last block that it has got to. It reports whether
+// the node has all states that it takes.
+func (r *reader) search(ctx context.Context, p *page, states map[int64]state, differ func(lo, hi int64) bool) (out []int64, end int64,
+	ok bool, err error) {
+	todo := []int64{p.to, p.from - 1} // the ends of ranges, the first one last
 	for requests := 0; len(todo) > 1; {
-		lo, hi := todo[len(todo)-1].Number, todo[len(todo)-2].Number
+		lo, hi := todo[len(todo)-1], todo[len(todo)-2]
+		if lo >= p.from && (len(out) >= foundMax || requests >= searchMax) {
+			return out, lo, true, nil
+		}
+		todo = todo[:len(todo)-1]
 		switch {
-		case len(out) >= foundMax || requests >= searchMax && lo >= p.from:
-			p.to, p.shortened = lo, true
-			return out, nil
-		case states[lo].equal(states[hi]):
-			todo = todo[:len(todo)-1]
+		case !differ(lo, hi):
 		case hi == lo+1:
-			out, todo = append(out, hi), todo[:len(todo)-1]
+			out = append(out, hi)
 		default:
-			var between []int64
-			for i := int64(1); i < partsMax; i++ {
-				if n := lo + (hi-lo)*i/partsMax; n > lo && (len(between) == 0 || n > between[len(between)-1]) {
-					between = append(between, n)
-				}
-			}
+			between := divide(lo, hi)
 			requests++
 			if ok, err := r.states(ctx, states, between); err != nil || !ok {
-				return p.shorten(r.at.Trace), err
+				return nil, 0, false, err
 			}
-			todo = todo[:len(todo)-1]
-			for _, n := range slices.Backward(between) {
-				todo = append(todo, mark{Number: n})
-			}
-			todo = append(todo, mark{Number: lo})
+			slices.Reverse(between)
+			todo = append(append(todo, between...), lo)
 		}
 	}
-	return out, nil
+	return out, p.to, true, nil
+}
+
+// divide returns numbers that divide a range into parts of about the same size.
+func divide(lo, hi int64) (out []int64) {
+	for i := int64(1); i < partsMax; i++ {
+		if n := lo + (hi-lo)*i/partsMax; n > lo && (len(out) == 0 || n > out[len(out)-1]) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // shorten makes a page one of which all blocks are read, and returns them.

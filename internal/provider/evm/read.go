@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -272,16 +273,26 @@ func (r *reader) load(ctx context.Context, from, to int64) (*page, error) {
 			to = from + r.at.Most - 1
 			continue
 		}
-		p.events = slices.DeleteFunc(p.events, func(e event) bool { return int64(e.Block) > p.to })
+		p.cut()
 		for _, e := range p.events {
 			p.hashes[e.Hash] = int64(e.Block)
 		}
 		if len(p.hashes) <= transactionsMax || p.to == from {
-			return p, r.complete(ctx, p)
+			if err := r.complete(ctx, p); err != nil {
+				return nil, err
+			}
+			return p, r.settle(ctx, p)
 		}
 		to = from + (p.to-from+1)/2 - 1
 		r.at.Span = max(to-from+1, 1)
 	}
+}
+
+// cut leaves out what is behind the end of a page.
+func (p *page) cut() {
+	p.events = slices.DeleteFunc(p.events, func(e event) bool { return int64(e.Block) > p.to })
+	p.frames = slices.DeleteFunc(p.frames, func(f frame) bool { return f.Block > p.to })
+	maps.DeleteFunc(p.hashes, func(_ string, n int64) bool { return n > p.to })
 }
 
 // untraced says what is missing without traces.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -41,34 +42,43 @@ func (r *reader) complete(ctx context.Context, p *page) error {
 			return err
 		}})
 	}
-	wanted := map[int64]bool{p.to: true}
+	wanted := []int64{p.to}
 	if r.at.Trace == traceNone && !r.at.Told {
-		wanted[p.from] = true
+		wanted = append(wanted, p.from)
 	}
-	for _, n := range p.hashes {
-		wanted[n] = true
-	}
+	wanted = slices.AppendSeq(wanted, maps.Values(p.hashes))
 	for _, f := range p.frames {
-		wanted[f.Block] = true
+		wanted = append(wanted, f.Block)
 	}
+	more, keep := r.headers(p, wanted)
+	if err := r.must(ctx, append(calls, more...)...); err != nil {
+		return err
+	}
+	if err := keep(); err != nil {
+		return err
+	}
+	return r.compare(p)
+}
+
+// headers returns the calls that read blocks that are missing, and a function that keeps these.
+func (r *reader) headers(p *page, numbers []int64) (calls []*call, keep func() error) {
 	found := map[int64]**block{}
-	for n := range wanted {
-		if p.blocks[n] == nil {
+	for _, n := range numbers {
+		if p.blocks[n] == nil && found[n] == nil {
 			found[n] = new(*block)
 			calls = append(calls, blockOf(quantity(n), false, n, found[n]))
 		}
 	}
-	if err := r.must(ctx, calls...); err != nil {
-		return err
-	}
-	for n, b := range found {
-		if *b == nil {
-			return r.nonsense("the block %d is missing", n)
+	return calls, func() error {
+		for n, b := range found {
+			if *b == nil {
+				return r.nonsense("the block %d is missing", n)
+			}
+			(*b).Bodies = nil // they are large
+			p.blocks[n] = *b
 		}
-		(*b).Bodies = nil
-		p.blocks[n] = *b
+		return nil
 	}
-	return r.compare(p)
 }
 
 // compare requires that all parts of a page are those of the same blocks.

@@ -238,6 +238,11 @@ func (r *reader) identify(ctx context.Context, all []moved) error {
 	if err := r.do(ctx, calls...); err != nil {
 		return err
 	}
+	for _, one := range calls {
+		if one.refused != nil && !one.refused.reverted() {
+			return r.refuses(one)
+		}
+	}
 	for i, contract := range missing {
 		t := token{Contract: contract, Symbol: symbolOf(symbols[i])}
 		if d := words(decimals[i]); len(d) > 0 {
