@@ -1,18 +1,21 @@
-// Command evmnode runs a node of go-ethereum on a chain of its own, in memory, for tests. Blocks are made with the method sim_commit only.
+// Command evmnode runs a node of go-ethereum on a simulated chain of its own, in memory, for tests. Blocks are made with the method
+// sim_commit only, and it signs transactions for accounts that are called by names.
 package main
 
 import (
-	"encoding/json"
-	"flag"
+	"context"
+	"crypto/ecdsa"
 	"fmt"
+	"io"
 	"log"
 	"math/big"
 	"os"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core"
 	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/eth"
 	"github.com/ethereum/go-ethereum/eth/catalyst"
 	"github.com/ethereum/go-ethereum/eth/ethconfig"
@@ -25,11 +28,20 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// million is the balance of the account that has coins at the beginning.
-const million = 1_000_000
+const (
+	// rich is the account that has coins at the beginning, and million is how many.
+	rich    = "rich"
+	million = 1_000_000
+	// tip and price are what transactions offer, in Gwei.
+	tip   = 1
+	price = 100
+)
 
 // chain is what tests control.
-type chain struct{ beacon *catalyst.SimulatedBeacon }
+type chain struct {
+	eth    *eth.Ethereum
+	beacon *catalyst.SimulatedBeacon
+}
 
 // Commit makes a block of the transactions that wait.
 func (c chain) Commit() common.Hash { return c.beacon.Commit() }
@@ -37,19 +49,51 @@ func (c chain) Commit() common.Hash { return c.beacon.Commit() }
 // Fork has the next blocks follow another one.
 func (c chain) Fork(parent common.Hash) error { return c.beacon.Fork(parent) }
 
-// Wait makes an empty block so many seconds later.
-func (c chain) Wait(seconds uint64) error { return c.beacon.AdjustTime(time.Duration(seconds) * time.Second) }
+// Account returns the address of an account.
+func (c chain) Account(name string) common.Address { return address(name) }
+
+// Transaction is what an account sends.
+type Transaction struct {
+	To    *common.Address `json:"to"`
+	Value hexutil.Big     `json:"value"`
+	Data  hexutil.Bytes   `json:"data"`
+	Gas   hexutil.Uint64  `json:"gas"`
+}
+
+// Send sends a transaction of an account.
+func (c chain) Send(ctx context.Context, name string, t Transaction) (common.Hash, error) {
+	nonce, err := c.eth.APIBackend.GetPoolNonce(ctx, address(name))
+	if err != nil {
+		return common.Hash{}, err
+	}
+	id := c.eth.BlockChain().Config().ChainID
+	signed, err := types.SignNewTx(key(name), types.LatestSignerForChainID(id), &types.DynamicFeeTx{ChainID: id, Nonce: nonce, To: t.To,
+		GasTipCap: big.NewInt(tip * params.GWei), GasFeeCap: big.NewInt(price * params.GWei), Gas: uint64(t.Gas), Value: t.Value.ToInt(),
+		Data: t.Data})
+	if err != nil {
+		return common.Hash{}, err
+	}
+	return signed.Hash(), c.eth.APIBackend.SendTx(ctx, signed)
+}
+
+func key(name string) *ecdsa.PrivateKey {
+	out, err := crypto.ToECDSA(crypto.Keccak256([]byte(name)))
+	if err != nil {
+		panic(err) // as likely as guessing a key
+	}
+	return out
+}
+
+func address(name string) common.Address { return crypto.PubkeyToAddress(key(name).PublicKey) }
 
 func main() {
-	rich := flag.String("rich", "", "the address with coins at the beginning")
-	flag.Parse()
-	if err := run(common.HexToAddress(*rich)); err != nil {
+	if err := run(); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // run starts the node, prints its address, and runs until its input ends.
-func run(rich common.Address) error {
+func run() error {
 	settings := node.DefaultConfig
 	settings.DataDir, settings.P2P = "", p2p.Config{NoDiscovery: true}
 	settings.HTTPHost, settings.HTTPPort, settings.HTTPModules = "127.0.0.1", 0, []string{"eth", "debug", "sim"}
@@ -61,9 +105,10 @@ func run(rich common.Address) error {
 	defer stack.Close()
 	config := ethconfig.Defaults
 	alloc := core.SystemContractAllocs()
-	alloc[rich] = types.Account{Balance: new(big.Int).Mul(big.NewInt(million), big.NewInt(params.Ether))}
+	alloc[address(rich)] = types.Account{Balance: new(big.Int).Mul(big.NewInt(million), big.NewInt(params.Ether))}
 	config.Genesis = &core.Genesis{Config: params.AllDevChainProtocolChanges, GasLimit: config.Miner.GasCeil, Alloc: alloc}
-	config.SyncMode, config.TxPool.NoLocals, config.LogNoHistory, config.NoPruning = ethconfig.FullSync, true, true, true
+	config.SyncMode, config.TxPool.NoLocals, config.LogNoHistory = ethconfig.FullSync, true, true
+	config.NoPruning, config.StateScheme = true, "hash" // keep old states
 	backend, err := eth.New(stack, &config)
 	if err != nil {
 		return err
@@ -72,7 +117,7 @@ func run(rich common.Address) error {
 	if err != nil {
 		return err
 	}
-	stack.RegisterAPIs(append(tracers.APIs(backend.APIBackend), rpc.API{Namespace: "sim", Service: chain{beacon}},
+	stack.RegisterAPIs(append(tracers.APIs(backend.APIBackend), rpc.API{Namespace: "sim", Service: chain{backend, beacon}},
 		rpc.API{Namespace: "eth", Service: filters.NewFilterAPI(filters.NewFilterSystem(backend.APIBackend, filters.Config{}))}))
 	if err := stack.Start(); err != nil {
 		return err
@@ -81,7 +126,8 @@ func run(rich common.Address) error {
 		return err
 	}
 	fmt.Println(stack.HTTPEndpoint())
-	var nothing any
-	_ = json.NewDecoder(os.Stdin).Decode(&nothing) // the end of the input
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
 	return beacon.Stop()
 }
