@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"crypto/ecdsa"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -44,10 +45,12 @@ type chain struct {
 }
 
 // Commit makes a block of the transactions that wait.
-func (c chain) Commit() common.Hash { return c.beacon.Commit() }
+func (c chain) Commit() (common.Hash, error) { return c.beacon.Commit(), c.eth.TxPool().Sync() }
 
 // Fork has the next blocks follow another one.
-func (c chain) Fork(parent common.Hash) error { return c.beacon.Fork(parent) }
+func (c chain) Fork(parent common.Hash) error {
+	return errors.Join(c.beacon.Fork(parent), c.eth.TxPool().Sync())
+}
 
 // Account returns the address of an account.
 func (c chain) Account(name string) common.Address { return address(name) }

@@ -95,9 +95,11 @@ func (c Connector) Describe() provider.Description {
 		},
 	}
 	if c.id == 0 {
-		d.Fields = append(d.Fields, provider.Field{Name: chainName, Title: "Name of the chain", Open: true, Optional: true, Max: 64,
-			Help: "Such as celo. By default evm."}, provider.Field{Name: nativeSymbol, Title: "Symbol of the coin", Open: true, Optional: true, Max: 20,
-			Help: "What fees are paid in, such as CELO. By default ETH."})
+		d.Fields = append(d.Fields,
+			provider.Field{Name: chainName, Title: "Name of the chain", Open: true, Optional: true, Max: 64,
+				Help: "Such as celo. By default evm."},
+			provider.Field{Name: nativeSymbol, Title: "Symbol of the coin", Open: true, Optional: true, Max: 20,
+				Help: "What fees are paid in, such as CELO. By default ETH."})
 	}
 	return d
 }

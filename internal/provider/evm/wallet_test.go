@@ -281,7 +281,8 @@ func TestANodeThatDoesNotTraceIsAGap(t *testing.T) {
 	h.wants(hash)
 	h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1")})
 	h.sync()
-	if len(h.gaps) != 1 || !strings.Contains(h.gaps[0].Reason, "does not trace") || len(h.read) != 2 || h.gaps[0].Through.Before(h.gaps[0].From) {
+	if len(h.gaps) != 1 || !strings.Contains(h.gaps[0].Reason, "does not trace") || len(h.read) != 2 ||
+		h.gaps[0].Through.Before(h.gaps[0].From) {
 		t.Errorf("%+v %d", h.gaps, len(h.read))
 	}
 }

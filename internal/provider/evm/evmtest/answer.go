@@ -193,7 +193,8 @@ func (s *Server) block(tag string, full bool) (any, *refusal) {
 		}
 	}
 	for i, w := range b.withdrawals {
-		withdrawals = append(withdrawals, row{"index": number(b.first + i), "validatorIndex": "0x7", "address": w.Address, "amount": number(w.Gwei)})
+		withdrawals = append(withdrawals, row{"index": number(b.first + i), "validatorIndex": "0x7", "address": w.Address,
+			"amount": number(w.Gwei)})
 	}
 	return row{"number": number(b.number), "hash": b.hash, "timestamp": number(b.at.Unix()), "transactions": txs, "withdrawals": withdrawals,
 		"miner": Address("miner"), "gasUsed": "0x0"}, nil

@@ -160,8 +160,8 @@ func (s *Server) Transfer(contract, from, to string, amount int64) Log {
 			}
 		}
 	}
-	return Log{Contract: contract, Topics: []string{"0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef", Topic(from), Topic(to)},
-		Data: "0x" + Word(big.NewInt(amount))}
+	return Log{Contract: contract, Topics: []string{"0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef", Topic(from),
+		Topic(to)}, Data: "0x" + Word(big.NewInt(amount))}
 }
 
 // Credentials returns what the wallet is read with.
