@@ -155,12 +155,12 @@ func gather(pages <-chan got) (out []provider.Page, more bool, err error) {
 	return out, false, nil
 }
 
-// store stores pages of a ledger and its new position, in one database transaction. Pages without anything new are not stored, unless their
-// position is old.
+// store stores pages of a ledger and its new position, in one database transaction. A page without anything new is not stored, unless its
+// position is old; several are, because reading them again takes longer.
 func (y *sync) store(ctx context.Context, ledger string, pages []provider.Page) error {
 	b := y.batchOf(ledger, pages)
 	cursor, before := pages[len(pages)-1].Cursor, y.Cursors[ledger]
-	if b.empty() && (cursor == before.Position || before.Position != "" && y.db.Clock().Now().Sub(before.SavedAt) < cursorKept) &&
+	if b.empty() && len(pages) == 1 && (cursor == before.Position || before.Position != "" && y.db.Clock().Now().Sub(before.SavedAt) < cursorKept) &&
 		y.Stage != connection.Start {
 		return nil
 	}

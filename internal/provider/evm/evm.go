@@ -36,6 +36,7 @@ type Connector struct {
 	id          int64  // of the chain; 0 means any
 	symbol      string // of the coin
 	wrapped     string // the contract of the wrapped coin, which announces wrapping by events of its own
+	mirror      string // a contract that announces transfers of the coin itself, as if it were a token
 	depth       int64  // 0 means depthDefault
 	validators  bool   // they withdraw coins without transactions
 }
@@ -55,9 +56,10 @@ var (
 	Gnosis = Connector{name: "gnosis", title: "Gnosis Chain", id: 100, symbol: "XDAI", validators: true,
 		wrapped: "0xe91d153e0b41518a2ce8dd3d7944fa863463a97d"}
 	Linea    = Connector{name: "linea", title: "Linea", id: 59144, symbol: "ETH", wrapped: "0xe5d7c2a44ffddf6b295a15c148167daaaf5cf34f"}
-	Optimism = Connector{name: "optimism", title: "OP Mainnet", id: 10, symbol: "ETH", wrapped: "0x4200000000000000000000000000000000000006"}
-	Polygon  = Connector{name: "polygon", title: "Polygon PoS", id: 137, symbol: "POL", depth: 256,
-		wrapped: "0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270"}
+	Optimism = Connector{name: "optimism", title: "OP Mainnet", id: 10, symbol: "ETH", wrapped: "0x4200000000000000000000000000000000000006",
+		mirror: "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000"}
+	Polygon = Connector{name: "polygon", title: "Polygon PoS", id: 137, symbol: "POL", depth: 256,
+		wrapped: "0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270", mirror: "0x0000000000000000000000000000000000001010"}
 	Scroll = Connector{name: "scroll", title: "Scroll", id: 534352, symbol: "ETH", wrapped: "0x5300000000000000000000000000000000000004"}
 )
 
@@ -86,7 +88,8 @@ func (c Connector) Describe() provider.Description {
 			"coins of Arbitrum's retryable tickets and of Polygon's bridge, which are in no transaction of the wallet, and operator fees of the " +
 				"OP stack",
 			"failed transactions of before October 2017 on a node without trace_filter, whose receipts do not tell that they failed",
-			"coins that a genesis block gives to addresses, and chains with coins of other than 18 digits after the point",
+			"coins that a genesis block gives to addresses, coins of other than 18 digits after the point, and coins that are tokens as " +
+				"well, such as CELO",
 			"a wallet that is a contract takes every block to be traced, unless the node has trace_filter",
 			fmt.Sprintf("the balances of more than %d tokens are not asked for, nor those of NFTs", tokensMax),
 			fmt.Sprintf("if blocks are replaced that were taken to be final, records are taken back that are among the last %d of the last "+

@@ -69,7 +69,6 @@ type reader struct {
 	final  int64 // the last block that is final
 	out    provider.Page
 	learnt map[string]token
-	page   *page
 }
 
 // Read returns the records of further blocks, in their order.
@@ -226,19 +225,22 @@ func (r *reader) learn(ctx context.Context, final int64) error {
 	if r.id != 0 && chain != r.id || r.at.Chain != 0 && chain != r.at.Chain {
 		return fault.Conflictf("the node is one of the chain %d and not of %s: check its address", chain, r.title)
 	}
-	r.at.Chain = chain
-	if err := r.do(ctx, filter); err != nil {
-		return err
-	}
-	if !filter.refused.unsupported() {
-		r.at.Trace = traceFilter
-		return nil
-	}
-	if err := r.do(ctx, blocks); err != nil {
-		return err
-	}
-	if r.at.Trace = traceBlocks; blocks.refused.unsupported() {
-		r.at.Trace = traceNone
+	r.at.Chain, r.at.Trace = chain, traceNone
+	for _, way := range []struct {
+		tracing
+		*call
+	}{{traceFilter, filter}, {traceBlocks, blocks}} {
+		err := r.do(ctx, way.call)
+		if kind := fault.KindOf(err); kind == fault.Unauthorized { // some nodes say so of methods that are not paid for
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !way.refused.unsupported() {
+			r.at.Trace = way.tracing
+			return nil
+		}
 	}
 	return nil
 }
@@ -257,10 +259,8 @@ func (r *reader) load(ctx context.Context, from, to int64) (*page, error) {
 	for {
 		p := &page{from: from, to: to, bodies: map[string]body{}, blocks: map[int64]*block{}, failed: map[string]bool{},
 			hashes: map[string]int64{}}
-		r.page = p
-		var large bool
-		var err error
-		if p.events, large, err = r.events(ctx, from, to); err != nil {
+		large, err := r.events(ctx, p)
+		if err != nil {
 			return nil, err
 		}
 		if !large {

@@ -24,9 +24,6 @@ const (
 	eventUnwrap   = "0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65" // Withdrawal of a wrapped coin
 )
 
-// coinOfPolygon is a contract that announces what happens to the coin itself.
-const coinOfPolygon = "0x0000000000000000000000000000000000001010"
-
 // event is an event that a contract has announced.
 type event struct {
 	Address   string   `json:"address"`
@@ -78,7 +75,7 @@ func (w wallet) moves(e event) (out []moved, ok bool) {
 	data := words(e.Data)
 	one := moved{event: e}
 	switch name, topics := e.Topics[0], len(e.Topics); {
-	case w.name == "polygon" && e.Address == coinOfPolygon:
+	case e.Address == w.mirror:
 		return nil, false
 	case name == eventTransfer && topics == 3 && len(data) == 1:
 		one.from, one.to, one.amount = unpadded(e.Topics[1]), unpadded(e.Topics[2]), amountOf(data[0])
@@ -132,9 +129,9 @@ func batch(e event, data []string) (out []moved, ok bool) {
 	return out, true
 }
 
-// events reads the events of tokens that concern the wallet, in the order in which they happened.
-func (r *reader) events(ctx context.Context, from, to int64) (out []event, large bool, err error) {
-	own := padded(r.address)
+// events reads the last block of a page, and the events of tokens that concern the wallet, in the order in which they happened.
+func (r *reader) events(ctx context.Context, p *page) (large bool, err error) {
+	from, to, own := p.from, p.to, padded(r.address)
 	filters := [][]any{
 		{[]string{eventTransfer, eventWrap, eventUnwrap}, own},
 		{[]string{eventTransfer, eventSingle, eventBatch}, nil, own}, // to whom, and from whom in ERC-1155
@@ -149,25 +146,27 @@ func (r *reader) events(ctx context.Context, from, to int64) (out []event, large
 			return err
 		}}
 	}
-	if err := r.do(ctx, calls...); err != nil {
-		return nil, false, err
+	last, keep := r.headers(p, []int64{to}) // it is read first, so that it is noticed if blocks are replaced now
+	if err := r.do(ctx, append(last, calls...)...); err != nil {
+		return false, err
 	}
-	for i, one := range calls {
+	for _, one := range append(last, calls...) {
 		if one.refused.tooLarge() && to > from {
-			return nil, true, nil
+			return true, nil
 		}
 		if one.refused != nil {
-			return nil, false, r.refuses(one)
+			return false, r.refuses(one)
 		}
-		out = append(out, found[i]...)
 	}
+	out := slices.Concat(found...)
 	slices.SortFunc(out, func(a, b event) int {
 		if a.Block != b.Block {
 			return int(a.Block - b.Block)
 		}
 		return int(a.Index - b.Index)
 	})
-	return slices.CompactFunc(out, func(a, b event) bool { return a.Block == b.Block && a.Index == b.Index }), false, nil
+	p.events = slices.CompactFunc(out, func(a, b event) bool { return a.Block == b.Block && a.Index == b.Index })
+	return false, keep()
 }
 
 func readEvents(raw json.RawMessage, from, to int64) (out []event, err error) {

@@ -148,7 +148,9 @@ var builtin = []Token{
 }
 
 // KnownSymbol returns the symbol of a token that is known, by its contract, and an empty text for others.
-func KnownSymbol(chain, address string) string { return builtinSymbols[contract{lower(chain), parse(address)}] }
+func KnownSymbol(chain, address string) string {
+	return builtinSymbols[contract{lower(chain), parse(address)}]
+}
 
 // builtinSymbols are the symbols of the built-in tokens.
 var builtinSymbols = func() map[contract]string {
