@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -341,14 +342,15 @@ func (r *reader) advance(p *page) {
 // marksNear is how many of the last marks are all kept.
 const marksNear = 4
 
-// thin leaves out older marks, so that the distances between them grow.
+// thin leaves out older marks: of those at a distance between two powers of two, the oldest one is kept.
 func thin(all []mark) (out []mark) {
-	last := all[len(all)-1].Number
-	for i, one := range slices.Backward(all) {
-		if near := len(all) - i; near <= marksNear || last-one.Number >= 2*(last-out[len(out)-1].Number) {
+	last, before := all[len(all)-1].Number, -1
+	for i, one := range all {
+		power := bits.Len64(uint64(last - one.Number))
+		if power != before || len(all)-i <= marksNear {
 			out = append(out, one)
 		}
+		before = power
 	}
-	slices.Reverse(out)
 	return out
 }
