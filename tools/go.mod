@@ -1,4 +1,5 @@
-// The linter, and the nodes of Bitcoin and Ethereum that tests start, live in their own module so that their dependencies never reach the service.
+// The linter, and the nodes of Bitcoin and Ethereum that tests start, live in their own module so that their dependencies never reach the
+// service.
 module github.com/bursarhq/bursar/tools
 
 go 1.26.0

@@ -160,8 +160,8 @@ func gather(pages <-chan got) (out []provider.Page, more bool, err error) {
 func (y *sync) store(ctx context.Context, ledger string, pages []provider.Page) error {
 	b := y.batchOf(ledger, pages)
 	cursor, before := pages[len(pages)-1].Cursor, y.Cursors[ledger]
-	if b.empty() && len(pages) == 1 && (cursor == before.Position || before.Position != "" && y.db.Clock().Now().Sub(before.SavedAt) < cursorKept) &&
-		y.Stage != connection.Start {
+	recent := before.Position != "" && y.db.Clock().Now().Sub(before.SavedAt) < cursorKept
+	if b.empty() && (cursor == before.Position || recent && len(pages) == 1) && y.Stage != connection.Start {
 		return nil
 	}
 	return y.Commit(ctx, ledger, "", len(b.news), func(ctx context.Context, tx *db.Tx) error {
