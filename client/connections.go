@@ -67,6 +67,9 @@ type CreateConnection struct {
 	Address       string `json:"address,omitempty"`
 	Chain         string `json:"chain,omitempty"`
 	RPCURL        string `json:"rpc_url,omitempty"`
+	NativeSymbol  string `json:"native_symbol,omitempty"`
+	FirstBlock    string `json:"first_block,omitempty"`
+	GapLimit      string `json:"gap_limit,omitempty"`
 }
 
 // Provider is a system that accounts can be connected at.
