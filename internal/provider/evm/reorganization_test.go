@@ -219,3 +219,94 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		}
 	}
 }
+
+// Coins that leave and come back in the same amount leave the balance as it was, but not the number of transactions.
+func TestABalanceThatComesBackIsNoQuietRange(t *testing.T) {
+	t.Parallel()
+	h := begin(t, evm.Ethereum, func(s *evmtest.Server) { s.Filters = false })
+	h.sync()
+	paid := h.tx(evmtest.Tx{From: wallet, To: stranger, Value: evmtest.Wei("1")})
+	back := h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1.000021")})
+	h.sync()
+	h.wants(paid, "-1.000021 ETH fee 0.000021 ETH")
+	h.wants(back, "+1.000021 ETH")
+}
+
+// Blocks that are replaced at any request lead to another try or to records that are taken back, and never to wrong ones.
+func TestBlocksThatAreReplacedWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
+	eachNode(t, func(h *history) {
+		for n := range 12 {
+			h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1"),
+				Logs: []evmtest.Log{h.Transfer(evmtest.USDC, stranger, wallet, 9)}})
+			h.tx(evmtest.Tx{From: wallet, To: stranger, Value: evmtest.Wei("0.1")})
+			h.BeforeRequest(n+1, func() {
+				h.Mu.Lock()
+				defer h.Mu.Unlock()
+				h.Drop(1)
+				h.Mine(start, nil)
+				h.Mine(start, nil, evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("0.01")})
+			})
+			for range 100 {
+				p, err := h.connector.Read(t.Context(), h.session(), "transactions", h.cursor)
+				if err != nil {
+					if fault.KindOf(err) != fault.Unavailable {
+						t.Fatal(err)
+					}
+					continue
+				}
+				for _, id := range p.Removed {
+					delete(h.read, id)
+				}
+				for _, r := range p.Records {
+					h.read[r.ExternalID] = r
+				}
+				if h.cursor = p.Cursor; !p.More {
+					break
+				}
+			}
+			for range 14 { // until the blocks were replaced, if they were not yet
+				h.sync()
+			}
+			h.Mine(start, nil)
+			h.sync()
+			h.balanced()
+		}
+	})
+}
+
+func TestContractsThatAnnounceTheCoinItselfAreNoTokens(t *testing.T) {
+	t.Parallel()
+	for contract, c := range map[string]evm.Connector{"0x0000000000000000000000000000000000001010": evm.Polygon,
+		"0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000": evm.Optimism} {
+		h := begin(t, c, func(s *evmtest.Server) { s.ChainID = map[evm.Connector]int64{evm.Polygon: 137, evm.Optimism: 10}[c] })
+		paid := h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1"), Logs: []evmtest.Log{h.Transfer(contract, stranger, wallet, 1)}})
+		h.sync()
+		if got := h.of(paid); len(got) != 1 {
+			t.Errorf("%v", got)
+		}
+	}
+}
+
+// A node that cannot tell the digits of a token now must not lead to amounts with other digits.
+func TestDigitsThatCannotBeReadNowAreNotGuessed(t *testing.T) {
+	t.Parallel()
+	h := begin(t, evm.Ethereum)
+	got := h.tx(evmtest.Tx{From: stranger, To: evmtest.USDC, Logs: []evmtest.Log{h.Transfer(evmtest.USDC, stranger, wallet, 1_000_000)}})
+	failed := false
+	for n := 1; n <= 12; n++ {
+		h.FailAt(n, providertest.Changed(func(body []byte) []byte {
+			if strings.Contains(string(body), evmtest.Word(big.NewInt(6))+`"`) && strings.Contains(string(body), "55534443") {
+				failed = true
+				return []byte(`[{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"something else"}},{"jsonrpc":"2.0","id":2,"result":"0x"}]`)
+			}
+			return body
+		}))
+	}
+	p, err := h.connector.Read(t.Context(), h.session(), "transactions", "")
+	if !failed || fault.KindOf(err) != fault.Conflict {
+		t.Errorf("%t %v %+v", failed, err, p.Records)
+	}
+	h.sync()
+	h.wants(got, "+1 USDC")
+}
