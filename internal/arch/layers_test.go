@@ -36,7 +36,7 @@ var testOnly = []string{"internal/base/lifecycle/lifecycletest", "internal/base/
 	"internal/provider/brex/brextest", "internal/provider/plaid/plaidtest", "internal/provider/ramp/ramptest",
 	"internal/provider/ledgertest", "internal/provider/campfire/campfiretest", "internal/provider/netsuite/netsuitetest",
 	"internal/provider/quickbooks/quickbookstest", "internal/provider/rillet/rillettest", "internal/provider/xero/xerotest",
-	"internal/provider/solana/solanatest",
+	"internal/provider/solana/solanatest", "internal/provider/evm/evmtest",
 	"internal/tenancy/companytest", "internal/tenancy/identity/openidtest"}
 
 func TestImportsPointToTheSameLayerOrDown(t *testing.T) {

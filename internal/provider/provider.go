@@ -88,7 +88,7 @@ type Description struct {
 	Name  string // in the API, such as kraken
 	Title string // for people, such as Kraken
 	Kind  Kind
-	URL   string // the address of its API, without a slash at the end
+	URL   string // the address of its API, without a slash at the end; empty if people enter it
 
 	Fields []Field // what people enter
 	Advice string  // how to create the credentials, and with which permissions

@@ -118,6 +118,8 @@ type Session struct {
 	Credentials Credentials
 	// Learnt is what a connector has found out about the credentials, such as the kind of nonce that they need. It is kept for the session.
 	Learnt string
+	// Cursors are the positions up to which ledgers were read, for a Balancer that finds in them what to ask for.
+	Cursors map[string]string
 	// Keeper keeps credentials that are renewed. Without one they are kept for the session.
 	Keeper Keeper
 

@@ -46,8 +46,17 @@ func TestTheDocumentSaysWhatTheConnectorsSay(t *testing.T) {
 		t.Fatalf("%s does not contain %q", document, marker)
 	}
 	var want strings.Builder
+	var alike []provider.Description // those of the same words are one section, such as the EVM chains
+	titles := map[string][]string{}
 	for _, c := range catalog.All() {
-		describe(&want, c.Describe())
+		d := c.Describe()
+		if titles[d.Advice] == nil {
+			alike = append(alike, d)
+		}
+		titles[d.Advice] = append(titles[d.Advice], d.Title)
+	}
+	for _, d := range alike {
+		describe(&want, strings.Join(titles[d.Advice], ", "), d)
 	}
 	if got == want.String() {
 		return
@@ -60,8 +69,8 @@ func TestTheDocumentSaysWhatTheConnectorsSay(t *testing.T) {
 	}
 }
 
-func describe(out *strings.Builder, d provider.Description) {
-	out.WriteString("\n## " + d.Title + "\n\n" + d.Advice + "\n\n" +
+func describe(out *strings.Builder, title string, d provider.Description) {
+	out.WriteString("\n## " + title + "\n\n" + d.Advice + "\n\n" +
 		"What could not be verified without the real system, and what is not read:\n\n")
 	for _, text := range d.Unverified {
 		out.WriteString("- " + text + "\n")

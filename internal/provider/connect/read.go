@@ -155,13 +155,13 @@ func gather(pages <-chan got) (out []provider.Page, more bool, err error) {
 	return out, false, nil
 }
 
-// store stores pages of a ledger and its new position, in one database transaction. Pages without anything new are not stored, unless their
-// position is old.
+// store stores pages of a ledger and its new position, in one database transaction. A page without anything new is not stored, unless its
+// position is old; several are, because reading them again takes longer.
 func (y *sync) store(ctx context.Context, ledger string, pages []provider.Page) error {
 	b := y.batchOf(ledger, pages)
 	cursor, before := pages[len(pages)-1].Cursor, y.Cursors[ledger]
-	if b.empty() && (cursor == before.Position || before.Position != "" && y.db.Clock().Now().Sub(before.SavedAt) < cursorKept) &&
-		y.Stage != connection.Start {
+	recent := before.Position != "" && y.db.Clock().Now().Sub(before.SavedAt) < cursorKept
+	if b.empty() && (cursor == before.Position || recent && len(pages) == 1) && y.Stage != connection.Start {
 		return nil
 	}
 	return y.Commit(ctx, ledger, "", len(b.news), func(ctx context.Context, tx *db.Tx) error {
@@ -280,6 +280,10 @@ func (y *sync) observe(ctx context.Context) error {
 	b, ok := y.Connector.(provider.Balancer)
 	if !ok {
 		return nil
+	}
+	y.session.Cursors = map[string]string{}
+	for _, ledger := range y.Ledgers {
+		y.session.Cursors[ledger] = y.Cursors[ledger].Position
 	}
 	held, err := b.Balances(ctx, y.session)
 	if err != nil {

@@ -73,7 +73,8 @@ func Conforms(t *testing.T, s Suite) {
 
 // describes requires a description that people can use.
 func describes(t *testing.T, d provider.Description) {
-	if d.Name == "" || d.Name != strings.ToLower(d.Name) || d.Title == "" || !strings.HasPrefix(d.URL, "https://") ||
+	entered := slices.ContainsFunc(d.Fields, func(f provider.Field) bool { return f.Name == provider.RPCURL && !f.Optional })
+	if d.Name == "" || d.Name != strings.ToLower(d.Name) || d.Title == "" || strings.HasPrefix(d.URL, "https://") == entered ||
 		strings.HasSuffix(d.URL, "/") || d.Advice == "" || len(d.Ledgers) == 0 || len(d.Fields) == 0 || d.Kind == "" {
 		t.Errorf("incomplete: %+v", d)
 	}

@@ -214,7 +214,9 @@ func (w *world) wants() {
 	if !ok {
 		return
 	}
-	held, err := b.Balances(w.Context(), w.session(true))
+	session := w.session(true)
+	session.Cursors = w.cursors
+	held, err := b.Balances(w.Context(), session)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -12,8 +12,10 @@ var natives = map[string]string{
 	"bsc":       "BNB",
 	"ethereum":  "ETH",
 	"gnosis":    "XDAI",
+	"linea":     "ETH",
 	"optimism":  "ETH",
 	"polygon":   "POL",
+	"scroll":    "ETH",
 	"solana":    "SOL",
 }
 
@@ -115,6 +117,27 @@ var builtin = []Token{
 	{"base", "COMP", "0x9e1028F5F1D5eDE59748FFceE5532509976840E0"},
 	{"base", "AERO", "0x940181a94A35A4569E4529A3CDfB74e38FD98631"},
 
+	{"avalanche", "USDC", "0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E"},
+	{"avalanche", "USDT", "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7"},
+	{"avalanche", "WAVAX", "0xB31f66AA3C1e785363F0875A1B74E27b85FD66c7"},
+
+	{"bsc", "USDC", "0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d"},
+	{"bsc", "USDT", "0x55d398326f99059fF775485246999027B3197955"},
+	{"bsc", "WBNB", "0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c"},
+
+	{"gnosis", "USDC", "0xDDAfbb505ad214D7b80b1f830fcCc89B60fb7A83"},
+	{"gnosis", "USDC.e", "0x2a22f9c3b484c3629090FeED35F17Ff8F88f76F0"},
+	{"gnosis", "WXDAI", "0xe91D153E0b41518A2Ce8Dd3D7944Fa863463a97d"},
+	{"gnosis", "GNO", "0x9C58BAcC331c9aa871AFD802DB6379a98e80CEdb"},
+
+	{"linea", "USDC", "0x176211869cA2b568f2A7D4EE941E073a821EE1ff"},
+	{"linea", "USDT", "0xA219439258ca9da29E9Cc4cE5596924745e12B93"},
+	{"linea", "WETH", "0xe5D7C2a44FfDDf6b295A15c148167daaAf5Cf34f"},
+
+	{"scroll", "USDC", "0x06eFdBFf2a14a7c8E15944D1F4A48F9F95F663A4"},
+	{"scroll", "USDT", "0xf55BEC9cafDbE8730f096Aa55dad6D22d44099Df"},
+	{"scroll", "WETH", "0x5300000000000000000000000000000000000004"},
+
 	{"solana", "USDC", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"},
 	{"solana", "USDT", "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB"},
 	{"solana", "PYUSD", "2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo"},
@@ -123,3 +146,17 @@ var builtin = []Token{
 	{"solana", "JUP", "JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN"},
 	{"solana", "BONK", "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263"},
 }
+
+// KnownSymbol returns the symbol of a token that is known, by its contract, and an empty text for others.
+func KnownSymbol(chain, address string) string {
+	return builtinSymbols[contract{lower(chain), parse(address)}]
+}
+
+// builtinSymbols are the symbols of the built-in tokens.
+var builtinSymbols = func() map[contract]string {
+	out := map[contract]string{}
+	for _, t := range builtin {
+		out[contract{t.Chain, parse(t.Contract)}] = t.Symbol
+	}
+	return out
+}()

@@ -17,10 +17,11 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// Providers lists the providers that the contract names, apart from the blockchains. Those without a connector are not available yet.
+// Providers lists the providers that the contract names. Those without a connector are not available yet.
 var Providers = []string{
 	"binance", "bitget", "bitstamp", "coinbase", "gemini", "kraken", "kucoin", "okx", "plaid", "ramp", "brex", "stripe", "quickbooks", "xero",
 	"netsuite", "rillet", "campfire", "bitcoin", "ethereum", "solana", "file",
+	"arbitrum", "avalanche", "base", "bsc", "evm", "gnosis", "linea", "optimism", "polygon", "scroll",
 }
 
 const (

@@ -98,7 +98,7 @@ type ConnectionFields struct {
 	Subdomain     wire.Opt[string] `json:"subdomain,omitempty" minLength:"1" maxLength:"200" doc:"Account at a system with an address for each account, such as NetSuite."`
 	Address       wire.Opt[string] `json:"address,omitempty" minLength:"1" maxLength:"2000" doc:"Address of a wallet; for Bitcoin also an extended public key or a descriptor."`
 	Chain         wire.Opt[string] `json:"chain,omitempty" minLength:"1" maxLength:"64" doc:"Name of a blockchain that is not a provider of its own."`
-	RPCURL        wire.Opt[string] `json:"rpc_url,omitempty" minLength:"1" maxLength:"2000" doc:"Address of a node of the blockchain, instead of the usual one."`
+	RPCURL        wire.Opt[string] `json:"rpc_url,omitempty" minLength:"1" maxLength:"2000" doc:"Address of a node of the blockchain, instead of the usual one. Required for EVM chains, which have none."`
 	NativeSymbol  wire.Opt[string] `json:"native_symbol,omitempty" minLength:"1" maxLength:"64" doc:"Symbol of the coin of a blockchain that is not a provider of its own."`
 	FirstBlock    wire.Opt[string] `json:"first_block,omitempty" minLength:"1" maxLength:"32" doc:"Number of the block from which on a wallet is read."`
 	GapLimit      wire.Opt[string] `json:"gap_limit,omitempty" minLength:"1" maxLength:"32" doc:"How many unused addresses of a Bitcoin wallet end the search for used ones."`
