@@ -69,6 +69,7 @@ type server struct {
 	breached     string
 	openID       identity.OpenID
 	registration bool
+	local        string // name of a provider that may be on this machine
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -154,6 +155,7 @@ func (srv *server) checkLimits() error {
 // access returns how other systems are reached, and with which key their credentials are encrypted.
 func (srv *server) access(data string) (app.Config, error) {
 	out := app.Config{Secrets: seal.New(secret.New(srv.secretKey), filepath.Join(data, seal.File)), AllowPrivate: srv.allowPrivate,
+		Local:        srv.local,
 		ProviderURLs: map[string]string{}, MailFolder: filepath.Join(data, app.MailFolder)}
 	named := srv.providerURLs
 	for _, name := range app.ProviderNames() {
