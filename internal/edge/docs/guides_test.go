@@ -54,7 +54,8 @@ func fillKraken(s *krakentest.Server) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	for n, amount := range []string{"500", "300.25"} {
-		s.Add(providertest.Movement{At: time.Now().Add(time.Duration(n-48) * time.Hour), Kind: providertest.Deposit, Asset: "EUR", Amount: amount})
+		s.Add(providertest.Movement{At: time.Now().Add(time.Duration(n-48) * time.Hour), Kind: providertest.Deposit, Asset: "EUR",
+			Amount: amount})
 	}
 	s.Add(providertest.Movement{At: time.Now().Add(-time.Hour), Kind: providertest.Withdrawal, Asset: "EUR", Amount: "50"})
 }
@@ -78,7 +79,8 @@ func needsDemo(t *testing.T, name string) bool {
 const endOfBlock = "\x1e"
 
 // follow runs the commands of a guide, in order, in one shell. A block marked "text" is what the commands before it print.
-// Blocks marked "console" are not run. Other variables are those of env, and HOOK_URL is the address of a receiver of webhooks that accepts everything.
+// Blocks marked "console" are not run. Other variables are those of env, and HOOK_URL is the address of a receiver of webhooks that accepts
+// everything.
 func follow(t *testing.T, name, url, key string, env ...string) {
 	t.Helper()
 	script := "set -euo pipefail\n"
