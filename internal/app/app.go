@@ -125,6 +125,7 @@ type Config struct {
 	Registered   Registrations      // how the service is registered at providers, by name
 	ReturnURLs   []string           // beginnings of addresses that the browser may go to when an account was connected, besides PublicURL
 	AllowPrivate bool               // allow providers and webhook endpoints on private networks
+	Local        string             // name of a provider that may be on this machine even if AllowPrivate is false
 	Proxy        *url.URL           // for requests to providers and webhook endpoints; nil means none
 	Mail         *mail.Server       // for messages to people; nil means that they are written to files
 	MailFrom     *mail.Sender       // who messages are from that are written to files; nil means an address of the public host

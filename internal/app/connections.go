@@ -41,7 +41,8 @@ func newConnections(d *db.DB, c Config, processor *stripe.Provider) *connection.
 	for _, one := range catalog.All() {
 		name := one.Describe().Name
 		s.WithProvider(connect.New(d, one, connect.Config{
-			Config:       provider.Config{URL: c.ProviderURLs[name], AllowPrivate: c.AllowPrivate, Proxy: c.Proxy, Clock: d.Clock(), Sleep: c.Sleep},
+			Config: provider.Config{URL: c.ProviderURLs[name], AllowPrivate: c.AllowPrivate || c.Local == name, Proxy: c.Proxy,
+				Clock: d.Clock(), Sleep: c.Sleep},
 			Registration: c.Registered[name],
 		}))
 	}

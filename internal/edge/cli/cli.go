@@ -103,8 +103,9 @@ func (s *settings) root() *cobra.Command {
 		"log format: json, pretty, or auto, which is pretty on a terminal and json elsewhere")
 	f.BoolVar(&s.allowDataLoss, "allow-data-loss-on-crash", false,
 		"accept a PostgreSQL server with fsync or synchronous_commit off, which can lose acknowledged writes")
-	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.anchor(), s.keys(), s.members(), s.invitations(),
-		s.oauthClients(), s.connectAccount(), s.connections(), s.importJournal(), s.exportJournal(), s.events(), s.webhooks(), s.backup(), s.version())
+	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.anchor(), s.keys(), s.secrets(), s.members(), s.invitations(),
+		s.oauthClients(), s.connectAccount(), s.connections(), s.importJournal(), s.exportJournal(), s.events(), s.webhooks(), s.backup(),
+		s.version())
 	wrapArgs(root)
 	return root
 }

@@ -95,8 +95,8 @@ func (s *settings) runConnect(c *cobra.Command, f *connectFlags, args []string) 
 }
 
 // chooseProvider returns the provider that was named, or lets the person choose one.
-func (s *settings) chooseProvider(ctx context.Context, c *cobra.Command, service *client.Client, d *dialog, args []string) (p client.Provider,
-	err error) {
+func (s *settings) chooseProvider(ctx context.Context, c *cobra.Command, service *client.Client, d *dialog, args []string) (
+	p client.Provider, err error) {
 	all, err := providersOf(ctx, service)
 	if err != nil {
 		return p, err
@@ -185,7 +185,8 @@ func (e *entry) into(setup bool, request any) error {
 }
 
 // createConnection asks for what is missing and creates the connection. On a terminal, what the provider refuses can be entered again.
-func createConnection(ctx context.Context, service *client.Client, e *entry, create client.CreateConnection) (out client.Connection, err error) {
+func createConnection(ctx context.Context, service *client.Client, e *entry, create client.CreateConnection) (out client.Connection,
+	err error) {
 	if err := e.fill(ctx, false); err != nil {
 		return out, err
 	}

@@ -309,8 +309,8 @@ func byKind(all []client.Provider) (out []option) {
 				continue
 			}
 			o := option{p.Name, p.Title, "  (" + strings.ToLower(kind[1]) + ")"}
-			if p.UnavailableReason != nil {
-				o.note += "  not available: " + *p.UnavailableReason
+			if !p.Available {
+				o.note += "  not available: `bursar connections providers " + p.Name + "` says why"
 			}
 			out = append(out, o)
 		}

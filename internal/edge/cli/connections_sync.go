@@ -135,7 +135,8 @@ func (s *settings) report(ctx context.Context, service *client.Client, c client.
 	}
 	var waiting int64
 	for _, id := range c.SourceIDs {
-		page, err := service.TransactionsPage(ctx, url.Values{"source_id": {id}, "status": {"pending"}, "include_count": {"true"}, "limit": {"1"}})
+		page, err := service.TransactionsPage(ctx, url.Values{"source_id": {id}, "status": {"pending"}, "include_count": {"true"},
+			"limit": {"1"}})
 		if err != nil {
 			return err
 		}
@@ -168,7 +169,8 @@ func counts(r client.ConnectionRun) string {
 	for _, other := range []struct {
 		n    int64
 		what string
-	}{{r.Duplicates, "known already"}, {r.Omitted, "left out because they could not be understood"}, {r.Removed, "taken back by the provider"}} {
+	}{{r.Duplicates, "known already"}, {r.Omitted, "left out because they could not be understood"},
+		{r.Removed, "taken back by the provider"}} {
 		if other.n > 0 {
 			text += fmt.Sprintf(", %d %s", other.n, other.what)
 		}

@@ -145,7 +145,7 @@ func TestSecretsComeFromFilesAndLinesAndNeverFromArguments(t *testing.T) {
 	x.run("", "connect", "krakn").mustFail(t, 1, `there is no provider "krakn": choose one of`, "kraken")
 	x.run("", "connect").mustFail(t, 2, "bursar connections providers")
 	x.run("", "connect", "kraken", "coinbase").mustFail(t, 2, "takes one argument")
-	x.run("", "connect", "ramp").mustFail(t, 1, "")
+	x.run("", "connect", "xero").mustFail(t, 1, "Xero needs a registration of this service first")
 	x.run("", "connect", "kraken", key, "--field-file", "api_secret="+file, "--legal-entity", "Globex").
 		mustFail(t, 1, `there is no legal entity "Globex"`, x.LegalEntityID)
 	x.run("", "connect", "kraken", key, "--field-file", "api_secret="+file, "--every", "1").mustFail(t, 1, "sync_every_minutes")
@@ -176,7 +176,8 @@ func TestProvidersAreListedByKindWithWhatEachNeeds(t *testing.T) {
 	t.Parallel()
 	x := withExchange(t, dbtest.SQLite(t))
 	x.run("", "connections", "providers").mustDo(t).says(t, "(exchanges)", "(banks)", "(blockchains)", "(general ledgers)",
-		"not available: QuickBooks")
+		"not available: `bursar connections providers quickbooks` says why")
+	x.run("", "connections", "providers", "quickbooks").mustDo(t).says(t, "BURSAR_PROVIDER_QUICKBOOKS_CLIENT_ID")
 	x.run("", "connections", "providers", "Coinbase").mustDo(t).says(t, "api_secret", "required, secret", "permission View")
 	x.run("", "connections", "providers", "plaid").mustDo(t).says(t, "on a page of Plaid")
 	x.run("", "connections", "providers", "netsuite").mustDo(t).says(t, "once for the organization")

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 
@@ -10,6 +12,8 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/app/demo"
+	"github.com/bursarhq/bursar/internal/app/demo/exchange"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/base/totp"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -23,7 +27,8 @@ func (s *settings) demo() *cobra.Command {
 		Use:   "demo",
 		Short: "Run the service with a demo company",
 		Long: "Run the service with a demo company: two legal entities, two years of transactions from eight sources, the books\n" +
-			"made from them, and customers with invoices and deposits. Prints an API key and commands to try.\n\n" +
+			"made from them, customers with invoices and deposits, and an account at an exchange that is part of the demo, in the place of\n" +
+			"Kraken, where something happens every minute. Prints an API key and commands to try.\n\n" +
 			"The data lives in a temporary folder and is deleted at the end, unless --data names a folder to keep.",
 		Example: "  bursar demo\n  bursar demo --addr 127.0.0.1:9000 --data ./demo",
 		Args:    noArgs,
@@ -51,27 +56,13 @@ func (s *settings) runDemo(ctx context.Context, srv *server, invoices int) error
 	if invoices < demo.InvoicesMin {
 		return &usageError{fmt.Errorf("--invoices must be at least %d, and not %d", demo.InvoicesMin, invoices), "bursar demo"}
 	}
-	var owed demo.Receivables
-	var f organization.Created
-	var sheet strings.Builder
-	var password secret.Text
-	err := s.creating(ctx, func(a *app.App) (err error) {
-		if f, err = demo.Found(ctx, a, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }); err != nil {
-			return err
-		}
-		if password, err = totp.NewCode(a.DB.Random(), demoPasswordBytes); err != nil {
-			return err
-		}
-		if err := a.Identity.SetPassword(ctx, f.Owner.UserID, password, identity.Origin{}); err != nil {
-			return err
-		}
-		owed, err = demo.AddReceivables(ctx, a, f, invoices, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) })
-		if err != nil {
-			return err
-		}
-		return printSheet(actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID}), &sheet, a, f.LegalEntity.BaseCurrency)
-	})
+	closeExchange, err := srv.openExchange()
 	if err != nil {
+		return err
+	}
+	defer closeExchange()
+	var m madeDemo
+	if err := s.creating(ctx, func(a *app.App) (err error) { m, err = s.makeDemo(ctx, srv, a, invoices); return err }); err != nil {
 		return err
 	}
 	srv.announce = func(address string) {
@@ -103,12 +94,71 @@ Try:
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?status=spam&limit=5'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/receivables-ageing'
 
+An account at an exchange of the demo is connected as %[10]q: something happens there every minute, and it is read every %[11]d minutes,
+or now: bursar connections sync %[10]q --wait
+
 Which invoices does a deposit pay? This only looks, and changes nothing:
   curl -H 'X-API-Key: %[3]s' -H 'Content-Type: application/json' -d '{"deposit_transaction_id": "%[7]s"}' %[2]s/v1/cash-applications/preview
 
 Press Ctrl-C to stop.
-`, f.Organization.Name, address, f.KeyText.Reveal(), sheet.String(), len(owed.Deposits), invoices,
-			owed.Deposits[0], f.Owner.Email, password.Reveal())
+`, m.Organization.Name, address, m.KeyText.Reveal(), m.sheet, len(m.owed.Deposits), invoices,
+			m.owed.Deposits[0], m.Owner.Email, m.password.Reveal(), demo.Connection, demo.ConnectionMinutes)
 	}
 	return s.run(ctx, srv)
+}
+
+// madeDemo is the demo company, and what is printed about it.
+type madeDemo struct {
+	organization.Created
+	owed     demo.Receivables
+	password secret.Text
+	sheet    string
+}
+
+// makeDemo creates the demo company.
+func (s *settings) makeDemo(ctx context.Context, srv *server, a *app.App, invoices int) (m madeDemo, err error) {
+	progress := func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
+	if m.Created, err = demo.Found(ctx, a, progress); err != nil {
+		return m, err
+	}
+	if m.password, err = totp.NewCode(a.DB.Random(), demoPasswordBytes); err != nil {
+		return m, err
+	}
+	if err := a.Identity.SetPassword(ctx, m.Owner.UserID, m.password, identity.Origin{}); err != nil {
+		return m, err
+	}
+	if m.owed, err = demo.AddReceivables(ctx, a, m.Created, invoices, progress); err != nil {
+		return m, err
+	}
+	if err := srv.connectExchange(ctx, s.data, a, m.Created); err != nil {
+		return m, err
+	}
+	ctx = actor.With(ctx, actor.Actor{OrganizationID: m.Organization.ID})
+	var sheet strings.Builder
+	err = printSheet(ctx, &sheet, a, m.LegalEntity.BaseCurrency)
+	m.sheet = sheet.String()
+	return m, err
+}
+
+// openExchange starts the exchange of the demo on this machine, where the service then looks for the provider in whose place it is.
+func (srv *server) openExchange() (stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("start the exchange of the demo: %w", err)
+	}
+	h := &http.Server{Handler: exchange.New(clock.System{}), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
+	go func() { _ = h.Serve(listener) }() // it returns when it is closed
+	srv.local = exchange.Provider
+	srv.providerURLs = append(srv.providerURLs, exchange.Provider+"=http://"+listener.Addr().String())
+	return func() { _ = h.Close() }, nil // the process ends
+}
+
+// connectExchange connects the account at the exchange of the demo.
+func (srv *server) connectExchange(ctx context.Context, data string, a *app.App, f organization.Created) error {
+	access, err := srv.access(data)
+	if err != nil {
+		return err
+	}
+	access.PublicURL = localURL
+	return demo.Connect(ctx, app.NewWith(a.DB, nil, access), f)
 }

@@ -27,7 +27,6 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/password"
-	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
@@ -58,7 +57,6 @@ type server struct {
 	anchors   string
 
 	allowPrivate bool
-	secretKey    string
 	providerURLs []string
 	returnURLs   []string
 	proxy        string
@@ -69,6 +67,8 @@ type server struct {
 	breached     string
 	openID       identity.OpenID
 	registration bool
+	local        string // name of a provider that may be on this machine
+	kms          string
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -123,9 +123,7 @@ func (srv *server) flags(c *cobra.Command) {
 		"use another address for a provider, as name=URL; BURSAR_PROVIDER_<NAME>_URL does the same")
 	c.Flags().StringArrayVar(&srv.returnURLs, "return-url", nil,
 		"another address that the browser may go to after an account was connected, such as https://dashboard.example.com")
-	if v, ok := os.LookupEnv("BURSAR_SECRET_KEY"); ok {
-		srv.secretKey = v // not a flag, because others on the machine can read those
-	}
+	text(c.Flags(), &srv.kms, "kms-uri", "BURSAR_KMS_URI", "", kmsUsage)
 	text(c.Flags(), &srv.slow, "slow-statement", "BURSAR_SLOW_STATEMENT", "200ms",
 		"log database statements that take this long or longer; 0 turns the log off")
 }
@@ -153,7 +151,11 @@ func (srv *server) checkLimits() error {
 
 // access returns how other systems are reached, and with which key their credentials are encrypted.
 func (srv *server) access(data string) (app.Config, error) {
-	out := app.Config{Secrets: seal.New(secret.New(srv.secretKey), filepath.Join(data, seal.File)), AllowPrivate: srv.allowPrivate,
+	key, err := keyWith(data, srv.kms)
+	if err != nil {
+		return app.Config{}, &usageError{err, "bursar serve"}
+	}
+	out := app.Config{Secrets: key, AllowPrivate: srv.allowPrivate, Local: srv.local,
 		ProviderURLs: map[string]string{}, MailFolder: filepath.Join(data, app.MailFolder)}
 	named := srv.providerURLs
 	for _, name := range app.ProviderNames() {

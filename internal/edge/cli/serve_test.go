@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -8,10 +9,12 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -209,6 +212,15 @@ func TestTheDemoRunsAndCleansUp(t *testing.T) {
 	if org, err := once(address, key).Organization(t.Context()); err != nil || org.Name != "Demo Company" {
 		t.Errorf("%+v, %v", org, err)
 	}
+	eventually(t, "the account at the exchange of the demo is read", func(ctx context.Context) error {
+		for c, err := range once(address, key).Connections(ctx, url.Values{"status": {"active"}}) {
+			if err != nil || c.Name != "Demo exchange" || c.LastSyncedAt == nil {
+				return fmt.Errorf("%+v %w", c, err)
+			}
+			return nil
+		}
+		return errors.New("there is no active connection")
+	})
 	p.terminate(t)
 	if code := p.wait(t); code != 0 {
 		t.Errorf("exit %d", code)

@@ -8,11 +8,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursarhq/bursar/docs/guides"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/provider/kraken/krakentest"
+	"github.com/bursarhq/bursar/internal/provider/providertest"
 	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
 )
 
@@ -29,7 +32,9 @@ func TestTheCommandsOfTheGuidesWork(t *testing.T) {
 			s := apitest.Start(t, dbtest.Open(t, dbtest.SQLite(t)), api.Config{})
 			s.Work(t)
 			fillStripe(s.Stripe)
-			follow(t, name, s.URL, s.Found(t, "acme").Key)
+			fillKraken(s.Kraken)
+			with := s.Kraken.Credentials()
+			follow(t, name, s.URL, s.Found(t, "acme").Key, "KRAKEN_API_KEY="+with["api_key"], "KRAKEN_API_SECRET="+with["api_secret"])
 		})
 	}
 }
@@ -42,6 +47,17 @@ func fillStripe(s *stripetest.Server) {
 	s.Invoice(northwind, []stripetest.Object{s.Line("Seats", 30000, nil)}, stripetest.Object{"number": "A-2"})
 	s.BalanceTransaction("charge", 120000, 2510, nil)
 	s.BalanceTransaction("payout", -50000, 0, nil)
+}
+
+// fillKraken adds what the guide to connections shows.
+func fillKraken(s *krakentest.Server) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	for n, amount := range []string{"500", "300.25"} {
+		s.Add(providertest.Movement{At: time.Now().Add(time.Duration(n-48) * time.Hour), Kind: providertest.Deposit, Asset: "EUR",
+			Amount: amount})
+	}
+	s.Add(providertest.Movement{At: time.Now().Add(-time.Hour), Kind: providertest.Withdrawal, Asset: "EUR", Amount: "50"})
 }
 
 func textOfGuide(t *testing.T, name string) string {
@@ -63,8 +79,9 @@ func needsDemo(t *testing.T, name string) bool {
 const endOfBlock = "\x1e"
 
 // follow runs the commands of a guide, in order, in one shell. A block marked "text" is what the commands before it print.
-// Blocks marked "console" are not run. HOOK_URL is the address of a receiver of webhooks that accepts everything.
-func follow(t *testing.T, name, url, key string) {
+// Blocks marked "console" are not run. Other variables are those of env, and HOOK_URL is the address of a receiver of webhooks that accepts
+// everything.
+func follow(t *testing.T, name, url, key string, env ...string) {
 	t.Helper()
 	script := "set -euo pipefail\n"
 	var wants []string // by block of commands; empty if the guide does not show what it prints
@@ -83,7 +100,7 @@ func follow(t *testing.T, name, url, key string) {
 	defer receiver.Close()
 	c := exec.CommandContext(t.Context(), "bash", "-c", script)
 	c.Dir = t.TempDir()
-	c.Env = append(os.Environ(), "BURSAR_URL="+url, "BURSAR_API_KEY="+key, "HOOK_URL="+receiver.URL+"/hook")
+	c.Env = append(append(os.Environ(), env...), "BURSAR_URL="+url, "BURSAR_API_KEY="+key, "HOOK_URL="+receiver.URL+"/hook")
 	var out, complaints strings.Builder
 	c.Stdout, c.Stderr = &out, &complaints
 	if err := c.Run(); err != nil {

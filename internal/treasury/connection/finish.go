@@ -26,8 +26,8 @@ type Finished struct {
 var ErrNoSetup = fault.Missing("setup")
 
 // FinishSetup finishes a setup with the query with which the page of a provider has sent the browser back. The error is ErrNoSetup,
-// ErrUnfinished if the person has to go on at SetupURL, or of kind Unavailable if the same request may succeed later. Otherwise the setup is
-// over.
+// ErrUnfinished if the person has to go on at SetupURL, or of kind Unavailable if the same request may succeed later. Otherwise the setup
+// is over.
 func (s *Service) FinishSetup(ctx context.Context, state string, query url.Values) (out Finished, err error) {
 	var a Attempt
 	var organizationID string

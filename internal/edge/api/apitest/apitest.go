@@ -81,6 +81,12 @@ func Start(t *testing.T, d *db.DB, c api.Config) *Service {
 	return StartWithKey(t, d, c, secrets)
 }
 
+// StartSealed is StartOn for a node with a key for secrets of its own.
+func StartSealed(t *testing.T, d *db.DB, key *seal.Key) *Service {
+	t.Helper()
+	return StartWithKey(t, d, api.Config{}, key)
+}
+
 // StartWithKey is Start for a node with a key for secrets of its own.
 func StartWithKey(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	t.Helper()

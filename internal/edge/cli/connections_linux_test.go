@@ -1,0 +1,150 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+// typist is somebody at a terminal in which the program runs.
+type typist struct {
+	*testing.T
+	master *os.File
+	cmd    *exec.Cmd
+	screen *logLines
+	seen   int // bytes of the screen
+	done   chan struct{}
+}
+
+// atTerminal runs the program in a terminal.
+func atTerminal(t *testing.T, env []string, args ...string) *typist {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &typist{T: t, master: master, cmd: command(t, env, args), screen: &logLines{}, done: make(chan struct{})}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = slave, slave, slave
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	go func() {
+		defer close(p.done)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := master.Read(buffer)
+			_, _ = p.screen.Write(buffer[:n]) // it never fails
+			if err != nil {
+				return // the program has ended
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill() // it has ended already
+		_ = p.cmd.Wait()
+		master.Close()
+	})
+	return p
+}
+
+// sees waits until the screen shows a text after what was seen before.
+func (p *typist) sees(text string) {
+	p.Helper()
+	eventually(p.T, "the screen shows "+text, func(context.Context) error {
+		shown := p.screen.text()
+		at := strings.Index(shown[min(p.seen, len(shown)):], text)
+		if at < 0 {
+			return fmt.Errorf("it shows\n%s", shown)
+		}
+		p.seen += at + len(text)
+		return nil
+	})
+}
+
+func (p *typist) types(text string) {
+	p.Helper()
+	if _, err := p.master.WriteString(text + "\n"); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// ends returns the exit code.
+func (p *typist) ends() int {
+	p.Helper()
+	<-p.done
+	_ = p.cmd.Wait() // the code says how it went
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func TestAPersonAtATerminalIsAskedForEverythingAndSecretsAreNotShown(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	with := x.kraken.Credentials()
+	p := atTerminal(t, remote(x.address, x.APIKey), "connect")
+	p.sees("What do you want to connect?")
+	p.types("no such thing")
+	p.sees("Enter a number from 1 to")
+	p.types("kraken")
+	p.sees("Query ledger entries")
+	p.sees("API key: ")
+	p.types(with["api_key"])
+	p.sees("Private key: ")
+	p.types("d3Jvbmc=")
+	p.sees("refuses") // what was wrong is entered again
+	p.sees("API key: ")
+	p.types(with["api_key"])
+	p.sees("Private key: ")
+	p.types(with["api_secret"])
+	p.sees("Connected: con_")
+	p.sees("30 new transactions")
+	if code := p.ends(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if shown := p.screen.text(); strings.Contains(shown, with["api_secret"]) || strings.Contains(shown, "d3Jvbmc=") {
+		t.Errorf("a secret is on the screen:\n%s", shown)
+	}
+	q := atTerminal(t, remote(x.address, x.APIKey), "connections", "disconnect", "Kraken")
+	q.sees("for good? [y/N]")
+	q.types("n")
+	if code := q.ends(); code != 1 {
+		t.Errorf("exit %d", code)
+	}
+	x.run("", "connections", "list").mustDo(t).says(t, "active")
+}
+
+func TestCtrlCAtAQuestionEndsTheCommand(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	p := atTerminal(t, remote(x.address, x.APIKey), "connect", "kraken", "--field", "api_key=x")
+	p.sees("Private key: ")
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("nothing was connected")
+	if code := p.ends(); code != 1 {
+		t.Errorf("exit %d", code)
+	}
+	for c, err := range x.service.Connections(t.Context(), nil) {
+		t.Errorf("%+v %v", c, err)
+	}
+}
