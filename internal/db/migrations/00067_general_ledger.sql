@@ -102,6 +102,7 @@ CREATE TABLE gl_sync_attempts (
     gl_sync_run_id     {text} NOT NULL,
     position           {integer} NOT NULL,
     connection_id      {text} NOT NULL,
+    provider           {text} NOT NULL,
     journal_entry_id   {text} NOT NULL,
     number             {integer} NOT NULL,
     part               {text} NOT NULL,
@@ -119,9 +120,9 @@ CREATE INDEX gl_sync_attempts_by_status ON gl_sync_attempts (organization_id, gl
 CREATE INDEX gl_sync_attempts_by_entry ON gl_sync_attempts (organization_id, journal_entry_id, attempted_at)
     WHERE attempted_at IS NOT NULL;
 
--- What stands in a general ledger for an entry, or is about to. part is the legal entity whose lines were sent if it was not all of them.
--- content is what was sent as external_id, next what is being sent, and stray what was being sent when a run ended without an answer; each
--- is JSON and has a key of its own.
+-- What stands in a general ledger for an entry, or may. part is the legal entity whose lines were sent if it was not all of them. content is
+-- what was sent as external_id, next what is being sent, and strays what was being sent when a run ended without an answer and is to be
+-- removed if it is there; they are JSON, and each journal has a key of its own. state is uncertain while there is no answer.
 CREATE TABLE gl_journals (
     organization_id  {text} NOT NULL,
     book             {text} NOT NULL,
@@ -136,7 +137,7 @@ CREATE TABLE gl_journals (
     url              {text},
     content          {text},
     next             {text},
-    stray            {text},
+    strays           {text},
     entry_date       {text} NOT NULL,
     number           {integer} NOT NULL,
     first_synced_at  {timestamp},
