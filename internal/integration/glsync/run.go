@@ -478,3 +478,6 @@ func (s *Service) Cancel(ctx context.Context, runID string) (r Run, err error) {
 	})
 	return r, err
 }
+
+// CreatedBy returns the user who created the run; empty if there is none.
+func (r Run) CreatedBy() string { return r.userID }

@@ -33,6 +33,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/provider/kraken/krakentest"
 	"github.com/bursarhq/bursar/internal/provider/providertest"
+	"github.com/bursarhq/bursar/internal/provider/rillet/rillettest"
 	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
@@ -48,6 +49,7 @@ type Service struct {
 
 	Stripe *stripetest.Server // the account at Stripe that connections of all organizations reach
 	Kraken *krakentest.Server // the account at Kraken, likewise
+	Rillet *rillettest.Server // the general ledger in Rillet, likewise
 
 	MailFolder string // where messages to people are written to
 
@@ -120,11 +122,14 @@ func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	processor := stripetest.New(t)
 	exchange := krakentest.New()
 	providertest.Start(t, exchange, time.Now)
+	ledger := rillettest.New("USD")
+	providertest.Start(t, ledger, time.Now)
 	folder := t.TempDir()
-	a := app.NewWith(d, c.Log, app.Config{Secrets: key, ProviderURLs: map[string]string{"stripe": processor.URL, "kraken": exchange.URL},
+	a := app.NewWith(d, c.Log, app.Config{Secrets: key, ProviderURLs: map[string]string{"stripe": processor.URL, "kraken": exchange.URL,
+		"rillet": ledger.URL}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: folder})
 	handler := api.New(a, c)
-	return &Service{App: a, API: handler, Stripe: processor, Kraken: exchange, MailFolder: folder,
+	return &Service{App: a, API: handler, Stripe: processor, Kraken: exchange, Rillet: ledger, MailFolder: folder,
 		conforming: newConforming(t, handler, c.RateLimit > 0)}
 }
 
