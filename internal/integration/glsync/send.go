@@ -18,8 +18,8 @@ const (
 	// storedTogether and storedAfter say when the outcomes of attempts are stored: after so many, or so long.
 	storedTogether = 100
 	storedAfter    = 200 * time.Millisecond
-	// triesMax is how often an attempt is made whose outcome stays unknown.
-	triesMax = 5
+	// triesMax is how often an attempt is made whose outcome stays unknown, although others succeed.
+	triesMax = givesUpAfter
 )
 
 // item is an attempt that was begun: what is about to be done is stored.
