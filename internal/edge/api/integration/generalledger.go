@@ -18,7 +18,8 @@ func (h handlers) generalLedger() []wire.Route {
 		wire.Get("/v1/gl-accounts", h.listGLAccounts, "List the accounts of general ledgers").
 			Describe("As they were when the connection was read last: when it was made, with POST /v1/connections/{connection_id}/sync, and "+
 				"at the beginning of every run."),
-		wire.Get("/v1/gl-mappings", h.listGLMappings, "List ledger accounts with the accounts of a general ledger that stand for them"),
+		wire.Get("/v1/gl-mappings", h.listGLMappings, "List ledger accounts with the accounts of a general ledger that stand for them").
+			MayConflict(),
 		wire.Put("/v1/gl-mappings/{ledger_account_id}", h.setGLMapping, "Map a ledger account to an account of a general ledger").
 			Describe("Entries that were sent with another mapping are replaced by the next run that they are in the scope of."),
 		wire.Post("/v1/gl-mappings/accept", h.acceptGLMappings, "Accept all suggestions for mappings that are certain"),

@@ -226,7 +226,7 @@ func TestOutagesAreWaitedForAndThenTheRunContinues(t *testing.T) {
 	eachBooks(t, func(b *books) {
 		all := b.sales(3)
 		down := b.s.Rillet.Requests() + 9
-		for n := range 12 {
+		for n := range 6 {
 			b.s.Rillet.FailAt(down+n, providertest.Status(http.StatusServiceUnavailable, "Retry-After", "60", ""))
 		}
 		r, err := b.Client.CreateGLSyncRun(b.T.Context(), client.CreateGLSyncRun{})

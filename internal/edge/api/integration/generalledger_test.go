@@ -145,7 +145,7 @@ func (b *books) once(all ...client.JournalEntry) {
 		got := b.Find(b.T, e.ID)
 		if a := got.LatestGLSyncAttempt; !got.IsSync || got.LastSyncedAt == nil || a == nil || a.Status != "succeeded" ||
 			a.Provider != "rillet" || a.ExternalID == nil || *a.ExternalID != b.stored(e)[0].ID {
-			b.Errorf("%s: in the general ledger: %v, %+v", e.SequenceNumber, got.IsSync, got.LatestGLSyncAttempt)
+			b.Errorf("%s: in the general ledger: %v, %s", e.SequenceNumber, got.IsSync, apitest.JSON(b.T, a))
 		}
 	}
 }

@@ -53,7 +53,7 @@ type SetGLMapping struct {
 // AcceptGLMappings accepts all suggestions that are certain.
 type AcceptGLMappings struct {
 	ConnectionID  string `json:"connection_id,omitempty" minLength:"1" maxLength:"64" doc:"Connection to the general ledger. It may be omitted if there is one only."`
-	ExpectedCount *int64 `json:"expected_count,omitempty" minimum:"0" doc:"How many suggestions should be accepted. If there are more or fewer now, the answer is 409."`
+	ExpectedCount *int64 `json:"expected_count,omitempty" minimum:"0" maximum:"9007199254740991" doc:"How many suggestions should be accepted. If there are more or fewer now, the answer is 409."`
 	DryRun        bool   `json:"dry_run,omitempty" doc:"If true, nothing is stored. Default false."`
 }
 
