@@ -31,9 +31,15 @@ type JournalEntry struct {
 	Lines                   []JournalLine `json:"lines"`
 	Lots                    []EntryLot    `json:"lots"`    // not in lists
 	Changes                 []LotChange   `json:"changes"` // only in the response to the request that created it
+	SyncDate                *time.Time    `json:"sync_date"`
+	LastSyncedAt            *time.Time    `json:"last_synced_at"`
+	LastUnsyncedAt          *time.Time    `json:"last_unsynced_at"`
+	IsSync                  bool          `json:"is_sync"`
 	Guidance                Guidance      `json:"guidance"`
 	CreatedAt               time.Time     `json:"created_at"`
 	UpdatedAt               time.Time     `json:"updated_at"`
+
+	LatestGLSyncAttempt *GLSyncAttempt `json:"latest_gl_sync_attempt"`
 }
 
 // ReversalChain names the previous and next entry of a chain of corrections.

@@ -35,6 +35,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 	"github.com/bursarhq/bursar/internal/integration/feed"
+	"github.com/bursarhq/bursar/internal/integration/glsync"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
@@ -104,6 +105,7 @@ type App struct {
 	InvoiceFiles   *invoicefile.Service
 	Applications   *application.Service
 	Connections    *connection.Service
+	GeneralLedger  *glsync.Service
 	CashRuns       *run.Service
 	Feed           *feed.Service
 	Webhooks       *webhook.Service
@@ -155,7 +157,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo).WithReserved(application.ReservedBy)
 	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate, Proxy: c.Proxy},
 		invoices)
-	connections := newConnections(d, c, processor)
+	connections, ledgers := newConnections(d, c, processor)
 	events := feed.NewService(d)
 	hooks := webhook.NewService(d, c.Secrets, webhook.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy}).WithTypes(events.Types)
 	applications := application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections))
@@ -196,6 +198,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		InvoiceFiles:   invoicefile.NewService(d, invoices),
 		Applications:   applications,
 		Connections:    connections,
+		GeneralLedger:  ledgers,
 		CashRuns:       run.NewService(d, applications),
 		Feed:           events,
 		Webhooks:       hooks,
@@ -259,7 +262,7 @@ func (a *App) Work(ctx context.Context) error {
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), a.Classification.NewRunner(a.log)
 	connections, reports := connection.NewRunner(a.Connections, a.log), application.NewReporter(a.Applications, a.log)
 	schedule := connection.NewPoller(a.Connections, a.log, connections.Wake)
-	cashRuns := a.CashRuns.NewRunner(a.log)
+	cashRuns, ledgerRuns := a.CashRuns.NewRunner(a.log), a.GeneralLedger.NewRunner(a.log)
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {
@@ -273,6 +276,8 @@ func (a *App) Work(ctx context.Context) error {
 				reports.Wake()
 			case run.EventCreated, run.EventResumed:
 				cashRuns.Wake()
+			case glsync.EventCreated:
+				ledgerRuns.Wake()
 			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
@@ -308,7 +313,7 @@ func (a *App) Work(ctx context.Context) error {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
 	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns,
-		connections, schedule, reports,
+		ledgerRuns, connections, schedule, reports,
 		a.Access.NewUseRecorder(a.log)}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/integration/glsync"
 	"github.com/bursarhq/bursar/internal/provider"
 	"github.com/bursarhq/bursar/internal/provider/catalog"
 	"github.com/bursarhq/bursar/internal/provider/connect"
@@ -33,20 +34,23 @@ func ProviderNames() []string {
 	return names
 }
 
-// newConnections returns the service for connections, with all providers.
-func newConnections(d *db.DB, c Config, processor *stripe.Provider) *connection.Service {
+// newConnections returns the service for connections, with all providers, and the one for those that are general ledgers.
+func newConnections(d *db.DB, c Config, processor *stripe.Provider) (*connection.Service, *glsync.Service) {
 	pages := connection.Pages{Callback: strings.TrimSuffix(c.PublicURL, "/") + SetupPath,
 		Return: append([]string{c.PublicURL}, c.ReturnURLs...)}
 	s := connection.NewService(d, c.Secrets, pages, transfers.Withdraw).WithProvider(processor.Connections())
+	ledgers := glsync.NewService(d, s)
 	for _, one := range catalog.All() {
 		name := one.Describe().Name
-		s.WithProvider(connect.New(d, one, connect.Config{
+		p, ledger := connect.NewLedger(d, one, connect.Config{
 			Config: provider.Config{URL: c.ProviderURLs[name], AllowPrivate: c.AllowPrivate || c.Local == name, Proxy: c.Proxy,
 				Clock: d.Clock(), Sleep: c.Sleep},
 			Registration: c.Registered[name],
-		}))
+		})
+		s.WithProvider(p)
+		ledgers.WithProvider(ledger)
 	}
-	return s
+	return s, ledgers
 }
 
 // classifyNew has the new transactions of a synchronization classified, if the connection asks for that.

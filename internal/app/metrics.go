@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/db/job"
+	"github.com/bursarhq/bursar/internal/integration/glsync"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/receivables/application"
@@ -87,7 +88,7 @@ func (a *App) readBacklog(ctx context.Context) ([]prometheus.Metric, error) {
 		gauge(jobsWaiting, float64(jobs.Waiting)), gauge(jobLag, jobs.Oldest.Seconds()),
 		gauge(eventsWaiting, float64(events.Waiting)), gauge(eventLag, events.Oldest.Seconds()),
 	}
-	for _, kind := range []task.Kind{imports.Kind, classification.Kind, run.Kind, connection.Task, application.ReportKind} {
+	for _, kind := range []task.Kind{imports.Kind, classification.Kind, run.Kind, connection.Task, application.ReportKind, glsync.Task} {
 		found, err := kind.ReadStatus(ctx, a.DB)
 		if err != nil {
 			return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/integration/glsync"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 	"github.com/bursarhq/bursar/internal/receivables/application"
@@ -62,5 +63,6 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	invoice.Verify,
 	application.Verify,
 	run.Verify,
+	glsync.Verify,
 	webhook.Verify,
 }

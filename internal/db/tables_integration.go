@@ -3,6 +3,7 @@ package db
 const (
 	deliveryState = "it says how far events were sent, and pausing an endpoint because of that is audited"
 	deliveryLog   = "it is the log of what was sent, which is deleted after some time"
+	glCopy        = "it is a copy of what the general ledger has, which is read again"
 )
 
 var integrationTables = []Table{
@@ -19,4 +20,43 @@ var integrationTables = []Table{
 		References: []Link{{Column: "webhook_delivery_id", To: "webhook_deliveries"}}},
 	{Name: "webhook_replays", Kind: Tenant, Owner: "integration/webhook", Unaudited: deliveryState, ID: "webhook_replay_id",
 		References: []Link{{Column: "webhook_endpoint_id", To: "webhook_endpoints"}}},
+	{Name: "gl_charts", Kind: Tenant, Owner: "integration/glsync", Unaudited: glCopy,
+		References: []Link{{Column: "connection_id", To: "connections"}}},
+	{Name: "gl_accounts", Kind: Tenant, Owner: "integration/glsync", Unaudited: glCopy, ID: "gl_account_id", One: "general ledger account",
+		Many: "general ledger accounts", Example: "name",
+		References: []Link{{Column: "connection_id", To: "connections"}},
+		Unlinked:   map[string]string{"external_id": providersID}},
+	{Name: "gl_dimension_values", Kind: Tenant, Owner: "integration/glsync", Unaudited: glCopy, ID: "gl_dimension_value_id",
+		References: []Link{{Column: "connection_id", To: "connections"}},
+		Unlinked:   map[string]string{"external_id": providersID}},
+	{Name: "gl_mappings", Kind: Tenant, Owner: "integration/glsync", ID: "gl_mapping_id", One: "mapping to a general ledger",
+		Many: "mappings to general ledgers", Example: "gl_mapping_id",
+		References: []Link{
+			{Column: "connection_id", To: "connections"},
+			{Column: "ledger_account_id", To: "ledger_accounts"},
+			{Column: "gl_account_id", To: "gl_accounts"},
+		}},
+	{Name: "gl_sync_runs", Kind: Tenant, Owner: "integration/glsync", ID: "gl_sync_run_id", One: "general ledger sync run",
+		Many: "general ledger sync runs", Example: "gl_sync_run_id",
+		Unaudited: "how far a run is says what its entries show, whose attempts are audited; its beginning and its end are audited",
+		References: []Link{
+			{Column: "connection_id", To: "connections"},
+			{Column: "user_id", To: "users"},
+			{Column: "api_key_id", To: "api_keys"},
+		}},
+	{Name: "gl_sync_attempts", Kind: Tenant, Owner: "integration/glsync", ID: "gl_sync_attempt_id",
+		Unaudited: "what came of an attempt is audited with its journal entry",
+		References: []Link{
+			{Column: "gl_sync_run_id", To: "gl_sync_runs"},
+			{Column: "connection_id", To: "connections"},
+			{Column: "journal_entry_id", To: "journal_entries"},
+		},
+		Unlinked: map[string]string{"external_id": providersID}},
+	{Name: "gl_journals", Kind: Tenant, Owner: "integration/glsync",
+		Unaudited: "that an entry was sent or removed is audited with the entry",
+		References: []Link{
+			{Column: "journal_entry_id", To: "journal_entries"},
+			{Column: "connection_id", To: "connections"},
+		},
+		Unlinked: map[string]string{"external_id": providersID}},
 }

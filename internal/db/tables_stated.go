@@ -143,6 +143,8 @@ var StatedTables = []StatedTable{
 	{Table: "provider_setups", Resource: "provider_setup", Key: "provider",
 		Unstated: map[string]string{"sealed": sealedText, "updated_at": written}},
 
+	{Table: "gl_mappings", Resource: "gl_mapping", Key: "gl_mapping_id"},
+
 	{Table: "customers", Resource: "customer", Key: "customer_id", Unstated: map[string]string{"search": searchText}},
 	{Table: "customer_identifiers", Resource: "customer", Key: "customer_id", Order: "kind, position",
 		Unstated: map[string]string{"match_key": derived}},

@@ -72,6 +72,12 @@ const (
 	WebhookDelivery Prefix = "whd"
 	WebhookReplay   Prefix = "whr"
 
+	GLAccount        Prefix = "gla"
+	GLDimensionValue Prefix = "gld"
+	GLMapping        Prefix = "glm"
+	GLSyncRun        Prefix = "gls"
+	GLSyncAttempt    Prefix = "glt"
+
 	ClassificationRun Prefix = "cls"
 	Document          Prefix = "mem"
 	Rule              Prefix = "rul"

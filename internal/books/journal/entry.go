@@ -70,7 +70,27 @@ type Entry struct {
 	UpdatedAt      time.Time
 	Lines          []Line
 
-	Partial bool // what belongs to legal entities outside the actor's key was left out; not stored
+	Partial bool    // what belongs to legal entities outside the actor's key was left out; not stored
+	Synced  *Synced // what general ledgers have of it; not stored here, and nil if it was not looked up
+}
+
+// Synced says what general ledgers have of an entry.
+type Synced struct {
+	Present   bool // it is in a general ledger
+	FirstAt   *time.Time
+	LastAt    *time.Time
+	RemovedAt *time.Time
+	Attempt   *SyncAttempt // the latest; nil if there is none
+}
+
+// SyncAttempt is an attempt to send an entry to a general ledger, or to remove it there.
+type SyncAttempt struct {
+	ID         string
+	Status     string // pending, succeeded or failed
+	Provider   string
+	ExternalID string // the general ledger's id; empty if there is none
+	At         time.Time
+	Error      string // why it failed; empty if it did not
 }
 
 // Line is one line of an entry.

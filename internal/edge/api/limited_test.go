@@ -40,6 +40,8 @@ var forLimited = []string{
 	"POST /v1/imports", "POST /v1/invoices", "POST /v1/invoices/import", "POST /v1/invoices/{invoice_id}/mark-uncollectible",
 	"POST /v1/invoices/{invoice_id}/open",
 	"POST /v1/invoices/{invoice_id}/reopen", "POST /v1/invoices/{invoice_id}/void",
+	"PUT /v1/gl-mappings/{ledger_account_id}", "POST /v1/gl-mappings/accept", "POST /v1/gl-sync-runs",
+	"POST /v1/gl-sync-runs/{gl_sync_run_id}/cancel", "POST /v1/journal-entries/{journal_entry_id}/sync",
 	"POST /v1/journal-entries", "POST /v1/journal-entries/batch",
 	"POST /v1/journal-entries/{journal_entry_id}/correct", "POST /v1/journal-entries/{journal_entry_id}/post",
 	"POST /v1/journal-entries/{journal_entry_id}/reverse", "POST /v1/journal-entries/{journal_entry_id}/unpost",

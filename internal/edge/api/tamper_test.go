@@ -55,6 +55,13 @@ var unnoticed = map[string]string{
 	"transfer_marks":           learned,
 	"observed_balances":        "the newest balances are in stated_balances, and nothing is booked from older ones",
 	"connection_syncs":         progress,
+	"gl_mappings copied":       refused,
+	"gl_charts":                "it is a copy of what the general ledger has, which is read again",
+	"gl_accounts":              "it is a copy of what the general ledger has, which is read again",
+	"gl_dimension_values":      "it is a copy of what the general ledger has, which is read again",
+	"gl_sync_runs":             progress,
+	"gl_sync_attempts":         progress,
+	"gl_journals":              "it says what another system has, which a check compares; that an entry was sent is audited with the entry",
 	"connection_events":        progress,
 	"connection_omissions":     progress,
 	"connection_runs":          progress,
@@ -63,7 +70,6 @@ var unnoticed = map[string]string{
 	"connection_withdrawals":   progress,
 	"authorization_attempts":   progress,
 	"transaction_originals":    "it is what a provider has sent about a transaction, which is audited; nothing is computed from it",
-	"observed_balances":        "it says what providers and files have stated over time; nothing is booked from it",
 	"cash_application_reports": progress,
 	"connections copied":       refused,
 	"invitations copied":       refused,
@@ -222,6 +228,10 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	ended := n.NewConnection(t, client.CreateConnection{})
 	_, err = n.Client.Disconnect(t.Context(), ended.ID)
 	must("disconnect", err)
+	ledger := generalLedger(t, n)
+	_, err = n.Client.SetGLMapping(t.Context(), n.AccountByCode(t, "1010").ID, client.SetGLMapping{ConnectionID: ledger,
+		GLAccountID: new(generalLedgerAccount(t, n, ledger))})
+	must("map", err)
 	aDelivery(t, n)
 	_, err = n.Client.RotateWebhookSecret(t.Context(), anEndpoint(t, n).path["webhook_endpoint_id"], client.RotateWebhookSecret{})
 	must("rotate", err)

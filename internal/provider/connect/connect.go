@@ -33,9 +33,20 @@ type system struct {
 
 // New returns a connector as a provider of connections.
 func New(d *db.DB, c provider.Connector, config Config) connection.Provider {
+	p, _ := NewLedger(d, c, config)
+	return p
+}
+
+func newSystem(d *db.DB, c provider.Connector, config Config) *system {
 	s := &system{Connector: c, Description: c.Describe(), db: d}
 	config.Config.Client = config.Registration
 	s.dialer = provider.NewDialer(s.Description, config.Config)
+	return s
+}
+
+// connections returns the system as a provider of connections.
+func (s *system) connections(config Config) connection.Provider {
+	c := s.Connector
 	p := connection.Provider{Name: s.Name, Title: s.Title, Kind: connection.Kind(s.Kind), Advice: s.Advice, Fields: fieldsOf(s.Description),
 		Capabilities: capabilitiesOf(c), Currency: s.Requires, Check: s.check}
 	if e, ok := c.(provider.Exchanger); ok {

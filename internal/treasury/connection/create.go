@@ -99,6 +99,9 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, r resolved, in Inspected) 
 		Status: PendingSetup, LegalEntityID: r.legalEntityID, SourceID: r.SourceID, Classify: r.Classify, SyncMinutes: syncMinutesDefault,
 		CreatedAt: tx.Now(), revision: 1}
 	c = c.readAs(r.provider)
+	if !r.provider.fillsSources() {
+		c.SyncMinutes = 0 // its accounts are read again whenever entries are sent
+	}
 	if r.SyncMinutes != nil {
 		c.SyncMinutes = *r.SyncMinutes
 	}
@@ -149,6 +152,9 @@ func (s *Service) fill(ctx context.Context, tx *db.Tx, c *Connection, in Inspect
 		return nil
 	}
 	c.Progress.Running = true
+	if !p.fillsSources() {
+		return nil
+	}
 	return ensureSources(ctx, tx, p, c, in.Account)
 }
 

@@ -43,7 +43,7 @@ func (c Connection) Guide() Guidance {
 		g.warn("the latest synchronization failed and is tried again: %s", c.ErrorMessage)
 	}
 	g.Allowed = append(g.Allowed, "edit", "disconnect")
-	if slices.Contains(c.capabilities, "import_transactions") {
+	if slices.Contains(c.capabilities, "import_transactions") || slices.Contains(c.capabilities, "push_journal_entries") {
 		g.Allowed = append(g.Allowed, "sync")
 	}
 	if c.AuthMethod == byOAuth {

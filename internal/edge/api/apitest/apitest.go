@@ -34,6 +34,7 @@ import (
 	"github.com/bursarhq/bursar/internal/provider/kraken/krakentest"
 	"github.com/bursarhq/bursar/internal/provider/plaid/plaidtest"
 	"github.com/bursarhq/bursar/internal/provider/providertest"
+	"github.com/bursarhq/bursar/internal/provider/rillet/rillettest"
 	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
@@ -50,6 +51,7 @@ type Service struct {
 	Stripe *stripetest.Server // the account at Stripe that connections of all organizations reach
 	Kraken *krakentest.Server // the account at Kraken, likewise
 	Plaid  *plaidtest.Server  // the sign-in at a bank, likewise
+	Rillet *rillettest.Server // the general ledger in Rillet, likewise
 
 	MailFolder string // where messages to people are written to
 
@@ -130,13 +132,15 @@ func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	providertest.Start(t, exchange, time.Now)
 	bank := plaidtest.New()
 	providertest.Start(t, bank, time.Now)
+	ledger := rillettest.New("USD")
+	providertest.Start(t, ledger, time.Now)
 	folder := t.TempDir()
 	a := app.NewWith(d, c.Log, app.Config{Secrets: key, Registered: app.Registrations{"plaid": plaidtest.Client},
-		ProviderURLs: map[string]string{"stripe": processor.URL, "kraken": exchange.URL, "plaid": bank.URL},
+		ProviderURLs: map[string]string{"stripe": processor.URL, "kraken": exchange.URL, "plaid": bank.URL, "rillet": ledger.URL},
 		Sleep:        func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, // the fakes have no limits
 		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: folder})
 	handler := api.New(a, c)
-	return &Service{App: a, API: handler, Stripe: processor, Kraken: exchange, Plaid: bank, MailFolder: folder,
+	return &Service{App: a, API: handler, Stripe: processor, Kraken: exchange, Plaid: bank, Rillet: ledger, MailFolder: folder,
 		conforming: newConforming(t, handler, c.RateLimit > 0)}
 }
 

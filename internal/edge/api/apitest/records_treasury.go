@@ -86,6 +86,17 @@ func (n *Tenant) BeginBank(t *testing.T) client.Connection {
 	return made
 }
 
+// ConnectRillet connects the general ledger in Rillet for all legal entities, and reads its accounts.
+func (n *Tenant) ConnectRillet(t *testing.T, c client.CreateConnection) client.Connection {
+	t.Helper()
+	c.Provider, c.Name = "rillet", cmp.Or(c.Name, "Rillet")
+	c.APIKey = cmp.Or(c.APIKey, n.service.Rillet.Credentials()["api_key"])
+	if c.LegalEntityIDs == nil {
+		c.LegalEntityIDs = []string{}
+	}
+	return n.Sync(t, n.NewConnection(t, c).ID)
+}
+
 // Sync reads the data of a connection to its end.
 func (n *Tenant) Sync(t *testing.T, connectionID string) client.Connection {
 	t.Helper()

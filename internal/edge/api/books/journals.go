@@ -46,7 +46,10 @@ func (h handlers) createJournalEntry(ctx context.Context, in *entryRequest) (wir
 		return wire.DataOf(viewMade(actor.From(ctx).OrganizationID, made[0])), nil
 	}
 	g, err := h.app.Journal.Create(ctx, *p.ByHand)
-	return h.viewGuided(ctx, g, faults.With(err))
+	if err := faults.With(err); err != nil {
+		return wire.Data[JournalEntry]{}, err
+	}
+	return wire.DataOf(viewEntry(actor.From(ctx).OrganizationID, g)), nil
 }
 
 // blameSent names the type in an error as the request does: it may use the former name classification.
@@ -227,7 +230,11 @@ func (h handlers) listJournalEntries(ctx context.Context, in *struct {
 		Search:          in.Search,
 	}
 	entries, err := h.app.Journal.List(ctx, f, in.Request())
+	if err != nil {
+		return wire.List[JournalEntry]{}, err
+	}
 	org := actor.From(ctx).OrganizationID
+	err = h.withSynced(ctx, entries.Items)
 	return wire.ListOf(entries, func(g journal.Guided) JournalEntry { return viewEntry(org, g) }), err
 }
 
@@ -236,6 +243,11 @@ func (h handlers) getJournalEntry(ctx context.Context, in *struct{ entryPath }) 
 	if err != nil {
 		return wire.Data[JournalEntry]{}, err
 	}
+	one := []journal.Guided{m.Guided}
+	if err := h.withSynced(ctx, one); err != nil {
+		return wire.Data[JournalEntry]{}, err
+	}
+	m.Guided = one[0]
 	return wire.DataOf(viewMade(actor.From(ctx).OrganizationID, m)), nil
 }
 
@@ -346,7 +358,37 @@ func (h handlers) viewGuided(ctx context.Context, g journal.Guided, err error) (
 	if err != nil {
 		return wire.Data[JournalEntry]{}, err
 	}
-	return wire.DataOf(viewEntry(actor.From(ctx).OrganizationID, g)), nil
+	one := []journal.Guided{g}
+	err = h.withSynced(ctx, one)
+	return wire.DataOf(viewEntry(actor.From(ctx).OrganizationID, one[0])), err
+}
+
+// withSynced adds to entries what general ledgers have of them.
+func (h handlers) withSynced(ctx context.Context, all []journal.Guided) error {
+	ids := make([]string, len(all))
+	for i, g := range all {
+		ids[i] = g.ID
+	}
+	found, err := h.app.GeneralLedger.Markers(ctx, actor.From(ctx).OrganizationID, ids)
+	for i := range all {
+		all[i].Synced = found[all[i].ID]
+	}
+	return err
+}
+
+// showSynced shows what general ledgers have of an entry. A key that does not see all of the entry sees nothing of it.
+func (v *JournalEntry) showSynced(e journal.Entry) {
+	s := e.Synced
+	if s == nil || e.Partial {
+		return
+	}
+	v.SyncDate, v.LastSyncedAt, v.LastUnsyncedAt = wire.TimestampOrNull(s.FirstAt), wire.TimestampOrNull(s.LastAt),
+		wire.TimestampOrNull(s.RemovedAt)
+	v.IsSync = s.Present
+	if a := s.Attempt; a != nil {
+		v.LatestSync.Value = &GLSyncAttempt{ID: a.ID, Status: a.Status, Provider: a.Provider, ExternalID: db.OrNull(a.ExternalID),
+			AttemptedAt: wire.Timestamp(a.At), Error: db.OrNull(a.Error)}
+	}
 }
 
 // accountingPeriodID returns the accounting period of an entry, or nil for an opening balance, which stands before all of them.
@@ -386,6 +428,7 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 	for i, l := range e.Lines {
 		v.Lines[i] = viewLine(l)
 	}
+	v.showSynced(e)
 	return v
 }
 

@@ -9,13 +9,15 @@ import (
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/integration/glsync"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // Records says what events contain of the resources of the group.
 func Records() []wire.Record {
 	entry := wire.RecordAt("journal_entry", "/v1/journal-entries/{journal_entry_id}", "journal_entry.created", "journal_entry.updated",
-		"journal_entry.posted", "journal_entry.unposted", "journal_entry.reversed", "journal_entry.deleted").Without("lots", "changes")
+		"journal_entry.posted", "journal_entry.unposted", "journal_entry.reversed", "journal_entry.deleted", "journal_entry.synced",
+		"journal_entry.unsynced", "journal_entry.sync_failed").Without("lots", "changes")
 	return []wire.Record{
 		wire.RecordAt("legal_entity", "/v1/legal-entities/{legal_entity_id}", "legal_entity.created", "legal_entity.updated",
 			"legal_entity.deleted"),
@@ -30,6 +32,14 @@ func Records() []wire.Record {
 			b, err := snapshot.Lock(ctx, tx)
 			if err != nil {
 				return JournalEntry{}, err
+			}
+			// A new entry was never sent anywhere.
+			if e.Synced == nil && !e.UpdatedAt.Equal(e.CreatedAt) {
+				found, err := glsync.Markers(ctx, tx, []string{e.ID})
+				if err != nil {
+					return JournalEntry{}, err
+				}
+				e.Synced = found[e.ID]
 			}
 			return viewEntry(tx.Organization(), journal.Shown(e, b)), nil
 		}),

@@ -13,7 +13,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.events(), h.webhooks())
+	return slices.Concat(h.events(), h.webhooks(), h.generalLedger())
 }
 
 // EventsTag is the section of the reference about events.

@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/integration/glsync"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
@@ -263,5 +264,8 @@ func Records() []wire.Record {
 	return []wire.Record{
 		wire.Viewed(wire.RecordAt("webhook_endpoint", "/v1/webhook-endpoints/{webhook_endpoint_id}", webhook.Events...),
 			viewWebhookEndpoint).OnlyPrivileged(),
+		wire.RecordAt("gl_mapping", "", glsync.MappingEvents()...),
+		wire.Viewed(wire.RecordAt("gl_sync_run", "/v1/gl-sync-runs/{gl_sync_run_id}", glsync.RunEvents()...),
+			func(_ context.Context, r glsync.Run) GLSyncRun { return viewGLSyncRun(r) }),
 	}
 }

@@ -14,16 +14,18 @@ import (
 
 // namedBy lists the inputs that name a record where they are not called after it, as transaction_id is after a transaction.
 var namedBy = map[string][]string{
-	"asset policy":         {"asset_type"},
-	"cash application":     {"application_id"},
-	"cash application run": {"undoes_run_id"},
-	"document":             {"path"},
-	"ledger account":       {"parent_account_id"},
-	"legal entity":         {"parent_legal_entity_id"},
-	"member":               {"user_id"},
-	"rule":                 {"path"},
-	"transaction":          {"deposit_transaction_id"},
-	"version":              {"version"},
+	"asset policy":            {"asset_type"},
+	"cash application":        {"application_id"},
+	"cash application run":    {"undoes_run_id"},
+	"document":                {"path"},
+	"general ledger sync run": {"gl_sync_run_id"},
+	"general ledger account":  {"gl_account_id"},
+	"ledger account":          {"parent_account_id"},
+	"legal entity":            {"parent_legal_entity_id"},
+	"member":                  {"user_id"},
+	"rule":                    {"path"},
+	"transaction":             {"deposit_transaction_id"},
+	"version":                 {"version"},
 }
 
 // rowNoun is what is not found if a report has no row for what was asked. Several inputs select a row together.

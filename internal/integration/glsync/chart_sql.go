@@ -1,0 +1,137 @@
+package glsync
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+type booksRow struct {
+	ConnectionID  string    `db:"connection_id"`
+	Currency      string    `db:"currency"`
+	Foreign       bool      `db:"takes_foreign"`
+	LockedThrough *string   `db:"locked_through"`
+	Warnings      string    `db:"warnings"`
+	ReadAt        time.Time `db:"read_at"`
+}
+
+// encode returns a value as JSON. All values that are stored so can be encoded.
+func encode(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// decode returns the value of a JSON text, or the zero value for one that is none, which Verify finds.
+func decode[T any](text string) (v T) {
+	_ = json.Unmarshal([]byte(text), &v)
+	return v
+}
+
+func upsertBooks(ctx context.Context, tx *db.Tx, connectionID string, b books) error {
+	warnings := b.Warnings
+	if warnings == nil {
+		warnings = []string{}
+	}
+	return db.Upsert(ctx, tx, "gl_charts", []booksRow{{connectionID, b.Currency, b.Foreign, db.OrNull(b.LockedThrough), encode(warnings),
+		b.ReadAt}}, `ON CONFLICT (organization_id, connection_id) DO UPDATE SET currency = excluded.currency,
+		takes_foreign = excluded.takes_foreign, locked_through = excluded.locked_through, warnings = excluded.warnings,
+		read_at = excluded.read_at`)
+}
+
+func selectBooks(ctx context.Context, tx *db.Tx, connectionID string) (books, error) {
+	r, err := db.One[booksRow](ctx, tx, "chart of accounts", "SELECT "+db.Columns[booksRow]()+
+		" FROM gl_charts WHERE organization_id = @org AND connection_id = ?", connectionID)
+	return books{r.Currency, r.Foreign, db.OrEmpty(r.LockedThrough), decode[[]string](r.Warnings), r.ReadAt}, err
+}
+
+type accountRow struct {
+	ID           string     `db:"gl_account_id"`
+	ConnectionID string     `db:"connection_id"`
+	ExternalID   string     `db:"external_id"`
+	Code         *string    `db:"code"`
+	Name         string     `db:"name"`
+	Type         *string    `db:"account_type"`
+	Currency     *string    `db:"currency"`
+	Active       bool       `db:"is_active"`
+	Refusal      *string    `db:"refusal"`
+	Search       string     `db:"search"`
+	CreatedAt    time.Time  `db:"created_at"`
+	UpdatedAt    *time.Time `db:"updated_at"`
+}
+
+func (r accountRow) account() Account {
+	return Account{ID: r.ID, ConnectionID: r.ConnectionID, ExternalID: r.ExternalID, Code: db.OrEmpty(r.Code), Name: r.Name,
+		Type: db.OrEmpty(r.Type), Currency: db.OrEmpty(r.Currency), Active: r.Active, Refusal: db.OrEmpty(r.Refusal),
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+}
+
+func accountsOf(rows []accountRow) []Account {
+	out := make([]Account, len(rows))
+	for n, r := range rows {
+		out[n] = r.account()
+	}
+	return out
+}
+
+var accountColumns = "SELECT " + db.Columns[accountRow]() + " FROM gl_accounts WHERE organization_id = @org"
+
+// selectAccounts reads the accounts of a general ledger, in the order in which they were first read.
+func selectAccounts(ctx context.Context, tx *db.Tx, connectionID string) ([]Account, error) {
+	rows, err := db.All[accountRow](ctx, tx, accountColumns+" AND connection_id = ? ORDER BY gl_account_id", connectionID)
+	return accountsOf(rows), err
+}
+
+func selectAccountPage(ctx context.Context, tx *db.Tx, f AccountFilter, connections []string, above string, limit int) ([]Account, error) {
+	q := db.Select(accountColumns).And("connection_id {any}", connections).And("gl_account_id > ?", above)
+	if f.Active != nil && *f.Active {
+		q.And("is_active AND refusal IS NULL")
+	} else if f.Active != nil {
+		q.And("NOT (is_active AND refusal IS NULL)")
+	}
+	if f.Search != "" {
+		q.And(`search LIKE ? ESCAPE '\'`, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Search))+"%")
+	}
+	rows, err := db.All[accountRow](ctx, tx, q.Then("ORDER BY gl_account_id LIMIT ?", limit), q.Args...)
+	return accountsOf(rows), err
+}
+
+func upsertAccounts(ctx context.Context, tx *db.Tx, all []Account) error {
+	if len(all) == 0 {
+		return nil
+	}
+	rows := make([]accountRow, len(all))
+	for n, a := range all {
+		rows[n] = accountRow{a.ID, a.ConnectionID, a.ExternalID, db.OrNull(a.Code), a.Name, db.OrNull(a.Type), db.OrNull(a.Currency), a.Active,
+			db.OrNull(a.Refusal), a.search(), a.CreatedAt, a.UpdatedAt}
+	}
+	return db.Upsert(ctx, tx, "gl_accounts", rows, `ON CONFLICT (organization_id, gl_account_id) DO UPDATE SET code = excluded.code,
+		name = excluded.name, account_type = excluded.account_type, currency = excluded.currency, is_active = excluded.is_active,
+		refusal = excluded.refusal, search = excluded.search, updated_at = excluded.updated_at`)
+}
+
+type valueRow struct {
+	ID            string    `db:"gl_dimension_value_id"`
+	ConnectionID  string    `db:"connection_id"`
+	Dimension     string    `db:"dimension_key"`
+	DimensionName string    `db:"dimension_name"`
+	ExternalID    string    `db:"external_id"`
+	Name          string    `db:"name"`
+	Active        bool      `db:"is_active"`
+	CreatedAt     time.Time `db:"created_at"`
+}
+
+func selectValues(ctx context.Context, tx *db.Tx, connectionID string) ([]valueRow, error) {
+	return db.All[valueRow](ctx, tx, "SELECT "+db.Columns[valueRow]()+
+		" FROM gl_dimension_values WHERE organization_id = @org AND connection_id = ? ORDER BY gl_dimension_value_id", connectionID)
+}
+
+func upsertValues(ctx context.Context, tx *db.Tx, rows []valueRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return db.Upsert(ctx, tx, "gl_dimension_values", rows, `ON CONFLICT (organization_id, gl_dimension_value_id) DO UPDATE SET
+		dimension_name = excluded.dimension_name, name = excluded.name, is_active = excluded.is_active`)
+}

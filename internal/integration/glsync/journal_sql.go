@@ -1,0 +1,132 @@
+package glsync
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// The states of what stands in a general ledger for an entry.
+const (
+	absent    = "absent"
+	present   = "present"
+	uncertain = "uncertain" // it is being changed, or nobody knows whether it was
+)
+
+// states lists the states.
+var states = []string{absent, present, uncertain}
+
+type journalRow struct {
+	Book            string     `db:"book"`
+	EntryID         string     `db:"journal_entry_id"`
+	Part            string     `db:"part"`
+	ConnectionID    string     `db:"connection_id"`
+	State           string     `db:"state"`
+	Revision        int64      `db:"revision"`
+	ExternalID      *string    `db:"external_id"`
+	ExternalNumber  *string    `db:"external_number"`
+	ExternalVersion *string    `db:"external_version"`
+	URL             *string    `db:"url"`
+	Content         *string    `db:"content"`
+	Next            *string    `db:"next"`
+	Strays          *string    `db:"strays"`
+	Date            string     `db:"entry_date"`
+	Number          int64      `db:"number"`
+	FirstAt         *time.Time `db:"first_synced_at"`
+	LastAt          *time.Time `db:"last_synced_at"`
+	RemovedAt       *time.Time `db:"last_unsynced_at"`
+}
+
+// posted returns what stands in the general ledger.
+func (r journalRow) posted() Posted {
+	return Posted{ID: db.OrEmpty(r.ExternalID), Number: db.OrEmpty(r.ExternalNumber), Version: db.OrEmpty(r.ExternalVersion),
+		URL: db.OrEmpty(r.URL), Journal: decode[Journal](db.OrEmpty(r.Content))}
+}
+
+// strays returns the journals that may stand there and are not wanted.
+func (r journalRow) strays() []Journal { return decode[[]Journal](db.OrEmpty(r.Strays)) }
+
+// gone notes that nothing stands in the general ledger any more.
+func (r *journalRow) gone(at time.Time) {
+	r.ExternalID, r.ExternalNumber, r.ExternalVersion, r.URL, r.Content, r.RemovedAt = nil, nil, nil, nil, nil, &at
+}
+
+// stood notes what stands in the general ledger now.
+func (r *journalRow) stood(p Posted, j Journal, at time.Time) {
+	r.ExternalID, r.ExternalNumber, r.ExternalVersion, r.URL = &p.ID, db.OrNull(p.Number), db.OrNull(p.Version), db.OrNull(p.URL)
+	r.Content, r.Date, r.LastAt = new(encode(j)), j.Date, &at
+	if r.FirstAt == nil {
+		r.FirstAt = &at
+	}
+}
+
+// settle sets the state that follows from the rest.
+func (r *journalRow) settle() {
+	switch {
+	case r.Next != nil || r.Strays != nil:
+		r.State = uncertain
+	case r.ExternalID != nil:
+		r.State = present
+	default:
+		r.State = absent
+	}
+}
+
+var journalColumns = "SELECT " + db.Columns[journalRow]() + " FROM gl_journals WHERE organization_id = @org"
+
+func selectJournals(ctx context.Context, tx *db.Tx, book string, entryIDs []string) ([]journalRow, error) {
+	return db.All[journalRow](ctx, tx, journalColumns+" AND book = ? AND journal_entry_id {any} ORDER BY journal_entry_id, part", book, entryIDs)
+}
+
+// journalPosition is a place in the order of dates and numbers.
+type journalPosition struct {
+	date   string
+	number int64
+	part   string
+}
+
+// selectJournalsAfter reads what was sent in a range of dates, YYYY-MM-DD, of which each may be empty, after a position.
+func selectJournalsAfter(ctx context.Context, tx *db.Tx, book, from, through string, after journalPosition, limit int) ([]journalRow, error) {
+	q := db.Select(journalColumns).And("book = ?", book).And("(entry_date, number, part) > (?, ?, ?)", after.date, after.number, after.part).
+		And("state <> 'absent'")
+	if from != "" {
+		q.And("entry_date >= ?", from)
+	}
+	if through != "" {
+		q.And("entry_date <= ?", through)
+	}
+	return db.All[journalRow](ctx, tx, q.Then("ORDER BY entry_date, number, part LIMIT ?", limit), q.Args...)
+}
+
+func upsertJournals(ctx context.Context, tx *db.Tx, rows []journalRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return db.Upsert(ctx, tx, "gl_journals", rows, `ON CONFLICT (organization_id, book, journal_entry_id, part) DO UPDATE SET
+		connection_id = excluded.connection_id, state = excluded.state, revision = excluded.revision, external_id = excluded.external_id,
+		external_number = excluded.external_number, external_version = excluded.external_version, url = excluded.url,
+		content = excluded.content, next = excluded.next, strays = excluded.strays, entry_date = excluded.entry_date,
+		first_synced_at = excluded.first_synced_at, last_synced_at = excluded.last_synced_at, last_unsynced_at = excluded.last_unsynced_at`)
+}
+
+type markerRow struct {
+	EntryID   string     `db:"journal_entry_id"`
+	Present   bool       `db:"present"`
+	FirstAt   *time.Time `db:"first_synced_at"`
+	LastAt    *time.Time `db:"last_synced_at"`
+	RemovedAt *time.Time `db:"last_unsynced_at"`
+}
+
+func selectMarkers(ctx context.Context, tx *db.Tx, entryIDs []string) ([]markerRow, error) {
+	return db.All[markerRow](ctx, tx, `SELECT journal_entry_id, external_id IS NOT NULL AS present, first_synced_at, last_synced_at,
+		last_unsynced_at FROM gl_journals WHERE organization_id = @org AND journal_entry_id {any}`, entryIDs)
+}
+
+// selectLatest reads the latest attempt of each of some entries.
+func selectLatest(ctx context.Context, tx *db.Tx, entryIDs []string) ([]attemptRow, error) {
+	return db.All[attemptRow](ctx, tx, "SELECT "+db.Columns[attemptRow]()+` FROM gl_sync_attempts a WHERE a.organization_id = @org
+		AND a.journal_entry_id {any} AND a.attempted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM gl_sync_attempts b
+		WHERE b.organization_id = @org AND b.journal_entry_id = a.journal_entry_id AND b.attempted_at IS NOT NULL
+		AND (b.attempted_at, b.gl_sync_attempt_id) > (a.attempted_at, a.gl_sync_attempt_id))`, entryIDs)
+}

@@ -1,0 +1,332 @@
+package glsync
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// planTogether is how many entries are planned in one database transaction.
+const planTogether = 500
+
+// plan finds out what has to be done with each entry of the scope, and stores it. It begins anew if it was interrupted.
+func (w *work) plan(ctx context.Context) error {
+	if err := w.refresh(ctx); err != nil {
+		return err
+	}
+	p := &planner{work: w, progress: progress{blockers: map[string]Blocker{}, totals: map[string]money.Decimal{}}}
+	err := w.write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		w.run.Total, w.run.Done, w.run.Counts = 0, 0, map[string]int64{}
+		return deleteAttempts(ctx, tx, w.run.ID)
+	})
+	for more := err == nil && w.run.Kind != Check; more && err == nil; {
+		more, err = p.posted(ctx)
+	}
+	for more := err == nil; more && err == nil; {
+		more, err = p.sent(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return w.write(ctx, func(context.Context, *db.Tx) error {
+		p.finish()
+		w.run.stage = sending
+		return nil
+	})
+}
+
+// refresh reads the accounts of the general ledger again.
+func (w *work) refresh(ctx context.Context) error {
+	chart, err := w.open().Chart(ctx)
+	if err != nil {
+		return err
+	}
+	return w.write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		w.run.Warnings = chart.Warnings
+		if w.run.Warnings == nil {
+			w.run.Warnings = []string{}
+		}
+		return StoreChart(ctx, tx, w.run.ConnectionID, chart)
+	})
+}
+
+// load reads what journals are made of.
+func (w *work) load(ctx context.Context, tx *db.Tx) (err error) {
+	b, err := snapshot.Read(ctx, tx)
+	if err == nil {
+		w.maker, err = newMaker(ctx, tx, w.connection, b)
+	}
+	return err
+}
+
+// planner is the planning of a run.
+type planner struct {
+	*work
+	progress
+}
+
+// progress is what was planned so far.
+type progress struct {
+	after    journal.Position
+	afterRow journalPosition
+	position int64
+	blockers map[string]Blocker
+	order    []string // of the blockers
+	totals   map[string]money.Decimal
+}
+
+// clone returns a copy that can be changed.
+func (p progress) clone() progress {
+	p.blockers, p.order, p.totals = maps.Clone(p.blockers), slices.Clone(p.order), maps.Clone(p.totals)
+	return p
+}
+
+// step runs a function in a database transaction that stores the progress of the run as well. The function may run again.
+func (p *planner) step(ctx context.Context, do func(ctx context.Context, tx *db.Tx) error) error {
+	before := p.progress
+	return p.write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		p.progress = before.clone()
+		if err := p.load(ctx, tx); err != nil {
+			return err
+		}
+		return do(ctx, tx)
+	})
+}
+
+// entities returns the legal entities whose entries are looked at; none means all.
+func (w *work) entities() []string {
+	if w.connection.LegalEntityID != "" {
+		return []string{w.connection.LegalEntityID}
+	}
+	return w.run.Scope.LegalEntityIDs
+}
+
+// posted plans the next posted entries of the scope, and reports whether there are more.
+func (p *planner) posted(ctx context.Context) (more bool, err error) {
+	s := p.run.Scope
+	err = p.step(ctx, func(ctx context.Context, tx *db.Tx) error {
+		entries, err := journal.PostedAfter(ctx, tx, journal.Scope{LegalEntityIDs: p.entities(), From: s.From, Until: s.Until,
+			EntryIDs: s.EntryIDs}, p.after, planTogether)
+		if err != nil {
+			return err
+		}
+		ids := make([]string, len(entries))
+		for n, e := range entries {
+			ids[n], p.after = e.ID, journal.Position{Date: e.AccountingDate, Number: e.Number}
+		}
+		rows, err := p.rowsOf(ctx, tx, ids)
+		if err != nil {
+			return err
+		}
+		var attempts []Attempt
+		for _, e := range entries {
+			attempts = append(attempts, p.attempts(ctx, tx, e, rows[e.ID])...)
+		}
+		more = len(entries) == planTogether
+		return upsertAttempts(ctx, tx, attempts)
+	})
+	return more, err
+}
+
+// rowsOf reads what was sent of entries.
+func (w *work) rowsOf(ctx context.Context, tx *db.Tx, ids []string) (map[string][]journalRow, error) {
+	out := map[string][]journalRow{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	rows, err := selectJournals(ctx, tx, w.run.book, ids)
+	for _, r := range rows {
+		out[r.EntryID] = append(out[r.EntryID], r)
+	}
+	return out, err
+}
+
+// days returns the first and the last day of the scope, each of which may be empty.
+func (w *work) days() (from, through string) {
+	zone := w.maker.books.Zone
+	if at := w.run.Scope.From; !at.IsZero() {
+		from = calendar.DateOf(at, zone)
+	}
+	if at := w.run.Scope.Until; !at.IsZero() {
+		through = calendar.DateOf(at.Add(-time.Millisecond), zone)
+	}
+	return from, through
+}
+
+// sent plans the next entries of which something was sent in the scope, and which are not among its posted ones. A check compares all of
+// what was sent. It reports whether there are more.
+func (p *planner) sent(ctx context.Context) (more bool, err error) {
+	err = p.step(ctx, func(ctx context.Context, tx *db.Tx) error {
+		from, through := p.days()
+		rows, err := selectJournalsAfter(ctx, tx, p.run.book, from, through, p.afterRow, planTogether)
+		if err != nil {
+			return err
+		}
+		if more = len(rows) == planTogether; len(rows) > 0 {
+			last := rows[len(rows)-1]
+			p.afterRow = journalPosition{last.Date, last.Number, last.Part}
+		}
+		ids := make([]string, len(rows))
+		for n, r := range rows {
+			ids[n] = r.EntryID
+		}
+		ids = slices.Compact(ids)
+		entries, err := journal.FindSomeUnchecked(ctx, tx, ids)
+		if err != nil {
+			return err
+		}
+		all, err := p.rowsOf(ctx, tx, ids)
+		if err != nil {
+			return err
+		}
+		var attempts []Attempt
+		for _, id := range ids {
+			e := entries[id]
+			switch {
+			case !p.inScope(e):
+			case p.run.Kind == Check:
+				attempts = append(attempts, p.checks(tx, e, all[id])...)
+			case !p.listed(e):
+				attempts = append(attempts, p.attempts(ctx, tx, e, all[id])...)
+			}
+		}
+		return upsertAttempts(ctx, tx, attempts)
+	})
+	return more, err
+}
+
+// inScope reports whether an entry is in the scope, apart from its date.
+func (p *planner) inScope(e journal.Entry) bool {
+	s, entities := p.run.Scope, p.entities()
+	return (len(s.EntryIDs) == 0 || slices.Contains(s.EntryIDs, e.ID)) && (len(entities) == 0 ||
+		slices.ContainsFunc(e.LegalEntityIDs(), func(id string) bool { return slices.Contains(entities, id) }))
+}
+
+// listed reports whether an entry of the scope is one of the posted ones, which were planned already.
+func (p *planner) listed(e journal.Entry) bool {
+	s := p.run.Scope
+	return e.Status == journal.Posted && (s.From.IsZero() || !e.AccountingDate.Before(s.From)) &&
+		(s.Until.IsZero() || e.AccountingDate.Before(s.Until))
+}
+
+// attempts returns what is to be done with an entry, and counts it.
+func (p *planner) attempts(ctx context.Context, tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt) {
+	for _, d := range p.maker.decide(e, rows) {
+		for _, b := range d.problems {
+			p.block(b)
+		}
+		if d.Action == "" {
+			p.run.Counts["unchanged"]++
+			continue
+		}
+		a := p.attempt(tx, e, d.Action, d.part)
+		locked, is := p.maker.lockedBy(d)
+		switch {
+		case len(d.problems) > 0:
+			a.Status, a.Error = AttemptBlocked, texts(d.problems)
+			p.run.Counts[string(AttemptBlocked)]++
+		case is:
+			p.block(locked)
+			if a.Status, a.Error = AttemptBlocked, locked.Message; p.run.Kind == Sync {
+				p.refuse(ctx, tx, e, &a)
+			} else {
+				p.run.Counts[string(AttemptBlocked)]++
+			}
+		default:
+			p.run.Counts[string(d.Action)]++
+			p.run.Total++
+			if d.Action != Remove {
+				p.totals[d.journal.Currency] = p.totals[d.journal.Currency].Add(d.journal.total())
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// refuse makes an attempt one that has failed, without a request.
+func (p *planner) refuse(ctx context.Context, tx *db.Tx, e journal.Entry, a *Attempt) {
+	now := tx.Now()
+	a.Status, a.AttemptedAt = AttemptFailed, &now
+	p.run.Counts[string(AttemptFailed)]++
+	announce(ctx, tx, e, *a, nil)
+}
+
+// texts returns the messages of problems.
+func texts(all []Blocker) string {
+	out := make([]string, len(all))
+	for n, b := range all {
+		out[n] = b.Message
+	}
+	return cut(strings.Join(out, "; "), errorMax)
+}
+
+// attempt returns the next attempt.
+func (p *planner) attempt(tx *db.Tx, e journal.Entry, action Action, part string) Attempt {
+	p.position++
+	return Attempt{ID: tx.NewID(id.GLSyncAttempt), RunID: p.run.ID, Position: p.position, ConnectionID: p.run.ConnectionID,
+		Provider: p.connection.Provider, EntryID: e.ID, Number: e.Number, Action: action, Status: Planned, part: part}
+}
+
+// checks returns the comparisons of what was sent of an entry.
+func (p *planner) checks(tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt) {
+	for _, r := range rows {
+		if r.State == present && (p.connection.LegalEntityID == "" || r.Part == "" || r.Part == p.connection.LegalEntityID) {
+			p.run.Total++
+			out = append(out, p.attempt(tx, e, CheckOnly, r.Part))
+		}
+	}
+	return out
+}
+
+// block counts an entry of a blocker.
+func (p *planner) block(b Blocker) {
+	key := b.Code + " " + b.LedgerAccountID + " " + b.LegalEntityID
+	if first, is := p.blockers[key]; is {
+		b = first
+	} else {
+		b.StopsRun = stops(b.Code)
+		p.order = append(p.order, key)
+	}
+	b.Count++
+	p.blockers[key] = b
+}
+
+// finish stores the sums with the run.
+func (p *planner) finish() {
+	p.run.Blockers, p.run.Totals = []Blocker{}, map[string]string{}
+	for _, key := range p.order {
+		p.run.Blockers = append(p.run.Blockers, p.blockers[key])
+	}
+	for currency, sum := range p.totals {
+		p.run.Totals[currency] = sum.Fixed(currency)
+	}
+}
+
+// announce records what came of an attempt with its entry.
+func announce(ctx context.Context, tx *db.Tx, e journal.Entry, a Attempt, synced *journal.Synced) {
+	action := "journal_entry.synced"
+	switch {
+	case a.Status == AttemptFailed:
+		action = "journal_entry.sync_failed"
+	case a.Action == Remove:
+		action = "journal_entry.unsynced"
+	}
+	if synced == nil {
+		synced = &journal.Synced{}
+	}
+	synced.Attempt, e.Synced = a.shown(), synced
+	facts := map[string]any{"id": e.ID, "sequence_number": e.SequenceNumber(), "gl_sync_attempt_id": a.ID, "connection_id": a.ConnectionID,
+		"provider": a.Provider, "action": a.Action, "status": a.Status, "external_id": db.OrNull(a.ExternalID), "error": db.OrNull(a.Error)}
+	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: facts, Object: e})
+}

@@ -1,0 +1,208 @@
+package glsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/task"
+	"github.com/bursarhq/bursar/internal/treasury/connection"
+)
+
+const (
+	// waitMax bounds the pause after a failure of the general ledger.
+	waitMax = 5 * time.Minute
+	// givesUpAfter is after how many tries without progress a run fails.
+	givesUpAfter = 12
+)
+
+// work is a run in progress.
+type work struct {
+	*Service
+	run        Run
+	claim      *task.Claim
+	connection connection.Connection
+	provider   *Provider
+	open       func() Ledger
+	maker      *maker
+	ended      bool
+}
+
+// NewRunner returns the runner that executes runs in the background.
+func (s *Service) NewRunner(log *slog.Logger) *task.Runner {
+	return task.NewRunner(Task, s.db, log, s.Run)
+}
+
+// Run claims a run and executes it from where it is. It returns task.ErrClaimed if another worker has it. Failures of the general ledger are
+// stored with the run, and are no error.
+func (s *Service) Run(ctx context.Context, organizationID, runID string) error {
+	claim, err := Task.Claim(ctx, s.db, organizationID, runID)
+	if err != nil {
+		return err
+	}
+	w := &work{Service: s, claim: claim}
+	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		w.run, err = selectRun(ctx, tx, runID, "")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.run.userID, APIKeyID: w.run.apiKeyID})
+	return claim.Work(ctx, func(ctx context.Context) error {
+		err := w.do(ctx)
+		if err == nil || ctx.Err() != nil || errors.Is(err, task.ErrClaimed) {
+			return err
+		}
+		return w.fail(ctx, err)
+	}, func() bool { return w.ended })
+}
+
+// do executes the run.
+func (w *work) do(ctx context.Context) error {
+	if w.run.CancelRequested {
+		return w.end(ctx, Cancelled, "", AttemptCancelled)
+	}
+	opened, err := w.connections.OpenLedger(ctx, w.claim.OrganizationID, w.run.ConnectionID)
+	if err != nil {
+		return err
+	}
+	w.connection, w.provider = opened.Connection, w.providers[opened.Connection.Provider]
+	if w.provider == nil {
+		return fault.Conflictf("%s is not available on this node", opened.Connection.Provider)
+	}
+	w.open = w.provider.Open(opened)
+	if w.run.stage == planning {
+		if err := w.plan(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case w.run.CancelRequested:
+		return w.end(ctx, Cancelled, "", AttemptCancelled)
+	case w.run.Kind == Dry:
+		return w.end(ctx, Completed, "", Planned)
+	case w.stopped():
+		return w.end(ctx, Blocked, "", AttemptCancelled)
+	}
+	if err := w.send(ctx); err != nil {
+		return err
+	}
+	if w.run.CancelRequested {
+		return w.end(ctx, Cancelled, "", AttemptCancelled)
+	}
+	return w.end(ctx, Completed, "", AttemptCancelled)
+}
+
+// stopped reports whether a blocker prevents everything.
+func (w *work) stopped() bool {
+	for _, b := range w.run.Blockers {
+		if b.StopsRun {
+			return true
+		}
+	}
+	return false
+}
+
+// write runs a function in a database transaction that stores the progress of the run as well, if the claim is still held.
+func (w *work) write(ctx context.Context, do func(ctx context.Context, tx *db.Tx) error) error {
+	before := w.run
+	err := w.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		w.run = before
+		w.run.Counts = maps.Clone(before.Counts)
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		stored, err := selectRun(ctx, tx, w.run.ID, "{for_update}")
+		if err != nil {
+			return err
+		}
+		w.run.CancelRequested = stored.CancelRequested
+		if err := do(ctx, tx); err != nil {
+			return err
+		}
+		ours, err := saveRun(ctx, tx, w.claim, w.run)
+		if err == nil && !ours {
+			err = task.ErrClaimed
+		}
+		return err
+	})
+	if err != nil {
+		w.run = before
+	}
+	return err
+}
+
+// end stores that the run has ended. Attempts that were not begun get a status.
+func (w *work) end(ctx context.Context, status RunStatus, message string, rest AttemptStatus) error {
+	before := w.run
+	err := w.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		now := tx.Now()
+		w.run = before
+		w.run.Status, w.run.Error, w.run.FinishedAt = status, cut(message, errorMax), &now
+		if rest != Planned {
+			if err := endAttempts(ctx, tx, w.run.ID, rest); err != nil {
+				return err
+			}
+		}
+		audit.Record(ctx, tx, audit.Change{Action: resourceType + "." + string(status), ResourceType: resourceType, ResourceID: w.run.ID,
+			Before: before.facts(), After: w.run.facts(), Object: w.run})
+		ours, err := endRun(ctx, tx, w.claim, w.run)
+		if err == nil && !ours {
+			err = task.ErrClaimed
+		}
+		return err
+	})
+	w.ended = err == nil
+	return err
+}
+
+// fail records a failure. One that may pass is tried again after a pause.
+func (w *work) fail(ctx context.Context, because error) error {
+	kind, message := fault.KindOf(because), because.Error()
+	passes := kind == fault.Unavailable || kind == fault.RateLimited || kind == fault.Internal
+	if kind == fault.Internal {
+		message = "the run failed because of a fault of the service, see its log; it is tried again"
+	}
+	var err error
+	if passes && w.claim.Tries < givesUpAfter {
+		err = w.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			ours, err := postponeRun(ctx, tx, w.claim, w.run.ID, cut(message, errorMax), tx.Now().Add(w.pause(because)))
+			if err == nil && !ours {
+				err = task.ErrClaimed
+			}
+			return err
+		})
+		w.ended = err == nil
+	} else {
+		err = w.end(ctx, Failed, message, AttemptCancelled)
+	}
+	if kind == fault.Unauthorized && err == nil { // the synchronization finds out, and says so with the connection
+		_, _ = w.connections.RequestSync(ctx, w.run.ConnectionID)
+	}
+	if err == nil && kind == fault.Internal {
+		err = fmt.Errorf("%s %s: %w", noun, w.run.ID, because) // for the log
+	}
+	return err
+}
+
+// pause returns how long to wait after a failure: as long as the general ledger asks for, and longer after each try.
+func (w *work) pause(because error) time.Duration {
+	wait := min(waitMax, time.Second<<min(w.claim.Tries-1, 10))
+	var f *fault.Error
+	if errors.As(because, &f) {
+		wait = max(wait, f.RetryAfter)
+	}
+	return wait
+}
