@@ -68,7 +68,7 @@ func init() {
 // generalLedger returns the connection to a general ledger for the legal entity of the organization, without runs that are under way.
 func generalLedger(t *testing.T, n *apitest.Tenant) string {
 	t.Helper()
-	for c, err := range n.Client.Connections(t.Context()) {
+	for c, err := range n.Client.Connections(t.Context(), nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
