@@ -150,7 +150,6 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	}
 	entries, files := journal.NewService(d), imports.NewService(d)
 	bookings := booking.NewService(d, entries)
-	files.AfterImport = append(files.AfterImport, updateStatistics(d, log))
 	periods := period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices).
 		WithAdjustments(holdings.KeepAdjustments)
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
@@ -208,26 +207,31 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		config: c,
 		jobs:   sync.OnceValues(func() (*job.Queue, error) { return job.NewInserter(d) }),
 	}
-	if c.Secrets != nil { // without them no message can be queued
-		a.Identity.Send, a.Identity.QueueReset = a.queueMail, a.queueReset
-	}
-	a.Identity.Queue = func(ctx context.Context, tx *db.Tx, h identity.Happened) error { return a.queue(ctx, tx, h) }
-	a.OAuth.Queue = func(ctx context.Context, tx *db.Tx, j oauth.EndAuthorizations) error { return a.queue(ctx, tx, j) }
 	a.connectTeam()
-	connections.AfterSync = append(connections.AfterSync, a.classifyNew)
+	a.connectTransactions()
 	return a
 }
 
-// updateStatistics returns what updates the statistics of the database's planner after a large import.
-func updateStatistics(d *db.DB, log *slog.Logger) func(context.Context, imports.Import) error {
-	return func(ctx context.Context, i imports.Import) error {
-		if i.Counts.Created < analyzeMin {
-			return nil
-		}
-		if err := d.VacuumAnalyze(ctx, "transactions"); err != nil { // PostgreSQL does so itself some time later
-			log.Warn("the planner statistics of transactions were not updated after an import", "error", err)
-		}
+// connectTransactions decides what happens after transactions were imported, or read from a connection.
+func (a *App) connectTransactions() {
+	a.Imports.AfterImport = append(a.Imports.AfterImport, func(ctx context.Context, i imports.Import) error {
+		a.updateStatistics(ctx, i.Counts.Created)
 		return nil
+	})
+	a.Connections.AfterSync = append(a.Connections.AfterSync, a.classifyNew,
+		func(ctx context.Context, _ connection.Connection, r connection.Run) error {
+			a.updateStatistics(ctx, r.Counts.Created)
+			return nil
+		})
+}
+
+// updateStatistics updates the statistics of the database's planner if there are many new transactions.
+func (a *App) updateStatistics(ctx context.Context, created int64) {
+	if created < analyzeMin {
+		return
+	}
+	if err := a.DB.VacuumAnalyze(ctx, "transactions"); err != nil { // PostgreSQL does so itself some time later
+		a.log.Warn("the planner statistics of transactions were not updated", "error", err)
 	}
 }
 

@@ -20,6 +20,11 @@ import (
 // person has allowed: keys, invitations, webhook endpoints and further apps.
 func (a *App) connectTeam() {
 	a.Team = team.NewService(a.DB, a.Identity)
+	if a.config.Secrets != nil { // without them no message can be queued
+		a.Identity.Send, a.Identity.QueueReset = a.queueMail, a.queueReset
+	}
+	a.Identity.Queue = func(ctx context.Context, tx *db.Tx, h identity.Happened) error { return a.queue(ctx, tx, h) }
+	a.OAuth.Queue = func(ctx context.Context, tx *db.Tx, j oauth.EndAuthorizations) error { return a.queue(ctx, tx, j) }
 	a.Access.EndAuthorizations, a.Access.RequireAuthorization, a.Access.AuthorizationsHold = a.OAuth.EndOfUser, oauth.RequireActive, oauth.Hold
 	a.Access.RequireSession = a.Identity.RequireSession
 	a.Access.ForgetMember = func(userID string) {
