@@ -78,6 +78,34 @@ func (k *keyed) exec(statement string, args ...any) {
 	}))
 }
 
+// registered returns what the organization has registered at NetSuite.
+func (k *keyed) registered() string {
+	k.Helper()
+	type row struct {
+		Sealed string `db:"sealed"`
+	}
+	var r row
+	k.must(k.App.DB.ReadAcross(k.Context(), "a test", func(ctx context.Context, tx *db.Tx) (err error) {
+		r, err = db.One[row](ctx, tx, "registration", "SELECT sealed FROM provider_setups WHERE provider = 'netsuite'")
+		return err
+	}))
+	plain, err := k.server.Open(r.Sealed, k.tenant.Organization.ID, "netsuite")
+	k.must(err)
+	return plain.Reveal()
+}
+
+// addPasskeys adds passkeys of one person.
+func (k *keyed) addPasskeys(n int) {
+	k.Helper()
+	for i := range n {
+		id := fmt.Sprintf("credential-%03d", i)
+		sealed, err := k.server.Seal(secret.New("{}"), "passkey", "usr_1", id)
+		k.must(err)
+		k.exec("INSERT INTO passkeys (passkey_id, user_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, ?, ?, ?)", "psk_"+id,
+			"usr_1", id, "Laptop", sealed, time.Now().UTC())
+	}
+}
+
 // rotate rotates the key as another process does.
 func (k *keyed) rotate(ctx context.Context, r app.Rotation) (app.Rotated, error) {
 	r.Progress = k.Logf
@@ -113,9 +141,13 @@ func TestARotationSealsEverythingAgainWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		k := withKey(t, d)
+		k.addPasskeys(450) // more than are sealed together
 		first, err := k.server.State()
 		k.must(err)
 		before := k.under(first.Primary)
+		if before["passkeys"] != 451 {
+			t.Errorf("%d passkeys", before["passkeys"])
+		}
 		for title, n := range before {
 			if n == 0 && !strings.HasPrefix(title, "messages") {
 				t.Errorf("nothing is sealed of the kind %q", title)
@@ -196,14 +228,16 @@ func TestWhatIsWrittenDuringARotationStaysReadable(t *testing.T) {
 		wg.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				text := fmt.Sprintf("secret-%d", n)
-				if _, err := k.tenant.Client.SetUpProvider(ctx, "netsuite", client.SetUpProvider{ClientID: text, ClientSecret: text}); err != nil &&
-					ctx.Err() == nil {
-					t.Error(err)
+				_, err := k.tenant.Client.SetUpProvider(t.Context(), "netsuite", client.SetUpProvider{ClientID: text, ClientSecret: text})
+				k.must(err)
+				time.Sleep(3 * time.Millisecond)
+				if got := k.registered(); !strings.Contains(got, `"`+text+`"`) {
+					t.Errorf("a rotation has brought %s back, instead of %s", got, text)
 				}
 			}
 		})
-		for range 5 {
-			if _, err := k.rotate(t.Context(), app.Rotation{Settle: 50 * time.Millisecond}); err != nil {
+		for range 20 {
+			if _, err := k.rotate(t.Context(), app.Rotation{Settle: 20 * time.Millisecond}); err != nil {
 				t.Error(err)
 			}
 		}

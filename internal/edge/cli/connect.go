@@ -40,7 +40,7 @@ func (s *settings) connectAccount() *cobra.Command {
 		Example: "  bursar connect\n  bursar connect kraken --name \"Kraken main\" --legal-entity \"Acme Inc.\"\n" +
 			"  cat secret.txt | bursar connect kraken --field api_key=4R7c… --field api_secret=-\n" +
 			"  bursar connect coinbase --field api_key=organizations/… --field-file api_secret=key.pem\n" +
-			"  bursar connect ethereum --field address=0x52908400098527886E0F7030069857D2E4169EE7",
+			"  bursar connect bitcoin --field address=bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return s.runConnect(c, f, args) },
 	}

@@ -122,7 +122,7 @@ func TestThePolicyOfThePagesBlocksNothingThatTheyNeed(t *testing.T) {
 	b.Want("getComputedStyle(document.querySelector('.card')).borderTopWidth", "1px")
 	b.signInWithPassword()
 	for _, path := range []string{"/account", "/account/authenticator", "/account/passkeys/new", "/account/email", "/account/password",
-		"/confirm"} {
+		"/confirm", app.SetupPath + "?state=x"} {
 		b.open(path)
 		if got := b.Value("blocked.join('; ')"); got != "" {
 			t.Errorf("%s: %s", path, got)
