@@ -55,6 +55,8 @@ func inspectSourceBalances(ctx context.Context, tx *db.Tx, p period.Period, enti
 // balanceSample collects sources with their names.
 type balanceSample struct{ ids, names []string }
 
-func (s *balanceSample) add(id, name string) { s.ids, s.names = append(s.ids, id), append(s.names, name) }
+func (s *balanceSample) add(id, name string) {
+	s.ids, s.names = append(s.ids, id), append(s.names, name)
+}
 
 func (s *balanceSample) first() []string { return s.ids[:min(samplesMax, len(s.ids))] }
