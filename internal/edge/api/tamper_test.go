@@ -60,6 +60,7 @@ var unnoticed = map[string]string{
 	"cash_application_reports": progress,
 	"connections.credentials":  "it is encrypted, so that a change is noticed when it is decrypted",
 	"connections copied":       refused,
+	"reconciliations copied":   refused,
 	"invitations copied":       refused,
 	"webhook_cursors":          progress,
 	"webhook_replays":          progress,
