@@ -85,10 +85,12 @@ var treasuryTables = []Table{
 		Unlinked: map[string]string{"request_id": requestID}},
 	{Name: "stated_balances", Kind: Tenant, Owner: "treasury/observation",
 		References: []Link{{Column: "source_id", To: "sources", Ignored: observed}}},
-	{Name: "observed_balances", Kind: Tenant, Owner: "treasury/observation",
+	{Name: "observed_balances", Kind: Tenant, Owner: "treasury/observation", One: "observed balance", Many: "observed balances",
+		Example:   "asset_type",
 		Unaudited: "it repeats stated_balances, which are audited, as they were over time, and what people enter, which is audited then",
 		References: []Link{
-			{Column: "source_id", To: "sources", Ignored: observed},
+			// The import or the connection that stated a balance prevents the deletion itself.
+			{Column: "source_id", To: "sources", Blocks: "import_id IS NULL AND connection_id IS NULL"},
 			{Column: "connection_id", To: "connections"},
 			{Column: "import_id", To: "imports"},
 			{Column: "user_id", To: "users"},

@@ -23,14 +23,24 @@ INSERT INTO transaction_quantities
             CASE WHEN t.quantity IS NULL AND COALESCE(t.value_currency, '') <> t.asset_type THEN 1 ELSE 0 END AS unknown, 1 AS count
             FROM transactions t WHERE t.visibility = 0
         UNION ALL
-        SELECT f.organization_id, f.source_id, CASE WHEN f.fee_asset IN ('', f.asset_type) THEN f.asset_type ELSE f.fee_asset END, f.status, f.day,
-            {sqlite} '-' || f.fee, 0, CASE WHEN f.fee_asset IN ('', f.asset_type) THEN 0 ELSE 1 END FROM (
-            {postgres} 0 - f.fee, 0, CASE WHEN f.fee_asset IN ('', f.asset_type) THEN 0 ELSE 1 END FROM (
-            SELECT t.organization_id, t.source_id, t.asset_type, t.status, t.direction,
-                {sqlite} substr(t.transaction_date, 1, 10) AS day, COALESCE(json_extract(t.details, '$.crypto.fee_asset'), '') AS fee_asset, COALESCE(CASE WHEN json_extract(t.details, '$.crypto.fee') <> '0' THEN json_extract(t.details, '$.crypto.fee') END, CASE WHEN t.value_currency = t.asset_type THEN t.value_fee END) AS fee
-                {postgres} to_char(t.transaction_date AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, COALESCE(t.details::json -> 'crypto' ->> 'fee_asset', '') AS fee_asset, COALESCE(NULLIF((t.details::json -> 'crypto' ->> 'fee')::numeric, 0), CASE WHEN t.value_currency = t.asset_type THEN t.value_fee END) AS fee
+        SELECT o.organization_id, o.source_id, o.asset_type, o.status, o.day,
+            {sqlite} '-' || o.fee, 0, 0 FROM (
+            {postgres} 0 - o.fee, 0, 0 FROM (
+            SELECT t.organization_id, t.source_id, t.asset_type, t.status,
+                {sqlite} substr(t.transaction_date, 1, 10) AS day, COALESCE(CASE WHEN COALESCE(json_extract(t.details, '$.crypto.fee_asset'), '') IN ('', t.asset_type) THEN NULLIF(json_extract(t.details, '$.crypto.fee'), '0') END, CASE WHEN t.value_currency = t.asset_type THEN t.value_fee END) AS fee
+                {postgres} to_char(t.transaction_date AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, COALESCE(CASE WHEN COALESCE(t.details::json -> 'crypto' ->> 'fee_asset', '') IN ('', t.asset_type) THEN NULLIF((t.details::json -> 'crypto' ->> 'fee')::numeric, 0) END, CASE WHEN t.value_currency = t.asset_type THEN t.value_fee END) AS fee
+                FROM transactions t WHERE t.visibility = 0 AND t.direction = 'credit'
+                AND (t.quantity IS NOT NULL OR t.value_currency = t.asset_type)) o
+            WHERE o.fee IS NOT NULL
+        UNION ALL
+        SELECT f.organization_id, f.source_id, f.fee_asset, f.status, f.day,
+            {sqlite} '-' || f.fee, 0, 1 FROM (
+            {postgres} 0 - f.fee, 0, 1 FROM (
+            SELECT t.organization_id, t.source_id, t.asset_type, t.status,
+                {sqlite} substr(t.transaction_date, 1, 10) AS day, COALESCE(json_extract(t.details, '$.crypto.fee_asset'), '') AS fee_asset, NULLIF(json_extract(t.details, '$.crypto.fee'), '0') AS fee
+                {postgres} to_char(t.transaction_date AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, COALESCE(t.details::json -> 'crypto' ->> 'fee_asset', '') AS fee_asset, NULLIF((t.details::json -> 'crypto' ->> 'fee')::numeric, 0) AS fee
                 FROM transactions t WHERE t.visibility = 0) f
-            WHERE f.fee IS NOT NULL AND (f.direction = 'credit' OR f.fee_asset NOT IN ('', f.asset_type))
+            WHERE f.fee IS NOT NULL AND f.fee_asset NOT IN ('', f.asset_type)
     ) p GROUP BY p.organization_id, p.source_id, p.asset_type, p.day, p.status;
 
 -- Where an observed balance comes from: a file, a connection, or somebody who entered it.

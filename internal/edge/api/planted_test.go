@@ -106,7 +106,7 @@ var unmarked = map[string]string{
 	"idempotency_keys.rights": fixedValue, "legal_entities.short_disposal": fixedValue, "legal_entities.intercompany_basis": fixedValue,
 	"legal_entities.loans_out": fixedValue, "ledger_accounts.normal_balance": fixedValue, "period_closing_rates.applies_to": fixedValue,
 	"journal_entries.classification": fixedValue, "journal_lines.credit_or_debit": fixedValue, "transactions.type_before_spam": fixedValue,
-	"transaction_counts.facet": fixedValue, "spam_listings.verdict": fixedValue, "transaction_links.side": fixedValue,
+	"transaction_counts.facet": fixedValue, "transaction_quantities.day": figures, "spam_listings.verdict": fixedValue, "transaction_links.side": fixedValue,
 	"connection_syncs.stage": fixedValue, "connections.mode": fixedValue, "imports.preset": fixedValue, "lot_uses.term": fixedValue,
 
 	"period_closing_prices.rate_date": figures, "fx_rates.date": figures, "journal_lines.rates": figures, "imports.limited_to": figures,

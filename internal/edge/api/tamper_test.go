@@ -72,6 +72,7 @@ var unnoticed = map[string]string{
 	"transaction_originals":    "it is what a provider has sent about a transaction, which is audited; nothing is computed from it",
 	"cash_application_reports": progress,
 	"connections copied":       refused,
+	"reconciliations copied":   refused,
 	"invitations copied":       refused,
 	"webhook_cursors":          progress,
 	"webhook_replays":          progress,

@@ -37,7 +37,7 @@ func TestTheBooksMustHaveWhatSourcesStatedAtTheEndOfThePeriod(t *testing.T) {
 		w.Transact("2025-10-20 Bank out 30 USD : BILL against 2010")
 		differs := func(key, by string) {
 			w.Helper()
-			w.fails(key, readiness.CodeSourceBalances, 1, "the books differ from what sources stated, for 1 assets: Bank ("+by+" USD). GET "+
+			w.fails(key, readiness.CodeSourceBalances, 1, "the books differ from what sources stated, in 1 of their balances: Bank ("+by+" USD). GET "+
 				"/v1/sources/{source_id}/reconciliation explains the differences; correct them, or accept them with POST "+
 				"/v1/sources/{source_id}/reconciliations", bank.ID)
 		}

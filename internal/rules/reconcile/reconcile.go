@@ -182,11 +182,15 @@ func missing(asset string, s Step) Candidate {
 
 // explainStep returns what single transactions of a step explain of an amount, the latest first. With booked, only what is booked counts.
 func (in Input) explainStep(s Step, amount money.Decimal, booked bool) (out []Candidate) {
+	equal := map[string][]int{}
+	for n, t := range in.Transactions {
+		equal[t.Quantity.String()] = append(equal[t.Quantity.String()], n)
+	}
 	for n, t := range in.Transactions {
 		if !t.At.After(s.After) && !s.After.IsZero() || t.At.After(s.Until) || booked && !t.Booked {
 			continue
 		}
-		if twins := in.twinsOf(n, booked); len(twins) > 0 {
+		if twins := in.twinsOf(n, equal[t.Quantity.String()], booked); len(twins) > 0 {
 			if extra := superfluous(t.Quantity, amount, len(twins)); extra > 0 {
 				out = append(out, Candidate{Kind: Duplicate, Explains: amount, Step: s,
 					TransactionIDs: idsOf(append([]Transaction{t}, twins...)), Message: messageOfDuplicate(t, twins, extra)})
@@ -204,16 +208,17 @@ func (in Input) explainStep(s Step, amount money.Decimal, booked bool) (out []Ca
 	return out
 }
 
-// twinsOf returns the earlier ones of the transactions that look the same as one of them.
-func (in Input) twinsOf(n int, booked bool) (out []Transaction) {
+// twinsOf returns the transactions that look the same as one of them and are earlier; equal are those with its quantity.
+func (in Input) twinsOf(n int, equal []int, booked bool) (out []Transaction) {
 	t := in.Transactions[n]
 	if t.Quantity.IsZero() {
 		return nil
 	}
-	for m, o := range in.Transactions {
+	for _, m := range equal {
+		o := in.Transactions[m]
 		near := o.At.Sub(t.At).Abs() <= twinsWithin
 		earlier := o.At.Before(t.At) || o.At.Equal(t.At) && m > n
-		if m != n && near && earlier && o.Quantity.Equal(t.Quantity) && (!booked || o.Booked) {
+		if m != n && near && earlier && (!booked || o.Booked) {
 			out = append(out, o)
 		}
 	}

@@ -328,6 +328,11 @@ func TestObservedBalancesAreListedAndEntered(t *testing.T) {
 			ObservedAt: "2025-05-01T08:00:00Z"})
 		apitest.WantConflict(t, err, "stated by its provider or in a file", "4")
 		bank := s.n.NewSource(t, client.CreateSource{})
+		if _, err = s.n.Client.EnterObservedBalance(t.Context(), bank.ID, client.EnterObservedBalance{AssetType: "USD", Quantity: "9",
+			ObservedAt: "2025-05-01"}); err != nil {
+			t.Fatal(err)
+		}
+		apitest.WantConflict(t, s.n.Client.DeleteSource(t.Context(), bank.ID), "1 observed balance")
 		_, err = s.n.Client.EnterObservedBalance(t.Context(), bank.ID, client.EnterObservedBalance{AssetType: "ETH", Quantity: "9",
 			ObservedAt: "2999-05-01"})
 		apitest.WantError(t, "wrong in two ways", err, 400, []string{"asset_type", "observed_at"}, "future")
