@@ -155,10 +155,13 @@ func TestManyTransactionsTakeSeveralPages(t *testing.T) {
 	t.Parallel()
 	eachNode(t, func(h *history) {
 		for i := range 130 {
-			h.tx(evmtest.Tx{From: stranger, To: wallet, Value: big.NewInt(int64(i + 1)),
-				Logs: []evmtest.Log{h.Transfer(evmtest.USDC, stranger, wallet, 1)}})
+			tx := evmtest.Tx{From: stranger, To: wallet, Value: big.NewInt(int64(i + 1))}
+			if i%2 == 0 {
+				tx.Logs = []evmtest.Log{h.Transfer(evmtest.USDC, stranger, wallet, 1)}
+			}
+			h.tx(tx)
 		}
-		if _, added := h.sync(); added != 261 || len(h.read) != 261 {
+		if _, added := h.sync(); added != 1+130+65 || len(h.read) != added {
 			t.Errorf("%d records were read, %d of them once", added, len(h.read))
 		}
 		h.balanced()
