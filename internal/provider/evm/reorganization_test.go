@@ -320,7 +320,8 @@ func TestContractsThatAnnounceTheCoinItselfAreNoTokens(t *testing.T) {
 	for contract, c := range map[string]evm.Connector{"0x0000000000000000000000000000000000001010": evm.Polygon,
 		"0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000": evm.Optimism} {
 		h := begin(t, c, func(s *evmtest.Server) { s.ChainID = map[evm.Connector]int64{evm.Polygon: 137, evm.Optimism: 10}[c] })
-		paid := h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1"), Logs: []evmtest.Log{h.Transfer(contract, stranger, wallet, 1)}})
+		paid := h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1"),
+			Logs: []evmtest.Log{h.Transfer(contract, stranger, wallet, 1)}})
 		h.sync()
 		if got := h.of(paid); len(got) != 1 {
 			t.Errorf("%v", got)
