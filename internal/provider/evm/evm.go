@@ -182,16 +182,9 @@ func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider
 	if err != nil {
 		return out, err
 	}
-	chain, code := int64(0), ""
-	if err := n.must(ctx, numberOf("eth_chainId", nil, &chain), textOf("eth_getCode", []any{w.address, "latest"}, &code)); err != nil {
+	code := ""
+	if err := n.must(ctx, textOf("eth_getCode", []any{w.address, "latest"}, &code)); err != nil {
 		return out, err
-	}
-	if c.id != 0 && chain != c.id {
-		return out, fault.Conflictf("the node is one of the chain %d and not of %s, which is %d: check its address", chain, c.title, c.id)
-	}
-	out = provider.Account{ID: w.address, Name: checksummed(w.address)}
-	if c.id == 0 {
-		out.ID = strconv.FormatInt(chain, 10) + ":" + w.address
 	}
 	r := reader{client: n, wallet: w}
 	if err := r.head(ctx); err != nil {
@@ -202,6 +195,10 @@ func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider
 	}
 	if err := r.learn(ctx, r.final); err != nil {
 		return out, err
+	}
+	out = provider.Account{ID: w.address, Name: checksummed(w.address)}
+	if c.id == 0 {
+		out.ID = strconv.FormatInt(r.at.Chain, 10) + ":" + w.address
 	}
 	switch {
 	case r.at.Trace == traceNone:

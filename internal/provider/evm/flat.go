@@ -3,6 +3,7 @@ package evm
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +158,7 @@ func (r *reader) filter(ctx context.Context, p *page) (large bool, err error) {
 func (r *reader) reverted(ctx context.Context, hashes map[string]bool) (map[string][]string, error) {
 	out := map[string][]string{}
 	var calls []*call
-	for hash := range hashes {
+	for _, hash := range slices.Sorted(maps.Keys(hashes)) {
 		calls = append(calls, &call{method: "trace_transaction", params: []any{hash}, read: func(raw json.RawMessage) error {
 			var all []flat
 			if err := readFlat(raw, &all); err != nil {

@@ -24,7 +24,7 @@ const (
 func (r *reader) complete(ctx context.Context, p *page) error {
 	p.executed = map[string]executed{}
 	var calls []*call
-	for hash := range p.hashes {
+	for _, hash := range p.inOrder() {
 		e := executed{body: p.bodies[hash]}
 		if e.Hash == "" {
 			calls = append(calls, &call{method: "eth_getTransactionByHash", params: []any{hash}, read: func(raw json.RawMessage) (err error) {
@@ -58,6 +58,13 @@ func (r *reader) complete(ctx context.Context, p *page) error {
 		return err
 	}
 	return r.compare(p)
+}
+
+// inOrder returns the hashes of transactions in the order of their blocks.
+func (p *page) inOrder() []string {
+	return slices.SortedFunc(maps.Keys(p.hashes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.hashes[a], p.hashes[b]), cmp.Compare(p.executed[a].Index, p.executed[b].Index), strings.Compare(a, b))
+	})
 }
 
 // headers returns the calls that read blocks that are missing, and a function that keeps these.
@@ -143,10 +150,10 @@ func (r *reader) add(ctx context.Context, p *page) error {
 		return err
 	}
 	var out []placed
-	for hash, n := range p.hashes {
+	for _, hash := range p.inOrder() {
 		e := p.executed[hash]
 		for _, l := range r.legs(p, e, all) {
-			out = r.place(out, p, l, e, n)
+			out = r.place(out, p, l, e, p.hashes[hash])
 		}
 	}
 	for _, f := range p.frames {

@@ -120,6 +120,9 @@ func TestANodeThatDoesNotKnowWhatIsFinal(t *testing.T) {
 	if requests, _ := h.sync(); requests > 6 {
 		t.Errorf("%d requests", requests)
 	}
+	if requests, _ := h.sync(); requests != 1 {
+		t.Errorf("%d requests with nothing new", requests)
+	}
 }
 
 func TestRangesAreHalvedAndGrowAgain(t *testing.T) {
@@ -144,6 +147,43 @@ func TestRangesAreHalvedAndGrowAgain(t *testing.T) {
 			}
 			h.balanced()
 		})
+	}
+}
+
+// A page ends when it has found many blocks, and another one follows.
+func TestManyTransactionsTakeSeveralPages(t *testing.T) {
+	t.Parallel()
+	eachNode(t, func(h *history) {
+		for i := range 130 {
+			tx := evmtest.Tx{From: stranger, To: wallet, Value: big.NewInt(int64(i + 1))}
+			if i%2 == 0 {
+				tx.Logs = []evmtest.Log{h.Transfer(evmtest.USDC, stranger, wallet, 1)}
+			}
+			h.tx(tx)
+		}
+		if _, added := h.sync(); added != 1+130+65 || len(h.read) != added {
+			t.Errorf("%d records were read, %d of them once", added, len(h.read))
+		}
+		h.balanced()
+	})
+}
+
+func TestTheBalanceIsThatOfTheLastBlockThatWasRead(t *testing.T) {
+	t.Parallel()
+	h := begin(t, evm.Ethereum)
+	h.sync()
+	h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1")})
+	got, err := h.connector.Balances(t.Context(), h.session())
+	if err != nil || len(got) != 1 || got[0].Amount.String() != "10" {
+		t.Errorf("%+v %v", got, err)
+	}
+	h.Archive = false
+	for range 9 {
+		h.Mine(start, nil)
+	}
+	got, err = h.connector.Balances(t.Context(), h.session())
+	if err != nil || len(got) != 1 || got[0].Amount.String() != "11" {
+		t.Errorf("without the state: %+v %v", got, err)
 	}
 }
 
@@ -210,10 +250,10 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		`{"code":-32000,"message":"header not found"}`:                                          fault.Unavailable,
 		`{"code":-32000,"message":"invalid api key"}`:                                           fault.Unauthorized,
 		`{"code":-32602,"message":"invalid argument 0: json: cannot unmarshal"}`:                fault.Conflict,
-		`{"code":-32601,"message":"the method eth_chainId does not exist/is not available"}`:    fault.Conflict,
+		`{"code":-32601,"message":"the method eth_getCode does not exist/is not available"}`:    fault.Conflict,
 	} {
 		h := begin(t, evm.Ethereum)
-		h.FailAt(1, providertest.Status(200, "", "", `[{"jsonrpc":"2.0","id":1,"error":`+text+`},{"jsonrpc":"2.0","id":2,"result":"0x"}]`))
+		h.FailAt(1, providertest.Status(200, "", "", `{"jsonrpc":"2.0","id":1,"error":`+text+`}`))
 		if _, err := h.connector.Check(t.Context(), h.session()); fault.KindOf(err) != want {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -280,7 +320,8 @@ func TestContractsThatAnnounceTheCoinItselfAreNoTokens(t *testing.T) {
 	for contract, c := range map[string]evm.Connector{"0x0000000000000000000000000000000000001010": evm.Polygon,
 		"0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000": evm.Optimism} {
 		h := begin(t, c, func(s *evmtest.Server) { s.ChainID = map[evm.Connector]int64{evm.Polygon: 137, evm.Optimism: 10}[c] })
-		paid := h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1"), Logs: []evmtest.Log{h.Transfer(contract, stranger, wallet, 1)}})
+		paid := h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1"),
+			Logs: []evmtest.Log{h.Transfer(contract, stranger, wallet, 1)}})
 		h.sync()
 		if got := h.of(paid); len(got) != 1 {
 			t.Errorf("%v", got)

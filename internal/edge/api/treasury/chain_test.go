@@ -46,7 +46,8 @@ func TestAWalletOnAChainIsRead(t *testing.T) {
 			node.Transfer(fake, evmtest.Stranger, evmtest.Wallet, 7_000_000)}})
 		mine(evmtest.Tx{From: evmtest.Wallet, To: evmtest.Stranger, Value: evmtest.Wei("1")})
 		fields := node.Credentials()
-		c, err := n.Client.CreateConnection(ctx, client.CreateConnection{Provider: "ethereum", Address: fields["address"], RPCURL: fields["rpc_url"]})
+		c, err := n.Client.CreateConnection(ctx, client.CreateConnection{Provider: "ethereum", Address: fields["address"],
+			RPCURL: fields["rpc_url"]})
 		if err != nil {
 			t.Fatal(err)
 		}
