@@ -206,11 +206,16 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	if c.Secrets != nil { // without them no message can be queued
 		a.Identity.Send, a.Identity.QueueReset = a.queueMail, a.queueReset
 	}
-	a.Identity.Queue = func(ctx context.Context, tx *db.Tx, h identity.Happened) error { return a.queue(ctx, tx, h) }
-	a.OAuth.Queue = func(ctx context.Context, tx *db.Tx, j oauth.EndAuthorizations) error { return a.queue(ctx, tx, j) }
+	a.queueForPeople()
 	a.connectTeam()
 	connections.AfterSync = append(connections.AfterSync, a.classifyNew)
 	return a
+}
+
+// queueForPeople lets what happens to people and apps leave jobs.
+func (a *App) queueForPeople() {
+	a.Identity.Queue = func(ctx context.Context, tx *db.Tx, h identity.Happened) error { return a.queue(ctx, tx, h) }
+	a.OAuth.Queue = func(ctx context.Context, tx *db.Tx, j oauth.EndAuthorizations) error { return a.queue(ctx, tx, j) }
 }
 
 // updateStatistics returns what updates the statistics of the database's planner after a large import.

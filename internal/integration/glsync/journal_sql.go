@@ -76,7 +76,8 @@ func (r *journalRow) settle() {
 var journalColumns = "SELECT " + db.Columns[journalRow]() + " FROM gl_journals WHERE organization_id = @org"
 
 func selectJournals(ctx context.Context, tx *db.Tx, book string, entryIDs []string) ([]journalRow, error) {
-	return db.All[journalRow](ctx, tx, journalColumns+" AND book = ? AND journal_entry_id {any} ORDER BY journal_entry_id, part", book, entryIDs)
+	return db.All[journalRow](ctx, tx, journalColumns+" AND book = ? AND journal_entry_id {any} ORDER BY journal_entry_id, part", book,
+		entryIDs)
 }
 
 // journalPosition is a place in the order of dates and numbers.
@@ -87,7 +88,8 @@ type journalPosition struct {
 }
 
 // selectJournalsAfter reads what was sent in a range of dates, YYYY-MM-DD, of which each may be empty, after a position.
-func selectJournalsAfter(ctx context.Context, tx *db.Tx, book, from, through string, after journalPosition, limit int) ([]journalRow, error) {
+func selectJournalsAfter(ctx context.Context, tx *db.Tx, book, from, through string, after journalPosition, limit int) ([]journalRow,
+	error) {
 	q := db.Select(journalColumns).And("book = ?", book).And("(entry_date, number, part) > (?, ?, ?)", after.date, after.number, after.part).
 		And("state <> 'absent'")
 	if from != "" {
