@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +78,7 @@ func TestARunIsBlockedUntilAllAccountsAreMapped(t *testing.T) {
 			b.Error("something was sent")
 		}
 		b.change(func(l *ledgertest.Books) { l.Accounts[2].Active = true })
-		_, err := b.Client.SyncJournalEntry(b.T.Context(), fee.ID, "")
+		_, err := b.Client.SyncJournalEntry(b.T.Context(), fee.ID, client.SyncJournalEntry{})
 		apitest.WantConflict(b.T, err, fee.SequenceNumber, "6210", "not mapped")
 		b.set("6210", "Network fees")
 		b.execute(client.CreateGLSyncRun{})
@@ -174,7 +175,7 @@ func TestARunCanBeCancelledAndTheNextOneSendsTheRest(t *testing.T) {
 				b.Errorf("%s: %d journals", e.SequenceNumber, len(b.stored(e)))
 			}
 		}
-		waiting, err := b.Client.SyncJournalEntry(b.T.Context(), all[0].ID, b.connection.ID)
+		waiting, err := b.Client.SyncJournalEntry(b.T.Context(), all[0].ID, client.SyncJournalEntry{ConnectionID: b.connection.ID})
 		b.must(err)
 		if got, err := b.Client.CancelGLSyncRun(b.T.Context(), waiting.ID); err != nil || got.Status != "cancelled" {
 			b.Errorf("%+v %v", got, err)
@@ -192,7 +193,7 @@ func TestAnotherConnectionToTheSameGeneralLedgerSendsNothingTwice(t *testing.T) 
 		_, err = b.Client.CreateGLSyncRun(b.T.Context(), client.CreateGLSyncRun{})
 		apitest.WantConflict(b.T, err, "no general ledger is connected")
 		b.connection = b.ConnectRillet(b.T, client.CreateConnection{})
-		for a, err := range b.Client.GLAccounts(b.T.Context(), b.connection.ID) {
+		for a, err := range b.Client.GLAccounts(b.T.Context(), url.Values{"connection_id": {b.connection.ID}}) {
 			b.must(err)
 			b.gl[a.Name] = a.ID
 		}
