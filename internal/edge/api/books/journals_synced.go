@@ -17,7 +17,7 @@ func (h handlers) withSynced(ctx context.Context, all []journal.Guided) error {
 	}
 	found, err := h.app.GeneralLedger.Markers(ctx, actor.From(ctx).OrganizationID, ids)
 	for i := range all {
-		all[i].Synced = found[all[i].ID]
+		all[i].AddSynced(found[all[i].ID])
 	}
 	return err
 }
