@@ -132,3 +132,18 @@ func selectLatest(ctx context.Context, tx *db.Tx, entryIDs []string) ([]attemptR
 		WHERE b.organization_id = @org AND b.journal_entry_id = a.journal_entry_id AND b.attempted_at IS NOT NULL
 		AND (b.attempted_at, b.gl_sync_attempt_id) > (a.attempted_at, a.gl_sync_attempt_id))`, entryIDs)
 }
+
+type unsentRow struct {
+	ID     string `db:"journal_entry_id"`
+	Number int64  `db:"number"`
+}
+
+// selectUnsent reads the posted entries of a legal entity in a period that have a value and are in no general ledger.
+func selectUnsent(ctx context.Context, tx *db.Tx, periodID, legalEntityID string) ([]unsentRow, error) {
+	return db.All[unsentRow](ctx, tx, `SELECT e.journal_entry_id, e.number FROM journal_entries e WHERE e.organization_id = @org
+		AND e.accounting_period_id = ? AND e.legal_entity_id = ? AND e.status = 'posted'
+		AND NOT EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org AND j.journal_entry_id = e.journal_entry_id
+			AND j.external_id IS NOT NULL)
+		AND EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
+			AND l.base_amount <> 0) ORDER BY e.number`, periodID, legalEntityID)
+}

@@ -57,6 +57,30 @@ func TestAnEntryThatIsUnpostedIsRemovedAndOneThatIsPostedAnewIsReplaced(t *testi
 	})
 }
 
+func TestAPeriodWarnsOfEntriesThatAreNotInTheGeneralLedger(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		all := b.sales(2)
+		check := func() (out client.ReadinessCheck) {
+			r, err := b.Client.AccountingPeriodReadiness(b.T.Context(), b.Period(b.T, "2026-01").ID, "")
+			b.must(err)
+			for _, c := range r.Checks {
+				if c.Code == "gl_sync" {
+					return c
+				}
+			}
+			b.Fatal("there is no such check")
+			return out
+		}
+		if c := check(); c.Status != "warn" || c.Count != 2 || !strings.Contains(c.Message, all[0].SequenceNumber) {
+			b.Errorf("%+v", c)
+		}
+		b.execute(client.CreateGLSyncRun{})
+		if c := check(); c.Status != "pass" || c.Count != 0 {
+			b.Errorf("%+v", c)
+		}
+	})
+}
+
 func TestARunIsBlockedUntilAllAccountsAreMapped(t *testing.T) {
 	eachBooks(t, func(b *books) {
 		all := b.sales(2)
