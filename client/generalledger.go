@@ -140,15 +140,15 @@ type CreateGLSyncRun struct {
 	Check              bool     `json:"check,omitempty"`
 }
 
-// GLAccounts iterates over the accounts of the general ledger of a connection, or of all if the id is empty.
-func (c *Client) GLAccounts(ctx context.Context, connectionID string) iter.Seq2[GLAccount, error] {
-	return each[GLAccount](ctx, c, "/v1/gl-accounts", ofConnection(connectionID))
+// GLAccounts iterates over the accounts of general ledgers. The query takes the filters of GET /v1/gl-accounts.
+func (c *Client) GLAccounts(ctx context.Context, query url.Values) iter.Seq2[GLAccount, error] {
+	return each[GLAccount](ctx, c, "/v1/gl-accounts", query)
 }
 
-// GLMappings iterates over ledger accounts with what stands for them in the general ledger of a connection. The id may be empty if there is
-// one only.
-func (c *Client) GLMappings(ctx context.Context, connectionID string) iter.Seq2[GLMapping, error] {
-	return each[GLMapping](ctx, c, "/v1/gl-mappings", ofConnection(connectionID))
+// GLMappings iterates over ledger accounts with what stands for them in a general ledger. The query takes the filters of
+// GET /v1/gl-mappings.
+func (c *Client) GLMappings(ctx context.Context, query url.Values) iter.Seq2[GLMapping, error] {
+	return each[GLMapping](ctx, c, "/v1/gl-mappings", query)
 }
 
 // SetGLMapping maps a ledger account to an account of a general ledger.
@@ -166,9 +166,9 @@ func (c *Client) CreateGLSyncRun(ctx context.Context, run CreateGLSyncRun) (GLSy
 	return post[GLSyncRun](ctx, c, "/v1/gl-sync-runs", run)
 }
 
-// GLSyncRuns iterates over the runs for a general ledger, the newest first, or over all if the id of the connection is empty.
-func (c *Client) GLSyncRuns(ctx context.Context, connectionID string) iter.Seq2[GLSyncRun, error] {
-	return each[GLSyncRun](ctx, c, "/v1/gl-sync-runs", ofConnection(connectionID))
+// GLSyncRuns iterates over the runs, the newest first. The query takes the filters of GET /v1/gl-sync-runs.
+func (c *Client) GLSyncRuns(ctx context.Context, query url.Values) iter.Seq2[GLSyncRun, error] {
+	return each[GLSyncRun](ctx, c, "/v1/gl-sync-runs", query)
 }
 
 // GLSyncRun returns a run.
@@ -177,8 +177,8 @@ func (c *Client) GLSyncRun(ctx context.Context, id string) (GLSyncRun, error) {
 }
 
 // GLSyncResults iterates over what a run does with entries, in the order in which it does so.
-func (c *Client) GLSyncResults(ctx context.Context, id string) iter.Seq2[GLSyncResult, error] {
-	return each[GLSyncResult](ctx, c, glSyncRunPath(id)+"/results", nil)
+func (c *Client) GLSyncResults(ctx context.Context, id string, query url.Values) iter.Seq2[GLSyncResult, error] {
+	return each[GLSyncResult](ctx, c, glSyncRunPath(id)+"/results", query)
 }
 
 // CancelGLSyncRun ends a run. What is being sent is waited for, and stays.
@@ -186,20 +186,14 @@ func (c *Client) CancelGLSyncRun(ctx context.Context, id string) (GLSyncRun, err
 	return post[GLSyncRun](ctx, c, glSyncRunPath(id)+"/cancel", nil)
 }
 
-// SyncJournalEntry creates a run that sends one entry. The id of the connection may be empty if there is one only.
-func (c *Client) SyncJournalEntry(ctx context.Context, id, connectionID string) (GLSyncRun, error) {
-	body := map[string]string{}
-	if connectionID != "" {
-		body["connection_id"] = connectionID
-	}
-	return post[GLSyncRun](ctx, c, "/v1/journal-entries/"+url.PathEscape(id)+"/sync", body)
+// SyncJournalEntry says where an entry is sent to. It may be empty if there is one general ledger only.
+type SyncJournalEntry struct {
+	ConnectionID string `json:"connection_id,omitempty"`
 }
 
-func ofConnection(id string) url.Values {
-	if id == "" {
-		return nil
-	}
-	return url.Values{"connection_id": {id}}
+// SyncJournalEntry creates a run that sends one entry.
+func (c *Client) SyncJournalEntry(ctx context.Context, id string, to SyncJournalEntry) (GLSyncRun, error) {
+	return post[GLSyncRun](ctx, c, "/v1/journal-entries/"+url.PathEscape(id)+"/sync", to)
 }
 
 func glSyncRunPath(id string) string { return "/v1/gl-sync-runs/" + url.PathEscape(id) }

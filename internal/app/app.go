@@ -150,13 +150,13 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	}
 	entries, files := journal.NewService(d), imports.NewService(d)
 	bookings := booking.NewService(d, entries)
-	periods := period.NewService(d, readiness.Checks()...).WithTransit(holdings.InTransit).WithPrices(holdings.KeepPrices).
-		WithAdjustments(holdings.KeepAdjustments)
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
 	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo).WithReserved(application.ReservedBy)
 	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate, Proxy: c.Proxy},
 		invoices)
 	connections, ledgers := newConnections(d, c, processor)
+	periods := period.NewService(d, append(readiness.Checks(), ledgers.InspectPeriod)...).WithTransit(holdings.InTransit).
+		WithPrices(holdings.KeepPrices).WithAdjustments(holdings.KeepAdjustments)
 	events := feed.NewService(d)
 	hooks := webhook.NewService(d, c.Secrets, webhook.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy}).WithTypes(events.Types)
 	applications := application.NewService(d, entries, bookings, applicationRules).WithProcessor(processor.Report(connections))

@@ -21,8 +21,8 @@ type Position struct {
 	Number int64
 }
 
-// PostedAfter returns the posted entries of a scope after a position, in the order of their dates and numbers, whatever the actor may see. Opening
-// balances are left out. It runs in the caller's transaction.
+// PostedAfter returns the posted entries of a scope after a position, in the order of their dates and numbers, whatever the actor may see.
+// Opening balances are left out. It runs in the caller's transaction.
 func PostedAfter(ctx context.Context, tx *db.Tx, s Scope, after Position, limit int) ([]Entry, error) {
 	if after.Date.IsZero() {
 		after.Date = period.OpeningDate

@@ -33,6 +33,14 @@ type Guided struct {
 	Guidance Guidance
 }
 
+// AddSynced adds what general ledgers have of the entry.
+func (g *Guided) AddSynced(s *Synced) {
+	if g.Synced = s; s != nil && s.Present && g.Status == Draft {
+		g.Guidance.Warnings = append(g.Guidance.Warnings, "the entry is in the general ledger: the next sync run removes it there, "+
+			"unless it is posted again as it was")
+	}
+}
+
 // withGuidance adds what is not stored to an entry: guidance, base currencies and, for a draft, the period of its date, which may
 // have been created after the draft.
 func withGuidance(e Entry, b *snapshot.Books) Guided {

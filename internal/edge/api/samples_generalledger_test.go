@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"maps"
+	"net/url"
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
@@ -73,7 +74,7 @@ func generalLedger(t *testing.T, n *apitest.Tenant) string {
 			t.Fatal(err)
 		}
 		if c.Provider == "rillet" && c.Status == "active" {
-			for r, err := range n.Client.GLSyncRuns(t.Context(), c.ID) {
+			for r, err := range n.Client.GLSyncRuns(t.Context(), url.Values{"connection_id": {c.ID}}) {
 				if err == nil && r.FinishedAt == nil {
 					_, err = n.Client.CancelGLSyncRun(t.Context(), r.ID)
 				}
@@ -90,7 +91,7 @@ func generalLedger(t *testing.T, n *apitest.Tenant) string {
 // generalLedgerAccount returns an account of a general ledger that entries can be sent to.
 func generalLedgerAccount(t *testing.T, n *apitest.Tenant, connectionID string) string {
 	t.Helper()
-	for a, err := range n.Client.GLAccounts(t.Context(), connectionID) {
+	for a, err := range n.Client.GLAccounts(t.Context(), url.Values{"connection_id": {connectionID}}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,7 @@ import (
 	"github.com/bursarhq/bursar/docs/guides"
 	"github.com/bursarhq/bursar/internal/app/demo"
 	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -36,6 +38,7 @@ import (
 	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
+	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
@@ -237,6 +240,19 @@ func takesKey(a *api.API, operation string) bool {
 	})
 }
 
+// sendToLedger reads the accounts of the general ledger, if they were not, and executes the run {{run}}, if there is one.
+func (c *capture) sendToLedger(t *testing.T) {
+	t.Helper()
+	for _, err := range []error{
+		c.service.App.Connections.Run(t.Context(), c.organizationID, c.values["ledger"]),
+		c.service.App.GeneralLedger.Run(t.Context(), c.organizationID, c.values["run"]),
+	} {
+		if err != nil && !errors.Is(err, task.ErrClaimed) && fault.KindOf(err) != fault.NotFound {
+			t.Fatal(err)
+		}
+	}
+}
+
 // work runs the background tasks of a kind until all are finished.
 func (c *capture) work(t *testing.T, kind string) {
 	t.Helper()
@@ -251,6 +267,9 @@ func (c *capture) work(t *testing.T, kind string) {
 		return
 	case "app":
 		c.service.Connect(t, c.owner, actor.ScopeRead)
+		return
+	case "general ledger":
+		c.sendToLedger(t)
 		return
 	}
 	runner, path := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler)), "/v1/imports"

@@ -35,8 +35,9 @@ func upsertBooks(ctx context.Context, tx *db.Tx, connectionID string, b books) e
 	if warnings == nil {
 		warnings = []string{}
 	}
-	return db.Upsert(ctx, tx, "gl_charts", []booksRow{{connectionID, b.Currency, b.Foreign, db.OrNull(b.LockedThrough), encode(warnings),
-		b.ReadAt}}, `ON CONFLICT (organization_id, connection_id) DO UPDATE SET currency = excluded.currency,
+	return db.Upsert(ctx, tx, "gl_charts", []booksRow{{ConnectionID: connectionID, Currency: b.Currency, Foreign: b.Foreign,
+		LockedThrough: db.OrNull(b.LockedThrough), Warnings: encode(warnings), ReadAt: b.ReadAt}},
+		`ON CONFLICT (organization_id, connection_id) DO UPDATE SET currency = excluded.currency,
 		takes_foreign = excluded.takes_foreign, locked_through = excluded.locked_through, warnings = excluded.warnings,
 		read_at = excluded.read_at`)
 }
@@ -44,7 +45,8 @@ func upsertBooks(ctx context.Context, tx *db.Tx, connectionID string, b books) e
 func selectBooks(ctx context.Context, tx *db.Tx, connectionID string) (books, error) {
 	r, err := db.One[booksRow](ctx, tx, "chart of accounts", "SELECT "+db.Columns[booksRow]()+
 		" FROM gl_charts WHERE organization_id = @org AND connection_id = ?", connectionID)
-	return books{r.Currency, r.Foreign, db.OrEmpty(r.LockedThrough), decode[[]string](r.Warnings), r.ReadAt}, err
+	return books{Currency: r.Currency, Foreign: r.Foreign, LockedThrough: db.OrEmpty(r.LockedThrough),
+		Warnings: decode[[]string](r.Warnings), ReadAt: r.ReadAt}, err
 }
 
 type accountRow struct {
@@ -104,8 +106,9 @@ func upsertAccounts(ctx context.Context, tx *db.Tx, all []Account) error {
 	}
 	rows := make([]accountRow, len(all))
 	for n, a := range all {
-		rows[n] = accountRow{a.ID, a.ConnectionID, a.ExternalID, db.OrNull(a.Code), a.Name, db.OrNull(a.Type), db.OrNull(a.Currency), a.Active,
-			db.OrNull(a.Refusal), a.search(), a.CreatedAt, a.UpdatedAt}
+		rows[n] = accountRow{ID: a.ID, ConnectionID: a.ConnectionID, ExternalID: a.ExternalID, Code: db.OrNull(a.Code), Name: a.Name,
+			Type: db.OrNull(a.Type), Currency: db.OrNull(a.Currency), Active: a.Active, Refusal: db.OrNull(a.Refusal), Search: a.search(),
+			CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt}
 	}
 	return db.Upsert(ctx, tx, "gl_accounts", rows, `ON CONFLICT (organization_id, gl_account_id) DO UPDATE SET code = excluded.code,
 		name = excluded.name, account_type = excluded.account_type, currency = excluded.currency, is_active = excluded.is_active,

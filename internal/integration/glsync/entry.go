@@ -50,8 +50,8 @@ func (m *maker) covered(e journal.Entry) (lines []journal.Line, part string) {
 	return lines, part
 }
 
-// build returns the journal for a posted entry, in the base currency of its legal entity, without a key, and what speaks against it. It has no
-// lines if nothing of the entry has a value in that currency.
+// build returns the journal for a posted entry, in the base currency of its legal entity, without a key, and what speaks against it. It has
+// no lines if nothing of the entry has a value in that currency.
 func (m *maker) build(e journal.Entry) (j Journal, part string, problems []Blocker) {
 	lines, part := m.covered(e)
 	j = Journal{Number: e.SequenceNumber(), Date: calendar.DateOf(e.AccountingDate, m.books.Zone), Memo: e.Memo}

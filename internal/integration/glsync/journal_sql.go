@@ -76,7 +76,8 @@ func (r *journalRow) settle() {
 var journalColumns = "SELECT " + db.Columns[journalRow]() + " FROM gl_journals WHERE organization_id = @org"
 
 func selectJournals(ctx context.Context, tx *db.Tx, book string, entryIDs []string) ([]journalRow, error) {
-	return db.All[journalRow](ctx, tx, journalColumns+" AND book = ? AND journal_entry_id {any} ORDER BY journal_entry_id, part", book, entryIDs)
+	return db.All[journalRow](ctx, tx, journalColumns+" AND book = ? AND journal_entry_id {any} ORDER BY journal_entry_id, part", book,
+		entryIDs)
 }
 
 // journalPosition is a place in the order of dates and numbers.
@@ -87,7 +88,8 @@ type journalPosition struct {
 }
 
 // selectJournalsAfter reads what was sent in a range of dates, YYYY-MM-DD, of which each may be empty, after a position.
-func selectJournalsAfter(ctx context.Context, tx *db.Tx, book, from, through string, after journalPosition, limit int) ([]journalRow, error) {
+func selectJournalsAfter(ctx context.Context, tx *db.Tx, book, from, through string, after journalPosition, limit int) ([]journalRow,
+	error) {
 	q := db.Select(journalColumns).And("book = ?", book).And("(entry_date, number, part) > (?, ?, ?)", after.date, after.number, after.part).
 		And("state <> 'absent'")
 	if from != "" {
@@ -129,4 +131,19 @@ func selectLatest(ctx context.Context, tx *db.Tx, entryIDs []string) ([]attemptR
 		AND a.journal_entry_id {any} AND a.attempted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM gl_sync_attempts b
 		WHERE b.organization_id = @org AND b.journal_entry_id = a.journal_entry_id AND b.attempted_at IS NOT NULL
 		AND (b.attempted_at, b.gl_sync_attempt_id) > (a.attempted_at, a.gl_sync_attempt_id))`, entryIDs)
+}
+
+type unsentRow struct {
+	ID     string `db:"journal_entry_id"`
+	Number int64  `db:"number"`
+}
+
+// selectUnsent reads the posted entries of a legal entity in a period that have a value and are in no general ledger.
+func selectUnsent(ctx context.Context, tx *db.Tx, periodID, legalEntityID string) ([]unsentRow, error) {
+	return db.All[unsentRow](ctx, tx, `SELECT e.journal_entry_id, e.number FROM journal_entries e WHERE e.organization_id = @org
+		AND e.accounting_period_id = ? AND e.legal_entity_id = ? AND e.status = 'posted'
+		AND NOT EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org AND j.journal_entry_id = e.journal_entry_id
+			AND j.external_id IS NOT NULL)
+		AND EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
+			AND l.base_amount <> 0) ORDER BY e.number`, periodID, legalEntityID)
 }

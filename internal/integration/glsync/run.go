@@ -378,7 +378,8 @@ func (r Run) visibleTo(who actor.Actor) bool {
 // List returns runs, the newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Run], error) {
 	who := actor.From(ctx)
-	return page.ListByKey("gl-sync-runs", f, p, "~", func(r Run) string { return r.ID }, func(below string, limit int) (rows []Run, err error) {
+	key := func(r Run) string { return r.ID }
+	return page.ListByKey("gl-sync-runs", f, p, "~", key, func(below string, limit int) (rows []Run, err error) {
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			rows = nil
 			if f.ConnectionID != "" {

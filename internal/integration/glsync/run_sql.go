@@ -142,8 +142,9 @@ type attemptRow struct {
 }
 
 func toAttemptRow(a Attempt) attemptRow {
-	row := attemptRow{a.ID, a.RunID, a.Position, a.ConnectionID, a.Provider, a.EntryID, a.Number, a.part, string(a.Action), string(a.Status),
-		a.tries, db.OrNull(a.ExternalID), db.OrNull(a.Error), nil, a.AttemptedAt}
+	row := attemptRow{ID: a.ID, RunID: a.RunID, Position: a.Position, ConnectionID: a.ConnectionID, Provider: a.Provider, EntryID: a.EntryID,
+		Number: a.Number, Part: a.part, Action: string(a.Action), Status: string(a.Status), Tries: a.tries,
+		ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), AttemptedAt: a.AttemptedAt}
 	if len(a.Changes) > 0 {
 		row.Changes = new(encode(a.Changes))
 	}

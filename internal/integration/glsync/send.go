@@ -54,8 +54,11 @@ func (w *work) send(ctx context.Context) error {
 	items, outcomes := make(chan item), make(chan outcome, preparedTogether)
 	writes := &sync.Mutex{} // the producer and the collector both change the run
 	var workers sync.WaitGroup
-	for range w.provider.Together {
-		session := w.open()
+	sessions := make([]Ledger, w.provider.Together)
+	for n := range sessions { // before any of them is used
+		sessions[n] = w.open()
+	}
+	for _, session := range sessions {
 		workers.Go(func() {
 			for i := range items {
 				outcomes <- perform(ctx, session, i)

@@ -41,8 +41,8 @@ func (s *Service) NewRunner(log *slog.Logger) *task.Runner {
 	return task.NewRunner(Task, s.db, log, s.Run)
 }
 
-// Run claims a run and executes it from where it is. It returns task.ErrClaimed if another worker has it. Failures of the general ledger are
-// stored with the run, and are no error.
+// Run claims a run and executes it from where it is. It returns task.ErrClaimed if another worker has it. Failures of the general ledger
+// are stored with the run, and are no error.
 func (s *Service) Run(ctx context.Context, organizationID, runID string) error {
 	claim, err := Task.Claim(ctx, s.db, organizationID, runID)
 	if err != nil {

@@ -46,7 +46,7 @@ type PeriodReadiness struct {
 
 // ReadinessCheck is the result of one readiness check.
 type ReadinessCheck struct {
-	Code          string   `json:"code" doc:"Check: period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, units_differ, revaluation, source_balances, pending_cash_applications, unapplied_cash or already_closed."`
+	Code          string   `json:"code" doc:"Check: period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, units_differ, revaluation, source_balances, pending_cash_applications, unapplied_cash, gl_sync or already_closed."`
 	Status        string   `json:"status" enum:"pass,warn,fail" doc:"Result. A failed check prevents the close."`
 	LegalEntityID *string  `json:"legal_entity_id" doc:"Legal entity; null if the check concerns the period itself."`
 	Count         int64    `json:"count" minimum:"0" doc:"Number of records found."`

@@ -22,7 +22,7 @@ func (b *books) reread() {
 // mapping returns the mapping of an account.
 func (b *books) mapping(code string) (out client.GLMapping) {
 	b.Helper()
-	for m, err := range b.Client.GLMappings(b.T.Context(), "") {
+	for m, err := range b.Client.GLMappings(b.T.Context(), nil) {
 		b.must(err)
 		if m.LedgerAccountID == b.Accounts[code] {
 			return m
@@ -94,7 +94,7 @@ func TestAMappingThatCannotBeIsRefused(t *testing.T) {
 		_, err = b.Client.CreateGLSyncRun(ctx, client.CreateGLSyncRun{DryRun: true, Check: true})
 		apitest.WantError(b.T, "both", err, http.StatusBadRequest, []string{"check"}, "")
 		draft := b.Draft(b.T, "2026-01-15", apitest.Sale)
-		_, err = b.Client.SyncJournalEntry(ctx, draft.ID, "")
+		_, err = b.Client.SyncJournalEntry(ctx, draft.ID, client.SyncJournalEntry{})
 		apitest.WantConflict(b.T, err, draft.SequenceNumber, "not posted")
 	})
 }

@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +57,30 @@ func TestAnEntryThatIsUnpostedIsRemovedAndOneThatIsPostedAnewIsReplaced(t *testi
 	})
 }
 
+func TestAPeriodWarnsOfEntriesThatAreNotInTheGeneralLedger(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		all := b.sales(2)
+		check := func() (out client.ReadinessCheck) {
+			r, err := b.Client.AccountingPeriodReadiness(b.T.Context(), b.Period(b.T, "2026-01").ID, "")
+			b.must(err)
+			for _, c := range r.Checks {
+				if c.Code == "gl_sync" {
+					return c
+				}
+			}
+			b.Fatal("there is no such check")
+			return out
+		}
+		if c := check(); c.Status != "warn" || c.Count != 2 || !strings.Contains(c.Message, all[0].SequenceNumber) {
+			b.Errorf("%+v", c)
+		}
+		b.execute(client.CreateGLSyncRun{})
+		if c := check(); c.Status != "pass" || c.Count != 0 {
+			b.Errorf("%+v", c)
+		}
+	})
+}
+
 func TestARunIsBlockedUntilAllAccountsAreMapped(t *testing.T) {
 	eachBooks(t, func(b *books) {
 		all := b.sales(2)
@@ -77,7 +102,7 @@ func TestARunIsBlockedUntilAllAccountsAreMapped(t *testing.T) {
 			b.Error("something was sent")
 		}
 		b.change(func(l *ledgertest.Books) { l.Accounts[2].Active = true })
-		_, err := b.Client.SyncJournalEntry(b.T.Context(), fee.ID, "")
+		_, err := b.Client.SyncJournalEntry(b.T.Context(), fee.ID, client.SyncJournalEntry{})
 		apitest.WantConflict(b.T, err, fee.SequenceNumber, "6210", "not mapped")
 		b.set("6210", "Network fees")
 		b.execute(client.CreateGLSyncRun{})
@@ -174,7 +199,7 @@ func TestARunCanBeCancelledAndTheNextOneSendsTheRest(t *testing.T) {
 				b.Errorf("%s: %d journals", e.SequenceNumber, len(b.stored(e)))
 			}
 		}
-		waiting, err := b.Client.SyncJournalEntry(b.T.Context(), all[0].ID, b.connection.ID)
+		waiting, err := b.Client.SyncJournalEntry(b.T.Context(), all[0].ID, client.SyncJournalEntry{ConnectionID: b.connection.ID})
 		b.must(err)
 		if got, err := b.Client.CancelGLSyncRun(b.T.Context(), waiting.ID); err != nil || got.Status != "cancelled" {
 			b.Errorf("%+v %v", got, err)
@@ -192,7 +217,7 @@ func TestAnotherConnectionToTheSameGeneralLedgerSendsNothingTwice(t *testing.T) 
 		_, err = b.Client.CreateGLSyncRun(b.T.Context(), client.CreateGLSyncRun{})
 		apitest.WantConflict(b.T, err, "no general ledger is connected")
 		b.connection = b.ConnectRillet(b.T, client.CreateConnection{})
-		for a, err := range b.Client.GLAccounts(b.T.Context(), b.connection.ID) {
+		for a, err := range b.Client.GLAccounts(b.T.Context(), url.Values{"connection_id": {b.connection.ID}}) {
 			b.must(err)
 			b.gl[a.Name] = a.ID
 		}

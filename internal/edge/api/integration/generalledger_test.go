@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func newBooks(t *testing.T, s *apitest.Service) *books {
 	t.Helper()
 	b := &books{T: t, Ledger: s.Found(t, "acme").OpenLedger(t), s: s, gl: map[string]string{}}
 	b.connection = b.ConnectRillet(t, client.CreateConnection{})
-	for a, err := range b.Client.GLAccounts(t.Context(), b.connection.ID) {
+	for a, err := range b.Client.GLAccounts(t.Context(), url.Values{"connection_id": {b.connection.ID}}) {
 		b.must(err)
 		b.gl[a.Name] = a.ID
 	}
@@ -117,7 +118,7 @@ func (b *books) wake() {
 // results returns what a run did, a line for each entry.
 func (b *books) results(id string) (out []string) {
 	b.Helper()
-	for r, err := range b.Client.GLSyncResults(b.T.Context(), id) {
+	for r, err := range b.Client.GLSyncResults(b.T.Context(), id, nil) {
 		b.must(err)
 		text := fmt.Sprintf("%s %s %s", r.SequenceNumber, r.Action, r.Status)
 		for _, c := range r.Changes {

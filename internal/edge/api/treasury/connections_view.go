@@ -134,7 +134,7 @@ type CreateConnection struct {
 	ConnectionFields
 	SourceID    wire.Opt[string] `json:"source_id,omitempty" minLength:"1" maxLength:"64" doc:"Source that the transactions belong to: of type exchange, wallet or other, as the provider is. If omitted, one is created."`
 	Classify    wire.Opt[string] `json:"classify,omitempty" enum:"suggest,draft,post" doc:"What happens to new transactions. Default null: nothing."`
-	SyncMinutes *int             `json:"sync_every_minutes,omitempty" minimum:"0" maximum:"10080" doc:"How often the account is looked at for something new: 5 to 10080, or 0 for only on request. Default 15."`
+	SyncMinutes *int             `json:"sync_every_minutes,omitempty" minimum:"0" maximum:"10080" doc:"How often the account is looked at for something new: 5 to 10080, or 0 for only on request. Default 15, and 0 for a general ledger, whose accounts are read again whenever entries are sent."`
 	RedirectURL wire.Opt[string] `json:"redirect_url,omitempty" minLength:"1" maxLength:"2048" doc:"Where the browser goes after the setup on a page of the provider: an HTTPS address that the operator of the service has allowed."`
 }
 
