@@ -37,9 +37,10 @@ func TestTheBooksMustHaveWhatSourcesStatedAtTheEndOfThePeriod(t *testing.T) {
 		w.Transact("2025-10-20 Bank out 30 USD : BILL against 2010")
 		differs := func(key, by string) {
 			w.Helper()
-			w.fails(key, readiness.CodeSourceBalances, 1, "the books differ from what sources stated, in 1 of their balances: Bank ("+by+" USD). GET "+
-				"/v1/sources/{source_id}/reconciliation explains the differences; correct them, or accept them with POST "+
-				"/v1/sources/{source_id}/reconciliations", bank.ID)
+			w.fails(key, readiness.CodeSourceBalances, 1,
+				"the books differ from what sources stated, in 1 of their balances: Bank ("+by+" USD). GET "+
+					"/v1/sources/{source_id}/reconciliation explains the differences; correct them, or accept them with POST "+
+					"/v1/sources/{source_id}/reconciliations", bank.ID)
 		}
 		differs("2025-10", "-30.00")
 		w.passes("2025-11", readiness.CodeSourceBalances)

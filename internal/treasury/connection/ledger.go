@@ -29,12 +29,13 @@ func (s *Service) FindLedgerToUse(ctx context.Context, tx *db.Tx, connectionID s
 	return c, err
 }
 
-// Ledgers returns the connections to general ledgers that the actor may see and that are not disconnected, the oldest first. It runs in the
-// caller's transaction.
+// Ledgers returns the connections to general ledgers that the actor may see, the oldest first, without those that are disconnected and those
+// whose setup was never finished. It runs in the caller's transaction.
 func (s *Service) Ledgers(ctx context.Context, tx *db.Tx) (out []Connection, err error) {
 	all, err := selectAll(ctx, tx)
 	for _, c := range all {
-		if s.providers[c.Provider].Kind == Accounting && c.Status != Disconnected && c.visibleTo(actor.From(ctx)) {
+		connected := c.Status != Disconnected && c.Status != PendingSetup
+		if connected && s.providers[c.Provider].Kind == Accounting && c.visibleTo(actor.From(ctx)) {
 			out = append(out, c.readAs(s.providers[c.Provider]))
 		}
 	}

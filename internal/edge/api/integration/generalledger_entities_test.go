@@ -28,7 +28,8 @@ func TestAConnectionOfALegalEntitySendsItsLinesOnlyInItsBaseCurrency(t *testing.
 		}
 		b.set("1010", "Checking")
 		b.set("4010", "Sales")
-		mixed := b.PostTo(b.T, b.LegalEntity.ID, "2026-01-15", "Dr 1010 100.00 EUR US; Cr 4010 100.00 EUR US; Dr 1010 7.00 EUR DE; Cr 4010 7.00 EUR DE")
+		mixed := b.PostTo(b.T, b.LegalEntity.ID, "2026-01-15",
+			"Dr 1010 100.00 EUR US; Cr 4010 100.00 EUR US; Dr 1010 7.00 EUR DE; Cr 4010 7.00 EUR DE")
 		foreign := b.PostTo(b.T, b.Names["DE"], "2026-01-15", "Dr 1010 5.00 EUR DE; Cr 4010 5.00 EUR DE")
 		r := b.execute(client.CreateGLSyncRun{})
 		if r.Counts["succeeded"] != 1 || len(r.LegalEntityIDs) != 1 || len(b.stored(foreign)) != 0 {
