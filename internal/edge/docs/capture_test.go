@@ -335,7 +335,7 @@ func (c *capture) filled(t *testing.T, text string) string {
 	})
 }
 
-var unstable = regexp.MustCompile(`\b(bur)_[0-9A-Za-z]{43}\b|\b([a-z]{2,3})_[0-9a-z]{26}\b|\b[0-9a-f]{64}\b|"(?:next_)?cursor":"([^"]+)"|"etag":"[^"]+"|` +
+var unstable = regexp.MustCompile(`\b(bur)_[0-9A-Za-z]{43}\b|\b([a-z]{2,4})_[0-9a-z]{26}\b|\b[0-9a-f]{64}\b|"(?:next_)?cursor":"([^"]+)"|"etag":"[^"]+"|` +
 	`\bwhsec_[0-9A-Za-z+/]{43}=|\bv1,[0-9A-Za-z+/]{43}=|"(?:setup|redirect)_url":"https:[^"]+"`)
 
 // steady replaces what differs from run to run by texts of the same form, in the order of their appearance.

@@ -103,7 +103,7 @@ type client struct {
 func dial(s *provider.Session, w wallet) (*client, error) {
 	u, err := url.Parse(w.url)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" || u.User != nil {
-		return nil, fault.Invalidf(provider.RPCURL, "is not the address of a node, such as https://rpc.example.com/v2/…")
+		return nil, fault.Invalidf(provider.RPCURL, "is not the address of a node, such as https://rpc.provider.example/v2/…")
 	}
 	c := &client{s: s, title: w.title, query: u.RawQuery, together: togetherMax, left: requestsMax}
 	u.RawQuery = ""

@@ -70,7 +70,7 @@ func (c Connector) Describe() provider.Description {
 		Fields: []provider.Field{
 			{Name: provider.Address, Title: "Address", Open: true, Max: 42, Help: "The address of the wallet: 0x and 40 more characters."},
 			{Name: provider.RPCURL, Title: "Address of a node", Secret: true, Max: 500,
-				Help: "JSON-RPC over HTTP, with its key, such as https://rpc.example.com/v2/…"},
+				Help: "JSON-RPC over HTTP, with its key, such as https://rpc.provider.example/v2/…"},
 			{Name: firstBlock, Title: "First block", Open: true, Optional: true, Max: 18,
 				Help: "The number of the block from which on the wallet is read, such as that of its first transaction. By default, all are."},
 		},

@@ -52,7 +52,7 @@ func dial(s *provider.Session) (*client, error) {
 	if text := s.Text(provider.RPCURL); text != "" {
 		u, err := url.Parse(text)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" {
-			return nil, fault.Invalidf(provider.RPCURL, "is not the address of a server, such as https://rpc.example.com/?api-key=…")
+			return nil, fault.Invalidf(provider.RPCURL, "is not the address of a server, such as https://rpc.provider.example/?api-key=…")
 		}
 		c.query, u.RawQuery = u.RawQuery, ""
 		c.address = u.String()

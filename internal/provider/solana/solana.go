@@ -47,7 +47,7 @@ func (Connector) Describe() provider.Description {
 			{Name: provider.Address, Title: "Address", Open: true, Max: 44,
 				Help: "The address of the wallet, not that of one of its token accounts."},
 			{Name: provider.RPCURL, Title: "Address of an RPC server", Secret: true, Optional: true, Max: 500,
-				Help: "Another server than the public one, with its key, such as https://rpc.example.com/?api-key=…"},
+				Help: "Another server than the public one, with its key, such as https://rpc.provider.example/?api-key=…"},
 		},
 		Advice: "Copy the address of the wallet. The public server allows 40 requests of a kind in 10 seconds, and refuses many data centers: " +
 			"enter the address of a server of your own or of a provider that keeps the whole history. Each transaction takes a request, and " +

@@ -40,7 +40,8 @@ func inspectSourceBalances(ctx context.Context, tx *db.Tx, p period.Period, enti
 		out[i] = period.NewCheckResult(e, CodeSourceBalances, int64(len(differing.ids)), differing.first(),
 			"the books have what the sources stated at the end of the period",
 			fmt.Sprintf("the books differ from what sources stated, in %d of their balances: %s. GET "+
-				"/v1/sources/{source_id}/reconciliation explains the differences; correct them, or accept them with POST /v1/sources/{source_id}/reconciliations", assets,
+				"/v1/sources/{source_id}/reconciliation explains the "+
+				"differences; correct them, or accept them with POST /v1/sources/{source_id}/reconciliations", assets,
 				sample(differing.names, len(differing.names))))
 		out[i].Overridable = true
 		if n := len(open.ids); len(differing.ids) == 0 && n > 0 {

@@ -29,8 +29,8 @@ func (s *Service) FindLedgerToUse(ctx context.Context, tx *db.Tx, connectionID s
 	return c, err
 }
 
-// Ledgers returns the connections to general ledgers that the actor may see, the oldest first, without those that are disconnected and those
-// whose setup was never finished. It runs in the caller's transaction.
+// Ledgers returns the connections to general ledgers that the actor may see, the oldest first, without those that are disconnected or whose
+// setup was never finished. It runs in the caller's transaction.
 func (s *Service) Ledgers(ctx context.Context, tx *db.Tx) (out []Connection, err error) {
 	all, err := selectAll(ctx, tx)
 	for _, c := range all {
