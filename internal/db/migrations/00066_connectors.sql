@@ -134,7 +134,7 @@ CREATE TABLE authorization_attempts (
     PRIMARY KEY (organization_id, authorization_attempt_id)
 ) {clustered};
 CREATE INDEX authorization_attempts_by_connection ON authorization_attempts (organization_id, connection_id, authorization_attempt_id);
-CREATE INDEX authorization_attempts_by_state ON authorization_attempts (state_hash) WHERE status = 'pending';
+CREATE INDEX authorization_attempts_by_state ON authorization_attempts (state_hash);
 CREATE INDEX authorization_attempts_pending ON authorization_attempts (expires_at) WHERE status = 'pending';
 
 -- What an organization has registered at a provider, before accounts there can be connected; sealed is encrypted.

@@ -113,7 +113,7 @@ func TestTheSetupOfAConnectionEndsOnAPage(t *testing.T) {
 		if s.status(c.ID) != connection.Active || strings.Contains(a.text, stateOf(c)) {
 			s.Errorf("%s: %s", s.status(c.ID), a.text)
 		}
-		p.get(path).wants("again", 404, "", nothing)
+		p.get(path).wants("again", 200, app.SetupPath, "QuickBooks Online is connected")
 		if s.status(c.ID) != connection.Active {
 			s.Error("the page was opened twice, and the connection is gone")
 		}

@@ -52,10 +52,10 @@ type attemptAcross struct {
 	OrganizationID string `db:"organization_id"`
 }
 
-// selectAttemptByState reads the setup with the hash of a state that is not over, of any organization.
+// selectAttemptByState reads the setup with the hash of a state, of any organization, unless it has failed or expired.
 func selectAttemptByState(ctx context.Context, tx *db.Tx, stateHash string) (Attempt, string, error) {
 	r, err := db.One[attemptAcross](ctx, tx, attemptNoun, "SELECT "+db.Columns[attemptAcross]()+
-		" FROM authorization_attempts WHERE state_hash = ? AND status = 'pending'", stateHash)
+		" FROM authorization_attempts WHERE state_hash = ? AND status IN ('pending', 'completed')", stateHash)
 	return r.attempt(), r.OrganizationID, err
 }
 

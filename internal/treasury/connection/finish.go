@@ -25,7 +25,8 @@ type Finished struct {
 // ErrNoSetup is the error for a state that no setup has, or only one that is over.
 var ErrNoSetup = fault.Missing("setup")
 
-// FinishSetup finishes a setup with the query with which the page of a provider has sent the browser back. The error is ErrNoSetup,
+// FinishSetup finishes a setup with the query with which the page of a provider has sent the browser back. It may be called again for a setup
+// that was finished, until it would have expired. The error is ErrNoSetup,
 // ErrUnfinished if the person has to go on at SetupURL, or of kind Unavailable if the same request may succeed later. Otherwise the setup
 // is over.
 func (s *Service) FinishSetup(ctx context.Context, state string, query url.Values) (out Finished, err error) {
@@ -54,8 +55,12 @@ func (s *Service) finishAttempt(ctx context.Context, organizationID string, a At
 			return err
 		}
 		found, err := selectAttempt(ctx, tx, a.ConnectionID)
-		if err == nil && (found == nil || found.ID != a.ID || found.Status != AttemptPending || !found.ExpiresAt.After(tx.Now())) {
-			err = ErrNoSetup
+		over := err == nil && (found == nil || found.ID != a.ID || found.Status != AttemptPending && found.Status != AttemptCompleted)
+		if over || err == nil && !found.ExpiresAt.After(tx.Now()) {
+			return ErrNoSetup
+		}
+		if err == nil {
+			a.Status = found.Status
 		}
 		return err
 	})
@@ -63,6 +68,9 @@ func (s *Service) finishAttempt(ctx context.Context, organizationID string, a At
 		return out, err
 	}
 	out.Title, out.Reads, out.ReturnTo = c.title, s.providers[c.Provider].fillsSources(), a.ReturnTo
+	if a.Status == AttemptCompleted { // the page was reloaded, or the provider was asked before the browser came back
+		return out, nil
+	}
 	in, failed := s.askForAccount(ctx, organizationID, c, a, query)
 	if failed == nil {
 		failed = s.complete(ctx, organizationID, c.ID, a, in)
