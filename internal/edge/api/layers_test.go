@@ -51,7 +51,7 @@ func (l layers) sample() sample {
 }
 
 // deciding lists the properties that decide what the others of a request mean: if such a one is faulty, nobody knows whether they are.
-var deciding = []string{"source_type", "rule_type"}
+var deciding = []string{"source_type", "rule_type", "provider", "accept_difference", "connection_id"}
 
 // wrong returns a place that has a value of another type than the schema says, for each property of the sample.
 func (l layers) wrong(own sample) (out []layered) {

@@ -81,6 +81,7 @@ const (
 	ofOrganization = "it belongs to the whole organization"
 	fixedValue     = "one of some values"
 	encrypted      = "it is encrypted"
+	sent           = "runs that send entries are tested with their area: who does not see all of their legal entities does not see them"
 	figures        = "ids, amounts or times"
 	ownWords       = "the words of the service, which quote nobody"
 	ruled          = "the rule of a sample matches every mark; what is said of earlier bookings is tested with the suggestions"
@@ -126,6 +127,15 @@ var unmarked = map[string]string{
 	"connections.settings":             "no sample connects a wallet",
 	"transaction_originals.content":    "it is shown with the transaction that it is about only",
 	"authorization_attempts.return_to": "no sample has an address to return to", "authorization_attempts.error_message": ownWords,
+	"gl_charts.locked_through": figures, "gl_charts.warnings": ownWords, "gl_accounts.code": ofOrganization,
+	"gl_accounts.name": ofOrganization, "gl_accounts.refusal": ownWords, "gl_accounts.search": ofOrganization,
+	"gl_dimension_values.dimension_name": ofOrganization, "gl_dimension_values.name": ofOrganization,
+	"gl_sync_runs.book": sent, "gl_sync_runs.stage": fixedValue, "gl_sync_runs.counts": figures, "gl_sync_runs.totals": figures,
+	"gl_sync_runs.blockers": ownWords, "gl_sync_runs.warnings": ownWords, "gl_sync_runs.error_message": ownWords,
+	"gl_sync_attempts.part": sent, "gl_sync_attempts.error_message": ownWords, "gl_sync_attempts.changes": sent,
+	"gl_journals.book": sent, "gl_journals.part": sent, "gl_journals.state": fixedValue, "gl_journals.external_number": sent,
+	"gl_journals.url": sent, "gl_journals.content": sent, "gl_journals.next": sent, "gl_journals.strays": sent,
+	"gl_journals.entry_date":  figures,
 	"connection_syncs.cursor": "an id of the provider", "cash_application_allocations.report_reference": "an id of the provider",
 	"connection_omissions.reason": ownWords, "webhook_endpoints.status_reason": ownWords, "webhook_deliveries.error": ownWords,
 	"webhook_attempts.error":   ownWords,
