@@ -167,7 +167,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		Audit:         audit.NewService(d),
 		Entities:      entity.NewService(d).WithDisposals(lots.LastDisposal).WithClosings(snapshot.ClosedThrough),
 		Accounts:      account.NewService(d),
-		Sources:       source.NewService(d, transfers.DeleteTransactionsOfSource, nil),
+		Sources:       source.NewService(d, transfers.DeleteTransactionsOfSource, connections.Aggregators()),
 		Tags:          tag.NewService(d),
 		FX:            fx.NewService(d),
 		Prices:        price.NewService(d),

@@ -19,6 +19,8 @@ var otherAnswers = map[string]string{
 	"POST /v1/imports":               "the import has not run when it is answered, and the dry run shows what it would read",
 	"POST /v1/classification-runs":   "a dry run is a run, whose record and results are stored",
 	"POST /v1/cash-application-runs": "a dry run is a run, whose record and results are stored",
+	"POST /v1/gl-sync-runs":          "a dry run is a run, whose record and results are stored",
+	"POST /v1/gl-mappings/accept":    "the mappings of a dry run have no time at which they were made",
 	"POST /v1/invoices/import":       "the invoices of a dry run have no ids",
 }
 

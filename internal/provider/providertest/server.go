@@ -147,6 +147,13 @@ func (s *Server) FailAt(n int, f Failure) {
 	s.failures[s.requests+n] = f
 }
 
+// Recover has the requests that were to fail answered.
+func (s *Server) Recover() {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	clear(s.failures)
+}
+
 // BeforeRequest runs a function before the request with a number from now on is answered; 1 is the next one.
 func (s *Server) BeforeRequest(n int, do func()) {
 	s.Mu.Lock()

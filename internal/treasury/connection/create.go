@@ -168,7 +168,8 @@ func orElse(text, otherwise string) string {
 // ensureSources gives a connection the sources of its account, unless it has them.
 func ensureSources(ctx context.Context, tx *db.Tx, p Provider, c *Connection, a Account) error {
 	if a.Divided {
-		return ensureParts(ctx, tx, c, a.Parts)
+		_, err := ensureParts(ctx, tx, c, a.Parts)
+		return err
 	}
 	if c.SourceID != "" {
 		c.Sources = []string{c.SourceID}
@@ -188,8 +189,10 @@ func (c Connection) chain(p Provider) string {
 	return orElse(c.Settings[chain], p.Name)
 }
 
-// ensureParts gives a connection a source for each part of its account that has none.
-func ensureParts(ctx context.Context, tx *db.Tx, c *Connection, parts []Part) error {
+// ensureParts gives a connection a source for each part of its account that has none, and returns the ids of the sources by those of the
+// parts. A source that was deleted stays deleted.
+func ensureParts(ctx context.Context, tx *db.Tx, c *Connection, parts []Part) (map[string]string, error) {
+	out := map[string]string{}
 	c.Sources = nil
 	item := source.ItemParams{Provider: c.Provider, ExternalID: c.ExternalAccountID}
 	for _, part := range parts {
@@ -200,11 +203,14 @@ func ensureParts(ctx context.Context, tx *db.Tx, c *Connection, parts []Part) er
 		}
 		made, err := source.AddAccount(ctx, tx, item, params)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c.ItemID, c.Sources = made.ItemID, append(c.Sources, made.ID)
+		out[part.ID], c.ItemID = made.ID, made.ItemID
+		if made.DeletedAt == nil {
+			c.Sources = append(c.Sources, made.ID)
+		}
 	}
-	return nil
+	return out, nil
 }
 
 // storeCredentials encrypts credentials and stores them.

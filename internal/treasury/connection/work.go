@@ -189,9 +189,8 @@ func (w *Work) Withdraw(ctx context.Context, tx *db.Tx, externalIDs []string) (i
 
 // Divide gives the connection a source for each part of its account, and returns the ids of the sources by those of the parts.
 func (w *Work) Divide(ctx context.Context, parts []Part) (map[string]string, error) {
-	out := map[string]string{}
+	var out map[string]string
 	err := w.service.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		clear(out)
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
@@ -200,13 +199,10 @@ func (w *Work) Divide(ctx context.Context, parts []Part) (map[string]string, err
 			return err
 		}
 		after := before
-		if err := ensureParts(ctx, tx, &after, parts); err != nil {
+		if out, err = ensureParts(ctx, tx, &after, parts); err != nil {
 			return err
 		}
 		w.Sources, w.ItemID = after.Sources, after.ItemID
-		for n, part := range parts {
-			out[part.ID] = after.Sources[n]
-		}
 		if after.ItemID != before.ItemID {
 			_, err = save(ctx, tx, eventUpdated, before, after)
 		}

@@ -52,8 +52,8 @@ type AccountParams struct {
 	Currency        string // empty means that of the legal entity
 }
 
-// AddAccount creates the source of an aggregator's account, and its item if that is new. It returns an existing source
-// unchanged. It is a building block.
+// AddAccount creates the source of an aggregator's account, and its item if that is new. It returns an existing source unchanged, also a
+// deleted one: it must not come back. It is a building block.
 func AddAccount(ctx context.Context, tx *db.Tx, i ItemParams, p AccountParams) (Source, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return Source{}, err

@@ -219,6 +219,41 @@ func TestDisconnectingEndsTheAccessAtTheProvider(t *testing.T) {
 	})
 }
 
+func TestADeletedAccountOfABankStaysDeletedAndTheLastOneEndsTheSignIn(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n, ctx := s.Found(t, "acme"), t.Context()
+		c := connectBank(t, s, n)
+		if err := n.Client.DeleteSource(ctx, c.SourceIDs[1]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Client.SyncConnection(ctx, c.ID); err != nil {
+			t.Fatal(err)
+		}
+		after := n.Sync(t, c.ID)
+		if len(after.SourceIDs) != 1 || after.SourceIDs[0] != c.SourceIDs[0] || after.Status != "active" {
+			t.Errorf("%+v", after)
+		}
+		for i := range 20 {
+			s.Plaid.FailAt(i+1, providertest.Status(http.StatusBadGateway, "", "", "down"))
+		}
+		var e *client.Error
+		if err := n.Client.DeleteSource(ctx, c.SourceIDs[0]); !errors.As(err, &e) || e.Status != http.StatusServiceUnavailable {
+			t.Errorf("the bank does not answer: %v", err)
+		}
+		if kept, err := n.Client.Connection(ctx, c.ID); err != nil || kept.Status != "active" || count(t, n, c.SourceIDs[0]) != 2 {
+			t.Errorf("%+v %v", kept, err)
+		}
+		s.Plaid.Recover()
+		if err := n.Client.DeleteSource(ctx, c.SourceIDs[0]); err != nil {
+			t.Fatal(err)
+		}
+		if ended, err := n.Client.Connection(ctx, c.ID); err != nil || ended.Status != "disconnected" || len(ended.SourceIDs) != 0 {
+			t.Errorf("%+v %v", ended, err)
+		}
+	})
+}
+
 func TestAConnectionIsDisconnectedAlthoughItsProviderIsDown(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {

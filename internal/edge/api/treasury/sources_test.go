@@ -144,41 +144,6 @@ func TestASourceInUseStaysAndSaysWhy(t *testing.T) {
 	})
 }
 
-func TestTheLastAccountOfASignInWaitsForTheProvider(t *testing.T) {
-	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		n := s.Found(t, "mine")
-		id := addAccounts(t, n, "Checking")[0]
-		tell(t, n, id)
-		before := n.AuditCount(t)
-		a := s.Send(t, apitest.Request{Method: "DELETE", Path: "/v1/sources/" + id, Key: n.Key})
-		if e := a.Error(t); a.Status != 503 || e.Code != "SERVICE_UNAVAILABLE" || a.Header.Get("Retry-After") == "" ||
-			!strings.Contains(e.Message, "no access to plaid is configured") {
-			t.Errorf("%d %s", a.Status, a.Body)
-		}
-		now, err := n.Client.Source(t.Context(), id)
-		if err != nil || now.IsManual || now.Provider != "plaid" || *now.Currency != "USD" || !slices.Equal(now.Guidance.AllowedActions,
-			[]string{"edit", "delete"}) || len(now.Guidance.Warnings) != 3 || n.AuditCount(t) != before {
-			t.Errorf("%+v %v", now, err)
-		}
-		provider := removing(func(ctx context.Context) error { // within another transaction it would be nested, and refused
-			return s.App.DB.WriteAcross(ctx, "a test looks for a transaction under way", func(context.Context, *db.Tx) error { return nil })
-		})
-		s.App.Sources = source.NewService(s.App.DB, transaction.DeleteOfSource, map[string]source.Aggregator{"plaid": provider})
-		if a, data := s.SendJSON(t, n.Key, "DELETE", "/v1/sources/"+id, ""); a.Status != 200 || string(data["id"]) != `"`+id+`"` {
-			t.Errorf("%d %s", a.Status, a.Body)
-		}
-		if _, err := n.Client.Source(t.Context(), id); !client.IsNotFound(err) {
-			t.Errorf("%v", err)
-		}
-	})
-}
-
-// removing is an aggregator that calls a function when an item is removed.
-type removing func(context.Context) error
-
-func (r removing) RemoveItem(ctx context.Context, _ string) error { return r(ctx) }
-
 func TestAKeyForSomeLegalEntitiesSeesTheirSourcesOnly(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
