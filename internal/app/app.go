@@ -218,7 +218,7 @@ func (a *App) connectTransactions() {
 		a.updateStatistics(ctx, i.Counts.Created)
 		return nil
 	})
-	a.Connections.AfterSync = append(a.Connections.AfterSync, a.classifyNew,
+	a.Connections.AfterSync = append(a.Connections.AfterSync, a.matchNew, a.classifyNew,
 		func(ctx context.Context, _ connection.Connection, r connection.Run) error {
 			a.updateStatistics(ctx, r.Counts.Created)
 			return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/integration/glsync"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/provider"
 	"github.com/bursarhq/bursar/internal/provider/catalog"
 	"github.com/bursarhq/bursar/internal/provider/connect"
@@ -51,6 +52,12 @@ func newConnections(d *db.DB, c Config, processor *stripe.Provider) (*connection
 		ledgers.WithProvider(ledger)
 	}
 	return s, ledgers
+}
+
+// matchNew finds out which of the new transactions of a synchronization belong together, such as the two sides of a trade, so that nobody
+// books one without the other.
+func (a *App) matchNew(ctx context.Context, _ connection.Connection, _ connection.Run) error {
+	return a.Transfers.MatchNewOf(ctx, actor.From(ctx).OrganizationID)
 }
 
 // classifyNew has the new transactions of a synchronization classified, if the connection asks for that.

@@ -43,14 +43,19 @@ func (s *Service) MatchNew(ctx context.Context) error {
 	}
 	var failed []error
 	for _, organizationID := range unmatched {
-		if err := s.matchNewOf(ctx, organizationID); err != nil {
+		if err := s.matchNewOf(ctx, organizationID, false); err != nil {
 			failed = append(failed, fmt.Errorf("match the new transactions of %s: %w", organizationID, err))
 		}
 	}
 	return errors.Join(failed...)
 }
 
-func (s *Service) matchNewOf(ctx context.Context, organizationID string) error {
+// MatchNewOf matches the transactions that were added to an organization since the last run, without waiting for others.
+func (s *Service) MatchNewOf(ctx context.Context, organizationID string) error {
+	return s.matchNewOf(ctx, organizationID, true)
+}
+
+func (s *Service) matchNewOf(ctx context.Context, organizationID string, atOnce bool) error {
 	var number int64
 	var first, last time.Time
 	due := false
@@ -71,7 +76,7 @@ func (s *Service) matchNewOf(ctx context.Context, organizationID string) error {
 		if err != nil {
 			return err
 		}
-		if now := tx.Now(); now.Sub(newest) < quietPeriod && now.Sub(oldest) < waitMax {
+		if now := tx.Now(); !atOnce && now.Sub(newest) < quietPeriod && now.Sub(oldest) < waitMax {
 			return nil
 		}
 		number, due = state.TransactionNumber, true

@@ -256,3 +256,28 @@ func TestConnectionsThatAreReadAtTheSameTimeDoNotDisturbEachOther(t *testing.T) 
 		}
 	})
 }
+
+func TestTheSidesOfATradeBelongTogetherWhenASynchronizationIsOver(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "acme")
+		s.Kraken.Mu.Lock()
+		s.Kraken.Add(providertest.Movement{At: time.Now().Add(-2 * time.Hour), Kind: providertest.Deposit, Asset: "EUR", Amount: "5000"},
+			providertest.Movement{At: time.Now().Add(-time.Hour), Kind: providertest.Trade, Asset: "BTC", Amount: "0.1", For: "EUR", Gets: "4000",
+				Fee: "4"})
+		s.Kraken.Mu.Unlock()
+		c := n.Sync(t, n.ConnectKraken(t, client.CreateConnection{}).ID)
+		groups := map[string]int{}
+		for x, err := range n.Client.Transactions(t.Context(), url.Values{"source_id": {c.SourceIDs[0]}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Internal.GroupID != nil {
+				groups[*x.Internal.GroupID]++
+			}
+		}
+		if len(groups) != 1 {
+			t.Errorf("groups: %v", groups)
+		}
+	})
+}
