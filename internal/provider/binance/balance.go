@@ -37,12 +37,12 @@ type product struct {
 }
 
 // Balances returns what the account holds in the spot and the funding wallet and in Simple Earn.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	sums, flexible := map[string]money.Decimal{}, map[string]bool{}
 	for _, kind := range []string{"flexible", "locked"} {
 		all, err := products(ctx, s, kind)
 		if err != nil {
-			return nil, err
+			return provider.Holdings{}, err
 		}
 		for _, p := range all {
 			name := string(p.Asset)
@@ -54,11 +54,11 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		Balances []holding `json:"balances"`
 	}
 	if err := get(ctx, s, request{path: accountPath, query: "omitZeroBalances=true", signed: true, cost: accountCost}, &account); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	var funding []holding
 	if err := get(ctx, s, request{method: http.MethodPost, path: "/sapi/v1/asset/get-funding-asset", signed: true}, &funding); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	for _, h := range append(account.Balances, funding...) {
 		name := string(h.Asset)
@@ -68,7 +68,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		}
 		sums[name] = sums[name].Add(h.Free.Decimal).Add(h.Locked.Decimal).Add(h.Frozen.Decimal).Add(h.Withdrawing.Decimal)
 	}
-	return provider.Holdings(sums), nil
+	return provider.Complete(sums), nil
 }
 
 // products returns the positions in flexible or in locked products of Simple Earn.
