@@ -3,6 +3,7 @@ package binance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -60,6 +61,9 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	if err := get(ctx, s, request{method: http.MethodPost, path: "/sapi/v1/asset/get-funding-asset", signed: true}, &funding); err != nil {
 		return provider.Holdings{}, err
 	}
+	if account.Balances == nil || funding == nil {
+		return provider.Holdings{}, provider.Nonsense(title, errors.New("the balances are missing"))
+	}
 	for _, h := range append(account.Balances, funding...) {
 		name := string(h.Asset)
 		// The spot wallet has a receipt for a position in a flexible product, such as LDBTC for one in BTC. LDO is an asset.
@@ -81,6 +85,9 @@ func products(ctx context.Context, s *provider.Session, kind string) (all []prod
 		path := "/sapi/v1/simple-earn/" + kind + "/position"
 		if err := get(ctx, s, request{path: path, query: q.Encode(), signed: true, cost: earnCost}, &answer); err != nil {
 			return nil, err
+		}
+		if answer.Rows == nil {
+			return nil, provider.Nonsense(title, errors.New("the positions are missing"))
 		}
 		for _, row := range answer.Rows {
 			p := product{}

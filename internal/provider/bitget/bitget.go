@@ -149,6 +149,9 @@ func unifiedAssets(ctx context.Context, s *provider.Session) ([]holding, error) 
 		Assets []holding `json:"assets"`
 	}
 	err := get(ctx, s, "/api/v3/account/assets", nil, &held)
+	if err == nil && held.Assets == nil {
+		err = provider.Nonsense(title, errors.New("the balances are missing"))
+	}
 	return held.Assets, err
 }
 

@@ -178,6 +178,9 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	if err := post(ctx, s, "Balance", 1, nil, &held); err != nil {
 		return provider.Holdings{}, err
 	}
+	if held == nil {
+		return provider.Holdings{}, provider.Nonsense(title, errors.New("the balances are missing"))
+	}
 	sums := map[string]money.Decimal{}
 	for name, amount := range held {
 		if name == feeCredits {

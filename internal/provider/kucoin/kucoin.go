@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -195,6 +196,9 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	}
 	if err := get(ctx, s, "/api/v3/isolated/accounts", marginCost, all, &isolated); err != nil {
 		return provider.Holdings{}, err
+	}
+	if cross.Accounts == nil || isolated.Assets == nil {
+		return provider.Holdings{}, provider.Nonsense(title, errors.New("the margin accounts are missing"))
 	}
 	sums := map[string]money.Decimal{}
 	add := func(currency string, amount money.Decimal) {

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -190,6 +191,9 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	}
 	sums := map[string]money.Decimal{}
 	for _, account := range inTrading {
+		if account.Details == nil {
+			return provider.Holdings{}, provider.Nonsense(title, errors.New("the balances are missing"))
+		}
 		inFunding = append(inFunding, account.Details...)
 	}
 	for _, h := range inFunding {
