@@ -38,8 +38,8 @@ type Reader interface {
 
 // Balancer is a connector that can say what an account holds.
 type Balancer interface {
-	// Balances returns what an account holds now, without assets of which it holds none.
-	Balances(ctx context.Context, s *Session) ([]Balance, error)
+	// Balances returns what an account holds. What the system does not tell is left out.
+	Balances(ctx context.Context, s *Session) (Holdings, error)
 }
 
 // Divided is a connector to a system that shows several accounts to one person, such as the accounts at a bank. Each becomes a source of
@@ -196,9 +196,18 @@ type Page struct {
 	More   bool   // another page follows now
 }
 
+// Holdings is what a system tells about what an account holds at an instant.
+type Holdings struct {
+	// At is the instant, such as the time of the block after which a wallet holds this. The zero time means now.
+	At       time.Time
+	Balances []Balance
+	// Complete says that the account holds nothing of all other assets. Otherwise nothing is known of them.
+	Complete bool
+}
+
 // Balance is what an account holds of an asset.
 type Balance struct {
 	Currency string
-	Amount   money.Decimal
-	Part     string // the id of the part that holds it; empty if the connection is not divided
+	Amount   money.Decimal // zero if it holds none
+	Part     string        // the id of the part that holds it; empty if the connection is not divided
 }

@@ -6,10 +6,14 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/outbound"
 )
 
 // ErrClock means that a system refuses a request because of its time. The session then takes over the time of the system.
 var ErrClock = errors.New("the time of the request differs from that of the provider")
+
+// ErrTooLarge is the cause of the error for an answer that is larger than any that is read. The same request has the same answer again.
+var ErrTooLarge = outbound.ErrBodyTooLarge
 
 // Busy returns the error for a request that exceeds a limit of the system. A wait of zero means that it does not say how long to wait.
 func Busy(wait time.Duration, title string) error {

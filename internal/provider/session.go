@@ -241,7 +241,8 @@ func (s *Session) Do(ctx context.Context, c Call) ([]byte, error) {
 // repeat reports whether to send a request again after an error, and after which pause.
 func (s *Session) repeat(ctx context.Context, err error, try int) (time.Duration, bool) {
 	var f *fault.Error
-	if err == nil || ctx.Err() != nil || !errors.As(err, &f) || f.Kind != fault.Unavailable || try >= s.tries {
+	if err == nil || ctx.Err() != nil || !errors.As(err, &f) || f.Kind != fault.Unavailable || try >= s.tries ||
+		errors.Is(err, ErrTooLarge) {
 		return 0, false
 	}
 	wait := max(f.RetryAfter, waitFirst<<(try-1))
@@ -278,7 +279,13 @@ func (s *Session) unreachable(ctx context.Context, err error) error {
 	}
 	var refused *outbound.RefusedError
 	if errors.As(err, &refused) {
+		if s.tries > 1 { // a name may lead to another address for a while
+			return fault.UnavailableBecause(err, "%s cannot be reached: %v", s.dialer.title, refused)
+		}
 		return fault.Conflictf("%s cannot be reached: %v", s.dialer.title, refused)
+	}
+	if errors.Is(err, ErrTooLarge) {
+		return fault.UnavailableBecause(err, "%s sent an answer that is too large", s.dialer.title)
 	}
 	return fault.UnavailableBecause(err, "%s cannot be reached at present", s.dialer.title)
 }

@@ -78,14 +78,14 @@ func Symbol(text string) string {
 	return text
 }
 
-// Holdings returns the sums of assets as balances, without those that are zero, in the order of their symbols.
-func Holdings(sums map[string]money.Decimal) []Balance {
-	out := make([]Balance, 0, len(sums))
+// Complete returns the sums of assets as all that an account holds now, without those that are zero, in the order of their symbols.
+func Complete(sums map[string]money.Decimal) Holdings {
+	out := Holdings{Balances: make([]Balance, 0, len(sums)), Complete: true}
 	for currency, amount := range sums {
 		if !amount.IsZero() && currency != "" {
-			out = append(out, Balance{Currency: currency, Amount: amount})
+			out.Balances = append(out.Balances, Balance{Currency: currency, Amount: amount})
 		}
 	}
-	slices.SortFunc(out, func(a, b Balance) int { return cmp.Compare(a.Currency, b.Currency) })
+	slices.SortFunc(out.Balances, func(a, b Balance) int { return cmp.Compare(a.Currency, b.Currency) })
 	return out
 }

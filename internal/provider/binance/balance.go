@@ -3,6 +3,7 @@ package binance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -37,12 +38,12 @@ type product struct {
 }
 
 // Balances returns what the account holds in the spot and the funding wallet and in Simple Earn.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	sums, flexible := map[string]money.Decimal{}, map[string]bool{}
 	for _, kind := range []string{"flexible", "locked"} {
 		all, err := products(ctx, s, kind)
 		if err != nil {
-			return nil, err
+			return provider.Holdings{}, err
 		}
 		for _, p := range all {
 			name := string(p.Asset)
@@ -54,11 +55,14 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		Balances []holding `json:"balances"`
 	}
 	if err := get(ctx, s, request{path: accountPath, query: "omitZeroBalances=true", signed: true, cost: accountCost}, &account); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	var funding []holding
 	if err := get(ctx, s, request{method: http.MethodPost, path: "/sapi/v1/asset/get-funding-asset", signed: true}, &funding); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
+	}
+	if account.Balances == nil || funding == nil {
+		return provider.Holdings{}, provider.Nonsense(title, errors.New("the balances are missing"))
 	}
 	for _, h := range append(account.Balances, funding...) {
 		name := string(h.Asset)
@@ -68,7 +72,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		}
 		sums[name] = sums[name].Add(h.Free.Decimal).Add(h.Locked.Decimal).Add(h.Frozen.Decimal).Add(h.Withdrawing.Decimal)
 	}
-	return provider.Holdings(sums), nil
+	return provider.Complete(sums), nil
 }
 
 // products returns the positions in flexible or in locked products of Simple Earn.
@@ -81,6 +85,9 @@ func products(ctx context.Context, s *provider.Session, kind string) (all []prod
 		path := "/sapi/v1/simple-earn/" + kind + "/position"
 		if err := get(ctx, s, request{path: path, query: q.Encode(), signed: true, cost: earnCost}, &answer); err != nil {
 			return nil, err
+		}
+		if answer.Rows == nil {
+			return nil, provider.Nonsense(title, errors.New("the positions are missing"))
 		}
 		for _, row := range answer.Rows {
 			p := product{}

@@ -101,7 +101,7 @@ func (r *reader) markets() ([]market, error) {
 		return nil, err
 	}
 	assets := slices.Concat(usual, r.at.Assets)
-	for _, b := range held {
+	for _, b := range held.Balances {
 		assets = append(assets, b.Currency)
 	}
 	slices.Sort(assets)

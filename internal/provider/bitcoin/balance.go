@@ -2,24 +2,25 @@ package bitcoin
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/provider"
 )
 
-// Balances returns what the wallet holds by the transactions that are final, as Read does.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+// Balances returns what the wallet held after the last block that is final, which is the last one that Read reads.
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	w, err := open(s)
 	if err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	c, err := dial(s)
 	if err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	all, err := c.blocks(ctx)
 	if err != nil || len(all) < depth {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	h := holding{client: c, w: w, to: all[depth-1].Height, used: make([]int, len(w.branches))}
 	done := make([]int, len(w.branches))
@@ -29,12 +30,14 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 			for ; done[branch] < w.count(branch, h.used[branch]); done[branch]++ {
 				more = true
 				if err := h.add(ctx, place{branch, done[branch]}); err != nil {
-					return nil, err
+					return provider.Holdings{}, err
 				}
 			}
 		}
 	}
-	return provider.Holdings(map[string]money.Decimal{symbol: bitcoins(h.sum)}), nil
+	held := provider.Complete(map[string]money.Decimal{symbol: bitcoins(h.sum)})
+	held.At = time.Unix(all[depth-1].Time, 0).UTC()
+	return held, nil
 }
 
 // holding adds up what addresses hold after a block.

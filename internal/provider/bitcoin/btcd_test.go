@@ -221,7 +221,7 @@ func (r *nodeWallet) sync(balance string, records int) {
 	}
 	got, err := Connector{}.Balances(r.Context(), r.session)
 	want := []provider.Balance{{Currency: symbol, Amount: money.MustParse(balance)}}
-	if err != nil || sum.String() != balance || fmt.Sprint(got) != fmt.Sprint(want) || len(r.read) != records {
+	if err != nil || sum.String() != balance || fmt.Sprint(got.Balances) != fmt.Sprint(want) || len(r.read) != records {
 		r.Errorf("%d records add up to %s, and the balance is %v %v; want %d records and %s", len(r.read), sum, got, err, records, balance)
 	}
 }

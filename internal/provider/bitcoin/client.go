@@ -89,6 +89,7 @@ func (c *client) hash(ctx context.Context, height int64) (out string, err error)
 type block struct {
 	ID     string `json:"id"`
 	Height int64  `json:"height"`
+	Time   int64  `json:"timestamp"` // in seconds since 1970
 }
 
 // blocks returns the newest blocks, the newest first. There are at least ten, or all.
@@ -99,7 +100,7 @@ func (c *client) blocks(ctx context.Context) (out []block, err error) {
 			return err
 		}
 		for i, b := range out {
-			if !isHash(b.ID) || b.Height < 0 || b.Height != out[0].Height-int64(i) {
+			if !isHash(b.ID) || b.Height < 0 || b.Time <= 0 || b.Height != out[0].Height-int64(i) {
 				return errors.New("they are not consecutive blocks")
 			}
 		}

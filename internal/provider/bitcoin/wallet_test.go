@@ -131,7 +131,8 @@ func (h *history) balanced() string {
 	if err != nil {
 		h.Fatal(err)
 	}
-	if want := provider.Holdings(map[string]money.Decimal{symbol: sum}); fmt.Sprint(got) != fmt.Sprint(want) {
+	want := provider.Complete(map[string]money.Decimal{symbol: sum})
+	if want.At = got.At; fmt.Sprint(got) != fmt.Sprint(want) {
 		h.Errorf("the records add up to %v, and the balance is %v", want, got)
 	}
 	return sum.String()
@@ -157,6 +158,18 @@ func TestChangeIsNoIncomeAndTheFeeIsStated(t *testing.T) {
 	}
 	if sum := h.balanced(); sum != "0.00029" {
 		t.Errorf("the balance is %s", sum)
+	}
+}
+
+func TestABalanceHasTheTimeOfTheLastFinalBlock(t *testing.T) {
+	t.Parallel()
+	h := begin(t, account)
+	h.receive(0, 0, 100_000)
+	h.Confirm(start.Add(-2*time.Hour), 1)
+	h.Confirm(start.Add(-time.Hour), 5)
+	held, err := Connector{}.Balances(t.Context(), h.session())
+	if err != nil || !held.At.Equal(start.Add(-2*time.Hour)) || fmt.Sprint(held.Balances) != "[{BTC 0.001 }]" || !held.Complete {
+		t.Errorf("%+v %v", held, err)
 	}
 }
 

@@ -149,6 +149,9 @@ func unifiedAssets(ctx context.Context, s *provider.Session) ([]holding, error) 
 		Assets []holding `json:"assets"`
 	}
 	err := get(ctx, s, "/api/v3/account/assets", nil, &held)
+	if err == nil && held.Assets == nil {
+		err = provider.Nonsense(title, errors.New("the balances are missing"))
+	}
 	return held.Assets, err
 }
 
@@ -227,7 +230,7 @@ func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider
 }
 
 // Balances returns what the account holds: a unified one in all, a classic one in its spot account.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	sums := map[string]money.Decimal{}
 	held, err := unifiedAssets(ctx, s)
 	for _, h := range held {
@@ -235,7 +238,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		sums[currency] = sums[currency].Add(h.Balance)
 	}
 	if !errors.Is(err, errClassic) {
-		return provider.Holdings(sums), err
+		return provider.Complete(sums), err
 	}
 	var spot []struct {
 		Coin      string        `json:"coin"`
@@ -248,5 +251,5 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		currency := strings.ToUpper(h.Coin)
 		sums[currency] = sums[currency].Add(h.Available).Add(h.Frozen).Add(h.Locked)
 	}
-	return provider.Holdings(sums), err
+	return provider.Complete(sums), err
 }

@@ -177,18 +177,18 @@ func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider
 }
 
 // Balances returns what the account holds, with what is reserved for orders.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	var held []struct {
 		Currency string        `json:"currency"`
 		Total    money.Decimal `json:"total"`
 	}
 	if err := post(ctx, s, "account_balances", nil, &held); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	sums := map[string]money.Decimal{}
 	for _, h := range held {
 		currency := strings.ToUpper(h.Currency)
 		sums[currency] = sums[currency].Add(h.Total)
 	}
-	return provider.Holdings(sums), nil
+	return provider.Complete(sums), nil
 }

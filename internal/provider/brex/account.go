@@ -132,30 +132,38 @@ func (Connector) Parts(ctx context.Context, s *provider.Session) ([]provider.Par
 	return parts, nil
 }
 
-// Balances returns what the cash accounts hold, and below zero what is owed on the cards.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+// Balances returns what the cash accounts hold, and below zero what is owed on the cards. It leaves out a cash account whose balance is not
+// stated, and all cards if that of one is not: what is owed on them together is not known then.
+func (Connector) Balances(ctx context.Context, s *provider.Session) (out provider.Holdings, err error) {
 	cards, err := cardAccounts(ctx, s)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	cash, err := cashAccounts(ctx, s)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	owed := map[string]money.Decimal{}
-	for _, a := range cards {
-		if current, currency, err := a.Current.decimal(); err == nil {
-			owed[currency] = owed[currency].Sub(current)
-		}
-	}
-	out := provider.Holdings(owed)
-	for i := range out {
-		out[i].Part = cardPart
-	}
+	out.Balances = owed(cards)
 	for _, a := range cash {
-		if current, currency, err := a.Current.decimal(); err == nil && !current.IsZero() {
-			out = append(out, provider.Balance{Currency: currency, Amount: current, Part: a.ID})
+		if current, currency, err := a.Current.decimal(); err == nil {
+			out.Balances = append(out.Balances, provider.Balance{Currency: currency, Amount: current, Part: a.ID})
 		}
 	}
 	return out, nil
+}
+
+// owed returns what is owed on card accounts in each currency, and nothing if one does not state it.
+func owed(cards []account) (out []provider.Balance) {
+	for _, a := range cards {
+		current, currency, err := a.Current.decimal()
+		if err != nil {
+			return nil
+		}
+		at := slices.IndexFunc(out, func(b provider.Balance) bool { return b.Currency == currency })
+		if at < 0 {
+			at, out = len(out), append(out, provider.Balance{Currency: currency, Part: cardPart})
+		}
+		out[at].Amount = out[at].Amount.Sub(current)
+	}
+	return out
 }

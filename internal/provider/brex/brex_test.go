@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -188,7 +189,7 @@ func TestACompanyHasCardsAndCashAccounts(t *testing.T) {
 		t.Errorf("%+v %v", parts, err)
 	}
 	held, err := brex.Connector{}.Balances(t.Context(), s)
-	if got := fmt.Sprint(held); err != nil || got != "[{USD -123.45 card} {USD 0.99 "+brextest.Reserve+"}]" {
+	if got := fmt.Sprint(held.Balances); held.Complete || err != nil || got != "[{USD -123.45 card} {USD 0 "+brextest.Checking+"} {USD 0.99 "+brextest.Reserve+"}]" {
 		t.Errorf("%s %v", got, err)
 	}
 	account, err := brex.Connector{}.Check(t.Context(), s)
@@ -200,5 +201,23 @@ func TestACompanyHasCardsAndCashAccounts(t *testing.T) {
 		if _, err := (brex.Connector{}).Check(t.Context(), s); fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("without %s: %v", path, err)
 		}
+	}
+}
+
+func TestABalanceThatIsNotStatedIsNotZero(t *testing.T) {
+	t.Parallel()
+	fake, s := open(t)
+	put(fake, brextest.CardAccount, "a", "2026-10-01", "PURCHASE", 12345)
+	put(fake, brextest.Checking, "b", "2026-10-01", "PAYMENT", 100)
+	put(fake, brextest.Reserve, "c", "2026-10-01", "PAYMENT", 99)
+	put(fake, brextest.Reserve, "d", "2026-10-01", "PAYMENT", -99)
+	unstated := providertest.Changed(func(body []byte) []byte {
+		return regexp.MustCompile(`"current_balance":\{"amount":(12345|100),`).ReplaceAll(body, []byte(`"current_balance":{"other":1,`))
+	})
+	fake.FailAt(1, unstated)
+	fake.FailAt(2, unstated)
+	held, err := brex.Connector{}.Balances(t.Context(), s)
+	if got := fmt.Sprint(held.Balances); held.Complete || err != nil || got != "[{USD 0 "+brextest.Reserve+"}]" {
+		t.Errorf("%s %v", got, err)
 	}
 }

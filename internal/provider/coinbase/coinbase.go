@@ -213,15 +213,15 @@ func (Connector) Check(ctx context.Context, s *provider.Session) (out provider.A
 }
 
 // Balances returns what all wallets hold together.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	wallets, err := accounts(ctx, s)
 	if err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	sums := map[string]money.Decimal{}
 	for _, w := range wallets {
 		currency := provider.Symbol(w.Balance.Currency)
 		sums[currency] = sums[currency].Add(w.Balance.Amount)
 	}
-	return provider.Holdings(sums), nil
+	return provider.Complete(sums), nil
 }

@@ -289,19 +289,22 @@ func (y *sync) observe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at := y.session.Now()
+	at := held.At
+	if at.IsZero() {
+		at = y.session.Now()
+	}
 	return y.Commit(ctx, balancesStage, "", 0, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
 		for part, src := range y.sources {
 			var all []observation.Balance
-			for _, h := range held {
+			for _, h := range held.Balances {
 				if h.Part == part {
 					all = append(all, observation.Balance{AssetType: h.Currency, Quantity: h.Amount})
 				}
 			}
-			if err := observation.StoreWhole(ctx, tx, src.ID, y.ID, all, at); err != nil {
+			if err := observation.StoreTold(ctx, tx, src.ID, y.ID, all, held.Complete, at); err != nil {
 				return err
 			}
 		}

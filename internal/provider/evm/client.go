@@ -59,10 +59,9 @@ func (r *refusal) tooLarge() bool {
 		"limited to", "timeout", "timed out", "exceeds", "exceed max", "maximum", "narrow", "too wide", "10 block", "up to a")
 }
 
-// stateless reports whether the node no longer has a state.
-func (r *refusal) stateless() bool {
-	return r != nil && r.says("missing trie node", "state is not available", "state not available", "historical state", "pruned", "archive",
-		"state histor", "no state", "state at block", "state unavailable", "is not available", "not found", "unable to get state")
+// oversized reports whether the answer would be larger than the node sends.
+func (r *refusal) oversized() bool {
+	return r != nil && r.says("response size", "response is too", "response too", "too large")
 }
 
 // reverted reports whether a contract has refused a call.
@@ -96,7 +95,6 @@ type client struct {
 	title           string
 	endpoint, query string
 	together        int
-	left            int // how many requests the current call of Read should still send
 }
 
 // dial returns a client for the node of a session.
@@ -105,7 +103,7 @@ func dial(s *provider.Session, w wallet) (*client, error) {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" || u.User != nil {
 		return nil, fault.Invalidf(provider.RPCURL, "is not the address of a node, such as https://rpc.provider.example/v2/…")
 	}
-	c := &client{s: s, title: w.title, query: u.RawQuery, together: togetherMax, left: requestsMax}
+	c := &client{s: s, title: w.title, query: u.RawQuery, together: togetherMax}
 	u.RawQuery = ""
 	c.endpoint = u.String()
 	return c, nil
@@ -116,7 +114,7 @@ func (c *client) do(ctx context.Context, calls ...*call) error {
 	for len(calls) > 0 {
 		n := min(len(calls), c.together)
 		err := c.send(ctx, calls[:n])
-		if errors.Is(err, errTogether) && n > 1 {
+		if (errors.Is(err, errTogether) || errors.Is(err, provider.ErrTooLarge)) && n > 1 {
 			c.together = max(1, n/4)
 			continue
 		}
@@ -163,7 +161,6 @@ type message struct {
 
 // send sends calls in one request.
 func (c *client) send(ctx context.Context, calls []*call) error {
-	c.left--
 	all := make([]message, len(calls))
 	for i, one := range calls {
 		all[i] = message{Version: "2.0", ID: i + 1, Method: one.method, Params: one.params}

@@ -3,10 +3,13 @@ package evm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bursarhq/bursar/internal/provider"
 )
 
 // flat is a call of a transaction as trace_filter returns it.
@@ -105,6 +108,9 @@ func (r *reader) filter(ctx context.Context, p *page) (large bool, err error) {
 			field: []string{r.address}}}, read: func(raw json.RawMessage) error { return readFlat(raw, &found[i]) }}
 	}
 	if err := r.do(ctx, calls...); err != nil {
+		if errors.Is(err, provider.ErrTooLarge) && p.to > p.from {
+			return true, nil
+		}
 		return false, err
 	}
 	for _, one := range calls {

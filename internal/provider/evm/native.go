@@ -3,11 +3,14 @@ package evm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bursarhq/bursar/internal/provider"
 )
 
 // tracing is how the node traces.
@@ -34,6 +37,7 @@ type page struct {
 	bodies    map[string]body
 	blocks    map[int64]*block
 	executed  map[string]executed
+	untraced  []*block // whose traces are too large
 }
 
 // at returns the time of a block.
@@ -265,8 +269,16 @@ func (r *reader) trace(ctx context.Context, p *page, b *block, hashes []string) 
 	}
 	one := &call{method: "debug_traceBlockByNumber", params: []any{quantity(int64(b.Number)), callTracer},
 		read: func(raw json.RawMessage) error { all = nil; return json.Unmarshal(raw, &all) }}
-	if err := r.must(ctx, one); err != nil {
+	err := r.do(ctx, one)
+	if errors.Is(err, provider.ErrTooLarge) || err == nil && one.refused.oversized() {
+		p.untraced = append(p.untraced, b)
+		return nil
+	}
+	if err != nil {
 		return err
+	}
+	if one.refused != nil {
+		return r.refuses(one)
 	}
 	if len(all) != len(hashes) {
 		return r.nonsense("%d traces of %d transactions", len(all), len(hashes))

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"maps"
 	"math/bits"
 	"slices"
@@ -15,14 +16,17 @@ import (
 )
 
 const (
-	// requestsMax is how many requests a call of Read should send.
-	requestsMax = 24
 	// spanFirst and spanMax are how many blocks a page has at first, and at most.
 	spanFirst = 2000
 	spanMax   = 200_000
 	// recentBlocks and recentMax bound which records are remembered, so that they can be taken back if their block is replaced.
 	recentBlocks = 1000
 	recentMax    = 200
+	// fullPages is after how many pages as long as the node allows a longer one is tried. Most nodes always refuse it, which costs a request;
+	// one that was only slow should not stay with short pages.
+	fullPages = 8
+	// deepKept is after what time a node that does not know which block is final is asked again.
+	deepKept = 24 * time.Hour
 	// transactionsMax is about how many transactions a page has.
 	transactionsMax = 200
 )
@@ -38,11 +42,13 @@ type position struct {
 
 	Span int64 `json:"span,omitempty"` // blocks of the next page
 	Most int64 `json:"most,omitempty"` // blocks that the node allows in a range; 0 if it has not refused any
+	Full int   `json:"full,omitempty"` // pages of that length since the node has refused a longer one
 	// What the node can do, and which one it is.
 	Node  string  `json:"node,omitempty"`
 	Trace tracing `json:"trace,omitempty"`
-	Deep  bool    `json:"deep,omitempty"` // it does not know which block is final
-	Told  bool    `json:"told,omitempty"` // the gap of a node that does not trace was reported
+	Deep  bool    `json:"deep,omitempty"`  // it does not know which block is final
+	Asked int64   `json:"asked,omitempty"` // when it has said so, in seconds since 1970
+	Told  bool    `json:"told,omitempty"`  // the gap of a node that does not trace was reported
 }
 
 // mark is a block.
@@ -101,14 +107,18 @@ func (c Connector) Read(ctx context.Context, s *provider.Session, _, cursor stri
 
 // read reads a page. It takes one request to find out that no block has become final.
 func (r *reader) read(ctx context.Context) error {
+	node := r.node()
+	if node != r.at.Node || r.s.Now().Sub(time.Unix(r.at.Asked, 0)) >= deepKept {
+		r.at.Deep = false
+	}
 	if err := r.head(ctx); err != nil || r.out.More || r.final < r.at.Next {
 		return err
 	}
-	if node := r.node(); node != r.at.Node || r.at.Trace == "" {
+	if node != r.at.Node || r.at.Trace == "" {
 		if err := r.learn(ctx, r.final); err != nil {
 			return err
 		}
-		r.at.Node, r.at.Most, r.at.Told = node, 0, false
+		r.at.Node, r.at.Most, r.at.Full, r.at.Told = node, 0, 0, false
 	}
 	span := r.at.Span
 	if span <= 0 {
@@ -152,7 +162,9 @@ func (r *reader) head(ctx context.Context) error {
 		return err
 	}
 	if one := calls[0]; !r.at.Deep && (one.refused != nil || final == nil) {
-		r.at.Deep = one.refused != nil
+		if r.at.Deep = one.refused != nil; r.at.Deep {
+			r.at.Asked = r.s.Now().Unix()
+		}
 		if err := r.must(ctx, numberOf("eth_blockNumber", nil, &number)); err != nil {
 			return err
 		}
@@ -235,7 +247,7 @@ func (r *reader) learn(ctx context.Context, final int64) error {
 		if kind := fault.KindOf(err); kind == fault.Unauthorized { // some nodes say so of methods that are not paid for
 			continue
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, provider.ErrTooLarge) {
 			return err
 		}
 		if !way.refused.unsupported() {
@@ -270,7 +282,7 @@ func (r *reader) load(ctx context.Context, from, to int64) (*page, error) {
 			}
 		}
 		if large {
-			r.at.Most = max((to-from+1)/2, 1)
+			r.at.Most, r.at.Full = max((to-from+1)/2, 1), 0
 			to = from + r.at.Most - 1
 			continue
 		}
@@ -291,6 +303,7 @@ func (r *reader) load(ctx context.Context, from, to int64) (*page, error) {
 
 // cut leaves out what is behind the end of a page.
 func (p *page) cut() {
+	p.untraced = slices.DeleteFunc(p.untraced, func(b *block) bool { return int64(b.Number) > p.to })
 	p.events = slices.DeleteFunc(p.events, func(e event) bool { return int64(e.Block) > p.to })
 	p.frames = slices.DeleteFunc(p.frames, func(f frame) bool { return f.Block > p.to })
 	maps.DeleteFunc(p.hashes, func(_ string, n int64) bool { return n > p.to })
@@ -300,8 +313,15 @@ func (p *page) cut() {
 const untraced = "this node does not trace: transfers inside of contracts are missing. Enter the address of a node with trace_filter or " +
 	"debug_traceBlockByNumber, and connect the wallet again"
 
-// tell reports once that the node does not trace.
+// oversized says what is missing of a block whose traces are too large.
+const oversized = "the traces of a block are too large to be read: transfers inside of contracts are missing if they are in this block. " +
+	"Compare the balance of the wallet, and enter what is missing"
+
+// tell reports the blocks that are too large to be traced, and once that the node does not trace.
 func (r *reader) tell(p *page) {
+	for _, b := range p.untraced {
+		r.out.Gaps = append(r.out.Gaps, provider.Gap{From: b.at(), Through: b.at(), Reason: oversized})
+	}
 	if r.at.Trace != traceNone || r.at.Told {
 		return
 	}
@@ -320,10 +340,13 @@ func later(a, b time.Time) time.Time {
 // advance moves the position behind a page.
 func (r *reader) advance(p *page) {
 	read := p.to - p.from + 1
-	switch {
-	case p.shortened:
-	case read >= r.at.Span || r.at.Span == 0:
+	if !p.shortened && (read >= r.at.Span || r.at.Span == 0) {
 		r.at.Span = min(max(read, spanFirst)*2, spanMax)
+	}
+	if r.at.Most > 0 && read >= r.at.Most {
+		if r.at.Full++; r.at.Full >= fullPages {
+			r.at.Most, r.at.Full = min(2*r.at.Most, spanMax), 0
+		}
 	}
 	r.at.Next = p.to + 1
 	r.at.Marks = thin(append(r.at.Marks, mark{p.to, tail(p.blocks[p.to].Hash)}))

@@ -174,7 +174,7 @@ func TestTheBalanceIsThatOfTheLastBlockThatWasRead(t *testing.T) {
 	h.sync()
 	h.tx(evmtest.Tx{From: stranger, To: wallet, Value: evmtest.Wei("1")})
 	got, err := h.connector.Balances(t.Context(), h.session())
-	if err != nil || len(got) != 1 || got[0].Amount.String() != "10" {
+	if err != nil || len(got.Balances) != 1 || got.Balances[0].Amount.String() != "10" {
 		t.Errorf("%+v %v", got, err)
 	}
 	h.Archive = false
@@ -182,8 +182,63 @@ func TestTheBalanceIsThatOfTheLastBlockThatWasRead(t *testing.T) {
 		h.Mine(start, nil)
 	}
 	got, err = h.connector.Balances(t.Context(), h.session())
-	if err != nil || len(got) != 1 || got[0].Amount.String() != "11" {
+	if err != nil || len(got.Balances) != 1 || got.Balances[0].Amount.String() != "11" {
 		t.Errorf("without the state: %+v %v", got, err)
+	}
+}
+
+// A contract that fails, or that is gone, does not say that the wallet holds none of its tokens.
+func TestATokenThatDoesNotTellItsBalanceIsNotZero(t *testing.T) {
+	t.Parallel()
+	h := begin(t, evm.Ethereum)
+	other := evmtest.Address("another token")
+	h.Token(other, "TKN", 6)
+	h.tx(evmtest.Tx{From: stranger, To: evmtest.USDC, Logs: []evmtest.Log{h.Transfer(evmtest.USDC, stranger, wallet, 1_000_000),
+		h.Transfer(other, stranger, wallet, 2_000_000)}})
+	h.tx(evmtest.Tx{From: wallet, To: evmtest.USDC, Logs: []evmtest.Log{h.Transfer(evmtest.USDC, wallet, stranger, 1_000_000)}})
+	h.sync()
+	balances := func() string {
+		held, err := h.connector.Balances(t.Context(), h.session())
+		if err != nil || held.Complete {
+			t.Errorf("%+v %v", held, err)
+		}
+		var out []string
+		for _, b := range held.Balances {
+			if b.Currency != "ETH" {
+				out = append(out, b.Amount.String()+" "+b.Currency)
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	if got := balances(); got != "2 "+other+", 0 USDC" {
+		t.Error(got)
+	}
+	h.Tokens[other] = nil // it returns nothing
+	if got := balances(); got != "0 USDC" {
+		t.Error(got)
+	}
+	h.FailAt(2, providertest.Changed(func(body []byte) []byte { // it reverts
+		return []byte(strings.ReplaceAll(string(body), `"result":"0x`+evmtest.Word(big.NewInt(0))+`"`,
+			`"error":{"code":3,"message":"execution reverted"}`))
+	}))
+	if got := balances(); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestABalanceHasTheTimeOfItsBlock(t *testing.T) {
+	t.Parallel()
+	h := begin(t, evm.Ethereum)
+	h.Mine(start.Add(-time.Hour), nil)
+	h.sync()
+	h.Mine(start.Add(-time.Minute), nil)
+	held, err := h.connector.Balances(t.Context(), h.session())
+	if err != nil || !held.At.Equal(start.Add(-time.Hour)) {
+		t.Errorf("%s %v", held.At, err)
+	}
+	h.cursor = ""
+	if held, err = h.connector.Balances(t.Context(), h.session()); err != nil || !held.At.Equal(start.Add(-time.Minute)) {
+		t.Errorf("before the first block is read: %s %v", held.At, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"math/big"
 	"slices"
 	"strconv"
@@ -148,6 +149,9 @@ func (r *reader) events(ctx context.Context, p *page) (large bool, err error) {
 	}
 	last, keep := r.headers(p, []int64{to}) // it is read first, so that it is noticed if blocks are replaced now
 	if err := r.do(ctx, append(last, calls...)...); err != nil {
+		if errors.Is(err, provider.ErrTooLarge) && to > from {
+			return true, nil
+		}
 		return false, err
 	}
 	for _, one := range append(last, calls...) {

@@ -230,22 +230,22 @@ type holding struct {
 }
 
 // Balances returns what the account holds, with what is staked.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	var trading, staked []holding
 	if err := post(ctx, s, "/v1/balances", 1, nil, &trading); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	if err := post(ctx, s, "/v1/balances/staking", 1, nil, &staked); err != nil && !errors.As(err, &gone{}) {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	sums := map[string]money.Decimal{}
 	for _, h := range append(trading, staked...) {
 		amount, err := cmp.Or(h.Amount, h.Balance).decimal()
 		if err != nil {
-			return nil, provider.Nonsense(title, err)
+			return provider.Holdings{}, provider.Nonsense(title, err)
 		}
 		currency := provider.Symbol(h.Currency)
 		sums[currency] = sums[currency].Add(amount)
 	}
-	return provider.Holdings(sums), nil
+	return provider.Complete(sums), nil
 }

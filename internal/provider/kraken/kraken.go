@@ -173,10 +173,13 @@ func instant(seconds string) time.Time {
 }
 
 // Balances returns what the account holds, wallets for staking and rewards included.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	var held map[string]money.Decimal
 	if err := post(ctx, s, "Balance", 1, nil, &held); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
+	}
+	if held == nil {
+		return provider.Holdings{}, provider.Nonsense(title, errors.New("the balances are missing"))
 	}
 	sums := map[string]money.Decimal{}
 	for name, amount := range held {
@@ -186,7 +189,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		currency := intake.KrakenAsset(name)
 		sums[currency] = sums[currency].Add(amount)
 	}
-	return provider.Holdings(sums), nil
+	return provider.Complete(sums), nil
 }
 
 // feeCredits is what Kraken calls credits that fees are paid with. They are no asset.

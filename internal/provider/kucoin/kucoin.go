@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -171,21 +172,21 @@ type holding struct {
 }
 
 // Balances returns what the accounts hold together, without the futures account.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	var held []struct {
 		Currency string        `json:"currency"`
 		Type     string        `json:"type"`
 		Balance  money.Decimal `json:"balance"`
 	}
 	if err := get(ctx, s, "/api/v1/accounts", accountsCost, nil, &held); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	var cross struct {
 		Accounts []holding `json:"accounts"`
 	}
 	all := url.Values{"queryType": {"ALL"}}
 	if err := get(ctx, s, "/api/v3/margin/accounts", marginCost, all, &cross); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	var isolated struct {
 		Assets []struct {
@@ -194,7 +195,10 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		} `json:"assets"`
 	}
 	if err := get(ctx, s, "/api/v3/isolated/accounts", marginCost, all, &isolated); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
+	}
+	if cross.Accounts == nil || isolated.Assets == nil {
+		return provider.Holdings{}, provider.Nonsense(title, errors.New("the margin accounts are missing"))
 	}
 	sums := map[string]money.Decimal{}
 	add := func(currency string, amount money.Decimal) {
@@ -213,5 +217,5 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		add(pair.Base.Currency, pair.Base.Total)
 		add(pair.Quote.Currency, pair.Quote.Total)
 	}
-	return provider.Holdings(sums), nil
+	return provider.Complete(sums), nil
 }

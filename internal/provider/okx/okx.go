@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -172,7 +173,7 @@ func (Connector) Check(ctx context.Context, s *provider.Session) (out provider.A
 }
 
 // Balances returns what the funding account and the trading account hold together.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	type held struct {
 		Currency string        `json:"ccy"`
 		Funding  money.Decimal `json:"bal"`
@@ -183,18 +184,21 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 		Details []held `json:"details"`
 	}
 	if err := get(ctx, s, "/api/v5/asset/balances", 1, nil, &inFunding); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	if err := get(ctx, s, "/api/v5/account/balance", configCost, nil, &inTrading); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	sums := map[string]money.Decimal{}
 	for _, account := range inTrading {
+		if account.Details == nil {
+			return provider.Holdings{}, provider.Nonsense(title, errors.New("the balances are missing"))
+		}
 		inFunding = append(inFunding, account.Details...)
 	}
 	for _, h := range inFunding {
 		currency := symbol(h.Currency)
 		sums[currency] = sums[currency].Add(h.Funding).Add(h.Trading)
 	}
-	return provider.Holdings(sums), nil
+	return provider.Complete(sums), nil
 }

@@ -83,22 +83,21 @@ func (Connector) Parts(ctx context.Context, s *provider.Session) ([]provider.Par
 }
 
 // Balances returns what the accounts hold. What is owed on a card is below zero.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (out provider.Holdings, err error) {
 	accounts, err := getAccounts(ctx, s)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	var out []provider.Balance
 	for _, a := range accounts {
 		symbol := a.Balances.symbol()
-		if a.Balances.Current == nil || a.Balances.Current.IsZero() || symbol == "" {
-			continue
+		if a.Balances.Current == nil || symbol == "" {
+			continue // Plaid does not know it
 		}
 		amount := a.Balances.Current.Decimal
 		if kinds[a.Type] == provider.CardAccount {
 			amount = amount.Neg()
 		}
-		out = append(out, provider.Balance{Currency: symbol, Amount: amount, Part: a.ID})
+		out.Balances = append(out.Balances, provider.Balance{Currency: symbol, Amount: amount, Part: a.ID})
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package plaid_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -242,7 +243,20 @@ func TestBankAccountsAndCardsAreParts(t *testing.T) {
 		t.Errorf("%+v %v", parts, err)
 	}
 	held, err := plaid.Connector{}.Balances(t.Context(), s)
-	if got := fmt.Sprint(held); err != nil || got != fmt.Sprintf("[{USD 110.94 %s} {USD -410 %s}]", plaidtest.Checking, plaidtest.Card) {
+	if got := fmt.Sprint(held.Balances); held.Complete || err != nil || got != fmt.Sprintf("[{USD 110.94 %s} {USD -410 %s}]", plaidtest.Checking, plaidtest.Card) {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
+func TestABalanceThatIsNotStatedIsNotZero(t *testing.T) {
+	t.Parallel()
+	fake, s := open(t, false)
+	fake.Put("added", fake.Transaction("a", plaidtest.Checking, "2026-10-01", "-110.94"))
+	fake.FailAt(1, providertest.Changed(func(body []byte) []byte {
+		return bytes.Replace(body, []byte(`"current":110.94`), []byte(`"current":null`), 1)
+	}))
+	held, err := plaid.Connector{}.Balances(t.Context(), s)
+	if got := fmt.Sprint(held.Balances); held.Complete || err != nil || got != fmt.Sprintf("[{USD 0 %s}]", plaidtest.Card) {
 		t.Errorf("%s %v", got, err)
 	}
 }

@@ -58,6 +58,7 @@ func Conforms(t *testing.T, s Suite) {
 		"clocks that differ":                                      followsTheClock,
 		"rights to withdraw":                                      tellsRights,
 		"answers that make no sense":                              survivesNonsense,
+		"balances that are missing":                               wantsBalances,
 		"unknown kinds of movements":                              keepsUnknownKinds,
 		"a context that ends":                                     stopsWithItsContext,
 		"a cursor of another version":                             refusesUnknownCursors,

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/provider"
 )
 
 // nonsense are values that replace others in answers.
@@ -57,6 +58,56 @@ func survivesNonsense(w *world, s Suite) {
 	if err != nil {
 		w.Error(err)
 	}
+}
+
+// balancesMax is how many requests a connector sends for balances in these tests, at most.
+const balancesMax = 8
+
+// wantsBalances leaves out a list of an answer. The connector must return an error, and must not say that the account holds nothing.
+func wantsBalances(w *world, s Suite) {
+	w.add(history(min(s.PageSize, 30))...)
+	b, ok := w.connector.(provider.Balancer)
+	if !ok {
+		return
+	}
+	want, err := b.Balances(w.Context(), w.session(false))
+	if err != nil || len(want.Balances) == 0 {
+		w.Fatalf("%+v %v", want, err)
+	}
+	for n := range balancesMax {
+		w.FailAt(n+1, Changed(withoutLists))
+		got, err := b.Balances(w.Context(), w.session(false))
+		if err == nil && got.Complete && !slices.Equal(sum(got.Balances), sum(want.Balances)) {
+			w.Errorf("without the lists of the answer %d the account holds %+v, and it holds %+v", n+1, got, want)
+		}
+	}
+}
+
+// withoutLists replaces all lists of a document by null.
+func withoutLists(body []byte) []byte {
+	var document any
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if d.Decode(&document) != nil {
+		return body
+	}
+	var without func(v any) any
+	without = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for key := range v {
+				v[key] = without(v[key])
+			}
+		case []any:
+			return nil
+		}
+		return v
+	}
+	out, err := json.Marshal(without(document))
+	if err != nil {
+		panic(fmt.Sprint("providertest: ", err))
+	}
+	return out
 }
 
 // change replaces one value of a document.

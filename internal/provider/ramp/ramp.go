@@ -157,15 +157,15 @@ func (d *decimal) UnmarshalJSON(data []byte) (err error) {
 }
 
 // Balances returns what is owed on the cards, below zero.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+func (Connector) Balances(ctx context.Context, s *provider.Session) (held provider.Holdings, err error) {
 	var out struct {
 		Owed *decimal `json:"card_balance_excluding_pending"`
 	}
 	if err := get(ctx, s, "/business/balance", nil, &out); err != nil {
-		return nil, refused(err)
+		return held, refused(err)
 	}
-	if out.Owed == nil || out.Owed.IsZero() {
-		return nil, nil
+	if out.Owed != nil {
+		held.Balances = []provider.Balance{{Currency: currency, Amount: out.Owed.Neg(), Part: part}}
 	}
-	return []provider.Balance{{Currency: currency, Amount: out.Owed.Neg(), Part: part}}, nil
+	return held, nil
 }

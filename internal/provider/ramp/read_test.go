@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -177,12 +178,29 @@ func TestTheBalanceIsWhatIsOwed(t *testing.T) {
 	now, s := open(t, fake)
 	fake.Add(providertest.Movement{At: now.Now(), Kind: providertest.Withdrawal, Asset: "USD", Amount: "12.50"})
 	held, err := ramp.Connector{}.Balances(t.Context(), s)
-	if got := fmt.Sprint(held); err != nil || got != "[{USD -12.5 card}]" {
+	if got := fmt.Sprint(held.Balances); held.Complete || err != nil || got != "[{USD -12.5 card}]" {
 		t.Errorf("%s %v", got, err)
 	}
 	account, err := ramp.Connector{}.Check(t.Context(), s)
 	if err != nil || account.ID != ramptest.BusinessID || account.Name != "Acme Rockets, Inc." || account.Grants != nil {
 		t.Errorf("%+v %v", account, err)
+	}
+}
+
+func TestABalanceThatIsNotStatedIsNotZero(t *testing.T) {
+	t.Parallel()
+	fake := ramptest.New()
+	_, s := open(t, fake)
+	if _, err := (ramp.Connector{}).Balances(t.Context(), s); err != nil { // it gets a token
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{`{}`: "[]", `{"card_balance_excluding_pending":null}`: "[]",
+		`{"card_balance_excluding_pending":0}`: "[{USD 0 card}]"} {
+		fake.FailAt(1, providertest.Status(http.StatusOK, "", "", body))
+		held, err := ramp.Connector{}.Balances(t.Context(), s)
+		if got := fmt.Sprint(held.Balances); held.Complete || err != nil || got != want {
+			t.Errorf("%s: %s %v", body, got, err)
+		}
 	}
 }
 

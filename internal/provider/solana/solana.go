@@ -191,28 +191,35 @@ func (c *client) holdings(ctx context.Context, owner string) (out []holding, err
 	return out, nil
 }
 
-// Balances returns what the wallet and its token accounts hold.
-func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.Balance, error) {
+// Balances returns what the wallet and its token accounts held after the last block that is final.
+func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	owner, err := ownerOf(s)
 	if err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	c, err := dial(s)
 	if err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	var own struct {
+		Context struct {
+			Slot *int64 `json:"slot"`
+		} `json:"context"`
 		Value *int64 `json:"value"`
 	}
 	if err := c.call(ctx, "getBalance", []any{owner, settings{"commitment": "finalized"}}, &own); err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
 	all, err := c.holdings(ctx, owner)
 	if err != nil {
-		return nil, err
+		return provider.Holdings{}, err
 	}
-	if own.Value == nil {
-		return nil, provider.Nonsense(title, errors.New("the balance is missing"))
+	if own.Value == nil || own.Context.Slot == nil {
+		return provider.Holdings{}, provider.Nonsense(title, errors.New("the balance is missing"))
+	}
+	at, err := c.blockTime(ctx, *own.Context.Slot)
+	if err != nil {
+		return provider.Holdings{}, err
 	}
 	sums := map[string]money.Decimal{symbol: lamports(*own.Value)}
 	for _, one := range all {
@@ -222,7 +229,22 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) ([]provider.
 			sums[currency] = sums[currency].Add(one.Amount)
 		}
 	}
-	return provider.Holdings(sums), nil
+	held := provider.Complete(sums)
+	held.At = at
+	return held, nil
+}
+
+// blockTime returns the time of a block.
+func (c *client) blockTime(ctx context.Context, slot int64) (time.Time, error) {
+	var seconds *int64
+	err := c.call(ctx, "getBlockTime", []any{slot}, &seconds)
+	if errors.Is(err, errMissing) || err == nil && (seconds == nil || *seconds <= 0) {
+		err = provider.Temporary(title, "the server does not have the time of the last block")
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Unix(*seconds, 0).UTC(), nil
 }
 
 // amount is an amount of tokens.

@@ -140,11 +140,12 @@ func (h *history) balanced() {
 	if err != nil {
 		h.Fatal(err)
 	}
-	if want := provider.Holdings(sums); fmt.Sprint(got) != fmt.Sprint(want) {
+	want := provider.Complete(sums)
+	if want.At = start.Add(-solanatest.Finality); fmt.Sprint(got) != fmt.Sprint(want) {
 		h.Errorf("the records add up to %v, and the balance is %v", want, got)
 	}
 	lamports, tokens := h.Held(wallet)
-	for _, b := range got {
+	for _, b := range got.Balances {
 		if b.Currency == "SOL" && !b.Amount.Equal(money.FromInt(lamports).Mul(money.MustParse("0.000000001"))) ||
 			b.Currency == "USDC" && !b.Amount.Equal(money.FromInt(tokens[solanatest.USDC]).Mul(money.MustParse("0.000001"))) {
 			h.Errorf("the balance is %+v, and the accounts hold %d lamports and %v", b, lamports, tokens)

@@ -81,18 +81,23 @@ func Store(ctx context.Context, tx *db.Tx, sourceID, importID string, all []Bala
 	return store(ctx, tx, sourceID, Observed{ImportID: importID}, all)
 }
 
-// StoreWhole stores all that a source holds at a time, as its provider states it: it holds nothing of other assets. It is a building block.
-func StoreWhole(ctx context.Context, tx *db.Tx, sourceID, connectionID string, all []Balance, at time.Time) error {
+// StoreTold stores what a source holds at a time, as its provider states it. If that is complete, the source holds nothing of other assets;
+// otherwise nothing is known of them, and what is stored of them stays. That a source holds nothing is stored only if it is new. It is a
+// building block.
+func StoreTold(ctx context.Context, tx *db.Tx, sourceID, connectionID string, all []Balance, complete bool, at time.Time) error {
 	known, err := Latest(ctx, tx, sourceID)
 	if err != nil {
 		return err
 	}
 	rows := make([]Balance, 0, len(all)+len(known))
 	for _, b := range all {
-		rows = append(rows, Balance{AssetType: b.AssetType, Quantity: b.Quantity, At: at})
+		if !b.Quantity.IsZero() {
+			rows = append(rows, Balance{AssetType: b.AssetType, Quantity: b.Quantity, At: at})
+		}
 	}
 	for _, k := range known {
-		gone := !slices.ContainsFunc(all, func(b Balance) bool { return b.AssetType == k.AssetType })
+		n := slices.IndexFunc(all, func(b Balance) bool { return b.AssetType == k.AssetType })
+		gone := n < 0 && complete || n >= 0 && all[n].Quantity.IsZero()
 		if gone && !k.Quantity.IsZero() {
 			rows = append(rows, Balance{AssetType: k.AssetType, At: at})
 		}

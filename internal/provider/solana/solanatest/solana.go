@@ -122,6 +122,9 @@ type Server struct {
 	done     []executed
 }
 
+// Finality is by how much the last final block is older than now.
+const Finality = 13 * time.Second
+
 // New returns a fake whose wallet holds nothing.
 func New() *Server {
 	return &Server{PageSize: 1000, decimals: map[string]int{Native: 9, USDC: 6}, supply: map[string]int64{}, Missing: map[string]bool{},
