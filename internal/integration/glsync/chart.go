@@ -2,7 +2,6 @@ package glsync
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -144,41 +143,6 @@ func touched(a Account, known bool, now time.Time) Account {
 		a.UpdatedAt = &now
 	}
 	return a
-}
-
-// storeValues stores the values of dimensions in the place of those that were read before.
-func storeValues(ctx context.Context, tx *db.Tx, connectionID string, values []ExternalValue) error {
-	stored, err := selectValues(ctx, tx, connectionID)
-	if err != nil {
-		return err
-	}
-	var changed []valueRow
-	seen := map[[2]string]bool{}
-	for _, v := range values {
-		key := [2]string{v.Dimension, v.ID}
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		r := valueRow{ConnectionID: connectionID, Dimension: v.Dimension, DimensionName: cut(v.DimensionName, textMax), ExternalID: v.ID,
-			Name: cut(v.Name, textMax), Active: v.Active}
-		at := slices.IndexFunc(stored, func(s valueRow) bool { return s.Dimension == v.Dimension && s.ExternalID == v.ID })
-		if at >= 0 {
-			r.ID, r.CreatedAt = stored[at].ID, stored[at].CreatedAt
-		} else {
-			r.ID, r.CreatedAt = tx.NewID(id.GLDimensionValue), tx.Now()
-		}
-		if at < 0 || r != stored[at] {
-			changed = append(changed, r)
-		}
-	}
-	for _, r := range stored {
-		if r.Active && !seen[[2]string{r.Dimension, r.ExternalID}] {
-			r.Active = false
-			changed = append(changed, r)
-		}
-	}
-	return upsertValues(ctx, tx, changed)
 }
 
 // AccountFilter narrows a list of accounts; empty fields match everything.
