@@ -235,8 +235,8 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 		GLAccountID: new(generalLedgerAccount(t, n, ledger))})
 	must("map", err)
 	value := generalLedgerValue(t, n, ledger)
-	_, err = n.Client.SetGLTagMapping(t.Context(), n.NewTag(t).ID, client.SetGLTagMapping{ConnectionID: ledger, DimensionID: &value.DimensionID,
-		ValueID: &value.ValueID})
+	_, err = n.Client.SetGLTagMapping(t.Context(), n.NewTag(t).ID, client.SetGLTagMapping{ConnectionID: ledger,
+		DimensionID: &value.DimensionID, ValueID: &value.ValueID})
 	must("map a tag", err)
 	aDelivery(t, n)
 	_, err = n.Client.RotateWebhookSecret(t.Context(), anEndpoint(t, n).path["webhook_endpoint_id"], client.RotateWebhookSecret{})

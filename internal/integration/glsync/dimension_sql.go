@@ -24,7 +24,8 @@ var valueColumns = "SELECT " + db.Columns[valueRow]() + " FROM gl_dimension_valu
 func valuesOf(rows []valueRow) []Value {
 	out := make([]Value, len(rows))
 	for n, r := range rows {
-		out[n] = Value{r.ID, r.ConnectionID, r.Dimension, r.DimensionName, r.ExternalID, r.Name, r.Active, r.CreatedAt, r.Search}
+		out[n] = Value{ID: r.ID, ConnectionID: r.ConnectionID, Dimension: r.Dimension, DimensionName: r.DimensionName,
+			ExternalID: r.ExternalID, Name: r.Name, Active: r.Active, CreatedAt: r.CreatedAt, search: r.Search}
 	}
 	return out
 }
@@ -61,7 +62,8 @@ func upsertValues(ctx context.Context, tx *db.Tx, values []Value) error {
 	}
 	rows := make([]valueRow, len(values))
 	for n, v := range values {
-		rows[n] = valueRow{v.ID, v.ConnectionID, v.Dimension, v.DimensionName, v.ExternalID, v.Name, v.Active, v.CreatedAt, v.search}
+		rows[n] = valueRow{ID: v.ID, ConnectionID: v.ConnectionID, Dimension: v.Dimension, DimensionName: v.DimensionName,
+			ExternalID: v.ExternalID, Name: v.Name, Active: v.Active, CreatedAt: v.CreatedAt, Search: v.search}
 	}
 	return db.Upsert(ctx, tx, "gl_dimension_values", rows, `ON CONFLICT (organization_id, gl_dimension_value_id) DO UPDATE SET
 		dimension_name = excluded.dimension_name, name = excluded.name, is_active = excluded.is_active, search = excluded.search`)

@@ -37,7 +37,7 @@ func newMaker(ctx context.Context, tx *db.Tx, c connection.Connection, b *snapsh
 		return nil, err
 	}
 	tags, err := loadTagged(ctx, tx, c.ID)
-	return &maker{c, b, there, mappings, tags}, err
+	return &maker{connection: c, books: b, there: there, mappings: mappings, tags: tags}, err
 }
 
 // covered returns the lines of an entry that are sent, and the legal entity that they are of if others are not sent.

@@ -45,8 +45,8 @@ func loadTagged(ctx context.Context, tx *db.Tx, connectionID string) (map[string
 	return out, err
 }
 
-// dimensions returns the values of dimensions that a line has because of its tags and those of its entry, and what speaks against them. Tags
-// that are not mapped are ignored.
+// dimensions returns the values of dimensions that a line has because of its tags and those of its entry, and what speaks against them.
+// Tags that are not mapped are ignored.
 func (m *maker) dimensions(e journal.Entry, l journal.Line) (out map[string]string, problems []Blocker) {
 	if len(m.tags) == 0 {
 		return nil, nil
