@@ -197,3 +197,21 @@ func (s *Service) only(ctx context.Context, tx *db.Tx, connectionID string) (con
 	}
 	return all[0], nil
 }
+
+// toUse returns the connection that a mapping is for, and the ids of those whose records the mapping may name. If the connection is faulty,
+// these are all that the actor may see, so that the other faults are found as well.
+func (s *Service) toUse(ctx context.Context, tx *db.Tx, connectionID string, faults *fault.List) (c connection.Connection, among []string,
+	err error) {
+	c, err = s.only(ctx, tx, connectionID)
+	if err == nil {
+		c, err = s.connections.FindLedgerToUse(ctx, tx, c.ID)
+	}
+	if err == nil {
+		return c, []string{c.ID}, nil
+	}
+	if err := faults.MergeMissing(err, "connection_id"); err != nil {
+		return c, nil, faults.With(err)
+	}
+	among, err = s.visible(ctx, tx, "")
+	return c, among, err
+}

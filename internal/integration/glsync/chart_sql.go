@@ -86,6 +86,12 @@ func selectAccounts(ctx context.Context, tx *db.Tx, connectionID string) ([]Acco
 	return accountsOf(rows), err
 }
 
+// selectSomeAccounts reads the accounts with some ids.
+func selectSomeAccounts(ctx context.Context, tx *db.Tx, ids []string) ([]Account, error) {
+	rows, err := db.All[accountRow](ctx, tx, accountColumns+" AND gl_account_id {any}", ids)
+	return accountsOf(rows), err
+}
+
 // containsText is the condition that a row contains the text of a pattern.
 const containsText = `search LIKE ? ESCAPE '\'`
 

@@ -42,6 +42,13 @@ func selectSomeValues(ctx context.Context, tx *db.Tx, ids []string) ([]Value, er
 	return valuesOf(rows), err
 }
 
+// hasDimension reports whether a general ledger of some connections has values of a dimension.
+func hasDimension(ctx context.Context, tx *db.Tx, connections []string, dimension string) (bool, error) {
+	found, err := db.All[string](ctx, tx, `SELECT gl_dimension_value_id FROM gl_dimension_values WHERE organization_id = @org
+		AND connection_id {any} AND dimension_key = ? LIMIT 1`, connections, dimension)
+	return len(found) > 0, err
+}
+
 func selectValuePage(ctx context.Context, tx *db.Tx, f ValueFilter, connections []string, above string, limit int) ([]Value, error) {
 	q := db.Select(valueColumns).And("connection_id {any}", connections).And("gl_dimension_value_id > ?", above)
 	if f.Active != nil && *f.Active {

@@ -183,22 +183,18 @@ func (s *Service) MapTag(ctx context.Context, tagID string, p MapTagParams) (out
 		} else if p.ValueID == "" && p.Dimension != "" {
 			faults.Addf("value_id", "is required with dimension_id")
 		}
-		c, err := s.only(ctx, tx, p.ConnectionID)
-		if err == nil {
-			c, err = s.connections.FindLedgerToUse(ctx, tx, c.ID)
+		c, among, err := s.toUse(ctx, tx, p.ConnectionID, &faults)
+		if err != nil {
+			return err
 		}
-		if err := faults.MergeMissing(err, "connection_id"); err != nil {
-			return faults.With(err)
+		if err := p.check(ctx, tx, among, &faults); err != nil {
+			return err
 		}
 		if err := faults.Err(); err != nil {
 			return err
 		}
 		t, err := loadTagTable(ctx, tx, c.ID, []string{tagID})
 		if err != nil {
-			return err
-		}
-		t.check(p, &faults)
-		if err := faults.Err(); err != nil {
 			return err
 		}
 		if err := t.set(ctx, tx, tagID, p.ValueID); err != nil {
@@ -210,25 +206,30 @@ func (s *Service) MapTag(ctx context.Context, tagID string, p MapTagParams) (out
 	return out, err
 }
 
-// check collects the faults of the value that is to stand for a tag.
-func (t tagTable) check(p MapTagParams, faults *fault.List) {
+// check collects the faults of the value that is to stand for a tag, which must be one of some connections.
+func (p MapTagParams) check(ctx context.Context, tx *db.Tx, connections []string, faults *fault.List) error {
+	if p.Dimension != "" {
+		known, err := hasDimension(ctx, tx, connections, p.Dimension)
+		if err != nil {
+			return err
+		}
+		if !known {
+			faults.AddMissing("dimension", "dimension_id")
+		}
+	}
 	if p.ValueID == "" {
-		return
+		return nil
 	}
-	known := false
-	for _, v := range t.values {
-		known = known || v.Dimension == p.Dimension
+	found, err := selectSomeValues(ctx, tx, []string{p.ValueID})
+	if err != nil {
+		return err
 	}
-	if !known {
-		faults.AddMissing("dimension", "dimension_id")
-	}
-	v, there := t.values[p.ValueID]
-	switch why := v.Unusable(); {
-	case !there || known && v.Dimension != p.Dimension:
+	if len(found) == 0 || !slices.Contains(connections, found[0].ConnectionID) || p.Dimension != "" && found[0].Dimension != p.Dimension {
 		faults.AddMissing("value of the dimension", "value_id")
-	case why != "":
-		faults.AddConflictf("value_id", "%s cannot be used: %s", v.Label(), why)
+	} else if why := found[0].Unusable(); why != "" {
+		faults.AddConflictf("value_id", "%s cannot be used: %s", found[0].Label(), why)
 	}
+	return nil
 }
 
 // set stores a mapping, or deletes it if the value is empty. It writes nothing if nothing changes.

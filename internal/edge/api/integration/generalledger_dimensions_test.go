@@ -166,7 +166,7 @@ func TestAMappingOfATagThatCannotBeIsRefused(t *testing.T) {
 			"both unknown":       {tag, client.SetGLTagMapping{DimensionID: new("x"), ValueID: new("x")}, http.StatusNotFound, []string{"dimension_id", "value_id"}, ""},
 			"another dimension":  {tag, client.SetGLTagMapping{DimensionID: &sales.DimensionID, ValueID: &alpha.ValueID}, http.StatusNotFound, []string{"value_id"}, ""},
 			"inactive":           {tag, client.SetGLTagMapping{DimensionID: &sales.DimensionID, ValueID: &sales.ValueID}, http.StatusConflict, []string{"value_id"}, "inactive"},
-			"unknown connection": {tag, client.SetGLTagMapping{ConnectionID: apitest.UnknownID(b.connection.ID), ValueID: new("x")}, http.StatusBadRequest, []string{"connection_id", "dimension_id"}, ""},
+			"unknown connection": {tag, client.SetGLTagMapping{ConnectionID: apitest.UnknownID(b.connection.ID), ValueID: new("x")}, http.StatusBadRequest, []string{"connection_id", "dimension_id", "value_id"}, ""},
 		} {
 			_, err := b.Client.SetGLTagMapping(ctx, c.tag, c.to)
 			apitest.WantError(b.T, name, err, c.status, c.fields, c.says)
