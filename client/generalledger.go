@@ -96,6 +96,7 @@ type GLSyncBlocker struct {
 	LedgerAccountID *string `json:"ledger_account_id"`
 	GLAccountID     *string `json:"gl_account_id"`
 	LegalEntityID   *string `json:"legal_entity_id"`
+	TagID           *string `json:"tag_id"`
 }
 
 // GLSyncResult is what a run does with an entry.

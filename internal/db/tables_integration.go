@@ -36,6 +36,13 @@ var integrationTables = []Table{
 			{Column: "ledger_account_id", To: "ledger_accounts"},
 			{Column: "gl_account_id", To: "gl_accounts"},
 		}},
+	{Name: "gl_tag_mappings", Kind: Tenant, Owner: "integration/glsync", ID: "gl_tag_mapping_id",
+		One: "mapping to a dimension of a general ledger", Many: "mappings to dimensions of general ledgers", Example: "gl_tag_mapping_id",
+		References: []Link{
+			{Column: "connection_id", To: "connections"},
+			{Column: "tag_id", To: "tags"},
+			{Column: "gl_dimension_value_id", To: "gl_dimension_values"},
+		}},
 	{Name: "gl_sync_runs", Kind: Tenant, Owner: "integration/glsync", ID: "gl_sync_run_id", One: "general ledger sync run",
 		Many: "general ledger sync runs", Example: "gl_sync_run_id",
 		Unaudited: "how far a run is says what its entries show, whose attempts are audited; its beginning and its end are audited",

@@ -144,6 +144,7 @@ var StatedTables = []StatedTable{
 		Unstated: map[string]string{"sealed": sealedText, "updated_at": written}},
 
 	{Table: "gl_mappings", Resource: "gl_mapping", Key: "gl_mapping_id"},
+	{Table: "gl_tag_mappings", Resource: "gl_tag_mapping", Key: "gl_tag_mapping_id"},
 
 	{Table: "customers", Resource: "customer", Key: "customer_id", Unstated: map[string]string{"search": searchText}},
 	{Table: "customer_identifiers", Resource: "customer", Key: "customer_id", Order: "kind, position",

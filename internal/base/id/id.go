@@ -75,6 +75,7 @@ const (
 	GLAccount        Prefix = "gla"
 	GLDimensionValue Prefix = "gld"
 	GLMapping        Prefix = "glm"
+	GLTagMapping     Prefix = "gtm"
 	GLSyncRun        Prefix = "gls"
 	GLSyncAttempt    Prefix = "glt"
 

@@ -61,6 +61,11 @@ func selectKnown(ctx context.Context, tx *db.Tx, ids []string) ([]string, error)
 	return db.All[string](ctx, tx, "SELECT tag_id FROM tags WHERE organization_id = @org AND tag_id {any}", ids)
 }
 
+func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Tag, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND tag_id {any} ORDER BY tag_id", ids)
+	return tagsOf(rows), err
+}
+
 func selectAll(ctx context.Context, tx *db.Tx) ([]Tag, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" ORDER BY tag_id")
 	return tagsOf(rows), err

@@ -59,6 +59,16 @@ func All(ctx context.Context, tx *db.Tx) ([]Tag, error) { return selectAll(ctx, 
 // Get returns a tag. It runs in the caller's transaction.
 func Get(ctx context.Context, tx *db.Tx, tagID string) (Tag, error) { return find(ctx, tx, tagID) }
 
+// After returns the next tags by id. It runs in the caller's transaction.
+func After(ctx context.Context, tx *db.Tx, above string, limit int) ([]Tag, error) {
+	return selectPage(ctx, tx, Filter{}, above, limit)
+}
+
+// Some returns those tags that have some ids, by id. It runs in the caller's transaction.
+func Some(ctx context.Context, tx *db.Tx, ids []string) ([]Tag, error) {
+	return selectSome(ctx, tx, ids)
+}
+
 // ExistingIDs returns those of some ids that tags have. It runs in the caller's transaction.
 func ExistingIDs(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
 	return selectKnown(ctx, tx, ids)

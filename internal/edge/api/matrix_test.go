@@ -328,7 +328,7 @@ type idNames struct{ re *regexp.Regexp }
 
 // MatchString excludes the ids of other systems.
 func (n idNames) MatchString(name string) bool {
-	return n.re.MatchString(name) && !slices.Contains([]string{"external_id", "token_id", "client_id", "certificate_id"}, name)
+	return n.re.MatchString(name) && !slices.Contains([]string{"external_id", "token_id", "client_id", "certificate_id", "dimension_id"}, name)
 }
 
 // narrowingFilters lists the parameters that filter a list by ids: an unknown id results in an empty list and not in a fault.

@@ -32,6 +32,19 @@ func init() {
 			return sample{body: map[string]any{"connection_id": id, "expected_count": len(found), "dry_run": false},
 				another: map[string]any{"dry_run": true}}
 		},
+		"GET /v1/gl-dimensions": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{query: "limit=1&active=true&search=a&connection_id=" + generalLedger(t, n)}
+		},
+		"GET /v1/gl-mappings/tags": func(t *testing.T, n *apitest.Tenant) sample {
+			n.NewTag(t)
+			return sample{query: "limit=1&connection_id=" + generalLedger(t, n)}
+		},
+		"PUT /v1/gl-mappings/tags/{tag_id}": func(t *testing.T, n *apitest.Tenant) sample {
+			id := generalLedger(t, n)
+			v := generalLedgerValue(t, n, id)
+			return sample{path: map[string]string{"tag_id": n.NewTag(t).ID},
+				body: map[string]any{"connection_id": id, "dimension_id": v.DimensionID, "value_id": v.ValueID}}
+		},
 		"POST /v1/gl-sync-runs": func(t *testing.T, n *apitest.Tenant) sample {
 			id := generalLedger(t, n)
 			return sample{
@@ -101,6 +114,19 @@ func generalLedgerAccount(t *testing.T, n *apitest.Tenant, connectionID string) 
 	}
 	t.Fatal("there is no account")
 	return ""
+}
+
+// generalLedgerValue returns a value of a dimension of a general ledger that lines can have.
+func generalLedgerValue(t *testing.T, n *apitest.Tenant, connectionID string) client.GLDimensionValue {
+	t.Helper()
+	for v, err := range n.Client.GLDimensions(t.Context(), url.Values{"connection_id": {connectionID}, "active": {"true"}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	t.Fatal("there is no value")
+	return client.GLDimensionValue{}
 }
 
 // newGLSyncRun creates a run that does not start.

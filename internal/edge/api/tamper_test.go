@@ -56,6 +56,7 @@ var unnoticed = map[string]string{
 	"observed_balances":        "the newest balances are in stated_balances, and nothing is booked from older ones",
 	"connection_syncs":         progress,
 	"gl_mappings copied":       refused,
+	"gl_tag_mappings copied":   refused,
 	"gl_charts":                "it is a copy of what the general ledger has, which is read again",
 	"gl_accounts":              "it is a copy of what the general ledger has, which is read again",
 	"gl_dimension_values":      "it is a copy of what the general ledger has, which is read again",
@@ -233,6 +234,10 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	_, err = n.Client.SetGLMapping(t.Context(), n.AccountByCode(t, "1010").ID, client.SetGLMapping{ConnectionID: ledger,
 		GLAccountID: new(generalLedgerAccount(t, n, ledger))})
 	must("map", err)
+	value := generalLedgerValue(t, n, ledger)
+	_, err = n.Client.SetGLTagMapping(t.Context(), n.NewTag(t).ID, client.SetGLTagMapping{ConnectionID: ledger,
+		DimensionID: &value.DimensionID, ValueID: &value.ValueID})
+	must("map a tag", err)
 	aDelivery(t, n)
 	_, err = n.Client.RotateWebhookSecret(t.Context(), anEndpoint(t, n).path["webhook_endpoint_id"], client.RotateWebhookSecret{})
 	must("rotate", err)

@@ -2,7 +2,6 @@ package glsync
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -146,41 +145,6 @@ func touched(a Account, known bool, now time.Time) Account {
 	return a
 }
 
-// storeValues stores the values of dimensions in the place of those that were read before.
-func storeValues(ctx context.Context, tx *db.Tx, connectionID string, values []ExternalValue) error {
-	stored, err := selectValues(ctx, tx, connectionID)
-	if err != nil {
-		return err
-	}
-	var changed []valueRow
-	seen := map[[2]string]bool{}
-	for _, v := range values {
-		key := [2]string{v.Dimension, v.ID}
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		r := valueRow{ConnectionID: connectionID, Dimension: v.Dimension, DimensionName: cut(v.DimensionName, textMax), ExternalID: v.ID,
-			Name: cut(v.Name, textMax), Active: v.Active}
-		at := slices.IndexFunc(stored, func(s valueRow) bool { return s.Dimension == v.Dimension && s.ExternalID == v.ID })
-		if at >= 0 {
-			r.ID, r.CreatedAt = stored[at].ID, stored[at].CreatedAt
-		} else {
-			r.ID, r.CreatedAt = tx.NewID(id.GLDimensionValue), tx.Now()
-		}
-		if at < 0 || r != stored[at] {
-			changed = append(changed, r)
-		}
-	}
-	for _, r := range stored {
-		if r.Active && !seen[[2]string{r.Dimension, r.ExternalID}] {
-			r.Active = false
-			changed = append(changed, r)
-		}
-	}
-	return upsertValues(ctx, tx, changed)
-}
-
 // AccountFilter narrows a list of accounts; empty fields match everything.
 type AccountFilter struct {
 	ConnectionID string
@@ -232,4 +196,22 @@ func (s *Service) only(ctx context.Context, tx *db.Tx, connectionID string) (con
 		return connection.Connection{}, fault.Invalidf("connection_id", "is required, because several general ledgers are connected")
 	}
 	return all[0], nil
+}
+
+// toUse returns the connection that a mapping is for, and the ids of those whose records the mapping may name. If the connection is faulty,
+// these are all that the actor may see, so that the other faults are found as well.
+func (s *Service) toUse(ctx context.Context, tx *db.Tx, connectionID string, faults *fault.List) (c connection.Connection, among []string,
+	err error) {
+	c, err = s.only(ctx, tx, connectionID)
+	if err == nil {
+		c, err = s.connections.FindLedgerToUse(ctx, tx, c.ID)
+	}
+	if err == nil {
+		return c, []string{c.ID}, nil
+	}
+	if err := faults.MergeMissing(err, "connection_id"); err != nil {
+		return c, nil, faults.With(err)
+	}
+	among, err = s.visible(ctx, tx, "")
+	return c, among, err
 }

@@ -86,6 +86,20 @@ func selectAccounts(ctx context.Context, tx *db.Tx, connectionID string) ([]Acco
 	return accountsOf(rows), err
 }
 
+// selectSomeAccounts reads the accounts with some ids.
+func selectSomeAccounts(ctx context.Context, tx *db.Tx, ids []string) ([]Account, error) {
+	rows, err := db.All[accountRow](ctx, tx, accountColumns+" AND gl_account_id {any}", ids)
+	return accountsOf(rows), err
+}
+
+// containsText is the condition that a row contains the text of a pattern.
+const containsText = `search LIKE ? ESCAPE '\'`
+
+// pattern returns what containsText compares with, for a text that somebody searches for.
+func pattern(text string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
+}
+
 func selectAccountPage(ctx context.Context, tx *db.Tx, f AccountFilter, connections []string, above string, limit int) ([]Account, error) {
 	q := db.Select(accountColumns).And("connection_id {any}", connections).And("gl_account_id > ?", above)
 	if f.Active != nil && *f.Active {
@@ -94,7 +108,7 @@ func selectAccountPage(ctx context.Context, tx *db.Tx, f AccountFilter, connecti
 		q.And("NOT (is_active AND refusal IS NULL)")
 	}
 	if f.Search != "" {
-		q.And(`search LIKE ? ESCAPE '\'`, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Search))+"%")
+		q.And(containsText, pattern(f.Search))
 	}
 	rows, err := db.All[accountRow](ctx, tx, q.Then("ORDER BY gl_account_id LIMIT ?", limit), q.Args...)
 	return accountsOf(rows), err
@@ -113,28 +127,4 @@ func upsertAccounts(ctx context.Context, tx *db.Tx, all []Account) error {
 	return db.Upsert(ctx, tx, "gl_accounts", rows, `ON CONFLICT (organization_id, gl_account_id) DO UPDATE SET code = excluded.code,
 		name = excluded.name, account_type = excluded.account_type, currency = excluded.currency, is_active = excluded.is_active,
 		refusal = excluded.refusal, search = excluded.search, updated_at = excluded.updated_at`)
-}
-
-type valueRow struct {
-	ID            string    `db:"gl_dimension_value_id"`
-	ConnectionID  string    `db:"connection_id"`
-	Dimension     string    `db:"dimension_key"`
-	DimensionName string    `db:"dimension_name"`
-	ExternalID    string    `db:"external_id"`
-	Name          string    `db:"name"`
-	Active        bool      `db:"is_active"`
-	CreatedAt     time.Time `db:"created_at"`
-}
-
-func selectValues(ctx context.Context, tx *db.Tx, connectionID string) ([]valueRow, error) {
-	return db.All[valueRow](ctx, tx, "SELECT "+db.Columns[valueRow]()+
-		" FROM gl_dimension_values WHERE organization_id = @org AND connection_id = ? ORDER BY gl_dimension_value_id", connectionID)
-}
-
-func upsertValues(ctx context.Context, tx *db.Tx, rows []valueRow) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	return db.Upsert(ctx, tx, "gl_dimension_values", rows, `ON CONFLICT (organization_id, gl_dimension_value_id) DO UPDATE SET
-		dimension_name = excluded.dimension_name, name = excluded.name, is_active = excluded.is_active`)
 }

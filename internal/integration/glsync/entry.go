@@ -3,6 +3,7 @@ package glsync
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type maker struct {
 	books      *snapshot.Books
 	there      books
 	mappings   table
+	tags       map[string]tagged
 }
 
 // newMaker reads what journals are made of. It returns an error of kind NotFound if the accounts of the general ledger were never read. It
@@ -31,7 +33,11 @@ func newMaker(ctx context.Context, tx *db.Tx, c connection.Connection, b *snapsh
 		return nil, err
 	}
 	mappings, err := loadTable(ctx, tx, c.ID)
-	return &maker{c, b, there, mappings}, err
+	if err != nil {
+		return nil, err
+	}
+	tags, err := loadTagged(ctx, tx, c.ID)
+	return &maker{connection: c, books: b, there: there, mappings: mappings, tags: tags}, err
 }
 
 // covered returns the lines of an entry that are sent, and the legal entity that they are of if others are not sent.
@@ -68,8 +74,8 @@ func (m *maker) build(e journal.Entry) (j Journal, part string, problems []Block
 		if l.Base == nil || l.Base.IsZero() {
 			continue
 		}
-		line, problem := m.line(l)
-		if problem.Code != "" {
+		line, found := m.line(e, l)
+		for _, problem := range found {
 			problems = add(problems, problem)
 		}
 		places, _ := money.MinorUnits(currency)
@@ -88,20 +94,21 @@ func (m *maker) build(e journal.Entry) (j Journal, part string, problems []Block
 }
 
 // line returns a line of a journal, and why it cannot be sent.
-func (m *maker) line(l journal.Line) (out JournalLine, problem Blocker) {
+func (m *maker) line(e journal.Entry, l journal.Line) (out JournalLine, problems []Blocker) {
 	out = JournalLine{Debit: (l.Side == book.Debit) == (l.Base.Sign() > 0), Amount: l.Base.Abs(), Memo: l.Memo}
+	out.Dimensions, problems = m.dimensions(e, l)
 	a, to := m.books.Accounts[l.LedgerAccountID], m.mappings.mapped[l.LedgerAccountID]
 	there, known := m.mappings.accounts[to.AccountID]
 	switch why := there.Unusable(); {
 	case !known:
-		problem = Blocker{Code: UnmappedAccount, LedgerAccountID: a.ID,
-			Message: "the account " + a.String() + " is not mapped to one of the general ledger"}
+		problems = append(problems, Blocker{Code: UnmappedAccount, LedgerAccountID: a.ID,
+			Message: "the account " + a.String() + " is not mapped to one of the general ledger"})
 	case why != "":
-		problem = Blocker{Code: UnusableAccount, LedgerAccountID: a.ID, AccountID: there.ID,
-			Message: "the account " + a.String() + " is mapped to " + there.Label() + ", which cannot be used: " + why}
+		problems = append(problems, Blocker{Code: UnusableAccount, LedgerAccountID: a.ID, AccountID: there.ID,
+			Message: "the account " + a.String() + " is mapped to " + there.Label() + ", which cannot be used: " + why})
 	}
 	out.Account = there.ExternalID
-	return out, problem
+	return out, problems
 }
 
 // add adds a problem unless it is there.
@@ -126,7 +133,8 @@ func (j Journal) total() (sum money.Decimal) {
 func (j Journal) same(other Journal) bool {
 	return j.Number == other.Number && j.Date == other.Date && j.Memo == other.Memo && j.Currency == other.Currency &&
 		slices.EqualFunc(j.Lines, other.Lines, func(a, b JournalLine) bool {
-			return a.Account == b.Account && a.Debit == b.Debit && a.Memo == b.Memo && a.Amount.Equal(b.Amount)
+			return a.Account == b.Account && a.Debit == b.Debit && a.Memo == b.Memo && a.Amount.Equal(b.Amount) &&
+				maps.Equal(a.Dimensions, b.Dimensions)
 		})
 }
 
@@ -202,9 +210,9 @@ func (m *maker) coversAny(e journal.Entry) bool {
 	return len(lines) > 0
 }
 
-// stops reports whether nothing may be sent as long as there is such a blocker. A locked period concerns its entries only.
+// stops reports whether nothing may be sent as long as there is such a blocker. Some concern their entries only, such as a locked period.
 func stops(code string) bool {
-	return code != LockedPeriod && code != BadAmount && code != MixedCurrencies
+	return !slices.Contains([]string{LockedPeriod, BadAmount, MixedCurrencies, ConflictingTags}, code)
 }
 
 // lockedBy returns the blocker of a decision whose journals are in a locked period.

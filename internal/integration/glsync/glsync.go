@@ -1,7 +1,7 @@
-// Package glsync sends posted journal entries to general ledgers, each exactly once. It keeps a copy of their accounts, which ledger
-// account is mapped to which of them, and what stands there for each entry. A run is a background task: it plans what has to change, stores
-// what it is about to send before each request, and stores the answers in batches. After a lost answer or a crash, the same key leads to
-// the same journal. What a general ledger understands is in the package of its provider, which is passed in.
+// Package glsync sends posted journal entries to general ledgers, each exactly once. It keeps a copy of their accounts and dimensions,
+// which ledger account and which tag is mapped to which of them, and what stands there for each entry. A run is a background task: it plans
+// what has to change, stores what it is about to send before each request, and stores the answers in batches. After a lost answer or a
+// crash, the same key leads to the same journal. What a general ledger understands is in the package of its provider, which is passed in.
 package glsync
 
 import (
@@ -73,6 +73,8 @@ type JournalLine struct {
 	Debit   bool          `json:"debit"`
 	Amount  money.Decimal `json:"amount"`
 	Memo    string        `json:"memo"`
+	// Dimensions has values by dimensions, both as the general ledger's ids.
+	Dimensions map[string]string `json:"dimensions,omitempty"`
 }
 
 // Posted is a journal in a general ledger.

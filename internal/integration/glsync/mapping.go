@@ -183,29 +183,26 @@ func (s *Service) Map(ctx context.Context, ledgerAccountID, connectionID, accoun
 			return err
 		}
 		var faults fault.List
-		c, err := s.only(ctx, tx, connectionID)
-		if err == nil {
-			c, err = s.connections.FindLedgerToUse(ctx, tx, c.ID)
+		c, among, err := s.toUse(ctx, tx, connectionID, &faults)
+		if err != nil {
+			return err
 		}
-		if err := faults.MergeMissing(err, "connection_id"); err != nil {
-			return faults.With(err)
+		if accountID != "" {
+			found, err := selectSomeAccounts(ctx, tx, []string{accountID})
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 || !slices.Contains(among, found[0].ConnectionID) {
+				faults.AddMissing("general ledger account", "gl_account_id")
+			} else if why := found[0].Unusable(); why != "" {
+				faults.AddConflictf("gl_account_id", "%s cannot be used: %s", found[0].Label(), why)
+			}
 		}
 		if err := faults.Err(); err != nil {
 			return err
 		}
 		t, err := loadTable(ctx, tx, c.ID)
 		if err != nil {
-			return err
-		}
-		if accountID != "" {
-			to, there := t.accounts[accountID]
-			if why := to.Unusable(); !there {
-				faults.AddMissing("general ledger account", "gl_account_id")
-			} else if why != "" {
-				faults.AddConflictf("gl_account_id", "%s cannot be used: %s", to.Label(), why)
-			}
-		}
-		if err := faults.Err(); err != nil {
 			return err
 		}
 		if err := t.set(ctx, tx, a.ID, accountID); err != nil {

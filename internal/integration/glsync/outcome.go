@@ -3,6 +3,7 @@ package glsync
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -126,13 +127,23 @@ func (j Journal) differences(there Journal) (out []Difference) {
 	differ("date", j.Date, there.Date)
 	differ("currency", j.Currency, there.Currency)
 	if len(there.Lines) > 0 {
-		differ("lines", j.amounts(), there.amounts())
+		ours := j.dimensionsSent()
+		differ("lines", j.amounts(ours), there.amounts(ours))
 	}
 	return out
 }
 
-// amounts describes the lines of a journal, whatever their order.
-func (j Journal) amounts() string {
+// dimensionsSent returns the dimensions of which the journal has values, sorted. Others in the general ledger are its own.
+func (j Journal) dimensionsSent() (out []string) {
+	for _, l := range j.Lines {
+		out = slices.AppendSeq(out, maps.Keys(l.Dimensions))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// amounts describes the lines of a journal with their values of some dimensions, whatever their order.
+func (j Journal) amounts(dimensions []string) string {
 	out := make([]string, len(j.Lines))
 	for n, l := range j.Lines {
 		side := "credit"
@@ -140,6 +151,11 @@ func (j Journal) amounts() string {
 			side = "debit"
 		}
 		out[n] = fmt.Sprintf("%s %s %s", l.Account, side, l.Amount.Fixed(j.Currency))
+		for _, d := range dimensions {
+			if value, has := l.Dimensions[d]; has {
+				out[n] += " " + d + "=" + value
+			}
+		}
 	}
 	slices.Sort(out)
 	return strings.Join(out, ", ")

@@ -291,7 +291,7 @@ func (p *planner) checks(tx *db.Tx, e journal.Entry, rows []journalRow) (out []A
 
 // block counts an entry of a blocker.
 func (p *planner) block(b Blocker) {
-	key := b.Code + " " + b.LedgerAccountID + " " + b.LegalEntityID
+	key := b.Code + " " + b.LedgerAccountID + " " + b.LegalEntityID + " " + b.TagID
 	if first, is := p.blockers[key]; is {
 		b = first
 	} else {

@@ -93,6 +93,7 @@ type Blocker struct {
 	LedgerAccountID string `json:"ledger_account_id,omitempty"`
 	AccountID       string `json:"gl_account_id,omitempty"`
 	LegalEntityID   string `json:"legal_entity_id,omitempty"`
+	TagID           string `json:"tag_id,omitempty"`
 }
 
 // The codes of blockers.
@@ -103,6 +104,8 @@ const (
 	MixedCurrencies = "mixed_currencies"
 	LockedPeriod    = "locked_period"
 	BadAmount       = "bad_amount"
+	UnusableValue   = "unusable_dimension_value"
+	ConflictingTags = "conflicting_tags"
 )
 
 // Run is a pass over the entries of a scope.

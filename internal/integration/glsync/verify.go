@@ -34,6 +34,13 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if err != nil {
 		return out, err
 	}
+	tagged, err := selectWrongTagMappings(ctx, tx)
+	for _, id := range tagged {
+		out = append(out, fmt.Sprintf("general ledger mapping %s: its value does not exist, or is one of another connection", id))
+	}
+	if err != nil {
+		return out, err
+	}
 	runs, err := selectWrongRuns(ctx, tx)
 	for _, id := range runs {
 		out = append(out, fmt.Sprintf("%s %s: its status does not agree with whether it has ended", noun, id))

@@ -19,6 +19,12 @@ func selectWrongMappings(ctx context.Context, tx *db.Tx) ([]string, error) {
 		ORDER BY m.gl_mapping_id`)
 }
 
+func selectWrongTagMappings(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT m.gl_tag_mapping_id FROM gl_tag_mappings m LEFT JOIN gl_dimension_values v
+		ON v.organization_id = m.organization_id AND v.gl_dimension_value_id = m.gl_dimension_value_id WHERE m.organization_id = @org
+		AND (v.connection_id IS NULL OR v.connection_id <> m.connection_id) ORDER BY m.gl_tag_mapping_id`)
+}
+
 func selectWrongRuns(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT gl_sync_run_id FROM gl_sync_runs WHERE organization_id = @org
 		AND ((status IN ('pending', 'running')) <> (finished_at IS NULL)

@@ -111,7 +111,8 @@ func (l *ledger) Remove(ctx context.Context, p glsync.Posted) error {
 func journalFor(j glsync.Journal) provider.Journal {
 	out := provider.Journal{Key: j.Key, Number: j.Number, Date: j.Date, Memo: j.Memo, Currency: j.Currency}
 	for _, line := range j.Lines {
-		out.Lines = append(out.Lines, provider.JournalLine{Account: line.Account, Debit: line.Debit, Amount: line.Amount, Memo: line.Memo})
+		out.Lines = append(out.Lines, provider.JournalLine{Account: line.Account, Debit: line.Debit, Amount: line.Amount, Memo: line.Memo,
+			Dimensions: line.Dimensions})
 	}
 	return out
 }
@@ -122,7 +123,7 @@ func postedOf(p provider.Posted) glsync.Posted {
 		Journal: glsync.Journal{Key: j.Key, Number: j.Number, Date: j.Date, Memo: j.Memo, Currency: j.Currency}}
 	for _, line := range j.Lines {
 		out.Journal.Lines = append(out.Journal.Lines, glsync.JournalLine{Account: line.Account, Debit: line.Debit, Amount: line.Amount,
-			Memo: line.Memo})
+			Memo: line.Memo, Dimensions: line.Dimensions})
 	}
 	return out
 }

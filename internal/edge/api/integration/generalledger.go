@@ -18,11 +18,18 @@ func (h handlers) generalLedger() []wire.Route {
 		wire.Get("/v1/gl-accounts", h.listGLAccounts, "List the accounts of general ledgers").
 			Describe("As they were when the connection was read last: when it was made, with POST /v1/connections/{connection_id}/sync, and "+
 				"at the beginning of every run."),
+		wire.Get("/v1/gl-dimensions", h.listGLDimensions, "List the values of the dimensions of general ledgers").
+			Describe("Such as the departments there. As they were when the connection was read last."),
 		wire.Get("/v1/gl-mappings", h.listGLMappings, "List ledger accounts with the accounts of a general ledger that stand for them").
 			MayConflict(),
 		wire.Put("/v1/gl-mappings/{ledger_account_id}", h.setGLMapping, "Map a ledger account to an account of a general ledger").
 			Describe("Entries that were sent with another mapping are replaced by the next run that they are in the scope of."),
 		wire.Post("/v1/gl-mappings/accept", h.acceptGLMappings, "Accept all suggestions for mappings that are certain"),
+		wire.Get("/v1/gl-mappings/tags", h.listGLTagMappings, "List tags with the values of dimensions that stand for them").MayConflict(),
+		wire.Put("/v1/gl-mappings/tags/{tag_id}", h.setGLTagMapping, "Map a tag to a value of a dimension of a general ledger").
+			Describe("Lines with the tag, and lines of entries with the tag, are sent with the value. A line has one value of each "+
+				"dimension: an entry with a line whose tags are mapped to different ones is not sent. Entries that were sent with another mapping "+
+				"are replaced by the next run that they are in the scope of."),
 		wire.Post("/v1/gl-sync-runs", h.createGLSyncRun, "Send posted entries to a general ledger").
 			Describe("Happens in the background. The run first plans what has to change: entries that are new, that differ from what was "+
 				"sent, or that are no longer posted. If accounts are not mapped or not accepted, nothing is sent, and the run is blocked. "+
@@ -191,7 +198,8 @@ func viewGLSyncRun(r glsync.Run) GLSyncRun {
 	}
 	for _, b := range r.Blockers {
 		v.Blockers = append(v.Blockers, GLSyncBlocker{Code: b.Code, Message: b.Message, StopsRun: b.StopsRun, Count: b.Count,
-			LedgerAccountID: db.OrNull(b.LedgerAccountID), GLAccountID: db.OrNull(b.AccountID), LegalEntityID: db.OrNull(b.LegalEntityID)})
+			LedgerAccountID: db.OrNull(b.LedgerAccountID), GLAccountID: db.OrNull(b.AccountID), LegalEntityID: db.OrNull(b.LegalEntityID),
+			TagID: db.OrNull(b.TagID)})
 	}
 	return v
 }

@@ -110,13 +110,14 @@ type GLSyncTotal struct {
 
 // GLSyncBlocker is a reason why entries cannot be sent.
 type GLSyncBlocker struct {
-	Code            string  `json:"code" enum:"unmapped_account,unusable_account,other_currency,mixed_currencies,locked_period,bad_amount" doc:"What is wrong."`
+	Code            string  `json:"code" enum:"unmapped_account,unusable_account,unusable_dimension_value,conflicting_tags,other_currency,mixed_currencies,locked_period,bad_amount" doc:"What is wrong."`
 	Message         string  `json:"message" doc:"What is wrong, and with what."`
 	StopsRun        bool    `json:"stops_run" doc:"Whether the run sends nothing at all. Otherwise it leaves only these entries out."`
 	Count           int64   `json:"count" doc:"Entries that it concerns."`
 	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account that it is about; null if none."`
 	GLAccountID     *string `json:"gl_account_id" doc:"Account of the general ledger that it is about; null if none."`
 	LegalEntityID   *string `json:"legal_entity_id" doc:"Legal entity that it is about; null if none."`
+	TagID           *string `json:"tag_id" doc:"Tag that it is about; null if none."`
 }
 
 // GLSyncResult is what a run does with an entry.

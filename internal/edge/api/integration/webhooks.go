@@ -265,6 +265,7 @@ func Records() []wire.Record {
 		wire.Viewed(wire.RecordAt("webhook_endpoint", "/v1/webhook-endpoints/{webhook_endpoint_id}", webhook.Events...),
 			viewWebhookEndpoint).OnlyPrivileged(),
 		wire.RecordAt("gl_mapping", "", glsync.MappingEvents()...),
+		wire.RecordAt("gl_tag_mapping", "", glsync.TagMappingEvents()...),
 		wire.Viewed(wire.RecordAt("gl_sync_run", "/v1/gl-sync-runs/{gl_sync_run_id}", glsync.RunEvents()...),
 			func(_ context.Context, r glsync.Run) GLSyncRun { return viewGLSyncRun(r) }),
 	}
