@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,8 @@ const (
 	bodyMax = 16 << 20
 	// timeout bounds a request, with its answer.
 	timeout = time.Minute
+	// timeoutBrief bounds one for whose answer somebody waits, who has to be told in time that there is none.
+	timeoutBrief = 20 * time.Second
 	// triesMax is how often a request is sent that fails for a reason that may pass.
 	triesMax = 4
 	// waitFirst is how long to wait before the second try. It doubles with each one.
@@ -58,6 +61,8 @@ type Dialer struct {
 	http     *http.Client
 	nonce    atomic.Int64 // the last one
 
+	fields []Field
+
 	mu    sync.Mutex
 	paces map[[sha256.Size]byte]*pace // by the hash of what tells accounts apart
 }
@@ -75,7 +80,7 @@ func NewDialer(d Description, c Config) *Dialer {
 	if c.Sleep == nil {
 		c.Sleep = sleep
 	}
-	return &Dialer{Config: c, title: d.Title, rate: d.Rate, replaced: replaced,
+	return &Dialer{Config: c, title: d.Title, rate: d.Rate, replaced: replaced, fields: d.Fields,
 		http: outbound.New(outbound.Config{AllowPrivate: c.AllowPrivate, Proxy: c.Proxy,
 			BodyMax: bodyMax, Timeout: timeout, HeaderTimeout: timeout})}
 }
@@ -230,13 +235,37 @@ func (s *Session) Do(ctx context.Context, c Call) ([]byte, error) {
 		}
 		wait, again := s.repeat(ctx, err, try)
 		if !again {
-			return answer.Body, err
+			return answer.Body, s.withoutCredentials(err)
 		}
 		if stopped := s.dialer.Sleep(ctx, wait); stopped != nil {
 			return nil, stopped
 		}
 	}
 }
+
+// withoutCredentials takes credentials out of the text of an error, because some systems repeat what they were sent.
+func (s *Session) withoutCredentials(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	text := f.Message
+	for name, value := range s.Credentials {
+		shown := slices.ContainsFunc(s.dialer.fields, func(f Field) bool { return f.Name == name && f.Open })
+		if hidden := value.Reveal(); !shown && len(hidden) >= credentialMin {
+			text = strings.ReplaceAll(text, hidden, "…")
+		}
+	}
+	if text == f.Message {
+		return err
+	}
+	clean := *f
+	clean.Message = text
+	return &clean
+}
+
+// credentialMin is the length from which on a credential is looked for in texts: a shorter one may be a part of a word.
+const credentialMin = 6
 
 // repeat reports whether to send a request again after an error, and after which pause.
 func (s *Session) repeat(ctx context.Context, err error, try int) (time.Duration, bool) {
@@ -251,7 +280,13 @@ func (s *Session) repeat(ctx context.Context, err error, try int) (time.Duration
 
 // send sends a request once.
 func (s *Session) send(ctx context.Context, c Call) (Answer, error) {
-	r, err := c.Build(ctx)
+	within := timeout
+	if s.tries == 1 {
+		within = timeoutBrief
+	}
+	bounded, stop := context.WithTimeout(ctx, within)
+	defer stop()
+	r, err := c.Build(bounded)
 	if err != nil {
 		return Answer{}, err
 	}
