@@ -50,6 +50,9 @@ func (w *work) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	go w.watch(ctx, lose)
 	stop, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	items, outcomes := make(chan item), make(chan outcome, preparedTogether)
@@ -219,6 +222,7 @@ func (w *work) intend(tx *db.Tx, a *Attempt, e journal.Entry, rows []journalRow)
 		}
 	}
 	w.run.Done++
+	w.run.Counts[string(Skipped)]++
 	a.Status, a.Error = Skipped, "the entry has changed since the run was planned"
 	return i, false
 }

@@ -206,3 +206,45 @@ func (w *work) pause(because error) time.Duration {
 	}
 	return wait
 }
+
+const (
+	// watchEvery is how often a worker looks at its lease, and leaseMargin how long before its end no request is sent any more.
+	watchEvery  = time.Second
+	leaseMargin = 2 * time.Second
+)
+
+// watch ends what is being sent, by calling lose, when the lease of the claim is about to end, be it because the database does not answer:
+// another node then sends the same.
+func (w *work) watch(ctx context.Context, lose context.CancelCauseFunc) {
+	until := time.Now().Add(task.Lease - leaseMargin)
+	for {
+		looked := time.Now()
+		left, err := w.lease(ctx, until)
+		if err == nil {
+			until = looked.Add(left - leaseMargin)
+		}
+		if fault.KindOf(err) == fault.NotFound && err != nil || !time.Now().Before(until) {
+			lose(task.ErrClaimed)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(min(watchEvery, time.Until(until))):
+		}
+	}
+}
+
+// lease returns for how long the claim lasts. It returns an error of kind NotFound if somebody else has it, and gives up at a time.
+func (w *work) lease(ctx context.Context, giveUp time.Time) (left time.Duration, err error) {
+	ctx, cancel := context.WithDeadline(ctx, giveUp)
+	defer cancel()
+	err = w.db.Read(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		until, err := selectLease(ctx, tx, w.claim)
+		if left = 0; err == nil && until != nil {
+			left = until.Sub(tx.Now())
+		}
+		return err
+	})
+	return left, err
+}
