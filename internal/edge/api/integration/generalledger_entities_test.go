@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/integration/glsync"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/provider/ledgertest"
@@ -81,13 +82,14 @@ func TestWhatWasSentOfALegalEntityIsRemovedWhenItsEntryIsNoLongerIts(t *testing.
 		b.AddEntity(b.T, "DE", "USD")
 		b.of("US")
 		ctx := b.T.Context()
-		stays := b.sales(1)[0]
-		moved, part, deleted := b.sales(1)[0], b.Post(b.T, "2026-01-16", shared), b.PostTo(b.T, b.Names["DE"], "2026-01-17", shared)
+		us, de := b.LegalEntity.ID, b.Names["DE"]
+		stays, moved := b.PostTo(b.T, us, "2026-01-15", apitest.Sale), b.PostTo(b.T, us, "2026-01-15", apitest.Sale)
+		part, deleted := b.PostTo(b.T, us, "2026-01-16", shared), b.PostTo(b.T, de, "2026-01-17", shared)
 		b.execute(client.CreateGLSyncRun{})
 		b.once(stays, moved, part, deleted)
 		of := "Dr 1010 9.00 DE; Cr 4010 9.00 DE"
-		b.rewrite(moved, client.UpdateJournalEntry{LegalEntityID: new(b.Names["DE"]), Lines: new(b.Lines(of))})
-		b.rewrite(part, client.UpdateJournalEntry{LegalEntityID: new(b.Names["DE"]), Lines: new(b.Lines(of))})
+		b.rewrite(moved, client.UpdateJournalEntry{LegalEntityID: &de, Lines: new(b.Lines(of))})
+		b.rewrite(part, client.UpdateJournalEntry{LegalEntityID: &de, Lines: new(b.Lines(of))})
 		_, err := b.Client.UnpostJournalEntry(ctx, deleted.ID)
 		b.must(err)
 		b.must(b.Client.DeleteJournalEntry(ctx, deleted.ID))
@@ -111,7 +113,7 @@ func TestAConnectionLooksAfterWhatAnEarlierOneOfItsLegalEntityHasSent(t *testing
 	eachBooks(t, func(b *books) {
 		b.AddEntity(b.T, "DE", "USD")
 		b.of("US")
-		moved := b.sales(1)[0]
+		moved := b.PostTo(b.T, b.LegalEntity.ID, "2026-01-15", apitest.Sale)
 		b.execute(client.CreateGLSyncRun{})
 		b.of("DE")
 		const german = "Dr 1010 9.00 DE; Cr 4010 9.00 DE"
@@ -132,8 +134,8 @@ func TestAnEntryWithSeveralJournalsIsPlannedOnce(t *testing.T) {
 	eachBooks(t, func(b *books) {
 		b.AddEntity(b.T, "DE", "USD")
 		b.of("US")
-		e := b.Post(b.T, "2026-01-15", "Dr 1010 5.00; Cr 4010 5.00")
-		between := b.Post(b.T, "2026-01-17", "Dr 1010 6.00; Cr 4010 6.00")
+		e := b.PostTo(b.T, b.LegalEntity.ID, "2026-01-15", apitest.Sale)
+		between := b.PostTo(b.T, b.LegalEntity.ID, "2026-01-17", apitest.Sale)
 		b.execute(client.CreateGLSyncRun{})
 		b.rewrite(e, client.UpdateJournalEntry{AccountingDate: new("2026-01-20"), Lines: new(b.Lines(shared))})
 		b.change(func(l *ledgertest.Books) { l.LockedThrough = "2026-01-15" })
