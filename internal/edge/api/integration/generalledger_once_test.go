@@ -25,6 +25,14 @@ func pass(w http.ResponseWriter, a *httptest.ResponseRecorder) {
 	_, _ = w.Write(a.Body.Bytes())
 }
 
+// refused returns an answer that says that a request was understood, and will never succeed.
+func refused() *httptest.ResponseRecorder {
+	a := httptest.NewRecorder()
+	a.Code = http.StatusUnprocessableEntity
+	a.Body.WriteString(`{"title":"Unprocessable","detail":"There are too many."}`)
+	return a
+}
+
 // loseNext begins a run, and ends it when a journal was stored whose answer nobody has seen.
 func (b *books) loseNext() {
 	b.Helper()
@@ -62,8 +70,7 @@ func TestAJournalWithoutAnAnswerIsNotForgottenWhenTheNextRunIsRefused(t *testing
 		return func(w http.ResponseWriter, answer func() *httptest.ResponseRecorder) {
 			a := answer()
 			if strings.Contains(a.Body.String(), which) {
-				a = httptest.NewRecorder()
-				a.Code = http.StatusUnprocessableEntity
+				a = refused()
 			}
 			pass(w, a)
 		}
@@ -107,8 +114,7 @@ func TestAJournalThatIsRefusedMayBeThereAllTheSame(t *testing.T) {
 				a = httptest.NewRecorder()
 				a.Code = http.StatusBadGateway
 			case stored:
-				a = httptest.NewRecorder()
-				a.Code = http.StatusUnprocessableEntity
+				a = refused()
 			}
 			pass(w, a)
 		})
