@@ -360,7 +360,8 @@ func (p *planner) attempt(tx *db.Tx, e journal.Entry, action Action, part string
 // checks returns the comparisons of what was sent of an entry.
 func (p *planner) checks(tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt) {
 	for _, r := range rows {
-		if r.State == present && !p.planned[plannedRow{e.ID, r.Part}] && (p.connection.LegalEntityID == "" || r.Part == "" || r.Part == p.connection.LegalEntityID) {
+		ours := p.connection.LegalEntityID == "" || r.Part == "" || r.Part == p.connection.LegalEntityID
+		if ours && r.State == present && !p.planned[plannedRow{e.ID, r.Part}] {
 			p.run.Total++
 			out = append(out, p.attempt(tx, e, CheckOnly, r.Part))
 		}

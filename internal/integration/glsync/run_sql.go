@@ -250,14 +250,13 @@ func deleteAttempts(ctx context.Context, tx *db.Tx, runID string) error {
 // unanswered is the error of attempts that were begun when their run ended.
 const unanswered = "the run ended before there was an answer; the next one finds out whether the general ledger has it"
 
-// endAttempts gives attempts that were not begun another status. Those without an answer have failed.
-func endAttempts(ctx context.Context, tx *db.Tx, runID string, status AttemptStatus) error {
-	err := tx.Queue(ctx, `UPDATE gl_sync_attempts SET status = 'failed', error_message = ? WHERE organization_id = @org
+// endAttempts gives attempts that were not begun another status. Those without an answer have failed, and it returns how many these are.
+func endAttempts(ctx context.Context, tx *db.Tx, runID string, status AttemptStatus) (failed int64, err error) {
+	failed, err = tx.Exec(ctx, `UPDATE gl_sync_attempts SET status = 'failed', error_message = ? WHERE organization_id = @org
 		AND gl_sync_run_id = ? AND status = 'pending'`, unanswered, runID)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = tx.Exec(ctx, "UPDATE gl_sync_attempts SET status = ? WHERE organization_id = @org AND gl_sync_run_id = ? AND status = 'planned'",
-		string(status), runID)
-	return err
+	return failed, tx.Queue(ctx, `UPDATE gl_sync_attempts SET status = ? WHERE organization_id = @org AND gl_sync_run_id = ?
+		AND status = 'planned'`, string(status), runID)
 }

@@ -227,8 +227,8 @@ func (w *work) intend(tx *db.Tx, a *Attempt, e journal.Entry, rows []journalRow)
 	return i, false
 }
 
-// intention returns what is stored before a request: the journal that is about to be sent, under a key that no other has. It reports whether
-// an earlier run was about to send it.
+// intention returns what is stored before a request: the journal that is about to be sent, under a key that no other has. It reports
+// whether an earlier run was about to send it.
 func (w *work) intention(a *Attempt, e journal.Entry, d decision) (r journalRow, prior bool) {
 	r = journalRow{Book: w.run.book, EntryID: e.ID, Part: d.part, Number: e.Number}
 	if d.row != nil {

@@ -143,7 +143,10 @@ func TestAnEntryWithSeveralJournalsIsPlannedOnce(t *testing.T) {
 		b.change(func(l *ledgertest.Books) { l.LockedThrough = "" })
 		_, err := b.Client.UnpostJournalEntry(b.T.Context(), e.ID)
 		b.must(err)
-		r := b.execute(client.CreateGLSyncRun{})
+		if dry := b.execute(client.CreateGLSyncRun{DryRun: true}); dry.Counts["remove"] != 2 || dry.Total != 2 {
+			b.Errorf("%+v", dry)
+		}
+		r := b.execute(client.CreateGLSyncRun{JournalEntryIDs: []string{e.ID}})
 		b.says("removed", b.results(r.ID), "JE-1 remove succeeded", "JE-1 remove succeeded")
 		if r.Status != "completed" || r.Total != 2 || r.Counts["remove"] != 2 || len(b.stored(e)) != 0 {
 			b.Errorf("%+v", r)

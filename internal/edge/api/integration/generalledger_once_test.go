@@ -58,7 +58,7 @@ func (b *books) loseNext() {
 	_, err = b.Client.CancelGLSyncRun(b.T.Context(), r.ID)
 	b.must(err)
 	b.wake()
-	if got := b.finish(r.ID); !stored || got.Status != "cancelled" {
+	if got := b.finish(r.ID); !stored || got.Status != "cancelled" || got.Counts["failed"] != 1 || got.Done != 1 {
 		b.Fatalf("%v %+v", stored, got)
 	}
 	b.answers(nil)
