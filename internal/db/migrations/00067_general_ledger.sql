@@ -1,14 +1,12 @@
 -- +goose Up
 
--- What a general ledger is like, as its provider told when it was read. warnings is a JSON array of texts.
+-- What a general ledger is like, as its provider told when it was read.
 CREATE TABLE gl_charts (
     organization_id {text} NOT NULL,
     connection_id   {text} NOT NULL,
     currency        {text} NOT NULL,
     takes_foreign   {boolean} NOT NULL,
     locked_through  {text},
-    warnings        {text} NOT NULL,
-    read_at         {timestamp} NOT NULL,
     PRIMARY KEY (organization_id, connection_id)
 ) {updated};
 
@@ -116,6 +114,8 @@ CREATE TABLE gl_sync_attempts (
     PRIMARY KEY (organization_id, gl_sync_attempt_id)
 ) {updated};
 CREATE UNIQUE INDEX gl_sync_attempts_by_run ON gl_sync_attempts (organization_id, gl_sync_run_id, position);
+-- An entry, or a part of it, is sent once in a run.
+CREATE UNIQUE INDEX gl_sync_attempts_by_part ON gl_sync_attempts (organization_id, gl_sync_run_id, journal_entry_id, part);
 CREATE INDEX gl_sync_attempts_by_status ON gl_sync_attempts (organization_id, gl_sync_run_id, status, position);
 CREATE INDEX gl_sync_attempts_by_entry ON gl_sync_attempts (organization_id, journal_entry_id, attempted_at)
     WHERE attempted_at IS NOT NULL;

@@ -127,7 +127,7 @@ var unmarked = map[string]string{
 	"connections.settings":             "no sample connects a wallet",
 	"transaction_originals.content":    "it is shown with the transaction that it is about only",
 	"authorization_attempts.return_to": "no sample has an address to return to", "authorization_attempts.error_message": ownWords,
-	"gl_charts.locked_through": figures, "gl_charts.warnings": ownWords, "gl_accounts.code": ofOrganization,
+	"gl_charts.locked_through": figures, "gl_accounts.code": ofOrganization,
 	"gl_accounts.name": ofOrganization, "gl_accounts.refusal": ownWords, "gl_accounts.search": ofOrganization,
 	"gl_dimension_values.dimension_name": ofOrganization, "gl_dimension_values.name": ofOrganization,
 	"gl_sync_runs.book": sent, "gl_sync_runs.stage": fixedValue, "gl_sync_runs.counts": figures, "gl_sync_runs.totals": figures,

@@ -73,7 +73,7 @@ func Markers(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]*jou
 		return nil, nil
 	}
 	attempts, err := selectLatest(ctx, tx, entryIDs)
-	if err != nil || len(attempts) == 0 {
+	if err != nil {
 		return nil, err
 	}
 	out := make(map[string]*journal.Synced, len(attempts))
@@ -82,10 +82,13 @@ func Markers(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]*jou
 	}
 	rows, err := selectMarkers(ctx, tx, entryIDs)
 	for _, r := range rows {
-		if s := out[r.EntryID]; s != nil {
-			s.Present = s.Present || r.Present
-			s.FirstAt, s.LastAt, s.RemovedAt = earlier(s.FirstAt, r.FirstAt), later(s.LastAt, r.LastAt), later(s.RemovedAt, r.RemovedAt)
+		s := out[r.EntryID]
+		if s == nil { // its attempts were long ago
+			s = &journal.Synced{}
+			out[r.EntryID] = s
 		}
+		s.Present = s.Present || r.Present
+		s.FirstAt, s.LastAt, s.RemovedAt = earlier(s.FirstAt, r.FirstAt), later(s.LastAt, r.LastAt), later(s.RemovedAt, r.RemovedAt)
 	}
 	return out, err
 }

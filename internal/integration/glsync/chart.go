@@ -73,8 +73,6 @@ type books struct {
 	Currency      string
 	Foreign       bool
 	LockedThrough string
-	Warnings      []string
-	ReadAt        time.Time
 }
 
 // The longest texts that are stored, in characters.
@@ -95,7 +93,7 @@ func cut(text string, limit int) string {
 // StoreChart stores what a general ledger has in the place of what was read before. Accounts keep their ids. It runs in the caller's
 // transaction.
 func StoreChart(ctx context.Context, tx *db.Tx, connectionID string, c Chart) error {
-	b := books{Currency: c.Currency, Foreign: c.Foreign, LockedThrough: c.LockedThrough, Warnings: c.Warnings, ReadAt: tx.Now()}
+	b := books{Currency: c.Currency, Foreign: c.Foreign, LockedThrough: c.LockedThrough}
 	if err := upsertBooks(ctx, tx, connectionID, b); err != nil {
 		return err
 	}

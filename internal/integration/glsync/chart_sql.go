@@ -10,12 +10,10 @@ import (
 )
 
 type booksRow struct {
-	ConnectionID  string    `db:"connection_id"`
-	Currency      string    `db:"currency"`
-	Foreign       bool      `db:"takes_foreign"`
-	LockedThrough *string   `db:"locked_through"`
-	Warnings      string    `db:"warnings"`
-	ReadAt        time.Time `db:"read_at"`
+	ConnectionID  string  `db:"connection_id"`
+	Currency      string  `db:"currency"`
+	Foreign       bool    `db:"takes_foreign"`
+	LockedThrough *string `db:"locked_through"`
 }
 
 // encode returns a value as JSON. All values that are stored so can be encoded.
@@ -31,22 +29,15 @@ func decode[T any](text string) (v T) {
 }
 
 func upsertBooks(ctx context.Context, tx *db.Tx, connectionID string, b books) error {
-	warnings := b.Warnings
-	if warnings == nil {
-		warnings = []string{}
-	}
 	return db.Upsert(ctx, tx, "gl_charts", []booksRow{{ConnectionID: connectionID, Currency: b.Currency, Foreign: b.Foreign,
-		LockedThrough: db.OrNull(b.LockedThrough), Warnings: encode(warnings), ReadAt: b.ReadAt}},
-		`ON CONFLICT (organization_id, connection_id) DO UPDATE SET currency = excluded.currency,
-		takes_foreign = excluded.takes_foreign, locked_through = excluded.locked_through, warnings = excluded.warnings,
-		read_at = excluded.read_at`)
+		LockedThrough: db.OrNull(b.LockedThrough)}}, `ON CONFLICT (organization_id, connection_id) DO UPDATE SET
+		currency = excluded.currency, takes_foreign = excluded.takes_foreign, locked_through = excluded.locked_through`)
 }
 
 func selectBooks(ctx context.Context, tx *db.Tx, connectionID string) (books, error) {
 	r, err := db.One[booksRow](ctx, tx, "chart of accounts", "SELECT "+db.Columns[booksRow]()+
 		" FROM gl_charts WHERE organization_id = @org AND connection_id = ?", connectionID)
-	return books{Currency: r.Currency, Foreign: r.Foreign, LockedThrough: db.OrEmpty(r.LockedThrough),
-		Warnings: decode[[]string](r.Warnings), ReadAt: r.ReadAt}, err
+	return books{Currency: r.Currency, Foreign: r.Foreign, LockedThrough: db.OrEmpty(r.LockedThrough)}, err
 }
 
 type accountRow struct {

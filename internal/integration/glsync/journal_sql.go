@@ -136,14 +136,16 @@ func selectLatest(ctx context.Context, tx *db.Tx, entryIDs []string) ([]attemptR
 type unsentRow struct {
 	ID     string `db:"journal_entry_id"`
 	Number int64  `db:"number"`
+	Total  int64  `db:"total"`
 }
 
-// selectUnsent reads the posted entries of a legal entity in a period that have a value and are in no general ledger.
-func selectUnsent(ctx context.Context, tx *db.Tx, periodID, legalEntityID string) ([]unsentRow, error) {
-	return db.All[unsentRow](ctx, tx, `SELECT e.journal_entry_id, e.number FROM journal_entries e WHERE e.organization_id = @org
-		AND e.accounting_period_id = ? AND e.legal_entity_id = ? AND e.status = 'posted'
+// selectUnsent reads the first of the posted entries of a legal entity in a period that have a value and are in none of some general
+// ledgers, and how many there are. Only what was sent in full, or for the legal entity, counts.
+func selectUnsent(ctx context.Context, tx *db.Tx, periodID, legalEntityID string, books []string, limit int) ([]unsentRow, error) {
+	return db.All[unsentRow](ctx, tx, `SELECT e.journal_entry_id, e.number, count(*) OVER () AS total FROM journal_entries e
+		WHERE e.organization_id = @org AND e.accounting_period_id = ? AND e.legal_entity_id = ? AND e.status = 'posted'
 		AND NOT EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org AND j.journal_entry_id = e.journal_entry_id
-			AND j.external_id IS NOT NULL)
+			AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL)
 		AND EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
-			AND l.base_amount <> 0) ORDER BY e.number`, periodID, legalEntityID)
+			AND l.base_amount <> 0) ORDER BY e.number LIMIT ?`, periodID, legalEntityID, books, legalEntityID, limit)
 }

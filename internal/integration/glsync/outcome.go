@@ -81,8 +81,8 @@ func (o *outcome) settle(tx *db.Tx) {
 		o.attempt.Status, o.attempt.Error = AttemptFailed, cut(o.err.Error(), errorMax)
 		switch {
 		case o.row.Next == nil:
-		case o.pushed || !o.again:
-			o.row.Next = nil // it was not stored, or never sent
+		case !o.prior && !o.again && !o.unsure:
+			o.row.Next = nil // it was never sent, or is not there
 		default:
 			o.row.Strays, o.row.Next = new(encode(append(o.row.strays(), decode[Journal](*o.row.Next)))), nil
 		}

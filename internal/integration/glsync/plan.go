@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/journal"
@@ -19,6 +20,12 @@ import (
 // planTogether is how many entries are planned in one database transaction.
 const planTogether = 500
 
+const (
+	// runsKept is how long runs are remembered with their results, and deletedTogether how many are deleted when another one begins.
+	runsKept        = 400 * 24 * time.Hour
+	deletedTogether = 50
+)
+
 // plan finds out what has to be done with each entry of the scope, and stores it. It begins anew if it was interrupted.
 func (w *work) plan(ctx context.Context) error {
 	if err := w.refresh(ctx); err != nil {
@@ -27,6 +34,9 @@ func (w *work) plan(ctx context.Context) error {
 	p := &planner{work: w, progress: progress{blockers: map[string]Blocker{}, totals: map[string]money.Decimal{}}}
 	err := w.write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		w.run.Total, w.run.Done, w.run.Counts = 0, 0, map[string]int64{}
+		if err := deleteRuns(ctx, tx, tx.Now().Add(-runsKept), deletedTogether); err != nil {
+			return err
+		}
 		return deleteAttempts(ctx, tx, w.run.ID)
 	})
 	for more := err == nil && w.run.Kind != Check; more && err == nil; {
@@ -73,6 +83,8 @@ func (w *work) load(ctx context.Context, tx *db.Tx) (err error) {
 type planner struct {
 	*work
 	progress
+	planned map[plannedRow]bool // what the run does already, of the entries that are planned now
+	latest  map[string]Attempt  // the latest attempts of these entries, if periods are locked
 }
 
 // progress is what was planned so far.
@@ -125,6 +137,9 @@ func (p *planner) posted(ctx context.Context) (more bool, err error) {
 			ids[n], p.after = e.ID, journal.Position{Date: e.AccountingDate, Number: e.Number}
 		}
 		rows, err := p.rowsOf(ctx, tx, ids)
+		if err == nil {
+			err = p.recall(ctx, tx, ids)
+		}
 		if err != nil {
 			return err
 		}
@@ -133,9 +148,22 @@ func (p *planner) posted(ctx context.Context) (more bool, err error) {
 			attempts = append(attempts, p.attempts(ctx, tx, e, rows[e.ID])...)
 		}
 		more = len(entries) == planTogether
-		return upsertAttempts(ctx, tx, attempts)
+		return insertAttempts(ctx, tx, attempts)
 	})
 	return more, err
+}
+
+// recall reads what this run already does with entries, and what came of them before.
+func (p *planner) recall(ctx context.Context, tx *db.Tx, ids []string) (err error) {
+	p.latest = map[string]Attempt{}
+	if p.planned, err = selectPlanned(ctx, tx, p.run.ID, ids); err != nil || p.maker.there.LockedThrough == "" || len(ids) == 0 {
+		return err
+	}
+	latest, err := selectLatest(ctx, tx, ids)
+	for _, a := range latest {
+		p.latest[a.EntryID] = a.attempt()
+	}
+	return err
 }
 
 // rowsOf reads what was sent of entries.
@@ -167,61 +195,108 @@ func (w *work) days() (from, through string) {
 // what was sent. It reports whether there are more.
 func (p *planner) sent(ctx context.Context) (more bool, err error) {
 	err = p.step(ctx, func(ctx context.Context, tx *db.Tx) error {
-		from, through := p.days()
-		rows, err := selectJournalsAfter(ctx, tx, p.run.book, from, through, p.afterRow, planTogether)
+		rows, err := p.nextSent(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if more = len(rows) == planTogether; len(rows) > 0 {
-			last := rows[len(rows)-1]
-			p.afterRow = journalPosition{last.Date, last.Number, last.Part}
+		more = len(rows) == planTogether && len(p.run.Scope.EntryIDs) == 0
+		var ids []string
+		for _, r := range rows {
+			if p.afterRow = (journalPosition{r.Date, r.Number, r.Part}); !slices.Contains(ids, r.EntryID) {
+				ids = append(ids, r.EntryID)
+			}
 		}
-		ids := make([]string, len(rows))
-		for n, r := range rows {
-			ids[n] = r.EntryID
-		}
-		ids = slices.Compact(ids)
 		entries, err := journal.FindSomeUnchecked(ctx, tx, ids)
 		if err != nil {
 			return err
 		}
 		all, err := p.rowsOf(ctx, tx, ids)
+		if err == nil {
+			err = p.recall(ctx, tx, ids)
+		}
 		if err != nil {
 			return err
 		}
 		var attempts []Attempt
 		for _, id := range ids {
 			e := entries[id]
+			mine, err := p.responsible(ctx, tx, e, all[id])
 			switch {
-			case !p.inScope(e):
+			case err != nil:
+				return err
+			case len(mine) == 0:
 			case p.run.Kind == Check:
-				attempts = append(attempts, p.checks(tx, e, all[id])...)
+				attempts = append(attempts, p.checks(tx, e, mine)...)
 			case !p.listed(e):
-				attempts = append(attempts, p.attempts(ctx, tx, e, all[id])...)
+				attempts = append(attempts, p.attempts(ctx, tx, e, mine)...)
 			}
 		}
-		return upsertAttempts(ctx, tx, attempts)
+		return insertAttempts(ctx, tx, attempts)
 	})
 	return more, err
 }
 
-// inScope reports whether an entry is in the scope, apart from its date.
-func (p *planner) inScope(e journal.Entry) bool {
-	s, entities := p.run.Scope, p.entities()
-	return (len(s.EntryIDs) == 0 || slices.Contains(s.EntryIDs, e.ID)) && (len(entities) == 0 ||
-		slices.ContainsFunc(e.LegalEntityIDs(), func(id string) bool { return slices.Contains(entities, id) }))
+// nextSent returns the next of what was sent in the scope or, if it names entries, all of it.
+func (p *planner) nextSent(ctx context.Context, tx *db.Tx) ([]journalRow, error) {
+	from, through := p.days()
+	if len(p.run.Scope.EntryIDs) == 0 {
+		return selectJournalsAfter(ctx, tx, p.run.book, from, through, p.afterRow, planTogether)
+	}
+	rows, err := selectJournals(ctx, tx, p.run.book, p.run.Scope.EntryIDs)
+	return slices.DeleteFunc(rows, func(r journalRow) bool {
+		return r.State == absent || r.Date < from || through != "" && r.Date > through
+	}), err
+}
+
+// responsible returns what was sent of an entry and is in the scope, apart from its date. What was sent for a legal entity stays its own,
+// whichever legal entities the entry has now.
+func (p *planner) responsible(ctx context.Context, tx *db.Tx, e journal.Entry, rows []journalRow) (out []journalRow, err error) {
+	entities := p.entities()
+	all := len(entities) == 0 || slices.ContainsFunc(e.LegalEntityIDs(), func(id string) bool { return slices.Contains(entities, id) })
+	for _, r := range rows {
+		mine := all
+		if own := p.connection.LegalEntityID; own != "" && !all {
+			sentFor := r.Part
+			if r.Part == "" {
+				if sentFor, err = p.entityOf(ctx, tx, r.ConnectionID); err != nil {
+					return nil, err
+				}
+			}
+			mine = sentFor == own
+		}
+		if mine {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// entityOf returns the legal entity of a connection, which may be disconnected; empty if it has none.
+func (p *planner) entityOf(ctx context.Context, tx *db.Tx, connectionID string) (string, error) {
+	if connectionID == p.connection.ID {
+		return p.connection.LegalEntityID, nil
+	}
+	c, err := p.connections.FindLedger(ctx, tx, connectionID)
+	if fault.KindOf(err) == fault.NotFound {
+		return "", nil
+	}
+	return c.LegalEntityID, err
 }
 
 // listed reports whether an entry of the scope is one of the posted ones, which were planned already.
 func (p *planner) listed(e journal.Entry) bool {
-	s := p.run.Scope
-	return e.Status == journal.Posted && (s.From.IsZero() || !e.AccountingDate.Before(s.From)) &&
+	s, entities := p.run.Scope, p.entities()
+	ours := len(entities) == 0 || slices.ContainsFunc(e.LegalEntityIDs(), func(id string) bool { return slices.Contains(entities, id) })
+	return ours && e.Status == journal.Posted && (s.From.IsZero() || !e.AccountingDate.Before(s.From)) &&
 		(s.Until.IsZero() || e.AccountingDate.Before(s.Until))
 }
 
 // attempts returns what is to be done with an entry, and counts it.
 func (p *planner) attempts(ctx context.Context, tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt) {
 	for _, d := range p.maker.decide(e, rows) {
+		if p.planned[plannedRow{e.ID, d.part}] { // the entry was changed meanwhile, which is seen before it is sent
+			continue
+		}
 		for _, b := range d.problems {
 			p.block(b)
 		}
@@ -259,6 +334,10 @@ func (p *planner) refuse(ctx context.Context, tx *db.Tx, e journal.Entry, a *Att
 	now := tx.Now()
 	a.Status, a.AttemptedAt = AttemptFailed, &now
 	p.run.Counts[string(AttemptFailed)]++
+	before := p.latest[e.ID]
+	if before.Status == a.Status && before.Action == a.Action && before.part == a.part && before.Error == a.Error {
+		return // it was announced then
+	}
 	announce(ctx, tx, e, *a, nil)
 }
 
@@ -281,7 +360,8 @@ func (p *planner) attempt(tx *db.Tx, e journal.Entry, action Action, part string
 // checks returns the comparisons of what was sent of an entry.
 func (p *planner) checks(tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt) {
 	for _, r := range rows {
-		if r.State == present && (p.connection.LegalEntityID == "" || r.Part == "" || r.Part == p.connection.LegalEntityID) {
+		ours := p.connection.LegalEntityID == "" || r.Part == "" || r.Part == p.connection.LegalEntityID
+		if ours && r.State == present && !p.planned[plannedRow{e.ID, r.Part}] {
 			p.run.Total++
 			out = append(out, p.attempt(tx, e, CheckOnly, r.Part))
 		}

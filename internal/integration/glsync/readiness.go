@@ -3,7 +3,6 @@ package glsync
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -27,24 +26,41 @@ func (s *Service) InspectPeriod(ctx context.Context, tx *db.Tx, p period.Period,
 		return nil, err
 	}
 	for _, e := range entities {
-		if !slices.ContainsFunc(connections, func(c connection.Connection) bool { return c.LegalEntityID == "" || c.LegalEntityID == e.ID }) {
+		books := booksOf(connections, e.ID)
+		if len(books) == 0 {
 			continue
 		}
-		rows, err := selectUnsent(ctx, tx, p.ID, e.ID)
+		rows, err := selectUnsent(ctx, tx, p.ID, e.ID, books, samplesMax)
 		if err != nil {
 			return nil, err
 		}
+		var count int64
 		var ids, numbers []string
-		for _, r := range rows[:min(len(rows), samplesMax)] {
-			ids, numbers = append(ids, r.ID), append(numbers, fmt.Sprintf("JE-%d", r.Number))
+		for _, r := range rows {
+			count, ids, numbers = r.Total, append(ids, r.ID), append(numbers, fmt.Sprintf("JE-%d", r.Number))
 		}
 		failed := fmt.Sprintf("entries of %s that are not in its general ledger: %d, among them %s; send them with POST /v1/gl-sync-runs", e.Name,
-			len(rows), strings.Join(numbers, ", "))
-		v := period.NewCheckResult(e, CodeUnsent, int64(len(rows)), ids, "all entries of "+e.Name+" are in its general ledger", failed)
+			count, strings.Join(numbers, ", "))
+		v := period.NewCheckResult(e, CodeUnsent, count, ids, "all entries of "+e.Name+" are in its general ledger", failed)
 		if v.Status == period.Fail {
 			v.Status = period.Warn
 		}
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// booksOf returns the general ledgers that a legal entity is sent to: its own or, if it has none, those of all legal entities.
+func booksOf(connections []connection.Connection, legalEntityID string) (out []string) {
+	for _, of := range []string{legalEntityID, ""} {
+		for _, c := range connections {
+			if c.LegalEntityID == of {
+				out = append(out, bookOf(c))
+			}
+		}
+		if len(out) > 0 {
+			break
+		}
+	}
+	return out
 }

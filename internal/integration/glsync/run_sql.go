@@ -184,17 +184,61 @@ func selectAttempts(ctx context.Context, tx *db.Tx, runID string, f AttemptFilte
 	return out, err
 }
 
+// insertAttempts stores attempts that were planned. An entry, or a part of it, has one in a run.
+func insertAttempts(ctx context.Context, tx *db.Tx, all []Attempt) error {
+	return db.Upsert(ctx, tx, "gl_sync_attempts", toAttemptRows(all),
+		"ON CONFLICT (organization_id, gl_sync_run_id, journal_entry_id, part) DO NOTHING")
+}
+
 func upsertAttempts(ctx context.Context, tx *db.Tx, all []Attempt) error {
-	if len(all) == 0 {
-		return nil
-	}
+	return db.Upsert(ctx, tx, "gl_sync_attempts", toAttemptRows(all), `ON CONFLICT (organization_id, gl_sync_attempt_id) DO UPDATE SET
+		action = excluded.action, status = excluded.status, tries = excluded.tries, external_id = excluded.external_id,
+		error_message = excluded.error_message, changes = excluded.changes, attempted_at = excluded.attempted_at`)
+}
+
+func toAttemptRows(all []Attempt) []attemptRow {
 	rows := make([]attemptRow, len(all))
 	for n, a := range all {
 		rows[n] = toAttemptRow(a)
 	}
-	return db.Upsert(ctx, tx, "gl_sync_attempts", rows, `ON CONFLICT (organization_id, gl_sync_attempt_id) DO UPDATE SET
-		action = excluded.action, status = excluded.status, tries = excluded.tries, external_id = excluded.external_id,
-		error_message = excluded.error_message, changes = excluded.changes, attempted_at = excluded.attempted_at`)
+	return rows
+}
+
+type plannedRow struct {
+	EntryID string `db:"journal_entry_id"`
+	Part    string `db:"part"`
+}
+
+// selectPlanned reads what a run does with some entries.
+func selectPlanned(ctx context.Context, tx *db.Tx, runID string, entryIDs []string) (map[plannedRow]bool, error) {
+	out := map[plannedRow]bool{}
+	if len(entryIDs) == 0 {
+		return out, nil
+	}
+	rows, err := db.All[plannedRow](ctx, tx, `SELECT journal_entry_id, part FROM gl_sync_attempts WHERE organization_id = @org
+		AND gl_sync_run_id = ? AND journal_entry_id {any}`, runID, entryIDs)
+	for _, r := range rows {
+		out[r] = true
+	}
+	return out, err
+}
+
+// deleteRuns deletes the oldest runs that ended before a time, with what they did.
+func deleteRuns(ctx context.Context, tx *db.Tx, before time.Time, limit int) error {
+	ids, err := db.All[string](ctx, tx, `SELECT gl_sync_run_id FROM gl_sync_runs WHERE organization_id = @org AND finished_at < ?
+		ORDER BY gl_sync_run_id LIMIT ?`, before, limit)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	if err := tx.Queue(ctx, "DELETE FROM gl_sync_attempts WHERE organization_id = @org AND gl_sync_run_id {any}", ids); err != nil {
+		return err
+	}
+	return tx.Queue(ctx, "DELETE FROM gl_sync_runs WHERE organization_id = @org AND gl_sync_run_id {any}", ids)
+}
+
+// selectLease reads until when a claim lasts.
+func selectLease(ctx context.Context, tx *db.Tx, c *task.Claim) (*time.Time, error) {
+	return db.One[*time.Time](ctx, tx, noun, "SELECT claimed_until FROM gl_sync_runs"+ofClaim, c.ID, c.Text)
 }
 
 // deleteAttempts deletes what a run has planned.
@@ -206,14 +250,13 @@ func deleteAttempts(ctx context.Context, tx *db.Tx, runID string) error {
 // unanswered is the error of attempts that were begun when their run ended.
 const unanswered = "the run ended before there was an answer; the next one finds out whether the general ledger has it"
 
-// endAttempts gives attempts that were not begun another status. Those without an answer have failed.
-func endAttempts(ctx context.Context, tx *db.Tx, runID string, status AttemptStatus) error {
-	err := tx.Queue(ctx, `UPDATE gl_sync_attempts SET status = 'failed', error_message = ? WHERE organization_id = @org
+// endAttempts gives attempts that were not begun another status. Those without an answer have failed, and it returns how many these are.
+func endAttempts(ctx context.Context, tx *db.Tx, runID string, status AttemptStatus) (failed int64, err error) {
+	failed, err = tx.Exec(ctx, `UPDATE gl_sync_attempts SET status = 'failed', error_message = ? WHERE organization_id = @org
 		AND gl_sync_run_id = ? AND status = 'pending'`, unanswered, runID)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = tx.Exec(ctx, "UPDATE gl_sync_attempts SET status = ? WHERE organization_id = @org AND gl_sync_run_id = ? AND status = 'planned'",
-		string(status), runID)
-	return err
+	return failed, tx.Queue(ctx, `UPDATE gl_sync_attempts SET status = ? WHERE organization_id = @org AND gl_sync_run_id = ?
+		AND status = 'planned'`, string(status), runID)
 }

@@ -28,6 +28,7 @@ type item struct {
 	row     journalRow
 	entry   journal.Entry
 	again   bool // it was begun by an earlier worker, so that a request may have been sent
+	prior   bool // an earlier run was about to send the same journal under the same key, and had no answer
 }
 
 // outcome is what came of an item.
@@ -37,7 +38,7 @@ type outcome struct {
 	found       []Difference
 	unstrayed   bool // the strays are gone
 	removed     bool // what stood there is gone
-	pushed      bool // the push was tried, so that an error of it is definite
+	unsure      bool // the push was refused, and nobody knows whether the journal is there all the same
 	err         error
 	attemptedAt time.Time
 }
@@ -49,6 +50,9 @@ func (w *work) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	go w.watch(ctx, lose)
 	stop, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	items, outcomes := make(chan item), make(chan outcome, preparedTogether)
@@ -213,18 +217,20 @@ func (w *work) intend(tx *db.Tx, a *Attempt, e journal.Entry, rows []journalRow)
 		at := slices.IndexFunc(decisions, func(d decision) bool { return d.part == a.part && d.Action != "" })
 		if at >= 0 && len(decisions[at].problems) == 0 {
 			a.Action = decisions[at].Action
-			i.row = w.intention(a, e, decisions[at])
+			i.row, i.prior = w.intention(a, e, decisions[at])
 			return i, true
 		}
 	}
 	w.run.Done++
+	w.run.Counts[string(Skipped)]++
 	a.Status, a.Error = Skipped, "the entry has changed since the run was planned"
 	return i, false
 }
 
-// intention returns what is stored before a request: the journal that is about to be sent, under a key that no other has.
-func (w *work) intention(a *Attempt, e journal.Entry, d decision) journalRow {
-	r := journalRow{Book: w.run.book, EntryID: e.ID, Part: d.part, Number: e.Number}
+// intention returns what is stored before a request: the journal that is about to be sent, under a key that no other has. It reports
+// whether an earlier run was about to send it.
+func (w *work) intention(a *Attempt, e journal.Entry, d decision) (r journalRow, prior bool) {
+	r = journalRow{Book: w.run.book, EntryID: e.ID, Part: d.part, Number: e.Number}
 	if d.row != nil {
 		r = *d.row
 	}
@@ -232,7 +238,8 @@ func (w *work) intention(a *Attempt, e journal.Entry, d decision) journalRow {
 	if r.Next != nil && (a.Action == Remove || !decode[Journal](*r.Next).same(d.journal)) {
 		r.Strays, r.Next = new(encode(append(r.strays(), decode[Journal](*r.Next)))), nil
 	}
-	if a.Action != Remove && r.Next == nil {
+	prior = r.Next != nil
+	if a.Action != Remove && !prior {
 		r.Revision++
 		d.journal.Key = keyOf(e.ID, d.part, r.Revision)
 		r.Next = new(encode(d.journal))
@@ -241,7 +248,7 @@ func (w *work) intention(a *Attempt, e journal.Entry, d decision) journalRow {
 		r.Date = d.journal.Date
 	}
 	r.State = uncertain
-	return r
+	return r, prior
 }
 
 // perform makes an attempt.
@@ -269,10 +276,23 @@ func perform(ctx context.Context, l Ledger, i item) (o outcome) {
 		o.removed = true
 	}
 	if i.attempt.Action != Remove {
-		o.pushed = true
-		o.posted, o.err = l.Push(ctx, decode[Journal](*i.row.Next))
+		o.push(ctx, l, decode[Journal](*i.row.Next))
 	}
 	return o
+}
+
+// push sends a journal. If it is refused, it may be there all the same, because its answer was lost and looking for it was refused. Only
+// the general ledger can tell.
+func (o *outcome) push(ctx context.Context, l Ledger, j Journal) {
+	if o.posted, o.err = l.Push(ctx, j); o.err == nil || o.general() {
+		return
+	}
+	switch found, err := l.Find(ctx, j); {
+	case err == nil:
+		o.posted, o.err = found, nil
+	case fault.KindOf(err) != fault.NotFound:
+		o.unsure = true
+	}
 }
 
 // collect stores outcomes in batches until there are no more. After a failure that is not due to an entry it has no more begun.

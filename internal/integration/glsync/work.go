@@ -152,8 +152,13 @@ func (w *work) end(ctx context.Context, status RunStatus, message string, rest A
 		w.run = before
 		w.run.Status, w.run.Error, w.run.FinishedAt = status, cut(message, errorMax), &now
 		if rest != Planned {
-			if err := endAttempts(ctx, tx, w.run.ID, rest); err != nil {
+			failed, err := endAttempts(ctx, tx, w.run.ID, rest)
+			if err != nil {
 				return err
+			}
+			if w.run.Counts = maps.Clone(before.Counts); failed > 0 {
+				w.run.Counts[string(AttemptFailed)] += failed
+				w.run.Done += failed
 			}
 		}
 		audit.Record(ctx, tx, audit.Change{Action: resourceType + "." + string(status), ResourceType: resourceType, ResourceID: w.run.ID,
@@ -205,4 +210,47 @@ func (w *work) pause(because error) time.Duration {
 		wait = max(wait, f.RetryAfter)
 	}
 	return wait
+}
+
+const (
+	// watchEvery is how often a worker looks at its lease, and leaseMargin how long before its end no request is sent any more.
+	watchEvery  = time.Second
+	leaseMargin = 2 * time.Second
+)
+
+// watch ends what is being sent, by calling lose, when the lease of the claim is about to end, be it because the database does not answer:
+// another node then sends the same.
+func (w *work) watch(ctx context.Context, lose context.CancelCauseFunc) {
+	ends := time.AfterFunc(task.Lease-leaseMargin, func() { lose(task.ErrClaimed) })
+	defer ends.Stop()
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		left, err := w.lease(ctx)
+		switch {
+		case err == nil:
+			ends.Reset(left - leaseMargin)
+		case fault.KindOf(err) == fault.NotFound:
+			lose(task.ErrClaimed)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// lease returns for how long the claim lasts. It returns an error of kind NotFound if somebody else has it.
+func (w *work) lease(ctx context.Context) (left time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, watchEvery) // what it returns later would be wrong
+	defer cancel()
+	err = w.db.Read(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		until, err := selectLease(ctx, tx, w.claim)
+		if left = 0; err == nil && until != nil {
+			left = until.Sub(tx.Now())
+		}
+		return err
+	})
+	return left, err
 }

@@ -189,7 +189,8 @@ func viewGLSyncRun(r glsync.Run) GLSyncRun {
 		PeriodID: db.OrNull(r.Scope.PeriodID), StartDate: db.OrNull(r.Scope.StartDate), EndDate: db.OrNull(r.Scope.EndDate),
 		LegalEntityIDs: wire.NonNil(r.Scope.LegalEntityIDs), JournalEntryIDs: wire.NonNil(r.Scope.EntryIDs), Total: r.Total, Done: r.Done,
 		Counts: GLSyncCounts{Create: n["create"], Replace: n["replace"], Remove: n["remove"], Unchanged: n["unchanged"], Blocked: n["blocked"],
-			Succeeded: n["succeeded"], Failed: n["failed"], Equal: n["equal"], Changed: n["changed"], Missing: n["missing"]},
+			Succeeded: n["succeeded"], Failed: n["failed"], Skipped: n["skipped"], Equal: n["equal"], Changed: n["changed"],
+			Missing: n["missing"]},
 		Totals: []GLSyncTotal{}, Blockers: []GLSyncBlocker{}, ErrorMessage: db.OrNull(r.Error), CreatedBy: db.OrNull(r.CreatedBy()),
 		Guidance:  wire.Guidance{AllowedActions: allowed, Warnings: wire.NonNil(warnings), Version: wire.Version(r.Done)},
 		CreatedAt: wire.Timestamp(r.CreatedAt), StartedAt: wire.TimestampOrNull(r.StartedAt), FinishedAt: wire.TimestampOrNull(r.FinishedAt)}

@@ -78,6 +78,20 @@ func TestAPeriodWarnsOfEntriesThatAreNotInTheGeneralLedger(t *testing.T) {
 		if c := check(); c.Status != "pass" || c.Count != 0 {
 			b.Errorf("%+v", c)
 		}
+		for damage, undo := range map[string]string{
+			"UPDATE gl_journals SET book = book || '2'":  "UPDATE gl_journals SET book = substr(book, 1, length(book) - 1)",
+			"UPDATE gl_journals SET part = 'le_another'": "UPDATE gl_journals SET part = ''",
+		} {
+			b.damage(damage)
+			if c := check(); c.Status != "warn" || c.Count != 2 {
+				b.Errorf("%s: %+v", damage, c)
+			}
+			b.damage(undo)
+		}
+		b.sales(7)
+		if c := check(); c.Status != "warn" || c.Count != 7 || len(c.SampleIDs) != 5 {
+			b.Errorf("%+v", c)
+		}
 	})
 }
 
@@ -126,9 +140,10 @@ func TestEntriesOfALockedPeriodFailAndAreTriedAgain(t *testing.T) {
 			b.Errorf("%+v", a)
 		}
 		b.once(all[1])
-		if !slices.Contains(b.events(), "journal_entry.sync_failed JE-1 false") {
-			b.Errorf("%q", b.events())
-		}
+		again := b.execute(client.CreateGLSyncRun{})
+		b.says("locked", b.results(again.ID), "JE-1 create failed")
+		b.says("the same refusal", slices.DeleteFunc(b.events(), func(text string) bool { return !strings.Contains(text, "sync_failed") }),
+			"journal_entry.sync_failed JE-1 false")
 		b.change(func(l *ledgertest.Books) { l.LockedThrough = "" })
 		b.execute(client.CreateGLSyncRun{})
 		b.once(all...)

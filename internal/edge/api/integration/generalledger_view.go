@@ -97,6 +97,7 @@ type GLSyncCounts struct {
 	Blocked   int64 `json:"blocked" doc:"Not sent because of a blocker."`
 	Succeeded int64 `json:"succeeded" doc:"Changes that the general ledger has confirmed."`
 	Failed    int64 `json:"failed" doc:"Changes that failed. The next run tries again."`
+	Skipped   int64 `json:"skipped" doc:"Changes that are no longer to be made, because the entry has changed since the run was planned."`
 	Equal     int64 `json:"equal" doc:"Of a check: as they were sent."`
 	Changed   int64 `json:"changed" doc:"Of a check: changed in the general ledger."`
 	Missing   int64 `json:"missing" doc:"Of a check: deleted or voided in the general ledger. The next run sends them again."`
