@@ -25,10 +25,9 @@ type Finished struct {
 // ErrNoSetup is the error for a state that no setup has, or only one that is over.
 var ErrNoSetup = fault.Missing("setup")
 
-// FinishSetup finishes a setup with the query with which the page of a provider has sent the browser back. It may be called again for a setup
-// that was finished, until it would have expired. The error is ErrNoSetup,
-// ErrUnfinished if the person has to go on at SetupURL, or of kind Unavailable if the same request may succeed later. Otherwise the setup
-// is over.
+// FinishSetup finishes a setup with the query with which the page of a provider has sent the browser back. It may be called again for a
+// setup that was finished, until it would have expired. The error is ErrNoSetup, ErrUnfinished if the person has to go on at SetupURL, or
+// of kind Unavailable if the same request may succeed later. Otherwise the setup is over.
 func (s *Service) FinishSetup(ctx context.Context, state string, query url.Values) (out Finished, err error) {
 	var a Attempt
 	var organizationID string
