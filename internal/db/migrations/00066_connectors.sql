@@ -53,7 +53,7 @@ CREATE INDEX connections_by_entity ON connections (organization_id, legal_entity
 CREATE INDEX connections_by_source ON connections (organization_id, source_id);
 CREATE INDEX connections_by_item ON connections (organization_id, item_id) WHERE item_id IS NOT NULL;
 -- Setups that nobody has finished end after some time.
-CREATE INDEX connections_pending ON connections (created_at) WHERE status = 'pending_setup';
+CREATE INDEX connections_pending ON connections (connection_id) WHERE status = 'pending_setup';
 -- One connection to an account at a time. General ledgers, which have no source, may be connected for several legal entities.
 CREATE UNIQUE INDEX connections_by_account ON connections (organization_id, provider, external_account_id)
     WHERE status <> 'disconnected' AND external_account_id IS NOT NULL AND source_id IS NOT NULL;

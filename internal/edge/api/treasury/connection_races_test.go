@@ -155,8 +155,8 @@ func renewing(t *testing.T, s *apitest.Service, read func(ctx context.Context, w
 }
 
 const (
-	enteredKey = "entered by a person while the token was renewed"
-	renewedKey = "renewed by a worker"
+	enteredKey = "entered-by-a-person-while-the-token-was-renewed"
+	renewedKey = "renewed-by-a-worker"
 )
 
 func TestARenewedTokenDoesNotReplaceCredentialsThatAPersonHasEnteredMeanwhile(t *testing.T) {
