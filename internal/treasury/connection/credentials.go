@@ -179,15 +179,17 @@ func (k keeper) Renew(ctx context.Context, stale Credentials, renew func(context
 
 // await returns credentials that somebody else has stored instead of others, nil if nobody has. If asked to, it waits for them.
 func (k keeper) await(ctx context.Context, stale Credentials, wait bool) Credentials {
-	for end := time.Now().Add(renewedWithin); ; {
+	waiting, stop := context.WithTimeout(ctx, renewedWithin)
+	defer stop()
+	for {
 		if again, _, err := k.load(ctx); err == nil && !again.same(stale) {
 			return again
 		}
-		if !wait || time.Now().After(end) {
+		if !wait {
 			return nil
 		}
 		select {
-		case <-ctx.Done():
+		case <-waiting.Done():
 			return nil
 		case <-time.After(renewedEvery):
 		}

@@ -99,7 +99,9 @@ var errFinishing = fault.Busyf(2*time.Second, "the setup is being finished at th
 // claimAttempt keeps others from finishing a setup, and returns it with its connection. It waits for a caller that does so already. A setup
 // that was completed is only returned.
 func (s *Service) claimAttempt(ctx context.Context, organizationID string, a Attempt) (c Connection, found Attempt, err error) {
-	for end := time.Now().Add(attemptWait); ; {
+	waiting, stop := context.WithTimeout(ctx, attemptWait)
+	defer stop()
+	for {
 		err = s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 			until := tx.Now().Add(attemptLease)
 			ours, err := claimAttempt(ctx, tx, a.ID, until)
@@ -122,11 +124,11 @@ func (s *Service) claimAttempt(ctx context.Context, organizationID string, a Att
 			found, found.claimedUntil = *latest, until
 			return nil
 		})
-		if !errors.Is(err, errFinishing) || time.Now().After(end) {
+		if !errors.Is(err, errFinishing) {
 			return c, found, err
 		}
 		select {
-		case <-ctx.Done():
+		case <-waiting.Done():
 			return c, found, err
 		case <-time.After(attemptEvery):
 		}

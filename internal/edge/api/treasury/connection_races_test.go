@@ -106,19 +106,17 @@ func TestAWorkerDoesNotChangeAConnectionThatIsDisconnectedMeanwhile(t *testing.T
 		c := n.ConnectKraken(t, client.CreateConnection{})
 		changeProvider(t, s, "kraken", func(p *connection.Provider) {
 			p.Read = func(ctx context.Context, w *connection.Work) error {
-				if _, err := n.Client.Disconnect(ctx, w.ID); err != nil {
-					return err
-				}
-				// Even if the worker still held its claim, it would leave the connection alone.
 				var claim string
 				err := s.App.DB.Read(ctx, n.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
-					claim, err = db.One[string](ctx, tx, "run", "SELECT connection_run_id FROM connection_runs WHERE organization_id = @org")
+					claim, err = db.One[string](ctx, tx, "claim", "SELECT claim FROM connection_syncs WHERE organization_id = @org")
 					return err
 				})
 				if err == nil {
-					write(t, s, "UPDATE connection_syncs SET status = 'running', claim = ?, claimed_until = ? WHERE connection_id = ?", claim,
-						time.Now().Add(time.Minute).UTC(), w.ID)
+					_, err = n.Client.Disconnect(ctx, w.ID)
 				}
+				// Even if the worker still held its claim, it would leave the connection alone.
+				write(t, s, "UPDATE connection_syncs SET status = 'running', claim = ?, claimed_until = ? WHERE connection_id = ?", claim,
+					time.Now().Add(time.Minute).UTC(), w.ID)
 				return err
 			}
 		})

@@ -2,12 +2,14 @@ package treasury_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
@@ -15,8 +17,9 @@ import (
 
 // bank is what a test decides about the sign-in at the bank.
 type bank struct {
-	refusal  error // why the account is refused
-	finished int   // how often what the browser brings back was exchanged
+	refusal  error  // why the account is refused
+	finished int    // how often what the browser brings back was exchanged
+	renewed  string // a token that the provider has given when it was asked for the account
 	revoked  []connection.Credentials
 }
 
@@ -28,8 +31,13 @@ func changeBank(t *testing.T, s *apitest.Service) *bank {
 		check, finish := p.Check, p.Finish
 		p.Check = func(ctx context.Context, c connection.Credentials, k connection.Keeper) (connection.Account, error) {
 			if b.refusal != nil {
-				return connection.Account{}, b.refusal
+				_, err := k.Renew(ctx, c, func(_ context.Context, old connection.Credentials) (connection.Credentials, error) {
+					old["refresh_token"] = secret.New("renewed")
+					return old, nil
+				})
+				return connection.Account{}, errors.Join(err, b.refusal)
 			}
+			b.renewed = c["refresh_token"].Reveal()
 			return check(ctx, c, k)
 		}
 		p.Finish = func(ctx context.Context, c connection.Credentials, r connection.SetupRequest, query url.Values) (connection.Credentials,
@@ -73,8 +81,8 @@ func TestASetupGoesOnWithWhatTheProviderHasGivenOnce(t *testing.T) {
 		if finished, err := back(); err != nil || finished.Err != nil {
 			t.Errorf("%+v %v", finished, err)
 		}
-		if c = n.Sync(t, c.ID); c.Status != "active" || b.finished != 1 || len(b.revoked) != 0 {
-			t.Errorf("%d exchanges, %d revocations, %+v", b.finished, len(b.revoked), c)
+		if c = n.Sync(t, c.ID); c.Status != "active" || b.finished != 1 || len(b.revoked) != 0 || b.renewed != "renewed" {
+			t.Errorf("%d exchanges, %d revocations, the token %q, %+v", b.finished, len(b.revoked), b.renewed, c)
 		}
 	})
 }
