@@ -206,6 +206,15 @@ func (s *Service) keepExchanged(ctx context.Context, organizationID string, a At
 	})
 }
 
+// exchanged returns the credentials that a provider has given for a setup of a connection that is not finished, nil if it has given none.
+func (s *Service) exchanged(ctx context.Context, tx *db.Tx, connectionID string) (out Credentials, err error) {
+	a, err := selectAttempt(ctx, tx, connectionID)
+	if err == nil && a != nil && a.Status == AttemptPending && a.exchanged {
+		out, _ = s.unseal(tx.Organization(), a.ID, a.sealed) // what cannot be decrypted cannot be revoked either
+	}
+	return out, err
+}
+
 // complete stores the account of a setup. Whoever finishes a setup need not be signed in: who began it was allowed to connect the account.
 func (s *Service) complete(ctx context.Context, organizationID, connectionID string, a Attempt, in Inspected) error {
 	return s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {

@@ -164,10 +164,10 @@ func (s *Service) CheckDisconnect(ctx context.Context, connectionID, etag string
 // asks the provider to end the access; a failure is stored with the connection. It must not run inside a database transaction, because the
 // provider may be slow.
 func (s *Service) Disconnect(ctx context.Context, connectionID, etag string) (c Connection, err error) {
-	var credentials Credentials
+	var credentials, unused Credentials
 	organizationID := actor.From(ctx).OrganizationID
 	err = s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		credentials = nil
+		credentials, unused = nil, nil
 		before, err := s.findToChange(ctx, tx, connectionID, etag)
 		if err != nil {
 			return err
@@ -183,6 +183,9 @@ func (s *Service) Disconnect(ctx context.Context, connectionID, etag string) (c 
 		}
 		c.Status, c.ErrorMessage, c.credentials, c.TakesWebhooks, c.Warnings = Disconnected, "", "", false, nil
 		c.Progress.Running, c.Progress.DueAt = false, nil
+		if unused, err = s.exchanged(ctx, tx, c.ID); err != nil {
+			return err
+		}
 		if err := s.endAttempts(ctx, tx, c.ID, "the connection was disconnected"); err != nil {
 			return err
 		}
@@ -195,6 +198,9 @@ func (s *Service) Disconnect(ctx context.Context, connectionID, etag string) (c 
 		c, err = save(ctx, tx, eventOf(Disconnected), before, c)
 		return err
 	})
+	if err == nil {
+		s.revokeUnused(ctx, organizationID, c.Provider, unused)
+	}
 	if err != nil || credentials == nil {
 		return c, err
 	}

@@ -121,17 +121,24 @@ func TestTheAccessOfASetupThatIsRefusedEndsUnlessAConnectionMayShareIt(t *testin
 	})
 }
 
-func TestTheAccessOfASetupThatExpiresBeforeItsAccountIsKnownEnds(t *testing.T) {
+func TestTheAccessOfASetupThatIsGivenUpBeforeItsAccountIsKnownEnds(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n, b := s.Found(t, "acme"), changeBank(t, s)
-		n.BeginBank(t)
 		b.refusal = fault.Busyf(time.Second, "the bank does not answer")
+		c := n.BeginBank(t)
+		if _, err := comeBack(t, s)(); fault.KindOf(err) != fault.Unavailable {
+			t.Error(err)
+		}
+		if c, err := n.Client.Disconnect(t.Context(), c.ID); err != nil || c.Status != "disconnected" || len(b.revoked) != 1 {
+			t.Errorf("%d revocations, %+v %v", len(b.revoked), c, err)
+		}
+		n.BeginBank(t)
 		if _, err := comeBack(t, s)(); fault.KindOf(err) != fault.Unavailable {
 			t.Error(err)
 		}
 		write(t, s, "UPDATE authorization_attempts SET expires_at = ?", time.Now().Add(-time.Minute).UTC())
-		if err := s.App.Connections.Sweep(t.Context()); err != nil || len(b.revoked) != 1 {
+		if err := s.App.Connections.Sweep(t.Context()); err != nil || len(b.revoked) != 2 {
 			t.Errorf("%d revocations: %v", len(b.revoked), err)
 		}
 	})
