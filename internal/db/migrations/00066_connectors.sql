@@ -52,17 +52,21 @@ CREATE INDEX connections_by_id ON connections (connection_id);
 CREATE INDEX connections_by_entity ON connections (organization_id, legal_entity_id);
 CREATE INDEX connections_by_source ON connections (organization_id, source_id);
 CREATE INDEX connections_by_item ON connections (organization_id, item_id) WHERE item_id IS NOT NULL;
+-- Setups that nobody has finished end after some time.
+CREATE INDEX connections_pending ON connections (connection_id) WHERE status = 'pending_setup';
 -- One connection to an account at a time. General ledgers, which have no source, may be connected for several legal entities.
 CREATE UNIQUE INDEX connections_by_account ON connections (organization_id, provider, external_account_id)
     WHERE status <> 'disconnected' AND external_account_id IS NOT NULL AND source_id IS NOT NULL;
 
 -- due_at is when the schedule looks for something new the next time, null if it does not. A node that does so holds the row until
--- polled_until, under the text poll_claim. cause says why the task was requested, run_id which run in connection_runs it is.
+-- polled_until, under the text poll_claim. cause says why the task was requested, run_id which run in connection_runs it is. requested_at is
+-- when somebody asked for a run while a worker was busy with the connection, which then begins another one.
 ALTER TABLE connection_syncs ADD COLUMN due_at {timestamp};
 ALTER TABLE connection_syncs ADD COLUMN poll_claim {text};
 ALTER TABLE connection_syncs ADD COLUMN polled_until {timestamp};
 ALTER TABLE connection_syncs ADD COLUMN cause {text};
 ALTER TABLE connection_syncs ADD COLUMN run_id {text};
+ALTER TABLE connection_syncs ADD COLUMN requested_at {timestamp};
 UPDATE connection_syncs SET due_at = finished_at WHERE EXISTS (SELECT 1 FROM connections c WHERE c.organization_id =
     connection_syncs.organization_id AND c.connection_id = connection_syncs.connection_id AND c.status IN ('active', 'error'));
 CREATE INDEX connection_syncs_due ON connection_syncs (due_at) WHERE due_at IS NOT NULL;
@@ -117,8 +121,9 @@ CREATE TABLE connection_withdrawals (
     PRIMARY KEY (organization_id, connection_id, transaction_id)
 ) {clustered};
 
--- Setups of connections on a page of the provider. sealed is encrypted: the page, and what is needed to finish. A browser that comes back
--- names the state, of which only the hash is stored.
+-- Setups of connections on a page of the provider. sealed is encrypted: the page, and what is needed to finish, or from exchanged_at the
+-- credentials that the provider has given for it. A browser that comes back names the state, of which only the hash is stored. Who finishes a
+-- setup holds the row until claimed_until.
 CREATE TABLE authorization_attempts (
     organization_id          {text} NOT NULL,
     authorization_attempt_id {text} NOT NULL,
@@ -130,6 +135,8 @@ CREATE TABLE authorization_attempts (
     error_message            {text},
     expires_at               {timestamp} NOT NULL,
     created_at               {timestamp} NOT NULL,
+    exchanged_at             {timestamp},
+    claimed_until            {timestamp},
     finished_at              {timestamp},
     PRIMARY KEY (organization_id, authorization_attempt_id)
 ) {clustered};
@@ -176,12 +183,14 @@ DROP TABLE connection_gaps;
 DROP TABLE connection_runs;
 DROP TABLE connection_cursors;
 DROP INDEX connection_syncs_due;
+ALTER TABLE connection_syncs DROP COLUMN requested_at;
 ALTER TABLE connection_syncs DROP COLUMN run_id;
 ALTER TABLE connection_syncs DROP COLUMN cause;
 ALTER TABLE connection_syncs DROP COLUMN polled_until;
 ALTER TABLE connection_syncs DROP COLUMN poll_claim;
 ALTER TABLE connection_syncs DROP COLUMN due_at;
 DROP INDEX connections_by_account;
+DROP INDEX connections_pending;
 DROP INDEX connections_by_item;
 ALTER TABLE connections ADD COLUMN credentials {text};
 UPDATE connections SET credentials = (SELECT k.sealed FROM connection_credentials k WHERE k.organization_id =

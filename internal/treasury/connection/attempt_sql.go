@@ -8,19 +8,21 @@ import (
 )
 
 type attemptRow struct {
-	ID           string    `db:"authorization_attempt_id"`
-	ConnectionID string    `db:"connection_id"`
-	Status       string    `db:"status"`
-	Sealed       *string   `db:"sealed"`
-	ReturnTo     *string   `db:"return_to"`
-	Error        *string   `db:"error_message"`
-	ExpiresAt    time.Time `db:"expires_at"`
-	CreatedAt    time.Time `db:"created_at"`
+	ID           string     `db:"authorization_attempt_id"`
+	ConnectionID string     `db:"connection_id"`
+	Status       string     `db:"status"`
+	Sealed       *string    `db:"sealed"`
+	ReturnTo     *string    `db:"return_to"`
+	Error        *string    `db:"error_message"`
+	ExpiresAt    time.Time  `db:"expires_at"`
+	CreatedAt    time.Time  `db:"created_at"`
+	ExchangedAt  *time.Time `db:"exchanged_at"`
 }
 
 func (r attemptRow) attempt() Attempt {
 	return Attempt{ID: r.ID, ConnectionID: r.ConnectionID, Status: AttemptStatus(r.Status), ReturnTo: db.OrEmpty(r.ReturnTo),
-		Error: db.OrEmpty(r.Error), ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, sealed: db.OrEmpty(r.Sealed)}
+		Error: db.OrEmpty(r.Error), ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, sealed: db.OrEmpty(r.Sealed),
+		exchanged: r.ExchangedAt != nil}
 }
 
 type newAttemptRow struct {
@@ -74,6 +76,48 @@ func finishAttempt(ctx context.Context, tx *db.Tx, attemptID string, status Atte
 		WHERE organization_id = @org AND authorization_attempt_id = ? AND status = 'pending'`, string(status), db.OrNull(message), tx.Now(),
 		attemptID)
 	return n == 1, err
+}
+
+// claimAttempt keeps others from finishing a setup until a time. It reports whether it is not over and nobody else does so.
+func claimAttempt(ctx context.Context, tx *db.Tx, attemptID string, until time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE authorization_attempts SET claimed_until = ? WHERE organization_id = @org AND authorization_attempt_id = ?
+		AND status = 'pending' AND (claimed_until IS NULL OR claimed_until < ?)`, until, attemptID, tx.Now())
+	return n == 1, err
+}
+
+const ofAttempt = ` WHERE organization_id = @org AND authorization_attempt_id = ? AND status = 'pending' AND claimed_until = ?`
+
+// releaseAttempt lets others finish a setup.
+func releaseAttempt(ctx context.Context, tx *db.Tx, attemptID string, until time.Time) error {
+	_, err := tx.Exec(ctx, "UPDATE authorization_attempts SET claimed_until = NULL"+ofAttempt, attemptID, until)
+	return err
+}
+
+// storeExchanged stores the credentials that a provider has given for a setup, and reports whether the setup was still claimed.
+func storeExchanged(ctx context.Context, tx *db.Tx, attemptID string, until time.Time, sealed string) (bool, error) {
+	n, err := tx.Exec(ctx, "UPDATE authorization_attempts SET sealed = ?, exchanged_at = ?"+ofAttempt, sealed, tx.Now(), attemptID, until)
+	return n == 1, err
+}
+
+// deleteAttempts deletes the setups of all organizations that ended before a time.
+func deleteAttempts(ctx context.Context, tx *db.Tx, before time.Time) error {
+	_, err := tx.Exec(ctx, "DELETE FROM authorization_attempts WHERE finished_at IS NOT NULL AND finished_at < ?", before)
+	return err
+}
+
+// unfinishedRow is a connection that never had an account.
+type unfinishedRow struct {
+	OrganizationID string `db:"organization_id"`
+	ConnectionID   string `db:"connection_id"`
+}
+
+// selectUnfinished reads connections of all organizations that never had an account, and whose setups were begun before a time and are
+// over, the oldest first.
+func selectUnfinished(ctx context.Context, tx *db.Tx, before time.Time) ([]unfinishedRow, error) {
+	return db.All[unfinishedRow](ctx, tx, `SELECT organization_id, connection_id FROM connections
+		WHERE status = 'pending_setup' AND NOT EXISTS (SELECT 1 FROM authorization_attempts a
+		WHERE a.organization_id = connections.organization_id AND a.connection_id = connections.connection_id
+		AND (a.status = 'pending' OR a.created_at >= ?)) ORDER BY connection_id LIMIT ?`, before, attemptsTogether)
 }
 
 // failAttempts ends the setups of a connection that are not over.

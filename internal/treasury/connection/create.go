@@ -55,7 +55,11 @@ func (s *Service) Inspect(ctx context.Context, p CreateParams) (out Inspected, e
 			return out, err
 		}
 	}
-	return s.inspect(ctx, r.provider, fields)
+	out, err = s.inspect(ctx, r.provider, fields)
+	if err != nil && r.provider.Enter != nil { // what was entered cannot be used again
+		s.revokeUnused(ctx, actor.From(ctx).OrganizationID, r.Provider, out.credentials)
+	}
+	return out, err
 }
 
 // inspect asks a provider for the account of credentials.

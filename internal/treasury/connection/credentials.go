@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
@@ -149,32 +150,63 @@ func (s *Service) keeper(organizationID, connectionID string) Keeper {
 	return keeper{s, organizationID, connectionID}
 }
 
-// Renew renews the credentials, one caller of this node at a time. If two nodes do so at once, the second finds that the provider has
-// replaced the token that it has, reads what the first has stored, and uses that.
+const (
+	// renewedWithin is how long a node whose token was refused waits for another one to store the token that replaces it.
+	renewedWithin = 3 * time.Second
+	// renewedEvery is how often it looks.
+	renewedEvery = 100 * time.Millisecond
+)
+
+// Renew renews the credentials, one caller of this node at a time. If two nodes do so at once, the provider refuses the second, because the
+// first has used the token; the second then waits until the first has stored what replaces it, and uses that.
 func (k keeper) Renew(ctx context.Context, stale Credentials, renew func(context.Context, Credentials) (Credentials, error)) (Credentials,
 	error) {
 	defer k.s.renewing.lock(k.connectionID)()
-	stored, c, err := k.load(ctx)
+	stored, _, err := k.load(ctx)
 	if err != nil || !stored.same(stale) {
 		return stored, err
 	}
 	renewed, err := renew(ctx, stored.clone())
 	if err != nil {
-		if again, _, failed := k.load(ctx); failed == nil && !again.same(stale) {
-			return again, nil // another node was faster
+		if other := k.await(ctx, stale, fault.KindOf(err) == fault.Unauthorized); other != nil {
+			return other, nil
 		}
 		return nil, err
 	}
 	// The former token may have ended, so that what was renewed must be stored even if the caller has gone.
-	return renewed, k.store(context.WithoutCancel(ctx), c, renewed)
+	return k.store(context.WithoutCancel(ctx), stale, renewed)
 }
 
+// await returns credentials that somebody else has stored instead of others, nil if nobody has. If asked to, it waits for them.
+func (k keeper) await(ctx context.Context, stale Credentials, wait bool) Credentials {
+	waiting, stop := context.WithTimeout(ctx, renewedWithin)
+	defer stop()
+	for {
+		if again, _, err := k.load(ctx); err == nil && !again.same(stale) {
+			return again
+		}
+		if !wait {
+			return nil
+		}
+		select {
+		case <-waiting.Done():
+			return nil
+		case <-time.After(renewedEvery):
+		}
+	}
+}
+
+// load returns the credentials that are stored, with the connection.
 func (k keeper) load(ctx context.Context) (out Credentials, c Connection, err error) {
 	err = k.s.db.Read(ctx, k.organizationID, func(ctx context.Context, tx *db.Tx) error {
-		c, err = selectOne(ctx, tx, k.connectionID, "")
+		out, c, err = k.find(ctx, tx, "")
 		return err
 	})
-	if err == nil && c.Status == Disconnected {
+	return out, c, err
+}
+
+func (k keeper) find(ctx context.Context, tx *db.Tx, lock string) (out Credentials, c Connection, err error) {
+	if c, err = selectOne(ctx, tx, k.connectionID, lock); err == nil {
 		err = c.requireConnected()
 	}
 	if err == nil {
@@ -183,15 +215,29 @@ func (k keeper) load(ctx context.Context) (out Credentials, c Connection, err er
 	return out, c, err
 }
 
-func (k keeper) store(ctx context.Context, c Connection, renewed Credentials) error {
-	_, hidden := k.s.providers[c.Provider].split(renewed)
-	sealed, err := k.s.seal(k.organizationID, c.ID, hidden)
-	if err != nil {
-		return err
-	}
-	return k.s.db.Write(ctx, k.organizationID, func(ctx context.Context, tx *db.Tx) error {
+// store stores credentials that were renewed, and returns them. If others were stored meanwhile, such as those that a person has just
+// entered, it stores nothing and returns these.
+func (k keeper) store(ctx context.Context, stale, renewed Credentials) (out Credentials, err error) {
+	err = k.s.db.Write(ctx, k.organizationID, func(ctx context.Context, tx *db.Tx) error {
+		stored, c, err := k.find(ctx, tx, "{for_update}")
+		if err != nil {
+			return err
+		}
+		p := k.s.providers[c.Provider]
+		_, hidden := p.split(renewed)
+		_, now := p.split(stored)
+		if _, before := p.split(stale); !now.same(before) {
+			out = stored
+			return nil
+		}
+		out = renewed
+		sealed, err := k.s.seal(k.organizationID, c.ID, hidden)
+		if err != nil {
+			return err
+		}
 		return replaceCredentials(ctx, tx, c.ID, sealed)
 	})
+	return out, err
 }
 
 // memoryKeeper keeps credentials that belong to no connection yet.

@@ -58,11 +58,18 @@ func (s *Service) Receive(ctx context.Context, provider, connectionID string,
 		if err := lockSync(ctx, tx, connectionID); err != nil {
 			return err
 		}
+		status, err := selectState(ctx, tx, connectionID)
+		if err != nil {
+			return err
+		}
+		if status == Disconnected { // meanwhile
+			return ErrNotAccepted
+		}
 		waiting, err := countWaiting(ctx, tx, connectionID)
 		if err != nil {
 			return err
 		}
-		refused := c.Status == Unauthorized // nothing is read until the credentials are replaced, and then all that has changed
+		refused := status == Unauthorized // nothing is read until the credentials are replaced, and then all that has changed
 		if waiting >= eventsWaitingMax && refused {
 			return nil
 		}

@@ -3,8 +3,10 @@ package connection
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -25,10 +27,9 @@ type Finished struct {
 // ErrNoSetup is the error for a state that no setup has, or only one that is over.
 var ErrNoSetup = fault.Missing("setup")
 
-// FinishSetup finishes a setup with the query with which the page of a provider has sent the browser back. It may be called again for a setup
-// that was finished, until it would have expired. The error is ErrNoSetup,
-// ErrUnfinished if the person has to go on at SetupURL, or of kind Unavailable if the same request may succeed later. Otherwise the setup
-// is over.
+// FinishSetup finishes a setup with the query with which the page of a provider has sent the browser back. It may be called again for a
+// setup that was finished, until it would have expired. The error is ErrNoSetup, ErrUnfinished if the person has to go on at SetupURL, or
+// of kind Unavailable if the same request may succeed later. Otherwise the setup is over.
 func (s *Service) FinishSetup(ctx context.Context, state string, query url.Values) (out Finished, err error) {
 	var a Attempt
 	var organizationID string
@@ -45,25 +46,11 @@ func (s *Service) FinishSetup(ctx context.Context, state string, query url.Value
 	return s.finishAttempt(ctx, organizationID, a, query)
 }
 
-// finishAttempt finishes a setup, one caller of this node at a time.
+// finishAttempt finishes a setup, one caller of all nodes at a time.
 func (s *Service) finishAttempt(ctx context.Context, organizationID string, a Attempt, query url.Values) (out Finished, err error) {
-	defer s.renewing.lock(a.ID)()
-	ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID})
-	var c Connection
-	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		if c, err = s.find(ctx, tx, a.ConnectionID, ""); err != nil {
-			return err
-		}
-		found, err := selectAttempt(ctx, tx, a.ConnectionID)
-		over := err == nil && (found == nil || found.ID != a.ID || found.Status != AttemptPending && found.Status != AttemptCompleted)
-		if over || err == nil && !found.ExpiresAt.After(tx.Now()) {
-			return ErrNoSetup
-		}
-		if err == nil {
-			a.Status = found.Status
-		}
-		return err
-	})
+	ctx, cancel := context.WithTimeout(actor.With(ctx, actor.Actor{OrganizationID: organizationID}), attemptTimeout)
+	defer cancel()
+	c, a, err := s.claimAttempt(ctx, organizationID, a)
 	if err != nil {
 		return out, err
 	}
@@ -71,6 +58,7 @@ func (s *Service) finishAttempt(ctx context.Context, organizationID string, a At
 	if a.Status == AttemptCompleted { // the page was reloaded, or the provider was asked before the browser came back
 		return out, nil
 	}
+	defer s.releaseAttempt(ctx, organizationID, a)
 	in, failed := s.askForAccount(ctx, organizationID, c, a, query)
 	if failed == nil {
 		failed = s.complete(ctx, organizationID, c.ID, a, in)
@@ -83,11 +71,76 @@ func (s *Service) finishAttempt(ctx context.Context, organizationID string, a At
 			out.SetupURL = kept[setupURLKey].Reveal()
 		}
 		return out, ErrUnfinished
-	case kind == fault.Unavailable, kind == fault.Internal, ctx.Err() != nil:
+	case kind == fault.Unavailable, kind == fault.RateLimited, kind == fault.Internal, ctx.Err() != nil:
 		return out, failed
 	}
 	out.Err = withoutFields(failed)
-	return out, s.failAttempt(ctx, organizationID, c.ID, a, out.Err)
+	if err := s.failAttempt(ctx, organizationID, c.ID, a, out.Err); err != nil {
+		return out, err
+	}
+	s.revokeUnused(ctx, organizationID, c.Provider, in.credentials)
+	return out, nil
+}
+
+const (
+	// attemptLease is how long a node that finishes a setup keeps others from doing so, unless it is done before.
+	attemptLease = 2 * time.Minute
+	// attemptTimeout is how long it may take.
+	attemptTimeout = attemptLease - 10*time.Second
+	// attemptWait is how long a caller waits for another one that finishes the same setup.
+	attemptWait = 10 * time.Second
+	// attemptEvery is how often it looks.
+	attemptEvery = 100 * time.Millisecond
+)
+
+// errFinishing is the error for a setup that another caller finishes.
+var errFinishing = fault.Busyf(2*time.Second, "the setup is being finished at this moment: load the page again in a few seconds")
+
+// claimAttempt keeps others from finishing a setup, and returns it with its connection. It waits for a caller that does so already. A setup
+// that was completed is only returned.
+func (s *Service) claimAttempt(ctx context.Context, organizationID string, a Attempt) (c Connection, found Attempt, err error) {
+	waiting, stop := context.WithTimeout(ctx, attemptWait)
+	defer stop()
+	for {
+		err = s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+			until := tx.Now().Add(attemptLease)
+			ours, err := claimAttempt(ctx, tx, a.ID, until)
+			if err != nil {
+				return err
+			}
+			if c, err = s.find(ctx, tx, a.ConnectionID, ""); err != nil {
+				return err
+			}
+			latest, err := selectAttempt(ctx, tx, a.ConnectionID)
+			switch {
+			case err != nil:
+				return err
+			case latest == nil || latest.ID != a.ID || latest.Status != AttemptPending && latest.Status != AttemptCompleted,
+				!latest.ExpiresAt.After(tx.Now()):
+				return ErrNoSetup
+			case latest.Status == AttemptPending && !ours:
+				return errFinishing
+			}
+			found, found.claimedUntil = *latest, until
+			return nil
+		})
+		if !errors.Is(err, errFinishing) {
+			return c, found, err
+		}
+		select {
+		case <-waiting.Done():
+			return c, found, err
+		case <-time.After(attemptEvery):
+		}
+	}
+}
+
+// releaseAttempt lets others finish a setup that is not over.
+func (s *Service) releaseAttempt(ctx context.Context, organizationID string, a Attempt) {
+	// An error is ignored, because the lease then expires by itself.
+	_ = s.db.Write(context.WithoutCancel(ctx), organizationID, func(ctx context.Context, tx *db.Tx) error {
+		return releaseAttempt(ctx, tx, a.ID, a.claimedUntil)
+	})
 }
 
 // withoutFields returns a refusal without the names of fields: who consents on a page has entered none of them.
@@ -106,7 +159,9 @@ func withoutFields(err error) error {
 	return fault.Conflictf("%s", strings.Join(texts, "; "))
 }
 
-// askForAccount asks the provider for the credentials of a setup, and for their account.
+// askForAccount asks the provider for the credentials of a setup, and for their account. What the browser brings back can be exchanged for
+// credentials once, so that they are stored with the setup before the provider is asked for the account: if that fails, the next call uses
+// them.
 func (s *Service) askForAccount(ctx context.Context, organizationID string, c Connection, a Attempt, query url.Values) (out Inspected,
 	err error) {
 	p, known := s.providers[c.Provider]
@@ -117,14 +172,47 @@ func (s *Service) askForAccount(ctx context.Context, organizationID string, c Co
 	if err != nil {
 		return out, fault.Conflictf("%v", ErrSealed)
 	}
-	request := SetupRequest{State: kept[stateKey].Reveal(), ReturnTo: s.pages.Callback, Renews: c.credentials != ""}
+	page := Credentials{stateKey: kept[stateKey], setupURLKey: kept[setupURLKey]}
 	delete(kept, stateKey)
 	delete(kept, setupURLKey)
-	credentials, err := p.Finish(ctx, kept, request, query)
-	if err != nil {
-		return out, err
+	credentials := kept
+	if !a.exchanged {
+		request := SetupRequest{State: page[stateKey].Reveal(), ReturnTo: s.pages.Callback, Renews: c.credentials != ""}
+		if credentials, err = p.Finish(ctx, kept, request, query); err != nil {
+			return out, err
+		}
+		if err := s.keepExchanged(ctx, organizationID, a, page, credentials); err != nil {
+			return Inspected{credentials: credentials}, err
+		}
 	}
-	return s.inspect(ctx, p, credentials)
+	out, err = s.inspect(ctx, p, credentials.clone())
+	if err != nil && !out.credentials.same(credentials) { // they were renewed
+		err = errors.Join(err, s.keepExchanged(ctx, organizationID, a, page, out.credentials))
+	}
+	return out, err
+}
+
+// keepExchanged stores the credentials that a provider has given for a setup with it, and what is needed to show its page.
+func (s *Service) keepExchanged(ctx context.Context, organizationID string, a Attempt, page, exchanged Credentials) error {
+	all := exchanged.clone()
+	maps.Copy(all, page)
+	sealed, err := s.seal(organizationID, a.ID, all)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(context.WithoutCancel(ctx), organizationID, func(ctx context.Context, tx *db.Tx) error {
+		ours, err := storeExchanged(ctx, tx, a.ID, a.claimedUntil, sealed)
+		return errors.Join(err, errUnless(ours || err != nil, ErrNoSetup))
+	})
+}
+
+// exchanged returns the credentials that a provider has given for a setup of a connection that is not finished, nil if it has given none.
+func (s *Service) exchanged(ctx context.Context, tx *db.Tx, connectionID string) (out Credentials, err error) {
+	a, err := selectAttempt(ctx, tx, connectionID)
+	if err == nil && a != nil && a.Status == AttemptPending && a.exchanged {
+		out, _ = s.unseal(tx.Organization(), a.ID, a.sealed) // what cannot be decrypted cannot be revoked either
+	}
+	return out, err
 }
 
 // complete stores the account of a setup. Whoever finishes a setup need not be signed in: who began it was allowed to connect the account.
@@ -175,51 +263,4 @@ func (s *Service) failAttempt(ctx context.Context, organizationID, connectionID 
 		}
 		return err
 	})
-}
-
-// sweepAttempts expires setups that nobody has finished, with connections that have no other, and asks providers about those that a person
-// may have finished without the browser coming back.
-func (s *Service) sweepAttempts(ctx context.Context) error {
-	var waiting []attemptAcross
-	err := s.db.ReadAcross(ctx, "setups of all organizations expire", func(ctx context.Context, tx *db.Tx) (err error) {
-		waiting, err = selectPendingAttempts(ctx, tx)
-		return err
-	})
-	for _, w := range waiting {
-		if w.attempt().ExpiresAt.After(s.db.Clock().Now()) {
-			if _, failed := s.finishAttempt(ctx, w.OrganizationID, w.attempt(), nil); failed != nil && ctx.Err() != nil {
-				return failed
-			}
-			continue // it is not finished, or the provider does not answer
-		}
-		if failed := s.expire(ctx, w); failed != nil {
-			err = errors.Join(err, failed)
-		}
-	}
-	return err
-}
-
-// expire ends a setup whose time is over. A connection that never had an account is disconnected with it.
-func (s *Service) expire(ctx context.Context, w attemptAcross) error {
-	return s.db.Write(actor.With(ctx, actor.Actor{OrganizationID: w.OrganizationID}), w.OrganizationID,
-		func(ctx context.Context, tx *db.Tx) error {
-			if _, err := orgstate.Lock(ctx, tx); err != nil {
-				return err
-			}
-			ours, err := finishAttempt(ctx, tx, w.ID, AttemptExpired, "")
-			if err != nil || !ours {
-				return err
-			}
-			before, err := s.find(ctx, tx, w.ConnectionID, "{for_update}")
-			if err != nil || before.Status != PendingSetup {
-				return err
-			}
-			after := before
-			after.Status = Disconnected
-			if err := deleteCredentials(ctx, tx, after.ID); err != nil {
-				return err
-			}
-			_, err = save(ctx, tx, eventOf(Disconnected), before, after)
-			return err
-		})
 }

@@ -48,10 +48,11 @@ func postponeDue(ctx context.Context, tx *db.Tx, claim string, ids []string, due
 	return err
 }
 
-// requestDue has connections of an organization read.
+// requestDue has connections of an organization read, unless they were disconnected meanwhile.
 func requestDue(ctx context.Context, tx *db.Tx, organizationID, claim string, ids []string) error {
 	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
 		cause = 'schedule', claimed_until = NULL, tries = 0, created_at = ?, poll_claim = NULL, polled_until = NULL
-		WHERE organization_id = ? AND status = 'idle' AND poll_claim = ? AND connection_id {any}`, tx.Now(), organizationID, claim, ids)
+		WHERE organization_id = ? AND status = 'idle' AND due_at IS NOT NULL AND poll_claim = ? AND connection_id {any}`, tx.Now(),
+		organizationID, claim, ids)
 	return err
 }

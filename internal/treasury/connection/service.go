@@ -164,10 +164,10 @@ func (s *Service) CheckDisconnect(ctx context.Context, connectionID, etag string
 // asks the provider to end the access; a failure is stored with the connection. It must not run inside a database transaction, because the
 // provider may be slow.
 func (s *Service) Disconnect(ctx context.Context, connectionID, etag string) (c Connection, err error) {
-	var credentials Credentials
+	var credentials, unused Credentials
 	organizationID := actor.From(ctx).OrganizationID
 	err = s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		credentials = nil
+		credentials, unused = nil, nil
 		before, err := s.findToChange(ctx, tx, connectionID, etag)
 		if err != nil {
 			return err
@@ -178,8 +178,14 @@ func (s *Service) Disconnect(ctx context.Context, connectionID, etag string) (c 
 		if s.providers[c.Provider].Revoke != nil && c.credentials != "" {
 			credentials, _ = s.open(organizationID, c) // what cannot be decrypted cannot be revoked either
 		}
+		if credentials != nil { // until the provider confirms it, in case that this node dies before
+			c.RevocationError = notConfirmed
+		}
 		c.Status, c.ErrorMessage, c.credentials, c.TakesWebhooks, c.Warnings = Disconnected, "", "", false, nil
 		c.Progress.Running, c.Progress.DueAt = false, nil
+		if unused, err = s.exchanged(ctx, tx, c.ID); err != nil {
+			return err
+		}
 		if err := s.endAttempts(ctx, tx, c.ID, "the connection was disconnected"); err != nil {
 			return err
 		}
@@ -192,20 +198,55 @@ func (s *Service) Disconnect(ctx context.Context, connectionID, etag string) (c 
 		c, err = save(ctx, tx, eventOf(Disconnected), before, c)
 		return err
 	})
+	if err == nil {
+		s.revokeUnused(ctx, organizationID, c.Provider, unused)
+	}
 	if err != nil || credentials == nil {
 		return c, err
 	}
-	if failed := s.providers[c.Provider].Revoke(ctx, credentials, &memoryKeeper{}); failed != nil {
-		return s.storeRevocation(context.WithoutCancel(ctx), c, failed)
+	message := ""
+	if failed := s.revoke(ctx, c.Provider, credentials); failed != nil {
+		message = cut(failed.Error(), revocationMax)
 	}
-	return c, nil
+	return s.storeRevocation(context.WithoutCancel(ctx), c, message)
 }
 
-// revocationMax bounds the text of a failed revocation that is stored, in characters.
-const revocationMax = 500
+const (
+	// revocationMax bounds the text of a failed revocation that is stored, in characters.
+	revocationMax = 500
+	// revocationTimeout is how long a provider may take to end an access.
+	revocationTimeout = 30 * time.Second
+	// notConfirmed is stored until a provider has answered whether it has ended an access.
+	notConfirmed = "not confirmed yet"
+)
 
-// storeRevocation stores that the provider did not end the access.
-func (s *Service) storeRevocation(ctx context.Context, c Connection, because error) (out Connection, err error) {
+// revoke asks a provider to end the access of credentials, even if the caller goes away meanwhile: they are stored nowhere.
+func (s *Service) revoke(ctx context.Context, provider string, c Credentials) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revocationTimeout)
+	defer cancel()
+	return s.providers[provider].Revoke(ctx, c, &memoryKeeper{now: c})
+}
+
+// revokeUnused asks a provider to end the access of credentials that no connection gets, as far as possible. It does nothing if the
+// organization has other connections to the provider, because some providers would end their access too.
+func (s *Service) revokeUnused(ctx context.Context, organizationID, provider string, unused Credentials) {
+	if s.providers[provider].Revoke == nil || len(unused) == 0 {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	var all []Connection
+	err := s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+		all, err = selectAll(ctx, tx)
+		return err
+	})
+	shares := func(c Connection) bool { return c.Provider == provider && c.credentials != "" }
+	if err == nil && !slices.ContainsFunc(all, shares) {
+		_ = s.revoke(ctx, provider, unused) // nobody waits for it
+	}
+}
+
+// storeRevocation stores whether the provider has ended the access, or why not.
+func (s *Service) storeRevocation(ctx context.Context, c Connection, message string) (out Connection, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
@@ -215,7 +256,7 @@ func (s *Service) storeRevocation(ctx context.Context, c Connection, because err
 			return err
 		}
 		out = before
-		out.RevocationError = cut(because.Error(), revocationMax)
+		out.RevocationError = message
 		out, err = save(ctx, tx, eventUpdated, before, out)
 		return err
 	})
@@ -269,33 +310,4 @@ func (s *Service) ofSource(ctx context.Context, tx *db.Tx, sourceID string) (Con
 		err = fault.Conflictf("the source %s has no connection: create one with its source_id, or import a file", found.Name)
 	}
 	return Connection{}, err
-}
-
-// Sweep is the job that expires setups that nobody has finished, asks providers about those that may be, and deletes events that were
-// handled long ago.
-type Sweep struct{}
-
-// Kind returns the name of the job.
-func (Sweep) Kind() string { return "connection_sweep" }
-
-const (
-	// eventsKept is how long events are remembered that were handled. Providers repeat them for some days.
-	eventsKept = 30 * 24 * time.Hour
-	// runsKept is how long runs are remembered.
-	runsKept = 400 * 24 * time.Hour
-)
-
-// Sweep tidies up.
-func (s *Service) Sweep(ctx context.Context) error {
-	const why = "what connections of all organizations no longer need is deleted"
-	err := s.db.WriteAcross(ctx, why, func(ctx context.Context, tx *db.Tx) error {
-		if err := deleteHandled(ctx, tx, tx.Now().Add(-eventsKept)); err != nil {
-			return err
-		}
-		return deleteRuns(ctx, tx, tx.Now().Add(-runsKept))
-	})
-	if err != nil {
-		return err
-	}
-	return s.sweepAttempts(ctx)
 }

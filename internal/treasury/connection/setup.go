@@ -60,7 +60,9 @@ type Attempt struct {
 	ExpiresAt    time.Time
 	CreatedAt    time.Time
 
-	sealed string
+	sealed       string
+	exchanged    bool // the provider has given credentials for it, which are sealed
+	claimedUntil time.Time
 }
 
 // begun is a setup that its provider has begun, and that is not stored yet.

@@ -298,11 +298,16 @@ func update(ctx context.Context, tx *db.Tx, c Connection) error {
 	return err
 }
 
-// requestSync has all data of a connection read. One that is being read already stays as it is, and a pause after a failure ends.
+// requestSync has all data of a connection read. A pause after a failure ends. If a worker is busy with the connection, another run begins
+// when it is done, because it may have read already what is new.
 func requestSync(ctx context.Context, tx *db.Tx, connectionID string, cause Cause) error {
-	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
+	n, err := tx.Exec(ctx, `UPDATE connection_syncs SET stage = CASE WHEN stage IS NULL THEN 'start' ELSE stage END, status = 'pending',
 		cause = CASE WHEN run_id IS NULL THEN ? ELSE cause END, claimed_until = NULL, tries = 0, created_at = ?
 		WHERE organization_id = @org AND connection_id = ? AND status <> 'running'`, string(cause), tx.Now(), connectionID)
+	if err == nil && n == 0 {
+		_, err = tx.Exec(ctx, `UPDATE connection_syncs SET requested_at = ?, cause = ? WHERE organization_id = @org AND connection_id = ?`,
+			tx.Now(), string(cause), connectionID)
+	}
 	return err
 }
 
@@ -323,6 +328,13 @@ func lockSync(ctx context.Context, tx *db.Tx, connectionID string) error {
 	return err
 }
 
+// selectState reads the state of a connection.
+func selectState(ctx context.Context, tx *db.Tx, connectionID string) (Status, error) {
+	text, err := db.One[string](ctx, tx, noun, "SELECT status FROM connections WHERE organization_id = @org AND connection_id = ?",
+		connectionID)
+	return Status(text), err
+}
+
 // wake has the waiting events of a connection handled.
 func wake(ctx context.Context, tx *db.Tx, connectionID string) error {
 	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET status = 'pending', claimed_until = NULL, tries = 0, created_at = ?
@@ -336,7 +348,8 @@ func stopSync(ctx context.Context, tx *db.Tx, connectionID string) error {
 		return err
 	}
 	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET status = 'idle', claim = NULL, claimed_until = NULL, stage = NULL, cursor = NULL,
-		read_from = NULL, read_through = NULL, due_at = NULL, run_id = NULL, finished_at = ?
+		read_from = NULL, read_through = NULL, due_at = NULL, poll_claim = NULL, polled_until = NULL, run_id = NULL, requested_at = NULL,
+		finished_at = ?
 		WHERE organization_id = @org AND connection_id = ?`, tx.Now(), connectionID)
 	return err
 }
@@ -351,8 +364,8 @@ const ofClaim = " WHERE organization_id = @org AND connection_id = ? AND claim =
 
 // begin stores what a synchronization is to read, and which run it is. It reports whether the claim was still held.
 func begin(ctx context.Context, tx *db.Tx, c *task.Claim, runID string, from *time.Time, through time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET run_id = ?, read_from = ?, read_through = ?"+ofClaim, runID, from, through,
-		c.ID, c.Text)
+	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET run_id = ?, read_from = ?, read_through = ?, requested_at = NULL"+ofClaim, runID, from,
+		through, c.ID, c.Text)
 	return n == 1, err
 }
 
@@ -363,8 +376,9 @@ func advance(ctx context.Context, tx *db.Tx, c *task.Claim, stage, cursor string
 	return n == 1, err
 }
 
-// finish stores that a task is over, unless events wait, and that all data was read if it was. If events wait, the task continues after a
-// pause, in which tasks of other connections are claimed. It reports whether the claim was still held.
+// finish stores that a task is over, and if all data was read that it was, and when it is due again. If events wait, the task continues
+// after a pause, in which tasks of other connections are claimed. If a run was requested meanwhile, the task continues with it. It reports
+// whether the claim was still held.
 func finish(ctx context.Context, tx *db.Tx, c *task.Claim, all bool, due *time.Time, pause time.Duration) (bool, error) {
 	if err := lockSync(ctx, tx, c.ID); err != nil {
 		return false, err
@@ -373,16 +387,19 @@ func finish(ctx context.Context, tx *db.Tx, c *task.Claim, all bool, due *time.T
 	if err != nil {
 		return false, err
 	}
-	through, status, until := "", idle, (*time.Time)(nil)
+	read, status, until := "", idle, (*time.Time)(nil)
+	args := []any{}
 	if all {
-		through = "synced_through = read_through, run_id = NULL, cause = NULL, "
+		read = "synced_through = read_through, run_id = NULL, finished_at = ?, due_at = ?, "
+		args = append(args, tx.Now(), due)
 	}
 	if len(waiting) > 0 {
 		status, until = pending, new(tx.Now().Add(pause))
 	}
-	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET "+through+`status = ?, claimed_until = ?, created_at = ?, stage = NULL, cursor = NULL,
-		read_from = NULL, read_through = NULL, claim = NULL, tries = 0, started_at = NULL, finished_at = ?, due_at = ?`+ofClaim, status, until,
-		tx.Now(), tx.Now(), due, c.ID, c.Text)
+	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET "+read+`status = CASE WHEN requested_at IS NULL THEN ? ELSE 'pending' END,
+		stage = CASE WHEN requested_at IS NULL THEN NULL ELSE 'start' END, cause = CASE WHEN requested_at IS NULL THEN NULL ELSE cause END,
+		claimed_until = ?, created_at = ?, cursor = NULL, read_from = NULL, read_through = NULL, claim = NULL, tries = 0, started_at = NULL,
+		requested_at = NULL`+ofClaim, append(args, status, until, tx.Now(), c.ID, c.Text)...)
 	return n == 1, err
 }
 
@@ -395,6 +412,6 @@ func postpone(ctx context.Context, tx *db.Tx, c *task.Claim, until time.Time) (b
 // abandon ends a task that a person has to look at. The next one continues at its stage. It reports whether the claim was still held.
 func abandon(ctx context.Context, tx *db.Tx, c *task.Claim, due *time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, "UPDATE connection_syncs SET status = 'idle', claim = NULL, claimed_until = NULL, tries = 0, started_at = NULL, "+
-		"run_id = NULL, finished_at = ?, due_at = ?"+ofClaim, tx.Now(), due, c.ID, c.Text)
+		"run_id = NULL, requested_at = NULL, finished_at = ?, due_at = ?"+ofClaim, tx.Now(), due, c.ID, c.Text)
 	return n == 1, err
 }

@@ -83,6 +83,9 @@ func (s *Service) Run(ctx context.Context, organizationID, connectionID string) 
 	w := &Work{service: s, claim: claim}
 	return claim.Work(actor.With(ctx, actor.Actor{OrganizationID: organizationID}), func(ctx context.Context) error {
 		err := w.load(ctx)
+		if w.ended {
+			return err
+		}
 		if err == nil {
 			err = s.providers[w.Provider].Read(ctx, w)
 		}
@@ -99,14 +102,18 @@ func (s *Service) Run(ctx context.Context, organizationID, connectionID string) 
 	}, func() bool { return w.ended })
 }
 
-// load reads the connection, decrypts its credentials, and begins a synchronization that was requested.
+// load reads the connection, decrypts its credentials, and begins a synchronization that was requested. The task of a connection that was
+// disconnected is over.
 func (w *Work) load(ctx context.Context) error {
 	return w.service.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		c, err := w.service.find(ctx, tx, w.claim.ID, "")
 		if err != nil {
 			return err
 		}
-		w.Connection = c
+		if w.Connection = c; c.Status == Disconnected {
+			tx.AfterCommit(func() { w.ended = true })
+			return stopSync(ctx, tx, c.ID)
+		}
 		if w.service.providers[c.Provider].Read == nil {
 			return fault.Conflictf("%s is not available on this node", c.Provider)
 		}
@@ -197,6 +204,9 @@ func (w *Work) Divide(ctx context.Context, parts []Part) (map[string]string, err
 		before, err := w.service.find(ctx, tx, w.ID, "{for_update}")
 		if err != nil {
 			return err
+		}
+		if before.Status == Disconnected {
+			return task.ErrClaimed
 		}
 		after := before
 		if out, err = ensureParts(ctx, tx, &after, parts); err != nil {
@@ -342,7 +352,7 @@ func fnvOf(text string) uint64 {
 	return h.Sum64()
 }
 
-// end stores the state of the connection, if it has changed, and of the task.
+// end stores the state of the connection, if it has changed, and of the task. A connection that was disconnected stays so.
 func (w *Work) end(ctx context.Context, status Status, message string,
 	store func(context.Context, *db.Tx, Connection) (bool, error)) error {
 	return w.service.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -352,6 +362,9 @@ func (w *Work) end(ctx context.Context, status Status, message string,
 		before, err := w.service.find(ctx, tx, w.claim.ID, "{for_update}")
 		if err != nil {
 			return err
+		}
+		if before.Status == Disconnected {
+			return stopSync(ctx, tx, before.ID)
 		}
 		if err := w.require(store(ctx, tx, before)); err != nil || before.Status == status && before.ErrorMessage == message {
 			return err
