@@ -52,9 +52,9 @@ func (w *work) send(ctx context.Context) error {
 	}
 	ctx, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
-	go w.watch(ctx, lose)
 	stop, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	go w.watch(ctx, lose, cancel)
 	items, outcomes := make(chan item), make(chan outcome, preparedTogether)
 	writes := &sync.Mutex{} // the producer and the collector both change the run
 	var workers sync.WaitGroup

@@ -219,8 +219,8 @@ const (
 )
 
 // watch ends what is being sent, by calling lose, when the lease of the claim is about to end, be it because the database does not answer:
-// another node then sends the same.
-func (w *work) watch(ctx context.Context, lose context.CancelCauseFunc) {
+// another node then sends the same. It calls stop when the connection was disconnected: nothing more is then begun.
+func (w *work) watch(ctx context.Context, lose, stop context.CancelCauseFunc) {
 	ends := time.AfterFunc(task.Lease-leaseMargin, func() { lose(task.ErrClaimed) })
 	defer ends.Stop()
 	tick := time.NewTicker(watchEvery)
@@ -232,6 +232,8 @@ func (w *work) watch(ctx context.Context, lose context.CancelCauseFunc) {
 			ends.Reset(left - leaseMargin)
 		case fault.KindOf(err) == fault.NotFound:
 			lose(task.ErrClaimed)
+		case fault.KindOf(err) == fault.Conflict:
+			stop(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -241,7 +243,8 @@ func (w *work) watch(ctx context.Context, lose context.CancelCauseFunc) {
 	}
 }
 
-// lease returns for how long the claim lasts. It returns an error of kind NotFound if somebody else has it.
+// lease returns for how long the claim lasts. It returns an error of kind NotFound if somebody else has it, and one of kind Conflict if the
+// connection can no longer be used.
 func (w *work) lease(ctx context.Context) (left time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, watchEvery) // what it returns later would be wrong
 	defer cancel()
@@ -249,6 +252,9 @@ func (w *work) lease(ctx context.Context) (left time.Duration, err error) {
 		until, err := selectLease(ctx, tx, w.claim)
 		if left = 0; err == nil && until != nil {
 			left = until.Sub(tx.Now())
+		}
+		if err == nil {
+			err = w.connections.RequireConnected(ctx, tx, w.run.ConnectionID)
 		}
 		return err
 	})

@@ -42,6 +42,16 @@ func (s *Service) Ledgers(ctx context.Context, tx *db.Tx) (out []Connection, err
 	return out, err
 }
 
+// RequireConnected returns an error of kind Conflict if a connection is disconnected or has to be authorized again. It runs in the caller's
+// transaction.
+func (s *Service) RequireConnected(ctx context.Context, tx *db.Tx, connectionID string) error {
+	c, err := s.find(ctx, tx, connectionID, "")
+	if err == nil {
+		err = c.requireReadable()
+	}
+	return err
+}
+
 // RequireReadable returns an error of kind Conflict unless the system can be asked with the credentials of the connection.
 func (c Connection) RequireReadable() error { return c.requireReadable() }
 

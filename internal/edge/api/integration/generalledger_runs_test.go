@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -280,5 +281,33 @@ func TestOutagesAreWaitedForAndThenTheRunContinues(t *testing.T) {
 			b.Errorf("%+v", got)
 		}
 		b.once(all...)
+	})
+}
+
+// Somebody who disconnects a general ledger, because it is the wrong one, stops what is being sent.
+func TestNothingMoreIsSentOnceTheGeneralLedgerIsDisconnected(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		all := b.sales(30)
+		r, err := b.Client.CreateGLSyncRun(b.T.Context(), client.CreateGLSyncRun{})
+		b.must(err)
+		b.s.Rillet.BeforeRequest(8, func() {
+			if _, err := b.Client.Disconnect(b.T.Context(), b.connection.ID); err != nil {
+				b.Error(err)
+			}
+		})
+		for request := 9; request < 60; request++ {
+			b.s.Rillet.BeforeRequest(request, func() { time.Sleep(700 * time.Millisecond) }) // the general ledger is slow
+		}
+		got := b.finish(r.ID)
+		if got.Status != "failed" || got.ErrorMessage == nil || !strings.Contains(*got.ErrorMessage, "disconnected") {
+			b.Errorf("%+v", got)
+		}
+		sent := 0
+		for _, e := range all {
+			sent += len(b.stored(e))
+		}
+		if sent == 0 || sent > 15 {
+			b.Errorf("%d of %d entries were sent", sent, len(all))
+		}
 	})
 }
