@@ -54,8 +54,9 @@ func (w *Work) Settle(ctx context.Context, tx *db.Tx, omitted []Omission, read [
 	return nil
 }
 
-// cut returns the beginning of a text.
+// cut returns the beginning of a text that a provider may have made, without what PostgreSQL does not store.
 func cut(text string, most int) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 	if letters := []rune(text); len(letters) > most {
 		return string(letters[:most])
 	}

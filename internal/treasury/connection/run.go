@@ -30,11 +30,11 @@ const (
 	RunRunning   RunStatus = "running"
 	RunCompleted RunStatus = "completed"
 	RunFailed    RunStatus = "failed" // a person has to look at it; the next run continues where it stopped
-	RunCanceled  RunStatus = "canceled"
+	RunCancelled RunStatus = "cancelled"
 )
 
 // RunStatuses lists the states.
-var RunStatuses = []RunStatus{RunRunning, RunCompleted, RunFailed, RunCanceled}
+var RunStatuses = []RunStatus{RunRunning, RunCompleted, RunFailed, RunCancelled}
 
 // Run is a synchronization of a connection.
 type Run struct {

@@ -380,21 +380,22 @@ func (w *Work) end(ctx context.Context, status Status, message string,
 func (w *Work) fail(ctx context.Context, because error) error {
 	kind := fault.KindOf(because)
 	status, message, wait := Failed, because.Error(), time.Duration(0)
+	if kind == fault.Internal { // its text is for the log
+		message = "the synchronization failed because of a fault of the service, see its log; it is tried again"
+	}
+	said := message
 	switch {
 	case kind == fault.Unauthorized:
 		status = Unauthorized
 	case kind == fault.Unavailable || kind == fault.RateLimited || kind == fault.Internal:
 		wait = w.pause(because)
-		if kind == fault.Internal {
-			message = "the synchronization failed because of a fault of the service, see its log; it is tried again"
-		}
 		if w.claim.Tries < failuresShown {
 			status, message = w.Status, w.ErrorMessage
 		}
 	}
 	err := w.end(ctx, status, message, func(ctx context.Context, tx *db.Tx, c Connection) (bool, error) {
 		if wait > 0 {
-			if err := delayRun(ctx, tx, w.claim.ID, cut(because.Error(), runErrorMax)); err != nil {
+			if err := delayRun(ctx, tx, w.claim.ID, cut(said, runErrorMax)); err != nil {
 				return false, err
 			}
 			return postpone(ctx, tx, w.claim, tx.Now().Add(wait))

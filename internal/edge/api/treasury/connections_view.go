@@ -49,7 +49,7 @@ type ConnectionRun struct {
 	ID           string  `json:"id" doc:"Identifier: syn_ and 26 characters."`
 	ConnectionID string  `json:"connection_id" doc:"Connection."`
 	Cause        string  `json:"cause" enum:"setup,schedule,request" doc:"setup: the connection was new, or had new credentials. schedule: there was something new. request: somebody asked for it."`
-	Status       string  `json:"status" enum:"running,completed,failed,canceled" doc:"failed: a person has to look at it; the next one continues where it stopped."`
+	Status       string  `json:"status" enum:"running,completed,failed,cancelled" doc:"failed: a person has to look at it; the next one continues where it stopped."`
 	Read         int64   `json:"read" doc:"Records of the provider that were read."`
 	Created      int64   `json:"created" doc:"New transactions."`
 	Duplicates   int64   `json:"duplicates" doc:"Transactions that existed already."`
