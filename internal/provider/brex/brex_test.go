@@ -189,7 +189,8 @@ func TestACompanyHasCardsAndCashAccounts(t *testing.T) {
 		t.Errorf("%+v %v", parts, err)
 	}
 	held, err := brex.Connector{}.Balances(t.Context(), s)
-	if got := fmt.Sprint(held.Balances); held.Complete || err != nil || got != "[{USD -123.45 card} {USD 0 "+brextest.Checking+"} {USD 0.99 "+brextest.Reserve+"}]" {
+	if got := fmt.Sprint(held.Balances); held.Complete || err != nil ||
+		got != "[{USD -123.45 card} {USD 0 "+brextest.Checking+"} {USD 0.99 "+brextest.Reserve+"}]" {
 		t.Errorf("%s %v", got, err)
 	}
 	account, err := brex.Connector{}.Check(t.Context(), s)

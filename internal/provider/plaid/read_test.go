@@ -243,7 +243,8 @@ func TestBankAccountsAndCardsAreParts(t *testing.T) {
 		t.Errorf("%+v %v", parts, err)
 	}
 	held, err := plaid.Connector{}.Balances(t.Context(), s)
-	if got := fmt.Sprint(held.Balances); held.Complete || err != nil || got != fmt.Sprintf("[{USD 110.94 %s} {USD -410 %s}]", plaidtest.Checking, plaidtest.Card) {
+	if got := fmt.Sprint(held.Balances); held.Complete || err != nil ||
+		got != fmt.Sprintf("[{USD 110.94 %s} {USD -410 %s}]", plaidtest.Checking, plaidtest.Card) {
 		t.Errorf("%s %v", got, err)
 	}
 }

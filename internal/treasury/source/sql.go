@@ -241,8 +241,8 @@ func findActiveItem(ctx context.Context, tx *db.Tx, provider, externalID string)
 
 // findAccount reads the source of an account, which may be deleted.
 func findAccount(ctx context.Context, tx *db.Tx, itemID, externalID string) (Source, error) {
-	r, err := db.One[row](ctx, tx, noun, selectRows+" AND item_id = ? AND external_id = ? ORDER BY deleted_at IS NOT NULL, source_id DESC LIMIT 1",
-		itemID, externalID)
+	r, err := db.One[row](ctx, tx, noun, selectRows+
+		" AND item_id = ? AND external_id = ? ORDER BY deleted_at IS NOT NULL, source_id DESC LIMIT 1", itemID, externalID)
 	return r.source(), err
 }
 

@@ -66,14 +66,14 @@ func TestTheConnectorToKrakenReadsTheDemoExchangeToItsBalances(t *testing.T) {
 		t.Errorf("%d new records in three minutes", fresh)
 	}
 	held, err := kraken.Connector{}.Balances(t.Context(), s)
-	if err != nil || len(held) < 3 {
+	if err != nil || len(held.Balances) < 3 {
 		t.Fatalf("%+v %v", held, err)
 	}
 	sums := map[string]money.Decimal{}
 	for _, r := range all {
 		sums[r.Currency] = sums[r.Currency].Add(*r.Moved())
 	}
-	for _, b := range held {
+	for _, b := range held.Balances {
 		if b.Amount.Sign() < 0 || !sums[b.Currency].Equal(b.Amount) {
 			t.Errorf("%s: %s held, and the ledger sums to %s", b.Currency, b.Amount, sums[b.Currency])
 		}
