@@ -1,0 +1,139 @@
+package cli_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/base/seal"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/provider/bitstamp/bitstamptest"
+	"github.com/bursarhq/bursar/internal/provider/providertest"
+	"github.com/bursarhq/bursar/internal/provider/rillet/rillettest"
+)
+
+// restart has the service run with further flags.
+func (x *exchange) restart(args ...string) *process {
+	x.Helper()
+	p := start(x.T, nil, on(x.config, append([]string{"serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--allow-private-networks",
+		"--provider-url", "kraken=" + x.kraken.URL}, args...)...)...)
+	x.address = p.ready(x.T)
+	x.service = once(x.address, x.APIKey)
+	return p
+}
+
+// connection returns the only connection.
+func (x *exchange) connection(ctx context.Context) (client.Connection, error) {
+	for c, err := range x.service.Connections(ctx, nil) {
+		return c, err
+	}
+	return client.Connection{}, errors.New("there is none")
+}
+
+func TestASynchronizationAfterAnOutageIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	x.run(x.secrets(), "connect", "kraken").mustDo(t)
+	var down atomic.Bool
+	down.Store(true)
+	x.kraken.Intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+		if down.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		return down.Load()
+	})
+	x.run("", "connections", "sync", "Kraken").mustDo(t)
+	eventually(t, "the outage is shown", func(ctx context.Context) error {
+		c, err := x.connection(ctx)
+		if err == nil && c.Status != "error" {
+			err = errors.New(c.Status)
+		}
+		return err
+	})
+	r := x.run("", "connections", "show", "Kraken").mustDo(t)
+	c, err := x.connection(t.Context())
+	if err != nil || c.ErrorMessage == nil || strings.Count(r.out, *c.ErrorMessage) != 1 {
+		t.Errorf("it does not say once what is wrong: %v\n%s", err, r.out)
+	}
+	down.Store(false)
+	x.deposit(time.Now().Add(-time.Minute), "7.5")
+	x.run("", "connections", "sync", "Kraken", "--wait").mustDo(t).says(t, "1 new transaction", "480.00")
+}
+
+func TestAnAccountThatIsNotToldGoesOnWithItsSource(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	bank := bitstamptest.New()
+	providertest.Start(t, bank, time.Now)
+	bank.Mu.Lock()
+	bank.Add(providertest.Movement{At: time.Now().Add(-48 * time.Hour), Kind: providertest.Deposit, Asset: "USD", Amount: "5.25"})
+	bank.Mu.Unlock()
+	x.restart("--provider-url", "bitstamp="+bank.URL)
+	secrets := ""
+	p, err := x.service.Providers, error(nil)
+	for one, failed := range p(t.Context()) {
+		if err = failed; one.Name == "bitstamp" {
+			for _, f := range one.Fields {
+				if f.Required {
+					secrets += bank.Credentials()[f.Name] + "\n"
+				}
+			}
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.run("wrong\nwrong\n", "connect", "bitstamp").mustFail(t, 1, "bursar: Bitstamp refuses")
+	x.run(secrets, "connect", "bitstamp").mustDo(t).says(t, "1 new transaction")
+	c, err := x.connection(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := "--source " + c.SourceIDs[0]
+	x.run("", "connections", "disconnect", "Bitstamp").mustDo(t).says(t, "`bursar connect bitstamp "+again+"`")
+	x.run(secrets, "connect", "bitstamp").mustFail(t, 2, again, "--new-source")
+	x.run(secrets, "connect", "bitstamp", "--source", c.SourceIDs[0]).mustDo(t).says(t, "1 known already")
+	x.run("", "connections", "disconnect", "Bitstamp", "--yes").mustDo(t)
+	x.run(secrets, "connect", "bitstamp", "--new-source").mustDo(t).says(t, "1 new transaction")
+}
+
+func TestAGeneralLedgerIsWaitedForAndTheNextStepsAreShown(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	ledger := rillettest.New("USD")
+	providertest.Start(t, ledger, time.Now)
+	x.restart("--provider-url", "rillet="+ledger.URL)
+	r := x.run(ledger.Credentials()["api_key"]+"\n", "connect", "rillet").mustDo(t)
+	r.says(t, "Rillet: it has ", " accounts.", "/docs/guides/general-ledger")
+	if strings.Contains(r.out, "syncing. ") || strings.Contains(r.out, "it has 0 accounts") {
+		t.Errorf("%s", r.out)
+	}
+	if r := x.run("", "connections", "runs", "Rillet").mustDo(t).says(t, "completed"); strings.Contains(r.out, "0 records") {
+		t.Errorf("%s", r.out)
+	}
+}
+
+func TestAKeyThatIsMissingIsReported(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	x.run(x.secrets(), "connect", "kraken", "--every", "0").mustDo(t)
+	path := filepath.Join(x.config.Dir, seal.File)
+	program(t, nil, on(x.config, "backup", filepath.Join(t.TempDir(), "b.db"))...).mustDo(t).says(t, "Wrote ", path)
+	x.keys(nil, "rotate", "--settle", "0s").mustDo(t)
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	x.keys(nil, "status").mustFail(t, 1, "1 value", "cannot be read", path)
+	x.keys(nil, "rotate", "--settle", "0s").mustFail(t, 1, "cannot be read")
+	p := x.restart()
+	p.printed(t, "values are sealed under a key that this service does not have")
+	x.run(x.secrets(), "connections", "update", "Kraken", "--credentials").mustDo(t) // creates a key
+	x.keys(nil, "rotate", "--settle", "0s").mustDo(t)
+}
