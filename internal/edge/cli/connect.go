@@ -53,7 +53,8 @@ func (s *settings) connectAccount() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.name, "name", "", "name of the connection; by default that of the provider")
 	flags.StringVar(&f.entity, "legal-entity", "", "id or name of the legal entity that the account belongs to; required if there are several")
-	flags.StringVar(&f.source, "source", "", "id of the source that the transactions belong to; by default that of the account before, or a new one")
+	flags.StringVar(&f.source, "source", "", "id of the source that the transactions belong to; by default that of an earlier connection to the\n"+
+		"account, or a new one")
 	flags.BoolVar(&f.newSource, "new-source", false, "it is not the account of an earlier connection to the provider: create a new source")
 	flags.StringVar(&f.classify, "classify", "", "what happens to new transactions: suggest, draft or post; by default nothing")
 	flags.IntVar(&f.every, "every", -1, "how often the account is looked at, in minutes: 5 to 10080, or 0 for only on request; by default 15")
@@ -159,8 +160,8 @@ func chooseEntity(ctx context.Context, service *client.Client, d *dialog, p clie
 	return []string{id}, interrupted(err, "nothing was connected")
 }
 
-// formerSource returns the source of an earlier connection to the same account, if there is one. It matters where the provider does not tell
-// which account a key is of: then the person has to.
+// formerSource returns the source of an earlier connection to the same account, if there is one. It matters where the provider does not
+// tell which account a key is of: then the person has to.
 func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *client.Client, d *dialog, p client.Provider,
 	entities []string) (string, error) {
 	var ended []client.Connection
@@ -207,8 +208,8 @@ func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *
 	if list == "" {
 		return "", nil
 	}
-	return "", &usageError{fmt.Errorf("%s does not tell which account this is, and connections to it have ended: say with --source that it is the "+
-		"account of one of them, or with --new-source that it is another one%s", p.Title, list), c.CommandPath()}
+	return "", &usageError{fmt.Errorf("%s does not tell which account this is, and connections to it have ended: say with --source that it is "+
+		"the account of one of them, or with --new-source that it is another one%s", p.Title, list), c.CommandPath()}
 }
 
 // register registers the organization at a provider that requires it, unless that was done before.

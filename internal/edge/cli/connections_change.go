@@ -93,8 +93,8 @@ func (s *settings) change(c *cobra.Command, f *changeFlags, named string) error 
 	})
 }
 
-// sendChanges changes a connection. What the provider refuses can be entered again on a terminal. A synchronization may change the connection
-// at the same time, so that the etag is read late, and once more if it was too early.
+// sendChanges changes a connection. What the provider refuses can be entered again on a terminal. A synchronization may change the
+// connection at the same time, so that the etag is read late, and once more if it was too early.
 func sendChanges(ctx context.Context, service *client.Client, id string, e *entry, u client.UpdateConnection) (out client.Connection,
 	err error) {
 	for repeated := false; ; {
@@ -133,8 +133,8 @@ func sendChanges(ctx context.Context, service *client.Client, id string, e *entr
 func (s *settings) newCredentials(ctx context.Context, c *cobra.Command, service *client.Client, f *changeFlags, found client.Connection) (
 	*entry, error) {
 	if found.AuthMethod == "oauth" {
-		return nil, fmt.Errorf("%s was connected on a page of its provider: `bursar connections reauthorize %s` connects it once more", found.Name,
-			found.ID)
+		return nil, fmt.Errorf("%s was connected on a page of its provider: `bursar connections reauthorize %s` connects it once more",
+			found.Name, found.ID)
 	}
 	all, err := providersOf(ctx, service)
 	if err != nil {

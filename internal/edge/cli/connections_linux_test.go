@@ -103,7 +103,7 @@ func TestAPersonAtATerminalIsAskedForEverythingAndSecretsAreNotShown(t *testing.
 	p := atTerminal(t, remote(x.address, x.APIKey), "connect")
 	p.sees("What do you want to connect?")
 	p.types("no such thing")
-	p.sees("Enter a number from 1 to")
+	p.sees(", or a name.")
 	p.types("kraken")
 	p.sees("Query ledger entries")
 	p.sees("API key: ")
@@ -122,6 +122,27 @@ func TestAPersonAtATerminalIsAskedForEverythingAndSecretsAreNotShown(t *testing.
 	}
 	if shown := p.screen.text(); strings.Contains(shown, with["api_secret"]) || strings.Contains(shown, "d3Jvbmc=") {
 		t.Errorf("a secret is on the screen:\n%s", shown)
+	}
+	for _, line := range strings.Split(p.screen.text(), "\n") {
+		if strings.Contains(line, "not available") && len([]rune(line)) > 81 {
+			t.Errorf("the line is longer than the terminal: %q", line)
+		}
+	}
+	u := atTerminal(t, remote(x.address, x.APIKey), "connections", "update", "Kraken", "--credentials")
+	u.sees("API key: ")
+	u.types(with["api_key"])
+	u.sees("Private key: ")
+	x.run("", "connections", "update", "Kraken", "--every", "30").mustDo(t) // the connection changes meanwhile
+	u.types("d3Jvbmc=")
+	u.sees("refuses")
+	u.sees("API key: ")
+	u.types(with["api_key"])
+	u.sees("Private key: ")
+	u.types(with["api_secret"])
+	u.sees("Changed: con_")
+	u.sees("bursar connections show con_")
+	if code := u.ends(); code != 0 {
+		t.Errorf("exit %d", code)
 	}
 	q := atTerminal(t, remote(x.address, x.APIKey), "connections", "disconnect", "Kraken")
 	q.sees("for good? [y/N]")

@@ -77,7 +77,8 @@ func TestTheKeyIsRotatedWhileTheServiceRunsAndThenKeptByVault(t *testing.T) {
 		// The key of before opens nothing, and the environment cannot be rotated.
 		old := []string{"BURSAR_SECRET_KEY=" + string(before)}
 		x.keys(old, "status").mustDo(t).says(t, "BURSAR_SECRET_KEY", "unknown", "1 value sealed under a key that is not in the keyset")
-		x.keys(old, "rotate").mustFail(t, 1, "BURSAR_SECRET_KEY")
+		x.keys(old, "rotate").mustFail(t, 1, "1 value is sealed under a key that is not in the keyset", "--force")
+		x.keys(old, "rotate", "--force").mustFail(t, 1, "BURSAR_SECRET_KEY", "1 value is sealed under a key that is missing")
 		x.keys(nil, "rotate", "--kms-uri", "https://vault.example.com/x").mustFail(t, 2, "--kms-uri")
 		x.keys(nil, "rotate", "--settle", "-1s").mustFail(t, 2, "--settle")
 	})
