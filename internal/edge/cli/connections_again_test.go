@@ -12,6 +12,7 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/base/seal"
+	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/provider/bitstamp/bitstamptest"
 	"github.com/bursarhq/bursar/internal/provider/providertest"
@@ -116,10 +117,18 @@ func TestAKeyThatIsMissingIsReported(t *testing.T) {
 	}
 	x.keys(nil, "status").mustFail(t, 1, "1 value", "cannot be read", path)
 	x.keys(nil, "rotate", "--settle", "0s").mustFail(t, 1, "cannot be read")
+	if _, err := seal.New(secret.Text{}, path).State(); err != nil { // creates another key
+		t.Fatal(err)
+	}
+	x.keys(nil, "status").mustDo(t).says(t, "1 value sealed under a key that is not in the keyset and cannot be read")
+	x.keys(nil, "rotate", "--settle", "0s").mustFail(t, 1, "1 value is sealed under a key that is not in the keyset", "--force")
+	if r := x.keys(nil, "rotate", "--force", "--settle", "0s").mustDo(t); !strings.Contains(r.err, "1 value is sealed under a key that is missing") {
+		t.Errorf("%s", r.err)
+	}
 	p := x.restart()
 	if !strings.Contains(p.log.text(), "values are sealed under a key that this service does not have") {
 		t.Errorf("the service does not warn:\n%s", p.log.tail())
 	}
-	x.run(x.secrets(), "connections", "update", "Kraken", "--credentials").mustDo(t) // creates a key
+	x.run(x.secrets(), "connections", "update", "Kraken", "--credentials").mustDo(t)
 	x.keys(nil, "rotate", "--settle", "0s").mustDo(t)
 }

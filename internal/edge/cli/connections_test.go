@@ -120,7 +120,7 @@ func TestAnAccountIsConnectedFromTheCommandLine(t *testing.T) {
 		x.run("", "connections", "update", "Kraken", "--classify", "none").mustDo(t)
 		x.run("", "connections", "reauthorize", "Kraken").mustFail(t, 1, "bursar connections update con_", "--credentials")
 		x.run("", "connections", "disconnect", "Kraken").mustDo(t).says(t, "Disconnected: con_", "transactions, source",
-			"bursar connect kraken --source exs_")
+			"bursar connect kraken --source src_")
 		x.run("", "connections", "sync", "Kraken").mustFail(t, 1, "is disconnected, which is final")
 
 		// Connected again, it goes on with the source that it had.
