@@ -55,7 +55,7 @@ func (s *settings) connectAccount() *cobra.Command {
 	flags.StringVar(&f.entity, "legal-entity", "", "id or name of the legal entity that the account belongs to; required if there are several")
 	flags.StringVar(&f.source, "source", "", "id of the source that the transactions belong to; by default that of an earlier connection to the\n"+
 		"account, or a new one")
-	flags.BoolVar(&f.newSource, "new-source", false, "it is not the account of an earlier connection to the provider: create a new source")
+	flags.BoolVar(&f.newSource, "new-source", false, "create a source, because it is not the account of an earlier connection")
 	flags.StringVar(&f.classify, "classify", "", "what happens to new transactions: suggest, draft or post; by default nothing")
 	flags.IntVar(&f.every, "every", -1, "how often the account is looked at, in minutes: 5 to 10080, or 0 for only on request; by default 15")
 	flags.BoolVar(&f.noWait, "no-wait", false, "do not wait until the account was read")
@@ -197,7 +197,8 @@ func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *
 		if page.TotalCount != nil && *page.TotalCount > 0 {
 			known = fmt.Sprintf(" Its %s are then not added again.", counted(int(*page.TotalCount), "transaction"))
 		}
-		answer, err := d.ask(ctx, fmt.Sprintf("Is this the account of %q (%s), which was disconnected?%s [Y/n] ", one.Name, one.ID, known), false)
+		question := fmt.Sprintf("Is this the account of %q (%s), which was disconnected?%s [Y/n] ", one.Name, one.ID, known)
+		answer, err := d.ask(ctx, question, false)
 		if err != nil {
 			return "", interrupted(err, "nothing was connected")
 		}

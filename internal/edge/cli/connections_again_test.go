@@ -3,7 +3,9 @@ package cli_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,10 +21,10 @@ import (
 	"github.com/bursarhq/bursar/internal/provider/rillet/rillettest"
 )
 
-// restart has the service run with further flags.
-func (x *exchange) restart(args ...string) *process {
+// restart has the service run with further variables and flags.
+func (x *exchange) restart(env []string, args ...string) *process {
 	x.Helper()
-	p := start(x.T, nil, on(x.config, append([]string{"serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--allow-private-networks",
+	p := start(x.T, env, on(x.config, append([]string{"serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--allow-private-networks",
 		"--provider-url", "kraken=" + x.kraken.URL}, args...)...)...)
 	x.address = p.ready(x.T)
 	x.service = once(x.address, x.APIKey)
@@ -70,7 +72,7 @@ func TestAnAccountThatIsNotToldGoesOnWithItsSource(t *testing.T) {
 	bank.Mu.Lock()
 	bank.Add(providertest.Movement{At: time.Now().Add(-48 * time.Hour), Kind: providertest.Deposit, Asset: "USD", Amount: "5.25"})
 	bank.Mu.Unlock()
-	x.restart("--provider-url", "bitstamp="+bank.URL)
+	x.restart(nil, "--provider-url", "bitstamp="+bank.URL)
 	secrets := ""
 	for _, name := range []string{"api_key", "api_secret"} {
 		secrets += bank.Credentials()[name] + "\n"
@@ -89,12 +91,38 @@ func TestAnAccountThatIsNotToldGoesOnWithItsSource(t *testing.T) {
 	x.run(secrets, "connect", "bitstamp", "--new-source").mustDo(t).says(t, "1 new transaction")
 }
 
+func TestASetupThatWasDeclinedIsShown(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	x.restart([]string{"BURSAR_PROVIDER_QUICKBOOKS_CLIENT_ID=a", "BURSAR_PROVIDER_QUICKBOOKS_CLIENT_SECRET=b"})
+	x.run("", "connect", "quickbooks", "--no-wait").mustDo(t)
+	c, err := x.connection(t.Context())
+	if err != nil || c.RedirectURL == nil {
+		t.Fatal(c, err)
+	}
+	page, err := url.Parse(*c.RedirectURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.Get(x.address + "/connect/callback?error=access_denied&state=" + url.QueryEscape(page.Query().Get("state")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || !strings.Contains(string(text), "bursar connections reauthorize") {
+		t.Errorf("%v %s", err, text)
+	}
+	x.run("", "connections", "list").mustDo(t).says(t, "denied")
+	x.run("", "connections", "show", c.ID).mustDo(t).says(t, "denied", "`bursar connections reauthorize "+c.ID)
+}
+
 func TestAGeneralLedgerIsWaitedForAndTheNextStepsAreShown(t *testing.T) {
 	t.Parallel()
 	x := withExchange(t, dbtest.SQLite(t))
 	ledger := rillettest.New("USD")
 	providertest.Start(t, ledger, time.Now)
-	x.restart("--provider-url", "rillet="+ledger.URL)
+	x.restart(nil, "--provider-url", "rillet="+ledger.URL)
 	r := x.run(ledger.Credentials()["api_key"]+"\n", "connect", "rillet").mustDo(t)
 	r.says(t, "Rillet: it has ", " accounts.", "/docs/guides/general-ledger")
 	if strings.Contains(r.out, "syncing. ") || strings.Contains(r.out, "it has 0 accounts") {
@@ -122,10 +150,11 @@ func TestAKeyThatIsMissingIsReported(t *testing.T) {
 	}
 	x.keys(nil, "status").mustDo(t).says(t, "1 value sealed under a key that is not in the keyset and cannot be read")
 	x.keys(nil, "rotate", "--settle", "0s").mustFail(t, 1, "1 value is sealed under a key that is not in the keyset", "--force")
-	if r := x.keys(nil, "rotate", "--force", "--settle", "0s").mustDo(t); !strings.Contains(r.err, "1 value is sealed under a key that is missing") {
+	r := x.keys(nil, "rotate", "--force", "--settle", "0s").mustDo(t)
+	if !strings.Contains(r.err, "1 value is sealed under a key that is missing") {
 		t.Errorf("%s", r.err)
 	}
-	p := x.restart()
+	p := x.restart(nil)
 	if !strings.Contains(p.log.text(), "values are sealed under a key that this service does not have") {
 		t.Errorf("the service does not warn:\n%s", p.log.tail())
 	}

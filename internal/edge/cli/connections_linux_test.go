@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/provider/bitstamp/bitstamptest"
+	"github.com/bursarhq/bursar/internal/provider/providertest"
 )
 
 // typist is somebody at a terminal in which the program runs.
@@ -171,3 +175,41 @@ func TestCtrlCAtAQuestionEndsTheCommand(t *testing.T) {
 		t.Errorf("%+v %v", c, err)
 	}
 }
+
+func TestAPersonSaysWhichAccountAKeyIsOf(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	server := bitstamptest.New()
+	providertest.Start(t, server, time.Now)
+	server.Mu.Lock()
+	server.Add(providertest.Movement{At: time.Now().Add(-48 * time.Hour), Kind: providertest.Deposit, Asset: "USD", Amount: "5.25"})
+	server.Mu.Unlock()
+	x.restart(nil, "--provider-url", "bitstamp="+server.URL)
+	with := server.Credentials()
+	x.run(with["api_key"]+"\n"+with["api_secret"]+"\n", "connect", "bitstamp").mustDo(t)
+	x.run("", "connections", "disconnect", "Bitstamp").mustDo(t)
+	for _, typed := range []string{"n", ""} {
+		p := atTerminal(t, remote(x.address, x.APIKey), "connect", "bitstamp")
+		p.sees("Its 1 transaction")
+		p.types(typed)
+		p.sees("API key: ")
+		p.types(with["api_key"])
+		p.sees("ecret: ")
+		p.types(with["api_secret"])
+		p.sees(map[string]string{"n": "1 new transaction", "": "1 known already"}[typed])
+		if code := p.ends(); code != 0 {
+			t.Errorf("exit %d", code)
+		}
+		c, err := x.service.Connection(t.Context(), conID.FindString(p.screen.text()[strings.Index(p.screen.text(), "Connected: "):]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if typed == "n" { // so that only the first one is asked about
+			if _, err := x.service.Disconnect(t.Context(), c.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+var conID = regexp.MustCompile(`con_[0-9a-z]+`)

@@ -69,8 +69,8 @@ func (s *settings) existingKey(c *cobra.Command, kms string) (*seal.Key, error) 
 	case err != nil:
 		return nil, err
 	case lost > 0:
-		return nil, fmt.Errorf("%s sealed in the database and cannot be read, because the file %s is missing: restore it from where its copy is, "+
-			"or set its folder with --data", are(lost), path)
+		return nil, fmt.Errorf("%s sealed in the database and cannot be read, because the file %s is missing: restore it from where its "+
+			"copy is, or set its folder with --data", are(lost), path)
 	}
 	return nil, fmt.Errorf("there is no key in %s: it is created when something is encrypted first; set its folder with --data", s.data)
 }
@@ -257,8 +257,8 @@ func (s *settings) requireReadable(ctx context.Context, a *app.App, k *seal.Key,
 		fmt.Fprintf(s.err, "%s sealed under a key that is missing, and stay unreadable.\n", are(lost))
 		return nil
 	}
-	return fmt.Errorf("%s sealed under a key that is not in the keyset and cannot be read: restore the key first, or give them up with --force",
-		are(lost))
+	return fmt.Errorf("%s sealed under a key that is not in the keyset and cannot be read: restore the key first, or give them up with "+
+		"--force", are(lost))
 }
 
 func are(n int) string {
@@ -278,7 +278,8 @@ func (s *settings) rotate(ctx context.Context, a *app.App, k *seal.Key, protect 
 		fmt.Fprintf(s.out, "%s is encrypted by the KMS now. Start the service with the same --kms-uri.\n", state.Path)
 	}
 	if !r.AddOnly {
-		fmt.Fprintln(s.err, "The former key is removed at the end, and backups from before can be read only with it: keep a copy of its file with them.")
+		fmt.Fprintln(s.err, "The former key is removed at the end, and backups from before can be read only with it: keep a copy of its file with "+
+			"them.")
 	}
 	done, err := a.Rotate(ctx, k, r)
 	if err != nil {

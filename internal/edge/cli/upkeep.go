@@ -67,8 +67,8 @@ func (s *settings) backup() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(s.out, "Wrote %s, %d KiB.\n", args[0], (info.Size()+1023)/1024)
-			fmt.Fprintf(s.out, "Keep a copy of %s too, and access to the KMS if that encrypts it: without the key,\ncredentials in the backup cannot "+
-				"be read.\n", filepath.Join(s.data, seal.File))
+			fmt.Fprintf(s.out, "Keep a copy of %s too, and access to the KMS if that encrypts it: without the key,\n"+
+				"credentials in the backup cannot be read.\n", filepath.Join(s.data, seal.File))
 			return nil
 		},
 	}
