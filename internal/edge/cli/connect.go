@@ -53,8 +53,8 @@ func (s *settings) connectAccount() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.name, "name", "", "name of the connection; by default that of the provider")
 	flags.StringVar(&f.entity, "legal-entity", "", "id or name of the legal entity that the account belongs to; required if there are several")
-	flags.StringVar(&f.source, "source", "", "id of the source that the transactions belong to; by default that of an earlier connection to the\n"+
-		"account, or a new one")
+	flags.StringVar(&f.source, "source", "",
+		"id of the source that the transactions belong to; by default that of an earlier connection to the account, or a new one")
 	flags.BoolVar(&f.newSource, "new-source", false, "create a source, because it is not the account of an earlier connection")
 	flags.StringVar(&f.classify, "classify", "", "what happens to new transactions: suggest, draft or post; by default nothing")
 	flags.IntVar(&f.every, "every", -1, "how often the account is looked at, in minutes: 5 to 10080, or 0 for only on request; by default 15")

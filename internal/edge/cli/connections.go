@@ -121,6 +121,9 @@ func (s *settings) listConnections() *cobra.Command {
 				t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 				count := 0
 				for c, err := range service.Connections(ctx, filter) {
+					if err == nil && c.Status == "pending_setup" {
+						c, err = service.Connection(ctx, c.ID) // says how the setup goes, which the list does not
+					}
 					if err != nil {
 						return err
 					}

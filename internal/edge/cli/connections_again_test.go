@@ -97,6 +97,9 @@ func TestASetupThatWasDeclinedIsShown(t *testing.T) {
 	x.restart([]string{"BURSAR_PROVIDER_QUICKBOOKS_CLIENT_ID=a", "BURSAR_PROVIDER_QUICKBOOKS_CLIENT_SECRET=b"})
 	x.run("", "connect", "quickbooks", "--no-wait").mustDo(t)
 	c, err := x.connection(t.Context())
+	if err == nil {
+		c, err = x.service.Connection(t.Context(), c.ID)
+	}
 	if err != nil || c.RedirectURL == nil {
 		t.Fatal(c, err)
 	}

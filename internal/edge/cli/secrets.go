@@ -278,8 +278,8 @@ func (s *settings) rotate(ctx context.Context, a *app.App, k *seal.Key, protect 
 		fmt.Fprintf(s.out, "%s is encrypted by the KMS now. Start the service with the same --kms-uri.\n", state.Path)
 	}
 	if !r.AddOnly {
-		fmt.Fprintln(s.err, "The former key is removed at the end, and backups from before can be read only with it: keep a copy of its file with "+
-			"them.")
+		fmt.Fprintln(s.err, "The former key is removed at the end, and backups from before can be read only with it: keep a copy of its file "+
+			"with them.")
 	}
 	done, err := a.Rotate(ctx, k, r)
 	if err != nil {
