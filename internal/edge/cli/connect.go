@@ -209,8 +209,8 @@ func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *
 	if list == "" {
 		return "", nil
 	}
-	return "", &usageError{fmt.Errorf("%s does not tell which account this is, and connections to it have ended: say with --source that it is "+
-		"the account of one of them, or with --new-source that it is another one%s", p.Title, list), c.CommandPath()}
+	return "", &usageError{fmt.Errorf("%s does not tell which account this is, and connections to it have ended: say with --source that it "+
+		"is the account of one of them, or with --new-source that it is another one%s", p.Title, list), c.CommandPath()}
 }
 
 // register registers the organization at a provider that requires it, unless that was done before.
