@@ -37,6 +37,7 @@ type settings struct {
 	slowStatement time.Duration
 	logLevel      string
 	logFormat     string
+	service       string // the address of the running service that a command uses
 
 	out, err io.Writer
 }

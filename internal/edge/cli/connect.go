@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -22,7 +23,7 @@ type connectFlags struct {
 	fieldFlags
 	name, entity, source, classify string
 	every                          int
-	noWait                         bool
+	newSource, noWait              bool
 }
 
 func (s *settings) connectAccount() *cobra.Command {
@@ -35,6 +36,9 @@ func (s *settings) connectAccount() *cobra.Command {
 			"Secrets are asked for without being shown. Where there is no terminal, they are read line by line from standard input, in the\n" +
 			"order in which `bursar connections providers PROVIDER` lists the fields. They cannot be given as arguments, because others on\n" +
 			"this machine can read those.\n\n" +
+			"An account that was connected before goes on with its source, so that no transaction is added twice. Some providers do not tell\n" +
+			"which account a key is of: if a connection to them has ended, the command asks whether it was to this account. Where there is no\n" +
+			"terminal, say so with --source and the id of its source, or say with --new-source that it is another account.\n\n" +
 			"If the account is connected on a page of the provider, the address of the page is printed, and the command waits until\n" +
 			"somebody has finished there.",
 		Example: "  bursar connect\n  bursar connect kraken --name \"Kraken main\" --legal-entity \"Acme Inc.\"\n" +
@@ -49,7 +53,9 @@ func (s *settings) connectAccount() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.name, "name", "", "name of the connection; by default that of the provider")
 	flags.StringVar(&f.entity, "legal-entity", "", "id or name of the legal entity that the account belongs to; required if there are several")
-	flags.StringVar(&f.source, "source", "", "id of the source that the transactions belong to; by default a new one")
+	flags.StringVar(&f.source, "source", "",
+		"id of the source that the transactions belong to; by default that of an earlier connection to the account, or a new one")
+	flags.BoolVar(&f.newSource, "new-source", false, "create a source, because it is not the account of an earlier connection")
 	flags.StringVar(&f.classify, "classify", "", "what happens to new transactions: suggest, draft or post; by default nothing")
 	flags.IntVar(&f.every, "every", -1, "how often the account is looked at, in minutes: 5 to 10080, or 0 for only on request; by default 15")
 	flags.BoolVar(&f.noWait, "no-wait", false, "do not wait until the account was read")
@@ -81,6 +87,11 @@ func (s *settings) runConnect(c *cobra.Command, f *connectFlags, args []string) 
 		if err := s.register(ctx, service, e); err != nil {
 			return err
 		}
+		if create.SourceID == "" && !f.newSource && !p.Hosted {
+			if create.SourceID, err = s.formerSource(ctx, c, service, d, p, create.LegalEntityIDs); err != nil {
+				return err
+			}
+		}
 		made, err := createConnection(ctx, service, e, create)
 		if err != nil {
 			return err
@@ -90,7 +101,7 @@ func (s *settings) runConnect(c *cobra.Command, f *connectFlags, args []string) 
 			s.describeSetup(made)
 			return nil
 		}
-		return s.awaitConnection(ctx, service, d, made)
+		return s.awaitConnection(ctx, service, d, made, nil)
 	})
 }
 
@@ -147,6 +158,59 @@ func chooseEntity(ctx context.Context, service *client.Client, d *dialog, p clie
 	}
 	id, err := d.choose(ctx, "Which legal entity does the account belong to? ", options)
 	return []string{id}, interrupted(err, "nothing was connected")
+}
+
+// formerSource returns the source of an earlier connection to the same account, if there is one. It matters where the provider does not
+// tell which account a key is of: then the person has to.
+func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *client.Client, d *dialog, p client.Provider,
+	entities []string) (string, error) {
+	var ended []client.Connection
+	used := map[string]bool{}
+	for one, err := range service.Connections(ctx, nil) {
+		switch {
+		case err != nil:
+			return "", err
+		case one.Status != "disconnected":
+			for _, id := range one.SourceIDs {
+				used[id] = true
+			}
+		case one.Provider == p.Name && one.ExternalAccountID == nil && len(one.SourceIDs) == 1 && slices.Equal(one.LegalEntityIDs, entities):
+			ended = append(ended, one)
+		}
+	}
+	list := ""
+	for _, one := range slices.Backward(ended) { // the latest first
+		id := one.SourceIDs[0]
+		if used[id] {
+			continue
+		}
+		used[id] = true
+		if !d.terminal {
+			list += fmt.Sprintf("\n  --source %s  %s", id, one.Name)
+			continue
+		}
+		page, err := service.TransactionsPage(ctx, url.Values{"source_id": {id}, "include_count": {"true"}, "limit": {"1"}})
+		if err != nil {
+			return "", err
+		}
+		known := ""
+		if page.TotalCount != nil && *page.TotalCount > 0 {
+			known = fmt.Sprintf(" Its %s are then not added again.", counted(int(*page.TotalCount), "transaction"))
+		}
+		question := fmt.Sprintf("Is this the account of %q (%s), which was disconnected?%s [Y/n] ", one.Name, one.ID, known)
+		answer, err := d.ask(ctx, question, false)
+		if err != nil {
+			return "", interrupted(err, "nothing was connected")
+		}
+		if !strings.HasPrefix(strings.ToLower(answer), "n") {
+			return id, nil
+		}
+	}
+	if list == "" {
+		return "", nil
+	}
+	return "", &usageError{fmt.Errorf("%s does not tell which account this is, and connections to it have ended: say with --source that it "+
+		"is the account of one of them, or with --new-source that it is another one%s", p.Title, list), c.CommandPath()}
 }
 
 // register registers the organization at a provider that requires it, unless that was done before.
@@ -219,8 +283,10 @@ func (s *settings) describeSetup(c client.Connection) {
 	}
 }
 
-// awaitConnection waits until the setup of a connection is finished and its account was read, and prints what came of it.
-func (s *settings) awaitConnection(ctx context.Context, service *client.Client, d *dialog, c client.Connection) error {
+// awaitConnection waits until the setup of a connection is finished and its account was read, and prints what came of it. before is the
+// latest synchronization before the setup, or nil.
+func (s *settings) awaitConnection(ctx context.Context, service *client.Client, d *dialog, c client.Connection,
+	before *client.ConnectionRun) error {
 	const consequence = "the connection stays, and goes on by itself; `bursar connections show` shows how far it is"
 	if c.RedirectURL != nil {
 		s.describeSetup(c)
@@ -231,7 +297,7 @@ func (s *settings) awaitConnection(ctx context.Context, service *client.Client, 
 		}
 		fmt.Fprintln(s.out, "The setup is finished.")
 	}
-	return interrupted(s.awaitSync(ctx, service, c), consequence)
+	return interrupted(s.awaitSync(ctx, service, c, before), consequence)
 }
 
 // offerToOpen opens a page in the browser of the person at the terminal, who has to agree.
@@ -282,7 +348,7 @@ func (s *settings) awaitSetup(ctx context.Context, service *client.Client, c cli
 			return now, nil
 		case now.Status == "disconnected":
 			return c, errors.New("nobody has finished the setup in time: connect the account again")
-		case a.Status == "failed" && a.Error != nil:
+		case a.Status == "failed" && a.Error != nil: // consent was declined, for example
 			return c, fmt.Errorf("%s\n%s", *a.Error, again)
 		case a.Status != "pending":
 			return c, fmt.Errorf("nobody has finished the setup in time: %s", again)

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +40,7 @@ func (s *settings) connected(c *cobra.Command, r *remote, do func(ctx context.Co
 	if err != nil {
 		return err
 	}
+	s.service = strings.TrimSuffix(r.url, "/")
 	return r.unreachable(plainly(do(c.Context(), service)))
 }
 
@@ -46,14 +50,22 @@ func plainly(err error) error {
 	if !ok {
 		return err
 	}
-	if len(refused.Fields) == 0 {
+	if len(refused.Fields) == 0 || refused.Status == http.StatusConflict { // whose message says what it conflicts with
 		return errors.New(refused.Message)
 	}
 	var all []string
 	for _, f := range refused.Fields {
-		all = append(all, f.Field+" "+f.Message)
+		all = append(all, faultOf(f.Field, f.Message))
 	}
 	return errors.New(strings.Join(all, "\n"))
+}
+
+// faultOf says what is wrong with a field. A message that begins with a capital letter is a sentence of its own.
+func faultOf(name, message string) string {
+	if first, _ := utf8.DecodeRuneInString(message); unicode.IsUpper(first) {
+		return message
+	}
+	return name + " " + message
 }
 
 // connectionNamed returns the connection with an id or a name. Of several with one name, those that are disconnected do not count.
@@ -109,15 +121,23 @@ func (s *settings) listConnections() *cobra.Command {
 				t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 				count := 0
 				for c, err := range service.Connections(ctx, filter) {
+					if err == nil && c.Status == "pending_setup" {
+						c, err = service.Connection(ctx, c.ID) // says how the setup goes, which the list does not
+					}
 					if err != nil {
 						return err
 					}
-					count++
+					if count++; count == 1 {
+						fmt.Fprintln(t, "ID\tPROVIDER\tNAME\tSTATUS\tLOOKED AT\tNEXT TIME\tPROBLEM")
+					}
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.ID, c.Provider, c.Name, c.Status, timeOr(c.LastSyncedAt, "never"),
-						timeOr(c.NextSyncAt, "-"), orDash(c.ErrorMessage))
+						timeOr(c.NextSyncAt, "-"), orDash(problemOf(c)))
 				}
-				if count == 0 {
-					fmt.Fprintln(s.err, "There is no such connection. `bursar connect` makes one.")
+				switch {
+				case count == 0 && len(filter) == 0:
+					fmt.Fprintln(s.err, "There are no connections yet: `bursar connect` makes one.")
+				case count == 0:
+					fmt.Fprintln(s.err, "There is no such connection.")
 				}
 				return t.Flush()
 			})
@@ -128,6 +148,20 @@ func (s *settings) listConnections() *cobra.Command {
 	c.Flags().StringVar(&status, "status", "",
 		"only connections with this status: pending_setup, active, syncing, needs_reauthorization, error or disconnected")
 	return c
+}
+
+// problemOf says in one line what is wrong with a connection, that somebody did not finish or declined its setup included.
+func problemOf(c client.Connection) *string {
+	problem := c.ErrorMessage
+	if a := c.AuthorizationAttempt; problem == nil && c.Status == "pending_setup" && a != nil && a.Status != "pending" {
+		if problem = a.Error; problem == nil {
+			problem = new("the setup is " + a.Status)
+		}
+	}
+	if problem == nil {
+		return nil
+	}
+	return new(strings.ReplaceAll(*problem, "\n", " "))
 }
 
 // timeOr returns a time in UTC, or a word if there is none.
@@ -181,8 +215,8 @@ func (s *settings) describe(c client.Connection) {
 	row("Name", c.Name)
 	row("Provider", c.Provider)
 	row("Status", c.Status)
-	if c.ErrorMessage != nil {
-		row("Problem", *c.ErrorMessage)
+	if problem := problemOf(c); problem != nil {
+		row("Problem", *problem)
 	}
 	if c.ExternalAccountID != nil {
 		row("Account", *c.ExternalAccountID)
@@ -205,7 +239,7 @@ func (s *settings) describe(c client.Connection) {
 	if c.RevocationError != nil {
 		row("Not revoked", *c.RevocationError)
 	}
-	for _, w := range c.Guidance.Warnings {
+	for _, w := range warningsOf(c) {
 		row("Warning", w)
 	}
 	row("Possible now", strings.Join(c.Guidance.AllowedActions, ", "))

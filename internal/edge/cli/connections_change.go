@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ type changeFlags struct {
 	name, classify string
 	every          int
 	credentials    bool
+	wait           bool
 }
 
 func (s *settings) updateConnection() *cobra.Command {
@@ -38,6 +40,7 @@ func (s *settings) updateConnection() *cobra.Command {
 	c.Flags().StringVar(&f.classify, "classify", "", "what happens to new transactions: suggest, draft, post, or none for nothing")
 	c.Flags().IntVar(&f.every, "every", -1, "how often the account is looked at, in minutes: 5 to 10080, or 0 for only on request")
 	c.Flags().BoolVar(&f.credentials, "credentials", false, "ask for all credentials again, or read them line by line from standard input")
+	c.Flags().BoolVar(&f.wait, "wait", false, "after new credentials, wait until the account was read, and show the progress")
 	return c
 }
 
@@ -64,43 +67,96 @@ func (s *settings) change(c *cobra.Command, f *changeFlags, named string) error 
 		if err != nil {
 			return err
 		}
+		var e *entry
 		if entered {
-			if err := s.newCredentials(ctx, c, service, f, found, &u); err != nil {
+			if e, err = s.newCredentials(ctx, c, service, f, found); err != nil {
 				return err
 			}
 		}
-		after, err := service.IfMatch(found.ETag).UpdateConnection(ctx, found.ID, u)
+		before, err := latestRun(ctx, service, found.ID)
+		if err != nil {
+			return err
+		}
+		after, err := sendChanges(ctx, service, found.ID, e, u)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(s.out, "Changed: %s %s (%s)\n", after.ID, after.Name, after.Status)
+		switch {
+		case !entered:
+			return nil
+		case f.wait:
+			return interrupted(s.awaitSync(ctx, service, after, before), "the service goes on reading")
+		}
+		fmt.Fprintf(s.out, "The account is read with them now: `bursar connections show %s` shows what came of it.\n", after.ID)
 		return nil
 	})
 }
 
-// newCredentials adds the fields that the flags name to the changes, and with --credentials all that can be replaced.
-func (s *settings) newCredentials(ctx context.Context, c *cobra.Command, service *client.Client, f *changeFlags, found client.Connection,
-	u *client.UpdateConnection) error {
+// sendChanges changes a connection. What the provider refuses can be entered again on a terminal. A synchronization may change the
+// connection at the same time, so that the etag is read late, and once more if it was too early.
+func sendChanges(ctx context.Context, service *client.Client, id string, e *entry, u client.UpdateConnection) (out client.Connection,
+	err error) {
+	for repeated := false; ; {
+		if e != nil {
+			if err := e.into(false, &u); err != nil {
+				return out, err
+			}
+		}
+		now, err := service.Connection(ctx, id)
+		if err != nil {
+			return out, err
+		}
+		if out, err = service.IfMatch(now.ETag).UpdateConnection(ctx, id, u); err == nil {
+			return out, nil
+		}
+		if said, ok := errors.AsType[*client.Error](err); ok && !repeated &&
+			slices.ContainsFunc(said.Fields, func(f client.Field) bool { return f.Field == "If-Match" }) {
+			repeated = true
+			continue
+		}
+		if e == nil {
+			return out, err
+		}
+		again, failed := e.again(ctx, err)
+		if failed != nil {
+			return out, failed
+		}
+		if !again {
+			return out, err
+		}
+		repeated = false
+	}
+}
+
+// newCredentials returns the fields that the flags name, and with --credentials all that can be replaced.
+func (s *settings) newCredentials(ctx context.Context, c *cobra.Command, service *client.Client, f *changeFlags, found client.Connection) (
+	*entry, error) {
+	if found.AuthMethod == "oauth" {
+		return nil, fmt.Errorf("%s was connected on a page of its provider: `bursar connections reauthorize %s` connects it once more",
+			found.Name, found.ID)
+	}
 	all, err := providersOf(ctx, service)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := providerNamed(all, found.Provider)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e, err := f.entry(c, s.dialog(), p)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	e.consequence = "nothing was changed"
 	for _, field := range p.Fields {
 		if !field.Setup && (e.asked[field.Name] || f.credentials && field.Required && !field.Shown && e.values[field.Name] == "") {
 			if err := e.enter(ctx, field); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return e.into(false, u)
+	return e, nil
 }
 
 func (s *settings) disconnect() *cobra.Command {
@@ -109,8 +165,8 @@ func (s *settings) disconnect() *cobra.Command {
 		Use:   "disconnect CONNECTION",
 		Short: "End a connection and erase its credentials",
 		Long: "End a connection: its credentials are erased, the provider is asked to end the access, and the account is not read any more.\n" +
-			"Transactions and sources stay. A connection that has ended cannot be used again; the account can be connected anew, and goes on\n" +
-			"where it stopped.",
+			"Transactions and sources stay. A connection that has ended cannot be used again, but the account can be connected again with\n" +
+			"`bursar connect`, which then has to use the same source, so that no transaction is added twice: the command is printed.",
 		Example: "  bursar connections disconnect Kraken\n  bursar connections disconnect con_01jd… --yes",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -133,6 +189,7 @@ func (s *settings) disconnect() *cobra.Command {
 				if len(after.RetainedResources) > 0 {
 					fmt.Fprintf(s.out, "What stays: %s\n", strings.Join(after.RetainedResources, ", "))
 				}
+				fmt.Fprintln(s.out, connectAgain(after)+".")
 				if after.RevocationError != nil {
 					fmt.Fprintf(s.err, "The provider did not end the access: %s\nEnd it there yourself.\n", *after.RevocationError)
 				}
@@ -158,17 +215,25 @@ func (s *settings) reauthorize() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
 				found, err := connectionNamed(ctx, service, args[0])
-				if err == nil {
-					found, err = service.Reauthorize(ctx, found.ID, client.ReauthorizeConnection{})
-				}
 				if err != nil {
+					return err
+				}
+				if found.AuthMethod != "oauth" && found.Status != "disconnected" {
+					return fmt.Errorf("%s has no page of its provider to sign in at: `bursar connections update %s --credentials` enters new "+
+						"credentials", found.Name, found.ID)
+				}
+				before, err := latestRun(ctx, service, found.ID)
+				if err != nil {
+					return err
+				}
+				if found, err = service.Reauthorize(ctx, found.ID, client.ReauthorizeConnection{}); err != nil {
 					return err
 				}
 				if noWait {
 					s.describeSetup(found)
 					return nil
 				}
-				return s.awaitConnection(ctx, service, s.dialog(), found)
+				return s.awaitConnection(ctx, service, s.dialog(), found, before)
 			})
 		},
 	}

@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/provider/bitstamp/bitstamptest"
+	"github.com/bursarhq/bursar/internal/provider/providertest"
 )
 
 // typist is somebody at a terminal in which the program runs.
@@ -103,7 +107,7 @@ func TestAPersonAtATerminalIsAskedForEverythingAndSecretsAreNotShown(t *testing.
 	p := atTerminal(t, remote(x.address, x.APIKey), "connect")
 	p.sees("What do you want to connect?")
 	p.types("no such thing")
-	p.sees("Enter a number from 1 to")
+	p.sees(", or a name.")
 	p.types("kraken")
 	p.sees("Query ledger entries")
 	p.sees("API key: ")
@@ -123,13 +127,36 @@ func TestAPersonAtATerminalIsAskedForEverythingAndSecretsAreNotShown(t *testing.
 	if shown := p.screen.text(); strings.Contains(shown, with["api_secret"]) || strings.Contains(shown, "d3Jvbmc=") {
 		t.Errorf("a secret is on the screen:\n%s", shown)
 	}
+	for _, line := range strings.Split(p.screen.text(), "\n") {
+		if strings.Contains(line, "not available") && len([]rune(line)) > 81 {
+			t.Errorf("the line is longer than the terminal: %q", line)
+		}
+	}
+	u := atTerminal(t, remote(x.address, x.APIKey), "connections", "update", "Kraken", "--credentials")
+	u.sees("API key: ")
+	u.types(with["api_key"])
+	u.sees("Private key: ")
+	x.run("", "connections", "update", "Kraken", "--every", "30").mustDo(t) // the connection changes meanwhile
+	u.types("d3Jvbmc=")
+	u.sees("refuses")
+	u.sees("API key: ")
+	u.types(with["api_key"])
+	u.sees("Private key: ")
+	u.types(with["api_secret"])
+	u.sees("Changed: con_")
+	u.sees("bursar connections show con_")
+	if code := u.ends(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
 	q := atTerminal(t, remote(x.address, x.APIKey), "connections", "disconnect", "Kraken")
 	q.sees("for good? [y/N]")
 	q.types("n")
 	if code := q.ends(); code != 1 {
 		t.Errorf("exit %d", code)
 	}
-	x.run("", "connections", "list").mustDo(t).says(t, "active")
+	if r := x.run("", "connections", "list").mustDo(t).says(t, "Kraken"); strings.Contains(r.out, "disconnected") {
+		t.Errorf("%s", r.out)
+	}
 }
 
 func TestCtrlCAtAQuestionEndsTheCommand(t *testing.T) {
@@ -148,3 +175,41 @@ func TestCtrlCAtAQuestionEndsTheCommand(t *testing.T) {
 		t.Errorf("%+v %v", c, err)
 	}
 }
+
+func TestAPersonSaysWhichAccountAKeyIsOf(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	server := bitstamptest.New()
+	providertest.Start(t, server, time.Now)
+	server.Mu.Lock()
+	server.Add(providertest.Movement{At: time.Now().Add(-48 * time.Hour), Kind: providertest.Deposit, Asset: "USD", Amount: "5.25"})
+	server.Mu.Unlock()
+	x.restart(nil, "--provider-url", "bitstamp="+server.URL)
+	with := server.Credentials()
+	x.run(with["api_key"]+"\n"+with["api_secret"]+"\n", "connect", "bitstamp").mustDo(t)
+	x.run("", "connections", "disconnect", "Bitstamp").mustDo(t)
+	for _, typed := range []string{"n", ""} {
+		p := atTerminal(t, remote(x.address, x.APIKey), "connect", "bitstamp")
+		p.sees("Its 1 transaction")
+		p.types(typed)
+		p.sees("API key: ")
+		p.types(with["api_key"])
+		p.sees("ecret: ")
+		p.types(with["api_secret"])
+		p.sees(map[string]string{"n": "1 new transaction", "": "1 known already"}[typed])
+		if code := p.ends(); code != 0 {
+			t.Errorf("exit %d", code)
+		}
+		c, err := x.service.Connection(t.Context(), conID.FindString(p.screen.text()[strings.Index(p.screen.text(), "Connected: "):]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if typed == "n" { // so that only the first one is asked about
+			if _, err := x.service.Disconnect(t.Context(), c.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+var conID = regexp.MustCompile(`con_[0-9a-z]+`)

@@ -27,14 +27,21 @@ func (s *settings) syncConnection() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
 				found, err := connectionNamed(ctx, service, args[0])
-				if err == nil {
-					found, err = service.SyncConnection(ctx, found.ID)
-				}
 				if err != nil {
 					return err
 				}
+				if remedy := remedyOf(found); remedy != "" {
+					return errors.New(remedy)
+				}
+				before, err := latestRun(ctx, service, found.ID)
+				if err != nil {
+					return err
+				}
+				if found, err = service.SyncConnection(ctx, found.ID); err != nil {
+					return err
+				}
 				if wait {
-					return interrupted(s.awaitSync(ctx, service, found), "the service goes on reading")
+					return interrupted(s.awaitSync(ctx, service, found, before), "the service goes on reading")
 				}
 				fmt.Fprintf(s.out, "%s is being read.\n", found.Name)
 				return nil
@@ -54,33 +61,118 @@ func latestRun(ctx context.Context, service *client.Client, id string) (*client.
 	return nil, nil
 }
 
-// awaitSync waits until the account of a connection was read, and prints what came of it.
-func (s *settings) awaitSync(ctx context.Context, service *client.Client, c client.Connection) (err error) {
-	if !slices.Contains(c.Capabilities, "import_transactions") {
-		fmt.Fprintf(s.out, "%s is %s. Nothing is read from it by itself.\n", c.Name, c.Status)
-		return nil
-	}
-	shown, count := time.Now(), s.counter()
-	for c.Status == "syncing" {
-		if err := sleep(ctx, awaitEvery/2); err != nil {
-			return err
-		}
+// patience is how long to wait for the next try of a synchronization that has failed before, which may fail again without a trace.
+const patience = 30 * time.Second
+
+// awaitSync waits until the account of a connection was read, and prints what came of it. before is the latest synchronization at the time
+// of the request, or nil: what is known of it does not count, unless it was under way.
+func (s *settings) awaitSync(ctx context.Context, service *client.Client, c client.Connection, before *client.ConnectionRun) error {
+	began, shown, count, moved := time.Now(), time.Now(), s.counter(), false
+	for {
 		run, err := latestRun(ctx, service, c.ID)
 		if err != nil {
 			return err
 		}
+		if c, err = service.Connection(ctx, c.ID); err != nil {
+			return err
+		}
+		moved = moved || run != nil && before != nil && (run.Read != before.Read || run.ErrorMessage == nil)
+		if isOver(c, run, before, moved, time.Since(began) > patience) {
+			break
+		}
 		if run != nil && run.Status == "running" {
-			count(run.Read, time.Since(shown) > linesEvery)
-			if time.Since(shown) > linesEvery {
+			due := time.Since(shown) > linesEvery
+			if count(run.Read, due); due {
 				shown = time.Now()
 			}
 		}
-		if c, err = service.Connection(ctx, c.ID); err != nil {
+		if err := sleep(ctx, awaitEvery/2); err != nil {
 			return err
 		}
 	}
 	count(-1, false)
 	return s.report(ctx, service, c)
+}
+
+// isOver reports whether a synchronization is over that was requested after an earlier one. moved says whether one that was under way has
+// got on since, and late whether it was waited for long enough.
+func isOver(c client.Connection, run, before *client.ConnectionRun, moved, late bool) bool {
+	same := run != nil && before != nil && run.ID == before.ID
+	switch {
+	case c.Status == "syncing":
+		return false
+	case c.Status == "disconnected" || c.Status == "pending_setup":
+		return true
+	case run == nil || same && before.Status != "running": // the new one has not begun
+		return late
+	case run.Status != "running" || run.ErrorMessage == nil:
+		return run.Status != "running"
+	case c.Status == "error": // it is tried again after a pause
+		return !same || moved || late
+	}
+	return late
+}
+
+// reportLedger prints what was read of a general ledger, and what to do next.
+func (s *settings) reportLedger(ctx context.Context, service *client.Client, c client.Connection) error {
+	n := 0
+	for a, err := range service.GLAccounts(ctx, nil) {
+		if err != nil {
+			return err
+		}
+		if a.ConnectionID == c.ID {
+			n++
+		}
+	}
+	fmt.Fprintf(s.out, "%s: it has %s.\n", c.Name, counted(n, "account"))
+	for _, w := range warningsOf(c) {
+		fmt.Fprintf(s.out, "Warning: %s\n", w)
+	}
+	fmt.Fprintf(s.out, "Nothing is sent there yet: map your ledger accounts to these, then send entries. The guide says how:\n"+
+		"%s/docs/guides/general-ledger\n", s.service)
+	return nil
+}
+
+func importsTransactions(c client.Connection) bool {
+	return slices.Contains(c.Capabilities, "import_transactions")
+}
+
+// remedyOf says which command helps if nothing can be read from a connection until somebody does something. It is empty if that is not so.
+func remedyOf(c client.Connection) string {
+	switch {
+	case c.Status == "needs_reauthorization" && c.AuthMethod != "oauth":
+		return fmt.Sprintf("The provider refuses the credentials: `bursar connections update %s --credentials` enters new ones", c.ID)
+	case c.Status == "needs_reauthorization":
+		return fmt.Sprintf("The provider refuses the access: `bursar connections reauthorize %s` connects the account once more", c.ID)
+	case c.Status == "pending_setup":
+		return fmt.Sprintf("The setup is not finished: `bursar connections reauthorize %s` begins another one", c.ID)
+	}
+	return ""
+}
+
+// warningsOf returns the warnings about a connection, with commands instead of requests, and without what its status says already.
+func warningsOf(c client.Connection) (out []string) {
+	switch c.Status {
+	case "disconnected":
+		return []string{connectAgain(c)}
+	case "needs_reauthorization", "pending_setup":
+		return []string{remedyOf(c)}
+	}
+	for _, w := range c.Guidance.Warnings {
+		if c.ErrorMessage == nil || !strings.Contains(w, *c.ErrorMessage) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// connectAgain says how to connect the account of a connection again that has ended.
+func connectAgain(c client.Connection) string {
+	again := "bursar connect " + c.Provider
+	if c.AuthMethod != "oauth" && len(c.SourceIDs) == 1 {
+		again += " --source " + c.SourceIDs[0]
+	}
+	return "It has ended for good. To connect the account again, and go on where it stopped: `" + again + "`"
 }
 
 // linesEvery is how often progress is printed where there is no terminal.
@@ -111,26 +203,28 @@ func (s *settings) report(ctx context.Context, service *client.Client, c client.
 	if err != nil {
 		return err
 	}
-	if run != nil {
+	if run != nil && importsTransactions(c) {
 		fmt.Fprintf(s.out, "%s: %s.\n", c.Name, counts(*run))
 	}
-	if c.Status != "active" {
-		problem := orDash(c.ErrorMessage)
-		switch c.Status {
-		case "needs_reauthorization":
-			if c.AuthMethod == "oauth" {
-				return fmt.Errorf("%s\n`bursar connections reauthorize %s` connects the account once more", problem, c.ID)
-			}
-			return fmt.Errorf("%s\n`bursar connections update %s --credentials` enters new credentials", problem, c.ID)
-		case "error":
-			return fmt.Errorf("%s\nIt is tried again by itself; `bursar connections show %s` shows how far it is", problem, c.ID)
+	if remedy := remedyOf(c); remedy != "" {
+		if c.ErrorMessage == nil {
+			return errors.New(remedy)
 		}
+		return fmt.Errorf("%s\n%s", *c.ErrorMessage, remedy)
+	}
+	if c.Status == "error" {
+		return fmt.Errorf("%s\nIt is tried again by itself; `bursar connections show %s` shows how far it is", orDash(c.ErrorMessage), c.ID)
+	}
+	if c.Status != "active" && c.Status != "syncing" {
 		return fmt.Errorf("the connection is %s", c.Status)
+	}
+	if !importsTransactions(c) {
+		return s.reportLedger(ctx, service, c)
 	}
 	if err := s.printBalances(ctx, service, c); err != nil {
 		return err
 	}
-	for _, w := range c.Guidance.Warnings {
+	for _, w := range warningsOf(c) {
 		fmt.Fprintf(s.out, "Warning: %s\n", w)
 	}
 	var waiting int64
@@ -145,8 +239,8 @@ func (s *settings) report(ctx context.Context, service *client.Client, c client.
 		}
 	}
 	if waiting > 0 {
-		fmt.Fprintf(s.out, "\n%s to be booked: GET /v1/transactions?status=pending&source_id=%s lists them,\n"+
-			"and POST /v1/classification-runs suggests how.\n", waits(waiting), c.SourceIDs[0])
+		fmt.Fprintf(s.out, "\n%s to be booked. `bursar connections update %s --classify suggest` has new ones get\nsuggestions from now on, "+
+			"and the guide says how to book them: %s/docs/guides/import-a-file\n", waits(waiting), c.ID, s.service)
 	}
 	next := "It is read again on request only: `bursar connections sync`."
 	if c.SyncEveryMinutes > 0 {
@@ -210,11 +304,21 @@ func (s *settings) listRuns() *cobra.Command {
 					if run.FinishedAt != nil {
 						took = run.FinishedAt.Sub(run.StartedAt).Round(time.Millisecond).String()
 					}
-					text := counts(run)
+					var result []string
+					if importsTransactions(found) {
+						result = append(result, counts(run))
+					}
 					if run.ErrorMessage != nil {
-						text += ": " + strings.ReplaceAll(*run.ErrorMessage, "\n", " ")
+						result = append(result, strings.ReplaceAll(*run.ErrorMessage, "\n", " "))
+					}
+					text := strings.Join(result, ": ")
+					if n == 1 {
+						fmt.Fprintln(t, "BEGAN\tTOOK\tCAUSE\tSTATUS\tRESULT")
 					}
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", run.StartedAt.UTC().Format(minutes), took, run.Cause, run.Status, text)
+				}
+				if n == 0 {
+					fmt.Fprintln(s.err, "It was not read yet.")
 				}
 				return t.Flush()
 			})

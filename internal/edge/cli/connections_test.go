@@ -95,29 +95,32 @@ func TestAnAccountIsConnectedFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		x := withExchange(t, c)
-		x.run("", "connections", "list").mustDo(t)
+		if r := x.run("", "connections", "list").mustDo(t); !strings.Contains(r.err, "There are no connections yet: `bursar connect`") {
+			t.Errorf("%s", r.err)
+		}
 		r := x.run(x.secrets(), "connect", "kraken", "--name", "Main account", "--every", "0").mustDo(t)
 		r.says(t, "Connected: con_", "Main account: 30 records read, 30 new transactions.", "At the provider", "EUR", "472.50",
 			"30 transactions wait to be booked", "It is read again on request only")
 		if !strings.Contains(r.err, "Query ledger entries") {
 			t.Errorf("it does not say how to create a key:\n%s", r.err)
 		}
-		x.run("", "connections", "list").mustDo(t).says(t, "kraken", "Main account", "active")
+		x.run("", "connections", "list").mustDo(t).says(t, "PROVIDER", "kraken", "Main account", "active")
 		x.run("", "connections", "list", "--status", "error").mustDo(t)
 		x.run("", "connections", "show", "main account").mustDo(t).says(t, "on request", "472.50", "disconnect, edit, sync")
 
 		x.deposit(time.Now().Add(-time.Minute), "7.5")
 		x.run("", "connections", "sync", "Main account", "--wait").mustDo(t).says(t, "1 new transaction", "480.00", "31 transactions wait")
 		x.run("", "connections", "sync", "Main account").mustDo(t).says(t, "is being read")
-		x.run("", "connections", "runs", "Main account").mustDo(t).says(t, "setup", "request", "completed", "30 new transactions")
+		x.run("", "connections", "runs", "Main account").mustDo(t).says(t, "BEGAN", "setup", "request", "completed", "30 new transactions")
 
 		x.run("", "connections", "update", "Main account", "--name", "Kraken", "--every", "30", "--classify", "suggest").mustDo(t).
 			says(t, "Changed: con_")
 		x.run(x.secrets(), "connections", "update", "Kraken", "--credentials").mustDo(t)
 		x.run("", "connections", "show", "Kraken").mustDo(t).says(t, "get suggestions")
 		x.run("", "connections", "update", "Kraken", "--classify", "none").mustDo(t)
-		x.run("", "connections", "reauthorize", "Kraken").mustFail(t, 1, "send new credentials")
-		x.run("", "connections", "disconnect", "Kraken").mustDo(t).says(t, "Disconnected: con_", "transactions, source")
+		x.run("", "connections", "reauthorize", "Kraken").mustFail(t, 1, "bursar connections update con_", "--credentials")
+		x.run("", "connections", "disconnect", "Kraken").mustDo(t).says(t, "Disconnected: con_", "transactions, source",
+			"bursar connect kraken --source src_")
 		x.run("", "connections", "sync", "Kraken").mustFail(t, 1, "is disconnected, which is final")
 
 		// Connected again, it goes on with the source that it had.
@@ -136,7 +139,7 @@ func TestSecretsComeFromFilesAndLinesAndNeverFromArguments(t *testing.T) {
 	key := "--field=api_key=" + with["api_key"]
 	x.run("", "connect", "kraken", key, "--field", "api_secret=abc").mustFail(t, 2, "others on this machine can read the arguments",
 		"--field-file api_secret=FILE")
-	x.run("", "connect", "kraken", key).mustFail(t, 1, "the Private key is missing", "--field api_secret=…")
+	x.run("", "connect", "kraken", key).mustFail(t, 1, "the Private key is missing", "--field api_secret=-")
 	x.run("", "connect", "kraken", "--field", "nonsense=1").mustFail(t, 2, `Kraken has no field "nonsense": choose from api_key, api_secret`)
 	x.run("", "connect", "kraken", key, key).mustFail(t, 2, "api_key is given more than once")
 	x.run("", "connect", "kraken", "--field", "api_key").mustFail(t, 2, "must be the name of a field and its value")
@@ -150,7 +153,7 @@ func TestSecretsComeFromFilesAndLinesAndNeverFromArguments(t *testing.T) {
 		mustFail(t, 1, `there is no legal entity "Globex"`, x.LegalEntityID)
 	x.run("", "connect", "kraken", key, "--field-file", "api_secret="+file, "--every", "1").mustFail(t, 1, "sync_every_minutes")
 	wrong := strings.Replace(with["api_key"], with["api_key"][:4], "zzzz", 1)
-	x.run(with["api_secret"]+"\n", "connect", "kraken", "--field", "api_key="+wrong, "--field", "api_secret=-").mustFail(t, 1, "api_key")
+	x.run(with["api_secret"]+"\n", "connect", "kraken", "--field", "api_key="+wrong, "--field", "api_secret=-").mustFail(t, 1, "refuses")
 	for one, err := range x.service.Connections(t.Context(), nil) {
 		t.Errorf("%+v %v", one, err)
 	}
@@ -168,8 +171,15 @@ func TestARevokedKeySaysWhatToDo(t *testing.T) {
 	x.kraken.Revoke(true)
 	x.run("", "connections", "sync", "Kraken", "--wait").mustFail(t, 1, "refuses", "bursar connections update con_", "--credentials")
 	x.run("", "connections", "list").mustDo(t).says(t, "needs_reauthorization")
+	x.run("", "connections", "sync", "Kraken").mustFail(t, 1, "bursar connections update con_")
+	r := x.run("", "connections", "show", "Kraken").mustDo(t).says(t, "bursar connections update con_", "disconnect")
+	if strings.Contains(r.out, "PATCH") || strings.Contains(r.out, "reauthorize") {
+		t.Errorf("it does not say what to do in a terminal:\n%s", r.out)
+	}
 	x.kraken.Revoke(false)
-	x.run(x.secrets(), "connections", "update", "Kraken", "--credentials").mustDo(t).says(t, "syncing")
+	x.deposit(time.Now().Add(-time.Minute), "7.5")
+	x.run(x.secrets(), "connections", "update", "Kraken", "--credentials", "--wait").mustDo(t).says(t, "1 new transaction", "480.00")
+	x.run(x.secrets(), "connect", "kraken").mustFail(t, 1, "Kraken", "is connected to this account already")
 }
 
 func TestProvidersAreListedByKindWithWhatEachNeeds(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -97,8 +98,13 @@ type option struct{ value, title, note string }
 
 // choose lets a person choose by number or by value.
 func (d *dialog) choose(ctx context.Context, question string, options []option) (string, error) {
+	titles, width := 0, d.width()
+	for _, o := range options {
+		titles = max(titles, utf8.RuneCountInString(o.title))
+	}
 	for n, o := range options {
-		fmt.Fprintf(d.out, "  %2d  %s%s\n", n+1, o.title, o.note)
+		line := fmt.Sprintf("  %2d  %s%s", n+1, o.title, strings.Repeat(" ", titles-utf8.RuneCountInString(o.title)))
+		fmt.Fprintln(d.out, strings.TrimRight(line+wrapped(o.note, width, utf8.RuneCountInString(line)), " "))
 	}
 	for {
 		text, err := d.ask(ctx, question, false)
@@ -113,8 +119,44 @@ func (d *dialog) choose(ctx context.Context, question string, options []option) 
 				return o.value, nil
 			}
 		}
-		fmt.Fprintf(d.out, "Enter a number from 1 to %d.\n", len(options))
+		fmt.Fprintf(d.out, "Enter a number from 1 to %d, or a name.\n", len(options))
 	}
+}
+
+// widthDefault is how many columns a terminal has that does not tell.
+const widthDefault = 80
+
+// width returns how many columns the terminal has.
+func (d *dialog) width() int {
+	if f, ok := d.out.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return widthDefault
+}
+
+// wrapped breaks a note that begins in a column into lines, which are indented to where it begins.
+func wrapped(note string, width, column int) string {
+	text := strings.TrimLeft(note, " ")
+	column += len(note) - len(text)
+	var out strings.Builder
+	out.WriteString(note[:len(note)-len(text)])
+	at := column
+	for n, word := range strings.Fields(text) {
+		long := utf8.RuneCountInString(word)
+		switch {
+		case n > 0 && at+1+long > width:
+			out.WriteString("\n" + strings.Repeat(" ", column))
+			at = column
+		case n > 0:
+			out.WriteString(" ")
+			at++
+		}
+		out.WriteString(word)
+		at += long
+	}
+	return out.String()
 }
 
 // secretFileMax bounds a file with a secret.

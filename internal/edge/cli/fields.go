@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -28,11 +29,13 @@ type entry struct {
 	provider client.Provider
 	asked    map[string]bool   // fields that are to be asked for
 	values   map[string]string // by field
+
+	consequence string // of an interruption
 }
 
 // entry returns what the flags say about the fields of a provider.
 func (f *fieldFlags) entry(c *cobra.Command, d *dialog, p client.Provider) (*entry, error) {
-	e := &entry{dialog: d, provider: p, asked: map[string]bool{}, values: map[string]string{}}
+	e := &entry{dialog: d, provider: p, asked: map[string]bool{}, values: map[string]string{}, consequence: "nothing was connected"}
 	for n, text := range append(slices.Clone(f.texts), f.files...) {
 		flag, fromFile := "--field", n >= len(f.texts)
 		if fromFile {
@@ -105,10 +108,14 @@ func (e *entry) enter(ctx context.Context, f client.ProviderField) error {
 		text, err := e.answer(ctx, f, question+": ")
 		switch {
 		case errors.Is(err, errNoAnswer):
-			return fmt.Errorf("the %s is missing: %s needs it; give it with --field %s=…, with --field-file %[3]s=FILE, or as a line of standard "+
-				"input", f.Title, e.provider.Title, f.Name)
+			value := "…"
+			if f.Secret {
+				value = standard
+			}
+			return fmt.Errorf("the %s is missing: %s needs it; give it with --field %s=%s, with --field-file %[3]s=FILE, or as a line of "+
+				"standard input", f.Title, e.provider.Title, f.Name, value)
 		case err != nil:
-			return interrupted(err, "nothing was connected")
+			return interrupted(err, e.consequence)
 		case text != "":
 			e.values[f.Name] = text
 			return nil
@@ -143,7 +150,11 @@ func (e *entry) again(ctx context.Context, refused error) (bool, error) {
 		if at < 0 || f.Setup {
 			continue
 		}
-		fmt.Fprintf(e.out, "\nThe %s %s.\n", f.Title, strings.TrimSuffix(said.Fields[at].Message, "."))
+		text := faultOf("The "+f.Title, said.Fields[at].Message)
+		if said.Status == http.StatusConflict {
+			text = said.Message
+		}
+		fmt.Fprintf(e.out, "\n%s.\n", strings.TrimSuffix(text, "."))
 		some = true
 		delete(e.values, f.Name)
 		if err := e.enter(ctx, f); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,10 +56,58 @@ func (s *settings) existingKey(c *cobra.Command, kms string) (*seal.Key, error) 
 	if err != nil {
 		return nil, &usageError{err, c.CommandPath()}
 	}
-	if _, err := os.Stat(filepath.Join(s.data, seal.File)); err != nil && os.Getenv("BURSAR_SECRET_KEY") == "" {
-		return nil, fmt.Errorf("there is no key in %s: it is created when something is encrypted first; set its folder with --data", s.data)
+	path := filepath.Join(s.data, seal.File)
+	if _, err := os.Stat(path); err == nil || os.Getenv("BURSAR_SECRET_KEY") != "" {
+		return k, nil
 	}
-	return k, nil
+	lost := 0
+	err = s.reading(c.Context(), func(a *app.App) (err error) {
+		lost, err = unreadable(c.Context(), a, nil)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case lost > 0:
+		return nil, fmt.Errorf("%s sealed in the database and cannot be read, because the file %s is missing: restore it from where its "+
+			"copy is, or set its folder with --data", are(lost), path)
+	}
+	return nil, fmt.Errorf("there is no key in %s: it is created when something is encrypted first; set its folder with --data", s.data)
+}
+
+// unreadable returns how many values are sealed under other keys than these.
+func unreadable(ctx context.Context, a *app.App, keys []seal.KeyID) (lost int, err error) {
+	counts, err := a.CountSealed(ctx)
+	for _, c := range counts {
+		for id, n := range c.ByKey {
+			if !slices.Contains(keys, id) {
+				lost += n
+			}
+		}
+	}
+	return lost, err
+}
+
+// warnOfLostKey logs that there are sealed values that cannot be read.
+func (s *settings) warnOfLostKey(ctx context.Context, a *app.App, k *seal.Key, log *slog.Logger) {
+	path := filepath.Join(s.data, seal.File)
+	var keys []seal.KeyID
+	if _, err := os.Stat(path); err == nil || os.Getenv("BURSAR_SECRET_KEY") != "" {
+		state, err := k.State()
+		if err != nil {
+			log.Error("the key that encrypts credentials cannot be read", "error", err)
+			return
+		}
+		keys = state.Keys
+	}
+	lost, err := unreadable(ctx, a, keys)
+	if err != nil {
+		log.Warn("whether all sealed values can be read was not checked", "error", err)
+	}
+	if lost > 0 {
+		log.Error("values are sealed under a key that this service does not have, such as credentials of connections: restore the file of the "+
+			"key, or enter them again", "values", lost, "file", path)
+	}
 }
 
 func (s *settings) secretsStatus() *cobra.Command {
@@ -150,6 +199,7 @@ func (s *settings) printSecrets(ctx context.Context, a *app.App, k *seal.Key) er
 func (s *settings) rotateSecrets() *cobra.Command {
 	var kms string
 	var r app.Rotation
+	force := false
 	c := &cobra.Command{
 		Use:   "rotate",
 		Short: "Replace the key that encrypts credentials",
@@ -158,6 +208,7 @@ func (s *settings) rotateSecrets() *cobra.Command {
 			"run it again: it continues. With --kms-uri, a file in clear is encrypted by the KMS first.\n\n" +
 			"If several nodes have copies of the file, run it with --add-only, copy the file to all nodes, run it again without, and copy the\n" +
 			"file once more.\n\n" +
+			"If values cannot be read because their key is missing, nothing is rotated without --force, which gives them up.\n\n" +
 			"Backups from before can be read only with the former key: keep a copy of the file with them.",
 		Example: "  bursar secrets rotate\n  bursar secrets rotate --add-only\n" +
 			"  bursar secrets rotate --kms-uri hcvault://vault.example.com:8200/transit/keys/bursar",
@@ -176,14 +227,45 @@ func (s *settings) rotateSecrets() *cobra.Command {
 			}
 			defer unlock()
 			r.Progress = func(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }
-			return s.reading(c.Context(), func(a *app.App) error { return s.rotate(c.Context(), a, k, kms != "", r) })
+			return s.reading(c.Context(), func(a *app.App) error {
+				if err := s.requireReadable(c.Context(), a, k, force); err != nil {
+					return err
+				}
+				return s.rotate(c.Context(), a, k, kms != "", r)
+			})
 		},
 	}
 	text(c.Flags(), &kms, "kms-uri", "BURSAR_KMS_URI", "", kmsUsage)
+	c.Flags().BoolVar(&force, "force", false, "rotate although there are values that cannot be read, because their key is lost")
 	c.Flags().BoolVar(&r.AddOnly, "add-only", false, "only add a key, which does not seal yet")
 	c.Flags().DurationVar(&r.Settle, "settle", time.Minute,
 		"how long to wait before the former key is removed, for requests that have used it and are not finished")
 	return c
+}
+
+// requireReadable returns an error if values are sealed under a key that is missing, unless they are given up.
+func (s *settings) requireReadable(ctx context.Context, a *app.App, k *seal.Key, force bool) error {
+	state, err := k.State()
+	if err != nil {
+		return err
+	}
+	lost, err := unreadable(ctx, a, state.Keys)
+	switch {
+	case err != nil || lost == 0:
+		return err
+	case force:
+		fmt.Fprintf(s.err, "%s sealed under a key that is missing, and stay unreadable.\n", are(lost))
+		return nil
+	}
+	return fmt.Errorf("%s sealed under a key that is not in the keyset and cannot be read: restore the key first, or give them up with "+
+		"--force", are(lost))
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "1 value is"
+	}
+	return counted(n, "value") + " are"
 }
 
 func (s *settings) rotate(ctx context.Context, a *app.App, k *seal.Key, protect bool, r app.Rotation) error {
@@ -194,6 +276,10 @@ func (s *settings) rotate(ctx context.Context, a *app.App, k *seal.Key, protect 
 			return err
 		}
 		fmt.Fprintf(s.out, "%s is encrypted by the KMS now. Start the service with the same --kms-uri.\n", state.Path)
+	}
+	if !r.AddOnly {
+		fmt.Fprintln(s.err, "The former key is removed at the end, and backups from before can be read only with it: keep a copy of its file "+
+			"with them.")
 	}
 	done, err := a.Rotate(ctx, k, r)
 	if err != nil {

@@ -57,7 +57,10 @@ func TestTheKeyIsRotatedWhileTheServiceRunsAndThenKeptByVault(t *testing.T) {
 		x.keys(nil, "rotate", "--add-only").mustDo(t).says(t, "Added the key", "--add-only")
 		x.keys(nil, "rotate", "--add-only").mustDo(t).says(t, "is there already")
 		x.keys(nil, "status").mustDo(t).says(t, "opens", "A rotation is not finished")
-		x.keys(nil, "rotate", "--settle", "10ms").mustDo(t).says(t, "1 value was sealed under it again", "The former key is removed")
+		r := x.keys(nil, "rotate", "--settle", "10ms").mustDo(t).says(t, "1 value was sealed under it again", "The former key is removed")
+		if said := strings.Index(r.err, "keep a copy of its file"); said < 0 || said > strings.Index(r.err, "seals from now on") {
+			t.Errorf("it does not say before that backups need the former key:\n%s", r.err)
+		}
 		if r := x.keys(nil, "status").mustDo(t); strings.Contains(r.out, "opens") || strings.Contains(r.out, "A rotation") {
 			t.Errorf("%s", r.out)
 		}

@@ -314,7 +314,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 		}
 	})
 	wg.Go(func() {
-		if err := s.work(ctx, a, log, func() { srv.ready(listener, log) }); err != nil {
+		if err := s.work(ctx, a, log, func() { s.warnOfLostKey(ctx, a, access.Secrets, log); srv.ready(listener, log) }); err != nil {
 			cancel(err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/seal"
 )
 
 func (s *settings) migrate() *cobra.Command {
@@ -65,6 +67,8 @@ func (s *settings) backup() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(s.out, "Wrote %s, %d KiB.\n", args[0], (info.Size()+1023)/1024)
+			fmt.Fprintf(s.out, "Keep a copy of %s too, and access to the KMS if that encrypts it: without the key,\n"+
+				"credentials in the backup cannot be read.\n", filepath.Join(s.data, seal.File))
 			return nil
 		},
 	}

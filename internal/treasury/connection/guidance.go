@@ -36,7 +36,10 @@ func (c Connection) Guide() Guidance {
 		g.warn("somebody has to open the setup_url and sign in at %s; reauthorize the connection for a new page", c.title)
 		return g
 	case Unauthorized:
-		g.Allowed = append(g.Allowed, "edit", "reauthorize", "disconnect")
+		g.Allowed = append(g.Allowed, "edit", "disconnect")
+		if c.AuthMethod == byOAuth {
+			g.Allowed = []string{"edit", "reauthorize", "disconnect"}
+		}
 		g.warn("%s refuses the credentials: %s", c.title, c.remedy())
 		return g
 	case Failed:
