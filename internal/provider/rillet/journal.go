@@ -27,7 +27,7 @@ type entry struct {
 	Updated    string `json:"updated_at,omitempty"`
 }
 
-// item is a line of a journal entry. Requests state the code of its account, and answers the id as well.
+// item is a line of a journal entry. Requests state the code of its account, and answers the id as well, if Rillet knows it.
 type item struct {
 	AccountID   string       `json:"account_id,omitempty"`
 	Code        string       `json:"account_code"`
@@ -68,7 +68,7 @@ func (c Connector) Push(ctx context.Context, s *provider.Session, j provider.Jou
 		Send: func(attempt int) provider.Call {
 			return call(s, http.MethodPost, "/journal-entries", nil, body, fmt.Sprintf("%s-%d", j.Key, attempt), &stored)
 		},
-		Read: func([]byte) (provider.Posted, error) { return posted(stored) },
+		Read: func([]byte) (provider.Posted, error) { return posted(ctx, s, stored) },
 		Get:  func(ctx context.Context, id string) (provider.Posted, error) { return c.Get(ctx, s, id) },
 	})
 	return p, provider.Refused(ctx, c, s, j, err)
@@ -151,7 +151,7 @@ func find(ctx context.Context, s *provider.Session, key string, filter url.Value
 		}
 		for _, e := range page.Entries {
 			if _, found := provider.Unmark(e.Name); found == key {
-				return posted(e)
+				return posted(ctx, s, e)
 			}
 		}
 		if page.Pagination.Next == "" {
@@ -183,21 +183,24 @@ func (Connector) Get(ctx context.Context, s *provider.Session, id string) (provi
 	if err := do(ctx, s, http.MethodGet, "/journal-entries/"+url.PathEscape(id), nil, nil, "", &e); err != nil {
 		return provider.Posted{}, err
 	}
-	return posted(e)
+	return posted(ctx, s, e)
 }
 
 // posted returns a journal entry in our terms.
-func posted(e entry) (provider.Posted, error) {
+func posted(ctx context.Context, s *provider.Session, e entry) (provider.Posted, error) {
 	out := provider.Posted{ID: e.ID, Version: e.Updated, Journal: provider.Journal{Date: e.Date, Currency: e.Currency}}
 	out.Journal.Memo, out.Journal.Key = provider.Unmark(e.Name)
 	if e.ID == "" || e.Date == "" || len(e.Items) == 0 {
 		return provider.Posted{}, provider.Nonsense(title, errors.New("a journal entry is incomplete"))
 	}
-	for _, one := range e.Items {
+	if err := identify(ctx, s, e.Items); err != nil {
+		return provider.Posted{}, err
+	}
+	for n, one := range e.Items {
 		var value provider.Exact
 		if err := value.UnmarshalJSON([]byte(strconv.Quote(one.Amount.Amount))); err != nil || !value.Stated ||
 			one.Side != debit && one.Side != credit || one.AccountID == "" {
-			return provider.Posted{}, provider.Nonsense(title, errors.New("an item of a journal entry is incomplete"))
+			return provider.Posted{}, provider.Nonsense(title, fmt.Errorf("item %d of a journal entry has no account, side or amount", n+1))
 		}
 		line := provider.JournalLine{Account: one.AccountID, Debit: one.Side == debit, Amount: value.Amount, Memo: one.Description}
 		for _, f := range one.Fields {
@@ -209,6 +212,24 @@ func posted(e entry) (provider.Posted, error) {
 		out.Journal.Lines = append(out.Journal.Lines, line)
 	}
 	return out, nil
+}
+
+// identify adds the ids of accounts to items that state only their codes.
+func identify(ctx context.Context, s *provider.Session, items []item) error {
+	if !slices.ContainsFunc(items, func(i item) bool { return i.AccountID == "" && i.Code != "" }) {
+		return nil
+	}
+	all, err := accounts(ctx, s)
+	if err != nil {
+		return err
+	}
+	for n, one := range items {
+		at := slices.IndexFunc(all, func(a provider.LedgerAccount) bool { return a.Code == one.Code })
+		if one.AccountID == "" && one.Code != "" && at >= 0 {
+			items[n].AccountID = all[at].ID
+		}
+	}
+	return nil
 }
 
 // Remove deletes a journal entry, which Rillet permits until its period is closed.

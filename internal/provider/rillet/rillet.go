@@ -199,10 +199,14 @@ func accounts(ctx context.Context, s *provider.Session) (out []provider.LedgerAc
 		return nil, err
 	}
 	for _, a := range got.Accounts {
-		if a.ID == "" || a.Code == "" {
-			return nil, provider.Nonsense(title, errors.New("an account without an id or a code"))
+		if a.ID == "" {
+			return nil, provider.Nonsense(title, errors.New("an account without an id"))
 		}
-		out = append(out, provider.LedgerAccount{ID: a.ID, Code: a.Code, Name: a.Name, Type: kinds[a.Type], Active: a.Status == "ACTIVE"})
+		one := provider.LedgerAccount{ID: a.ID, Code: a.Code, Name: a.Name, Type: kinds[a.Type], Active: a.Status == "ACTIVE"}
+		if a.Code == "" {
+			one.Refuses = "it has no code, by which journals name accounts at Rillet"
+		}
+		out = append(out, one)
 	}
 	return out, nil
 }

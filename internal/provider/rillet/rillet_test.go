@@ -17,3 +17,9 @@ func TestItConformsWithBooksInYen(t *testing.T) {
 	t.Parallel()
 	ledgertest.Conforms(t, ledgertest.Suite{Connector: rillet.Connector{}, Fake: func() ledgertest.Fake { return rillettest.New("JPY") }})
 }
+
+func TestItConformsIfRilletStatesNoMoreThanItHasTo(t *testing.T) {
+	t.Parallel()
+	fake := func() ledgertest.Fake { return rillettest.NewSparse("USD") }
+	ledgertest.Conforms(t, ledgertest.Suite{Connector: rillet.Connector{}, Fake: fake})
+}

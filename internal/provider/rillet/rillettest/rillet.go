@@ -24,7 +24,8 @@ const (
 type Server struct {
 	providertest.Server
 
-	books ledgertest.Books
+	books  ledgertest.Books
+	sparse bool
 }
 
 // New returns a fake whose books have a currency, and no journals.
@@ -37,6 +38,15 @@ func New(currency string) *Server {
 			{ID: field(2), Name: "Project", Values: []provider.DimensionValue{{ID: value(3), Name: "Alpha", Active: true}}},
 		},
 	}}}
+}
+
+// NewSparse returns a fake that leaves out what Rillet need not state: the code of an account, and the ids of the accounts of items.
+func NewSparse(currency string) *Server {
+	s := New(currency)
+	s.sparse = true
+	s.books.Accounts = append(s.books.Accounts, provider.LedgerAccount{ID: ledgertest.UUID(1)(99), Name: "Uncoded", Type: "Asset",
+		Active: true, Refuses: "it has no code, by which journals name accounts at Rillet"})
+	return s
 }
 
 // Credentials returns what the account is accessed with.
@@ -96,7 +106,11 @@ func (s *Server) accounts(w http.ResponseWriter) {
 		if a.Active {
 			status = "ACTIVE"
 		}
-		out = append(out, object{"id": a.ID, "code": a.Code, "name": a.Name, "type": types[a.Type], "subtype": "Other", "status": status,
+		var code *string
+		if a.Code != "" {
+			code = &a.Code
+		}
+		out = append(out, object{"id": a.ID, "code": code, "name": a.Name, "type": types[a.Type], "subtype": "Other", "status": status,
 			"intercompany": false, "updated_at": "2026-01-01T00:00:00Z"})
 	}
 	ledgertest.JSON(w, http.StatusOK, object{"accounts": out})
@@ -152,6 +166,9 @@ func (s *Server) show(e *ledgertest.Entry) object {
 		}
 		one := object{"id": ledgertest.UUID(5)(i), "account_id": l.Account, "account_code": s.books.Accounts[at].Code, "side": "CREDIT",
 			"amount": object{"amount": l.Amount.Fixed(e.Currency), "currency": e.Currency}, "fields": fields}
+		if s.sparse {
+			delete(one, "account_id")
+		}
 		if l.Debit {
 			one["side"] = "DEBIT"
 		}
