@@ -78,7 +78,8 @@ func sendable(t *testing.T, service *client.Client, ledger *rillettest.Server) (
 			t.Fatal(err)
 		}
 	}
-	connection, err := service.CreateConnection(t.Context(), client.CreateConnection{Provider: "rillet", APIKey: ledger.Credentials()["api_key"]})
+	connection, err := service.CreateConnection(t.Context(), client.CreateConnection{Provider: "rillet",
+		APIKey: ledger.Credentials()["api_key"]})
 	must(err)
 	eventually(t, "the accounts are read", func(ctx context.Context) error {
 		got, err := service.Connection(ctx, connection.ID)
