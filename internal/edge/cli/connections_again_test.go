@@ -91,6 +91,23 @@ func TestAnAccountThatIsNotToldGoesOnWithItsSource(t *testing.T) {
 	x.run(secrets, "connect", "bitstamp", "--new-source").mustDo(t).says(t, "1 new transaction")
 }
 
+func TestNewCredentialsAreStoredAlthoughTheConnectionChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	x.run(x.secrets(), "connect", "kraken", "--every", "0").mustDo(t)
+	c, err := x.connection(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.kraken.BeforeRequest(1, func() { // the key is being checked
+		name := "Renamed"
+		if _, err := x.service.UpdateConnection(t.Context(), c.ID, client.UpdateConnection{Name: &name}); err != nil {
+			t.Error(err)
+		}
+	})
+	x.run(x.secrets(), "connections", "update", "Kraken", "--credentials").mustDo(t).says(t, "Renamed")
+}
+
 func TestASetupThatWasDeclinedIsShown(t *testing.T) {
 	t.Parallel()
 	x := withExchange(t, dbtest.SQLite(t))
