@@ -34,13 +34,11 @@ type item struct {
 // outcome is what came of an item.
 type outcome struct {
 	item
-	posted      Posted
-	found       []Difference
-	unstrayed   bool // the strays are gone
-	removed     bool // what stood there is gone
-	unsure      bool // the push was refused, and nobody knows whether the journal is there all the same
-	err         error
-	attemptedAt time.Time
+	posted    Posted
+	unstrayed bool // the strays are gone
+	removed   bool // what stood there is gone
+	unsure    bool // the push was refused, and nobody knows whether the journal is there all the same
+	err       error
 }
 
 // send executes the attempts that were planned, several at a time. The first failure that is not due to an entry ends it, when the requests

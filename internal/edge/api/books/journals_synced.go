@@ -23,16 +23,16 @@ func (h handlers) withSynced(ctx context.Context, all []journal.Guided) error {
 }
 
 // showSynced shows what general ledgers have of an entry. A key that does not see all of the entry sees nothing of it.
-func (v *JournalEntry) showSynced(e journal.Entry) {
-	s := e.Synced
-	if s == nil || e.Partial {
+func (e *JournalEntry) showSynced(of journal.Entry) {
+	s := of.Synced
+	if s == nil || of.Partial {
 		return
 	}
-	v.SyncDate, v.LastSyncedAt, v.LastUnsyncedAt = wire.TimestampOrNull(s.FirstAt), wire.TimestampOrNull(s.LastAt),
+	e.SyncDate, e.LastSyncedAt, e.LastUnsyncedAt = wire.TimestampOrNull(s.FirstAt), wire.TimestampOrNull(s.LastAt),
 		wire.TimestampOrNull(s.RemovedAt)
-	v.IsSync = s.Present
+	e.IsSync = s.Present
 	if a := s.Attempt; a != nil {
-		v.LatestSync.Value = &GLSyncAttempt{ID: a.ID, Status: a.Status, Provider: a.Provider, ExternalID: db.OrNull(a.ExternalID),
+		e.LatestSync.Value = &GLSyncAttempt{ID: a.ID, Status: a.Status, Provider: a.Provider, ExternalID: db.OrNull(a.ExternalID),
 			AttemptedAt: wire.Timestamp(a.At), Error: db.OrNull(a.Error)}
 	}
 }

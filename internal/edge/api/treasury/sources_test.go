@@ -33,26 +33,6 @@ func tell(t *testing.T, n *apitest.Tenant, sourceID string) {
 	}
 }
 
-// addAccounts creates accounts of one sign-in at a bank.
-func addAccounts(t *testing.T, n *apitest.Tenant, names ...string) (ids []string) {
-	t.Helper()
-	err := n.Service().App.DB.Write(t.Context(), n.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-		for _, name := range names {
-			s, err := source.AddAccount(ctx, tx, source.ItemParams{Provider: "plaid", ExternalID: "item"},
-				source.AccountParams{Type: source.Bank, Name: name, ExternalID: name, LegalEntityID: n.LegalEntity.ID})
-			if err != nil {
-				return err
-			}
-			ids = append(ids, s.ID)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ids
-}
-
 func TestASourceIsCreatedFoundChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
