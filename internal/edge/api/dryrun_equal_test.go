@@ -19,7 +19,7 @@ var otherAnswers = map[string]string{
 	"POST /v1/imports":               "the import has not run when it is answered, and the dry run shows what it would read",
 	"POST /v1/classification-runs":   "a dry run is a run, whose record and results are stored",
 	"POST /v1/cash-application-runs": "a dry run is a run, whose record and results are stored",
-	"POST /v1/gl-sync-runs":          "a dry run is a run, whose record and results are stored",
+	"POST /v1/gl-sync-runs":          "a dry run is a run, whose record and results are stored, and there is one run at a time",
 	"POST /v1/gl-mappings/accept":    "the mappings of a dry run have no time at which they were made",
 	"POST /v1/invoices/import":       "the invoices of a dry run have no ids",
 }
@@ -110,7 +110,8 @@ func TestSoakEveryDryRunAnswersAsTheOperationThenDoesAndChangesNothing(t *testin
 				}
 				real := s.Send(t, form.with([]any{"dry_run"}, false).request(r, n.Key))
 				tested.Add(1)
-				if otherAnswers[r.String()] != "" && dry.Status < 300 && real.Status < 300 {
+				underWay := real.Status == http.StatusConflict && strings.HasSuffix(r.Path, "gl-sync-runs") // the dry run is
+				if otherAnswers[r.String()] != "" && dry.Status < 300 && (real.Status < 300 || underWay) {
 					return
 				}
 				x, y := comparableAnswer(t, dry, req.Path+req.Body), comparableAnswer(t, real, req.Path+req.Body)
