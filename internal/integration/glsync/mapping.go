@@ -30,11 +30,19 @@ const (
 // MappingStatuses lists the states.
 var MappingStatuses = []MappingStatus{Mapped, Unmapped, Unusable}
 
-// Events lists the types of events about mappings.
-var mappingEvents = []string{"gl_mapping.created", "gl_mapping.updated", "gl_mapping.deleted"}
+// accountMapping and tagsMapping are how mappings are called in the audit log and in events.
+const (
+	accountMapping = "gl_mapping"
+	tagsMapping    = "gl_tag_mapping"
+)
+
+// eventsOf returns the types of events about records of a type.
+func eventsOf(resourceType string) []string {
+	return []string{resourceType + ".created", resourceType + ".updated", resourceType + ".deleted"}
+}
 
 // MappingEvents returns the types of events about mappings.
-func MappingEvents() []string { return slices.Clone(mappingEvents) }
+func MappingEvents() []string { return eventsOf(accountMapping) }
 
 // Mapping is a ledger account with the account of a general ledger that stands for it.
 type Mapping struct {
@@ -48,10 +56,15 @@ type Mapping struct {
 
 // Status returns whether entries with the account can be sent.
 func (m Mapping) Status() MappingStatus {
+	return statusOf(m.Account.ID, m.Account.Unusable())
+}
+
+// statusOf returns the state of a mapping to something in a general ledger.
+func statusOf(id, unusable string) MappingStatus {
 	switch {
-	case m.Account.ID == "":
+	case id == "":
 		return Unmapped
-	case m.Account.Unusable() != "":
+	case unusable != "":
 		return Unusable
 	}
 	return Mapped
@@ -68,18 +81,18 @@ func (m stored) facts() map[string]any {
 	return map[string]any{"id": m.ID, "connection_id": m.ConnectionID, "ledger_account_id": m.LedgerAccountID, "gl_account_id": m.AccountID}
 }
 
-// record writes an audit record of a change to a mapping; one of the two is nil if it did not or does not exist.
-func record(ctx context.Context, tx *db.Tx, before, after *stored) {
-	c := audit.Change{Action: mappingEvents[1], ResourceType: "gl_mapping"}
+// record writes an audit record of a change to a mapping; the facts of one of the two are nil if it did not or does not exist.
+func record(ctx context.Context, tx *db.Tx, resourceType, id string, before, after map[string]any) {
+	c := audit.Change{Action: resourceType + ".updated", ResourceType: resourceType, ResourceID: id}
 	if before != nil {
-		c.Before, c.ResourceID = before.facts(), before.ID
+		c.Before = before
 	} else {
-		c.Action = mappingEvents[0]
+		c.Action = resourceType + ".created"
 	}
 	if after != nil {
-		c.After, c.ResourceID = after.facts(), after.ID
+		c.After = after
 	} else {
-		c.Action = mappingEvents[2]
+		c.Action = resourceType + ".deleted"
 	}
 	audit.Record(ctx, tx, c)
 }
@@ -222,19 +235,19 @@ func (t table) set(ctx context.Context, tx *db.Tx, ledgerAccountID, accountID st
 		return nil
 	case accountID == "":
 		delete(t.mapped, ledgerAccountID)
-		record(ctx, tx, &before, nil)
+		record(ctx, tx, accountMapping, before.ID, before.facts(), nil)
 		return deleteMapping(ctx, tx, before.ID)
 	case was:
 		now, after := tx.Now(), before
 		after.AccountID, after.UpdatedAt = accountID, &now
 		t.mapped[ledgerAccountID] = after
-		record(ctx, tx, &before, &after)
+		record(ctx, tx, accountMapping, after.ID, before.facts(), after.facts())
 		return updateMapping(ctx, tx, after)
 	}
 	made := stored{ID: tx.NewID(id.GLMapping), ConnectionID: t.connectionID, LedgerAccountID: ledgerAccountID, AccountID: accountID,
 		CreatedAt: tx.Now()}
 	t.mapped[ledgerAccountID] = made
-	record(ctx, tx, nil, &made)
+	record(ctx, tx, accountMapping, made.ID, nil, made.facts())
 	return insertMapping(ctx, tx, made)
 }
 

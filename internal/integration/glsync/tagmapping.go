@@ -12,14 +12,11 @@ import (
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
-	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-var tagMappingEvents = []string{"gl_tag_mapping.created", "gl_tag_mapping.updated", "gl_tag_mapping.deleted"}
-
 // TagMappingEvents returns the types of events about mappings of tags.
-func TagMappingEvents() []string { return slices.Clone(tagMappingEvents) }
+func TagMappingEvents() []string { return eventsOf(tagsMapping) }
 
 // TagMapping is a tag with the value of a dimension of a general ledger that stands for it.
 type TagMapping struct {
@@ -32,13 +29,7 @@ type TagMapping struct {
 
 // Status returns whether lines with the tag can be sent with a value. Those with an unmapped tag are sent without one.
 func (m TagMapping) Status() MappingStatus {
-	switch {
-	case m.Value.ID == "":
-		return Unmapped
-	case m.Value.Unusable() != "":
-		return Unusable
-	}
-	return Mapped
+	return statusOf(m.Value.ID, m.Value.Unusable())
 }
 
 // storedTag is a mapping of a tag as it is stored.
@@ -50,22 +41,6 @@ type storedTag struct {
 
 func (m storedTag) facts() map[string]any {
 	return map[string]any{"id": m.ID, "connection_id": m.ConnectionID, "tag_id": m.TagID, "gl_dimension_value_id": m.ValueID}
-}
-
-// recordTag writes an audit record of a change to a mapping; one of the two is nil if it did not or does not exist.
-func recordTag(ctx context.Context, tx *db.Tx, before, after *storedTag) {
-	c := audit.Change{Action: tagMappingEvents[1], ResourceType: "gl_tag_mapping"}
-	if before != nil {
-		c.Before, c.ResourceID = before.facts(), before.ID
-	} else {
-		c.Action = tagMappingEvents[0]
-	}
-	if after != nil {
-		c.After, c.ResourceID = after.facts(), after.ID
-	} else {
-		c.Action = tagMappingEvents[2]
-	}
-	audit.Record(ctx, tx, c)
 }
 
 // tagTable is what the tags of lines become in a general ledger.
@@ -240,17 +215,17 @@ func (t tagTable) set(ctx context.Context, tx *db.Tx, tagID, valueID string) err
 		return nil
 	case valueID == "":
 		delete(t.mapped, tagID)
-		recordTag(ctx, tx, &before, nil)
+		record(ctx, tx, tagsMapping, before.ID, before.facts(), nil)
 		return deleteTagMapping(ctx, tx, before.ID)
 	case was:
 		now, after := tx.Now(), before
 		after.ValueID, after.UpdatedAt = valueID, &now
 		t.mapped[tagID] = after
-		recordTag(ctx, tx, &before, &after)
+		record(ctx, tx, tagsMapping, after.ID, before.facts(), after.facts())
 		return updateTagMapping(ctx, tx, after)
 	}
 	made := storedTag{ID: tx.NewID(id.GLTagMapping), ConnectionID: t.connectionID, TagID: tagID, ValueID: valueID, CreatedAt: tx.Now()}
 	t.mapped[tagID] = made
-	recordTag(ctx, tx, nil, &made)
+	record(ctx, tx, tagsMapping, made.ID, nil, made.facts())
 	return insertTagMapping(ctx, tx, made)
 }

@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// waitMax bounds the pause after a failure of the general ledger.
-	waitMax = 5 * time.Minute
 	// givesUpAfter is after how many tries without progress a run fails.
 	givesUpAfter = 12
 )
@@ -183,7 +181,7 @@ func (w *work) fail(ctx context.Context, because error) error {
 	var err error
 	if passes && w.claim.Tries < givesUpAfter {
 		err = w.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			ours, err := postponeRun(ctx, tx, w.claim, w.run.ID, cut(message, errorMax), tx.Now().Add(w.pause(because)))
+			ours, err := postponeRun(ctx, tx, w.claim, w.run.ID, cut(message, errorMax), tx.Now().Add(w.claim.Pause(because)))
 			if err == nil && !ours {
 				err = task.ErrClaimed
 			}
@@ -200,16 +198,6 @@ func (w *work) fail(ctx context.Context, because error) error {
 		err = fmt.Errorf("%s %s: %w", noun, w.run.ID, because) // for the log
 	}
 	return err
-}
-
-// pause returns how long to wait after a failure: as long as the general ledger asks for, and longer after each try.
-func (w *work) pause(because error) time.Duration {
-	wait := min(waitMax, time.Second<<min(w.claim.Tries-1, 10))
-	var f *fault.Error
-	if errors.As(because, &f) {
-		wait = max(wait, f.RetryAfter)
-	}
-	return wait
 }
 
 const (

@@ -87,7 +87,7 @@ type Dangling struct {
 
 // FindDangling returns the references to records of a table that do not exist, each id once for each referring column.
 func FindDangling(ctx context.Context, tx *db.Tx, table string) (out []Dangling, err error) {
-	for _, l := range linksTo(table, func(l link) bool { return !l.List && l.table.Name != table }) {
+	for _, l := range declaredTo(table, func(l link) bool { return !l.List && l.table.Name != table }) {
 		ids, err := selectDangling(ctx, tx, l)
 		if err != nil {
 			return nil, err
@@ -109,10 +109,15 @@ type links []link
 
 // linksTo returns the references to a table that satisfy a condition, in the order of db.Tables. It panics for a table whose references
 // do not say what prevents a deletion.
-func linksTo(table string, which func(link) bool) (out links) {
+func linksTo(table string, which func(link) bool) links {
 	if !db.TableNamed(table).Guarded {
 		panic("reference: the table " + table + " is not guarded")
 	}
+	return declaredTo(table, which)
+}
+
+// declaredTo returns the references to a table that satisfy a condition, in the order of db.Tables.
+func declaredTo(table string, which func(link) bool) (out links) {
 	for _, t := range db.Tables {
 		for _, l := range t.References {
 			if one := (link{l, t}); l.To == table && which(one) {

@@ -19,6 +19,8 @@ const (
 	renewEvery = 2 * time.Second
 	// TriesMax is how often a task may be claimed without making progress before it fails.
 	TriesMax = 20
+	// pauseMax bounds a pause, unless another system asks for a longer one.
+	pauseMax = 5 * time.Minute
 )
 
 // ErrClaimed means that a task is claimed by somebody else, or is over.
@@ -112,6 +114,16 @@ func (c *Claim) Progressed(items int) {
 	for range items {
 		done.Inc()
 	}
+}
+
+// Pause returns how long to wait after a failure that may pass: as long as the other system asks for, and longer after each try.
+func (c *Claim) Pause(because error) time.Duration {
+	wait := min(pauseMax, time.Second<<min(c.Tries-1, 10))
+	var f *fault.Error
+	if errors.As(because, &f) {
+		wait = max(wait, f.RetryAfter)
+	}
+	return wait
 }
 
 // keepRenewing renews a claim until the context ends. It calls lost, which cancels the work, when the claim is lost.

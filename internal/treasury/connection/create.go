@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -139,7 +140,7 @@ func (s *Service) fill(ctx context.Context, tx *db.Tx, c *Connection, in Inspect
 		return err
 	}
 	c.Status, c.ErrorMessage, c.Warnings = Active, "", in.Account.Warnings
-	c.ExternalAccountID, c.Mode = orElse(in.Account.ID, c.ExternalAccountID), in.Account.Mode
+	c.ExternalAccountID, c.Mode = cmp.Or(in.Account.ID, c.ExternalAccountID), in.Account.Mode
 	c.TakesWebhooks = !in.credentials[webhookSecret].IsZero()
 	settings, _ := p.split(in.credentials)
 	for name, text := range settings {
@@ -160,13 +161,6 @@ func (s *Service) fill(ctx context.Context, tx *db.Tx, c *Connection, in Inspect
 		return nil
 	}
 	return ensureSources(ctx, tx, p, c, in.Account)
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // ensureSources gives a connection the sources of its account, unless it has them.
@@ -190,7 +184,7 @@ func (c Connection) chain(p Provider) string {
 	if p.Kind != Chain {
 		return ""
 	}
-	return orElse(c.Settings[chain], p.Name)
+	return cmp.Or(c.Settings[chain], p.Name)
 }
 
 // ensureParts gives a connection a source for each part of its account that has none, and returns the ids of the sources by those of the

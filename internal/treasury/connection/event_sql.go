@@ -66,25 +66,3 @@ func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
 		AS has_credentials
 		FROM connections WHERE organization_id = @org ORDER BY connection_id`)
 }
-
-// selectOrphans reads the ids that rows of other tables name, and whose connection does not exist.
-func selectOrphans(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, `SELECT d0.connection_id FROM connection_syncs d0 WHERE d0.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c0 WHERE c0.organization_id = @org AND c0.connection_id = d0.connection_id)
-		UNION SELECT d1.connection_id FROM connection_events d1 WHERE d1.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c1 WHERE c1.organization_id = @org AND c1.connection_id = d1.connection_id)
-		UNION SELECT d2.connection_id FROM connection_omissions d2 WHERE d2.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c2 WHERE c2.organization_id = @org AND c2.connection_id = d2.connection_id)
-		UNION SELECT d3.connection_id FROM connection_credentials d3 WHERE d3.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c3 WHERE c3.organization_id = @org AND c3.connection_id = d3.connection_id)
-		UNION SELECT d4.connection_id FROM connection_cursors d4 WHERE d4.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c4 WHERE c4.organization_id = @org AND c4.connection_id = d4.connection_id)
-		UNION SELECT d5.connection_id FROM connection_runs d5 WHERE d5.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c5 WHERE c5.organization_id = @org AND c5.connection_id = d5.connection_id)
-		UNION SELECT d6.connection_id FROM connection_gaps d6 WHERE d6.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c6 WHERE c6.organization_id = @org AND c6.connection_id = d6.connection_id)
-		UNION SELECT d7.connection_id FROM connection_withdrawals d7 WHERE d7.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c7 WHERE c7.organization_id = @org AND c7.connection_id = d7.connection_id)
-		UNION SELECT d8.connection_id FROM authorization_attempts d8 WHERE d8.organization_id = @org AND NOT EXISTS
-		(SELECT 1 FROM connections c8 WHERE c8.organization_id = @org AND c8.connection_id = d8.connection_id) ORDER BY 1`)
-}

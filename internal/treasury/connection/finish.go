@@ -202,7 +202,10 @@ func (s *Service) keepExchanged(ctx context.Context, organizationID string, a At
 	}
 	return s.db.Write(context.WithoutCancel(ctx), organizationID, func(ctx context.Context, tx *db.Tx) error {
 		ours, err := storeExchanged(ctx, tx, a.ID, a.claimedUntil, sealed)
-		return errors.Join(err, errUnless(ours || err != nil, ErrNoSetup))
+		if err == nil && !ours {
+			err = ErrNoSetup
+		}
+		return err
 	})
 }
 
@@ -221,8 +224,12 @@ func (s *Service) complete(ctx context.Context, organizationID, connectionID str
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		if ours, err := finishAttempt(ctx, tx, a.ID, AttemptCompleted, ""); err != nil || !ours {
-			return errors.Join(err, errUnless(ours, ErrNoSetup))
+		ours, err := finishAttempt(ctx, tx, a.ID, AttemptCompleted, "")
+		if err == nil && !ours {
+			err = ErrNoSetup
+		}
+		if err != nil {
+			return err
 		}
 		before, err := s.find(ctx, tx, connectionID, "{for_update}")
 		if err != nil {
@@ -234,13 +241,6 @@ func (s *Service) complete(ctx context.Context, organizationID, connectionID str
 		_, err = s.useCredentials(ctx, tx, before, in)
 		return err
 	})
-}
-
-func errUnless(ok bool, err error) error {
-	if ok {
-		return nil
-	}
-	return err
 }
 
 // attemptErrorMax bounds the text of a failure that is stored, in characters.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -42,9 +43,9 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 		}
 		accounts[account] = r.ID
 	}
-	orphans, err := selectOrphans(ctx, tx)
-	for _, id := range orphans {
-		out = append(out, fmt.Sprintf("connection %s: there is progress or an event of it, but it does not exist", id))
+	dangling, err := reference.FindDangling(ctx, tx, table)
+	for _, d := range dangling {
+		out = append(out, fmt.Sprintf("connection %s: there are %s of it, but it does not exist", d.ID, d.Table))
 	}
 	return out, err
 }

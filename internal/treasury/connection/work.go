@@ -29,8 +29,6 @@ const (
 	overlap = time.Hour
 	// failuresShown is after how many tries without progress a failure is shown with the connection.
 	failuresShown = 3
-	// waitMax bounds the pause before the next try.
-	waitMax = 5 * time.Minute
 	// yieldFor is how long a task pauses that has more events to handle, so that tasks of other connections are claimed before.
 	yieldFor = time.Second
 )
@@ -388,7 +386,7 @@ func (w *Work) fail(ctx context.Context, because error) error {
 	case kind == fault.Unauthorized:
 		status = Unauthorized
 	case kind == fault.Unavailable || kind == fault.RateLimited || kind == fault.Internal:
-		wait = w.pause(because)
+		wait = w.claim.Pause(because)
 		if w.claim.Tries < failuresShown {
 			status, message = w.Status, w.ErrorMessage
 		}
@@ -418,16 +416,6 @@ func (w *Work) fail(ctx context.Context, because error) error {
 
 // runErrorMax bounds the text of a failure that is stored with a run, in characters.
 const runErrorMax = 500
-
-// pause returns how long to wait after a failure: as long as the provider asks for, and longer after each try.
-func (w *Work) pause(because error) time.Duration {
-	wait := min(waitMax, time.Second<<min(w.claim.Tries-1, 10))
-	var f *fault.Error
-	if errors.As(because, &f) {
-		wait = max(wait, f.RetryAfter)
-	}
-	return wait
-}
 
 // Organization returns the id of the organization of the connection.
 func (w *Work) Organization() string { return w.claim.OrganizationID }
