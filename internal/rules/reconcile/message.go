@@ -36,6 +36,21 @@ func (in Input) messageOfPending() string {
 	return fmt.Sprintf("%s %s. %s.", what, netting(in.Pending, in.AssetType), next)
 }
 
+func (in Input) messageOfRounding() string {
+	places, _ := money.MinorUnits(in.AssetType)
+	side := "Debit"
+	if in.Rounding.Sign() > 0 {
+		side = "Credit"
+	}
+	amount := in.Rounding.RoundTo(in.AssetType)
+	what := fmt.Sprintf("Amounts of transactions have more than the %d digits after the point that the books have, and are rounded one by one; "+
+		"together that is %s.", places, quantity(in.Rounding, in.AssetType))
+	if amount.IsZero() {
+		return what
+	}
+	return fmt.Sprintf("%s %s the account of the source with %s, against the account for rounding.", what, side, quantity(amount, in.AssetType))
+}
+
 func messageOfRun(asset string, all []Transaction) string {
 	sum := money.Decimal{}
 	for _, t := range all {
