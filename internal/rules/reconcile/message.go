@@ -37,18 +37,17 @@ func (in Input) messageOfPending() string {
 }
 
 func (in Input) messageOfRounding() string {
-	places, _ := money.MinorUnits(in.AssetType)
-	side := "Debit"
-	if in.Rounding.Sign() > 0 {
-		side = "Credit"
-	}
-	amount := in.Rounding.RoundTo(in.AssetType)
-	what := fmt.Sprintf("Amounts of transactions have more than the %d digits after the point that the books have, and are rounded one by one; "+
-		"together that is %s.", places, quantity(in.Rounding, in.AssetType))
+	what := fmt.Sprintf("Entries round amounts of transactions that are below the minor unit of %s; together that is %s.", in.AssetType,
+		quantity(in.Rounding, in.AssetType))
+	amount, side := in.Rounding.RoundTo(in.AssetType), "Debit"
 	if amount.IsZero() {
 		return what
 	}
-	return fmt.Sprintf("%s %s the account of the source with %s, against the account for rounding.", what, side, quantity(amount, in.AssetType))
+	if amount.Sign() > 0 {
+		side = "Credit"
+	}
+	return fmt.Sprintf("%s %s the account of the source with %s, against the account for rounding differences.", what, side,
+		quantity(amount, in.AssetType))
 }
 
 func messageOfRun(asset string, all []Transaction) string {
