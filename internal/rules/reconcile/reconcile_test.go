@@ -112,8 +112,8 @@ func TestMessagesSayWhatToDo(t *testing.T) {
 func TestRoundingIsLeftOutOfWhatElseIsFound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ difference, rounding, want string }{
-		{"0.37", "0.371", "rounding 0.371: Entries round amounts of transactions that are below the minor unit of USD; together that is 0.371 USD. " +
-			"Credit the account of the source with 0.37 USD, against the account for rounding differences."},
+		{"0.37", "0.371", "rounding 0.371: Entries round amounts of transactions that are below the minor unit of USD; together that is " +
+			"0.371 USD. Credit the account of the source with 0.37 USD, against the account for rounding differences."},
 		{"-10.37", "-0.37", "rounding -0.37: Entries round amounts of transactions that are below the minor unit of USD; together that is " +
 			"0.37 USD. Debit the account of the source with 0.37 USD, against the account for rounding differences."},
 		{"10.004", "0.004", "rounding 0.004: Entries round amounts of transactions that are below the minor unit of USD; together that is " +
