@@ -17,7 +17,7 @@ func TestASynchronizationOutlivesTheLossOfItsDatabase(t *testing.T) {
 	c := db.Config{URL: cluster.URL("postgres"), Dir: t.TempDir()}
 	x := withExchange(t, c)
 	want := money.Decimal{}
-	for n := range 600 {
+	for n := range 200 {
 		amount := fmt.Sprintf("%d.%02d", n+1, n%100)
 		x.deposit(time.Now().Add(-time.Duration(100_000-n)*time.Second), amount)
 		want = want.Add(money.MustParse(amount))
@@ -27,7 +27,7 @@ func TestASynchronizationOutlivesTheLossOfItsDatabase(t *testing.T) {
 	}
 	x.run(x.secrets(), "connect", "kraken", "--no-wait", "--every", "0").mustDo(t)
 	killed := make(chan bool)
-	x.kraken.BeforeRequest(4, func() {
+	x.kraken.BeforeRequest(2, func() {
 		cluster.Kill()
 		close(killed)
 	})
@@ -51,8 +51,8 @@ func TestASynchronizationOutlivesTheLossOfItsDatabase(t *testing.T) {
 		}
 		count, sum = count+1, sum.Add(money.MustParse(*one.External.Quantity))
 	}
-	if count != 630 || !sum.Equal(want) {
-		t.Errorf("%d transactions of %s, want 630 of %s", count, sum, want)
+	if count != 230 || !sum.Equal(want) {
+		t.Errorf("%d transactions of %s, want 230 of %s", count, sum, want)
 	}
 	verifyWhole(t, c, x.service)
 }
