@@ -146,6 +146,9 @@ func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider
 	if err := post(ctx, s, "GetApiKeyInfo", 1, nil, &info); err != nil {
 		return out, err
 	}
+	if len(info.Permissions) == 0 {
+		return out, fault.Forbiddenf("the API key permits nothing at Kraken: Query (funds) and Query ledger entries are needed")
+	}
 	out = provider.Account{ID: strings.ReplaceAll(info.IBAN, " ", ""), Grants: []provider.Grant{provider.Read}}
 	for permission, grant := range map[string]provider.Grant{"withdraw-funds": provider.Withdraw, "modify-trades": provider.Trade} {
 		if slices.Contains(info.Permissions, permission) {
