@@ -177,7 +177,7 @@ func instant(seconds string) time.Time {
 
 // Balances returns what the account holds, wallets for staking and rewards included.
 func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
-	var held map[string]money.Decimal
+	var held map[string]provider.Decimal
 	if err := post(ctx, s, "Balance", 1, nil, &held); err != nil {
 		return provider.Holdings{}, err
 	}
@@ -190,7 +190,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 			continue
 		}
 		currency := intake.KrakenAsset(name)
-		sums[currency] = sums[currency].Add(amount)
+		sums[currency] = sums[currency].Add(amount.Decimal)
 	}
 	return provider.Complete(sums), nil
 }
