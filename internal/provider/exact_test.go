@@ -37,7 +37,8 @@ func TestAmountsInJSONAreReadDigitByDigit(t *testing.T) {
 
 func TestAnAmountThatHasToBeStatedIsReadAsNumberOrText(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"0.1": "0.1", `"12.50"`: "12.5", "1e-08": "0.00000001", "12345678901234567.01": "12345678901234567.01"} {
+	for text, want := range map[string]string{"0.1": "0.1", `"12.50"`: "12.5", "1e-08": "0.00000001",
+		"12345678901234567.01": "12345678901234567.01"} {
 		var d provider.Decimal
 		if err := json.Unmarshal([]byte(text), &d); err != nil || d.String() != want {
 			t.Errorf("%s: %s %v", text, d, err)
