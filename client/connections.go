@@ -52,6 +52,7 @@ type CreateConnection struct {
 	Name           string   `json:"name,omitempty"`
 	LegalEntityIDs []string `json:"legal_entity_ids,omitempty"`
 	SourceID       string   `json:"source_id,omitempty"`
+	NewSource      bool     `json:"new_source,omitempty"`
 	Classify       string   `json:"classify,omitempty"`
 	RedirectURL    string   `json:"redirect_url,omitempty"`
 

@@ -34,3 +34,35 @@ func TestAmountsInJSONAreReadDigitByDigit(t *testing.T) {
 		t.Errorf("%s %v", got, err)
 	}
 }
+
+func TestAnAmountThatHasToBeStatedIsReadAsNumberOrText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"0.1": "0.1", `"12.50"`: "12.5", "1e-08": "0.00000001",
+		"12345678901234567.01": "12345678901234567.01"} {
+		var d provider.Decimal
+		if err := json.Unmarshal([]byte(text), &d); err != nil || d.String() != want {
+			t.Errorf("%s: %s %v", text, d, err)
+		}
+	}
+	for _, text := range []string{"null", `""`, `"x"`, "{}"} {
+		var d provider.Decimal
+		if err := json.Unmarshal([]byte(`[`+text+`]`), &[]*provider.Decimal{&d}); text != "null" && err == nil {
+			t.Errorf("%s is read as %s", text, d)
+		}
+		if err := d.UnmarshalJSON([]byte(text)); err == nil {
+			t.Errorf("%s is read as %s", text, d)
+		}
+	}
+	for text, want := range map[string]string{"1.50": "1.50", `"a b"`: "a b", "null": "", `"1e-8"`: "1e-8"} {
+		got := provider.Text("x")
+		if err := json.Unmarshal([]byte(text), &got); err != nil || string(got) != want {
+			t.Errorf("%s: %q %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"true", "{}", "[]"} {
+		var got provider.Text
+		if err := json.Unmarshal([]byte(text), &got); err == nil {
+			t.Errorf("%s is read as %q", text, got)
+		}
+	}
+}

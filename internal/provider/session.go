@@ -128,11 +128,12 @@ type Session struct {
 	// Keeper keeps credentials that are renewed. Without one they are kept for the session.
 	Keeper Keeper
 
-	dialer *Dialer
-	base   string
-	tries  int
-	pace   *pace
-	offset time.Duration // by how much the clock of the system is ahead of ours
+	dialer  *Dialer
+	base    string
+	tries   int
+	pace    *pace
+	entered string        // the field in which a person has entered the address of the system; empty if nobody has
+	offset  time.Duration // by how much the clock of the system is ahead of ours
 }
 
 // Text returns a credential.
@@ -251,9 +252,13 @@ func (s *Session) withoutCredentials(err error) error {
 	}
 	text := f.Message
 	for name, value := range s.Credentials {
-		shown := slices.ContainsFunc(s.dialer.fields, func(f Field) bool { return f.Name == name && f.Open })
-		if hidden := value.Reveal(); !shown && len(hidden) >= credentialMin {
-			text = strings.ReplaceAll(text, hidden, "…")
+		if slices.ContainsFunc(s.dialer.fields, func(f Field) bool { return f.Name == name && f.Open }) {
+			continue
+		}
+		for _, hidden := range hiddenIn(value.Reveal()) {
+			if len(hidden) >= credentialMin {
+				text = strings.ReplaceAll(text, hidden, "…")
+			}
 		}
 	}
 	if text == f.Message {
@@ -262,6 +267,20 @@ func (s *Session) withoutCredentials(err error) error {
 	clean := *f
 	clean.Message = text
 	return &clean
+}
+
+// hiddenIn returns the texts that a credential consists of: itself and, if it is an address, the parts of it that may be a key.
+func hiddenIn(credential string) []string {
+	out := []string{credential}
+	u, err := url.Parse(credential)
+	if err != nil || u.Host == "" {
+		return out
+	}
+	out = append(out, strings.Split(u.Path, "/")...)
+	for _, values := range u.Query() {
+		out = append(out, values...)
+	}
+	return out
 }
 
 // credentialMin is the length from which on a credential is looked for in texts: a shorter one may be a part of a word.
@@ -316,6 +335,9 @@ func (s *Session) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &refused) {
 		if s.tries > 1 { // a name may lead to another address for a while
 			return fault.UnavailableBecause(err, "%s cannot be reached: %v", s.dialer.title, refused)
+		}
+		if s.entered != "" {
+			return fault.Invalidf(s.entered, "cannot be used: %v", refused)
 		}
 		return fault.Conflictf("%s cannot be reached: %v", s.dialer.title, refused)
 	}

@@ -37,8 +37,8 @@ func (s *settings) connectAccount() *cobra.Command {
 			"order in which `bursar connections providers PROVIDER` lists the fields. They cannot be given as arguments, because others on\n" +
 			"this machine can read those.\n\n" +
 			"An account that was connected before goes on with its source, so that no transaction is added twice. Some providers do not tell\n" +
-			"which account a key is of: if a connection to them has ended, the command asks whether it was to this account. Where there is no\n" +
-			"terminal, say so with --source and the id of its source, or say with --new-source that it is another account.\n\n" +
+			"which account a key is of: if there is another connection to them, the command asks whether it is to this account. Where there is\n" +
+			"no terminal, say so with --source and the id of its source, or say with --new-source that it is another account.\n\n" +
 			"If the account is connected on a page of the provider, the address of the page is printed, and the command waits until\n" +
 			"somebody has finished there.",
 		Example: "  bursar connect\n  bursar connect kraken --name \"Kraken main\" --legal-entity \"Acme Inc.\"\n" +
@@ -74,7 +74,7 @@ func (s *settings) runConnect(c *cobra.Command, f *connectFlags, args []string) 
 			return err
 		}
 		fmt.Fprintf(s.err, "%s: %s\n\n", p.Title, p.Advice)
-		create := client.CreateConnection{Provider: p.Name, Name: f.name, SourceID: f.source, Classify: f.classify}
+		create := client.CreateConnection{Provider: p.Name, Name: f.name, SourceID: f.source, NewSource: f.newSource, Classify: f.classify}
 		if create.Name == "" {
 			create.Name = p.Title
 		}
@@ -88,7 +88,8 @@ func (s *settings) runConnect(c *cobra.Command, f *connectFlags, args []string) 
 			return err
 		}
 		if create.SourceID == "" && !f.newSource && !p.Hosted {
-			if create.SourceID, err = s.formerSource(ctx, c, service, d, p, create.LegalEntityIDs); err != nil {
+			create.SourceID, create.NewSource, err = s.formerSource(ctx, c, service, d, p, create.LegalEntityIDs)
+			if err != nil {
 				return err
 			}
 		}
@@ -160,57 +161,88 @@ func chooseEntity(ctx context.Context, service *client.Client, d *dialog, p clie
 	return []string{id}, interrupted(err, "nothing was connected")
 }
 
-// formerSource returns the source of an earlier connection to the same account, if there is one. It matters where the provider does not
-// tell which account a key is of: then the person has to.
+// formerSource returns the source of an earlier connection to the same account, if there is one, and otherwise whether the person has said
+// that there is none. It matters where the provider does not tell which account a key is of: then the person has to.
 func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *client.Client, d *dialog, p client.Provider,
-	entities []string) (string, error) {
-	var ended []client.Connection
-	used := map[string]bool{}
-	for one, err := range service.Connections(ctx, nil) {
-		switch {
-		case err != nil:
-			return "", err
-		case one.Status != "disconnected":
-			for _, id := range one.SourceIDs {
-				used[id] = true
-			}
-		case one.Provider == p.Name && one.ExternalAccountID == nil && len(one.SourceIDs) == 1 && slices.Equal(one.LegalEntityIDs, entities):
-			ended = append(ended, one)
-		}
+	entities []string) (former string, another bool, err error) {
+	found, err := connectionsLike(ctx, service, p, entities)
+	if err != nil {
+		return "", false, err
 	}
 	list := ""
-	for _, one := range slices.Backward(ended) { // the latest first
+	for _, one := range found {
 		id := one.SourceIDs[0]
-		if used[id] {
+		connected := one.Status != "disconnected"
+		switch {
+		case !d.terminal && connected:
+			list += fmt.Sprintf("\n  `bursar connections update %s --credentials`, if it is the account of %s", one.ID, one.Name)
 			continue
-		}
-		used[id] = true
-		if !d.terminal {
+		case !d.terminal:
 			list += fmt.Sprintf("\n  --source %s  %s", id, one.Name)
 			continue
 		}
-		page, err := service.TransactionsPage(ctx, url.Values{"source_id": {id}, "include_count": {"true"}, "limit": {"1"}})
-		if err != nil {
-			return "", err
+		same, err := s.askWhetherSame(ctx, service, d, one)
+		switch {
+		case err != nil:
+			return "", false, err
+		case same && connected:
+			return "", false, fmt.Errorf("nothing was connected: `bursar connections update %s --credentials` gives the connection another key",
+				one.ID)
+		case same:
+			return id, false, nil
 		}
-		known := ""
-		if page.TotalCount != nil && *page.TotalCount > 0 {
-			known = fmt.Sprintf(" Its %s are then not added again.", counted(int(*page.TotalCount), "transaction"))
-		}
-		question := fmt.Sprintf("Is this the account of %q (%s), which was disconnected?%s [Y/n] ", one.Name, one.ID, known)
-		answer, err := d.ask(ctx, question, false)
-		if err != nil {
-			return "", interrupted(err, "nothing was connected")
-		}
-		if !strings.HasPrefix(strings.ToLower(answer), "n") {
-			return id, nil
-		}
+		another = true
 	}
 	if list == "" {
-		return "", nil
+		return "", another, nil
 	}
-	return "", &usageError{fmt.Errorf("%s does not tell which account this is, and connections to it have ended: say with --source that it "+
-		"is the account of one of them, or with --new-source that it is another one%s", p.Title, list), c.CommandPath()}
+	return "", false, &usageError{fmt.Errorf("%s does not tell which account this is, and there are other connections to it: say with --source "+
+		"that it is the account of one that has ended, or with --new-source that it is another account%s", p.Title, list), c.CommandPath()}
+}
+
+// connectionsLike returns the connections that a new one may be to the account of, because the provider does not tell their accounts: the
+// latest first, one for each source.
+func connectionsLike(ctx context.Context, service *client.Client, p client.Provider, entities []string) (found []client.Connection,
+	err error) {
+	var all []client.Connection
+	used := map[string]bool{}
+	for one, err := range service.Connections(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+		for _, id := range one.SourceIDs {
+			used[id] = used[id] || one.Status != "disconnected"
+		}
+	}
+	for _, one := range slices.Backward(all) {
+		if one.Provider != p.Name || one.ExternalAccountID != nil || len(one.SourceIDs) != 1 || !slices.Equal(one.LegalEntityIDs, entities) ||
+			one.Status == "disconnected" && used[one.SourceIDs[0]] {
+			continue
+		}
+		used[one.SourceIDs[0]] = true
+		found = append(found, one)
+	}
+	return found, nil
+}
+
+// askWhetherSame asks whether the account to be connected is that of a connection.
+func (s *settings) askWhetherSame(ctx context.Context, service *client.Client, d *dialog, one client.Connection) (bool, error) {
+	if one.Status != "disconnected" {
+		answer, err := d.ask(ctx, fmt.Sprintf("Is this the account of %q (%s), which is connected? [y/N] ", one.Name, one.ID), false)
+		return strings.HasPrefix(strings.ToLower(answer), "y"), interrupted(err, "nothing was connected")
+	}
+	page, err := service.TransactionsPage(ctx, url.Values{"source_id": {one.SourceIDs[0]}, "include_count": {"true"}, "limit": {"1"}})
+	if err != nil {
+		return false, err
+	}
+	known := ""
+	if page.TotalCount != nil && *page.TotalCount > 0 {
+		known = fmt.Sprintf(" Its %s are then not added again.", counted(int(*page.TotalCount), "transaction"))
+	}
+	question := fmt.Sprintf("Is this the account of %q (%s), which was disconnected?%s [Y/n] ", one.Name, one.ID, known)
+	answer, err := d.ask(ctx, question, false)
+	return !strings.HasPrefix(strings.ToLower(answer), "n"), interrupted(err, "nothing was connected")
 }
 
 // register registers the organization at a provider that requires it, unless that was done before.

@@ -88,7 +88,10 @@ func TestAnAccountThatIsNotToldGoesOnWithItsSource(t *testing.T) {
 	x.run(secrets, "connect", "bitstamp").mustFail(t, 2, again, "--new-source")
 	x.run(secrets, "connect", "bitstamp", "--source", c.SourceIDs[0]).mustDo(t).says(t, "1 known already")
 	x.run("", "connections", "disconnect", "Bitstamp", "--yes").mustDo(t)
-	x.run(secrets, "connect", "bitstamp", "--new-source").mustDo(t).says(t, "1 new transaction")
+	r := x.run(secrets, "connect", "bitstamp", "--new-source").mustDo(t)
+	r.says(t, "1 new transaction")
+	second := conID.FindString(r.out)
+	x.run(secrets, "connect", "bitstamp").mustFail(t, 2, "connections update "+second+" --credentials", again, "--new-source")
 }
 
 func TestNewCredentialsAreStoredAlthoughTheConnectionChangesMeanwhile(t *testing.T) {

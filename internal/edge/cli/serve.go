@@ -149,6 +149,25 @@ func (srv *server) checkLimits() error {
 	return nil
 }
 
+// checkProviderURL returns an error unless an address can be that of a provider.
+func checkProviderURL(name, address string) error {
+	parsed, err := url.Parse(address)
+	shown := name + "=" + address
+	if strings.Contains(address, "@") { // there may be a password before it
+		shown = name + "=…"
+	}
+	switch {
+	case err != nil || parsed.Hostname() == "" || !slices.Contains([]string{"http", "https"}, parsed.Scheme) ||
+		!slices.Contains(app.ProviderNames(), name):
+		return fmt.Errorf("--provider-url must be the name of a provider and its URL, such as stripe=https://stripe.example.com, but is %q", shown)
+	case parsed.User != nil:
+		return fmt.Errorf("--provider-url must be a URL without a user name and a password, but is %q", shown)
+	case !provider.PortExists(parsed):
+		return fmt.Errorf("--provider-url must be a URL with a port from 1 to 65535, but is %q", shown)
+	}
+	return nil
+}
+
 // access returns how other systems are reached, and with which key their credentials are encrypted.
 func (srv *server) access(data string) (app.Config, error) {
 	key, err := keyWith(data, srv.kms)
@@ -165,11 +184,8 @@ func (srv *server) access(data string) (app.Config, error) {
 	}
 	for _, text := range named {
 		name, address, _ := strings.Cut(text, "=")
-		parsed, err := url.Parse(address)
-		if err != nil || parsed.Host == "" || !slices.Contains([]string{"http", "https"}, parsed.Scheme) ||
-			!slices.Contains(app.ProviderNames(), name) {
-			return out, &usageError{fmt.Errorf("--provider-url must be the name of a provider and its URL, such as "+
-				"stripe=https://stripe.example.com, but is %q", text), "bursar serve"}
+		if err := checkProviderURL(name, address); err != nil {
+			return out, &usageError{err, "bursar serve"}
 		}
 		out.ProviderURLs[name] = strings.TrimSuffix(address, "/")
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -20,6 +19,8 @@ const (
 	// blocksMax bounds how many blocks a server may return at a time.
 	blocksMax = 100
 	hashSize  = 32
+	// example is the address of a server.
+	example = "https://esplora.example.com/api"
 )
 
 // errMissing means that the server does not have what it was asked for.
@@ -34,9 +35,12 @@ type client struct {
 // dial returns a client for the server of a session.
 func dial(s *provider.Session) (*client, error) {
 	if text := s.Text(provider.RPCURL); text != "" {
-		u, err := url.Parse(text)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, fault.Invalidf(provider.RPCURL, "is not the address of a server, such as https://esplora.example.com/api")
+		u, err := s.Entered(provider.RPCURL, example)
+		if err != nil {
+			return nil, err
+		}
+		if u.RawQuery != "" {
+			return nil, fault.Invalidf(provider.RPCURL, "must have no question mark: it is the address of a server, such as %s", example)
 		}
 		s.UseBase(text)
 	}

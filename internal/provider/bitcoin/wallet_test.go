@@ -397,7 +397,8 @@ func TestCheckTellsServersOfOtherNetworksAndUnusedKeys(t *testing.T) {
 			t.Errorf("%s: %+v %v", text, got, err)
 		}
 	}
-	for field, wrong := range map[string]string{provider.Address: "bc1", gapLimit: "0", provider.RPCURL: "ftp://x"} {
+	for wrong, field := range map[string]string{"bc1": provider.Address, "0": gapLimit, "ftp://x": provider.RPCURL,
+		"https://a:b@example.com": provider.RPCURL, "https://example.com:99999": provider.RPCURL, "https://example.com/?x=y": provider.RPCURL} {
 		if _, err := (Connector{}).Check(t.Context(), h.session(field, wrong)); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s %q: %v", field, wrong, err)
 		}

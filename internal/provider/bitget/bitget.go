@@ -139,8 +139,8 @@ func explain(a provider.Answer, into any) error {
 
 // holding is what a unified account holds of a coin.
 type holding struct {
-	Coin    string        `json:"coin"`
-	Balance money.Decimal `json:"balance"`
+	Coin    string           `json:"coin"`
+	Balance provider.Decimal `json:"balance"`
 }
 
 // unifiedAssets returns what a unified account holds. For a classic one, the error is errClassic.
@@ -235,21 +235,21 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	held, err := unifiedAssets(ctx, s)
 	for _, h := range held {
 		currency := strings.ToUpper(h.Coin)
-		sums[currency] = sums[currency].Add(h.Balance)
+		sums[currency] = sums[currency].Add(h.Balance.Decimal)
 	}
 	if !errors.Is(err, errClassic) {
 		return provider.Complete(sums), err
 	}
 	var spot []struct {
-		Coin      string        `json:"coin"`
-		Available money.Decimal `json:"available"`
-		Frozen    money.Decimal `json:"frozen"`
-		Locked    money.Decimal `json:"locked"`
+		Coin      string           `json:"coin"`
+		Available provider.Decimal `json:"available"`
+		Frozen    provider.Decimal `json:"frozen"`
+		Locked    provider.Decimal `json:"locked"`
 	}
 	err = get(ctx, s, "/api/v2/spot/account/assets", nil, &spot)
 	for _, h := range spot {
 		currency := strings.ToUpper(h.Coin)
-		sums[currency] = sums[currency].Add(h.Available).Add(h.Frozen).Add(h.Locked)
+		sums[currency] = sums[currency].Add(h.Available.Decimal).Add(h.Frozen.Decimal).Add(h.Locked.Decimal)
 	}
 	return provider.Complete(sums), err
 }

@@ -35,14 +35,14 @@ const symbolMax = 30
 // parse reads a record of a classic or of a unified account.
 func parse(original json.RawMessage) (e entry, err error) {
 	var r struct {
-		ID      string         `json:"id"`
-		Coin    string         `json:"coin"`
-		TaxType string         `json:"spotTaxType"` // of a classic account
-		Type    string         `json:"type"`        // of a unified account
-		Amount  *money.Decimal `json:"amount"`
-		Fee     *money.Decimal `json:"fee"`
-		Time    string         `json:"ts"`
-		Order   string         `json:"bizOrderId"`
+		ID      string            `json:"id"`
+		Coin    string            `json:"coin"`
+		TaxType string            `json:"spotTaxType"` // of a classic account
+		Type    string            `json:"type"`        // of a unified account
+		Amount  *provider.Decimal `json:"amount"`
+		Fee     *provider.Decimal `json:"fee"`
+		Time    string            `json:"ts"`
+		Order   string            `json:"bizOrderId"`
 	}
 	if json.Unmarshal(original, &r) != nil {
 		return e, errForm
@@ -63,7 +63,7 @@ func parse(original json.RawMessage) (e entry, err error) {
 	case r.Fee == nil:
 		return e, errFee
 	}
-	e.amount, e.fee = *r.Amount, *r.Fee
+	e.amount, e.fee = r.Amount.Decimal, r.Fee.Decimal
 	return e, nil
 }
 

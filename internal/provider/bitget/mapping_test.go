@@ -111,8 +111,13 @@ var mappings = []struct{ name, section, original, booked string }{
 	{"no fee", "", `{"id":"12","coin":"USDT","type":"X","amount":"1","fee":null,"ts":"1763688137552"}`, `left out: it has no fee`},
 	{
 		"an amount that is none", "",
-		`{"id":"12","coin":"USDT","amount":1,"fee":"0","ts":"1763688137552"}`,
+		`{"id":"12","coin":"USDT","amount":"one","fee":"0","ts":"1763688137552"}`,
 		`left out: it is not a record of Bitget`,
+	},
+	{
+		"amounts that are numbers", "",
+		`{"id":"12","coin":"BTC","type":"X","amount":12345678901234567.00000001,"fee":-1e-08,"ts":"1763688137552"}`,
+		`12 01:22:17.552 +12345678901234567 BTC (0.00000001) ? X {}`,
 	},
 	{"no coin", "", `{"id":"12","coin":" ","amount":"1","fee":"0","ts":"1763688137552"}`, `left out: it has no coin`},
 	{"a time in seconds", "", `{"id":"12","coin":"USDT","amount":"1","fee":"0","ts":"1763688137"}`, `left out: it has no time`},

@@ -179,8 +179,8 @@ func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider
 // Balances returns what the account holds, with what is reserved for orders.
 func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	var held []struct {
-		Currency string        `json:"currency"`
-		Total    money.Decimal `json:"total"`
+		Currency string           `json:"currency"`
+		Total    provider.Decimal `json:"total"`
 	}
 	if err := post(ctx, s, "account_balances", nil, &held); err != nil {
 		return provider.Holdings{}, err
@@ -188,7 +188,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	sums := map[string]money.Decimal{}
 	for _, h := range held {
 		currency := strings.ToUpper(h.Currency)
-		sums[currency] = sums[currency].Add(h.Total)
+		sums[currency] = sums[currency].Add(h.Total.Decimal)
 	}
 	return provider.Complete(sums), nil
 }

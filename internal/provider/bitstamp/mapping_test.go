@@ -93,7 +93,7 @@ var mappings = []struct{ name, original, booked string }{
 	{"nothing", `{"fee": "0.00", "id": 8, "datetime": "2022-09-08 09:00:31", "type": "0", "usd": 0, "eur": "0.00"}`, ``},
 	{
 		"an amount that is none",
-		`{"fee": "0.00", "id": 8, "datetime": "2022-09-08 09:00:31", "type": "0", "usd": "1e5"}`,
+		`{"fee": "0.00", "id": 8, "datetime": "2022-09-08 09:00:31", "type": "0", "usd": "much"}`,
 		`left out: it has no amount`,
 	},
 	{
@@ -110,6 +110,32 @@ var mappings = []struct{ name, original, booked string }{
 		"a field that is neither an amount nor known",
 		`{"fee": "0.00", "id": 8, "datetime": "2022-09-08 09:00:31", "type": "0", "usd": "1.00", "account": 4711}`,
 		`left out: it has an unknown field called "account"`,
+	},
+	{
+		"amounts and a fee that are numbers",
+		`{"id": 7, "datetime": "2021-01-02 10:00:00", "type": "2", "fee": 0.10, "btc": -2, "usd": 60000.000000000000000001, "btc_usd": 30000}`,
+		`7:BTC 10:00:00 -2 BTC (0) SWAP market trade {7}
+		7:USD 10:00:00 +59999.900000000000000001 USD (0.1) SWAP market trade {7}`,
+	},
+	{
+		"a deposit of money in whole units",
+		`{"fee": 0, "id": 8, "datetime": "2022-09-08 09:00:31", "type": 0, "usd": 100}`,
+		`8 09:00:31 +100 USD (0) DEPOSIT deposit {}`,
+	},
+	{
+		"a deposit of a coin in whole units",
+		`{"fee": 0, "id": 8, "datetime": "2022-09-08 09:00:31", "type": 0, "eth": 3}`,
+		`8 09:00:31 +3 ETH (0) DEPOSIT deposit {}`,
+	},
+	{
+		"a deposit with an exponent",
+		`{"fee": 0, "id": 8, "datetime": "2022-09-08 09:00:31", "type": 0, "btc": 1.2e-05}`,
+		`8 09:00:31 +0.000012 BTC (0) DEPOSIT deposit {}`,
+	},
+	{
+		"a number that may be an amount or an id",
+		`{"fee": 0, "id": 8, "datetime": "2022-09-08 09:00:31", "type": 0, "xyz": 3}`,
+		`left out: it has an unknown field called "xyz"`,
 	},
 	{
 		"a fee that is none",

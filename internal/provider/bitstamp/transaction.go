@@ -76,7 +76,7 @@ func parse(original json.RawMessage) (transaction, error) {
 		return t, errTime
 	}
 	t.number, t.order = t.text("type"), t.text("order_id")
-	if t.fee, err = money.Parse(t.text("fee")); err != nil {
+	if t.fee, err = provider.ParseAmount(t.text("fee")); err != nil {
 		return t, errFee
 	}
 	return t, nil
@@ -106,12 +106,12 @@ func (t transaction) text(field string) string {
 
 // amount returns a field that is an amount.
 func (t transaction) amount(field string) (money.Decimal, bool) {
-	amount, err := money.Parse(t.text(field))
+	amount, err := provider.ParseAmount(t.text(field))
 	return amount, err == nil
 }
 
-// amounts returns the amounts by currency, without those that are zero. Bitstamp states these as numbers, and others as texts; a number
-// other than zero is something else, and which it is should be known before it is booked.
+// amounts returns the amounts by currency, without those that are zero. Bitstamp documents that these are numbers, and others texts. What
+// else is a number is an amount only if it cannot be something else, such as an id, which should be known before it is booked.
 func (t transaction) amounts() (map[string]money.Decimal, error) {
 	out := map[string]money.Decimal{}
 	read := false
@@ -123,7 +123,7 @@ func (t transaction) amounts() (map[string]money.Decimal, error) {
 		read = read || ok
 		switch {
 		case !ok || amount.IsZero():
-		case value[0] != '"':
+		case value[0] != '"' && !t.isAmount(field, amount):
 			return nil, fmt.Errorf("it has an unknown field called %q", field)
 		default:
 			out[field] = amount
@@ -133,6 +133,18 @@ func (t transaction) amounts() (map[string]money.Decimal, error) {
 		return nil, errAmount
 	}
 	return out, nil
+}
+
+// coins are the assets of which a number without a fraction is an amount. Others are known by the rate that a trade states.
+var coins = map[string]bool{"aave": true, "ada": true, "algo": true, "avax": true, "bch": true, "btc": true, "dai": true, "doge": true,
+	"dot": true, "eth": true, "eth2": true, "eth2r": true, "eurc": true, "grt": true, "link": true, "ltc": true, "matic": true, "mkr": true,
+	"pyusd": true, "rlusd": true, "shib": true, "sol": true, "sui": true, "uni": true, "usdc": true, "usdt": true, "xlm": true, "xrp": true}
+
+// isAmount reports whether a number is an amount, although amounts are usually texts: it has a fraction, its field is called by a coin or by
+// money of a country, or the transaction states a rate of its currency.
+func (t transaction) isAmount(field string, number money.Decimal) bool {
+	base, quote := t.pair()
+	return field == base || field == quote || coins[field] || money.IsFiat(strings.ToUpper(field)) || !number.Equal(number.Round(0))
 }
 
 // symbolMax is how long the symbol of a currency can be.

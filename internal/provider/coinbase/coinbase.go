@@ -140,8 +140,8 @@ func message(a provider.Answer) string {
 
 // amount is an amount of money.
 type amount struct {
-	Amount   money.Decimal `json:"amount"`
-	Currency string        `json:"currency"`
+	Amount   provider.Decimal `json:"amount"`
+	Currency string           `json:"currency"`
 }
 
 // account is a wallet, as the list of all has it.
@@ -221,7 +221,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	sums := map[string]money.Decimal{}
 	for _, w := range wallets {
 		currency := provider.Symbol(w.Balance.Currency)
-		sums[currency] = sums[currency].Add(w.Balance.Amount)
+		sums[currency] = sums[currency].Add(w.Balance.Amount.Decimal)
 	}
 	return provider.Complete(sums), nil
 }

@@ -50,9 +50,9 @@ type party struct {
 
 // fill is what a row says about the execution of an order. Its commission is not contained in the amounts.
 type fill struct {
-	OrderID    string         `json:"order_id"`
-	ProductID  string         `json:"product_id"`
-	Commission *money.Decimal `json:"commission"`
+	OrderID    string            `json:"order_id"`
+	ProductID  string            `json:"product_id"`
+	Commission *provider.Decimal `json:"commission"`
 }
 
 // trade is what a row says about a purchase, a sale or a conversion. Its fee is contained in the amounts.
@@ -121,10 +121,10 @@ func (r row) records() []intake.Record {
 	if r.Fill != nil {
 		out.Group = r.Fill.OrderID
 	}
-	moved, fee := r.Amount.Amount, money.Decimal{}
+	moved, fee := r.Amount.Amount.Decimal, money.Decimal{}
 	if n := r.Network; n != nil && n.Fee != nil && provider.Symbol(n.Fee.Currency) == out.Currency && moved.Sign() < 0 &&
 		n.Fee.Amount.Sign() > 0 && n.Fee.Amount.Cmp(moved.Abs()) <= 0 {
-		fee = n.Fee.Amount
+		fee = n.Fee.Amount.Decimal
 		moved = moved.Add(fee) // the amount contains the fee
 	}
 	all, _ := intake.Movement(out, moved, fee)
@@ -166,7 +166,7 @@ func (r row) value() *intake.Value {
 		t.Total.Currency == r.Amount.Currency {
 		return nil
 	}
-	v := intake.Value{Gross: t.Total.Amount, Net: t.Subtotal.Amount, Currency: t.Total.Currency}
+	v := intake.Value{Gross: t.Total.Amount.Decimal, Net: t.Subtotal.Amount.Decimal, Currency: t.Total.Currency}
 	if r.Amount.Amount.Sign() < 0 { // the fee of a sale is taken from what it brings
 		v.Gross, v.Net = v.Net, v.Gross
 	}

@@ -41,6 +41,9 @@ func TestRowsBecomeRecords(t *testing.T) {
 		"a purchase for dollars, quote currency": {`"type":"advanced_trade_fill","amount":{"amount":"-191.22","currency":"USD"},
 			"advanced_trade_fill":{"fill_price":"7.409","product_id":"NEAR-USD","order_id":"o6","commission":"1.9122629","order_side":"buy"}`,
 			"1 -191.22 USD SWAP group o6"},
+		"amounts that are numbers": {`"type":"advanced_trade_fill","amount":{"amount":12345678901234567.1,"currency":"NEAR"},
+			"advanced_trade_fill":{"product_id":"NEAR-USD","order_id":"o6","commission":1e-07}`,
+			"1 12345678901234567.1 NEAR SWAP group o6\n1:fee -0.0000001 USD FEE group o6"},
 		"a sale without its side": {`"type":"advanced_trade_fill","amount":{"amount":"-0.50000000","currency":"ETH"},
 			"advanced_trade_fill":{"commission":"0.5","fill_price":"2000","order_id":"o3","product_id":"ETH-USD"}`,
 			"1 -0.5 ETH SWAP group o3\n1:fee -0.5 USD FEE group o3"},
@@ -103,7 +106,7 @@ func TestRowsBecomeRecords(t *testing.T) {
 func TestRowsThatCannotBeReadSayWhy(t *testing.T) {
 	t.Parallel()
 	for original, want := range map[string]string{
-		`{"id":"1","created_at":"2021-03-11T13:13:35Z","amount":{"amount":"1,5","currency":"BTC"}}`:     "it cannot be understood: must be a decimal string such as \"1200.50\"",
+		`{"id":"1","created_at":"2021-03-11T13:13:35Z","amount":{"amount":"1,5","currency":"BTC"}}`:     "it cannot be understood: an amount is no decimal number",
 		`{"id":"1","created_at":"yesterday","amount":{"amount":"1.5","currency":"BTC"}}`:                `"yesterday" is no time`,
 		`{"id":"1","created_at":"2021-03-11T13:13:35Z","amount":{"amount":"1.5","currency":""}}`:        "it has no currency",
 		`{"created_at":"2021-03-11T13:13:35Z","amount":{"amount":"1.5","currency":"BTC"}}`:              "it has no id",

@@ -190,13 +190,24 @@ func (s *system) firstField() string {
 	return provider.APIKey
 }
 
+// refusedField returns the field that an error names which says that the system refuses requests: the address of the system, if people
+// enter it.
+func (s *system) refusedField() string {
+	for _, f := range s.Fields {
+		if f.Name == provider.RPCURL {
+			return f.Name
+		}
+	}
+	return s.firstField()
+}
+
 // blame names the field of an error that is due to the credentials.
 func (s *system) blame(err error) error {
 	var f *fault.Error
 	switch fault.KindOf(err) {
 	case fault.Unauthorized, fault.Forbidden, fault.Conflict, fault.NotFound:
 		if errors.As(err, &f) {
-			return fault.Invalidf(s.firstField(), "%s", f.Message)
+			return fault.Invalidf(s.refusedField(), "%s", f.Message)
 		}
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -99,9 +98,9 @@ type client struct {
 
 // dial returns a client for the node of a session.
 func dial(s *provider.Session, w wallet) (*client, error) {
-	u, err := url.Parse(w.url)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" || u.User != nil {
-		return nil, fault.Invalidf(provider.RPCURL, "is not the address of a node, such as https://rpc.provider.example/v2/…")
+	u, err := s.Entered(provider.RPCURL, "https://rpc.provider.example/v2/…")
+	if err != nil {
+		return nil, err
 	}
 	c := &client{s: s, title: w.title, query: u.RawQuery, together: togetherMax}
 	u.RawQuery = ""

@@ -146,6 +146,9 @@ func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider
 	if err := post(ctx, s, "GetApiKeyInfo", 1, nil, &info); err != nil {
 		return out, err
 	}
+	if len(info.Permissions) == 0 {
+		return out, fault.Forbiddenf("the API key permits nothing at Kraken: Query (funds) and Query ledger entries are needed")
+	}
 	out = provider.Account{ID: strings.ReplaceAll(info.IBAN, " ", ""), Grants: []provider.Grant{provider.Read}}
 	for permission, grant := range map[string]provider.Grant{"withdraw-funds": provider.Withdraw, "modify-trades": provider.Trade} {
 		if slices.Contains(info.Permissions, permission) {
@@ -174,7 +177,7 @@ func instant(seconds string) time.Time {
 
 // Balances returns what the account holds, wallets for staking and rewards included.
 func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
-	var held map[string]money.Decimal
+	var held map[string]provider.Decimal
 	if err := post(ctx, s, "Balance", 1, nil, &held); err != nil {
 		return provider.Holdings{}, err
 	}
@@ -187,7 +190,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 			continue
 		}
 		currency := intake.KrakenAsset(name)
-		sums[currency] = sums[currency].Add(amount)
+		sums[currency] = sums[currency].Add(amount.Decimal)
 	}
 	return provider.Complete(sums), nil
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/provider"
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
@@ -36,13 +35,13 @@ type span struct {
 
 // entry is an entry of the ledger.
 type entry struct {
-	RefID   string         `json:"refid"`
-	Time    json.Number    `json:"time"`
-	Type    string         `json:"type"`
-	Subtype string         `json:"subtype"`
-	Asset   string         `json:"asset"`
-	Amount  *money.Decimal `json:"amount"`
-	Fee     *money.Decimal `json:"fee"`
+	RefID   string            `json:"refid"`
+	Time    json.Number       `json:"time"`
+	Type    string            `json:"type"`
+	Subtype string            `json:"subtype"`
+	Asset   string            `json:"asset"`
+	Amount  *provider.Decimal `json:"amount"`
+	Fee     *provider.Decimal `json:"fee"`
 }
 
 // Why an entry is left out.
@@ -133,7 +132,7 @@ func add(out *provider.Page, entries map[string]json.RawMessage, at *span) {
 			continue
 		}
 		records, _ := intake.KrakenEntry{ID: id, RefID: e.RefID, At: when, Type: e.Type, Subtype: e.Subtype, Asset: e.Asset,
-			Amount: *e.Amount, Fee: *e.Fee}.Records()
+			Amount: e.Amount.Decimal, Fee: e.Fee.Decimal}.Records()
 		for _, r := range records {
 			out.Records = append(out.Records, provider.Record{Record: r, Original: original})
 		}

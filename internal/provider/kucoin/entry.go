@@ -16,15 +16,15 @@ import (
 
 // entry is an entry of a ledger.
 type entry struct {
-	ID          label  `json:"id"`
-	Currency    string `json:"currency"`
-	Amount      string `json:"amount"`
-	Fee         string `json:"fee"`
-	AccountType string `json:"accountType"`
-	Business    string `json:"bizType"`
-	Direction   string `json:"direction"`
-	Created     label  `json:"createdAt"`
-	Context     string `json:"context"`
+	ID          label         `json:"id"`
+	Currency    string        `json:"currency"`
+	Amount      provider.Text `json:"amount"`
+	Fee         provider.Text `json:"fee"`
+	AccountType string        `json:"accountType"`
+	Business    string        `json:"bizType"`
+	Direction   string        `json:"direction"`
+	Created     label         `json:"createdAt"`
+	Context     string        `json:"context"`
 }
 
 // label is a text that KuCoin writes as a number in some ledgers.
@@ -114,12 +114,12 @@ func (r row) records(ledger string) ([]intake.Record, error) {
 	out := intake.Record{ExternalID: ledger + ":" + string(r.ID), Timestamp: time.UnixMilli(r.at).UTC(), Currency: symbol(r.Currency),
 		ProviderCategory: provider.Clean(r.Business), Description: provider.Clean(r.Business), Memo: provider.Clean(r.AccountType),
 		Group: r.group()}
-	change, err := money.Parse(r.Amount)
+	change, err := provider.ParseAmount(string(r.Amount))
 	switch {
 	case out.Currency == "":
 		return nil, fmt.Errorf("%q is not an asset", provider.Clean(r.Currency))
 	case err != nil:
-		return nil, fmt.Errorf("the amount %w and is %q", err, provider.Clean(r.Amount))
+		return nil, fmt.Errorf("the amount %w and is %q", err, provider.Clean(string(r.Amount)))
 	case change.Sign() < 0:
 		return nil, fmt.Errorf("the amount is %s, although the direction is stated beside it", change)
 	case r.Direction == "out":
@@ -141,10 +141,10 @@ func (r row) fee(change money.Decimal) (money.Decimal, error) {
 	if r.Fee == "" {
 		return money.Decimal{}, nil
 	}
-	fee, err := money.Parse(r.Fee)
+	fee, err := provider.ParseAmount(string(r.Fee))
 	switch {
 	case err != nil:
-		return fee, fmt.Errorf("the fee %w and is %q", err, provider.Clean(r.Fee))
+		return fee, fmt.Errorf("the fee %w and is %q", err, provider.Clean(string(r.Fee)))
 	case change.Sign() < 0 && fee.Cmp(change.Abs()) > 0: // more than the amount that includes it
 		return money.Decimal{}, nil
 	}

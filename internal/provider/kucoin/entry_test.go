@@ -73,10 +73,13 @@ func TestEntriesOfTheAccountBecomeRecords(t *testing.T) {
 		`"currency":"USDT","amount":"5","fee":"0","bizType":"Transfer","direction":"in","accountType":"TRADE_HF"`: nil,
 		`"currency":"USDT","amount":"5","fee":"0","bizType":"Transfer","direction":"in","accountType":"CONTRACT"`: {
 			"left out: it belongs to the futures account, which is not read"},
-		`"currency":"","amount":"5","fee":"0","bizType":"Deposit","direction":"in"`:                  {`left out: "" is not an asset`},
-		`"currency":"BTC","amount":"-5","fee":"0","bizType":"Deposit","direction":"in"`:              {"left out: the amount is -5, although the direction is stated beside it"},
-		`"currency":"BTC","amount":"5","fee":"0","bizType":"Deposit","direction":""`:                 {`left out: the direction is ""`},
-		`"currency":"BTC","amount":"5","fee":"x","bizType":"Deposit","direction":"in"`:               {`left out: the fee must be a decimal string such as "1200.50" and is "x"`},
+		`"currency":"","amount":"5","fee":"0","bizType":"Deposit","direction":"in"`:     {`left out: "" is not an asset`},
+		`"currency":"BTC","amount":"-5","fee":"0","bizType":"Deposit","direction":"in"`: {"left out: the amount is -5, although the direction is stated beside it"},
+		`"currency":"BTC","amount":"5","fee":"0","bizType":"Deposit","direction":""`:    {`left out: the direction is ""`},
+		`"currency":"BTC","amount":"5","fee":"x","bizType":"Deposit","direction":"in"`:  {`left out: the fee must be a decimal string such as "1200.50" and is "x"`},
+		`"currency":"BTC","amount":12345678901234567.1,"fee":1e-1,"bizType":"Deposit","direction":"in"`: {
+			"+12345678901234567.2 BTC fee 0.1 DEPOSIT ?"},
+		`"currency":"BTC","amount":null,"fee":"0","bizType":"Deposit","direction":"in"`:              {`left out: the amount must be a decimal string such as "1200.50" and is ""`},
 		`"currency":"BTC","amount":"","fee":"0","bizType":"Deposit","direction":"in"`:                {`left out: the amount must be a decimal string such as "1200.50" and is ""`},
 		`"currency":"BTC","amount":"5","bizType":"Deposit","direction":"in","createdAt":"yesterday"`: {`left out: its time "yesterday" is no number of milliseconds`},
 		`"currency":"BTC","amount":"5","bizType":"Deposit","direction":"in","createdAt":1.7e12`:      {"left out: it does not have the form of an entry of KuCoin"},

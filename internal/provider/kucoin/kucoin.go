@@ -167,16 +167,16 @@ func (Connector) Check(ctx context.Context, s *provider.Session) (out provider.A
 
 // holding is what margin accounts hold of an asset, borrowed amounts included.
 type holding struct {
-	Currency string        `json:"currency"`
-	Total    money.Decimal `json:"total"`
+	Currency string           `json:"currency"`
+	Total    provider.Decimal `json:"total"`
 }
 
 // Balances returns what the accounts hold together, without the futures account.
 func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	var held []struct {
-		Currency string        `json:"currency"`
-		Type     string        `json:"type"`
-		Balance  money.Decimal `json:"balance"`
+		Currency string           `json:"currency"`
+		Type     string           `json:"type"`
+		Balance  provider.Decimal `json:"balance"`
 	}
 	if err := get(ctx, s, "/api/v1/accounts", accountsCost, nil, &held); err != nil {
 		return provider.Holdings{}, err
@@ -207,15 +207,15 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	}
 	for _, h := range held {
 		if h.Type != "margin" && h.Type != "isolated" { // which the other two answers state
-			add(h.Currency, h.Balance)
+			add(h.Currency, h.Balance.Decimal)
 		}
 	}
 	for _, h := range cross.Accounts {
-		add(h.Currency, h.Total)
+		add(h.Currency, h.Total.Decimal)
 	}
 	for _, pair := range isolated.Assets {
-		add(pair.Base.Currency, pair.Base.Total)
-		add(pair.Quote.Currency, pair.Quote.Total)
+		add(pair.Base.Currency, pair.Base.Total.Decimal)
+		add(pair.Quote.Currency, pair.Quote.Total.Decimal)
 	}
 	return provider.Complete(sums), nil
 }

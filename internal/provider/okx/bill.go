@@ -16,25 +16,25 @@ import (
 
 // bill is an entry of a ledger. Those of the funding account have no more than the fields before Subtype.
 type bill struct {
-	ID       string `json:"billId"`
-	Time     string `json:"ts"`
-	Currency string `json:"ccy"`
-	Change   string `json:"balChg"`
-	Type     string `json:"type"`
-	Notes    string `json:"notes"`
-	Client   string `json:"clientId"`
+	ID       string        `json:"billId"`
+	Time     string        `json:"ts"`
+	Currency string        `json:"ccy"`
+	Change   provider.Text `json:"balChg"`
+	Type     string        `json:"type"`
+	Notes    string        `json:"notes"`
+	Client   string        `json:"clientId"`
 
-	Subtype        string `json:"subType"`
-	InstrumentType string `json:"instType"`
-	Instrument     string `json:"instId"`
-	Fee            string `json:"fee"`
-	Size           string `json:"sz"`
-	Profit         string `json:"pnl"`
-	PositionChange string `json:"posBalChg"`
-	Order          string `json:"ordId"`
-	Trade          string `json:"tradeId"`
-	From           string `json:"from"`
-	To             string `json:"to"`
+	Subtype        string        `json:"subType"`
+	InstrumentType string        `json:"instType"`
+	Instrument     string        `json:"instId"`
+	Fee            provider.Text `json:"fee"`
+	Size           provider.Text `json:"sz"`
+	Profit         provider.Text `json:"pnl"`
+	PositionChange provider.Text `json:"posBalChg"`
+	Order          string        `json:"ordId"`
+	Trade          string        `json:"tradeId"`
+	From           string        `json:"from"`
+	To             string        `json:"to"`
 }
 
 // row is a bill as OKX sent it.
@@ -97,12 +97,12 @@ func (r row) records(ledger string) ([]intake.Record, error) {
 	}
 	out := intake.Record{ExternalID: ledger + ":" + r.ID, Timestamp: time.UnixMilli(r.at).UTC(), Currency: symbol(r.Currency),
 		ProviderCategory: ledger + " " + provider.Clean(r.Type), Memo: provider.Clean(r.Notes)}
-	change, err := money.Parse(r.Change)
+	change, err := provider.ParseAmount(string(r.Change))
 	switch {
 	case out.Currency == "":
 		return nil, fmt.Errorf("%q is not an asset", provider.Clean(r.Currency))
 	case err != nil:
-		return nil, fmt.Errorf("the change of the balance %w and is %q", err, provider.Clean(r.Change))
+		return nil, fmt.Errorf("the change of the balance %w and is %q", err, provider.Clean(string(r.Change)))
 	}
 	charged := money.Decimal{}
 	if ledger == funding {
@@ -121,7 +121,7 @@ func (r row) records(ledger string) ([]intake.Record, error) {
 // fee returns the fee within the change of a balance, above zero for a cost. It is zero unless the other amounts of the bill confirm that
 // the fee was taken from this balance.
 func (r row) fee(change money.Decimal) money.Decimal {
-	stated, err := money.Parse(r.Fee)
+	stated, err := provider.ParseAmount(string(r.Fee))
 	if err != nil || stated.IsZero() {
 		return money.Decimal{}
 	}
@@ -132,7 +132,7 @@ func (r row) fee(change money.Decimal) money.Decimal {
 	} else {
 		gross = gross.Abs()
 	}
-	if amount, err := money.Parse(confirmed); err != nil || !amount.Equal(gross) {
+	if amount, err := provider.ParseAmount(string(confirmed)); err != nil || !amount.Equal(gross) {
 		return money.Decimal{}
 	}
 	return stated.Neg()
@@ -140,7 +140,7 @@ func (r row) fee(change money.Decimal) money.Decimal {
 
 // movesMargin reports whether a bill moves money between the account and a position, together with what else it does.
 func (r row) movesMargin() bool {
-	moved, err := money.Parse(r.PositionChange)
+	moved, err := provider.ParseAmount(string(r.PositionChange))
 	return err == nil && !moved.IsZero()
 }
 

@@ -112,7 +112,8 @@ func TestBillsOfTheTradingAccountBecomeRecords(t *testing.T) {
 		`"ccy":"USDT","balChg":"-50","type":"22","subType":"308"`:                                          {"-50 USDT REPAYMENT ?"},
 		`"ccy":"USDT","balChg":"1","type":"777","subType":"778"`:                                           {"+1 USDT ? ?"},
 		`"ccy":"USDT","balChg":"0","type":"6","subType":"160"`:                                             nil,
-		`"ccy":"USDT","balChg":5,"type":"1"`:                                                               {"left out: it does not have the form of a bill of OKX"},
+		`"ccy":"USDT","balChg":{},"type":"1"`:                                                              {"left out: it does not have the form of a bill of OKX"},
+		spot + `"ccy":"EUR","balChg":12345678901234567.9,"fee":-1e-1,"sz":12345678901234568,"subType":"2"`: {"+12345678901234568 EUR fee 0.1 SWAP 62:58"},
 	})
 }
 

@@ -175,9 +175,9 @@ func (Connector) Check(ctx context.Context, s *provider.Session) (out provider.A
 // Balances returns what the funding account and the trading account hold together.
 func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Holdings, error) {
 	type held struct {
-		Currency string        `json:"ccy"`
-		Funding  money.Decimal `json:"bal"`
-		Trading  money.Decimal `json:"cashBal"`
+		Currency string           `json:"ccy"`
+		Funding  provider.Decimal `json:"bal"`
+		Trading  provider.Decimal `json:"cashBal"`
 	}
 	var inFunding []held
 	var inTrading []struct {
@@ -198,7 +198,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	}
 	for _, h := range inFunding {
 		currency := symbol(h.Currency)
-		sums[currency] = sums[currency].Add(h.Funding).Add(h.Trading)
+		sums[currency] = sums[currency].Add(h.Funding.Decimal).Add(h.Trading.Decimal)
 	}
 	return provider.Complete(sums), nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/provider"
@@ -49,10 +48,10 @@ type client struct {
 // dial returns a client for the server of a session.
 func dial(s *provider.Session) (*client, error) {
 	c := &client{s: s, address: s.Base(), left: requestsMax}
-	if text := s.Text(provider.RPCURL); text != "" {
-		u, err := url.Parse(text)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" {
-			return nil, fault.Invalidf(provider.RPCURL, "is not the address of a server, such as https://rpc.provider.example/?api-key=…")
+	if s.Text(provider.RPCURL) != "" {
+		u, err := s.Entered(provider.RPCURL, "https://rpc.provider.example/?api-key=…")
+		if err != nil {
+			return nil, err
 		}
 		c.query, u.RawQuery = u.RawQuery, ""
 		c.address = u.String()

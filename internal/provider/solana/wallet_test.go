@@ -342,7 +342,8 @@ func TestCheckTellsWhatIsWrong(t *testing.T) {
 	if err != nil || got.ID != wallet || got.Grants != nil || len(got.Warnings) != 0 {
 		t.Errorf("%+v %v", got, err)
 	}
-	for field, wrong := range map[string]string{provider.Address: mine, provider.RPCURL: "x"} {
+	for wrong, field := range map[string]string{mine: provider.Address, "x": provider.RPCURL, "https://a:b@example.com": provider.RPCURL,
+		"https://example.com:99999": provider.RPCURL} {
 		if _, err := (solana.Connector{}).Check(t.Context(), h.session(field, wrong)); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s %s: %v", field, wrong, err)
 		}

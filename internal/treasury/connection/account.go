@@ -2,6 +2,9 @@ package connection
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -96,6 +99,64 @@ func requireFree(ctx context.Context, tx *db.Tx, c *Connection, same func(other 
 // may be connected once for each legal entity.
 func coincide(one, other string, ledger bool) bool {
 	return !ledger || one == other || one == "" || other == ""
+}
+
+// likeMax is how many connections are named that a new one may be to the account of.
+const likeMax = 3
+
+// requireTold returns an error of kind Conflict if a new connection may be to the account of another one of its legal entity, whose history
+// would then be read into a second source. That is so if the provider does not tell one of the two accounts; a person has to tell it then.
+func requireTold(ctx context.Context, tx *db.Tx, c *Connection, a Account) error {
+	if c.SourceID != "" || c.newSource || a.Divided {
+		return nil
+	}
+	others, err := selectAll(ctx, tx)
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{} // by the id of the source
+	for _, other := range others {
+		if other.Status != Disconnected {
+			used[other.SourceID] = true
+		}
+	}
+	var like []string
+	for _, other := range slices.Backward(others) { // the latest first
+		if other.ID == c.ID || !c.mayBeTo(other) {
+			continue
+		}
+		if other.Status != Disconnected {
+			like = append(like, fmt.Sprintf("%s: then send the credentials with PATCH /v1/connections/%s instead", other.namedFor(ctx), other.ID))
+			continue
+		}
+		if used[other.SourceID] {
+			continue
+		}
+		used[other.SourceID] = true
+		if _, err := source.Find(ctx, tx, other.SourceID); fault.KindOf(err) == fault.NotFound {
+			continue
+		} else if err != nil {
+			return err
+		}
+		like = append(like, fmt.Sprintf("%s, which is disconnected: then continue with its source, with source_id %s", other.namedFor(ctx),
+			other.SourceID))
+	}
+	if len(like) == 0 {
+		return nil
+	}
+	if more := len(like) - likeMax; more > 0 {
+		like = append(like[:likeMax], fmt.Sprintf("and %d more connections to %s", more, c.title))
+	}
+	return fault.ConflictAt([]fault.Field{{Name: "source_id", Message: "is required, unless it is another account and new_source is true"}},
+		"%s does not tell which account this is, and it may be that of %s. If it is another account, send new_source true", c.title,
+		strings.Join(like, "; or of "))
+}
+
+// mayBeTo reports whether a new connection may be to the account of another one, as far as the provider tells.
+func (c Connection) mayBeTo(other Connection) bool {
+	told := other.ExternalAccountID != "" && c.ExternalAccountID != ""
+	distinct := other.Mode != "" && c.Mode != "" && other.Mode != c.Mode
+	return other.Provider == c.Provider && other.LegalEntityID == c.LegalEntityID && other.SourceID != "" && !told && !distinct
 }
 
 // requireKnown returns an error of kind Conflict if the account of another connection to a payment processor is not known, because it may

@@ -83,6 +83,7 @@ type Connection struct {
 	Attempt  *Attempt // the latest setup on a page of the provider, filled in on reading
 	Sources  []string // the ids of all sources, filled in on reading
 
+	newSource    bool   // it is new, and its account is none of those of other connections
 	title        string // of the provider, for messages
 	capabilities []string
 	credentials  string // encrypted; empty if there are none

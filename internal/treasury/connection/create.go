@@ -104,6 +104,7 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, r resolved, in Inspected) 
 		Status: PendingSetup, LegalEntityID: r.legalEntityID, SourceID: r.SourceID, Classify: r.Classify, SyncMinutes: syncMinutesDefault,
 		CreatedAt: tx.Now(), revision: 1}
 	c = c.readAs(r.provider)
+	c.newSource = r.NewSource
 	if !r.provider.fillsSources() {
 		c.SyncMinutes = 0 // its accounts are read again whenever entries are sent
 	}
@@ -159,6 +160,9 @@ func (s *Service) fill(ctx context.Context, tx *db.Tx, c *Connection, in Inspect
 	c.Progress.Running = true
 	if !p.fillsSources() {
 		return nil
+	}
+	if err := requireTold(ctx, tx, c, in.Account); err != nil {
+		return err
 	}
 	return ensureSources(ctx, tx, p, c, in.Account)
 }

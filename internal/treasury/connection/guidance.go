@@ -26,7 +26,8 @@ func (c Connection) Guide() Guidance {
 	}
 	switch c.Status {
 	case Disconnected:
-		g.warn("the connection is disconnected, which is final: create another one to the same account to continue with its source")
+		g.warn("the connection is disconnected, which is final: create another one to the same account to continue with its source%s",
+			c.continued())
 		if c.RevocationError != "" {
 			g.warn("the access was not ended at %s, so end it there: %s", c.title, c.RevocationError)
 		}
@@ -59,6 +60,14 @@ func (c Connection) Guide() Guidance {
 		g.warn("without a webhook_secret, changes at %s arrive with the next synchronization only", c.title)
 	}
 	return g
+}
+
+// continued says how to continue with the source of a connection that is disconnected, if the provider does not tell its account.
+func (c Connection) continued() string {
+	if c.ExternalAccountID != "" || c.SourceID == "" {
+		return ""
+	}
+	return ", and send source_id " + c.SourceID
 }
 
 // warnOfData adds what is missing in the data that was read.

@@ -38,6 +38,7 @@ type CreateParams struct {
 	Name           string // empty: the name of the provider, where that is allowed
 	LegalEntityIDs []string
 	SourceID       string // empty: that of an earlier connection to the same account, or a new one
+	NewSource      bool   // the account is none of those of other connections, which matters where the provider does not tell
 	Fields         Credentials
 	Classify       Classify
 	SyncMinutes    *int
@@ -208,6 +209,7 @@ func (s *Service) checkEntities(ctx context.Context, tx *db.Tx, faults *fault.Li
 	if err := s.checkCurrency(ctx, tx, faults, p, currency); err != nil {
 		return err
 	}
+	validateNewSource(faults, r.CreateParams, p)
 	if r.SourceID != "" {
 		if err := checkSource(ctx, tx, faults, r, p); err != nil {
 			return err
@@ -238,6 +240,17 @@ func (s *Service) checkCurrency(ctx context.Context, tx *db.Tx, faults *fault.Li
 
 // sourceTypes has the type of the source of a connection, by the kind of its provider.
 var sourceTypes = map[Kind]source.Type{Exchange: source.Exchange, Processor: source.Other, Chain: source.Wallet}
+
+// validateNewSource collects the faults of the statement that an account is none of those of other connections.
+func validateNewSource(faults *fault.List, c CreateParams, p Provider) {
+	switch {
+	case !c.NewSource || p.Name == "": // the provider itself is wrong
+	case c.SourceID != "":
+		faults.Addf("new_source", "must be omitted if there is a source_id, which says which source it is")
+	case sourceTypes[p.Kind] == "":
+		faults.Addf("new_source", "must be omitted: %s tells which accounts it has", p.Title)
+	}
+}
 
 // checkSource collects the faults of the source that a connection is to have.
 func checkSource(ctx context.Context, tx *db.Tx, faults *fault.List, r *resolved, p Provider) error {

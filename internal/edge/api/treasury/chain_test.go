@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,13 +107,18 @@ func TestWhatAWalletOnAChainNeeds(t *testing.T) {
 			"no number":       {"first_block", "latest"},
 			"a coin":          {"native_symbol", "ETH"},
 			"a wrong key":     {"address", "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"},
+			"no such port":    {"rpc_url", "https://rpc.example.com:99999/key"},
+			"a password":      {"rpc_url", "https://user:secret@rpc.example.com/key"},
+			"metadata":        {"rpc_url", "http://169.254.169.254/key"},
+			"a refused key":   {"rpc_url", node.URL + "/another-key"},
 		} {
 			body := maps.Clone(good)
 			if body[change.field] = change.value; change.value == nil {
 				delete(body, change.field)
 			}
 			a := n.PostJSON(t, "/v1/connections", body, nil)
-			if a.Status != http.StatusBadRequest || !a.Blames(t, change.field) {
+			shown := strings.Contains(string(a.Body), "/key") || strings.Contains(string(a.Body), "secret")
+			if a.Status != http.StatusBadRequest || !a.Blames(t, change.field) || shown {
 				t.Errorf("%s: %d %s", name, a.Status, a.Body)
 			}
 		}

@@ -50,9 +50,10 @@ func (h handlers) connections() []wire.Route {
 	create := wire.Post("/v1/connections", h.createConnection, "Connect an account at another system").Sensitive().
 		Describe("What a provider needs is listed at GET /v1/connections/providers. Credentials are checked with the provider, stored " +
 			"encrypted and never returned. What the account has is then read in the background: GET the connection until it is active. Without " +
-			"source_id, a source for its transactions is created, or that of an earlier connection to the same account is used again. If the " +
-			"account is connected on a page of the provider, the connection is pending_setup, and redirect_url is the page to open. Connecting a " +
-			"general ledger again authorizes its connection again.").Privileged().ByProvider().Creates()
+			"source_id, a source for its transactions is created, or that of an earlier connection to the same account is used again; if the " +
+			"provider does not tell which account it is, and it may be that of another connection, the answer is 409. If the account is " +
+			"connected on a page of the provider, the connection is pending_setup, and redirect_url is the page to open. Connecting a general " +
+			"ledger again authorizes its connection again.").Privileged().ByProvider().Creates()
 	update := wire.Patch("/v1/connections/{connection_id}", h.updateConnection, "Update a connection").Sensitive().
 		Describe("New credentials must be of the same account and mode, otherwise the answer is 409. The provider is asked whether it knows " +
 			"them, and the account is then read again. A synchronization under way with the former ones ends.").
@@ -84,7 +85,8 @@ func (h handlers) connections() []wire.Route {
 
 func (c CreateConnection) params() connection.CreateParams {
 	p := connection.CreateParams{Provider: c.Provider, Name: c.Name, LegalEntityIDs: c.LegalEntityIDs, SourceID: c.SourceID.Value,
-		Fields: connection.Credentials{}, Classify: connection.Classify(c.Classify.Value), SyncMinutes: c.SyncMinutes,
+		NewSource: c.NewSource,
+		Fields:    connection.Credentials{}, Classify: connection.Classify(c.Classify.Value), SyncMinutes: c.SyncMinutes,
 		ReturnTo: c.RedirectURL.Value}
 	for name, value := range c.ConnectionFields.values() {
 		if value.Value != "" {

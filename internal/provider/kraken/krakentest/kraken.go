@@ -32,10 +32,13 @@ const (
 type Server struct {
 	providertest.Server
 
-	nonce       int64
-	permissions []string
-	entries     []entry
-	balances    map[string]money.Decimal
+	Permissions []string // of the keys
+	IBAN        string   // by which Kraken tells the account; empty if it does not
+	Keys        []string // all of them have the same secret
+
+	nonce    int64
+	entries  []entry
+	balances map[string]money.Decimal
 }
 
 // entry is an entry of the ledger.
@@ -56,7 +59,8 @@ type entry struct {
 
 // New returns a fake with an empty account.
 func New() *Server {
-	return &Server{permissions: []string{"query-funds", "query-ledger"}, balances: map[string]money.Decimal{}}
+	return &Server{Permissions: []string{"query-funds", "query-ledger"}, IBAN: "AA88 N84G WOAK NMOI", Keys: []string{key},
+		balances: map[string]money.Decimal{}}
 }
 
 // Credentials returns what the account is accessed with.
@@ -66,7 +70,7 @@ func (s *Server) Credentials() map[string]string {
 
 // Grant gives the key a right.
 func (s *Server) Grant(g provider.Grant) bool {
-	s.permissions = append(s.permissions, map[provider.Grant]string{provider.Trade: "modify-trades", provider.Withdraw: "withdraw-funds"}[g])
+	s.Permissions = append(s.Permissions, map[provider.Grant]string{provider.Trade: "modify-trades", provider.Withdraw: "withdraw-funds"}[g])
 	return true
 }
 
@@ -120,8 +124,8 @@ func (s *Server) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	case !s.accepts(form):
 		answer(w, nil, "EAPI:Invalid nonce")
 	case method == "GetApiKeyInfo":
-		answer(w, map[string]any{"apiKeyName": "books", "apiKey": key, "nonce": "1", "nonceWindow": 0, "permissions": s.permissions,
-			"iban": "AA88 N84G WOAK NMOI", "validUntil": "0", "queryFrom": "0", "queryTo": "0", "createdTime": "1772542900",
+		answer(w, map[string]any{"apiKeyName": "books", "apiKey": r.Header.Get("API-Key"), "nonce": "1", "nonceWindow": 0,
+			"permissions": s.Permissions, "iban": s.IBAN, "validUntil": "0", "queryFrom": "0", "queryTo": "0", "createdTime": "1772542900",
 			"modifiedTime": "1772543095", "ipAllowlist": []string{}, "lastUsed": "1772627061"}, "")
 	case method == "Balance":
 		held := map[string]string{}
@@ -138,7 +142,7 @@ func (s *Server) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 
 // refuses returns the error for a request that is not signed as Kraken demands.
 func (s *Server) refuses(r *http.Request, body string, form url.Values) string {
-	if s.Revoked() || r.Header.Get("API-Key") != key {
+	if s.Revoked() || !slices.Contains(s.Keys, r.Header.Get("API-Key")) {
 		return "EAPI:Invalid key"
 	}
 	decoded, err := base64.StdEncoding.DecodeString(secret)
