@@ -80,8 +80,7 @@ func (m *maker) build(e journal.Entry) (j Journal, part string, problems []Block
 		}
 		places, _ := money.MinorUnits(currency)
 		if !line.Amount.Equal(line.Amount.Round(places)) {
-			problems = add(problems, Blocker{Code: BadAmount, Message: fmt.Sprintf("the amount %s has more decimals than %s has", line.Amount,
-				currency)})
+			problems = add(problems, Blocker{Code: BadAmount, Message: tooFine(line.Amount.String(), currency)})
 		}
 		j.Lines = append(j.Lines, line)
 	}
@@ -109,6 +108,13 @@ func (m *maker) line(e journal.Entry, l journal.Line) (out JournalLine, problems
 	}
 	out.Account = there.ExternalID
 	return out, problems
+}
+
+// tooFine is the message about an amount that no general ledger takes.
+func tooFine(amount, currency string) string {
+	places, _ := money.MinorUnits(currency)
+	return fmt.Sprintf("the amount %s has more decimals than %s has, which is %d: general ledgers do not take it. Reverse the entry and create "+
+		"another one with rounded amounts", amount, currency, places)
 }
 
 // add adds a problem unless it is there.
@@ -165,6 +171,7 @@ var Actions = []Action{Create, Replace, Remove, CheckOnly}
 // decision is what is to be done with an entry, or a part of it.
 type decision struct {
 	Action   Action // empty if nothing is to be done
+	empty    bool   // because the entry has no value
 	part     string
 	journal  Journal
 	row      *journalRow // nil if nothing was ever sent
@@ -177,7 +184,8 @@ func (m *maker) decide(e journal.Entry, rows []journalRow) (out []decision) {
 	var d decision
 	if wanted {
 		d.journal, d.part, d.problems = m.build(e)
-		wanted = len(d.journal.Lines) > 0 || len(d.problems) > 0
+		d.empty = len(d.journal.Lines) == 0 && len(d.problems) == 0
+		wanted = !d.empty
 	}
 	for n, r := range rows {
 		switch {
@@ -187,6 +195,9 @@ func (m *maker) decide(e journal.Entry, rows []journalRow) (out []decision) {
 		case r.State != absent:
 			out = append(out, decision{Action: Remove, part: r.Part, row: &rows[n]})
 		}
+	}
+	if d.empty && len(out) == 0 {
+		return []decision{d}
 	}
 	if !wanted {
 		return out
