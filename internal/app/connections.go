@@ -26,6 +26,9 @@ type Registrations map[string]provider.Client
 // SetupPath is where pages of providers send the browser back to.
 const SetupPath = "/connect/callback"
 
+// registerGuide is the guide that says how to register the service at a provider.
+const registerGuide = "/docs/guides/register-at-a-provider"
+
 // ProviderNames returns the names of the providers that accounts can be connected at.
 func ProviderNames() []string {
 	names := []string{stripe.Name}
@@ -48,7 +51,7 @@ func newConnections(d *db.DB, c Config, processor *stripe.Provider, log *slog.Lo
 		p, ledger := connect.NewLedger(d, one, connect.Config{
 			Config: provider.Config{URL: c.ProviderURLs[name], AllowPrivate: c.AllowPrivate || c.Local == name, Proxy: c.Proxy,
 				Clock: d.Clock(), Sleep: c.Sleep},
-			Registration: c.Registered[name],
+			Registration: c.Registered[name], Callback: pages.Callback, Guide: strings.TrimSuffix(c.PublicURL, "/") + registerGuide,
 		})
 		s.WithProvider(p)
 		ledgers.WithProvider(ledger)

@@ -96,9 +96,9 @@ type Description struct {
 	Ledgers []string // what is read of an account, each with a cursor of its own
 	Rate    Rate     // how often requests may be sent
 
-	// Registered says that the operator of the service has to register it at the system first, and to configure the id and the secret that
-	// the system gives out (Session.Client).
-	Registered bool
+	// RegisterAt is where the operator of the service has to register it at the system first, to configure the id and the secret that the
+	// system gives out (Session.Client); empty if that is not necessary.
+	RegisterAt string
 
 	// Requires is the currency that the books of the legal entity must have, an ISO 4217 code; empty means any.
 	Requires string

@@ -148,7 +148,8 @@ func TestSecretsComeFromFilesAndLinesAndNeverFromArguments(t *testing.T) {
 	x.run("", "connect", "krakn").mustFail(t, 1, `there is no provider "krakn": choose one of`, "kraken")
 	x.run("", "connect").mustFail(t, 2, "bursar connections providers")
 	x.run("", "connect", "kraken", "coinbase").mustFail(t, 2, "takes one argument")
-	x.run("", "connect", "xero").mustFail(t, 1, "Xero needs a registration of this service first")
+	x.run("", "connect", "xero").mustFail(t, 1, "Xero needs a registration of this service first",
+		x.address+"/connect/callback", x.address+"/docs/guides/register-at-a-provider", "restarts it")
 	x.run("", "connect", "kraken", key, "--field-file", "api_secret="+file, "--legal-entity", "Globex").
 		mustFail(t, 1, `there is no legal entity "Globex"`, x.LegalEntityID)
 	x.run("", "connect", "kraken", key, "--field-file", "api_secret="+file, "--every", "1").mustFail(t, 1, "sync_every_minutes")

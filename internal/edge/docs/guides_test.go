@@ -14,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/provider/catalog"
 	"github.com/bursarhq/bursar/internal/provider/kraken/krakentest"
 	"github.com/bursarhq/bursar/internal/provider/providertest"
 	"github.com/bursarhq/bursar/internal/provider/stripe/stripetest"
@@ -126,6 +127,27 @@ func TestEveryGuideIsListed(t *testing.T) {
 	files, err := guides.Files.ReadDir(".")
 	if err != nil || len(files) != len(guides.Order) {
 		t.Errorf("there are %d guides, and %d are listed (%v)", len(files), len(guides.Order), err)
+	}
+}
+
+func TestTheGuideToRegistrationsHasEveryProviderThatNeedsOne(t *testing.T) {
+	t.Parallel()
+	text, found := textOfGuide(t, "register-at-a-provider"), 0
+	for _, c := range catalog.All() {
+		d := c.Describe()
+		if d.RegisterAt == "" {
+			continue
+		}
+		found++
+		variable := "BURSAR_PROVIDER_" + strings.ToUpper(d.Name) + "_CLIENT_"
+		for _, want := range []string{"## " + d.Title + "\n", strings.TrimPrefix(d.RegisterAt, "https://"), variable + "ID", variable + "SECRET"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the guide does not have %q", d.Title, want)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no provider needs a registration")
 	}
 }
 

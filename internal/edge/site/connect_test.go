@@ -1,6 +1,8 @@
 package site_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/site"
@@ -221,7 +224,8 @@ func TestAStateThatNoSetupHasRevealsNothing(t *testing.T) {
 		for name, p := range map[string]*person{"a visitor": s.visitor(), "another": s.visitor()} {
 			for _, path := range []string{path, app.SetupPath, app.SetupPath + "?state=", app.SetupPath + "?state=x&code=y", app.SetupPath + "?%zz",
 				app.SetupPath + "?state=%00%ff", app.SetupPath + "?state=" + strings.Repeat("x", 5000)} {
-				a := p.get(path).wants(name+" "+path, 404, "", nothing, "has expired")
+				a := p.get(path).wants(name+" "+path, 404, "", nothing, "has expired", "bursar connections list",
+					"bursar connections reauthorize", "How accounts are connected")
 				a.wantsSecure(path)
 				if want == "" {
 					want = a.text
@@ -231,8 +235,80 @@ func TestAStateThatNoSetupHasRevealsNothing(t *testing.T) {
 				}
 			}
 		}
+		if !strings.Contains(want, `href="/docs/guides/connect-an-account"`) {
+			s.Errorf("there is no link: %s", want)
+		}
 		if strings.Contains(want, "QuickBooks") || strings.Contains(want, appURL) {
 			s.Errorf("%s", want)
 		}
+	})
+}
+
+// The ways to write an address that a browser, or somebody who reads it, may take for another one. app.acme.example is allowed.
+var hostileAddresses = []string{
+	"https://app.acme.example@evil.example/", "https://app.acme.example:pass@evil.example/", "https://evil.example@app.acme.example/",
+	"//evil.example/", "///evil.example/", "/evil", "https:evil.example", "https:/evil.example", "https:///evil.example", "evil.example",
+	`\\evil.example`, `https:\\evil.example`, `https://evil.example\@app.acme.example`, `https://app.acme.example\@evil.example`,
+	`https://app.acme.example\.evil.example`, `https://evil.example\app.acme.example`,
+	"HTTPS://evil.example", "HTTP://app.acme.example", "http://app.acme.example", "ftp://app.acme.example", "javascript:alert(1)",
+	"JavaScript://app.acme.example/%0aalert(1)", "data:text/html,x", "https://APP.acme.example", "https://app.acme.example.",
+	"https://app.acme.example.evil.example", "https://app.acme.example%2eevil.example", "https://app.acme.example%00.evil.example",
+	"https://evil.example#@app.acme.example", "https://app.acme.example/#https://evil.example", "https://evil.example?https://app.acme.example",
+	"https://evil.example/https://app.acme.example", "https://app.acme.example:443", "https://app.acme.example:8443", "https://app.acme.example:x",
+	"https://app.acmé.example", "https://app\u3002acme\u3002example", "https://app.аcme.example", "https://app.acme.example\u2044.evil.example",
+	"https://xn--app-acme-example.evil.example", "https://app.acme.example\t.evil.example", "https://app.acme.example\r\nLocation: x",
+	" https://app.acme.example", "https://app.acme.example /", "http://127.0.0.1.evil.example", "http://127.0.0.1@evil.example",
+	"http://[::1]@evil.example", "http://localhost.evil.example", "https://", "https://:443",
+}
+
+func TestABrowserIsNotSentToAnAddressThatIsNotAllowedWhenASetupBegins(t *testing.T) {
+	eachConnecting(t, func(s *connecting) {
+		c := s.begin("quickbooks", "")
+		for _, to := range hostileAddresses {
+			p := connection.CreateParams{Provider: "quickbooks", ReturnTo: to, LegalEntityIDs: []string{s.made.LegalEntity.ID}}
+			_, creating := s.app.Connections.Inspect(s.asOwner(), p)
+			_, again := s.app.Connections.InspectReauthorize(s.asOwner(), c.ID, to, "")
+			for _, err := range []error{creating, again} {
+				var f *fault.Error
+				if !errors.As(err, &f) || f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != "redirect_url" {
+					s.Errorf("%q: %v", to, err)
+				}
+			}
+		}
+		for _, to := range []string{appURL, appURL + "/", "HTTPS" + strings.TrimPrefix(appURL, "https"), appURL + "/a?b=https://c.example",
+			appURL + "/https://evil.example", appURL + `/\evil.example`, appURL + "//evil.example"} {
+			if got := s.begin("quickbooks", to).Attempt.ReturnTo; got != to {
+				s.Errorf("%q: %q", to, got)
+			}
+		}
+	})
+}
+
+// What is stored may be from a time when the operator allowed other addresses.
+func TestABrowserIsNotSentToAnAddressThatIsNotAllowedWhenASetupEnds(t *testing.T) {
+	eachConnecting(t, func(s *connecting) {
+		p := s.visitor()
+		for _, to := range append(hostileAddresses, "https://formerly-allowed.example/connections") {
+			if strings.ContainsAny(to, "\x00\t\r\n") {
+				continue
+			}
+			c := s.begin("quickbooks", appURL+"/connections")
+			s.must(s.app.DB.Write(s.asOwner(), s.made.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, `UPDATE authorization_attempts SET return_to = ? WHERE organization_id = @org AND authorization_attempt_id = ?`, to, c.Attempt.ID)
+				return err
+			}))
+			denied := p.get(app.SetupPath+"?error=access_denied&state="+stateOf(c)).wants(to, 403, "", "Not connected")
+			if strings.Contains(denied.text, "Go back") || strings.Contains(denied.text, "evil.example") {
+				s.Errorf("%q: %s", to, denied.text)
+			}
+		}
+		c := s.begin("quickbooks", appURL)
+		path := s.consents(c)
+		s.must(s.app.DB.Write(s.asOwner(), s.made.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE authorization_attempts SET return_to = ? WHERE organization_id = @org AND authorization_attempt_id = ?`, "https://evil.example",
+				c.Attempt.ID)
+			return err
+		}))
+		p.get(path).wants("finished", 200, app.SetupPath, "QuickBooks Online is connected", "You can close this page.")
 	})
 }

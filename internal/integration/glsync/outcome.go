@@ -85,6 +85,9 @@ func (o *outcome) settle(tx *db.Tx) (news bool) {
 		default:
 			o.row.Strays, o.row.Next = new(encode(append(o.row.strays(), decode[Journal](*o.row.Next)))), nil
 		}
+		if o.unsure {
+			o.attempt.Error = cut("it may be in the general ledger all the same, which the next run finds out: "+o.err.Error(), errorMax)
+		}
 		if o.removed {
 			o.attempt.Error = cut("what was there has been removed, but its replacement was refused: "+o.err.Error(), errorMax)
 		}

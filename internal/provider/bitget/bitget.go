@@ -48,6 +48,7 @@ func (Connector) Describe() provider.Description {
 			"whether startTime and endTime are inclusive",
 			"whether records are returned in the order of their ids, so that the last one leads to the next page",
 			"how soon a record is shown",
+			"whether the time of registration that Bitget states is that of the account, so that there are no records more than two days before it",
 			"how far back the records of a classic account reach",
 			"whether a fee that is above zero is a cost, as one below zero is",
 			"whether an ordinary API key may read the records of a unified account, or one for taxes is needed, as the documentation says",

@@ -136,6 +136,18 @@ func TestWhatAUnifiedAccountDoesNotShowAnyMoreIsToldOnce(t *testing.T) {
 	}
 }
 
+func TestRecordsFromShortlyBeforeTheStatedRegistrationAreRead(t *testing.T) {
+	t.Parallel()
+	for _, unified := range []bool{false, true} {
+		fake := bitgettest.New(unified, start.AddDate(0, 0, -100))
+		s, _ := open(t, fake)
+		fake.AddRow("OTHER", start.AddDate(0, 0, -101), "Deposit", "EUR", "10", "", "0")
+		if got := read(t, s, ""); len(got.ids) != 1 || got.gaps != nil {
+			t.Errorf("unified %t: %+v", unified, got)
+		}
+	}
+}
+
 func TestWhatAClassicAccountMayNotShowAnyMoreIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

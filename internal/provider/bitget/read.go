@@ -16,6 +16,8 @@ const (
 	edge = int64(time.Second / time.Millisecond)
 	// overlap is for how long before the newest record others are read again, because Bitget may show one late.
 	overlap = int64(15 * time.Minute / time.Millisecond)
+	// margin is for how long before the registration records are asked for, because that may be stated as a day, or in another time zone.
+	margin = 2 * day
 	// doubtful is for how long records of classic accounts are said to be kept.
 	doubtful = 730 * day
 )
@@ -49,7 +51,10 @@ func begin(ctx context.Context, s *provider.Session) (at position, gaps []provid
 	if at.From = registered; !at.Unified {
 		at.Silent = registered
 	}
-	gaps = at.forgo(s)
+	if gaps = at.forgo(s); gaps == nil {
+		at.From = max(registered-margin, opened)
+		at.forgo(s) // nothing is lost, because there was no account
+	}
 	at.First = at.From
 	return at, gaps, nil
 }

@@ -39,16 +39,19 @@ func (Connector) Describe() provider.Description {
 	return provider.Description{
 		Name: "coinbase", Title: title, Kind: provider.Exchange, URL: "https://" + host,
 		Fields: []provider.Field{
-			{Name: provider.APIKey, Title: "API key name", Help: "It looks like organizations/.../apiKeys/...", Max: 300},
-			{Name: provider.APISecret, Title: "Private key", Help: "The whole text from -----BEGIN EC PRIVATE KEY----- on. Coinbase shows it once.",
-				Secret: true, Max: 2000},
+			{Name: provider.APIKey, Title: "API key name", Max: 300,
+				Help: "It looks like organizations/.../apiKeys/..., or is an id for a key with Ed25519."},
+			{Name: provider.APISecret, Title: "Private key", Secret: true, Max: 2000, Help: "The whole text from -----BEGIN EC PRIVATE KEY----- " +
+				"on or, for a key with Ed25519, one line that ends in =. Coinbase shows it once."},
 		},
-		Advice: "In the Coinbase Developer Platform, under API keys, create a secret API key with the signature algorithm ECDSA and with the " +
-			"permission View, and no other. Take away Trade and Transfer under API restrictions.",
+		Advice: "In the Coinbase Developer Platform, under API keys, create a secret API key with the permission View, and no other. Take away " +
+			"Trade and Transfer under API restrictions. Choose the signature algorithm ECDSA, with which Coinbase tells the permissions of the " +
+			"key; one with Ed25519 is accepted, too.",
 		Ledgers: []string{ledger},
 		Rate:    provider.Rate{Burst: 50, Every: 400 * time.Millisecond}, // 10,000 an hour
 		Unverified: []string{
-			"whether keys for Ed25519 are accepted: Coinbase advises against them",
+			"whether every part of the API accepts keys for Ed25519: its documentation asks for ECDSA (2026), and Coinbase's own library signs " +
+				"with both since June 2026. If the part that tells permissions does not, the connection says so in a warning",
 			"that the commission of a trade is charged to the quote currency in addition to what the wallets show, and is stated with the base " +
 				"currency; amounts of fiat money are rounded to cents, so that their sum may differ from the balance",
 			"whether a network fee in another currency than that of a sent amount has an entry of its own",
@@ -194,7 +197,7 @@ func (Connector) Check(ctx context.Context, s *provider.Session) (out provider.A
 		Portfolio string `json:"portfolio_uuid"`
 	}
 	err = get(ctx, s, "/api/v3/brokerage/key_permissions", nil, &info)
-	if fault.KindOf(err) == fault.Unauthorized { // this part of the API does not accept keys for Ed25519
+	if fault.KindOf(err) == fault.Unauthorized { // this part of the API may not accept keys for Ed25519
 		out.Warnings = []string{"Coinbase does not tell the permissions of this API key. Make sure that it has the permission View and no " +
 			"other, or create one with the signature algorithm ECDSA"}
 		return out, nil

@@ -2,6 +2,7 @@ package coinbase
 
 import (
 	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -55,6 +56,43 @@ func TestPrivateKeysAreReadInEveryFormInWhichTheyAreCopied(t *testing.T) {
 		if err != nil || !valid || head["kid"] != coinbasetest.Elliptic.Name || claims["uri"] != "GET api.coinbase.com/v2/accounts" {
 			t.Errorf("%s: %v %v %t %v", name, head, claims, valid, err)
 		}
+	}
+}
+
+func TestPrivateKeysForEd25519AreReadInEveryFormInWhichTheyAreCopied(t *testing.T) {
+	t.Parallel()
+	seed, err := base64.StdEncoding.DecodeString(coinbasetest.Edwards.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := ed25519.NewKeyFromSeed(seed[:ed25519.SeedSize])
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := base64.StdEncoding.EncodeToString(private)
+	for name, form := range map[string]string{
+		"the seed":              base64.StdEncoding.EncodeToString(private.Seed()),
+		"with the public key":   whole,
+		"with an end of line":   whole + "\n",
+		"with quotes":           `"` + whole + `"`,
+		"in two lines":          whole[:40] + "\n" + whole[40:],
+		"lines in the PEM form": "-----BEGIN PRIVATE KEY-----\n" + base64.StdEncoding.EncodeToString(pkcs8) + "\n-----END PRIVATE KEY-----\n",
+	} {
+		k, err := parseKey(form)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		bearer, err := token(k, coinbasetest.Edwards.Name, "GET api.coinbase.com/v2/accounts", "00ff", time.Unix(1_700_000_000, 0))
+		head, _, valid := coinbasetest.Edwards.Verify(bearer)
+		if err != nil || !valid || head["alg"] != "EdDSA" {
+			t.Errorf("%s: %v %t %v", name, head, valid, err)
+		}
+	}
+	mixed := append(append([]byte{}, private.Seed()...), make([]byte, ed25519.PublicKeySize)...)
+	if _, err := parseKey(base64.StdEncoding.EncodeToString(mixed)); err == nil {
+		t.Error("a private key with another public key is accepted")
 	}
 }
 

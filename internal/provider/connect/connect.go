@@ -21,6 +21,8 @@ type Config struct {
 	provider.Config
 	// Registration is how the service is registered at the system; empty if it is not.
 	Registration provider.Client
+	// Callback is the address that pages of systems send the browser back to, and Guide the page that says how to register the service.
+	Callback, Guide string
 }
 
 // system is a connector and the sessions at its system.
@@ -66,15 +68,15 @@ func (s *system) connections(config Config) connection.Provider {
 			return r.Revoke(ctx, s.session(c, k, false))
 		}
 	}
-	if s.Registered && config.Registration.ID == "" {
-		s.withoutRegistration(&p)
+	if s.RegisterAt != "" && config.Registration.ID == "" {
+		s.withoutRegistration(&p, config)
 	}
 	return p
 }
 
 // withoutRegistration changes a provider at which the service is not registered: credentials can be entered if the provider gives its
 // customers some of their own, and otherwise no account can be connected.
-func (s *system) withoutRegistration(p *connection.Provider) {
+func (s *system) withoutRegistration(p *connection.Provider, config Config) {
 	own := false
 	for n, f := range p.Fields {
 		if f.Name == provider.APIKey || f.Name == provider.APISecret {
@@ -82,8 +84,9 @@ func (s *system) withoutRegistration(p *connection.Provider) {
 		}
 	}
 	if p.Begin, p.Finish = nil, nil; !own {
-		p.Unavailable = fmt.Sprintf("%s needs a registration of this service first: its operator registers it there, and sets "+
-			"BURSAR_PROVIDER_%[2]s_CLIENT_ID and BURSAR_PROVIDER_%[2]s_CLIENT_SECRET", s.Title, strings.ToUpper(s.Name))
+		p.Unavailable = fmt.Sprintf("%s needs a registration of this service first: its operator registers it at %s with the redirect "+
+			"address %s, sets BURSAR_PROVIDER_%[4]s_CLIENT_ID and BURSAR_PROVIDER_%[4]s_CLIENT_SECRET, and restarts it. See %[5]s", s.Title,
+			s.RegisterAt, config.Callback, strings.ToUpper(s.Name), config.Guide)
 	}
 }
 

@@ -51,7 +51,7 @@ type end struct {
 	ID string `json:"id"`
 }
 
-// bounds is a range of time in milliseconds, without its end, which is zero if there is none.
+// bounds is a range of time in milliseconds, without its end.
 type bounds struct {
 	from, until int64
 	last        string // the id of an entry after all those before the end, empty if it is not known
@@ -62,39 +62,42 @@ type book struct {
 	path     string
 	pageSize int
 	shows    time.Duration // for how long it shows an entry
-	window   time.Duration // the longest range of time that may be asked for, zero if there is no limit
 	reason   string        // why there is a gap
-	query    func(in bounds, now time.Time, page int, last string) url.Values
+	numbered bool          // pages have numbers, and not the id of the entry before them
 }
+
+// window is the longest range of time that is asked for. Without a range, or with a longer one, KuCoin takes another one, such as the last
+// 24 hours, and does not say so.
+const window = 23 * time.Hour
+
+// week is for how long KuCoin shows trading, with some time for requests that are on their way.
+const week = 7*24*time.Hour - time.Hour
 
 // opened is a time before all entries.
 var opened = time.Date(2017, 1, 1, 0, 0, 0, 0, time.UTC)
 
 var books = map[string]book{
-	account: {path: "/api/v1/accounts/ledgers", pageSize: 500, shows: 364 * 24 * time.Hour, window: 23 * time.Hour, query: accountQuery,
+	account: {path: "/api/v1/accounts/ledgers", pageSize: 500, shows: 364 * 24 * time.Hour, numbered: true,
 		reason: "KuCoin shows the account for the last year only. If the account is older, download its earlier history in KuCoin and import " +
 			"the files"},
-	highFrequency: {path: "/api/v1/hf/accounts/ledgers", pageSize: 200, shows: 7 * 24 * time.Hour, query: tradingQuery,
+	highFrequency: {path: "/api/v1/hf/accounts/ledgers", pageSize: 200, shows: week,
 		reason: "KuCoin shows high-frequency trading for about a week only. Download what is older in KuCoin and import the files"},
-	margin: {path: "/api/v3/hf/margin/account/ledgers", pageSize: 200, shows: 7 * 24 * time.Hour, query: tradingQuery,
+	margin: {path: "/api/v3/hf/margin/account/ledgers", pageSize: 200, shows: week,
 		reason: "KuCoin shows margin trading for about a week only. Download what is older in KuCoin and import the files"},
 }
 
-// accountQuery asks for a page of a range of time. It does not matter whether KuCoin includes its ends.
-func accountQuery(in bounds, _ time.Time, page int, _ string) url.Values {
-	return url.Values{"startAt": {strconv.FormatInt(in.from-1, 10)}, "endAt": {strconv.FormatInt(in.until, 10)},
-		"currentPage": {strconv.Itoa(page)}, "pageSize": {"500"}}
-}
-
-// tradingQuery asks for the newest entries that precede an entry. If a range of time begins before what KuCoin shows, KuCoin takes another
-// one; so none is stated then.
-func tradingQuery(in bounds, now time.Time, _ int, last string) url.Values {
-	form := url.Values{"limit": {"200"}}
+// query asks for a page of a range of time: the one with a number, or the newest entries that precede an entry. It does not matter whether
+// KuCoin includes the ends of the range.
+func (b book) query(in bounds, page int, last string) url.Values {
+	form := url.Values{"startAt": {strconv.FormatInt(in.from-1, 10)}, "endAt": {strconv.FormatInt(in.until, 10)}}
+	if b.numbered {
+		form.Set("currentPage", strconv.Itoa(page))
+		form.Set("pageSize", strconv.Itoa(b.pageSize))
+		return form
+	}
+	form.Set("limit", strconv.Itoa(b.pageSize))
 	if last != "" {
 		form.Set("lastId", last)
-	}
-	if in.from > now.Add(-2*24*time.Hour).UnixMilli() {
-		form.Set("startAt", strconv.FormatInt(in.from-1, 10))
 	}
 	return form
 }
@@ -103,7 +106,7 @@ var errList = errors.New("there is no list of entries")
 
 // page returns a page of a ledger.
 func (b book) page(ctx context.Context, s *provider.Session, form url.Values) (out []json.RawMessage, err error) {
-	if b.window == 0 {
+	if !b.numbered {
 		err = get(ctx, s, b.path, ledgerCost, form, &out)
 		return out, err
 	}
@@ -131,9 +134,7 @@ func (Connector) Read(ctx context.Context, s *provider.Session, ledger, cursor s
 	}
 	now := s.Now()
 	out.Gaps = b.gaps(&at, now)
-	if b.window > 0 {
-		at.From = max(at.From, now.Add(-b.shows).UnixMilli())
-	}
+	at.From = max(at.From, now.Add(-b.shows).UnixMilli())
 	for range rangesMax {
 		if err := b.next(ctx, s, ledger, &at, now, &out); err != nil {
 			return provider.Page{}, err
@@ -166,8 +167,8 @@ func (b book) next(ctx context.Context, s *provider.Session, ledger string, at *
 	in, last := bounds{from: at.From}, true
 	if n := len(at.Ends); n > 0 {
 		in.until, in.last, at.Ends, last = at.Ends[n-1].At, at.Ends[n-1].ID, at.Ends[:n-1], false
-	} else if b.window > 0 {
-		in.until = at.From + b.window.Milliseconds()
+	} else {
+		in.until = at.From + window.Milliseconds()
 		if last = in.until > now.Add(-overlap).UnixMilli(); last {
 			in.until = now.UnixMilli() // the range is still shorter than 24 hours
 		}
@@ -197,7 +198,7 @@ func (b book) next(ctx context.Context, s *provider.Session, ledger string, at *
 	if newest > 0 {
 		at.From = max(at.From, newest-overlap.Milliseconds())
 	}
-	if b.window > 0 && now.UnixMilli()-at.From > stale.Milliseconds() {
+	if now.UnixMilli()-at.From > stale.Milliseconds() {
 		at.From = now.Add(-overlap).UnixMilli()
 	}
 	return nil
@@ -205,7 +206,7 @@ func (b book) next(ctx context.Context, s *provider.Session, ledger string, at *
 
 // inside returns the rows of a range, the oldest first, and those without a time.
 func inside(rows []row, in bounds) []row {
-	rows = slices.DeleteFunc(rows, func(r row) bool { return r.at > 0 && (r.at < in.from || in.until > 0 && r.at >= in.until) })
+	rows = slices.DeleteFunc(rows, func(r row) bool { return r.at > 0 && (r.at < in.from || r.at >= in.until) })
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
 	})
@@ -220,7 +221,7 @@ func (b book) rows(ctx context.Context, s *provider.Session, in bounds, now time
 	settled := now.Add(-overlap).UnixMilli() // what is newer is read as a whole, so that it is read again next time
 	before := in.last
 	for page := 1; ; page++ {
-		some, err := b.page(ctx, s, b.query(in, now, page, before))
+		some, err := b.page(ctx, s, b.query(in, page, before))
 		if err != nil {
 			return nil, end{}, err
 		}
@@ -237,7 +238,7 @@ func (b book) rows(ctx context.Context, s *provider.Session, in bounds, now time
 			return all, end{}, nil
 		case last == before:
 			return nil, end{}, provider.Nonsense(title, errStuck)
-		case page >= pagesMax && oldest > in.from && oldest <= settled && (in.until == 0 || oldest < in.until):
+		case page >= pagesMax && oldest > in.from && oldest <= settled && oldest < in.until:
 			return nil, end{oldest, last}, nil
 		}
 		before = last

@@ -59,8 +59,12 @@ func (c Connector) Push(ctx context.Context, s *provider.Session, j provider.Jou
 	}
 	id, err := do(ctx, s, request{http.MethodPost, records, nil, body}, nil)
 	switch {
-	case err == nil && id == "":
-		return find(ctx, s, j.Key) // the header with the id was lost
+	case err == nil && id == "": // the header with the id was lost
+		there, err := find(ctx, s, j.Key)
+		if fault.KindOf(err) == fault.NotFound { // which does not mean that it was not stored
+			err = provider.Nonsense(title, errors.New("a journal entry was stored without an id, and cannot be found"))
+		}
+		return there, err
 	case err == nil:
 		return provider.Posted{ID: id, URL: page(s, id)}, nil
 	case fault.KindOf(err) != fault.Conflict && fault.KindOf(err) != fault.NotFound:

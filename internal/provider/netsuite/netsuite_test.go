@@ -3,6 +3,8 @@ package netsuite_test
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -120,5 +122,44 @@ func TestAVoidJournalIsGone(t *testing.T) {
 	}
 	if _, err := c.Push(t.Context(), session, j); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "already exists") {
 		t.Error(err)
+	}
+}
+
+// NetSuite has stored the journal, and says neither its id nor, for a moment, that it exists.
+func TestAJournalThatWasStoredWithoutAnIDIsNotTakenForOneThatWasNot(t *testing.T) {
+	t.Parallel()
+	fake := netsuitetest.New("USD")
+	providertest.Start(t, fake, time.Now)
+	c := netsuite.Connector{}
+	session := open(t, fake)
+	j := provider.Journal{Key: "je_1", Date: "2026-10-15", Currency: "USD", Lines: []provider.JournalLine{
+		{Account: "101", Debit: true, Amount: money.MustParse("5")}, {Account: "103", Amount: money.MustParse("5")}}}
+	hidden := false
+	for n := range 40 {
+		fake.FailAt(n+1, func(w http.ResponseWriter, answer func() *httptest.ResponseRecorder) {
+			before, a := len(fake.Books().Entries), answer()
+			if len(fake.Books().Entries) > before {
+				hidden = true
+				w.WriteHeader(a.Code)
+				return
+			}
+			if hidden {
+				a = httptest.NewRecorder()
+				a.Code = http.StatusNotFound
+				a.Body.WriteString(`{"title":"Not Found","status":404,"o:errorDetails":[{"detail":"it does not exist","o:errorCode":"NONEXISTENT_ID"}]}`)
+			}
+			for name, values := range a.Header() {
+				w.Header()[name] = values
+			}
+			w.WriteHeader(a.Code)
+			_, _ = w.Write(a.Body.Bytes())
+		})
+	}
+	if p, err := c.Push(t.Context(), session, j); fault.KindOf(err) != fault.Unavailable || !hidden {
+		t.Errorf("%+v %v", p, err)
+	}
+	fake.Recover()
+	if p, err := c.Push(t.Context(), session, j); err != nil || len(fake.Books().Entries) != 1 {
+		t.Errorf("%+v %v: %d journals", p, err, len(fake.Books().Entries))
 	}
 }

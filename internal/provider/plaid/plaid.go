@@ -28,7 +28,7 @@ type Connector struct{}
 // Describe says what Plaid is and what is needed to connect a bank through it.
 func (Connector) Describe() provider.Description {
 	return provider.Description{
-		Name: "plaid", Title: title, Kind: provider.Bank, URL: "https://production.plaid.com", Registered: true,
+		Name: "plaid", Title: title, Kind: provider.Bank, URL: "https://production.plaid.com", RegisterAt: "https://dashboard.plaid.com",
 		Fields: []provider.Field{{Name: publicToken, Title: "Public token", Secret: true, Optional: true, Max: 200,
 			Help: "Only if you have a public token of Plaid Link already. It can be used once, within 30 minutes. Otherwise leave it empty: " +
 				"Plaid opens a page on which you sign in at your bank."}},

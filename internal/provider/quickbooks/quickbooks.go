@@ -37,7 +37,8 @@ type Connector struct{}
 // Describe says what QuickBooks Online is and what is needed to connect it.
 func (Connector) Describe() provider.Description {
 	return provider.Description{
-		Name: "quickbooks", Title: title, Kind: provider.Accounting, URL: "https://quickbooks.api.intuit.com", Registered: true,
+		Name: "quickbooks", Title: title, Kind: provider.Accounting, URL: "https://quickbooks.api.intuit.com",
+		RegisterAt: "https://developer.intuit.com",
 		Advice: "Sign in to QuickBooks as an administrator of the company, and consent. Journals carry their number and, in their memo, a mark " +
 			"such as [Bursar je_01…], by which they are found again: leave both there. Journals cannot have accounts of the types Accounts " +
 			"receivable and Accounts payable, because QuickBooks requires a customer or a vendor on their lines.",

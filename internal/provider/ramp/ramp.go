@@ -31,7 +31,7 @@ type Connector struct{}
 // Describe says what Ramp is and what is needed to connect a company there.
 func (Connector) Describe() provider.Description {
 	return provider.Description{
-		Name: "ramp", Title: title, Kind: provider.Card, URL: "https://api.ramp.com", Registered: true,
+		Name: "ramp", Title: title, Kind: provider.Card, URL: "https://api.ramp.com", RegisterAt: "https://app.ramp.com",
 		Fields: []provider.Field{
 			{Name: provider.APIKey, Title: "Client ID", Optional: true, Max: 200,
 				Help: "Only if you have created an app of your own at Ramp. Otherwise leave it empty: Ramp opens a page on which you consent."},

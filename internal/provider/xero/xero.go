@@ -36,7 +36,7 @@ type Connector struct{}
 // Describe says what Xero is and what is needed to connect it.
 func (Connector) Describe() provider.Description {
 	return provider.Description{
-		Name: "xero", Title: title, Kind: provider.Accounting, URL: "https://api.xero.com", Registered: true,
+		Name: "xero", Title: title, Kind: provider.Accounting, URL: "https://api.xero.com", RegisterAt: "https://developer.xero.com/app/manage",
 		Advice: "Sign in to Xero as a user of the role Standard or Adviser, choose one organisation, and consent. Journals become manual " +
 			"journals, which have the base currency of the organisation, no tax, and no bank accounts, receivables or payables. Each carries a " +
 			"mark such as [Bursar je_01…] at the end of its narration, by which it is found again: leave it there.",

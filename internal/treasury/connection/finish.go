@@ -54,7 +54,7 @@ func (s *Service) finishAttempt(ctx context.Context, organizationID string, a At
 	if err != nil {
 		return out, err
 	}
-	out.Title, out.Reads, out.ReturnTo = c.title, s.providers[c.Provider].fillsSources(), a.ReturnTo
+	out.Title, out.Reads, out.ReturnTo = c.title, s.providers[c.Provider].fillsSources(), s.returnTo(a)
 	if a.Status == AttemptCompleted { // the page was reloaded, or the provider was asked before the browser came back
 		return out, nil
 	}

@@ -8,8 +8,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"maps"
+	"net/netip"
 	"net/url"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -87,22 +88,40 @@ func (s *Service) validateReturn(faults *fault.List, r resolved) {
 // validateAddress collects the faults of an address that the browser goes to.
 func (s *Service) validateAddress(faults *fault.List, to string) {
 	parsed, err := url.Parse(to)
-	loopback := err == nil && parsed.Scheme == "http" && (parsed.Hostname() == "localhost" || strings.HasPrefix(parsed.Hostname(), "127.") ||
-		parsed.Hostname() == "::1")
 	switch {
 	case len(to) > returnMax:
 		faults.Addf("redirect_url", "must have at most %d characters", returnMax)
-	case err != nil || parsed.Host == "" || parsed.Scheme != "https" && !loopback || parsed.User != nil || parsed.Fragment != "":
+	case err != nil || parsed.Hostname() == "" || parsed.Scheme != "https" && !isLoopback(parsed) || parsed.User != nil || parsed.Fragment != "":
 		faults.Addf("redirect_url", "must be an HTTPS address such as https://books.example.com/connections")
-	default:
-		for _, allowed := range s.pages.Return {
-			if base, err := url.Parse(allowed); err == nil && base.Scheme == parsed.Scheme && base.Host == parsed.Host {
-				return
-			}
-		}
+	case !s.mayReturnTo(parsed):
 		faults.Addf("redirect_url", "is not registered: the operator of the service has to allow %s://%s with --return-url", parsed.Scheme,
 			parsed.Host)
 	}
+}
+
+// isLoopback reports whether an address without encryption is that of the machine itself.
+func isLoopback(to *url.URL) bool {
+	address, err := netip.ParseAddr(to.Hostname())
+	return to.Scheme == "http" && (to.Hostname() == "localhost" || err == nil && address.IsLoopback())
+}
+
+// mayReturnTo reports whether the operator allows that the browser goes to an address. Scheme, host and port are compared to the letter, so
+// that another way to write an allowed host is refused rather than understood in another way than by the browser.
+func (s *Service) mayReturnTo(to *url.URL) bool {
+	return slices.ContainsFunc(s.pages.Return, func(allowed string) bool {
+		base, err := url.Parse(allowed)
+		return err == nil && base.Host != "" && base.Scheme == to.Scheme && base.Host == to.Host
+	})
+}
+
+// returnTo returns the address that the browser goes to after a setup. It is empty if there is none, and if the operator does not allow it
+// any more.
+func (s *Service) returnTo(a Attempt) string {
+	var faults fault.List
+	if s.validateAddress(&faults, a.ReturnTo); faults.Err() != nil {
+		return ""
+	}
+	return a.ReturnTo
 }
 
 // begin asks a provider for the page of a setup.

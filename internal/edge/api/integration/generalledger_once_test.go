@@ -118,7 +118,14 @@ func TestAJournalThatIsRefusedMayBeThereAllTheSame(t *testing.T) {
 			}
 			pass(w, a)
 		})
-		b.says("refused", b.results(b.execute(client.CreateGLSyncRun{}).ID), "JE-1 create failed")
+		r := b.execute(client.CreateGLSyncRun{})
+		b.says("refused", b.results(r.ID), "JE-1 create failed")
+		for one, err := range b.Client.GLSyncResults(b.T.Context(), r.ID, nil) {
+			b.must(err)
+			if one.Error == nil || !strings.Contains(*one.Error, "may be in the general ledger all the same") {
+				b.Errorf("it does not say that nobody knows: %+v", one)
+			}
+		}
 		b.answers(nil)
 		b.execute(client.CreateGLSyncRun{})
 		b.once(all...)

@@ -234,12 +234,13 @@ func (s *Server) answerAccount(w http.ResponseWriter, query url.Values) {
 		"items": fields(found[min((page-1)*size, total):min(page*size, total)])})
 }
 
-// answerTrading answers with entries of the last seven days that precede an entry. A range of time that begins before is replaced.
+// answerTrading answers with entries of the last seven days that precede an entry. A range of time that begins before, that is longer than
+// 24 hours or that is not stated is replaced.
 func (s *Server) answerTrading(w http.ResponseWriter, query url.Values, accounts ...string) {
 	week := s.Now().Add(-7 * day).UnixMilli()
-	start, end := number(query.Get("startAt"), week), number(query.Get("endAt"), s.Now().UnixMilli())
-	if start < week {
-		start, end = week, s.Now().UnixMilli()
+	start, end := number(query.Get("startAt"), 0), number(query.Get("endAt"), 0)
+	if start < week || end-start > day.Milliseconds() {
+		start, end = s.Now().Add(-day).UnixMilli(), s.Now().UnixMilli()
 	}
 	last, limit := number(query.Get("lastId"), 0), number(query.Get("limit"), 100)
 	if limit < 1 || limit > 200 {
