@@ -110,21 +110,6 @@ func (m *maker) line(e journal.Entry, l journal.Line) (out JournalLine, problems
 	return out, problems
 }
 
-// tooFine is the message about an amount that no general ledger takes.
-func tooFine(amount, currency string) string {
-	places, _ := money.MinorUnits(currency)
-	return fmt.Sprintf("the amount %s has more decimals than %s has, which is %d: general ledgers do not take it. Reverse the entry and create "+
-		"another one with rounded amounts", amount, currency, places)
-}
-
-// add adds a problem unless it is there.
-func add(all []Blocker, b Blocker) []Blocker {
-	if slices.Contains(all, b) {
-		return all
-	}
-	return append(all, b)
-}
-
 // total returns the debits of a journal.
 func (j Journal) total() (sum money.Decimal) {
 	for _, l := range j.Lines {
@@ -219,11 +204,6 @@ func (m *maker) decide(e journal.Entry, rows []journalRow) (out []decision) {
 func (m *maker) coversAny(e journal.Entry) bool {
 	lines, _ := m.covered(e)
 	return len(lines) > 0
-}
-
-// stops reports whether nothing may be sent as long as there is such a blocker. Some concern their entries only, such as a locked period.
-func stops(code string) bool {
-	return !slices.Contains([]string{LockedPeriod, BadAmount, MixedCurrencies, ConflictingTags}, code)
 }
 
 // lockedBy returns the blocker of a decision whose journals are in a locked period.

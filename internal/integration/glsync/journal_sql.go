@@ -158,7 +158,8 @@ func periodArgs(p period.Period, legalEntityID string) []any {
 }
 
 // selectUnsent reads the first of the posted entries of a legal entity in a period that have a value and are in none of some general
-// ledgers, those that cannot be sent before the others, and how many there are. Only what was sent in full, or for the legal entity, counts.
+// ledgers, those that cannot be sent before the others, and how many there are. Only what was sent in full, or for the legal entity,
+// counts.
 func selectUnsent(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity, books []string, limit int) ([]unsentRow, error) {
 	places, _ := money.MinorUnits(e.BaseCurrency)
 	tooFine := "%." + strings.Repeat("_", int(places)+1) + "%"
@@ -183,7 +184,8 @@ type driftedRow struct {
 
 // selectDrifted reads the first of the posted entries of a legal entity in a period that a check found to differ in one of some general
 // ledgers, and how many there are.
-func selectDrifted(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string, books []string, limit int) ([]driftedRow, error) {
+func selectDrifted(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string, books []string, limit int) (
+	[]driftedRow, error) {
 	return db.All[driftedRow](ctx, tx, `SELECT e.journal_entry_id, e.number, count(*) OVER () AS total FROM journal_entries e
 		WHERE `+inPeriod+` AND EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org
 			AND j.journal_entry_id = e.journal_entry_id AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -372,15 +371,6 @@ func (p *planner) refuse(ctx context.Context, tx *db.Tx, e journal.Entry, d deci
 	}
 	announce(ctx, tx, e, *a, synced)
 	return nil
-}
-
-// texts returns the messages of problems.
-func texts(all []Blocker) string {
-	out := make([]string, len(all))
-	for n, b := range all {
-		out[n] = b.Message
-	}
-	return cut(strings.Join(out, "; "), errorMax)
 }
 
 // attempt returns the next attempt.

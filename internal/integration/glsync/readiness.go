@@ -17,8 +17,8 @@ const CodeUnsent = "gl_sync"
 // samplesMax is the maximum number of entries that a message names.
 const samplesMax = 5
 
-// InspectPeriod warns if posted entries of a period are not in the general ledger of a legal entity that they have lines of, or differ there. Legal entities without a general
-// ledger have no result. It is a period.ReadinessCheck.
+// InspectPeriod warns if posted entries of a period are not in the general ledger of a legal entity that they have lines of, or if a check
+// found that they were changed there. Legal entities without a general ledger have no result. It is a period.ReadinessCheck.
 func (s *Service) InspectPeriod(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) (out []period.CheckResult,
 	err error) {
 	connections, err := s.connections.Ledgers(ctx, tx)
@@ -40,6 +40,9 @@ func (s *Service) InspectPeriod(ctx context.Context, tx *db.Tx, p period.Period,
 		}
 		count, ids, failed := describeUnsent(e, unsent)
 		if n, more, text := describeDrifted(e, drifted); n > 0 {
+			if count > 0 {
+				text = "E" + text[1:]
+			}
 			count, ids, failed = count+n, append(ids, more...), append(failed, text)
 		}
 		v := period.NewCheckResult(e, CodeUnsent, count, ids[:min(len(ids), samplesMax)],
@@ -81,7 +84,7 @@ func describeUnsent(e entity.LegalEntity, rows []unsentRow) (count int64, ids, s
 	if count == 0 {
 		return 0, nil, nil
 	}
-	sentences = []string{fmt.Sprintf("Entries of %s that are not in its general ledger: %d, among them %s; send them with "+
+	sentences = []string{fmt.Sprintf("entries of %s that are not in its general ledger: %d, among them %s; send them with "+
 		"POST /v1/gl-sync-runs", e.Name, count, strings.Join(numbers, ", "))}
 	if bad > 0 {
 		sentences = append(sentences, fmt.Sprintf("Of these, entries that cannot be sent, because an amount has more decimals than %s has: %d, "+
@@ -96,6 +99,6 @@ func describeDrifted(e entity.LegalEntity, rows []driftedRow) (count int64, ids 
 	for _, r := range rows {
 		count, ids, numbers = r.Total, append(ids, r.ID), append(numbers, fmt.Sprintf("JE-%d", r.Number))
 	}
-	return count, ids, fmt.Sprintf("Entries of %s that somebody has changed in its general ledger, as a check found: %d, among them %s; correct "+
-		"them there, and check once more", e.Name, count, strings.Join(numbers, ", "))
+	return count, ids, fmt.Sprintf("entries of %s that somebody has changed in its general ledger, as a check found: %d, among them %s; "+
+		"correct them there, and check once more", e.Name, count, strings.Join(numbers, ", "))
 }

@@ -84,30 +84,6 @@ type Scope struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// Blocker is a reason why entries cannot be sent.
-type Blocker struct {
-	Code            string `json:"code"`
-	Message         string `json:"message"`
-	Count           int64  `json:"count"` // of entries
-	StopsRun        bool   `json:"stops_run"`
-	LedgerAccountID string `json:"ledger_account_id,omitempty"`
-	AccountID       string `json:"gl_account_id,omitempty"`
-	LegalEntityID   string `json:"legal_entity_id,omitempty"`
-	TagID           string `json:"tag_id,omitempty"`
-}
-
-// The codes of blockers.
-const (
-	UnmappedAccount = "unmapped_account"
-	UnusableAccount = "unusable_account"
-	OtherCurrency   = "other_currency"
-	MixedCurrencies = "mixed_currencies"
-	LockedPeriod    = "locked_period"
-	BadAmount       = "bad_amount"
-	UnusableValue   = "unusable_dimension_value"
-	ConflictingTags = "conflicting_tags"
-)
-
 // Run is a pass over the entries of a scope.
 type Run struct {
 	ID              string

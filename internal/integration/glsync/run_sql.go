@@ -160,8 +160,8 @@ func toAttemptRow(a Attempt) attemptRow {
 func (r attemptRow) attempt() Attempt {
 	return Attempt{ID: r.ID, RunID: r.RunID, Position: r.Position, ConnectionID: r.ConnectionID, Provider: r.Provider, EntryID: r.EntryID,
 		Number: r.Number, Action: Action(r.Action), Status: AttemptStatus(r.Status), ExternalID: db.OrEmpty(r.ExternalID),
-		Error: db.OrEmpty(r.Error), Code: db.OrEmpty(r.Code), Changes: decode[[]Difference](db.OrEmpty(r.Changes)), AttemptedAt: r.AttemptedAt, part: r.Part,
-		tries: r.Tries}
+		Error: db.OrEmpty(r.Error), Code: db.OrEmpty(r.Code), Changes: decode[[]Difference](db.OrEmpty(r.Changes)),
+		AttemptedAt: r.AttemptedAt, part: r.Part, tries: r.Tries}
 }
 
 // positionOf returns the position that a cursor names.
@@ -199,7 +199,8 @@ func insertAttempts(ctx context.Context, tx *db.Tx, all []Attempt) error {
 func upsertAttempts(ctx context.Context, tx *db.Tx, all []Attempt) error {
 	return db.Upsert(ctx, tx, "gl_sync_attempts", toAttemptRows(all), `ON CONFLICT (organization_id, gl_sync_attempt_id) DO UPDATE SET
 		action = excluded.action, status = excluded.status, tries = excluded.tries, external_id = excluded.external_id,
-		error_message = excluded.error_message, error_code = excluded.error_code, changes = excluded.changes, attempted_at = excluded.attempted_at`)
+		error_message = excluded.error_message, error_code = excluded.error_code, changes = excluded.changes,
+		attempted_at = excluded.attempted_at`)
 }
 
 func toAttemptRows(all []Attempt) []attemptRow {

@@ -209,8 +209,8 @@ func viewGLSyncRun(r glsync.Run) GLSyncRun {
 
 func viewGLSyncResult(a glsync.Attempt) GLSyncResult {
 	v := GLSyncResult{ID: a.ID, JournalEntryID: a.EntryID, SequenceNumber: a.SequenceNumber(), Action: string(a.Action),
-		Status: string(a.Status), ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), ErrorCode: db.OrNull(a.Code), Changes: []GLSyncDifference{},
-		AttemptedAt: wire.TimestampOrNull(a.AttemptedAt)}
+		Status: string(a.Status), ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), ErrorCode: db.OrNull(a.Code),
+		Changes: []GLSyncDifference{}, AttemptedAt: wire.TimestampOrNull(a.AttemptedAt)}
 	for _, d := range a.Changes {
 		v.Changes = append(v.Changes, GLSyncDifference(d))
 	}

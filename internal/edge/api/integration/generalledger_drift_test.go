@@ -151,4 +151,3 @@ func TestAMappingBetweenAccountsOfDifferentTypesWarns(t *testing.T) {
 		}
 	})
 }
-
