@@ -90,6 +90,9 @@ func (s *settings) reportSent(ctx context.Context, service *client.Client, name 
 	}
 	fmt.Fprintf(s.out, "%s: %s.\n", name, strings.Join(counts, ", "))
 	for _, b := range r.Blockers {
+		if r.Kind == "sync" && !b.StopsRun { // the results say it of each entry
+			continue
+		}
 		fmt.Fprintf(s.out, "%s: %s\n", counted(int(b.Count), "entry"), b.Message)
 	}
 	for _, status := range []string{"failed", "changed", "missing"} {
