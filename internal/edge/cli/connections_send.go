@@ -17,9 +17,9 @@ func (s *settings) sendEntries() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "send CONNECTION",
 		Short: "Send posted entries to a general ledger",
-		Long: "Send posted entries to a general ledger, each once, and wait for the end. Shows how many were sent, which were not, and why, and\n" +
-			"ends with an error if there are any. With --dry-run, only says what would be sent. With --check, compares what stands in the\n" +
-			"general ledger with what was sent, and ends with an error if it was changed there.",
+		Long: "Send posted entries to a general ledger, each once, and wait for the end. Shows how many were sent, which were not, and why,\n" +
+			"and ends with an error if there are any. With --dry-run, only says what would be sent. With --check, compares what stands in\n" +
+			"the general ledger with what was sent, and ends with an error if it was changed there.",
 		Example: "  bursar connections send Rillet --dry-run\n  bursar connections send Rillet --start-date 2026-01-01 --end-date 2026-01-31",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -90,6 +90,9 @@ func (s *settings) reportSent(ctx context.Context, service *client.Client, name 
 	}
 	fmt.Fprintf(s.out, "%s: %s.\n", name, strings.Join(counts, ", "))
 	for _, b := range r.Blockers {
+		if r.Kind == "sync" && !b.StopsRun { // the results say it of each entry
+			continue
+		}
 		fmt.Fprintf(s.out, "%s: %s\n", counted(int(b.Count), "entry"), b.Message)
 	}
 	for _, status := range []string{"failed", "changed", "missing"} {

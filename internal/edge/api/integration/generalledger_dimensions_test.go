@@ -232,7 +232,7 @@ func TestTagsThatContradictEachOtherKeepTheirEntryBack(t *testing.T) {
 		apart := b.Post(b.T, "2026-01-15", "Dr 1010 5.00 #first; Cr 4010 5.00 #second")
 		both := b.Post(b.T, "2026-01-15", "Dr 1010 6.00; Cr 4010 6.00 #first #second")
 		r := b.execute(client.CreateGLSyncRun{})
-		b.says("results", b.results(r.ID), "JE-1 create succeeded", "JE-2 create blocked")
+		b.says("results", b.results(r.ID), "JE-1 create succeeded", "JE-2 create failed")
 		if len(r.Blockers) != 1 || r.Blockers[0].Code != "conflicting_tags" || r.Blockers[0].StopsRun || r.Blockers[0].TagID == nil {
 			b.Fatalf("%+v", r.Blockers)
 		}
@@ -244,6 +244,9 @@ func TestTagsThatContradictEachOtherKeepTheirEntryBack(t *testing.T) {
 		b.once(apart)
 		if len(b.stored(both)) != 0 {
 			b.Error("it was sent")
+		}
+		if a := b.Find(b.T, both.ID).LatestGLSyncAttempt; a == nil || a.ErrorCode == nil || *a.ErrorCode != "conflicting_tags" {
+			b.Errorf("%s", apitest.JSON(b.T, a))
 		}
 		_, err = b.Client.SyncJournalEntry(ctx, both.ID, client.SyncJournalEntry{})
 		apitest.WantConflict(b.T, err, both.SequenceNumber, "Mining", "Desk")
