@@ -31,6 +31,7 @@ type GLMapping struct {
 	Status          string         `json:"status"`
 	GLAccount       *GLAccount     `json:"gl_account"`
 	Suggestions     []GLSuggestion `json:"suggestions"`
+	Warnings        []string       `json:"warnings"`
 	UpdatedAt       *time.Time     `json:"updated_at"`
 }
 
@@ -75,6 +76,7 @@ type GLSyncRun struct {
 	Totals             []GLSyncTotal    `json:"totals"`
 	Blockers           []GLSyncBlocker  `json:"blockers"`
 	ErrorMessage       *string          `json:"error_message"`
+	NextAttemptAt      *time.Time       `json:"next_attempt_at"`
 	Guidance           Guidance         `json:"guidance"`
 	CreatedAt          time.Time        `json:"created_at"`
 	StartedAt          *time.Time       `json:"started_at"`
@@ -108,6 +110,7 @@ type GLSyncResult struct {
 	Status         string             `json:"status"`
 	ExternalID     *string            `json:"external_id"`
 	Error          *string            `json:"error"`
+	ErrorCode      *string            `json:"error_code"`
 	Changes        []GLSyncDifference `json:"changes"`
 	AttemptedAt    *time.Time         `json:"attempted_at"`
 }
@@ -122,11 +125,13 @@ type GLSyncDifference struct {
 // GLSyncAttempt is the latest attempt to send an entry to a general ledger.
 type GLSyncAttempt struct {
 	ID          string    `json:"id"`
+	Action      string    `json:"action"`
 	Status      string    `json:"status"`
 	Provider    string    `json:"provider"`
 	ExternalID  *string   `json:"external_id"`
 	AttemptedAt time.Time `json:"attempted_at"`
 	Error       *string   `json:"error"`
+	ErrorCode   *string   `json:"error_code"`
 }
 
 // CreateGLSyncRun describes a run. Without a restriction it is about all posted entries of the connection's legal entities.

@@ -154,7 +154,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	invoices := invoice.NewService(d, entries).WithApplied(application.AppliedTo).WithReserved(application.ReservedBy)
 	processor := stripe.New(d, stripe.Config{URL: c.ProviderURLs[stripe.Name], AllowPrivate: c.AllowPrivate, Proxy: c.Proxy},
 		invoices)
-	connections, ledgers := newConnections(d, c, processor)
+	connections, ledgers := newConnections(d, c, processor, log)
 	periods := period.NewService(d, append(readiness.Checks(), ledgers.InspectPeriod)...).WithTransit(holdings.InTransit).
 		WithPrices(holdings.KeepPrices).WithAdjustments(holdings.KeepAdjustments)
 	events := feed.NewService(d)
@@ -266,7 +266,7 @@ func (a *App) Work(ctx context.Context) error {
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), a.Classification.NewRunner(a.log)
 	connections, reports := connection.NewRunner(a.Connections, a.log), application.NewReporter(a.Applications, a.log)
 	schedule := connection.NewPoller(a.Connections, a.log, connections.Wake)
-	cashRuns, ledgerRuns := a.CashRuns.NewRunner(a.log), a.GeneralLedger.NewRunner(a.log)
+	cashRuns, ledgerRuns := a.CashRuns.NewRunner(a.log), a.GeneralLedger.NewRunner()
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -39,11 +40,12 @@ func ProviderNames() []string {
 }
 
 // newConnections returns the service for connections, with all providers, and the one for those that are general ledgers.
-func newConnections(d *db.DB, c Config, processor *stripe.Provider) (*connection.Service, *glsync.Service) {
+func newConnections(d *db.DB, c Config, processor *stripe.Provider, log *slog.Logger) (*connection.Service,
+	*glsync.Service) {
 	pages := connection.Pages{Callback: strings.TrimSuffix(c.PublicURL, "/") + SetupPath,
 		Return: append([]string{c.PublicURL}, c.ReturnURLs...)}
 	s := connection.NewService(d, c.Secrets, pages, transfers.Withdraw).WithProvider(processor.Connections())
-	ledgers := glsync.NewService(d, s)
+	ledgers := glsync.NewService(d, s).WithLog(log)
 	for _, one := range catalog.All() {
 		name := one.Describe().Name
 		p, ledger := connect.NewLedger(d, one, connect.Config{

@@ -63,7 +63,7 @@ var readings = []reading{
 		"accounting_periods"},
 		"inspections compare lots with the books at the end of a period, in one statement each"},
 
-	{"integration/glsync", []string{"journal_entries", "journal_lines"},
+	{"integration/glsync", []string{"journal_entries", "journal_lines", "journal_shares"},
 		"the entries of a period that were not sent are found in one statement"},
 	{"integration/webhook", []string{"organization_state"},
 		"endpoints that are behind the events of their organizations are found by comparing two counters"},

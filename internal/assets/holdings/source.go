@@ -28,8 +28,8 @@ type Observed struct {
 	Book     money.Decimal
 }
 
-// Difference returns what was observed less what the books had.
-func (o Observed) Difference() money.Decimal { return o.Quantity.Sub(o.Book) }
+// Difference returns what the books had less what was observed.
+func (o Observed) Difference() money.Decimal { return o.Book.Sub(o.Quantity) }
 
 // SourceBalances returns a page of what a source holds, by asset. An asset that was observed and is not in the books is included.
 func (s *Service) SourceBalances(ctx context.Context, sourceID string, pr page.Request) (page.Page[SourceBalance], error) {
@@ -79,14 +79,36 @@ func sourceBalances(ctx context.Context, tx *db.Tx, sourceID string) ([]SourceBa
 	return out, nil
 }
 
-// observed returns the observed balances of a source by asset, with what the books had at their times. If an asset has several
-// positions, such as those of several chains, it is not known which of them a balance is of, and it is left out. So is money of an
-// account that several sources share.
+// observed returns the latest observed balances of a source by asset: see compared.
 func (s *scope) observed(ctx context.Context, tx *db.Tx, src source.Source, held []Position) (map[string]*Observed, error) {
 	stated, err := observation.Latest(ctx, tx, src.ID)
 	if err != nil {
 		return nil, err
 	}
+	return s.compared(ctx, tx, src, held, stated)
+}
+
+// observedAt returns the latest observed balances of some assets of a source up to an instant: see compared.
+func (s *scope) observedAt(
+	ctx context.Context, tx *db.Tx, src source.Source, at time.Time, held []Position, assets []string,
+) (map[string]*Observed, error) {
+	found, err := observation.Before(ctx, tx, src.ID, at, assets...)
+	if err != nil {
+		return nil, err
+	}
+	stated := make([]observation.Balance, len(found))
+	for n, o := range found {
+		stated[n] = o.Balance
+	}
+	return s.compared(ctx, tx, src, held, stated)
+}
+
+// compared returns observed balances of a source by asset, with what the books had at their times. If an asset has several positions, such
+// as those of several chains, it is not known which of them a balance is of, and it is left out. So is money of an account that several
+// sources share.
+func (s *scope) compared(
+	ctx context.Context, tx *db.Tx, src source.Source, held []Position, stated []observation.Balance,
+) (map[string]*Observed, error) {
 	shared, err := sharesAccount(ctx, tx, src)
 	if err != nil {
 		return nil, err
@@ -106,7 +128,7 @@ func (s *scope) observed(ctx context.Context, tx *db.Tx, src source.Source, held
 	}
 	for end, some := range assets {
 		narrowed := *s
-		narrowed.AssetTypes = some
+		narrowed.SourceIDs, narrowed.AssetTypes = []string{src.ID}, some
 		before, err := narrowed.heldAt(ctx, tx, end, nil, 0)
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package holdings
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/treasury/observation"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -27,9 +29,10 @@ func (p TreasuryParams) validate(faults *fault.List) { validateTime(faults, "as_
 // either.
 type Balance struct {
 	Position
-	Source *source.Source // nil if it is parked, or if the account has no source or several
-	Worth  Worth          // in Currency
-	Rate   *fx.Quotation  // at which foreign money was translated
+	Source   *source.Source // nil if it is parked, or if the account has no source or several
+	Worth    Worth          // in Currency
+	Rate     *fx.Quotation  // at which foreign money was translated
+	Observed *Observed      // what the source stated last, nil if that is not known
 }
 
 // TreasuryBalances returns a page of holdings, including money, by legal entity, source and asset.
@@ -179,7 +182,36 @@ func (s *scope) balances(ctx context.Context, tx *db.Tx, end time.Time, held []P
 		}
 		out[i] = b
 	}
-	return out, nil
+	return out, s.compare(ctx, tx, at, out)
+}
+
+// compare sets what sources stated last up to an instant.
+func (s *scope) compare(ctx context.Context, tx *db.Tx, at time.Time, all []Balance) error {
+	held := map[string][]Position{}
+	for _, b := range all {
+		if b.Source != nil {
+			held[b.SourceID] = append(held[b.SourceID], b.Position)
+		}
+	}
+	stated, err := observation.AssetsOfSome(ctx, tx, slices.Collect(maps.Keys(held)))
+	if err != nil {
+		return err
+	}
+	for n, b := range all {
+		if assets := stated[b.SourceID]; len(assets) > 0 {
+			delete(stated, b.SourceID)
+			found, err := s.observedAt(ctx, tx, *b.Source, at, held[b.SourceID], assets)
+			if err != nil {
+				return err
+			}
+			for m := n; m < len(all); m++ {
+				if all[m].SourceID == b.SourceID {
+					all[m].Observed = found[all[m].AssetType]
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // translate sets the value of money in the base currency, at the last known rate.

@@ -175,7 +175,7 @@ func (c *comparison) settled(ctx context.Context, tx *db.Tx, at time.Time, accep
 		case d == nil && (f.Book == nil || !f.Book.IsZero()):
 			open = append(open, "it is not known whether "+f.AssetType+" agrees")
 		case d == nil:
-		case !d.IsZero():
+		case f.Status() == Differs:
 			open = append(open, fmt.Sprintf("%s differs by %s", f.AssetType, d.Fixed(f.AssetType)))
 		case !held[f.AssetType].Equal(*f.Book):
 			open = append(open, fmt.Sprintf("the books of %s have changed since its latest observed balance, which is of %s", f.AssetType,

@@ -26,19 +26,21 @@ type search struct {
 	c     *comparison
 	asset string
 	known []observation.Observed // the latest first; the first one is that of the figures
-	rest  map[int]money.Decimal  // what would remain of the difference at some of them if everything were booked
+	rest  map[int]money.Decimal  // what would remain of the difference at some of them if everything were booked, and exactly
 	looks int
+
+	rounded bool // what rounding explains is left out
 }
 
-// steps returns when the rest of a difference appeared that would remain if everything were booked. They add up to it.
-func (c *comparison) steps(ctx context.Context, tx *db.Tx, f Figures) ([]reconcile.Step, error) {
-	rest := f.Difference().Add(f.Pending)
+// steps returns when the rest of a difference appeared that would remain if everything were booked, and, if rounding explains a part of the
+// difference, exactly. They add up to it.
+func (c *comparison) steps(ctx context.Context, tx *db.Tx, f Figures, rounding money.Decimal) ([]reconcile.Step, error) {
 	older, err := observation.History(ctx, tx, c.source.ID, f.AssetType, f.Observed.At, observationsMax)
 	if err != nil {
 		return nil, err
 	}
 	s := &search{c: c, asset: f.AssetType, known: append([]observation.Observed{*f.Observed}, older...),
-		rest: map[int]money.Decimal{0: rest}}
+		rounded: !rounding.IsZero(), rest: map[int]money.Decimal{0: f.Difference().Add(f.Pending).Sub(rounding)}}
 	var out []reconcile.Step
 	for n := 0; !s.rest[n].IsZero(); {
 		same, other, err := s.before(ctx, tx, n)
@@ -98,7 +100,7 @@ func (s *search) before(ctx context.Context, tx *db.Tx, n int) (same, other int,
 	return same, other, nil
 }
 
-// look returns what would remain of the difference at an observed balance if everything up to then were booked.
+// look returns the rest of the difference at an observed balance. Less than the minor unit of money makes no difference, as for its status.
 func (s *search) look(ctx context.Context, tx *db.Tx, n int) (money.Decimal, error) {
 	if rest, there := s.rest[n]; there {
 		return rest, nil
@@ -109,6 +111,12 @@ func (s *search) look(ctx context.Context, tx *db.Tx, n int) (money.Decimal, err
 		return money.Decimal{}, err
 	}
 	s.rest[n] = f[0].Difference().Add(f[0].Pending)
+	if s.rounded {
+		s.rest[n] = s.rest[n].Sub(f[0].rounding())
+	}
+	if s.rest[n].RoundTo(s.asset).IsZero() {
+		s.rest[n] = money.Decimal{}
+	}
 	return s.rest[n], nil
 }
 

@@ -81,16 +81,19 @@ type Synced struct {
 	LastAt    *time.Time
 	RemovedAt *time.Time
 	Attempt   *SyncAttempt // the latest; nil if there is none
+	Drift     string       // what was changed there by hand, in words; empty if nothing is known of it
 }
 
 // SyncAttempt is an attempt to send an entry to a general ledger, or to remove it there.
 type SyncAttempt struct {
 	ID         string
+	Action     string // create, replace or remove
 	Status     string // pending, succeeded or failed
 	Provider   string
 	ExternalID string // the general ledger's id; empty if there is none
 	At         time.Time
 	Error      string // why it failed; empty if it did not
+	ErrorCode  string // of a blocker; empty if there is none
 }
 
 // Line is one line of an entry.

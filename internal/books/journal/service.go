@@ -35,7 +35,13 @@ type Guided struct {
 
 // AddSynced adds what general ledgers have of the entry.
 func (g *Guided) AddSynced(s *Synced) {
-	if g.Synced = s; s != nil && s.Present && g.Status == Draft {
+	if g.Synced = s; s == nil {
+		return
+	}
+	if s.Drift != "" && g.Status == Posted && !g.Partial {
+		g.Guidance.Warnings = append(g.Guidance.Warnings, s.Drift)
+	}
+	if s.Present && g.Status == Draft {
 		g.Guidance.Warnings = append(g.Guidance.Warnings, "the entry is in the general ledger: the next sync run removes it there, "+
 			"unless it is posted again as it was")
 	}

@@ -30,7 +30,7 @@ func (s *settings) connections() *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(s.listConnections(), s.showConnection(), s.listProviders(), s.syncConnection(), s.listRuns(), s.updateConnection(),
-		s.disconnect(), s.reauthorize())
+		s.disconnect(), s.reauthorize(), s.sendEntries())
 	return c
 }
 

@@ -156,6 +156,42 @@ func TestAGeneralLedgerIsWaitedForAndTheNextStepsAreShown(t *testing.T) {
 	}
 }
 
+func TestEntriesAreSentFromTheCommandLineAndFailuresAreErrors(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	ledger := rillettest.New("USD")
+	providertest.Start(t, ledger, time.Now)
+	x.restart(nil, "--provider-url", "rillet="+ledger.URL)
+	entries := sendable(t, x.service, ledger)
+	x.run("", "connections", "send", "Rillet", "--dry-run").mustDo(t).says(t, "Rillet: 12 to send.")
+	good, err := x.service.JournalEntry(t.Context(), entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := client.CreateJournalEntry{AccountingDate: "2026-01-16", Status: "posted"}
+	for _, l := range good.Lines {
+		bad.Lines = append(bad.Lines, client.CreateJournalLine{LedgerAccountID: l.LedgerAccountID, CreditOrDebit: l.CreditOrDebit,
+			Amount: "10.005", Currency: "USD"})
+	}
+	if _, err := x.service.CreateJournalEntry(t.Context(), bad); err != nil {
+		t.Fatal(err)
+	}
+	x.run("", "connections", "send", "Rillet", "--dry-run").says(t, "12 to send, 1 blocked",
+		"1 entry: the amount 10.005 has more decimals than USD").
+		mustFail(t, 1, "bursar: 1 entry cannot be sent")
+	x.run("", "connections", "send", "Rillet", "--end-date", "2026-01-15").mustDo(t).says(t, "Rillet: 12 sent, replaced or removed.")
+	x.run("", "connections", "send", "Rillet").says(t, "12 there already, 1 failed",
+		"JE-13 failed: the amount 10.005").
+		mustFail(t, 1, "bursar: 1 entry failed")
+	x.run("", "connections", "send", "Rillet", "--check").mustDo(t).says(t, "12 as sent.")
+	ledger.Mu.Lock()
+	ledger.Books().Entries[0].Date = "2026-01-20"
+	ledger.Mu.Unlock()
+	x.run("", "connections", "send", "Rillet", "--check").says(t, "11 as sent, 1 changed there",
+		"changed: date is 2026-01-20 instead of 2026-01-15").
+		mustFail(t, 1, "bursar: 1 entry not as sent")
+}
+
 func TestAKeyThatIsMissingIsReported(t *testing.T) {
 	t.Parallel()
 	x := withExchange(t, dbtest.SQLite(t))

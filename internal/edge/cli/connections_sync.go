@@ -128,8 +128,8 @@ func (s *settings) reportLedger(ctx context.Context, service *client.Client, c c
 	for _, w := range warningsOf(c) {
 		fmt.Fprintf(s.out, "Warning: %s\n", w)
 	}
-	fmt.Fprintf(s.out, "Nothing is sent there yet: map your ledger accounts to these, then send entries. The guide says how:\n"+
-		"%s/docs/guides/general-ledger\n", s.service)
+	fmt.Fprintf(s.out, "Reading sends nothing. Once your ledger accounts are mapped to these, `bursar connections send %s` sends entries. The "+
+		"guide says how:\n%s/docs/guides/general-ledger\n", c.ID, s.service)
 	return nil
 }
 

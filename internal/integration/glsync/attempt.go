@@ -24,11 +24,12 @@ const (
 	Equal            AttemptStatus = "equal"
 	Changed          AttemptStatus = "changed"
 	Missing          AttemptStatus = "missing"
+	NothingToSend    AttemptStatus = "nothing_to_send" // the entry has no value in the base currency
 )
 
 // AttemptStatuses lists the states.
 var AttemptStatuses = []AttemptStatus{Planned, AttemptBlocked, AttemptPending, Succeeded, AttemptFailed, AttemptCancelled, Skipped, Equal,
-	Changed, Missing}
+	Changed, Missing, NothingToSend}
 
 // Attempt is what a run does with an entry.
 type Attempt struct {
@@ -43,6 +44,7 @@ type Attempt struct {
 	Status       AttemptStatus
 	ExternalID   string // the general ledger's id; empty if there is none
 	Error        string
+	Code         string       // of the blocker; empty if there is none
 	Changes      []Difference // what differs in the general ledger, of a check
 	AttemptedAt  *time.Time   // nil if nothing was attempted
 
@@ -88,6 +90,9 @@ func Markers(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]*jou
 			out[r.EntryID] = s
 		}
 		s.Present = s.Present || r.Present
+		if s.Drift == "" {
+			s.Drift = decode[*drift](db.OrEmpty(r.Drift)).text()
+		}
 		s.FirstAt, s.LastAt, s.RemovedAt = earlier(s.FirstAt, r.FirstAt), later(s.LastAt, r.LastAt), later(s.RemovedAt, r.RemovedAt)
 	}
 	return out, err
@@ -104,7 +109,8 @@ func (s *Service) Markers(ctx context.Context, organizationID string, entryIDs [
 
 // shown returns an attempt as it is shown with its entry.
 func (a Attempt) shown() *journal.SyncAttempt {
-	out := &journal.SyncAttempt{ID: a.ID, Status: string(a.Status), Provider: a.Provider, ExternalID: a.ExternalID, Error: a.Error}
+	out := &journal.SyncAttempt{ID: a.ID, Action: string(a.Action), Status: string(a.Status), Provider: a.Provider, ExternalID: a.ExternalID,
+		Error: a.Error, ErrorCode: a.Code}
 	if a.AttemptedAt != nil {
 		out.At = *a.AttemptedAt
 	}

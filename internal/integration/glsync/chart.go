@@ -2,6 +2,7 @@ package glsync
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -18,11 +19,18 @@ type Service struct {
 	db          *db.DB
 	connections *connection.Service
 	providers   map[string]*Provider
+	log         *slog.Logger
 }
 
 // NewService returns a service for the general ledgers of connections.
 func NewService(d *db.DB, connections *connection.Service) *Service {
-	return &Service{db: d, connections: connections, providers: map[string]*Provider{}}
+	return &Service{db: d, connections: connections, providers: map[string]*Provider{}, log: slog.New(slog.DiscardHandler)}
+}
+
+// WithLog has pauses of runs logged. It is called before the service is used.
+func (s *Service) WithLog(log *slog.Logger) *Service {
+	s.log = log
+	return s
 }
 
 // WithProvider makes a general ledger available. It is called before the service is used.

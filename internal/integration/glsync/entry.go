@@ -80,8 +80,7 @@ func (m *maker) build(e journal.Entry) (j Journal, part string, problems []Block
 		}
 		places, _ := money.MinorUnits(currency)
 		if !line.Amount.Equal(line.Amount.Round(places)) {
-			problems = add(problems, Blocker{Code: BadAmount, Message: fmt.Sprintf("the amount %s has more decimals than %s has", line.Amount,
-				currency)})
+			problems = add(problems, Blocker{Code: BadAmount, Message: tooFine(line.Amount.String(), currency)})
 		}
 		j.Lines = append(j.Lines, line)
 	}
@@ -109,14 +108,6 @@ func (m *maker) line(e journal.Entry, l journal.Line) (out JournalLine, problems
 	}
 	out.Account = there.ExternalID
 	return out, problems
-}
-
-// add adds a problem unless it is there.
-func add(all []Blocker, b Blocker) []Blocker {
-	if slices.Contains(all, b) {
-		return all
-	}
-	return append(all, b)
 }
 
 // total returns the debits of a journal.
@@ -165,6 +156,7 @@ var Actions = []Action{Create, Replace, Remove, CheckOnly}
 // decision is what is to be done with an entry, or a part of it.
 type decision struct {
 	Action   Action // empty if nothing is to be done
+	empty    bool   // because the entry has no value
 	part     string
 	journal  Journal
 	row      *journalRow // nil if nothing was ever sent
@@ -177,7 +169,8 @@ func (m *maker) decide(e journal.Entry, rows []journalRow) (out []decision) {
 	var d decision
 	if wanted {
 		d.journal, d.part, d.problems = m.build(e)
-		wanted = len(d.journal.Lines) > 0 || len(d.problems) > 0
+		d.empty = len(d.journal.Lines) == 0 && len(d.problems) == 0
+		wanted = !d.empty
 	}
 	for n, r := range rows {
 		switch {
@@ -187,6 +180,9 @@ func (m *maker) decide(e journal.Entry, rows []journalRow) (out []decision) {
 		case r.State != absent:
 			out = append(out, decision{Action: Remove, part: r.Part, row: &rows[n]})
 		}
+	}
+	if d.empty && len(out) == 0 {
+		return []decision{d}
 	}
 	if !wanted {
 		return out
@@ -208,11 +204,6 @@ func (m *maker) decide(e journal.Entry, rows []journalRow) (out []decision) {
 func (m *maker) coversAny(e journal.Entry) bool {
 	lines, _ := m.covered(e)
 	return len(lines) > 0
-}
-
-// stops reports whether nothing may be sent as long as there is such a blocker. Some concern their entries only, such as a locked period.
-func stops(code string) bool {
-	return !slices.Contains([]string{LockedPeriod, BadAmount, MixedCurrencies, ConflictingTags}, code)
 }
 
 // lockedBy returns the blocker of a decision whose journals are in a locked period.

@@ -2,8 +2,12 @@ package glsync
 
 import (
 	"context"
+	"strings"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -36,6 +40,7 @@ type journalRow struct {
 	FirstAt         *time.Time `db:"first_synced_at"`
 	LastAt          *time.Time `db:"last_synced_at"`
 	RemovedAt       *time.Time `db:"last_unsynced_at"`
+	Drift           *string    `db:"drift"`
 }
 
 // posted returns what stands in the general ledger.
@@ -49,13 +54,13 @@ func (r journalRow) strays() []Journal { return decode[[]Journal](db.OrEmpty(r.S
 
 // gone notes that nothing stands in the general ledger any more.
 func (r *journalRow) gone(at time.Time) {
-	r.ExternalID, r.ExternalNumber, r.ExternalVersion, r.URL, r.Content, r.RemovedAt = nil, nil, nil, nil, nil, &at
+	r.ExternalID, r.ExternalNumber, r.ExternalVersion, r.URL, r.Content, r.Drift, r.RemovedAt = nil, nil, nil, nil, nil, nil, &at
 }
 
 // stood notes what stands in the general ledger now.
 func (r *journalRow) stood(p Posted, j Journal, at time.Time) {
 	r.ExternalID, r.ExternalNumber, r.ExternalVersion, r.URL = &p.ID, db.OrNull(p.Number), db.OrNull(p.Version), db.OrNull(p.URL)
-	r.Content, r.Date, r.LastAt = new(encode(j)), j.Date, &at
+	r.Content, r.Date, r.Drift, r.LastAt = new(encode(j)), j.Date, nil, &at
 	if r.FirstAt == nil {
 		r.FirstAt = &at
 	}
@@ -109,7 +114,8 @@ func upsertJournals(ctx context.Context, tx *db.Tx, rows []journalRow) error {
 		connection_id = excluded.connection_id, state = excluded.state, revision = excluded.revision, external_id = excluded.external_id,
 		external_number = excluded.external_number, external_version = excluded.external_version, url = excluded.url,
 		content = excluded.content, next = excluded.next, strays = excluded.strays, entry_date = excluded.entry_date,
-		first_synced_at = excluded.first_synced_at, last_synced_at = excluded.last_synced_at, last_unsynced_at = excluded.last_unsynced_at`)
+		first_synced_at = excluded.first_synced_at, last_synced_at = excluded.last_synced_at, last_unsynced_at = excluded.last_unsynced_at,
+		drift = excluded.drift`)
 }
 
 type markerRow struct {
@@ -118,11 +124,12 @@ type markerRow struct {
 	FirstAt   *time.Time `db:"first_synced_at"`
 	LastAt    *time.Time `db:"last_synced_at"`
 	RemovedAt *time.Time `db:"last_unsynced_at"`
+	Drift     *string    `db:"drift"`
 }
 
 func selectMarkers(ctx context.Context, tx *db.Tx, entryIDs []string) ([]markerRow, error) {
 	return db.All[markerRow](ctx, tx, `SELECT journal_entry_id, external_id IS NOT NULL AS present, first_synced_at, last_synced_at,
-		last_unsynced_at FROM gl_journals WHERE organization_id = @org AND journal_entry_id {any}`, entryIDs)
+		last_unsynced_at, drift FROM gl_journals WHERE organization_id = @org AND journal_entry_id {any}`, entryIDs)
 }
 
 // selectLatest reads the latest attempt of each of some entries.
@@ -134,18 +141,53 @@ func selectLatest(ctx context.Context, tx *db.Tx, entryIDs []string) ([]attemptR
 }
 
 type unsentRow struct {
+	ID       string `db:"journal_entry_id"`
+	Number   int64  `db:"number"`
+	Bad      bool   `db:"bad"` // an amount has too many decimals
+	Total    int64  `db:"total"`
+	BadTotal int64  `db:"bad_total"`
+}
+
+// inPeriod is the condition that an entry is posted in a period and has a line of a legal entity. Its arguments are those of periodArgs.
+const inPeriod = `e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_date > ?
+	AND e.accounting_period_id = ? AND e.status = 'posted' AND (e.legal_entity_id = ? OR EXISTS (SELECT 1 FROM journal_shares s
+		WHERE s.organization_id = @org AND s.journal_entry_id = e.journal_entry_id AND s.legal_entity_id = ?))`
+
+func periodArgs(p period.Period, legalEntityID string) []any {
+	return []any{p.Start, p.End, period.OpeningDate, p.ID, legalEntityID, legalEntityID}
+}
+
+// selectUnsent reads the first of the posted entries of a legal entity in a period that have a value and are in none of some general
+// ledgers, those that cannot be sent before the others, and how many there are. Only what was sent in full, or for the legal entity,
+// counts.
+func selectUnsent(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity, books []string, limit int) ([]unsentRow, error) {
+	places, _ := money.MinorUnits(e.BaseCurrency)
+	tooFine := "%." + strings.Repeat("_", int(places)+1) + "%"
+	args := append([]any{e.ID, tooFine}, periodArgs(p, e.ID)...)
+	return db.All[unsentRow](ctx, tx, `SELECT journal_entry_id, number, bad, count(*) OVER () AS total,
+		sum(CASE WHEN bad THEN 1 ELSE 0 END) OVER () AS bad_total FROM (SELECT e.journal_entry_id, e.number,
+			EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
+				AND l.legal_entity_id = ? AND rtrim(CAST(l.base_amount AS TEXT), '0') LIKE ?) AS bad
+		FROM journal_entries e WHERE `+inPeriod+`
+		AND NOT EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org AND j.journal_entry_id = e.journal_entry_id
+			AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL)
+		AND EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
+			AND l.legal_entity_id = ? AND l.base_amount <> 0)) AS unsent ORDER BY bad DESC, number LIMIT ?`,
+		append(args, books, e.ID, e.ID, limit)...)
+}
+
+type driftedRow struct {
 	ID     string `db:"journal_entry_id"`
 	Number int64  `db:"number"`
 	Total  int64  `db:"total"`
 }
 
-// selectUnsent reads the first of the posted entries of a legal entity in a period that have a value and are in none of some general
-// ledgers, and how many there are. Only what was sent in full, or for the legal entity, counts.
-func selectUnsent(ctx context.Context, tx *db.Tx, periodID, legalEntityID string, books []string, limit int) ([]unsentRow, error) {
-	return db.All[unsentRow](ctx, tx, `SELECT e.journal_entry_id, e.number, count(*) OVER () AS total FROM journal_entries e
-		WHERE e.organization_id = @org AND e.accounting_period_id = ? AND e.legal_entity_id = ? AND e.status = 'posted'
-		AND NOT EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org AND j.journal_entry_id = e.journal_entry_id
-			AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL)
-		AND EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
-			AND l.base_amount <> 0) ORDER BY e.number LIMIT ?`, periodID, legalEntityID, books, legalEntityID, limit)
+// selectDrifted reads the first of the posted entries of a legal entity in a period that a check found to differ in one of some general
+// ledgers, and how many there are.
+func selectDrifted(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string, books []string, limit int) (
+	[]driftedRow, error) {
+	return db.All[driftedRow](ctx, tx, `SELECT e.journal_entry_id, e.number, count(*) OVER () AS total FROM journal_entries e
+		WHERE `+inPeriod+` AND EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org
+			AND j.journal_entry_id = e.journal_entry_id AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL
+			AND j.drift IS NOT NULL) ORDER BY e.number LIMIT ?`, append(periodArgs(p, legalEntityID), books, legalEntityID, limit)...)
 }

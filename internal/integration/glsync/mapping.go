@@ -59,6 +59,15 @@ func (m Mapping) Status() MappingStatus {
 	return statusOf(m.Account.ID, m.Account.Unusable())
 }
 
+// Warnings returns what speaks against the mapping. Entries are sent all the same.
+func (m Mapping) Warnings() (out []string) {
+	if m.Account.ID != "" && m.Account.Type != "" && m.Account.Type != string(m.Ledger.Type) {
+		out = append(out, fmt.Sprintf("%s is of the type %s, but %s is of the type %s in the general ledger", m.Ledger.String(), m.Ledger.Type,
+			m.Account.Label(), m.Account.Type))
+	}
+	return out
+}
+
 // statusOf returns the state of a mapping to something in a general ledger.
 func statusOf(id, unusable string) MappingStatus {
 	switch {

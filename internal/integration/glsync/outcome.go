@@ -19,8 +19,8 @@ func (w *work) store(ctx context.Context, batch []outcome) error {
 		ended = 0
 		attempts, rows := make([]Attempt, 0, len(batch)), make([]journalRow, 0, len(batch))
 		for _, o := range batch {
-			o.settle(tx)
-			if attempts = append(attempts, o.attempt); o.attempt.Action != CheckOnly || o.attempt.Status == Missing {
+			news := o.settle(tx)
+			if attempts = append(attempts, o.attempt); o.attempt.Action != CheckOnly || news {
 				rows = append(rows, o.row)
 			}
 			if o.attempt.Status == AttemptPending {
@@ -50,11 +50,10 @@ func (r journalRow) synced() *journal.Synced {
 	return &journal.Synced{Present: r.ExternalID != nil, FirstAt: r.FirstAt, LastAt: r.LastAt, RemovedAt: r.RemovedAt}
 }
 
-// settle computes what is stored of an outcome.
-func (o *outcome) settle(tx *db.Tx) {
+// settle computes what is stored of an outcome. It reports whether a comparison has found something new.
+func (o *outcome) settle(tx *db.Tx) (news bool) {
 	if o.attempt.Action == CheckOnly {
-		o.compare(tx)
-		return
+		return o.compare(tx)
 	}
 	now := tx.Now()
 	if o.unstrayed {
@@ -72,11 +71,11 @@ func (o *outcome) settle(tx *db.Tx) {
 		}
 	case o.general():
 		if o.attempt.tries++; o.attempt.tries < triesMax || fault.KindOf(o.err) == fault.Unauthorized {
-			return // what is stored says what may have happened
+			return false // what is stored says what may have happened
 		}
 		o.attempt.Status = AttemptFailed
 		o.attempt.Error = cut("nobody knows whether the general ledger has it, which the next run finds out: "+o.err.Error(), errorMax)
-		return
+		return false
 	default:
 		o.attempt.Status, o.attempt.Error = AttemptFailed, cut(o.err.Error(), errorMax)
 		switch {
@@ -94,10 +93,11 @@ func (o *outcome) settle(tx *db.Tx) {
 		}
 	}
 	o.row.settle()
+	return false
 }
 
-// compare computes what is stored of a comparison.
-func (o *outcome) compare(tx *db.Tx) {
+// compare computes what is stored of a comparison, and reports whether what stands in the general ledger differs from before.
+func (o *outcome) compare(tx *db.Tx) (news bool) {
 	sent := decode[Journal](db.OrEmpty(o.row.Content))
 	o.attempt.ExternalID = db.OrEmpty(o.row.ExternalID)
 	switch {
@@ -105,6 +105,7 @@ func (o *outcome) compare(tx *db.Tx) {
 		o.attempt.Status, o.attempt.Error = Missing, "it was deleted or voided in the general ledger; the next run sends it again"
 		o.row.gone(tx.Now())
 		o.row.settle()
+		return o.row.drifted(&drift{At: tx.Now(), Missing: true})
 	case o.general():
 		if o.attempt.tries++; o.attempt.tries >= triesMax {
 			o.attempt.Status, o.attempt.Error = AttemptFailed, cut(o.err.Error(), errorMax)
@@ -113,10 +114,13 @@ func (o *outcome) compare(tx *db.Tx) {
 		o.attempt.Status, o.attempt.Error = AttemptFailed, cut(o.err.Error(), errorMax)
 	default:
 		o.attempt.Status, o.attempt.Changes = Equal, sent.differences(o.posted.Journal)
-		if len(o.attempt.Changes) > 0 {
-			o.attempt.Status = Changed
+		if len(o.attempt.Changes) == 0 {
+			return o.row.drifted(nil)
 		}
+		o.attempt.Status = Changed
+		return o.row.drifted(&drift{At: tx.Now(), Changes: o.attempt.Changes})
 	}
+	return false
 }
 
 // differences returns what differs in the general ledger. What it does not tell is not compared, and neither are texts, which it may

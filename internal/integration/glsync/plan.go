@@ -1,10 +1,10 @@
 package glsync
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -84,7 +84,8 @@ type planner struct {
 	*work
 	progress
 	planned map[plannedRow]bool // what the run does already, of the entries that are planned now
-	latest  map[string]Attempt  // the latest attempts of these entries, if periods are locked
+	ids     []string            // of these entries
+	latest  map[string]Attempt  // the latest attempts of these entries; nil until one is needed
 }
 
 // progress is what was planned so far.
@@ -145,7 +146,11 @@ func (p *planner) posted(ctx context.Context) (more bool, err error) {
 		}
 		var attempts []Attempt
 		for _, e := range entries {
-			attempts = append(attempts, p.attempts(ctx, tx, e, rows[e.ID])...)
+			of, err := p.attempts(ctx, tx, e, rows[e.ID])
+			if err != nil {
+				return err
+			}
+			attempts = append(attempts, of...)
 		}
 		more = len(entries) == planTogether
 		return insertAttempts(ctx, tx, attempts)
@@ -153,17 +158,26 @@ func (p *planner) posted(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// recall reads what this run already does with entries, and what came of them before.
+// recall reads what this run already does with entries.
 func (p *planner) recall(ctx context.Context, tx *db.Tx, ids []string) (err error) {
-	p.latest = map[string]Attempt{}
-	if p.planned, err = selectPlanned(ctx, tx, p.run.ID, ids); err != nil || p.maker.there.LockedThrough == "" || len(ids) == 0 {
-		return err
-	}
-	latest, err := selectLatest(ctx, tx, ids)
-	for _, a := range latest {
-		p.latest[a.EntryID] = a.attempt()
-	}
+	p.ids, p.latest = ids, nil
+	p.planned, err = selectPlanned(ctx, tx, p.run.ID, ids)
 	return err
+}
+
+// latestOf returns the latest attempt of an entry that is planned now.
+func (p *planner) latestOf(ctx context.Context, tx *db.Tx, entryID string) (Attempt, error) {
+	if p.latest == nil {
+		rows, err := selectLatest(ctx, tx, p.ids)
+		if err != nil {
+			return Attempt{}, err
+		}
+		p.latest = make(map[string]Attempt, len(rows))
+		for _, r := range rows {
+			p.latest[r.EntryID] = r.attempt()
+		}
+	}
+	return p.latest[entryID], nil
 }
 
 // rowsOf reads what was sent of entries.
@@ -228,7 +242,11 @@ func (p *planner) sent(ctx context.Context) (more bool, err error) {
 			case p.run.Kind == Check:
 				attempts = append(attempts, p.checks(tx, e, mine)...)
 			case !p.listed(e):
-				attempts = append(attempts, p.attempts(ctx, tx, e, mine)...)
+				of, err := p.attempts(ctx, tx, e, mine)
+				if err != nil {
+					return err
+				}
+				attempts = append(attempts, of...)
 			}
 		}
 		return insertAttempts(ctx, tx, attempts)
@@ -292,7 +310,7 @@ func (p *planner) listed(e journal.Entry) bool {
 }
 
 // attempts returns what is to be done with an entry, and counts it.
-func (p *planner) attempts(ctx context.Context, tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt) {
+func (p *planner) attempts(ctx context.Context, tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt, err error) {
 	for _, d := range p.maker.decide(e, rows) {
 		if p.planned[plannedRow{e.ID, d.part}] { // the entry was changed meanwhile, which is seen before it is sent
 			continue
@@ -300,23 +318,21 @@ func (p *planner) attempts(ctx context.Context, tx *db.Tx, e journal.Entry, rows
 		for _, b := range d.problems {
 			p.block(b)
 		}
-		if d.Action == "" {
+		if d.Action == "" && !d.empty {
 			p.run.Counts["unchanged"]++
 			continue
 		}
-		a := p.attempt(tx, e, d.Action, d.part)
+		a := p.attempt(tx, e, cmp.Or(d.Action, Create), d.part)
 		locked, is := p.maker.lockedBy(d)
 		switch {
+		case d.empty:
+			a.Status, a.Error = NothingToSend, "there is nothing to send: no line has an amount in "+d.journal.Currency
+			p.run.Counts[string(NothingToSend)]++
 		case len(d.problems) > 0:
-			a.Status, a.Error = AttemptBlocked, texts(d.problems)
-			p.run.Counts[string(AttemptBlocked)]++
+			err = p.refuse(ctx, tx, e, d, &a, d.problems)
 		case is:
 			p.block(locked)
-			if a.Status, a.Error = AttemptBlocked, locked.Message; p.run.Kind == Sync {
-				p.refuse(ctx, tx, e, &a)
-			} else {
-				p.run.Counts[string(AttemptBlocked)]++
-			}
+			err = p.refuse(ctx, tx, e, d, &a, []Blocker{locked})
 		default:
 			p.run.Counts[string(d.Action)]++
 			p.run.Total++
@@ -324,30 +340,37 @@ func (p *planner) attempts(ctx context.Context, tx *db.Tx, e journal.Entry, rows
 				p.totals[d.journal.Currency] = p.totals[d.journal.Currency].Add(d.journal.total())
 			}
 		}
+		if err != nil {
+			return nil, err
+		}
 		out = append(out, a)
 	}
-	return out
+	return out, nil
 }
 
-// refuse makes an attempt one that has failed, without a request.
-func (p *planner) refuse(ctx context.Context, tx *db.Tx, e journal.Entry, a *Attempt) {
+// refuse makes an attempt one that is not made. If only its entry is concerned, and others are sent, it has failed, and the entry says so.
+func (p *planner) refuse(ctx context.Context, tx *db.Tx, e journal.Entry, d decision, a *Attempt, because []Blocker) error {
+	a.Status, a.Error, a.Code = AttemptBlocked, texts(because), because[0].Code
+	if p.run.Kind != Sync || slices.ContainsFunc(because, func(b Blocker) bool { return stops(b.Code) }) {
+		p.run.Counts[string(AttemptBlocked)]++
+		return nil
+	}
+	before, err := p.latestOf(ctx, tx, e.ID)
+	if err != nil {
+		return err
+	}
 	now := tx.Now()
 	a.Status, a.AttemptedAt = AttemptFailed, &now
 	p.run.Counts[string(AttemptFailed)]++
-	before := p.latest[e.ID]
 	if before.Status == a.Status && before.Action == a.Action && before.part == a.part && before.Error == a.Error {
-		return // it was announced then
+		return nil // it was announced then
 	}
-	announce(ctx, tx, e, *a, nil)
-}
-
-// texts returns the messages of problems.
-func texts(all []Blocker) string {
-	out := make([]string, len(all))
-	for n, b := range all {
-		out[n] = b.Message
+	var synced *journal.Synced
+	if d.row != nil {
+		synced = d.row.synced()
 	}
-	return cut(strings.Join(out, "; "), errorMax)
+	announce(ctx, tx, e, *a, synced)
+	return nil
 }
 
 // attempt returns the next attempt.
@@ -407,6 +430,7 @@ func announce(ctx context.Context, tx *db.Tx, e journal.Entry, a Attempt, synced
 	}
 	synced.Attempt, e.Synced = a.shown(), synced
 	facts := map[string]any{"id": e.ID, "sequence_number": e.SequenceNumber(), "gl_sync_attempt_id": a.ID, "connection_id": a.ConnectionID,
-		"provider": a.Provider, "action": a.Action, "status": a.Status, "external_id": db.OrNull(a.ExternalID), "error": db.OrNull(a.Error)}
+		"provider": a.Provider, "action": a.Action, "status": a.Status, "external_id": db.OrNull(a.ExternalID), "error": db.OrNull(a.Error),
+		"error_code": db.OrNull(a.Code)}
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: facts, Object: e})
 }

@@ -84,30 +84,6 @@ type Scope struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// Blocker is a reason why entries cannot be sent.
-type Blocker struct {
-	Code            string `json:"code"`
-	Message         string `json:"message"`
-	Count           int64  `json:"count"` // of entries
-	StopsRun        bool   `json:"stops_run"`
-	LedgerAccountID string `json:"ledger_account_id,omitempty"`
-	AccountID       string `json:"gl_account_id,omitempty"`
-	LegalEntityID   string `json:"legal_entity_id,omitempty"`
-	TagID           string `json:"tag_id,omitempty"`
-}
-
-// The codes of blockers.
-const (
-	UnmappedAccount = "unmapped_account"
-	UnusableAccount = "unusable_account"
-	OtherCurrency   = "other_currency"
-	MixedCurrencies = "mixed_currencies"
-	LockedPeriod    = "locked_period"
-	BadAmount       = "bad_amount"
-	UnusableValue   = "unusable_dimension_value"
-	ConflictingTags = "conflicting_tags"
-)
-
 // Run is a pass over the entries of a scope.
 type Run struct {
 	ID              string
@@ -121,7 +97,8 @@ type Run struct {
 	Totals          map[string]string // what is sent: the debits, by currency
 	Blockers        []Blocker
 	Warnings        []string
-	Error           string // why it failed, or why it does not get on at present
+	Error           string     // why it failed, or why it does not get on at present
+	NextAt          *time.Time // when it goes on, if it pauses after an error
 	CreatedAt       time.Time
 	StartedAt       *time.Time
 	FinishedAt      *time.Time
@@ -143,7 +120,20 @@ func (r Run) Guidance() (allowed, warnings []string) {
 		warnings = append(warnings, "nothing was sent: resolve the blockers and create another run")
 	}
 	if r.Counts[string(AttemptFailed)] > 0 {
-		warnings = append(warnings, "some entries were not sent: the results say why, and the next run tries again")
+		what := "not sent"
+		if r.Kind == Check {
+			what = "not compared"
+		}
+		warnings = append(warnings, fmt.Sprintf("entries that were %s: %d. The results say why, and the next run tries again", what,
+			r.Counts[string(AttemptFailed)]))
+	}
+	if n := r.Counts[string(Changed)]; n > 0 {
+		warnings = append(warnings, fmt.Sprintf("entries that somebody has changed in the general ledger: %d. They stay as they are: correct "+
+			"them there, and check once more", n))
+	}
+	if n := r.Counts[string(NothingToSend)]; n > 0 {
+		warnings = append(warnings, fmt.Sprintf("entries without an amount in the base currency of their legal entity: %d. There is nothing to "+
+			"send of them", n))
 	}
 	return allowed, warnings
 }

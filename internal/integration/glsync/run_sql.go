@@ -32,6 +32,7 @@ type runRow struct {
 	CreatedAt       time.Time  `db:"created_at"`
 	StartedAt       *time.Time `db:"started_at"`
 	FinishedAt      *time.Time `db:"finished_at"`
+	ClaimedUntil    *time.Time `db:"claimed_until"`
 }
 
 func toRunRow(r Run) runRow {
@@ -42,11 +43,15 @@ func toRunRow(r Run) runRow {
 }
 
 func (r runRow) run() Run {
-	return Run{ID: r.ID, ConnectionID: r.ConnectionID, Kind: Kind(r.Kind), Scope: decode[Scope](r.Scope), Status: RunStatus(r.Status),
+	out := Run{ID: r.ID, ConnectionID: r.ConnectionID, Kind: Kind(r.Kind), Scope: decode[Scope](r.Scope), Status: RunStatus(r.Status),
 		CancelRequested: r.CancelRequested, Total: r.Total, Done: r.Done, Counts: decode[map[string]int64](r.Counts),
 		Totals: decode[map[string]string](r.Totals), Blockers: decode[[]Blocker](r.Blockers), Warnings: decode[[]string](r.Warnings),
 		Error: db.OrEmpty(r.Error), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, book: r.Book, stage: r.Stage,
 		userID: db.OrEmpty(r.UserID), apiKeyID: db.OrEmpty(r.APIKeyID)}
+	if out.Status == Pending && out.Error != "" {
+		out.NextAt = r.ClaimedUntil
+	}
+	return out
 }
 
 var runColumns = "SELECT " + db.Columns[runRow]() + " FROM gl_sync_runs WHERE organization_id = @org"
@@ -137,6 +142,7 @@ type attemptRow struct {
 	Tries        int64      `db:"tries"`
 	ExternalID   *string    `db:"external_id"`
 	Error        *string    `db:"error_message"`
+	Code         *string    `db:"error_code"`
 	Changes      *string    `db:"changes"`
 	AttemptedAt  *time.Time `db:"attempted_at"`
 }
@@ -144,7 +150,7 @@ type attemptRow struct {
 func toAttemptRow(a Attempt) attemptRow {
 	row := attemptRow{ID: a.ID, RunID: a.RunID, Position: a.Position, ConnectionID: a.ConnectionID, Provider: a.Provider, EntryID: a.EntryID,
 		Number: a.Number, Part: a.part, Action: string(a.Action), Status: string(a.Status), Tries: a.tries,
-		ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), AttemptedAt: a.AttemptedAt}
+		ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), Code: db.OrNull(a.Code), AttemptedAt: a.AttemptedAt}
 	if len(a.Changes) > 0 {
 		row.Changes = new(encode(a.Changes))
 	}
@@ -154,8 +160,8 @@ func toAttemptRow(a Attempt) attemptRow {
 func (r attemptRow) attempt() Attempt {
 	return Attempt{ID: r.ID, RunID: r.RunID, Position: r.Position, ConnectionID: r.ConnectionID, Provider: r.Provider, EntryID: r.EntryID,
 		Number: r.Number, Action: Action(r.Action), Status: AttemptStatus(r.Status), ExternalID: db.OrEmpty(r.ExternalID),
-		Error: db.OrEmpty(r.Error), Changes: decode[[]Difference](db.OrEmpty(r.Changes)), AttemptedAt: r.AttemptedAt, part: r.Part,
-		tries: r.Tries}
+		Error: db.OrEmpty(r.Error), Code: db.OrEmpty(r.Code), Changes: decode[[]Difference](db.OrEmpty(r.Changes)),
+		AttemptedAt: r.AttemptedAt, part: r.Part, tries: r.Tries}
 }
 
 // positionOf returns the position that a cursor names.
@@ -193,7 +199,8 @@ func insertAttempts(ctx context.Context, tx *db.Tx, all []Attempt) error {
 func upsertAttempts(ctx context.Context, tx *db.Tx, all []Attempt) error {
 	return db.Upsert(ctx, tx, "gl_sync_attempts", toAttemptRows(all), `ON CONFLICT (organization_id, gl_sync_attempt_id) DO UPDATE SET
 		action = excluded.action, status = excluded.status, tries = excluded.tries, external_id = excluded.external_id,
-		error_message = excluded.error_message, changes = excluded.changes, attempted_at = excluded.attempted_at`)
+		error_message = excluded.error_message, error_code = excluded.error_code, changes = excluded.changes,
+		attempted_at = excluded.attempted_at`)
 }
 
 func toAttemptRows(all []Attempt) []attemptRow {

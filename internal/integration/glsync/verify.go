@@ -56,9 +56,9 @@ func (r journalRow) faults() (out []string) {
 	if !slices.Contains(states, r.State) {
 		out = append(out, fmt.Sprintf("its state %q is not valid", r.State))
 	}
-	for _, text := range []*string{r.Content, r.Next, r.Strays} {
+	for _, text := range []*string{r.Content, r.Next, r.Strays, r.Drift} {
 		if text != nil && !json.Valid([]byte(*text)) {
-			out = append(out, "what was sent is not JSON")
+			out = append(out, "what was sent or found is not JSON")
 		}
 	}
 	if (r.ExternalID == nil) != (r.Content == nil) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"time"
 
@@ -35,8 +34,8 @@ type work struct {
 }
 
 // NewRunner returns the runner that executes runs in the background.
-func (s *Service) NewRunner(log *slog.Logger) *task.Runner {
-	return task.NewRunner(Task, s.db, log, s.Run)
+func (s *Service) NewRunner() *task.Runner {
+	return task.NewRunner(Task, s.db, s.log, s.Run)
 }
 
 // Run claims a run and executes it from where it is. It returns task.ErrClaimed if another worker has it. Failures of the general ledger
@@ -148,7 +147,7 @@ func (w *work) end(ctx context.Context, status RunStatus, message string, rest A
 		}
 		now := tx.Now()
 		w.run = before
-		w.run.Status, w.run.Error, w.run.FinishedAt = status, cut(message, errorMax), &now
+		w.run.FinishedAt = &now
 		if rest != Planned {
 			failed, err := endAttempts(ctx, tx, w.run.ID, rest)
 			if err != nil {
@@ -159,7 +158,12 @@ func (w *work) end(ctx context.Context, status RunStatus, message string, rest A
 				w.run.Done += failed
 			}
 		}
-		audit.Record(ctx, tx, audit.Change{Action: resourceType + "." + string(status), ResourceType: resourceType, ResourceID: w.run.ID,
+		if w.run.Status, w.run.Error = status, cut(message, errorMax); status == Completed {
+			if err := w.judge(ctx, tx); err != nil {
+				return err
+			}
+		}
+		audit.Record(ctx, tx, audit.Change{Action: resourceType + "." + string(w.run.Status), ResourceType: resourceType, ResourceID: w.run.ID,
 			Before: before.facts(), After: w.run.facts(), Object: w.run})
 		ours, err := endRun(ctx, tx, w.claim, w.run)
 		if err == nil && !ours {
@@ -171,6 +175,30 @@ func (w *work) end(ctx context.Context, status RunStatus, message string, rest A
 	return err
 }
 
+// judge makes a run that has come to its end one that has failed if each of its changes or comparisons did.
+func (w *work) judge(ctx context.Context, tx *db.Tx) error {
+	failed, done := w.run.Counts[string(AttemptFailed)], int64(0)
+	for _, s := range []AttemptStatus{Succeeded, Equal, Changed, Missing} {
+		done += w.run.Counts[string(s)]
+	}
+	if failed == 0 || done > 0 {
+		return nil
+	}
+	first, err := selectAttempts(ctx, tx, w.run.ID, AttemptFilter{Status: AttemptFailed}, 0, 1)
+	if err != nil {
+		return err
+	}
+	what := "sent"
+	if w.run.Kind == Check {
+		what = "compared"
+	}
+	w.run.Status, w.run.Error = Failed, fmt.Sprintf("nothing was %s, because %d failed", what, failed)
+	for _, a := range first {
+		w.run.Error = cut(w.run.Error+"; "+a.SequenceNumber()+": "+a.Error, errorMax)
+	}
+	return nil
+}
+
 // fail records a failure. One that may pass is tried again after a pause.
 func (w *work) fail(ctx context.Context, because error) error {
 	kind, message := fault.KindOf(because), because.Error()
@@ -180,14 +208,20 @@ func (w *work) fail(ctx context.Context, because error) error {
 	}
 	var err error
 	if passes && w.claim.Tries < givesUpAfter {
+		var next time.Time
 		err = w.db.Write(ctx, w.claim.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			ours, err := postponeRun(ctx, tx, w.claim, w.run.ID, cut(message, errorMax), tx.Now().Add(w.claim.Pause(because)))
+			next = tx.Now().Add(w.claim.Pause(because))
+			ours, err := postponeRun(ctx, tx, w.claim, w.run.ID, cut(message, errorMax), next)
 			if err == nil && !ours {
 				err = task.ErrClaimed
 			}
 			return err
 		})
-		w.ended = err == nil
+		if w.ended = err == nil; w.ended {
+			w.log.Warn("a general ledger sync run pauses", "organization_id", w.claim.OrganizationID, "gl_sync_run_id", w.run.ID,
+				"connection_id", w.run.ConnectionID, "provider", w.connection.Provider, "error", message, "try", w.claim.Tries,
+				"next_attempt_at", next)
+		}
 	} else {
 		err = w.end(ctx, Failed, message, AttemptCancelled)
 	}

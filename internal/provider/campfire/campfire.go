@@ -42,7 +42,7 @@ func (Connector) Describe() provider.Description {
 				Optional: true, Max: 200},
 		},
 		Advice: "In Campfire, under Settings, API Keys, create a key with the role Clerk, for Bursar alone. Journals go into one entity that " +
-			"keeps its books in USD, and carry a mark such as [Bursar je_01…] at the end of their memos, by which they are found again: leave it " +
+			"keeps its books in USD, and carry a mark such as [Bursar 01jc…-1] at the end of their memos, by which they are found again: leave it " +
 			"there.",
 		Rate: provider.Rate{Burst: 20, Every: 500 * time.Millisecond},
 		Unverified: []string{

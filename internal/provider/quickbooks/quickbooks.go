@@ -40,7 +40,7 @@ func (Connector) Describe() provider.Description {
 		Name: "quickbooks", Title: title, Kind: provider.Accounting, URL: "https://quickbooks.api.intuit.com",
 		RegisterAt: "https://developer.intuit.com",
 		Advice: "Sign in to QuickBooks as an administrator of the company, and consent. Journals carry their number and, in their memo, a mark " +
-			"such as [Bursar je_01…], by which they are found again: leave both there. Journals cannot have accounts of the types Accounts " +
+			"such as [Bursar 01jc…-1], by which they are found again: leave both there. Journals cannot have accounts of the types Accounts " +
 			"receivable and Accounts payable, because QuickBooks requires a customer or a vendor on their lines.",
 		Rate: provider.Rate{Burst: 40, Every: 150 * time.Millisecond}, // 500 in a minute
 		Unverified: []string{

@@ -41,7 +41,7 @@ func (Connector) Describe() provider.Description {
 				Max: 200},
 		},
 		Advice: "In Rillet, under Organization Settings, create an API key for Bursar alone; if there is no such page, ask Rillet to enable " +
-			"the API. Journals go into one subsidiary, and carry a mark such as [Bursar je_01…] at the end of their names, by which they are " +
+			"the API. Journals go into one subsidiary, and carry a mark such as [Bursar 01jc…-1] at the end of their names, by which they are " +
 			"found again: leave it there.",
 		Rate: provider.Rate{Burst: 20, Every: 1500 * time.Millisecond}, // 60 in 60 seconds
 		Unverified: []string{

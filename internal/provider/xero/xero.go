@@ -39,7 +39,7 @@ func (Connector) Describe() provider.Description {
 		Name: "xero", Title: title, Kind: provider.Accounting, URL: "https://api.xero.com", RegisterAt: "https://developer.xero.com/app/manage",
 		Advice: "Sign in to Xero as a user of the role Standard or Adviser, choose one organisation, and consent. Journals become manual " +
 			"journals, which have the base currency of the organisation, no tax, and no bank accounts, receivables or payables. Each carries a " +
-			"mark such as [Bursar je_01…] at the end of its narration, by which it is found again: leave it there.",
+			"mark such as [Bursar 01jc…-1] at the end of its narration, by which it is found again: leave it there.",
 		Rate: provider.Rate{Burst: 20, Every: 1500 * time.Millisecond}, // 60 in a minute
 		Unverified: []string{
 			"for how long Xero recognizes a repeated request by its Idempotency-Key; journals are looked up before each repeat as well",

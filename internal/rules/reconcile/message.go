@@ -36,6 +36,20 @@ func (in Input) messageOfPending() string {
 	return fmt.Sprintf("%s %s. %s.", what, netting(in.Pending, in.AssetType), next)
 }
 
+func (in Input) messageOfRounding() string {
+	what := fmt.Sprintf("Entries round amounts of transactions that are below the minor unit of %s; together that is %s.", in.AssetType,
+		quantity(in.Rounding, in.AssetType))
+	amount, side := in.Rounding.RoundTo(in.AssetType), "Debit"
+	if amount.IsZero() {
+		return what
+	}
+	if amount.Sign() > 0 {
+		side = "Credit"
+	}
+	return fmt.Sprintf("%s %s the account of the source with %s, against the account for rounding differences.", what, side,
+		quantity(amount, in.AssetType))
+}
+
 func messageOfRun(asset string, all []Transaction) string {
 	sum := money.Decimal{}
 	for _, t := range all {

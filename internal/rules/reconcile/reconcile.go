@@ -16,6 +16,7 @@ type Kind string
 // The kinds, the most telling first: any difference can be explained by a transaction that is missing.
 const (
 	Unbooked  Kind = "unbooked"
+	Rounding  Kind = "rounding"
 	Duplicate Kind = "duplicate"
 	WrongFee  Kind = "wrong_fee"
 	WrongSign Kind = "wrong_sign"
@@ -23,7 +24,7 @@ const (
 )
 
 // Kinds lists every kind in the order in which candidates are listed.
-var Kinds = []Kind{Unbooked, Duplicate, WrongFee, WrongSign, Missing}
+var Kinds = []Kind{Unbooked, Rounding, Duplicate, WrongFee, WrongSign, Missing}
 
 const (
 	// twinsWithin is how far apart two transactions may be that are one and the same: sources and files state days in different time zones.
@@ -60,7 +61,10 @@ type Input struct {
 	Waiting    int64
 	PendingIDs []string
 
-	// Steps say when what would remain of the difference appeared if everything were booked. They add up to it.
+	// Rounding is what the books have more than the booked transactions because entries are rounded to the minor unit of money.
+	Rounding money.Decimal
+
+	// Steps say when the rest of the difference appeared. They add up to it.
 	Steps []Step
 
 	// Transactions are those that are looked at.
@@ -76,8 +80,8 @@ type Candidate struct {
 	Message        string
 }
 
-// Rest returns what would remain of the difference if everything were booked.
-func (in Input) Rest() money.Decimal { return in.Difference.Add(in.Pending) }
+// Rest returns what would remain of the difference if everything were booked, and exactly.
+func (in Input) Rest() money.Decimal { return in.Difference.Add(in.Pending).Sub(in.Rounding) }
 
 // Explain returns candidates, those that explain the whole difference first.
 func Explain(in Input) []Candidate {
@@ -85,6 +89,9 @@ func Explain(in Input) []Candidate {
 		return nil
 	}
 	out := in.unbooked()
+	if !in.Rounding.IsZero() {
+		out = append(out, Candidate{Kind: Rounding, Explains: in.Rounding, TransactionIDs: []string{}, Message: in.messageOfRounding()})
+	}
 	for _, s := range in.Steps {
 		if !s.Amount.IsZero() {
 			out = append(out, in.explainStep(s, s.Amount, false)...)

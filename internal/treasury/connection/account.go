@@ -68,7 +68,7 @@ func (c Connection) requireAccount(a Account) error {
 // account that was disconnected gets the source of the earlier one, if that had the same mode. same reports whether another connection has
 // the same API key, for providers that do not tell the account.
 func requireFree(ctx context.Context, tx *db.Tx, c *Connection, same func(other Connection) bool) error {
-	others, err := selectAll(ctx, tx)
+	others, err := selectAll(ctx, tx, "(provider = ? OR source_id = ?)", c.Provider, c.SourceID)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func requireTold(ctx context.Context, tx *db.Tx, c *Connection, a Account) error
 	if c.SourceID != "" || c.newSource || a.Divided {
 		return nil
 	}
-	others, err := selectAll(ctx, tx)
+	others, err := selectAll(ctx, tx, "(provider = ? OR source_id IS NOT NULL)", c.Provider)
 	if err != nil {
 		return err
 	}
@@ -165,9 +165,9 @@ func requireKnown(ctx context.Context, tx *db.Tx, p Provider) error {
 	if p.Kind != Processor {
 		return nil
 	}
-	others, err := selectAll(ctx, tx)
+	others, err := selectAll(ctx, tx, "provider = ?", p.Name)
 	for _, other := range others {
-		if other.Provider == p.Name && other.Status != Disconnected && other.ExternalAccountID == "" {
+		if other.Status != Disconnected && other.ExternalAccountID == "" {
 			return fault.Conflictf("the account of %s is not known, and may be this one: send its api_key again with PATCH, or disconnect it first",
 				other.namedFor(ctx))
 		}

@@ -124,12 +124,11 @@ func (s *Service) Open(ctx context.Context, provider, legalEntityID string) (out
 	organizationID := actor.From(ctx).OrganizationID
 	var found []Connection
 	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		found, err = selectAll(ctx, tx)
+		found, err = selectAll(ctx, tx, "provider = ?", provider)
 		return err
 	})
 	for _, c := range found {
-		if c.Provider != provider || c.LegalEntityID != legalEntityID && c.LegalEntityID != "" ||
-			c.Status != Active && c.Status != Failed {
+		if c.LegalEntityID != legalEntityID && c.LegalEntityID != "" || c.Status != Active && c.Status != Failed {
 			continue
 		}
 		if credentials, failed := s.open(organizationID, c); failed == nil {

@@ -31,9 +31,9 @@ func (a aggregator) RemoveItem(ctx context.Context, externalItemID string) error
 	s, organizationID := a.service, actor.From(ctx).OrganizationID
 	var found *Connection
 	err := s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		all, err := selectAll(ctx, tx)
+		all, err := selectAll(ctx, tx, "provider = ?", a.provider)
 		for _, c := range all {
-			if c.Provider == a.provider && c.ExternalAccountID == externalItemID && c.Status != Disconnected {
+			if c.ExternalAccountID == externalItemID && c.Status != Disconnected {
 				found = &c
 			}
 		}

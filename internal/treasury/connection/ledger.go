@@ -32,10 +32,16 @@ func (s *Service) FindLedgerToUse(ctx context.Context, tx *db.Tx, connectionID s
 // Ledgers returns the connections to general ledgers that the actor may see, the oldest first, without those that are disconnected or whose
 // setup was never finished. It runs in the caller's transaction.
 func (s *Service) Ledgers(ctx context.Context, tx *db.Tx) (out []Connection, err error) {
-	all, err := selectAll(ctx, tx)
+	var systems []string
+	for name, p := range s.providers {
+		if p.Kind == Accounting {
+			systems = append(systems, name)
+		}
+	}
+	all, err := selectAll(ctx, tx, "provider {any}", systems)
 	for _, c := range all {
 		connected := c.Status != Disconnected && c.Status != PendingSetup
-		if connected && s.providers[c.Provider].Kind == Accounting && c.visibleTo(actor.From(ctx)) {
+		if connected && c.visibleTo(actor.From(ctx)) {
 			out = append(out, c.readAs(s.providers[c.Provider]))
 		}
 	}

@@ -279,9 +279,9 @@ func checkSource(ctx context.Context, tx *db.Tx, faults *fault.List, r *resolved
 
 // findRepeated finds the connection to a general ledger that is meant, if there is one already: it is then authorized again.
 func (s *Service) findRepeated(ctx context.Context, tx *db.Tx, r *resolved) error {
-	all, err := selectAll(ctx, tx)
+	all, err := selectAll(ctx, tx, "provider = ?", r.provider.Name)
 	for _, c := range all {
-		if c.Provider == r.provider.Name && c.Status != Disconnected && c.LegalEntityID == r.legalEntityID {
+		if c.Status != Disconnected && c.LegalEntityID == r.legalEntityID {
 			found := c.readAs(r.provider)
 			r.repeats = &found
 		}

@@ -236,10 +236,10 @@ func (s *Service) revokeUnused(ctx context.Context, organizationID, provider str
 	ctx = context.WithoutCancel(ctx)
 	var all []Connection
 	err := s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		all, err = selectAll(ctx, tx)
+		all, err = selectAll(ctx, tx, "provider = ?", provider)
 		return err
 	})
-	shares := func(c Connection) bool { return c.Provider == provider && c.credentials != "" }
+	shares := func(c Connection) bool { return c.credentials != "" }
 	if err == nil && !slices.ContainsFunc(all, shares) {
 		_ = s.revoke(ctx, provider, unused) // nobody waits for it
 	}
@@ -300,7 +300,7 @@ func (s *Service) ofSource(ctx context.Context, tx *db.Tx, sourceID string) (Con
 	if err != nil {
 		return Connection{}, err
 	}
-	all, err := selectAll(ctx, tx)
+	all, err := selectAll(ctx, tx, "(source_id = ? OR item_id = ?)", found.ID, found.ItemID)
 	for _, c := range all {
 		if c.Status != Disconnected && slices.Contains(c.Sources, found.ID) {
 			return c, err

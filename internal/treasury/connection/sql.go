@@ -117,19 +117,24 @@ func complete(ctx context.Context, tx *db.Tx, rows []row) ([]Connection, error) 
 
 // withSources adds the sources of connections that have several.
 func withSources(ctx context.Context, tx *db.Tx, all []Connection) error {
-	for n := range all {
-		if all[n].ItemID == "" {
-			continue
-		}
-		found, err := source.OfItemUnchecked(ctx, tx, all[n].ItemID)
-		if err != nil {
-			return err
-		}
-		for _, s := range found {
-			all[n].Sources = append(all[n].Sources, s.ID)
+	var items []string
+	for _, c := range all {
+		if c.ItemID != "" {
+			items = append(items, c.ItemID)
 		}
 	}
-	return nil
+	if len(items) == 0 {
+		return nil
+	}
+	found, err := source.OfItemsUnchecked(ctx, tx, items...)
+	for _, s := range found {
+		for n := range all {
+			if all[n].ItemID == s.ItemID {
+				all[n].Sources = append(all[n].Sources, s.ID)
+			}
+		}
+	}
+	return err
 }
 
 // withFindings adds what was noticed when connections were read.
@@ -241,9 +246,9 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, entities []string, abo
 	return complete(ctx, tx, rows)
 }
 
-// selectAll reads all connections, the oldest first. There are few.
-func selectAll(ctx context.Context, tx *db.Tx) ([]Connection, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" ORDER BY connection_id")
+// selectAll reads all connections that meet a condition, the oldest first.
+func selectAll(ctx context.Context, tx *db.Tx, condition string, args ...any) ([]Connection, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND "+condition+" ORDER BY connection_id", args...)
 	if err != nil {
 		return nil, err
 	}

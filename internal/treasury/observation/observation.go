@@ -170,3 +170,8 @@ func SourcesIn(ctx context.Context, tx *db.Tx, start, end time.Time) ([]string, 
 func AssetsOf(ctx context.Context, tx *db.Tx, sourceID string) ([]string, error) {
 	return selectAssetsOf(ctx, tx, sourceID)
 }
+
+// AssetsOfSome returns the assets of which some sources have stated a balance, by source. It is a building block.
+func AssetsOfSome(ctx context.Context, tx *db.Tx, sourceIDs []string) (map[string][]string, error) {
+	return selectAssetsOfSome(ctx, tx, sourceIDs)
+}

@@ -109,6 +109,23 @@ func selectAssetsOf(ctx context.Context, tx *db.Tx, sourceID string) ([]string, 
 		"SELECT DISTINCT asset_type FROM stated_balances WHERE organization_id = @org AND source_id = ? ORDER BY asset_type", sourceID)
 }
 
+func selectAssetsOfSome(ctx context.Context, tx *db.Tx, sourceIDs []string) (map[string][]string, error) {
+	type pair struct {
+		SourceID  string `db:"source_id"`
+		AssetType string `db:"asset_type"`
+	}
+	out := map[string][]string{}
+	if len(sourceIDs) == 0 {
+		return out, nil
+	}
+	rows, err := db.All[pair](ctx, tx,
+		"SELECT DISTINCT source_id, asset_type FROM stated_balances WHERE organization_id = @org AND source_id {any}", sourceIDs)
+	for _, r := range rows {
+		out[r.SourceID] = append(out[r.SourceID], r.AssetType)
+	}
+	return out, err
+}
+
 func selectSourcesIn(ctx context.Context, tx *db.Tx, start, end time.Time) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT DISTINCT source_id FROM observed_balances WHERE organization_id = @org AND observed_at >= ? AND "+
 		"observed_at < ? ORDER BY source_id", start, end)

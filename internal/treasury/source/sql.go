@@ -246,10 +246,10 @@ func findAccount(ctx context.Context, tx *db.Tx, itemID, externalID string) (Sou
 	return r.source(), err
 }
 
-// OfItemUnchecked returns the accounts of an item, in the order of their creation. It does not check what the actor may see. It is a
+// OfItemsUnchecked returns the accounts of some items, in the order of their creation. It does not check what the actor may see. It is a
 // building block.
-func OfItemUnchecked(ctx context.Context, tx *db.Tx, itemID string) ([]Source, error) {
-	return query(ctx, tx, selectActive+" AND item_id = ? ORDER BY source_id", itemID)
+func OfItemsUnchecked(ctx context.Context, tx *db.Tx, itemIDs ...string) ([]Source, error) {
+	return query(ctx, tx, selectActive+" AND item_id {any} ORDER BY source_id", itemIDs)
 }
 
 func markRemoved(ctx context.Context, tx *db.Tx, itemID string) (int64, error) {

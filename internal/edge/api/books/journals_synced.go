@@ -32,7 +32,7 @@ func (e *JournalEntry) showSynced(of journal.Entry) {
 		wire.TimestampOrNull(s.RemovedAt)
 	e.IsSync = s.Present
 	if a := s.Attempt; a != nil {
-		e.LatestSync.Value = &GLSyncAttempt{ID: a.ID, Status: a.Status, Provider: a.Provider, ExternalID: db.OrNull(a.ExternalID),
-			AttemptedAt: wire.Timestamp(a.At), Error: db.OrNull(a.Error)}
+		e.LatestSync.Value = &GLSyncAttempt{ID: a.ID, Action: a.Action, Status: a.Status, Provider: a.Provider,
+			ExternalID: db.OrNull(a.ExternalID), AttemptedAt: wire.Timestamp(a.At), Error: db.OrNull(a.Error), ErrorCode: db.OrNull(a.ErrorCode)}
 	}
 }

@@ -33,7 +33,7 @@ type JournalEntry struct {
 	Lots              []EntryLot                 `json:"lots,omitempty" doc:"Lots that the entry consumes; for a draft, those it would consume now. Not included in lists."`
 	Changes           []LotChange                `json:"changes,omitempty" doc:"Later entries that consume other lots because of this one, and what was done about them (on a dry run: would be done). Only in the response to the request that created the entry."`
 	IsSync            bool                       `json:"is_sync" doc:"Whether the entry is in the connected general ledger."`
-	LatestSync        wire.OrNull[GLSyncAttempt] `json:"latest_gl_sync_attempt" doc:"Latest attempt to send the entry to the connected general ledger; null if none."`
+	LatestSync        wire.OrNull[GLSyncAttempt] `json:"latest_gl_sync_attempt" doc:"Latest attempt to send the entry to the connected general ledger, or to remove it there; null if none."`
 	Guidance          wire.Guidance              `json:"guidance" doc:"Actions that the record permits now."`
 	CreatedAt         string                     `json:"created_at" format:"date-time" doc:"When the record was created."`
 	UpdatedAt         string                     `json:"updated_at" format:"date-time" doc:"When the record was last updated."`
@@ -195,12 +195,14 @@ type AccountLine struct {
 	EntryMemo      *string `json:"journal_entry_memo" doc:"Memo of the journal entry; null if none."`
 }
 
-// GLSyncAttempt is an attempt to send an entry to the connected general ledger.
+// GLSyncAttempt is an attempt to send an entry to the connected general ledger, or to remove it there.
 type GLSyncAttempt struct {
 	ID          string  `json:"id" doc:"Identifier of the attempt."`
+	Action      string  `json:"action" enum:"create,replace,remove" doc:"What was to be done. replace: what was sent is removed, and the entry is sent again. remove: the entry is taken out of the general ledger, because it is no longer posted."`
 	Status      string  `json:"status" enum:"pending,succeeded,failed" doc:"Result of the attempt."`
 	Provider    string  `json:"provider" doc:"General ledger system."`
 	ExternalID  *string `json:"external_id" doc:"Identifier of the entry in the general ledger; null if none."`
 	AttemptedAt string  `json:"attempted_at" format:"date-time" doc:"Time of the attempt."`
 	Error       *string `json:"error" doc:"Why the attempt failed; null if it did not."`
+	ErrorCode   *string `json:"error_code" enum:"unmapped_account,unusable_account,unusable_dimension_value,conflicting_tags,other_currency,mixed_currencies,locked_period,bad_amount" doc:"Why the entry was not sent, if something was wrong with it; null if it was sent, or if the general ledger refused it."`
 }

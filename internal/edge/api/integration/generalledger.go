@@ -75,7 +75,8 @@ func (h handlers) listGLMappings(ctx context.Context, in *struct {
 
 func viewGLMapping(m glsync.Mapping) GLMapping {
 	v := GLMapping{LedgerAccountID: m.Ledger.ID, Code: db.OrNull(m.Ledger.Code), Name: m.Ledger.Name, Type: string(m.Ledger.Type),
-		ConnectionID: m.ConnectionID, Status: string(m.Status()), Suggestions: []GLSuggestion{}, UpdatedAt: wire.TimestampOrNull(m.UpdatedAt)}
+		ConnectionID: m.ConnectionID, Status: string(m.Status()), Suggestions: []GLSuggestion{}, Warnings: wire.NonNil(m.Warnings()),
+		UpdatedAt: wire.TimestampOrNull(m.UpdatedAt)}
 	if m.Account.ID != "" {
 		v.GLAccount.Value = new(viewGLAccount(m.Account))
 	}
@@ -157,7 +158,7 @@ func (h handlers) getGLSyncRun(ctx context.Context, in *struct{ glSyncRunPath })
 func (h handlers) listGLSyncResults(ctx context.Context, in *struct {
 	glSyncRunPath
 	wire.Paging
-	Status string `query:"status" enum:"planned,blocked,pending,succeeded,failed,cancelled,skipped,equal,changed,missing" doc:"Only results in this state."`
+	Status string `query:"status" enum:"planned,blocked,pending,succeeded,failed,cancelled,skipped,nothing_to_send,equal,changed,missing" doc:"Only results in this state."`
 	Action string `query:"action" enum:"create,replace,remove,check" doc:"Only results of this action."`
 }) (wire.List[GLSyncResult], error) {
 	found, err := h.app.GeneralLedger.Results(ctx, in.ID, glsync.AttemptFilter{Status: glsync.AttemptStatus(in.Status),
@@ -190,8 +191,9 @@ func viewGLSyncRun(r glsync.Run) GLSyncRun {
 		LegalEntityIDs: wire.NonNil(r.Scope.LegalEntityIDs), JournalEntryIDs: wire.NonNil(r.Scope.EntryIDs), Total: r.Total, Done: r.Done,
 		Counts: GLSyncCounts{Create: n["create"], Replace: n["replace"], Remove: n["remove"], Unchanged: n["unchanged"], Blocked: n["blocked"],
 			Succeeded: n["succeeded"], Failed: n["failed"], Skipped: n["skipped"], Equal: n["equal"], Changed: n["changed"],
-			Missing: n["missing"]},
-		Totals: []GLSyncTotal{}, Blockers: []GLSyncBlocker{}, ErrorMessage: db.OrNull(r.Error), CreatedBy: db.OrNull(r.CreatedBy()),
+			Missing: n["missing"], Nothing: n["nothing_to_send"]},
+		Totals: []GLSyncTotal{}, Blockers: []GLSyncBlocker{}, ErrorMessage: db.OrNull(r.Error),
+		NextAttemptAt: wire.TimestampOrNull(r.NextAt), CreatedBy: db.OrNull(r.CreatedBy()),
 		Guidance:  wire.Guidance{AllowedActions: allowed, Warnings: wire.NonNil(warnings), Version: wire.Version(r.Done)},
 		CreatedAt: wire.Timestamp(r.CreatedAt), StartedAt: wire.TimestampOrNull(r.StartedAt), FinishedAt: wire.TimestampOrNull(r.FinishedAt)}
 	for _, currency := range slices.Sorted(maps.Keys(r.Totals)) {
@@ -207,8 +209,8 @@ func viewGLSyncRun(r glsync.Run) GLSyncRun {
 
 func viewGLSyncResult(a glsync.Attempt) GLSyncResult {
 	v := GLSyncResult{ID: a.ID, JournalEntryID: a.EntryID, SequenceNumber: a.SequenceNumber(), Action: string(a.Action),
-		Status: string(a.Status), ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), Changes: []GLSyncDifference{},
-		AttemptedAt: wire.TimestampOrNull(a.AttemptedAt)}
+		Status: string(a.Status), ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), ErrorCode: db.OrNull(a.Code),
+		Changes: []GLSyncDifference{}, AttemptedAt: wire.TimestampOrNull(a.AttemptedAt)}
 	for _, d := range a.Changes {
 		v.Changes = append(v.Changes, GLSyncDifference(d))
 	}

@@ -163,6 +163,7 @@ func TestVerifyFindsDamageOfWhatWasSent(t *testing.T) {
 			{"UPDATE gl_journals SET state = 'gone'", "UPDATE gl_journals SET state = 'present'", `its state "gone" is not valid`},
 			{"UPDATE gl_journals SET state = 'absent'", "UPDATE gl_journals SET state = 'present'", "contradicts what was sent"},
 			{"UPDATE gl_journals SET strays = '{'", "UPDATE gl_journals SET strays = NULL", "not JSON"},
+			{"UPDATE gl_journals SET drift = '{'", "UPDATE gl_journals SET drift = NULL", "not JSON"},
 			{"UPDATE gl_sync_runs SET status = 'pending'", "UPDATE gl_sync_runs SET status = 'completed'", "whether it has ended"},
 		} {
 			if found := b.damage(damage.do); !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, damage.says) }) {

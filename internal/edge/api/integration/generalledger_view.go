@@ -31,6 +31,7 @@ type GLMapping struct {
 	Status          string                 `json:"status" enum:"mapped,unmapped,unusable" doc:"Whether entries with the ledger account can be sent. unusable: the general ledger does not accept the account that it is mapped to."`
 	GLAccount       wire.OrNull[GLAccount] `json:"gl_account" doc:"Account of the general ledger that stands for the ledger account; null if none does."`
 	Suggestions     []GLSuggestion         `json:"suggestions" doc:"Accounts of the general ledger that may stand for it, the most likely first. Empty once it is mapped."`
+	Warnings        []string               `json:"warnings" doc:"What speaks against the mapping, such as accounts of different types. Entries are sent all the same."`
 	UpdatedAt       *string                `json:"updated_at" format:"date-time" doc:"When it was mapped last; null if it is not mapped."`
 }
 
@@ -68,7 +69,7 @@ type GLSyncRun struct {
 	ID              string          `json:"id" doc:"Identifier: gls_ and 26 characters."`
 	ConnectionID    string          `json:"connection_id" doc:"Connection to the general ledger."`
 	Kind            string          `json:"kind" enum:"sync,dry_run,check" doc:"sync: entries are sent. dry_run: the run only says what would change. check: what stands in the general ledger is compared with what was sent."`
-	Status          string          `json:"status" enum:"pending,running,completed,blocked,failed,cancelled" doc:"State. blocked: nothing was sent, because of blockers that stop the run. failed: see error_message; what was sent stays."`
+	Status          string          `json:"status" enum:"pending,running,completed,blocked,failed,cancelled" doc:"State. completed: all was sent, or at least something; counts.failed says how much was not. blocked: nothing was sent, because of blockers that stop the run. failed: see error_message; what was sent stays. A run has also failed if each of its changes failed."`
 	CancelRequested bool            `json:"cancel_requested" doc:"Whether it ends when what is being sent was answered."`
 	PeriodID        *string         `json:"accounting_period_id" doc:"Accounting period of the entries; null if the run is not limited to one."`
 	StartDate       *string         `json:"start_date" format:"date" doc:"First accounting date of the entries; null if there is none."`
@@ -81,6 +82,7 @@ type GLSyncRun struct {
 	Totals          []GLSyncTotal   `json:"totals" doc:"Sum of the debits that are sent, by currency."`
 	Blockers        []GLSyncBlocker `json:"blockers" doc:"Reasons why entries cannot be sent."`
 	ErrorMessage    *string         `json:"error_message" doc:"Why it failed, or why it does not get on at present; null otherwise."`
+	NextAttemptAt   *string         `json:"next_attempt_at" format:"date-time" doc:"When it goes on, if it pauses after an error; null otherwise."`
 	CreatedBy       *string         `json:"created_by" doc:"User who created it; null if the API key belongs to no user."`
 	Guidance        wire.Guidance   `json:"guidance" doc:"Actions that the run permits now."`
 	CreatedAt       string          `json:"created_at" format:"date-time" doc:"When it was requested."`
@@ -93,6 +95,7 @@ type GLSyncCounts struct {
 	Create    int64 `json:"create" doc:"Sent for the first time, or again after they were removed."`
 	Replace   int64 `json:"replace" doc:"Removed and sent again, because what was sent differs."`
 	Remove    int64 `json:"remove" doc:"Removed, because they are no longer posted."`
+	Nothing   int64 `json:"nothing_to_send" doc:"Not sent, because no line has an amount in the base currency of its legal entity."`
 	Unchanged int64 `json:"unchanged" doc:"In the general ledger as they are."`
 	Blocked   int64 `json:"blocked" doc:"Not sent because of a blocker."`
 	Succeeded int64 `json:"succeeded" doc:"Changes that the general ledger has confirmed."`
@@ -127,9 +130,10 @@ type GLSyncResult struct {
 	JournalEntryID string             `json:"journal_entry_id" doc:"Journal entry."`
 	SequenceNumber string             `json:"sequence_number" doc:"Sequence number of the journal entry."`
 	Action         string             `json:"action" enum:"create,replace,remove,check" doc:"What is done with it. replace: what was sent is removed, and it is sent again. remove: it is no longer posted."`
-	Status         string             `json:"status" enum:"planned,blocked,pending,succeeded,failed,cancelled,skipped,equal,changed,missing" doc:"What came of it. blocked: see error. pending: a request is under way. skipped: the entry has changed since the run was planned. equal, changed and missing: results of a check."`
+	Status         string             `json:"status" enum:"planned,blocked,pending,succeeded,failed,cancelled,skipped,nothing_to_send,equal,changed,missing" doc:"What came of it. blocked: see error. nothing_to_send: no line has an amount in the base currency of its legal entity. pending: a request is under way. skipped: the entry has changed since the run was planned. equal, changed and missing: results of a check."`
 	ExternalID     *string            `json:"external_id" doc:"Identifier in the general ledger; null if there is none."`
 	Error          *string            `json:"error" doc:"Why it was not done; null if it was."`
+	ErrorCode      *string            `json:"error_code" enum:"unmapped_account,unusable_account,unusable_dimension_value,conflicting_tags,other_currency,mixed_currencies,locked_period,bad_amount" doc:"Blocker because of which the entry was not sent; null if there is none."`
 	Changes        []GLSyncDifference `json:"changes" doc:"What differs in the general ledger, of a check."`
 	AttemptedAt    *string            `json:"attempted_at" format:"date-time" doc:"When it was attempted; null if it was not."`
 }

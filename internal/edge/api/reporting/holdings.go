@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/journal"
@@ -177,6 +178,13 @@ func viewTreasuryBalance(b holdings.Balance) TreasuryBalance {
 	if b.Source != nil {
 		class := string(b.Source.Type.Class())
 		v.SourceName, v.SourceClass, v.Provider = &b.Source.Name, &class, &b.Source.Provider
+	}
+	if o := b.Observed; o != nil {
+		text := money.Decimal.String
+		if money.IsFiat(b.AssetType) {
+			text = func(d money.Decimal) string { return d.Fixed(b.AssetType) }
+		}
+		v.ProviderQuantity, v.Difference, v.LastSynced = new(text(o.Quantity)), new(text(o.Difference())), new(clock.Format(o.At))
 	}
 	if b.Rate != nil {
 		rate := b.Rate.Rate.String()

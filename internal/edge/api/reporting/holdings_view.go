@@ -56,14 +56,14 @@ type TreasuryBalance struct {
 	Chain            *string `json:"chain" doc:"Blockchain; null if not applicable."`
 	TokenID          *string `json:"token_id" doc:"Token identifier of an NFT; null for fungible assets."`
 	BookQuantity     string  `json:"book_quantity" format:"decimal" doc:"Quantity in the books. Assets: the remaining quantity of lots. Money: the balance of the ledger account, debits less credits."`
-	ProviderQuantity *string `json:"provider_quantity" format:"decimal" doc:"Quantity reported by the provider; null if no provider is connected."`
-	Difference       *string `json:"difference" format:"decimal" doc:"provider_quantity less book_quantity; null if unknown."`
+	ProviderQuantity *string `json:"provider_quantity" format:"decimal" doc:"What the source stated last up to as_of: a connection, an imported file, or an observed balance that was entered. Null if it stated none, or if it is not known of which chain it is."`
+	Difference       *string `json:"difference" format:"decimal" doc:"What the books had at last_synced less provider_quantity; null if unknown. book_quantity is that of as_of."`
 	Priced
 	FXRate     *string `json:"fx_rate" format:"decimal" doc:"Exchange rate of foreign currency: the latest stored on or before the date. Null if not applicable."`
 	FXRateDate *string `json:"fx_rate_date" format:"date" doc:"Date of the exchange rate."`
 	Value      *string `json:"value" format:"decimal" doc:"Value, rounded to the minor unit; null if no price or rate is stored."`
 	Currency   string  `json:"currency" example:"USD" doc:"ISO 4217 currency of the value: the base currency of the legal entity."`
-	LastSynced *string `json:"last_synced" format:"date-time" doc:"When the provider was last queried; null if none is connected."`
+	LastSynced *string `json:"last_synced" format:"date-time" doc:"When the source held provider_quantity; null if unknown."`
 }
 
 // RealizedGains holds the gains and losses of a legal entity with an asset in an accounting period.

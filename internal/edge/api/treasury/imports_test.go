@@ -320,11 +320,11 @@ func TestTheObservedBalanceIsTheNewestThatAFileStatesAgainstTheBooksOfItsTime(t 
 		}
 		// The newest row first; two rows of the newest day.
 		load("Date,Description,Amount,Balance\n2026-01-20,Fee,-5.00,195.00\n2026-01-20,Rent,-50.00,200.00\n2026-01-10,Sale,250.00,250.00\n")
-		want("before anything is booked", "USD 0.00 observed 195.00 at 2026-01-20 with 0.00: 195.00")
+		want("before anything is booked", "USD 0.00 observed 195.00 at 2026-01-20 with 0.00: -195.00")
 		l := n.OpenLedger(t)
 		l.Post(t, "2026-01-10", "Dr 1010 250; Cr 4010 250")
 		l.Post(t, "2026-01-20", "Dr 6080 50; Cr 1010 50")
-		want("without the fee", "USD 200.00 observed 195.00 at 2026-01-20 with 200.00: -5.00")
+		want("without the fee", "USD 200.00 observed 195.00 at 2026-01-20 with 200.00: 5.00")
 		l.Post(t, "2026-01-20", "Dr 6020 5; Cr 1010 5")
 		l.Post(t, "2026-02-01", "Dr 1010 1000; Cr 4010 1000")
 		want("with a later entry", "USD 1195.00 observed 195.00 at 2026-01-20 with 195.00: 0.00")

@@ -91,6 +91,13 @@ func (s *statement) book(name, direction string) client.JournalEntry {
 	return entry
 }
 
+// correct posts an entry to the account of the source, against the one for rounding.
+func (s *statement) correct(day, side, amount string) {
+	s.Helper()
+	l, other := s.n.OpenLedger(s.T), map[string]string{"Dr": "Cr", "Cr": "Dr"}[side]
+	l.Post(s.T, day, fmt.Sprintf("%s %s %s; %s 7060 %s", side, s.source.LedgerAccountID, amount, other, amount))
+}
+
 func orUnknown(text *string) string {
 	if text == nil {
 		return "?"
@@ -186,6 +193,36 @@ ETH difference at 05-06: book 12.9, transactions 16.9, observed 13.9, difference
 - missing_transaction 2 from 05-02 to 05-03`)
 		s.reads("2025-05-02", `BTC reconciled at 05-01: book 3, transactions 3, observed 3, difference 0
 ETH reconciled at 05-02: book 11.9, transactions 11.9, observed 11.9, difference 0`)
+	})
+}
+
+func TestAmountsBelowACentAreRoundedInTheBooksAndExplained(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+		s := newStatement(t, service, client.CreateSource{SourceType: "exchange", Provider: "kraken"})
+		s.write("A1 2025-05-01 in 100 USD", "A2 2025-05-02 out 10.004 USD fee 0.004", "2025-05-02 seen 89.996 USD")
+		s.reads("", `USD reconciled at 05-02: book 90.00, transactions 89.996, observed 89.996, difference 0.004`)
+		s.mark(client.CreateReconciliation{At: "2025-05-03"})
+
+		// More of them are more than a cent; what is wrong besides is found all the same.
+		s.write("A3 2025-05-04 out 10.004 USD fee 0.004", "A4 2025-05-05 out 0.002 USD", "2025-05-05 seen 79.99 USD")
+		s.reads("", `USD difference at 05-05: book 80.00, transactions 79.99, observed 79.99, difference 0.01
+- rounding 0.01`)
+		s.write("A5 2025-05-06 in 7.5 USD", "A6 2025-05-06 in 7.5 USD", "2025-05-06 seen 87.49 USD", "2025-05-07 seen 87.49 USD",
+			"A7 2025-05-08 in 0.001 USD", "2025-05-08 seen 87.491 USD")
+		s.reads("", `USD difference at 05-08: book 95.00, transactions 94.991, observed 87.491, difference 7.509
+- rounding 0.009
+- duplicate 7.50 A6 A5 from 05-05 to 05-06
+- missing_transaction 7.50 from 05-05 to 05-06`)
+
+		// An entry by hand puts it right.
+		s.correct("2025-05-05", "Cr", "0.01")
+		s.reads("2025-05-05", `USD reconciled at 05-05: book 79.99, transactions 79.99, observed 79.99, difference 0.00`)
+
+		// An entry by hand is nothing that was rounded.
+		s.correct("2025-05-05", "Dr", "5.00")
+		s.reads("2025-05-05", `USD difference at 05-05: book 84.99, transactions 79.99, observed 79.99, difference 5.00
+- missing_transaction 5.00 from 05-02 to 05-05`)
 	})
 }
 
@@ -336,5 +373,43 @@ func TestObservedBalancesAreListedAndEntered(t *testing.T) {
 		_, err = s.n.Client.EnterObservedBalance(t.Context(), bank.ID, client.EnterObservedBalance{AssetType: "ETH", Quantity: "9",
 			ObservedAt: "2999-05-01"})
 		apitest.WantError(t, "wrong in two ways", err, 400, []string{"asset_type", "observed_at"}, "future")
+	})
+}
+
+// treasury returns a line for each asset of the source in the report.
+func (s *statement) treasury(asOf string) string {
+	s.Helper()
+	var out []string
+	for b, err := range s.n.Client.TreasuryBalances(s.Context(), url.Values{"as_of": {asOf}, "source_ids": {s.source.ID}, "limit": {"1"}}) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		line := b.AssetType + " " + b.BookQuantity
+		if b.LastSynced != nil {
+			line += fmt.Sprintf(": %s at %s, difference %s", orUnknown(b.ProviderQuantity), b.LastSynced.Format("01-02"), orUnknown(b.Difference))
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestTheReportOfTreasuryBalancesHasWhatSourcesStated(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+		s := newStatement(t, service, client.CreateSource{SourceType: "exchange", Provider: "kraken"})
+		s.write("A1 2025-05-01 in 10 ETH", "A2 2025-05-01 in 100 USD", "A3 2025-05-02 in 3 BTC")
+		if got, want := s.treasury("2025-05-31"), "BTC 3; ETH 10; USD 100.00"; got != want {
+			t.Errorf("nothing stated: %s, want %s", got, want)
+		}
+		s.write("2025-05-01 seen 9 ETH", "2025-05-03 seen 100.004 USD", "A4 2025-05-04 out 1 ETH", "2025-05-05 seen 9 ETH")
+		for asOf, want := range map[string]string{
+			"2025-05-01": "ETH 10: 9 at 05-01, difference 1; USD 100.00",
+			"2025-05-04": "BTC 3; ETH 9: 9 at 05-01, difference 1; USD 100.00: 100.004 at 05-03, difference -0.004",
+			"2025-05-31": "BTC 3; ETH 9: 9 at 05-05, difference 0; USD 100.00: 100.004 at 05-03, difference -0.004",
+		} {
+			if got := s.treasury(asOf); got != want {
+				t.Errorf("%s: %s, want %s", asOf, got, want)
+			}
+		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 // AssetReconciliation compares the books of a source with what it stated about an asset.
 type AssetReconciliation struct {
 	AssetType         string                    `json:"asset_type" doc:"Asset or ISO 4217 currency." example:"ETH"`
-	Status            string                    `json:"status" enum:"reconciled,difference,unknown" doc:"reconciled: the books have what was observed. difference: they do not. unknown: they cannot be compared; reason says why."`
+	Status            string                    `json:"status" enum:"reconciled,difference,unknown" doc:"reconciled: the books have what was observed, to the minor unit of money. difference: they do not. unknown: they cannot be compared; reason says why."`
 	ComparedAt        string                    `json:"compared_at" format:"date-time" doc:"The instant of all figures: the time of the observed balance, or, if there is none, the requested instant."`
 	Book              *string                   `json:"book_quantity" format:"decimal" doc:"Quantity in the books: what posted entries up to compared_at added less what they took away. Null if other sources share the ledger account of money." example:"2.5"`
 	Transactions      *string                   `json:"transactions_quantity" format:"decimal" doc:"What the transactions of the source up to compared_at add up to, booked or not, without spam. Opening balances and journal entries by hand are not in it. Null if the quantity of one of them is unknown." example:"2.5"`
@@ -28,7 +28,7 @@ type AssetReconciliation struct {
 
 // ReconciliationCandidate is something that may explain a difference.
 type ReconciliationCandidate struct {
-	Kind           string   `json:"kind" enum:"unbooked,duplicate,wrong_fee,wrong_sign,missing_transaction" doc:"What may be wrong. unbooked: transactions are not booked. duplicate: one is there twice. wrong_fee: a fee is missing, counted twice or too high. wrong_sign: one has the wrong direction. missing_transaction: one is not there."`
+	Kind           string   `json:"kind" enum:"unbooked,rounding,duplicate,wrong_fee,wrong_sign,missing_transaction" doc:"What may be wrong. unbooked: transactions are not booked. rounding: amounts of transactions are finer than the minor unit of money that entries have. duplicate: one is there twice. wrong_fee: a fee is missing, counted twice or too high. wrong_sign: one has the wrong direction. missing_transaction: one is not there."`
 	Explains       string   `json:"explains" format:"decimal" doc:"The part of the difference that goes away when this is put right." example:"-0.25"`
 	TransactionIDs []string `json:"transaction_ids" doc:"The transactions it is about; the latest first, at most 1,000. Empty for one that is missing."`
 	After          *string  `json:"after" format:"date-time" doc:"The difference appeared after this observed balance; null if it was there before the first one, or if this is about what is not booked."`

@@ -34,7 +34,7 @@ type SourceBalance struct {
 	Observed        *string `json:"observed" format:"decimal" doc:"Quantity that the source itself states: the newest balance in the files that were imported into it. Null if no file states one, if the asset has several rows, or if other sources share the ledger account of money."`
 	ObservedAt      *string `json:"observed_at" format:"date-time" doc:"Time of the transaction after which observed was stated; null if observed is."`
 	BookAtObserved  *string `json:"book_at_observed" format:"decimal" doc:"Quantity in the books at observed_at; null if observed is."`
-	Difference      *string `json:"difference" format:"decimal" doc:"observed less book_at_observed; null if observed is. A difference is not booked yet, or missing in the files."`
+	Difference      *string `json:"difference" format:"decimal" doc:"book_at_observed less observed; null if observed is. A difference is not booked yet, or missing in the files."`
 }
 
 // CreateSource describes a new source.

@@ -1,0 +1,142 @@
+package integration_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/provider/ledgertest"
+)
+
+// readiness returns what the readiness checks of January 2026 say about the general ledger of a legal entity.
+func (b *books) readiness(legalEntityID string) client.ReadinessCheck {
+	b.Helper()
+	r, err := b.Client.AccountingPeriodReadiness(b.T.Context(), b.Period(b.T, "2026-01").ID, "")
+	b.must(err)
+	for _, c := range r.Checks {
+		if c.Code == "gl_sync" && c.LegalEntityID != nil && *c.LegalEntityID == legalEntityID {
+			return c
+		}
+	}
+	b.Fatal("there is no such check")
+	return client.ReadinessCheck{}
+}
+
+// Entries may have more decimals than their currency; general ledgers do not take them.
+func TestAnEntryWithTooManyDecimalsSaysThatItCannotBeSent(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		good := b.sales(6)
+		bad := b.Post(b.T, "2026-01-16", "Dr 1010 10.005; Cr 4010 10.005")
+		fine := b.Post(b.T, "2026-01-16", "Dr 1010 10.500; Cr 4010 10.500")
+		c := b.readiness(b.LegalEntity.ID)
+		if c.Status != "warn" || c.Count != 8 || !strings.Contains(c.Message, "cannot be sent") || c.SampleIDs[0] != bad.ID ||
+			!strings.Contains(c.Message, "USD has: 1, among them "+bad.SequenceNumber+";") {
+			b.Errorf("%+v", c)
+		}
+		dry := b.execute(client.CreateGLSyncRun{DryRun: true})
+		if len(dry.Blockers) != 1 || dry.Blockers[0].Code != "bad_amount" || dry.Blockers[0].Count != 1 || dry.Blockers[0].StopsRun ||
+			dry.Counts["blocked"] != 1 || dry.Counts["create"] != 7 {
+			b.Errorf("%+v", dry)
+		}
+		if b.Find(b.T, bad.ID).LatestGLSyncAttempt != nil {
+			b.Error("a dry run is no attempt")
+		}
+		r := b.execute(client.CreateGLSyncRun{})
+		if r.Status != "completed" || r.Counts["failed"] != 1 || r.Counts["succeeded"] != 7 || !strings.Contains(
+			strings.Join(r.Guidance.Warnings, " "), "not sent: 1.") {
+			b.Errorf("%+v", r)
+		}
+		b.once(append(good, fine)...)
+		if a := b.Find(b.T, bad.ID).LatestGLSyncAttempt; a == nil || a.Status != "failed" || a.Action != "create" || a.ErrorCode == nil ||
+			*a.ErrorCode != "bad_amount" || !strings.Contains(*a.Error, "10.005") {
+			b.Errorf("%s", apitest.JSON(b.T, a))
+		}
+		if c := b.readiness(b.LegalEntity.ID); c.Count != 1 || !strings.Contains(c.Message, "cannot be sent") {
+			b.Errorf("%+v", c)
+		}
+		again := b.execute(client.CreateGLSyncRun{})
+		if again.Status != "failed" || again.Counts["failed"] != 1 {
+			b.Errorf("%+v", again)
+		}
+		n := 0
+		for _, text := range b.events() {
+			if text == "journal_entry.sync_failed "+bad.SequenceNumber+" false" {
+				n++
+			}
+		}
+		if n != 1 {
+			b.Errorf("it was announced %d times", n)
+		}
+	})
+}
+
+func TestARunOfWhichNothingIsSentHasFailed(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		all := b.sales(2)
+		b.change(func(l *ledgertest.Books) { l.LockedThrough = "2026-01-31" })
+		r := b.execute(client.CreateGLSyncRun{})
+		if r.Status != "failed" || r.Counts["failed"] != 2 || r.ErrorMessage == nil || !strings.Contains(*r.ErrorMessage, "2 failed") ||
+			!strings.Contains(*r.ErrorMessage, all[0].SequenceNumber+": the periods through 2026-01-31") {
+			b.Errorf("%+v", r)
+		}
+		if dry := b.execute(client.CreateGLSyncRun{DryRun: true}); dry.Status != "completed" || dry.ErrorMessage != nil {
+			b.Errorf("%+v", dry)
+		}
+		b.Post(b.T, "2026-02-01", apitest.Sale)
+		if r := b.execute(client.CreateGLSyncRun{}); r.Status != "completed" || r.Counts["failed"] != 2 || r.ErrorMessage != nil {
+			b.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestEntriesWithoutAValueAreCounted(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		_, err := b.Client.StoreFXRates(b.T.Context(), []client.StoreFXRate{{BaseCurrency: "EUR", QuoteCurrency: "USD", Date: "2026-01-15",
+			Rate: "1.25"}})
+		b.must(err)
+		empty := b.Post(b.T, "2026-01-15", "Dr 1010 0.001 EUR; Cr 4010 0.001 EUR")
+		b.sales(1)
+		for _, c := range []client.CreateGLSyncRun{{DryRun: true}, {}, {}} {
+			r := b.execute(c)
+			if r.Status != "completed" || r.Counts["nothing_to_send"] != 1 || r.Total > 1 || !strings.Contains(
+				strings.Join(r.Guidance.Warnings, " "), "base currency of their legal entity: 1.") {
+				b.Errorf("%+v", r)
+			}
+			if got := b.results(r.ID); len(got) == 0 || got[0] != empty.SequenceNumber+" create nothing_to_send" {
+				b.Errorf("%q", got)
+			}
+		}
+		for r, err := range b.Client.GLSyncResults(b.T.Context(), b.execute(client.CreateGLSyncRun{}).ID, nil) {
+			b.must(err)
+			if r.Error == nil || !strings.Contains(*r.Error, "USD") || r.AttemptedAt != nil {
+				b.Errorf("%s", apitest.JSON(b.T, r))
+			}
+		}
+		if got := b.Find(b.T, empty.ID); got.LatestGLSyncAttempt != nil || got.IsSync {
+			b.Errorf("%+v", got)
+		}
+		if c := b.readiness(b.LegalEntity.ID); c.Status != "pass" {
+			b.Errorf("%+v", c)
+		}
+	})
+}
+
+func TestAPeriodWarnsOfEntriesOfEachLegalEntityThatTheyHaveLinesOf(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		b.AddEntity(b.T, "DE", "USD")
+		b.of("US")
+		us, de := b.LegalEntity.ID, b.Names["DE"]
+		b.PostTo(b.T, us, "2026-01-15", shared)
+		headed := b.PostTo(b.T, de, "2026-01-15", shared)
+		b.PostTo(b.T, de, "2026-01-16", "Dr 1010 9.00 DE; Cr 4010 9.00 DE")
+		b.PostTo(b.T, us, "2026-02-01", shared)
+		if c := b.readiness(us); c.Status != "warn" || c.Count != 2 || !strings.Contains(c.Message, headed.SequenceNumber) {
+			b.Errorf("%+v", c)
+		}
+		b.execute(client.CreateGLSyncRun{})
+		if c := b.readiness(us); c.Status != "pass" {
+			b.Errorf("%+v", c)
+		}
+	})
+}
