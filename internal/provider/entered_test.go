@@ -54,7 +54,8 @@ func TestAnAddressThatCannotBeThatOfAServerIsBlamedOnItsField(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	for _, address := range []string{"https://rpc.example.com/v2/key?x=y", "http://8.8.8.8:65535", "https://rpc.example.com:/", "http://[2606:4700::1]:1"} {
+	for _, address := range []string{"https://rpc.example.com/v2/key?x=y", "http://8.8.8.8:65535", "https://rpc.example.com:/",
+		"http://[2606:4700::1]:1"} {
 		if u, err := entered(address, provider.Config{}, false).Entered(provider.RPCURL, "x"); err != nil || u.String() != address {
 			t.Errorf("%q: %v %v", address, u, err)
 		}

@@ -15,8 +15,8 @@ type Ledger interface {
 
 	// Push stores a journal and returns what the system calls it. If a journal with the same key is there already, also because the answer to
 	// an earlier request was lost, it stores nothing and returns that one. All of a journal is stored, or nothing of it. An error of kind
-	// Unavailable means that nobody knows whether it was stored. One of kind Conflict says why the system refuses it: it was not stored, unless
-	// the answer to an earlier request of this call was lost and looking for the journal was refused. The caller then looks with Find.
+	// Unavailable means that nobody knows whether it was stored. One of kind Conflict says why the system refuses it: it was not stored,
+	// unless the answer to an earlier request of this call was lost and looking for the journal was refused. The caller then looks with Find.
 	Push(ctx context.Context, s *Session, j Journal) (Posted, error)
 
 	// Find returns the journal with the key of another one, or an error of kind NotFound.

@@ -186,8 +186,7 @@ func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *
 		case err != nil:
 			return "", false, err
 		case same && connected:
-			return "", false, fmt.Errorf("nothing was connected: `bursar connections update %s --credentials` gives the connection another key",
-				one.ID)
+			return "", false, fmt.Errorf("nothing was connected: `bursar connections update %s --credentials` replaces the key", one.ID)
 		case same:
 			return id, false, nil
 		}
@@ -196,8 +195,9 @@ func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *
 	if list == "" {
 		return "", another, nil
 	}
-	return "", false, &usageError{fmt.Errorf("%s does not tell which account this is, and there are other connections to it: say with --source "+
-		"that it is the account of one that has ended, or with --new-source that it is another account%s", p.Title, list), c.CommandPath()}
+	return "", false, &usageError{fmt.Errorf("%s does not tell which account this is, and there are other connections to it: say with "+
+		"--source that it is the account of one that has ended, or with --new-source that it is another account%s", p.Title, list),
+		c.CommandPath()}
 }
 
 // connectionsLike returns the connections that a new one may be to the account of, because the provider does not tell their accounts: the

@@ -91,7 +91,8 @@ func TestSoakASynchronizationSurvivesKill9(t *testing.T) {
 func TestTheAddressOfAProviderIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"stripe", "stripe=", "stripe=ftp://x", "paypal=https://x.example", "=https://x.example",
-		"stripe=https://user:hidden@x.example", "stripe=https://user:hidden@x.example:x", "stripe=https://x.example:99999", "stripe=https://:80"} {
+		"stripe=https://user:hidden@x.example", "stripe=https://user:hidden@x.example:x", "stripe=https://x.example:99999",
+		"stripe=https://:80"} {
 		r := inside("serve", "--data", t.TempDir(), "--database-url", "", "--provider-url", text)
 		r.mustFail(t, 2, "--provider-url must be")
 		if strings.Contains(r.out+r.err, "hidden") {

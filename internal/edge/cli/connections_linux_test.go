@@ -204,6 +204,15 @@ func TestAPersonSaysWhichAccountAKeyIsOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if typed == "" {
+			q := atTerminal(t, remote(x.address, x.APIKey), "connect", "bitstamp")
+			q.sees("which is connected? [y/N]")
+			q.types("y")
+			q.sees("connections update " + c.ID + " --credentials")
+			if code := q.ends(); code != 1 {
+				t.Errorf("exit %d", code)
+			}
+		}
 		if typed == "n" { // so that only the first one is asked about
 			if _, err := x.service.Disconnect(t.Context(), c.ID); err != nil {
 				t.Fatal(err)

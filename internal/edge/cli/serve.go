@@ -159,7 +159,8 @@ func checkProviderURL(name, address string) error {
 	switch {
 	case err != nil || parsed.Hostname() == "" || !slices.Contains([]string{"http", "https"}, parsed.Scheme) ||
 		!slices.Contains(app.ProviderNames(), name):
-		return fmt.Errorf("--provider-url must be the name of a provider and its URL, such as stripe=https://stripe.example.com, but is %q", shown)
+		return fmt.Errorf("--provider-url must be the name of a provider and its URL, such as stripe=https://stripe.example.com, but is %q",
+			shown)
 	case parsed.User != nil:
 		return fmt.Errorf("--provider-url must be a URL without a user name and a password, but is %q", shown)
 	case !provider.PortExists(parsed):

@@ -140,7 +140,8 @@ func TestTheGuideToRegistrationsHasEveryProviderThatNeedsOne(t *testing.T) {
 		}
 		found++
 		variable := "BURSAR_PROVIDER_" + strings.ToUpper(d.Name) + "_CLIENT_"
-		for _, want := range []string{"## " + d.Title + "\n", strings.TrimPrefix(d.RegisterAt, "https://"), variable + "ID", variable + "SECRET"} {
+		at := strings.TrimPrefix(d.RegisterAt, "https://")
+		for _, want := range []string{"## " + d.Title + "\n", at, variable + "ID", variable + "SECRET"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: the guide does not have %q", d.Title, want)
 			}

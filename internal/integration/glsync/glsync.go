@@ -21,7 +21,7 @@ type Provider struct {
 }
 
 // Ledger is a session at a general ledger. Its errors are those of package provider: an error of kind Unavailable means that nobody knows
-// what happened, and one of kind Conflict that the request was refused, and why. Push may then have sent an earlier request whose answer was
+// what happened, and one of kind Conflict that the request was refused, and why. Push may have sent an earlier request whose answer was
 // lost, so that the journal may be there all the same: Find tells.
 type Ledger interface {
 	Chart(ctx context.Context) (Chart, error)

@@ -140,8 +140,8 @@ var coins = map[string]bool{"aave": true, "ada": true, "algo": true, "avax": tru
 	"dot": true, "eth": true, "eth2": true, "eth2r": true, "eurc": true, "grt": true, "link": true, "ltc": true, "matic": true, "mkr": true,
 	"pyusd": true, "rlusd": true, "shib": true, "sol": true, "sui": true, "uni": true, "usdc": true, "usdt": true, "xlm": true, "xrp": true}
 
-// isAmount reports whether a number is an amount, although amounts are usually texts: it has a fraction, its field is called by a coin or by
-// money of a country, or the transaction states a rate of its currency.
+// isAmount reports whether a number is an amount, although amounts are usually texts: it has a fraction, its field is called by a coin or
+// by money of a country, or the transaction states a rate of its currency.
 func (t transaction) isAmount(field string, number money.Decimal) bool {
 	base, quote := t.pair()
 	return field == base || field == quote || coins[field] || money.IsFiat(strings.ToUpper(field)) || !number.Equal(number.Round(0))

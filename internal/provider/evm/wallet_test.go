@@ -338,7 +338,8 @@ func TestCheckTellsWhatIsWrong(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	for _, wrong := range [][2]string{{provider.Address, "x"}, {provider.Address, wallet[:41]}, {provider.RPCURL, "x"}, {provider.RPCURL, ""},
-		{provider.RPCURL, "https://a:b@example.com"}, {provider.RPCURL, "https://example.com:99999"}, {"first_block", "-1"}, {"first_block", "x"}, {"first_block", "2"},
+		{provider.RPCURL, "https://a:b@example.com"}, {provider.RPCURL, "https://example.com:99999"},
+		{"first_block", "-1"}, {"first_block", "x"}, {"first_block", "2"},
 		{provider.Address, "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"}} {
 		if _, err := h.connector.Check(t.Context(), h.session(wrong[0], wrong[1])); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%q: %v", wrong, err)

@@ -91,7 +91,8 @@ func (s *Service) validateAddress(faults *fault.List, to string) {
 	switch {
 	case len(to) > returnMax:
 		faults.Addf("redirect_url", "must have at most %d characters", returnMax)
-	case err != nil || parsed.Hostname() == "" || parsed.Scheme != "https" && !isLoopback(parsed) || parsed.User != nil || parsed.Fragment != "":
+	case err != nil || parsed.Hostname() == "" || parsed.User != nil || parsed.Fragment != "",
+		parsed.Scheme != "https" && !isLoopback(parsed):
 		faults.Addf("redirect_url", "must be an HTTPS address such as https://books.example.com/connections")
 	case !s.mayReturnTo(parsed):
 		faults.Addf("redirect_url", "is not registered: the operator of the service has to allow %s://%s with --return-url", parsed.Scheme,
