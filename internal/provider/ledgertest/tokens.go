@@ -24,7 +24,8 @@ type Tokens struct {
 	// Form gives access tokens another form, from one that tells them apart; nil means none.
 	Form func(token string) string
 
-	Issued int // how many access tokens were issued
+	Issued  int // how many access tokens were issued
+	Revoked int // how many refresh tokens were revoked while they were valid
 
 	number  int
 	codes   map[string]code
@@ -145,6 +146,9 @@ func (t *Tokens) Expire() { clear(t.access) }
 // Revoke ends the access of a refresh token, and reports whether it was valid.
 func (t *Tokens) Revoke(token string) bool {
 	_, found := t.refresh[token]
+	if found {
+		t.Revoked++
+	}
 	clear(t.access)
 	delete(t.refresh, token)
 	return found
