@@ -107,11 +107,14 @@ func (j *journey) other(e client.JournalEntry) {
 }
 
 // sales posts entries of January 2026, of 100.50, 101.50 and so on.
-func (j *journey) sales(n int) (out []client.JournalEntry) {
+func (j *journey) sales(n int) []client.JournalEntry {
 	j.Helper()
-	for i := range n {
-		out = append(out, j.Post(j.T, "2026-01-15", fmt.Sprintf("Dr 1010 %d.50; Cr 4010 %d.50", 100+i, 100+i)))
+	all := make([]client.CreateJournalEntry, n)
+	for i := range all {
+		all[i] = j.Entry("2026-01-15", "posted", fmt.Sprintf("Dr 1010 %d.50; Cr 4010 %d.50", 100+i, 100+i))
 	}
+	out, err := j.Client.CreateJournalEntries(j.T.Context(), all)
+	j.must(err)
 	return out
 }
 
@@ -192,26 +195,30 @@ func TestTokensOfEveryGeneralLedgerAreRenewedWhileEntriesAreSent(t *testing.T) {
 		if tokens == nil {
 			j.Skip("there are no tokens")
 		}
-		all := j.sales(12)
-		for n := range 4 { // each of them ends all tokens, the later ones when several requests are under way
-			j.server.BeforeRequest(2+7*n, func() {
+		all := j.sales(20)
+		for request, lifetime := range map[int]time.Duration{2: time.Hour, 16: 50 * time.Second, 50: time.Hour} {
+			j.server.BeforeRequest(request, func() { // a token is renewed a minute before its end
 				j.change(func(*ledgertest.Books) {
-					tokens.Lifetime = []time.Duration{time.Hour, 50 * time.Second, time.Hour, time.Hour}[n] // is a minute before its end renewed
+					tokens.Lifetime = lifetime
 					tokens.Expire()
 				})
 			})
 		}
-		before := tokens.Issued
+		issued := func() (n int) {
+			j.change(func(*ledgertest.Books) { n = tokens.Issued })
+			return n
+		}
+		before := issued()
 		j.completes("run", j.run(client.CreateGLSyncRun{}), done("create succeeded", all...)...)
 		for n, e := range all {
 			j.stands(e, "USD", fmt.Sprintf("Dr 1010 %d.5", 100+n), fmt.Sprintf("Cr 4010 %d.5", 100+n))
 		}
-		if tokens.Issued < before+4 {
-			j.Errorf("%d tokens were issued", tokens.Issued-before)
+		if n := issued() - before; n < 4 {
+			j.Errorf("%d tokens were issued", n)
 		}
-		before = tokens.Issued
-		if j.completes("second run", j.run(client.CreateGLSyncRun{})); tokens.Issued != before {
-			j.Errorf("the last token was not kept: %d were issued", tokens.Issued-before)
+		before = issued()
+		if j.completes("second run", j.run(client.CreateGLSyncRun{})); issued() != before {
+			j.Errorf("the last token was not kept: %d were issued", issued()-before)
 		}
 	})
 }
@@ -225,11 +232,9 @@ func TestAccessToEveryGeneralLedgerThatWasWithdrawnIsGrantedAgain(t *testing.T) 
 			j.Errorf("withdrawn: %s %q", apitest.JSON(j.T, r), j.results(r))
 		}
 		before := j.connection
-		j.until("the connection to notice it", func() (bool, any) {
-			c, err := j.Client.Connection(j.T.Context(), before.ID)
-			j.must(err)
-			return c.Status == "needs_reauthorization" && c.ErrorMessage != nil, c
-		})
+		if c := j.Sync(j.T, before.ID); c.Status != "needs_reauthorization" || c.ErrorMessage == nil {
+			j.Errorf("%+v", c)
+		}
 		_, err := j.Client.CreateGLSyncRun(j.T.Context(), client.CreateGLSyncRun{})
 		apitest.WantConflict(j.T, err, "refuses the credentials")
 		j.server.Revoke(false)
@@ -251,28 +256,29 @@ func TestEveryGeneralLedgerThatIsDisconnectedGetsNothingMore(t *testing.T) {
 		all := j.sales(40)
 		r, err := j.Client.CreateGLSyncRun(ctx, client.CreateGLSyncRun{})
 		j.must(err)
-		j.until("the first entries", func() (bool, any) { return j.entries() > 2, nil })
 		for n := range 300 {
-			j.server.BeforeRequest(n+1, func() { time.Sleep(200 * time.Millisecond) }) // the general ledger is slow
+			j.server.BeforeRequest(n+20, func() { time.Sleep(200 * time.Millisecond) }) // the general ledger is slow
 		}
-		c, err := j.Client.Disconnect(ctx, j.connection.ID)
-		if j.must(err); c.Status != "disconnected" || c.RevocationError != nil {
-			j.Errorf("%+v", c)
-		}
-		if tokens := j.fake.Tokens(); j.consents && tokens.Revoked != 1 {
-			j.Errorf("%d tokens were revoked", tokens.Revoked)
-		}
+		j.server.BeforeRequest(20, func() {
+			if c, err := j.Client.Disconnect(ctx, j.connection.ID); err != nil || c.Status != "disconnected" || c.RevocationError != nil {
+				j.Errorf("%+v %v", c, err)
+			}
+		})
 		if r = j.ends(r.ID); r.Status != "failed" || r.ErrorMessage == nil || !strings.Contains(*r.ErrorMessage, "disconnected") {
 			j.Errorf("%s %q", apitest.JSON(j.T, r), j.results(r))
 		}
+		j.change(func(*ledgertest.Books) {
+			if j.revoked != nil && !j.revoked(j.fake) {
+				j.Error("the access has not ended")
+			}
+		})
 		sent, requests := j.entries(), j.server.Requests()
 		if sent > 35 {
 			j.Errorf("%d of %d entries were sent", sent, len(all))
 		}
 		_, err = j.Client.CreateGLSyncRun(ctx, client.CreateGLSyncRun{})
 		apitest.WantConflict(j.T, err, "no general ledger is connected")
-		j.connection = client.Connection{}
-		if time.Sleep(300 * time.Millisecond); j.entries() != sent || j.server.Requests() != requests {
+		if j.entries() != sent || j.server.Requests() != requests {
 			j.Errorf("%d entries and %d requests more", j.entries()-sent, j.server.Requests()-requests)
 		}
 		j.again(all)
@@ -285,7 +291,7 @@ func (j *journey) again(all []client.JournalEntry) {
 	for n := range 400 {
 		j.server.BeforeRequest(n+1, nil)
 	}
-	j.setUp = nil // it is still there
+	j.connection, j.setUp = client.Connection{}, nil // the organization is set up still
 	j.connect()
 	j.mapAccounts()
 	if r := j.run(client.CreateGLSyncRun{}); r.Status != "completed" || j.entries() != len(all) {

@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/provider"
 	"github.com/bursarhq/bursar/internal/provider/campfire/campfiretest"
 	"github.com/bursarhq/bursar/internal/provider/ledgertest"
@@ -29,20 +31,23 @@ type system struct {
 	title    string
 	provider string
 	fake     func() ledgertest.Fake
-	consents bool     // somebody consents on a page
-	setUp    []string // what is entered for the organization first
-	entered  []string // what is entered for the connection
-	untold   bool     // the system does not tell until when it is locked
+	consents bool                         // somebody consents on a page
+	setUp    []string                     // what is entered for the organization first
+	entered  []string                     // what is entered for the connection
+	untold   bool                         // the system does not tell until when it is locked
+	revoked  func(f ledgertest.Fake) bool // whether the access has ended at the system; nil if that is not possible
 }
 
 // systems are all general ledgers, in the ways in which they are connected.
 var systems = []system{
-	{title: "QuickBooks", provider: "quickbooks", fake: func() ledgertest.Fake { return quickbookstest.New("USD", true) }, consents: true},
+	{title: "QuickBooks", provider: "quickbooks", fake: func() ledgertest.Fake { return quickbookstest.New("USD", true) }, consents: true,
+		revoked: tokensRevoked},
 	{title: "QuickBooks with one currency", provider: "quickbooks", fake: func() ledgertest.Fake { return quickbookstest.New("USD", false) },
-		consents: true},
-	{title: "Xero", provider: "xero", fake: func() ledgertest.Fake { return xerotest.New("USD") }, consents: true},
+		consents: true, revoked: tokensRevoked},
+	{title: "Xero", provider: "xero", fake: func() ledgertest.Fake { return xerotest.New("USD") }, consents: true,
+		revoked: func(f ledgertest.Fake) bool { return !f.(*xerotest.Server).Connected() }},
 	{title: "NetSuite", provider: "netsuite", fake: func() ledgertest.Fake { return netsuitetest.New("USD") }, consents: true,
-		setUp: []string{"client_id", "client_secret"}, entered: []string{provider.Subdomain}},
+		setUp: []string{"client_id", "client_secret"}, entered: []string{provider.Subdomain}, revoked: tokensRevoked},
 	{title: "NetSuite with a certificate", provider: "netsuite",
 		fake:  func() ledgertest.Fake { return netsuitetest.NewCertified("USD", netsuitetest.NewKey()) },
 		setUp: []string{"client_id", "certificate_id", "private_key"}, entered: []string{provider.Subdomain}},
@@ -51,8 +56,10 @@ var systems = []system{
 		untold: true},
 }
 
-// journey is an organization whose general ledger is the fake of one of the systems. Everything is done through the API, and by the
-// background work of the service.
+// tokensRevoked reports whether a refresh token was revoked.
+func tokensRevoked(f ledgertest.Fake) bool { return f.Tokens().Revoked == 1 }
+
+// journey is an organization whose general ledger is the fake of one of the systems. Everything is done through the API.
 type journey struct {
 	*testing.T
 	*apitest.Ledger
@@ -90,7 +97,6 @@ func begin(t *testing.T, d *db.DB, one system) *journey {
 		}
 	})
 	j.Ledger = j.s.Found(t, "acme").OpenLedger(t)
-	j.s.Work(t)
 	j.connect()
 	j.mapAccounts()
 	return j
@@ -100,20 +106,6 @@ func (j *journey) must(err error) {
 	j.Helper()
 	if err != nil {
 		j.Fatal(err)
-	}
-}
-
-// until waits for background work.
-func (j *journey) until(what string, done func() (bool, any)) {
-	j.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		is, seen := done()
-		if is {
-			return
-		}
-		if time.Now().After(end) {
-			j.Fatalf("waited for %s: %+v", what, seen)
-		}
 	}
 }
 
@@ -156,13 +148,9 @@ func (j *journey) connect() {
 		}
 		j.consent(*c.RedirectURL)
 	}
-	before := j.connection.LastSyncedAt
-	j.until("the accounts", func() (bool, any) {
-		j.connection, err = j.Client.Connection(j.T.Context(), c.ID)
-		j.must(err)
-		at := j.connection.LastSyncedAt
-		return at != nil && (before == nil || at.After(*before)) && j.connection.Status == "active", j.connection
-	})
+	if j.connection = j.Sync(j.T, c.ID); j.connection.Status != "active" || j.connection.LastSyncedAt == nil {
+		j.Fatalf("%+v", j.connection)
+	}
 	if c = j.connection; c.ExternalAccountID == nil && j.fake.Credentials()[provider.AccountID] != "" ||
 		!slices.Contains(c.Capabilities, "push_journal_entries") || c.RedirectURL != nil || c.ErrorMessage != nil {
 		j.Errorf("%+v", c)
@@ -218,7 +206,7 @@ func (j *journey) mapAccounts() {
 	}
 }
 
-// run creates a run, and waits for its end.
+// run creates a run, and executes it to its end.
 func (j *journey) run(c client.CreateGLSyncRun) client.GLSyncRun {
 	j.Helper()
 	r, err := j.Client.CreateGLSyncRun(j.T.Context(), c)
@@ -226,16 +214,21 @@ func (j *journey) run(c client.CreateGLSyncRun) client.GLSyncRun {
 	return j.ends(r.ID)
 }
 
-// ends waits for the end of a run.
-func (j *journey) ends(id string) (r client.GLSyncRun) {
+// ends executes a run to its end, as the background work does.
+func (j *journey) ends(id string) client.GLSyncRun {
 	j.Helper()
-	j.until("the end of a run", func() (bool, any) {
-		var err error
-		r, err = j.Client.GLSyncRun(j.T.Context(), id)
-		j.must(err)
-		return r.FinishedAt != nil, r
-	})
-	return r
+	for range 5 {
+		if err := j.s.App.GeneralLedger.Run(j.T.Context(), j.Organization.ID, id); err != nil && !errors.Is(err, task.ErrClaimed) {
+			j.Fatal(err)
+		}
+		r, err := j.Client.GLSyncRun(j.T.Context(), id)
+		if j.must(err); r.FinishedAt != nil {
+			return r
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	j.Fatal("the run does not end")
+	return client.GLSyncRun{}
 }
 
 // results returns what a run did, a line for each entry.
