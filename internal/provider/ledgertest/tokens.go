@@ -25,6 +25,7 @@ type Tokens struct {
 	Form func(token string) string
 
 	Issued  int // how many access tokens were issued
+	Refused int // how many requests for an access token were refused because the access was withdrawn
 	Revoked int // how many refresh tokens were revoked while they were valid
 
 	number  int
@@ -87,6 +88,7 @@ func (t *Tokens) Token(w http.ResponseWriter, r *http.Request, body []byte, now 
 	case id != t.Client.ID || secret != t.Client.Secret.Reveal():
 		JSON(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 	case revoked || !t.grants(form, now):
+		t.Refused++
 		JSON(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "Token " + form.Get("refresh_token") +
 			" invalid"})
 	default:

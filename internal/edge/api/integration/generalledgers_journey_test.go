@@ -225,15 +225,18 @@ func TestTokensOfEveryGeneralLedgerAreRenewedWhileEntriesAreSent(t *testing.T) {
 
 func TestAccessToEveryGeneralLedgerThatWasWithdrawnIsGrantedAgain(t *testing.T) {
 	eachSystem(t, func(j *journey) {
-		all := j.sales(3)
-		j.server.BeforeRequest(6, func() { j.server.Revoke(true) })
+		all := j.sales(12)
+		j.server.BeforeRequest(14, func() { j.server.Revoke(true) })
 		r := j.run(client.CreateGLSyncRun{})
-		if r.Status != "failed" || r.ErrorMessage == nil || r.Counts["succeeded"] == 3 {
+		if r.Status != "failed" || r.ErrorMessage == nil || r.Counts["succeeded"] == 12 {
 			j.Errorf("withdrawn: %s %q", apitest.JSON(j.T, r), j.results(r))
 		}
 		before := j.connection
 		if c := j.Sync(j.T, before.ID); c.Status != "needs_reauthorization" || c.ErrorMessage == nil {
 			j.Errorf("%+v", c)
+		}
+		if tokens := j.fake.Tokens(); tokens != nil && tokens.Refused > 4 {
+			j.Errorf("%d requests for a token were refused, of which each worker made one", tokens.Refused)
 		}
 		_, err := j.Client.CreateGLSyncRun(j.T.Context(), client.CreateGLSyncRun{})
 		apitest.WantConflict(j.T, err, "refuses the credentials")
@@ -241,7 +244,7 @@ func TestAccessToEveryGeneralLedgerThatWasWithdrawnIsGrantedAgain(t *testing.T) 
 		if j.connect(); j.connection.ID != before.ID || *j.connection.ExternalAccountID != *before.ExternalAccountID {
 			j.Errorf("%+v, before %+v", j.connection, before)
 		}
-		if r := j.run(client.CreateGLSyncRun{}); r.Status != "completed" || j.entries() != 3 {
+		if r := j.run(client.CreateGLSyncRun{}); r.Status != "completed" || j.entries() != 12 {
 			j.Errorf("%d journals, %s", j.entries(), apitest.JSON(j.T, r))
 		}
 		for n, e := range all {
