@@ -291,8 +291,8 @@ func (j *journey) entries() (n int) {
 	return n
 }
 
-// stands requires that an entry stands in the general ledger once, with a currency and lines such as "Dr 1010 125 | memo | Treasury", and is
-// marked as sent.
+// stands requires that an entry stands in the general ledger once, with a currency and lines such as "Dr 1010 125 | memo | Treasury", and
+// is marked as sent.
 func (j *journey) stands(e client.JournalEntry, currency string, lines ...string) {
 	j.Helper()
 	all := j.there(e)
@@ -307,11 +307,12 @@ func (j *journey) stands(e client.JournalEntry, currency string, lines ...string
 	}
 	if all[0].Date != e.AccountingDate.UTC().Format(time.DateOnly) || memo != *e.Memo || all[0].Currency != currency ||
 		!slices.Equal(got, lines) || all[0].Number != "" && all[0].Number != e.SequenceNumber {
-		j.Errorf("%s: got %s %s %s %q %q, want %s %q", e.SequenceNumber, all[0].Number, all[0].Date, all[0].Currency, memo, got, currency, lines)
+		j.Errorf("%s: got %s %s %s %q %q, want %s %q", e.SequenceNumber, all[0].Number, all[0].Date, all[0].Currency, memo, got, currency,
+			lines)
 	}
 	now := j.Find(j.T, e.ID)
-	if a := now.LatestGLSyncAttempt; !now.IsSync || now.LastSyncedAt == nil || a == nil || a.Status != "succeeded" || a.Provider != j.provider ||
-		a.ExternalID == nil || *a.ExternalID != all[0].ID || a.Error != nil {
+	if a := now.LatestGLSyncAttempt; !now.IsSync || now.LastSyncedAt == nil || a == nil || a.Status != "succeeded" ||
+		a.Provider != j.provider || a.ExternalID == nil || *a.ExternalID != all[0].ID || a.Error != nil {
 		j.Errorf("%s: %v %s", e.SequenceNumber, now.IsSync, apitest.JSON(j.T, a))
 	}
 }
