@@ -199,13 +199,17 @@ type Call struct {
 	// Explain returns the error that an answer states, and nil for an answer that is a success. It returns ErrClock if the time is refused,
 	// and ErrExpired if a token has expired.
 	Explain func(Answer) error
-	// Renew returns credentials with a new token. It is called once if Explain returns ErrExpired, before the request is sent again.
+	// Renew returns credentials with a new token. It is called once if Explain returns ErrExpired, before the request is sent again. Tokens
+	// that another session has stored meanwhile are tried first.
 	Renew func(ctx context.Context, s *Session) (Credentials, error)
 }
 
+// othersMax is how many tokens of other sessions are tried for a request. They may have expired as well.
+const othersMax = 3
+
 // Do sends a request, again if it fails for a reason that may pass, and returns the body of the answer.
 func (s *Session) Do(ctx context.Context, c Call) ([]byte, error) {
-	adjusted, renewed := false, false
+	adjusted, renewed, others := false, false, 0
 	for try := 1; ; try++ {
 		if err := s.pace.take(ctx, max(c.Cost, 1), s.dialer.Clock.Now, s.dialer.Sleep); err != nil {
 			return nil, err
@@ -224,9 +228,12 @@ func (s *Session) Do(ctx context.Context, c Call) ([]byte, error) {
 			err = Temporary(s.dialer.title, "the clock of this machine differs from that of %s", s.dialer.title)
 		}
 		if errors.Is(err, ErrExpired) {
-			if c.Renew != nil && !renewed {
-				renewed = true
-				if err := s.Renew(ctx, c.Renew); err != nil {
+			if c.Renew != nil && !renewed && others < othersMax {
+				others++ // unless the function is called
+				if err := s.Renew(ctx, func(ctx context.Context, stored *Session) (Credentials, error) {
+					renewed = true
+					return c.Renew(ctx, stored)
+				}); err != nil {
 					return nil, err
 				}
 				try--

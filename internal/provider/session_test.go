@@ -44,3 +44,60 @@ func TestTheTextOfARefusalHasNoCredentials(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// keeper has credentials that another session has stored, until they are renewed.
+type keeper struct{ stored provider.Credentials }
+
+func (k *keeper) Renew(ctx context.Context, stale provider.Credentials, renew func(context.Context, provider.Credentials) (
+	provider.Credentials, error)) (out provider.Credentials, err error) {
+	if stale[provider.AccessToken].Equal(k.stored[provider.AccessToken]) {
+		k.stored, err = renew(ctx, k.stored)
+	}
+	return k.stored, err
+}
+
+// A system may end all tokens at once: that of a session, and the one that another session has stored since.
+func TestATokenOfAnotherSessionThatHasExpiredIsRenewedAsWell(t *testing.T) {
+	t.Parallel()
+	valid := "token-3"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != valid {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer server.Close()
+	token := func(text string) provider.Credentials {
+		return provider.Credentials{provider.AccessToken: secret.New(text)}
+	}
+	do := func() (renewals int, err error) {
+		s := provider.NewDialer(provider.Description{Title: "the bank", URL: server.URL}, provider.Config{AllowPrivate: true}).Open(
+			token("token-1"), false)
+		s.Keeper = &keeper{token("token-2")}
+		_, err = s.Do(t.Context(), provider.Call{
+			Build: func(ctx context.Context) (*http.Request, error) {
+				r, err := s.Request(ctx, http.MethodGet, "/", "", "")
+				if err == nil {
+					r.Header.Set("Authorization", s.Text(provider.AccessToken))
+				}
+				return r, err
+			},
+			Explain: func(a provider.Answer) error {
+				if a.Status == http.StatusUnauthorized {
+					return provider.ErrExpired
+				}
+				return nil
+			},
+			Renew: func(context.Context, *provider.Session) (provider.Credentials, error) {
+				renewals++
+				return token("token-3"), nil
+			}})
+		return renewals, err
+	}
+	if renewals, err := do(); renewals != 1 || err != nil {
+		t.Errorf("%d renewals: %v", renewals, err)
+	}
+	valid = "another"
+	if renewals, err := do(); renewals != 1 || fault.KindOf(err) != fault.Unauthorized {
+		t.Errorf("%d renewals: %v", renewals, err)
+	}
+}

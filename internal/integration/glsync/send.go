@@ -63,7 +63,11 @@ func (w *work) send(ctx context.Context) error {
 	for _, session := range sessions {
 		workers.Go(func() {
 			for i := range items {
-				outcomes <- perform(ctx, session, i)
+				o := perform(ctx, session, i)
+				if o.general() { // before this worker gets another item
+					cancel(o.err)
+				}
+				outcomes <- o
 			}
 		})
 	}
@@ -133,6 +137,9 @@ func (w *work) produce(ctx context.Context, writes *sync.Mutex, first []item, it
 	position := int64(0)
 	for {
 		for _, i := range first {
+			if ctx.Err() != nil {
+				return nil
+			}
 			select {
 			case items <- i:
 			case <-ctx.Done():
@@ -293,7 +300,7 @@ func (o *outcome) push(ctx context.Context, l Ledger, j Journal) {
 	}
 }
 
-// collect stores outcomes in batches until there are no more. After a failure that is not due to an entry it has no more begun.
+// collect stores outcomes in batches until there are no more. When the run is cancelled it has no more begun.
 func (w *work) collect(ctx context.Context, writes *sync.Mutex, outcomes <-chan outcome, stop context.CancelCauseFunc) error {
 	tick := time.NewTicker(storedAfter)
 	defer tick.Stop()
@@ -319,9 +326,6 @@ func (w *work) collect(ctx context.Context, writes *sync.Mutex, outcomes <-chan 
 			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
-			}
-			if o.general() {
-				stop(o.err)
 			}
 			if batch = append(batch, o); len(batch) < storedTogether {
 				continue

@@ -201,6 +201,9 @@ func (w *work) judge(ctx context.Context, tx *db.Tx) error {
 
 // fail records a failure. One that may pass is tried again after a pause.
 func (w *work) fail(ctx context.Context, because error) error {
+	if _, err := w.lease(ctx); fault.KindOf(err) == fault.Conflict { // the provider then refuses requests in its own words
+		because = err
+	}
 	kind, message := fault.KindOf(because), because.Error()
 	passes := kind == fault.Unavailable || kind == fault.RateLimited || kind == fault.Internal
 	if kind == fault.Internal {

@@ -24,7 +24,9 @@ type Tokens struct {
 	// Form gives access tokens another form, from one that tells them apart; nil means none.
 	Form func(token string) string
 
-	Issued int // how many access tokens were issued
+	Issued  int // how many access tokens were issued
+	Refused int // how many requests for an access token were refused because the access was withdrawn
+	Revoked int // how many refresh tokens were revoked while they were valid
 
 	number  int
 	codes   map[string]code
@@ -86,6 +88,7 @@ func (t *Tokens) Token(w http.ResponseWriter, r *http.Request, body []byte, now 
 	case id != t.Client.ID || secret != t.Client.Secret.Reveal():
 		JSON(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 	case revoked || !t.grants(form, now):
+		t.Refused++
 		JSON(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "Token " + form.Get("refresh_token") +
 			" invalid"})
 	default:
@@ -145,6 +148,9 @@ func (t *Tokens) Expire() { clear(t.access) }
 // Revoke ends the access of a refresh token, and reports whether it was valid.
 func (t *Tokens) Revoke(token string) bool {
 	_, found := t.refresh[token]
+	if found {
+		t.Revoked++
+	}
 	clear(t.access)
 	delete(t.refresh, token)
 	return found

@@ -157,18 +157,27 @@ const (
 )
 
 // Renew renews the credentials, one caller of this node at a time. If two nodes do so at once, the provider refuses the second, because the
-// first has used the token; the second then waits until the first has stored what replaces it, and uses that.
+// first has used the token; the second then waits until the first has stored what replaces it, and uses that. A refusal also counts for
+// those who have waited for their turn with the same credentials.
 func (k keeper) Renew(ctx context.Context, stale Credentials, renew func(context.Context, Credentials) (Credentials, error)) (Credentials,
 	error) {
-	defer k.s.renewing.lock(k.connectionID)()
+	turn, unlock := k.s.renewing.lock(k.connectionID)
+	defer unlock()
 	stored, _, err := k.load(ctx)
 	if err != nil || !stored.same(stale) {
 		return stored, err
 	}
+	if turn.refused != nil && turn.refused.stale.same(stale) {
+		return nil, turn.refused.err
+	}
 	renewed, err := renew(ctx, stored.clone())
 	if err != nil {
-		if other := k.await(ctx, stale, fault.KindOf(err) == fault.Unauthorized); other != nil {
+		unauthorized := fault.KindOf(err) == fault.Unauthorized
+		if other := k.await(ctx, stale, unauthorized); other != nil {
 			return other, nil
+		}
+		if unauthorized {
+			turn.refused = &refusal{stale, err}
 		}
 		return nil, err
 	}

@@ -8,13 +8,21 @@ type locks struct {
 	held map[string]*named
 }
 
+// named is a right that somebody has or waits for.
 type named struct {
 	sync.Mutex
 	waiting int
+	refused *refusal // what one of those who had the right leaves to those who waited meanwhile
 }
 
-// lock waits for the right with a name, and returns the function that gives it back.
-func (l *locks) lock(name string) (unlock func()) {
+// refusal is why a provider has refused to renew credentials.
+type refusal struct {
+	stale Credentials
+	err   error
+}
+
+// lock waits for the right with a name, and returns it with the function that gives it back.
+func (l *locks) lock(name string) (one *named, unlock func()) {
 	l.mu.Lock()
 	if l.held == nil {
 		l.held = map[string]*named{}
@@ -22,11 +30,11 @@ func (l *locks) lock(name string) (unlock func()) {
 	if l.held[name] == nil {
 		l.held[name] = &named{}
 	}
-	one := l.held[name]
+	one = l.held[name]
 	one.waiting++
 	l.mu.Unlock()
 	one.Lock()
-	return func() {
+	return one, func() {
 		one.Unlock()
 		l.mu.Lock()
 		defer l.mu.Unlock()

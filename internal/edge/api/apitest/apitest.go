@@ -92,12 +92,23 @@ func StartSealed(t *testing.T, d *db.DB, key *seal.Key) *Service {
 // StartWithKey is Start for a node with a key for secrets of its own.
 func StartWithKey(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	t.Helper()
+	return start(t, d, c, key, nil)
+}
+
+// StartChanged is StartOn for a node whose settings a test changes, such as where providers are and how the service is registered there.
+func StartChanged(t *testing.T, d *db.DB, change func(c *app.Config)) *Service {
+	t.Helper()
+	return start(t, d, api.Config{}, secrets, change)
+}
+
+func start(t *testing.T, d *db.DB, c api.Config, key *seal.Key, change func(c *app.Config)) *Service {
+	t.Helper()
 	if c.Log == nil {
 		c.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
 	server := httptest.NewUnstartedServer(nil)
 	c.Browser.PublicURL = "http://" + server.Listener.Addr().String()
-	s := newService(t, d, c, key)
+	s := newService(t, d, c, key, change)
 	s.URL, server.Config.Handler = c.Browser.PublicURL, s.conforming
 	server.Start()
 	t.Cleanup(func() {
@@ -122,10 +133,10 @@ var secrets = seal.Temporary()
 // wrote itself.
 func NewService(t *testing.T, d *db.DB, c api.Config) *Service {
 	t.Helper()
-	return newService(t, d, c, secrets)
+	return newService(t, d, c, secrets, nil)
 }
 
-func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
+func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key, change func(c *app.Config)) *Service {
 	t.Helper()
 	processor := stripetest.New(t)
 	exchange := krakentest.New()
@@ -135,10 +146,14 @@ func newService(t *testing.T, d *db.DB, c api.Config, key *seal.Key) *Service {
 	ledger := rillettest.New("USD")
 	providertest.Start(t, ledger, time.Now)
 	folder := t.TempDir()
-	a := app.NewWith(d, c.Log, app.Config{Secrets: key, Registered: app.Registrations{"plaid": plaidtest.Client},
+	config := app.Config{Secrets: key, Registered: app.Registrations{"plaid": plaidtest.Client},
 		ProviderURLs: map[string]string{"stripe": processor.URL, "kraken": exchange.URL, "plaid": bank.URL, "rillet": ledger.URL},
 		Sleep:        func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, // the fakes have no limits
-		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: folder})
+		AllowPrivate: true, PublicURL: c.Browser.PublicURL, MailFolder: folder}
+	if change != nil {
+		change(&config)
+	}
+	a := app.NewWith(d, c.Log, config)
 	handler := api.New(a, c)
 	return &Service{App: a, API: handler, Stripe: processor, Kraken: exchange, Plaid: bank, Rillet: ledger, MailFolder: folder,
 		conforming: newConforming(t, handler, c.RateLimit > 0)}

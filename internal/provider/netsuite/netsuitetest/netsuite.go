@@ -141,6 +141,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, body []byte) {
 	if form.Get("grant_type") != "client_credentials" ||
 		form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" ||
 		s.Revoked() {
+		s.tokens.Refused++
 		ledgertest.JSON(w, http.StatusBadRequest, object{"error": "invalid_grant"})
 		return
 	}

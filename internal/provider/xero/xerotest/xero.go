@@ -55,11 +55,16 @@ func New(currency string) *Server {
 	s.connections = []object{
 		{"id": "c1", "tenantId": Other, "tenantType": "ORGANISATION", "tenantName": "Other", "authEventId": "e1",
 			"updatedDateUtc": "2026-11-02T09:00:00.1"},
-		{"id": "c2", "tenantId": Tenant, "tenantType": "ORGANISATION", "tenantName": "Example", "authEventId": event,
-			"updatedDateUtc": "2026-11-01T09:00:00.1"},
+		chosen(),
 		{"id": "c3", "tenantId": "a practice", "tenantType": "PRACTICE", "authEventId": event, "updatedDateUtc": "2026-11-03T09:00:00.1"},
 	}
 	return s
+}
+
+// chosen returns the connection of the organisation that people choose.
+func chosen() object {
+	return object{"id": "c2", "tenantId": Tenant, "tenantType": "ORGANISATION", "tenantName": "Example", "authEventId": event,
+		"updatedDateUtc": "2026-11-01T09:00:00.1"}
 }
 
 // Credentials returns what the organisation is accessed with.
@@ -84,6 +89,9 @@ func (s *Server) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	path, inside := strings.CutPrefix(r.URL.Path, "/api.xro/2.0/")
 	switch {
 	case r.URL.Path == "/identity/connect/authorize":
+		if !s.Connected() { // it is chosen on the page
+			s.connections = append(s.connections, chosen())
+		}
 		s.tokens.Consent(w, r, url.Values{"scope": {s.tokens.Scope}})
 	case r.URL.Path == "/connect/token":
 		s.tokens.Token(w, r, body, s.Now(), s.Revoked())
@@ -94,7 +102,7 @@ func (s *Server) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 			"Detail": "TokenExpired: " + strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), "Instance": "1"})
 	case strings.HasPrefix(r.URL.Path, "/connections"):
 		s.connect(w, r)
-	case !inside || r.Header.Get("Xero-Tenant-Id") != Tenant || !s.connected():
+	case !inside || r.Header.Get("Xero-Tenant-Id") != Tenant || !s.Connected():
 		ledgertest.JSON(w, http.StatusForbidden, object{"Type": nil, "Title": "Forbidden", "Status": http.StatusForbidden,
 			"Detail": "AuthenticationUnsuccessful"})
 	case path == "Organisation":
@@ -117,8 +125,8 @@ func missing(w http.ResponseWriter) {
 	_, _ = w.Write([]byte("<html>The resource you're looking for cannot be found</html>")) // the connector has hung up
 }
 
-// connected reports whether the application still has access to the organisation.
-func (s *Server) connected() bool {
+// Connected reports whether the application has access to the organisation.
+func (s *Server) Connected() bool {
 	for _, c := range s.connections {
 		if c["tenantId"] == Tenant {
 			return true
