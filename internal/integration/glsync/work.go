@@ -279,7 +279,7 @@ func (w *work) lease(ctx context.Context) (left time.Duration, err error) {
 			left = until.Sub(tx.Now())
 		}
 		if err == nil {
-			err = w.connections.RequireConnected(ctx, tx, w.run.ConnectionID)
+			err = w.connections.RequireConnected(ctx, tx, w.connection.ID)
 		}
 		return err
 	})
