@@ -109,7 +109,7 @@ func (b *bench) importRows(s *server, rows int, _ string) (time.Duration, error)
 
 // connect connects an account at the exchange.
 func (b *bench) connect(c *client.Client, entity string, n, minutes int) (client.Connection, error) {
-	return c.CreateConnection(b.ctx, client.CreateConnection{Provider: "bitstamp", Name: fmt.Sprint("Account ", n),
+	return c.CreateConnection(b.ctx, client.CreateConnection{Provider: "bitstamp", Name: fmt.Sprint("Account ", n), NewSource: true,
 		LegalEntityIDs: []string{entity}, APIKey: fmt.Sprint("key", n), APISecret: "secret", SyncEveryMinutes: &minutes})
 }
 

@@ -191,10 +191,10 @@ func TestWaitingForInputCanBeInterruptedAndDelaysNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Process.Kill() })
-	if _, err := io.WriteString(in, "2025-01-01 half an entry\n  Assets:A  1 USD\n"); err != nil {
+	notes := strings.Repeat("; more than a pipe holds, so that it was read in part once it is written\n", 2000)
+	if _, err := io.WriteString(in, notes+"2025-01-01 half an entry\n  Assets:A  1 USD\n"); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond)
 	name := "While somebody types"
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
