@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/reconcile"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -33,11 +32,12 @@ func (c *comparison) explain(ctx context.Context, tx *db.Tx, f Figures) (Explain
 		return out, nil
 	}
 	in := reconcile.Input{AssetType: f.AssetType, Difference: *f.Difference(), Pending: f.Pending, Waiting: f.Waiting}
-	var err error
-	if in.Rounding, err = c.rounding(ctx, tx, f); err != nil {
+	rounded, err := c.roundings(ctx, tx, f)
+	if err != nil {
 		return out, err
 	}
-	if in.Steps, err = c.steps(ctx, tx, f, in.Rounding); err != nil {
+	in.Rounding = rounded.left(f)
+	if in.Steps, err = c.steps(ctx, tx, f, rounded); err != nil {
 		return out, err
 	}
 	var waiting []transaction.Transaction
@@ -55,7 +55,7 @@ func (c *comparison) explain(ctx context.Context, tx *db.Tx, f Figures) (Explain
 	if err != nil {
 		return out, err
 	}
-	out.Truncated = len(some) > transactionsMax || f.Waiting > int64(len(waiting))
+	out.Truncated = rounded.truncated || len(some) > transactionsMax || f.Waiting > int64(len(waiting))
 	some = some[:min(len(some), transactionsMax)]
 	for _, t := range waiting {
 		in.PendingIDs = append(in.PendingIDs, t.ID)
@@ -84,25 +84,4 @@ func movesOf(t transaction.Transaction, asset string) (out []reconcile.Transacti
 		out = append(out, one)
 	}
 	return out
-}
-
-// rounding returns which part of a difference comes from rounding entries. It is 0 unless amounts of transactions are finer than the minor
-// unit of money, as far as the latest ones tell.
-func (c *comparison) rounding(ctx context.Context, tx *db.Tx, f Figures) (none money.Decimal, err error) {
-	amount := f.rounding()
-	if amount.IsZero() || !amount.RoundTo(f.AssetType).Equal(amount) {
-		return amount, nil
-	}
-	some, err := transaction.Moving(ctx, tx, c.source.ID, f.AssetType, time.Time{}, f.ComparedAt, false, transactionsMax)
-	if err != nil {
-		return none, err
-	}
-	for _, t := range some {
-		for _, m := range movesOf(t, f.AssetType) {
-			if m.Booked && !(m.Quantity.RoundTo(f.AssetType).Equal(m.Quantity) && m.Fee.RoundTo(f.AssetType).Equal(m.Fee)) {
-				return amount, nil
-			}
-		}
-	}
-	return none, nil
 }

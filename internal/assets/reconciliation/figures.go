@@ -31,7 +31,6 @@ type Figures struct {
 	Transactions *money.Decimal        // what the transactions of the source add up to; nil if that of one of them is unknown
 	Pending      money.Decimal         // the part of them that is not booked
 	Waiting      int64                 // how many are not booked
-	Booked       int64                 // how many are
 	Observed     *observation.Observed // nil if none is known
 }
 
@@ -41,24 +40,6 @@ func (f Figures) Difference() *money.Decimal {
 		return nil
 	}
 	return new(f.Book.Sub(f.Observed.Quantity))
-}
-
-// rounding returns what the books have more than the transactions that are booked, if it can come from rounding their entries to the minor
-// unit of money: if it is at most one unit for each of them. Otherwise it returns 0.
-func (f Figures) rounding() money.Decimal {
-	places, fiat := money.MinorUnits(f.AssetType)
-	if !fiat || f.Book == nil || f.Transactions == nil {
-		return money.Decimal{}
-	}
-	apart := f.Book.Sub(f.Transactions.Sub(f.Pending))
-	unit := money.FromInt(1)
-	for range places {
-		unit = unit.Quo(money.FromInt(10), places)
-	}
-	if apart.Abs().Cmp(unit.Mul(money.FromInt(f.Booked))) > 0 {
-		return money.Decimal{}
-	}
-	return apart
 }
 
 // Status says how the figures compare. The books have no smaller amounts of money than the minor unit, so that these make no difference.
@@ -160,7 +141,7 @@ func (c *comparison) fill(ctx context.Context, tx *db.Tx, all []Figures) error {
 		for _, n := range some {
 			f := &all[n]
 			total := totals[f.AssetType]
-			f.Transactions, f.Pending, f.Waiting, f.Booked = total.All(), total.Pending, total.Waiting, total.BookedCount
+			f.Transactions, f.Pending, f.Waiting = total.All(), total.Pending, total.Waiting
 			f.Book = nil
 			if !c.shared || !money.IsFiat(f.AssetType) {
 				f.Book = new(held[f.AssetType])

@@ -29,18 +29,17 @@ type search struct {
 	rest  map[int]money.Decimal  // what would remain of the difference at some of them if everything were booked, and exactly
 	looks int
 
-	rounded bool // what rounding explains is left out
+	roundings roundings // what rounding explains is left out
 }
 
-// steps returns when the rest of a difference appeared that would remain if everything were booked, and, if rounding explains a part of the
-// difference, exactly. They add up to it.
-func (c *comparison) steps(ctx context.Context, tx *db.Tx, f Figures, rounding money.Decimal) ([]reconcile.Step, error) {
+// steps returns when the rest of a difference appeared that would remain if everything were booked exactly. They add up to it.
+func (c *comparison) steps(ctx context.Context, tx *db.Tx, f Figures, rounded roundings) ([]reconcile.Step, error) {
 	older, err := observation.History(ctx, tx, c.source.ID, f.AssetType, f.Observed.At, observationsMax)
 	if err != nil {
 		return nil, err
 	}
 	s := &search{c: c, asset: f.AssetType, known: append([]observation.Observed{*f.Observed}, older...),
-		rounded: !rounding.IsZero(), rest: map[int]money.Decimal{0: f.Difference().Add(f.Pending).Sub(rounding)}}
+		roundings: rounded, rest: map[int]money.Decimal{0: rounded.rest(f)}}
 	var out []reconcile.Step
 	for n := 0; !s.rest[n].IsZero(); {
 		same, other, err := s.before(ctx, tx, n)
@@ -100,7 +99,7 @@ func (s *search) before(ctx context.Context, tx *db.Tx, n int) (same, other int,
 	return same, other, nil
 }
 
-// look returns the rest of the difference at an observed balance. Less than the minor unit of money makes no difference, as for its status.
+// look returns the rest of the difference at an observed balance.
 func (s *search) look(ctx context.Context, tx *db.Tx, n int) (money.Decimal, error) {
 	if rest, there := s.rest[n]; there {
 		return rest, nil
@@ -110,13 +109,7 @@ func (s *search) look(ctx context.Context, tx *db.Tx, n int) (money.Decimal, err
 	if err := s.c.fill(ctx, tx, f); err != nil {
 		return money.Decimal{}, err
 	}
-	s.rest[n] = f[0].Difference().Add(f[0].Pending)
-	if s.rounded {
-		s.rest[n] = s.rest[n].Sub(f[0].rounding())
-	}
-	if s.rest[n].RoundTo(s.asset).IsZero() {
-		s.rest[n] = money.Decimal{}
-	}
+	s.rest[n] = s.roundings.rest(f[0])
 	return s.rest[n], nil
 }
 

@@ -37,17 +37,13 @@ func (in Input) messageOfPending() string {
 }
 
 func (in Input) messageOfRounding() string {
-	what := fmt.Sprintf("Entries round amounts of transactions that are below the minor unit of %s; together that is %s.", in.AssetType,
-		quantity(in.Rounding, in.AssetType))
-	amount, side := in.Rounding.RoundTo(in.AssetType), "Debit"
-	if amount.IsZero() {
-		return what
-	}
-	if amount.Sign() > 0 {
+	side := "Debit"
+	if in.Rounding.Sign() > 0 {
 		side = "Credit"
 	}
-	return fmt.Sprintf("%s %s the account of the source with %s, against the account for rounding differences.", what, side,
-		quantity(amount, in.AssetType))
+	return fmt.Sprintf("Entries round amounts of transactions that are below the minor unit of %s; together that is %s. %s the account of the "+
+		"source with %s, against the account for rounding differences.", in.AssetType, quantity(in.Rounding, in.AssetType), side,
+		quantity(in.Rounding.RoundTo(in.AssetType), in.AssetType))
 }
 
 func messageOfRun(asset string, all []Transaction) string {

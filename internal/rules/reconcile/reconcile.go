@@ -80,8 +80,14 @@ type Candidate struct {
 	Message        string
 }
 
-// Rest returns what would remain of the difference if everything were booked, and exactly.
-func (in Input) Rest() money.Decimal { return in.Difference.Add(in.Pending).Sub(in.Rounding) }
+// Rest returns what would remain of the difference if everything were booked exactly. Less than the minor unit of money is nothing.
+func (in Input) Rest() money.Decimal {
+	rest := in.Difference.Add(in.Pending).Sub(in.Rounding)
+	if rest.RoundTo(in.AssetType).IsZero() {
+		return money.Decimal{}
+	}
+	return rest
+}
 
 // Explain returns candidates, those that explain the whole difference first.
 func Explain(in Input) []Candidate {
@@ -89,7 +95,7 @@ func Explain(in Input) []Candidate {
 		return nil
 	}
 	out := in.unbooked()
-	if !in.Rounding.IsZero() {
+	if !in.Rounding.RoundTo(in.AssetType).IsZero() {
 		out = append(out, Candidate{Kind: Rounding, Explains: in.Rounding, TransactionIDs: []string{}, Message: in.messageOfRounding()})
 	}
 	for _, s := range in.Steps {

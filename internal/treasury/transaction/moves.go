@@ -86,12 +86,11 @@ func dayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
 // Total is what the transactions of a source add up to of an asset, spam left out.
 type Total struct {
-	AssetType   string
-	Booked      money.Decimal
-	BookedCount int64
-	Pending     money.Decimal
-	Waiting     int64 // how many are pending
-	Unknown     int64 // of how many it is not known how much moved
+	AssetType string
+	Booked    money.Decimal
+	Pending   money.Decimal
+	Waiting   int64 // how many are pending
+	Unknown   int64 // of how many it is not known how much moved
 }
 
 // All returns what all transactions add up to, booked or not; it is unknown if that of any of them is.
@@ -134,7 +133,7 @@ func Totals(ctx context.Context, tx *db.Tx, sourceID string, at time.Time, asset
 			if Status(s.Status) == Pending {
 				t.Pending, t.Waiting = t.Pending.Add(s.Quantity), t.Waiting+s.Count
 			} else {
-				t.Booked, t.BookedCount = t.Booked.Add(s.Quantity), t.BookedCount+s.Count
+				t.Booked = t.Booked.Add(s.Quantity)
 			}
 			out[s.AssetType] = t
 		}

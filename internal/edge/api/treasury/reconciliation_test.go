@@ -91,11 +91,11 @@ func (s *statement) book(name, direction string) client.JournalEntry {
 	return entry
 }
 
-// correct posts an entry to the account of the source, against the one for rounding.
-func (s *statement) correct(day, side, amount string) {
+// correct posts an entry to the account of the source, against another one.
+func (s *statement) correct(day, side, amount, other string) {
 	s.Helper()
-	l, other := s.n.OpenLedger(s.T), map[string]string{"Dr": "Cr", "Cr": "Dr"}[side]
-	l.Post(s.T, day, fmt.Sprintf("%s %s %s; %s 7060 %s", side, s.source.LedgerAccountID, amount, other, amount))
+	opposite := map[string]string{"Dr": "Cr", "Cr": "Dr"}[side]
+	s.n.OpenLedger(s.T).Post(s.T, day, fmt.Sprintf("%s %s %s; %s %s %s", side, s.source.LedgerAccountID, amount, opposite, other, amount))
 }
 
 func orUnknown(text *string) string {
@@ -216,13 +216,19 @@ func TestAmountsBelowACentAreRoundedInTheBooksAndExplained(t *testing.T) {
 - missing_transaction 7.50 from 05-05 to 05-06`)
 
 		// An entry by hand puts it right.
-		s.correct("2025-05-05", "Cr", "0.01")
+		s.correct("2025-05-05", "Cr", "0.01", "7060")
 		s.reads("2025-05-05", `USD reconciled at 05-05: book 79.99, transactions 79.99, observed 79.99, difference 0.00`)
 
 		// An entry by hand is nothing that was rounded.
-		s.correct("2025-05-05", "Dr", "5.00")
-		s.reads("2025-05-05", `USD difference at 05-05: book 84.99, transactions 79.99, observed 79.99, difference 5.00
-- missing_transaction 5.00 from 05-02 to 05-05`)
+		s.correct("2025-05-05", "Dr", "0.02", "6080")
+		s.reads("2025-05-05", `USD difference at 05-05: book 80.01, transactions 79.99, observed 79.99, difference 0.02
+- missing_transaction 0.02 from 05-02 to 05-05`)
+
+		// An opening balance is nothing that was rounded either.
+		s.correct("2025-04-30", "Dr", "0.03", "3010")
+		s.reads("2025-05-05", `USD difference at 05-05: book 80.04, transactions 79.99, observed 79.99, difference 0.05
+- missing_transaction 0.02 from 05-02 to 05-05
+- missing_transaction 0.03 by 05-02`)
 	})
 }
 
