@@ -105,8 +105,8 @@ func until(at time.Time, all []change) (sum money.Decimal) {
 	return sum
 }
 
-// rest returns what would remain of a difference if everything were booked exactly. Less than the minor unit of money is nothing, as it is for
-// the status.
+// rest returns what would remain of a difference if everything were booked exactly. Less than the minor unit of money is nothing, as for the
+// status.
 func (r roundings) rest(f Figures) money.Decimal {
 	rest := f.Difference().Add(f.Pending).Sub(r.left(f))
 	if rest.RoundTo(r.asset).IsZero() {
