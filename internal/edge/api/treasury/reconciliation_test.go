@@ -442,8 +442,8 @@ func TestTheReportOfTreasuryBalancesHasWhatSourcesStated(t *testing.T) {
 		}
 		s.write("2025-05-01 seen 9 ETH", "2025-05-03 seen 100.004 USD", "A4 2025-05-04 out 1 ETH", "2025-05-05 seen 9 ETH")
 		for _, chain := range []string{"ethereum", "polygon"} {
-			s.n.NewAsset(t, client.CreateAsset{SourceID: s.source.ID, AssetType: "USDC", Quantity: "5", CostBasis: "5.00", DateReceived: "2025-05-10",
-				Chain: chain})
+			s.n.NewAsset(t, client.CreateAsset{SourceID: s.source.ID, AssetType: "USDC", Quantity: "5", CostBasis: "5.00",
+				DateReceived: "2025-05-01", Chain: chain})
 		}
 		s.write("2025-05-11 seen 10 USDC")
 		for asOf, want := range map[string]string{
