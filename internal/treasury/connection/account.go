@@ -66,7 +66,7 @@ func (c Connection) requireAccount(a Account) error {
 
 // requireFree returns an error of kind Conflict if another connection has the account or the source of a connection. A new connection to an
 // account that was disconnected gets the source of the earlier one, if that had the same mode. same reports whether another connection has
-// the same API key, for providers that do not tell the account.
+// the same API key, which decides if the account of one of them is not told.
 func requireFree(ctx context.Context, tx *db.Tx, c *Connection, same func(other Connection) bool) error {
 	others, err := selectAll(ctx, tx, "(provider = ? OR source_id = ?)", c.Provider, c.SourceID)
 	if err != nil {
@@ -74,7 +74,7 @@ func requireFree(ctx context.Context, tx *db.Tx, c *Connection, same func(other 
 	}
 	for _, other := range others {
 		sameAccount := other.Provider == c.Provider && (other.ExternalAccountID == c.ExternalAccountID && c.ExternalAccountID != "" ||
-			c.ExternalAccountID == "" && same(other))
+			(c.ExternalAccountID == "" || other.ExternalAccountID == "") && same(other))
 		switch {
 		case other.ID == c.ID:
 		case other.Status == Disconnected:

@@ -95,6 +95,27 @@ func TestAnAccountOfAnotherLegalEntityIsNotAskedAbout(t *testing.T) {
 	})
 }
 
+func TestAKeyIsConnectedOnceAlthoughItsAccountIsToldOnlyLater(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "acme")
+		s.Kraken.Mu.Lock()
+		s.Kraken.IBAN = ""
+		s.Kraken.Mu.Unlock()
+		n.ConnectKraken(t, client.CreateConnection{})
+		s.Kraken.Mu.Lock()
+		s.Kraken.IBAN = "AA88"
+		s.Kraken.Mu.Unlock()
+		_, err := tryKraken(t, s, n, client.CreateConnection{NewSource: true})
+		apitest.WantConflict(t, err, "connected to this account already")
+		german := n.NewLegalEntity(t, client.CreateLegalEntity{Name: "DE", BaseCurrency: "EUR"})
+		with := s.Kraken.Credentials()
+		_, err = n.Client.CreateConnection(t.Context(), client.CreateConnection{Provider: "kraken", Name: "Kraken", APIKey: with["api_key"],
+			APISecret: with["api_secret"], LegalEntityIDs: []string{german.ID}})
+		apitest.WantConflict(t, err, "connected to this account already")
+	})
+}
+
 func TestAKeyThatPermitsNothingIsRefused(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
