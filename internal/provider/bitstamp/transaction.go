@@ -123,7 +123,7 @@ func (t transaction) amounts() (map[string]money.Decimal, error) {
 		read = read || ok
 		switch {
 		case !ok || amount.IsZero():
-		case value[0] != '"' && !t.isAmount(field, amount):
+		case value[0] != '"' && !t.isAmount(field):
 			return nil, fmt.Errorf("it has an unknown field called %q", field)
 		default:
 			out[field] = amount
@@ -135,16 +135,16 @@ func (t transaction) amounts() (map[string]money.Decimal, error) {
 	return out, nil
 }
 
-// coins are the assets of which a number without a fraction is an amount. Others are known by the rate that a trade states.
+// coins are the assets of which a number is an amount. Others are known by the rate that a trade states.
 var coins = map[string]bool{"aave": true, "ada": true, "algo": true, "avax": true, "bch": true, "btc": true, "dai": true, "doge": true,
 	"dot": true, "eth": true, "eth2": true, "eth2r": true, "eurc": true, "grt": true, "link": true, "ltc": true, "matic": true, "mkr": true,
 	"pyusd": true, "rlusd": true, "shib": true, "sol": true, "sui": true, "uni": true, "usdc": true, "usdt": true, "xlm": true, "xrp": true}
 
-// isAmount reports whether a number is an amount, although amounts are usually texts: it has a fraction, its field is called by a coin or
-// by money of a country, or the transaction states a rate of its currency.
-func (t transaction) isAmount(field string, number money.Decimal) bool {
+// isAmount reports whether a number is an amount, although amounts are usually texts: its field is called by a coin or by money of a
+// country, or the transaction states a rate of its currency. A fraction alone says nothing: a price has one, too.
+func (t transaction) isAmount(field string) bool {
 	base, quote := t.pair()
-	return field == base || field == quote || coins[field] || money.IsFiat(strings.ToUpper(field)) || !number.Equal(number.Round(0))
+	return field == base || field == quote || coins[field] || money.IsFiat(strings.ToUpper(field))
 }
 
 // symbolMax is how long the symbol of a currency can be.
