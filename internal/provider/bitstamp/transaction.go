@@ -92,16 +92,11 @@ func (t transaction) name() string {
 
 // text returns a field that is a text or a number, and an empty text for others.
 func (t transaction) text(field string) string {
-	value := t.fields[field]
-	var plain string
-	if json.Unmarshal(value, &plain) == nil {
-		return plain
+	var out provider.Text
+	if json.Unmarshal(t.fields[field], &out) != nil {
+		return ""
 	}
-	var number json.Number
-	if json.Unmarshal(value, &number) == nil {
-		return number.String()
-	}
-	return ""
+	return string(out)
 }
 
 // amount returns a field that is an amount.
