@@ -247,15 +247,18 @@ func TestWhatIsNoLongerShownWhenReadingGoesOnIsAGap(t *testing.T) {
 	}
 }
 
-// An earlier version divided ranges of several days.
+// An earlier version divided ranges of several days, and noted at the beginning that the ledger was read.
 func TestACursorWithALongRangeIsRead(t *testing.T) {
 	t.Parallel()
-	r := newReader(t)
-	r.fill(kucointest.HighFrequency, 15, 24*time.Hour, 24*time.Hour)
-	day := func(ago int) int64 { return r.now.Now().Add(-time.Duration(ago) * 24 * time.Hour).UnixMilli() }
-	r.cursor = fmt.Sprintf(`{"from":%d,"ends":[{"at":%d,"id":""},{"at":%d,"id":""}],"seen":%d}`, day(6), day(1)+1, day(2)+1, day(0))
-	if added := r.read("trade_hf"); added != 15 || len(r.gaps) > 0 {
-		t.Errorf("%d entries, %+v", added, r.gaps)
+	for days, want := range map[int]string{0: "15 records, gaps: ", 3: "9 records, gaps: 2026-10-27 2026-10-29"} {
+		r := newReader(t)
+		r.fill(kucointest.HighFrequency, 15, 24*time.Hour, 24*time.Hour)
+		day := func(ago int) int64 { return r.now.Now().Add(-time.Duration(ago) * 24 * time.Hour).UnixMilli() }
+		r.cursor = fmt.Sprintf(`{"from":%d,"ends":[{"at":%d,"id":""},{"at":%d,"id":""}],"seen":%d}`, day(6), day(1)+1, day(2)+1, day(0))
+		r.now.Advance(time.Duration(days) * 24 * time.Hour)
+		if got := fmt.Sprintf("%d records, gaps: %s", r.read("trade_hf"), dates(r.gaps)); got != want {
+			t.Errorf("after %d days: %s, want %s", days, got, want)
+		}
 	}
 }
 
