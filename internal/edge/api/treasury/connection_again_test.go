@@ -2,6 +2,7 @@ package treasury_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,7 +99,8 @@ func TestManyAccountsThatAreNotToldAreCounted(t *testing.T) {
 		named := make([]string, len(keys)) // the latest first
 		for i, key := range keys {
 			c := n.ConnectKraken(t, client.CreateConnection{APIKey: key, NewSource: true})
-			named[len(keys)-1-i] = "the connection Kraken (" + c.ID + ") (if so, send the credentials with PATCH /v1/connections/" + c.ID + " instead)"
+			named[len(keys)-1-i] = fmt.Sprintf("the connection Kraken (%s) (if so, send the credentials with PATCH /v1/connections/%[1]s instead)",
+				c.ID)
 		}
 		_, err := tryKraken(t, s, n, client.CreateConnection{})
 		wantAsked(t, err, "it is not known whether this is the account of "+strings.Join(named[:3], "; or of ")+
