@@ -38,7 +38,7 @@ func (s *Service) Ledgers(ctx context.Context, tx *db.Tx) (out []Connection, err
 			systems = append(systems, name)
 		}
 	}
-	all, err := selectAll(ctx, tx, "provider {any}", systems)
+	all, err := selectOfProviders(ctx, tx, systems)
 	for _, c := range all {
 		connected := c.Status != Disconnected && c.Status != PendingSetup
 		if connected && c.visibleTo(actor.From(ctx)) {

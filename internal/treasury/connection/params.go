@@ -279,7 +279,7 @@ func checkSource(ctx context.Context, tx *db.Tx, faults *fault.List, r *resolved
 
 // findRepeated finds the connection to a general ledger that is meant, if there is one already: it is then authorized again.
 func (s *Service) findRepeated(ctx context.Context, tx *db.Tx, r *resolved) error {
-	all, err := selectAll(ctx, tx, "provider = ?", r.provider.Name)
+	all, err := selectOfProvider(ctx, tx, r.provider.Name)
 	for _, c := range all {
 		if c.Status != Disconnected && c.LegalEntityID == r.legalEntityID {
 			found := c.readAs(r.provider)
