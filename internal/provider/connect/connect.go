@@ -159,8 +159,8 @@ func (s *system) check(ctx context.Context, c connection.Credentials, k connecti
 	out = connection.Account{ID: account.ID, Name: account.Name, Warnings: account.Warnings}
 	switch {
 	case slices.Contains(account.Grants, provider.Trade):
-		out.Warnings = append(out.Warnings, "the credentials permit trading at "+s.Title+", which is not needed: replace them by "+
-			"some that only read")
+		out.Warnings = append(out.Warnings, "the credentials permit trading or other changes at "+s.Title+", which are not needed: "+
+			"replace them by some that only read")
 	case account.Grants == nil && s.Kind == provider.Exchange:
 		out.Warnings = append(out.Warnings, s.Title+" does not tell what the credentials permit: make sure that they cannot trade or withdraw")
 	}
