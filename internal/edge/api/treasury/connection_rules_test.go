@@ -57,7 +57,7 @@ func TestWhatAProviderNeedsIsRequiredAndNothingElse(t *testing.T) {
 				"legal_entity_ids[0]", ""},
 			{`{"provider":"nonesuch","name":"K"}`, 400, "provider", "must be one of"},
 			{`{"provider":"krakn","name":"K","legal_entity_ids":["US"],"api_key":"k","api_secret":"s"}`, 400, "provider", "must be one of"},
-			{`{"provider":"krakn","name":"` + long + `","legal_entity_ids":["US","DE"]}`, 400, "provider name legal_entity_ids", "exactly one"},
+			{`{"provider":"krakn","name":"` + long + `","legal_entity_ids":["US","DE"]}`, 400, "provider name legal_entity_ids", "at most 1 item"},
 			{`{"provider":"krakn","legal_entity_ids":["US"],"source_id":"BANK","new_source":true}`, 400, "provider", "must be one of"},
 			{`{"provider":"file"}`, 400, "provider", "not available yet"},
 			{`{}`, 400, "provider", "is required"},
