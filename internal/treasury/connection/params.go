@@ -144,7 +144,7 @@ func (s *Service) check(ctx context.Context, tx *db.Tx, p CreateParams) (r resol
 	var known bool
 	if r.provider, known = s.provider(&faults, p.Provider); !known {
 		validateName(&faults, cmp.Or(p.Name, "x"))
-		return r, s.checkEntities(ctx, tx, &faults, &r, Provider{Kind: Exchange})
+		return r, s.checkEntities(ctx, tx, &faults, &r, Provider{Kind: Accounting}) // no other kind requires less
 	}
 	if k := r.provider.Kind; p.Name != "" || k == Exchange || k == Processor {
 		r.Name = validateName(&faults, p.Name)
