@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestAnEntryWithTooManyDecimalsSaysThatItCannotBeSent(t *testing.T) {
 		fine := b.Post(b.T, "2026-01-16", "Dr 1010 10.500; Cr 4010 10.500")
 		c := b.readiness(b.LegalEntity.ID)
 		if c.Status != "warn" || c.Count != 8 || !strings.Contains(c.Message, "cannot be sent") || c.SampleIDs[0] != bad.ID ||
-			!strings.Contains(c.Message, "USD has: 1, among them "+bad.SequenceNumber+";") {
+			!strings.Contains(c.Message, "its currency has: 1, among them "+bad.SequenceNumber+"; unpost them") {
 			b.Errorf("%+v", c)
 		}
 		dry := b.execute(client.CreateGLSyncRun{DryRun: true})
@@ -67,6 +68,60 @@ func TestAnEntryWithTooManyDecimalsSaysThatItCannotBeSent(t *testing.T) {
 		}
 		if n != 1 {
 			b.Errorf("it was announced %d times", n)
+		}
+	})
+}
+
+// A general ledger of all legal entities gets all lines of an entry, so that one amount with too many decimals keeps all of it back.
+func TestAnEntryWithALineThatCannotBeSentIsNotToBeSentForAnyLegalEntity(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		b.AddEntity(b.T, "DE", "USD")
+		us, de := b.LegalEntity.ID, b.Names["DE"]
+		const mixed = "Dr 1010 5.00 US; Cr 4010 5.00 US; Dr 1010 7.005 DE; Cr 4010 7.005 DE"
+		bad := b.PostTo(b.T, us, "2026-01-15", mixed)
+		for _, of := range []string{us, de} {
+			if c := b.readiness(of); c.Count != 1 || !strings.Contains(c.Message, "cannot be sent") || strings.Contains(c.Message, "send them") {
+				b.Errorf("%+v", c)
+			}
+		}
+		b.of("US") // gets the lines of one legal entity only
+		if c := b.readiness(us); c.Count != 1 || !strings.Contains(c.Message, "are not in its general ledger: 1, among them "+
+			bad.SequenceNumber+"; send them") || strings.Contains(c.Message, "cannot be sent") {
+			b.Errorf("%+v", c)
+		}
+	})
+}
+
+// There are at most five samples for all kinds together.
+func TestThePeriodNamesEntriesOfEachKind(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		changed := b.sales(6)
+		b.execute(client.CreateGLSyncRun{})
+		b.change(func(l *ledgertest.Books) {
+			for _, e := range changed {
+				journal(l, e).Date = "2026-01-20"
+			}
+		})
+		b.execute(client.CreateGLSyncRun{Check: true})
+		var bad, unsent []client.JournalEntry
+		for range 6 {
+			bad = append(bad, b.Post(b.T, "2026-01-16", "Dr 1010 10.005; Cr 4010 10.005"))
+		}
+		unsent = b.sales(7)
+		c := b.readiness(b.LegalEntity.ID)
+		if c.Count != 19 || !slices.Equal(c.SampleIDs, []string{bad[0].ID, unsent[0].ID, changed[0].ID, bad[1].ID, unsent[1].ID}) {
+			b.Errorf("%+v", c)
+		}
+		name := b.LegalEntity.Name + " has entries that "
+		for n, want := range []string{
+			name + "are not in its general ledger: 7, among them JE-13, JE-14, JE-15, JE-16, JE-17; send them with POST /v1/gl-sync-runs",
+			name + "cannot be sent to its general ledger, because an amount has more decimals than its currency has: 6, among them JE-7, JE-8, " +
+				"JE-9, JE-10, JE-11; unpost them and correct the amounts",
+			name + "somebody has changed in its general ledger, as a check found: 6, among them JE-1, JE-2, JE-3, JE-4, JE-5; correct them " +
+				"there, and check once more"} {
+			if got := strings.Split(c.Message, ". "); len(got) != 3 || got[n] != want {
+				b.Errorf("%d: %q, want %q", n, got, want)
+			}
 		}
 	})
 }
