@@ -32,6 +32,10 @@ const (
 	ConflictingTags = "conflicting_tags"
 )
 
+// BlockerCodes lists the codes.
+var BlockerCodes = []string{UnmappedAccount, UnusableAccount, UnusableValue, ConflictingTags, OtherCurrency, MixedCurrencies, LockedPeriod,
+	BadAmount}
+
 // stops reports whether nothing may be sent as long as there is such a blocker. Some concern their entries only, such as a locked period.
 func stops(code string) bool {
 	return !slices.Contains([]string{LockedPeriod, BadAmount, MixedCurrencies, ConflictingTags}, code)

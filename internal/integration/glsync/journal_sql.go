@@ -119,6 +119,7 @@ func upsertJournals(ctx context.Context, tx *db.Tx, rows []journalRow) error {
 }
 
 type markerRow struct {
+	Book      string     `db:"book"`
 	EntryID   string     `db:"journal_entry_id"`
 	Present   bool       `db:"present"`
 	FirstAt   *time.Time `db:"first_synced_at"`
@@ -128,16 +129,36 @@ type markerRow struct {
 }
 
 func selectMarkers(ctx context.Context, tx *db.Tx, entryIDs []string) ([]markerRow, error) {
-	return db.All[markerRow](ctx, tx, `SELECT journal_entry_id, external_id IS NOT NULL AS present, first_synced_at, last_synced_at,
+	return db.All[markerRow](ctx, tx, `SELECT book, journal_entry_id, external_id IS NOT NULL AS present, first_synced_at, last_synced_at,
 		last_unsynced_at, drift FROM gl_journals WHERE organization_id = @org AND journal_entry_id {any}`, entryIDs)
 }
 
+const (
+	attempted = " FROM gl_sync_attempts a WHERE a.organization_id = @org AND a.journal_entry_id {any} AND a.attempted_at IS NOT NULL"
+	followed  = `b.organization_id = @org AND b.journal_entry_id = a.journal_entry_id AND b.attempted_at IS NOT NULL
+		AND (b.attempted_at, b.gl_sync_attempt_id) > (a.attempted_at, a.gl_sync_attempt_id)`
+)
+
 // selectLatest reads the latest attempt of each of some entries.
 func selectLatest(ctx context.Context, tx *db.Tx, entryIDs []string) ([]attemptRow, error) {
-	return db.All[attemptRow](ctx, tx, "SELECT "+db.Columns[attemptRow]()+` FROM gl_sync_attempts a WHERE a.organization_id = @org
-		AND a.journal_entry_id {any} AND a.attempted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM gl_sync_attempts b
-		WHERE b.organization_id = @org AND b.journal_entry_id = a.journal_entry_id AND b.attempted_at IS NOT NULL
-		AND (b.attempted_at, b.gl_sync_attempt_id) > (a.attempted_at, a.gl_sync_attempt_id))`, entryIDs)
+	return db.All[attemptRow](ctx, tx, "SELECT "+db.Columns[attemptRow]()+attempted+
+		" AND NOT EXISTS (SELECT 1 FROM gl_sync_attempts b WHERE "+followed+")", entryIDs)
+}
+
+// selectLatestOfParts reads the latest attempt of a connection for each part of the entries of some attempts.
+func selectLatestOfParts(ctx context.Context, tx *db.Tx, connectionID string, of []Attempt) (map[entryPart]Attempt, error) {
+	ids := make([]string, len(of))
+	for n, a := range of {
+		ids[n] = a.EntryID
+	}
+	rows, err := db.All[attemptRow](ctx, tx, "SELECT "+db.Columns[attemptRow]()+attempted+" AND a.connection_id = ?"+
+		" AND NOT EXISTS (SELECT 1 FROM gl_sync_attempts b WHERE "+followed+" AND b.connection_id = a.connection_id AND b.part = a.part)",
+		ids, connectionID)
+	out := make(map[entryPart]Attempt, len(rows))
+	for _, r := range rows {
+		out[entryPart{r.EntryID, r.Part}] = r.attempt()
+	}
+	return out, err
 }
 
 // foundRow is an entry of a kind that a readiness check has found.

@@ -50,7 +50,7 @@ func TestAnEntryWithTooManyDecimalsSaysThatItCannotBeSent(t *testing.T) {
 		}
 		b.once(append(good, fine)...)
 		if a := b.Find(b.T, bad.ID).LatestGLSyncAttempt; a == nil || a.Status != "failed" || a.Action != "create" || a.ErrorCode == nil ||
-			*a.ErrorCode != "bad_amount" || !strings.Contains(*a.Error, "10.005") {
+			*a.ErrorCode != "bad_amount" || !strings.Contains(*a.Error, "10.005") || !strings.Contains(*a.Error, "Unpost the entry and correct") {
 			b.Errorf("%s", apitest.JSON(b.T, a))
 		}
 		if c := b.readiness(b.LegalEntity.ID); c.Count != 1 || !strings.Contains(c.Message, "cannot be sent") {
@@ -60,15 +60,55 @@ func TestAnEntryWithTooManyDecimalsSaysThatItCannotBeSent(t *testing.T) {
 		if again.Status != "failed" || again.Counts["failed"] != 1 {
 			b.Errorf("%+v", again)
 		}
-		n := 0
-		for _, text := range b.events() {
-			if text == "journal_entry.sync_failed "+bad.SequenceNumber+" false" {
-				n++
-			}
+		b.says("failures", b.failures(), "journal_entry.sync_failed "+bad.SequenceNumber+" false")
+	})
+}
+
+// failures returns the events about entries that were not sent.
+func (b *books) failures() []string {
+	b.Helper()
+	return slices.DeleteFunc(b.events(), func(text string) bool { return !strings.HasPrefix(text, "journal_entry.sync_failed ") })
+}
+
+func TestEachPartOfAnEntryThatFailsAgainIsAnnouncedOnce(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		b.AddEntity(b.T, "DE", "USD")
+		b.of("US")
+		e := b.PostTo(b.T, b.LegalEntity.ID, "2026-01-15", apitest.Sale)
+		b.execute(client.CreateGLSyncRun{})
+		b.rewrite(e, client.UpdateJournalEntry{Lines: new(b.Lines(shared))})
+		b.change(func(l *ledgertest.Books) { l.LockedThrough = "2026-01-31" })
+		for range 3 {
+			r := b.execute(client.CreateGLSyncRun{})
+			b.says("results", slices.Sorted(slices.Values(b.results(r.ID))), "JE-1 create failed", "JE-1 remove failed")
 		}
-		if n != 1 {
-			b.Errorf("it was announced %d times", n)
+		b.says("failures", slices.Sorted(slices.Values(b.failures())), "journal_entry.sync_failed JE-1 false",
+			"journal_entry.sync_failed JE-1 true")
+		b.change(func(l *ledgertest.Books) { l.LockedThrough = "2026-02-28" })
+		b.execute(client.CreateGLSyncRun{})
+		if got := b.failures(); len(got) != 4 {
+			b.Errorf("another reason is news: %q", got)
 		}
+	})
+}
+
+func TestARunThatSendsNothingSaysOfNoEntryThatItFailed(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		bad := b.Post(b.T, "2026-01-15", "Dr 1010 10.005; Cr 4010 10.005")
+		b.Post(b.T, "2026-01-16", "Dr 6210 3.00; Cr 1010 3.00") // an account that is not mapped
+		r := b.execute(client.CreateGLSyncRun{})
+		if r.Status != "blocked" || r.Counts["blocked"] != 2 || r.Counts["failed"] != 0 {
+			b.Errorf("%+v", r)
+		}
+		b.says("blocked", b.results(r.ID), "JE-1 create blocked", "JE-2 create blocked")
+		if a := b.Find(b.T, bad.ID).LatestGLSyncAttempt; a != nil || len(b.failures()) != 0 {
+			b.Errorf("%s %q", apitest.JSON(b.T, a), b.failures())
+		}
+		b.set("6210", "Network fees")
+		if r := b.execute(client.CreateGLSyncRun{}); r.Status != "completed" || r.Counts["blocked"] != 0 || r.Counts["failed"] != 1 {
+			b.Errorf("%+v", r)
+		}
+		b.says("failures", b.failures(), "journal_entry.sync_failed JE-1 false")
 	})
 }
 
@@ -152,17 +192,19 @@ func TestEntriesWithoutAValueAreCounted(t *testing.T) {
 		b.must(err)
 		empty := b.Post(b.T, "2026-01-15", "Dr 1010 0.001 EUR; Cr 4010 0.001 EUR")
 		b.sales(1)
-		for _, c := range []client.CreateGLSyncRun{{DryRun: true}, {}, {}} {
+		for _, c := range []client.CreateGLSyncRun{{DryRun: true}, {}, {}, {JournalEntryIDs: []string{empty.ID}}} {
 			r := b.execute(c)
 			if r.Status != "completed" || r.Counts["nothing_to_send"] != 1 || r.Total > 1 || !strings.Contains(
 				strings.Join(r.Guidance.Warnings, " "), "base currency of their legal entity: 1.") {
 				b.Errorf("%+v", r)
 			}
-			if got := b.results(r.ID); len(got) == 0 || got[0] != empty.SequenceNumber+" create nothing_to_send" {
-				b.Errorf("%q", got)
+			listed := slices.Contains(b.results(r.ID), empty.SequenceNumber+" create nothing_to_send")
+			if listed != (c.DryRun || len(c.JournalEntryIDs) > 0) { // each run would store it again
+				b.Errorf("%+v: %q", c, b.results(r.ID))
 			}
 		}
-		for r, err := range b.Client.GLSyncResults(b.T.Context(), b.execute(client.CreateGLSyncRun{}).ID, nil) {
+		named := b.execute(client.CreateGLSyncRun{JournalEntryIDs: []string{empty.ID}})
+		for r, err := range b.Client.GLSyncResults(b.T.Context(), named.ID, nil) {
 			b.must(err)
 			if r.Error == nil || !strings.Contains(*r.Error, "USD") || r.AttemptedAt != nil {
 				b.Errorf("%s", apitest.JSON(b.T, r))
