@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -199,12 +200,19 @@ func TestEntriesAreSentFromTheCommandLineAndFailuresAreErrors(t *testing.T) {
 	if _, err := x.service.CreateJournalEntries(t.Context(), many); err != nil {
 		t.Fatal(err)
 	}
-	before := ledger.Requests()
-	x.run("", "connections", "send", "Rillet", "--dry-run").says(t, "250 to send")
-	for n := range 100 {
-		ledger.FailAt(ledger.Requests()-before+5+n, providertest.Status(http.StatusUnauthorized, "", "", "{}"))
+	sent := len(entries)
+	for n := range 1000 {
+		ledger.FailAt(n+1, func(w http.ResponseWriter, answer func() *httptest.ResponseRecorder) {
+			if len(ledger.Books().Entries) > sent+3 {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			a := answer()
+			w.WriteHeader(a.Code)
+			_, _ = w.Write(a.Body.Bytes())
+		})
 	}
-	x.run("", "connections", "send", "Rillet").mustFail(t, 1, "bursar: Rillet refuses the credentials", "; not attempted: 50 entries")
+	x.run("", "connections", "send", "Rillet").mustFail(t, 1, "bursar: Rillet refuses the API key; not attempted: 50 entries")
 }
 
 func TestAKeyThatIsMissingIsReported(t *testing.T) {

@@ -171,11 +171,11 @@ type foundRow struct {
 
 // ofPeriod are the entries that are posted in a period and have a line of a legal entity. Its arguments are those of periodArgs. The two
 // ranges are read separately, because each has an index, and their alternative has none.
-const ofPeriod = `(SELECT e.journal_entry_id, e.number FROM journal_entries e WHERE e.organization_id = @org AND e.legal_entity_id = ?
+const ofPeriod = `SELECT e.journal_entry_id, e.number FROM journal_entries e WHERE e.organization_id = @org AND e.legal_entity_id = ?
 		AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_date > ? AND e.accounting_period_id = ? AND e.status = 'posted'
 	UNION ALL SELECT e.journal_entry_id, e.number FROM journal_shares s JOIN journal_entries e ON e.organization_id = s.organization_id
 		AND e.journal_entry_id = s.journal_entry_id WHERE s.organization_id = @org AND s.legal_entity_id = ? AND s.accounting_date >= ?
-		AND s.accounting_date < ? AND s.accounting_date > ? AND e.accounting_period_id = ? AND e.status = 'posted') AS e`
+		AND s.accounting_date < ? AND s.accounting_date > ? AND e.accounting_period_id = ? AND e.status = 'posted'`
 
 func periodArgs(p period.Period, legalEntityID string) []any {
 	of := []any{legalEntityID, p.Start, p.End, period.OpeningDate, p.ID}
@@ -197,7 +197,7 @@ func selectUnsent(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID
 	return db.All[foundRow](ctx, tx, `SELECT journal_entry_id, number, bad, total FROM (SELECT journal_entry_id, number, bad,
 		count(*) OVER (PARTITION BY bad) AS total, row_number() OVER (PARTITION BY bad ORDER BY number) AS place FROM (
 			SELECT e.journal_entry_id, e.number, EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org
-				AND l.journal_entry_id = e.journal_entry_id AND (`+strings.Join(bad, " OR ")+`)) AS bad FROM `+ofPeriod+`
+				AND l.journal_entry_id = e.journal_entry_id AND (`+strings.Join(bad, " OR ")+`)) AS bad FROM (`+ofPeriod+`) AS e
 			WHERE NOT EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org AND j.journal_entry_id = e.journal_entry_id
 				AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL)
 			AND EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
