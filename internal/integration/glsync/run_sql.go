@@ -161,7 +161,8 @@ type attemptRow struct {
 func toAttemptRow(a Attempt) attemptRow {
 	row := attemptRow{ID: a.ID, RunID: a.RunID, Position: a.Position, ConnectionID: a.ConnectionID, Provider: a.Provider, EntryID: a.EntryID,
 		Number: a.Number, Part: a.part, Action: string(a.Action), Status: string(a.Status), Tries: a.tries,
-		ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), Code: db.OrNull(a.Code), AttemptedAt: a.AttemptedAt, LegalEntities: listOrNull(a.entities)}
+		ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), Code: db.OrNull(a.Code), AttemptedAt: a.AttemptedAt,
+		LegalEntities: listOrNull(a.entities)}
 	if len(a.Changes) > 0 {
 		row.Changes = new(encode(a.Changes))
 	}

@@ -54,8 +54,8 @@ func (w *work) concernEntities(legalEntityIDs []string) {
 	}
 }
 
-// concernSent notes which legal entities an attempt is about that is begun: also those of what was sent of the entry, which may have changed
-// since.
+// concernSent notes which legal entities an attempt is about that is begun: also those of what was sent of the entry, which may have
+// changed since.
 func (w *work) concernSent(a *Attempt, e journal.Entry, r journalRow) {
 	if a.entities == nil {
 		return
