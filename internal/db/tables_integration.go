@@ -4,6 +4,7 @@ const (
 	deliveryState = "it says how far events were sent, and pausing an endpoint because of that is audited"
 	deliveryLog   = "it is the log of what was sent, which is deleted after some time"
 	glCopy        = "it is a copy of what the general ledger has, which is read again"
+	ofLines       = "it is a list of legal entities that an entry had lines of"
 )
 
 var integrationTables = []Table{
@@ -50,7 +51,8 @@ var integrationTables = []Table{
 			{Column: "connection_id", To: "connections"},
 			{Column: "user_id", To: "users"},
 			{Column: "api_key_id", To: "api_keys"},
-		}},
+		},
+		Unlinked: map[string]string{"legal_entity_ids": ofLines}},
 	{Name: "gl_sync_attempts", Kind: Tenant, Owner: "integration/glsync", ID: "gl_sync_attempt_id",
 		Unaudited: "what came of an attempt is audited with its journal entry",
 		References: []Link{
@@ -58,7 +60,7 @@ var integrationTables = []Table{
 			{Column: "connection_id", To: "connections"},
 			{Column: "journal_entry_id", To: "journal_entries"},
 		},
-		Unlinked: map[string]string{"external_id": providersID}},
+		Unlinked: map[string]string{"external_id": providersID, "legal_entity_ids": ofLines}},
 	{Name: "gl_journals", Kind: Tenant, Owner: "integration/glsync",
 		Unaudited: "that an entry was sent or removed is audited with the entry",
 		References: []Link{

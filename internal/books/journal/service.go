@@ -35,10 +35,10 @@ type Guided struct {
 
 // AddSynced adds what general ledgers have of the entry.
 func (g *Guided) AddSynced(s *Synced) {
-	if g.Synced = s; s == nil {
+	if g.Synced = s; s == nil || g.Partial {
 		return
 	}
-	if s.Drift != "" && g.Status == Posted && !g.Partial {
+	if s.Drift != "" && g.Status == Posted {
 		g.Guidance.Warnings = append(g.Guidance.Warnings, s.Drift)
 	}
 	if s.Present && g.Status == Draft {

@@ -33,6 +33,7 @@ type isolation struct {
 
 	shared map[string][]string // ids of records that concern both legal entities, by the name of a path parameter
 	hidden map[string]bool     // ids of records that concern only the first
+	run    string              // sends lines of both legal entities to a general ledger; it is hidden as well
 
 	// requests has for each route the requests about the first legal entity, as they were sent with the owner's key.
 	requests map[string][]apitest.Request
@@ -82,8 +83,48 @@ func isolated(t *testing.T, s *apitest.Service) *isolation {
 	x.shared = map[string][]string{"journal_entry_id": {x.shareEntry(t, "posted"), x.shareEntry(t, "draft")}}
 	x.shareTransfer(t)
 	x.moveEntry(t)
+	x.shareRun(t)
 	x.findHidden(t)
 	return x
+}
+
+// shareRun plans to send the entries of the second legal entity, and with them lines of the first, to a general ledger for all of them. No
+// limited key sees such a run. The general ledger is then disconnected.
+func (x *isolation) shareRun(t *testing.T) {
+	t.Helper()
+	ctx, owner := t.Context(), x.tenant.Client
+	_, err := owner.Disconnect(ctx, generalLedger(t, x.tenant))
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection := x.tenant.ConnectRillet(t, client.CreateConnection{})
+	run, err := owner.CreateGLSyncRun(ctx, client.CreateGLSyncRun{ConnectionID: connection.ID, DryRun: true,
+		LegalEntityIDs: []string{x.other.LegalEntity.ID}})
+	if err == nil {
+		err = x.service.App.GeneralLedger.Run(ctx, x.tenant.Organization.ID, run.ID)
+	}
+	if err == nil {
+		_, err = owner.Disconnect(ctx, connection.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.run = run.ID
+}
+
+// sendRun sends the requests of a route about runs of a general ledger for the one that is about both legal entities.
+func (x *isolation) sendRun(t *testing.T, r wire.Route) {
+	t.Helper()
+	for _, req := range x.requests[r.String()] {
+		about := aboutID(r, req, "gl_sync_run_id", x.run)
+		if about.Path == req.Path {
+			continue
+		}
+		about.Header = nil // its idempotency key was used
+		if a := x.send(t, about); a.Status != http.StatusNotFound {
+			t.Errorf("%s %s: %d %s", r.Method, about.Path, a.Status, a.Body)
+		}
+	}
 }
 
 // moveEntry corrects an entry of the second legal entity so that it belongs to the first. The entry and its reversal can no longer be
@@ -118,6 +159,7 @@ func (x *isolation) findHidden(t *testing.T) {
 	for _, id := range x.shared["journal_entry_id"] {
 		delete(x.hidden, id)
 	}
+	x.hidden[x.run] = true
 	if len(x.hidden) < 20 {
 		t.Errorf("only %d records are hidden", len(x.hidden))
 	}
@@ -410,7 +452,10 @@ func TestNothingOfALegalEntityIsShownToOrChangedByAKeyForAnother(t *testing.T) {
 					x.sendAll(t, r, req)
 				}
 			})
-			t.Run("of both "+r.String(), func(t *testing.T) { x.sendShared(t, r, "journal_entry_id") })
+			t.Run("of both "+r.String(), func(t *testing.T) {
+				x.sendShared(t, r, "journal_entry_id")
+				x.sendRun(t, r)
+			})
 		}
 		x.expectUnchanged(t, before)
 		for _, r := range s.API.Routes() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 )
 
@@ -50,8 +51,9 @@ type Attempt struct {
 	Changes      []Difference // what differs in the general ledger, of a check
 	AttemptedAt  *time.Time   // nil if nothing was attempted
 
-	part  string
-	tries int64
+	part     string
+	tries    int64
+	entities []string // of the lines that it is about; nil if nobody knows
 }
 
 // SequenceNumber returns the number of the entry that users see.
@@ -81,8 +83,12 @@ func Markers(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]*jou
 		return nil, err
 	}
 	out := make(map[string]*journal.Synced, len(attempts))
-	for _, a := range attempts {
-		out[a.EntryID] = &journal.Synced{Attempt: a.attempt().shown()}
+	who := actor.From(ctx)
+	for _, row := range attempts {
+		out[row.EntryID] = &journal.Synced{}
+		if a := row.attempt(); a.visibleTo(who) {
+			out[row.EntryID].Attempt = a.shownTo(who).shown()
+		}
 	}
 	rows, err := selectMarkers(ctx, tx, entryIDs)
 	if err != nil {
@@ -97,7 +103,9 @@ func Markers(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]*jou
 		}
 		s.Present = s.Present || r.Present
 		if s.Drift == "" && connected[r.Book] {
-			s.Drift = decode[*drift](db.OrEmpty(r.Drift)).text()
+			if d := decode[*drift](db.OrEmpty(r.Drift)); d != nil && seesAll(who, d.LegalEntityIDs) {
+				s.Drift = d.text()
+			}
 		}
 		s.FirstAt, s.LastAt, s.RemovedAt = earlier(s.FirstAt, r.FirstAt), later(s.LastAt, r.LastAt), later(s.RemovedAt, r.RemovedAt)
 	}

@@ -14,6 +14,8 @@ type drift struct {
 	At      time.Time    `json:"at"`
 	Missing bool         `json:"missing,omitempty"`
 	Changes []Difference `json:"changes,omitempty"`
+
+	LegalEntityIDs []string `json:"legal_entity_ids"` // of the lines of what was sent, and of the entry
 }
 
 // text describes the drift; empty if there is none.

@@ -62,6 +62,7 @@ func (m *maker) build(e journal.Entry) (j Journal, part string, problems []Block
 	lines, part := m.covered(e)
 	j = Journal{Number: e.SequenceNumber(), Date: calendar.DateOf(e.AccountingDate, m.books.Zone), Memo: e.Memo}
 	for _, l := range lines {
+		j.LegalEntityIDs = with(j.LegalEntityIDs, []string{l.LegalEntityID})
 		currency := m.books.Entities[l.LegalEntityID].BaseCurrency
 		switch {
 		case j.Currency == "":

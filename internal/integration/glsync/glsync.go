@@ -66,6 +66,8 @@ type Journal struct {
 	Memo     string        `json:"memo"`
 	Currency string        `json:"currency"`
 	Lines    []JournalLine `json:"lines"`
+	// LegalEntityIDs are those of the lines of the entry.
+	LegalEntityIDs []string `json:"legal_entity_ids,omitempty"`
 }
 
 // JournalLine is a line of a journal.

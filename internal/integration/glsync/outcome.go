@@ -105,7 +105,7 @@ func (o *outcome) compare(tx *db.Tx) (news bool) {
 		o.attempt.Status, o.attempt.Error = Missing, "it was deleted or voided in the general ledger; the next run sends it again"
 		o.row.gone(tx.Now())
 		o.row.settle()
-		return o.row.drifted(&drift{At: tx.Now(), Missing: true})
+		return o.row.drifted(&drift{At: tx.Now(), Missing: true, LegalEntityIDs: o.attempt.entities})
 	case o.general():
 		if o.attempt.tries++; o.attempt.tries >= triesMax {
 			o.attempt.Status, o.attempt.Error = AttemptFailed, cut(o.err.Error(), errorMax)
@@ -118,7 +118,7 @@ func (o *outcome) compare(tx *db.Tx) (news bool) {
 			return o.row.drifted(nil)
 		}
 		o.attempt.Status = Changed
-		return o.row.drifted(&drift{At: tx.Now(), Changes: o.attempt.Changes})
+		return o.row.drifted(&drift{At: tx.Now(), Changes: o.attempt.Changes, LegalEntityIDs: o.attempt.entities})
 	}
 	return false
 }

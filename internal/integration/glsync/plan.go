@@ -323,7 +323,8 @@ func (p *planner) attempts(tx *db.Tx, e journal.Entry, rows []journalRow) (out [
 func (p *planner) attempt(tx *db.Tx, e journal.Entry, action Action, part string) Attempt {
 	p.position++
 	return Attempt{ID: tx.NewID(id.GLSyncAttempt), RunID: p.run.ID, Position: p.position, ConnectionID: p.run.ConnectionID,
-		Provider: p.connection.Provider, EntryID: e.ID, Number: e.Number, Action: action, Status: Planned, part: part}
+		Provider: p.connection.Provider, EntryID: e.ID, Number: e.Number, Action: action, Status: Planned, part: part,
+		entities: p.concern(e, part)}
 }
 
 // checks returns the comparisons of what was sent of an entry.

@@ -105,6 +105,7 @@ type Run struct {
 
 	book, stage      string
 	userID, apiKeyID string
+	entities         []string // of the lines that it is about; nil if nobody knows
 }
 
 // Ended reports whether nothing is left to do.
@@ -207,12 +208,14 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, c connection.Connection
 	if other != "" {
 		return Run{}, fault.Conflictf("the run %s is under way for this general ledger: cancel it, or wait for its end", other)
 	}
+	about := []string{}
 	if c.LegalEntityID != "" {
 		p.Scope.LegalEntityIDs = []string{c.LegalEntityID}
+		about = append(about, c.LegalEntityID)
 	}
 	r := Run{ID: tx.NewID(id.GLSyncRun), ConnectionID: c.ID, Kind: p.Kind, Scope: p.Scope, Status: Pending, Counts: map[string]int64{},
 		Totals: map[string]string{}, Blockers: []Blocker{}, Warnings: []string{}, CreatedAt: tx.Now(), book: bookOf(c), stage: planning,
-		userID: who.UserID, apiKeyID: who.APIKeyID}
+		userID: who.UserID, apiKeyID: who.APIKeyID, entities: about}
 	audit.Record(ctx, tx, audit.Change{Action: EventCreated, ResourceType: resourceType, ResourceID: r.ID, After: r.facts(), Object: r})
 	return r, insertRun(ctx, tx, r)
 }
@@ -360,14 +363,6 @@ type Filter struct {
 	Kind         Kind
 }
 
-// visibleTo reports whether an actor may see a run. It shows figures of all its legal entities.
-func (r Run) visibleTo(who actor.Actor) bool {
-	if !who.Limited() {
-		return true
-	}
-	return len(r.Scope.LegalEntityIDs) > 0 && !slices.ContainsFunc(r.Scope.LegalEntityIDs, func(id string) bool { return !who.Sees(id) })
-}
-
 // List returns runs, the newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Run], error) {
 	who := actor.From(ctx)
@@ -433,8 +428,17 @@ func (s *Service) Results(ctx context.Context, runID string, f AttemptFilter, p 
 					return err
 				}
 				position, err := positionOf(above)
-				if err == nil {
-					rows, err = selectAttempts(ctx, tx, runID, f, position, limit)
+				for rows = nil; err == nil && len(rows) < limit; {
+					var found []Attempt
+					found, err = selectAttempts(ctx, tx, runID, f, position, limit)
+					for _, a := range found {
+						if position = a.Position; a.visibleTo(who) && len(rows) < limit {
+							rows = append(rows, a.shownTo(who))
+						}
+					}
+					if len(found) < limit {
+						break
+					}
 				}
 				return err
 			})

@@ -33,13 +33,23 @@ type runRow struct {
 	StartedAt       *time.Time `db:"started_at"`
 	FinishedAt      *time.Time `db:"finished_at"`
 	ClaimedUntil    *time.Time `db:"claimed_until"`
+	LegalEntityIDs  *string    `db:"legal_entity_ids"`
 }
 
 func toRunRow(r Run) runRow {
 	return runRow{ID: r.ID, ConnectionID: r.ConnectionID, Book: r.book, Kind: string(r.Kind), Scope: encode(r.Scope), Status: string(r.Status),
 		Stage: r.stage, CancelRequested: r.CancelRequested, Total: r.Total, Done: r.Done, Counts: encode(r.Counts), Totals: encode(r.Totals),
 		Blockers: encode(r.Blockers), Warnings: encode(r.Warnings), Error: db.OrNull(r.Error), UserID: db.OrNull(r.userID),
-		APIKeyID: db.OrNull(r.apiKeyID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt}
+		APIKeyID: db.OrNull(r.apiKeyID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
+		LegalEntityIDs: listOrNull(r.entities)}
+}
+
+// listOrNull returns a list as it is stored; nil stays null.
+func listOrNull(list []string) *string {
+	if list == nil {
+		return nil
+	}
+	return new(encode(list))
 }
 
 func (r runRow) run() Run {
@@ -47,7 +57,7 @@ func (r runRow) run() Run {
 		CancelRequested: r.CancelRequested, Total: r.Total, Done: r.Done, Counts: decode[map[string]int64](r.Counts),
 		Totals: decode[map[string]string](r.Totals), Blockers: decode[[]Blocker](r.Blockers), Warnings: decode[[]string](r.Warnings),
 		Error: db.OrEmpty(r.Error), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, book: r.Book, stage: r.Stage,
-		userID: db.OrEmpty(r.UserID), apiKeyID: db.OrEmpty(r.APIKeyID)}
+		userID: db.OrEmpty(r.UserID), apiKeyID: db.OrEmpty(r.APIKeyID), entities: decode[[]string](db.OrEmpty(r.LegalEntityIDs))}
 	if out.Status == Pending && out.Error != "" {
 		out.NextAt = r.ClaimedUntil
 	}
@@ -106,8 +116,8 @@ const ofClaim = " WHERE organization_id = @org AND gl_sync_run_id = ? AND claim 
 func saveRun(ctx context.Context, tx *db.Tx, c *task.Claim, r Run) (bool, error) {
 	w := toRunRow(r)
 	n, err := tx.Exec(ctx, `UPDATE gl_sync_runs SET stage = ?, total_count = ?, done_count = ?, counts = ?, totals = ?, blockers = ?,
-		warnings = ?, error_message = ?, tries = 0`+ofClaim, w.Stage, w.Total, w.Done, w.Counts, w.Totals, w.Blockers, w.Warnings, w.Error,
-		r.ID, c.Text)
+		warnings = ?, error_message = ?, legal_entity_ids = ?, tries = 0`+ofClaim, w.Stage, w.Total, w.Done, w.Counts, w.Totals, w.Blockers,
+		w.Warnings, w.Error, w.LegalEntityIDs, r.ID, c.Text)
 	return n == 1, err
 }
 
@@ -129,28 +139,30 @@ func postponeRun(ctx context.Context, tx *db.Tx, c *task.Claim, runID, because s
 }
 
 type attemptRow struct {
-	ID           string     `db:"gl_sync_attempt_id"`
-	RunID        string     `db:"gl_sync_run_id"`
-	Position     int64      `db:"position"`
-	ConnectionID string     `db:"connection_id"`
-	Provider     string     `db:"provider"`
-	EntryID      string     `db:"journal_entry_id"`
-	Number       int64      `db:"number"`
-	Part         string     `db:"part"`
-	Action       string     `db:"action"`
-	Status       string     `db:"status"`
-	Tries        int64      `db:"tries"`
-	ExternalID   *string    `db:"external_id"`
-	Error        *string    `db:"error_message"`
-	Code         *string    `db:"error_code"`
-	Changes      *string    `db:"changes"`
-	AttemptedAt  *time.Time `db:"attempted_at"`
+	ID            string     `db:"gl_sync_attempt_id"`
+	RunID         string     `db:"gl_sync_run_id"`
+	Position      int64      `db:"position"`
+	ConnectionID  string     `db:"connection_id"`
+	Provider      string     `db:"provider"`
+	EntryID       string     `db:"journal_entry_id"`
+	Number        int64      `db:"number"`
+	Part          string     `db:"part"`
+	Action        string     `db:"action"`
+	Status        string     `db:"status"`
+	Tries         int64      `db:"tries"`
+	ExternalID    *string    `db:"external_id"`
+	Error         *string    `db:"error_message"`
+	Code          *string    `db:"error_code"`
+	Changes       *string    `db:"changes"`
+	AttemptedAt   *time.Time `db:"attempted_at"`
+	LegalEntities *string    `db:"legal_entity_ids"`
 }
 
 func toAttemptRow(a Attempt) attemptRow {
 	row := attemptRow{ID: a.ID, RunID: a.RunID, Position: a.Position, ConnectionID: a.ConnectionID, Provider: a.Provider, EntryID: a.EntryID,
 		Number: a.Number, Part: a.part, Action: string(a.Action), Status: string(a.Status), Tries: a.tries,
-		ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), Code: db.OrNull(a.Code), AttemptedAt: a.AttemptedAt}
+		ExternalID: db.OrNull(a.ExternalID), Error: db.OrNull(a.Error), Code: db.OrNull(a.Code), AttemptedAt: a.AttemptedAt,
+		LegalEntities: listOrNull(a.entities)}
 	if len(a.Changes) > 0 {
 		row.Changes = new(encode(a.Changes))
 	}
@@ -161,7 +173,7 @@ func (r attemptRow) attempt() Attempt {
 	return Attempt{ID: r.ID, RunID: r.RunID, Position: r.Position, ConnectionID: r.ConnectionID, Provider: r.Provider, EntryID: r.EntryID,
 		Number: r.Number, Action: Action(r.Action), Status: AttemptStatus(r.Status), ExternalID: db.OrEmpty(r.ExternalID),
 		Error: db.OrEmpty(r.Error), Code: db.OrEmpty(r.Code), Changes: decode[[]Difference](db.OrEmpty(r.Changes)),
-		AttemptedAt: r.AttemptedAt, part: r.Part, tries: r.Tries}
+		AttemptedAt: r.AttemptedAt, part: r.Part, tries: r.Tries, entities: decode[[]string](db.OrEmpty(r.LegalEntities))}
 }
 
 // positionOf returns the position that a cursor names.
@@ -200,7 +212,7 @@ func upsertAttempts(ctx context.Context, tx *db.Tx, all []Attempt) error {
 	return db.Upsert(ctx, tx, "gl_sync_attempts", toAttemptRows(all), `ON CONFLICT (organization_id, gl_sync_attempt_id) DO UPDATE SET
 		action = excluded.action, status = excluded.status, tries = excluded.tries, external_id = excluded.external_id,
 		error_message = excluded.error_message, error_code = excluded.error_code, changes = excluded.changes,
-		attempted_at = excluded.attempted_at`)
+		attempted_at = excluded.attempted_at, legal_entity_ids = excluded.legal_entity_ids`)
 }
 
 func toAttemptRows(all []Attempt) []attemptRow {

@@ -215,6 +215,7 @@ func (w *work) intend(tx *db.Tx, a *Attempt, e journal.Entry, rows []journalRow)
 		at := slices.IndexFunc(rows, func(r journalRow) bool { return r.Part == a.part && r.State == present })
 		if at >= 0 {
 			i.row = rows[at]
+			w.concernSent(a, e, i.row)
 			return i, true
 		}
 	} else {
@@ -223,6 +224,7 @@ func (w *work) intend(tx *db.Tx, a *Attempt, e journal.Entry, rows []journalRow)
 		if at >= 0 && len(decisions[at].problems) == 0 {
 			a.Action = decisions[at].Action
 			i.row, i.prior = w.intention(a, e, decisions[at])
+			w.concernSent(a, e, i.row)
 			return i, true
 		}
 	}

@@ -197,7 +197,11 @@ func (w *work) judge(ctx context.Context, tx *db.Tx) error {
 	}
 	w.run.Status, w.run.Error = Failed, fmt.Sprintf("nothing was %s, because %d failed", what, failed)
 	for _, a := range first {
-		w.run.Error = cut(w.run.Error+"; "+a.SequenceNumber()+": "+a.Error, errorMax)
+		why := a.Error
+		if a.quotes() { // who sees the run need not see the entry
+			why = "see the results"
+		}
+		w.run.Error = cut(w.run.Error+"; "+a.SequenceNumber()+": "+why, errorMax)
 	}
 	return nil
 }

@@ -36,9 +36,12 @@ func (h handlers) generalLedger() []wire.Route {
 				"Entries in a period that is locked in the general ledger are left out and tried again by the next run. An entry is sent as one "+
 				"journal in the base currency of its legal entity. Opening balances are not sent. One run at a time for each general ledger; "+
 				"otherwise the answer is 409.").LargeWrite().Creates(),
-		wire.Get("/v1/gl-sync-runs", h.listGLSyncRuns, "List general ledger sync runs, newest first"),
+		wire.Get("/v1/gl-sync-runs", h.listGLSyncRuns, "List general ledger sync runs, newest first").
+			Describe("A key that is limited to legal entities sees the runs over these, unless they do something with entries that also have "+
+				"lines of others. It sees all runs of a connection that is only for one of its legal entities."),
 		wire.Get(run, h.getGLSyncRun, "Get a general ledger sync run"),
-		wire.Get(run+"/results", h.listGLSyncResults, "List what a run does with each entry"),
+		wire.Get(run+"/results", h.listGLSyncResults, "List what a run does with each entry").
+			Describe("Without what concerns lines of legal entities that the key has no access to."),
 		wire.Post(run+"/cancel", h.cancelGLSyncRun, "Cancel a general ledger sync run").
 			Describe("What is being sent is waited for, and stays."),
 		wire.Post("/v1/journal-entries/{journal_entry_id}/sync", h.syncJournalEntry, "Send a journal entry to a general ledger").
