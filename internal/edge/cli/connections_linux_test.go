@@ -231,7 +231,7 @@ func TestAPersonIsAskedIfOnlyTheEarlierAccountIsTold(t *testing.T) {
 		t.Fatalf("%+v %v", first, err)
 	}
 	x.kraken.Mu.Lock()
-	x.kraken.IBAN, x.kraken.Keys = "", append(x.kraken.Keys, "second")
+	x.kraken.IBAN, x.kraken.Keys = "", append(x.kraken.Keys, "second", "third")
 	x.kraken.Mu.Unlock()
 	for _, typed := range []string{"y", "n"} {
 		p := atTerminal(t, remote(x.address, x.APIKey), "connect", "kraken", "--name", "Second", "--no-wait", "--field", "api_key=second")
@@ -247,6 +247,17 @@ func TestAPersonIsAskedIfOnlyTheEarlierAccountIsTold(t *testing.T) {
 		if code, want := p.ends(), map[string]int{"y": 1, "n": 0}[typed]; code != want {
 			t.Errorf("%q: exit %d, want %d", typed, code, want)
 		}
+	}
+	p := atTerminal(t, remote(x.address, x.APIKey), "connect", "kraken", "--name", "Third", "--no-wait", "--field", "api_key=third")
+	for _, name := range []string{"Second", "Kraken"} { // the account of one of them is not told
+		p.sees("Is this the account of \"" + name + "\"")
+		p.types("n")
+	}
+	p.sees("rivate key: ")
+	p.types(x.kraken.Credentials()["api_secret"])
+	p.sees("Connected: ")
+	if code := p.ends(); code != 0 {
+		t.Errorf("exit %d", code)
 	}
 }
 
