@@ -9,8 +9,7 @@ import (
 )
 
 // refuse makes the attempts that were planned as blocked failed ones, because the others are made. Their entries say so. It announces only
-// those that did not fail the last time for the same reason. A run without such attempts is not written: what is written is progress, and a
-// run that makes none gives up after some tries.
+// those that did not fail the last time for the same reason.
 func (w *work) refuse(ctx context.Context) error {
 	for w.run.Kind == Sync && w.run.Counts[string(AttemptBlocked)] > 0 && !w.run.CancelRequested {
 		err := w.write(ctx, func(ctx context.Context, tx *db.Tx) error {

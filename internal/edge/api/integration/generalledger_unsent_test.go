@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/provider/ledgertest"
-	"github.com/bursarhq/bursar/internal/provider/providertest"
 )
 
 // readiness returns what the readiness checks of January 2026 say about the general ledger of a legal entity.
@@ -90,23 +88,6 @@ func TestEachPartOfAnEntryThatFailsAgainIsAnnouncedOnce(t *testing.T) {
 		b.execute(client.CreateGLSyncRun{})
 		if got := b.failures(); len(got) != 4 {
 			b.Errorf("another reason is news: %q", got)
-		}
-	})
-}
-
-// An entry that cannot be sent is no progress of a run that gets nowhere.
-func TestARunThatGetsNowhereGivesUp(t *testing.T) {
-	eachBooks(t, func(b *books) {
-		b.sales(1)
-		b.Post(b.T, "2026-01-15", "Dr 1010 10.005; Cr 4010 10.005")
-		before := b.s.Rillet.Requests()
-		b.execute(client.CreateGLSyncRun{DryRun: true})
-		planned := b.s.Rillet.Requests() - before
-		for n := range 1000 {
-			b.s.Rillet.FailAt(planned+n+1, providertest.Status(http.StatusBadGateway, "", "", "oops"))
-		}
-		if r := b.execute(client.CreateGLSyncRun{}); r.Status != "failed" || r.Counts["failed"] != 2 || r.Counts["succeeded"] != 0 {
-			b.Errorf("%+v", r)
 		}
 	})
 }
