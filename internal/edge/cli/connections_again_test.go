@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -200,17 +199,11 @@ func TestEntriesAreSentFromTheCommandLineAndFailuresAreErrors(t *testing.T) {
 	if _, err := x.service.CreateJournalEntries(t.Context(), many); err != nil {
 		t.Fatal(err)
 	}
-	sent := len(entries)
-	for n := range 1000 {
-		ledger.FailAt(n+1, func(w http.ResponseWriter, answer func() *httptest.ResponseRecorder) {
-			if len(ledger.Books().Entries) > sent+3 {
-				w.WriteHeader(http.StatusUnauthorized)
-				return
-			}
-			a := answer()
-			w.WriteHeader(a.Code)
-			_, _ = w.Write(a.Body.Bytes())
-		})
+	before := ledger.Requests()
+	x.run("", "connections", "send", "Rillet", "--dry-run").says(t, "250 to send")
+	planned := ledger.Requests() - before
+	for n := range 100 { // when some are sent
+		ledger.FailAt(planned+40+n, providertest.Status(http.StatusUnauthorized, "", "", "{}"))
 	}
 	x.run("", "connections", "send", "Rillet").mustFail(t, 1, "bursar: Rillet refuses the API key; not attempted: 50 entries")
 }

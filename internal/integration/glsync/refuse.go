@@ -11,10 +11,10 @@ import (
 // refuse makes the attempts that were planned as blocked failed ones, because the others are made. Their entries say so. It announces only
 // those that did not fail the last time for the same reason.
 func (w *work) refuse(ctx context.Context) error {
-	for more := w.run.Kind == Sync; more && !w.run.CancelRequested; {
+	for w.run.Kind == Sync && w.run.Counts[string(AttemptBlocked)] > 0 && !w.run.CancelRequested {
 		err := w.write(ctx, func(ctx context.Context, tx *db.Tx) error {
 			attempts, err := selectAttempts(ctx, tx, w.run.ID, AttemptFilter{Status: AttemptBlocked}, 0, planTogether)
-			if more = len(attempts) == planTogether; err != nil || len(attempts) == 0 {
+			if err != nil {
 				return err
 			}
 			entries, rows, err := w.recordsOf(ctx, tx, attempts)
@@ -35,7 +35,7 @@ func (w *work) refuse(ctx context.Context) error {
 				announce(ctx, tx, entries[a.EntryID], *a, syncedOf(rows[a.EntryID], a.part))
 			}
 			w.run.Counts[string(AttemptFailed)] += int64(len(attempts))
-			if w.run.Counts[string(AttemptBlocked)] -= int64(len(attempts)); w.run.Counts[string(AttemptBlocked)] == 0 {
+			if w.run.Counts[string(AttemptBlocked)] -= int64(len(attempts)); len(attempts) < planTogether {
 				delete(w.run.Counts, string(AttemptBlocked))
 			}
 			return upsertAttempts(ctx, tx, attempts)
