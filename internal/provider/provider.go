@@ -148,7 +148,7 @@ type Grant string
 // The grants that matter to Bursar, which needs Read only.
 const (
 	Read     Grant = "read"
-	Trade    Grant = "trade"
+	Trade    Grant = "trade"    // trading, and other changes inside the account, such as staking and new addresses for deposits
 	Withdraw Grant = "withdraw" // moving money out of the account, also to another account at the same system
 )
 

@@ -283,11 +283,24 @@ func hiddenIn(credential string) []string {
 	if err != nil || u.Host == "" {
 		return out
 	}
-	out = append(out, strings.Split(u.Path, "/")...)
+	for part := range strings.SplitSeq(u.Path, "/") {
+		if isLikeKey(part) {
+			out = append(out, part)
+		}
+	}
 	for _, values := range u.Query() {
 		out = append(out, values...)
 	}
 	return out
+}
+
+// keyMin is the length from which on a part of a path is taken for a key, even without a digit.
+const keyMin = 16
+
+// isLikeKey reports whether a part of a path may be a key. Others, such as the name of a network, are words that a message needs.
+func isLikeKey(part string) bool {
+	isLetter := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+	return len(part) >= keyMin || strings.ContainsAny(part, "0123456789") && strings.ContainsFunc(part, isLetter)
 }
 
 // credentialMin is the length from which on a credential is looked for in texts: a shorter one may be a part of a word.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,29 @@ func TestTheTextOfARefusalHasNoCredentials(t *testing.T) {
 		}})
 	if fault.KindOf(err) != fault.Unauthorized || err.Error() != "refused: … and … of address-1" {
 		t.Error(err)
+	}
+}
+
+// The address of a node may contain a key, and names that the message needs.
+func TestTheTextOfARefusalKeepsWordsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	for address, want := range map[string]string{
+		"https://node.example.com/ethereum/testnet/abc123def":     "… of ethereum testnet",
+		"https://node.example.com/ethereum/abcdefghijklmnopqrstu": "… of ethereum testnet",
+		"https://node.example.com/ethereum/?key=secrets":          "… of ethereum testnet",
+		"https://node.example.com/ethereum/abc12":                 "abc12 of ethereum testnet", // it may be a part of a word
+	} {
+		s := provider.NewDialer(provider.Description{Title: "the node", URL: server.URL}, provider.Config{AllowPrivate: true}).Open(
+			provider.Credentials{"rpc_url": secret.New(address)}, false)
+		key := address[strings.LastIndexAny(address, "/=")+1:]
+		_, err := s.Do(t.Context(), provider.Call{
+			Build:   func(ctx context.Context) (*http.Request, error) { return s.Request(ctx, http.MethodGet, "/", "", "") },
+			Explain: func(provider.Answer) error { return fault.Unauthorizedf("%s of ethereum testnet", key) }})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }
 

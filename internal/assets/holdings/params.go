@@ -76,6 +76,15 @@ type scope struct {
 	entities []entity.LegalEntity
 	periods  []period.Period
 	zone     *time.Location
+	sources  []source.Source // all of the organization, once they were read
+}
+
+// allSources returns all sources of the organization.
+func (s *scope) allSources(ctx context.Context, tx *db.Tx) (all []source.Source, err error) {
+	if s.sources == nil {
+		s.sources, err = source.AllUnchecked(ctx, tx)
+	}
+	return s.sources, err
 }
 
 // newScope resolves a filter. It returns an error of kind NotFound for a record that does not exist or that the actor may not

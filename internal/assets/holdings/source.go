@@ -109,11 +109,11 @@ func (s *scope) observedAt(
 func (s *scope) compared(
 	ctx context.Context, tx *db.Tx, src source.Source, held []Position, stated []observation.Balance,
 ) (map[string]*Observed, error) {
-	shared, err := sharesAccount(ctx, tx, src)
+	sources, err := s.allSources(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	positions := map[string]int{}
+	shared, positions := sharesAccount(sources, src), map[string]int{}
 	for _, p := range held {
 		positions[p.AssetType]++
 	}
@@ -140,12 +140,12 @@ func (s *scope) compared(
 	return out, nil
 }
 
-// sharesAccount reports whether another source has the same ledger account.
-func sharesAccount(ctx context.Context, tx *db.Tx, src source.Source) (bool, error) {
-	all, err := source.AllUnchecked(ctx, tx)
+// sharesAccount reports whether another source has the same ledger account of the same legal entity. Wallets hold no money.
+func sharesAccount(all []source.Source, src source.Source) bool {
 	return slices.ContainsFunc(all, func(other source.Source) bool {
-		return other.ID != src.ID && other.LedgerAccountID == src.LedgerAccountID && other.DeletedAt == nil
-	}), err
+		return other.ID != src.ID && other.LegalEntityID == src.LegalEntityID && other.LedgerAccountID == src.LedgerAccountID &&
+			other.Type != source.Wallet && other.DeletedAt == nil
+	})
 }
 
 // HeldBySource returns what a source holds in the books up to an instant, by asset: of some assets, or of all if assetTypes is nil.
@@ -186,5 +186,6 @@ func HeldBySource(ctx context.Context, tx *db.Tx, src source.Source, at time.Tim
 // SharesAccount reports whether another source has the same ledger account, so that what the account has of money cannot be told apart.
 // It is a building block.
 func SharesAccount(ctx context.Context, tx *db.Tx, src source.Source) (bool, error) {
-	return sharesAccount(ctx, tx, src)
+	all, err := source.AllUnchecked(ctx, tx)
+	return sharesAccount(all, src), err
 }

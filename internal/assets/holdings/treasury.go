@@ -19,7 +19,8 @@ import (
 // TreasuryParams are the parameters of treasury balances. AsOf is a date or an instant; the default is now.
 type TreasuryParams struct {
 	Filter
-	AsOf string
+	AsOf     string
+	Observed bool // with what sources stated
 }
 
 func (p TreasuryParams) validate(faults *fault.List) { validateTime(faults, "as_of", p.AsOf) }
@@ -44,7 +45,11 @@ func (s *Service) TreasuryBalances(ctx context.Context, p TreasuryParams, pr pag
 			if err != nil {
 				return nil, err
 			}
-			return s.balances(ctx, tx, end, held)
+			out, err := s.balances(ctx, tx, end, held)
+			if err == nil && p.Observed {
+				err = s.compare(ctx, tx, end, out)
+			}
+			return out, err
 		})
 }
 
@@ -115,7 +120,7 @@ func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Positi
 // unless the filter selects all of them, because the balance cannot be split. Accounts that hold cash without a source have none,
 // and are left out if the filter selects sources.
 func (s *scope) moneySources(ctx context.Context, tx *db.Tx) (map[entityAccount][]string, error) {
-	all, err := source.AllUnchecked(ctx, tx)
+	all, err := s.allSources(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -182,36 +187,53 @@ func (s *scope) balances(ctx context.Context, tx *db.Tx, end time.Time, held []P
 		}
 		out[i] = b
 	}
-	return out, s.compare(ctx, tx, at, out)
+	return out, nil
 }
 
 // compare sets what sources stated last up to an instant.
-func (s *scope) compare(ctx context.Context, tx *db.Tx, at time.Time, all []Balance) error {
-	held := map[string][]Position{}
-	for _, b := range all {
-		if b.Source != nil {
-			held[b.SourceID] = append(held[b.SourceID], b.Position)
+func (s *scope) compare(ctx context.Context, tx *db.Tx, end time.Time, all []Balance) error {
+	shown := map[string][]*Balance{}
+	for n := range all {
+		if b := &all[n]; b.Source != nil {
+			shown[b.SourceID] = append(shown[b.SourceID], b)
 		}
 	}
-	stated, err := observation.AssetsOfSome(ctx, tx, slices.Collect(maps.Keys(held)))
+	stated, err := observation.AssetsOfSome(ctx, tx, slices.Collect(maps.Keys(shown)))
+	if err != nil || len(stated) == 0 {
+		return err
+	}
+	held, err := s.heldOf(ctx, tx, end, stated)
 	if err != nil {
 		return err
 	}
-	for n, b := range all {
-		if assets := stated[b.SourceID]; len(assets) > 0 {
-			delete(stated, b.SourceID)
-			found, err := s.observedAt(ctx, tx, *b.Source, at, held[b.SourceID], assets)
-			if err != nil {
-				return err
-			}
-			for m := n; m < len(all); m++ {
-				if all[m].SourceID == b.SourceID {
-					all[m].Observed = found[all[m].AssetType]
-				}
-			}
+	for _, id := range slices.Sorted(maps.Keys(stated)) {
+		assets := slices.DeleteFunc(stated[id], func(asset string) bool {
+			return !slices.ContainsFunc(shown[id], func(b *Balance) bool { return b.AssetType == asset })
+		})
+		found, err := s.observedAt(ctx, tx, *shown[id][0].Source, end.Add(-time.Millisecond), held[id], assets)
+		if err != nil {
+			return err
+		}
+		for _, b := range shown[id] {
+			b.Observed = found[b.AssetType]
 		}
 	}
 	return nil
+}
+
+// heldOf returns the positions of some assets of some sources just before an instant, by source.
+func (s *scope) heldOf(ctx context.Context, tx *db.Tx, end time.Time, assets map[string][]string) (map[string][]Position, error) {
+	narrowed := *s
+	narrowed.SourceIDs, narrowed.AssetTypes = slices.Collect(maps.Keys(assets)), nil
+	for _, some := range assets {
+		narrowed.AssetTypes = append(narrowed.AssetTypes, some...)
+	}
+	held, err := narrowed.heldAt(ctx, tx, end, nil, 0)
+	out := map[string][]Position{}
+	for _, p := range held {
+		out[p.SourceID] = append(out[p.SourceID], p)
+	}
+	return out, err
 }
 
 // translate sets the value of money in the base currency, at the last known rate.

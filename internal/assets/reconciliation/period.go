@@ -13,6 +13,7 @@ import (
 type PeriodEnd struct {
 	Source     source.Source
 	Differing  []Figures // without differences that a reconciliation has accepted
+	Unknown    []Figures // which cannot be compared
 	Reconciled bool      // somebody has reconciled the source at its last observed balance of the period, or later
 }
 
@@ -65,6 +66,9 @@ func inPeriod(ctx context.Context, tx *db.Tx, src source.Source, start, end time
 	}
 	out.Reconciled = marked != nil
 	for _, f := range figures {
+		if f.Observed != nil && f.Status() == Unknown && !f.ComparedAt.Before(start) {
+			out.Unknown = append(out.Unknown, f)
+		}
 		if f.Status() == Differs && !f.ComparedAt.Before(start) && !marked.accepts(f) {
 			out.Differing = append(out.Differing, f)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/reconcile"
@@ -19,15 +20,9 @@ const roundedMax = 5000
 // entries by hand have put right.
 type roundings struct {
 	asset     string
-	rounded   []change
-	corrected []change
+	rounded   []journal.Movement
+	corrected []journal.Movement
 	truncated bool // there were more transactions than were looked at
-}
-
-// change is a change of the books.
-type change struct {
-	at     time.Time
-	amount money.Decimal
 }
 
 // roundings reads what rounding adds up to. Only money in the base currency of the books is rounded: lines in another currency have its
@@ -48,7 +43,7 @@ func (c *comparison) roundings(ctx context.Context, tx *db.Tx, f Figures) (out r
 	for _, t := range all[:min(len(all), roundedMax)] {
 		for _, m := range movesOf(t, f.AssetType) {
 			if more := roundedOff(m, f.AssetType); m.Booked && !more.IsZero() {
-				out.rounded = append(out.rounded, change{t.At, more})
+				out.rounded = append(out.rounded, journal.Movement{At: t.At, Amount: more})
 			}
 		}
 	}
@@ -59,7 +54,7 @@ func (c *comparison) roundings(ctx context.Context, tx *db.Tx, f Figures) (out r
 	if err != nil {
 		return out, err
 	}
-	out.corrected, err = selectEntriesBetween(ctx, tx, c.source.LegalEntityID, c.source.LedgerAccountID, other.ID, f.ComparedAt, roundedMax)
+	out.corrected, err = journal.Between(ctx, tx, c.source.LegalEntityID, c.source.LedgerAccountID, other.ID, f.ComparedAt, roundedMax)
 	return out, err
 }
 
@@ -96,17 +91,17 @@ func (r roundings) left(f Figures) (none money.Decimal) {
 }
 
 // until adds up changes up to an instant.
-func until(at time.Time, all []change) (sum money.Decimal) {
+func until(at time.Time, all []journal.Movement) (sum money.Decimal) {
 	for _, c := range all {
-		if !c.at.After(at) {
-			sum = sum.Add(c.amount)
+		if !c.At.After(at) {
+			sum = sum.Add(c.Amount)
 		}
 	}
 	return sum
 }
 
-// rest returns what would remain of a difference if everything were booked exactly. Less than the minor unit of money is nothing, as it is for
-// the status.
+// rest returns what would remain of a difference if everything were booked exactly. Less than the minor unit of money is nothing, as it is
+// for the status.
 func (r roundings) rest(f Figures) money.Decimal {
 	rest := f.Difference().Add(f.Pending).Sub(r.left(f))
 	if rest.RoundTo(r.asset).IsZero() {

@@ -7,7 +7,6 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
 type row struct {
@@ -125,28 +124,4 @@ func selectCovering(ctx context.Context, tx *db.Tx, sourceID string, at time.Tim
 		return nil, err
 	}
 	return &found[0], nil
-}
-
-type lineRow struct {
-	At     time.Time     `db:"accounting_date"`
-	Side   string        `db:"credit_or_debit"`
-	Amount money.Decimal `db:"base_amount"`
-}
-
-// selectEntriesBetween reads what posted entries with lines of two accounts add to the first one, the latest of them up to an instant.
-func selectEntriesBetween(
-	ctx context.Context, tx *db.Tx, legalEntityID, accountID, otherID string, at time.Time, limit int,
-) ([]change, error) {
-	rows, err := db.All[lineRow](ctx, tx, `SELECT l.accounting_date, l.credit_or_debit, l.base_amount FROM (
-			SELECT DISTINCT journal_entry_id, accounting_date, number FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ?
-			AND accounting_date <= ? AND is_posted ORDER BY accounting_date DESC, number DESC LIMIT ?) o
-		JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = o.journal_entry_id
-		WHERE l.ledger_account_id = ? AND l.legal_entity_id = ? AND l.is_posted`, otherID, at, limit, accountID, legalEntityID)
-	out := make([]change, len(rows))
-	for n, r := range rows {
-		if out[n] = (change{r.At, r.Amount}); book.Side(r.Side) == book.Credit {
-			out[n].amount = r.Amount.Neg()
-		}
-	}
-	return out, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"runtime/debug"
@@ -28,7 +29,11 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		if out, ok := w.(*response); ok {
 			organizationID = out.organizationID
 		}
-		a.config.Log.Error("request failed", "status", status, "method", r.Method, "path", r.URL.Path, "route", r.Pattern,
+		level := slog.LevelError
+		if f != nil && len(f.Fields) > 0 { // what was sent is the reason, such as the address of a server that does not answer
+			level = slog.LevelInfo
+		}
+		a.config.Log.Log(r.Context(), level, "request failed", "status", status, "method", r.Method, "path", r.URL.Path, "route", r.Pattern,
 			"request_id", detail.RequestID, "organization_id", organizationID, "error", chain(err))
 	}
 	a.send(w, r, status, wire.Encode(wire.ErrorBody{Error: detail}))

@@ -11,11 +11,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/edge/api"
-	"github.com/bursarhq/bursar/internal/edge/api/apitest"
-
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/provider/providertest"
 )
 
 func TestWhoRunsTheServiceCanAskHowItIs(t *testing.T) {
@@ -163,6 +163,31 @@ func TestTheLogLineOfAnInternalErrorNamesRequestRouteOrganizationAndStatement(t 
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+func TestAServerWhoseAddressSomebodyEnteredAndThatDoesNotAnswerIsNoErrorOfTheService(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		var log buffer
+		s := apitest.Start(t, d, api.Config{Log: slog.New(slog.NewJSONHandler(&log, nil))})
+		n := s.Found(t, "mine")
+		connect := func(body string) apitest.Answer {
+			return s.Send(t, apitest.Request{Method: "POST", Path: "/v1/connections", Key: n.Key, Body: body})
+		}
+		a := connect(`{"provider":"ethereum","address":"0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed","rpc_url":"http://127.0.0.1:1/hidden"}`)
+		if e := a.Error(t); a.Status != 503 || e.Code != "PROVIDER_ERROR" || !a.Blames(t, "rpc_url") || !strings.Contains(e.Message, "reached") {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+		if text := log.String(); strings.Contains(text, `"level":"ERROR"`) || strings.Contains(text, `"level":"WARN"`) ||
+			!strings.Contains(text, a.Error(t).RequestID) || strings.Contains(text, "hidden") {
+			t.Errorf("%s", text)
+		}
+		s.Kraken.FailAt(1, providertest.Status(http.StatusBadGateway, "", "", "down"))
+		a = connect(`{"provider":"kraken","name":"K","legal_entity_ids":["` + n.LegalEntity.ID + `"],"api_key":"k","api_secret":"c2VjcmV0"}`)
+		if a.Status != 503 || len(a.Error(t).Fields) != 0 || !strings.Contains(log.String(), `"level":"ERROR"`) {
+			t.Errorf("an outage of a provider: %d %s %s", a.Status, a.Body, log.String())
 		}
 	})
 }

@@ -136,7 +136,7 @@ var unmarked = map[string]string{
 	"gl_sync_attempts.part": sent, "gl_sync_attempts.changes": sent,
 	"gl_journals.book": sent, "gl_journals.part": sent, "gl_journals.state": fixedValue, "gl_journals.external_number": sent,
 	"gl_journals.url": sent, "gl_journals.content": sent, "gl_journals.next": sent, "gl_journals.strays": sent,
-	"gl_journals.entry_date":  figures,
+	"gl_journals.entry_date": figures, "gl_journals.drift": sent, "gl_sync_attempts.error_code": fixedValue,
 	"connection_syncs.cursor": "an id of the provider", "cash_application_allocations.report_reference": "an id of the provider",
 	"connection_omissions.reason": ownWords, "webhook_endpoints.status_reason": ownWords, "webhook_deliveries.error": ownWords,
 	"webhook_attempts.error":   ownWords,

@@ -81,6 +81,7 @@ var unnoticed = map[string]string{
 	"webhook_attempts":         delivered,
 
 	"connection_credentials.sealed":     sealedSecret,
+	"connection_credentials.stored_at":  written,
 	"provider_setups.sealed":            sealedSecret,
 	"provider_setups.updated_at":        written,
 	"webhook_endpoints.secret":          sealedSecret,

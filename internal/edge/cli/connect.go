@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os/exec"
 	"runtime"
@@ -88,12 +89,18 @@ func (s *settings) runConnect(c *cobra.Command, f *connectFlags, args []string) 
 			return err
 		}
 		if create.SourceID == "" && !f.newSource && !p.Hosted {
-			create.SourceID, create.NewSource, err = s.formerSource(ctx, c, service, d, p, create.LegalEntityIDs)
+			create.SourceID, create.NewSource, err = s.formerSource(ctx, c, service, d, p, create.LegalEntityIDs, false)
 			if err != nil {
 				return err
 			}
 		}
 		made, err := createConnection(ctx, service, e, create)
+		if d.terminal && asksForSource(err) && create.SourceID == "" && !create.NewSource {
+			create.SourceID, create.NewSource, err = s.formerSource(ctx, c, service, d, p, create.LegalEntityIDs, true)
+			if err == nil {
+				made, err = createConnection(ctx, service, e, create)
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -162,11 +169,13 @@ func chooseEntity(ctx context.Context, service *client.Client, d *dialog, p clie
 }
 
 // formerSource returns the source of an earlier connection to the same account, if there is one, and otherwise whether the person has said
-// that there is none. It matters where the provider does not tell which account a key is of: then the person has to.
+// that there is none. It matters where the provider does not tell which account a key is of: then the person has to. asked says that the
+// service asks for it; otherwise nobody has to say it if the accounts of all earlier connections are told.
 func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *client.Client, d *dialog, p client.Provider,
-	entities []string) (former string, another bool, err error) {
+	entities []string, asked bool) (former string, another bool, err error) {
 	found, err := connectionsLike(ctx, service, p, entities)
-	if err != nil {
+	untold := func(one client.Connection) bool { return one.ExternalAccountID == nil }
+	if err != nil || !asked && !slices.ContainsFunc(found, untold) {
 		return "", false, err
 	}
 	list := ""
@@ -195,13 +204,19 @@ func (s *settings) formerSource(ctx context.Context, c *cobra.Command, service *
 	if list == "" {
 		return "", another, nil
 	}
-	return "", false, &usageError{fmt.Errorf("%s does not tell which account this is, and there are other connections to it: say with "+
-		"--source that it is the account of one that has ended, or with --new-source that it is another account%s", p.Title, list),
-		c.CommandPath()}
+	return "", false, &usageError{fmt.Errorf("it is not known whether this is the account of another connection to %s: say with --source "+
+		"that it is the account of one that has ended, or with --new-source that it is another account%s", p.Title, list), c.CommandPath()}
 }
 
-// connectionsLike returns the connections that a new one may be to the account of, because the provider does not tell their accounts: the
-// latest first, one for each source.
+// asksForSource reports whether the service has refused to connect an account because it is not known which source it belongs to.
+func asksForSource(err error) bool {
+	said, ok := errors.AsType[*client.Error](err)
+	return ok && said.Status == http.StatusConflict &&
+		slices.ContainsFunc(said.Fields, func(f client.Field) bool { return f.Field == "source_id" })
+}
+
+// connectionsLike returns the connections that a new one may be to the account of if the provider does not tell one of the two accounts:
+// the latest first, one for each source.
 func connectionsLike(ctx context.Context, service *client.Client, p client.Provider, entities []string) (found []client.Connection,
 	err error) {
 	var all []client.Connection
@@ -216,7 +231,7 @@ func connectionsLike(ctx context.Context, service *client.Client, p client.Provi
 		}
 	}
 	for _, one := range slices.Backward(all) {
-		if one.Provider != p.Name || one.ExternalAccountID != nil || len(one.SourceIDs) != 1 || !slices.Equal(one.LegalEntityIDs, entities) ||
+		if one.Provider != p.Name || len(one.SourceIDs) != 1 || !slices.Equal(one.LegalEntityIDs, entities) ||
 			one.Status == "disconnected" && used[one.SourceIDs[0]] {
 			continue
 		}

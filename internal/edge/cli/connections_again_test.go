@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,13 +183,36 @@ func TestEntriesAreSentFromTheCommandLineAndFailuresAreErrors(t *testing.T) {
 	x.run("", "connections", "send", "Rillet", "--end-date", "2026-01-15").mustDo(t).says(t, "Rillet: 12 sent, replaced or removed.")
 	x.run("", "connections", "send", "Rillet").says(t, "12 there already, 1 failed",
 		"JE-13 failed: the amount 10.005").
-		mustFail(t, 1, "bursar: 1 entry failed")
+		mustFail(t, 1, "bursar: nothing was sent, because 1 failed; JE-13: the amount 10.005")
 	ledger.Mu.Lock()
 	ledger.Books().Entries[0].Date = "2026-01-20"
 	ledger.Mu.Unlock()
 	x.run("", "connections", "send", "Rillet", "--check").says(t, "11 as sent, 1 changed there",
 		"changed: date is 2026-01-20 instead of 2026-01-15").
 		mustFail(t, 1, "bursar: 1 entry not as sent")
+	many := make([]client.CreateJournalEntry, 250) // more than are begun together
+	for n := range many {
+		many[n] = client.CreateJournalEntry{AccountingDate: "2026-01-17", Status: "posted", Lines: slices.Clone(bad.Lines)}
+		for i := range many[n].Lines {
+			many[n].Lines[i].Amount = "10.00"
+		}
+	}
+	if _, err := x.service.CreateJournalEntries(t.Context(), many); err != nil {
+		t.Fatal(err)
+	}
+	sent := len(entries)
+	for n := range 1000 {
+		ledger.FailAt(n+1, func(w http.ResponseWriter, answer func() *httptest.ResponseRecorder) {
+			if len(ledger.Books().Entries) > sent+3 {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			a := answer()
+			w.WriteHeader(a.Code)
+			_, _ = w.Write(a.Body.Bytes())
+		})
+	}
+	x.run("", "connections", "send", "Rillet").mustFail(t, 1, "bursar: Rillet refuses the API key; not attempted: 50 entries")
 }
 
 func TestAKeyThatIsMissingIsReported(t *testing.T) {

@@ -221,4 +221,33 @@ func TestAPersonSaysWhichAccountAKeyIsOf(t *testing.T) {
 	}
 }
 
+// Kraken tells the account by the address for deposits, if there is one.
+func TestAPersonIsAskedIfOnlyTheEarlierAccountIsTold(t *testing.T) {
+	t.Parallel()
+	x := withExchange(t, dbtest.SQLite(t))
+	x.run(x.secrets(), "connect", "kraken", "--no-wait", "--every", "0").mustDo(t)
+	first, err := x.connection(t.Context())
+	if err != nil || first.ExternalAccountID == nil {
+		t.Fatalf("%+v %v", first, err)
+	}
+	x.kraken.Mu.Lock()
+	x.kraken.IBAN, x.kraken.Keys = "", append(x.kraken.Keys, "second")
+	x.kraken.Mu.Unlock()
+	for _, typed := range []string{"y", "n"} {
+		p := atTerminal(t, remote(x.address, x.APIKey), "connect", "kraken", "--name", "Second", "--no-wait", "--field", "api_key=second")
+		p.sees("rivate key: ")
+		p.types(x.kraken.Credentials()["api_secret"])
+		p.sees("Is this the account of \"Kraken\" (" + first.ID + "), which is connected? [y/N]")
+		p.types(typed)
+		if typed == "y" {
+			p.sees("connections update " + first.ID + " --credentials")
+		} else {
+			p.sees("Connected: ")
+		}
+		if code, want := p.ends(), map[string]int{"y": 1, "n": 0}[typed]; code != want {
+			t.Errorf("%q: exit %d, want %d", typed, code, want)
+		}
+	}
+}
+
 var conID = regexp.MustCompile(`con_[0-9a-z]+`)

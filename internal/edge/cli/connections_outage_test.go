@@ -43,7 +43,23 @@ func TestASynchronizationOutlivesTheLossOfItsDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it is ready", func(ctx context.Context) error { return wantStatus(ctx, x.address, "/readyz", http.StatusOK) })
-	x.run("", "connections", "sync", "Kraken", "--wait").mustDo(t)
+	interrupted, err := x.connection(t.Context())
+	for limit := time.Now().Add(2 * patience); err != nil || interrupted.LastSyncedAt == nil; { // nobody requests another one
+		if time.Now().After(limit) {
+			t.Fatalf("the interrupted synchronization has not gone on: %+v %v", interrupted, err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		interrupted, err = x.connection(t.Context())
+	}
+	runs := 0
+	for r, err := range x.service.ConnectionRuns(t.Context(), interrupted.ID) {
+		if runs++; err != nil || r.Status != "completed" || r.Cause != "setup" {
+			t.Errorf("%+v %v", r, err)
+		}
+	}
+	if runs != 1 {
+		t.Errorf("%d synchronizations, want the interrupted one", runs)
+	}
 	count, sum := 0, money.Decimal{}
 	for one, err := range x.service.Transactions(t.Context(), nil) {
 		if err != nil {

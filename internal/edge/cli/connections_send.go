@@ -120,9 +120,9 @@ func (s *settings) reportSent(ctx context.Context, service *client.Client, name 
 	case r.Status == "blocked":
 		return errors.New("nothing was sent: resolve what blocks it first")
 	case r.Status == "cancelled":
-		return fmt.Errorf("the run %s was cancelled", r.ID)
-	case r.Status == "failed" && failed == 0 && r.ErrorMessage != nil:
-		return errors.New(*r.ErrorMessage)
+		return fmt.Errorf("the run %s was cancelled%s", r.ID, notAttempted(r))
+	case r.Status == "failed" && r.ErrorMessage != nil:
+		return errors.New(*r.ErrorMessage + notAttempted(r))
 	case r.Counts["blocked"] > 0:
 		return fmt.Errorf("%s cannot be sent", counted(int(r.Counts["blocked"]), "entry"))
 	case failed > 0:
@@ -131,4 +131,12 @@ func (s *settings) reportSent(ctx context.Context, service *client.Client, name 
 		return fmt.Errorf("%s not as sent", counted(differ, "entry"))
 	}
 	return nil
+}
+
+// notAttempted says how much of what was planned a run that has ended did not begin.
+func notAttempted(r client.GLSyncRun) string {
+	if r.Done >= r.Total {
+		return ""
+	}
+	return "; not attempted: " + counted(int(r.Total-r.Done), "entry")
 }

@@ -15,7 +15,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,11 +26,9 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/password"
-	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
-	"github.com/bursarhq/bursar/internal/provider"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
@@ -122,7 +119,7 @@ func (srv *server) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&srv.providerURLs, "provider-url", nil,
 		"use another address for a provider, as name=URL; BURSAR_PROVIDER_<NAME>_URL does the same")
 	c.Flags().StringArrayVar(&srv.returnURLs, "return-url", nil,
-		"another address that the browser may go to after an account was connected, such as https://dashboard.example.com")
+		"scheme and host of other pages that the browser may go to after an account was connected, such as https://dashboard.example.com")
 	text(c.Flags(), &srv.kms, "kms-uri", "BURSAR_KMS_URI", "", kmsUsage)
 	text(c.Flags(), &srv.slow, "slow-statement", "BURSAR_SLOW_STATEMENT", "200ms",
 		"log database statements that take this long or longer; 0 turns the log off")
@@ -149,56 +146,25 @@ func (srv *server) checkLimits() error {
 	return nil
 }
 
-// checkProviderURL returns an error unless an address can be that of a provider.
-func checkProviderURL(name, address string) error {
-	parsed, err := url.Parse(address)
-	shown := name + "=" + address
-	if strings.Contains(address, "@") { // there may be a password before it
-		shown = name + "=…"
-	}
-	switch {
-	case err != nil || parsed.Hostname() == "" || !slices.Contains([]string{"http", "https"}, parsed.Scheme) ||
-		!slices.Contains(app.ProviderNames(), name):
-		return fmt.Errorf("--provider-url must be the name of a provider and its URL, such as stripe=https://stripe.example.com, but is %q",
-			shown)
-	case parsed.User != nil:
-		return fmt.Errorf("--provider-url must be a URL without a user name and a password, but is %q", shown)
-	case !provider.PortExists(parsed):
-		return fmt.Errorf("--provider-url must be a URL with a port from 1 to 65535, but is %q", shown)
-	}
-	return nil
-}
-
 // access returns how other systems are reached, and with which key their credentials are encrypted.
 func (srv *server) access(data string) (app.Config, error) {
 	key, err := keyWith(data, srv.kms)
 	if err != nil {
 		return app.Config{}, &usageError{err, "bursar serve"}
 	}
-	out := app.Config{Secrets: key, AllowPrivate: srv.allowPrivate, Local: srv.local,
-		ProviderURLs: map[string]string{}, MailFolder: filepath.Join(data, app.MailFolder)}
-	named := srv.providerURLs
-	for _, name := range app.ProviderNames() {
-		if v := os.Getenv("BURSAR_PROVIDER_" + strings.ToUpper(name) + "_URL"); v != "" {
-			named = append([]string{name + "=" + v}, named...) // flags take precedence
-		}
+	out := app.Config{Secrets: key, AllowPrivate: srv.allowPrivate, Local: srv.local, Registered: registrations(), ReturnURLs: srv.returnURLs,
+		MailFolder: filepath.Join(data, app.MailFolder)}
+	if err := checkProviderVariables(); err != nil {
+		return out, &usageError{err, "bursar serve"}
 	}
-	for _, text := range named {
-		name, address, _ := strings.Cut(text, "=")
-		if err := checkProviderURL(name, address); err != nil {
+	if out.ProviderURLs, err = srv.providerURLsByName(); err != nil {
+		return out, &usageError{err, "bursar serve"}
+	}
+	for _, address := range srv.returnURLs {
+		if err := checkReturnURL(address); err != nil {
 			return out, &usageError{err, "bursar serve"}
 		}
-		out.ProviderURLs[name] = strings.TrimSuffix(address, "/")
 	}
-	out.Registered = registrations()
-	for _, address := range srv.returnURLs {
-		parsed, err := url.Parse(address)
-		if err != nil || parsed.Host == "" || !slices.Contains([]string{"http", "https"}, parsed.Scheme) {
-			return out, &usageError{fmt.Errorf("--return-url must be the beginning of an address, such as https://dashboard.example.com, but is %q",
-				address), "bursar serve"}
-		}
-	}
-	out.ReturnURLs = srv.returnURLs
 	if srv.breached != "" {
 		var err error
 		if out.Breached, err = password.OpenBreached(srv.breached); err != nil {
@@ -206,19 +172,6 @@ func (srv *server) access(data string) (app.Config, error) {
 		}
 	}
 	return out, srv.reach(&out)
-}
-
-// registrations returns how the service is registered at providers. Secrets are read from the environment, because others on the machine
-// can read the arguments of a program.
-func registrations() app.Registrations {
-	out := app.Registrations{}
-	for _, name := range app.ProviderNames() {
-		prefix := "BURSAR_PROVIDER_" + strings.ToUpper(name)
-		if id := os.Getenv(prefix + "_CLIENT_ID"); id != "" {
-			out[name] = provider.Client{ID: id, Secret: secret.New(os.Getenv(prefix + "_CLIENT_SECRET"))}
-		}
-	}
-	return out
 }
 
 // reach adds the proxy and the mail server. Errors do not repeat their addresses, which may contain passwords.

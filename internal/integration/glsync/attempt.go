@@ -2,12 +2,14 @@ package glsync
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/connection"
 )
 
 // AttemptStatus is what came of an entry in a run.
@@ -89,6 +91,10 @@ func Markers(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]*jou
 		}
 	}
 	rows, err := selectMarkers(ctx, tx, entryIDs)
+	if err != nil {
+		return nil, err
+	}
+	connected, err := connectedBooks(ctx, tx, rows)
 	for _, r := range rows {
 		s := out[r.EntryID]
 		if s == nil { // its attempts were long ago
@@ -96,12 +102,26 @@ func Markers(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]*jou
 			out[r.EntryID] = s
 		}
 		s.Present = s.Present || r.Present
-		if s.Drift == "" {
+		if s.Drift == "" && connected[r.Book] {
 			if d := decode[*drift](db.OrEmpty(r.Drift)); d != nil && seesAll(who, d.LegalEntityIDs) {
 				s.Drift = d.text()
 			}
 		}
 		s.FirstAt, s.LastAt, s.RemovedAt = earlier(s.FirstAt, r.FirstAt), later(s.LastAt, r.LastAt), later(s.RemovedAt, r.RemovedAt)
+	}
+	return out, err
+}
+
+// connectedBooks returns the general ledgers that are connected, if a check has found something in one of them: what it found in others can
+// neither be corrected nor checked any more.
+func connectedBooks(ctx context.Context, tx *db.Tx, rows []markerRow) (map[string]bool, error) {
+	if !slices.ContainsFunc(rows, func(r markerRow) bool { return r.Drift != nil }) {
+		return nil, nil
+	}
+	all, err := connection.InUseUnchecked(ctx, tx)
+	out := map[string]bool{}
+	for _, c := range all {
+		out[bookOf(c)] = true
 	}
 	return out, err
 }

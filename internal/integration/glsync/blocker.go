@@ -32,6 +32,10 @@ const (
 	ConflictingTags = "conflicting_tags"
 )
 
+// BlockerCodes lists the codes.
+var BlockerCodes = []string{UnmappedAccount, UnusableAccount, UnusableValue, ConflictingTags, OtherCurrency, MixedCurrencies, LockedPeriod,
+	BadAmount}
+
 // stops reports whether nothing may be sent as long as there is such a blocker. Some concern their entries only, such as a locked period.
 func stops(code string) bool {
 	return !slices.Contains([]string{LockedPeriod, BadAmount, MixedCurrencies, ConflictingTags}, code)
@@ -40,8 +44,8 @@ func stops(code string) bool {
 // tooFine is the message about an amount that no general ledger takes.
 func tooFine(amount, currency string) string {
 	places, _ := money.MinorUnits(currency)
-	return fmt.Sprintf("the amount %s has more decimals than %s has, which is %d: general ledgers do not take it. Reverse the entry and "+
-		"create another one with rounded amounts", amount, currency, places)
+	return fmt.Sprintf("the amount %s has more decimals than %s has, which is %d: general ledgers do not take it. Unpost the entry and "+
+		"correct the amounts", amount, currency, places)
 }
 
 // add adds a problem unless it is there.

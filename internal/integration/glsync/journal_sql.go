@@ -2,11 +2,11 @@ package glsync
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/base/money"
-	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -119,6 +119,7 @@ func upsertJournals(ctx context.Context, tx *db.Tx, rows []journalRow) error {
 }
 
 type markerRow struct {
+	Book      string     `db:"book"`
 	EntryID   string     `db:"journal_entry_id"`
 	Present   bool       `db:"present"`
 	FirstAt   *time.Time `db:"first_synced_at"`
@@ -128,66 +129,90 @@ type markerRow struct {
 }
 
 func selectMarkers(ctx context.Context, tx *db.Tx, entryIDs []string) ([]markerRow, error) {
-	return db.All[markerRow](ctx, tx, `SELECT journal_entry_id, external_id IS NOT NULL AS present, first_synced_at, last_synced_at,
+	return db.All[markerRow](ctx, tx, `SELECT book, journal_entry_id, external_id IS NOT NULL AS present, first_synced_at, last_synced_at,
 		last_unsynced_at, drift FROM gl_journals WHERE organization_id = @org AND journal_entry_id {any}`, entryIDs)
 }
 
+const (
+	attempted = " FROM gl_sync_attempts a WHERE a.organization_id = @org AND a.journal_entry_id {any} AND a.attempted_at IS NOT NULL"
+	followed  = `b.organization_id = @org AND b.journal_entry_id = a.journal_entry_id AND b.attempted_at IS NOT NULL
+		AND (b.attempted_at, b.gl_sync_attempt_id) > (a.attempted_at, a.gl_sync_attempt_id)`
+)
+
 // selectLatest reads the latest attempt of each of some entries.
 func selectLatest(ctx context.Context, tx *db.Tx, entryIDs []string) ([]attemptRow, error) {
-	return db.All[attemptRow](ctx, tx, "SELECT "+db.Columns[attemptRow]()+` FROM gl_sync_attempts a WHERE a.organization_id = @org
-		AND a.journal_entry_id {any} AND a.attempted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM gl_sync_attempts b
-		WHERE b.organization_id = @org AND b.journal_entry_id = a.journal_entry_id AND b.attempted_at IS NOT NULL
-		AND (b.attempted_at, b.gl_sync_attempt_id) > (a.attempted_at, a.gl_sync_attempt_id))`, entryIDs)
+	return db.All[attemptRow](ctx, tx, "SELECT "+db.Columns[attemptRow]()+attempted+
+		" AND NOT EXISTS (SELECT 1 FROM gl_sync_attempts b WHERE "+followed+")", entryIDs)
 }
 
-type unsentRow struct {
-	ID       string `db:"journal_entry_id"`
-	Number   int64  `db:"number"`
-	Bad      bool   `db:"bad"` // an amount has too many decimals
-	Total    int64  `db:"total"`
-	BadTotal int64  `db:"bad_total"`
+// selectLatestOfParts reads the latest attempt of a connection for each part of the entries of some attempts.
+func selectLatestOfParts(ctx context.Context, tx *db.Tx, connectionID string, of []Attempt) (map[entryPart]Attempt, error) {
+	ids := make([]string, len(of))
+	for n, a := range of {
+		ids[n] = a.EntryID
+	}
+	rows, err := db.All[attemptRow](ctx, tx, "SELECT "+db.Columns[attemptRow]()+attempted+" AND a.connection_id = ?"+
+		" AND NOT EXISTS (SELECT 1 FROM gl_sync_attempts b WHERE "+followed+" AND b.connection_id = a.connection_id AND b.part = a.part)",
+		ids, connectionID)
+	out := make(map[entryPart]Attempt, len(rows))
+	for _, r := range rows {
+		out[entryPart{r.EntryID, r.Part}] = r.attempt()
+	}
+	return out, err
 }
 
-// inPeriod is the condition that an entry is posted in a period and has a line of a legal entity. Its arguments are those of periodArgs.
-const inPeriod = `e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_date > ?
-	AND e.accounting_period_id = ? AND e.status = 'posted' AND (e.legal_entity_id = ? OR EXISTS (SELECT 1 FROM journal_shares s
-		WHERE s.organization_id = @org AND s.journal_entry_id = e.journal_entry_id AND s.legal_entity_id = ?))`
+// foundRow is an entry of a kind that a readiness check has found.
+type foundRow struct {
+	ID     string `db:"journal_entry_id"`
+	Number int64  `db:"number"`
+	Bad    bool   `db:"bad"`   // an amount has too many decimals
+	Total  int64  `db:"total"` // how many there are of the kind
+}
+
+// ofPeriod are the entries that are posted in a period and have a line of a legal entity. Its arguments are those of periodArgs. The two
+// ranges are read separately, because each has an index, and their alternative has none.
+const ofPeriod = `SELECT e.journal_entry_id, e.number FROM journal_entries e WHERE e.organization_id = @org AND e.legal_entity_id = ?
+		AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_date > ? AND e.accounting_period_id = ? AND e.status = 'posted'
+	UNION ALL SELECT e.journal_entry_id, e.number FROM journal_shares s JOIN journal_entries e ON e.organization_id = s.organization_id
+		AND e.journal_entry_id = s.journal_entry_id WHERE s.organization_id = @org AND s.legal_entity_id = ? AND s.accounting_date >= ?
+		AND s.accounting_date < ? AND s.accounting_date > ? AND e.accounting_period_id = ? AND e.status = 'posted'`
 
 func periodArgs(p period.Period, legalEntityID string) []any {
-	return []any{p.Start, p.End, period.OpeningDate, p.ID, legalEntityID, legalEntityID}
+	of := []any{legalEntityID, p.Start, p.End, period.OpeningDate, p.ID}
+	return append(of, of...)
 }
 
 // selectUnsent reads the first of the posted entries of a legal entity in a period that have a value and are in none of some general
-// ledgers, those that cannot be sent before the others, and how many there are. Only what was sent in full, or for the legal entity,
-// counts.
-func selectUnsent(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity, books []string, limit int) ([]unsentRow, error) {
-	places, _ := money.MinorUnits(e.BaseCurrency)
-	tooFine := "%." + strings.Repeat("_", int(places)+1) + "%"
-	args := append([]any{e.ID, tooFine}, periodArgs(p, e.ID)...)
-	return db.All[unsentRow](ctx, tx, `SELECT journal_entry_id, number, bad, count(*) OVER () AS total,
-		sum(CASE WHEN bad THEN 1 ELSE 0 END) OVER () AS bad_total FROM (SELECT e.journal_entry_id, e.number,
-			EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
-				AND l.legal_entity_id = ? AND rtrim(CAST(l.base_amount AS TEXT), '0') LIKE ?) AS bad
-		FROM journal_entries e WHERE `+inPeriod+`
-		AND NOT EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org AND j.journal_entry_id = e.journal_entry_id
-			AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL)
-		AND EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
-			AND l.legal_entity_id = ? AND l.base_amount <> 0)) AS unsent ORDER BY bad DESC, number LIMIT ?`,
-		append(args, books, e.ID, e.ID, limit)...)
-}
-
-type driftedRow struct {
-	ID     string `db:"journal_entry_id"`
-	Number int64  `db:"number"`
-	Total  int64  `db:"total"`
+// ledgers, and the first of those among them that cannot be sent, because a line of theirs has an amount with too many decimals: these are
+// given as patterns with legal entities. Only what was sent in full, or for the legal entity, counts.
+func selectUnsent(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string, books []string, tooFine map[string][]string,
+	limit int) ([]foundRow, error) {
+	var bad []string
+	var args []any
+	for _, pattern := range slices.Sorted(maps.Keys(tooFine)) {
+		bad = append(bad, "(l.legal_entity_id {any} AND rtrim(CAST(l.base_amount AS TEXT), '0') LIKE ?)")
+		args = append(args, tooFine[pattern], pattern)
+	}
+	args = append(append(args, periodArgs(p, legalEntityID)...), books, legalEntityID, legalEntityID, limit)
+	return db.All[foundRow](ctx, tx, `SELECT journal_entry_id, number, bad, total FROM (SELECT journal_entry_id, number, bad,
+		count(*) OVER (PARTITION BY bad) AS total, row_number() OVER (PARTITION BY bad ORDER BY number) AS place FROM (
+			SELECT e.journal_entry_id, e.number, EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org
+				AND l.journal_entry_id = e.journal_entry_id AND (`+strings.Join(bad, " OR ")+`)) AS bad FROM (`+ofPeriod+`) AS e
+			WHERE NOT EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org AND j.journal_entry_id = e.journal_entry_id
+				AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL)
+			AND EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
+				AND l.legal_entity_id = ? AND l.base_amount <> 0)) AS unsent) AS numbered
+		WHERE place <= ? ORDER BY number`, args...)
 }
 
 // selectDrifted reads the first of the posted entries of a legal entity in a period that a check found to differ in one of some general
 // ledgers, and how many there are.
-func selectDrifted(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string, books []string, limit int) (
-	[]driftedRow, error) {
-	return db.All[driftedRow](ctx, tx, `SELECT e.journal_entry_id, e.number, count(*) OVER () AS total FROM journal_entries e
-		WHERE `+inPeriod+` AND EXISTS (SELECT 1 FROM gl_journals j WHERE j.organization_id = @org
-			AND j.journal_entry_id = e.journal_entry_id AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL
-			AND j.drift IS NOT NULL) ORDER BY e.number LIMIT ?`, append(periodArgs(p, legalEntityID), books, legalEntityID, limit)...)
+func selectDrifted(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string, books []string, limit int) ([]foundRow, error) {
+	return db.All[foundRow](ctx, tx, `SELECT e.journal_entry_id, e.number, false AS bad, count(*) OVER () AS total FROM journal_entries e
+		WHERE e.organization_id = @org AND e.journal_entry_id IN (SELECT j.journal_entry_id FROM gl_journals j WHERE j.organization_id = @org
+			AND j.book {any} AND j.part IN ('', ?) AND j.external_id IS NOT NULL AND j.drift IS NOT NULL)
+		AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_date > ? AND e.accounting_period_id = ? AND e.status = 'posted'
+		AND (e.legal_entity_id = ? OR EXISTS (SELECT 1 FROM journal_shares s WHERE s.organization_id = @org
+			AND s.journal_entry_id = e.journal_entry_id AND s.legal_entity_id = ?))
+		ORDER BY e.number LIMIT ?`, books, legalEntityID, p.Start, p.End, period.OpeningDate, p.ID, legalEntityID, legalEntityID, limit)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
@@ -83,9 +82,7 @@ func (w *work) load(ctx context.Context, tx *db.Tx) (err error) {
 type planner struct {
 	*work
 	progress
-	planned map[plannedRow]bool // what the run does already, of the entries that are planned now
-	ids     []string            // of these entries
-	latest  map[string]Attempt  // the latest attempts of these entries; nil until one is needed
+	planned map[entryPart]bool // what the run does already, of the entries that are planned now
 }
 
 // progress is what was planned so far.
@@ -139,45 +136,19 @@ func (p *planner) posted(ctx context.Context) (more bool, err error) {
 		}
 		rows, err := p.rowsOf(ctx, tx, ids)
 		if err == nil {
-			err = p.recall(ctx, tx, ids)
+			p.planned, err = selectPlanned(ctx, tx, p.run.ID, ids)
 		}
 		if err != nil {
 			return err
 		}
 		var attempts []Attempt
 		for _, e := range entries {
-			of, err := p.attempts(ctx, tx, e, rows[e.ID])
-			if err != nil {
-				return err
-			}
-			attempts = append(attempts, of...)
+			attempts = append(attempts, p.attempts(tx, e, rows[e.ID])...)
 		}
 		more = len(entries) == planTogether
 		return insertAttempts(ctx, tx, attempts)
 	})
 	return more, err
-}
-
-// recall reads what this run already does with entries.
-func (p *planner) recall(ctx context.Context, tx *db.Tx, ids []string) (err error) {
-	p.ids, p.latest = ids, nil
-	p.planned, err = selectPlanned(ctx, tx, p.run.ID, ids)
-	return err
-}
-
-// latestOf returns the latest attempt of an entry that is planned now.
-func (p *planner) latestOf(ctx context.Context, tx *db.Tx, entryID string) (Attempt, error) {
-	if p.latest == nil {
-		rows, err := selectLatest(ctx, tx, p.ids)
-		if err != nil {
-			return Attempt{}, err
-		}
-		p.latest = make(map[string]Attempt, len(rows))
-		for _, r := range rows {
-			p.latest[r.EntryID] = r.attempt()
-		}
-	}
-	return p.latest[entryID], nil
 }
 
 // rowsOf reads what was sent of entries.
@@ -226,7 +197,7 @@ func (p *planner) sent(ctx context.Context) (more bool, err error) {
 		}
 		all, err := p.rowsOf(ctx, tx, ids)
 		if err == nil {
-			err = p.recall(ctx, tx, ids)
+			p.planned, err = selectPlanned(ctx, tx, p.run.ID, ids)
 		}
 		if err != nil {
 			return err
@@ -242,11 +213,7 @@ func (p *planner) sent(ctx context.Context) (more bool, err error) {
 			case p.run.Kind == Check:
 				attempts = append(attempts, p.checks(tx, e, mine)...)
 			case !p.listed(e):
-				of, err := p.attempts(ctx, tx, e, mine)
-				if err != nil {
-					return err
-				}
-				attempts = append(attempts, of...)
+				attempts = append(attempts, p.attempts(tx, e, mine)...)
 			}
 		}
 		return insertAttempts(ctx, tx, attempts)
@@ -309,10 +276,11 @@ func (p *planner) listed(e journal.Entry) bool {
 		(s.Until.IsZero() || e.AccountingDate.Before(s.Until))
 }
 
-// attempts returns what is to be done with an entry, and counts it.
-func (p *planner) attempts(ctx context.Context, tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt, err error) {
+// attempts returns what is to be done with an entry, and counts it. Whether one that cannot be sent has failed is decided when all is
+// planned.
+func (p *planner) attempts(tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt) {
 	for _, d := range p.maker.decide(e, rows) {
-		if p.planned[plannedRow{e.ID, d.part}] { // the entry was changed meanwhile, which is seen before it is sent
+		if p.planned[entryPart{e.ID, d.part}] { // the entry was changed meanwhile, which is seen before it is sent
 			continue
 		}
 		for _, b := range d.problems {
@@ -322,17 +290,23 @@ func (p *planner) attempts(ctx context.Context, tx *db.Tx, e journal.Entry, rows
 			p.run.Counts["unchanged"]++
 			continue
 		}
+		if d.empty {
+			if p.run.Counts[string(NothingToSend)]++; p.run.Kind != Dry && len(p.run.Scope.EntryIDs) == 0 {
+				continue // each run would store it again
+			}
+		}
 		a := p.attempt(tx, e, cmp.Or(d.Action, Create), d.part)
-		locked, is := p.maker.lockedBy(d)
+		because := d.problems
+		if locked, is := p.maker.lockedBy(d); is && !d.empty && len(because) == 0 {
+			p.block(locked)
+			because = []Blocker{locked}
+		}
 		switch {
 		case d.empty:
 			a.Status, a.Error = NothingToSend, "there is nothing to send: no line has an amount in "+d.journal.Currency
-			p.run.Counts[string(NothingToSend)]++
-		case len(d.problems) > 0:
-			err = p.refuse(ctx, tx, e, d, &a, d.problems)
-		case is:
-			p.block(locked)
-			err = p.refuse(ctx, tx, e, d, &a, []Blocker{locked})
+		case len(because) > 0:
+			a.Status, a.Error, a.Code = AttemptBlocked, texts(because), because[0].Code
+			p.run.Counts[string(AttemptBlocked)]++
 		default:
 			p.run.Counts[string(d.Action)]++
 			p.run.Total++
@@ -340,37 +314,9 @@ func (p *planner) attempts(ctx context.Context, tx *db.Tx, e journal.Entry, rows
 				p.totals[d.journal.Currency] = p.totals[d.journal.Currency].Add(d.journal.total())
 			}
 		}
-		if err != nil {
-			return nil, err
-		}
 		out = append(out, a)
 	}
-	return out, nil
-}
-
-// refuse makes an attempt one that is not made. If only its entry is concerned, and others are sent, it has failed, and the entry says so.
-func (p *planner) refuse(ctx context.Context, tx *db.Tx, e journal.Entry, d decision, a *Attempt, because []Blocker) error {
-	a.Status, a.Error, a.Code = AttemptBlocked, texts(because), because[0].Code
-	if p.run.Kind != Sync || slices.ContainsFunc(because, func(b Blocker) bool { return stops(b.Code) }) {
-		p.run.Counts[string(AttemptBlocked)]++
-		return nil
-	}
-	before, err := p.latestOf(ctx, tx, e.ID)
-	if err != nil {
-		return err
-	}
-	now := tx.Now()
-	a.Status, a.AttemptedAt = AttemptFailed, &now
-	p.run.Counts[string(AttemptFailed)]++
-	if before.Status == a.Status && before.Action == a.Action && before.part == a.part && before.Error == a.Error {
-		return nil // it was announced then
-	}
-	var synced *journal.Synced
-	if d.row != nil {
-		synced = d.row.synced()
-	}
-	announce(ctx, tx, e, *a, synced)
-	return nil
+	return out
 }
 
 // attempt returns the next attempt.
@@ -385,7 +331,7 @@ func (p *planner) attempt(tx *db.Tx, e journal.Entry, action Action, part string
 func (p *planner) checks(tx *db.Tx, e journal.Entry, rows []journalRow) (out []Attempt) {
 	for _, r := range rows {
 		ours := p.connection.LegalEntityID == "" || r.Part == "" || r.Part == p.connection.LegalEntityID
-		if ours && r.State == present && !p.planned[plannedRow{e.ID, r.Part}] {
+		if ours && r.State == present && !p.planned[entryPart{e.ID, r.Part}] {
 			p.run.Total++
 			out = append(out, p.attempt(tx, e, CheckOnly, r.Part))
 		}
@@ -415,23 +361,4 @@ func (p *planner) finish() {
 	for currency, sum := range p.totals {
 		p.run.Totals[currency] = sum.Fixed(currency)
 	}
-}
-
-// announce records what came of an attempt with its entry.
-func announce(ctx context.Context, tx *db.Tx, e journal.Entry, a Attempt, synced *journal.Synced) {
-	action := "journal_entry.synced"
-	switch {
-	case a.Status == AttemptFailed:
-		action = "journal_entry.sync_failed"
-	case a.Action == Remove:
-		action = "journal_entry.unsynced"
-	}
-	if synced == nil {
-		synced = &journal.Synced{}
-	}
-	synced.Attempt, e.Synced = a.shown(), synced
-	facts := map[string]any{"id": e.ID, "sequence_number": e.SequenceNumber(), "gl_sync_attempt_id": a.ID, "connection_id": a.ConnectionID,
-		"provider": a.Provider, "action": a.Action, "status": a.Status, "external_id": db.OrNull(a.ExternalID), "error": db.OrNull(a.Error),
-		"error_code": db.OrNull(a.Code)}
-	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: facts, Object: e})
 }

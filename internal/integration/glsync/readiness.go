@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 )
@@ -25,12 +27,20 @@ func (s *Service) InspectPeriod(ctx context.Context, tx *db.Tx, p period.Period,
 	if err != nil || len(connections) == 0 {
 		return nil, err
 	}
+	b, err := snapshot.Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range entities {
-		books := booksOf(connections, e.ID)
+		books, all := booksOf(connections, e.ID)
 		if len(books) == 0 {
 			continue
 		}
-		unsent, err := selectUnsent(ctx, tx, p, e, books, samplesMax)
+		sent := map[string]entity.LegalEntity{e.ID: e}
+		if all {
+			sent = b.Entities
+		}
+		unsent, err := selectUnsent(ctx, tx, p, e.ID, books, tooFineIn(sent), samplesMax)
 		if err != nil {
 			return nil, err
 		}
@@ -38,15 +48,9 @@ func (s *Service) InspectPeriod(ctx context.Context, tx *db.Tx, p period.Period,
 		if err != nil {
 			return nil, err
 		}
-		count, ids, failed := describeUnsent(e, unsent)
-		if n, more, text := describeDrifted(e, drifted); n > 0 {
-			if count > 0 {
-				text = "E" + text[1:]
-			}
-			count, ids, failed = count+n, append(ids, more...), append(failed, text)
-		}
-		v := period.NewCheckResult(e, CodeUnsent, count, ids[:min(len(ids), samplesMax)],
-			"all entries of "+e.Name+" are in its general ledger", strings.Join(failed, ". "))
+		good, bad := pick(unsent, false), pick(unsent, true)
+		v := period.NewCheckResult(e, CodeUnsent, total(good)+total(bad)+total(drifted), samples(bad, good, drifted),
+			"all entries of "+e.Name+" are in its general ledger", describe(e, good, bad, drifted))
 		if v.Status == period.Fail {
 			v.Status = period.Warn
 		}
@@ -55,8 +59,9 @@ func (s *Service) InspectPeriod(ctx context.Context, tx *db.Tx, p period.Period,
 	return out, nil
 }
 
-// booksOf returns the general ledgers that a legal entity is sent to: its own or, if it has none, those of all legal entities.
-func booksOf(connections []connection.Connection, legalEntityID string) (out []string) {
+// booksOf returns the general ledgers that a legal entity is sent to: its own or, if it has none, those of all legal entities. It reports
+// whether they are of all.
+func booksOf(connections []connection.Connection, legalEntityID string) (out []string, all bool) {
 	for _, of := range []string{legalEntityID, ""} {
 		for _, c := range connections {
 			if c.LegalEntityID == of {
@@ -64,41 +69,75 @@ func booksOf(connections []connection.Connection, legalEntityID string) (out []s
 			}
 		}
 		if len(out) > 0 {
-			break
+			return out, of == ""
+		}
+	}
+	return nil, false
+}
+
+// tooFineIn returns the patterns of amounts with too many decimals, without zeros at their end, with the legal entities whose base currency
+// they are of.
+func tooFineIn(entities map[string]entity.LegalEntity) map[string][]string {
+	out := map[string][]string{}
+	for id, e := range entities {
+		places, _ := money.MinorUnits(e.BaseCurrency)
+		pattern := "%." + strings.Repeat("_", int(places)+1) + "%"
+		out[pattern] = append(out[pattern], id)
+	}
+	return out
+}
+
+// pick returns the entries that cannot be sent because of their amounts, or the others.
+func pick(rows []foundRow, bad bool) (out []foundRow) {
+	for _, r := range rows {
+		if r.Bad == bad {
+			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// describeUnsent returns how many entries are not in the general ledger, some of them, and sentences about them.
-func describeUnsent(e entity.LegalEntity, rows []unsentRow) (count int64, ids, sentences []string) {
-	var bad int64
-	var numbers, badNumbers []string
-	for _, r := range rows {
-		number := fmt.Sprintf("JE-%d", r.Number)
-		if count, bad = r.Total, r.BadTotal; r.Bad {
-			badNumbers = append(badNumbers, number)
-		}
-		ids, numbers = append(ids, r.ID), append(numbers, number)
+// total returns how many entries there are of which some are given.
+func total(rows []foundRow) int64 {
+	if len(rows) == 0 {
+		return 0
 	}
-	if count == 0 {
-		return 0, nil, nil
-	}
-	sentences = []string{fmt.Sprintf("entries of %s that are not in its general ledger: %d, among them %s; send them with "+
-		"POST /v1/gl-sync-runs", e.Name, count, strings.Join(numbers, ", "))}
-	if bad > 0 {
-		sentences = append(sentences, fmt.Sprintf("Of these, entries that cannot be sent, because an amount has more decimals than %s has: %d, "+
-			"among them %s; reverse each, and create another one with rounded amounts", e.BaseCurrency, bad, strings.Join(badNumbers, ", ")))
-	}
-	return count, ids, sentences
+	return rows[0].Total
 }
 
-// describeDrifted returns how many entries were changed in the general ledger by hand, some of them, and a sentence about them.
-func describeDrifted(e entity.LegalEntity, rows []driftedRow) (count int64, ids []string, sentence string) {
-	var numbers []string
-	for _, r := range rows {
-		count, ids, numbers = r.Total, append(ids, r.ID), append(numbers, fmt.Sprintf("JE-%d", r.Number))
+// samples returns some of the entries, of each kind the first ones.
+func samples(kinds ...[]foundRow) (out []string) {
+	for n := range samplesMax {
+		for _, rows := range kinds {
+			if n < len(rows) && len(out) < samplesMax {
+				out = append(out, rows[n].ID)
+			}
+		}
 	}
-	return count, ids, fmt.Sprintf("entries of %s that somebody has changed in its general ledger, as a check found: %d, among them %s; "+
-		"correct them there, and check once more", e.Name, count, strings.Join(numbers, ", "))
+	return out
+}
+
+// describe says which entries are not in the general ledger as they should be, a sentence for each kind, and what to do with them.
+func describe(e entity.LegalEntity, good, bad, drifted []foundRow) string {
+	var sentences []string
+	for _, of := range []struct {
+		rows     []foundRow
+		has, fix string
+	}{
+		{good, "are not in its general ledger", "send them with POST /v1/gl-sync-runs"},
+		{bad, "cannot be sent to its general ledger, because an amount has more decimals than its currency has",
+			"unpost them and correct the amounts"},
+		{drifted, "somebody has changed in its general ledger, as a check found", "correct them there, and check once more"},
+	} {
+		if len(of.rows) == 0 {
+			continue
+		}
+		numbers := make([]string, len(of.rows))
+		for n, r := range of.rows {
+			numbers[n] = fmt.Sprintf("JE-%d", r.Number)
+		}
+		sentences = append(sentences, fmt.Sprintf("%s has entries that %s: %d, among them %s; %s", e.Name, of.has, total(of.rows),
+			strings.Join(numbers, ", "), of.fix))
+	}
+	return strings.Join(sentences, ". ")
 }

@@ -223,18 +223,19 @@ func toAttemptRows(all []Attempt) []attemptRow {
 	return rows
 }
 
-type plannedRow struct {
+// entryPart is an entry, or a part of it, that is sent as one journal.
+type entryPart struct {
 	EntryID string `db:"journal_entry_id"`
 	Part    string `db:"part"`
 }
 
 // selectPlanned reads what a run does with some entries.
-func selectPlanned(ctx context.Context, tx *db.Tx, runID string, entryIDs []string) (map[plannedRow]bool, error) {
-	out := map[plannedRow]bool{}
+func selectPlanned(ctx context.Context, tx *db.Tx, runID string, entryIDs []string) (map[entryPart]bool, error) {
+	out := map[entryPart]bool{}
 	if len(entryIDs) == 0 {
 		return out, nil
 	}
-	rows, err := db.All[plannedRow](ctx, tx, `SELECT journal_entry_id, part FROM gl_sync_attempts WHERE organization_id = @org
+	rows, err := db.All[entryPart](ctx, tx, `SELECT journal_entry_id, part FROM gl_sync_attempts WHERE organization_id = @org
 		AND gl_sync_run_id = ? AND journal_entry_id {any}`, runID, entryIDs)
 	for _, r := range rows {
 		out[r] = true

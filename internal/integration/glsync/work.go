@@ -90,6 +90,9 @@ func (w *work) do(ctx context.Context) error {
 	case w.stopped():
 		return w.end(ctx, Blocked, "", AttemptCancelled)
 	}
+	if err := w.refuse(ctx); err != nil {
+		return err
+	}
 	if err := w.send(ctx); err != nil {
 		return err
 	}

@@ -156,6 +156,19 @@ func unifiedAssets(ctx context.Context, s *provider.Session) ([]holding, error) 
 	return held.Assets, err
 }
 
+// spotHolding is what the spot account of a classic account holds of a coin.
+type spotHolding struct {
+	Coin      string           `json:"coin"`
+	Available provider.Decimal `json:"available"`
+	Frozen    provider.Decimal `json:"frozen"`
+	Locked    provider.Decimal `json:"locked"`
+}
+
+// spotAssets returns what the spot account of a classic account holds.
+func spotAssets(ctx context.Context, s *provider.Session) (out []spotHolding, err error) {
+	return out, get(ctx, s, "/api/v2/spot/account/assets", nil, &out)
+}
+
 // isUnified reports whether an account is a unified one.
 func isUnified(ctx context.Context, s *provider.Session) (bool, error) {
 	_, err := unifiedAssets(ctx, s)
@@ -203,7 +216,7 @@ func (i information) grants() []provider.Grant {
 	if writes || has(trading) {
 		out = append(out, provider.Trade)
 	}
-	if writes && slices.Contains(i.Permissions, "withdraw") || has(moving) {
+	if writes && (slices.Contains(i.Permissions, "withdraw") || slices.Contains(i.Permissions, "transfer")) || has(moving) {
 		out = append(out, provider.Withdraw)
 	}
 	return out
@@ -226,7 +239,10 @@ func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider
 		out.Warnings = []string{"only the spot account is read. What is in the accounts for futures, margin, funding and Earn is not"}
 	}
 	b, now := bookOf(unified), s.Now().UnixMilli()
-	_, _, err = b.records(ctx, s, b.sections[0], now-time.Hour.Milliseconds(), now, 1)
+	if _, _, err = b.records(ctx, s, b.sections[0], now-time.Hour.Milliseconds(), now, 1); err != nil || unified {
+		return out, err
+	}
+	_, err = spotAssets(ctx, s) // needs another permission than the records
 	return out, err
 }
 
@@ -241,13 +257,7 @@ func (Connector) Balances(ctx context.Context, s *provider.Session) (provider.Ho
 	if !errors.Is(err, errClassic) {
 		return provider.Complete(sums), err
 	}
-	var spot []struct {
-		Coin      string           `json:"coin"`
-		Available provider.Decimal `json:"available"`
-		Frozen    provider.Decimal `json:"frozen"`
-		Locked    provider.Decimal `json:"locked"`
-	}
-	err = get(ctx, s, "/api/v2/spot/account/assets", nil, &spot)
+	spot, err := spotAssets(ctx, s)
 	for _, h := range spot {
 		currency := strings.ToUpper(h.Coin)
 		sums[currency] = sums[currency].Add(h.Available.Decimal).Add(h.Frozen.Decimal).Add(h.Locked.Decimal)

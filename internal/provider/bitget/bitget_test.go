@@ -276,7 +276,7 @@ func TestAFullPageWithoutIDsIsNotReadForEver(t *testing.T) {
 func TestAMissingPermissionIsNamed(t *testing.T) {
 	t.Parallel()
 	for path, unified := range map[string]bool{"/api/v2/tax/spot-record": false, "/api/v2/spot/account/info": false,
-		"/api/v3/tax/records": true, "/api/v3/account/assets": true} {
+		"/api/v2/spot/account/assets": false, "/api/v3/tax/records": true, "/api/v3/account/assets": true} {
 		fake := bitgettest.New(unified, registered)
 		s, _ := open(t, fake)
 		fake.Missing[path] = true

@@ -138,6 +138,11 @@ var mappings = []struct{ name, original, booked string }{
 		`left out: it has an unknown field called "xyz"`,
 	},
 	{
+		"a number with a fraction that is no amount",
+		`{"fee": 0, "id": 8, "datetime": "2022-09-08 09:00:31", "type": 0, "btc": 1, "price": 30000.5}`,
+		`left out: it has an unknown field called "price"`,
+	},
+	{
 		"a fee that is none",
 		`{"fee": null, "id": 8, "datetime": "2022-09-08 09:00:31", "type": "0", "usd": "1.00"}`,
 		`left out: its fee is not an amount`,

@@ -92,16 +92,11 @@ func (t transaction) name() string {
 
 // text returns a field that is a text or a number, and an empty text for others.
 func (t transaction) text(field string) string {
-	value := t.fields[field]
-	var plain string
-	if json.Unmarshal(value, &plain) == nil {
-		return plain
+	var out provider.Text
+	if json.Unmarshal(t.fields[field], &out) != nil {
+		return ""
 	}
-	var number json.Number
-	if json.Unmarshal(value, &number) == nil {
-		return number.String()
-	}
-	return ""
+	return string(out)
 }
 
 // amount returns a field that is an amount.
@@ -123,7 +118,7 @@ func (t transaction) amounts() (map[string]money.Decimal, error) {
 		read = read || ok
 		switch {
 		case !ok || amount.IsZero():
-		case value[0] != '"' && !t.isAmount(field, amount):
+		case value[0] != '"' && !t.isAmount(field):
 			return nil, fmt.Errorf("it has an unknown field called %q", field)
 		default:
 			out[field] = amount
@@ -135,16 +130,16 @@ func (t transaction) amounts() (map[string]money.Decimal, error) {
 	return out, nil
 }
 
-// coins are the assets of which a number without a fraction is an amount. Others are known by the rate that a trade states.
+// coins are the assets of which a number is an amount. Others are known by the rate that a trade states.
 var coins = map[string]bool{"aave": true, "ada": true, "algo": true, "avax": true, "bch": true, "btc": true, "dai": true, "doge": true,
 	"dot": true, "eth": true, "eth2": true, "eth2r": true, "eurc": true, "grt": true, "link": true, "ltc": true, "matic": true, "mkr": true,
 	"pyusd": true, "rlusd": true, "shib": true, "sol": true, "sui": true, "uni": true, "usdc": true, "usdt": true, "xlm": true, "xrp": true}
 
-// isAmount reports whether a number is an amount, although amounts are usually texts: it has a fraction, its field is called by a coin or
-// by money of a country, or the transaction states a rate of its currency.
-func (t transaction) isAmount(field string, number money.Decimal) bool {
+// isAmount reports whether a number is an amount, although amounts are usually texts: its field is called by a coin or by money of a
+// country, or the transaction states a rate of its currency. A fraction alone says nothing: a price has one, too.
+func (t transaction) isAmount(field string) bool {
 	base, quote := t.pair()
-	return field == base || field == quote || coins[field] || money.IsFiat(strings.ToUpper(field)) || !number.Equal(number.Round(0))
+	return field == base || field == quote || coins[field] || money.IsFiat(strings.ToUpper(field))
 }
 
 // symbolMax is how long the symbol of a currency can be.

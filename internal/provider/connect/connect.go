@@ -151,7 +151,7 @@ func (s *system) check(ctx context.Context, c connection.Credentials, k connecti
 	session := s.session(c, k, false)
 	account, err := s.Connector.Check(ctx, session)
 	if err != nil {
-		return out, s.blame(err)
+		return out, s.blameAddress(session, s.blame(err))
 	}
 	if slices.Contains(account.Grants, provider.Withdraw) {
 		return out, fault.Invalidf(s.firstField(), "can move money out of the account, which is not needed: create another key. %s", s.Advice)
@@ -159,8 +159,8 @@ func (s *system) check(ctx context.Context, c connection.Credentials, k connecti
 	out = connection.Account{ID: account.ID, Name: account.Name, Warnings: account.Warnings}
 	switch {
 	case slices.Contains(account.Grants, provider.Trade):
-		out.Warnings = append(out.Warnings, "the credentials permit trading at "+s.Title+", which is not needed: replace them by "+
-			"some that only read")
+		out.Warnings = append(out.Warnings, "the credentials permit trading or other changes at "+s.Title+", which are not needed: "+
+			"replace them by some that only read")
 	case account.Grants == nil && s.Kind == provider.Exchange:
 		out.Warnings = append(out.Warnings, s.Title+" does not tell what the credentials permit: make sure that they cannot trade or withdraw")
 	}
@@ -214,6 +214,17 @@ func (s *system) blame(err error) error {
 		}
 	}
 	return err
+}
+
+// blameAddress names the field in which somebody has entered the address of a server, if that does not answer at present.
+func (s *system) blameAddress(session *provider.Session, err error) error {
+	var f *fault.Error
+	if session.Text(provider.RPCURL) == "" || fault.KindOf(err) != fault.Unavailable || !errors.As(err, &f) {
+		return err
+	}
+	out := *f
+	out.Fields = []fault.Field{{Name: provider.RPCURL, Message: "is the address that was asked"}}
+	return &out
 }
 
 // begin returns the function that starts a setup.

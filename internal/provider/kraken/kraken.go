@@ -134,6 +134,40 @@ func throttled(said string, h http.Header) time.Duration {
 	return time.Unix(until, 0).Sub(now)
 }
 
+// needed are the permissions that an API key must have, with what Kraken calls them where keys are created.
+var needed = []struct{ permission, title string }{{"query-funds", "Query (funds)"}, {"query-ledger", "Query ledger entries"}}
+
+// lacks returns an error that names the needed permissions that an API key does not have.
+func lacks(permissions []string) error {
+	var missing []string
+	for _, n := range needed {
+		if !slices.Contains(permissions, n.permission) {
+			missing = append(missing, n.title)
+		}
+	}
+	switch {
+	case len(permissions) == 0:
+		return fault.Forbiddenf("the API key permits nothing at Kraken: %s are needed", strings.Join(missing, " and "))
+	case len(missing) == 1:
+		return fault.Forbiddenf("the API key lacks a permission at Kraken: %s is needed", missing[0])
+	case len(missing) > 1:
+		return fault.Forbiddenf("the API key lacks permissions at Kraken: %s are needed", strings.Join(missing, " and "))
+	}
+	return nil
+}
+
+// grantOf returns what a permission allows. Who can change the addresses to which money is withdrawn can have it sent elsewhere. What is
+// unknown may allow more than to read.
+func grantOf(permission string) provider.Grant {
+	switch permission {
+	case "withdraw-funds", "add-withdraw-address", "update-withdraw-address", "internal-transfer":
+		return provider.Withdraw
+	case "query-funds", "query-ledger", "query-open-trades", "query-closed-trades", "export-data", "create-ws-token":
+		return provider.Read
+	}
+	return provider.Trade // modify-trades, close-trades, add-funds, earn-funds and so on
+}
+
 // Check asks for the permissions of an API key, and for a page of the ledger.
 func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider.Account, err error) {
 	var info struct {
@@ -146,12 +180,12 @@ func (c Connector) Check(ctx context.Context, s *provider.Session) (out provider
 	if err := post(ctx, s, "GetApiKeyInfo", 1, nil, &info); err != nil {
 		return out, err
 	}
-	if len(info.Permissions) == 0 {
-		return out, fault.Forbiddenf("the API key permits nothing at Kraken: Query (funds) and Query ledger entries are needed")
+	if err := lacks(info.Permissions); err != nil {
+		return out, err
 	}
 	out = provider.Account{ID: strings.ReplaceAll(info.IBAN, " ", ""), Grants: []provider.Grant{provider.Read}}
-	for permission, grant := range map[string]provider.Grant{"withdraw-funds": provider.Withdraw, "modify-trades": provider.Trade} {
-		if slices.Contains(info.Permissions, permission) {
+	for _, permission := range info.Permissions {
+		if grant := grantOf(permission); !slices.Contains(out.Grants, grant) {
 			out.Grants = append(out.Grants, grant)
 		}
 	}

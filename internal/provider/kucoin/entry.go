@@ -16,30 +16,15 @@ import (
 
 // entry is an entry of a ledger.
 type entry struct {
-	ID          label         `json:"id"`
+	ID          provider.Text `json:"id"`
 	Currency    string        `json:"currency"`
 	Amount      provider.Text `json:"amount"`
 	Fee         provider.Text `json:"fee"`
 	AccountType string        `json:"accountType"`
 	Business    string        `json:"bizType"`
 	Direction   string        `json:"direction"`
-	Created     label         `json:"createdAt"`
+	Created     provider.Text `json:"createdAt"`
 	Context     string        `json:"context"`
-}
-
-// label is a text that KuCoin writes as a number in some ledgers.
-type label string
-
-// UnmarshalJSON reads a text or a number as it is written.
-func (l *label) UnmarshalJSON(data []byte) error {
-	if data[0] == '"' {
-		return json.Unmarshal(data, (*string)(l))
-	}
-	if strings.Trim(string(data), "0123456789") != "" {
-		return errForm
-	}
-	*l = label(data)
-	return nil
 }
 
 // row is an entry as KuCoin sent it.

@@ -82,7 +82,8 @@ func TestEntriesOfTheAccountBecomeRecords(t *testing.T) {
 		`"currency":"BTC","amount":null,"fee":"0","bizType":"Deposit","direction":"in"`:              {`left out: the amount must be a decimal string such as "1200.50" and is ""`},
 		`"currency":"BTC","amount":"","fee":"0","bizType":"Deposit","direction":"in"`:                {`left out: the amount must be a decimal string such as "1200.50" and is ""`},
 		`"currency":"BTC","amount":"5","bizType":"Deposit","direction":"in","createdAt":"yesterday"`: {`left out: its time "yesterday" is no number of milliseconds`},
-		`"currency":"BTC","amount":"5","bizType":"Deposit","direction":"in","createdAt":1.7e12`:      {"left out: it does not have the form of an entry of KuCoin"},
+		`"currency":"BTC","amount":"5","bizType":"Deposit","direction":"in","createdAt":1.7e12`:      {`left out: its time "1.7e12" is no number of milliseconds`},
+		`"currency":"BTC","amount":"5","bizType":"Deposit","direction":"in","createdAt":true`:        {"left out: it does not have the form of an entry of KuCoin"},
 		`"currency":"BTC","amount":"5","bizType":"Deposit","direction":"in","id":""`:                 {"left out: it has no id"},
 	})
 }
@@ -113,7 +114,7 @@ func TestEntriesOfTradingBecomeRecords(t *testing.T) {
 
 func TestEntriesOfARangeAreSortedByTimeAndThenById(t *testing.T) {
 	t.Parallel()
-	made := func(id label, at int64) row { return row{entry: entry{ID: id}, at: at} }
+	made := func(id provider.Text, at int64) row { return row{entry: entry{ID: id}, at: at} }
 	got := inside([]row{made("1", 30), made("8", 20), made("11", 20), made("9", 20), made("9", 20), made("100", 9), made("12", 40)},
 		bounds{from: 10, until: 40})
 	ids := make([]string, len(got))

@@ -25,7 +25,7 @@ const (
 	overlap = 30 * time.Minute
 	// stale is how old the beginning of the last range may become while there is nothing new. KuCoin allows for 24 hours.
 	stale = 20 * time.Hour
-	// seenEvery is how often a cursor is changed to say that the ledger was read.
+	// seenEvery is how often a cursor is changed to say that the ledger was read to its end.
 	seenEvery = 24 * time.Hour
 )
 
@@ -42,7 +42,7 @@ const (
 type span struct {
 	From int64 `json:"from,omitempty"` // entries before it were read
 	Ends []end `json:"ends,omitempty"` // of the ranges found, the newest first
-	Seen int64 `json:"seen,omitempty"` // when the ledger was read, to tell what was missed
+	Seen int64 `json:"seen,omitempty"` // when the ledger was read to its end, to tell what was missed
 }
 
 // end is the end of a range: a time, and the id of an entry of that time.
@@ -61,7 +61,7 @@ type bounds struct {
 type book struct {
 	path     string
 	pageSize int
-	shows    time.Duration // for how long it shows an entry
+	shows    time.Duration // for how long it shows an entry at least
 	reason   string        // why there is a gap
 	numbered bool          // pages have numbers, and not the id of the entry before them
 }
@@ -70,8 +70,12 @@ type book struct {
 // 24 hours, and does not say so.
 const window = 23 * time.Hour
 
-// week is for how long KuCoin shows trading, with some time for requests that are on their way.
-const week = 7*24*time.Hour - time.Hour
+// week is for how long KuCoin shows trading.
+const week = 7 * 24 * time.Hour
+
+// reserve is how long before KuCoin stops to show them entries are given up. Otherwise a range could begin too early when KuCoin sees the
+// request, and KuCoin would take another one.
+const reserve = time.Hour
 
 // opened is a time before all entries.
 var opened = time.Date(2017, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -133,8 +137,7 @@ func (Connector) Read(ctx context.Context, s *provider.Session, ledger, cursor s
 		return out, fault.Conflictf("KuCoin has no ledger %q", ledger)
 	}
 	now := s.Now()
-	out.Gaps = b.gaps(&at, now)
-	at.From = max(at.From, now.Add(-b.shows).UnixMilli())
+	out.Gaps = b.advance(&at, now)
 	for range rangesMax {
 		if err := b.next(ctx, s, ledger, &at, now, &out); err != nil {
 			return provider.Page{}, err
@@ -147,17 +150,24 @@ func (Connector) Read(ctx context.Context, s *provider.Session, ledger, cursor s
 	return out, nil
 }
 
-// gaps returns what KuCoin does not show and was not read before.
-func (b book) gaps(at *span, now time.Time) (out []provider.Gap) {
-	since, shown := opened, now.Add(-b.shows)
-	if at.Seen > 0 {
-		since = time.UnixMilli(at.Seen).UTC()
+// advance moves a cursor to entries that KuCoin still shows, and returns what it does not show and was not read before.
+func (b book) advance(at *span, now time.Time) (out []provider.Gap) {
+	shown := now.Add(reserve - b.shows)
+	if at.From < shown.Add(-reserve/2).UnixMilli() { // not at each request, because that would be a gap each time
+		since := opened
+		if read := max(at.From, at.Seen); len(at.Ends) > 0 {
+			since = time.UnixMilli(at.From).UTC() // a range is only read in part
+		} else if read > 0 {
+			since = time.UnixMilli(read).UTC()
+		}
+		if since.Before(shown) {
+			out = []provider.Gap{{From: since, Through: shown, Reason: b.reason}}
+		}
+		at.From = shown.UnixMilli()
 	}
-	if since.Before(shown) {
-		out = []provider.Gap{{From: since, Through: shown, Reason: b.reason}}
-	}
-	if now.Sub(since) > seenEvery {
-		at.Seen = now.UnixMilli()
+	at.Ends = slices.DeleteFunc(at.Ends, func(e end) bool { return e.At <= at.From })
+	if n := len(at.Ends); n > 0 && at.Ends[n-1].At-at.From > window.Milliseconds() { // as cursors of an earlier version
+		at.Ends = nil
 	}
 	return out
 }
@@ -200,6 +210,9 @@ func (b book) next(ctx context.Context, s *provider.Session, ledger string, at *
 	}
 	if now.UnixMilli()-at.From > stale.Milliseconds() {
 		at.From = now.Add(-overlap).UnixMilli()
+	}
+	if now.Sub(time.UnixMilli(at.Seen)) > seenEvery {
+		at.Seen = now.UnixMilli()
 	}
 	return nil
 }

@@ -219,6 +219,49 @@ func TestWhatIsNoLongerShownIsAGap(t *testing.T) {
 	}
 }
 
+// Thousands of entries divide the first day that is shown. When reading goes on, some of them are no longer shown.
+func TestWhatIsNoLongerShownWhenReadingGoesOnIsAGap(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration]int{10 * time.Minute: 6012, 40 * time.Minute: 3613, 2 * time.Hour: 12} {
+		r := newReader(t)
+		r.fill(kucointest.HighFrequency, 6000, time.Second, 6*24*time.Hour+22*time.Hour)
+		p, err := kucoin.Connector{}.Read(t.Context(), r.session, "trade_hf", "")
+		if err != nil || !p.More || len(p.Records) > 0 || len(p.Gaps) != 1 {
+			t.Fatalf("%+v %v", p, err)
+		}
+		r.cursor = p.Cursor
+		r.now.Advance(after)
+		r.fill(kucointest.HighFrequency, 12, time.Minute, time.Minute)
+		if added := r.read("trade_hf"); added != want {
+			t.Errorf("%d entries after %s, want %d", added, after, want)
+		}
+		if after < 30*time.Minute {
+			if len(r.gaps) > 0 {
+				t.Errorf("after %s: %+v", after, r.gaps)
+			}
+			continue
+		}
+		if len(r.gaps) != 1 || !r.gaps[0].From.Equal(p.Gaps[0].Through) || r.gaps[0].Through.Sub(r.gaps[0].From).Round(time.Minute) != after {
+			t.Errorf("after %s: %+v, before %+v", after, r.gaps, p.Gaps)
+		}
+	}
+}
+
+// An earlier version divided ranges of several days, and noted at the beginning that the ledger was read.
+func TestACursorWithALongRangeIsRead(t *testing.T) {
+	t.Parallel()
+	for days, want := range map[int]string{0: "15 records, gaps: ", 3: "9 records, gaps: 2026-10-27 2026-10-29"} {
+		r := newReader(t)
+		r.fill(kucointest.HighFrequency, 15, 24*time.Hour, 24*time.Hour)
+		day := func(ago int) int64 { return r.now.Now().Add(-time.Duration(ago) * 24 * time.Hour).UnixMilli() }
+		r.cursor = fmt.Sprintf(`{"from":%d,"ends":[{"at":%d,"id":""},{"at":%d,"id":""}],"seen":%d}`, day(6), day(1)+1, day(2)+1, day(0))
+		r.now.Advance(time.Duration(days) * 24 * time.Hour)
+		if got := fmt.Sprintf("%d records, gaps: %s", r.read("trade_hf"), dates(r.gaps)); got != want {
+			t.Errorf("after %d days: %s, want %s", days, got, want)
+		}
+	}
+}
+
 func TestBalancesAreThoseOfAllAccountsThatAreRead(t *testing.T) {
 	t.Parallel()
 	r := newReader(t)

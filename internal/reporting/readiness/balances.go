@@ -3,6 +3,7 @@ package readiness
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/assets/reconciliation"
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -19,7 +20,7 @@ func inspectSourceBalances(ctx context.Context, tx *db.Tx, p period.Period, enti
 	}
 	out := make([]period.CheckResult, len(entities))
 	for i, e := range entities {
-		var differing, open balanceSample
+		var differing, open, unknown balanceSample
 		assets := 0
 		for _, one := range all {
 			if one.Source.LegalEntityID != e.ID {
@@ -33,6 +34,8 @@ func inspectSourceBalances(ctx context.Context, tx *db.Tx, p period.Period, enti
 					text += fmt.Sprintf(" and %d more", n-1)
 				}
 				differing.add(one.Source.ID, text+")")
+			} else if len(one.Unknown) > 0 {
+				unknown.add(one.Source.ID, one.Source.Name)
 			} else if !one.Reconciled {
 				open.add(one.Source.ID, one.Source.Name)
 			}
@@ -44,13 +47,32 @@ func inspectSourceBalances(ctx context.Context, tx *db.Tx, p period.Period, enti
 				"differences; correct them, or accept them with POST /v1/sources/{source_id}/reconciliations", assets,
 				sample(differing.names, len(differing.names))))
 		out[i].Overridable = true
-		if n := len(open.ids); len(differing.ids) == 0 && n > 0 {
-			out[i].Status, out[i].Count, out[i].SampleIDs = period.Warn, int64(n), open.first()
-			out[i].Message = "the books have what these sources stated, but nobody has marked them as reconciled: " + sample(open.names, n) +
-				". Do so with POST /v1/sources/{source_id}/reconciliations"
+		if len(differing.ids) == 0 {
+			out[i] = warnOfBalances(out[i], open, unknown)
 		}
 	}
 	return out, nil
+}
+
+// warnOfBalances warns of sources that nobody has reconciled, and of those that cannot be compared.
+func warnOfBalances(r period.CheckResult, open, unknown balanceSample) period.CheckResult {
+	both := balanceSample{ids: slices.Concat(unknown.ids, open.ids)}
+	if len(both.ids) == 0 {
+		return r
+	}
+	r.Status, r.Count, r.SampleIDs, r.Message = period.Warn, int64(len(both.ids)), both.first(), ""
+	if n := len(unknown.ids); n > 0 {
+		r.Message = "it is not known whether the books have what these sources stated, because other sources have their ledger account: " +
+			sample(unknown.names, n) + ". Give each source an account of its own"
+	}
+	if n := len(open.ids); n > 0 {
+		if r.Message != "" {
+			r.Message += "; "
+		}
+		r.Message += "the books have what these sources stated, but nobody has marked them as reconciled: " + sample(open.names, n) +
+			". Do so with POST /v1/sources/{source_id}/reconciliations"
+	}
+	return r
 }
 
 // balanceSample collects sources with their names.

@@ -41,8 +41,8 @@ func (in Input) messageOfRounding() string {
 	if in.Rounding.Sign() > 0 {
 		side = "Credit"
 	}
-	return fmt.Sprintf("Entries round amounts of transactions that are below the minor unit of %s; together that is %s. %s the account of the "+
-		"source with %s, against the account for rounding differences.", in.AssetType, quantity(in.Rounding, in.AssetType), side,
+	return fmt.Sprintf("Entries round amounts of transactions that are below the minor unit of %s; together that is %s. %s the account of "+
+		"the source with %s, against the account for rounding differences.", in.AssetType, quantity(in.Rounding, in.AssetType), side,
 		quantity(in.Rounding.RoundTo(in.AssetType), in.AssetType))
 }
 

@@ -66,30 +66,40 @@ func (c Connection) requireAccount(a Account) error {
 
 // requireFree returns an error of kind Conflict if another connection has the account or the source of a connection. A new connection to an
 // account that was disconnected gets the source of the earlier one, if that had the same mode. same reports whether another connection has
-// the same API key, for providers that do not tell the account.
+// the same API key, which decides if the account of one of them is not told.
 func requireFree(ctx context.Context, tx *db.Tx, c *Connection, same func(other Connection) bool) error {
-	others, err := selectAll(ctx, tx, "(provider = ? OR source_id = ?)", c.Provider, c.SourceID)
+	others, err := selectOfProvider(ctx, tx, c.Provider)
 	if err != nil {
 		return err
 	}
+	advice := "choose another one, or omit source_id"
 	for _, other := range others {
-		sameAccount := other.Provider == c.Provider && (other.ExternalAccountID == c.ExternalAccountID && c.ExternalAccountID != "" ||
-			c.ExternalAccountID == "" && same(other))
+		sameAccount := other.ExternalAccountID == c.ExternalAccountID && c.ExternalAccountID != "" ||
+			(c.ExternalAccountID == "" || other.ExternalAccountID == "") && same(other)
 		switch {
-		case other.ID == c.ID:
+		case other.ID == c.ID || !sameAccount:
 		case other.Status == Disconnected:
-			if sameAccount && c.SourceID == "" && other.SourceID != "" && other.LegalEntityID == c.LegalEntityID &&
-				(other.Mode == "" || other.Mode == c.Mode) {
+			if c.SourceID == "" && other.SourceID != "" && other.LegalEntityID == c.LegalEntityID && (other.Mode == "" || other.Mode == c.Mode) {
 				if found, err := source.Find(ctx, tx, other.SourceID); err == nil {
 					c.SourceID = found.ID
+					advice = "it is that of an earlier connection to this account. Send another source_id, or disconnect the other connection first"
 				}
 			}
-		case sameAccount && coincide(other.LegalEntityID, c.LegalEntityID, other.SourceID == "" && other.ItemID == ""):
+		case coincide(other.LegalEntityID, c.LegalEntityID, other.SourceID == "" && other.ItemID == ""):
 			return fault.ConflictAt([]fault.Field{{Name: apiKey, Message: "is of an account that is connected already"}},
 				"%s is connected to this account already: use that one, or disconnect it first", other.namedFor(ctx))
-		case other.SourceID == c.SourceID && c.SourceID != "":
+		}
+	}
+	if c.SourceID == "" {
+		return nil
+	}
+	if others, err = selectOfSource(ctx, tx, c.SourceID, ""); err != nil { // those of other providers, too
+		return err
+	}
+	for _, other := range others {
+		if other.ID != c.ID && other.Status != Disconnected {
 			return fault.ConflictAt([]fault.Field{{Name: "source_id", Message: "is the source of another connection"}},
-				"%s has this source: choose another one, or omit source_id", other.namedFor(ctx))
+				"%s has the source %s: %s", other.namedFor(ctx), c.SourceID, advice)
 		}
 	}
 	return nil
@@ -110,7 +120,7 @@ func requireTold(ctx context.Context, tx *db.Tx, c *Connection, a Account) error
 	if c.SourceID != "" || c.newSource || a.Divided {
 		return nil
 	}
-	others, err := selectAll(ctx, tx, "(provider = ? OR source_id IS NOT NULL)", c.Provider)
+	others, err := selectWithSource(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -126,7 +136,7 @@ func requireTold(ctx context.Context, tx *db.Tx, c *Connection, a Account) error
 			continue
 		}
 		if other.Status != Disconnected {
-			like = append(like, fmt.Sprintf("%s: then send the credentials with PATCH /v1/connections/%s instead", other.namedFor(ctx), other.ID))
+			like = append(like, fmt.Sprintf("%s (if so, send the credentials with PATCH /v1/connections/%s instead)", other.namedFor(ctx), other.ID))
 			continue
 		}
 		if used[other.SourceID] {
@@ -138,18 +148,19 @@ func requireTold(ctx context.Context, tx *db.Tx, c *Connection, a Account) error
 		} else if err != nil {
 			return err
 		}
-		like = append(like, fmt.Sprintf("%s, which is disconnected: then continue with its source, with source_id %s", other.namedFor(ctx),
+		like = append(like, fmt.Sprintf("%s, which is disconnected (if so, continue with its source: send source_id %s)", other.namedFor(ctx),
 			other.SourceID))
 	}
 	if len(like) == 0 {
 		return nil
 	}
+	rest := ""
 	if more := len(like) - likeMax; more > 0 {
-		like = append(like[:likeMax], fmt.Sprintf("and %d more connections to %s", more, c.title))
+		like, rest = like[:likeMax], fmt.Sprintf("; or of another connection to %s (%d more)", c.title, more)
 	}
 	return fault.ConflictAt([]fault.Field{{Name: "source_id", Message: "is required, unless it is another account and new_source is true"}},
-		"%s does not tell which account this is, and it may be that of %s. If it is another account, send new_source true", c.title,
-		strings.Join(like, "; or of "))
+		"it is not known whether this is the account of %s%s. If it is another account, send new_source true", strings.Join(like, "; or of "),
+		rest)
 }
 
 // mayBeTo reports whether a new connection may be to the account of another one, as far as the provider tells.
@@ -165,7 +176,7 @@ func requireKnown(ctx context.Context, tx *db.Tx, p Provider) error {
 	if p.Kind != Processor {
 		return nil
 	}
-	others, err := selectAll(ctx, tx, "provider = ?", p.Name)
+	others, err := selectOfProvider(ctx, tx, p.Name)
 	for _, other := range others {
 		if other.Status != Disconnected && other.ExternalAccountID == "" {
 			return fault.Conflictf("the account of %s is not known, and may be this one: send its api_key again with PATCH, or disconnect it first",

@@ -124,7 +124,7 @@ func (s *Service) Open(ctx context.Context, provider, legalEntityID string) (out
 	organizationID := actor.From(ctx).OrganizationID
 	var found []Connection
 	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		found, err = selectAll(ctx, tx, "provider = ?", provider)
+		found, err = selectOfProvider(ctx, tx, provider)
 		return err
 	})
 	for _, c := range found {

@@ -31,7 +31,7 @@ func (a aggregator) RemoveItem(ctx context.Context, externalItemID string) error
 	s, organizationID := a.service, actor.From(ctx).OrganizationID
 	var found *Connection
 	err := s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		all, err := selectAll(ctx, tx, "provider = ?", a.provider)
+		all, err := selectOfProvider(ctx, tx, a.provider)
 		for _, c := range all {
 			if c.ExternalAccountID == externalItemID && c.Status != Disconnected {
 				found = &c

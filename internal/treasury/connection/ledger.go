@@ -38,7 +38,7 @@ func (s *Service) Ledgers(ctx context.Context, tx *db.Tx) (out []Connection, err
 			systems = append(systems, name)
 		}
 	}
-	all, err := selectAll(ctx, tx, "provider {any}", systems)
+	all, err := selectOfProviders(ctx, tx, systems)
 	for _, c := range all {
 		connected := c.Status != Disconnected && c.Status != PendingSetup
 		if connected && c.visibleTo(actor.From(ctx)) {
@@ -46,6 +46,12 @@ func (s *Service) Ledgers(ctx context.Context, tx *db.Tx) (out []Connection, err
 		}
 	}
 	return out, err
+}
+
+// InUseUnchecked returns the connections, the oldest first, without those that are disconnected or whose setup was never finished, whatever
+// the actor may see. It runs in the caller's transaction.
+func InUseUnchecked(ctx context.Context, tx *db.Tx) ([]Connection, error) {
+	return selectAll(ctx, tx, "status NOT IN (?, ?)", string(Disconnected), string(PendingSetup))
 }
 
 // RequireConnected returns an error of kind Conflict if a connection is disconnected or has to be authorized again. It runs in the caller's

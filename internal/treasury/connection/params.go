@@ -144,7 +144,7 @@ func (s *Service) check(ctx context.Context, tx *db.Tx, p CreateParams) (r resol
 	var known bool
 	if r.provider, known = s.provider(&faults, p.Provider); !known {
 		validateName(&faults, cmp.Or(p.Name, "x"))
-		return r, s.checkEntities(ctx, tx, &faults, &r, Provider{Kind: Exchange})
+		return r, s.checkEntities(ctx, tx, &faults, &r, Provider{Kind: Accounting}) // no other kind requires less
 	}
 	if k := r.provider.Kind; p.Name != "" || k == Exchange || k == Processor {
 		r.Name = validateName(&faults, p.Name)
@@ -279,7 +279,7 @@ func checkSource(ctx context.Context, tx *db.Tx, faults *fault.List, r *resolved
 
 // findRepeated finds the connection to a general ledger that is meant, if there is one already: it is then authorized again.
 func (s *Service) findRepeated(ctx context.Context, tx *db.Tx, r *resolved) error {
-	all, err := selectAll(ctx, tx, "provider = ?", r.provider.Name)
+	all, err := selectOfProvider(ctx, tx, r.provider.Name)
 	for _, c := range all {
 		if c.Status != Disconnected && c.LegalEntityID == r.legalEntityID {
 			found := c.readAs(r.provider)

@@ -236,7 +236,7 @@ func (s *Service) revokeUnused(ctx context.Context, organizationID, provider str
 	ctx = context.WithoutCancel(ctx)
 	var all []Connection
 	err := s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		all, err = selectAll(ctx, tx, "provider = ?", provider)
+		all, err = selectOfProvider(ctx, tx, provider)
 		return err
 	})
 	shares := func(c Connection) bool { return c.credentials != "" }
@@ -300,7 +300,7 @@ func (s *Service) ofSource(ctx context.Context, tx *db.Tx, sourceID string) (Con
 	if err != nil {
 		return Connection{}, err
 	}
-	all, err := selectAll(ctx, tx, "(source_id = ? OR item_id = ?)", found.ID, found.ItemID)
+	all, err := selectOfSource(ctx, tx, found.ID, found.ItemID)
 	for _, c := range all {
 		if c.Status != Disconnected && slices.Contains(c.Sources, found.ID) {
 			return c, err

@@ -255,6 +255,27 @@ func selectAll(ctx context.Context, tx *db.Tx, condition string, args ...any) ([
 	return complete(ctx, tx, rows)
 }
 
+// selectOfProvider reads the connections to a provider, the oldest first.
+func selectOfProvider(ctx context.Context, tx *db.Tx, provider string) ([]Connection, error) {
+	return selectAll(ctx, tx, "provider = ?", provider)
+}
+
+// selectOfProviders reads the connections to several providers, the oldest first.
+func selectOfProviders(ctx context.Context, tx *db.Tx, providers []string) ([]Connection, error) {
+	return selectAll(ctx, tx, "provider {any}", providers)
+}
+
+// selectOfSource reads the connections that have a source, or the item that it belongs to, which is empty if there is none: the oldest
+// first.
+func selectOfSource(ctx context.Context, tx *db.Tx, sourceID, itemID string) ([]Connection, error) {
+	return selectAll(ctx, tx, "(source_id = ? OR item_id = ?)", sourceID, itemID)
+}
+
+// selectWithSource reads the connections that have one source, the oldest first.
+func selectWithSource(ctx context.Context, tx *db.Tx) ([]Connection, error) {
+	return selectAll(ctx, tx, "source_id IS NOT NULL")
+}
+
 type acrossRow struct {
 	row
 	OrganizationID string `db:"organization_id"`

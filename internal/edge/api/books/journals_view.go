@@ -204,5 +204,5 @@ type GLSyncAttempt struct {
 	ExternalID  *string `json:"external_id" doc:"Identifier of the entry in the general ledger; null if none."`
 	AttemptedAt string  `json:"attempted_at" format:"date-time" doc:"Time of the attempt."`
 	Error       *string `json:"error" doc:"Why the attempt failed; null if it did not."`
-	ErrorCode   *string `json:"error_code" enum:"unmapped_account,unusable_account,unusable_dimension_value,conflicting_tags,other_currency,mixed_currencies,locked_period,bad_amount" doc:"Why the entry was not sent, if something was wrong with it; null if it was sent, or if the general ledger refused it."`
+	ErrorCode   *string `json:"error_code" enum:"{gl_blockers}" doc:"Why the entry was not sent, if something was wrong with it; null if it was sent, or if the general ledger refused it."`
 }

@@ -70,6 +70,11 @@ func TestWhatACheckFoundIsKeptUntilItIsRight(t *testing.T) {
 		b.change(func(l *ledgertest.Books) { journal(l, all[2]).Date = "2026-01-21" })
 		b.execute(client.CreateGLSyncRun{Check: true})
 		b.warned(all[2], "date: 2026-01-21")
+		_, err := b.Client.Disconnect(b.T.Context(), b.connection.ID)
+		b.must(err)
+		b.warned(all[2], "") // it can be neither corrected nor checked any more
+		b.of("US")
+		b.warned(all[2], "date: 2026-01-21")
 		b.set("1010", "Digital assets")
 		b.execute(client.CreateGLSyncRun{}) // replaces it
 		b.warned(all[2], "")

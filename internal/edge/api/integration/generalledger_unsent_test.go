@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestAnEntryWithTooManyDecimalsSaysThatItCannotBeSent(t *testing.T) {
 		fine := b.Post(b.T, "2026-01-16", "Dr 1010 10.500; Cr 4010 10.500")
 		c := b.readiness(b.LegalEntity.ID)
 		if c.Status != "warn" || c.Count != 8 || !strings.Contains(c.Message, "cannot be sent") || c.SampleIDs[0] != bad.ID ||
-			!strings.Contains(c.Message, "USD has: 1, among them "+bad.SequenceNumber+";") {
+			!strings.Contains(c.Message, "its currency has: 1, among them "+bad.SequenceNumber+"; unpost them") {
 			b.Errorf("%+v", c)
 		}
 		dry := b.execute(client.CreateGLSyncRun{DryRun: true})
@@ -49,7 +50,7 @@ func TestAnEntryWithTooManyDecimalsSaysThatItCannotBeSent(t *testing.T) {
 		}
 		b.once(append(good, fine)...)
 		if a := b.Find(b.T, bad.ID).LatestGLSyncAttempt; a == nil || a.Status != "failed" || a.Action != "create" || a.ErrorCode == nil ||
-			*a.ErrorCode != "bad_amount" || !strings.Contains(*a.Error, "10.005") {
+			*a.ErrorCode != "bad_amount" || !strings.Contains(*a.Error, "10.005") || !strings.Contains(*a.Error, "Unpost the entry and correct") {
 			b.Errorf("%s", apitest.JSON(b.T, a))
 		}
 		if c := b.readiness(b.LegalEntity.ID); c.Count != 1 || !strings.Contains(c.Message, "cannot be sent") {
@@ -59,14 +60,108 @@ func TestAnEntryWithTooManyDecimalsSaysThatItCannotBeSent(t *testing.T) {
 		if again.Status != "failed" || again.Counts["failed"] != 1 {
 			b.Errorf("%+v", again)
 		}
-		n := 0
-		for _, text := range b.events() {
-			if text == "journal_entry.sync_failed "+bad.SequenceNumber+" false" {
-				n++
+		b.says("failures", b.failures(), "journal_entry.sync_failed "+bad.SequenceNumber+" false")
+	})
+}
+
+// failures returns the events about entries that were not sent.
+func (b *books) failures() []string {
+	b.Helper()
+	return slices.DeleteFunc(b.events(), func(text string) bool { return !strings.HasPrefix(text, "journal_entry.sync_failed ") })
+}
+
+func TestEachPartOfAnEntryThatFailsAgainIsAnnouncedOnce(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		b.AddEntity(b.T, "DE", "USD")
+		b.of("US")
+		e := b.PostTo(b.T, b.LegalEntity.ID, "2026-01-15", apitest.Sale)
+		b.execute(client.CreateGLSyncRun{})
+		b.rewrite(e, client.UpdateJournalEntry{Lines: new(b.Lines(shared))})
+		b.change(func(l *ledgertest.Books) { l.LockedThrough = "2026-01-31" })
+		for range 3 {
+			r := b.execute(client.CreateGLSyncRun{})
+			b.says("results", slices.Sorted(slices.Values(b.results(r.ID))), "JE-1 create failed", "JE-1 remove failed")
+		}
+		b.says("failures", slices.Sorted(slices.Values(b.failures())), "journal_entry.sync_failed JE-1 false",
+			"journal_entry.sync_failed JE-1 true")
+		b.change(func(l *ledgertest.Books) { l.LockedThrough = "2026-02-28" })
+		b.execute(client.CreateGLSyncRun{})
+		if got := b.failures(); len(got) != 4 {
+			b.Errorf("another reason is news: %q", got)
+		}
+	})
+}
+
+func TestARunThatSendsNothingSaysOfNoEntryThatItFailed(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		bad := b.Post(b.T, "2026-01-15", "Dr 1010 10.005; Cr 4010 10.005")
+		b.Post(b.T, "2026-01-16", "Dr 6210 3.00; Cr 1010 3.00") // an account that is not mapped
+		r := b.execute(client.CreateGLSyncRun{})
+		if r.Status != "blocked" || r.Counts["blocked"] != 2 || r.Counts["failed"] != 0 {
+			b.Errorf("%+v", r)
+		}
+		b.says("blocked", b.results(r.ID), "JE-1 create blocked", "JE-2 create blocked")
+		if a := b.Find(b.T, bad.ID).LatestGLSyncAttempt; a != nil || len(b.failures()) != 0 {
+			b.Errorf("%s %q", apitest.JSON(b.T, a), b.failures())
+		}
+		b.set("6210", "Network fees")
+		if r := b.execute(client.CreateGLSyncRun{}); r.Status != "completed" || r.Counts["blocked"] != 0 || r.Counts["failed"] != 1 {
+			b.Errorf("%+v", r)
+		}
+		b.says("failures", b.failures(), "journal_entry.sync_failed JE-1 false")
+	})
+}
+
+// A general ledger of all legal entities gets all lines of an entry, so that one amount with too many decimals keeps all of it back.
+func TestAnEntryWithALineThatCannotBeSentIsNotToBeSentForAnyLegalEntity(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		b.AddEntity(b.T, "DE", "USD")
+		us, de := b.LegalEntity.ID, b.Names["DE"]
+		const mixed = "Dr 1010 5.00 US; Cr 4010 5.00 US; Dr 1010 7.005 DE; Cr 4010 7.005 DE"
+		bad := b.PostTo(b.T, us, "2026-01-15", mixed)
+		for _, of := range []string{us, de} {
+			if c := b.readiness(of); c.Count != 1 || !strings.Contains(c.Message, "cannot be sent") || strings.Contains(c.Message, "send them") {
+				b.Errorf("%+v", c)
 			}
 		}
-		if n != 1 {
-			b.Errorf("it was announced %d times", n)
+		b.of("US") // gets the lines of one legal entity only
+		if c := b.readiness(us); c.Count != 1 || !strings.Contains(c.Message, "are not in its general ledger: 1, among them "+
+			bad.SequenceNumber+"; send them") || strings.Contains(c.Message, "cannot be sent") {
+			b.Errorf("%+v", c)
+		}
+	})
+}
+
+// There are at most five samples for all kinds together.
+func TestThePeriodNamesEntriesOfEachKind(t *testing.T) {
+	eachBooks(t, func(b *books) {
+		changed := b.sales(6)
+		b.execute(client.CreateGLSyncRun{})
+		b.change(func(l *ledgertest.Books) {
+			for _, e := range changed {
+				journal(l, e).Date = "2026-01-20"
+			}
+		})
+		b.execute(client.CreateGLSyncRun{Check: true})
+		var bad, unsent []client.JournalEntry
+		for range 6 {
+			bad = append(bad, b.Post(b.T, "2026-01-16", "Dr 1010 10.005; Cr 4010 10.005"))
+		}
+		unsent = b.sales(7)
+		c := b.readiness(b.LegalEntity.ID)
+		if c.Count != 19 || !slices.Equal(c.SampleIDs, []string{bad[0].ID, unsent[0].ID, changed[0].ID, bad[1].ID, unsent[1].ID}) {
+			b.Errorf("%+v", c)
+		}
+		name := b.LegalEntity.Name + " has entries that "
+		for n, want := range []string{
+			name + "are not in its general ledger: 7, among them JE-13, JE-14, JE-15, JE-16, JE-17; send them with POST /v1/gl-sync-runs",
+			name + "cannot be sent to its general ledger, because an amount has more decimals than its currency has: 6, among them JE-7, JE-8, " +
+				"JE-9, JE-10, JE-11; unpost them and correct the amounts",
+			name + "somebody has changed in its general ledger, as a check found: 6, among them JE-1, JE-2, JE-3, JE-4, JE-5; correct them " +
+				"there, and check once more"} {
+			if got := strings.Split(c.Message, ". "); len(got) != 3 || got[n] != want {
+				b.Errorf("%d: %q, want %q", n, got, want)
+			}
 		}
 	})
 }
@@ -97,17 +192,19 @@ func TestEntriesWithoutAValueAreCounted(t *testing.T) {
 		b.must(err)
 		empty := b.Post(b.T, "2026-01-15", "Dr 1010 0.001 EUR; Cr 4010 0.001 EUR")
 		b.sales(1)
-		for _, c := range []client.CreateGLSyncRun{{DryRun: true}, {}, {}} {
+		for _, c := range []client.CreateGLSyncRun{{DryRun: true}, {}, {}, {JournalEntryIDs: []string{empty.ID}}} {
 			r := b.execute(c)
 			if r.Status != "completed" || r.Counts["nothing_to_send"] != 1 || r.Total > 1 || !strings.Contains(
 				strings.Join(r.Guidance.Warnings, " "), "base currency of their legal entity: 1.") {
 				b.Errorf("%+v", r)
 			}
-			if got := b.results(r.ID); len(got) == 0 || got[0] != empty.SequenceNumber+" create nothing_to_send" {
-				b.Errorf("%q", got)
+			listed := slices.Contains(b.results(r.ID), empty.SequenceNumber+" create nothing_to_send")
+			if listed != (c.DryRun || len(c.JournalEntryIDs) > 0) { // each run would store it again
+				b.Errorf("%+v: %q", c, b.results(r.ID))
 			}
 		}
-		for r, err := range b.Client.GLSyncResults(b.T.Context(), b.execute(client.CreateGLSyncRun{}).ID, nil) {
+		named := b.execute(client.CreateGLSyncRun{JournalEntryIDs: []string{empty.ID}})
+		for r, err := range b.Client.GLSyncResults(b.T.Context(), named.ID, nil) {
 			b.must(err)
 			if r.Error == nil || !strings.Contains(*r.Error, "USD") || r.AttemptedAt != nil {
 				b.Errorf("%s", apitest.JSON(b.T, r))

@@ -69,7 +69,7 @@ type GLSyncRun struct {
 	ID              string          `json:"id" doc:"Identifier: gls_ and 26 characters."`
 	ConnectionID    string          `json:"connection_id" doc:"Connection to the general ledger."`
 	Kind            string          `json:"kind" enum:"sync,dry_run,check" doc:"sync: entries are sent. dry_run: the run only says what would change. check: what stands in the general ledger is compared with what was sent."`
-	Status          string          `json:"status" enum:"pending,running,completed,blocked,failed,cancelled" doc:"State. completed: all was sent, or at least something; counts.failed says how much was not. blocked: nothing was sent, because of blockers that stop the run. failed: see error_message; what was sent stays. A run has also failed if each of its changes failed."`
+	Status          string          `json:"status" enum:"pending,running,completed,blocked,failed,cancelled" doc:"State. completed: the run came to its end, and not everything failed; counts.failed says how much did. blocked: nothing was sent, because of blockers that stop the run. failed: see error_message; what was sent stays. A run has also failed if each of its changes failed."`
 	CancelRequested bool            `json:"cancel_requested" doc:"Whether it ends when what is being sent was answered."`
 	PeriodID        *string         `json:"accounting_period_id" doc:"Accounting period of the entries; null if the run is not limited to one."`
 	StartDate       *string         `json:"start_date" format:"date" doc:"First accounting date of the entries; null if there is none."`
@@ -114,7 +114,7 @@ type GLSyncTotal struct {
 
 // GLSyncBlocker is a reason why entries cannot be sent.
 type GLSyncBlocker struct {
-	Code            string  `json:"code" enum:"unmapped_account,unusable_account,unusable_dimension_value,conflicting_tags,other_currency,mixed_currencies,locked_period,bad_amount" doc:"What is wrong."`
+	Code            string  `json:"code" enum:"{gl_blockers}" doc:"What is wrong."`
 	Message         string  `json:"message" doc:"What is wrong, and with what."`
 	StopsRun        bool    `json:"stops_run" doc:"Whether the run sends nothing at all. Otherwise it leaves only these entries out."`
 	Count           int64   `json:"count" doc:"Entries that it concerns."`
@@ -130,10 +130,10 @@ type GLSyncResult struct {
 	JournalEntryID string             `json:"journal_entry_id" doc:"Journal entry."`
 	SequenceNumber string             `json:"sequence_number" doc:"Sequence number of the journal entry."`
 	Action         string             `json:"action" enum:"create,replace,remove,check" doc:"What is done with it. replace: what was sent is removed, and it is sent again. remove: it is no longer posted."`
-	Status         string             `json:"status" enum:"planned,blocked,pending,succeeded,failed,cancelled,skipped,nothing_to_send,equal,changed,missing" doc:"What came of it. blocked: see error. nothing_to_send: no line has an amount in the base currency of its legal entity. pending: a request is under way. skipped: the entry has changed since the run was planned. equal, changed and missing: results of a check."`
+	Status         string             `json:"status" enum:"planned,blocked,pending,succeeded,failed,cancelled,skipped,nothing_to_send,equal,changed,missing" doc:"What came of it. blocked: see error. nothing_to_send: no line has an amount in the base currency of its legal entity; only a dry run, and a run with journal_entry_ids, list it. pending: a request is under way. skipped: the entry has changed since the run was planned. equal, changed and missing: results of a check."`
 	ExternalID     *string            `json:"external_id" doc:"Identifier in the general ledger; null if there is none."`
 	Error          *string            `json:"error" doc:"Why it was not done; null if it was."`
-	ErrorCode      *string            `json:"error_code" enum:"unmapped_account,unusable_account,unusable_dimension_value,conflicting_tags,other_currency,mixed_currencies,locked_period,bad_amount" doc:"Blocker because of which the entry was not sent; null if there is none."`
+	ErrorCode      *string            `json:"error_code" enum:"{gl_blockers}" doc:"Blocker because of which the entry was not sent; null if there is none."`
 	Changes        []GLSyncDifference `json:"changes" doc:"What differs in the general ledger, of a check."`
 	AttemptedAt    *string            `json:"attempted_at" format:"date-time" doc:"When it was attempted; null if it was not."`
 }

@@ -56,7 +56,8 @@ func (h handlers) listTreasuryBalances(ctx context.Context, in *struct {
 	holdingsInput
 	asOfInput
 }) (PricedList[TreasuryBalance], error) {
-	found, err := h.app.Holdings.TreasuryBalances(ctx, holdings.TreasuryParams{Filter: in.filter(), AsOf: in.AsOf}, in.Request())
+	p := holdings.TreasuryParams{Filter: in.filter(), AsOf: in.AsOf, Observed: true}
+	found, err := h.app.Holdings.TreasuryBalances(ctx, p, in.Request())
 	return pricedList(found, viewTreasuryBalance, func(b holdings.Balance) []MissingPrice {
 		return missing(b.AssetType, b.Currency, b.Worth)
 	}), err

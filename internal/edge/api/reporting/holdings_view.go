@@ -56,7 +56,7 @@ type TreasuryBalance struct {
 	Chain            *string `json:"chain" doc:"Blockchain; null if not applicable."`
 	TokenID          *string `json:"token_id" doc:"Token identifier of an NFT; null for fungible assets."`
 	BookQuantity     string  `json:"book_quantity" format:"decimal" doc:"Quantity in the books. Assets: the remaining quantity of lots. Money: the balance of the ledger account, debits less credits."`
-	ProviderQuantity *string `json:"provider_quantity" format:"decimal" doc:"What the source stated last up to as_of: a connection, an imported file, or an observed balance that was entered. Null if it stated none, or if it is not known of which chain it is."`
+	ProviderQuantity *string `json:"provider_quantity" format:"decimal" doc:"What the source stated last up to as_of: a connection, an imported file, or an observed balance that was entered. Null if it stated none, or if it is not known of which chain it is. An asset of which the books hold nothing has no row: GET /v1/sources/{source_id}/reconciliation compares these, too."`
 	Difference       *string `json:"difference" format:"decimal" doc:"What the books had at last_synced less provider_quantity; null if unknown. book_quantity is that of as_of."`
 	Priced
 	FXRate     *string `json:"fx_rate" format:"decimal" doc:"Exchange rate of foreign currency: the latest stored on or before the date. Null if not applicable."`

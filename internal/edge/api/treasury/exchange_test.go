@@ -213,6 +213,55 @@ func TestAKeyThatCanWithdrawIsRefusedAndOneThatCanTradeIsWarnedAbout(t *testing.
 	})
 }
 
+func TestWhatAKeyOfKrakenMayDoDecidesWhetherItIsUsed(t *testing.T) {
+	t.Parallel()
+	const warning, refusal = "permit trading or other changes at Kraken", "can move money out of the account"
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "acme")
+		for _, c := range []struct {
+			permissions []string
+			refused     string // what is said about the key
+			warned      bool
+		}{
+			{permissions: []string{"query-ledger"}, refused: "Query (funds) is needed"},
+			{permissions: []string{"query-funds", "modify-trades"}, refused: "Query ledger entries is needed"},
+			{permissions: []string{"export-data"}, refused: "Query (funds) and Query ledger entries are needed"},
+			{permissions: reading("withdraw-funds"), refused: refusal},
+			{permissions: reading("add-withdraw-address"), refused: refusal},
+			{permissions: reading("update-withdraw-address"), refused: refusal},
+			{permissions: reading("internal-transfer"), refused: refusal},
+			{permissions: reading("add-funds"), warned: true},
+			{permissions: reading("earn-funds"), warned: true},
+			{permissions: reading("modify-trades"), warned: true},
+			{permissions: reading("close-trades"), warned: true},
+			{permissions: reading("create-subaccount"), warned: true},
+			{permissions: reading("what-comes-next"), warned: true},
+			{permissions: reading("query-open-trades", "query-closed-trades", "export-data", "create-ws-token")},
+		} {
+			s.Kraken.Mu.Lock()
+			s.Kraken.Permissions = c.permissions
+			s.Kraken.Mu.Unlock()
+			got, err := tryKraken(t, s, n, client.CreateConnection{})
+			if c.refused != "" {
+				apitest.WantError(t, strings.Join(c.permissions, " "), err, http.StatusBadRequest, []string{"api_key"}, c.refused)
+				continue
+			}
+			if err != nil || strings.Contains(strings.Join(got.Guidance.Warnings, " "), warning) != c.warned {
+				t.Errorf("%v: %+v %v", c.permissions, got.Guidance, err)
+				continue
+			}
+			if _, err := n.Client.Disconnect(t.Context(), got.ID); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// reading returns the permissions that a key of Kraken needs, and others.
+func reading(others ...string) []string {
+	return append([]string{"query-funds", "query-ledger"}, others...)
+}
+
 func TestASynchronizationThatIsInterruptedAtAnyRequestContinuesWithoutGapOrDuplicate(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {

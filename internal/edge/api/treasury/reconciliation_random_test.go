@@ -83,3 +83,61 @@ func oneFault(t *testing.T, service *apitest.Service, r *rand.Rand, fault string
 		}
 	}
 }
+
+// TestRoundingIsWhatTheTransactionsAddUpTo books random amounts in tenths of a cent, with an opening balance, and computes in whole numbers.
+func TestRoundingIsWhatTheTransactionsAddUpTo(t *testing.T) {
+	t.Parallel()
+	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
+		for seed := range dbtest.Repeats(2, 20) {
+			r := rand.New(rand.NewPCG(uint64(seed), 20))
+			s := newStatement(t, service, client.CreateSource{Currency: "USD"})
+			opening := r.IntN(100) * 1000
+			s.correct("2025-02-01", "Dr", decimal(opening+10), "3010")
+			exact, booked := opening+10, opening+10 // in tenths of a cent
+			for n := range 5 + r.IntN(20) {
+				amount, fee, direction := 100+r.IntN(100_000), r.IntN(50), "in"
+				if r.IntN(2) == 0 {
+					direction = "out"
+					exact, booked = exact-amount, booked-cents(amount)
+				} else {
+					exact, booked = exact+amount-fee, booked+cents(amount)-cents(fee)
+				}
+				s.write(fmt.Sprintf("T%d 2025-03-%02d %s %s USD fee %s", n, 1+n, direction, decimal(amount), decimal(fee)))
+			}
+			s.write("2025-03-31 seen " + decimal(exact) + " USD")
+			want := fmt.Sprintf("USD reconciled at 03-31: book %s", money.MustParse(decimal(booked)).Fixed("USD"))
+			if cents(booked-exact) != 0 {
+				want = fmt.Sprintf("USD difference at 03-31: book %s", money.MustParse(decimal(booked)).Fixed("USD"))
+			}
+			report := s.report("")
+			if !strings.HasPrefix(report, want) {
+				t.Errorf("%d: %s, want %s", seed, report, want)
+			}
+			if cents(booked-exact) != 0 && !strings.HasSuffix(report, "\n- rounding "+money.MustParse(decimal(booked-exact)).Fixed("USD")) {
+				t.Errorf("%d: %s, want rounding of %s only", seed, report, decimal(booked-exact))
+			}
+		}
+	})
+}
+
+// cents rounds tenths of a cent to cents, half to even, and returns tenths.
+func cents(n int) int {
+	sign := 1
+	if n < 0 {
+		sign, n = -1, -n
+	}
+	whole, rest := n/10, n%10
+	if rest > 5 || rest == 5 && whole%2 == 1 {
+		whole++
+	}
+	return sign * whole * 10
+}
+
+// decimal writes tenths of a cent in dollars.
+func decimal(n int) string {
+	sign := ""
+	if n < 0 {
+		sign, n = "-", -n
+	}
+	return fmt.Sprintf("%s%d.%03d", sign, n/1000, n%1000)
+}

@@ -239,9 +239,42 @@ func TestMoneyOnASharedAccountIsNotCompared(t *testing.T) {
 		s.write("T1 2025-05-02 in 1000 USD", "2025-05-31 seen 1000 USD")
 		s.n.NewSource(t, client.CreateSource{Currency: "USD", LedgerAccountID: s.source.LedgerAccountID})
 		s.reads("", "USD unknown at 05-31: book ?, transactions 1000.00, observed 1000.00, difference ?")
+		s.month("2025-05", "warn: it is not known whether the books have what these sources stated, because other sources have their ledger "+
+			"account: "+s.source.Name+". Give each source an account of its own")
 		_, err := s.n.Client.CreateReconciliation(t.Context(), s.source.ID, client.CreateReconciliation{At: "2025-05-31"})
 		apitest.WantConflict(t, err, "nothing can be compared")
 	})
+}
+
+func TestAnAccountIsNotSharedWithAWalletOrAnotherLegalEntity(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, service *apitest.Service) {
+		s := newStatement(t, service, client.CreateSource{Currency: "USD"})
+		s.write("T1 2025-05-02 in 1000 USD", "2025-05-31 seen 990 USD")
+		s.n.NewSource(t, client.CreateSource{SourceType: "wallet", Chain: "ethereum", LedgerAccountID: s.source.LedgerAccountID})
+		other := s.n.NewLegalEntity(t, client.CreateLegalEntity{Name: "Other"})
+		s.n.NewSource(t, client.CreateSource{Currency: "USD", LegalEntityID: other.ID, LedgerAccountID: s.source.LedgerAccountID})
+		s.reads("", `USD difference at 05-31: book 1000.00, transactions 1000.00, observed 990.00, difference 10.00
+- missing_transaction 10.00 by 05-31`)
+		if got, want := s.treasury("2025-05-31"), "USD 1000.00: 990.00 at 05-31, difference 10.00"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
+
+// month checks the status and the message of the balances of sources before a month is closed.
+func (s *statement) month(key, want string) {
+	s.Helper()
+	p := s.n.OpenLedger(s.T).Period(s.T, key)
+	found, err := s.n.Client.AccountingPeriodReadiness(s.Context(), p.ID, "")
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, c := range found.Checks {
+		if got := c.Status + ": " + c.Message; c.Code == "source_balances" && got != want {
+			s.Errorf("%s, want %s", got, want)
+		}
+	}
 }
 
 // marks returns a line for each reconciliation.
@@ -408,10 +441,15 @@ func TestTheReportOfTreasuryBalancesHasWhatSourcesStated(t *testing.T) {
 			t.Errorf("nothing stated: %s, want %s", got, want)
 		}
 		s.write("2025-05-01 seen 9 ETH", "2025-05-03 seen 100.004 USD", "A4 2025-05-04 out 1 ETH", "2025-05-05 seen 9 ETH")
+		for _, chain := range []string{"ethereum", "polygon"} {
+			s.n.NewAsset(t, client.CreateAsset{SourceID: s.source.ID, AssetType: "USDC", Quantity: "5", CostBasis: "5.00",
+				DateReceived: "2025-05-01", Chain: chain})
+		}
+		s.write("2025-05-11 seen 10 USDC")
 		for asOf, want := range map[string]string{
-			"2025-05-01": "ETH 10: 9 at 05-01, difference 1; USD 100.00",
-			"2025-05-04": "BTC 3; ETH 9: 9 at 05-01, difference 1; USD 100.00: 100.004 at 05-03, difference -0.004",
-			"2025-05-31": "BTC 3; ETH 9: 9 at 05-05, difference 0; USD 100.00: 100.004 at 05-03, difference -0.004",
+			"2025-05-01": "ETH 10: 9 at 05-01, difference 1; USD 100.00; USDC 5; USDC 5",
+			"2025-05-04": "BTC 3; ETH 9: 9 at 05-01, difference 1; USD 100.00: 100.004 at 05-03, difference -0.004; USDC 5; USDC 5",
+			"2025-05-31": "BTC 3; ETH 9: 9 at 05-05, difference 0; USD 100.00: 100.004 at 05-03, difference -0.004; USDC 5; USDC 5",
 		} {
 			if got := s.treasury(asOf); got != want {
 				t.Errorf("%s: %s, want %s", asOf, got, want)

@@ -5,20 +5,29 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/bursarhq/bursar/internal/integration/glsync"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// transactionTypes is the placeholder in enum tags for all transaction types.
-const transactionTypes = "{transaction_types}"
+// placeholders stand for values in enum tags.
+var placeholders = map[any][]any{
+	"{transaction_types}": texts(posting.Types),
+	"{gl_blockers}":       texts(glsync.BlockerCodes),
+}
 
-// CompleteEnum completes the values of a schema that are not in the tag of its field: it replaces the placeholder for the transaction
-// types, and adds null if the schema allows null, because in JSON Schema a value must have the right type and be one of the values.
+func texts[T ~string](all []T) []any {
+	out := make([]any, len(all))
+	for n, one := range all {
+		out[n] = string(one)
+	}
+	return out
+}
+
+// CompleteEnum completes the values of a schema that are not in the tag of its field: it replaces a placeholder by the values for which it
+// stands, and adds null if the schema allows null, because in JSON Schema a value must have the right type and be one of the values.
 func CompleteEnum(s *huma.Schema) {
-	if slices.Contains(s.Enum, any(transactionTypes)) {
-		s.Enum = nil
-		for _, t := range posting.Types {
-			s.Enum = append(s.Enum, string(t))
-		}
+	if len(s.Enum) > 0 && placeholders[s.Enum[0]] != nil {
+		s.Enum = placeholders[s.Enum[0]]
 		s.PrecomputeMessages()
 	}
 	if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {

@@ -127,6 +127,9 @@ func (s *Server) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		answer(w, map[string]any{"apiKeyName": "books", "apiKey": r.Header.Get("API-Key"), "nonce": "1", "nonceWindow": 0,
 			"permissions": s.Permissions, "iban": s.IBAN, "validUntil": "0", "queryFrom": "0", "queryTo": "0", "createdTime": "1772542900",
 			"modifiedTime": "1772543095", "ipAllowlist": []string{}, "lastUsed": "1772627061"}, "")
+	case method == "Balance" && !slices.Contains(s.Permissions, "query-funds"),
+		method == "Ledgers" && !slices.Contains(s.Permissions, "query-ledger"):
+		answer(w, nil, "EGeneral:Permission denied")
 	case method == "Balance":
 		held := map[string]string{}
 		for asset, amount := range s.balances {

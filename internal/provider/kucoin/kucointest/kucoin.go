@@ -243,8 +243,12 @@ func (s *Server) answerTrading(w http.ResponseWriter, query url.Values, accounts
 		start, end = s.Now().Add(-day).UnixMilli(), s.Now().UnixMilli()
 	}
 	last, limit := number(query.Get("lastId"), 0), number(query.Get("limit"), 100)
-	if limit < 1 || limit > 200 {
+	switch {
+	case limit < 1 || limit > 200:
 		fail(w, http.StatusBadRequest, "400100", "limit must be between 1 and 200")
+		return
+	case start >= end:
+		fail(w, http.StatusBadRequest, "400100", "startAt must be before endAt")
 		return
 	}
 	found := s.find(func(e entry) bool {
