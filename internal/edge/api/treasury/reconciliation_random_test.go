@@ -84,7 +84,7 @@ func oneFault(t *testing.T, service *apitest.Service, r *rand.Rand, fault string
 	}
 }
 
-// TestRoundingIsWhatTheTransactionsAddUpTo books random amounts in tenths of a cent beside an opening balance, and computes in whole numbers.
+// TestRoundingIsWhatTheTransactionsAddUpTo books random amounts in tenths of a cent beside an opening balance, and counts in whole numbers.
 func TestRoundingIsWhatTheTransactionsAddUpTo(t *testing.T) {
 	t.Parallel()
 	apitest.EachSampled(t, func(t *testing.T, service *apitest.Service) {
