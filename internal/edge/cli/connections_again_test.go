@@ -203,7 +203,7 @@ func TestEntriesAreSentFromTheCommandLineAndFailuresAreErrors(t *testing.T) {
 	x.run("", "connections", "send", "Rillet", "--dry-run").says(t, "250 to send")
 	planned := ledger.Requests() - before
 	for n := range 100 { // when some are sent
-		ledger.FailAt(planned+40+n, providertest.Status(http.StatusUnauthorized, "", "", "{}"))
+		ledger.FailAt(planned+6+n, providertest.Status(http.StatusUnauthorized, "", "", "{}"))
 	}
 	x.run("", "connections", "send", "Rillet").mustFail(t, 1, "bursar: Rillet refuses the API key; not attempted: 50 entries")
 }
