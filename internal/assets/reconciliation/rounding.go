@@ -39,7 +39,6 @@ func (c *comparison) roundings(ctx context.Context, tx *db.Tx, f Figures) (out r
 	if err != nil {
 		return out, err
 	}
-	out.truncated = len(all) > roundedMax
 	for _, t := range all[:min(len(all), roundedMax)] {
 		for _, m := range movesOf(t, f.AssetType) {
 			if more := roundedOff(m, f.AssetType); m.Booked && !more.IsZero() {
@@ -50,6 +49,7 @@ func (c *comparison) roundings(ctx context.Context, tx *db.Tx, f Figures) (out r
 	if len(out.rounded) == 0 {
 		return out, nil
 	}
+	out.truncated = len(all) > roundedMax
 	other, err := account.ByRole(ctx, tx, account.RoleRounding)
 	if err != nil {
 		return out, err

@@ -68,6 +68,19 @@ func faultOf(name, message string) string {
 	return name + " " + message
 }
 
+// onConnection calls do with the connection with an id or a name at a running service.
+func (s *settings) onConnection(
+	c *cobra.Command, r *remote, name string, do func(ctx context.Context, service *client.Client, found client.Connection) error,
+) error {
+	return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
+		found, err := connectionNamed(ctx, service, name)
+		if err != nil {
+			return err
+		}
+		return do(ctx, service, found)
+	})
+}
+
 // connectionNamed returns the connection with an id or a name. Of several with one name, those that are disconnected do not count.
 func connectionNamed(ctx context.Context, service *client.Client, text string) (out client.Connection, err error) {
 	if strings.HasPrefix(text, "con_") {
@@ -189,11 +202,7 @@ func (s *settings) showConnection() *cobra.Command {
 		Example: "  bursar connections show Kraken\n  bursar connections show con_01jd…",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
-				found, err := connectionNamed(ctx, service, args[0])
-				if err != nil {
-					return err
-				}
+			return s.onConnection(c, r, args[0], func(ctx context.Context, service *client.Client, found client.Connection) error {
 				s.describe(found)
 				return s.printBalances(ctx, service, found)
 			})

@@ -62,13 +62,10 @@ func (s *settings) change(c *cobra.Command, f *changeFlags, named string) error 
 	if u == (client.UpdateConnection{}) && !entered {
 		return &usageError{errors.New("say what to change: --name, --every, --classify, --credentials or --field"), c.CommandPath()}
 	}
-	return s.connected(c, &f.remote, func(ctx context.Context, service *client.Client) error {
-		found, err := connectionNamed(ctx, service, named)
-		if err != nil {
-			return err
-		}
+	return s.onConnection(c, &f.remote, named, func(ctx context.Context, service *client.Client, found client.Connection) error {
 		var e *entry
 		if entered {
+			var err error
 			if e, err = s.newCredentials(ctx, c, service, f, found); err != nil {
 				return err
 			}
@@ -170,11 +167,7 @@ func (s *settings) disconnect() *cobra.Command {
 		Example: "  bursar connections disconnect Kraken\n  bursar connections disconnect con_01jd… --yes",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
-				found, err := connectionNamed(ctx, service, args[0])
-				if err != nil {
-					return err
-				}
+			return s.onConnection(c, r, args[0], func(ctx context.Context, service *client.Client, found client.Connection) error {
 				if d := s.dialog(); d.terminal && !yes {
 					answer, err := d.ask(ctx, fmt.Sprintf("End %s (%s) for good? [y/N] ", found.Name, found.ID), false)
 					if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
@@ -213,11 +206,7 @@ func (s *settings) reauthorize() *cobra.Command {
 		Example: "  bursar connections reauthorize \"Acme checking\"\n  bursar connections reauthorize con_01jd… --no-wait",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
-				found, err := connectionNamed(ctx, service, args[0])
-				if err != nil {
-					return err
-				}
+			return s.onConnection(c, r, args[0], func(ctx context.Context, service *client.Client, found client.Connection) error {
 				if found.AuthMethod != "oauth" && found.Status != "disconnected" {
 					return fmt.Errorf("%s has no page of its provider to sign in at: `bursar connections update %s --credentials` enters new "+
 						"credentials", found.Name, found.ID)

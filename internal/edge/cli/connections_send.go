@@ -23,11 +23,7 @@ func (s *settings) sendEntries() *cobra.Command {
 		Example: "  bursar connections send Rillet --dry-run\n  bursar connections send Rillet --start-date 2026-01-01 --end-date 2026-01-31",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
-				found, err := connectionNamed(ctx, service, args[0])
-				if err != nil {
-					return err
-				}
+			return s.onConnection(c, r, args[0], func(ctx context.Context, service *client.Client, found client.Connection) error {
 				run.ConnectionID = found.ID
 				made, err := service.CreateGLSyncRun(ctx, run)
 				if err != nil {

@@ -25,11 +25,7 @@ func (s *settings) syncConnection() *cobra.Command {
 		Example: "  bursar connections sync Kraken\n  bursar connections sync con_01jd… --wait",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
-				found, err := connectionNamed(ctx, service, args[0])
-				if err != nil {
-					return err
-				}
+			return s.onConnection(c, r, args[0], func(ctx context.Context, service *client.Client, found client.Connection) error {
 				if remedy := remedyOf(found); remedy != "" {
 					return errors.New(remedy)
 				}
@@ -285,11 +281,7 @@ func (s *settings) listRuns() *cobra.Command {
 		Example: "  bursar connections runs Kraken\n  bursar connections runs con_01jd… --all",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
-				found, err := connectionNamed(ctx, service, args[0])
-				if err != nil {
-					return err
-				}
+			return s.onConnection(c, r, args[0], func(ctx context.Context, service *client.Client, found client.Connection) error {
 				t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 				n := 0
 				for run, err := range service.ConnectionRuns(ctx, found.ID) {

@@ -23,7 +23,7 @@ type AssetReconciliation struct {
 	Difference        *string                   `json:"difference" format:"decimal" doc:"book_quantity less observed_quantity; null if one of them is." example:"-0.25"`
 	Reason            *string                   `json:"reason" doc:"Why the status is unknown, and what to do; null if it is known."`
 	Candidates        []ReconciliationCandidate `json:"candidates" doc:"What may explain the difference, at most 20. Those that explain all of it come first."`
-	CandidatesLimited bool                      `json:"candidates_limited" doc:"Whether there were more than the 1,000 transactions that were looked at, those nearest to where the difference appeared."`
+	CandidatesLimited bool                      `json:"candidates_limited" doc:"Whether there were more transactions than were looked at: the 1,000 nearest to where the difference appeared, and the latest 5,000 for what rounding explains."`
 }
 
 // ReconciliationCandidate is something that may explain a difference.
