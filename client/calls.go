@@ -83,6 +83,7 @@ type AuditEntry struct {
 	UserID         *string         `json:"user_id"`
 	APIKeyID       *string         `json:"api_key_id"`
 	ConnectedAppID *string         `json:"connected_app_id"`
+	FirmID         *string         `json:"firm_id"`
 	RequestID      *string         `json:"request_id"`
 	Before         json.RawMessage `json:"before"`
 	After          json.RawMessage `json:"after"`

@@ -53,6 +53,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 	"github.com/bursarhq/bursar/internal/reporting/unapplied"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
@@ -113,6 +114,7 @@ type App struct {
 	Identity *identity.Service
 	Team     *team.Service
 	OAuth    *oauth.Service
+	Firms    *firm.Service
 
 	log     *slog.Logger
 	config  Config
@@ -208,6 +210,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 		jobs:   sync.OnceValues(func() (*job.Queue, error) { return job.NewInserter(d) }),
 	}
 	a.connectTeam()
+	a.connectFirms()
 	a.connectTransactions()
 	return a
 }
@@ -306,6 +309,7 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, connectEvery, connection.Sweep{})
 	a.handleMail(workers)
 	a.handlePeople(workers)
+	a.handleFirms(workers)
 	sender := a.webhookSender(workers)
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {

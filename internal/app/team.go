@@ -31,7 +31,7 @@ func (a *App) connectTeam() {
 		a.Identity.ForgetMember(userID)
 		a.OAuth.ForgetMember(userID)
 	}
-	a.Access.MemberChanged, a.Access.EndMadeBy = team.EndOfMember, team.EndOfMaker
+	a.Access.MemberChanged, a.Access.EndMadeBy = append(a.Access.MemberChanged, team.EndOfMember), team.EndOfMaker
 	a.OAuth.EndKeys, a.OAuth.ForgetKeys = a.Access.EndKeysOfApp, a.Access.ForgetKeys
 	a.OAuth.EndCreated = []func(ctx context.Context, tx *db.Tx, by audit.Maker) error{team.EndOfMaker, webhook.EndOfApp}
 	a.OAuth.RequireHeld, a.Team.RequireHeld = a.Access.RequireHeld, a.Access.RequireHeld

@@ -26,6 +26,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/invoice"
 	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -39,6 +40,7 @@ import (
 var checks = []func(context.Context, *db.Tx) ([]string, error){
 	outbox.Verify,
 	access.Verify,
+	firm.Verify,
 	period.Verify,
 	journal.Verify,
 	account.Verify,

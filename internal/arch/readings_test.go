@@ -19,6 +19,8 @@ var readings = []reading{
 
 	{"tenancy/identity", []string{"users", "members", "organizations"},
 		"people are found with their credentials, and the organizations that they are members of with their names, in one statement each"},
+	{"tenancy/firm", []string{"users", "members"},
+		"who works for clients is found with their names and memberships across organizations, in one statement each"},
 
 	{"treasury/source", []string{"ledger_accounts"}, "verify compares sources with their accounts"},
 	{"treasury/source", []string{"transactions", "journal_entries"},

@@ -7,10 +7,11 @@ var kernelTables = []Table{
 		References: []Link{{Column: "firm_organization_id", To: "organizations"}}},
 	{Name: "organization_state", Kind: Tenant, Owner: "kernel/orgstate", Unaudited: "it is the end of the audit chain itself"},
 	{Name: "audit_log", Kind: Tenant, Owner: "kernel/audit", Unaudited: "it is the audit itself",
-		References: []Link{{Column: "user_id", To: "users"}, {Column: "api_key_id", To: "api_keys"},
+		References: []Link{{Column: "user_id", To: "users"}, {Column: "api_key_id", To: "api_keys", Where: "firm_id IS NULL"},
 			{Column: "oauth_authorization_id", To: "oauth_authorizations"}},
 		Unlinked: map[string]string{
 			"request_id":  requestID,
+			"firm_id":     ofFirm,
 			"resource_id": "it may be of any type, and the audit log outlives what it tells of",
 		}},
 	{Name: "events", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "an event restates a change that is audited", ID: "event_id",

@@ -56,6 +56,11 @@ var StatedTables = []StatedTable{
 	{Table: "oauth_authorizations", Resource: "oauth_authorization", Key: "oauth_authorization_id"},
 	{Table: "invitations", Resource: "invitation", Key: "invitation_id"},
 
+	{Table: "firms", Resource: "firm", Key: "firm_id"},
+	{Table: "firm_clients", Resource: "firm_client", Key: "firm_client_id"},
+	{Table: "firm_access", Resource: "firm_access", Key: "firm_client_id"},
+	{Table: "firm_people", Resource: "firm_access", Key: "firm_client_id", Order: "user_id"},
+
 	{Table: "legal_entities", Resource: "legal_entity", Key: "legal_entity_id"},
 	{Table: "cost_basis_elections", Resource: "legal_entity", Key: "legal_entity_id", Order: "sequence"},
 	{Table: "measurement_elections", Resource: "legal_entity", Key: "legal_entity_id", Order: "sequence"},

@@ -1,5 +1,7 @@
 package db
 
+const ofFirm = "it is of the firm, which is another organization"
+
 var tenancyTables = []Table{
 	{Name: "users", Kind: Reference, Owner: "tenancy/access", ID: "user_id", One: "user", Many: "users"},
 	{Name: "members", Kind: Tenant, Owner: "tenancy/access", References: []Link{
@@ -37,6 +39,20 @@ var tenancyTables = []Table{
 		Unlinked: map[string]string{"invitation_id": "invitations are found with the organization that they are of"}},
 	{Name: "used_challenges", Kind: Local, Owner: "tenancy/identity"},
 	{Name: "sign_in_failures", Kind: Local, Owner: "tenancy/identity"},
+
+	{Name: "firms", Kind: Tenant, Owner: "tenancy/firm", ID: "firm_id", One: "firm", Many: "firms"},
+	{Name: "firm_clients", Kind: Tenant, Owner: "tenancy/firm", ID: "firm_client_id", One: "client", Many: "clients",
+		References: []Link{{Column: "created_by", To: "users"}},
+		Unlinked:   map[string]string{"client_organization_id": "it is another organization, whose books may not have been created yet"}},
+	{Name: "firm_access", Kind: Tenant, Owner: "tenancy/firm", References: []Link{
+		{Column: "firm_organization_id", To: "organizations"},
+		{Column: "granted_by", To: "users"},
+		{Column: "ended_by", To: "users"},
+	}, Unlinked: map[string]string{"firm_client_id": ofFirm, "firm_id": ofFirm}},
+	{Name: "firm_people", Kind: Tenant, Owner: "tenancy/firm", References: []Link{
+		{Column: "user_id", To: "users"},
+		{Column: "firm_organization_id", To: "organizations"},
+	}, Unlinked: map[string]string{"firm_client_id": ofFirm}},
 
 	{Name: "oauth_clients", Kind: Reference, Owner: "tenancy/oauth", ID: "oauth_client_id", One: "OAuth client", Many: "OAuth clients",
 		References: []Link{{Column: "created_by", To: "users"}}},

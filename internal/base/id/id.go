@@ -27,6 +27,10 @@ const (
 	Session      Prefix = "ses"
 	Passkey      Prefix = "psk"
 
+	Firm        Prefix = "frm"
+	FirmClient  Prefix = "fcl"
+	FirmRequest Prefix = "frq"
+
 	OAuthClient        Prefix = "oac"
 	OAuthAuthorization Prefix = "oau"
 

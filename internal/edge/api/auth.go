@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,10 +44,14 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, access wire.Access) 
 	if err != nil {
 		return who, err
 	}
+	home := who.OrganizationID
 	if who.session != nil {
-		if err := a.chooseOrganization(&who, r, access); err != nil {
-			return who, err
-		}
+		err = a.chooseOrganization(&who, r, access)
+	} else {
+		err = a.actForClient(&who, r)
+	}
+	if err != nil {
+		return who, err
 	}
 	if out, ok := w.(*response); ok {
 		out.organizationID = who.OrganizationID // for the log of what fails
@@ -54,7 +60,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, access wire.Access) 
 		return who, err
 	}
 	if who.session == nil {
-		a.app.Access.NoteUse(who.CredentialID(), who.OrganizationID, a.browser.Address(r))
+		a.app.Access.NoteUse(who.CredentialID(), home, a.browser.Address(r))
 	}
 	if access == wire.ForPerson && who.session == nil {
 		return who, fault.Forbiddenf("this is for a person who is signed in: API keys and apps cannot do it")
@@ -81,7 +87,7 @@ func (a *API) protect(r *http.Request) error {
 
 // chooseOrganization sets the organization that a person who is signed in acts for.
 func (a *API) chooseOrganization(who *caller, r *http.Request, access wire.Access) error {
-	chosen, err := identity.ActorOf(*who.session, who.members, r.Header.Get(organizationHeader))
+	chosen, err := a.actorOf(r.Context(), *who.session, who.members, r.Header.Get(organizationHeader))
 	if err != nil && (access == wire.ForOrganization || r.Header.Get(organizationHeader) != "") {
 		return err
 	}
@@ -92,6 +98,41 @@ func (a *API) chooseOrganization(who *caller, r *http.Request, access wire.Acces
 	chosen.RequestID = who.RequestID
 	who.Actor = chosen
 	return nil
+}
+
+// actorOf returns the actor of a session in an organization: the one that is named, or the one that was chosen. The person is a member of
+// it, or works for it as a client of their firm.
+func (a *API) actorOf(ctx context.Context, one identity.Session, members []identity.Membership, named string) (actor.Actor, error) {
+	isMember := func(id string) bool {
+		return slices.ContainsFunc(members, func(m identity.Membership) bool { return m.OrganizationID == id })
+	}
+	client := cmp.Or(named, one.OrganizationID)
+	if client == "" || isMember(client) {
+		return identity.ActorOf(one, members, named)
+	}
+	who, err := a.app.Firms.Act(ctx, actor.Actor{UserID: one.UserID, SessionID: one.ID, AuthenticatedAt: one.AuthenticatedAt,
+		Scopes: actor.Scopes}, client)
+	if named == "" && fault.KindOf(err) == fault.NotFound { // the person works no more for the client that was chosen
+		return identity.ActorOf(one, members, "")
+	}
+	return who, err
+}
+
+// actForClient makes an API key of a firm act for the client that a request names, if the person whose key it is works for that. If not,
+// the actor stays as it is, and requireOrganization refuses the request.
+func (a *API) actForClient(who *caller, r *http.Request) error {
+	named := r.Header.Get(organizationHeader)
+	if named == "" || named == who.OrganizationID {
+		return nil
+	}
+	acting, err := a.app.Firms.Act(r.Context(), who.Actor, named)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	if err == nil {
+		who.Actor = acting
+	}
+	return err
 }
 
 // requireOrganization returns an error for a request that names another organization than that of the key: falling back to that one would

@@ -25,6 +25,7 @@ import (
 func (s *settings) init() *cobra.Command {
 	var p organization.CreateParams
 	var asJSON, another bool
+	var firmID string
 	var login firstLogin
 	c := &cobra.Command{
 		Use:   "init",
@@ -49,13 +50,13 @@ func (s *settings) init() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if len(others) > 0 && !another && p.FirmID == "" {
+				if len(others) > 0 && !another && firmID == "" {
 					return s.errOthers(others)
 				}
 				if err := login.prepare(c.Context(), a, &p); err != nil {
 					return err
 				}
-				f, err := a.Org.Create(c.Context(), p)
+				f, err := create(c.Context(), a, firmID, p)
 				if err != nil {
 					return err
 				}
@@ -79,7 +80,7 @@ func (s *settings) init() *cobra.Command {
 	f.StringVar(&p.Email, "email", "", "email address of its owner (required)")
 	f.StringVar(&p.Currency, "currency", "USD", "base currency of the first legal entity")
 	f.StringVar(&p.Timezone, "timezone", "UTC", "IANA time zone that accounting periods follow")
-	f.StringVar(&p.FirmID, "firm", "", "id of the accounting firm whose client it is; the client can read the documents that the firm shares")
+	f.StringVar(&firmID, "firm", "", "organization id of the accounting firm whose client it is, which has access until the owner ends it")
 	f.BoolVar(&another, "another", false, "create the organization although the database has one; --firm implies it")
 	f.BoolVar(&login.stdin, "password-stdin", false, "read the owner's password from standard input")
 	text(f, &login.publicURL, "public-url", "BURSAR_PUBLIC_URL", localURL,
@@ -87,6 +88,14 @@ func (s *settings) init() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	required(c, "organization", "email")
 	return c
+}
+
+// create creates an organization, as the client of a firm if one is named.
+func create(ctx context.Context, a *app.App, firmID string, p organization.CreateParams) (organization.Created, error) {
+	if firmID == "" {
+		return a.Org.Create(ctx, p)
+	}
+	return a.Firms.CreateForOwner(ctx, firmID, p)
 }
 
 // errOthers returns the error for a database that has organizations, because who runs init again may only have wanted a new key.

@@ -79,6 +79,11 @@ var classRoles = map[Class][]Role{
 	Privileged: {Owner, Admin},
 }
 
+// includes reports whether a role for a client may do what another may.
+func (r FirmRole) includes(other FirmRole) bool {
+	return slices.Index(FirmRoles, r) >= slices.Index(FirmRoles, other)
+}
+
 // Actor is the API key, app or session that makes a request, and the user behind it. The zero value is the system itself.
 type Actor struct {
 	OrganizationID string
@@ -92,6 +97,38 @@ type Actor struct {
 	AuthorizationID string    // of the app that acts for the user; empty if none does
 	SessionID       string    // of the browser in which the user is signed in; empty for keys and apps
 	AuthenticatedAt time.Time // when the user of the session last proved who they are
+
+	// Of a person of an accounting firm who acts for a client; empty for members of the organization.
+	FirmID             string // the settings of the firm
+	FirmOrganizationID string
+	FirmRole           FirmRole
+}
+
+// FirmRole is the role of a person of an accounting firm for a client.
+type FirmRole string
+
+// The roles for a client. Each may do what the one before may.
+const (
+	Preparer FirmRole = "preparer" // keeps the books, as an accountant does
+	Reviewer FirmRole = "reviewer" // also closes and reopens periods, and reads the audit log
+	Partner  FirmRole = "partner"  // what an admin may, and writes rules
+)
+
+// FirmRoles lists every role for a client.
+var FirmRoles = []FirmRole{Preparer, Reviewer, Partner}
+
+// Role returns the role in the client's organization that a role for a client is worth.
+func (r FirmRole) Role() Role {
+	if r == Partner {
+		return Admin
+	}
+	return Accountant
+}
+
+// ForFirm returns the actor as somebody of a firm who does something in the organization of a client.
+func (a Actor) ForFirm(firmID, organizationID string) Actor {
+	a.FirmID, a.FirmOrganizationID, a.OrganizationID = firmID, a.OrganizationID, organizationID
+	return a
 }
 
 // Need is what an operation requires of its actor.
@@ -105,6 +142,14 @@ type Need struct {
 
 	// Confirmed means that a user in a browser must have proved recently who they are.
 	Confirmed bool
+
+	// MembersOnly excludes the people of an accounting firm, because the operation lets others in, or because the firm's access could outlast
+	// its end by it.
+	MembersOnly bool
+
+	// FirmRole is the least role for a client with which people of an accounting firm may run the operation although their role in the
+	// organization does not allow it; empty means none.
+	FirmRole FirmRole
 }
 
 // ConfirmedFor is how long a user in a browser need not prove again who they are.
@@ -118,6 +163,12 @@ func (a Actor) Authorize(n Need) error {
 	}
 	if n.WholeOrganization && a.Limited() {
 		return a.RequireUnlimited()
+	}
+	if n.MembersOnly && a.FirmID != "" {
+		return fault.Forbiddenf("this is for members of the organization: people of its accounting firm cannot do it")
+	}
+	if n.FirmRole != "" && a.FirmRole.includes(n.FirmRole) {
+		return nil
 	}
 	if a.UserID == "" && (n.Class == Privileged || len(n.Roles) > 0) {
 		return fault.Forbiddenf("this needs a key that is associated with a user")

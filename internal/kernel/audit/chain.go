@@ -17,6 +17,7 @@ type LogRecord struct {
 	UserID       string
 	APIKeyID     string
 	AppID        string // the authorization of the app that made the change; empty if none did
+	FirmID       string // the accounting firm whose person made the change; empty for members of the organization
 	RequestID    string
 	Action       string
 	ResourceType string
@@ -46,6 +47,9 @@ func (r LogRecord) chainHash(organizationID string) string {
 	}
 	if r.AppID != "" { // earlier versions had no apps
 		writePart(h, "app "+r.AppID)
+	}
+	if r.FirmID != "" { // and no firms
+		writePart(h, "firm "+r.FirmID)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -134,8 +134,9 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 		state.AuditSequence++
 		r := LogRecord{
 			Sequence: state.AuditSequence, PreviousHash: state.AuditHash, CreatedAt: c.at,
-			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, AppID: c.who.AuthorizationID, RequestID: c.who.RequestID,
-			Action: c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID, Before: c.before, After: c.after,
+			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, AppID: c.who.AuthorizationID, FirmID: c.who.FirmID,
+			RequestID: c.who.RequestID,
+			Action:    c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID, Before: c.before, After: c.after,
 			State: states[i],
 		}
 		r.Hash = r.chainHash(tx.Organization())

@@ -13,6 +13,7 @@ type recordRow struct {
 	UserID       *string   `db:"user_id"`
 	APIKeyID     *string   `db:"api_key_id"`
 	AppID        *string   `db:"oauth_authorization_id"`
+	FirmID       *string   `db:"firm_id"`
 	RequestID    *string   `db:"request_id"`
 	Action       string    `db:"action"`
 	ResourceType string    `db:"resource_type"`
@@ -29,8 +30,9 @@ func insertRecords(ctx context.Context, tx *db.Tx, records []LogRecord) error {
 	for i, r := range records {
 		rows[i] = recordRow{
 			Sequence: r.Sequence, CreatedAt: r.CreatedAt,
-			UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID), AppID: db.OrNull(r.AppID), RequestID: db.OrNull(r.RequestID),
-			Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
+			UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID), AppID: db.OrNull(r.AppID), FirmID: db.OrNull(r.FirmID),
+			RequestID: db.OrNull(r.RequestID),
+			Action:    r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
 			Before: db.OrNull(r.Before), After: db.OrNull(r.After), State: db.OrNull(r.State),
 			PreviousHash: r.PreviousHash, Hash: r.Hash,
 		}
@@ -41,8 +43,9 @@ func insertRecords(ctx context.Context, tx *db.Tx, records []LogRecord) error {
 func (r recordRow) record() LogRecord {
 	return LogRecord{
 		Sequence: r.Sequence, CreatedAt: r.CreatedAt,
-		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), AppID: db.OrEmpty(r.AppID), RequestID: db.OrEmpty(r.RequestID),
-		Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
+		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), AppID: db.OrEmpty(r.AppID), FirmID: db.OrEmpty(r.FirmID),
+		RequestID: db.OrEmpty(r.RequestID),
+		Action:    r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
 		Before: db.OrEmpty(r.Before), After: db.OrEmpty(r.After), State: db.OrEmpty(r.State),
 		PreviousHash: r.PreviousHash, Hash: r.Hash,
 	}

@@ -67,9 +67,9 @@ func FindFirm(ctx context.Context, tx *db.Tx) (Firm, error) {
 	return db.One[Firm](ctx, tx, "organization", "SELECT firm_organization_id, firm_since FROM organizations WHERE organization_id = @org")
 }
 
-// JoinFirm makes the organization a client of a firm.
-func JoinFirm(ctx context.Context, tx *db.Tx, firmID string) error {
-	_, err := tx.Exec(ctx, "UPDATE organizations SET firm_organization_id = ? WHERE organization_id = @org", firmID)
+// SetFirm stores the firm that the organization is a client of; an empty one means none.
+func SetFirm(ctx context.Context, tx *db.Tx, firmID string) error {
+	_, err := tx.Exec(ctx, "UPDATE organizations SET firm_organization_id = ? WHERE organization_id = @org", db.OrNull(firmID))
 	return err
 }
 

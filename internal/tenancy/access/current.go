@@ -14,6 +14,9 @@ import (
 // locked the organization, so that nobody takes them away until it ends.
 func (s *Service) Current(ctx context.Context, tx *db.Tx) (actor.Actor, error) {
 	who := actor.From(ctx)
+	if who.FirmID != "" && s.RequireActing != nil { // what they have shown belongs to the firm, which another transaction would have to read
+		return s.RequireActing(ctx, tx)
+	}
 	if who.APIKeyID != "" {
 		return s.currentKey(ctx, tx, who)
 	}

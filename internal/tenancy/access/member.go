@@ -122,10 +122,12 @@ func (s *Service) memberChanged(ctx context.Context, tx *db.Tx, m Member) error 
 			s.ForgetMember(m.UserID)
 		}
 	})
-	if s.MemberChanged == nil {
-		return nil
+	for _, fn := range s.MemberChanged {
+		if err := fn(ctx, tx, m); err != nil {
+			return err
+		}
 	}
-	return s.MemberChanged(ctx, tx, m)
+	return nil
 }
 
 func (m Member) facts() map[string]any {
@@ -160,6 +162,9 @@ func (s *Service) Members(ctx context.Context, p page.Request) (page.Page[Member
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	owners, err := countRole(ctx, tx, actor.Owner)
 	if err != nil || owners > 0 {
+		return nil, err
+	}
+	if f, err := orgstate.FindFirm(ctx, tx); err != nil || f.FirmID != nil { // a firm may have created the books for somebody
 		return nil, err
 	}
 	return []string{"members: the organization has no owner"}, nil

@@ -28,8 +28,8 @@ type Service struct {
 	// ForgetMember makes this node read again what it knows of a person who was changed or removed. Nil means that it knows nothing.
 	ForgetMember func(userID string)
 
-	// MemberChanged is told of a member who was added, has another role, or was removed, who has no role then. Nil means that nobody is.
-	MemberChanged func(ctx context.Context, tx *db.Tx, m Member) error
+	// MemberChanged is told of a member who was added, has another role, or was removed, who has no role then.
+	MemberChanged []func(ctx context.Context, tx *db.Tx, m Member) error
 
 	// EndMadeBy ends what lets others in and was made with keys that are revoked. Nil means that there is nothing.
 	EndMadeBy func(ctx context.Context, tx *db.Tx, by audit.Maker) error
@@ -45,6 +45,9 @@ type Service struct {
 
 	// RequireSession returns an error if a session of a person has ended. Nil means that there are no sessions.
 	RequireSession func(ctx context.Context, tx *db.Tx, userID, sessionID string) error
+
+	// RequireActing returns the actor as it is now, for somebody of a firm who acts for a client. Nil means that there are no firms.
+	RequireActing func(ctx context.Context, tx *db.Tx) (actor.Actor, error)
 
 	// Send queues a message in a database transaction. Without it, no mail is sent.
 	Send func(ctx context.Context, tx *db.Tx, m mail.Message) error

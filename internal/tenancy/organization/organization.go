@@ -72,11 +72,14 @@ func (s *Service) Get(ctx context.Context) (o Organization, err error) {
 
 // CreateParams describe a new organization and its first owner.
 type CreateParams struct {
+	ID       string // if it was chosen before; empty means a new one
 	Name     string
 	Email    string
 	Currency string
 	Timezone string
-	FirmID   string // the firm that it is a client of; empty for none
+
+	// WithoutOwner creates neither an owner nor a key, for the client of a firm.
+	WithoutOwner bool
 
 	// Also runs in the same database transaction, with the owner: if it fails, nothing is created. Nil means nothing.
 	Also func(ctx context.Context, tx *db.Tx, owner access.Member) error
@@ -97,12 +100,10 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (f Created, err er
 	if err := p.Validate(); err != nil {
 		return f, err
 	}
-	if p.FirmID != "" { // if creating the client fails, having marked the firm is harmless
-		if err := s.markAsFirm(ctx, p.FirmID); err != nil {
-			return f, err
-		}
+	if p.ID == "" {
+		p.ID = s.db.IDs().New(id.Organization)
 	}
-	f.Organization = Organization{ID: s.db.IDs().New(id.Organization), Name: p.Name, Timezone: p.Timezone, TimeFormat: TimeFormat24}
+	f.Organization = Organization{ID: p.ID, Name: p.Name, Timezone: p.Timezone, TimeFormat: TimeFormat24}
 	err = s.db.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 		f.Organization.CreatedAt = tx.Now()
 		if err := orgstate.InsertOrganization(ctx, tx, toRow(f.Organization)); err != nil {
@@ -114,15 +115,8 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (f Created, err er
 		if err := outbox.Begin(ctx, tx); err != nil {
 			return err
 		}
-		facts := f.Organization.facts()
-		if p.FirmID != "" {
-			facts["firm_organization_id"] = p.FirmID
-			if err := orgstate.JoinFirm(ctx, tx, p.FirmID); err != nil {
-				return err
-			}
-		}
 		audit.Record(ctx, tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID,
-			After: facts})
+			After: f.Organization.facts()})
 		if err := account.Seed(ctx, tx); err != nil {
 			return err
 		}
@@ -132,13 +126,18 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (f Created, err er
 		if _, err := period.Ensure(ctx, tx); err != nil {
 			return err
 		}
-		if f.Owner, err = access.AddMember(ctx, tx, p.Email, actor.Owner); err != nil {
-			return err
+		if !p.WithoutOwner {
+			if f.Owner, err = access.AddMember(ctx, tx, p.Email, actor.Owner); err != nil {
+				return err
+			}
 		}
 		if p.Also != nil {
 			if err := p.Also(ctx, tx, f.Owner); err != nil {
 				return err
 			}
+		}
+		if p.WithoutOwner {
+			return nil
 		}
 		f.Key, f.KeyText, err = access.IssueKey(ctx, tx, access.CreateKeyParams{Name: "First key", UserID: f.Owner.UserID, Scopes: actor.Scopes})
 		return err

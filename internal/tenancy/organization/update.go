@@ -95,25 +95,25 @@ func (p UpdateParams) apply(o Organization) Organization {
 func (p UpdateParams) validate() error {
 	var faults fault.List
 	if p.Name != nil {
-		validateName(&faults, "name", *p.Name)
+		ValidateName(&faults, "name", *p.Name)
 	}
 	if p.Timezone != nil {
-		validateZone(&faults, "timezone", *p.Timezone)
+		ValidateZone(&faults, "timezone", *p.Timezone)
 	}
 	if p.TimeFormat != nil && *p.TimeFormat != TimeFormat12 && *p.TimeFormat != TimeFormat24 {
 		faults.Addf("time_format", "must be %s or %s", TimeFormat12, TimeFormat24)
 	}
 	for name, value := range map[string]*string{"web_address": p.WebAddress, "logo_url": p.LogoURL} {
 		if value != nil {
-			validateAddress(&faults, name, *value)
+			ValidateAddress(&faults, name, *value)
 		}
 	}
 	return faults.Err()
 }
 
-// validateAddress accepts an empty text and addresses that are safe as a link on a page: those with the scheme javascript, for example, are
+// ValidateAddress accepts an empty text and addresses that are safe as a link on a page: those with the scheme javascript, for example, are
 // not.
-func validateAddress(faults *fault.List, field, address string) {
+func ValidateAddress(faults *fault.List, field, address string) {
 	if utf8.RuneCountInString(address) > urlMax {
 		faults.Addf(field, "must have at most %d characters", urlMax)
 		return
@@ -142,9 +142,10 @@ func Link(address string) string {
 // Validate collects every fault, before anything is created.
 func (p CreateParams) Validate() error {
 	var faults fault.List
-	validateName(&faults, "organization", p.Name)
-	validateZone(&faults, "timezone", p.Timezone)
-	if _, err := access.NormalEmail(p.Email); err != nil {
+	ValidateName(&faults, "organization", p.Name)
+	ValidateZone(&faults, "timezone", p.Timezone)
+	if !p.WithoutOwner {
+		_, err := access.NormalEmail(p.Email)
 		_ = faults.Merge(err)
 	}
 	if !money.IsFiat(p.Currency) {
@@ -153,7 +154,8 @@ func (p CreateParams) Validate() error {
 	return faults.Err()
 }
 
-func validateName(faults *fault.List, field, name string) {
+// ValidateName collects the faults of the name of an organization, or of what is called like one.
+func ValidateName(faults *fault.List, field, name string) {
 	if problem := naming.Problem(name, nameMax); problem != "" {
 		faults.Addf(field, "%s", problem)
 	}
@@ -162,9 +164,9 @@ func validateName(faults *fault.List, field, name string) {
 	}
 }
 
-// validateZone accepts only names of the IANA database. Go also accepts "", "Local" and any file in the machine's zone
+// ValidateZone accepts only names of the IANA database. Go also accepts "", "Local" and any file in the machine's zone
 // folder.
-func validateZone(faults *fault.List, field, zone string) {
+func ValidateZone(faults *fault.List, field, zone string) {
 	_, err := time.LoadLocation(zone)
 	if err != nil || zone == "" || zone == "Local" || strings.HasPrefix(zone, "posix") || strings.HasPrefix(zone, "right/") {
 		faults.Addf(field, "must be an IANA time zone such as Europe/Berlin")

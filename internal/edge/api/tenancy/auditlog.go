@@ -65,6 +65,7 @@ func viewAuditEntry(r audit.LogRecord) AuditEntry {
 		UserID:         db.OrNull(r.UserID),
 		APIKeyID:       db.OrNull(r.APIKeyID),
 		AppID:          db.OrNull(r.AppID),
+		FirmID:         db.OrNull(r.FirmID),
 		RequestID:      db.OrNull(r.RequestID),
 		Before:         raw(r.Before),
 		After:          raw(r.After),

@@ -12,6 +12,7 @@ type AuditEntry struct {
 	UserID         *string         `json:"user_id" doc:"User who made the change. Null for a key without a user and for the service itself."`
 	APIKeyID       *string         `json:"api_key_id" doc:"API key that made the change; null if none."`
 	AppID          *string         `json:"connected_app_id" doc:"App that made the change for the user; null if none."`
+	FirmID         *string         `json:"firm_id" doc:"Accounting firm whose person made the change; null for members of the organization."`
 	RequestID      *string         `json:"request_id" doc:"Request that made the change; null if none."`
 	Before         json.RawMessage `json:"before" doc:"Record before the change; null if it was created."`
 	After          json.RawMessage `json:"after" doc:"Record after the change; null if it was deleted."`

@@ -194,6 +194,18 @@ func (r Route) NeedsRole(roles ...actor.Role) Route {
 	return r
 }
 
+// MembersOnly excludes the people of the organization's accounting firm.
+func (r Route) MembersOnly() Route {
+	r.Need.MembersOnly = true
+	return r
+}
+
+// OrFirm also admits the people of the organization's accounting firm who have at least a role for it.
+func (r Route) OrFirm(least actor.FirmRole) Route {
+	r.Need.FirmRole = least
+	return r
+}
+
 // GroupCommit lets concurrent requests of an organization share a database transaction.
 func (r Route) GroupCommit() Route {
 	r.Grouped = true
