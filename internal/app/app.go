@@ -19,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/reconciliation"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
+	"github.com/bursarhq/bursar/internal/automation/firmjob"
 	"github.com/bursarhq/bursar/internal/automation/memory"
 	"github.com/bursarhq/bursar/internal/base/lifecycle"
 	"github.com/bursarhq/bursar/internal/base/mail"
@@ -47,6 +48,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/invoicefile"
 	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/reporting/ageing"
+	"github.com/bursarhq/bursar/internal/reporting/clientfigures"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/reporting/insights"
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
@@ -115,6 +117,9 @@ type App struct {
 	Team     *team.Service
 	OAuth    *oauth.Service
 	Firms    *firm.Service
+
+	ClientFigures *clientfigures.Service
+	FirmJobs      *firmjob.Service
 
 	log     *slog.Logger
 	config  Config
@@ -211,6 +216,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	}
 	a.connectTeam()
 	a.connectFirms()
+	a.connectFigures()
 	a.connectTransactions()
 	return a
 }
@@ -269,7 +275,7 @@ func (a *App) Work(ctx context.Context) error {
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), a.Classification.NewRunner(a.log)
 	connections, reports := connection.NewRunner(a.Connections, a.log), application.NewReporter(a.Applications, a.log)
 	schedule := connection.NewPoller(a.Connections, a.log, connections.Wake)
-	cashRuns, ledgerRuns := a.CashRuns.NewRunner(a.log), a.GeneralLedger.NewRunner()
+	cashRuns, ledgerRuns, firmJobs := a.CashRuns.NewRunner(a.log), a.GeneralLedger.NewRunner(), a.FirmJobs.NewRunner()
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {
@@ -285,6 +291,8 @@ func (a *App) Work(ctx context.Context) error {
 				cashRuns.Wake()
 			case glsync.EventCreated:
 				ledgerRuns.Wake()
+			case firmjob.EventCreated:
+				firmJobs.Wake()
 			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
@@ -310,6 +318,7 @@ func (a *App) Work(ctx context.Context) error {
 	a.handleMail(workers)
 	a.handlePeople(workers)
 	a.handleFirms(workers)
+	a.handleFigures(workers)
 	sender := a.webhookSender(workers)
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
@@ -321,7 +330,7 @@ func (a *App) Work(ctx context.Context) error {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
 	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns,
-		ledgerRuns, connections, schedule, reports,
+		ledgerRuns, firmJobs, connections, schedule, reports,
 		a.Access.NewUseRecorder(a.log)}
 	err = lifecycle.StartAll(ctx, services...)
 	if err == nil {
