@@ -298,23 +298,7 @@ func (a *App) Work(ctx context.Context) error {
 		}
 		return nil
 	})
-	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.DeleteExpired(ctx, a.DB) })
-	job.Every(workers, sweepEvery, idempotency.Sweep{})
-	job.Handle(workers, func(ctx context.Context, _ outbox.Sweep) error { return outbox.DeleteExpired(ctx, a.DB) })
-	job.Every(workers, sweepEvery, outbox.Sweep{})
-	job.Handle(workers, func(ctx context.Context, _ period.CreateNextMonthTask) error {
-		return period.CreateNextMonths(ctx, a.DB)
-	})
-	job.Every(workers, turnEvery, period.CreateNextMonthTask{})
-	// Matching a large import takes longer than a job may. The matches found before an interruption are kept.
-	job.Handle(workers, func(ctx context.Context, _ transfers.Sweep) error {
-		return a.Transfers.MatchNew(context.WithoutCancel(ctx))
-	})
-	job.Every(workers, matchEvery, transfers.Sweep{})
-	job.Handle(workers, func(ctx context.Context, _ imports.Sweep) error { return a.Imports.DeleteLeftovers(ctx) })
-	job.Every(workers, uploadsEvery, imports.Sweep{})
-	job.Handle(workers, func(ctx context.Context, _ connection.Sweep) error { return a.Connections.Sweep(ctx) })
-	job.Every(workers, connectEvery, connection.Sweep{})
+	a.handleSweeps(workers)
 	a.handleMail(workers)
 	a.handlePeople(workers)
 	a.handleFirms(workers)
@@ -343,4 +327,25 @@ func (a *App) Work(ctx context.Context) error {
 		a.log.Warn("stopped without waiting for the rest of the jobs; they run again later", "error", err)
 	}
 	return err
+}
+
+// handleSweeps registers the background jobs that look for something to do.
+func (a *App) handleSweeps(workers *job.Workers) {
+	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.DeleteExpired(ctx, a.DB) })
+	job.Every(workers, sweepEvery, idempotency.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ outbox.Sweep) error { return outbox.DeleteExpired(ctx, a.DB) })
+	job.Every(workers, sweepEvery, outbox.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ period.CreateNextMonthTask) error {
+		return period.CreateNextMonths(ctx, a.DB)
+	})
+	job.Every(workers, turnEvery, period.CreateNextMonthTask{})
+	// Matching a large import takes longer than a job may. The matches found before an interruption are kept.
+	job.Handle(workers, func(ctx context.Context, _ transfers.Sweep) error {
+		return a.Transfers.MatchNew(context.WithoutCancel(ctx))
+	})
+	job.Every(workers, matchEvery, transfers.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ imports.Sweep) error { return a.Imports.DeleteLeftovers(ctx) })
+	job.Every(workers, uploadsEvery, imports.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ connection.Sweep) error { return a.Connections.Sweep(ctx) })
+	job.Every(workers, connectEvery, connection.Sweep{})
 }

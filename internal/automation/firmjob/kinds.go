@@ -54,8 +54,8 @@ func (w *work) check(ctx context.Context, r Result) (*Found, error) {
 	return &Found{Readiness: &out}, nil
 }
 
-// classify classifies the transactions of a client by a run of its own there, and waits for its end. The run has the id of the job as that of
-// its request, by which a job that begins again finds it.
+// classify classifies the transactions of a client by a run of its own there, and waits for its end. The run has the id of the job as that
+// of its request, by which a job that begins again finds it.
 func (w *work) classify(ctx context.Context, r Result) (*Found, error) {
 	if err := actor.From(ctx).Authorize(actor.Need{Class: actor.Write, Scope: actor.ScopeAll}); err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ func nightOf(now time.Time) string {
 	return now.UTC().Add(-nightHour * time.Hour).Format(time.DateOnly)
 }
 
-// StartNightly runs the job: for each firm that has no check of this night yet, it starts one. It deletes those of nights long ago. A failure
-// of one firm does not affect the others.
+// StartNightly runs the job: for each firm that has no check of this night yet, it starts one. It deletes those of nights long ago. A
+// failure of one firm does not affect the others.
 func (s *Service) StartNightly(ctx context.Context) error {
 	night := nightOf(s.db.Clock().Now())
 	var due []string

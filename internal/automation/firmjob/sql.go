@@ -230,8 +230,8 @@ func selectResults(ctx context.Context, tx *db.Tx, who actor.Actor, j Job, f Res
 	return out, err
 }
 
-// lock returns a job whose claim is held, and keeps others from changing it until the transaction ends. The error is ErrClaimed if the claim
-// is lost.
+// lock returns a job whose claim is held, and keeps others from changing it until the transaction ends. The error is ErrClaimed if the
+// claim is lost.
 func lock(ctx context.Context, tx *db.Tx, jobID, claim string) (Job, error) {
 	r, err := db.One[jobRow](ctx, tx, noun, "SELECT "+db.Columns[jobRow]()+" FROM firm_jobs WHERE organization_id = @org "+
 		"AND firm_job_id = ? AND claim = ? {for_update}", jobID, claim)
@@ -259,9 +259,10 @@ func findScheduled(ctx context.Context, tx *db.Tx, night string) (string, error)
 // deleteScheduled deletes the jobs of nights before one, with their results.
 func deleteScheduled(ctx context.Context, tx *db.Tx, before string) error {
 	const old = "SELECT firm_job_id FROM firm_jobs WHERE organization_id = @org AND scheduled_for < ?"
-	if _, err := tx.Exec(ctx, "DELETE FROM firm_job_results WHERE organization_id = @org AND firm_job_id IN ("+old+")", before); err != nil {
+	_, err := tx.Exec(ctx, "DELETE FROM firm_job_results WHERE organization_id = @org AND firm_job_id IN ("+old+")", before)
+	if err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, "DELETE FROM firm_jobs WHERE organization_id = @org AND scheduled_for < ?", before)
+	_, err = tx.Exec(ctx, "DELETE FROM firm_jobs WHERE organization_id = @org AND scheduled_for < ?", before)
 	return err
 }

@@ -29,8 +29,8 @@ type work struct {
 	over bool // the job has ended, also if somebody else has ended it
 }
 
-// Run claims a job and executes it from where it is to its end. It returns task.ErrClaimed if another process has the job, or if it is over.
-// After any other error the job can be claimed again and continues. A job that ends with the status failed is not an error.
+// Run claims a job and executes it from where it is to its end. It returns task.ErrClaimed if another process has the job, or if it is
+// over. After any other error the job can be claimed again and continues. A job that ends with the status failed is not an error.
 func (s *Service) Run(ctx context.Context, firmOrganizationID, jobID string) error {
 	claim, err := Task.Claim(ctx, s.db, firmOrganizationID, jobID)
 	if err != nil {
@@ -108,8 +108,8 @@ func (w *work) process(ctx context.Context, r *Result) error {
 // errSkipped is the error for a client that the person does not work for any more.
 var errSkipped = errors.New("firmjob: no role for the client")
 
-// do does what the job does for a client, with the rights that its person has there now. A panic becomes an error, so that the other clients
-// get their results.
+// do does what the job does for a client, with the rights that its person has there now. A panic becomes an error, so that the other
+// clients get their results.
 func (w *work) do(ctx context.Context, r Result) (found *Found, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,7 +131,8 @@ func (w *work) do(ctx context.Context, r Result) (found *Found, err error) {
 	}
 }
 
-// actAs returns the actor as which the job acts for a client: its person, or for a scheduled job the service, as long as the firm has access.
+// actAs returns the actor as which the job acts for a client: its person, or for a scheduled job the service, as long as the firm has
+// access.
 func (w *work) actAs(ctx context.Context, organizationID string) (actor.Actor, error) {
 	if w.job.Scheduled == "" {
 		who, err := w.firms.ActNow(ctx, actor.From(ctx), organizationID)

@@ -87,7 +87,7 @@ type reader func(ctx context.Context, organizationID string, fn db.Func) error
 
 // compute computes the figures of a client on one snapshot.
 func (s *Service) compute(ctx context.Context, organizationID string, read reader) (f Figures, checked *Checked, err error) {
-	began := time.Now()
+	began := s.db.Clock().Now()
 	err = read(asSystem(ctx, organizationID), organizationID, func(ctx context.Context, tx *db.Tx) error {
 		state, err := orgstate.Read(ctx, tx)
 		if err != nil {
@@ -112,7 +112,7 @@ func (s *Service) compute(ctx context.Context, organizationID string, read reade
 		}
 		return err
 	})
-	f.took = time.Since(began)
+	f.took = s.db.Clock().Now().Sub(began)
 	return f, checked, err
 }
 

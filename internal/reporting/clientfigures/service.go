@@ -131,9 +131,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 		due, err = selectDue(ctx, tx, sweepMax)
 		return err
 	})
-	began := time.Now()
+	began := s.db.Clock().Now()
 	for _, organizationID := range due {
-		if ctx.Err() != nil || time.Since(began) > sweepBudget {
+		if ctx.Err() != nil || s.db.Clock().Now().Sub(began) > sweepBudget {
 			break
 		}
 		if _, err := s.Refresh(ctx, organizationID); err != nil && ctx.Err() == nil {

@@ -14,8 +14,8 @@ type Work struct {
 	OrganizationID string `db:"client_organization_id"`
 }
 
-// WorksFor returns the clients for which an actor of a firm works, by id: all of them, or those with some ids. Keys without a user, apps and
-// people who see only a part of the firm work for none. It opens a transaction of its own.
+// WorksFor returns the clients for which an actor of a firm works, by id: all of them, or those with some ids. Keys without a user, apps
+// and people who see only a part of the firm work for none. It opens a transaction of its own.
 func (s *Service) WorksFor(ctx context.Context, who actor.Actor, clientIDs []string) (out []Work, err error) {
 	if who.UserID == "" || who.AuthorizationID != "" || who.Limited() {
 		return nil, nil

@@ -21,7 +21,7 @@ func selectWork(ctx context.Context, tx *db.Tx, who actor.Actor, clientIDs []str
 
 // selectAllWork reads the clients that have given a firm access, in a transaction across organizations.
 func selectAllWork(ctx context.Context, tx *db.Tx, firmOrganizationID string) ([]Work, error) {
-	return db.All[Work](ctx, tx, "SELECT c.firm_client_id, a.organization_id AS client_organization_id FROM firm_clients c JOIN firm_access a "+
-		"ON a.organization_id = c.client_organization_id AND a.firm_client_id = c.firm_client_id AND a.status = 'active' "+
+	return db.All[Work](ctx, tx, "SELECT c.firm_client_id, a.organization_id AS client_organization_id FROM firm_clients c "+
+		"JOIN firm_access a ON a.organization_id = c.client_organization_id AND a.firm_client_id = c.firm_client_id AND a.status = 'active' "+
 		"AND a.firm_organization_id = c.organization_id WHERE c.organization_id = ? ORDER BY c.firm_client_id", firmOrganizationID)
 }

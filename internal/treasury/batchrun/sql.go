@@ -63,7 +63,8 @@ func (row Row) Run() (Run, error) {
 	r := Run{
 		ID: row.ID, Dry: row.Dry, LegalEntityIDs: strings.Fields(row.LegalEntityIDs), UpTo: row.UpTo, Status: Status(row.Status),
 		Total: row.Total, Error: db.OrEmpty(row.Error), UserID: db.OrEmpty(row.UserID), APIKeyID: db.OrEmpty(row.APIKeyID),
-		FirmID: db.OrEmpty(row.FirmID), RequestID: db.OrEmpty(row.RequestID), CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
+		FirmID: db.OrEmpty(row.FirmID), RequestID: db.OrEmpty(row.RequestID),
+		CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
 	}
 	if row.AtDate != nil {
 		r.At = &transaction.Position{At: *row.AtDate, Number: row.AtNumber}

@@ -3,6 +3,7 @@ package tenancy
 import (
 	"context"
 
+	"github.com/bursarhq/bursar/internal/automation/firmjob"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
@@ -32,5 +33,7 @@ func Records() []wire.Record {
 		wire.Viewed(wire.RecordAt("oauth_authorization", "", "oauth_authorization.granted", "oauth_authorization.ended").OnlyPrivileged().
 			Without("last_used_at", "last_used_from"),
 			func(_ context.Context, a oauth.Authorization) ConnectedApp { return viewConnectedApp(a) }),
+		wire.Viewed(wire.RecordAt("firm_job", "", "firm_job.created", "firm_job.completed", "firm_job.cancelled", "firm_job.failed").
+			OnlyPrivileged(), func(_ context.Context, j firmjob.Job) FirmJob { return viewFirmJob(j) }),
 	}
 }

@@ -14,7 +14,8 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.organization(), h.team(), h.apiKeys(), h.auditLog(), h.sessions(), h.preferences(), h.apps())
+	return slices.Concat(h.organization(), h.team(), h.apiKeys(), h.auditLog(), h.sessions(), h.preferences(), h.apps(),
+		h.firmOverview(), h.firmJobs())
 }
 
 func (h handlers) organization() []wire.Route {
