@@ -85,9 +85,6 @@ func (s *Service) Prepare(ctx context.Context, p CreateParams) (prepared Prepare
 	if err := faults.Err(); err != nil {
 		return prepared, err
 	}
-	if len(work) == 0 {
-		return prepared, fault.Conflictf("you work for no client: an owner or admin of the firm gives you a role for one")
-	}
 	prepared.work = work
 	prepared.job = Job{Kind: p.Kind, Params: p.Params, UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID}
 	return prepared, nil

@@ -6,29 +6,12 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
-	"github.com/bursarhq/bursar/internal/tenancy/firm"
 )
-
-// newFirmJobClient makes the tenant a firm and adds a client for which the owner is the partner.
-func newFirmJobClient(t *testing.T, n *apitest.Tenant) firm.Client {
-	t.Helper()
-	ctx := actor.With(t.Context(), actor.Actor{OrganizationID: n.Organization.ID, UserID: n.Owner.UserID, Role: actor.Owner})
-	firms := n.Service().App.Firms
-	if _, err := firms.UpdateSettings(ctx, firm.UpdateSettingsParams{FirmName: new("Firm")}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := firms.CreateClient(ctx, firm.CreateClientParams{Name: "Client", Email: newAddress(), BaseCurrency: "USD", Timezone: "UTC"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
 
 // newFirmJob starts a job, which is not executed until the test does so.
 func newFirmJob(t *testing.T, n *apitest.Tenant) sample {
 	t.Helper()
-	newFirmJobClient(t, n)
+	n.NewFirmClient(t)
 	j, err := n.Client.CreateFirmJob(t.Context(), client.CreateFirmJob{Kind: "readiness"})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +22,7 @@ func newFirmJob(t *testing.T, n *apitest.Tenant) sample {
 func init() {
 	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
 		"GET /v1/firm/overview": func(t *testing.T, n *apitest.Tenant) sample {
-			newFirmJobClient(t, n)
+			n.NewFirmClient(t)
 			return sample{query: "limit=1"}
 		},
 		"GET /v1/firm/jobs": func(t *testing.T, n *apitest.Tenant) sample {
@@ -47,10 +30,11 @@ func init() {
 			return sample{query: "limit=1&status=pending&kind=readiness"}
 		},
 		"POST /v1/firm/jobs": func(t *testing.T, n *apitest.Tenant) sample {
-			c := newFirmJobClient(t, n)
+			c := n.NewFirmClient(t)
 			return sample{
-				body: map[string]any{"kind": "readiness", "period": "2026-01", "client_ids": []string{c.ID}},
+				body: map[string]any{"kind": "readiness", "period": "2026-01"},
 				also: []sample{
+					{body: map[string]any{"kind": "readiness", "client_ids": []string{c.ID}}},
 					{body: map[string]any{"kind": "classification", "action": "suggest", "start_date": "2026-01-01", "end_date": "2026-01-31"}},
 					{body: map[string]any{"kind": "report", "report": "balance_sheet", "presentation_currency": "EUR"}},
 				},
