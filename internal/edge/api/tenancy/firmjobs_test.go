@@ -57,6 +57,7 @@ func TestAJobChecksTheMonthOfEachClient(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		ready, late, young := s.Found(t, "ready"), s.Found(t, "late"), s.Found(t, "young")
 		ready.OpenLedger(t).Post(t, lastMonth()+"-10", apitest.Sale)
+		late.OpenLedger(t).Post(t, lastMonth()+"-10", apitest.Sale)
 		late.OpenLedger(t).Draft(t, lastMonth()+"-10", apitest.Sale)
 		f, ids := aFirmOf(t, s, ready, late, young)
 		j := startJob(t, f, client.CreateFirmJob{Kind: "readiness"})

@@ -88,7 +88,7 @@ func TestAFirmKeepsTheBooksThatItHasCreatedForAClient(t *testing.T) {
 				t.Fatalf("%+v %v", a, err)
 			}
 		}
-		if v, err := acting.VerifyAuditLog(ctx); err != nil || !v.Valid {
+		if v, err := acting.VerifyAuditLog(ctx, 0); err != nil || !v.Valid {
 			t.Errorf("%+v %v", v, err)
 		}
 		if err := firm.Client.EndFirmClient(ctx, made.ID); status(t, err) != 409 || !strings.Contains(err.Error(), "owns the books") {
