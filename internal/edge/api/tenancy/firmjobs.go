@@ -11,16 +11,16 @@ import (
 func (h handlers) firmJobs() []wire.Route {
 	const one = "/v1/firm/jobs/{firm_job_id}"
 	return wire.Tag{Name: "Firm jobs", Description: "One task for many clients of an accounting firm, with a result for each."}.Routes(
-		wire.Get("/v1/firm/jobs", h.listFirmJobs, "List jobs, newest first").WholeOrganization().MembersOnly().OwnTransactions(),
+		wire.Get("/v1/firm/jobs", h.listFirmJobs, "List jobs, newest first").WholeOrganization().MembersOnly(),
 		wire.Prepared(wire.Post("/v1/firm/jobs", h.createFirmJob, "Start a job for many clients").
 			Describe("Checks whether a month can be closed, classifies transactions or computes the totals of a report, for each client in the "+
 				"background, one after the other. A job can do for a client what the person who has started it may do there when its turn comes; "+
 				"if that is nothing, the client is skipped. A firm can have 20 jobs that are not over.").
 			WholeOrganization().MembersOnly().Privileged().Creates().LargeWrite(), h.prepareFirmJob),
-		wire.Get(one, h.getFirmJob, "Get the progress of a job").WholeOrganization().MembersOnly().OwnTransactions(),
+		wire.Get(one, h.getFirmJob, "Get the progress of a job").WholeOrganization().MembersOnly(),
 		wire.Get(one+"/results", h.listFirmJobResults, "List the results of a job by client").
 			Describe("Results of clients for which you have no role, or that have ended the access, are left out.").
-			WholeOrganization().MembersOnly().OwnTransactions(),
+			WholeOrganization().MembersOnly(),
 		wire.Post(one+"/cancel", h.cancelFirmJob, "Cancel a job").
 			Describe("What the job is doing for a client is finished. The results that there are stay.").
 			WholeOrganization().MembersOnly().Privileged(),

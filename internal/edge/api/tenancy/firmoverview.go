@@ -13,7 +13,7 @@ func (h handlers) firmOverview() []wire.Route {
 			Describe("The clients for which the person has a role, by id: transactions that are open, sources that are not reconciled, and whether " +
 				"the last month can be closed. A page takes up to 1,000 clients. The figures are computed again soon after something has changed; " +
 				"as_of says of when they are, and is_current whether they include every change. Clients that have ended the access are left out.").
-			WholeOrganization().MembersOnly().OwnTransactions(),
+			WholeOrganization().MembersOnly(),
 	)
 }
 
