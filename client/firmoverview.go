@@ -80,15 +80,15 @@ type CreateFirmJob struct {
 
 // FirmJobResult is what came of a job for one client.
 type FirmJobResult struct {
-	ClientID       string                 `json:"client_id"`
-	OrganizationID string                 `json:"organization_id"`
-	Name           string                 `json:"name"`
-	Status         string                 `json:"status"`
-	Readiness      *FirmJobReadiness      `json:"readiness"`
-	Classification *FirmJobClassification `json:"classification"`
-	Report         *FirmJobReport         `json:"report"`
-	Error          *string                `json:"error"`
-	FinishedAt     *time.Time             `json:"finished_at"`
+	ClientID          string                 `json:"client_id"`
+	OrganizationID    string                 `json:"organization_id"`
+	Name              string                 `json:"name"`
+	Status            string                 `json:"status"`
+	Readiness         *FirmJobReadiness      `json:"readiness"`
+	ClassificationRun *FirmJobClassification `json:"classification_run"`
+	Report            *FirmJobReport         `json:"report"`
+	Error             *string                `json:"error"`
+	FinishedAt        *time.Time             `json:"finished_at"`
 }
 
 // FirmJobReadiness is the result of a readiness check.
@@ -111,8 +111,8 @@ type FirmJobCheck struct {
 
 // FirmJobClassification is what a classification came to.
 type FirmJobClassification struct {
-	ClassificationRunID string           `json:"classification_run_id"`
-	Counts              map[string]int64 `json:"counts"`
+	ID     string           `json:"id"`
+	Counts map[string]int64 `json:"counts"`
 }
 
 // FirmJobReport holds the totals of a report.

@@ -118,7 +118,7 @@ func viewFirmJobResult(r firmjob.Result) FirmJobResult {
 	}
 	if f := r.Found.Classification; f != nil {
 		c := f.Counts
-		out.Classification.Value = &FirmJobClassification{ClassificationRunID: f.RunID, Counts: FirmJobClassified{Classified: c["classified"],
+		out.ClassificationRun.Value = &FirmJobClassification{ID: f.RunID, Counts: FirmJobClassified{Classified: c["classified"],
 			Drafted: c["drafted"], Posted: c["posted"], Refused: c["refused"], Suggested: c["suggested"], Unmatched: c["unmatched"],
 			Skipped: c["skipped"]}}
 	}

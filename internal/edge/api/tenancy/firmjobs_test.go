@@ -151,10 +151,10 @@ func TestAJobClassifiesForEachClientWithThePersonAndTheFirmInTheAuditLog(t *test
 		j := startJob(t, f, client.CreateFirmJob{Kind: "classification", Action: "draft", StartDate: "2026-01-01", EndDate: "2026-12-31"})
 		done := runJob(t, f, j)
 		got := resultsOf(t, f.Client, j, nil)[ids[0]]
-		if done.Counts.Completed != 1 || got.Classification == nil || got.Classification.Counts["drafted"] != 1 {
+		if done.Counts.Completed != 1 || got.ClassificationRun == nil || got.ClassificationRun.Counts["drafted"] != 1 {
 			t.Fatalf("%+v %+v", done, got)
 		}
-		run, err := n.Client.ClassificationRun(t.Context(), got.Classification.ClassificationRunID)
+		run, err := n.Client.ClassificationRun(t.Context(), got.ClassificationRun.ID)
 		if err != nil || run.Status != "completed" || run.Action != "draft" || *run.CreatedBy != f.Owner.UserID {
 			t.Errorf("%+v %v", run, err)
 		}
@@ -201,7 +201,7 @@ func TestAJobGoesOnWhereItWasInterruptedAndCreatesNoSecondRun(t *testing.T) {
 		if done := runJob(t, f, j); done.Counts.Completed != 1 {
 			t.Errorf("%+v", done)
 		}
-		if got := resultsOf(t, f.Client, j, nil)[ids[0]].Classification; got == nil || got.ClassificationRunID != before.ID {
+		if got := resultsOf(t, f.Client, j, nil)[ids[0]].ClassificationRun; got == nil || got.ID != before.ID {
 			t.Errorf("%+v, want the run %s", got, before.ID)
 		}
 		runs := 0

@@ -49,15 +49,15 @@ type FirmJobCounts struct {
 
 // FirmJobResult is what came of a job for one client.
 type FirmJobResult struct {
-	ClientID       string                             `json:"client_id" doc:"Identifier of the client in the firm."`
-	OrganizationID string                             `json:"organization_id" doc:"Organization of the client, for the header X-Organization-Id."`
-	Name           string                             `json:"name" doc:"What the firm calls the client."`
-	Status         string                             `json:"status" enum:"pending,completed,failed,skipped,cancelled" doc:"pending: its turn has not come. cancelled: the job ended before."`
-	Readiness      wire.OrNull[FirmJobReadiness]      `json:"readiness" doc:"What a readiness check has found; null for other jobs, and without a result."`
-	Classification wire.OrNull[FirmJobClassification] `json:"classification" doc:"What a classification came to; null for other jobs, and without a result."`
-	Report         wire.OrNull[FirmJobReport]         `json:"report" doc:"Totals of a report; null for other jobs, and without a result."`
-	Error          *string                            `json:"error" doc:"Why it failed or was skipped; null if neither."`
-	FinishedAt     *string                            `json:"finished_at" format:"date-time" doc:"When the result was found; null before."`
+	ClientID          string                             `json:"client_id" doc:"Identifier of the client in the firm."`
+	OrganizationID    string                             `json:"organization_id" doc:"Organization of the client, for the header X-Organization-Id."`
+	Name              string                             `json:"name" doc:"What the firm calls the client."`
+	Status            string                             `json:"status" enum:"pending,completed,failed,skipped,cancelled" doc:"pending: its turn has not come. cancelled: the job ended before."`
+	Readiness         wire.OrNull[FirmJobReadiness]      `json:"readiness" doc:"What a readiness check has found; null for other jobs, and without a result."`
+	ClassificationRun wire.OrNull[FirmJobClassification] `json:"classification_run" doc:"What a classification came to; null for other jobs, and without a result."`
+	Report            wire.OrNull[FirmJobReport]         `json:"report" doc:"Totals of a report; null for other jobs, and without a result."`
+	Error             *string                            `json:"error" doc:"Why it failed or was skipped; null if neither."`
+	FinishedAt        *string                            `json:"finished_at" format:"date-time" doc:"When the result was found; null before."`
 }
 
 // FirmJobReadiness is the result of a readiness check.
@@ -80,8 +80,8 @@ type FirmJobCheck struct {
 
 // FirmJobClassification is what a classification came to.
 type FirmJobClassification struct {
-	ClassificationRunID string            `json:"classification_run_id" doc:"Classification run in the organization of the client, which has the result of each transaction."`
-	Counts              FirmJobClassified `json:"counts" doc:"How many transactions have which outcome."`
+	ID     string            `json:"id" doc:"Classification run in the organization of the client, which has the result of each transaction."`
+	Counts FirmJobClassified `json:"counts" doc:"How many transactions have which outcome."`
 }
 
 // FirmJobClassified counts transactions by outcome.
