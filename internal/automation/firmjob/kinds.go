@@ -34,8 +34,8 @@ func (w *work) check(ctx context.Context, r Result) (*Found, error) {
 	} else {
 		found, err = w.figures.Refresh(ctx, r.OrganizationID)
 	}
-	if err == nil && found == nil {
-		err = fault.Conflictf("no month of the client is over yet")
+	if err == nil && found == nil || fault.KindOf(err) == fault.NotFound {
+		err = w.noMonth()
 	}
 	if err != nil {
 		return nil, err
@@ -166,5 +166,16 @@ func (w *work) findMonth(ctx context.Context, organizationID string) (p period.P
 		p = state.Period
 		return err
 	})
+	if fault.KindOf(err) == fault.NotFound {
+		err = w.noMonth()
+	}
 	return p, err
+}
+
+// noMonth is the error for a client without the month that the job is about.
+func (w *work) noMonth() error {
+	if key := w.job.Params.Period; key != "" {
+		return fault.Conflictf("the client has no accounting period %s", key)
+	}
+	return fault.Conflictf("no month of the client is over yet")
 }
