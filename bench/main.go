@@ -116,6 +116,7 @@ var suite = []measurement{
 	{"connections-postgres", onPostgres((*bench).connected)},
 	{"memory-sqlite", onSQLite((*bench).memory)},
 	{"memory-postgres", onPostgres((*bench).memory)},
+	{"firm", onPostgres((*bench).firm)},
 	{"fairness-sqlite", onSQLite((*bench).fairness)},
 	{"fairness-postgres", onPostgres((*bench).fairness)},
 }
