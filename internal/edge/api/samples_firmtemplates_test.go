@@ -13,7 +13,7 @@ func offered(t *testing.T, n *apitest.Tenant) sample {
 	t.Helper()
 	firm := n.Service().Found(t, "firm-"+client.NewIdempotencyKey())
 	made := firm.NewTemplate(t)
-	n.Grant(t, firm)
+	n.Hire(t, firm)
 	return sample{path: map[string]string{"template_id": made.ID}}
 }
 

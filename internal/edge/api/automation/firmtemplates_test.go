@@ -24,8 +24,7 @@ func expense(code, name, parent string) client.FirmTemplateAccount {
 func firmAndClient(t *testing.T, s *apitest.Service) (firm, books *apitest.Tenant, clientID string) {
 	t.Helper()
 	firm, books = s.Found(t, "firm"), s.Found(t, "client")
-	firm.BecomeFirm(t)
-	return firm, books, books.Grant(t, firm).ID
+	return firm, books, books.Hire(t, firm).ID
 }
 
 func newTemplate(t *testing.T, firm *apitest.Tenant, p client.CreateFirmTemplate) client.FirmTemplate {
@@ -239,7 +238,9 @@ func TestTemplatesEndWithTheAccessOfTheFirm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		books.EndFirm(t, clientID)
+		if err := books.Client.EndFirmAccess(ctx, clientID); err != nil {
+			t.Fatal(err)
+		}
 		missing(books)
 		who := actor.Actor{OrganizationID: books.Organization.ID, UserID: books.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes}
 		if _, err := s.App.Templates.Apply(actor.With(ctx, who), offer, template.ApplyParams{}); err == nil {
@@ -281,7 +282,8 @@ func TestWhoMayTakeOverTemplates(t *testing.T) {
 		}
 		acting := http.Header{"X-Organization-Id": {books.Organization.ID}}
 		for _, role := range []actor.FirmRole{actor.Reviewer, actor.Preparer, actor.Partner} {
-			if _, err := s.App.Firms.SetRole(firm.AsOwner(t.Context()), clientID, firm.Owner.UserID, role); err != nil {
+			if _, err := firm.Client.SetFirmClientRole(t.Context(), clientID, firm.Owner.UserID,
+				client.FirmClientRole{Role: string(role)}); err != nil {
 				t.Fatal(err)
 			}
 			want := 403
