@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/automation/template"
 	"github.com/bursarhq/bursar/internal/base/lifecycle"
 	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/password"
@@ -116,6 +117,8 @@ type App struct {
 	OAuth    *oauth.Service
 	Firms    *firm.Service
 
+	Templates *template.Service
+
 	log     *slog.Logger
 	config  Config
 	anchors string                     // the folder to which closes write anchors, or empty
@@ -211,6 +214,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	}
 	a.connectTeam()
 	a.connectFirms()
+	a.Templates = template.NewService(d)
 	a.connectTransactions()
 	return a
 }
