@@ -54,6 +54,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/unapplied"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/firm"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
@@ -115,6 +116,8 @@ type App struct {
 	Team     *team.Service
 	OAuth    *oauth.Service
 	Firms    *firm.Service
+
+	FirmRequests *firmrequest.Service
 
 	log     *slog.Logger
 	config  Config
