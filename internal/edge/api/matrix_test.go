@@ -264,6 +264,9 @@ var may = map[actor.Class][]actor.Role{
 // personal lists the routes for records of a person, which exist for owners, admins and that person only.
 var personal = []string{"DELETE /v1/connected-apps/{connected_app_id}"}
 
+// ofClients lists the routes for records that exist for owners and admins of a firm, and for those who work for the client.
+var ofClients = []string{"GET /v1/firm/clients/{client_id}"}
+
 // forSelf lists the routes that people use for themselves, and only owners and admins for others, as the samples do.
 var forSelf = []string{"DELETE /v1/team/members/{user_id}"}
 
@@ -298,7 +301,7 @@ func TestSoakEveryRouteRefusesAMissingScopeRoleOrUser(t *testing.T) {
 			}
 			for role, key := range byRole {
 				allowed := slices.Contains(may[r.Need.Class], role) && (len(r.Need.Roles) == 0 || slices.Contains(r.Need.Roles, role))
-				if slices.Contains(personal, r.String()) && !slices.Contains(may[actor.Privileged], role) {
+				if slices.Contains(slices.Concat(personal, ofClients), r.String()) && !slices.Contains(may[actor.Privileged], role) {
 					if a := s.Send(t, own.request(r, key)); a.Status != http.StatusNotFound {
 						t.Errorf("role %s: %d %s", role, a.Status, a.Body)
 					}
@@ -308,6 +311,12 @@ func TestSoakEveryRouteRefusesAMissingScopeRoleOrUser(t *testing.T) {
 					allowed = slices.Contains(may[actor.Privileged], role)
 				}
 				check("role "+string(role), key, allowed)
+			}
+			if slices.Contains(ofClients, r.String()) {
+				if a := s.Send(t, own.request(r, nobody)); a.Status != http.StatusNotFound {
+					t.Errorf("a key of no person: %d %s", a.Status, a.Body)
+				}
+				return
 			}
 			check("a key of no person", nobody, r.Need.Class != actor.Privileged && len(r.Need.Roles) == 0)
 		}

@@ -130,6 +130,9 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
+	n.NewFirmClient(t)
+	n.Hire(t, s.Found(t, "firm"))
+	n.Hire(t, s.Found(t, "second-firm"))
 	a, _ := n.ConnectApp(t, actor.ScopeRead)
 	must("disconnect", n.Client.DisconnectApp(t.Context(), a.ID))
 	n.ConnectApp(t, actor.ScopeAll, actor.ScopeMemory)
