@@ -149,6 +149,9 @@ func (s *Service) Refresh(ctx context.Context, v Visitor) (f Found, err error) {
 }
 
 func (s *Service) refresh(ctx context.Context, v Visitor, f Found) (Found, error) {
+	if f.AsksAccess {
+		return f, nil
+	}
 	settled := map[string]bool{} // whether the connection exists
 	for id, c := range f.Setups {
 		if isConnected(c) || c.Status == connection.Disconnected {
@@ -160,9 +163,11 @@ func (s *Service) refresh(ctx context.Context, v Visitor, f Found) (Found, error
 			settled[id] = false
 		}
 	}
-	if len(settled) == 0 {
+	granted := len(f.Integrations) == 0 && !f.AsksAccess && !f.Ownerless // nothing else is asked for
+	if len(settled) == 0 && !granted {
 		return f, nil
 	}
+	f.Changed = true
 	err := s.change(ctx, v, f, func(ctx context.Context, tx *db.Tx, r Request) error {
 		after := r.clone()
 		changed := false
@@ -177,11 +182,14 @@ func (s *Service) refresh(ctx context.Context, v Visitor, f Found) (Found, error
 				i.Status, i.ConnectionID = Waiting, ""
 			}
 		}
-		f.Request = after
+		var err error
+		if f.Request = after; granted {
+			f.Request, err = s.end(ctx, tx, r, Completed, ByClient)
+			return err
+		}
 		if !changed {
 			return nil
 		}
-		var err error
 		f.Request, err = s.update(ctx, tx, r, after)
 		return err
 	})

@@ -46,6 +46,8 @@ type Found struct {
 	Entities         []entity.LegalEntity
 	Sources          []source.Source                  // to which files can be uploaded
 	Setups           map[string]connection.Connection // that were begun and not finished
+
+	Changed bool // something was found to be finished
 }
 
 // errLink is the error for a link that does not work: it is unknown, was replaced, or its request has ended. It does not say which.
