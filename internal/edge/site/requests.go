@@ -329,7 +329,7 @@ func (v *visit) integrationAgain(why error, p integrationPage) error {
 	}
 	for field, text := range shown.Faults {
 		if !slices.Contains(known, field) {
-			p.Faults = append(p.Faults, text)
+			p.Faults = append(p.Faults, field+" "+text)
 		}
 	}
 	slices.Sort(p.Faults)
@@ -400,6 +400,14 @@ func (s *Site) uploadFile(v *visit) error {
 	defer func() { _ = v.r.MultipartForm.RemoveAll() }() // what is left is deleted with the folder for temporary files
 	for _, name := range []string{"source_id", "source_name", "source_type", "currency", "legal_entity_id"} {
 		p.Sent[name] = v.value(name)
+	}
+	types := integrationPage{Item: p.Item}
+	if err := v.fill(&types); err != nil {
+		return err
+	}
+	known := slices.ContainsFunc(types.Types, func(c choiceShown) bool { return c.Value == v.value("source_type") })
+	if !known && v.value("source_id") == "" {
+		return v.integrationAgain(fault.Invalidf("source_type", "must be one of those to choose from"), p)
 	}
 	file, header, err := v.r.FormFile("file")
 	if err != nil || header.Size == 0 {
