@@ -55,6 +55,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/unapplied"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/firm"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
@@ -117,7 +118,8 @@ type App struct {
 	OAuth    *oauth.Service
 	Firms    *firm.Service
 
-	Templates *template.Service
+	Templates    *template.Service
+	FirmRequests *firmrequest.Service
 
 	log     *slog.Logger
 	config  Config
