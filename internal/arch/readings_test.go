@@ -68,6 +68,12 @@ var readings = []reading{
 		"accounting_periods"},
 		"inspections compare lots with the books at the end of a period, in one statement each"},
 
+	{"reporting/clientfigures", []string{"firm_people", "firm_access", "firm_clients", "organization_state", "audit_log"},
+		"a page of the overview needs a thousand clients of other organizations with their last changes, in one statement; figures that are " +
+			"out of date are found by comparing two counters"},
+	{"automation/firmjob", []string{"firms", "firm_people", "firm_access", "firm_clients"},
+		"results of jobs are shown of the clients only for which somebody has a role, across organizations, in one statement"},
+
 	{"integration/glsync", []string{"journal_entries", "journal_lines", "journal_shares"},
 		"the entries of a period that were not sent are found in one statement"},
 	{"integration/webhook", []string{"organization_state"},

@@ -59,6 +59,16 @@ var tenancyTables = []Table{
 		{Column: "firm_organization_id", To: "organizations"},
 	}, Unlinked: map[string]string{"firm_client_id": ofFirm}},
 
+	{Name: "client_figures", Kind: Tenant, Owner: "reporting/clientfigures", Unaudited: "it restates the books, and is computed again",
+		References: []Link{{Column: "accounting_period_id", To: "accounting_periods"}}},
+	{Name: "firm_jobs", Kind: Tenant, Owner: "automation/firmjob", ID: "firm_job_id", One: "job", Many: "jobs",
+		Unaudited:  "how far a job is say its results; its beginning and its end are audited",
+		References: []Link{{Column: "user_id", To: "users"}, {Column: "api_key_id", To: "api_keys"}},
+		Unlinked:   map[string]string{"request_id": requestID}},
+	{Name: "firm_job_results", Kind: Tenant, Owner: "automation/firmjob", Unaudited: "it says what a job found; what it changed is audited",
+		References: []Link{{Column: "firm_job_id", To: "firm_jobs"}, {Column: "firm_client_id", To: "firm_clients"}},
+		Unlinked:   map[string]string{"client_organization_id": "it is another organization"}},
+
 	{Name: "oauth_clients", Kind: Reference, Owner: "tenancy/oauth", ID: "oauth_client_id", One: "OAuth client", Many: "OAuth clients",
 		References: []Link{{Column: "created_by", To: "users"}}},
 	{Name: "oauth_authorizations", Kind: Tenant, Owner: "tenancy/oauth", ID: "oauth_authorization_id", One: "authorization of an app",

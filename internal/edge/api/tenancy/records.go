@@ -3,6 +3,7 @@ package tenancy
 import (
 	"context"
 
+	"github.com/bursarhq/bursar/internal/automation/firmjob"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
@@ -44,5 +45,7 @@ func Records() []wire.Record {
 			func(_ context.Context, r firmrequest.Request) FirmRequest { return viewFirmRequest(r) }),
 		wire.Viewed(wire.RecordAt("firm_access", "", "firm_access.granted", "firm_access.updated", "firm_access.ended"),
 			func(_ context.Context, a firm.Access) FirmAccess { return viewAccess(a) }),
+		wire.Viewed(wire.RecordAt("firm_job", "", "firm_job.created", "firm_job.completed", "firm_job.cancelled", "firm_job.failed").
+			OnlyPrivileged(), func(_ context.Context, j firmjob.Job) FirmJob { return viewFirmJob(j) }),
 	}
 }
