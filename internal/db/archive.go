@@ -197,3 +197,20 @@ func refused(a ArchivedTable, err error) error {
 	}
 	return fault.Malformedf("a row of the table %s cannot be stored: %s", a.Name, why)
 }
+
+// AnalyzeArchived updates PostgreSQL's statistics about tables within the database transaction that has filled them, so that it chooses the
+// right indexes for what follows. It does nothing on SQLite, which has no statistics here.
+func AnalyzeArchived(ctx context.Context, tx *Tx, tables ...ArchivedTable) error {
+	if tx.db.engine != Postgres {
+		return nil
+	}
+	if err := tx.trans.send(ctx); err != nil {
+		return err
+	}
+	for _, a := range tables {
+		if _, err := tx.trans.execOne(ctx, queued{text: "ANALYZE " + TableNamed(a.Name).Name}); err != nil {
+			return tx.trans.note(err)
+		}
+	}
+	return nil
+}

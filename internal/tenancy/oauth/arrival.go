@@ -13,10 +13,8 @@ func (s *Service) EndAll(ctx context.Context, tx *db.Tx) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	silent := *s
-	silent.Ended = nil
 	for _, a := range all {
-		if err := silent.end(ctx, tx, a, Disconnected); err != nil {
+		if _, err := s.endSilently(ctx, tx, a, Disconnected); err != nil {
 			return 0, err
 		}
 	}
