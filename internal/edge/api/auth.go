@@ -1,11 +1,9 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +85,7 @@ func (a *API) protect(r *http.Request) error {
 
 // chooseOrganization sets the organization that a person who is signed in acts for.
 func (a *API) chooseOrganization(who *caller, r *http.Request, access wire.Access) error {
-	chosen, err := a.actorOf(r.Context(), *who.session, who.members, r.Header.Get(organizationHeader))
+	chosen, err := a.app.Firms.ActorOf(r.Context(), *who.session, who.members, r.Header.Get(organizationHeader))
 	if err != nil && (access == wire.ForOrganization || r.Header.Get(organizationHeader) != "") {
 		return err
 	}
@@ -98,24 +96,6 @@ func (a *API) chooseOrganization(who *caller, r *http.Request, access wire.Acces
 	chosen.RequestID = who.RequestID
 	who.Actor = chosen
 	return nil
-}
-
-// actorOf returns the actor of a session in an organization: the one that is named, or the one that was chosen. The person is a member of
-// it, or works for it as a client of their firm.
-func (a *API) actorOf(ctx context.Context, one identity.Session, members []identity.Membership, named string) (actor.Actor, error) {
-	isMember := func(id string) bool {
-		return slices.ContainsFunc(members, func(m identity.Membership) bool { return m.OrganizationID == id })
-	}
-	client := cmp.Or(named, one.OrganizationID)
-	if client == "" || isMember(client) {
-		return identity.ActorOf(one, members, named)
-	}
-	who, err := a.app.Firms.Act(ctx, actor.Actor{UserID: one.UserID, SessionID: one.ID, AuthenticatedAt: one.AuthenticatedAt,
-		Scopes: actor.Scopes}, client)
-	if named == "" && fault.KindOf(err) == fault.NotFound { // the person works no more for the client that was chosen
-		return identity.ActorOf(one, members, "")
-	}
-	return who, err
 }
 
 // actForClient makes an API key of a firm act for the client that a request names, if the person whose key it is works for that. If not,

@@ -55,7 +55,8 @@ var forLimited = []string{
 var notForLimited = []string{"GET /v1/audit-log", "GET /v1/audit-log/verify", "GET /v1/events", "GET /v1/events/{event_id}",
 	"GET /v1/events/{event_id}/transactions", "GET /v1/webhook-endpoints", "GET /v1/webhook-endpoints/{webhook_endpoint_id}",
 	"GET /v1/webhook-endpoints/{webhook_endpoint_id}/deliveries", "GET /v1/webhook-deliveries/{webhook_delivery_id}",
-	"GET /v1/oauth-clients", "GET /v1/oauth-clients/{oauth_client_id}", "GET /v1/team/invitations"}
+	"GET /v1/oauth-clients", "GET /v1/oauth-clients/{oauth_client_id}", "GET /v1/team/invitations", "GET /v1/firm/settings",
+	"GET /v1/firm/clients", "GET /v1/firm/clients/{client_id}"}
 
 func TestSoakEveryRouteOfTheWholeOrganizationRefusesAKeyForSomeLegalEntities(t *testing.T) {
 	eachRouteOfOneOnce(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {

@@ -264,6 +264,9 @@ var may = map[actor.Class][]actor.Role{
 // personal lists the routes for records of a person, which exist for owners, admins and that person only.
 var personal = []string{"DELETE /v1/connected-apps/{connected_app_id}"}
 
+// ofClients lists the routes for records that exist for owners and admins of a firm, and for those who work for the client.
+var ofClients = []string{"GET /v1/firm/clients/{client_id}"}
+
 // forSelf lists the routes that people use for themselves, and only owners and admins for others, as the samples do.
 var forSelf = []string{"DELETE /v1/team/members/{user_id}"}
 
@@ -298,7 +301,7 @@ func TestSoakEveryRouteRefusesAMissingScopeRoleOrUser(t *testing.T) {
 			}
 			for role, key := range byRole {
 				allowed := slices.Contains(may[r.Need.Class], role) && (len(r.Need.Roles) == 0 || slices.Contains(r.Need.Roles, role))
-				if slices.Contains(personal, r.String()) && !slices.Contains(may[actor.Privileged], role) {
+				if slices.Contains(slices.Concat(personal, ofClients), r.String()) && !slices.Contains(may[actor.Privileged], role) {
 					if a := s.Send(t, own.request(r, key)); a.Status != http.StatusNotFound {
 						t.Errorf("role %s: %d %s", role, a.Status, a.Body)
 					}
@@ -308,6 +311,12 @@ func TestSoakEveryRouteRefusesAMissingScopeRoleOrUser(t *testing.T) {
 					allowed = slices.Contains(may[actor.Privileged], role)
 				}
 				check("role "+string(role), key, allowed)
+			}
+			if slices.Contains(ofClients, r.String()) {
+				if a := s.Send(t, own.request(r, nobody)); a.Status != http.StatusNotFound {
+					t.Errorf("a key of no person: %d %s", a.Status, a.Body)
+				}
+				return
 			}
 			check("a key of no person", nobody, r.Need.Class != actor.Privileged && len(r.Need.Roles) == 0)
 		}
@@ -339,11 +348,28 @@ var narrowingFilters = []string{"query transaction_ids", "query exclude_transact
 func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
 	eachRouteOfOne(t, func(t *testing.T, mine *apitest.Tenant) func(t *testing.T, r wire.Route) {
 		foreign := mine.Service().Found(t, "foreign")
-		return func(t *testing.T, r wire.Route) { comparesForeignIDs(t, mine, foreign, r) }
+		return func(t *testing.T, r wire.Route) { comparesForeignIDs(t, mine, foreign, r, as(mine.Key, "")) }
 	})
 }
 
-func comparesForeignIDs(t *testing.T, mine, foreign *apitest.Tenant, r wire.Route) {
+// as returns how samples are sent with a key, for the organization of the key or another one.
+func as(key, organizationID string) func(t *testing.T, s *apitest.Service, r wire.Route, own sample) apitest.Answer {
+	return func(t *testing.T, s *apitest.Service, r wire.Route, own sample) apitest.Answer {
+		t.Helper()
+		req := own.request(r, key)
+		if organizationID != "" {
+			req.Header = req.Header.Clone()
+			if req.Header == nil {
+				req.Header = http.Header{}
+			}
+			req.Header.Set("X-Organization-Id", organizationID)
+		}
+		return s.Send(t, req)
+	}
+}
+
+func comparesForeignIDs(t *testing.T, mine, foreign *apitest.Tenant, r wire.Route,
+	send func(*testing.T, *apitest.Service, wire.Route, sample) apitest.Answer) {
 	t.Helper()
 	s := mine.Service()
 	_, own := request(t, r, mine)
@@ -351,7 +377,7 @@ func comparesForeignIDs(t *testing.T, mine, foreign *apitest.Tenant, r wire.Rout
 	compare := func(place string, set func(value any) sample, value any) {
 		none := strangers(value)
 		other, unknown := set(value), set(none)
-		a, b := s.Send(t, other.request(r, mine.Key)), s.Send(t, unknown.request(r, mine.Key))
+		a, b := send(t, s, r, other), send(t, s, r, unknown)
 		if slices.Contains(narrowingFilters, place) {
 			if a.Status == http.StatusNotFound || strings.Contains(string(a.Body), foreign.Organization.ID) {
 				t.Errorf("%s: foreign %d %s", place, a.Status, a.Body)

@@ -15,7 +15,7 @@ func init() {
 			return sample{query: "path=" + url.QueryEscape(newFile(t, n))}
 		},
 		"PUT /v1/memory/file": func(*testing.T, *apitest.Tenant) sample {
-			return sample{query: "path=" + client.NewIdempotencyKey() + ".md", body: map[string]any{"content": "---\na: 1\n---\n# x",
+			return sample{query: "path=" + url.QueryEscape("knowledge/"+client.NewIdempotencyKey()+".md"), body: map[string]any{"content": "---\na: 1\n---\n# x",
 				"rationale": "because", "expected_version": nil}}
 		},
 		"DELETE /v1/memory/file": func(t *testing.T, n *apitest.Tenant) sample {

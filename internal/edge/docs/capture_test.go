@@ -24,6 +24,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/docs/guides"
 	"github.com/bursarhq/bursar/internal/app/demo"
 	"github.com/bursarhq/bursar/internal/base/clock"
@@ -39,6 +40,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/kernel/task"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
@@ -240,6 +242,23 @@ func takesKey(a *api.API, operation string) bool {
 	})
 }
 
+// hire gives an accounting firm access to the demo company.
+func (c *capture) hire(t *testing.T) {
+	t.Helper()
+	by := c.service.Found(t, "Ledger-Partners")
+	by.BecomeFirm(t)
+	asked, err := by.Client.CreateFirmClient(t.Context(), client.CreateFirmClient{Name: "Demo Company", Email: "finance@demo-company.example",
+		Existing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.service.App.Firms.Accept(actor.With(t.Context(), c.owner), firm.AcceptParams{FirmOrganizationID: by.Organization.ID,
+		ClientID: asked.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // sendToLedger reads the accounts of the general ledger, if they were not, and executes the run {{run}}, if there is one.
 func (c *capture) sendToLedger(t *testing.T) {
 	t.Helper()
@@ -270,6 +289,9 @@ func (c *capture) work(t *testing.T, kind string) {
 		return
 	case "general ledger":
 		c.sendToLedger(t)
+		return
+	case "firm":
+		c.hire(t)
 		return
 	}
 	runner, path := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler)), "/v1/imports"

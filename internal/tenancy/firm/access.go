@@ -187,7 +187,7 @@ func (s *Service) end(ctx context.Context, clientID string) error {
 			return err
 		}
 		if len(owners) == 0 {
-			return fault.Conflictf("nobody owns the books of the client yet: send it a request, by which somebody becomes the owner, and end "+
+			return fault.Conflictf("nobody owns the books of the client yet: send it a request, by which somebody becomes the owner, and end " +
 				"the access of the firm then")
 		}
 		return s.endIn(ctx, tx, before)
@@ -268,7 +268,7 @@ func (s *Service) Follow(ctx context.Context, f Follow) error {
 			}
 			after := before
 			after.OrganizationID, after.Status = f.OrganizationID, Active
-			return change(ctx, tx, before, after, "firm_client.updated")
+			return change(ctx, tx, before, &after, "firm_client.updated")
 		})
 	if err == nil && late { // access was granted while the firm took its question back
 		return s.end(actor.With(ctx, actor.Actor{OrganizationID: f.OrganizationID}), f.ClientID)

@@ -1,12 +1,15 @@
 package firm
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 )
 
 // acting is what somebody of a firm may do for a client.
@@ -41,6 +44,22 @@ func (s *Service) Act(ctx context.Context, who actor.Actor, organizationID strin
 	who = who.ForFirm(found.firmID, organizationID)
 	who.FirmOrganizationID, who.FirmRole, who.Role = found.firmOrganizationID, found.role, found.role.Role()
 	return who, nil
+}
+
+// ActorOf returns the actor of a session in an organization: the one that is named, or the one that was chosen. The person is a member of
+// it, or works for it as a client of their firm.
+func (s *Service) ActorOf(ctx context.Context, one identity.Session, members []identity.Membership, named string) (actor.Actor, error) {
+	client := cmp.Or(named, one.OrganizationID)
+	isMember := slices.ContainsFunc(members, func(m identity.Membership) bool { return m.OrganizationID == client })
+	if client == "" || isMember {
+		return identity.ActorOf(one, members, named)
+	}
+	who, err := s.Act(ctx, actor.Actor{UserID: one.UserID, SessionID: one.ID, AuthenticatedAt: one.AuthenticatedAt, Scopes: actor.Scopes},
+		client)
+	if fault.KindOf(err) == fault.NotFound { // perhaps the person works no more for the client that was chosen
+		return identity.ActorOf(one, members, named)
+	}
+	return who, err
 }
 
 func (s *Service) readActing(ctx context.Context, userID, organizationID string) (a acting, err error) {

@@ -198,9 +198,10 @@ type UpdateClientParams struct {
 	Email *string
 }
 
-// UpdateClient changes what the firm calls a client, or the address that its requests go to. It writes nothing if nothing changes.
-func (s *Service) UpdateClient(ctx context.Context, clientID string, p UpdateClientParams) (Client, error) {
-	err := s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+// UpdateClient changes what the firm calls a client, or the address that its requests go to. It writes nothing if nothing changes. It
+// returns the client with the role and the people that it was found with.
+func (s *Service) UpdateClient(ctx context.Context, found Client, clientID string, p UpdateClientParams) (after Client, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
@@ -209,7 +210,8 @@ func (s *Service) UpdateClient(ctx context.Context, clientID string, p UpdateCli
 			return err
 		}
 		var faults fault.List
-		after := before
+		after = before
+		after.Role, after.People = found.Role, found.People
 		if p.Name != nil {
 			organization.ValidateName(&faults, "name", *p.Name)
 			after.Name = strings.TrimSpace(*p.Name)
@@ -224,23 +226,20 @@ func (s *Service) UpdateClient(ctx context.Context, clientID string, p UpdateCli
 		if err := faults.Err(); err != nil || after.Name == before.Name && after.Email == before.Email {
 			return err
 		}
-		return change(ctx, tx, before, after, "firm_client.updated")
+		return change(ctx, tx, before, &after, "firm_client.updated")
 	})
-	if err != nil {
-		return Client{}, err
-	}
-	return s.GetClient(ctx, clientID)
+	return after, err
 }
 
 // change stores a change of a client.
-func change(ctx context.Context, tx *db.Tx, before, after Client, action string) error {
+func change(ctx context.Context, tx *db.Tx, before Client, after *Client, action string) error {
 	now := tx.Now()
 	after.UpdatedAt = &now
-	if err := updateClient(ctx, tx, after); err != nil {
+	if err := updateClient(ctx, tx, *after); err != nil {
 		return err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "firm_client", ResourceID: after.ID, Before: before.facts(),
-		After: after.facts(), Object: after})
+		After: after.facts(), Object: *after})
 	return nil
 }
 
@@ -293,7 +292,7 @@ func (s *Service) endRecord(ctx context.Context, tx *db.Tx, clientID string) err
 	}
 	after, now := before, tx.Now()
 	after.Status, after.EndedAt = Ended, &now
-	if err := change(ctx, tx, before, after, "firm_client.ended"); err != nil {
+	if err := change(ctx, tx, before, &after, "firm_client.ended"); err != nil {
 		return err
 	}
 	for _, fn := range s.ClientEnded {

@@ -3,6 +3,7 @@ package firm
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -34,10 +35,11 @@ func (s *Service) SetRole(ctx context.Context, clientID, userID string, role act
 	if err != nil {
 		return c, err
 	}
-	if err := s.changePeople(ctx, c, func(ctx context.Context, tx *db.Tx, a *Access) error {
-		a.People = append(slices.DeleteFunc(slices.Clone(a.People), func(one Person) bool { return one.UserID == userID }), p)
-		return upsertPerson(ctx, tx, *a, p)
-	}); err != nil {
+	err = s.changePeople(ctx, c, func(a *Access) {
+		a.People = append(without(a.People, userID), p)
+		slices.SortFunc(a.People, func(a, b Person) int { return strings.Compare(a.UserID, b.UserID) })
+	})
+	if err != nil {
 		return c, err
 	}
 	s.forget(userID, c.OrganizationID)
@@ -48,7 +50,9 @@ func (s *Service) SetRole(ctx context.Context, clientID, userID string, role act
 func (s *Service) RemoveRole(ctx context.Context, clientID, userID string) error {
 	var c Client
 	err := s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		c, err = FindClient(ctx, tx, clientID)
+		if c, err = FindClient(ctx, tx, clientID); err == nil {
+			_, err = access.FindMember(ctx, tx, userID)
+		}
 		return err
 	})
 	if err != nil {
@@ -58,16 +62,37 @@ func (s *Service) RemoveRole(ctx context.Context, clientID, userID string) error
 }
 
 func (s *Service) removePerson(ctx context.Context, c Client, userID string) error {
-	err := s.changePeople(ctx, c, func(ctx context.Context, tx *db.Tx, a *Access) error {
-		a.People = slices.DeleteFunc(slices.Clone(a.People), func(one Person) bool { return one.UserID == userID })
-		return deletePerson(ctx, tx, a.ClientID, userID)
-	})
+	err := s.changePeople(ctx, c, func(a *Access) { a.People = without(a.People, userID) })
 	s.forget(userID, c.OrganizationID)
 	return err
 }
 
+// without returns the people but one.
+func without(people []Person, userID string) []Person {
+	return slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return p.UserID == userID })
+}
+
+// storePeople stores who works for the organization.
+func storePeople(ctx context.Context, tx *db.Tx, before, after Access) error {
+	for _, p := range before.People {
+		if !slices.ContainsFunc(after.People, func(other Person) bool { return other.UserID == p.UserID }) {
+			if err := deletePerson(ctx, tx, after.ClientID, p.UserID); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range after.People {
+		if !slices.Contains(before.People, p) {
+			if err := upsertPerson(ctx, tx, after, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // changePeople changes who works for a client, in its organization.
-func (s *Service) changePeople(ctx context.Context, c Client, fn func(context.Context, *db.Tx, *Access) error) error {
+func (s *Service) changePeople(ctx context.Context, c Client, fn func(*Access)) error {
 	if c.Status != Active {
 		return fault.Conflictf("the client %s is %s: only people of an active client have roles", c.ID, c.Status)
 	}
@@ -84,7 +109,10 @@ func (s *Service) changePeople(ctx context.Context, c Client, fn func(context.Co
 			return fault.Conflictf("the client %s has ended the access of the firm", c.ID)
 		}
 		after := before
-		if err := fn(ctx, tx, &after); err != nil || slices.Equal(before.People, after.People) {
+		if fn(&after); slices.Equal(before.People, after.People) {
+			return nil
+		}
+		if err := storePeople(ctx, tx, before, after); err != nil {
 			return err
 		}
 		record(actor.With(ctx, who.ForFirm(before.FirmID, tx.Organization())), tx, "firm_access.updated", &before, after)

@@ -39,7 +39,9 @@ func (h handlers) classification() []wire.Route {
 
 func (h handlers) memory() []wire.Route {
 	rule := func(r wire.Route) wire.Route { return r.When("kind", "rule") }
-	writeRule := func(r wire.Route) wire.Route { return rule(r).NeedsScope(actor.ScopeRules).NeedsRole(actor.Owner).OrFirm(actor.Partner) }
+	writeRule := func(r wire.Route) wire.Route {
+		return rule(r).NeedsScope(actor.ScopeRules).NeedsRole(actor.Owner).OrFirm(actor.Partner)
+	}
 	routes := wire.Tag{Name: "Memory", Description: "Documents and rules that guide classification."}.Routes(
 		wire.Get("/v1/memory/file", h.getMemory, "Get a file or a folder").
 			Describe("A path that ends in a slash returns everything below it. Includes the files of the organization's accounting firm."),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // handlers holds the handlers of the group.
@@ -88,9 +89,10 @@ func (h handlers) accountingPeriods() []wire.Route {
 				"`unposted_transactions` can be closed with an `override_reason`.").LargeRead(),
 		wire.Post("/v1/accounting-periods/{accounting_period_id}/close", h.closeAccountingPeriod, "Close an accounting period").
 			Describe("No readiness check may fail, except `unposted_transactions` if an `override_reason` is sent. The balances of the "+
-				"period are frozen in a close package.").Privileged().LargeWrite(),
+				"period are frozen in a close package.").Privileged().OrFirm(actor.Reviewer).LargeWrite(),
 		wire.Post("/v1/accounting-periods/{accounting_period_id}/reopen", h.reopenAccountingPeriod, "Reopen a closed accounting period").
-			Sensitive().Describe("Only the latest closed period can be reopened. Its close package is kept as history.").Privileged().LargeWrite(),
+			Sensitive().Describe("Only the latest closed period can be reopened. Its close package is kept as history.").Privileged().
+			OrFirm(actor.Reviewer).LargeWrite(),
 		wire.Get("/v1/accounting-periods/{accounting_period_id}/close-package", h.getAccountingPeriodClosePackage,
 			"Get the close package of an accounting period").
 			Describe("Returns what was frozen at the last close, and every earlier close."),

@@ -63,7 +63,7 @@ func (h handlers) webhooks() []wire.Route {
 			Describe("The event is sent in the background: to one endpoint, which must be enabled, or to all enabled ones that take its type."),
 	)
 	for i := range routes {
-		routes[i] = routes[i].Privileged().WholeOrganization()
+		routes[i] = routes[i].Privileged().WholeOrganization().MembersOnly()
 	}
 	return routes
 }

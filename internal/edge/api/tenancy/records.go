@@ -6,6 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/team"
@@ -32,5 +33,12 @@ func Records() []wire.Record {
 		wire.Viewed(wire.RecordAt("oauth_authorization", "", "oauth_authorization.granted", "oauth_authorization.ended").OnlyPrivileged().
 			Without("last_used_at", "last_used_from"),
 			func(_ context.Context, a oauth.Authorization) ConnectedApp { return viewConnectedApp(a) }),
+		wire.Viewed(wire.RecordAt("firm", "/v1/firm/settings", "firm.created", "firm.updated"),
+			func(_ context.Context, s firm.Settings) FirmSettings { return viewFirm(s) }),
+		wire.Viewed(wire.RecordAt("firm_client", "/v1/firm/clients/{client_id}", "firm_client.created", "firm_client.updated",
+			"firm_client.ended").OnlyPrivileged().Without("role", "people"),
+			func(_ context.Context, c firm.Client) FirmClient { return viewClient(c) }),
+		wire.Viewed(wire.RecordAt("firm_access", "", "firm_access.granted", "firm_access.updated", "firm_access.ended"),
+			func(_ context.Context, a firm.Access) FirmAccess { return viewAccess(a) }),
 	}
 }

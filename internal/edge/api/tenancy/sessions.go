@@ -26,12 +26,12 @@ func (h handlers) signIn(ctx context.Context, in *struct{ Body SignIn }) (wire.D
 		return wire.Data[Me]{}, err
 	}
 	visit.Session = &made.Session
-	return h.describeMe(ctx, visit, chosenIn(visit))
+	return h.describeMe(ctx, visit, h.chosenIn(ctx, visit))
 }
 
 // chosenIn returns the actor of the organization that a session is for, or of none.
-func chosenIn(v *wire.Visit) actor.Actor {
-	who, err := identity.ActorOf(*v.Session, v.Members, "")
+func (h handlers) chosenIn(ctx context.Context, v *wire.Visit) actor.Actor {
+	who, err := h.app.Firms.ActorOf(ctx, *v.Session, v.Members, "")
 	if err != nil { // there is none, or the person has not chosen yet
 		return actor.Actor{UserID: v.Session.UserID, SessionID: v.Session.ID, Scopes: actor.Scopes}
 	}
@@ -44,7 +44,7 @@ func (h handlers) getSession(ctx context.Context, _ *struct{}) (wire.Data[Me], e
 
 func (h handlers) chooseOrganization(ctx context.Context, in *struct{ Body ChooseOrganization }) (wire.Data[Me], error) {
 	visit := wire.VisitFrom(ctx)
-	who, err := identity.ActorOf(*visit.Session, visit.Members, in.Body.OrganizationID)
+	who, err := h.app.Firms.ActorOf(ctx, *visit.Session, visit.Members, in.Body.OrganizationID)
 	if fault.KindOf(err) == fault.NotFound {
 		err = fault.MissingAt("organization", "organization_id")
 	}
@@ -77,6 +77,7 @@ func (h handlers) describeMe(ctx context.Context, v *wire.Visit, who actor.Actor
 			return wire.Data[Me]{}, err
 		}
 		me.Organization = wire.OrNull[NamedRecord]{Value: &NamedRecord{ID: o.ID, Name: o.Name}}
+		me.FirmID, me.FirmRole = db.OrNull(who.FirmID), db.OrNull(string(who.FirmRole))
 	}
 	if v.Session != nil {
 		until := v.Session.AuthenticatedAt.Add(actor.ConfirmedFor)

@@ -17,7 +17,7 @@ type ConfirmSession struct {
 
 // ChooseOrganization sets for which organization a person works.
 type ChooseOrganization struct {
-	OrganizationID string `json:"organization_id" minLength:"1" maxLength:"64" doc:"Organization that the person is a member of."`
+	OrganizationID string `json:"organization_id" minLength:"1" maxLength:"64" doc:"Organization that the person is a member of, or works for as a client of their accounting firm."`
 }
 
 // ChangePassword replaces a password.
@@ -32,6 +32,8 @@ type Me struct {
 	User           wire.OrNull[SignedInUser] `json:"user" doc:"Person on whose behalf the request was made; null for an API key without a user."`
 	Organization   wire.OrNull[NamedRecord]  `json:"organization" doc:"Organization that the request acts for. Null if the person is a member of several and has chosen none."`
 	Role           *string                   `json:"role" enum:"owner,admin,accountant,viewer,auditor" doc:"Role in the organization; null if there is none."`
+	FirmID         *string                   `json:"firm_id" doc:"Accounting firm on whose behalf the caller works for the organization: frm_ and 26 characters. Null for members of the organization."`
+	FirmRole       *string                   `json:"firm_role" enum:"preparer,reviewer,partner" doc:"Role for the organization as a client of the firm; null for members of the organization."`
 	Scopes         []string                  `json:"scopes" doc:"Scopes."`
 	LegalEntityIDs []string                  `json:"legal_entity_ids" doc:"Legal entities that the caller is limited to; empty means all."`
 	AllowedActions []string                  `json:"allowed_actions" doc:"Operations that the caller may use, by their operation id, in alphabetical order."`
