@@ -29,14 +29,14 @@ func TestAnOrganizationWithEverythingIsTheSameInAnotherDatabase(t *testing.T) {
 		there := apitest.StartSealed(t, to, seal.Temporary())
 		content := exported(t, w.App, w.org)
 		s := imported(t, there.App, content)
-		if s.Rows < 500 || s.Tables < 110 || len(s.Findings) > 0 {
+		if s.Rows < 300 || s.Tables < 110 || len(s.Findings) > 0 {
 			t.Errorf("%d rows in %d tables, %v", s.Rows, s.Tables, s.Findings)
 		}
 		if got, want := journalOf(t, there.App, w.org), journalOf(t, w.App, w.org); got != want {
 			t.Errorf("the journal is\n%s\nand not\n%s", got, want)
 		}
-		if got := s.Arrived; got.Keys == 0 || got.Apps != 1 || got.Connections != (connection.Arrived{Asked: 2, Ended: 1}) || got.Webhooks != 1 ||
-			got.Setups != 1 || !got.FirmEnded || got.FirmStays {
+		if got := s.Arrived; got.Keys == 0 || got.Apps != 1 || got.Connections != (connection.Arrived{Asked: 1, Ended: 1}) || got.Webhooks != 1 ||
+			got.Setups != 1 || got.Invitations != 1 || !got.FirmEnded || got.FirmStays {
 			t.Errorf("it has %+v", got)
 		}
 		if s.Users.Added == 0 || s.Users.Kept > 0 || len(s.Users.Moved) > 0 {
@@ -63,14 +63,15 @@ func hasNoSecrets(t *testing.T, content []byte) {
 // letsNobodyIn checks that no credential of the other installation works.
 func (w *world) letsNobodyIn(t *testing.T, there *apitest.Service) {
 	t.Helper()
-	_, err := client.New(there.URL, w.tenant.Key).Organization(t.Context())
-	apitest.WantError(t, "the key of the other installation", err, 401, nil, "")
+	if _, err := client.New(there.URL, w.tenant.Key).Organization(t.Context()); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("the key of the other installation: %v", err)
+	}
 	ctx := as(t, w.org)
 	c := must[connection.Connection](t)(there.App.Connections.Get(ctx, w.kraken.ID))
 	if c.Status != connection.Unauthorized || !strings.Contains(c.ErrorMessage, "moved here without the credentials") {
 		t.Errorf("the connection is %s: %s", c.Status, c.ErrorMessage)
 	}
-	_, err = there.App.Webhooks.Enable(ctx, w.hook.ID, "")
+	_, err := there.App.Webhooks.Enable(ctx, w.hook.ID, "")
 	if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "rotate the secret") {
 		t.Errorf("an endpoint without its secret is enabled: %v", err)
 	}
@@ -224,7 +225,6 @@ func damage(t *testing.T, a *app.App, organizationID, statement string) {
 		t.Fatal(err)
 	}
 }
-
 
 func member(t *testing.T, a *app.App, organizationID, userID string) (m access.Member) {
 	t.Helper()

@@ -19,7 +19,7 @@ const (
 
 	// ratioMax is how many times as large as in the archive its content may be, from ratioFrom on. Books are some ten times as large.
 	ratioMax  = 250
-	ratioFrom = 64 << 20
+	ratioFrom = 128 << 20
 )
 
 // Archive is an archive that was opened to be imported.

@@ -116,10 +116,13 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	}
 	n.BeginBank(t)
 	n.ConnectApp(t, actor.ScopeRead)
+	must[client.OAuthClient](t)(n.Client.CreateOAuthClient(ctx, client.CreateOAuthClient{Name: "Books",
+		RedirectURIs: []string{"https://books.example.com/back"}}))
 	n.NewInvoice(t, client.CreateInvoice{})
 	n.NewCreditNote(t, true)
 	n.NewCashApplication(t)
 	n.NewRule(t)
+	must[client.Invitation](t)(n.Client.CreateInvitation(ctx, client.CreateInvitation{Email: "lin@example.com", Role: "accountant"}))
 	n.NewTag(t)
 	n.NewTransfer(t)
 	n.NewImport(t)
