@@ -21,6 +21,7 @@ import (
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/firmjob"
 	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/automation/template"
 	"github.com/bursarhq/bursar/internal/base/lifecycle"
 	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/password"
@@ -56,6 +57,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/unapplied"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/firm"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
@@ -118,6 +120,8 @@ type App struct {
 	OAuth    *oauth.Service
 	Firms    *firm.Service
 
+	Templates     *template.Service
+	FirmRequests  *firmrequest.Service
 	ClientFigures *clientfigures.Service
 	FirmJobs      *firmjob.Service
 
@@ -216,6 +220,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	}
 	a.connectTeam()
 	a.connectFirms()
+	a.Templates = template.NewService(d)
 	a.connectFigures()
 	a.connectTransactions()
 	return a

@@ -5,8 +5,11 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/automation/firmjob"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/reporting/clientfigures"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 )
 
 // nightlyEvery is how often a node looks whether the nightly check of clients is due.
@@ -15,6 +18,9 @@ const nightlyEvery = 15 * time.Minute
 // connectFigures creates the services of the overview of firms and of their jobs.
 func (a *App) connectFigures() {
 	a.ClientFigures = clientfigures.NewService(a.DB, a.Periods, a.log)
+	a.ClientFigures.Requests = func(ctx context.Context, tx *db.Tx, clientIDs []string) (map[string]int64, error) {
+		return firmrequest.CountPending(ctx, tx, actor.From(ctx).OrganizationID, clientIDs)
+	}
 	a.FirmJobs = firmjob.NewService(a.DB, a.log, a.Firms, a.ClientFigures, a.Classification, a.Reports)
 }
 

@@ -22,6 +22,9 @@ var readings = []reading{
 	{"tenancy/firm", []string{"users", "members"},
 		"who works for clients is found with their names and memberships across organizations, in one statement each"},
 
+	{"tenancy/firmrequest", []string{"firm_clients", "firm_access", "firm_people"},
+		"requests are listed to people who work for the clients, across organizations, and verified with the clients, in one statement each"},
+
 	{"treasury/source", []string{"ledger_accounts"}, "verify compares sources with their accounts"},
 	{"treasury/source", []string{"transactions", "journal_entries"},
 		"the one statement that a page of sources needs also finds those with entries, by a join because a source may have millions of " +

@@ -32,6 +32,8 @@ const (
 	FirmRequest Prefix = "frq"
 	FirmJob     Prefix = "fjb"
 
+	FirmTemplate Prefix = "ftp"
+
 	OAuthClient        Prefix = "oac"
 	OAuthAuthorization Prefix = "oau"
 

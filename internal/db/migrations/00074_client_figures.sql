@@ -58,12 +58,16 @@ CREATE TABLE firm_job_results (
     PRIMARY KEY (organization_id, firm_job_id, position)
 ) {updated};
 
+-- The pending requests of each client are counted for the overview.
+CREATE INDEX firm_requests_pending ON firm_requests (organization_id, firm_client_id, expires_at) WHERE status = 'pending';
+
 -- A run that somebody of an accounting firm has started.
 ALTER TABLE classification_runs ADD COLUMN firm_id {text};
 ALTER TABLE cash_application_runs ADD COLUMN firm_id {text};
 
 -- +goose Down
 
+DROP INDEX firm_requests_pending;
 ALTER TABLE cash_application_runs DROP COLUMN firm_id;
 ALTER TABLE classification_runs DROP COLUMN firm_id;
 DROP TABLE firm_job_results;

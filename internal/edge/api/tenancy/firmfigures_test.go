@@ -80,7 +80,7 @@ func TestTheOverviewShowsWhatIsToBeDoneForEachClient(t *testing.T) {
 		}
 		one := all[ids[0]]
 		if one.Name != "busy" || one.OrganizationID != busy.Organization.ID || one.Role != "partner" || *one.OpenTransactions != 2 ||
-			!one.IsCurrent || one.AsOf == nil || one.PendingRequests != nil || time.Since(one.LastActivityAt) > time.Minute {
+			!one.IsCurrent || one.AsOf == nil || *one.PendingRequests != 0 || time.Since(one.LastActivityAt) > time.Minute {
 			t.Errorf("%+v", one)
 		}
 		if m := one.LastMonth; m == nil || m.Period != lastMonth() || m.Readiness != "not_ready" || m.FailedChecks == 0 ||
@@ -250,18 +250,24 @@ func TestFiguresAreOutOfDateWhenTheMonthIsOver(t *testing.T) {
 	})
 }
 
-func TestPendingRequestsAreCountedOnceTheyAreKnown(t *testing.T) {
+func TestTheOverviewCountsPendingRequestsOfTheFirm(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		f, ids := aFirmOf(t, s, s.Found(t, "a"), s.Found(t, "b"))
-		s.App.ClientFigures.Requests = func(_ context.Context, _ *db.Tx, clientIDs []string) (map[string]int64, error) {
-			if len(clientIDs) != 2 {
-				t.Errorf("asked for %v", clientIDs)
+		var last client.FirmRequest
+		for range 3 {
+			var err error
+			last, err = f.Client.CreateFirmRequest(t.Context(), client.CreateFirmRequest{ClientID: ids[0],
+				Integrations: []client.AskIntegration{{Provider: "file"}}})
+			if err != nil {
+				t.Fatal(err)
 			}
-			return map[string]int64{ids[0]: 3}, nil
+		}
+		if _, err := f.Client.CancelFirmRequest(t.Context(), last.ID); err != nil {
+			t.Fatal(err)
 		}
 		got := overview(t, f.Client)
-		if *got[ids[0]].PendingRequests != 3 || *got[ids[1]].PendingRequests != 0 {
+		if *got[ids[0]].PendingRequests != 2 || *got[ids[1]].PendingRequests != 0 {
 			t.Errorf("%+v", got)
 		}
 	})
