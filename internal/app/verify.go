@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/automation/template"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
@@ -27,6 +28,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/firm"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -41,12 +43,14 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	outbox.Verify,
 	access.Verify,
 	firm.Verify,
+	firmrequest.Verify,
 	period.Verify,
 	journal.Verify,
 	account.Verify,
 	entity.Verify,
 	tag.Verify,
 	memory.Verify,
+	template.Verify,
 	assetpolicy.Verify,
 	source.Verify,
 	fx.Verify,

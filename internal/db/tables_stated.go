@@ -58,6 +58,7 @@ var StatedTables = []StatedTable{
 
 	{Table: "firms", Resource: "firm", Key: "firm_id"},
 	{Table: "firm_clients", Resource: "firm_client", Key: "firm_client_id"},
+	{Table: "firm_requests", Resource: "firm_request", Key: "firm_request_id"},
 	{Table: "firm_access", Resource: "firm_access", Key: "firm_client_id"},
 	{Table: "firm_people", Resource: "firm_access", Key: "firm_client_id", Order: "user_id"},
 
@@ -168,6 +169,7 @@ var StatedTables = []StatedTable{
 	{Table: "webhook_endpoints", Resource: "webhook_endpoint", Key: "webhook_endpoint_id",
 		Unstated: map[string]string{"secret": sealedText, "previous_secret": sealedText}},
 
+	{Table: "firm_templates", Resource: "firm_template", Key: "firm_template_id"},
 	{Table: "memory_documents", Resource: "memory", Key: "path"},
 	{Table: "memory_rules", Resource: "rule", Key: "rule_id"},
 	{Table: "memory_versions", Resource: "memory_version", Key: "item_id || '/' || version"},

@@ -30,6 +30,9 @@ const (
 	Firm        Prefix = "frm"
 	FirmClient  Prefix = "fcl"
 	FirmRequest Prefix = "frq"
+	FirmJob     Prefix = "fjb"
+
+	FirmTemplate Prefix = "ftp"
 
 	OAuthClient        Prefix = "oac"
 	OAuthAuthorization Prefix = "oau"

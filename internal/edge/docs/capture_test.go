@@ -247,6 +247,11 @@ func (c *capture) hire(t *testing.T) {
 	t.Helper()
 	by := c.service.Found(t, "Ledger-Partners")
 	by.BecomeFirm(t)
+	if _, err := by.Client.CreateFirmTemplate(t.Context(), client.CreateFirmTemplate{Name: "Rules for software", Kind: "rules",
+		Rules: []client.FirmTemplateRule{{RuleType: "classification", MemoContains: new("cloudhost"), Direction: new("WITHDRAWAL"),
+			LedgerAccountCode: new("5010"), PayeeName: new("Cloudhost")}}}); err != nil {
+		t.Fatal(err)
+	}
 	asked, err := by.Client.CreateFirmClient(t.Context(), client.CreateFirmClient{Name: "Demo Company", Email: "finance@demo-company.example",
 		Existing: true})
 	if err != nil {
@@ -294,9 +299,18 @@ func (c *capture) work(t *testing.T, kind string) {
 		c.hire(t)
 		return
 	}
+	c.runTasks(t, kind)
+}
+
+// runTasks runs background tasks until all are finished.
+func (c *capture) runTasks(t *testing.T, kind string) {
+	t.Helper()
 	runner, path := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler)), "/v1/imports"
 	if kind == "cash runs" {
 		runner, path = c.service.App.CashRuns.NewRunner(slog.New(slog.DiscardHandler)), "/v1/cash-application-runs"
+	}
+	if kind == "firm jobs" {
+		runner, path = c.service.App.FirmJobs.NewRunner(), "/v1/firm/jobs"
 	}
 	if err := runner.Start(t.Context()); err != nil {
 		t.Fatal(err)
