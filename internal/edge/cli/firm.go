@@ -244,8 +244,8 @@ func (s *settings) endFirmClient() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "end CLIENT",
 		Short: "End the work of the firm for a client",
-		Long: "End the work of the firm for a client, which keeps its books. Nobody of the firm can reach them any more. To end it again changes\n" +
-			"nothing. Somebody else must own the books first.",
+		Long: "End the work of the firm for a client, which keeps its books. Nobody of the firm can reach them any more. To end it again\n" +
+			"changes nothing. Somebody else must own the books first.",
 		Example: "  bursar firm clients end Acme",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
