@@ -23,7 +23,7 @@ func (s *settings) firm() *cobra.Command {
 		Long: "Work as an accounting firm for clients: say who the firm is, add clients, give people roles for them, and offer templates. The\n" +
 			"client's side is here too: which firm has access, its end, and taking over its templates. All of it goes through a running\n" +
 			"service, with the API key of an owner or admin. Other commands act for a client with --for.",
-		Example: "  bursar firm settings --name \"Ledger & Partners\"\n" +
+		Example: "  bursar firm settings --name \"Ledger Partners\"\n" +
 			"  bursar firm clients add --name Acme --email cfo@acme.example --base-currency USD --timezone America/New_York\n" +
 			"  bursar firm people set Acme --person ada@firm.example --role preparer\n" +
 			"  bursar connections list --for org_01jd…",
@@ -41,7 +41,7 @@ func (s *settings) firmSettings() *cobra.Command {
 		Short: "Show or change what clients see of the firm",
 		Long: "Show what clients see of the accounting firm, or change it. The first change, which must give the name, makes the organization\n" +
 			"a firm.",
-		Example: "  bursar firm settings\n  bursar firm settings --name \"Ledger & Partners\" --web-address https://ledger.example",
+		Example: "  bursar firm settings\n  bursar firm settings --name \"Ledger Partners\" --web-address https://ledger.example",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {

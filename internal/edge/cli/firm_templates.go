@@ -127,7 +127,7 @@ func (s *settings) createFirmTemplate() *cobra.Command {
 		Use:     "create FILE",
 		Short:   "Create a template from a file of JSON",
 		Long:    "Create a template from a file of JSON, or from standard input if it is a hyphen. The firm can have 100 templates.",
-		Example: "  bursar firm templates create chart.json\n  bursar firm templates create - < rules.json",
+		Example: "  bursar firm templates create chart.json\n  cat rules.json | bursar firm templates create -",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			var p client.CreateFirmTemplate
