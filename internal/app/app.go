@@ -19,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/reconciliation"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
+	"github.com/bursarhq/bursar/internal/automation/firmjob"
 	"github.com/bursarhq/bursar/internal/automation/memory"
 	"github.com/bursarhq/bursar/internal/automation/template"
 	"github.com/bursarhq/bursar/internal/base/lifecycle"
@@ -48,6 +49,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/invoicefile"
 	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/reporting/ageing"
+	"github.com/bursarhq/bursar/internal/reporting/clientfigures"
 	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/reporting/insights"
 	"github.com/bursarhq/bursar/internal/reporting/readiness"
@@ -55,6 +57,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/unapplied"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/firm"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
@@ -117,7 +120,10 @@ type App struct {
 	OAuth    *oauth.Service
 	Firms    *firm.Service
 
-	Templates *template.Service
+	Templates     *template.Service
+	FirmRequests  *firmrequest.Service
+	ClientFigures *clientfigures.Service
+	FirmJobs      *firmjob.Service
 
 	log     *slog.Logger
 	config  Config
@@ -215,6 +221,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	a.connectTeam()
 	a.connectFirms()
 	a.Templates = template.NewService(d)
+	a.connectFigures()
 	a.connectTransactions()
 	return a
 }
@@ -273,7 +280,7 @@ func (a *App) Work(ctx context.Context) error {
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), a.Classification.NewRunner(a.log)
 	connections, reports := connection.NewRunner(a.Connections, a.log), application.NewReporter(a.Applications, a.log)
 	schedule := connection.NewPoller(a.Connections, a.log, connections.Wake)
-	cashRuns, ledgerRuns := a.CashRuns.NewRunner(a.log), a.GeneralLedger.NewRunner()
+	cashRuns, ledgerRuns, firmJobs := a.CashRuns.NewRunner(a.log), a.GeneralLedger.NewRunner(), a.FirmJobs.NewRunner()
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {
@@ -289,11 +296,46 @@ func (a *App) Work(ctx context.Context) error {
 				cashRuns.Wake()
 			case glsync.EventCreated:
 				ledgerRuns.Wake()
+			case firmjob.EventCreated:
+				firmJobs.Wake()
 			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
 		return nil
 	})
+	a.handleSweeps(workers)
+	a.handleMail(workers)
+	a.handlePeople(workers)
+	a.handleFirms(workers)
+	a.handleFigures(workers)
+	sender := a.webhookSender(workers)
+	queue, err := job.NewQueue(a.DB, workers, a.log)
+	if err != nil {
+		return fmt.Errorf("create the job queue: %w", err)
+	}
+	sender.Jobs = queue
+	// The queue gets a context of its own: canceling it would interrupt jobs, whereas Stop waits for them.
+	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start the job queue: %w", err)
+	}
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns,
+		ledgerRuns, firmJobs, connections, schedule, reports,
+		a.Access.NewUseRecorder(a.log)}
+	err = lifecycle.StartAll(ctx, services...)
+	if err == nil {
+		<-ctx.Done()
+		lifecycle.StopAll(services...)
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := queue.Stop(stop); err != nil { // only logged, because the jobs run again
+		a.log.Warn("stopped without waiting for the rest of the jobs; they run again later", "error", err)
+	}
+	return err
+}
+
+// handleSweeps registers the background jobs that look for something to do.
+func (a *App) handleSweeps(workers *job.Workers) {
 	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.DeleteExpired(ctx, a.DB) })
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ outbox.Sweep) error { return outbox.DeleteExpired(ctx, a.DB) })
@@ -311,31 +353,4 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, uploadsEvery, imports.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ connection.Sweep) error { return a.Connections.Sweep(ctx) })
 	job.Every(workers, connectEvery, connection.Sweep{})
-	a.handleMail(workers)
-	a.handlePeople(workers)
-	a.handleFirms(workers)
-	sender := a.webhookSender(workers)
-	queue, err := job.NewQueue(a.DB, workers, a.log)
-	if err != nil {
-		return fmt.Errorf("create the job queue: %w", err)
-	}
-	sender.Jobs = queue
-	// The queue gets a context of its own: canceling it would interrupt jobs, whereas Stop waits for them.
-	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("start the job queue: %w", err)
-	}
-	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log).WithRoute(webhook.Route), files, runs, cashRuns,
-		ledgerRuns, connections, schedule, reports,
-		a.Access.NewUseRecorder(a.log)}
-	err = lifecycle.StartAll(ctx, services...)
-	if err == nil {
-		<-ctx.Done()
-		lifecycle.StopAll(services...)
-	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	if err := queue.Stop(stop); err != nil { // only logged, because the jobs run again
-		a.log.Warn("stopped without waiting for the rest of the jobs; they run again later", "error", err)
-	}
-	return err
 }

@@ -17,6 +17,7 @@ func (a *App) connectFirms() {
 	a.Firms.QueueBooks = func(ctx context.Context, tx *db.Tx, b firm.MakeBooks) error { return a.queue(ctx, tx, b) }
 	a.Access.RequireActing = firm.RequireActing
 	a.Access.MemberChanged = append(a.Access.MemberChanged, a.leaveClients)
+	a.connectFirmRequests()
 	forget := a.Access.ForgetMember
 	a.Access.ForgetMember = func(userID string) {
 		forget(userID)
@@ -40,4 +41,5 @@ func (a *App) handleFirms(workers *job.Workers) {
 	job.Handle(workers, a.Firms.Follow)
 	job.Handle(workers, a.Firms.MakeBooks)
 	job.Handle(workers, a.Firms.MemberLeft)
+	a.handleFirmRequests(workers)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bursarhq/bursar/internal/automation/classification"
+	"github.com/bursarhq/bursar/internal/automation/firmjob"
 	"github.com/bursarhq/bursar/internal/db/job"
 	"github.com/bursarhq/bursar/internal/integration/glsync"
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
@@ -88,7 +89,8 @@ func (a *App) readBacklog(ctx context.Context) ([]prometheus.Metric, error) {
 		gauge(jobsWaiting, float64(jobs.Waiting)), gauge(jobLag, jobs.Oldest.Seconds()),
 		gauge(eventsWaiting, float64(events.Waiting)), gauge(eventLag, events.Oldest.Seconds()),
 	}
-	for _, kind := range []task.Kind{imports.Kind, classification.Kind, run.Kind, connection.Task, application.ReportKind, glsync.Task} {
+	for _, kind := range []task.Kind{imports.Kind, classification.Kind, run.Kind, connection.Task, application.ReportKind, glsync.Task,
+		firmjob.Task} {
 		found, err := kind.ReadStatus(ctx, a.DB)
 		if err != nil {
 			return nil, err

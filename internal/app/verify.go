@@ -28,6 +28,7 @@ import (
 	"github.com/bursarhq/bursar/internal/receivables/run"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/firm"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -42,6 +43,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	outbox.Verify,
 	access.Verify,
 	firm.Verify,
+	firmrequest.Verify,
 	period.Verify,
 	journal.Verify,
 	account.Verify,

@@ -22,6 +22,9 @@ var readings = []reading{
 	{"tenancy/firm", []string{"users", "members"},
 		"who works for clients is found with their names and memberships across organizations, in one statement each"},
 
+	{"tenancy/firmrequest", []string{"firm_clients", "firm_access", "firm_people"},
+		"requests are listed to people who work for the clients, across organizations, and verified with the clients, in one statement each"},
+
 	{"treasury/source", []string{"ledger_accounts"}, "verify compares sources with their accounts"},
 	{"treasury/source", []string{"transactions", "journal_entries"},
 		"the one statement that a page of sources needs also finds those with entries, by a join because a source may have millions of " +
@@ -64,6 +67,12 @@ var readings = []reading{
 	{"reporting/readiness", []string{"lots", "lot_uses", "lot_pools", "lot_positions", "journal_entries", "account_units",
 		"accounting_periods"},
 		"inspections compare lots with the books at the end of a period, in one statement each"},
+
+	{"reporting/clientfigures", []string{"firm_people", "firm_access", "firm_clients", "organization_state", "audit_log"},
+		"a page of the overview needs a thousand clients of other organizations with their last changes, in one statement; figures that are " +
+			"out of date are found by comparing two counters"},
+	{"automation/firmjob", []string{"firms", "firm_people", "firm_access", "firm_clients"},
+		"results of jobs are shown of the clients only for which somebody has a role, across organizations, in one statement"},
 
 	{"integration/glsync", []string{"journal_entries", "journal_lines", "journal_shares"},
 		"the entries of a period that were not sent are found in one statement"},

@@ -3,8 +3,8 @@ package db
 var automationTables = []Table{
 	{Name: "classification_runs", Kind: Tenant, Owner: "automation/classification", ID: "run_id",
 		Unaudited:  "how far a run is says what entries, which are audited, show; its beginning and its end are audited",
-		References: []Link{{Column: "user_id", To: "users"}, {Column: "api_key_id", To: "api_keys"}},
-		Unlinked:   map[string]string{"request_id": requestID}},
+		References: []Link{{Column: "user_id", To: "users"}, {Column: "api_key_id", To: "api_keys", Where: "firm_id IS NULL"}},
+		Unlinked:   map[string]string{"request_id": requestID, "firm_id": ofFirm}},
 	{Name: "classification_results", Kind: Tenant, Owner: "automation/classification",
 		Unaudited: "it says what a run decided; what came of that is audited",
 		References: []Link{

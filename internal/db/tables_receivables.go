@@ -58,8 +58,8 @@ var receivableTables = []Table{
 	{Name: "cash_application_runs", Kind: Tenant, Owner: "receivables/run", ID: "run_id",
 		Unaudited: "how far a run is says what applications, which are audited, show; its beginning and its end are audited",
 		References: []Link{{Column: "undoes_run_id", To: "cash_application_runs"}, {Column: "user_id", To: "users"},
-			{Column: "api_key_id", To: "api_keys"}},
-		Unlinked: map[string]string{"request_id": requestID}},
+			{Column: "api_key_id", To: "api_keys", Where: "firm_id IS NULL"}},
+		Unlinked: map[string]string{"request_id": requestID, "firm_id": ofFirm}},
 	{Name: "cash_application_results", Kind: Tenant, Owner: "receivables/run",
 		Unaudited: "it says what a run decided; what came of that is audited",
 		References: []Link{

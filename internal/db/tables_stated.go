@@ -58,6 +58,7 @@ var StatedTables = []StatedTable{
 
 	{Table: "firms", Resource: "firm", Key: "firm_id"},
 	{Table: "firm_clients", Resource: "firm_client", Key: "firm_client_id"},
+	{Table: "firm_requests", Resource: "firm_request", Key: "firm_request_id"},
 	{Table: "firm_access", Resource: "firm_access", Key: "firm_client_id"},
 	{Table: "firm_people", Resource: "firm_access", Key: "firm_client_id", Order: "user_id"},
 

@@ -36,7 +36,7 @@ var tenancyTables = []Table{
 	{Name: "sessions", Kind: Local, Owner: "tenancy/identity", ID: "session_id", One: "session", Many: "sessions",
 		References: []Link{{Column: "user_id", To: "users"}}},
 	{Name: "mailed_links", Kind: Local, Owner: "tenancy/identity", References: []Link{{Column: "user_id", To: "users"}},
-		Unlinked: map[string]string{"invitation_id": "invitations are found with the organization that they are of"}},
+		Unlinked: map[string]string{"invitation_id": "invitations and requests are found with the organization that they are of"}},
 	{Name: "used_challenges", Kind: Local, Owner: "tenancy/identity"},
 	{Name: "sign_in_failures", Kind: Local, Owner: "tenancy/identity"},
 
@@ -44,6 +44,11 @@ var tenancyTables = []Table{
 	{Name: "firm_clients", Kind: Tenant, Owner: "tenancy/firm", ID: "firm_client_id", One: "client", Many: "clients",
 		References: []Link{{Column: "created_by", To: "users"}},
 		Unlinked:   map[string]string{"client_organization_id": "it is another organization, whose books may not have been created yet"}},
+	{Name: "firm_requests", Kind: Tenant, Owner: "tenancy/firmrequest", ID: "firm_request_id", One: "request to a client",
+		Many: "requests to clients", References: []Link{
+			{Column: "firm_client_id", To: "firm_clients"},
+			{Column: "created_by", To: "users"},
+		}},
 	{Name: "firm_access", Kind: Tenant, Owner: "tenancy/firm", References: []Link{
 		{Column: "firm_organization_id", To: "organizations"},
 		{Column: "granted_by", To: "users"},
@@ -53,6 +58,16 @@ var tenancyTables = []Table{
 		{Column: "user_id", To: "users"},
 		{Column: "firm_organization_id", To: "organizations"},
 	}, Unlinked: map[string]string{"firm_client_id": ofFirm}},
+
+	{Name: "client_figures", Kind: Tenant, Owner: "reporting/clientfigures", Unaudited: "it restates the books, and is computed again",
+		References: []Link{{Column: "accounting_period_id", To: "accounting_periods"}}},
+	{Name: "firm_jobs", Kind: Tenant, Owner: "automation/firmjob", ID: "firm_job_id", One: "job", Many: "jobs",
+		Unaudited:  "how far a job is say its results; its beginning and its end are audited",
+		References: []Link{{Column: "user_id", To: "users"}, {Column: "api_key_id", To: "api_keys"}},
+		Unlinked:   map[string]string{"request_id": requestID}},
+	{Name: "firm_job_results", Kind: Tenant, Owner: "automation/firmjob", Unaudited: "it says what a job found; what it changed is audited",
+		References: []Link{{Column: "firm_job_id", To: "firm_jobs"}, {Column: "firm_client_id", To: "firm_clients"}},
+		Unlinked:   map[string]string{"client_organization_id": "it is another organization"}},
 
 	{Name: "oauth_clients", Kind: Reference, Owner: "tenancy/oauth", ID: "oauth_client_id", One: "OAuth client", Many: "OAuth clients",
 		References: []Link{{Column: "created_by", To: "users"}}},

@@ -30,6 +30,7 @@ const (
 	Firm        Prefix = "frm"
 	FirmClient  Prefix = "fcl"
 	FirmRequest Prefix = "frq"
+	FirmJob     Prefix = "fjb"
 
 	FirmTemplate Prefix = "ftp"
 

@@ -174,6 +174,34 @@ func (s *Service) Get(ctx context.Context, periodID string) (state State, err er
 	return state, err
 }
 
+// LastOver returns the latest period that is over. The error is NotFound if there is none. It runs in the caller's transaction.
+func LastOver(ctx context.Context, tx *db.Tx) (State, error) {
+	p, err := selectLastOver(ctx, tx, tx.Now())
+	if err != nil {
+		return State{}, err
+	}
+	return stateOf(ctx, tx, p)
+}
+
+// CurrentEnd returns when the current month is over. It runs in the caller's transaction.
+func CurrentEnd(ctx context.Context, tx *db.Tx) (time.Time, error) {
+	loc, err := Zone(ctx, tx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	_, end := calendar.MonthOf(tx.Now(), loc).Bounds(loc)
+	return end, nil
+}
+
+// OfMonth returns the period of a month such as 2026-03. The error is NotFound if there is none. It runs in the caller's transaction.
+func OfMonth(ctx context.Context, tx *db.Tx, key string) (State, error) {
+	p, err := selectByKey(ctx, tx, key)
+	if err != nil {
+		return State{}, err
+	}
+	return stateOf(ctx, tx, p)
+}
+
 // stateOf returns the current state of a period.
 func stateOf(ctx context.Context, tx *db.Tx, p Period) (State, error) {
 	o, err := loadCloseStatus(ctx, tx, "")

@@ -52,6 +52,18 @@ func selectOne(ctx context.Context, tx *db.Tx, periodID string) (Period, error) 
 	return Period(r), err
 }
 
+// selectLastOver returns the latest period that has ended by a time.
+func selectLastOver(ctx context.Context, tx *db.Tx, now time.Time) (Period, error) {
+	r, err := db.One[periodRow](ctx, tx, noun, periodQuery+" AND end_date_utc <= ? ORDER BY key DESC LIMIT 1", now)
+	return Period(r), err
+}
+
+// selectByKey returns the period of a month.
+func selectByKey(ctx context.Context, tx *db.Tx, key string) (Period, error) {
+	r, err := db.One[periodRow](ctx, tx, noun, periodQuery+" AND key = ?", key)
+	return Period(r), err
+}
+
 // selectFirstKey returns the key of the first period, or an empty key if there is none.
 func selectFirstKey(ctx context.Context, tx *db.Tx) (string, error) {
 	return db.One[string](ctx, tx, noun, "SELECT COALESCE(min(key), '') FROM accounting_periods WHERE organization_id = @org AND key > ?",

@@ -137,8 +137,8 @@ var closedToFirms = []string{"/v1/team/", "/v1/api-keys", "/v1/oauth-clients", "
 
 // forReviewers lists the routes that need the role of a reviewer, and forPartners those for which an admin of the client would not do.
 var (
-	forReviewers = []string{"POST /v1/accounting-periods/{accounting_period_id}/close", "POST /v1/accounting-periods/{accounting_period_id}/reopen",
-		"GET /v1/audit-log", "GET /v1/audit-log/verify"}
+	forReviewers = []string{"POST /v1/accounting-periods/{accounting_period_id}/close",
+		"POST /v1/accounting-periods/{accounting_period_id}/reopen", "GET /v1/audit-log", "GET /v1/audit-log/verify"}
 	forPartners = []string{"PUT /v1/memory/file?kind=rule", "DELETE /v1/memory/file?kind=rule"}
 )
 

@@ -265,7 +265,7 @@ var may = map[actor.Class][]actor.Role{
 var personal = []string{"DELETE /v1/connected-apps/{connected_app_id}"}
 
 // ofClients lists the routes for records that exist for owners and admins of a firm, and for those who work for the client.
-var ofClients = []string{"GET /v1/firm/clients/{client_id}"}
+var ofClients = []string{"GET /v1/firm/clients/{client_id}", "GET /v1/firm/requests/{request_id}"}
 
 // forSelf lists the routes that people use for themselves, and only owners and admins for others, as the samples do.
 var forSelf = []string{"DELETE /v1/team/members/{user_id}"}

@@ -16,6 +16,7 @@ const (
 	Device  Cookie = "device"  // tells that a person has signed in here before
 	Ticket  Cookie = "ticket"  // stands for the password until the code was entered
 	OpenID  Cookie = "openid"  // what the answer of the OpenID provider must match
+	Request Cookie = "request" // the link of a request of a firm, to come back to from the page of a provider
 )
 
 // PlainName is the name of a cookie in a service without HTTPS.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/app/archive"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/books/interchange"
@@ -38,7 +39,7 @@ const organizationUsage = "id of the organization; optional if there is only one
 
 func (x *journalFlags) flags(c *cobra.Command, entity string) {
 	f := c.Flags()
-	f.StringVar(&x.format, "format", "", "hledger, beancount or csv; by default, the extension of the file decides")
+	f.StringVar(&x.format, "format", "", "hledger, beancount, csv or bursar; by default, the extension of the file decides")
 	f.StringVar(&x.organization, "organization", "", organizationUsage)
 	f.StringVar(&x.entity, "legal-entity", "", entity)
 }
@@ -49,11 +50,11 @@ func (x *journalFlags) formatOf(c *cobra.Command, file string) (notation.Format,
 		if f, ok := extensions[strings.ToLower(filepath.Ext(file))]; ok {
 			return f, nil
 		}
-		return "", &usageError{errors.New("--format is required: hledger, beancount or csv"), c.CommandPath()}
+		return "", &usageError{errors.New("--format is required: hledger, beancount, csv or bursar"), c.CommandPath()}
 	}
 	f, err := notation.ParseFormat(x.format)
 	if err != nil {
-		return "", &usageError{fmt.Errorf("--format must be hledger, beancount or csv, not %q", x.format), c.CommandPath()}
+		return "", &usageError{fmt.Errorf("--format must be hledger, beancount, csv or bursar, not %q", x.format), c.CommandPath()}
 	}
 	return f, nil
 }
@@ -114,21 +115,32 @@ func checkOrganization(c *cobra.Command, named string) error {
 }
 
 func (s *settings) importJournal() *cobra.Command {
-	x, dry := &journalFlags{}, false
+	x, dry, keep := &journalFlags{}, false, false
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Import a journal in hledger, beancount or CSV format",
+		Short: "Import a journal in hledger, beancount or CSV format, or a whole organization",
 		Long: "Import a journal: the whole file or nothing.\n\n" +
 			"Missing accounts, tags, accounting periods and exchange rates are created; legal entities must exist. Entries get new\n" +
 			"numbers. Entries exported by Bursar carry ids and are added once. Entries without ids, as in a journal written by hand,\n" +
 			"are added again at every import: use --dry-run first. FILE may be - for standard input.\n" +
 			"For a journal that uses more than plain entries, import the output of `hledger print -x`.\n\n" +
+			"A file that ends in .bursar is a whole organization, which `bursar export --organization` has written: entries, transactions,\n" +
+			"documents, rules, the audit log and everything else. It goes into a database that does not have it, SQLite or PostgreSQL, of\n" +
+			"the same version of Bursar. Every record keeps its id, what was stored is compared with the file, and all invariants are\n" +
+			"verified before anything is committed. People set new passwords; API keys and apps are not let in; connections and webhook\n" +
+			"endpoints wait for new credentials and secrets. See docs/guides/move-books.md.\n\n" +
 			"Use `bursar import transactions` for exports of banks and exchanges, `bursar import invoices` for invoices, and\n" +
 			"`bursar import prices` for prices of assets.",
 		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  " +
-			"hledger -f all.journal print -x | bursar import --format hledger -",
+			"hledger -f all.journal print -x | bursar import --format hledger -\n  bursar import acme.bursar",
 		Args: oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
+			if x.isArchive(args[0]) {
+				return s.importArchive(c, args[0], archive.ImportParams{Dry: dry, KeepFindings: keep})
+			}
+			if keep {
+				return &usageError{errors.New("--keep-findings is for whole organizations only"), c.CommandPath()}
+			}
 			p := interchange.ImportParams{Name: filepath.Base(args[0]), LegalEntity: x.entity, Dry: dry}
 			var err error
 			if p.Format, err = x.formatOf(c, args[0]); err != nil {
@@ -150,6 +162,7 @@ func (s *settings) importJournal() *cobra.Command {
 	}
 	x.flags(c, "id or name of the legal entity for entries that name none; optional if there is only one")
 	c.Flags().BoolVar(&dry, "dry-run", false, "print what would be imported, without changing anything")
+	c.Flags().BoolVar(&keep, "keep-findings", false, "import a whole organization although verification finds something that should not be")
 	c.AddCommand(s.importTransactions(), s.importInvoices(), s.importPrices())
 	return c
 }
@@ -191,17 +204,30 @@ func (s *settings) exportJournal() *cobra.Command {
 	x, output, drafts := &journalFlags{}, "", false
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "Export the books in hledger, beancount or CSV format",
+		Short: "Export the books in hledger, beancount or CSV format, or a whole organization",
 		Long: "Export the chart of accounts, exchange rates and all entries in a format that hledger, beancount or a spreadsheet reads.\n" +
 			"`bursar import` reads it back. The export is a consistent snapshot and can run beside the service.\n\n" +
 			"In hledger and beancount format, drafts are pending (!), posted entries are cleared (*), and amounts in other currencies\n" +
 			"carry their cost in the base currency of the legal entity. The tag or metadata `entity` names the legal entity of a posting.\n" +
-			"CSV contains neither exchange rates nor accounts without entries.",
+			"CSV contains neither exchange rates nor accounts without entries.\n\n" +
+			"With the format bursar, or with --organization and nothing else, the whole organization is written to one file, which\n" +
+			"`bursar import` reads into another database, SQLite or PostgreSQL: entries, transactions, documents, rules, the audit log and\n" +
+			"everything else, with all ids. Passwords, sessions, tokens and the credentials of connections are not in it.",
 		Example: "  bursar export --format hledger > books.journal && hledger -f books.journal balancesheet --cleared --cost\n" +
 			"  hledger -f books.journal incomestatement --cleared --cost tag:entity='^Acme GmbH$'\n" +
-			"  bursar export --output books.beancount --no-drafts\n  bursar export --format csv --legal-entity \"Acme GmbH\" --output acme.csv",
+			"  bursar export --output books.beancount --no-drafts\n  bursar export --format csv --legal-entity \"Acme GmbH\" --output acme.csv\n" +
+			"  bursar export --organization org_01jd…    # writes org_01jd….bursar\n  bursar export --output acme.bursar",
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case x.isArchive(output):
+				return s.exportArchive(c, x, output)
+			case x.format == "" && output == "" && x.organization != "":
+				if err := checkOrganization(c, x.organization); err != nil {
+					return err
+				}
+				return s.exportArchive(c, x, x.organization+archiveExtension)
+			}
 			format, err := x.formatOf(c, output)
 			if err != nil {
 				return err

@@ -299,9 +299,18 @@ func (c *capture) work(t *testing.T, kind string) {
 		c.hire(t)
 		return
 	}
+	c.runTasks(t, kind)
+}
+
+// runTasks runs background tasks until all are finished.
+func (c *capture) runTasks(t *testing.T, kind string) {
+	t.Helper()
 	runner, path := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler)), "/v1/imports"
 	if kind == "cash runs" {
 		runner, path = c.service.App.CashRuns.NewRunner(slog.New(slog.DiscardHandler)), "/v1/cash-application-runs"
+	}
+	if kind == "firm jobs" {
+		runner, path = c.service.App.FirmJobs.NewRunner(), "/v1/firm/jobs"
 	}
 	if err := runner.Start(t.Context()); err != nil {
 		t.Fatal(err)

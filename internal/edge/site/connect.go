@@ -29,6 +29,9 @@ func (s *Site) finishConnecting(v *visit) error {
 	}
 	done, err := s.app.Connections.FinishSetup(v.r.Context(), query.Get("state"), query)
 	page := connectPage{Provider: done.Title, Back: done.ReturnTo}
+	if page.Back == "" {
+		page.Back = v.askedFrom()
+	}
 	switch {
 	case errors.Is(err, connection.ErrNoSetup):
 		return v.noSetup()
@@ -45,6 +48,11 @@ func (s *Site) finishConnecting(v *visit) error {
 		return v.show(statusOf(fault.KindOf(done.Err)), "not-connected", p)
 	case done.ReturnTo != "":
 		return v.redirect(done.ReturnTo)
+	case page.Back != "":
+		if left, err := v.backToRequest("connected"); left {
+			return err
+		}
+		page.Back = ""
 	}
 	page.Done, page.Reads = true, done.Reads
 	return v.show(http.StatusOK, "connected", shown{Title: done.Title + " is connected", Data: page})

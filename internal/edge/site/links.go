@@ -25,6 +25,10 @@ var notices = map[string]string{
 	"sessions":              "You are signed out everywhere else.",
 	"disconnected":          "The app is disconnected.",
 	"joined":                "You have joined the organization.",
+	"granted":               "Access was granted. You can end it at any time.",
+	"owner":                 "You are the owner of the books now.",
+	"connected":             "The account is connected.",
+	"uploaded":              "The file was received.",
 }
 
 func (s *Site) showForgot(v *visit) error {
@@ -139,8 +143,12 @@ func (s *Site) acceptInvitation(v *visit) error {
 	if err != nil {
 		return v.again(err, "invitation", v.invitationPage(i))
 	}
-	if in.Text.IsZero() {
-		return v.redirect("/account?done=joined")
+	next := "/account?done=joined"
+	if from := v.askedFrom(); from != "" { // the books that a firm has created have their owner now, whose page shows what else is asked for
+		next = from + "?done=owner"
 	}
-	return v.welcome(in, "/account?done=joined")
+	if in.Text.IsZero() {
+		return v.redirect(next)
+	}
+	return v.welcome(in, next)
 }

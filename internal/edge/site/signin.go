@@ -41,6 +41,8 @@ func (v *visit) whySignIn() string {
 			return "Sign in to say whether “" + c.Name + "” may use your books."
 		}
 		return "Sign in to say whether the app that sent you here may use your books."
+	case strings.HasPrefix(to.Path, "/requests/"):
+		return "Sign in with the account with which you own the books, or are their admin."
 	case strings.HasPrefix(to.Path, "/confirm-email/"):
 		return "Sign in with the email address that you have had so far, to confirm the new one."
 	}

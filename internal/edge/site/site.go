@@ -51,6 +51,7 @@ type route struct {
 	pattern string
 	need    need
 	serve   func(v *visit) error
+	upload  bool   // the page reads a file from the form by itself
 	back    string // the page that a person opens again after they had to sign in, or to prove who they are; empty means this one
 }
 
@@ -76,6 +77,15 @@ func (s *Site) routes() []route {
 		{pattern: "POST /confirm-email/{link}", need: signedIn, serve: s.confirmEmail},
 		{pattern: "GET /invitations/{link}", serve: s.showInvitation},
 		{pattern: "POST /invitations/{link}", serve: s.acceptInvitation},
+
+		{pattern: "GET /requests/{link}", serve: s.showRequest},
+		{pattern: "POST /requests/{link}/grant", serve: s.grantAccess},
+		{pattern: "POST /requests/{link}/own", serve: s.ownBooks},
+		{pattern: "POST /requests/{link}/decline", serve: s.declineRequest},
+		{pattern: "POST /requests/{link}/done", serve: s.completeRequest},
+		{pattern: "GET /requests/{link}/{position}", serve: s.showIntegration},
+		{pattern: "POST /requests/{link}/{position}", serve: s.connectIntegration},
+		{pattern: "POST /requests/{link}/{position}/file", serve: s.uploadFile, upload: true},
 
 		{pattern: "GET " + app.SetupPath, serve: s.finishConnecting},
 
@@ -128,12 +138,20 @@ const (
 
 	// handleTimeout bounds a request, a visit to an OpenID provider included.
 	handleTimeout = 30 * time.Second
+
+	// uploadMax bounds a form with a file, and uploadTimeout how long it may take to arrive.
+	uploadMax     = 100 << 20
+	uploadTimeout = 10 * time.Minute
 )
 
 // handler serves a page.
 func (s *Site) handler(p route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), handleTimeout)
+		timeout := handleTimeout
+		if p.upload {
+			timeout = uploadTimeout
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		defer cancel()
 		request := w.Header().Get("X-Request-Id")
 		if request == "" {
@@ -155,7 +173,7 @@ func (s *Site) enter(v *visit, p route) error {
 	if s.guard.Check(v.r) != nil {
 		return fault.Forbiddenf("another site has made your browser send this, so that nothing was done: open the page here, and try again")
 	}
-	if v.r.Method == http.MethodPost {
+	if v.r.Method == http.MethodPost && !p.upload {
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, bodyMax)
 		if err := v.r.ParseForm(); err != nil {
 			return fault.Malformedf("the form could not be read: go back, and send it again")

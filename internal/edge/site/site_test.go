@@ -164,7 +164,13 @@ type answer struct {
 // send sends a request as a browser does.
 func (p *person) send(method, path string, form url.Values, headers ...string) answer {
 	p.Helper()
-	r, err := http.NewRequestWithContext(p.Context(), method, p.url+path, strings.NewReader(form.Encode()))
+	return p.sendBody(method, path, strings.NewReader(form.Encode()), headers...)
+}
+
+// sendBody is send with any body.
+func (p *person) sendBody(method, path string, body io.Reader, headers ...string) answer {
+	p.Helper()
+	r, err := http.NewRequestWithContext(p.Context(), method, p.url+path, body)
 	p.must(err)
 	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 	if method == http.MethodPost {

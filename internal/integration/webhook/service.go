@@ -228,6 +228,9 @@ func (s *Service) Disable(ctx context.Context, endpointID, etag string) (Endpoin
 // from now on. If deliveries to one that is enabled fail, what waits is sent at once.
 func (s *Service) Enable(ctx context.Context, endpointID, etag string) (Endpoint, error) {
 	return s.change(ctx, endpointID, etag, eventEnabled, func(ctx context.Context, tx *db.Tx, e *Endpoint) error {
+		if err := e.requireSecret(); err != nil {
+			return err
+		}
 		c, err := lockCursor(ctx, tx, e.ID)
 		if err != nil {
 			return err

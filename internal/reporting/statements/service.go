@@ -57,6 +57,7 @@ type BalanceSheet struct {
 	Frame
 	Accounts   []account.Account
 	Rows       []statement.Row
+	Totals     []statement.SheetTotal
 	Negative   []Total // periods with negative total assets
 	Unbalanced []Total // periods whose sides differ
 }
@@ -90,7 +91,7 @@ func (s *Service) BalanceSheet(ctx context.Context, p Params) (out BalanceSheet,
 		if err = cmp.Or(err, r.unknownRate); err != nil {
 			return err
 		}
-		out = BalanceSheet{Frame: r.frame(sheet.Alarms)}
+		out = BalanceSheet{Frame: r.frame(sheet.Alarms), Totals: sheet.Totals}
 		for _, row := range sheet.Rows {
 			if !p.OmitZero || !row.Zero() {
 				out.Accounts, out.Rows = append(out.Accounts, r.chart[row.Account]), append(out.Rows, row)

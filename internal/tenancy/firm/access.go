@@ -194,23 +194,32 @@ func (s *Service) end(ctx context.Context, clientID string) error {
 	})
 }
 
-// endIn ends access that is active. It is a building block.
+// endIn ends access that is active, and has the firm's record follow. It is a building block.
 func (s *Service) endIn(ctx context.Context, tx *db.Tx, before Access) error {
+	after, err := s.endHere(ctx, tx, before)
+	if err != nil {
+		return err
+	}
+	return s.follow(ctx, tx, after)
+}
+
+// endHere ends access that is active, in the organization of the client.
+func (s *Service) endHere(ctx context.Context, tx *db.Tx, before Access) (Access, error) {
 	after, now := before, tx.Now()
 	after.Status, after.EndedBy, after.EndedAt, after.People = Ended, actor.From(ctx).UserID, &now, nil
 	if err := updateAccess(ctx, tx, after); err != nil {
-		return err
+		return after, err
 	}
 	if err := deletePeople(ctx, tx, after.ClientID); err != nil {
-		return err
+		return after, err
 	}
 	if err := setFirm(ctx, tx, ""); err != nil {
-		return err
+		return after, err
 	}
 	record(ctx, tx, "firm_access.ended", &before, after)
 	org := tx.Organization()
 	tx.AfterCommit(func() { s.acting.ForgetWhere(func(one acting) bool { return one.organizationID == org }) })
-	return s.follow(ctx, tx, after)
+	return after, nil
 }
 
 // Follow is the job that brings the firm's record of a client in line with the access that the client has granted.

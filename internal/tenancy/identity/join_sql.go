@@ -12,7 +12,15 @@ func countOtherCredentials(ctx context.Context, tx *db.Tx, userID string) (int64
 		"(SELECT count(*) FROM user_identities WHERE user_id = ? AND unlinked_at IS NULL)", userID, userID)
 }
 
-// DeleteInvitationLinks deletes the links of an invitation that were not used. It is a building block.
+// DeleteFormerLinks deletes the links of a request but one, and those that were made after it: if two are made at once, the later one
+// works. It is a building block.
+func DeleteFormerLinks(ctx context.Context, tx *db.Tx, requestID string, kept Link) error {
+	_, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE invitation_id = ? AND (created_at < ? OR created_at = ? AND token_hash <> ?)",
+		requestID, kept.CreatedAt, kept.CreatedAt, kept.hash)
+	return err
+}
+
+// DeleteInvitationLinks deletes the links of an invitation or a request that were not used. It is a building block.
 func DeleteInvitationLinks(ctx context.Context, tx *db.Tx, invitationID string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE invitation_id = ? AND used_at IS NULL", invitationID)
 	return err

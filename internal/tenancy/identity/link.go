@@ -18,10 +18,12 @@ const (
 	SetPassword  Purpose = "set_password"
 	ConfirmEmail Purpose = "confirm_email"
 	Invitation   Purpose = "invitation"
+	FirmRequest  Purpose = "firm_request"
 )
 
 // paths says where a link leads to.
-var paths = map[Purpose]string{SetPassword: "/set-password/", ConfirmEmail: "/confirm-email/", Invitation: "/invitations/"}
+var paths = map[Purpose]string{SetPassword: "/set-password/", ConfirmEmail: "/confirm-email/", Invitation: "/invitations/",
+	FirmRequest: "/requests/"}
 
 // lifetimes says how long a link works.
 var lifetimes = map[Purpose]time.Duration{SetPassword: time.Hour, ConfirmEmail: 24 * time.Hour, Invitation: 7 * 24 * time.Hour}
@@ -31,12 +33,12 @@ const firstPasswordMax = 7 * 24 * time.Hour
 
 const linkPrefix = "bul_"
 
-// Link is a link that was given to a person. It works once.
+// Link is a link that was given to a person. It works once, unless it is that of a request, which works until the request ends.
 type Link struct {
 	Purpose        Purpose
 	UserID         string
-	OrganizationID string // of an invitation
-	InvitationID   string
+	OrganizationID string // of an invitation or a request
+	InvitationID   string // or that of a request
 	Email          string // that the link was sent to
 	CreatedAt      time.Time
 	ExpiresAt      time.Time
@@ -47,15 +49,21 @@ type Link struct {
 
 // NewLink stores a link and returns its address. It is a building block for a transaction that is bound to no organization.
 func (s *Service) NewLink(ctx context.Context, tx *db.Tx, l Link, lifetime time.Duration) (secret.Text, error) {
+	_, address, err := s.StoreLink(ctx, tx, l, lifetime)
+	return address, err
+}
+
+// StoreLink is NewLink that also returns the link as it is stored.
+func (s *Service) StoreLink(ctx context.Context, tx *db.Tx, l Link, lifetime time.Duration) (stored Link, address secret.Text, err error) {
 	text, err := token.New(s.random(), linkPrefix)
 	if err != nil {
-		return text, err
+		return l, text, err
 	}
 	l.hash, l.CreatedAt, l.ExpiresAt = token.Hash(text.Reveal()), tx.Now(), tx.Now().Add(lifetime)
 	if err := insertLink(ctx, tx, l); err != nil {
-		return text, err
+		return l, text, err
 	}
-	return secret.New(s.config.PublicURL + paths[l.Purpose] + text.Reveal()), nil
+	return l, secret.New(s.config.PublicURL + paths[l.Purpose] + text.Reveal()), nil
 }
 
 // errLink is the error for a link that does not work. It does not say why, so that it does not reveal which links exist.

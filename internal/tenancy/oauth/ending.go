@@ -16,32 +16,38 @@ import (
 )
 
 // end ends an authorization that has not ended, and with it its tokens and what the app has created: API keys, invitations that nobody has
-// accepted, and further apps.
+// accepted, and further apps. The person is told.
 func (s *Service) end(ctx context.Context, tx *db.Tx, before Authorization, why EndReason) error {
+	ended, err := s.endSilently(ctx, tx, before, why)
+	if err == nil && s.Ended != nil {
+		err = s.Ended(ctx, tx, ended)
+	}
+	return err
+}
+
+// endSilently is end without telling the person.
+func (s *Service) endSilently(ctx context.Context, tx *db.Tx, before Authorization, why EndReason) (Authorization, error) {
 	after, now := before, tx.Now()
 	after.EndedAt, after.EndReason = &now, why
 	c, err := selectClient(ctx, tx, before.ClientID)
 	if err != nil {
-		return err
+		return after, err
 	}
 	after.Client = c
 	tx.AfterCommit(func() { s.known.ForgetWhere(func(t cachedToken) bool { return t.who.AuthorizationID == before.ID }) })
 	if err := updateEnded(ctx, tx, after); err != nil {
-		return err
+		return after, err
 	}
 	if err := s.endCreated(ctx, tx, after.ID); err != nil {
-		return err
+		return after, err
 	}
 	ended := []Authorization{after}
 	if err := addPeople(ctx, tx, ended); err != nil {
-		return err
+		return after, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "oauth_authorization.ended", ResourceType: "oauth_authorization", ResourceID: after.ID,
 		Before: before.facts(), After: after.facts(), Object: ended[0]})
-	if s.Ended != nil {
-		return s.Ended(ctx, tx, ended[0])
-	}
-	return nil
+	return ended[0], nil
 }
 
 // endCreated ends what an app has created, itself or with its keys.

@@ -65,7 +65,7 @@ func (k *Kind[R, W]) facts(r R) map[string]any {
 // New returns a run of an actor, to be created.
 func (k *Kind[R, W]) New(who actor.Actor) (r R) {
 	*k.Common(&r) = Run{Status: Pending, LegalEntityIDs: who.LegalEntityIDs, Counts: map[Outcome]int64{}, UserID: who.UserID,
-		APIKeyID: who.APIKeyID, RequestID: who.RequestID}
+		APIKeyID: who.APIKeyID, FirmID: who.FirmID, RequestID: who.RequestID}
 	return r
 }
 

@@ -47,6 +47,7 @@ type Run struct {
 	Error          string
 	UserID         string
 	APIKeyID       string
+	FirmID         string // of the accounting firm whose person created it; empty for members of the organization
 	RequestID      string
 	CreatedAt      time.Time
 	StartedAt      *time.Time

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -133,6 +134,17 @@ func (s *Service[R, W]) ListRuns(ctx context.Context, filter any, p page.Request
 func (s *Service[R, W]) Get(ctx context.Context, runID string) (r R, err error) {
 	err = s.DB.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		r, err = s.kind.Find(ctx, tx, runID)
+		return err
+	})
+	return r, err
+}
+
+// FindByRequest returns the run that a request has created, whose id, of any type, was created before the run. It is for work that must not
+// create a second run when it begins again.
+func (s *Service[R, W]) FindByRequest(ctx context.Context, requestID string) (r R, err error) {
+	_, rest, _ := strings.Cut(requestID, "_")
+	err = s.DB.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		r, err = s.kind.findByRequest(ctx, tx, requestID, string(s.kind.Prefix)+"_"+rest)
 		return err
 	})
 	return r, err

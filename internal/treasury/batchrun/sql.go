@@ -27,6 +27,7 @@ type Row struct {
 	Error          *string    `db:"error_message"`
 	UserID         *string    `db:"user_id"`
 	APIKeyID       *string    `db:"api_key_id"`
+	FirmID         *string    `db:"firm_id"`
 	RequestID      *string    `db:"request_id"`
 	Tries          int64      `db:"tries"`
 	CreatedAt      time.Time  `db:"created_at"`
@@ -45,8 +46,8 @@ func ToRow(r Run) Row {
 	row := Row{
 		ID: r.ID, Dry: r.Dry, Filter: jsonText(r.Filter), LegalEntityIDs: strings.Join(r.LegalEntityIDs, " "), UpTo: r.UpTo,
 		Status: string(r.Status), Total: r.Total, Counts: jsonText(r.Counts), Error: db.OrNull(r.Error), UserID: db.OrNull(r.UserID),
-		APIKeyID: db.OrNull(r.APIKeyID), RequestID: db.OrNull(r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt,
-		FinishedAt: r.FinishedAt,
+		APIKeyID: db.OrNull(r.APIKeyID), FirmID: db.OrNull(r.FirmID), RequestID: db.OrNull(r.RequestID),
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if r.At != nil {
 		row.AtNumber = r.At.Number
@@ -62,7 +63,8 @@ func (row Row) Run() (Run, error) {
 	r := Run{
 		ID: row.ID, Dry: row.Dry, LegalEntityIDs: strings.Fields(row.LegalEntityIDs), UpTo: row.UpTo, Status: Status(row.Status),
 		Total: row.Total, Error: db.OrEmpty(row.Error), UserID: db.OrEmpty(row.UserID), APIKeyID: db.OrEmpty(row.APIKeyID),
-		RequestID: db.OrEmpty(row.RequestID), CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
+		FirmID: db.OrEmpty(row.FirmID), RequestID: db.OrEmpty(row.RequestID),
+		CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
 	}
 	if row.AtDate != nil {
 		r.At = &transaction.Position{At: *row.AtDate, Number: row.AtNumber}
@@ -131,6 +133,20 @@ func convert[W, R any](rows []W, from func(W) (R, error)) (out []R, err error) {
 func (k *Kind[R, W]) findUnchecked(ctx context.Context, tx *db.Tx, runID string) (R, error) {
 	q := k.Query()
 	row, err := db.One[W](ctx, tx, k.Noun, q.Then("AND run_id = ?", runID), q.Args...)
+	if err != nil {
+		return *new(R), err
+	}
+	found, err := k.runsOf(ctx, tx, []W{row})
+	if err != nil {
+		return *new(R), err
+	}
+	return found[0], nil
+}
+
+// findByRequest finds the latest run that a request has created, among those created after another id.
+func (k *Kind[R, W]) findByRequest(ctx context.Context, tx *db.Tx, requestID, afterID string) (R, error) {
+	q := k.Query().And("request_id = ?", requestID).And("run_id > ?", afterID)
+	row, err := db.One[W](ctx, tx, k.Noun, q.Then("ORDER BY run_id DESC LIMIT 1"), q.Args...)
 	if err != nil {
 		return *new(R), err
 	}

@@ -60,7 +60,7 @@ func (s *Service[R, W]) Run(ctx context.Context, organizationID, runID string, p
 			return err
 		}
 		r := w.common()
-		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: r.UserID, APIKeyID: r.APIKeyID,
+		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: r.UserID, APIKeyID: r.APIKeyID, FirmID: r.FirmID,
 			LegalEntityIDs: r.LegalEntityIDs, RequestID: r.RequestID})
 		err = w.processAll(ctx, worker, progress)
 		if claim.ShouldFail(ctx, err) {

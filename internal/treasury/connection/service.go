@@ -189,7 +189,7 @@ func (s *Service) Disconnect(ctx context.Context, connectionID, etag string) (c 
 		if err := s.endAttempts(ctx, tx, c.ID, "the connection was disconnected"); err != nil {
 			return err
 		}
-		if err := stopSync(ctx, tx, c.ID); err != nil {
+		if err := stopSync(ctx, tx, c.ID, "the connection was disconnected"); err != nil {
 			return err
 		}
 		if err := deleteCredentials(ctx, tx, c.ID); err != nil {

@@ -369,8 +369,8 @@ func wake(ctx context.Context, tx *db.Tx, connectionID string) error {
 }
 
 // stopSync takes a connection from the worker that reads it, and from the schedule.
-func stopSync(ctx context.Context, tx *db.Tx, connectionID string) error {
-	if err := endRun(ctx, tx, connectionID, RunCancelled, "the connection was disconnected"); err != nil {
+func stopSync(ctx context.Context, tx *db.Tx, connectionID, why string) error {
+	if err := endRun(ctx, tx, connectionID, RunCancelled, why); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `UPDATE connection_syncs SET status = 'idle', claim = NULL, claimed_until = NULL, stage = NULL, cursor = NULL,

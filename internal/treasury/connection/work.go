@@ -110,7 +110,7 @@ func (w *Work) load(ctx context.Context) error {
 		}
 		if w.Connection = c; c.Status == Disconnected {
 			tx.AfterCommit(func() { w.ended = true })
-			return stopSync(ctx, tx, c.ID)
+			return stopSync(ctx, tx, c.ID, "the connection was disconnected")
 		}
 		if w.service.providers[c.Provider].Read == nil {
 			return fault.Conflictf("%s is not available on this node", c.Provider)
@@ -362,7 +362,7 @@ func (w *Work) end(ctx context.Context, status Status, message string,
 			return err
 		}
 		if before.Status == Disconnected {
-			return stopSync(ctx, tx, before.ID)
+			return stopSync(ctx, tx, before.ID, "the connection was disconnected")
 		}
 		if err := w.require(store(ctx, tx, before)); err != nil || before.Status == status && before.ErrorMessage == message {
 			return err

@@ -66,6 +66,11 @@ func selectAll(ctx context.Context, tx *db.Tx) ([]Source, error) {
 	return query(ctx, tx, selectActive+" ORDER BY source_id")
 }
 
+// OfFiles returns sources whose transactions are uploaded, by name. It is a building block.
+func OfFiles(ctx context.Context, tx *db.Tx, limit int) ([]Source, error) {
+	return query(ctx, tx, selectActive+" AND provider = ? AND is_manual ORDER BY name, source_id LIMIT ?", File, limit)
+}
+
 func query(ctx context.Context, tx *db.Tx, text string, args ...any) ([]Source, error) {
 	rows, err := db.All[row](ctx, tx, text, args...)
 	out := make([]Source, len(rows))

@@ -25,6 +25,12 @@ func CountPendingBySource(ctx context.Context, tx *db.Tx, start, end time.Time) 
 	return out, err
 }
 
+// CountPending returns how many listed transactions are pending. An index serves it. It is a building block.
+func CountPending(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM transactions WHERE organization_id = @org AND visibility = 0 AND "+
+		"status = 'pending'")
+}
+
 // Ref identifies a transaction and names it in messages.
 type Ref struct {
 	ID             string

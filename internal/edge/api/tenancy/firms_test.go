@@ -2,14 +2,19 @@ package tenancy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
 )
 
 func role(name string) client.FirmClientRole { return client.FirmClientRole{Role: name} }
@@ -88,7 +93,7 @@ func TestAFirmKeepsTheBooksThatItHasCreatedForAClient(t *testing.T) {
 				t.Fatalf("%+v %v", a, err)
 			}
 		}
-		if v, err := acting.VerifyAuditLog(ctx); err != nil || !v.Valid {
+		if v, err := acting.VerifyAuditLog(ctx, 0); err != nil || !v.Valid {
 			t.Errorf("%+v %v", v, err)
 		}
 		if err := firm.Client.EndFirmClient(ctx, made.ID); status(t, err) != 409 || !strings.Contains(err.Error(), "owns the books") {
@@ -241,7 +246,7 @@ func TestWhoLeavesAFirmWorksForNoneOfItsClients(t *testing.T) {
 		if err := firm.Client.RemoveMember(ctx, lin.UserID); err != nil {
 			t.Fatal(err)
 		}
-		if got := read(); got != 404 {
+		if got := read(); got != 403 { // they belong to no organization any more
 			t.Errorf("after leaving: %d", got)
 		}
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -252,6 +257,108 @@ func TestWhoLeavesAFirmWorksForNoneOfItsClients(t *testing.T) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the role stays: %+v %v", seen, err)
 			}
+		}
+	})
+}
+
+// Two nodes of a service know of the end of access within a second, and each has kept what it read of the role.
+func TestAccessEndsOnEveryNode(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		here, there := apitest.StartOn(t, d), apitest.StartOn(t, d)
+		firm, own := here.Found(t, "ledger"), here.Found(t, "acme")
+		c := own.Hire(t, firm)
+		elsewhere := firm.At(there).Client.For(own.Organization.ID)
+		if err := work(t, elsewhere); err != nil {
+			t.Fatal(err)
+		}
+		if err := own.Client.EndFirmAccess(t.Context(), c.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := work(t, firm.Client.For(own.Organization.ID)); status(t, err) != 404 {
+			t.Errorf("on the same node: %v", err)
+		}
+		time.Sleep(time.Second)
+		if err := work(t, elsewhere); status(t, err) != 404 {
+			t.Errorf("on another node after a second: %v", err)
+		}
+	})
+}
+
+// Firms that are hired at once: one of them works for the client in the end, and each knows whether it does.
+func TestOfSeveralFirmsThatAreHiredAtOnceOneWorksForTheClient(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		own, ctx := s.Found(t, "acme"), t.Context()
+		type hired struct {
+			firm *apitest.Tenant
+			id   string
+		}
+		var firms []hired
+		for i := range 4 {
+			f := s.Found(t, fmt.Sprintf("firm-%d", i))
+			f.BecomeFirm(t)
+			c, err := f.Client.CreateFirmClient(ctx, client.CreateFirmClient{Name: "Acme", Email: "a@b.example", Existing: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			firms = append(firms, hired{f, c.ID})
+		}
+		owner := actor.With(ctx, actor.Actor{OrganizationID: own.Organization.ID, UserID: own.Owner.UserID, Role: actor.Owner})
+		var wg sync.WaitGroup
+		for _, f := range firms {
+			wg.Go(func() {
+				_, err := s.App.Firms.Accept(owner, firm.AcceptParams{FirmOrganizationID: f.firm.Organization.ID, ClientID: f.id})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		active := 0
+		for _, f := range firms {
+			err := work(t, f.firm.Client.For(own.Organization.ID))
+			c, failed := f.firm.Client.FirmClient(ctx, f.id)
+			if failed != nil {
+				t.Fatal(failed)
+			}
+			if works := err == nil; works != (c.Status == "active") {
+				t.Errorf("the client is %s, and the firm can work for it: %v", c.Status, err)
+			}
+			if err == nil {
+				active++
+			}
+		}
+		if active != 1 {
+			t.Errorf("%d firms work for the client", active)
+		}
+	})
+}
+
+// Adding a client twice with the same idempotency key makes one client with one organization.
+func TestAClientIsAddedOnceByRepeatedRequests(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "ledger")
+		n.BecomeFirm(t)
+		send := func() apitest.Answer {
+			return s.Send(t, apitest.Request{Method: "POST", Path: "/v1/firm/clients", Key: n.Key, Header: map[string][]string{
+				"Idempotency-Key": {"once"}}, Body: `{"name":"A","email":"a@b.example","base_currency":"USD","timezone":"UTC"}`})
+		}
+		answers := make([]apitest.Answer, 4)
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() { answers[i] = send() })
+		}
+		wg.Wait()
+		for _, a := range answers {
+			if a.Status != 201 || string(a.Body) != string(answers[0].Body) {
+				t.Errorf("%d %s, %s", a.Status, a.Body, answers[0].Body)
+			}
+		}
+		organizations, err := s.App.Org.IDs(t.Context())
+		if err != nil || len(organizations) != 2 {
+			t.Errorf("%d organizations: %v", len(organizations), err)
 		}
 	})
 }

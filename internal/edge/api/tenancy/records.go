@@ -3,10 +3,12 @@ package tenancy
 import (
 	"context"
 
+	"github.com/bursarhq/bursar/internal/automation/firmjob"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/firm"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 	"github.com/bursarhq/bursar/internal/tenancy/team"
@@ -38,7 +40,12 @@ func Records() []wire.Record {
 		wire.Viewed(wire.RecordAt("firm_client", "/v1/firm/clients/{client_id}", "firm_client.created", "firm_client.updated",
 			"firm_client.ended").OnlyPrivileged().Without("role", "people"),
 			func(_ context.Context, c firm.Client) FirmClient { return viewClient(c) }),
+		wire.Viewed(wire.RecordAt("firm_request", "/v1/firm/requests/{request_id}", "firm_request.created", "firm_request.sent",
+			"firm_request.updated", "firm_request.completed", "firm_request.cancelled", "firm_request.expired").OnlyPrivileged(),
+			func(_ context.Context, r firmrequest.Request) FirmRequest { return viewFirmRequest(r) }),
 		wire.Viewed(wire.RecordAt("firm_access", "", "firm_access.granted", "firm_access.updated", "firm_access.ended"),
 			func(_ context.Context, a firm.Access) FirmAccess { return viewAccess(a) }),
+		wire.Viewed(wire.RecordAt("firm_job", "", "firm_job.created", "firm_job.completed", "firm_job.cancelled", "firm_job.failed").
+			OnlyPrivileged(), func(_ context.Context, j firmjob.Job) FirmJob { return viewFirmJob(j) }),
 	}
 }

@@ -15,7 +15,7 @@ type handlers struct{ app *app.App }
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
 	return slices.Concat(h.organization(), h.team(), h.apiKeys(), h.auditLog(), h.sessions(), h.preferences(), h.apps(), h.firm(),
-		h.firmAccess())
+		h.firmRequests(), h.firmOverview(), h.firmJobs(), h.firmAccess())
 }
 
 func (h handlers) organization() []wire.Route {

@@ -73,6 +73,17 @@ func (p *FullPaging) pageLimit() *int64 { return &p.Limit }
 // Request returns the parameters as the domain takes them.
 func (p FullPaging) Request() page.Request { return Paging(p).Request() }
 
+// LongPaging holds the parameters of a list of short records, whose pages may be ten times as long.
+type LongPaging struct {
+	Limit  int64  `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Maximum number of records per page."`
+	Cursor string `query:"cursor" minLength:"1" maxLength:"1024" doc:"The next_cursor of the previous page. The filters must be the same."`
+}
+
+func (p *LongPaging) pageLimit() *int64 { return &p.Limit }
+
+// Request returns the parameters as the domain takes them.
+func (p LongPaging) Request() page.Request { return Paging(p).Request() }
+
 func (p *Paging) pageLimit() *int64 { return &p.Limit }
 
 // Request returns the parameters as the domain takes them.

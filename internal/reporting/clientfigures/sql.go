@@ -1,0 +1,117 @@
+package clientfigures
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+type row struct {
+	Sequence     int64     `db:"audit_sequence"`
+	Open         int64     `db:"open_transactions"`
+	Unreconciled *int64    `db:"unreconciled_sources"`
+	Without      *int64    `db:"sources_without_balance"`
+	PeriodID     *string   `db:"accounting_period_id"`
+	PeriodKey    *string   `db:"period_key"`
+	Readiness    *string   `db:"readiness"`
+	Failed       *int64    `db:"failed_checks"`
+	Warnings     *int64    `db:"warnings"`
+	AsOf         time.Time `db:"as_of"`
+	ValidUntil   time.Time `db:"valid_until"`
+	RefreshAfter time.Time `db:"refresh_after"`
+}
+
+// upsert stores the figures of the organization, unless later ones are stored.
+func upsert(ctx context.Context, tx *db.Tx, f Figures) error {
+	r := row{Sequence: f.sequence, Open: f.OpenTransactions, AsOf: f.AsOf, ValidUntil: f.until,
+		RefreshAfter: f.AsOf.Add(max(refreshPause, refreshShare*f.took))}
+	if m := f.Month; m != nil {
+		r.PeriodID, r.PeriodKey, r.Readiness = &m.PeriodID, &m.Key, new(string(m.Readiness))
+		r.Failed, r.Warnings, r.Unreconciled, r.Without = &m.FailedChecks, &m.Warnings, &m.UnreconciledSources, &m.SourcesWithoutBalance
+	}
+	return db.Upsert(ctx, tx, "client_figures", []row{r}, `ON CONFLICT (organization_id) DO UPDATE SET
+		audit_sequence = excluded.audit_sequence, open_transactions = excluded.open_transactions,
+		unreconciled_sources = excluded.unreconciled_sources, sources_without_balance = excluded.sources_without_balance,
+		accounting_period_id = excluded.accounting_period_id, period_key = excluded.period_key, readiness = excluded.readiness,
+		failed_checks = excluded.failed_checks, warnings = excluded.warnings, as_of = excluded.as_of, valid_until = excluded.valid_until,
+		refresh_after = excluded.refresh_after WHERE client_figures.as_of <= excluded.as_of`)
+}
+
+// nullable are the columns of figures that may not have been computed yet.
+type nullable struct {
+	Sequence     *int64     `db:"audit_sequence"`
+	Open         *int64     `db:"open_transactions"`
+	Unreconciled *int64     `db:"unreconciled_sources"`
+	Without      *int64     `db:"sources_without_balance"`
+	PeriodID     *string    `db:"accounting_period_id"`
+	PeriodKey    *string    `db:"period_key"`
+	Readiness    *string    `db:"readiness"`
+	Failed       *int64     `db:"failed_checks"`
+	Warnings     *int64     `db:"warnings"`
+	AsOf         *time.Time `db:"as_of"`
+	ValidUntil   *time.Time `db:"valid_until"`
+}
+
+// figures returns the figures, or nil if there are none.
+func (r nullable) figures() *Figures {
+	if r.AsOf == nil {
+		return nil
+	}
+	f := &Figures{OpenTransactions: *r.Open, AsOf: *r.AsOf, sequence: *r.Sequence, until: *r.ValidUntil}
+	if r.PeriodID != nil {
+		f.Month = &Month{PeriodID: *r.PeriodID, Key: *r.PeriodKey, Readiness: Readiness(*r.Readiness), FailedChecks: *r.Failed,
+			Warnings: *r.Warnings, UnreconciledSources: *r.Unreconciled, SourcesWithoutBalance: *r.Without}
+	}
+	return f
+}
+
+type overviewRow struct {
+	ID             string    `db:"firm_client_id"`
+	OrganizationID string    `db:"client_organization_id"`
+	Name           string    `db:"name"`
+	Role           string    `db:"role"`
+	Last           int64     `db:"last_sequence"`
+	LastActivity   time.Time `db:"last_activity"`
+	nullable
+}
+
+// selectOverview reads the clients for which an actor works, in a transaction across organizations. What counts is stored with the client:
+// that the firm has access, and that the person has a role.
+func selectOverview(ctx context.Context, tx *db.Tx, who actor.Actor, above string, limit int) ([]Client, error) {
+	if who.UserID == "" || who.AuthorizationID != "" || who.Limited() {
+		return nil, nil // keys without a user, apps and people who see a part of the firm only work for no client
+	}
+	rows, err := db.All[overviewRow](ctx, tx, `SELECT c.firm_client_id, a.organization_id AS client_organization_id, c.name, p.role,
+		s.audit_sequence AS last_sequence, l.created_at AS last_activity, f.audit_sequence, f.open_transactions, f.unreconciled_sources,
+		f.sources_without_balance, f.accounting_period_id, f.period_key, f.readiness, f.failed_checks, f.warnings, f.as_of, f.valid_until
+		FROM firm_people p
+		JOIN firm_access a ON a.organization_id = p.organization_id AND a.firm_client_id = p.firm_client_id AND a.status = 'active'
+		JOIN firm_clients c ON c.organization_id = a.firm_organization_id AND c.firm_client_id = a.firm_client_id
+		JOIN organization_state s ON s.organization_id = a.organization_id
+		JOIN audit_log l ON l.organization_id = s.organization_id AND l.sequence = s.audit_sequence
+		LEFT JOIN client_figures f ON f.organization_id = a.organization_id
+		WHERE p.user_id = ? AND p.firm_organization_id = ? AND a.firm_organization_id = ? AND p.firm_client_id > ?
+		ORDER BY p.firm_client_id LIMIT ?`, who.UserID, who.OrganizationID, who.OrganizationID, above, limit)
+	out := make([]Client, len(rows))
+	for i, r := range rows {
+		out[i] = Client{ID: r.ID, OrganizationID: r.OrganizationID, Name: r.Name, Role: actor.FirmRole(r.Role), LastActivity: r.LastActivity,
+			Figures: r.figures()}
+		if f := out[i].Figures; f != nil {
+			out[i].Current = f.sequence >= r.Last && tx.Now().Before(f.until)
+		}
+	}
+	return out, err
+}
+
+// selectDue reads the clients of firms whose figures are to be computed, those that wait the longest first, in a transaction across
+// organizations.
+func selectDue(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT a.organization_id FROM firm_access a
+		JOIN organization_state s ON s.organization_id = a.organization_id
+		LEFT JOIN client_figures f ON f.organization_id = a.organization_id
+		WHERE a.status = 'active' AND (f.organization_id IS NULL OR f.refresh_after <= ? AND
+			(f.audit_sequence <> s.audit_sequence OR f.valid_until <= ?))
+		ORDER BY f.as_of IS NOT NULL, f.as_of, a.organization_id LIMIT ?`, tx.Now(), tx.Now(), limit)
+}
