@@ -79,8 +79,8 @@ type ApplyParams struct {
 	Dry bool
 }
 
-// Apply takes over a template: it creates what the actor's organization lacks, and leaves everything else as it is. If anything conflicts with
-// what the organization has, nothing is created. Applying a template again creates nothing.
+// Apply takes over a template: it creates what the actor's organization lacks, and leaves everything else as it is. If anything conflicts
+// with what the organization has, nothing is created. Applying a template again creates nothing.
 func (s *Service) Apply(ctx context.Context, o Offer, p ApplyParams) (out Applied, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {

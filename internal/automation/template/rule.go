@@ -98,7 +98,8 @@ func (r Rule) codes() (out []string) {
 
 // renamed returns an error about a rule with the names that its fields have in a template.
 func renamed(err error) error {
-	for _, n := range [][2]string{{"ledger_account_id", "ledger_account_code"}, {"ledger_account_name", "ledger_account_code"}, {"tag_id", "tag"}} {
+	for _, n := range [][2]string{{"ledger_account_id", "ledger_account_code"}, {"ledger_account_name", "ledger_account_code"},
+		{"tag_id", "tag"}} {
 		err = fault.RenameField(err, n[0], n[1])
 	}
 	return err

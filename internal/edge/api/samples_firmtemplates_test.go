@@ -2,18 +2,34 @@ package api_test
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/automation/template"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// offered returns a template of a firm that works for an organization from now on.
+// offered returns a template of the firm that works for an organization, which is a new one if none does.
 func offered(t *testing.T, n *apitest.Tenant) sample {
 	t.Helper()
-	firm := n.Service().Found(t, "firm-"+client.NewIdempotencyKey())
-	made := firm.NewTemplate(t)
-	n.Hire(t, firm)
+	all, err := n.Client.FirmAccess(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(all, func(a client.FirmAccess) bool { return a.Status == "active" })
+	if at < 0 {
+		n.Hire(t, n.Service().Found(t, "firm-"+client.NewIdempotencyKey()))
+		return offered(t, n)
+	}
+	ctx := actor.With(t.Context(), actor.Actor{OrganizationID: all[at].FirmOrganizationID})
+	made, err := n.Service().App.Templates.Create(ctx, template.CreateParams{Name: "Chart", Kind: template.Chart,
+		Content: template.Content{Accounts: []template.Account{{Code: client.NewIdempotencyKey()[:8], Name: "Nodes", Type: account.Expense}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return sample{path: map[string]string{"template_id": made.ID}}
 }
 
@@ -48,6 +64,12 @@ func init() {
 			s.body = chart()
 			delete(s.body, "kind")
 			s.body["expected_version"] = "1"
+			other, err := n.Client.CreateFirmTemplate(t.Context(), client.CreateFirmTemplate{Name: "Rules", Kind: "rules",
+				Rules: []client.FirmTemplateRule{{RuleType: "classification", MemoContains: new("x"), LedgerAccountCode: new("6030")}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.also = []sample{{path: map[string]string{"template_id": other.ID}, body: map[string]any{"rules": rules}}}
 			return s
 		},
 		"DELETE " + own + "/{template_id}": one,

@@ -23,7 +23,7 @@ func (s *settings) firm() *cobra.Command {
 		Long: "Work as an accounting firm for clients: say who the firm is, add clients, give people roles for them, and offer templates. The\n" +
 			"client's side is here too: which firm has access, its end, and taking over its templates. All of it goes through a running\n" +
 			"service, with the API key of an owner or admin. Other commands act for a client with --for.",
-		Example: "  bursar firm settings --name \"Ledger & Partners\"\n" +
+		Example: "  bursar firm settings --name \"Ledger Partners\"\n" +
 			"  bursar firm clients add --name Acme --email cfo@acme.example --base-currency USD --timezone America/New_York\n" +
 			"  bursar firm people set Acme --person ada@firm.example --role preparer\n" +
 			"  bursar connections list --for org_01jd…",
@@ -41,7 +41,7 @@ func (s *settings) firmSettings() *cobra.Command {
 		Short: "Show or change what clients see of the firm",
 		Long: "Show what clients see of the accounting firm, or change it. The first change, which must give the name, makes the organization\n" +
 			"a firm.",
-		Example: "  bursar firm settings\n  bursar firm settings --name \"Ledger & Partners\" --web-address https://ledger.example",
+		Example: "  bursar firm settings\n  bursar firm settings --name \"Ledger Partners\" --web-address https://ledger.example",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
@@ -244,8 +244,8 @@ func (s *settings) endFirmClient() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "end CLIENT",
 		Short: "End the work of the firm for a client",
-		Long: "End the work of the firm for a client, which keeps its books. Nobody of the firm can reach them any more. To end it again changes\n" +
-			"nothing. Somebody else must own the books first.",
+		Long: "End the work of the firm for a client, which keeps its books. Nobody of the firm can reach them any more. To end it again\n" +
+			"changes nothing. Somebody else must own the books first.",
 		Example: "  bursar firm clients end Acme",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -51,8 +51,8 @@ func (s *settings) setFirmPerson() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set CLIENT",
 		Short: "Give somebody of the firm a role for a client",
-		Long: "Give a member of the firm a role for a client, or another one. A preparer keeps the books, as an accountant does. A reviewer also\n" +
-			"closes and reopens periods, and reads the audit log. A partner may do what an admin may, and writes rules.",
+		Long: "Give a member of the firm a role for a client, or another one. A preparer keeps the books, as an accountant does. A reviewer\n" +
+			"also closes and reopens periods, and reads the audit log. A partner may do what an admin may, and writes rules.",
 		Example: "  bursar firm people set Acme --person ada@firm.example --role preparer\n" +
 			"  bursar firm people set fcl_01jd… --person usr_01jd… --role reviewer",
 		Args: oneArg,
@@ -109,8 +109,8 @@ func (s *settings) firmAccess() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "access",
 		Short: "See and end the access of accounting firms to your books",
-		Long: "See which accounting firms have access to the organization, or had, and end it. This is the client's side: the key is one of the\n" +
-			"organization itself.",
+		Long: "See which accounting firms have access to the organization, or had, and end it. This is the client's side: the key is one of\n" +
+			"the organization itself.",
 		Example: "  bursar firm access list\n  bursar firm access end fcl_01jd…",
 		Args:    knownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -124,8 +124,8 @@ func (s *settings) listFirmAccess() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the firms that have access to the organization, or had",
-		Long: "List the firms that have access to the organization, or had, the latest first: the id of the access, the firm, the status, since\n" +
-			"when, until when, and who works for you.",
+		Long: "List the firms that have access to the organization, or had, the latest first: the id of the access, the firm, the status,\n" +
+			"since when, until when, and who works for you.",
 		Example: "  bursar firm access list",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -161,8 +161,8 @@ func (s *settings) endFirmAccess() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "end ACCESS",
 		Short: "End the access of a firm to the organization",
-		Long: "End the access of a firm to the organization. Nobody of the firm can read or change anything from then on. The books stay as they\n" +
-			"are.",
+		Long: "End the access of a firm to the organization. Nobody of the firm can read or change anything from then on. The books stay as\n" +
+			"they are.",
 		Example: "  bursar firm access end fcl_01jd…",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {

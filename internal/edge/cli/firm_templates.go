@@ -18,8 +18,8 @@ func (s *settings) firmTemplates() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "templates",
 		Short: "Offer charts of accounts and rules to clients, and take them over",
-		Long: "Offer charts of accounts and sets of rules to the clients of the firm, and take over those that the firm of the organization offers.\n" +
-			"A template is written as JSON, as POST /v1/firm/templates takes it.",
+		Long: "Offer charts of accounts and sets of rules to the clients of the firm, and take over those that the firm of the organization\n" +
+			"offers. A template is written as JSON, as POST /v1/firm/templates takes it.",
 		Example: "  bursar firm templates create chart.json\n" +
 			"  bursar firm templates apply ftp_01jd… --dry-run --for org_01jd…",
 		Args: knownCommand,
@@ -127,7 +127,7 @@ func (s *settings) createFirmTemplate() *cobra.Command {
 		Use:     "create FILE",
 		Short:   "Create a template from a file of JSON",
 		Long:    "Create a template from a file of JSON, or from standard input if it is a hyphen. The firm can have 100 templates.",
-		Example: "  bursar firm templates create chart.json\n  bursar firm templates create - < rules.json",
+		Example: "  bursar firm templates create chart.json\n  cat rules.json | bursar firm templates create -",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			var p client.CreateFirmTemplate
@@ -153,8 +153,8 @@ func (s *settings) updateFirmTemplate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "update TEMPLATE",
 		Short: "Change a template by a file of JSON",
-		Long: "Change a template by a file of JSON with the properties that change, as PATCH /v1/firm/templates takes it; a hyphen is standard\n" +
-			"input. Clients that have taken it over can apply it again.",
+		Long: "Change a template by a file of JSON with the properties that change, as PATCH /v1/firm/templates takes it; a hyphen is\n" +
+			"standard input. Clients that have taken it over can apply it again.",
 		Example: "  bursar firm templates update ftp_01jd… --file chart.json",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -205,9 +205,9 @@ func (s *settings) applyFirmTemplate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "apply TEMPLATE",
 		Short: "Take over a template of the firm that works for the organization",
-		Long: "Take over a template of the firm that works for the organization: create the accounts, tags and rules that it lacks. If anything\n" +
-			"conflicts with what there is, nothing is created. To apply a template again creates only what is new in it. A template with rules\n" +
-			"needs the scope write:operational-rules, and an owner or a partner of the firm.",
+		Long: "Take over a template of the firm that works for the organization: create the accounts, tags and rules that it lacks. If\n" +
+			"anything conflicts with what there is, nothing is created. To apply a template again creates only what is new in it. A\n" +
+			"template with rules needs the scope write:operational-rules, and an owner or a partner of the firm.",
 		Example: "  bursar firm templates apply ftp_01jd… --dry-run\n  bursar firm templates apply ftp_01jd… --for org_01jd…",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -73,6 +73,12 @@ func TestAFirmWorksForAClientOnTheCommandLine(t *testing.T) {
 		chart := jsonFile(t, `{"name": "Chart", "kind": "chart", "accounts": [{"code": "6599", "name": "Nodes", "type": "Expense",
 			"parent_code": "6000"}]}`)
 		made := idIn(t, "ftp", firm("templates", "create", chart).mustDo(t).out)
+		piped := command(t, nil, []string{"firm", "templates", "create", "-", "--url", address, "--api-key", f.APIKey})
+		piped.Stdin = strings.NewReader(`{"name": "Rules", "kind": "rules", "rules": [{"rule_type": "classification", "memo_contains": "x",
+			"ledger_account_code": "6599"}]}`)
+		if out, err := piped.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "Created Rules, ftp_") {
+			t.Errorf("%s %v", out, err)
+		}
 		firm("templates", "create", jsonFile(t, `{"names": "x"}`)).mustFail(t, 1, "names")
 		if r := firm("templates", "list").mustDo(t); !strings.Contains(r.out, made) {
 			t.Errorf("%+v", r)

@@ -35,8 +35,8 @@ func (r *remote) client(c *cobra.Command) (*client.Client, error) {
 		return nil, &usageError{fmt.Errorf("--url must be an address such as http://127.0.0.1:8080, not %q", r.url), c.CommandPath()}
 	}
 	if r.of != "" && !id.Valid(id.Organization, r.of) {
-		return nil, &usageError{fmt.Errorf("--for must be the id of an organization, such as org_01jd…, not %q: `bursar firm clients list` shows "+
-			"those of the clients", r.of), c.CommandPath()}
+		return nil, &usageError{fmt.Errorf("--for must be the id of an organization, such as org_01jd…, not %q: `bursar firm clients list` "+
+			"shows those of the clients", r.of), c.CommandPath()}
 	}
 	return client.New(r.url, r.key).For(r.of), nil
 }

@@ -15,14 +15,14 @@ import (
 func (h handlers) firmTemplates() []wire.Route {
 	const own, offered = "/v1/firm/templates", "/v1/firm-templates"
 	apply := wire.Post(offered+"/{template_id}/apply", h.applyFirmTemplate, "Take over a template of the accounting firm").
-		Describe("Creates the ledger accounts, tags and rules of the template that the organization lacks. They are its own from then on: what " +
-			"the firm changes in the template later changes nothing here. If anything conflicts with what the organization has, nothing is " +
+		Describe("Creates the ledger accounts, tags and rules of the template that the organization lacks. They are its own from then on: " +
+			"what the firm changes in the template later changes nothing here. If anything conflicts with what the organization has, nothing is " +
 			"created, and the answer is 409 and names each item in conflict; a dry run lists them. Applying a template again creates only " +
 			"what is new in it. A template with rules needs what writing rules needs: an owner, or a partner of the firm, and the scope " +
 			"`write:operational-rules`.").
 		WholeOrganization().Privileged().LargeWrite()
-	return wire.Tag{Name: "Firm templates", Description: "Charts of accounts and sets of rules that an accounting firm offers to its clients, " +
-		"who take over copies. Rules apply only to the organization that has them: nothing is inherited."}.Routes(
+	return wire.Tag{Name: "Firm templates", Description: "Charts of accounts and sets of rules that an accounting firm offers to its " +
+		"clients, who take over copies. Rules apply only to the organization that has them: nothing is inherited."}.Routes(
 		wire.Get(own, h.listFirmTemplates, "List the templates of the firm").WholeOrganization().MembersOnly().
 			Describe("In the order of their creation, without their content."),
 		wire.Get(own+"/{template_id}", h.getFirmTemplate, "Get a template of the firm").WholeOrganization().MembersOnly(),
