@@ -27,9 +27,10 @@ type Client struct {
 	// reads and calls with an idempotency key are repeated, because that is safe.
 	Retries int
 
-	base    string
-	key     string
-	ifMatch string
+	base         string
+	key          string
+	ifMatch      string
+	organization string
 }
 
 const (
@@ -91,6 +92,13 @@ func NewIdempotencyKey() string { return rand.Text() }
 func (c *Client) IfMatch(etag string) *Client {
 	out := *c
 	out.ifMatch = etag
+	return &out
+}
+
+// For returns a client that acts for another organization, which is a client of the accounting firm that the key belongs to.
+func (c *Client) For(organizationID string) *Client {
+	out := *c
+	out.organization = organizationID
 	return &out
 }
 
@@ -164,6 +172,9 @@ func (c *Client) once(ctx context.Context, call Call, body []byte, out any) erro
 	}
 	if c.ifMatch != "" {
 		req.Header.Set("If-Match", c.ifMatch)
+	}
+	if c.organization != "" {
+		req.Header.Set("X-Organization-Id", c.organization)
 	}
 	if call.IdempotencyKey != "" {
 		req.Header.Set("Idempotency-Key", call.IdempotencyKey)

@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/automation/template"
 	"github.com/bursarhq/bursar/internal/base/lifecycle"
 	"github.com/bursarhq/bursar/internal/base/mail"
 	"github.com/bursarhq/bursar/internal/base/password"
@@ -117,6 +118,7 @@ type App struct {
 	OAuth    *oauth.Service
 	Firms    *firm.Service
 
+	Templates    *template.Service
 	FirmRequests *firmrequest.Service
 
 	log     *slog.Logger
@@ -214,6 +216,7 @@ func NewWith(d *db.DB, log *slog.Logger, c Config) *App {
 	}
 	a.connectTeam()
 	a.connectFirms()
+	a.Templates = template.NewService(d)
 	a.connectTransactions()
 	return a
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/automation/template"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
@@ -49,6 +50,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	entity.Verify,
 	tag.Verify,
 	memory.Verify,
+	template.Verify,
 	assetpolicy.Verify,
 	source.Verify,
 	fx.Verify,

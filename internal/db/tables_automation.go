@@ -23,6 +23,8 @@ var automationTables = []Table{
 	{Name: "memory_rule_splits", Kind: Tenant, Owner: "automation/memory", One: "rule", Many: "rules", Example: "rule_id",
 		Unaudited:  "it restates the last version of a rule, which is audited",
 		References: []Link{{Column: "rule_id", To: "memory_rules"}, {Column: "ledger_account_id", To: "ledger_accounts"}}},
+	{Name: "firm_templates", Kind: Tenant, Owner: "automation/template", ID: "firm_template_id", One: "template", Many: "templates",
+		References: []Link{{Column: "created_by", To: "users"}}},
 	{Name: "memory_versions", Kind: Tenant, Owner: "automation/memory",
 		References: []Link{{Column: "user_id", To: "users"}, {Column: "api_key_id", To: "api_keys"}},
 		Unlinked:   map[string]string{"item_id": "it is a document or a rule, and outlives it"}},

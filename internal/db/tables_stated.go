@@ -169,6 +169,7 @@ var StatedTables = []StatedTable{
 	{Table: "webhook_endpoints", Resource: "webhook_endpoint", Key: "webhook_endpoint_id",
 		Unstated: map[string]string{"secret": sealedText, "previous_secret": sealedText}},
 
+	{Table: "firm_templates", Resource: "firm_template", Key: "firm_template_id"},
 	{Table: "memory_documents", Resource: "memory", Key: "path"},
 	{Table: "memory_rules", Resource: "rule", Key: "rule_id"},
 	{Table: "memory_versions", Resource: "memory_version", Key: "item_id || '/' || version"},

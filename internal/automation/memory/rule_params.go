@@ -58,7 +58,23 @@ func ValidateRule(ctx context.Context, tx *db.Tx, p RuleParams) (classify.Rule, 
 
 // resolve returns the rule to store, or all faults.
 func (p RuleParams) resolve(ctx context.Context, tx *db.Tx, t *textReader) (Rule, error) {
-	r := Rule{Type: p.Type, LedgerAccountID: t.optional("ledger_account_id", p.LedgerAccountID, 64)}
+	r, known := p.read(t)
+	if !known {
+		return r, t.faults.Err()
+	}
+	return r, r.validateReferences(ctx, tx, &t.faults)
+}
+
+// Read returns the rule without looking at the records that it refers to, or all faults that it has anyway. It is a building block.
+func (p RuleParams) Read() (Rule, error) {
+	t := &textReader{}
+	r, _ := p.read(t)
+	return r, t.faults.Err()
+}
+
+// read returns the rule, and whether its type is known.
+func (p RuleParams) read(t *textReader) (r Rule, known bool) {
+	r = Rule{Type: p.Type, LedgerAccountID: t.optional("ledger_account_id", p.LedgerAccountID, 64)}
 	switch p.Type {
 	case Classification:
 		p.classification(t, &r)
@@ -66,9 +82,9 @@ func (p RuleParams) resolve(ctx context.Context, tx *db.Tx, t *textReader) (Rule
 		p.cashApplication(t, &r)
 	default:
 		t.faults.Addf("rule_type", "must be %s or %s", Classification, CashApplication)
-		return r, t.faults.Err()
+		return r, false
 	}
-	return r, r.validateReferences(ctx, tx, &t.faults)
+	return r, true
 }
 
 // textReader reads texts and collects their faults.

@@ -75,6 +75,15 @@ func CashApplicationRules(ctx context.Context, tx *db.Tx) ([]Rule, error) {
 	return rulesOf(rows)
 }
 
+// AllRules returns the current version of every rule by id. It is a building block.
+func AllRules(ctx context.Context, tx *db.Tx) ([]Rule, error) {
+	rows, err := selectAllRules(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return rulesOf(rows)
+}
+
 // ListRules returns rules in the order of their creation.
 func (s *Service) ListRules(ctx context.Context, cursor string) (page.Page[Rule], error) {
 	p := page.Request{Limit: rulesPerPage, Cursor: cursor}
@@ -129,13 +138,14 @@ func validateRationale(faults *fault.List, text string, needed bool) {
 // PutRule creates or replaces a rule. It classifies nothing by itself: later runs apply the rule.
 func (s *Service) PutRule(ctx context.Context, p PutRuleParams) (r Rule, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		r, err = putRule(ctx, tx, p)
+		r, err = PutRule(ctx, tx, p)
 		return err
 	})
 	return r, err
 }
 
-func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error) {
+// PutRule creates or replaces a rule of the organization. It runs in the caller's transaction.
+func PutRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return r, err
 	}

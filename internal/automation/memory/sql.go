@@ -76,6 +76,10 @@ func selectRulePage(ctx context.Context, tx *db.Tx, above string, limit int) ([]
 	return db.All[ruleRow](ctx, tx, selectRules+" AND r.rule_id > ? ORDER BY r.rule_id LIMIT ?", above, limit)
 }
 
+func selectAllRules(ctx context.Context, tx *db.Tx) ([]ruleRow, error) {
+	return db.All[ruleRow](ctx, tx, selectRules+" ORDER BY r.rule_id")
+}
+
 // selectCashApplicationRules reads the rules of this type, which is the first property in the stored form of a rule.
 func selectCashApplicationRules(ctx context.Context, tx *db.Tx) ([]ruleRow, error) {
 	return db.All[ruleRow](ctx, tx, selectRules+" AND v.content LIKE ? ORDER BY r.rule_id", `{%"rule_type": "`+string(CashApplication)+`"%`)

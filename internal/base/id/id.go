@@ -31,6 +31,8 @@ const (
 	FirmClient  Prefix = "fcl"
 	FirmRequest Prefix = "frq"
 
+	FirmTemplate Prefix = "ftp"
+
 	OAuthClient        Prefix = "oac"
 	OAuthAuthorization Prefix = "oau"
 

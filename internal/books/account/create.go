@@ -40,14 +40,8 @@ func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
 	if err != nil {
 		return Account{}, err
 	}
-	a := Account{
-		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID,
-		Postable: p.Postable == nil || *p.Postable,
-		Clearing: p.Clearing, AssetType: p.AssetType, Role: p.Role, NamedAfter: p.NamedAfter, CreatedAt: tx.Now(),
-	}
-	if a.NormalBalance == "" {
-		a.NormalBalance = a.Type.NormalBalance()
-	}
+	a := p.account()
+	a.CreatedAt = tx.Now()
 	if p.Monetary != nil {
 		a.Monetary = *p.Monetary
 	} else if a.Monetary, err = inheritedMonetary(ctx, tx, a); err != nil {
@@ -63,6 +57,28 @@ func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
 	}
 	recordCreated(ctx, tx, a)
 	return a, nil
+}
+
+// account returns the account without what its place in the chart decides.
+func (p CreateParams) account() Account {
+	a := Account{
+		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID,
+		Postable: p.Postable == nil || *p.Postable,
+		Clearing: p.Clearing, AssetType: p.AssetType, Role: p.Role, NamedAfter: p.NamedAfter,
+	}
+	if a.NormalBalance == "" {
+		a.NormalBalance = a.Type.NormalBalance()
+	}
+	return a
+}
+
+// Validate returns every fault that the account has in any chart, or nil.
+func (p CreateParams) Validate() error {
+	var faults fault.List
+	a := p.account()
+	a.Monetary = p.Monetary != nil && *p.Monetary
+	a.validateFields(&faults)
+	return faults.Err()
 }
 
 // InheritedMonetary reports whether an account is monetary if nobody says so: as the account above it, which is the zero Account

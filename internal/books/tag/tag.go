@@ -80,6 +80,24 @@ func ValidateSupplierName(name string) error {
 	return err
 }
 
+// Validate returns an error if no tag can have the kind and name.
+func Validate(kind Kind, name string) error {
+	_, err := Tag{Name: name, Kind: kind}.normalize()
+	return err
+}
+
+// Find returns the tag with a kind and name. The error is NotFound if there is none. It runs in the caller's transaction.
+func Find(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error) {
+	found, err := selectNamed(ctx, tx, kind, strings.TrimSpace(name))
+	if err == nil && len(found) == 0 {
+		err = fault.Missing(noun)
+	}
+	if err != nil {
+		return Tag{}, err
+	}
+	return found[0], nil
+}
+
 // Ensure returns the tag with a kind and name, and creates it if it does not exist, which a key that is limited to legal entities may not:
 // tags belong to the organization. It runs in the caller's transaction.
 func Ensure(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error) {

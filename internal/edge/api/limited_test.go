@@ -56,7 +56,9 @@ var notForLimited = []string{"GET /v1/audit-log", "GET /v1/audit-log/verify", "G
 	"GET /v1/events/{event_id}/transactions", "GET /v1/webhook-endpoints", "GET /v1/webhook-endpoints/{webhook_endpoint_id}",
 	"GET /v1/webhook-endpoints/{webhook_endpoint_id}/deliveries", "GET /v1/webhook-deliveries/{webhook_delivery_id}",
 	"GET /v1/oauth-clients", "GET /v1/oauth-clients/{oauth_client_id}", "GET /v1/team/invitations", "GET /v1/firm/settings",
-	"GET /v1/firm/clients", "GET /v1/firm/clients/{client_id}", "GET /v1/firm/requests", "GET /v1/firm/requests/{request_id}"}
+	"GET /v1/firm/clients", "GET /v1/firm/clients/{client_id}", "GET /v1/firm/requests", "GET /v1/firm/requests/{request_id}",
+	"GET /v1/firm/templates", "GET /v1/firm/templates/{template_id}", "GET /v1/firm/overview", "GET /v1/firm/jobs",
+	"GET /v1/firm/jobs/{job_id}", "GET /v1/firm/jobs/{job_id}/results"}
 
 func TestSoakEveryRouteOfTheWholeOrganizationRefusesAKeyForSomeLegalEntities(t *testing.T) {
 	eachRouteOfOneOnce(t, func(t *testing.T, n *apitest.Tenant) func(t *testing.T, r wire.Route) {

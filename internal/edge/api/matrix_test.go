@@ -348,11 +348,28 @@ var narrowingFilters = []string{"query transaction_ids", "query exclude_transact
 func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
 	eachRouteOfOne(t, func(t *testing.T, mine *apitest.Tenant) func(t *testing.T, r wire.Route) {
 		foreign := mine.Service().Found(t, "foreign")
-		return func(t *testing.T, r wire.Route) { comparesForeignIDs(t, mine, foreign, r) }
+		return func(t *testing.T, r wire.Route) { comparesForeignIDs(t, mine, foreign, r, as(mine.Key, "")) }
 	})
 }
 
-func comparesForeignIDs(t *testing.T, mine, foreign *apitest.Tenant, r wire.Route) {
+// as returns how samples are sent with a key, for the organization of the key or another one.
+func as(key, organizationID string) func(t *testing.T, s *apitest.Service, r wire.Route, own sample) apitest.Answer {
+	return func(t *testing.T, s *apitest.Service, r wire.Route, own sample) apitest.Answer {
+		t.Helper()
+		req := own.request(r, key)
+		if organizationID != "" {
+			req.Header = req.Header.Clone()
+			if req.Header == nil {
+				req.Header = http.Header{}
+			}
+			req.Header.Set("X-Organization-Id", organizationID)
+		}
+		return s.Send(t, req)
+	}
+}
+
+func comparesForeignIDs(t *testing.T, mine, foreign *apitest.Tenant, r wire.Route,
+	send func(*testing.T, *apitest.Service, wire.Route, sample) apitest.Answer) {
 	t.Helper()
 	s := mine.Service()
 	_, own := request(t, r, mine)
@@ -360,7 +377,7 @@ func comparesForeignIDs(t *testing.T, mine, foreign *apitest.Tenant, r wire.Rout
 	compare := func(place string, set func(value any) sample, value any) {
 		none := strangers(value)
 		other, unknown := set(value), set(none)
-		a, b := s.Send(t, other.request(r, mine.Key)), s.Send(t, unknown.request(r, mine.Key))
+		a, b := send(t, s, r, other), send(t, s, r, unknown)
 		if slices.Contains(narrowingFilters, place) {
 			if a.Status == http.StatusNotFound || strings.Contains(string(a.Body), foreign.Organization.ID) {
 				t.Errorf("%s: foreign %d %s", place, a.Status, a.Body)

@@ -28,6 +28,7 @@ var unnoticed = map[string]string{
 	"organization_state copied":        oneRow,
 	"organizations deleted":            "the database refuses",
 	"organizations copied":             "another organization is not part of this one",
+	"firms copied":                     oneRow,
 	"users copied":                     "a user who is no member can do nothing",
 	"events.event_id":                  "it is a random name, which nothing refers to",
 	"events.data":                      "it restates a record whose changes are audited",
@@ -247,7 +248,7 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	must("rotate", err)
 	n.NewRule(t)
 	n.NewTag(t)
-	must("document", n.Client.PutMemory(t.Context(), "notes.md", client.PutMemoryDocument{Rationale: "because",
+	must("document", n.Client.PutMemory(t.Context(), "knowledge/notes.md", client.PutMemoryDocument{Rationale: "because",
 		Content: strings.Repeat("Rent is paid late. ", 20)}))
 	must("document", n.Client.DeleteMemory(t.Context(), newFile(t, n), "1"))
 	n.PostJSON(t, "/v1/spam-listings", map[string]any{"verdict": "deny", "kind": "symbol", "value": "SCAM"}, nil)

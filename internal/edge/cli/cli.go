@@ -105,7 +105,7 @@ func (s *settings) root() *cobra.Command {
 	f.BoolVar(&s.allowDataLoss, "allow-data-loss-on-crash", false,
 		"accept a PostgreSQL server with fsync or synchronous_commit off, which can lose acknowledged writes")
 	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.anchor(), s.keys(), s.secrets(), s.members(), s.invitations(),
-		s.oauthClients(), s.connectAccount(), s.connections(), s.importJournal(), s.exportJournal(), s.events(), s.webhooks(), s.backup(),
+		s.oauthClients(), s.connectAccount(), s.connections(), s.firm(), s.importJournal(), s.exportJournal(), s.events(), s.webhooks(), s.backup(),
 		s.version())
 	wrapArgs(root)
 	return root

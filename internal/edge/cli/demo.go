@@ -22,7 +22,7 @@ import (
 )
 
 func (s *settings) demo() *cobra.Command {
-	srv, invoices := &server{}, 0
+	srv, invoices, firm := &server{}, 0, false
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the service with a demo company",
@@ -30,7 +30,7 @@ func (s *settings) demo() *cobra.Command {
 			"made from them, customers with invoices and deposits, and an account at an exchange that is part of the demo, in the place of\n" +
 			"Kraken, where something happens every minute. Prints an API key and commands to try.\n\n" +
 			"The data lives in a temporary folder and is deleted at the end, unless --data names a folder to keep.",
-		Example: "  bursar demo\n  bursar demo --addr 127.0.0.1:9000 --data ./demo",
+		Example: "  bursar demo\n  bursar demo --firm\n  bursar demo --addr 127.0.0.1:9000 --data ./demo",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !c.Flags().Changed("data") && s.databaseURL == "" {
@@ -41,18 +41,19 @@ func (s *settings) demo() *cobra.Command {
 				defer os.RemoveAll(dir)
 				s.data = dir
 			}
-			return s.runDemo(c.Context(), srv, invoices)
+			return s.runDemo(c.Context(), srv, invoices, firm)
 		},
 	}
 	srv.flags(c)
 	c.Flags().IntVar(&invoices, "invoices", demo.Invoices, "how many invoices the company has sent")
+	c.Flags().BoolVar(&firm, "firm", false, "also create an accounting firm that works for the company and for two more clients")
 	return c
 }
 
 // demoPasswordBytes is how much randomness the password of the demo company's owner has.
 const demoPasswordBytes = 10
 
-func (s *settings) runDemo(ctx context.Context, srv *server, invoices int) error {
+func (s *settings) runDemo(ctx context.Context, srv *server, invoices int, firm bool) error {
 	if invoices < demo.InvoicesMin {
 		return &usageError{fmt.Errorf("--invoices must be at least %d, and not %d", demo.InvoicesMin, invoices), "bursar demo"}
 	}
@@ -62,7 +63,12 @@ func (s *settings) runDemo(ctx context.Context, srv *server, invoices int) error
 	}
 	defer closeExchange()
 	var m madeDemo
-	if err := s.creating(ctx, func(a *app.App) (err error) { m, err = s.makeDemo(ctx, srv, a, invoices); return err }); err != nil {
+	if err := s.creating(ctx, func(a *app.App) (err error) {
+		if m, err = s.makeDemo(ctx, srv, a, invoices); err == nil && firm {
+			err = s.addFirm(ctx, a, &m)
+		}
+		return err
+	}); err != nil {
 		return err
 	}
 	srv.announce = func(address string) {
@@ -99,10 +105,10 @@ or now: bursar connections sync %[10]q --wait
 
 Which invoices does a deposit pay? This only looks, and changes nothing:
   curl -H 'X-API-Key: %[3]s' -H 'Content-Type: application/json' -d '{"deposit_transaction_id": "%[7]s"}' %[2]s/v1/cash-applications/preview
-
+%[12]s
 Press Ctrl-C to stop.
 `, m.Organization.Name, address, m.KeyText.Reveal(), m.sheet, len(m.owed.Deposits), invoices,
-			m.owed.Deposits[0], m.Owner.Email, m.password.Reveal(), demo.Connection, demo.ConnectionMinutes)
+			m.owed.Deposits[0], m.Owner.Email, m.password.Reveal(), demo.Connection, demo.ConnectionMinutes, m.firm)
 	}
 	return s.run(ctx, srv)
 }
@@ -113,6 +119,18 @@ type madeDemo struct {
 	owed     demo.Receivables
 	password secret.Text
 	sheet    string
+	firm     string // what is printed about the accounting firm; empty without one
+}
+
+// addFirm creates the accounting firm, whose owner has the password of the owner of the company.
+func (s *settings) addFirm(ctx context.Context, a *app.App, m *madeDemo) error {
+	f, err := demo.AddFirm(ctx, a, m.Created, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) })
+	if err != nil {
+		return err
+	}
+	m.firm = fmt.Sprintf("\nThe accounting firm %q works for the company and two more clients. Its API key is %s: bursar firm clients list\n"+
+		"To sign in as %s, use the same password.\n", f.Organization.Name, f.KeyText.Reveal(), f.Owner.Email)
+	return a.Identity.SetPassword(ctx, f.Owner.UserID, m.password, identity.Origin{})
 }
 
 // makeDemo creates the demo company.

@@ -247,6 +247,11 @@ func (c *capture) hire(t *testing.T) {
 	t.Helper()
 	by := c.service.Found(t, "Ledger-Partners")
 	by.BecomeFirm(t)
+	if _, err := by.Client.CreateFirmTemplate(t.Context(), client.CreateFirmTemplate{Name: "Rules for software", Kind: "rules",
+		Rules: []client.FirmTemplateRule{{RuleType: "classification", MemoContains: new("cloudhost"), Direction: new("WITHDRAWAL"),
+			LedgerAccountCode: new("5010"), PayeeName: new("Cloudhost")}}}); err != nil {
+		t.Fatal(err)
+	}
 	asked, err := by.Client.CreateFirmClient(t.Context(), client.CreateFirmClient{Name: "Demo Company", Email: "finance@demo-company.example",
 		Existing: true})
 	if err != nil {

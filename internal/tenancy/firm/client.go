@@ -198,8 +198,8 @@ type UpdateClientParams struct {
 	Email *string
 }
 
-// UpdateClient changes what the firm calls a client, or the address that its requests go to. It writes nothing if nothing changes. It returns
-// the client with the role and the people that it was found with.
+// UpdateClient changes what the firm calls a client, or the address that its requests go to. It writes nothing if nothing changes. It
+// returns the client with the role and the people that it was found with.
 func (s *Service) UpdateClient(ctx context.Context, found Client, clientID string, p UpdateClientParams) (after Client, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {

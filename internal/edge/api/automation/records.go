@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/automation/template"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
@@ -16,6 +17,8 @@ func Records() []wire.Record {
 			"classification_run.cancelled"),
 		wire.Viewed(wire.RecordAt("rule", "", "rule.updated").OrDeleted(),
 			func(_ context.Context, r memory.Rule) MemoryRule { return viewMemoryRule(r) }),
+		wire.Viewed(wire.RecordAt("firm_template", "/v1/firm/templates/{template_id}", "firm_template.created", "firm_template.updated",
+			"firm_template.deleted"), func(_ context.Context, t template.Template) FirmTemplate { return viewFirmTemplate(t) }),
 		wire.RecordAt("memory", "", "memory.updated").OrDeleted(),
 	}
 }

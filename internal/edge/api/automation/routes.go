@@ -14,7 +14,7 @@ type handlers struct{ app *app.App }
 // Routes returns the operations of the group.
 func Routes(a *app.App) []wire.Route {
 	h := handlers{a}
-	return slices.Concat(h.classification(), h.memory())
+	return slices.Concat(h.classification(), h.memory(), h.firmTemplates())
 }
 
 func (h handlers) classification() []wire.Route {

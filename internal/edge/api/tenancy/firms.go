@@ -19,9 +19,9 @@ func forFirm(routes ...wire.Route) []wire.Route {
 
 func (h handlers) firm() []wire.Route {
 	const client = "/v1/firm/clients/{client_id}"
-	return wire.Tag{Name: "Firm", Description: "An accounting firm and its clients. A client is another organization, which has given the firm " +
-		"access and can end it at any time. People of the firm work for a client with the header `X-Organization-Id`, as far as their role " +
-		"for the client allows."}.Routes(forFirm(
+	return wire.Tag{Name: "Firm", Description: "An accounting firm and its clients. A client is another organization, which has given the " +
+		"firm access and can end it at any time. People of the firm work for a client with the header `X-Organization-Id`, as far as their " +
+		"role for the client allows."}.Routes(forFirm(
 		wire.Get("/v1/firm/settings", h.getFirmSettings, "Get the firm settings").
 			Describe("The answer is 404 if the organization is not an accounting firm."),
 		wire.Patch("/v1/firm/settings", h.updateFirmSettings, "Update the firm settings").

@@ -54,9 +54,9 @@ func (h handlers) team() []wire.Route {
 func (h handlers) preferences() []wire.Route {
 	const one = "/v1/preferences/{name}"
 	return wire.Tag{Name: "Preferences", Description: "What users have set for themselves, such as the columns of a table."}.Routes(
-		wire.Get("/v1/preferences", h.getPreferences, "Get your preferences").ForEveryRole(),
-		wire.Put(one, h.setPreference, "Set one of your preferences").ForEveryRole().MayConflict(),
-		wire.Delete(one, h.deletePreference, "Delete one of your preferences").ForEveryRole(),
+		wire.Get("/v1/preferences", h.getPreferences, "Get your preferences").ForEveryRole().MembersOnly(),
+		wire.Put(one, h.setPreference, "Set one of your preferences").ForEveryRole().MembersOnly().MayConflict(),
+		wire.Delete(one, h.deletePreference, "Delete one of your preferences").ForEveryRole().MembersOnly(),
 	)
 }
 
