@@ -44,8 +44,8 @@ type CreateFirmRequest struct {
 	Message      string           `json:"message,omitempty"`
 }
 
-// AskIntegration describes an account that a client is asked to connect, or with the provider file, files to upload. The name is that of the
-// provider unless it is given.
+// AskIntegration describes an account that a client is asked to connect, or with the provider file, files to upload. The name is that of
+// the provider unless it is given.
 type AskIntegration struct {
 	Provider string `json:"provider"`
 	Name     string `json:"name,omitempty"`

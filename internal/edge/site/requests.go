@@ -48,8 +48,7 @@ func (v *visit) requestPath() string { return "/requests/" + url.PathEscape(v.r.
 // requestGone is the page for a link of a request that does not work. It says the same whether there ever was one.
 func (v *visit) requestGone(err error) error { return v.deadLink(err, shown{Data: "request"}) }
 
-// showRequest shows who asks for what. It asks nobody to do anything by opening it, because programs that look for viruses open the links in
-// mail.
+// showRequest shows who asks for what. Nothing is done by opening it, because programs that look for viruses open the links in mail.
 func (s *Site) showRequest(v *visit) error {
 	f, err := s.app.FirmRequests.Refresh(v.r.Context(), v.visitor())
 	if err != nil {
@@ -254,8 +253,8 @@ func (v *visit) findIntegration() (f firmrequest.Found, p integrationPage, err e
 // fill adds what the provider of the account asks for.
 func (v *visit) fill(p *integrationPage) error {
 	if p.Item.IsFile() {
-		p.Types = []choiceShown{{string(source.Bank), "a bank account"}, {string(source.Card), "a card"}, {string(source.Exchange), "an exchange"},
-			{string(source.Other), "something else"}}
+		p.Types = []choiceShown{{string(source.Bank), "a bank account"}, {string(source.Card), "a card"},
+			{string(source.Exchange), "an exchange"}, {string(source.Other), "something else"}}
 		return nil
 	}
 	provider, err := v.app.FirmRequests.Provider(p.Item)
@@ -335,7 +334,8 @@ func (v *visit) integrationAgain(why error, p integrationPage) error {
 	slices.Sort(p.Faults)
 	shown.Data = p
 	switch kind := fault.KindOf(why); kind {
-	case fault.Invalid, fault.Unauthorized, fault.Conflict, fault.RateLimited, fault.NotFound, fault.Forbidden, fault.Unavailable, fault.Provider:
+	case fault.Invalid, fault.Unauthorized, fault.Conflict, fault.RateLimited, fault.NotFound, fault.Forbidden, fault.Unavailable,
+		fault.Provider:
 		v.retryAfter(why)
 		return v.show(statusOf(kind), v.templateOf(p), shown)
 	}

@@ -190,11 +190,13 @@ func TestAClientConnectsWhatAFirmAsksForByALink(t *testing.T) {
 		s.wantsRecorded(c.OrganizationID, r, "connection", made[0].ID)
 
 		p.get(path+"/1").wants("the form for files", 200, path+"/1", "Upload Files", "What you call the account", "CSV, OFX, QFX or JSON")
-		p.uploads(path+"/1/file", "x.csv", "", "source_name", "Bank", "source_type", "bank").wants("empty", 400, "", "must not be empty", "[Bank]")
+		p.uploads(path+"/1/file", "x.csv", "", "source_name", "Bank", "source_type", "bank").
+			wants("empty", 400, "", "must not be empty", "[Bank]")
 		p.uploads(path+"/1/file", "x.csv", statement, "source_name", "", "source_type", "bank").wants("no name", 400, "", "The name must have")
-		p.uploads(path+"/1/file", "x.csv", statement, "source_name", "Bank", "source_type", "wallet").wants("a type", 400, "", "The kind must be one of those")
-		p.uploads(path+"/1/file", "x.png", "\x89PNG\r\n\x1a\n\x00\x00", "source_name", "Bank", "source_type", "bank").wants("no statement", 400, "",
-			"The file")
+		p.uploads(path+"/1/file", "x.csv", statement, "source_name", "Bank", "source_type", "wallet").
+			wants("a type", 400, "", "The kind must be one of those")
+		p.uploads(path+"/1/file", "x.png", "\x89PNG\r\n\x1a\n\x00\x00", "source_name", "Bank", "source_type", "bank").
+			wants("no statement", 400, "", "The file")
 		p.uploads(path+"/1/file", "october.csv", statement, "source_id", "src_0", "source_name", "Bank", "source_type", "bank").
 			wants("another source", 404, "", "The account")
 		done := p.uploads(path+"/1/file", "october.csv", statement, "source_name", "Bank of Northwind", "source_type", "bank", "currency", "USD").
@@ -248,7 +250,8 @@ func TestAnOwnerOfExistingBooksGivesAFirmAccessAndAnotherFirmLosesIt(t *testing.
 		c := s.newClient(true)
 		r, path := s.ask(c, "kraken")
 		p := s.visitor()
-		p.get(path).wants("not signed in", 200, path, "asks for access to your books", "It will be able to", "Kraken", "sign in with the account")
+		p.get(path).wants("not signed in", 200, path, "asks for access to your books", "It will be able to", "Kraken",
+			"sign in with the account")
 		p.get(path+"/0").wants("not granted", 404, "", dead)
 		p.send(http.MethodPost, path+"/done", nil).wants("done already", 409, "", "has no access to your books yet")
 		p.send(http.MethodPost, path+"/grant", nil).wants("granted by nobody", 200, "/sign-in?next=%2Frequests%2F", "with which you own the books")
@@ -308,7 +311,8 @@ func TestSomebodyOfAClientBecomesTheOwnerOfBooksThatTheFirmHasCreated(t *testing
 		r, path := s.ask(c, "kraken")
 		only, _ := s.ask(c)
 		p := s.visitor()
-		invitation := p.get(path).submit(path+"/own").wants("the invitation", 200, "/invitations/", "Join Northwind", finance, "with the role owner")
+		invitation := p.get(path).submit(path+"/own").wants("the invitation", 200, "/invitations/", "Join Northwind", finance,
+			"with the role owner")
 		p.get(path).submit(path+"/own").wants("once more", 200, "/invitations/", "Join Northwind")
 		p.get(invitation.path).wants("the former invitation", 404, "", dead)
 		p.get(path).submit(path+"/own").submit("", "name", "Nora", "password", "seven lanterns drift", "again", "seven lanterns drift").

@@ -152,7 +152,8 @@ func (s *Service) findBooks(ctx context.Context, c firm.Client, f *Found) error 
 // asClient returns a context in which somebody acts in the books of the client: a member of it, or whoever has the link, for the firm that
 // has asked.
 func (f Found) asClient(ctx context.Context, v Visitor) context.Context {
-	who := actor.Actor{OrganizationID: f.OrganizationID, RequestID: v.RequestID, FirmID: f.Firm.ID, FirmOrganizationID: f.Request.OrganizationID}
+	who := actor.Actor{OrganizationID: f.OrganizationID, RequestID: v.RequestID, FirmID: f.Firm.ID,
+		FirmOrganizationID: f.Request.OrganizationID}
 	if p := v.Person; p != nil {
 		for _, m := range p.Members {
 			if m.OrganizationID == f.OrganizationID {
@@ -234,8 +235,8 @@ func (s *Service) Choices(ctx context.Context, f Found, members []identity.Membe
 	}), nil
 }
 
-// Grant gives the firm access to an organization of the person who has opened the link. The access of another firm ends. A request that asks
-// for nothing else is completed by it.
+// Grant gives the firm access to an organization of the person who has opened the link. The access of another firm ends. A request that
+// asks for nothing else is completed by it.
 func (s *Service) Grant(ctx context.Context, v Visitor, who actor.Actor) (f Found, err error) {
 	if f, err = s.Find(ctx, v.Link); err != nil {
 		return f, err

@@ -154,8 +154,8 @@ func (s *Service) provider(name string) (title, why string) {
 	return "", "must be file, or one of the providers of GET /v1/connections/providers: " + strings.Join(names, ", ")
 }
 
-// Prepare checks a request, makes its link and mails it. It must not run inside a database transaction, because the mail server may be slow.
-// If the request is not created then, Discard must be called.
+// Prepare checks a request, makes its link and mails it. It must not run inside a database transaction, because the mail server may be
+// slow. If the request is not created then, Discard must be called.
 func (s *Service) Prepare(ctx context.Context, p CreateParams) (*Sent, error) {
 	if err := s.Check(ctx, p); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 
 func (h handlers) firmRequests() []wire.Route {
 	const all, one = "/v1/firm/requests", "/v1/firm/requests/{request_id}"
-	return wire.Tag{Name: "Firm requests", Description: "What an accounting firm asks its clients for: access to their books, accounts to be " +
-		"connected, and files to be uploaded. The client gets a link by mail to a page on which it does so."}.Routes(forFirm(
+	return wire.Tag{Name: "Firm requests", Description: "What an accounting firm asks its clients for: access to their books, accounts to " +
+		"be connected, and files to be uploaded. The client gets a link by mail to a page on which it does so."}.Routes(forFirm(
 		wire.Get(all, h.listFirmRequests, "List requests to clients, newest first").
 			Describe("Owners and admins of the firm see all requests, other people those to clients for which they have a role."),
 		wire.First(wire.Post(all, h.createFirmRequest, "Ask a client for something").
