@@ -40,7 +40,7 @@ func (s *Service) Arrive(ctx context.Context, tx *db.Tx) (ended bool, err error)
 	case err != nil:
 		return false, err
 	case len(owners) == 0:
-		return false, fault.Conflictf("nobody would own the books: they have no owner, and the firm that keeps them is not in this database. "+
+		return false, fault.Conflictf("nobody would own the books: they have no owner, and the firm that keeps them is not in this database. " +
 			"Add an owner where they are now, with `bursar members add --role owner`, and export them again; or import the firm first")
 	}
 	_, err = s.endHere(ctx, tx, before)
