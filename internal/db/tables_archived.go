@@ -62,7 +62,8 @@ var archived = []ArchivedTable{
 	{Name: "sign_in_failures", LeftOut: notMoved},
 	{Name: "oauth_codes", LeftOut: letsIn},
 	{Name: "oauth_tokens", LeftOut: letsIn},
-	{Name: "authorization_attempts", LeftOut: "a setup that nobody has finished is at a page of the provider that leads back to the other installation"},
+	{Name: "authorization_attempts", LeftOut: "a setup that nobody has finished is at a page of the provider that leads back to " +
+		"the other installation"},
 	{Name: "transaction_texts", LeftOut: searchIndex},
 	{Name: "transaction_texts_config", LeftOut: searchIndex},
 	{Name: "transaction_texts_data", LeftOut: searchIndex},

@@ -92,8 +92,8 @@ func TestADamagedOrHostileArchiveIsRefusedAndLeavesNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		content := exported(t, w.App, w.org)
-		there := app.New(dbtest.Open(t, map[db.Engine]func(testing.TB) db.Config{db.SQLite: dbtest.SQLite, db.Postgres: dbtest.Postgres}[d.Engine()](t)),
-			nil)
+		config := map[db.Engine]func(testing.TB) db.Config{db.SQLite: dbtest.SQLite, db.Postgres: dbtest.Postgres}[d.Engine()]
+		there := app.New(dbtest.Open(t, config(t)), nil)
 		refuses := func(what string, content []byte, says string) {
 			t.Helper()
 			_, err := imports(t.Context(), there, content, archive.ImportParams{})
@@ -211,8 +211,8 @@ func TestAValueOfAnotherTypeIsRefused(t *testing.T) {
 
 func TestALineIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	columns := []db.Column{{Name: "a", Type: db.TextColumn, Null: true}, {Name: "b", Type: db.IntegerColumn}, {Name: "c", Type: db.BytesColumn},
-		{Name: "d", Type: db.BooleanColumn}}
+	columns := []db.Column{{Name: "a", Type: db.TextColumn, Null: true}, {Name: "b", Type: db.IntegerColumn},
+		{Name: "c", Type: db.BytesColumn}, {Name: "d", Type: db.BooleanColumn}}
 	rapid.Check(t, func(r *rapid.T) {
 		want := []any{rapid.String().Draw(r, "text"), rapid.Int64().Draw(r, "integer"), rapid.SliceOf(rapid.Byte()).Draw(r, "bytes"),
 			rapid.Bool().Draw(r, "boolean")}

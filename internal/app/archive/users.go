@@ -19,8 +19,8 @@ type Users struct {
 // Renamed is a user who was added under an address that no mail can be sent to, because another user has the address here.
 type Renamed struct{ UserID, Email, Placeholder string }
 
-// storeUsers stores some users. One that is in the database already, with the same id, stays as it is. One whose address another user has is
-// stored with an address that no mail can be sent to, so that nobody gets the access of somebody else.
+// storeUsers stores some users. One that is in the database already, with the same id, stays as it is. One whose address another user
+// has is stored with an address that no mail can be sent to, so that nobody gets the access of somebody else.
 func (i *importing) storeUsers(ctx context.Context, tx *db.Tx, of db.ArchivedTable, rows [][]any) error {
 	l, err := of.Layout()
 	if err != nil {

@@ -52,8 +52,8 @@ func (s *settings) exportArchive(c *cobra.Command, x *journalFlags, output strin
 		name := cmp.Or(output, standard)
 		fmt.Fprintf(s.err, "Wrote %s (%s) to %s: %s in %d tables, with the audit log up to record %d.\n", m.OrganizationName, m.OrganizationID,
 			name, counted(int(m.Rows()), "row"), len(m.Tables), m.AuditSequence)
-		fmt.Fprintf(s.err, "Whoever has the file can read the books. It has no passwords, keys or credentials that work. Import it into another\n"+
-			"database with\n  bursar import %s --data FOLDER\n", name)
+		fmt.Fprintf(s.err, "Whoever has the file can read the books. It has no passwords, keys or credentials that work.\n"+
+			"Import it into another database with\n  bursar import %s --data FOLDER\n", name)
 		return nil
 	})
 }
@@ -128,7 +128,8 @@ func arrivedLines(done archive.Summary) (out []string) {
 		}
 	}
 	a, u := done.Arrived, done.Users
-	add(int64(u.Added), "people: %d added without a password; each sets one at /forgot-password, or with the link that `bursar members reset-second-factor` prints", u.Added)
+	add(int64(u.Added), "people: %d added without a password; each sets one at /forgot-password, or with the link that "+
+		"`bursar members reset-second-factor` prints", u.Added)
 	add(int64(u.Kept), "people: %d were here already and stay as they are", u.Kept)
 	for _, r := range u.Moved {
 		add(1, "people: another user has the address %s here, so %s has %s, to which no mail can be sent; remove that member, and add the other",
@@ -139,7 +140,8 @@ func arrivedLines(done archive.Summary) (out []string) {
 	add(int64(a.Connections.Asked), "connections: %d wait for new credentials", a.Connections.Asked)
 	add(int64(a.Connections.Ended), "connections: %d disconnected, because their setup was not finished", a.Connections.Ended)
 	add(a.Setups, "registrations at providers: %d must be entered again", a.Setups)
-	add(int64(a.Webhooks), "webhook endpoints: %d paused; rotate the secret of each, give the new one to its receiver, and enable it", a.Webhooks)
+	add(int64(a.Webhooks), "webhook endpoints: %d paused; rotate the secret of each, give the new one to its receiver, "+
+		"and enable it", a.Webhooks)
 	add(a.Invitations, "invitations: %d must be sent again, because their links do not work here", a.Invitations)
 	if a.FirmEnded {
 		add(1, "firm: its access has ended, because it is not in this database or does not know this client here")

@@ -26,7 +26,8 @@ func TestAPhoneAnswersARequest(t *testing.T) {
 		if got := b.Value("document.documentElement.scrollWidth > window.innerWidth"); got != "false" {
 			t.Errorf("%s is too wide for a phone", name)
 		}
-		small := b.Value("[...document.querySelectorAll('button:not(.link), a.button, select, input:not([type=hidden],[type=radio],[type=checkbox])')]" +
+		small := b.Value("[...document.querySelectorAll('button:not(.link), a.button, select, " +
+			"input:not([type=hidden],[type=radio],[type=checkbox])')]" +
 			".filter(e => e.getBoundingClientRect().height < 44).map(e => e.outerHTML).join(' ')")
 		if small != "" {
 			t.Errorf("%s: too small for a finger: %s", name, small)

@@ -254,7 +254,8 @@ func TestAnOwnerOfExistingBooksGivesAFirmAccessAndAnotherFirmLosesIt(t *testing.
 			"sign in with the account")
 		p.get(path+"/0").wants("not granted", 404, "", dead)
 		p.send(http.MethodPost, path+"/done", nil).wants("done already", 409, "", "has no access to your books yet")
-		p.send(http.MethodPost, path+"/grant", nil).wants("granted by nobody", 200, "/sign-in?next=%2Frequests%2F", "with which you own the books")
+		p.send(http.MethodPost, path+"/grant", nil).wants("granted by nobody", 200,
+			"/sign-in?next=%2Frequests%2F", "with which you own the books")
 
 		s.must(s.app.Identity.SetPassword(s.Context(), other.Owner.UserID, secret.New(good), identity.Origin{}))
 		stranger := s.visitor()
