@@ -15,5 +15,5 @@ var Order = []string{
 	"general-ledger", "sell-to-a-bank-account", "borrow-and-lend",
 	"foreign-currency", "reconcile-a-source", "close-a-month",
 	"explain-a-figure", "cash-and-runway", "retry-safely", "build-an-integration", "events-and-webhooks",
-	"people-keys-and-apps", "firms", "firm-overview", "move-books",
+	"people-keys-and-apps", "firms", "firm-requests", "firm-overview", "move-books",
 }

@@ -128,8 +128,12 @@ func (s *settings) addFirm(ctx context.Context, a *app.App, m *madeDemo) error {
 	if err != nil {
 		return err
 	}
-	m.firm = fmt.Sprintf("\nThe accounting firm %q works for the company and two more clients. Its API key is %s: bursar firm clients list\n"+
-		"To sign in as %s, use the same password.\n", f.Organization.Name, f.KeyText.Reveal(), f.Owner.Email)
+	m.firm = fmt.Sprintf("\nThe accounting firm %q works for the company and two more clients. To sign in as %s, use the same password.\n"+
+		"  export BURSAR_API_KEY=%s\n"+
+		"  bursar firm overview\n"+
+		"  bursar firm jobs start readiness\n"+
+		"  bursar firm requests create \"Northwind Labs\" --ask kraken --ask \"file=Bank statements\"\n",
+		f.Organization.Name, f.Owner.Email, f.KeyText.Reveal())
 	return a.Identity.SetPassword(ctx, f.Owner.UserID, m.password, identity.Origin{})
 }
 

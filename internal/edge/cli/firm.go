@@ -30,7 +30,8 @@ func (s *settings) firm() *cobra.Command {
 		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(s.firmSettings(), s.firmClients(), s.firmPeople(), s.firmAccess(), s.firmTemplates())
+	c.AddCommand(s.firmSettings(), s.firmClients(), s.firmPeople(), s.firmAccess(), s.firmTemplates(), s.firmRequests(),
+		s.firmOverview(), s.firmJobs())
 	return c
 }
 

@@ -128,3 +128,65 @@ func TestAFirmWorksForAClientOnTheCommandLine(t *testing.T) {
 		}
 	})
 }
+
+func TestAFirmAsksItsClientsAndDoesOneTaskForAllOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		f := found(t, c)
+		address := serve(t, c).ready(t)
+		firm := func(args ...string) result {
+			return inside(append(append([]string{"firm"}, args...), "--url", address, "--api-key", f.APIKey)...)
+		}
+		firm("settings", "--name", "Ledger & Partners").mustDo(t)
+		if r := firm("overview").mustDo(t); !strings.Contains(r.err, "You work for no client") {
+			t.Errorf("%+v", r)
+		}
+		firm("clients", "add", "--name", "Globex", "--email", "cfo@globex.example", "--base-currency", "USD", "--timezone", "UTC").mustDo(t)
+
+		firm("requests", "create", "Globex", "--ask", "no-such").mustFail(t, 1, "integrations[0].provider")
+		made := firm("requests", "create", "Globex", "--ask", "kraken", "--ask", "file=Bank statements", "--message", "Hello").mustDo(t)
+		id := idIn(t, "frq", made.out)
+		if !strings.Contains(made.out, "was not sent") {
+			t.Errorf("a message is said to be sent without a mail server: %+v", made)
+		}
+		for _, list := range [][]string{{"--client", "Globex"}, {"--status", "pending"}} {
+			r := firm(append([]string{"requests", "list"}, list...)...).mustDo(t)
+			if !strings.Contains(r.out, id+"  Globex  pending  0 of 2") {
+				t.Errorf("%v: %+v", list, r)
+			}
+		}
+		if r := firm("requests", "show", id).mustDo(t); !strings.Contains(r.out, "Bank statements") ||
+			!strings.Contains(r.out, "cfo@globex.example") {
+			t.Errorf("%+v", r)
+		}
+		firm("requests", "resend", id).mustDo(t)
+		firm("requests", "cancel", id).mustDo(t)
+		firm("requests", "cancel", id).mustFail(t, 1, "is cancelled")
+		if r := firm("requests", "list", "--status", "pending").mustDo(t); !strings.Contains(r.err, "There are no such requests") {
+			t.Errorf("%+v", r)
+		}
+
+		if r := firm("overview").mustDo(t); !strings.Contains(r.out, "Globex") {
+			t.Errorf("%+v", r)
+		}
+		firm("jobs", "start", "dance").mustFail(t, 1, "kind")
+		done := firm("jobs", "start", "classification", "--action", "suggest", "--client", "Globex").mustDo(t)
+		if !strings.Contains(done.out, "Globex  completed") {
+			t.Errorf("%+v", done)
+		}
+		job := idIn(t, "fjb", done.err)
+		if r := firm("jobs", "show", job).mustDo(t); r.out != done.out {
+			t.Errorf("%+v", r)
+		}
+		// The books began this month, so there is no month to check.
+		firm("jobs", "start", "readiness").mustFail(t, 1, "no month of the client is over", "failed for 1 client")
+		if r := firm("jobs", "start", "readiness", "--background").mustDo(t); !strings.Contains(r.out, "for 1 client") {
+			t.Errorf("%+v", r)
+		}
+		if r := firm("jobs", "list", "--kind", "classification").mustDo(t); !strings.Contains(r.out, job) ||
+			strings.Contains(r.out, "readiness") {
+			t.Errorf("%+v", r)
+		}
+		firm("jobs", "cancel", job).mustFail(t, 1, "completed")
+	})
+}
