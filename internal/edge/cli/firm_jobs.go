@@ -147,7 +147,7 @@ func (s *settings) awaitFirmJob(ctx context.Context, service *client.Client, j c
 // printFirmJob prints a job and its results. The error says that it is incomplete.
 func (s *settings) printFirmJob(ctx context.Context, service *client.Client, j client.FirmJob) error {
 	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	for one, err := range service.FirmJobResults(ctx, j.ID, url.Values{"limit": {"200"}}) {
+	for one, err := range service.FirmJobResults(ctx, j.ID, nil) {
 		if err != nil {
 			return err
 		}
