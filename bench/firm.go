@@ -226,8 +226,9 @@ func (f *firmLoader) add(ctx context.Context, n int) error {
 			f.owner, now),
 		fmt.Sprintf("INSERT INTO firm_access (organization_id, firm_client_id, firm_organization_id, firm_id, status, granted_at) "+
 			"SELECT '%s', '%s', '%s', firm_id, 'active', created_at FROM firms WHERE organization_id = '%[3]s'", organization, id, f.firm),
-		fmt.Sprintf("INSERT INTO firm_people (organization_id, firm_client_id, user_id, firm_organization_id, role, created_at) "+
-			"VALUES ('%s', '%s', '%s', '%s', 'partner', %s)", organization, id, f.owner, f.firm, now))
+		fmt.Sprintf("INSERT INTO firm_people (organization_id, firm_client_id, user_id, firm_organization_id, role, member_since, "+
+			"created_at) SELECT '%s', '%s', user_id, organization_id, 'partner', created_at, created_at FROM members "+
+			"WHERE organization_id = '%s' AND user_id = '%s'", organization, id, f.firm, f.owner))
 	for _, s := range statements {
 		if _, err := tx.ExecContext(ctx, s); err != nil {
 			return fmt.Errorf("%.120s: %w", s, err)

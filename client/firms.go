@@ -130,9 +130,9 @@ type FirmAccess struct {
 	EndedAt            *time.Time   `json:"ended_at"`
 }
 
-// FirmAccess returns which accounting firms have access to the organization, or had, the latest first.
-func (c *Client) FirmAccess(ctx context.Context) ([]FirmAccess, error) {
-	return one[[]FirmAccess](ctx, c, Call{Method: http.MethodGet, Path: "/v1/firm-access"})
+// FirmAccess iterates over the accounting firms that have access to the organization, or had, the latest first.
+func (c *Client) FirmAccess(ctx context.Context) iter.Seq2[FirmAccess, error] {
+	return each[FirmAccess](ctx, c, "/v1/firm-access", nil)
 }
 
 // EndFirmAccess ends the access of a firm to the organization.

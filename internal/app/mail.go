@@ -129,7 +129,7 @@ func withoutLinks(answer, text string) string {
 // keepMail writes a message to the folder for mail, for an operator who has configured no server, or whose server did not accept the
 // message for a reason. The log says where, and nothing of what the message says.
 func (a *App) keepMail(m mail.Message, reason string) error {
-	about := []any{"to", strings.Join(m.To, ", "), "subject", m.Subject}
+	about := []any{"to", strings.Join(m.To, ", ")}
 	if reason != "" {
 		about = append(about, "reason", reason)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/app/archive"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/base/seal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
@@ -118,7 +119,7 @@ func TestAnOrganizationStaysTheClientOfAFirmThatKnowsItThere(t *testing.T) {
 		if s := imported(t, there, exported(t, w.App, w.org)); s.Arrived.FirmEnded || !s.Arrived.FirmStays || s.Users.Kept == 0 {
 			t.Errorf("its client: %+v %+v", s.Arrived, s.Users)
 		}
-		all := must[[]firm.Access](t)(there.Firms.AccessList(as(t, w.org)))
+		all := must[page.Page[firm.Access]](t)(there.Firms.AccessList(as(t, w.org), page.Request{Limit: 10})).Items
 		if len(all) != 1 || all[0].Status != firm.Active || all[0].ClientID != c.ID || len(all[0].People) != 1 {
 			t.Errorf("the access is %+v", all)
 		}

@@ -86,7 +86,7 @@ func (s *Service) Apply(ctx context.Context, o Offer, p ApplyParams) (out Applie
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		a, err := firm.ActiveAccess(ctx, tx)
+		a, err := firm.FindActive(ctx, tx)
 		if fault.KindOf(err) == fault.NotFound || err == nil && a.FirmOrganizationID != o.firmOrganizationID {
 			return fault.Missing(noun) // the access has ended since the template was read
 		}

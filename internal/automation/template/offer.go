@@ -68,7 +68,7 @@ func apart(ctx context.Context) (context.Context, func()) {
 // access returns the access of the firm that works for the actor's organization.
 func (s *Service) access(ctx context.Context) (a firm.Access, err error) {
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		a, err = firm.ActiveAccess(ctx, tx)
+		a, err = firm.FindActive(ctx, tx)
 		return err
 	})
 	return a, err

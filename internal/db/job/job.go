@@ -29,6 +29,9 @@ const workersMax = 8
 // pollPause is how often the queue looks for jobs. It may be long, because no user waits for a job.
 const pollPause = time.Second
 
+// timeout is how long a job may take. One that takes longer belongs to a process that was killed, and is run again.
+const timeout = time.Minute
+
 // completedKept is how long jobs are kept that are done. Nobody reads them, and there may be many.
 const completedKept = time.Hour
 
@@ -97,10 +100,12 @@ func NewQueue(d *db.DB, w *Workers, log *slog.Logger) (*Queue, error) {
 		Workers:           w.river,
 		PeriodicJobs:      w.periodic,
 		FetchPollInterval: pollPause,
+		JobTimeout:        timeout,
 		Logger:            slog.New(quiet{log.Handler()}),
 		ErrorHandler:      failures{log},
 
 		CompletedJobRetentionPeriod: completedKept,
+		RescueStuckJobsAfter:        2 * timeout,
 	})
 	if err != nil {
 		return nil, err

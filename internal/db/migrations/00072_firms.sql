@@ -43,13 +43,14 @@ CREATE TABLE firm_access (
 ) {clustered};
 CREATE UNIQUE INDEX firm_access_active ON firm_access (organization_id, status) WHERE status = 'active';
 
--- The people of the firm who work for an organization.
+-- The people of the firm who work for an organization, with the membership in the firm by which they do: member_since is when it began.
 CREATE TABLE firm_people (
     organization_id      {text} NOT NULL,
     firm_client_id       {text} NOT NULL,
     user_id              {text} NOT NULL,
     firm_organization_id {text} NOT NULL,
     role                 {text} NOT NULL,
+    member_since         {timestamp} NOT NULL,
     created_at           {timestamp} NOT NULL,
     PRIMARY KEY (organization_id, user_id),
     FOREIGN KEY (organization_id, firm_client_id) REFERENCES firm_access (organization_id, firm_client_id) ON DELETE RESTRICT

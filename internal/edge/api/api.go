@@ -55,6 +55,7 @@ type API struct {
 	memory  *wire.Memory
 	browser browser.Config
 	gates   map[wire.Work]*gate
+	turns   turns
 	metrics *metrics
 	list    []wire.Route
 	schemas *schemas

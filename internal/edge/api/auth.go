@@ -43,6 +43,9 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, access wire.Access) 
 		return who, err
 	}
 	home := who.OrganizationID
+	if err := checkOrganizationHeader(r); err != nil {
+		return who, err
+	}
 	if who.session != nil {
 		err = a.chooseOrganization(&who, r, access)
 	} else {
@@ -79,6 +82,19 @@ func (a *API) admitAnyone(h http.Header, r *http.Request) (caller, error) {
 func (a *API) protect(r *http.Request) error {
 	if err := a.protection.Check(r); err != nil {
 		return fault.Forbiddenf("the request was sent by another site than this service: open the service and try again there")
+	}
+	return nil
+}
+
+// checkOrganizationHeader returns an error for a header that is sent without a value, as a script with an empty variable does, or more than
+// once: to ignore it would act on books that nobody has named.
+func checkOrganizationHeader(r *http.Request) error {
+	values := r.Header.Values(organizationHeader)
+	if len(values) > 1 {
+		return fault.Invalidf(organizationHeader, "must be sent once, but is sent %d times", len(values))
+	}
+	if len(values) == 1 && values[0] == "" {
+		return fault.Invalidf(organizationHeader, "must be the id of an organization, but is empty; correct or remove it")
 	}
 	return nil
 }

@@ -45,12 +45,13 @@ func aPendingClient(t *testing.T, n *apitest.Tenant) sample {
 // aFirmAccess gives a firm access, unless one has it.
 func aFirmAccess(t *testing.T, n *apitest.Tenant) sample {
 	t.Helper()
-	given, err := n.Client.FirmAccess(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(given) > 0 && given[0].Status == "active" {
-		return sample{path: map[string]string{"client_id": given[0].ID}}
+	for given, err := range n.Client.FirmAccess(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if given.Status == "active" {
+			return sample{path: map[string]string{"client_id": given.ID}}
+		}
 	}
 	c := n.Hire(t, n.Service().Found(t, "firm-"+client.NewIdempotencyKey()))
 	return sample{path: map[string]string{"client_id": c.ID}}

@@ -168,6 +168,11 @@ func (a *API) answerOnce(ctx context.Context, r *wire.Route, who actor.Actor, ke
 		return a.perform(ctx, r, who, keyed, in)
 	}
 	if keyed != nil {
+		done, err := a.turns.take(ctx, who.OrganizationID+" "+keyed.Key())
+		if err != nil {
+			return answer, false, err
+		}
+		defer done()
 		earlier, err := keyed.Recall(ctx, a.app.DB, who.OrganizationID)
 		if err != nil {
 			return answer, false, err
@@ -216,11 +221,12 @@ func (a *API) keepAnswer(ctx context.Context, who actor.Actor, keyed *idempotenc
 	return out, replayed, err
 }
 
-// withCurrentRights returns a context with the actor as it is now, for writes that must not outlast its rights, such as a new key: the
-// request was authenticated by what the node had read up to half a second before. It locks the organization, as whoever takes rights away
+// withCurrentRights returns a context with the actor as it is now, for writes that must not outlast its rights, such as a new key, and for
+// all that people of a firm do for a client: the request was authenticated by what the node had read up to half a second before. It locks the organization, as whoever takes rights away
 // does.
 func (a *API) withCurrentRights(ctx context.Context, tx *db.Tx, r *wire.Route) (context.Context, error) {
-	if r.Need.Class != actor.Privileged && len(r.Need.Roles) == 0 {
+	firm := actor.From(ctx).FirmID != "" // whose access the client may have ended in this instant
+	if r.Need.Class != actor.Privileged && len(r.Need.Roles) == 0 && !firm {
 		return ctx, nil
 	}
 	if _, err := orgstate.Lock(ctx, tx); err != nil {

@@ -130,23 +130,24 @@ func (s *settings) listFirmAccess() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
-				all, err := service.FirmAccess(ctx)
-				if err != nil {
-					return err
-				}
-				if len(all) == 0 {
-					fmt.Fprintln(s.err, "No accounting firm has access to the organization.")
-					return nil
-				}
 				t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(t, "ID\tFIRM\tSTATUS\tSINCE\tUNTIL\tPEOPLE")
-				for _, a := range all {
+				count := 0
+				for a, err := range service.FirmAccess(ctx) {
+					if err != nil {
+						return err
+					}
+					if count++; count == 1 {
+						fmt.Fprintln(t, "ID\tFIRM\tSTATUS\tSINCE\tUNTIL\tPEOPLE")
+					}
 					people := make([]string, len(a.People))
 					for i, p := range a.People {
 						people[i] = personOf(p) + " (" + p.Role + ")"
 					}
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, orDash(a.FirmName), a.Status, timeOr(&a.GrantedAt, "-"), timeOr(a.EndedAt, "-"),
 						strings.Join(people, ", "))
+				}
+				if count == 0 {
+					fmt.Fprintln(s.err, "No accounting firm has access to the organization, or had.")
 				}
 				return t.Flush()
 			})

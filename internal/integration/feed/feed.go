@@ -141,10 +141,19 @@ func numbersOf(ctx context.Context, tx *db.Tx, e outbox.Event) (first, last int6
 
 // hidden returns the types of events that the actor may not read.
 func (s *Service) hidden(ctx context.Context) []string {
-	if actor.From(ctx).Authorize(actor.Need{Class: actor.Privileged, Scope: actor.ScopeAll}) == nil {
-		return nil
+	who := actor.From(ctx)
+	var types []string
+	if who.Authorize(actor.Need{Class: actor.Privileged, Scope: actor.ScopeAll}) != nil {
+		types = slices.Clone(s.only)
 	}
-	return s.only
+	for _, resource := range audit.Hidden(who) {
+		for _, t := range s.types {
+			if strings.HasPrefix(t, resource+".") && !slices.Contains(types, t) {
+				types = append(types, t)
+			}
+		}
+	}
+	return types
 }
 
 // resolve returns a filter as it is stored, and the position at which the list begins.

@@ -131,6 +131,19 @@ func (a Actor) ForFirm(firmID, organizationID string) Actor {
 	return a
 }
 
+// MayWorkForClients reports whether the actor is one who may have a role for clients of the firm: a person who sees all of the firm, by a
+// session or an API key, and no app. Whether they have a role is stored with the client.
+func (a Actor) MayWorkForClients() bool {
+	return a.UserID != "" && a.AuthorizationID == "" && !a.Limited()
+}
+
+// Manages reports whether the role is one of those that manage an organization.
+func (r Role) Manages() bool { return r == Owner || r == Admin }
+
+// KnowsAllClients reports whether somebody of a firm with the role may know of every client, with or without a role for it: those who
+// manage the firm give the roles, and auditors read its audit log.
+func (r Role) KnowsAllClients() bool { return r.Manages() || r == Auditor }
+
 // Need is what an operation requires of its actor.
 type Need struct {
 	Class Class
@@ -178,7 +191,7 @@ func (a Actor) Authorize(n Need) error {
 	}
 	for _, allowed := range [][]Role{classRoles[n.Class], n.Roles} {
 		if len(allowed) > 0 && !slices.Contains(allowed, a.Role) {
-			return fault.Forbiddenf("the role %s does not allow this: it is for the role %s", a.Role, fault.Choices(allowed))
+			return a.roleRefused(n, allowed)
 		}
 	}
 	return nil
@@ -199,6 +212,24 @@ func MissingScope(err error) Scope {
 		return e.scope
 	}
 	return ""
+}
+
+// roleRefused returns the fault for an operation that the role of the actor does not allow. People of a firm are told of the roles that
+// they can have.
+func (a Actor) roleRefused(n Need, allowed []Role) error {
+	if a.FirmID == "" {
+		return fault.Forbiddenf("the role %s does not allow this: it is for the role %s", a.Role, fault.Choices(allowed))
+	}
+	var roles []FirmRole
+	for _, r := range FirmRoles {
+		if n.FirmRole != "" && r.includes(n.FirmRole) || slices.Contains(allowed, r.Role()) {
+			roles = append(roles, r)
+		}
+	}
+	if len(roles) == 0 {
+		return fault.Forbiddenf("this is for the role %s in the organization: people of its accounting firm cannot do it", fault.Choices(allowed))
+	}
+	return fault.Forbiddenf("the role %s for this client does not allow this: it is for the role %s", a.FirmRole, fault.Choices(roles))
 }
 
 // RequireUnlimited returns an error of kind Forbidden if the actor's key is limited to legal entities. It is for changes to what belongs to

@@ -25,6 +25,18 @@ type Filter struct {
 	From, To                   time.Time
 }
 
+// ofFirms are the types of resources that belong to an organization as a firm.
+var ofFirms = []string{"firm_client", "firm_request", "firm_job", "firm_template"}
+
+// Hidden returns the types of resources whose records and events an actor may not read. An organization may be a firm and the client of
+// another one, whose people must not learn who its clients are.
+func Hidden(who actor.Actor) []string {
+	if who.FirmID == "" {
+		return nil
+	}
+	return ofFirms
+}
+
 // List returns a page of records, newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[LogRecord], error) {
 	newest := func(r LogRecord) []string { return []string{strconv.FormatInt(r.Sequence, 10)} }

@@ -2,6 +2,8 @@ package audit
 
 import (
 	"context"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -97,6 +99,9 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int
 	if !f.To.IsZero() {
 		q.And("created_at <= ?", f.To)
 	}
+	if hidden := Hidden(actor.From(ctx)); len(hidden) > 0 {
+		q.And("NOT (resource_type {any})", hidden)
+	}
 	rows, err := db.All[recordRow](ctx, tx, q.Then("ORDER BY sequence DESC LIMIT ?", limit), q.Args...)
 	return records(rows), err
 }
@@ -106,10 +111,11 @@ func CountAction(ctx context.Context, tx *db.Tx, action string) (int64, error) {
 	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM audit_log WHERE organization_id = @org AND action = ?", action)
 }
 
-// hasRecord reports whether the log has a record about a resource.
+// hasRecord reports whether the log has a record about a resource that the actor may know of.
 func hasRecord(ctx context.Context, tx *db.Tx, resourceID string) (bool, error) {
-	found, err := db.All[int64](ctx, tx, "SELECT sequence FROM audit_log WHERE organization_id = @org AND resource_id = ? LIMIT 1", resourceID)
-	return len(found) > 0, err
+	found, err := db.All[string](ctx, tx, "SELECT resource_type FROM audit_log WHERE organization_id = @org AND resource_id = ? LIMIT 1",
+		resourceID)
+	return len(found) > 0 && !slices.Contains(Hidden(actor.From(ctx)), found[0]), err
 }
 
 func records(rows []recordRow) []LogRecord {

@@ -62,6 +62,9 @@ func NewRequest(key string, caller actor.Actor, method, path string, body []byte
 	}, nil
 }
 
+// Key returns the key.
+func (r Request) Key() string { return r.key }
+
 // hashOf returns a hash of texts.
 func hashOf(texts ...string) string {
 	h := sha256.New()

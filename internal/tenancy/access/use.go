@@ -40,7 +40,7 @@ type uses struct {
 // NoteUse notes that a key or an app was used. It takes no longer than looking into a map: what it notes is stored by FlushUses, at most
 // once a minute for each credential.
 func (s *Service) NoteUse(credentialID, organizationID, address string) {
-	now := s.db.Clock().Now()
+	now := s.db.Clock().Now().Truncate(time.Millisecond) // as all times are stored
 	s.uses.mu.Lock()
 	defer s.uses.mu.Unlock()
 	if last, ok := s.uses.noted[credentialID]; ok && now.Sub(last) < usedEvery && !now.Before(last) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
@@ -47,14 +49,29 @@ func record(ctx context.Context, tx *db.Tx, action string, before *Access, after
 	audit.Record(ctx, tx, c)
 }
 
-// AccessList returns the firms that work for the actor's organization, or did, the latest first.
-func (s *Service) AccessList(ctx context.Context) (out []Access, err error) {
-	org := actor.From(ctx).OrganizationID
-	err = s.db.ReadAcross(ctx, "a client sees who works for it, and for which firm", func(ctx context.Context, tx *db.Tx) error {
-		out, err = selectAccessOf(ctx, tx, org)
-		return err
+// AccessList lists the firms that work for the actor's organization, or did, the latest first.
+func (s *Service) AccessList(ctx context.Context, p page.Request) (page.Page[Access], error) {
+	key := func(a Access) []string { return []string{clock.Format(a.GrantedAt), a.ClientID} }
+	return page.List("firm access", nil, p, key, func(after []string, limit int) (out []Access, err error) {
+		var below accessCursor
+		if after != nil {
+			if below.at, err = time.Parse(time.RFC3339, after[0]); err != nil {
+				return nil, page.ErrCursor()
+			}
+			below.id = after[1]
+		}
+		err = s.db.ReadAcross(ctx, "a client sees who works for it, and for which firm", func(ctx context.Context, tx *db.Tx) error {
+			out, err = selectAccessOf(ctx, tx, actor.From(ctx).OrganizationID, below, limit)
+			return err
+		})
+		return out, err
 	})
-	return out, err
+}
+
+// accessCursor is the position of access in the list; the zero value is the beginning.
+type accessCursor struct {
+	at time.Time
+	id string
 }
 
 // AcceptParams name the client record of a firm that asks for access.
@@ -72,7 +89,7 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (a Access, err err
 	}
 	who := actor.From(ctx)
 	if who.OrganizationID == p.FirmOrganizationID {
-		return a, fault.Conflictf("a firm cannot be a client of itself")
+		return a, fault.Conflictf("a firm cannot be a client of itself: sign in as an owner of the organization that is to be the client")
 	}
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -81,7 +98,7 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (a Access, err err
 		if err := authorizeOwner(ctx, tx); err != nil {
 			return err
 		}
-		switch before, err := activeAccess(ctx, tx); {
+		switch before, err := FindActive(ctx, tx); {
 		case fault.KindOf(err) == fault.NotFound:
 		case err != nil:
 			return err
@@ -92,6 +109,12 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (a Access, err err
 				return err
 			}
 		}
+		switch _, err := findAccess(ctx, tx, p.ClientID); { // the firm's record follows within moments
+		case err == nil:
+			return fault.Conflictf("you have answered %s before, and its access has ended since: it can send you a new request", asked.firm.FirmName)
+		case fault.KindOf(err) != fault.NotFound:
+			return err
+		}
 		a, err = s.grant(ctx, tx, asked.firm, p.ClientID, asked.people, who.UserID)
 		return err
 	})
@@ -101,7 +124,7 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (a Access, err err
 // authorizeOwner returns a Forbidden fault if the actor is not an owner or admin of the organization.
 func authorizeOwner(ctx context.Context, tx *db.Tx) error {
 	role, err := access.RoleNow(ctx, tx)
-	if err == nil && role != actor.Owner && role != actor.Admin {
+	if err == nil && !role.Manages() {
 		err = fault.Forbiddenf("the role %s does not allow this: it is for the role owner or admin", role)
 	}
 	return err
@@ -121,7 +144,7 @@ func (s *Service) findAsked(ctx context.Context, p AcceptParams) (a asked, err e
 			return err
 		}
 		if c.Status != Pending {
-			return fault.Conflictf("nothing is asked for any more")
+			return fault.Conflictf("the firm no longer asks for access to your books: its record of you is %s", c.Status)
 		}
 		if a.firm, err = FindSettings(ctx, tx); err != nil {
 			return err
@@ -130,7 +153,7 @@ func (s *Service) findAsked(ctx context.Context, p AcceptParams) (a asked, err e
 		if fault.KindOf(err) == fault.NotFound || err == nil && len(m.LegalEntityIDs) > 0 {
 			return nil // they are no longer with the firm, or see a part of it only
 		}
-		a.people = []Person{{UserID: m.UserID, Role: actor.Partner}}
+		a.people = []Person{{UserID: m.UserID, Role: actor.Partner, MemberSince: m.JoinedAt}}
 		return err
 	})
 	return a, err
@@ -235,7 +258,7 @@ func (Follow) Kind() string { return "firm_follow" }
 // follow brings the firm's record of a client up to date after the database transaction.
 func (s *Service) follow(ctx context.Context, tx *db.Tx, a Access) error {
 	f := Follow{a.FirmOrganizationID, a.ClientID, tx.Organization()}
-	afterCommit(tx, func(ctx context.Context) error { return s.Follow(ctx, f) })
+	AfterCommit(tx, func(ctx context.Context) error { return s.Follow(ctx, f) })
 	return s.QueueFollow(ctx, tx, f)
 }
 
@@ -259,18 +282,19 @@ func (s *Service) Follow(ctx context.Context, f Follow) error {
 			if err != nil {
 				return err
 			}
-			late = before.Status == Ended && a.Status == Active
+			other := before.OrganizationID != "" && before.OrganizationID != f.OrganizationID
+			late = a.Status == Active && (other || before.Status == Ended)
 			switch {
-			case a.Status == Ended:
+			case a.Status == Ended && !other:
 				return s.endRecord(ctx, tx, f.ClientID)
-			case before.Status != Pending:
+			case other || before.Status != Pending:
 				return nil
 			}
 			after := before
 			after.OrganizationID, after.Status = f.OrganizationID, Active
 			return change(ctx, tx, before, &after, "firm_client.updated")
 		})
-	if err == nil && late { // access was granted while the firm took its question back
+	if err == nil && late { // access was granted while the firm took its question back, or another organization answered it first
 		return s.end(actor.With(ctx, actor.Actor{OrganizationID: f.OrganizationID}), f.ClientID)
 	}
 	return ignoreMissing(err)

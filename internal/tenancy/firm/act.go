@@ -26,7 +26,7 @@ var errNoClient = fault.Missing("organization")
 // them. The error is the same NotFound whether there is no such organization, the firm has no access to it (any more), or the person has
 // no role there.
 func (s *Service) Act(ctx context.Context, who actor.Actor, organizationID string) (actor.Actor, error) {
-	if who.UserID == "" || who.AuthorizationID != "" || who.Limited() || !id.Valid(id.Organization, organizationID) {
+	if !who.MayWorkForClients() || !id.Valid(id.Organization, organizationID) {
 		return who, errNoClient
 	}
 	key, now := actingKey(who.UserID, organizationID), s.db.Clock().Now()
@@ -41,9 +41,14 @@ func (s *Service) Act(ctx context.Context, who actor.Actor, organizationID strin
 	if who.APIKeyID != "" && who.OrganizationID != found.firmOrganizationID {
 		return who, errNoClient
 	}
-	who = who.ForFirm(found.firmID, organizationID)
-	who.FirmOrganizationID, who.FirmRole, who.Role = found.firmOrganizationID, found.role, found.role.Role()
-	return who, nil
+	return found.actor(who), nil
+}
+
+// actor returns the actor as which a person acts for the client.
+func (a acting) actor(who actor.Actor) actor.Actor {
+	who = who.ForFirm(a.firmID, a.organizationID)
+	who.FirmOrganizationID, who.FirmRole, who.Role = a.firmOrganizationID, a.role, a.role.Role()
+	return who
 }
 
 // ActorOf returns the actor of a session in an organization: the one that is named, or the one that was chosen. The person is a member of
@@ -56,7 +61,7 @@ func (s *Service) ActorOf(ctx context.Context, one identity.Session, members []i
 	}
 	who, err := s.Act(ctx, actor.Actor{UserID: one.UserID, SessionID: one.ID, AuthenticatedAt: one.AuthenticatedAt, Scopes: actor.Scopes},
 		client)
-	if fault.KindOf(err) == fault.NotFound { // perhaps the person works no more for the client that was chosen
+	if fault.KindOf(err) == fault.NotFound { // the person is told why
 		return identity.ActorOf(one, members, named)
 	}
 	return who, err
@@ -84,11 +89,11 @@ func (s *Service) ForgetMember(userID string) {
 	s.acting.ForgetWhere(func(one acting) bool { return one.userID == userID })
 }
 
-// RequireActing returns the actor with the role that it has now, or an Unauthorized fault if the person works for the organization no
-// more. It is a building block for what must not outlast those rights, in a transaction that has locked the organization.
+// RequireActing returns the actor with the role that it has now, or the same NotFound fault as for an unknown organization if the person no
+// longer works for this one. It is a building block for what must not outlast those rights, in a transaction that has locked the organization.
 func RequireActing(ctx context.Context, tx *db.Tx) (actor.Actor, error) {
 	who := actor.From(ctx)
-	a, err := activeAccess(ctx, tx)
+	a, err := FindActive(ctx, tx)
 	if err == nil {
 		for _, p := range a.People {
 			if p.UserID == who.UserID && a.FirmID == who.FirmID {
@@ -98,7 +103,7 @@ func RequireActing(ctx context.Context, tx *db.Tx) (actor.Actor, error) {
 		}
 	}
 	if err == nil || fault.KindOf(err) == fault.NotFound {
-		err = fault.Unauthorizedf("you do not work for this organization any more")
+		err = errNoClient
 	}
 	return who, err
 }

@@ -26,7 +26,7 @@ func (s *Service) Knows(ctx context.Context, firmOrganizationID, clientID, organ
 // Arrive ends the access of the firm that an organization was the client of in the database that it has arrived from, and reports whether
 // there was one. Nothing is done at the firm, which does not know the organization here. It is a building block.
 func (s *Service) Arrive(ctx context.Context, tx *db.Tx) (ended bool, err error) {
-	before, err := activeAccess(ctx, tx)
+	before, err := FindActive(ctx, tx)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, nil
 	}

@@ -2,6 +2,7 @@ package firm
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -24,6 +25,8 @@ type MakeBooks struct {
 	UserID             string `json:"user_id"` // who has added the client
 	APIKeyID           string `json:"api_key_id"`
 	RequestID          string `json:"request_id"`
+
+	MemberSince time.Time `json:"member_since"` // of the user in the firm
 }
 
 // Kind returns the name of the job.
@@ -45,7 +48,7 @@ func (s *Service) MakeBooks(ctx context.Context, b MakeBooks) error {
 		FirmID: b.FirmID, FirmOrganizationID: b.FirmOrganizationID, FirmRole: actor.Partner, Role: actor.Partner.Role()})
 	_, err = s.organizations.Create(ctx, organization.CreateParams{ID: b.OrganizationID, Name: b.Name, Currency: b.BaseCurrency,
 		Timezone: b.Timezone, WithoutOwner: true, Also: func(ctx context.Context, tx *db.Tx, _ access.Member) error {
-			_, err := s.grant(ctx, tx, firm, b.ClientID, []Person{{UserID: b.UserID, Role: actor.Partner}}, "")
+			_, err := s.grant(ctx, tx, firm, b.ClientID, []Person{{UserID: b.UserID, Role: actor.Partner, MemberSince: b.MemberSince}}, "")
 			return err
 		}})
 	return err

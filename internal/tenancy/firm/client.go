@@ -49,6 +49,8 @@ type Person struct {
 	Email  string
 	Name   string
 	Role   actor.FirmRole
+
+	MemberSince time.Time // when the membership in the firm began to which the role was given
 }
 
 func (c Client) facts() map[string]any {
@@ -126,10 +128,12 @@ func (s *Service) CreateClient(ctx context.Context, p CreateClientParams) (c Cli
 		if err != nil {
 			return err
 		}
-		c.Role, c.People = actor.Partner, []Person{{UserID: me.UserID, Email: me.Email, Name: me.Name, Role: actor.Partner}}
+		c.Role, c.People = actor.Partner, []Person{{UserID: me.UserID, Email: me.Email, Name: me.Name, Role: actor.Partner,
+			MemberSince: me.JoinedAt}}
 		books := MakeBooks{FirmOrganizationID: tx.Organization(), FirmID: firm.ID, ClientID: c.ID, OrganizationID: c.OrganizationID,
-			Name: c.Name, BaseCurrency: p.BaseCurrency, Timezone: p.Timezone, UserID: who.UserID, RequestID: who.RequestID, APIKeyID: who.APIKeyID}
-		afterCommit(tx, func(ctx context.Context) error { return s.MakeBooks(ctx, books) })
+			Name: c.Name, BaseCurrency: p.BaseCurrency, Timezone: p.Timezone, UserID: who.UserID, MemberSince: me.JoinedAt, RequestID: who.RequestID,
+			APIKeyID: who.APIKeyID}
+		AfterCommit(tx, func(ctx context.Context) error { return s.MakeBooks(ctx, books) })
 		return s.QueueBooks(ctx, tx, books)
 	})
 	return c, err
@@ -251,10 +255,13 @@ func (s *Service) EndClient(ctx context.Context, clientID string) error {
 	if err != nil {
 		return err
 	}
-	if c.Status == Active {
+	if c.OrganizationID != "" {
 		at := actor.With(ctx, actor.Actor{OrganizationID: c.OrganizationID, UserID: who.UserID, APIKeyID: who.APIKeyID,
 			SessionID: who.SessionID, RequestID: who.RequestID, FirmOrganizationID: who.OrganizationID, FirmID: c.firmID, Role: actor.Admin})
-		if err := s.end(at, c.ID); err != nil && fault.KindOf(err) != fault.NotFound {
+		switch err := s.end(at, c.ID); {
+		case fault.KindOf(err) == fault.NotFound && c.Status == Active:
+			return fault.Conflictf("the books of the client %s are being created: try again in a moment", c.ID)
+		case err != nil && fault.KindOf(err) != fault.NotFound:
 			return err
 		}
 	}

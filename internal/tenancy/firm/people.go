@@ -29,7 +29,7 @@ func (s *Service) SetRole(ctx context.Context, clientID, userID string, role act
 			err = fault.Conflictf("%s is limited to some legal entities of the firm, and cannot work for clients: remove that limit "+
 				"first", m.Email)
 		}
-		p = Person{UserID: m.UserID, Role: role}
+		p = Person{UserID: m.UserID, Role: role, MemberSince: m.JoinedAt}
 		return err
 	})
 	if err != nil {
@@ -43,6 +43,10 @@ func (s *Service) SetRole(ctx context.Context, clientID, userID string, role act
 		return c, err
 	}
 	s.forget(userID, c.OrganizationID)
+	// If the person has left the firm meanwhile, the role goes as well.
+	if err := s.MemberLeft(ctx, MemberLeft{FirmOrganizationID: who.OrganizationID, UserID: userID}); err != nil {
+		return c, err
+	}
 	return s.GetClient(ctx, clientID)
 }
 
@@ -130,14 +134,11 @@ type MemberLeft struct {
 // Kind returns the name of the job.
 func (MemberLeft) Kind() string { return "firm_member_left" }
 
-// MemberLeft runs the job.
+// MemberLeft runs the job. It leaves the roles that were given to a membership which has begun since.
 func (s *Service) MemberLeft(ctx context.Context, m MemberLeft) error {
 	var clients []Client
 	err := s.db.ReadAcross(ctx, "who has left a firm works for none of its clients", func(ctx context.Context, tx *db.Tx) (err error) {
-		if _, err := selectFirmMember(ctx, tx, m.FirmOrganizationID, m.UserID); fault.KindOf(err) != fault.NotFound {
-			return err // they have come back
-		}
-		clients, err = selectClientsOf(ctx, tx, m.FirmOrganizationID, m.UserID)
+		clients, err = selectFormer(ctx, tx, m.FirmOrganizationID, m.UserID)
 		return err
 	})
 	for _, c := range clients {

@@ -19,7 +19,7 @@ type Service struct {
 	QueueFollow func(ctx context.Context, tx *db.Tx, f Follow) error
 	QueueBooks  func(ctx context.Context, tx *db.Tx, b MakeBooks) error
 
-	// ClientEnded is called in the database transaction of the firm in which the record of a client ends. Nil means that nothing follows.
+	// ClientEnded are called in the database transaction of the firm in which the record of a client ends.
 	ClientEnded []func(ctx context.Context, tx *db.Tx, c Client) error
 }
 
@@ -29,9 +29,9 @@ func NewService(d *db.DB, o *organization.Service) *Service { return &Service{db
 // followTimeout bounds what is done at once after a commit. The job does it again if it does not end in time.
 const followTimeout = 10 * time.Second
 
-// afterCommit runs a function after the database transaction, without its context, because the function opens another one. The job that was
+// AfterCommit runs a function after the database transaction, without its context, because the function opens another one. The job that was
 // queued repeats it if it fails.
-func afterCommit(tx *db.Tx, fn func(context.Context) error) {
+func AfterCommit(tx *db.Tx, fn func(context.Context) error) {
 	tx.AfterCommit(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), followTimeout)
 		defer cancel()

@@ -83,14 +83,16 @@ type seenRow struct {
 
 // selectClients reads clients that an actor may know of, in a transaction across organizations.
 func selectClients(ctx context.Context, tx *db.Tx, who actor.Actor, f ClientFilter, above string, limit int) ([]Client, error) {
-	q := db.Select("SELECT c.firm_client_id, c.name, c.email, c.client_organization_id, c.status, c.created_by, c.created_at, c.updated_at, "+
-		"c.ended_at, p.role, a.ended_at AS access_ended_at FROM firm_clients c "+
-		"LEFT JOIN firm_access a ON a.organization_id = c.client_organization_id AND a.firm_client_id = c.firm_client_id "+
-		"LEFT JOIN firm_people p ON p.organization_id = a.organization_id AND p.firm_client_id = a.firm_client_id AND p.user_id = ? "+
-		"WHERE c.organization_id = ?", who.UserID, who.OrganizationID).And("c.firm_client_id > ?", above)
-	if who.Role != actor.Owner && who.Role != actor.Admin {
-		q.And("p.user_id IS NOT NULL")
+	const columns = "SELECT c.firm_client_id, c.name, c.email, c.client_organization_id, c.status, c.created_by, c.created_at, c.updated_at, " +
+		"c.ended_at, r.role, a.ended_at AS access_ended_at FROM "
+	const mine = "(SELECT p.firm_client_id, p.role FROM " + Roles + " WHERE p.user_id = ? AND p.firm_organization_id = ?) r "
+	from := "firm_clients c LEFT JOIN " + mine + "ON r.firm_client_id = c.firm_client_id "
+	if !who.Role.KnowsAllClients() {
+		from = mine + "JOIN firm_clients c ON c.firm_client_id = r.firm_client_id "
 	}
+	q := db.Select(columns+from+"LEFT JOIN firm_access a ON a.organization_id = c.client_organization_id "+
+		"AND a.firm_client_id = c.firm_client_id WHERE c.organization_id = ?", who.UserID, who.OrganizationID, who.OrganizationID).
+		And("c.firm_client_id > ?", above)
 	if f.ids != nil {
 		q.And("c.firm_client_id {any}", f.ids)
 	}
@@ -114,18 +116,20 @@ func selectClients(ctx context.Context, tx *db.Tx, who actor.Actor, f ClientFilt
 }
 
 type personRow struct {
-	ClientID string  `db:"firm_client_id"`
-	UserID   string  `db:"user_id"`
-	Role     string  `db:"role"`
-	Email    string  `db:"email"`
-	Name     *string `db:"name"`
+	ClientID    string    `db:"firm_client_id"`
+	UserID      string    `db:"user_id"`
+	Role        string    `db:"role"`
+	MemberSince time.Time `db:"member_since"`
+	Email       string    `db:"email"`
+	Name        *string   `db:"name"`
 }
 
 func (r personRow) person() Person {
-	return Person{UserID: r.UserID, Role: actor.FirmRole(r.Role), Email: r.Email, Name: db.OrEmpty(r.Name)}
+	return Person{UserID: r.UserID, Role: actor.FirmRole(r.Role), MemberSince: r.MemberSince, Email: r.Email, Name: db.OrEmpty(r.Name)}
 }
 
-const selectPeople = "SELECT p.firm_client_id, p.user_id, p.role, u.email, u.name FROM firm_people p JOIN users u ON u.user_id = p.user_id "
+const selectPeople = "SELECT p.firm_client_id, p.user_id, p.role, p.member_since, u.email, u.name FROM firm_people p " +
+	"JOIN users u ON u.user_id = p.user_id "
 
 // addPeople adds those who work for clients, in a transaction across organizations.
 func addPeople(ctx context.Context, tx *db.Tx, clients []Client) error {
@@ -171,8 +175,8 @@ func updateAccess(ctx context.Context, tx *db.Tx, a Access) error {
 	return err
 }
 
-// activeAccess returns the access of the firm that works for the organization.
-func activeAccess(ctx context.Context, tx *db.Tx) (Access, error) {
+// FindActive returns the access of the firm that works for the organization now. The error is NotFound if none does. It is a building block.
+func FindActive(ctx context.Context, tx *db.Tx) (Access, error) {
 	return oneAccess(ctx, tx, "status = ?", string(Active))
 }
 
@@ -191,20 +195,24 @@ func oneAccess(ctx context.Context, tx *db.Tx, condition string, args ...any) (A
 	people, err := db.All[personRow](ctx, tx, selectPeople+"WHERE p.organization_id = @org AND p.firm_client_id = ? ORDER BY p.user_id",
 		a.ClientID)
 	for _, p := range people {
-		a.People = append(a.People, Person{UserID: p.UserID, Role: actor.FirmRole(p.Role)})
+		a.People = append(a.People, Person{UserID: p.UserID, Role: actor.FirmRole(p.Role), MemberSince: p.MemberSince})
 	}
 	return a, err
 }
 
 // selectAccessOf reads the access of firms to an organization, the latest first, in a transaction across organizations.
-func selectAccessOf(ctx context.Context, tx *db.Tx, organizationID string) ([]Access, error) {
+func selectAccessOf(ctx context.Context, tx *db.Tx, organizationID string, below accessCursor, limit int) ([]Access, error) {
+	q := db.Select("SELECT a.firm_client_id, a.firm_organization_id, a.firm_id, a.status, a.granted_by, a.granted_at, a.ended_by, a.ended_at, "+
+		"f.firm_name, f.web_address FROM firm_access a LEFT JOIN firms f ON f.organization_id = a.firm_organization_id WHERE a.organization_id = ?",
+		organizationID)
+	if !below.at.IsZero() {
+		q.And("(a.granted_at < ? OR a.granted_at = ? AND a.firm_client_id < ?)", below.at, below.at, below.id)
+	}
 	rows, err := db.All[struct {
 		accessRow
-		FirmName   string  `db:"firm_name"`
+		FirmName   *string `db:"firm_name"` // null if the organization was imported without the firm
 		WebAddress *string `db:"web_address"`
-	}](ctx, tx, "SELECT a.firm_client_id, a.firm_organization_id, a.firm_id, a.status, a.granted_by, a.granted_at, a.ended_by, a.ended_at, "+
-		"f.firm_name, f.web_address FROM firm_access a JOIN firms f ON f.organization_id = a.firm_organization_id WHERE a.organization_id = ? "+
-		"ORDER BY a.granted_at DESC, a.firm_client_id DESC", organizationID)
+	}](ctx, tx, q.Then("ORDER BY a.granted_at DESC, a.firm_client_id DESC LIMIT ?", limit), q.Args...)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +220,7 @@ func selectAccessOf(ctx context.Context, tx *db.Tx, organizationID string) ([]Ac
 	out := make([]Access, len(rows))
 	for i, r := range rows {
 		out[i] = r.access()
-		out[i].FirmName, out[i].WebAddress, out[i].People = r.FirmName, db.OrEmpty(r.WebAddress), []Person{}
+		out[i].FirmName, out[i].WebAddress, out[i].People = db.OrEmpty(r.FirmName), db.OrEmpty(r.WebAddress), []Person{}
 		for _, p := range people {
 			if p.ClientID == r.ClientID {
 				out[i].People = append(out[i].People, p.person())
@@ -223,9 +231,9 @@ func selectAccessOf(ctx context.Context, tx *db.Tx, organizationID string) ([]Ac
 }
 
 func upsertPerson(ctx context.Context, tx *db.Tx, a Access, p Person) error {
-	_, err := tx.Exec(ctx, "INSERT INTO firm_people (organization_id, firm_client_id, user_id, firm_organization_id, role, created_at) "+
-		"VALUES (@org, ?, ?, ?, ?, ?) ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role", a.ClientID, p.UserID,
-		a.FirmOrganizationID, string(p.Role), tx.Now())
+	_, err := tx.Exec(ctx, "INSERT INTO firm_people (organization_id, firm_client_id, user_id, firm_organization_id, role, member_since, "+
+		"created_at) VALUES (@org, ?, ?, ?, ?, ?, ?) ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role, "+
+		"member_since = excluded.member_since", a.ClientID, p.UserID, a.FirmOrganizationID, string(p.Role), p.MemberSince, tx.Now())
 	return err
 }
 
@@ -246,34 +254,34 @@ func countStrays(ctx context.Context, tx *db.Tx) (int64, error) {
 		"a.firm_organization_id <> p.firm_organization_id)")
 }
 
-// selectActing reads what somebody may do for a client, in a transaction across organizations. They must be a member of the firm who is not
-// limited to a part of it.
+// Roles are the roles that people of firms have for clients at this moment, to be read in a transaction across organizations: p is the role,
+// a the access that the client has granted and not ended, and m the membership in the firm, which is the one that the role was given to and
+// is not limited to a part of the firm. A role outlives the others for a moment only.
+const Roles = "firm_people p JOIN firm_access a ON a.organization_id = p.organization_id AND a.firm_client_id = p.firm_client_id " +
+	"AND a.firm_organization_id = p.firm_organization_id AND a.status = 'active' JOIN members m ON m.organization_id = p.firm_organization_id " +
+	"AND m.user_id = p.user_id AND m.created_at = p.member_since AND m.legal_entity_ids = ''"
+
+// selectActing reads what somebody may do for a client, in a transaction across organizations.
 func selectActing(ctx context.Context, tx *db.Tx, userID, organizationID string) (acting, error) {
 	r, err := db.One[struct {
 		FirmOrganizationID string `db:"firm_organization_id"`
 		FirmID             string `db:"firm_id"`
 		Role               string `db:"role"`
-	}](ctx, tx, "organization", "SELECT a.firm_organization_id, a.firm_id, p.role FROM firm_people p JOIN firm_access a "+
-		"ON a.organization_id = p.organization_id AND a.firm_client_id = p.firm_client_id AND a.status = 'active' "+
-		"JOIN members m ON m.organization_id = p.firm_organization_id AND m.user_id = p.user_id AND m.legal_entity_ids = '' "+
+	}](ctx, tx, "organization", "SELECT a.firm_organization_id, a.firm_id, p.role FROM "+Roles+" "+
 		"WHERE p.organization_id = ? AND p.user_id = ?", organizationID, userID)
 	return acting{organizationID: organizationID, userID: userID, firmOrganizationID: r.FirmOrganizationID, firmID: r.FirmID,
 		role: actor.FirmRole(r.Role)}, err
 }
 
-// selectFirmMember reports whether somebody is a member of a firm who can work for clients: the error is NotFound if not.
-func selectFirmMember(ctx context.Context, tx *db.Tx, firmOrganizationID, userID string) (string, error) {
-	return db.One[string](ctx, tx, "member", "SELECT user_id FROM members WHERE organization_id = ? AND user_id = ? "+
-		"AND legal_entity_ids = ''", firmOrganizationID, userID)
-}
-
-// selectClientsOf reads the clients that somebody of a firm works for, in a transaction across organizations.
-func selectClientsOf(ctx context.Context, tx *db.Tx, firmOrganizationID, userID string) ([]Client, error) {
+// selectFormer reads the clients for which somebody has a role by a membership in a firm that has ended, or is limited to a part of it, in
+// a transaction across organizations.
+func selectFormer(ctx context.Context, tx *db.Tx, firmOrganizationID, userID string) ([]Client, error) {
 	rows, err := db.All[struct {
 		ClientID       string `db:"firm_client_id"`
 		OrganizationID string `db:"organization_id"`
-	}](ctx, tx, "SELECT firm_client_id, organization_id FROM firm_people WHERE user_id = ? AND firm_organization_id = ?", userID,
-		firmOrganizationID)
+	}](ctx, tx, "SELECT p.firm_client_id, p.organization_id FROM firm_people p WHERE p.user_id = ? AND p.firm_organization_id = ? "+
+		"AND NOT EXISTS (SELECT 1 FROM members m WHERE m.organization_id = p.firm_organization_id AND m.user_id = p.user_id "+
+		"AND m.created_at = p.member_since AND m.legal_entity_ids = '')", userID, firmOrganizationID)
 	out := make([]Client, len(rows))
 	for i, r := range rows {
 		out[i] = Client{ID: r.ClientID, OrganizationID: r.OrganizationID, Status: Active}

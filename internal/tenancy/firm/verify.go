@@ -14,7 +14,7 @@ func Verify(ctx context.Context, tx *db.Tx) (problems []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := activeAccess(ctx, tx)
+	a, err := FindActive(ctx, tx)
 	if err = ignoreMissing(err); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ type Work struct {
 // WorksFor returns the clients for which an actor of a firm works, by id: all of them, or those with some ids. Keys without a user, apps
 // and people who see only a part of the firm work for none. It opens a transaction of its own.
 func (s *Service) WorksFor(ctx context.Context, who actor.Actor, clientIDs []string) (out []Work, err error) {
-	if who.UserID == "" || who.AuthorizationID != "" || who.Limited() {
+	if !who.MayWorkForClients() {
 		return nil, nil
 	}
 	err = s.db.ReadAcross(ctx, "somebody of a firm works for its clients", func(ctx context.Context, tx *db.Tx) error {
@@ -46,16 +46,26 @@ func (s *Service) ActNow(ctx context.Context, who actor.Actor, organizationID st
 	if err != nil {
 		return who, err
 	}
-	who = who.ForFirm(found.firmID, organizationID)
-	who.FirmRole, who.Role = found.role, found.role.Role()
-	return who, nil
+	return found.actor(who), nil
 }
 
 // HasAccess reports whether a firm has access to the organization of the transaction. It is a building block.
 func HasAccess(ctx context.Context, tx *db.Tx, firmOrganizationID string) (bool, error) {
-	a, err := activeAccess(ctx, tx)
+	a, err := FindActive(ctx, tx)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, nil
 	}
 	return err == nil && a.FirmOrganizationID == firmOrganizationID, err
+}
+
+// WorkingFor returns the firms that work for some organizations, by the ids of these.
+func (s *Service) WorkingFor(ctx context.Context, organizationIDs []string) (out map[string]Settings, err error) {
+	if len(organizationIDs) == 0 {
+		return nil, nil
+	}
+	err = s.db.ReadAcross(ctx, "an owner of several organizations sees which firms work for them", func(ctx context.Context, tx *db.Tx) error {
+		out, err = selectWorking(ctx, tx, organizationIDs)
+		return err
+	})
+	return out, err
 }

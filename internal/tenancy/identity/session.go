@@ -2,7 +2,6 @@ package identity
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -199,8 +198,9 @@ func (s *Service) see(ctx context.Context, e *cachedSession, now time.Time) {
 
 // ActorOf returns the actor of a session in an organization: the one that is named, the one that was chosen, or the only one.
 func ActorOf(one Session, members []Membership, organizationID string) (actor.Actor, error) {
-	if organizationID == "" && slices.ContainsFunc(members, func(m Membership) bool { return m.OrganizationID == one.OrganizationID }) {
-		organizationID = one.OrganizationID // unless the person has left it
+	chosen := organizationID == ""
+	if chosen {
+		organizationID = one.OrganizationID
 	}
 	if organizationID == "" && len(members) == 1 {
 		organizationID = members[0].OrganizationID
@@ -216,6 +216,10 @@ func ActorOf(one Session, members []Membership, organizationID string) (actor.Ac
 		return actor.Actor{}, fault.Forbiddenf("you are not a member of any organization: ask an owner of yours for an invitation")
 	case organizationID == "":
 		return actor.Actor{}, fault.Forbiddenf("you are a member of several organizations: name one in the header X-Organization-Id")
+	}
+	if chosen { // to fall back to another organization would act on the wrong books
+		return actor.Actor{}, &fault.Error{Kind: fault.NotFound, Message: "organization not found: you no longer work for the one that you " +
+			"had chosen; choose another one"}
 	}
 	return actor.Actor{}, fault.Missing("organization")
 }

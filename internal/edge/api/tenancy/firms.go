@@ -20,7 +20,7 @@ func forFirm(routes ...wire.Route) []wire.Route {
 func (h handlers) firm() []wire.Route {
 	const client = "/v1/firm/clients/{client_id}"
 	return wire.Tag{Name: "Firm", Description: "An accounting firm and its clients. A client is another organization, which has given the " +
-		"firm access and can end it at any time. People of the firm work for a client with the header `X-Organization-Id`, as far as their " +
+		"firm access and can end it at any time. People of the firm work for a client with the header X-Organization-Id, as far as their " +
 		"role for the client allows."}.Routes(forFirm(
 		wire.Get("/v1/firm/settings", h.getFirmSettings, "Get the firm settings").
 			Describe("The answer is 404 if the organization is not an accounting firm."),
@@ -158,13 +158,9 @@ func viewPeople(people []firm.Person) []FirmPerson {
 	return out
 }
 
-func (h handlers) listFirmAccess(ctx context.Context, _ *struct{}) (wire.List[FirmAccess], error) {
-	found, err := h.app.Firms.AccessList(ctx)
-	out := wire.List[FirmAccess]{Data: []FirmAccess{}}
-	for _, a := range found {
-		out.Data = append(out.Data, viewAccess(a))
-	}
-	return out, err
+func (h handlers) listFirmAccess(ctx context.Context, in *struct{ wire.Paging }) (wire.List[FirmAccess], error) {
+	found, err := h.app.Firms.AccessList(ctx, in.Request())
+	return wire.ListOf(found, viewAccess), err
 }
 
 func (h handlers) endFirmAccess(ctx context.Context, in *struct{ clientPath }) (wire.Data[wire.Deleted], error) {

@@ -163,7 +163,7 @@ func TestAClientSeesWhoWorksForItAndEndsThat(t *testing.T) {
 		if err != nil || *mine.Role != "preparer" {
 			t.Errorf("%+v %v", mine, err)
 		}
-		seen, err := own.Client.FirmAccess(ctx)
+		seen, err := accessOf(ctx, own)
 		if err != nil || len(seen) != 1 || seen[0].Status != "active" || *seen[0].FirmName != "Ledger & Partners" || len(seen[0].People) != 2 ||
 			*seen[0].GrantedBy != own.Owner.UserID {
 			t.Fatalf("%+v %v", seen, err)
@@ -179,7 +179,7 @@ func TestAClientSeesWhoWorksForItAndEndsThat(t *testing.T) {
 		if err := work(t, lin.For(own.Organization.ID)); status(t, err) != 404 {
 			t.Errorf("after the end: %v", err)
 		}
-		if seen, err = own.Client.FirmAccess(ctx); err != nil || seen[0].Status != "ended" || *seen[0].EndedBy != own.Owner.UserID ||
+		if seen, err = accessOf(ctx, own); err != nil || seen[0].Status != "ended" || *seen[0].EndedBy != own.Owner.UserID ||
 			len(seen[0].People) != 0 {
 			t.Errorf("%+v %v", seen, err)
 		}
@@ -214,7 +214,7 @@ func TestAClientMovesToAnotherFirmAndTheFormerOneIsOut(t *testing.T) {
 		if err := work(t, second.Client.For(own.Organization.ID)); err != nil {
 			t.Errorf("the new firm: %v", err)
 		}
-		seen, err := own.Client.FirmAccess(ctx)
+		seen, err := accessOf(ctx, own)
 		if err != nil || len(seen) != 2 || seen[0].ID != after.ID || seen[0].Status != "active" || seen[1].ID != before.ID ||
 			seen[1].Status != "ended" {
 			t.Errorf("%+v %v", seen, err)
@@ -250,7 +250,7 @@ func TestWhoLeavesAFirmWorksForNoneOfItsClients(t *testing.T) {
 			t.Errorf("after leaving: %d", got)
 		}
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			seen, err := own.Client.FirmAccess(ctx)
+			seen, err := accessOf(ctx, own)
 			if err == nil && !slices.ContainsFunc(seen[0].People, func(p client.FirmPerson) bool { return p.UserID == lin.UserID }) {
 				return
 			}

@@ -86,6 +86,6 @@ type FirmAccess struct {
 	People             []FirmPerson `json:"people" doc:"Who of the firm works for the organization. Empty when access has ended."`
 	GrantedBy          *string      `json:"granted_by" doc:"User who has granted access; null if the firm has created the books."`
 	GrantedAt          string       `json:"granted_at" format:"date-time" doc:"When access was granted."`
-	EndedBy            *string      `json:"ended_by" doc:"User who has ended access; null if it has not ended."`
+	EndedBy            *string      `json:"ended_by" doc:"User who has ended access; null if it has not ended, or if the service has ended it, such as when the organization was imported without the firm."`
 	EndedAt            *string      `json:"ended_at" format:"date-time" doc:"When access ended; null if it has not."`
 }
