@@ -100,6 +100,11 @@ var unmarked = map[string]string{
 	"webhook_attempts.response_headers": ofOrganization, "webhook_attempts.response_body": ofOrganization,
 	"webhook_endpoints.secret": encrypted, "webhook_endpoints.previous_secret": encrypted,
 
+	"firms.firm_name": ofOrganization, "firms.web_address": ofOrganization, "firm_clients.name": ofOrganization,
+	"firm_clients.email": ofOrganization, "firm_requests.email": ofOrganization, "firm_requests.message": ofOrganization,
+	"firm_requests.integrations": ofOrganization, "firm_templates.name": ofOrganization, "firm_templates.description": ofOrganization,
+	"firm_templates.content": ofOrganization,
+
 	"invitations.email": ofOrganization, "preferences.name": ofOrganization, "preferences.value": ofOrganization,
 	"credential_uses.address": ofOrganization, "oauth_authorizations.end_reason": fixedValue, "oauth_codes.redirect_uri": ofOrganization,
 	"oauth_codes.code_challenge": "a hash", "oauth_tokens.salt": "it is random",

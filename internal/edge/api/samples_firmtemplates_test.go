@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"maps"
-	"slices"
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
@@ -15,16 +14,20 @@ import (
 // offered returns a template of the firm that works for an organization, which is a new one if none does.
 func offered(t *testing.T, n *apitest.Tenant) sample {
 	t.Helper()
-	all, err := n.Client.FirmAccess(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	firmID := ""
+	for a, err := range n.Client.FirmAccess(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Status == "active" {
+			firmID = a.FirmOrganizationID
+		}
 	}
-	at := slices.IndexFunc(all, func(a client.FirmAccess) bool { return a.Status == "active" })
-	if at < 0 {
+	if firmID == "" {
 		n.Hire(t, n.Service().Found(t, "firm-"+client.NewIdempotencyKey()))
 		return offered(t, n)
 	}
-	ctx := actor.With(t.Context(), actor.Actor{OrganizationID: all[at].FirmOrganizationID})
+	ctx := actor.With(t.Context(), actor.Actor{OrganizationID: firmID})
 	made, err := n.Service().App.Templates.Create(ctx, template.CreateParams{Name: "Chart", Kind: template.Chart,
 		Content: template.Content{Accounts: []template.Account{{Code: client.NewIdempotencyKey()[:8], Name: "Nodes", Type: account.Expense}}}})
 	if err != nil {

@@ -134,7 +134,12 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	n.NewFirmClient(t)
+	_, err := n.Client.CreateFirmRequest(t.Context(), client.CreateFirmRequest{ClientID: n.NewFirmClient(t).ID, Message: "Hello",
+		Integrations: []client.AskIntegration{{Provider: "file", Name: "Statements"}}})
+	must("ask a client", err)
+	_, err = n.Client.CreateFirmTemplate(t.Context(), client.CreateFirmTemplate{Name: "Chart", Description: new("Nodes"), Kind: "chart",
+		Accounts: []client.FirmTemplateAccount{{Code: "6599", Name: "Nodes", Type: "Expense"}}})
+	must("offer a template", err)
 	n.Hire(t, s.Found(t, "firm"))
 	n.Hire(t, s.Found(t, "second-firm"))
 	a, _ := n.ConnectApp(t, actor.ScopeRead)
@@ -148,7 +153,7 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 	l := n.OpenLedger(t)
 	l.AddEntity(t, "DE", "EUR")
 	l.AddTag(t, "#rent")
-	_, err := n.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-01-01 1.08 ECB", "EUR USD 2026-01-11 1.08 ECB",
+	_, err = n.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-01-01 1.08 ECB", "EUR USD 2026-01-11 1.08 ECB",
 		"EUR USD 2026-02-28 1.09 ECB"))
 	must("rates", err)
 	_, err = n.Client.StoreFXRates(t.Context(), apitest.Rates("EUR USD 2026-02-28 1.10"))

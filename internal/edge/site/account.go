@@ -6,6 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/wording"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/tenancy/oauth"
 )
@@ -19,6 +20,13 @@ type accountPage struct {
 	Sessions       []sessionView
 	Others         int // sessions besides this one
 	Apps           []appView
+	Firms          []firmView
+}
+
+// firmView is an accounting firm that has access to an organization of which the person is an owner or admin.
+type firmView struct {
+	firm.Access
+	OrganizationID, OrganizationName string
 }
 
 // sessionView is a browser in which the person is signed in.
@@ -61,6 +69,9 @@ func (s *Site) showAccount(v *visit) error {
 	if data.Apps, err = v.apps(); err != nil {
 		return err
 	}
+	if data.Firms, err = v.firms(); err != nil {
+		return err
+	}
 	return v.show(http.StatusOK, "account", shown{Title: "Your account", Notice: notices[v.r.URL.Query().Get("done")],
 		OpenID: s.app.Identity.OpenIDLabel(), Data: data})
 }
@@ -93,6 +104,32 @@ func (v *visit) apps() (out []appView, err error) {
 		}
 	}
 	return out, nil
+}
+
+// firms returns the accounting firms whose access the person can end, in the order of the organizations on the page.
+func (v *visit) firms() (out []firmView, err error) {
+	working, err := v.app.Firms.FirmsOf(v.r.Context(), v.organizations())
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range v.members {
+		if a, ok := working[m.OrganizationID]; ok && m.Role.Manages() && len(m.LegalEntityIDs) == 0 {
+			out = append(out, firmView{Access: a, OrganizationID: m.OrganizationID, OrganizationName: m.OrganizationName})
+		}
+	}
+	return out, nil
+}
+
+func (s *Site) endFirmAccess(v *visit) error {
+	who, err := identity.ActorOf(*v.session, v.members, v.r.PathValue("organization"))
+	if err != nil {
+		return fault.Missing("accounting firm")
+	}
+	who.RequestID = v.request
+	if err := s.app.Firms.EndAccess(actor.With(v.r.Context(), who), v.r.PathValue("client")); err != nil {
+		return err
+	}
+	return v.redirect("/account?done=firm")
 }
 
 func (s *Site) disconnectApp(v *visit) error {

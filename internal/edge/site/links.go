@@ -24,6 +24,7 @@ var notices = map[string]string{
 	"session":               "That browser is signed out.",
 	"sessions":              "You are signed out everywhere else.",
 	"disconnected":          "The app is disconnected.",
+	"firm":                  "The access has ended. Nobody of the accounting firm can open your books any longer.",
 	"joined":                "You have joined the organization.",
 	"granted":               "Access was granted. You can end it at any time.",
 	"owner":                 "You are the owner of the books now.",

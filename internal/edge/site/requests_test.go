@@ -117,6 +117,14 @@ func (s *asking) ask(c firm.Client, providers ...string) (firmrequest.Request, s
 	return r, s.linkTo(c.Email)
 }
 
+// access reads which firms have access to the books of the owner, or had.
+func (s *asking) access() []firm.Access {
+	s.Helper()
+	found, err := s.app.Firms.AccessList(s.asOwner(), page.Request{Limit: 10})
+	s.must(err)
+	return found.Items
+}
+
 // request reads a request.
 func (s *asking) request(id string) firmrequest.Request {
 	s.Helper()
@@ -269,9 +277,7 @@ func TestAnOwnerOfExistingBooksGivesAFirmAccessAndAnotherFirmLosesIt(t *testing.
 		page.submit(path+"/grant").wants("too long ago", 200, "/confirm?next=%2Frequests%2F").submit("/confirm", "password", good).
 			wants("confirmed", 200, path, "Give access").submit(path+"/grant").
 			wants("granted", 200, path+"?done=granted", "Access was granted.", "What to connect", "Kraken")
-		all, err := s.app.Firms.AccessList(s.asOwner(), page.Request{Limit: 10})
-		s.must(err)
-		list := all.Items
+		list := s.access()
 		if len(list) != 2 || list[0].ClientID != c.ID || list[0].Status != firm.Active || list[0].GrantedBy != s.made.Owner.UserID ||
 			list[1].Status != firm.Ended {
 			s.Errorf("%+v", list)
@@ -286,6 +292,21 @@ func TestAnOwnerOfExistingBooksGivesAFirmAccessAndAnotherFirmLosesIt(t *testing.
 			s.Errorf("%+v", got)
 		}
 		p.get(path).wants("after that", 404, "", dead)
+
+		// The page of the account shows the firm, and ends its access.
+		account := p.get("/account").wants("the account", 200, "/account", "Accounting firms", "Ledger & Partners", "Keeps the books of Acme")
+		if text := stranger.get("/account").text; strings.Contains(text, "Keeps the books of") {
+			s.Errorf("an owner of other books: %s", text)
+		}
+		end := "/account/firms/" + s.made.Organization.ID + "/" + c.ID + "/end"
+		stranger.send(http.MethodPost, end, nil).wants("by somebody else", 404, "", "")
+		if got := s.access()[0].Status; got != firm.Active {
+			s.Errorf("somebody else has ended the access: %s", got)
+		}
+		account.submit(end).wants("ended", 200, "/account", "The access has ended.")
+		if list := s.access(); list[0].Status != firm.Ended || list[0].EndedBy != s.made.Owner.UserID {
+			s.Errorf("%+v", list[0])
+		}
 	})
 }
 

@@ -120,6 +120,7 @@ func (s *Site) routes() []route {
 		{pattern: "POST /account/sessions/{id}/end", need: signedIn, serve: s.endSession, back: account},
 		{pattern: "POST /account/sessions/end-others", need: signedIn, serve: s.endOtherSessions, back: account},
 		{pattern: "POST /account/apps/{organization}/{id}/disconnect", need: signedIn, serve: s.disconnectApp, back: account},
+		{pattern: "POST /account/firms/{organization}/{client}/end", need: recent, serve: s.endFirmAccess, back: account},
 	}
 }
 

@@ -121,6 +121,9 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (a Access, err err
 	return a, err
 }
 
+// byService is for access that the service ends, or the firm itself, which has been authorized there.
+func byService(context.Context, *db.Tx) error { return nil }
+
 // authorizeOwner returns a Forbidden fault if the actor is not an owner or admin of the organization.
 func authorizeOwner(ctx context.Context, tx *db.Tx) error {
 	role, err := access.RoleNow(ctx, tx)
@@ -193,12 +196,22 @@ func setFirm(ctx context.Context, tx *db.Tx, firmOrganizationID string) error {
 	return nil
 }
 
-// EndAccess ends the access of a firm to the actor's organization. Ending it again changes nothing.
-func (s *Service) EndAccess(ctx context.Context, clientID string) error { return s.end(ctx, clientID) }
+// EndAccess ends the access of a firm to the actor's organization, of which the actor must be an owner or admin. Ending it again changes
+// nothing.
+func (s *Service) EndAccess(ctx context.Context, clientID string) error {
+	if who := actor.From(ctx); who.Limited() {
+		return who.RequireUnlimited()
+	}
+	return s.end(ctx, clientID, authorizeOwner)
+}
 
-func (s *Service) end(ctx context.Context, clientID string) error {
+// end ends the access of a firm to the actor's organization, if the actor may do so.
+func (s *Service) end(ctx context.Context, clientID string, authorize func(context.Context, *db.Tx) error) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		if err := authorize(ctx, tx); err != nil {
 			return err
 		}
 		before, err := findAccess(ctx, tx, clientID)
@@ -295,7 +308,7 @@ func (s *Service) Follow(ctx context.Context, f Follow) error {
 			return change(ctx, tx, before, &after, "firm_client.updated")
 		})
 	if err == nil && late { // access was granted while the firm took its question back, or another organization answered it first
-		return s.end(actor.With(ctx, actor.Actor{OrganizationID: f.OrganizationID}), f.ClientID)
+		return s.end(actor.With(ctx, actor.Actor{OrganizationID: f.OrganizationID}), f.ClientID, byService)
 	}
 	return ignoreMissing(err)
 }

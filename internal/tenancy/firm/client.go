@@ -258,7 +258,7 @@ func (s *Service) EndClient(ctx context.Context, clientID string) error {
 	if c.OrganizationID != "" {
 		at := actor.With(ctx, actor.Actor{OrganizationID: c.OrganizationID, UserID: who.UserID, APIKeyID: who.APIKeyID,
 			SessionID: who.SessionID, RequestID: who.RequestID, FirmOrganizationID: who.OrganizationID, FirmID: c.firmID, Role: actor.Admin})
-		switch err := s.end(at, c.ID); {
+		switch err := s.end(at, c.ID, byService); {
 		case fault.KindOf(err) == fault.NotFound && c.Status == Active:
 			return fault.Conflictf("the books of the client %s are being created: try again in a moment", c.ID)
 		case err != nil && fault.KindOf(err) != fault.NotFound:

@@ -58,8 +58,8 @@ func HasAccess(ctx context.Context, tx *db.Tx, firmOrganizationID string) (bool,
 	return err == nil && a.FirmOrganizationID == firmOrganizationID, err
 }
 
-// WorkingFor returns the firms that work for some organizations, by the ids of these.
-func (s *Service) WorkingFor(ctx context.Context, organizationIDs []string) (out map[string]Settings, err error) {
+// FirmsOf returns the access of the firms that work for some organizations, by the ids of these.
+func (s *Service) FirmsOf(ctx context.Context, organizationIDs []string) (out map[string]Access, err error) {
 	if len(organizationIDs) == 0 {
 		return nil, nil
 	}

@@ -2,6 +2,7 @@ package firm
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -24,18 +25,21 @@ func selectAllWork(ctx context.Context, tx *db.Tx, firmOrganizationID string) ([
 		"AND a.firm_organization_id = c.organization_id WHERE c.organization_id = ? ORDER BY c.firm_client_id", firmOrganizationID)
 }
 
-// selectWorking reads which firms work for some organizations, in a transaction across organizations.
-func selectWorking(ctx context.Context, tx *db.Tx, organizationIDs []string) (map[string]Settings, error) {
+// selectWorking reads the access of the firms that work for some organizations, in a transaction across organizations.
+func selectWorking(ctx context.Context, tx *db.Tx, organizationIDs []string) (map[string]Access, error) {
 	rows, err := db.All[struct {
-		OrganizationID     string `db:"organization_id"`
-		FirmOrganizationID string `db:"firm_organization_id"`
-		FirmID             string `db:"firm_id"`
-		FirmName           string `db:"firm_name"`
-	}](ctx, tx, "SELECT a.organization_id, a.firm_organization_id, a.firm_id, f.firm_name FROM firm_access a "+
+		OrganizationID     string    `db:"organization_id"`
+		ClientID           string    `db:"firm_client_id"`
+		FirmOrganizationID string    `db:"firm_organization_id"`
+		FirmID             string    `db:"firm_id"`
+		FirmName           string    `db:"firm_name"`
+		GrantedAt          time.Time `db:"granted_at"`
+	}](ctx, tx, "SELECT a.organization_id, a.firm_client_id, a.firm_organization_id, a.firm_id, f.firm_name, a.granted_at FROM firm_access a "+
 		"JOIN firms f ON f.organization_id = a.firm_organization_id WHERE a.organization_id {any} AND a.status = 'active'", organizationIDs)
-	out := map[string]Settings{}
+	out := map[string]Access{}
 	for _, r := range rows {
-		out[r.OrganizationID] = Settings{ID: r.FirmID, OrganizationID: r.FirmOrganizationID, FirmName: r.FirmName}
+		out[r.OrganizationID] = Access{ClientID: r.ClientID, FirmOrganizationID: r.FirmOrganizationID, FirmID: r.FirmID, FirmName: r.FirmName,
+			Status: Active, GrantedAt: r.GrantedAt}
 	}
 	return out, err
 }

@@ -223,7 +223,7 @@ func (s *Service) Choices(ctx context.Context, f Found, members []identity.Membe
 			out, ids = append(out, Choice{Membership: m}), append(ids, m.OrganizationID)
 		}
 	}
-	working, err := s.Firms.WorkingFor(ctx, ids)
+	working, err := s.Firms.FirmsOf(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (s *Service) Choices(ctx context.Context, f Found, members []identity.Membe
 		out[n].Works = working[c.OrganizationID].FirmName
 	}
 	return slices.DeleteFunc(out, func(c Choice) bool {
-		return working[c.OrganizationID].OrganizationID == f.Request.OrganizationID
+		return working[c.OrganizationID].FirmOrganizationID == f.Request.OrganizationID
 	}), nil
 }
 
