@@ -181,27 +181,6 @@ func TestASessionForAClientThatHasEndedWritesNowhereElse(t *testing.T) {
 	})
 }
 
-// A client whose books are still to be created cannot be ended, because nobody could end the work for them once they are there.
-func TestAClientWhoseBooksAreNotCreatedYetCannotBeEnded(t *testing.T) {
-	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		f, ctx := s.Found(t, "ledger"), t.Context()
-		f.BecomeFirm(t)
-		c := f.NewFirmClient(t)
-		missing := apitest.UnknownID(*c.OrganizationID)
-		if err := s.App.DB.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, "UPDATE firm_clients SET client_organization_id = ? WHERE organization_id = @org AND firm_client_id = ?",
-				missing, c.ID)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Client.EndFirmClient(ctx, c.ID); status(t, err) != 409 || !strings.Contains(err.Error(), "being created") {
-			t.Errorf("%v", err)
-		}
-	})
-}
-
 func TestTheAccessOfFirmsIsListedPageByPage(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
@@ -304,26 +283,43 @@ func TestAFirmWritesNothingAfterTheEndOfItsAccess(t *testing.T) {
 	})
 }
 
-// Access that has ended before the firm knows that it was granted cannot be granted by the same record again.
-func TestTheSameQuestionIsAnsweredOnce(t *testing.T) {
+// An owner who has the links of two firms open, and gives access to both and to one of them again at once, gets an answer each time.
+func TestAccessIsGrantedToTwoFirmsAndOneOfThemAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		f, own, ctx := s.Found(t, "ledger"), s.Found(t, "acme"), t.Context()
-		c := own.Hire(t, f)
-		if err := own.Client.EndFirmAccess(ctx, c.ID); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.App.DB.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, "UPDATE firm_clients SET status = 'pending', client_organization_id = NULL, ended_at = NULL "+
-				"WHERE organization_id = @org AND firm_client_id = ?", c.ID) // as if the job had not run yet
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		owner := actor.With(ctx, actor.Actor{OrganizationID: own.Organization.ID, UserID: own.Owner.UserID, Role: actor.Owner})
-		_, err := s.App.Firms.Accept(owner, firm.AcceptParams{FirmOrganizationID: f.Organization.ID, ClientID: c.ID})
-		if fault.KindOf(err) != fault.Conflict {
-			t.Errorf("%v", err)
+		ctx := t.Context()
+		for round := range 6 {
+			own := s.Found(t, fmt.Sprintf("acme-%d", round))
+			owner := actor.With(ctx, actor.Actor{OrganizationID: own.Organization.ID, UserID: own.Owner.UserID, Role: actor.Owner})
+			var asked []firm.AcceptParams
+			for i := range 2 {
+				f := s.Found(t, fmt.Sprintf("firm-%d-%d", round, i))
+				f.BecomeFirm(t)
+				c, err := f.Client.CreateFirmClient(ctx, client.CreateFirmClient{Name: "Acme", Email: "a@b.example", Existing: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				asked = append(asked, firm.AcceptParams{FirmOrganizationID: f.Organization.ID, ClientID: c.ID})
+			}
+			var wg sync.WaitGroup
+			for _, p := range []firm.AcceptParams{asked[0], asked[1], asked[0], asked[1]} {
+				wg.Go(func() {
+					if _, err := s.App.Firms.Accept(owner, p); err != nil && fault.KindOf(err) != fault.Conflict {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			seen, err := accessOf(ctx, own)
+			active := 0
+			for _, a := range seen {
+				if a.Status == "active" {
+					active++
+				}
+			}
+			if err != nil || active != 1 {
+				t.Errorf("%+v %v", seen, err)
+			}
 		}
 	})
 }
