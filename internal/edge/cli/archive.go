@@ -81,6 +81,9 @@ func (s *settings) importArchive(c *cobra.Command, in *input, file string, p arc
 			return &usageError{fmt.Errorf("--%s is for journals only: an archive has an organization of its own", flag), c.CommandPath()}
 		}
 	}
+	if err := s.exists(); err != nil {
+		return err
+	}
 	info, err := in.Stat()
 	if err != nil {
 		return err

@@ -159,12 +159,14 @@ func (s *settings) importBooks(c *cobra.Command, x *journalFlags, file string, p
 			return &usageError{errors.New("--keep-findings is for whole organizations only"), c.CommandPath()}
 		}
 	}
-	if err := s.exists(); err != nil {
-		return err
+	if unknown == nil {
+		if err := s.exists(); err != nil {
+			return err
+		}
 	}
 	in, err := openInput(c.Context(), file)
 	if err != nil {
-		return interrupted(err, "nothing was imported")
+		return cmp.Or(unknown, interrupted(err, "nothing was imported"))
 	}
 	defer in.close()
 	switch {

@@ -59,9 +59,9 @@ func TestImportAndExportCalledWronglySayHow(t *testing.T) {
 	}{
 		{[]string{"import"}, "arg"},
 		{[]string{"import", "one.csv", "two.csv"}, "arg"},
-		{[]string{"import", "books.txt"}, "--format is required: hledger, beancount or csv"},
+		{[]string{"import", "books.txt"}, "--format is required: hledger, beancount, csv or bursar"},
 		{[]string{"import", "-"}, "--format is required"},
-		{[]string{"import", "--format", "xml", "books.csv"}, "--format must be hledger, beancount or csv"},
+		{[]string{"import", "--format", "xml", "books.csv"}, "--format must be hledger, beancount, csv or bursar"},
 		{[]string{"export", "books.csv"}, "books.csv"},
 		{[]string{"export"}, "--format is required"},
 		{[]string{"export", "--output", "books.xlsx"}, "--format is required"},
