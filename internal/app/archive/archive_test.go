@@ -35,8 +35,8 @@ func TestAnOrganizationWithEverythingIsTheSameInAnotherDatabase(t *testing.T) {
 		if got, want := journalOf(t, there.App, w.org), journalOf(t, w.App, w.org); got != want {
 			t.Errorf("the journal is\n%s\nand not\n%s", got, want)
 		}
-		if got := s.Adapted; got.Keys == 0 || got.Apps != 1 || got.Connections != (connection.Imported{Asked: 1, Ended: 1}) || got.Webhooks != 1 ||
-			got.Setups != 1 || got.Invitations != 1 || !got.FirmEnded || got.FirmStays {
+		if got := s.Adapted; got.Keys == 0 || got.Apps != 1 || got.Connections != (connection.Imported{Asked: 1, Ended: 1}) ||
+			got.Webhooks != 1 || got.Setups != 1 || got.Invitations != 1 || !got.FirmEnded || got.FirmStays {
 			t.Errorf("it has %+v", got)
 		}
 		if s.Users.Added == 0 || s.Users.Kept > 0 || len(s.Users.Moved) > 0 {

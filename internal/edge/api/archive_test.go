@@ -37,7 +37,7 @@ func TestAnOrganizationWithARowInEveryTableIsTheSameInAnotherDatabase(t *testing
 			t.Parallel()
 			s := apitest.StartOn(t, dbtest.Open(t, engines.from(t)))
 			n := tampered(t, s)
-			fill(t, s, n)
+			fillTables(t, s, n)
 			var content bytes.Buffer
 			m, err := archive.Write(t.Context(), s.App, n.Organization.ID, "test", &content, nil)
 			if err != nil {
@@ -64,8 +64,8 @@ func TestAnOrganizationWithARowInEveryTableIsTheSameInAnotherDatabase(t *testing
 	}
 }
 
-// fill adds what the organization of the tests of verification does not have: what it asks clients for, and a task of each kind.
-func fill(t *testing.T, s *apitest.Service, n *apitest.Tenant) {
+// fillTables adds what the organization of the tests of verification does not have: what it asks clients for, and a task of each kind.
+func fillTables(t *testing.T, s *apitest.Service, n *apitest.Tenant) {
 	t.Helper()
 	must := func(what string, err error) {
 		t.Helper()

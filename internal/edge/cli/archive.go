@@ -137,8 +137,8 @@ const requestsShown = 20
 // requestLines lists the requests of an imported firm that must be sent again.
 func requestLines(done firmrequest.Imported) (out []string) {
 	if n := len(done.Pending); n > 0 {
-		out = append(out, fmt.Sprintf("requests to clients: %d must be sent again with `bursar firm requests resend`, because their links do not "+
-			"work here", n))
+		out = append(out, fmt.Sprintf("requests to clients: %d must be sent again with `bursar firm requests resend`, because their links do "+
+			"not work here", n))
 	}
 	for _, r := range done.Pending[:min(len(done.Pending), requestsShown)] {
 		out = append(out, fmt.Sprintf("  %s to %s", r.ID, r.Email))
