@@ -211,7 +211,7 @@ func columnOf(rows reflect.Value, f field, t reflect.Type) any {
 		out := make([]*time.Time, rows.Len())
 		for i := range out {
 			if at := rows.Index(i).FieldByIndex(f.index).Interface().(*time.Time); at != nil {
-				out[i] = ptr(clock.Stamp(*at))
+				out[i] = new(clock.Stamp(*at))
 			}
 		}
 		return out
