@@ -29,11 +29,7 @@ func EachArchived(ctx context.Context, tx *Tx, a ArchivedTable, fn func(values [
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(l.Columns))
-	for i, c := range l.Columns {
-		names[i] = c.Name
-	}
-	query := "SELECT " + strings.Join(names, ", ") + " FROM " + a.Name + " WHERE " + a.condition()
+	query := "SELECT " + strings.Join(l.Names(), ", ") + " FROM " + a.Name + " WHERE " + a.condition()
 	if len(l.Key) > 0 {
 		query += " ORDER BY " + strings.Join(l.Key, ", ")
 	}
@@ -60,8 +56,8 @@ func eachRow(rows *sql.Rows, a ArchivedTable, l Layout, fn func([]any) error) (n
 			if values[i], err = archivedValue(c, raw[i]); err != nil {
 				return n, fmt.Errorf("db: column %s of %s: %w", c.Name, a.Name, err)
 			}
-			if _, blank := a.Blank[c.Name]; blank && values[i] != nil {
-				values[i] = BlankText
+			if _, redacted := a.Redacted[c.Name]; redacted && values[i] != nil {
+				values[i] = RedactedText
 			}
 		}
 		if err := fn(values); err != nil {
@@ -77,10 +73,7 @@ func archivedValue(c Column, v any) (any, error) {
 	case nil:
 		return nil, nil
 	case time.Time:
-		if t = t.UTC(); t.Nanosecond()%int(time.Millisecond) != 0 {
-			return nil, fmt.Errorf("the time %s has more digits than Bursar stores", t)
-		}
-		return clock.Format(t), nil
+		return clock.Format(t), nil // some that earlier versions have stored on PostgreSQL have microseconds, which nothing shows
 	case int64:
 		if c.Type == BooleanColumn {
 			return t != 0, nil
@@ -127,14 +120,11 @@ func InsertArchived(ctx context.Context, tx *Tx, a ArchivedTable, rows [][]any) 
 
 // columnsOf returns the columns of an INSERT, and what comes before the values of a row.
 func (a ArchivedTable) columnsOf(l Layout) (columns, before string) {
-	names := make([]string, 0, len(l.Columns)+1)
+	columns = strings.Join(l.Names(), ", ")
 	if TableNamed(a.Name).scoped() {
-		names, before = append(names, "organization_id"), "@org, "
+		columns, before = "organization_id, "+columns, "@org, "
 	}
-	for _, c := range l.Columns {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, ", "), before
+	return columns, before
 }
 
 func valuesOf(a ArchivedTable, l Layout, rows [][]any) (string, []any) {
@@ -153,9 +143,9 @@ var archivedArrays = map[ColumnType]string{TextColumn: "text[]", DecimalColumn: 
 
 func arraysOf(a ArchivedTable, l Layout, rows [][]any) (string, []any) {
 	columns, before := a.columnsOf(l)
-	names, casts, args := make([]string, len(l.Columns)), make([]string, len(l.Columns)), make([]any, len(l.Columns))
+	names, casts, args := l.Names(), make([]string, len(l.Columns)), make([]any, len(l.Columns))
 	for i, c := range l.Columns {
-		names[i], casts[i] = c.Name, "?::"+archivedArrays[c.Type]
+		casts[i] = "?::" + archivedArrays[c.Type]
 		values := make([]*string, len(rows))
 		for n, row := range rows {
 			values[n] = archivedText(row[i])

@@ -37,7 +37,7 @@ func TestItIsDecidedForEveryTableWhatTheArchiveOfAnOrganizationHas(t *testing.T)
 		if err != nil || len(l.Columns) == 0 {
 			t.Fatalf("%s: %v, %v", table.Name, l, err)
 		}
-		for column := range a.Blank {
+		for column := range a.Redacted {
 			if c, there := l.Named()[column]; !there || c.Type != db.TextColumn {
 				t.Errorf("%s has no column %s of text", table.Name, column)
 			}

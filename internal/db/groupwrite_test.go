@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
@@ -248,6 +249,55 @@ func TestManyRowsAreInsertedUnchanged(t *testing.T) {
 			t.Errorf("%d rows, not as they were", len(got))
 		}
 	})
+}
+
+func TestTimesOfManyRowsAreStoredToTheMillisecond(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org, at := newOrganization(t, d, "x"), time.Date(2026, 3, 29, 3, 30, 0, 123_456_789, time.FixedZone("", 7200))
+		type row struct {
+			ID      string     `db:"tag_id"`
+			Name    string     `db:"name"`
+			Kind    string     `db:"kind"`
+			Created time.Time  `db:"created_at"`
+			Updated *time.Time `db:"updated_at"`
+		}
+		var got []row
+		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) (err error) {
+			tx.Recorded()
+			if err := db.Insert(ctx, tx, "tags", row{"tag_1", "a", "custom", at, &at}, row{"tag_2", "b", "custom", at, nil}); err != nil {
+				return err
+			}
+			got, err = db.All[row](ctx, tx, "SELECT "+db.Columns[row]()+" FROM tags WHERE organization_id = @org ORDER BY tag_id")
+			return err
+		})
+		if want := clock.Stamp(at); err != nil || !got[0].Created.Equal(want) || !got[0].Updated.Equal(want) || got[1].Updated != nil {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+// Earlier versions have stored microseconds in some rows.
+func TestATimeWithMicrosecondsIsArchivedToTheMillisecond(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t, dbtest.Postgres(t))
+	org := newOrganization(t, d, "x")
+	err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+		tx.Recorded()
+		update := "UPDATE organizations SET created_at = '2026-03-29T01:30:00.123456Z' WHERE organization_id = @org"
+		if _, err := tx.Exec(ctx, update); err != nil {
+			return err
+		}
+		return db.EachArchived(ctx, tx, db.ArchivedTable{Name: "organizations"}, func(values []any) error {
+			if !slices.Contains(values, any("2026-03-29T01:30:00.123Z")) {
+				t.Errorf("it has %v", values)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func TestQueuedStatementsRunBeforeTheNextExecOrQuery(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
@@ -197,6 +198,20 @@ func columnOf(rows reflect.Value, f field, t reflect.Type) any {
 			if d := rows.Index(i).FieldByIndex(f.index).Interface().(*money.Decimal); d != nil {
 				text := d.String()
 				out[i] = &text
+			}
+		}
+		return out
+	case t == reflect.TypeFor[time.Time]():
+		out := make([]time.Time, rows.Len())
+		for i := range out {
+			out[i] = clock.Stamp(rows.Index(i).FieldByIndex(f.index).Interface().(time.Time))
+		}
+		return out
+	case t == reflect.TypeFor[*time.Time]():
+		out := make([]*time.Time, rows.Len())
+		for i := range out {
+			if at := rows.Index(i).FieldByIndex(f.index).Interface().(*time.Time); at != nil {
+				out[i] = new(clock.Stamp(*at))
 			}
 		}
 		return out

@@ -164,6 +164,15 @@ func (l Layout) Named() map[string]Column {
 	return out
 }
 
+// Names returns the names of the columns.
+func (l Layout) Names() []string {
+	out := make([]string, len(l.Columns))
+	for i, c := range l.Columns {
+		out[i] = c.Name
+	}
+	return out
+}
+
 // String describes the layout, for messages and tests.
 func (l Layout) String() string {
 	var out strings.Builder

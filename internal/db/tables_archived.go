@@ -16,20 +16,20 @@ type ArchivedTable struct {
 	// by what an archive has of them.
 	Where string
 
-	// Blank has the reason for each column whose values are replaced by BlankText, unless they are null.
-	Blank map[string]string
+	// Redacted has the reason for each column whose values are replaced by RedactedText, unless they are null.
+	Redacted map[string]string
 
-	// Own are columns that must have the organization, or be null.
-	Own string
+	// OrganizationColumn is a column that must have the organization, or be null.
+	OrganizationColumn string
 }
 
-// BlankText is in an archive instead of a value that another installation could not use, or must not have. It is none that could be
+// RedactedText is in an archive instead of a value that another installation could not use, or must not have. It is none that could be
 // decrypted.
-const BlankText = "left out of the archive"
+const RedactedText = "left out of the archive"
 
 const (
 	sealedElsewhere = "it is encrypted with the key of the installation"
-	letsIn          = "it lets somebody in, and people sign in anew at another installation"
+	credential      = "it is a credential, and people sign in anew at another installation"
 	notMoved        = "it belongs to the process that runs on the database"
 	searchIndex     = "SQLite fills its index of texts by itself"
 	ofQueue         = "background work that waits is found again from the tables that it is about"
@@ -40,11 +40,11 @@ const (
 var archived = []ArchivedTable{
 	{Name: "organizations"},
 	{Name: "users"}, // Where follows from the references
-	{Name: "oauth_clients", Own: "registered_for", Where: "registered_for = @org OR oauth_client_id IN " +
+	{Name: "oauth_clients", OrganizationColumn: "registered_for", Where: "registered_for = @org OR oauth_client_id IN " +
 		"(SELECT g.oauth_client_id FROM oauth_authorizations g WHERE g.organization_id = @org)"},
-	{Name: "connection_credentials", Blank: map[string]string{"sealed": sealedElsewhere}},
-	{Name: "provider_setups", Blank: map[string]string{"sealed": sealedElsewhere}},
-	{Name: "webhook_endpoints", Blank: map[string]string{"secret": sealedElsewhere, "previous_secret": sealedElsewhere}},
+	{Name: "connection_credentials", Redacted: map[string]string{"sealed": sealedElsewhere}},
+	{Name: "provider_setups", Redacted: map[string]string{"sealed": sealedElsewhere}},
+	{Name: "webhook_endpoints", Redacted: map[string]string{"secret": sealedElsewhere, "previous_secret": sealedElsewhere}},
 	{Name: "firm_clients"},
 	{Name: "firm_requests"},
 	{Name: "firm_access"},
@@ -54,14 +54,14 @@ var archived = []ArchivedTable{
 	{Name: "rate_leases", LeftOut: notMoved},
 	{Name: "idempotency_keys", LeftOut: "it keeps the answers to requests for a day, and the client repeats them where it sent them"},
 	{Name: "user_credentials", LeftOut: "a password and an authenticator app belong to the person, who sets them anew"},
-	{Name: "user_identities", LeftOut: letsIn},
+	{Name: "user_identities", LeftOut: credential},
 	{Name: "passkeys", LeftOut: "a passkey works at the address that it was made for only"},
-	{Name: "sessions", LeftOut: letsIn},
-	{Name: "mailed_links", LeftOut: letsIn},
+	{Name: "sessions", LeftOut: credential},
+	{Name: "mailed_links", LeftOut: credential},
 	{Name: "used_challenges", LeftOut: notMoved},
 	{Name: "sign_in_failures", LeftOut: notMoved},
-	{Name: "oauth_codes", LeftOut: letsIn},
-	{Name: "oauth_tokens", LeftOut: letsIn},
+	{Name: "oauth_codes", LeftOut: credential},
+	{Name: "oauth_tokens", LeftOut: credential},
 	{Name: "authorization_attempts", LeftOut: "a setup that nobody has finished is at a page of the provider that leads back to " +
 		"the other installation"},
 	{Name: "transaction_texts", LeftOut: searchIndex},

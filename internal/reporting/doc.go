@@ -1,4 +1,4 @@
 // Package reporting groups the packages that read the books and never write to them: financial statements, key
-// figures of a company, the ageing of receivables, the explanation of any figure, and the readiness checks that decide whether a period
-// can close.
+// figures of a company, the ageing of receivables, the explanation of any figure, the readiness checks that decide whether a period
+// can close, and what is to be done for each client of an accounting firm.
 package reporting

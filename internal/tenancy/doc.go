@@ -1,2 +1,3 @@
-// Package tenancy groups who uses the service: organizations, and the API keys and members that act for them.
+// Package tenancy groups who uses the service: organizations, the API keys, members and apps that act for them, how people sign in and are
+// invited, and accounting firms with their clients and what they ask these for.
 package tenancy

@@ -36,8 +36,8 @@ func TestAnOrganizationWithEverythingIsTheSameInAnotherDatabase(t *testing.T) {
 		if got, want := journalOf(t, there.App, w.org), journalOf(t, w.App, w.org); got != want {
 			t.Errorf("the journal is\n%s\nand not\n%s", got, want)
 		}
-		if got := s.Arrived; got.Keys == 0 || got.Apps != 1 || got.Connections != (connection.Arrived{Asked: 1, Ended: 1}) || got.Webhooks != 1 ||
-			got.Setups != 1 || got.Invitations != 1 || !got.FirmEnded || got.FirmStays {
+		if got := s.Adapted; got.Keys == 0 || got.Apps != 1 || got.Connections != (connection.Imported{Asked: 1, Ended: 1}) ||
+			got.Webhooks != 1 || got.Setups != 1 || got.Invitations != 1 || !got.FirmEnded || got.FirmStays {
 			t.Errorf("it has %+v", got)
 		}
 		if s.Users.Added == 0 || s.Users.Kept > 0 || len(s.Users.Moved) > 0 {
@@ -113,11 +113,11 @@ func TestAnOrganizationStaysTheClientOfAFirmThatKnowsItThere(t *testing.T) {
 		w := newWorld(t, from)
 		f, c := w.becomeClient(t)
 		there := app.New(to, nil)
-		if s := imported(t, there, exported(t, w.App, f.Organization.ID)); s.Arrived.FirmEnded || s.Arrived.FirmStays {
-			t.Errorf("the firm itself: %+v", s.Arrived)
+		if s := imported(t, there, exported(t, w.App, f.Organization.ID)); s.Adapted.FirmEnded || s.Adapted.FirmStays {
+			t.Errorf("the firm itself: %+v", s.Adapted)
 		}
-		if s := imported(t, there, exported(t, w.App, w.org)); s.Arrived.FirmEnded || !s.Arrived.FirmStays || s.Users.Kept == 0 {
-			t.Errorf("its client: %+v %+v", s.Arrived, s.Users)
+		if s := imported(t, there, exported(t, w.App, w.org)); s.Adapted.FirmEnded || !s.Adapted.FirmStays || s.Users.Kept == 0 {
+			t.Errorf("its client: %+v %+v", s.Adapted, s.Users)
 		}
 		all := must[page.Page[firm.Access]](t)(there.Firms.AccessList(as(t, w.org), page.Request{Limit: 10})).Items
 		if len(all) != 1 || all[0].Status != firm.Active || all[0].ClientID != c.ID || len(all[0].People) != 1 {
@@ -155,7 +155,7 @@ func TestADryRunAndAnOrganizationThatIsThereChangeNothing(t *testing.T) {
 	each(t, func(t *testing.T, from, to *db.DB) {
 		w, there := newWorld(t, from), app.New(to, nil)
 		content := exported(t, w.App, w.org)
-		s, err := imports(t.Context(), there, content, archive.ImportParams{Dry: true})
+		s, err := imports(t.Context(), there, content, archive.ImportParams{DryRun: true})
 		if err != nil || s.Rows == 0 {
 			t.Fatalf("%+v, %v", s, err)
 		}

@@ -19,7 +19,7 @@ import (
 
 // ImportParams say how an archive is imported.
 type ImportParams struct {
-	Dry          bool // do everything and undo it
+	DryRun       bool // do everything and undo it
 	KeepFindings bool // import books in which verification finds something
 
 	Progress func(stage string, done, total int64) // nil means that nobody wants to know
@@ -39,7 +39,7 @@ type Summary struct {
 	Digest   string
 
 	Users   Users
-	Arrived Arrived
+	Adapted Adapted
 
 	Findings []app.Finding // of verification; they are kept only if that was asked for
 }
@@ -98,7 +98,7 @@ func (i *importing) run(ctx context.Context, tx *db.Tx) error {
 	if err := i.compare(ctx, tx); err != nil {
 		return err
 	}
-	if err := i.arrive(ctx, tx); err != nil {
+	if err := i.adapt(ctx, tx); err != nil {
 		return err
 	}
 	m := i.Manifest
@@ -111,7 +111,7 @@ func (i *importing) run(ctx context.Context, tx *db.Tx) error {
 	if err := i.verify(ctx); err != nil {
 		return err
 	}
-	if i.params.Dry {
+	if i.params.DryRun {
 		return errDry
 	}
 	return nil
@@ -150,7 +150,7 @@ func (i *importing) store(ctx context.Context, tx *db.Tx) error {
 			return nil
 		}
 		err := i.from.each(t, of, func(values []any, size int) error {
-			if err := requireOwn(of, t, values, i.from.OrganizationID); err != nil {
+			if err := requireOrganization(of, t, values, i.from.OrganizationID); err != nil {
 				return err
 			}
 			if rows, bytes = append(rows, values), bytes+size; len(rows) < rowsTogether && bytes < bytesTogether {
@@ -168,12 +168,12 @@ func (i *importing) store(ctx context.Context, tx *db.Tx) error {
 	return db.AnalyzeArchived(ctx, tx, kept()...)
 }
 
-// requireOwn returns an error for a row of a table without organizations that belongs to another organization.
-func requireOwn(of db.ArchivedTable, t Table, values []any, organizationID string) error {
-	if of.Own == "" {
+// requireOrganization returns an error for a row of a table without organizations that belongs to another organization.
+func requireOrganization(of db.ArchivedTable, t Table, values []any, organizationID string) error {
+	if of.OrganizationColumn == "" {
 		return nil
 	}
-	if v := values[slices.Index(t.Columns, of.Own)]; v != nil && v != organizationID {
+	if v := values[slices.Index(t.Columns, of.OrganizationColumn)]; v != nil && v != organizationID {
 		return damaged("a row of %s belongs to another organization, %s", t.Name, printable(fmt.Sprint(v)))
 	}
 	return nil
@@ -188,10 +188,11 @@ func (i *importing) compare(ctx context.Context, tx *db.Tx) error {
 		if of.Merged() {
 			continue
 		}
-		stored, err := writeTable(i.caller, ctx, tx, of, io.Discard, func() {
+		stored, err := writeTable(ctx, tx, of, io.Discard, func() error {
 			if done++; done%rowsShown == 0 {
 				i.show(StageCompared, min(done, total), total)
 			}
+			return i.caller.Err()
 		})
 		if err != nil {
 			return err

@@ -61,14 +61,6 @@ func kept() []db.ArchivedTable {
 	return slices.DeleteFunc(db.ArchivedTables(), func(a db.ArchivedTable) bool { return a.LeftOut != "" })
 }
 
-func columnNames(l db.Layout) []string {
-	out := make([]string, len(l.Columns))
-	for i, c := range l.Columns {
-		out[i] = c.Name
-	}
-	return out
-}
-
 // parseManifest reads a manifest and returns an error unless this version of the program can import what it describes.
 func parseManifest(content []byte) (*Manifest, error) {
 	m := &Manifest{}
@@ -106,7 +98,7 @@ func (m *Manifest) checkTables() error {
 		if err != nil {
 			return err
 		}
-		if want := columnNames(l); !slices.Equal(t.Columns, want) {
+		if want := l.Names(); !slices.Equal(t.Columns, want) {
 			return damaged("the columns of %s are %s instead of %s", t.Name, printable(fmt.Sprint(t.Columns)), fmt.Sprint(want))
 		}
 		if t.Rows < 0 || t.Bytes < 0 {

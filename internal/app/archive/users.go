@@ -26,28 +26,28 @@ func (i *importing) storeUsers(ctx context.Context, tx *db.Tx, of db.ArchivedTab
 	if err != nil {
 		return err
 	}
-	names := columnNames(l)
+	names := l.Names()
 	idAt, emailAt := slices.Index(names, "user_id"), slices.Index(names, "email")
-	arriving := make([]access.Arriving, len(rows))
+	imported := make([]access.UserAddress, len(rows))
 	for n, values := range rows {
-		one := access.Arriving{UserID: values[idAt].(string), Email: values[emailAt].(string)}
+		one := access.UserAddress{UserID: values[idAt].(string), Email: values[emailAt].(string)}
 		if problem := one.Problem(); problem != "" {
 			return damaged("the user %s: %s", printable(one.UserID), problem)
 		}
-		arriving[n] = one
+		imported[n] = one
 	}
-	there, err := access.Residents(ctx, tx, arriving)
+	existing, err := access.ExistingUsers(ctx, tx, imported)
 	if err != nil {
 		return err
 	}
 	var added [][]any
-	for n, one := range arriving {
+	for n, one := range imported {
 		switch {
-		case slices.ContainsFunc(there, func(r access.Resident) bool { return r.UserID == one.UserID }):
+		case slices.ContainsFunc(existing, func(u access.UserAddress) bool { return u.UserID == one.UserID }):
 			i.Users.Kept++
 			i.changed = append(i.changed, one.UserID)
 			continue
-		case slices.ContainsFunc(there, func(r access.Resident) bool { return r.Email == one.Email }):
+		case slices.ContainsFunc(existing, func(u access.UserAddress) bool { return u.Email == one.Email }):
 			placeholder := access.PlaceholderEmail(one.UserID)
 			rows[n][emailAt] = placeholder
 			i.Users.Moved = append(i.Users.Moved, Renamed{one.UserID, one.Email, placeholder})

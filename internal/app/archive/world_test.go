@@ -79,7 +79,7 @@ func journalOf(t *testing.T, a *app.App, organizationID string) string {
 	return out.String()
 }
 
-// world is a service with an organization that has something of everything.
+// world is a service with an organization that has something of all that an import changes, and books.
 type world struct {
 	*apitest.Service
 	tenant *apitest.Tenant

@@ -70,10 +70,11 @@ func writeAll(ctx context.Context, tx *db.Tx, m *Manifest, w io.Writer, progress
 		if err != nil {
 			return err
 		}
-		t, err := writeTable(ctx, ctx, tx, a, f, func() {
+		t, err := writeTable(ctx, tx, a, f, func() error {
 			if done++; progress != nil && done%rowsShown == 0 {
 				progress(min(done, total), total)
 			}
+			return ctx.Err()
 		})
 		if err != nil {
 			return err
@@ -112,24 +113,24 @@ func count(ctx context.Context, tx *db.Tx) (counts []int64, total int64, err err
 	return counts, total, nil
 }
 
-// writeTable writes the rows of a table and returns what the manifest says about them. It stops when the caller's context ends.
-func writeTable(caller, ctx context.Context, tx *db.Tx, a db.ArchivedTable, w io.Writer, each func()) (Table, error) {
+// writeTable writes the rows of a table and returns what the manifest says about them. It calls each before each row, and stops if that
+// returns an error.
+func writeTable(ctx context.Context, tx *db.Tx, a db.ArchivedTable, w io.Writer, each func() error) (Table, error) {
 	l, err := a.Layout()
 	if err != nil {
 		return Table{}, err
 	}
 	out := &hashed{w: w, hash: sha256.New()}
-	t := Table{Name: a.Name, Columns: columnNames(l)}
+	t := Table{Name: a.Name, Columns: l.Names()}
 	var buf []byte
 	err = db.EachArchived(ctx, tx, a, func(values []any) error {
-		if err := caller.Err(); err != nil {
+		if err := each(); err != nil {
 			return err
 		}
 		if buf, err = appendLine(buf[:0], values); err != nil {
 			return fmt.Errorf("a row of %s: %w", a.Name, err)
 		}
 		t.Rows++
-		each()
 		_, err = out.Write(buf)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/app/archive"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 )
 
 const (
@@ -52,14 +54,28 @@ func (s *settings) exportArchive(c *cobra.Command, x *journalFlags, output strin
 		name := cmp.Or(output, standard)
 		fmt.Fprintf(s.err, "Wrote %s (%s) to %s: %s in %d tables, with the audit log up to record %d.\n", m.OrganizationName, m.OrganizationID,
 			name, counted(int(m.Rows()), "row"), len(m.Tables), m.AuditSequence)
+		if name == standard {
+			name = "FILE"
+		}
 		fmt.Fprintf(s.err, "Whoever has the file can read the books. It has no passwords, keys or credentials that work.\n"+
-			"Import it into another database with\n  bursar import %s --data FOLDER\n", name)
+			"Import it into another database with\n  bursar import %s --data FOLDER\n", quoted(name))
 		return nil
 	})
 }
 
+// plain matches names that a shell takes as they are.
+var plain = regexp.MustCompile(`^[\pL\pN_./:@%+,-]+$`)
+
+// quoted returns the name of a file as an argument for a shell.
+func quoted(name string) string {
+	if plain.MatchString(name) {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}
+
 // importArchive imports the archive of an organization.
-func (s *settings) importArchive(c *cobra.Command, file string, p archive.ImportParams) error {
+func (s *settings) importArchive(c *cobra.Command, in *input, file string, p archive.ImportParams) error {
 	for _, flag := range []string{"organization", "legal-entity"} {
 		if c.Flags().Changed(flag) {
 			return &usageError{fmt.Errorf("--%s is for journals only: an archive has an organization of its own", flag), c.CommandPath()}
@@ -68,11 +84,6 @@ func (s *settings) importArchive(c *cobra.Command, file string, p archive.Import
 	if err := s.exists(); err != nil {
 		return err
 	}
-	in, err := openInput(c.Context(), file)
-	if err != nil {
-		return interrupted(err, "nothing was imported")
-	}
-	defer in.close()
 	info, err := in.Stat()
 	if err != nil {
 		return err
@@ -96,7 +107,7 @@ func (s *settings) importArchive(c *cobra.Command, file string, p archive.Import
 		if err != nil {
 			return interrupted(fmt.Errorf("%s: %w", file, err), "nothing was imported")
 		}
-		s.printImported(done, p.Dry)
+		s.printImported(done, p.DryRun)
 		return nil
 	})
 }
@@ -115,19 +126,41 @@ func (s *settings) printImported(done archive.Summary, dry bool) {
 	for _, f := range done.Findings {
 		fmt.Fprintf(s.out, "found: %s\n", f.Text)
 	}
-	for _, line := range arrivedLines(done) {
+	for _, line := range adaptedLines(done) {
 		fmt.Fprintln(s.out, line)
 	}
 }
 
-// arrivedLines says what was ended or paused, and what is left to do.
-func arrivedLines(done archive.Summary) (out []string) {
+// requestsShown limits how many requests of a firm are listed.
+const requestsShown = 20
+
+// requestLines lists the requests of an imported firm that must be sent again.
+func requestLines(done firmrequest.Imported) (out []string) {
+	if n := len(done.Pending); n > 0 {
+		out = append(out, fmt.Sprintf("requests to clients: %d must be sent again with `bursar firm requests resend`, because their links do "+
+			"not work here", n))
+	}
+	for _, r := range done.Pending[:min(len(done.Pending), requestsShown)] {
+		out = append(out, fmt.Sprintf("  %s to %s", r.ID, r.Email))
+	}
+	if more := len(done.Pending) - requestsShown; more > 0 {
+		out = append(out, fmt.Sprintf("  and %d more: `bursar firm requests list --status pending`", more))
+	}
+	if done.Setups > 0 {
+		out = append(out, fmt.Sprintf("requests to clients: %s not finished; the client begins again what is not connected",
+			counted(done.Setups, "setup")))
+	}
+	return out
+}
+
+// adaptedLines says what was ended or paused, and what is left to do.
+func adaptedLines(done archive.Summary) (out []string) {
 	add := func(n int64, format string, args ...any) {
 		if n > 0 {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	a, u := done.Arrived, done.Users
+	a, u := done.Adapted, done.Users
 	add(int64(u.Added), "people: %d added without a password; each sets one at /forgot-password, or with the link that "+
 		"`bursar members reset-second-factor` prints", u.Added)
 	add(int64(u.Kept), "people: %d were here already and stay as they are", u.Kept)
@@ -143,6 +176,7 @@ func arrivedLines(done archive.Summary) (out []string) {
 	add(int64(a.Webhooks), "webhook endpoints: %d paused; rotate the secret of each, give the new one to its receiver, "+
 		"and enable it", a.Webhooks)
 	add(a.Invitations, "invitations: %d must be sent again, because their links do not work here", a.Invitations)
+	out = append(out, requestLines(a.Requests)...)
 	if a.FirmEnded {
 		add(1, "firm: its access has ended, because it is not in this database or does not know this client here")
 	}

@@ -66,6 +66,37 @@ func TestAnOrganizationThatIsNamedIsExportedToAFileOfItsName(t *testing.T) {
 	}
 }
 
+// Whatever the name of the file is, its content says that it is an archive.
+func TestTheCommandThatExportPrintsImportsTheArchive(t *testing.T) {
+	t.Parallel()
+	c := dbtest.SQLite(t)
+	found(t, c)
+	for _, name := range []string{"acme.zip", "Acme's books.bursar", "acme.journal"} {
+		file := filepath.Join(t.TempDir(), name)
+		r := inside(on(c, "export", "--format", "bursar", "--output", file)...).mustDo(t)
+		_, line, _ := strings.Cut(r.err, "database with\n")
+		words, there := shellWords(t, strings.ReplaceAll(strings.TrimSpace(line), `'\''`, `'"'"'`)), dbtest.SQLite(t)
+		if len(words) != 5 || words[2] != file || words[4] != "FOLDER" {
+			t.Fatalf("it prints %q", line)
+		}
+		r = inside(on(there, words[1], words[2])...).mustDo(t)
+		if !strings.HasPrefix(r.out, "Imported Acme") {
+			t.Errorf("%s: it says %s", name, r.out)
+		}
+	}
+	piped := program(t, nil, on(c, "export", "--format", "bursar")...).mustDo(t)
+	if !strings.Contains(piped.err, "bursar import FILE --data FOLDER") {
+		t.Errorf("it says %s", piped.err)
+	}
+	there := dbtest.SQLite(t)
+	cmd := command(t, nil, on(there, "import", "-"))
+	cmd.Stdin = strings.NewReader(piped.out)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "Imported Acme") {
+		t.Errorf("%v: %s", err, out)
+	}
+	inside(on(there, "import", aFile(t, "books.zip", "2026-01-01 * x\n"))...).mustFail(t, 2, "--format is required")
+}
+
 func TestWrongUseOfArchivesIsExplained(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)

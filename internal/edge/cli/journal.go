@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,40 +125,18 @@ func (s *settings) importJournal() *cobra.Command {
 			"numbers. Entries exported by Bursar carry ids and are added once. Entries without ids, as in a journal written by hand,\n" +
 			"are added again at every import: use --dry-run first. FILE may be - for standard input.\n" +
 			"For a journal that uses more than plain entries, import the output of `hledger print -x`.\n\n" +
-			"A file that ends in .bursar is a whole organization, which `bursar export --organization` has written: entries, transactions,\n" +
-			"documents, rules, the audit log and everything else. It goes into a database that does not have it, SQLite or PostgreSQL, of\n" +
-			"the same version of Bursar. Every record keeps its id, what was stored is compared with the file, and all invariants are\n" +
-			"verified before anything is committed. People set new passwords; API keys and apps are not let in; connections and webhook\n" +
-			"endpoints wait for new credentials and secrets. See docs/guides/move-books.md.\n\n" +
+			"The archive of a whole organization, which `bursar export --organization` has written to a file that ends in .bursar, has its\n" +
+			"entries, transactions, documents, rules, the audit log and everything else. It goes into a database that does not have the\n" +
+			"organization, SQLite or PostgreSQL, with the same schema. Every record keeps its id, what was stored is compared with the file,\n" +
+			"and all invariants are verified before anything is committed. People set new passwords, API keys are revoked, apps are\n" +
+			"disconnected, and connections and webhook endpoints wait for new credentials and secrets. See docs/guides/move-books.md.\n\n" +
 			"Use `bursar import transactions` for exports of banks and exchanges, `bursar import invoices` for invoices, and\n" +
 			"`bursar import prices` for prices of assets.",
 		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  " +
 			"hledger -f all.journal print -x | bursar import --format hledger -\n  bursar import acme.bursar",
 		Args: oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
-			if x.isArchive(args[0]) {
-				return s.importArchive(c, args[0], archive.ImportParams{Dry: dry, KeepFindings: keep})
-			}
-			if keep {
-				return &usageError{errors.New("--keep-findings is for whole organizations only"), c.CommandPath()}
-			}
-			p := interchange.ImportParams{Name: filepath.Base(args[0]), LegalEntity: x.entity, Dry: dry}
-			var err error
-			if p.Format, err = x.formatOf(c, args[0]); err != nil {
-				return err
-			}
-			if err := s.exists(); err != nil {
-				return err
-			}
-			in, err := openInput(c.Context(), args[0])
-			if err != nil {
-				return interrupted(err, "nothing was imported")
-			}
-			defer in.close()
-			if err := in.requireText(args[0]); err != nil {
-				return err
-			}
-			return s.with(c.Context(), func(a *app.App) error { return s.importInto(c, a, x, p, in) })
+			return s.importBooks(c, x, args[0], archive.ImportParams{DryRun: dry, KeepFindings: keep})
 		},
 	}
 	x.flags(c, "id or name of the legal entity for entries that name none; optional if there is only one")
@@ -165,6 +144,41 @@ func (s *settings) importJournal() *cobra.Command {
 	c.Flags().BoolVar(&keep, "keep-findings", false, "import a whole organization although verification finds something that should not be")
 	c.AddCommand(s.importTransactions(), s.importInvoices(), s.importPrices())
 	return c
+}
+
+// importBooks imports a journal, or the archive of an organization: its content says so, whatever its name is.
+func (s *settings) importBooks(c *cobra.Command, x *journalFlags, file string, p archive.ImportParams) error {
+	journal := interchange.ImportParams{Name: filepath.Base(file), LegalEntity: x.entity, Dry: p.DryRun}
+	var unknown error // the format is not known before the file was looked at
+	if !x.isArchive(file) {
+		journal.Format, unknown = x.formatOf(c, file)
+		switch {
+		case unknown != nil && (x.format != "" || file == standard && isTerminal(os.Stdin)):
+			return unknown
+		case unknown == nil && p.KeepFindings:
+			return &usageError{errors.New("--keep-findings is for whole organizations only"), c.CommandPath()}
+		}
+	}
+	if unknown == nil {
+		if err := s.exists(); err != nil {
+			return err
+		}
+	}
+	in, err := openInput(c.Context(), file)
+	if err != nil {
+		return cmp.Or(unknown, interrupted(err, "nothing was imported"))
+	}
+	defer in.close()
+	switch {
+	case x.isArchive(file), x.format == "" && archive.Looks(in):
+		return s.importArchive(c, in, file, p)
+	case unknown != nil:
+		return unknown
+	}
+	if err := in.requireText(file); err != nil {
+		return err
+	}
+	return s.with(c.Context(), func(a *app.App) error { return s.importInto(c, a, x, journal, in) })
 }
 
 func (s *settings) importInto(c *cobra.Command, a *app.App, x *journalFlags, p interchange.ImportParams, in io.ReadSeeker) error {

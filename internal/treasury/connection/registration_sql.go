@@ -16,7 +16,7 @@ type setupRow struct {
 // selectSetup reads what is registered at a provider, empty if nothing is.
 func selectSetup(ctx context.Context, tx *db.Tx, provider string) (string, error) {
 	rows, err := db.All[string](ctx, tx, "SELECT sealed FROM provider_setups WHERE organization_id = @org AND provider = ?", provider)
-	if err != nil || len(rows) == 0 || rows[0] == db.BlankText { // it was left out when the organization was moved
+	if err != nil || len(rows) == 0 || rows[0] == db.RedactedText { // it was left out when the organization was moved
 		return "", err
 	}
 	return rows[0], nil
@@ -24,7 +24,7 @@ func selectSetup(ctx context.Context, tx *db.Tx, provider string) (string, error
 
 func selectSetups(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT provider FROM provider_setups WHERE organization_id = @org AND sealed <> ? ORDER BY provider",
-		db.BlankText)
+		db.RedactedText)
 }
 
 func upsertSetup(ctx context.Context, tx *db.Tx, provider, sealed string) error {

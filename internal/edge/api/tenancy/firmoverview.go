@@ -10,10 +10,10 @@ import (
 func (h handlers) firmOverview() []wire.Route {
 	return wire.Tag{Name: "Firm overview", Description: "What is to be done for the clients of an accounting firm."}.Routes(
 		wire.Get("/v1/firm/overview", h.getFirmOverview, "List your clients with what is to be done for each").
-			Describe("The clients for which the person has a role, by id: transactions that are open, sources that are not reconciled, and " +
-				"whether the last month can be closed. A page takes up to 1,000 clients. The figures are computed again soon after " +
-				"something has changed; as_of says of when they are, and is_current whether they include " +
-				"every change. Clients that have ended the access are left out.").
+			Describe("The clients for which the person has a role, by id: transactions that are open, sources that are not reconciled, " +
+				"whether the last month can be closed, requests that are pending, and the last activity. A page takes up to 1,000 clients. " +
+				"open_transactions and last_month are computed again soon after something has changed; as_of says of when they are, and " +
+				"is_current whether they include every change. Clients that have ended the access are left out.").
 			WholeOrganization().MembersOnly(),
 	)
 }

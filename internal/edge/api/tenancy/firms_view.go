@@ -54,7 +54,7 @@ type FirmPerson struct {
 type CreateFirmClient struct {
 	Name         string `json:"name" minLength:"1" maxLength:"100" doc:"What the firm calls the client. Its new organization gets this name."`
 	Email        string `json:"email" minLength:"3" maxLength:"254" doc:"Email address that requests go to."`
-	Existing     bool   `json:"existing,omitempty" doc:"Whether the client has books already. Defaults to false."`
+	Existing     bool   `json:"existing,omitempty" doc:"Whether the client has books on this server already. Defaults to false."`
 	BaseCurrency string `json:"base_currency,omitempty" minLength:"3" maxLength:"3" doc:"Base currency of the first legal entity. Required unless existing."`
 	Timezone     string `json:"timezone,omitempty" minLength:"1" maxLength:"64" doc:"IANA time zone of the new books. Required unless existing."`
 }
@@ -86,6 +86,6 @@ type FirmAccess struct {
 	People             []FirmPerson `json:"people" doc:"Who of the firm works for the organization. Empty when access has ended."`
 	GrantedBy          *string      `json:"granted_by" doc:"User who has granted access; null if the firm has created the books."`
 	GrantedAt          string       `json:"granted_at" format:"date-time" doc:"When access was granted."`
-	EndedBy            *string      `json:"ended_by" doc:"User who has ended access; null if it has not ended, or if the service has ended it, such as when the organization was imported without the firm."`
+	EndedBy            *string      `json:"ended_by" doc:"User who has ended access; null if it has not ended, or if the service ended it."`
 	EndedAt            *string      `json:"ended_at" format:"date-time" doc:"When access ended; null if it has not."`
 }

@@ -8,24 +8,26 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/integration/webhook"
 	"github.com/bursarhq/bursar/internal/tenancy/firm"
+	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 )
 
-// Arrived is what an import has ended or paused, because it cannot work in another database, or must not.
-type Arrived struct {
+// Adapted is what an import has ended or paused, because it cannot work in another database, or must not.
+type Adapted struct {
 	Keys        int // API keys that were revoked
 	Apps        int // authorizations of apps that were ended
-	Connections connection.Arrived
+	Connections connection.Imported
 	Webhooks    int // endpoints that were paused
 	FirmEnded   bool
 	FirmStays   bool
-	Invitations int64 // that wait, whose links do not work here
-	Setups      int64 // registrations at providers that must be entered again
+	Invitations int64                // that wait, whose links do not work here
+	Requests    firmrequest.Imported // of a firm to its clients
+	Setups      int64                // registrations at providers that must be entered again
 }
 
-// arrive ends and pauses what cannot work here, with audit records that say so.
-func (i *importing) arrive(ctx context.Context, tx *db.Tx) (err error) {
-	out := &i.Arrived
+// adapt ends and pauses what cannot work here, with audit records that say so.
+func (i *importing) adapt(ctx context.Context, tx *db.Tx) (err error) {
+	out := &i.Adapted
 	if err := i.recordMembers(ctx, tx); err != nil {
 		return err
 	}
@@ -35,18 +37,21 @@ func (i *importing) arrive(ctx context.Context, tx *db.Tx) (err error) {
 	if out.Apps, err = i.app.OAuth.EndAll(ctx, tx); err != nil {
 		return err
 	}
-	if out.Connections, err = i.app.Connections.Arrive(ctx, tx); err != nil {
+	if out.Connections, err = i.app.Connections.RequireCredentials(ctx, tx); err != nil {
 		return err
 	}
-	if out.Webhooks, err = webhook.Arrive(ctx, tx); err != nil {
+	if out.Webhooks, err = webhook.PauseAll(ctx, tx); err != nil {
 		return err
 	}
 	if out.FirmStays = i.firmKnown; !i.firmKnown {
-		if out.FirmEnded, err = i.app.Firms.Arrive(ctx, tx); err != nil {
+		if out.FirmEnded, err = i.app.Firms.EndUnknownAccess(ctx, tx); err != nil {
 			return err
 		}
 	}
 	if out.Invitations, err = i.app.Team.CountPending(ctx, tx); err != nil {
+		return err
+	}
+	if out.Requests, err = firmrequest.EndImportedSetups(ctx, tx); err != nil {
 		return err
 	}
 	out.Setups = i.from.rowsOf("provider_setups")

@@ -6,15 +6,16 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Arrived is what has become of the connections of an organization that arrived from another database.
-type Arrived struct {
+// Imported is what has become of the connections of an organization that was imported from another database.
+type Imported struct {
 	Asked int // that need new credentials
 	Ended int // whose setup nobody had finished
 }
 
-// Arrive has every connection with credentials ask for new ones, because the organization has arrived from another database whose
-// credentials cannot be decrypted here. Those that need none, such as an address of a blockchain, go on. It is a building block.
-func (s *Service) Arrive(ctx context.Context, tx *db.Tx) (out Arrived, err error) {
+// RequireCredentials has every connection with credentials wait for new ones, because the organization was imported from another database
+// whose credentials cannot be decrypted here. Those that need none, such as an address of a blockchain, go on. Setups that nobody had
+// finished end. It is a building block.
+func (s *Service) RequireCredentials(ctx context.Context, tx *db.Tx) (out Imported, err error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" ORDER BY connection_id")
 	if err != nil {
 		return out, err

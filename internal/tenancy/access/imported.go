@@ -7,24 +7,22 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// An organization arrives with its archive from another database. These are the building blocks for what then becomes of its people and
-// API keys.
+// These are building blocks for the import of an organization from another database: what becomes of its people and API keys.
 
-// Arriving is a user as an archive has it.
-type Arriving struct {
+// UserAddress is a user, and the address of that user.
+type UserAddress struct {
 	UserID string
 	Email  string
-	Name   string
 }
 
 // unreachable is the domain of addresses that no mail can be sent to (RFC 2606).
 const unreachable = "moved.invalid"
 
-// PlaceholderEmail is the address of a user that arrives with an address which another user has already.
+// PlaceholderEmail is the address of an imported user whose address an existing user has.
 func PlaceholderEmail(userID string) string { return userID + "@" + unreachable }
 
-// Problem returns what is wrong with a user that an archive has, or an empty text.
-func (a Arriving) Problem() string {
+// Problem returns what is wrong with a user of an archive, or an empty text.
+func (a UserAddress) Problem() string {
 	if !id.Valid(id.User, a.UserID) {
 		return "its id is not that of a user"
 	}

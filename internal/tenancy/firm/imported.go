@@ -10,7 +10,7 @@ import (
 )
 
 // Knows reports whether a firm is in this database and has a record that says that an organization is its client. An organization that
-// arrives from another database stays the client of such a firm.
+// is imported from another database stays the client of such a firm.
 func (s *Service) Knows(ctx context.Context, firmOrganizationID, clientID, organizationID string) (bool, error) {
 	var c Client
 	err := s.db.ReadOne(ctx, firmOrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -23,9 +23,9 @@ func (s *Service) Knows(ctx context.Context, firmOrganizationID, clientID, organ
 	return c.Status == Active && c.OrganizationID == organizationID, nil
 }
 
-// Arrive ends the access of the firm that an organization was the client of in the database that it has arrived from, and reports whether
-// there was one. Nothing is done at the firm, which does not know the organization here. It is a building block.
-func (s *Service) Arrive(ctx context.Context, tx *db.Tx) (ended bool, err error) {
+// EndUnknownAccess ends the access of the firm that an imported organization was the client of, and that does not know it in this database.
+// It reports whether there was one. Nothing is done at the firm. It is a building block.
+func (s *Service) EndUnknownAccess(ctx context.Context, tx *db.Tx) (ended bool, err error) {
 	before, err := FindActive(ctx, tx)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, nil

@@ -7,9 +7,9 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Arrive pauses every endpoint of an organization that has arrived from another database without their secrets, and returns how many it
-// paused. It is a building block.
-func Arrive(ctx context.Context, tx *db.Tx) (int, error) {
+// PauseAll pauses every endpoint of an organization that was imported without their secrets, and returns how many it paused. It is a
+// building block.
+func PauseAll(ctx context.Context, tx *db.Tx) (int, error) {
 	rows, err := db.All[endpointRow](ctx, tx, selectRows+" AND status = 'enabled' ORDER BY webhook_endpoint_id")
 	if err != nil {
 		return 0, err
@@ -28,7 +28,7 @@ func Arrive(ctx context.Context, tx *db.Tx) (int, error) {
 
 // requireSecret returns a Conflict fault for an endpoint whose secret was left out when the organization was moved.
 func (e Endpoint) requireSecret() error {
-	if e.secret == db.BlankText {
+	if e.secret == db.RedactedText {
 		return fault.Conflictf("the organization was moved here without the secret of the webhook endpoint %s: rotate the secret first, and "+
 			"give the new one to the receiver", e.ID)
 	}
