@@ -175,6 +175,11 @@ func TestAFirmAsksItsClientsAndDoesOneTaskForAllOnTheCommandLine(t *testing.T) {
 			t.Errorf("%+v", done)
 		}
 		job := idIn(t, "fjb", done.err)
+		firm("jobs", "start", "classification", "--action", "post", "--expected-count", "7").mustFail(t, 1, "not 7")
+		dry := firm("jobs", "start", "classification", "--action", "post", "--dry-run", "--expected-count", "1").mustDo(t)
+		if !strings.Contains(dry.out, "Globex  completed") || !strings.Contains(dry.err, "dry run") {
+			t.Errorf("%+v", dry)
+		}
 		if r := firm("jobs", "show", job).mustDo(t); r.out != done.out {
 			t.Errorf("%+v", r)
 		}
