@@ -184,7 +184,11 @@ func TestAFirmAsksItsClientsAndDoesOneTaskForAllOnTheCommandLine(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		// The books began this month, so there is no month to check.
-		firm("jobs", "start", "readiness").mustFail(t, 1, "no month of the client is over", "failed for 1 client")
+		unready := firm("jobs", "start", "readiness")
+		unready.mustFail(t, 1, "failed for 1 client")
+		if !strings.Contains(unready.out, "no month of the client is over") {
+			t.Errorf("%+v", unready)
+		}
 		if r := firm("jobs", "start", "readiness", "--background").mustDo(t); !strings.Contains(r.out, "for 1 client") {
 			t.Errorf("%+v", r)
 		}
